@@ -16,7 +16,7 @@ import psutil
 from bench.graphs import independent
 from bench.ours import at_home, left, run, task_master
 from bench.table import Row
-from tests.support.temp_project import EngineProject
+from tests.support.temp_project import TempProject
 
 _SCRIPT = Path(__file__).parent / "scripts" / "chatty.py"
 _MB = 1_000_000
@@ -51,7 +51,7 @@ class _Seen:
 
 
 @contextmanager
-def _watched(home: EngineProject) -> Iterator[_Seen]:
+def _watched(home: TempProject) -> Iterator[_Seen]:
     """The engine is found by its lease. Its share is counted from the moment it is there until the front leaves."""
     seen = _Seen()
     watcher = Thread(target=_watch, args=(home, seen), daemon=True)
@@ -63,7 +63,7 @@ def _watched(home: EngineProject) -> Iterator[_Seen]:
         watcher.join()
 
 
-def _watch(home: EngineProject, seen: _Seen) -> None:
+def _watch(home: TempProject, seen: _Seen) -> None:
     while (pid := home.find_engine()) is None:
         if seen.over.wait(_SAMPLE):
             return

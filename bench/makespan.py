@@ -16,7 +16,7 @@ from bench.graphs import Graph, Node, chain_last, lower_bound, tight
 from bench.ours import at_home, left, run
 from bench.peers import FLOOR, PEERS, Runner, install
 from bench.table import Row
-from tests.support.temp_project import EngineProject
+from tests.support.temp_project import TempProject
 
 SLOTS = 8
 _OTHERS = ("xargs", "make", "ninja")
@@ -63,7 +63,7 @@ def _once(runner: Runner, graph: Graph, folder: Path) -> float:
 
 
 @contextmanager
-def _home(folder: Path, graph: Graph, *, given: bool = False) -> Iterator[EngineProject]:
+def _home(folder: Path, graph: Graph, *, given: bool = False) -> Iterator[TempProject]:
     with at_home(folder) as home:
         (home.top / "plait.toml").write_text("[engine]\nparallel_limit = 0\n")
         for node in graph:
@@ -75,7 +75,7 @@ def _home(folder: Path, graph: Graph, *, given: bool = False) -> Iterator[Engine
         left(home)
 
 
-def _batch(home: EngineProject) -> None:
+def _batch(home: TempProject) -> None:
     run(home, "tasks", "-p", str(SLOTS))
 
 

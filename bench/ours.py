@@ -15,10 +15,7 @@ from pathlib import Path
 
 from bench.bytecode import INSTALLED
 from bench.graphs import Graph
-from tests.support.temp_project import EngineProject, engine_project
-
-# The engine lingers for a while, and the machine is to be quiet again before anything else is measured.
-PATIENCE = 60.0
+from tests.support.temp_project import TempProject, temp_project
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +37,13 @@ class Plait:
 
 
 @contextmanager
-def at_home(folder: Path) -> Iterator[EngineProject]:
-    with engine_project(folder) as home:
+def at_home(folder: Path) -> Iterator[TempProject]:
+    with temp_project(folder) as home:
         home.env.update(INSTALLED)
         yield home
 
 
-def run(home: EngineProject, *words: str, terminal: bool = False) -> None:
+def run(home: TempProject, *words: str, terminal: bool = False) -> None:
     """One batch, from the start of the front to its exit; everything in it must have been done."""
     asked = [sys.executable, "-m", "plait", "run", *words, "--isolation", "in-place", "--yes"]
     code, said = (_on_a_terminal if terminal else _piped)(asked, home)
@@ -54,10 +51,12 @@ def run(home: EngineProject, *words: str, terminal: bool = False) -> None:
         raise RuntimeError(f"plait exited with {code}: {said[-2000:]}\n{home.read_engine_log()[-2000:]}")
 
 
-def left(home: EngineProject) -> None:
-    """Wait until the engine has gone by itself."""
-    if home.wait_for_exit(PATIENCE):
-        raise RuntimeError(f"plait left processes behind: {home.read_engine_log()[-2000:]}")
+def left(home: TempProject) -> None:
+    """Wait until the engine has exited: the machine must be quiet before anything else is measured."""
+    try:
+        home.wait_for_exit()
+    except TimeoutError as error:
+        raise RuntimeError(f"plait left processes behind: {home.read_engine_log()[-2000:]}") from error
 
 
 def task_master(graph: Graph) -> str:
@@ -75,7 +74,7 @@ def task_master(graph: Graph) -> str:
     return json.dumps({"tasks": tasks})
 
 
-def _piped(words: list[str], home: EngineProject) -> tuple[int, str]:
+def _piped(words: list[str], home: TempProject) -> tuple[int, str]:
     done = subprocess.run(
         words,
         cwd=home.top,
@@ -88,7 +87,7 @@ def _piped(words: list[str], home: EngineProject) -> tuple[int, str]:
     return done.returncode, done.stdout.decode(errors="replace")
 
 
-def _on_a_terminal(words: list[str], home: EngineProject) -> tuple[int, str]:
+def _on_a_terminal(words: list[str], home: TempProject) -> tuple[int, str]:
     outer, inner = pty.openpty()
     try:
         termios.tcsetwinsize(inner, (40, 120))

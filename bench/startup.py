@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 from bench.graphs import independent
 from bench.ours import at_home, left, run, task_master
 from bench.table import Row, interleaved
-from tests.support.temp_project import EngineProject
+from tests.support.temp_project import TempProject
 
 _WISH = "at most 2x"
 _FLOOR = ("-c", "import typer")
@@ -36,12 +36,12 @@ def rows(quick: bool) -> list[Row]:  # noqa: FBT001 - the one thing that every b
     ]
 
 
-def _measured(home: EngineProject, rounds: int) -> dict[str, tuple[float, str, float]]:
+def _measured(home: TempProject, rounds: int) -> dict[str, tuple[float, str, float]]:
     works = [lambda words=words: _run(home, words) for words in (_FLOOR, *_VERBS.values())]
     interleaved(1, *works)  # to warm up
     floor, *times = interleaved(rounds, *works)
     return {verb: (1e3 * taken, "ms", 1e3 * floor) for verb, taken in zip(_VERBS, times, strict=True)}
 
 
-def _run(home: EngineProject, words: Sequence[str]) -> None:
+def _run(home: TempProject, words: Sequence[str]) -> None:
     subprocess.run([sys.executable, *words], cwd=home.top, env=home.env, check=True, stdout=subprocess.DEVNULL)

@@ -12,6 +12,7 @@ import pytest
 from plait.cli.commands.demo import EXPECTED_STATUSES, make_site
 from plait.client.project_sources import load_sources
 from tests.support.temp_project import TempProject, temp_project as make_project
+from tests.support.waiting import wait_until
 
 
 @pytest.fixture
@@ -40,9 +41,9 @@ def test_it_goes_as_designed_and_what_it_says_to_try_next_works(project: TempPro
     assert "06-translation" in project.plait(*explain).out
     (top / "dictionary.txt").write_text("hello\n")
     assert project.plait(*retry).code == 0
-    project.wait_until(lambda: "pages/menu.html" in project.git_in(top, "ls-tree", "-r", "--name-only", branch))
+    wait_until(lambda: "pages/menu.html" in project.git_in(top, "ls-tree", "-r", "--name-only", branch))
     assert project.plait(*drop).code == 0
-    project.wait_until(lambda: "white" not in project.git_in(top, "show", f"{branch}:pages/style.css").split("dark")[0])
+    wait_until(lambda: "white" not in project.git_in(top, "show", f"{branch}:pages/style.css").split("dark")[0])
 
 
 def test_it_has_a_task_for_each_thing_it_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 from plait.engine.daemon import HEALTH_FILE, HEALTH_FILE_BYTES, EngineHealthFile, find_engine, read_health
-from tests.support.temp_project import engine_project
+from tests.support.temp_project import temp_project
 
 FULL = "the disk is full; running agents continue; nothing new starts. Free some space."
 
@@ -38,9 +38,9 @@ def test_where_it_cant_be_told_nothing_happens(tmp_path: Path) -> None:
 
 
 def test_every_front_tells_of_it_while_the_engine_lives(tmp_path: Path) -> None:
-    with engine_project(tmp_path / "project") as home:
+    with temp_project(tmp_path / "project") as home:
         home.task("one", f"echo begun; until [ -e {tmp_path}/go ]; do sleep 0.02; done")
-        front = home.plait("run", "tasks", "--yes")
+        front = home.start("run", "tasks", "--yes")
         assert front.stdout is not None
         line = ""
         while "started" not in line:
@@ -51,14 +51,14 @@ def test_every_front_tells_of_it_while_the_engine_lives(tmp_path: Path) -> None:
         while FULL[:30] not in line:
             line = front.stdout.readline()
             assert line, "the run ended and had not told of it"
-        assert FULL in " ".join(home.run("status")[1].split())
-        assert json.loads(home.run("status", "--json")[1])["engine"]["trouble"] == FULL
-        assert FULL in " ".join(home.run("doctor")[1].split())
+        assert FULL in " ".join(home.plait("status").out.split())
+        assert json.loads(home.plait("status", "--json").out)["engine"]["trouble"] == FULL
+        assert FULL in " ".join(home.plait("doctor").out.split())
         trouble.clear()
-        assert json.loads(home.run("status", "--json")[1])["engine"]["trouble"] is None
+        assert json.loads(home.plait("status", "--json").out)["engine"]["trouble"] is None
         trouble.write(FULL)  # as an engine leaves it that is killed now
         (tmp_path / "go").touch()
         front.communicate(timeout=60)
-        assert home.wait_for_exit() == []
+        home.wait_for_exit()
         assert find_engine(home.place) is None
-        assert FULL not in " ".join(home.run("status")[1].split())
+        assert FULL not in " ".join(home.plait("status").out.split())

@@ -26,7 +26,7 @@ from plait.store.batch_inputs import BatchInputs
 from plait.system.state_paths import StateFolder
 from tests.support.cli_runner import CliResult, ask
 from tests.support.journal_writer import JournalWriter
-from tests.support.temp_project import EngineProject, engine_project
+from tests.support.temp_project import TempProject, temp_project
 
 Say = Callable[..., CliResult]
 
@@ -258,21 +258,21 @@ def test_amounts(size: int, told: str) -> None:
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> Iterator[EngineProject]:
-    with engine_project(tmp_path) as made:
+def project(tmp_path: Path) -> Iterator[TempProject]:
+    with temp_project(tmp_path) as made:
         yield made
 
 
-def start(project: EngineProject, *words: str) -> subprocess.Popen[str]:
+def start(project: TempProject, *words: str) -> subprocess.Popen[str]:
     line = [sys.executable, "-m", "plait", *words]
     out = subprocess.PIPE
     return subprocess.Popen(line, cwd=project.top, env=project.env, text=True, stdout=out, stderr=out)
 
 
-def test_following_goes_on_across_attempts_until_the_task_has_ended(project: EngineProject) -> None:
+def test_following_goes_on_across_attempts_until_the_task_has_ended(project: TempProject) -> None:
     wait = "while [ ! -e go ]; do sleep 0.02; done; rm go"
     project.task("01-walls", f"echo begun; {wait}; echo on; exit 1", front="retries: 1\n")
-    assert project.run("run", "--detach", "--yes")[0] == 0
+    assert project.plait("run", "--detach", "--yes").code == 0
     front = start(project, "logs", "01-walls", "-f")
     assert front.stdout is not None
     assert front.stdout.readline() == "begun\n"
@@ -285,10 +285,10 @@ def test_following_goes_on_across_attempts_until_the_task_has_ended(project: Eng
     assert "01-walls is waiting: retrying soon" in err
 
 
-def test_following_what_has_not_started_says_why_and_waits(project: EngineProject) -> None:
+def test_following_what_has_not_started_says_why_and_waits(project: TempProject) -> None:
     project.task("01-walls", "while [ ! -e go ]; do sleep 0.02; done")
     project.task("02-paint", "echo painted", front="needs: [01-walls]\n")
-    assert project.run("run", "--detach", "--yes")[0] == 0
+    assert project.plait("run", "--detach", "--yes").code == 0
     front = start(project, "logs", "02", "--follow")
     assert front.stderr is not None
     assert front.stderr.readline() == "plait: 02-paint is waiting: needs 01-walls\n"
@@ -297,9 +297,9 @@ def test_following_what_has_not_started_says_why_and_waits(project: EngineProjec
     assert (front.returncode, out) == (0, "painted\n")
 
 
-def test_whoever_follows_starts_an_engine_in_place_of_one_that_died(project: EngineProject) -> None:
+def test_whoever_follows_starts_an_engine_in_place_of_one_that_died(project: TempProject) -> None:
     project.task("01-walls", "echo begun; while [ ! -e go ]; do sleep 0.02; done; echo on")
-    assert project.run("run", "--detach", "--yes")[0] == 0
+    assert project.plait("run", "--detach", "--yes").code == 0
     engine = project.find_engine()
     assert engine is not None
     os.kill(engine, signal.SIGKILL)

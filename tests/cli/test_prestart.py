@@ -10,7 +10,7 @@ import pytest
 from plait.cli import prestart
 from plait.cli.prestart import find_run_directory
 from plait.git.location import find_repo
-from tests.support.temp_project import engine_project
+from tests.support.temp_project import temp_project
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_others_get_none(words: Sequence[str]) -> None:
 def test_one_that_was_begun_is_given_once_and_only_for_its_place(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with engine_project(tmp_path / "project") as home, engine_project(tmp_path / "other") as other:
+    with temp_project(tmp_path / "project") as home, temp_project(tmp_path / "other") as other:
         monkeypatch.chdir(home.top)
         prestart.prestart_for_run(["run", "tasks"])
         assert prestart.take_engine(find_repo(other.top)) is None
@@ -58,21 +58,21 @@ def test_one_that_was_begun_is_given_once_and_only_for_its_place(
 
 
 def test_whoever_has_no_use_for_it_leaves_nothing_behind(tmp_path: Path) -> None:
-    with engine_project(tmp_path / "project") as home:
+    with temp_project(tmp_path / "project") as home:
         for words in (["run", "--no-such-option"], ["run", "nowhere"]):
-            code, _ = home.run(*words)
-            assert code == 2
+            answer = home.plait(*words)
+            assert answer.code == 2
             assert home.processes() == []
             assert not home.place.state.exists()
 
 
 def test_there_is_one_engine_whatever_got_ready(tmp_path: Path) -> None:
-    with engine_project(tmp_path / "project") as home:
+    with temp_project(tmp_path / "project") as home:
         home.task("long", f"while [ ! -e {tmp_path}/go ]; do sleep 0.05; done")
         home.task("short", "true")
         for words in (["tasks/long.md", "--detach"], ["tasks/short.md"]):
-            code, said = home.run("run", *words, "--yes")
-            assert code == 0, said
+            answer = home.plait("run", *words, "--yes")
+            assert answer.code == 0, answer.output
         (tmp_path / "go").touch()
-        assert home.wait_for_exit() == []
+        home.wait_for_exit()
         assert home.read_engine_log().count("started at record") == 1

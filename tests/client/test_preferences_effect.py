@@ -18,7 +18,7 @@ from plait.core.settings import Budget, EngineSettings, Isolation, Mode, OnConfl
 from plait.core.state import State
 from plait.git.location import RepoLocation
 from plait.testing.script import Script
-from tests.support.temp_project import EngineProject, engine_project
+from tests.support.temp_project import TempProject, temp_project
 
 PLAIN = Settings(agents=("claude",), max_parallel=4)
 PATIENCE = 60.0
@@ -175,9 +175,9 @@ def test_a_width_by_plan_and_machine_is_known_as_such(place: RepoLocation) -> No
 
 
 @pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[EngineProject]:
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[TempProject]:
     """With its surroundings as this process's own: what is started from here is at home there."""
-    with engine_project(tmp_path / "project", repository=False) as made:
+    with temp_project(tmp_path / "project", repository=False) as made:
         for name in os.environ.keys() - made.env.keys():
             monkeypatch.delenv(name)
         for name, value in made.env.items():
@@ -185,11 +185,11 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[EngineP
         yield made
 
 
-def test_what_is_saved_widens_a_real_batch_and_is_there_for_the_next_one(project: EngineProject) -> None:
+def test_what_is_saved_widens_a_real_batch_and_is_there_for_the_next_one(project: TempProject) -> None:
     (project.top / "plait.toml").write_text("[run]\nmax_parallel = 1\n")
     for name in ("a", "b", "c"):
         project.task(name, f"echo > {name}.begun; until [ -e go ]; do sleep 0.02; done")
-    assert project.run("run", "tasks", "--detach", "--yes")[0] == 0
+    assert project.plait("run", "tasks", "--detach", "--yes").code == 0
     with open_session(project.place) as session:
         _until(lambda: _begun(project) == 1)
         session.refresh()
@@ -200,26 +200,26 @@ def test_what_is_saved_widens_a_real_batch_and_is_there_for_the_next_one(project
         assert session.state.saved == {"maxBatchSize": "3", "retries": "6"}
         _until(lambda: _begun(project) == 3)
         (project.top / "go").touch()
-    code, told = project.run("config", "retries", "--json")
-    assert (code, '"source": "saved"' in told, '"value": 6' in told) == (0, True, True)
-    assert project.wait_for_exit() == []
+    answer = project.plait("config", "retries", "--json")
+    assert (answer.code, '"source": "saved"' in answer.output, '"value": 6' in answer.output) == (0, True, True)
+    project.wait_for_exit()
 
 
-def test_an_engine_goes_by_the_limit_that_was_saved(project: EngineProject) -> None:
+def test_an_engine_goes_by_the_limit_that_was_saved(project: TempProject) -> None:
     """Also one that has just come, to a batch that asks for more."""
     with open_session(project.place) as session:
         made = check_changes(project.place, {}, {"parallelLimit": 1})
         assert session.send_all(plan_change(project.place, session.state, made).requests)[0].granted
-    assert project.wait_for_exit() == []
+    project.wait_for_exit()
     (project.top / "plait.toml").write_text("[engine]\nparallel_limit = 3\n")
     project.task("a", "true")
-    assert project.run("run", "tasks", "--yes")[0] == 0
+    assert project.plait("run", "tasks", "--yes").code == 0
     with open_session(project.place) as session:
         session.refresh()
         assert session.state.settings.parallel_limit == 1
 
 
-def _begun(project: EngineProject) -> int:
+def _begun(project: TempProject) -> int:
     return len(list(project.top.glob("*.begun")))
 
 

@@ -16,15 +16,15 @@ from plait.core.state import BatchState
 from plait.core.status import BatchStatus, TaskStatus
 from plait.core.task import Origin, Task
 from tests.support.journal_writer import SETTINGS, build_plan
-from tests.support.temp_project import EngineProject, engine_project
+from tests.support.temp_project import TempProject, temp_project
 
 PATIENCE = 60.0
 
 
 @pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[EngineProject]:
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[TempProject]:
     """With its surroundings as this process's own: what is started from here is at home there."""
-    with engine_project(tmp_path, repository=False) as made:
+    with temp_project(tmp_path, repository=False) as made:
         for name in os.environ.keys() - made.env.keys():
             monkeypatch.delenv(name)
         for name, value in made.env.items():
@@ -50,16 +50,16 @@ def until_ended(session: Session, batch: str) -> BatchState:
     return session.state.batches[batch]
 
 
-def test_a_batch_is_run_and_the_engine_leaves(project: EngineProject) -> None:
+def test_a_batch_is_run_and_the_engine_leaves(project: TempProject) -> None:
     with open_session(project.place) as session:
         batch = submit(session, task("a", "echo done > a.txt"))
         assert session.find_engine() is not None
         assert until_ended(session, batch.id).ended is BatchStatus.COMPLETED
     assert (project.top / "a.txt").read_text() == "done\n"
-    assert project.wait_for_exit() == []
+    project.wait_for_exit()
 
 
-def test_an_engine_that_is_killed_is_replaced_and_nothing_runs_twice(project: EngineProject) -> None:
+def test_an_engine_that_is_killed_is_replaced_and_nothing_runs_twice(project: TempProject) -> None:
     with open_session(project.place) as session:
         batch = submit(session, task("a", "echo + >> log; while [ ! -e go ]; do sleep 0.02; done"))
         deadline = time.monotonic() + PATIENCE
@@ -73,18 +73,18 @@ def test_an_engine_that_is_killed_is_replaced_and_nothing_runs_twice(project: En
     assert (project.top / "log").read_text() == "+\n"
 
 
-def test_what_another_front_asks_for_is_seen(project: EngineProject) -> None:
+def test_what_another_front_asks_for_is_seen(project: TempProject) -> None:
     with open_session(project.place) as one, open_session(project.place) as other:
         batch = submit(one, task("a", "sleep 600"), task("b", "true"))
         other.refresh()
         assert other.send(CancelTask(new_request_id(), batch.id, "a")).granted
         ended = until_ended(one, batch.id)
         assert [each.status for each in ended.tasks] == [TaskStatus.CANCELLED, TaskStatus.DONE]
-    assert project.wait_for_exit() == []
+    project.wait_for_exit()
 
 
 def test_a_batch_that_is_taken_up_again_runs_with_the_environment_of_who_did_it(
-    project: EngineProject, monkeypatch: pytest.MonkeyPatch
+    project: TempProject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with open_session(project.place) as session:
         batch = submit(session, task("a", '[ -n "$LUCK" ]'))

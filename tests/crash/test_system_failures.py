@@ -7,8 +7,7 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -18,35 +17,29 @@ from plait.core.decisions import RetryGranted
 from plait.core.reports import AttemptExited, AttemptLaunched, AttemptLost
 from plait.core.status import Category
 from plait.system.state_paths import StateFolder
-from tests.support.temp_project import EngineProject, engine_project
+from tests.support.temp_project import TempProject, temp_project
+from tests.support.waiting import wait_until
 
 RUN = ("run", "tasks", "--yes", "--isolation", "in-place")
 WAIT = "until [ -e go ]; do sleep 0.02; done\n"
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> Iterator[EngineProject]:
-    with engine_project(tmp_path / "project") as made:
+def project(tmp_path: Path) -> Iterator[TempProject]:
+    with temp_project(tmp_path / "project") as made:
         yield made
 
 
-def until(reached: Callable[[], object], timeout: float = 30.0) -> None:
-    deadline = time.monotonic() + timeout
-    while not reached():
-        assert time.monotonic() < deadline, "it did not happen"
-        time.sleep(0.02)
-
-
-def launched(project: EngineProject) -> list[AttemptLaunched]:
+def launched(project: TempProject) -> list[AttemptLaunched]:
     with suppress(Exception):  # there may be no journal yet
         return [record.event for record in project.read_records() if isinstance(record.event, AttemptLaunched)]
     return []
 
 
-def test_an_agent_killed_from_outside_is_tried_again(project: EngineProject) -> None:
+def test_an_agent_killed_from_outside_is_tried_again(project: TempProject) -> None:
     project.task("one", 'echo $$ > "pid.$PLAIT_ATTEMPT"\nif [ "$PLAIT_ATTEMPT" = 1 ]; then exec sleep 600; fi\n')
-    front = project.plait(*RUN)
-    until(lambda: (project.top / "pid.1").exists() and (project.top / "pid.1").read_text().endswith("\n"))
+    front = project.start(*RUN)
+    wait_until(lambda: (project.top / "pid.1").exists() and (project.top / "pid.1").read_text().endswith("\n"))
     os.kill(int((project.top / "pid.1").read_text()), signal.SIGKILL)
     assert front.wait(60) == 0, front.communicate()
     retries = [record.event for record in project.read_records() if isinstance(record.event, RetryGranted)]
@@ -54,19 +47,19 @@ def test_an_agent_killed_from_outside_is_tried_again(project: EngineProject) -> 
     front.communicate()
 
 
-def test_a_reboot_loses_the_attempts_and_nothing_else(project: EngineProject) -> None:
+def test_a_reboot_loses_the_attempts_and_nothing_else(project: TempProject) -> None:
     """All processes are gone, and the warden's pid is somebody else's now."""
     project.task("one", f'echo $PLAIT_ATTEMPT >> told\nif [ "$PLAIT_ATTEMPT" = 1 ]; then {WAIT.strip()}; fi\n')
-    front = project.plait(*RUN)
-    until(lambda: launched(project) and (project.top / "told").exists())
+    front = project.start(*RUN)
+    wait_until(lambda: launched(project) and (project.top / "told").exists())
     project.kill_processes()
     front.communicate()
     stranger = subprocess.Popen(["sleep", "600"], start_new_session=True)
     try:
         claim = StateFolder(project.place.state).attempt(launched(project)[0].attempt).pidfile
         claim.write_text(f"{stranger.pid} 1 00000000-0000-0000-0000-000000000000 \n")
-        code, said = project.run(*RUN, "--resume")
-        assert code == 0, said
+        answer = project.plait(*RUN, "--resume")
+        assert answer.code == 0, answer.output
         assert stranger.poll() is None, "a process that is not ours was touched"
     finally:
         stranger.kill()
@@ -78,7 +71,7 @@ def test_a_reboot_loses_the_attempts_and_nothing_else(project: EngineProject) ->
     ]
 
 
-def test_a_disk_that_fills_up_during_a_run(project: EngineProject, tmp_path: Path) -> None:
+def test_a_disk_that_fills_up_during_a_run(project: TempProject, tmp_path: Path) -> None:
     """A small file system of its own, filled by a task and freed by it again; meanwhile others end."""
     top = tmp_path / "small"
     top.mkdir()
@@ -132,38 +125,38 @@ sys.exit(run.returncode)
 """
 
 
-def test_a_state_folder_that_cant_be_written_is_told_and_nothing_starts(project: EngineProject) -> None:
+def test_a_state_folder_that_cant_be_written_is_told_and_nothing_starts(project: TempProject) -> None:
     project.task("one", "touch ran")
     blocked = project.place.state
     blocked.parent.joinpath(blocked.name).write_text("not a folder")
-    code, said = project.run(*RUN)
-    assert code in {1, 2}
-    assert "Traceback" not in said
-    assert str(blocked) in said
+    answer = project.plait(*RUN)
+    assert answer.code in {1, 2}
+    assert "Traceback" not in answer.output
+    assert str(blocked) in answer.output
     assert not (project.top / "ran").exists()
 
 
-def test_two_runs_at_once_share_one_engine(project: EngineProject) -> None:
+def test_two_runs_at_once_share_one_engine(project: TempProject) -> None:
     for folder in ("left", "right"):
         for number in range(3):
             project.task(f"{folder}{number}", "echo $PLAIT_TASK_ID >> told\nsleep 0.1", folder=folder)
-    fronts = [project.plait("run", folder, *RUN[2:]) for folder in ("left", "right")]
+    fronts = [project.start("run", folder, *RUN[2:]) for folder in ("left", "right")]
     for front in fronts:
         out, _ = front.communicate(timeout=60)
         assert front.returncode == 0, out
     assert sorted((project.top / "told").read_text().split()) == sorted(
         f"{folder}{number}" for folder in ("left", "right") for number in range(3)
     )
-    assert project.wait_for_exit() == []
+    project.wait_for_exit()
 
 
-def test_engines_of_one_user_share_the_slots(project: EngineProject, tmp_path: Path) -> None:
-    with engine_project(tmp_path / "other", user=project) as other:
+def test_engines_of_one_user_share_the_slots(project: TempProject, tmp_path: Path) -> None:
+    with temp_project(tmp_path / "other", user=project) as other:
         told = tmp_path / "told"
         for each in (project, other):
             for number in range(6):
                 each.task(f"{number}", f"echo + >> {told}\nsleep 0.3\necho - >> {told}")
-        fronts = [each.plait(*RUN) for each in (project, other)]
+        fronts = [each.start(*RUN) for each in (project, other)]
         for front in fronts:
             out, _ = front.communicate(timeout=60)
             assert front.returncode == 0, out
@@ -173,4 +166,4 @@ def test_engines_of_one_user_share_the_slots(project: EngineProject, tmp_path: P
             most = max(most, depth)
         assert depth == 0
         assert most <= 4, "more than all of them may have"
-        assert other.wait_for_exit() == []
+        other.wait_for_exit()

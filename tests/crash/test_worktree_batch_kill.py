@@ -19,7 +19,8 @@ from tests.support import batch_checks
 from tests.support.engine_killer import EngineKiller
 from tests.support.git_repository import ReferenceMerger
 from tests.support.random_agent import signature_path
-from tests.support.temp_project import TIMEOUT_SECONDS, WorktreeProject, worktree_project as make
+from tests.support.temp_project import TempProject, temp_project as make
+from tests.support.waiting import TIMEOUT_SECONDS
 
 LAYERS, WIDTH = 3, 4
 MOST = 8  # kills in one batch: then it is left to come to its end
@@ -53,12 +54,12 @@ Kinds = Mapping[str, str]
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> Iterator[WorktreeProject]:
-    with make(tmp_path) as made:
+def project(tmp_path: Path) -> Iterator[TempProject]:
+    with make(tmp_path, worktrees=True) as made:
         yield made
 
 
-def test_kills_at_random_instants(project: WorktreeProject, tmp_path: Path, *, long: bool) -> None:
+def test_kills_at_random_instants(project: TempProject, tmp_path: Path, *, long: bool) -> None:
     """The batches and what is done to them follow from a seed; when it happens does not."""
     chance = Random(404)
     killer = EngineKiller(project, chance, wanted=200 if long else 20)
@@ -87,7 +88,7 @@ def test_kills_at_random_instants(project: WorktreeProject, tmp_path: Path, *, l
     print(f"{killer.count} kills, {killer.engines} of engines, {len(batches)} batches")  # noqa: T201
 
 
-def _furnish(project: WorktreeProject) -> dict[str, object]:
+def _furnish(project: TempProject) -> dict[str, object]:
     """All that a person may have lying about."""
     for page in range(LAYERS * WIDTH):
         project.write(f"pages/{page}.txt", f"page {page}")
@@ -102,7 +103,7 @@ def _furnish(project: WorktreeProject) -> dict[str, object]:
     return project.snapshot_user_files()
 
 
-def _write_tasks(project: WorktreeProject, folder: str, chance: Random) -> Kinds:
+def _write_tasks(project: TempProject, folder: str, chance: Random) -> Kinds:
     kinds = [*ALWAYS, *(chance.choice(GOOD) for _ in range(LAYERS * WIDTH - len(ALWAYS)))]
     chance.shuffle(kinds)
     named: dict[str, str] = {}
@@ -120,7 +121,7 @@ def _write_tasks(project: WorktreeProject, folder: str, chance: Random) -> Kinds
     return named
 
 
-def _run(project: WorktreeProject, folder: str, killer: EngineKiller) -> None:
+def _run(project: TempProject, folder: str, killer: EngineKiller) -> None:
     submitted, enough = len(project.state().batches), killer.count + MOST
     front = _front(project, folder)
     while not _ended(project, submitted):
@@ -134,31 +135,31 @@ def _run(project: WorktreeProject, folder: str, killer: EngineKiller) -> None:
     front.communicate(timeout=TIMEOUT_SECONDS)
 
 
-def _front(project: WorktreeProject, folder: str, *more: str) -> Popen[str]:
+def _front(project: TempProject, folder: str, *more: str) -> Popen[str]:
     words = ("--yes", "-p", "4", "--retries", "0", "--push", "--verify", VERIFY, "--gate", GATE)
     return project.start("run", folder, *words, *more, env={"TOLD": str(_told(project))})
 
 
-def _told(project: WorktreeProject) -> Path:
+def _told(project: TempProject) -> Path:
     return project.top.parent / "told"
 
 
-def _newest(project: WorktreeProject) -> BatchState:
+def _newest(project: TempProject) -> BatchState:
     return list(project.state().batches.values())[-1]
 
 
-def _ended(project: WorktreeProject, submitted: int) -> bool:
+def _ended(project: TempProject, submitted: int) -> bool:
     return len(project.state().batches) > submitted and _newest(project).ended is not None
 
 
-def _pending(project: WorktreeProject) -> bool:
+def _pending(project: TempProject) -> bool:
     """Something was asked for that no engine has taken yet."""
     with suppress(Exception), closing(open_inbox(find_repo(project.top).state / INBOX_FILE)) as inbox:
         return bool(inbox.pending())
     return False
 
 
-def _check(project: WorktreeProject, oracle: ReferenceMerger, batches: Mapping[str, Kinds]) -> None:
+def _check(project: TempProject, oracle: ReferenceMerger, batches: Mapping[str, Kinds]) -> None:
     told = batch_checks.read_records(project)  # the chain of checksums holds, or this raises
     batch_checks.check_laws(project, told)
     batch = _newest(project)
@@ -191,7 +192,7 @@ def _check_statuses(batch: BatchState, kinds: Kinds) -> None:
         assert task.status in expected, (name, kind, task.status, task.reason)
 
 
-def _check_files(project: WorktreeProject, batch: BatchState, kinds: Kinds) -> None:
+def _check_files(project: TempProject, batch: BatchState, kinds: Kinds) -> None:
     """Every task that is done is seen in the branch once, and none of the others."""
     names = project.git("ls-tree", "-r", "--name-only", batch.head).splitlines()
     signed = [name for name in names if name.startswith("signed/")]

@@ -12,15 +12,15 @@ from pathlib import Path
 import pytest
 
 from plait.core.decisions import BatchEnded
-from tests.support.temp_project import EngineProject, engine_project
+from tests.support.temp_project import TempProject, temp_project
 from tests.support.webhook_receiver import WAIT_SECONDS, WebhookReceiver
 
 SECRET = "hunter2-hunter2"
 
 
 @pytest.fixture
-def project(tmp_path: Path, receiver: WebhookReceiver) -> Iterator[EngineProject]:
-    with engine_project(tmp_path / "project") as made:
+def project(tmp_path: Path, receiver: WebhookReceiver) -> Iterator[TempProject]:
+    with temp_project(tmp_path / "project") as made:
         made.env["PLAIT_NOTIFY_WEBHOOK"] = f"{receiver.url}/{SECRET}"
         made.env["PLAIT_NOTIFY_SECRET"] = SECRET
         made.env["PLAIT_RETRIES"] = "0"
@@ -37,70 +37,70 @@ def _batch(body: bytes) -> str:
     return json.loads(body)["batchId"] or "…"
 
 
-def until_ended(project: EngineProject, count: int) -> None:
+def until_ended(project: TempProject, count: int) -> None:
     deadline = time.monotonic() + WAIT_SECONDS
     while sum(isinstance(record.event, BatchEnded) for record in project.read_records()) < count:
         assert time.monotonic() < deadline
         time.sleep(0.02)
 
 
-def test_the_end_of_a_batch_is_told_by_the_engine_alone(project: EngineProject, receiver: WebhookReceiver) -> None:
+def test_the_end_of_a_batch_is_told_by_the_engine_alone(project: TempProject, receiver: WebhookReceiver) -> None:
     project.task("01-walls", "exit 1")
-    code, said = project.run("run", "tasks", "--detach")
-    assert code == 0, said
+    answer = project.plait("run", "tasks", "--detach")
+    assert answer.code == 0, answer.output
     assert titles(receiver, 1) == ["batch B has ended, 1 of 1 tasks not done"]
-    assert project.wait_for_exit() == []
+    project.wait_for_exit()
     (letter,) = receiver.requests
-    said = json.loads(letter.body)
-    assert (said["type"], said["project"]) == ("failed", project.top.name)
+    sent = json.loads(letter.body)
+    assert (sent["type"], sent["project"]) == ("failed", project.top.name)
     assert letter.headers["Plait-Signature"].startswith("t=")
 
 
-def test_approval_is_asked_for_where_nobody_watches(project: EngineProject, receiver: WebhookReceiver) -> None:
+def test_approval_is_asked_for_where_nobody_watches(project: TempProject, receiver: WebhookReceiver) -> None:
     project.task("01-walls", "true")
-    project.run("run", "tasks", "--detach", "--mode", "queue")
+    project.plait("run", "tasks", "--detach", "--mode", "queue")
     assert titles(receiver, 1) == ["01-walls needs approval"]
-    assert project.wait_for_exit() == []
-    code, said = project.run("approve")
-    assert code == 0, said
+    project.wait_for_exit()
+    answer = project.plait("approve")
+    assert answer.code == 0, answer.output
     assert titles(receiver, 2)[1:] == ["batch B is done"]
-    assert project.wait_for_exit() == []
+    project.wait_for_exit()
     assert len(receiver.requests) == 2
 
 
 def test_a_slow_receiver_holds_up_neither_tasks_nor_whoever_waits_for_them(
-    project: EngineProject, receiver: WebhookReceiver
+    project: TempProject, receiver: WebhookReceiver
 ) -> None:
     receiver.open.clear()
     project.task("01-walls", "exit 1")
     project.env["PLAIT_NOTIFY_ON"] = "task_failed,failed"
-    code, said = project.run("run", "tasks", "--yes")
-    assert code == 1, said
+    answer = project.plait("run", "tasks", "--yes")
+    assert answer.code == 1, answer.output
     project.task("02-paint", "touch painted")
-    code, said = project.run("run", "tasks", "--select", "02", "--yes")
-    assert code == 0, said
+    answer = project.plait("run", "tasks", "--select", "02", "--yes")
+    assert answer.code == 0, answer.output
     assert (project.top / "painted").exists()
     receiver.open.set()
-    assert project.wait_for_exit(60) == []
+    project.wait_for_exit(60)
 
 
-def test_a_receiver_that_was_away_is_told_when_it_is_back(project: EngineProject, receiver: WebhookReceiver) -> None:
+def test_a_receiver_that_was_away_is_told_when_it_is_back(project: TempProject, receiver: WebhookReceiver) -> None:
     receiver.down()
     project.task("01-walls", "true")
-    code, said = project.run("run", "tasks", "--yes")
-    assert code == 0, said
+    answer = project.plait("run", "tasks", "--yes")
+    assert answer.code == 0, answer.output
     receiver.up()
     assert titles(receiver, 1) == ["batch B is done"]
-    assert project.wait_for_exit() == []
+    project.wait_for_exit()
     assert len(receiver.requests) == 1
 
 
 def test_what_a_killed_engine_did_not_tell_the_next_one_tells_once(
-    project: EngineProject, receiver: WebhookReceiver
+    project: TempProject, receiver: WebhookReceiver
 ) -> None:
     receiver.down()
     project.task("01-walls", "true")
-    project.run("run", "tasks", "--detach")
+    project.plait("run", "tasks", "--detach")
     until_ended(project, 1)
     engine = project.find_engine()
     assert engine is not None
@@ -108,24 +108,24 @@ def test_what_a_killed_engine_did_not_tell_the_next_one_tells_once(
     project.wait_for_exit()
     receiver.up()
     project.task("02-paint", "exit 1")
-    project.run("run", "tasks", "--select", "02", "--yes")
+    project.plait("run", "tasks", "--select", "02", "--yes")
     assert sorted(titles(receiver, 2)) == ["batch B has ended, 1 of 1 tasks not done", "batch B is done"]
-    assert project.wait_for_exit() == []
+    project.wait_for_exit()
     project.task("03-roof", "true")
-    project.run("run", "tasks", "--select", "03", "--yes")
+    project.plait("run", "tasks", "--select", "03", "--yes")
     assert titles(receiver, 3)[2:] == ["batch B is done"]
-    assert project.wait_for_exit() == []
+    project.wait_for_exit()
     assert len(receiver.requests) == 3
     assert len({letter.headers["Plait-Delivery"] for letter in receiver.requests}) == 3
 
 
-def test_the_log_says_who_was_not_told_and_nothing_secret(project: EngineProject, receiver: WebhookReceiver) -> None:
+def test_the_log_says_who_was_not_told_and_nothing_secret(project: TempProject, receiver: WebhookReceiver) -> None:
     receiver.status = 404
     project.env["PLAIT_NOTIFY_URLS"] = f"nosuchservice://{SECRET}"
     project.task("01-walls", "true")
-    project.run("run", "tasks", "--yes")
+    project.plait("run", "tasks", "--yes")
     receiver.wait_for_count(1)
-    assert project.wait_for_exit() == []
+    project.wait_for_exit()
     assert f"could not notify http://127.0.0.1:{receiver.port}/…: it answered 404" in project.read_engine_log()
     assert "could not notify nosuchservice://…: apprise doesn't know this kind of address" in project.read_engine_log()
     for path in project.place.state.rglob("*"):
@@ -133,63 +133,63 @@ def test_the_log_says_who_was_not_told_and_nothing_secret(project: EngineProject
             assert SECRET.encode() not in path.read_bytes(), path
 
 
-def test_nobody_is_told_where_nobody_asked_for_it(project: EngineProject) -> None:
+def test_nobody_is_told_where_nobody_asked_for_it(project: TempProject) -> None:
     for name in ("PLAIT_NOTIFY_WEBHOOK", "PLAIT_NOTIFY_SECRET"):
         del project.env[name]
     project.task("01-walls", "true")
-    project.run("run", "tasks", "--yes")
-    assert project.wait_for_exit() == []
+    project.plait("run", "tasks", "--yes")
+    project.wait_for_exit()
     assert not (project.place.state / "told.json").exists()
 
 
-def test_a_trial_says_for_each_whether_it_arrived(project: EngineProject, receiver: WebhookReceiver) -> None:
+def test_a_trial_says_for_each_whether_it_arrived(project: TempProject, receiver: WebhookReceiver) -> None:
     project.env["PLAIT_NOTIFY_URLS"] = f"json://127.0.0.1:{receiver.port}/{SECRET}"
-    code, said = project.run("notify", "--test")
-    assert code == 0, said
-    assert said.splitlines() == [f"sent      http://127.0.0.1:{receiver.port}/…", "sent      json://…"]
+    answer = project.plait("notify", "--test")
+    assert answer.code == 0, answer.output
+    assert answer.output.splitlines() == [f"sent      http://127.0.0.1:{receiver.port}/…", "sent      json://…"]
     assert len(receiver.requests) == 2
     receiver.status = 403
-    code, said = project.run("notify", "--test", "--json")
-    assert code == 1
-    told = json.loads(said)
+    answer = project.plait("notify", "--test", "--json")
+    assert answer.code == 1
+    told = json.loads(answer.output)
     assert [(each["address"], each["told"], each["error"]) for each in told["addressees"]] == [
         (f"http://127.0.0.1:{receiver.port}/…", False, "it answered 403"),
         ("json://…", False, "the service refused it"),
     ]
     assert told["on"] == ["finished", "failed", "needs_person", "limit", "unpublished"]
-    assert SECRET not in said
+    assert SECRET not in answer.output
 
 
-def test_without_a_trial_nobody_is_sent_anything(project: EngineProject, receiver: WebhookReceiver) -> None:
-    code, said = project.run("notify")
-    assert code == 0
-    assert f"http://127.0.0.1:{receiver.port}/…" in said
-    assert "notifies on finished, failed" in said
-    code, said = project.run("notify", "--json")
-    assert json.loads(said)["addressees"][0]["told"] is None
+def test_without_a_trial_nobody_is_sent_anything(project: TempProject, receiver: WebhookReceiver) -> None:
+    answer = project.plait("notify")
+    assert answer.code == 0
+    assert f"http://127.0.0.1:{receiver.port}/…" in answer.output
+    assert "notifies on finished, failed" in answer.output
+    answer = project.plait("notify", "--json")
+    assert json.loads(answer.output)["addressees"][0]["told"] is None
     assert receiver.requests == []
 
 
-def test_a_trial_with_nobody_to_tell_says_how_to_name_somebody(project: EngineProject) -> None:
+def test_a_trial_with_nobody_to_tell_says_how_to_name_somebody(project: TempProject) -> None:
     del project.env["PLAIT_NOTIFY_WEBHOOK"]
-    code, said = project.run("notify", "--test")
-    assert code == 2
-    assert "neither notify.urls nor notify.webhook is set" in said
-    assert "config.toml" in said
+    answer = project.plait("notify", "--test")
+    assert answer.code == 2
+    assert "neither notify.urls nor notify.webhook is set" in answer.output
+    assert "config.toml" in answer.output
 
 
 def test_a_secret_that_others_could_read_is_not_used(
-    project: EngineProject, receiver: WebhookReceiver, tmp_path: Path
+    project: TempProject, receiver: WebhookReceiver, tmp_path: Path
 ) -> None:
     del project.env["PLAIT_NOTIFY_SECRET"]
     file = tmp_path / "secret"
     file.write_text(SECRET)
     file.chmod(0o644)
     project.env["PLAIT_NOTIFY_SECRET_FILE"] = str(file)
-    code, said = project.run("notify", "--test")
-    assert code == 1
-    assert "others can read the secret" in said
+    answer = project.plait("notify", "--test")
+    assert answer.code == 1
+    assert "others can read the secret" in answer.output
     assert receiver.requests == []
     file.chmod(0o600)
-    assert project.run("notify", "--test")[0] == 0
+    assert project.plait("notify", "--test").code == 0
     assert "Plait-Signature" in receiver.requests[0].headers

@@ -15,7 +15,8 @@ import psutil
 import pytest
 
 from tests.support.model_server.messages import Role
-from tests.support.real_agents import API_KEY, INSTALLED_TOOLS, RealAgentProject
+from tests.support.real_agents import API_KEY, INSTALLED_TOOLS, TOOL_TIMEOUT_SECONDS, RealAgentProject
+from tests.support.waiting import wait_until
 
 LONG = bool(os.environ.get("PLAIT_AGENTS_LONG"))
 TOOLS = tuple(INSTALLED_TOOLS) if LONG else ("claude", "codex")
@@ -116,8 +117,12 @@ def at_work(here: RealAgentProject) -> subprocess.Popen[str]:
         here.use_server("hang:1")
     here.commit_all()
     front = here.start_run()
-    here.wait_until(lambda: ENDLESS in commands(here) if here.tool.shell else here.server.requests_from("job"))
-    here.wait_until(lambda: here.read_tasks()["01-a"]["sessionId"] or not here.tool.resumes)
+
+    def asked() -> object:
+        return ENDLESS in commands(here) if here.tool.shell else here.server.requests_from("job")
+
+    wait_until(asked, TOOL_TIMEOUT_SECONDS)
+    wait_until(lambda: here.read_tasks()["01-a"]["sessionId"] or not here.tool.resumes, TOOL_TIMEOUT_SECONDS)
     return front
 
 

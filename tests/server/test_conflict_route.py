@@ -7,7 +7,7 @@ import json
 import pytest
 
 from tests.support.running_server import Json, RunningServer
-from tests.support.temp_project import WorktreeProject
+from tests.support.temp_project import TempProject
 
 # Each waits for the other to have begun, so that both have the same base.
 MEET = "touch ../../$PLAIT_TASK_ID; until [ -e ../../01-slate ] && [ -e ../../02-tiles ]; do sleep 0.02; done"
@@ -15,7 +15,7 @@ NAMES = ("01-slate", "02-tiles", "03-door")
 
 
 @pytest.fixture
-def torn(worktree_server: RunningServer, worktree_project: WorktreeProject) -> tuple[str, str, str]:
+def torn(worktree_server: RunningServer, worktree_project: TempProject) -> tuple[str, str, str]:
     """A batch, the task that was merged, and the one that conflicts with it."""
     worktree_project.write("roof.txt", "flat\nroof")
     worktree_project.task("01-slate", f"{MEET}; printf 'slate\\nroof\\n' > roof.txt")
@@ -38,7 +38,7 @@ def word(task: str) -> str:
 
 
 def test_both_sides_are_told(
-    worktree_server: RunningServer, worktree_project: WorktreeProject, torn: tuple[str, str, str]
+    worktree_server: RunningServer, worktree_project: TempProject, torn: tuple[str, str, str]
 ) -> None:
     batch, won, lost = torn
     before = worktree_project.snapshot_user_files()
@@ -58,7 +58,7 @@ def test_both_sides_are_told(
 
 
 def test_why_a_task_is_conflicted_names_the_files(
-    worktree_server: RunningServer, worktree_project: WorktreeProject, torn: tuple[str, str, str]
+    worktree_server: RunningServer, worktree_project: TempProject, torn: tuple[str, str, str]
 ) -> None:
     batch, won, lost = torn
     found = told(worktree_server, batch, lost)
@@ -80,7 +80,7 @@ def test_what_is_in_no_conflict_says_what_it_is(worktree_server: RunningServer, 
 
 
 def test_a_change_that_stood_on_a_dropped_one_conflicts_with_the_branch_made_anew(
-    worktree_server: RunningServer, worktree_project: WorktreeProject
+    worktree_server: RunningServer, worktree_project: TempProject
 ) -> None:
     server = worktree_server
     worktree_project.write("roof.txt", "flat")
@@ -99,7 +99,7 @@ def test_a_change_that_stood_on_a_dropped_one_conflicts_with_the_branch_made_ane
 
 
 def test_what_git_has_lost_is_said(
-    worktree_server: RunningServer, worktree_project: WorktreeProject, torn: tuple[str, str, str]
+    worktree_server: RunningServer, worktree_project: TempProject, torn: tuple[str, str, str]
 ) -> None:
     batch, _, lost = torn
     tip = told(worktree_server, batch, lost)["tip"]

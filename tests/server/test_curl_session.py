@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from tests.support.local_forge import REPOSITORY, LocalForge
 from tests.support.running_server import RunningServer
-from tests.support.temp_project import WorktreeProject
+from tests.support.temp_project import TempProject
 
 
 def test_three_tasks_to_one_pull_request(
-    session: RunningServer, worktree_project: WorktreeProject, remote: LocalForge
+    session: RunningServer, worktree_project: TempProject, remote: LocalForge
 ) -> None:
     worktree_project.task("01-walls", "echo walls > walls.txt")
     worktree_project.task("02-roof", "echo roof > roof.txt")
@@ -38,7 +38,7 @@ def test_three_tasks_to_one_pull_request(
     assert session.get("/api/tasks")["tasks"][0]["batch"]["shipped"] is True
 
 
-def test_nothing_merged_is_nothing_to_publish(session: RunningServer, worktree_project: WorktreeProject) -> None:
+def test_nothing_merged_is_nothing_to_publish(session: RunningServer, worktree_project: TempProject) -> None:
     worktree_project.task("01-walls", "exit 1")
     worktree_project.commit_all()
     batch = session.run("01-walls", settings={"retries": 0})
@@ -48,7 +48,7 @@ def test_nothing_merged_is_nothing_to_publish(session: RunningServer, worktree_p
     assert session.post(f"/api/batches/{batch}/pr", {"publish": "off"}, 422)["field"] == "publish"
 
 
-def test_only_a_push_has_no_link(session: RunningServer, worktree_project: WorktreeProject, remote: LocalForge) -> None:
+def test_only_a_push_has_no_link(session: RunningServer, worktree_project: TempProject, remote: LocalForge) -> None:
     worktree_project.task("01-walls", "echo walls > walls.txt")
     worktree_project.commit_all()
     batch = session.run("01-walls")

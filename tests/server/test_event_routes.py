@@ -27,7 +27,8 @@ from tests.support.running_server import (
     expected_events,
     start_server,
 )
-from tests.support.temp_project import TIMEOUT_SECONDS, TempProject
+from tests.support.temp_project import TempProject
+from tests.support.waiting import TIMEOUT_SECONDS, wait_until
 
 TASKS = 1_700  # some 10,000 records
 CUTS = 200
@@ -179,7 +180,7 @@ def test_a_journal_that_can_not_be_read_is_told_and_another_one_is_read(server: 
         assert "is damaged" in server.get(path, 503)["error"]
     for file in list(place.state.glob(f"{JOURNAL_FILE}*")):
         file.rename(tmp_path / file.name)
-    server.project.wait_until(lambda: server.client.get("/api/batches").status_code == 200)
+    wait_until(lambda: server.client.get("/api/batches").status_code == 200)
     assert server.get("/api/batches")["batches"] == []
 
 

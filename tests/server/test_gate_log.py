@@ -6,14 +6,13 @@ import os
 from pathlib import Path
 
 from tests.support.running_server import RunningServer
-from tests.support.temp_project import WorktreeProject
+from tests.support.temp_project import TempProject
+from tests.support.waiting import wait_until
 
 SECRET = "correct-horse-battery-staple"
 
 
-def test_what_a_gate_printed_is_read_like_a_log(
-    worktree_server: RunningServer, worktree_project: WorktreeProject
-) -> None:
+def test_what_a_gate_printed_is_read_like_a_log(worktree_server: RunningServer, worktree_project: TempProject) -> None:
     server = worktree_server
     os.environ["MY_SECRET_KEY"] = SECRET
     worktree_project.task("01-walls", "echo walls > walls.txt")
@@ -51,7 +50,7 @@ def test_what_a_gate_printed_is_read_like_a_log(
 
 
 def test_a_gate_is_read_while_it_runs(
-    worktree_server: RunningServer, worktree_project: WorktreeProject, tmp_path: Path
+    worktree_server: RunningServer, worktree_project: TempProject, tmp_path: Path
 ) -> None:
     server, go = worktree_server, tmp_path / "go"
     worktree_project.task("01-walls", "echo walls > walls.txt")
@@ -59,7 +58,7 @@ def test_a_gate_is_read_while_it_runs(
     gate = f"echo one; until [ -e {go} ]; do sleep 0.02; done; echo two"
     batch = server.run("01-walls", settings={"gate": gate})
     path = f"/api/batches/{batch}/log"
-    worktree_project.wait_until(lambda: server.client.get(path).text == "one\n")
+    wait_until(lambda: server.client.get(path).text == "one\n")
     running = server.client.get(path)
     assert running.headers["Plait-Ended"] == "false"
     go.touch()

@@ -9,7 +9,8 @@ import httpx
 import pytest
 
 from tests.support.running_server import RunningServer, quote_task_id
-from tests.support.temp_project import WorktreeProject
+from tests.support.temp_project import TempProject
+from tests.support.waiting import wait_until
 
 WAIT = "while [ ! -e go ]; do sleep 0.05; done"
 SECRET = "correct-horse-battery-staple"
@@ -58,7 +59,7 @@ def test_a_line_that_has_no_end_yet_is_told_when_it_has(server: RunningServer) -
     server.project.task("01-walls", f"echo first; printf half; touch here; {WAIT}; echo ' and half'")
     batch = server.run("01-walls")
     server.project.wait_for_file("here")
-    server.project.wait_until(lambda: log(server, batch, "01-walls").text)
+    wait_until(lambda: log(server, batch, "01-walls").text)
     running = log(server, batch, "01-walls")
     assert running.text == "first\n"
     assert running.headers["Plait-Ended"] == "false"
@@ -172,7 +173,7 @@ def test_an_explanation_tells_the_reason_and_the_way_out(server: RunningServer) 
     assert server.get(f"/api/batches/{batch}/tasks/nobody/explain", 404)["error"]
 
 
-def test_a_change_is_told_as_git_tells_it(worktree_server: RunningServer, worktree_project: WorktreeProject) -> None:
+def test_a_change_is_told_as_git_tells_it(worktree_server: RunningServer, worktree_project: TempProject) -> None:
     server = worktree_server
     worktree_project.task("01-walls", "seq 1 20000 > walls.txt")
     worktree_project.task("02-roof", "echo roof > roof.txt")

@@ -11,6 +11,7 @@ import httpx
 
 from tests.support.running_server import ServerProcess, start_server
 from tests.support.temp_project import TempProject
+from tests.support.waiting import wait_until
 
 LONG = bool(os.environ.get("PLAIT_CONTRACT_LONG"))
 EXAMPLES = 100 if LONG else 4  # for each operation
@@ -37,7 +38,7 @@ def with_work(project: TempProject) -> ServerProcess:
     project.task("left", "true")
     server = start_server(project)
     server.post("/api/batches", {"taskIds": ["done", "failed"]})
-    project.wait_until(lambda: project.statuses() == {"done": "done", "failed": "failed"})
+    wait_until(lambda: project.statuses() == {"done": "done", "failed": "failed"})
     server.post("/api/batches", {"taskIds": ["going"]})
     return server
 

@@ -6,12 +6,13 @@ import pytest
 
 from tests.support.local_forge import REPOSITORY, LocalForge
 from tests.support.running_server import Json, RunningServer
-from tests.support.temp_project import WorktreeProject
+from tests.support.temp_project import TempProject
+from tests.support.waiting import wait_until
 
 SECRET = "s3cret-w0rd-0f-ada"
 
 
-def walls(session: RunningServer, project: WorktreeProject, **settings: object) -> str:
+def walls(session: RunningServer, project: TempProject, **settings: object) -> str:
     """A batch whose one task is merged; its id."""
     project.task("01-walls", "echo walls > walls.txt")
     project.commit_all()
@@ -28,12 +29,12 @@ def publish(session: RunningServer, batch: str, **body: object) -> None:
     """And wait until it is there."""
     answer = session.client.post(f"/api/batches/{batch}/pr", json=body)
     assert answer.status_code in {200, 202}, answer.text
-    session.project.wait_until(lambda: not told(session, batch)["underWay"])
+    wait_until(lambda: not told(session, batch)["underWay"])
     assert session.batch(batch)["unshipped"] is None
 
 
 def test_the_words_are_seen_before_they_are_sent(
-    session: RunningServer, worktree_project: WorktreeProject, remote: LocalForge
+    session: RunningServer, worktree_project: TempProject, remote: LocalForge
 ) -> None:
     batch = walls(session, worktree_project)
     seen = told(session, batch)
@@ -50,7 +51,7 @@ def test_the_words_are_seen_before_they_are_sent(
 
 
 def test_what_a_person_writes_is_sent_and_stays(
-    session: RunningServer, worktree_project: WorktreeProject, remote: LocalForge
+    session: RunningServer, worktree_project: TempProject, remote: LocalForge
 ) -> None:
     batch = walls(session, worktree_project)
     own = told(session, batch)["own"]
@@ -68,7 +69,7 @@ def test_what_a_person_writes_is_sent_and_stays(
 
 
 def test_a_title_counts_once_over_one_that_was_given_on_the_forge(
-    session: RunningServer, worktree_project: WorktreeProject, remote: LocalForge
+    session: RunningServer, worktree_project: TempProject, remote: LocalForge
 ) -> None:
     batch = walls(session, worktree_project)
     publish(session, batch)
@@ -81,7 +82,7 @@ def test_a_title_counts_once_over_one_that_was_given_on_the_forge(
 
 
 def test_what_plait_would_say_is_left_to_plait(
-    session: RunningServer, worktree_project: WorktreeProject, remote: LocalForge
+    session: RunningServer, worktree_project: TempProject, remote: LocalForge
 ) -> None:
     batch = walls(session, worktree_project)
     publish(session, batch, title="Mine", body="Mine too.")
@@ -93,7 +94,7 @@ def test_what_plait_would_say_is_left_to_plait(
     assert "task done" in remote.pulls[0]["body"]
 
 
-def test_a_secret_is_not_told(session: RunningServer, worktree_project: WorktreeProject, remote: LocalForge) -> None:
+def test_a_secret_is_not_told(session: RunningServer, worktree_project: TempProject, remote: LocalForge) -> None:
     worktree_project.task("01-walls", "echo walls > walls.txt", env=f"{{SITE_PASSWORD: {SECRET}}}")
     worktree_project.commit_all()
     batch = session.run("01-walls")
@@ -135,9 +136,7 @@ def test_why_nothing_can_be_published_is_said(server: RunningServer) -> None:
     server.get("/api/batches/none/pr", 404)
 
 
-def test_where_no_forge_is_known_a_push_is_left(
-    worktree_server: RunningServer, worktree_project: WorktreeProject
-) -> None:
+def test_where_no_forge_is_known_a_push_is_left(worktree_server: RunningServer, worktree_project: TempProject) -> None:
     batch = walls(worktree_server, worktree_project)
     seen = told(worktree_server, batch)
     assert (seen["canPublish"], seen["canPush"]) == (False, True)
@@ -149,7 +148,7 @@ def test_where_no_forge_is_known_a_push_is_left(
 
 
 def test_the_target_is_what_the_settings_or_the_remote_say(
-    session: RunningServer, worktree_project: WorktreeProject
+    session: RunningServer, worktree_project: TempProject
 ) -> None:
     batch = walls(session, worktree_project)
     worktree_project.git("fetch", "--quiet", "origin")
@@ -158,12 +157,12 @@ def test_the_target_is_what_the_settings_or_the_remote_say(
 
 
 def test_a_key_stands_for_the_same_words(
-    session: RunningServer, worktree_project: WorktreeProject, remote: LocalForge
+    session: RunningServer, worktree_project: TempProject, remote: LocalForge
 ) -> None:
     batch = walls(session, worktree_project)
     for said in ({"title": "Walls"}, {"title": "Walls"}, {"title": "Roof"}, {"body": "Roof"}):
         headers = {"Idempotency-Key": "once"}
         session.client.post(f"/api/batches/{batch}/pr", json=said, headers=headers)
-        session.project.wait_until(lambda: not told(session, batch)["underWay"])
+        wait_until(lambda: not told(session, batch)["underWay"])
     assert [pull["title"] for pull in remote.pulls] == ["Roof"]
     assert told(session, batch)["body"] == "Roof"

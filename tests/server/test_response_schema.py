@@ -30,7 +30,7 @@ from plait.server.http.schema.projects import Agents, Me, Projects
 from plait.server.http.schema.settings import Preferences, PreferencesSchema
 from plait.server.http.schema.tasks import Tasks, WholeTask
 from tests.support.running_server import RunningServer
-from tests.support.temp_project import WorktreeProject
+from tests.support.temp_project import TempProject
 
 if TYPE_CHECKING:
     from plait.server.session_pool import SessionPool
@@ -55,7 +55,7 @@ def shapes(batch: str) -> Iterator[tuple[str, type[object]]]:
     yield "/api/me", Me
 
 
-def test_every_answer_is_of_its_shape(worktree_server: RunningServer, worktree_project: WorktreeProject) -> None:
+def test_every_answer_is_of_its_shape(worktree_server: RunningServer, worktree_project: TempProject) -> None:
     server = worktree_server
     worktree_project.write("roof.txt", "none")
     worktree_project.task("01-walls", "echo walls > walls.txt", touches="[walls.txt]", weight=2, priority=3)

@@ -9,6 +9,7 @@ from plait.server.event_buffer import encode_events
 from plait.store.project_files import open_project_journal
 from tests.support.running_server import EventFollower, start_server
 from tests.support.temp_project import TempProject
+from tests.support.waiting import wait_until
 
 TASKS = [f"{n:02}-task" for n in range(1, 7)]
 AT_ONCE = 2
@@ -26,7 +27,7 @@ def told(project: TempProject) -> list[str]:
 
 def finish(project: TempProject, name: str) -> None:
     project.write(f"go-{name}", "")
-    project.wait_until(lambda: project.statuses()[name] == "done")
+    wait_until(lambda: project.statuses()[name] == "done")
 
 
 def test_a_server_that_is_killed_during_a_batch_costs_nothing_and_clients_go_on_where_they_were(
@@ -54,7 +55,7 @@ def test_a_server_that_is_killed_during_a_batch_costs_nothing_and_clients_go_on_
         follower.wait_for_event("batch:task:completed", name)
 
     follower.wait_for_event("batch:completed")
-    project.wait_until(lambda: find_engine(find_repo(project.top)) is None)
+    wait_until(lambda: find_engine(find_repo(project.top)) is None)
     follower.wait_for_event("engine:released")
     follower.close()
     assert follower.connections == 1 + len(TASKS) // 2

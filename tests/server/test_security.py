@@ -21,7 +21,8 @@ import pytest
 from plait.server.auth import SESSION_COOKIE
 from tests.support.running_server import start_server
 from tests.support.security_harness import SecurityHarness
-from tests.support.temp_project import TIMEOUT_SECONDS, temp_project as make_project
+from tests.support.temp_project import temp_project as make_project
+from tests.support.waiting import TIMEOUT_SECONDS, wait_until
 
 HTML = "<script>alert(1)</script>"
 ESCAPES = "\x1b]0;owned\x07\x1b[2J"
@@ -42,12 +43,10 @@ def begun(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecurityHarness]
             harness = SecurityHarness(project, server, client)
             made = harness.request_as_owner("POST", "/api/batches", {"taskIds": ["01-work", "02-print"]})
             harness.batch = made.raise_for_status().json()["id"]
-            project.wait_until(lambda: harness.statuses()["02-print"] == "done" and harness.ticks())
+            wait_until(lambda: harness.statuses()["02-print"] == "done" and harness.ticks())
             yield harness
             project.write("go", "")
-            over = project.wait_until(
-                lambda: (told := harness.get(f"/api/batches/{harness.batch}"))["completedAt"] and told
-            )
+            over = wait_until(lambda: (told := harness.get(f"/api/batches/{harness.batch}"))["completedAt"] and told)
         assert over["status"] == "completed"
         assert over["progress"]["completed"] == 2
         assert server.end() == 0
@@ -63,7 +62,7 @@ def harness(begun: SecurityHarness) -> Iterator[SecurityHarness]:
     assert begun.get("/health")["status"] == "ok"
     assert begun.batches() == known
     assert begun.statuses() == {"01-work": "running", "02-print": "done"}
-    begun.project.wait_until(lambda: begun.ticks() > before)
+    wait_until(lambda: begun.ticks() > before)
 
 
 def routes(harness: SecurityHarness) -> Iterator[tuple[str, str]]:
@@ -246,7 +245,7 @@ def test_who_says_nothing_or_says_it_slowly_shuts_nobody_out(harness: SecurityHa
             assert harness.request_as_owner("GET", "/api/batches").status_code == 200
             return process.num_fds() < 150
 
-        harness.project.wait_until(dripped)
+        wait_until(dripped)
 
 
 def test_nobody_brings_a_header_or_a_request_along(harness: SecurityHarness) -> None:

@@ -19,7 +19,8 @@ from cryptography.x509.oid import NameOID
 from plait.engine.daemon import find_engine
 from plait.git.location import find_repo
 from tests.support.running_server import EventFollower, ServerProcess, start_server
-from tests.support.temp_project import TempProject, WorktreeProject
+from tests.support.temp_project import TempProject
+from tests.support.waiting import wait_until
 
 WAITS = "echo $$ >> runs-{name}\nuntil [ -e go-{name} ]; do sleep 0.02; done"
 
@@ -44,13 +45,13 @@ def run(server: ServerProcess, *tasks: str, project_id: str = "", **settings: ob
     return made["id"]
 
 
-def until_completed(project: TempProject, server: ServerProcess, batch: str, project_id: str = "") -> None:
+def until_completed(server: ServerProcess, batch: str, project_id: str = "") -> None:
     path = f"/api/batches/{batch}" + (f"?project={project_id}" if project_id else "")
-    project.wait_until(lambda: server.get(path)["status"] == "completed")
+    wait_until(lambda: server.get(path)["status"] == "completed")
 
 
 def until_done(project: TempProject, *tasks: str) -> None:
-    project.wait_until(lambda: project.statuses() == dict.fromkeys(tasks, "done"))
+    wait_until(lambda: project.statuses() == dict.fromkeys(tasks, "done"))
 
 
 # What it says
@@ -112,7 +113,7 @@ def test_a_browser_is_opened_with_the_link_and_one_that_fails_is_no_matter(
     script.write_text(f'#!/bin/sh\necho "$1" > {tmp_path}/opened.part && mv {tmp_path}/opened.part {tmp_path}/opened\n')
     script.chmod(0o755)
     server = start_server(project, "--open", env={"BROWSER": str(script)})
-    project.wait_until((tmp_path / "opened").exists)
+    wait_until((tmp_path / "opened").exists)
     assert (tmp_path / "opened").read_text() == f"{server.link}\n"
     other = start_server(project, "--open", env={"BROWSER": "/nowhere/browser"})
     assert other.get("/health")["status"] == "ok"
@@ -281,7 +282,7 @@ def test_who_can_t_wait_for_its_end_is_shown_nothing_of_what_is_cut_short(projec
         )
         assert client.recv(100).startswith(b"HTTP/1.1 100 ")
         os.kill(server.pid, signal.SIGINT)
-        project.wait_until(lambda: not listens(host, int(port)))
+        wait_until(lambda: not listens(host, int(port)))
         assert server.end(signal.SIGINT) == 130
     assert server.process.stderr is not None
     assert server.process.stderr.read() == ""
@@ -326,15 +327,15 @@ def test_two_projects_have_batches_at_once_each_of_its_own(project: TempProject)
     assert server.get(f"/api/batches/{mine}")["projectId"] != project_id
     for each in (other, project):
         each.write("go-one", "")
-    until_completed(project, server, mine)
-    until_completed(project, server, theirs, project_id)
+    until_completed(server, mine)
+    until_completed(server, theirs, project_id)
     follower.wait_for_event("batch:completed")
     follower.close()
     assert {each.data["batchId"] for each in follower.events} <= {None, theirs}
 
 
 def test_a_project_by_url_is_worked_on_in_its_mirror_from_what_the_remote_has_now(
-    worktree_project: WorktreeProject,
+    worktree_project: TempProject,
 ) -> None:
     worktree_project.task("one", "echo 1 > one")
     worktree_project.commit_all()
@@ -345,7 +346,7 @@ def test_a_project_by_url_is_worked_on_in_its_mirror_from_what_the_remote_has_no
     worktree_project.commit_all()  # after it was added
     before = worktree_project.snapshot_user_files()
     batch = run(server, "one", "two", isolation="in-place")  # a mirror has no place to be worked in
-    until_completed(worktree_project, server, batch)
+    until_completed(server, batch)
     told = server.get(f"/api/batches/{batch}")
     mirror = find_repo(Path(added["path"])).state.parent
     assert told["settings"]["isolation"] == "worktree"

@@ -17,6 +17,7 @@ from plait.store.project_files import JOURNAL_FILE
 from tests.support.generated_journal import batch_of, records_of
 from tests.support.running_server import RunningServer, running_server as serve
 from tests.support.temp_project import TempProject
+from tests.support.waiting import wait_until
 
 
 @pytest.fixture
@@ -58,7 +59,7 @@ def test_what_is_safe_is_not_called_lost_where_no_engine_can_be_started(server: 
     server.project.task("01-walls", "exit 1")
     batch = server.run("01-walls", settings={"retries": 0})
     server.wait_until_finished(batch)
-    server.project.wait_until(lambda: server.get("/api/batches")["engine"] is None)
+    wait_until(lambda: server.get("/api/batches")["engine"] is None)
     log = find_repo(server.project.top).state / LOG_FILE
     log.unlink()
     log.mkdir()
@@ -70,4 +71,4 @@ def test_what_is_safe_is_not_called_lost_where_no_engine_can_be_started(server: 
     assert "can't start the engine" in saved["notes"][-1]["message"]
     log.rmdir()
     assert server.wait_for_task(batch, "01-walls", "failed")
-    server.project.wait_until(lambda: server.batch(batch)["tasks"][0]["attempt"] == 2)
+    wait_until(lambda: server.batch(batch)["tasks"][0]["attempt"] == 2)

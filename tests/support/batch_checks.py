@@ -20,15 +20,15 @@ from plait.store.project_files import JOURNAL_FILE
 from plait.testing.laws.auditor import Auditor
 from tests.support.git_repository import ReferenceMerger
 from tests.support.random_agent import signature_path
-from tests.support.temp_project import WorktreeProject
+from tests.support.temp_project import TempProject
 
 
-def read_records(project: WorktreeProject) -> list[Record]:
+def read_records(project: TempProject) -> list[Record]:
     with closing(open_journal_reader(find_repo(project.top).state / JOURNAL_FILE)) as reader:
         return list(reader.read())
 
 
-def check_laws(project: WorktreeProject, told: Sequence[Record]) -> None:
+def check_laws(project: TempProject, told: Sequence[Record]) -> None:
     """What the simulator is held to. What is in a commit is read from git."""
 
     def contents(commit: str) -> frozenset[str]:
@@ -75,7 +75,7 @@ def _check_rebuild(order: RebuildStarted, done: RebuildDone, base: str, oracle: 
     assert oracle.tree(head) == replay.tree, order
 
 
-def check_branch(project: WorktreeProject, batch: BatchState, oracle: ReferenceMerger) -> None:
+def check_branch(project: TempProject, batch: BatchState, oracle: ReferenceMerger) -> None:
     """The batch branch is what is left, merged in the order of the line; each change once, and none but the done ones."""
     changes = [entry.change for entry in batch.merges]
     done = [task.task.id for task in batch.tasks if task.status is TaskStatus.DONE]
@@ -89,13 +89,13 @@ def check_branch(project: WorktreeProject, batch: BatchState, oracle: ReferenceM
     assert merges[::-1] == [entry.commit for entry in batch.merges]
 
 
-def find_branch_head(project: WorktreeProject, batch: BatchState) -> str:
+def find_branch_head(project: TempProject, batch: BatchState) -> str:
     """Where the batch branch is; where nothing was ever merged there need not be one."""
     found = project.git("for-each-ref", "--format=%(objectname)", f"refs/heads/{batch.branch}")
     return found or batch.base
 
 
-def check_results_kept(project: WorktreeProject, told: Sequence[Record], signs: Path) -> None:
+def check_results_kept(project: TempProject, told: Sequence[Record], signs: Path) -> None:
     """Every attempt that ended was heard of once, and what it made is under a ref: its tip, and what it signed."""
     lines = Counter(signs.read_text().splitlines())
     assert set(lines.values()) == {1}, [line for line, count in lines.items() if count > 1]
@@ -110,7 +110,7 @@ def check_results_kept(project: WorktreeProject, told: Sequence[Record], signs: 
         assert one.outcome.tip in {None, "", held}, one
 
 
-def check_signatures(project: WorktreeProject, attempts: Sequence[Attempt]) -> None:
+def check_signatures(project: TempProject, attempts: Sequence[Attempt]) -> None:
     """What each of them signed is in what is kept of it."""
     for attempt in attempts:
         names = project.git("ls-tree", "-r", "--name-only", attempt_ref(attempt)).splitlines()
@@ -126,13 +126,13 @@ def _parse_line(line: str) -> tuple[str, str, str]:
     return batch, task, n
 
 
-def check_no_leftovers(project: WorktreeProject) -> None:
+def check_no_leftovers(project: TempProject) -> None:
     """No worktree in use, none half made, no lock; what waits in the pool is on nobody's branch, and whole."""
     assert project.find_leftovers() == []
     assert not [line for line in _list_worktrees(project) if line.startswith(("branch ", "prunable"))]
 
 
-def _list_worktrees(project: WorktreeProject) -> Iterator[str]:
+def _list_worktrees(project: TempProject) -> Iterator[str]:
     """Of all but the person's own."""
     _, *others = project.git("worktree", "list", "--porcelain").split("\n\n")
     for other in others:

@@ -22,6 +22,10 @@ class CliResult:
     out: str
     err: str
 
+    @property
+    def output(self) -> str:
+        return self.out + self.err
+
     def __str__(self) -> str:
         """All that a person sees, for goldens: the exit code last."""
         parts = [self.out.rstrip("\n")] if self.out else []

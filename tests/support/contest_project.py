@@ -11,7 +11,7 @@ from typing import Any
 
 from plait.testing.contest_agents import SCRIPTS_VARIABLE
 from tests.support.cli_runner import CliResult
-from tests.support.temp_project import WorktreeProject, worktree_project
+from tests.support.temp_project import TempProject, temp_project
 
 AMBER, BIRCH, JUDGE = (f"plait.testing.contest_agents:{name}" for name in ("Amber", "Birch", "Judge"))
 
@@ -20,7 +20,7 @@ AMBER, BIRCH, JUDGE = (f"plait.testing.contest_agents:{name}" for name in ("Ambe
 class ContestProject:
     """A repository with tasks, and two agents to be written."""
 
-    project: WorktreeProject
+    project: TempProject
     scripts: Path
 
     def write_agent(self, name: str, script: str) -> None:
@@ -58,7 +58,7 @@ class ContestProject:
 
 @contextmanager
 def contest_project(folder: Path) -> Iterator[ContestProject]:
-    with worktree_project(folder) as made:
+    with temp_project(folder, worktrees=True) as made:
         scripts = folder / "scripts"
         scripts.mkdir()
         made.env[SCRIPTS_VARIABLE] = str(scripts)

@@ -16,7 +16,8 @@ import psutil
 from plait.engine.daemon import find_engine
 from plait.git.location import find_repo
 from plait.store.project_files import JOURNAL_FILE
-from tests.support.temp_project import TIMEOUT_SECONDS, WorktreeProject
+from tests.support.temp_project import TempProject
+from tests.support.waiting import TIMEOUT_SECONDS
 
 _POLL_SECONDS = 0.002
 _MAX_DELAY_SECONDS = 0.4  # seconds from something that happened to the kill
@@ -26,7 +27,7 @@ _BRANCH_WAIT_SECONDS = 5.0  # seconds in which a branch may move
 class EngineKiller:
     """`count` of `wanted` kills so far, `engines` of them of engines."""
 
-    def __init__(self, project: WorktreeProject, chance: Random, wanted: int) -> None:
+    def __init__(self, project: TempProject, chance: Random, wanted: int) -> None:
         self._project = project
         self._chance = chance
         self.wanted = wanted
@@ -86,7 +87,7 @@ class EngineKiller:
             time.sleep(_POLL_SECONDS)
 
 
-def resume_until(project: WorktreeProject, over: Callable[[], bool], front: Callable[[], Popen[str]]) -> None:
+def resume_until(project: TempProject, over: Callable[[], bool], front: Callable[[], Popen[str]]) -> None:
     """Whoever comes back takes up what was left, until all is over and the engine has gone home."""
     deadline = time.monotonic() + TIMEOUT_SECONDS
     while not (over() and not project.processes()):

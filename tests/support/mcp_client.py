@@ -14,7 +14,7 @@ from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import TextContent
 
-from tests.support.temp_project import EngineProject
+from tests.support.temp_project import TempProject
 
 ToolJson = dict[str, Any]  # JSON, as a program meets it
 
@@ -46,7 +46,7 @@ class McpClient:
 
 @asynccontextmanager
 async def start_mcp(
-    project: EngineProject, *words: str, env: Mapping[str, str] | None = None, at: Path | None = None
+    project: TempProject, *words: str, env: Mapping[str, str] | None = None, at: Path | None = None
 ) -> AsyncIterator[McpClient]:
     """`plait mcp` as a process of its own, in the project or `at` another folder."""
     server = StdioServerParameters(

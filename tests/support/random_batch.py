@@ -18,13 +18,13 @@ from tests.support import batch_checks
 from tests.support.engine_killer import EngineKiller, resume_until
 from tests.support.git_repository import ReferenceMerger, ReferenceResult, write_path
 from tests.support.random_agent import LOG_VARIABLE, make_initial_files
-from tests.support.temp_project import WorktreeProject
+from tests.support.temp_project import TempProject
 
 
 class RandomBatch:
     """The same seed tells the same story, but for who is quicker."""
 
-    def __init__(self, project: WorktreeProject, seed: int) -> None:
+    def __init__(self, project: TempProject, seed: int) -> None:
         self.project = project
         self._seed = seed
         self._rng = Random(seed)

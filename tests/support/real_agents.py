@@ -9,25 +9,23 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from tests.support.cli_runner import CliResult
 from tests.support.model_server.messages import Usage
 from tests.support.model_server.server import ModelServer
-from tests.support.temp_project import WorktreeProject, worktree_project
-
-T = TypeVar("T")
+from tests.support.temp_project import TempProject, temp_project
 
 # As programs get it; a test that names a key that is not there fails.
 Json = dict[str, Any]
 
 _NPM_BIN = Path("tests/realagents/cli/node_modules/.bin")
 _MODEL = "scripted"
-_TIMEOUT_SECONDS = 240.0
+TOOL_TIMEOUT_SECONDS = 240.0
 _USAGE = Usage(input=20_000, output=400, cached=1_000)
 API_KEY = "sk-scripted-0123456789abcdef"
 
@@ -69,7 +67,7 @@ INSTALLED_TOOLS = {
 
 
 @dataclass
-class RealAgentProject(WorktreeProject):
+class RealAgentProject(TempProject):
     """`kind` is the tool that this one is about."""
 
     tool: InstalledTool = field(default_factory=lambda: INSTALLED_TOOLS["claude"])
@@ -107,15 +105,8 @@ class RealAgentProject(WorktreeProject):
         return self.start("run", "tasks", "--yes", "--agent", self.tool.name, *words, env=env)
 
     def finish(self, front: subprocess.Popen[str]) -> CliResult:
-        out, err = front.communicate(timeout=_TIMEOUT_SECONDS)
+        out, err = front.communicate(timeout=TOOL_TIMEOUT_SECONDS)
         return CliResult(front.returncode, out, err)
-
-    def wait_until(self, what: Callable[[], T]) -> T:
-        """Tools take their time: four times as long as others are waited for."""
-        for _ in range(3):
-            with suppress(TimeoutError):
-                return super().wait_until(what)
-        return super().wait_until(what)
 
     def read_tasks(self) -> dict[str, Json]:
         """What `plait status --json` says of each task."""
@@ -178,11 +169,11 @@ def real_agent_project(folder: Path, kind: InstalledTool, top: Path) -> Iterator
         raise FileNotFoundError(
             f"{program} is not installed. `make unit` installs the tools that every test run tries, `make test-agents` all"
         )
-    with ModelServer(usage=_USAGE) as server, worktree_project(folder) as plain:
+    with ModelServer(usage=_USAGE) as server, temp_project(folder, worktrees=True) as plain:
         tools = folder / "tools"
         tools.mkdir()
         (tools / kind.name).symlink_to(program)
-        made = RealAgentProject(plain.top, plain.env, plain.cli_processes, plain.terminals, plain.remote, kind, server)
+        made = RealAgentProject(plain.folder, plain.env, plain.cli_processes, plain.terminals, kind, server)
         made.env["PATH"] = f"{tools}{os.pathsep}{made.env['PATH']}"
         models = f'models = {{ {kind.name} = "{kind.model}" }}\n' if kind.model else ""
         made.write("plait.toml", f'[agents]\n{models}prices = {{ "*" = [1, 4] }}')

@@ -33,7 +33,8 @@ from plait.server.http.app import create_app
 from plait.server.http.middleware.shutdown import RequestScopeMiddleware
 from plait.server.projects import ProjectStore
 from plait.server.session_pool import SessionPool
-from tests.support.temp_project import TIMEOUT_SECONDS, TempProject, use_environment
+from tests.support.temp_project import TempProject, use_environment
+from tests.support.waiting import TIMEOUT_SECONDS, wait_until
 
 _RECONNECT_SECONDS = 0.02  # seconds until a client that was cut off comes back
 
@@ -206,7 +207,7 @@ class RunningServer:
 
     def wait_until(self, batch: str, holds: Callable[[Json], bool]) -> Json:
         """The first BATCH of which this holds."""
-        return self.project.wait_until(lambda: (told := self.batch(batch)) and holds(told) and told)
+        return wait_until(lambda: (told := self.batch(batch)) and holds(told) and told)
 
     def wait_until_finished(self, batch: str) -> Json:
         return self.wait_until(batch, lambda told: told["completedAt"] is not None)

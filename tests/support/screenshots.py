@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.support.running_server import ServerProcess
-from tests.support.temp_project import WorktreeProject
+from tests.support.temp_project import TempProject
+from tests.support.waiting import wait_until
 
 _ORDERS = """\
 PRICES = {"book": 12.5, "map": 8.0, "globe": 49.0}
@@ -42,13 +43,13 @@ printf 'editing shop/prices.py\\n2 tests passed\\n'
 class SampleProject:
     """`batch` is at work, `queue` waits for an approval."""
 
-    project: WorktreeProject
+    project: TempProject
     server: ServerProcess
     batch: str
     queue: str
 
 
-def write_sample_project(project: WorktreeProject, folder: Path) -> None:
+def write_sample_project(project: TempProject, folder: Path) -> None:
     """`folder` holds what tasks wait for. Before the server starts: its environment says where that is."""
     folder.mkdir(exist_ok=True)
     project.env["HELD"] = str(folder)
@@ -101,13 +102,13 @@ _LATER = {
 }
 
 
-def run_sample_batches(project: WorktreeProject, server: ServerProcess, folder: Path) -> SampleProject:
+def run_sample_batches(project: TempProject, server: ServerProcess, folder: Path) -> SampleProject:
     """Everything is where it stays, as long as nobody makes `go` in the folder."""
     parallel = [f"{path.stem}" for path in sorted((project.top / "tasks").glob("0[1-9]*.md"))]
     server.request("PATCH", "/api/settings", {"parallelLimit": 10}).raise_for_status()
     settings = {"retries": 0, "verify": "sh check.sh", "maxBatchSize": 10}
     batch = server.post("/api/batches", {"taskIds": parallel, "mode": "parallel", "settings": settings})["id"]
-    _wait_for_status(project, server, batch, "08-slogan", "done")
+    _wait_for_status(server, batch, "08-slogan", "done")
     (folder / "late").touch()
     queue = server.post("/api/batches", {"taskIds": ["13-licence", "14-readme"], "mode": "queue"})["id"]
     for task, status in {
@@ -115,13 +116,13 @@ def run_sample_batches(project: WorktreeProject, server: ServerProcess, folder: 
         "09-promise": "conflicted",
         "07-translations": "failed",
     }.items():
-        _wait_for_status(project, server, batch, task, status)
+        _wait_for_status(server, batch, task, status)
     return SampleProject(project, server, batch, queue)
 
 
-def _wait_for_status(project: WorktreeProject, server: ServerProcess, batch: str, task: str, status: str) -> None:
+def _wait_for_status(server: ServerProcess, batch: str, task: str, status: str) -> None:
     def reached() -> bool:
         tasks = server.get(f"/api/batches/{batch}")["tasks"]
         return any(each["taskId"] == task and each["status"] == status for each in tasks)
 
-    project.wait_until(reached)
+    wait_until(reached)

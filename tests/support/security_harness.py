@@ -12,7 +12,8 @@ import httpx
 
 from plait.server.auth import SESSION_COOKIE, TokenPurpose, sign_token
 from tests.support.running_server import ServerProcess
-from tests.support.temp_project import TIMEOUT_SECONDS, TempProject
+from tests.support.temp_project import TempProject
+from tests.support.waiting import TIMEOUT_SECONDS
 
 
 @dataclass

@@ -1,31 +1,21 @@
-"""A PATH without coding tools: what tests see does not depend on what is installed on their machine.
+"""A temporary project: a real repository with a home of its own, in which real `plait` processes run.
 
-The environment of this process, for a while.
-
-A project: a real repository with real tasks, verbs as processes of their own, and everything ended that was begun in it.
-
-A project: a project whose tasks have worktrees, with a remote, and eyes on everything that is the person's own.
-
-A project: a folder of tasks with a home of its own, in which real `plait` processes run and leave nothing behind.
-
-Everything that is started in it carries a variable that names it, so that it can be found, counted and ended.
+Everything started in it carries a variable that names the project, so that it can be found, counted and ended.
 """
 
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from secrets import token_hex
-from typing import TypeVar
 
 import psutil
 
@@ -34,17 +24,22 @@ from plait.client.project_state import read_past_batches
 from plait.core.events import Record
 from plait.core.state import BatchState, State
 from plait.engine.daemon import find_engine
-from plait.git.location import find_repo
+from plait.git.location import RepoLocation, find_repo
 from plait.store.journal_reader import open_journal_reader
 from plait.store.project_files import JOURNAL_FILE
 from tests.support.cli_runner import CliResult
 from tests.support.terminal import Terminal
+from tests.support.waiting import TIMEOUT_SECONDS, wait_until
 
 _AGENT_PROGRAMS = frozenset(known.program for known in AGENTS.values() if known.program)
+_PROJECT_VARIABLE = "TEST_PROJECT"
 
 
 def remove_agents_from_path(path: str) -> str:
-    """The same PATH; a folder that holds a coding tool is replaced by one with links to all else that is in it."""
+    """The same PATH without coding tools, so that tests see none but their own.
+
+    A folder that holds a coding tool is replaced by one with links to everything else in it.
+    """
     return os.pathsep.join(_link_other_programs(folder) for folder in path.split(os.pathsep) if folder)
 
 
@@ -61,7 +56,7 @@ def _link_other_programs(folder: str) -> str:
 
 @contextmanager
 def use_environment(env: Mapping[str, str]) -> Iterator[None]:
-    """These variables and no others: what is started from here belongs to whom they belong to."""
+    """Give this process these variables and no others: what it starts then belongs to the same project."""
     before = dict(os.environ)
     os.environ.clear()
     os.environ.update(env)
@@ -72,29 +67,31 @@ def use_environment(env: Mapping[str, str]) -> Iterator[None]:
         os.environ.update(before)
 
 
-PROJECT_VARIABLE = "YARD"
-
-
-TIMEOUT_SECONDS = 60.0  # seconds: no test waits that long for something that comes
-
-
-_POLL_SECONDS = 0.02
-
-
-T = TypeVar("T")
-
-
 @dataclass
 class TempProject:
-    """`top` is the repository; home, settings and state of its own lie beside it."""
+    """The repository and its bare remote lie in `folder`, each beside a home with settings and state of its own."""
 
-    top: Path
+    folder: Path
     env: dict[str, str]
     cli_processes: list[subprocess.Popen[str]] = field(default_factory=list)
     terminals: list[Terminal] = field(default_factory=list)
 
+    @property
+    def top(self) -> Path:
+        return self.folder / "repository"
+
+    @property
+    def remote(self) -> Path:
+        return self.folder / "remote.git"
+
+    @cached_property
+    def place(self) -> RepoLocation:
+        return find_repo(self.top)
+
+    # -- files
+
     def task(self, name: str, run: str | None = None, *, folder: str = "tasks", **front: object) -> Path:
-        """A task file; `front` is its front matter, `run` its command."""
+        """Write a task file; `front` is its front matter, `run` its command."""
         lines = [f"{key}: {value}" for key, value in front.items()]
         if run is not None:
             lines += ["run: |", *(f"  {line}" for line in run.strip("\n").split("\n"))]
@@ -111,12 +108,22 @@ class TempProject:
         path = self.top / name
         return path.read_text() if path.exists() else ""
 
+    def wait_for_file(self, name: str, holds: str = "") -> str:
+        """The text of a file, as soon as it exists and holds these words."""
+        wait_until(lambda: (self.top / name).exists() and holds in self.read(name))
+        return self.read(name)
+
+    # -- plait
+
+    def plait(self, *words: str, env: Mapping[str, str] | None = None) -> CliResult:
+        return self.finish(self.start(*words, env=env))
+
     def start(self, *words: str, env: Mapping[str, str] | None = None) -> subprocess.Popen[str]:
         """`plait WORDS…`, in the background and on no terminal."""
         return self.popen(plait_command(*words), env)
 
     def popen(self, words: Sequence[str], env: Mapping[str, str] | None = None) -> subprocess.Popen[str]:
-        front = subprocess.Popen(  # a test's own words
+        process = subprocess.Popen(
             words,
             cwd=self.top,
             env={**self.env, **(env or {})},
@@ -126,22 +133,12 @@ class TempProject:
             stderr=subprocess.PIPE,
             start_new_session=True,
         )
-        self.cli_processes.append(front)
-        return front
+        self.cli_processes.append(process)
+        return process
 
-    def plait(self, *words: str, env: Mapping[str, str] | None = None) -> CliResult:
-        return self.finish(self.start(*words, env=env))
-
-    def git_in(self, where: Path, *words: str) -> str:
-        done = subprocess.run(  # a test's own words
-            ["git", *words],  # git as it is here
-            cwd=where,
-            env=self.env,
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        return done.stdout.strip()
+    def finish(self, process: subprocess.Popen[str]) -> CliResult:
+        out, err = process.communicate(timeout=TIMEOUT_SECONDS)
+        return CliResult(process.returncode, out, err)
 
     def terminal(self, *words: str) -> Terminal:
         """`plait WORDS…`, on a terminal of its own."""
@@ -149,12 +146,13 @@ class TempProject:
         self.terminals.append(terminal)
         return terminal
 
-    def finish(self, front: subprocess.Popen[str]) -> CliResult:
-        out, err = front.communicate(timeout=TIMEOUT_SECONDS)
-        return CliResult(front.returncode, out, err)
+    # -- the journal and the engine
+
+    def read_records(self) -> list[Record]:
+        with closing(open_journal_reader(self.place.state / JOURNAL_FILE)) as reader:
+            return list(reader.read())
 
     def state(self) -> State:
-        """What the journal tells now."""
         return read_past_batches(find_repo(self.top)).state or State()
 
     def batch(self) -> BatchState:
@@ -165,94 +163,49 @@ class TempProject:
     def statuses(self) -> dict[str, str]:
         return {task.task.id: task.status.value if task.status else "" for task in self.batch().tasks}
 
-    def wait_until(self, what: Callable[[], T]) -> T:
-        """The first answer that is one."""
-        deadline = time.monotonic() + TIMEOUT_SECONDS
-        while not (found := what()):
-            if time.monotonic() > deadline:
-                raise TimeoutError(f"waited {TIMEOUT_SECONDS:.0f} s for {what}")
-            time.sleep(_POLL_SECONDS)
-        return found
+    def find_engine(self) -> int | None:
+        """The process that holds the lease."""
+        info = find_engine(self.place)
+        return info.pid or None if info else None
 
-    def wait_for_file(self, name: str, holds: str = "") -> str:
-        """What a file says, as soon as it is there and holds these words."""
-        self.wait_until(lambda: (self.top / name).exists() and holds in self.read(name))
-        return self.read(name)
+    def read_engine_log(self) -> str:
+        with suppress(FileNotFoundError):
+            return (self.place.state / "engine.log").read_text()
+        return ""
 
     def processes(self) -> list[psutil.Process]:
-        """All that descends from here, however it got away: engines, wardens, agents, what they started."""
-        return [process for process in psutil.process_iter() if _belongs_to(process, self.env[PROJECT_VARIABLE])]
+        """Every live process that descends from this project: engines, supervisors, agents, and what they started."""
+        mark = f"{_PROJECT_VARIABLE}={self.env[_PROJECT_VARIABLE]}".encode()
+        found = []
+        for pid in psutil.pids():
+            with suppress(psutil.NoSuchProcess):
+                if pid != os.getpid() and _has_variable(pid, mark):
+                    found.append(psutil.Process(pid))
+        return found
 
-    def wait_for_exit(self) -> None:
-        """The engine leaves when nothing is left to do."""
-        self.wait_until(lambda: not self.processes())
+    def wait_for_exit(self, timeout: float = TIMEOUT_SECONDS) -> None:
+        """Wait until no process of the project is left: an engine exits when it has nothing to do."""
+        wait_until(lambda: not self.processes(), timeout)
 
+    def kill_processes(self) -> None:
+        """Kill what is left. A killed process may have just started another one, hence more than once."""
+        while left := self.processes():
+            for process in left:
+                with suppress(psutil.NoSuchProcess):
+                    process.kill()
+            time.sleep(0.02)
 
-def plait_command(*words: str) -> list[str]:
-    return [sys.executable, "-P", "-m", "plait", *words]
-
-
-@contextmanager
-def temp_project(folder: Path) -> Iterator[TempProject]:
-    top, home = folder / "repository", folder / "home"
-    home.mkdir(parents=True)
-    subprocess.run(["git", "init", "--quiet", "-b", "main", str(top)], check=True)  # fixed words
-    made = TempProject(top, _project_environment(home))
-    try:
-        yield made
-    finally:
-        _end_project(made)
-
-
-def _project_environment(home: Path) -> dict[str, str]:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("PLAIT_", "XDG_"))}
-    folders = {f"XDG_{name}_HOME": str(home / name.lower()) for name in ("CONFIG", "STATE", "CACHE", "DATA")}
-    # Where tasks work is said by the tests that are about it; the others see what they do in the checkout.
-    return {
-        **kept,
-        **folders,
-        "PATH": remove_agents_from_path(kept.get("PATH", os.defpath)),
-        "HOME": str(home),
-        "COLUMNS": "100",
-        "PLAIT_ISOLATION": "in-place",
-        PROJECT_VARIABLE: token_hex(8),
-    }
-
-
-def _belongs_to(process: psutil.Process, mark: str) -> bool:
-    try:
-        return process.environ().get(PROJECT_VARIABLE) == mark and process.status() != psutil.STATUS_ZOMBIE
-    except (psutil.Error, OSError):  # it is gone, or somebody else's
-        return False
-
-
-def _end_project(made: TempProject) -> None:
-    """Whatever a test left, also a failed one: what is killed may have just begun something, hence more than once."""
-    while left := made.processes():
-        for process in left:
-            try:
-                process.kill()
-            except psutil.NoSuchProcess:
-                continue
-        time.sleep(_POLL_SECONDS)
-    for front in made.cli_processes:
-        front.communicate()
-    for terminal in made.terminals:
-        terminal.process.wait()
-        terminal.close()
-
-
-@dataclass
-class WorktreeProject(TempProject):
-    """`remote` is bare, and origin. Nothing is committed before `begin`."""
-
-    remote: Path = Path()
+    # -- git
 
     def git(self, *words: str) -> str:
         return self.git_in(self.top, *words)
 
+    def git_in(self, where: Path, *words: str) -> str:
+        done = subprocess.run(["git", *words], cwd=where, env=self.env, capture_output=True, text=True, check=True)
+        return done.stdout.strip()
+
     def commit_all(self) -> str:
-        """All that was written so far is the first commit, and the remote has it. Its id."""
+        """Commit everything and push it to the remote; the commit's id."""
         self.git("add", "--all")
         self.git("commit", "--quiet", "--allow-empty", "--message", "begin")
         self.git("push", "--quiet", "origin", "HEAD:main")
@@ -268,7 +221,7 @@ class WorktreeProject(TempProject):
         return {name: self.git("show", f"{self.branch}:{name}") for name in names if not name.startswith("tasks/")}
 
     def snapshot_user_files(self) -> dict[str, object]:
-        """Everything that is the person's: files, index, HEAD, branches, stash, settings."""
+        """Everything that belongs to the user: files, index, HEAD, branches, stash, settings."""
         git = self.top / ".git"
         files = (path for path in self.top.rglob("*") if git not in path.parents and path != git)
         mine = {
@@ -282,7 +235,7 @@ class WorktreeProject(TempProject):
         return {**mine, **inside, "hooks": hooks, "refs": refs, "stash": self.git("stash", "list")}
 
     def find_leftovers(self) -> list[str]:
-        """Worktrees in use, temporary things and locks of git's: nothing, once all is over."""
+        """Worktrees in use, temporary files and git's locks: none may be left in the end."""
         git = self.top / ".git"
         home = Path(self.env["XDG_CACHE_HOME"]) / "plait" / "worktrees"
         used = [str(path) for path in home.glob("*/batch-*/*")]
@@ -291,134 +244,58 @@ class WorktreeProject(TempProject):
         return [*used, *half, *locks]
 
 
-@contextmanager
-def worktree_project(folder: Path) -> Iterator[WorktreeProject]:
-    with temp_project(folder) as plain:
-        remote = folder / "remote.git"
-        env = {
-            **plain.env,
-            "PLAIT_ISOLATION": "worktree",
-            "GIT_CONFIG_GLOBAL": str(folder / "home" / "gitconfig"),
-            "GIT_CONFIG_NOSYSTEM": "1",
-        }
-        made = WorktreeProject(plain.top, env, plain.cli_processes, plain.terminals, remote)
-        (folder / "home" / "gitconfig").write_text("[user]\n\tname = Somebody\n\temail = somebody@example.org\n")
-        made.git("init", "--quiet", "--bare", "--initial-branch=main", str(remote))
-        made.git("remote", "add", "origin", str(remote))
-        yield made
-
-
-_ROOT_VARIABLE = "PLAIT_HOUSEHOLD"
-
-
-class EngineProject:
-    """`user` is whose home it has: projects of one user share what engines share."""
-
-    def __init__(self, root: Path, *, repository: bool = True, user: EngineProject | None = None) -> None:
-        self.root = root
-        self.top = root / "work"
-        self.top.mkdir(parents=True)
-        self.env = _household_environment(root, user.root / "home" if user else root / "home")
-        if repository:
-            for words in (["init", "-q"], ["commit", "-q", "--allow-empty", "-m", "begin"]):
-                subprocess.run(["git", *words], cwd=self.top, env=self.env, check=True)  # git as it is here
-        self.place = find_repo(self.top)
-
-    def task(self, name: str, run: str, *, front: str = "", folder: str = "tasks") -> None:
-        """A task file for the shell agent; `front` are more lines of front matter."""
-        path = self.top / folder / f"{name}.md"
-        path.parent.mkdir(exist_ok=True)
-        script = "".join(f"  {line}\n" for line in run.splitlines())
-        path.write_text(f"---\n{front}run: |\n{script}---\n# {name}\n")
-
-    def plait(self, *words: str, env: Mapping[str, str] | None = None) -> subprocess.Popen[str]:
-        return subprocess.Popen(  # our own program
-            [sys.executable, "-m", "plait", *words],
-            cwd=self.top,
-            env={**self.env, **(env or {})},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            start_new_session=True,
-        )
-
-    def run(self, *words: str, timeout: float = 60.0, env: Mapping[str, str] | None = None) -> tuple[int, str]:
-        """The exit code and all that was said."""
-        process = self.plait(*words, env=env)
-        try:
-            out, _ = process.communicate(timeout=timeout)
-        except BaseException:
-            process.kill()
-            process.communicate()
-            raise
-        return process.returncode, out
-
-    def find_engine(self) -> int | None:
-        """The process that holds the lease."""
-        info = find_engine(self.place)
-        return info.pid or None if info else None
-
-    def read_engine_log(self) -> str:
-        with suppress(FileNotFoundError):
-            return (self.place.state / "engine.log").read_text()
-        return ""
-
-    def read_records(self) -> list[Record]:
-        with closing(open_journal_reader(self.place.state / JOURNAL_FILE)) as reader:
-            return list(reader.read())
-
-    def processes(self) -> list[int]:
-        """Everything that was started in here and is still alive, zombies apart."""
-        return [pid for pid in _process_ids() if self._is_ours(pid)]
-
-    def wait_for_exit(self, timeout: float = 30.0) -> list[int]:
-        """Wait until nothing of it runs any more; what still does is returned."""
-        deadline = time.monotonic() + timeout
-        while left := self.processes():
-            if time.monotonic() > deadline:
-                break
-            time.sleep(0.05)
-        return left
-
-    def kill_processes(self) -> None:
-        while left := self.processes():
-            for pid in left:
-                with suppress(ProcessLookupError):
-                    os.kill(pid, signal.SIGKILL)
-            time.sleep(0.01)
-
-    def _is_ours(self, pid: int) -> bool:
-        if pid == os.getpid():
-            return False
-        with suppress(OSError):
-            mark = f"{_ROOT_VARIABLE}={self.root}".encode()
-            return mark in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
-        return False
+def plait_command(*words: str) -> list[str]:
+    return [sys.executable, "-P", "-m", "plait", *words]
 
 
 @contextmanager
-def engine_project(
-    root: Path, *, repository: bool = True, user: EngineProject | None = None
-) -> Iterator[EngineProject]:
-    made = EngineProject(root, repository=repository, user=user)
+def temp_project(
+    folder: Path, *, repository: bool = True, worktrees: bool = False, user: TempProject | None = None
+) -> Iterator[TempProject]:
+    """`worktrees`: tasks run in worktrees, and there is a remote; otherwise tasks run in the checkout.
+
+    `user`: the project whose home this one shares. Nothing is committed before `commit_all`.
+    """
+    home = user.folder / "home" if user else folder / "home"
+    project = TempProject(folder, _project_environment(home, worktrees=worktrees))
+    project.top.mkdir(parents=True)
+    home.mkdir(exist_ok=True)
+    (home / "gitconfig").write_text("[user]\n\tname = Somebody\n\temail = somebody@example.org\n")
+    if repository:
+        project.git("init", "--quiet", "-b", "main")
+    if worktrees:
+        project.git("init", "--quiet", "--bare", "--initial-branch=main", str(project.remote))
+        project.git("remote", "add", "origin", str(project.remote))
     try:
-        yield made
+        yield project
     finally:
-        made.kill_processes()
+        project.kill_processes()
+        for process in project.cli_processes:
+            process.communicate()
+        for terminal in project.terminals:
+            terminal.process.wait()
+            terminal.close()
 
 
-def _household_environment(root: Path, home: Path) -> dict[str, str]:
-    """The tests' own, without settings for plait and without a home that would be touched."""
+def _project_environment(home: Path, *, worktrees: bool) -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("PLAIT_", "XDG_", "GIT_"))}
-    home.mkdir(parents=True, exist_ok=True)
-    who = {f"GIT_{role}_{part}": "t@example.com" for role in ("AUTHOR", "COMMITTER") for part in ("NAME", "EMAIL")}
-    # Where tasks work is said by the tests that are about it; the others see what they do in the checkout.
-    place = {"HOME": str(home), "PLAIT_ISOLATION": "in-place"}
-    path = {"PATH": remove_agents_from_path(kept.get("PATH", os.defpath))}
-    return {**kept, **who, **place, **path, "NO_COLOR": "1", _ROOT_VARIABLE: str(root)}
+    folders = {f"XDG_{name}_HOME": str(home / name.lower()) for name in ("CONFIG", "STATE", "CACHE", "DATA")}
+    return {
+        **kept,
+        **folders,
+        "PATH": remove_agents_from_path(kept.get("PATH", os.defpath)),
+        "HOME": str(home),
+        "COLUMNS": "100",
+        "GIT_CONFIG_GLOBAL": str(home / "gitconfig"),
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "PLAIT_ISOLATION": "worktree" if worktrees else "in-place",
+        _PROJECT_VARIABLE: token_hex(8),
+    }
 
 
-def _process_ids() -> Iterator[int]:
-    """Linux tells all; elsewhere psutil would."""
-    return (int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit())
+def _has_variable(pid: int, variable: bytes) -> bool:
+    """Whether a live process was started with this variable. A zombie has none."""
+    try:
+        return variable in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+    except OSError:  # it has exited, or belongs to another user
+        return False

@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, expect
 from plait.server.http.web_page import PAGE_FOLDER_VARIABLE
 from tests.support.browser import WIDE, BrowserWindow, browser as make_browser, window as make_window
 from tests.support.running_server import ServerProcess, start_server
-from tests.support.temp_project import WorktreeProject, worktree_project as make_worktree_project
+from tests.support.temp_project import TempProject, temp_project as make_project
 
 Opens = Callable[..., BrowserWindow]
 
@@ -24,16 +24,16 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> Iterator[WorktreeProject]:
+def project(tmp_path: Path) -> Iterator[TempProject]:
     """A repository with a remote; tasks have worktrees. Nothing is committed before `project.commit_all()`."""
-    with make_worktree_project(tmp_path) as made:
+    with make_project(tmp_path, worktrees=True) as made:
         if PAGE_FOLDER_VARIABLE in os.environ:
             made.env[PAGE_FOLDER_VARIABLE] = os.environ[PAGE_FOLDER_VARIABLE]
         yield made
 
 
 @pytest.fixture
-def opens(browser: Browser, project: WorktreeProject) -> Iterator[Opens]:
+def opens(browser: Browser, project: TempProject) -> Iterator[Opens]:
     """A server of the project's, and windows on it: `opens(size=PHONE, dark=True)`. No window may have complained at the end."""
     servers: list[ServerProcess] = []
     windows: list[BrowserWindow] = []
@@ -51,6 +51,6 @@ def opens(browser: Browser, project: WorktreeProject) -> Iterator[Opens]:
         assert [each for made in windows for each in made.console_errors] == []
 
 
-def _linked(server: ServerProcess, project: WorktreeProject) -> ServerProcess:
+def _linked(server: ServerProcess, project: TempProject) -> ServerProcess:
     link = project.plait("token", "--link", "--url", server.url).out.strip()
     return ServerProcess(server.process, server.url, link, server.pid, server.token)

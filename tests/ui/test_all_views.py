@@ -18,7 +18,7 @@ from tests.support.browser import PHONE, WIDE, BrowserWindow, window
 from tests.support.local_forge import REPOSITORY, local_forge
 from tests.support.running_server import ServerProcess, start_server
 from tests.support.screenshots import SampleProject, run_sample_batches, write_sample_project
-from tests.support.temp_project import worktree_project as make_worktree_project
+from tests.support.temp_project import temp_project as make_project
 
 TOP = Path(__file__).parents[2]
 AXE = TOP / "ui" / "node_modules" / "axe-core" / "axe.min.js"
@@ -30,7 +30,7 @@ Scene = Callable[[Page, SampleProject], None]
 @pytest.fixture(scope="module")
 def sample(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SampleProject]:
     folder = tmp_path_factory.mktemp("sample")
-    with make_worktree_project(folder) as made, local_forge(folder / "forge") as remote:
+    with make_project(folder, worktrees=True) as made, local_forge(folder / "forge") as remote:
         made.git("remote", "set-url", "origin", f"{remote.url}/{REPOSITORY}.git")
         made.env |= {"PLAIT_PR_FORGE": "gitea", "PLAIT_FORGE_TOKEN": "t0ken-t0ken-t0ken", "NO_PROXY": "*"}
         if PAGE_FOLDER_VARIABLE in os.environ:

@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Page, expect
 from plait.server.http.web_page import PAGE_FOLDER_VARIABLE, find_built_page
 from tests.support.browser import BrowserWindow, open_window, window
 from tests.support.running_server import ServerProcess, start_server
-from tests.support.temp_project import WorktreeProject
+from tests.support.temp_project import TempProject
 
 GO = "while [ ! -e {go} ]; do sleep 0.05; done; echo {name} > {name}.txt"
 
@@ -33,7 +33,7 @@ SPY = """
 """
 
 
-def _held(project: WorktreeProject, name: str, go: Path, needs: str = "[]") -> None:
+def _held(project: TempProject, name: str, go: Path, needs: str = "[]") -> None:
     project.task(name, GO.format(go=go, name=name), needs=needs)
 
 
@@ -42,7 +42,7 @@ def _icon(page: Page) -> str:
 
 
 def test_the_title_and_the_icon_say_how_far_the_batches_are(
-    project: WorktreeProject, browser: Browser, tmp_path: Path
+    project: TempProject, browser: Browser, tmp_path: Path
 ) -> None:
     _held(project, "01-walls", tmp_path / "walls")
     _held(project, "02-roof", tmp_path / "roof", needs="[01-walls]")
@@ -68,7 +68,7 @@ def test_the_title_and_the_icon_say_how_far_the_batches_are(
     assert shown.console_errors == []
 
 
-def test_the_theme_is_kept_by_the_browser(project: WorktreeProject, browser: Browser) -> None:
+def test_the_theme_is_kept_by_the_browser(project: TempProject, browser: Browser) -> None:
     project.task("01-walls", "echo walls > walls.txt")
     project.commit_all()
     with window(browser, start_server(project)) as shown:
@@ -89,7 +89,7 @@ def test_the_theme_is_kept_by_the_browser(project: WorktreeProject, browser: Bro
 
 
 def test_who_has_asked_for_it_is_called_once_whatever_windows_are_open(
-    project: WorktreeProject, browser: Browser, tmp_path: Path
+    project: TempProject, browser: Browser, tmp_path: Path
 ) -> None:
     _held(project, "01-walls", tmp_path / "walls")
     project.task("02-roof", f"while [ ! -e {tmp_path / 'roof'} ]; do sleep 0.05; done; exit 3")
@@ -134,9 +134,7 @@ def _told(*windows: BrowserWindow) -> list[str]:
     return [title for _, title in sorted(shown)]
 
 
-def test_a_login_that_has_ended_says_so_and_comes_back_with_a_new_link(
-    project: WorktreeProject, browser: Browser
-) -> None:
+def test_a_login_that_has_ended_says_so_and_comes_back_with_a_new_link(project: TempProject, browser: Browser) -> None:
     project.task("01-walls", "echo walls > walls.txt")
     project.commit_all()
     server = start_server(project)
@@ -158,7 +156,7 @@ def test_a_login_that_has_ended_says_so_and_comes_back_with_a_new_link(
     assert shown.console_errors == []
 
 
-def test_who_may_only_look_sees_everything_and_can_change_nothing(project: WorktreeProject, browser: Browser) -> None:
+def test_who_may_only_look_sees_everything_and_can_change_nothing(project: TempProject, browser: Browser) -> None:
     project.task("01-walls", "echo walls > walls.txt")
     project.commit_all()
     server = start_server(project)
@@ -174,7 +172,7 @@ def test_who_may_only_look_sees_everything_and_can_change_nothing(project: Workt
     assert shown.console_errors == []
 
 
-def test_a_page_that_was_built_anew_is_offered(project: WorktreeProject, browser: Browser, tmp_path: Path) -> None:
+def test_a_page_that_was_built_anew_is_offered(project: TempProject, browser: Browser, tmp_path: Path) -> None:
     project.task("01-walls", "echo walls > walls.txt")
     project.commit_all()
     folder = tmp_path / "page"

@@ -19,12 +19,12 @@ from plait.store.journal_writer import open_journal_writer
 from plait.store.project_files import JOURNAL_FILE
 from tests.support.browser import PHONE, BrowserWindow
 from tests.support.generated_journal import batch_of, records_of
-from tests.support.temp_project import WorktreeProject
+from tests.support.temp_project import TempProject
 
 Opens = Callable[..., BrowserWindow]
 
 
-def _held(project: WorktreeProject, go: Path, *names: str) -> None:
+def _held(project: TempProject, go: Path, *names: str) -> None:
     for name in names:
         project.task(name, f"while [ ! -e {go}/{name} ]; do sleep 0.05; done; echo {name} > {name}.txt")
 
@@ -43,7 +43,7 @@ def _strips(page: Page) -> Locator:
     return page.get_by_role("region", name="Active batches").get_by_role("listitem")
 
 
-def test_two_batches_at_once_are_steered_each_by_itself(project: WorktreeProject, opens: Opens, tmp_path: Path) -> None:
+def test_two_batches_at_once_are_steered_each_by_itself(project: TempProject, opens: Opens, tmp_path: Path) -> None:
     go = tmp_path / "go"
     go.mkdir()
     _held(project, go, "01-walls", "02-roof", "03-door")
@@ -88,7 +88,7 @@ def test_two_batches_at_once_are_steered_each_by_itself(project: WorktreeProject
     expect(_strips(page)).to_have_count(1)
 
 
-def test_the_list_of_batches_leads_to_each(project: WorktreeProject, opens: Opens, tmp_path: Path) -> None:
+def test_the_list_of_batches_leads_to_each(project: TempProject, opens: Opens, tmp_path: Path) -> None:
     go = tmp_path / "go"
     go.mkdir()
     _held(project, go, "01-walls")
@@ -123,7 +123,7 @@ def test_the_list_of_batches_leads_to_each(project: WorktreeProject, opens: Open
     expect(page.get_by_role("checkbox", name="Select 01-walls")).to_be_attached()
 
 
-def test_on_a_phone_the_views_are_behind_a_menu(project: WorktreeProject, opens: Opens) -> None:
+def test_on_a_phone_the_views_are_behind_a_menu(project: TempProject, opens: Opens) -> None:
     project.task("01-walls", "echo walls > walls.txt")
     project.commit_all()
     page = opens(size=PHONE).page
@@ -133,7 +133,7 @@ def test_on_a_phone_the_views_are_behind_a_menu(project: WorktreeProject, opens:
     expect(page.get_by_text("No batches yet")).to_be_visible()
 
 
-def test_an_open_batch_has_a_strip_however_many_came_after_it(project: WorktreeProject, opens: Opens) -> None:
+def test_an_open_batch_has_a_strip_however_many_came_after_it(project: TempProject, opens: Opens) -> None:
     project.task("01-walls", "true")
     project.commit_all()
     settings = Settings(isolation=Isolation.IN_PLACE)
@@ -156,7 +156,7 @@ def test_an_open_batch_has_a_strip_however_many_came_after_it(project: WorktreeP
     expect(rows.last).to_contain_text("old")
 
 
-def test_more_than_three_strips_fold_and_each_approves_its_own(project: WorktreeProject, opens: Opens) -> None:
+def test_more_than_three_strips_fold_and_each_approves_its_own(project: TempProject, opens: Opens) -> None:
     names = ("01-walls", "02-roof", "03-door", "04-garden")
     for name in names:
         project.task(name, f"echo {name} > {name}.txt")

@@ -9,7 +9,8 @@ from pathlib import Path
 from playwright.sync_api import Locator, Page, expect
 
 from tests.support.browser import PHONE, BrowserWindow
-from tests.support.temp_project import WorktreeProject
+from tests.support.temp_project import TempProject
+from tests.support.waiting import wait_until
 
 Opens = Callable[..., BrowserWindow]
 
@@ -26,13 +27,13 @@ def held_up(go: Path, then: str) -> str:
     return f"echo laying tiles; while [ ! -e {go} ]; do sleep 0.05; done; {then}"
 
 
-def begun(project: WorktreeProject, *tasks: str) -> None:
+def begun(project: TempProject, *tasks: str) -> None:
     """A batch of these, that goes on without anybody."""
     words = ("run", "--detach", "--yes", "--retries", "0", "-s", ", ".join(tasks))
     assert project.plait(*words).code == 0
 
 
-def test_every_task_stands_where_it_is_and_goes_on_by_itself(project: WorktreeProject, opens: Opens) -> None:
+def test_every_task_stands_where_it_is_and_goes_on_by_itself(project: TempProject, opens: Opens) -> None:
     go = project.top.parent / "go"
     project.task("01-walls", "echo walls > walls.txt", title="Build the walls")
     project.task("02-roof", held_up(go, "echo roof > roof.txt"), needs="[01-walls]")
@@ -66,7 +67,7 @@ def test_every_task_stands_where_it_is_and_goes_on_by_itself(project: WorktreePr
     expect(page).to_have_url(re.compile("task=02-roof.*batch="))
 
 
-def test_nothing_moves_under_the_cursor(project: WorktreeProject, opens: Opens) -> None:
+def test_nothing_moves_under_the_cursor(project: TempProject, opens: Opens) -> None:
     go = project.top.parent / "go"
     for name in ("01-walls", "02-roof", "03-door"):
         project.task(name, held_up(go, f"echo > {name}"))
@@ -98,14 +99,14 @@ def test_nothing_moves_under_the_cursor(project: WorktreeProject, opens: Opens) 
         page.mouse.move(box["x"] + 20 + next(steps) % 2, box["y"] + 20)
         return said.is_visible()
 
-    project.wait_until(moved_until_it_says_so)
+    wait_until(moved_until_it_says_so)
     expect(todo.get_by_role("button", name="03-door")).to_be_visible()
     page.mouse.move(5, 5)
     expect(running.get_by_role("button", name="03-door")).to_be_visible()
     go.touch()
 
 
-def test_searched_narrowed_and_grouped_and_so_again_after_a_reload(project: WorktreeProject, opens: Opens) -> None:
+def test_searched_narrowed_and_grouped_and_so_again_after_a_reload(project: TempProject, opens: Opens) -> None:
     for name in ("01-walls", "02-roof"):
         project.task(name, "true", phase="House", agent="shell")
     project.task("03-hedge", "true", phase="Garden", agent="claude")
@@ -146,7 +147,7 @@ def test_searched_narrowed_and_grouped_and_so_again_after_a_reload(project: Work
     expect(shown).to_have_count(4)
 
 
-def test_a_thousand_tasks_are_walked_through_by_the_keys(project: WorktreeProject, opens: Opens) -> None:
+def test_a_thousand_tasks_are_walked_through_by_the_keys(project: TempProject, opens: Opens) -> None:
     for number in range(1000):
         project.task(f"{number:04}-brick", "true")
     page = opens().page
@@ -168,7 +169,7 @@ def test_a_thousand_tasks_are_walked_through_by_the_keys(project: WorktreeProjec
     expect(page).to_have_url(re.compile("task=0999-brick"))
 
 
-def test_hostile_tasks_are_text_and_what_is_wrong_with_sources_is_told(project: WorktreeProject, opens: Opens) -> None:
+def test_hostile_tasks_are_text_and_what_is_wrong_with_sources_is_told(project: TempProject, opens: Opens) -> None:
     hostile = "<script>window.hurt = 1</script><img src=x onerror='window.hurt = 1'> \u202eדלת " + "y" * 10_000
     project.write("tasks/01-evil.md", f"# {hostile}\n\nDo it.")
     project.write("tasks/02-broken.md", "---\npriority: [\n---\n# Broken\n\nDo it.")
@@ -196,7 +197,7 @@ def test_hostile_tasks_are_text_and_what_is_wrong_with_sources_is_told(project: 
     expect(page.get_by_text("2 tasks selected")).to_be_visible()
 
 
-def test_where_there_is_room_for_one_column_one_is_seen_at_a_time(project: WorktreeProject, opens: Opens) -> None:
+def test_where_there_is_room_for_one_column_one_is_seen_at_a_time(project: TempProject, opens: Opens) -> None:
     project.task("01-walls", "true")
     project.write("TODO.md", "# Todo\n\n- [x] Attic\n")
     project.write("plait.toml", '[sources]\npaths = ["tasks", "TODO.md"]')
@@ -221,7 +222,7 @@ def test_where_there_is_room_for_one_column_one_is_seen_at_a_time(project: Workt
     expect(page.get_by_role("tab", name="To do, 1")).to_have_count(0)
 
 
-def test_where_nothing_is_to_do_and_where_nothing_may_be_read(project: WorktreeProject, opens: Opens) -> None:
+def test_where_nothing_is_to_do_and_where_nothing_may_be_read(project: TempProject, opens: Opens) -> None:
     project.commit_all()
     window = opens()
     page = window.page

@@ -8,7 +8,8 @@ from collections.abc import Callable
 from playwright.sync_api import Locator, Page, expect
 
 from tests.support.browser import PHONE, BrowserWindow
-from tests.support.temp_project import WorktreeProject
+from tests.support.temp_project import TempProject
+from tests.support.waiting import wait_until
 
 Opens = Callable[..., BrowserWindow]
 
@@ -22,7 +23,7 @@ _APART = """sheet => {
 }"""
 
 
-def _task(window: BrowserWindow, project: WorktreeProject, task: str) -> Page:
+def _task(window: BrowserWindow, project: TempProject, task: str) -> Page:
     """The change of a task, opened in the review of its batch."""
     window.go(f"/batches/{project.batch().id}")
     window.page.get_by_role("button", name=f"Diff of {task}").click()
@@ -33,7 +34,7 @@ def _file(page: Page, path: str) -> Locator:
     return page.get_by_role("heading", name=path).get_by_role("button")
 
 
-def test_a_change_is_read_in_both_views(project: WorktreeProject, opens: Opens) -> None:
+def test_a_change_is_read_in_both_views(project: TempProject, opens: Opens) -> None:
     project.write("src/roof.py", "\n".join(["def roof():", "    wood = 3", "    return wood", *"abcdefghij"]))
     project.write("src/old.py", "moved = True\nand_more = 1\nand_most = 2")
     project.task(
@@ -100,7 +101,7 @@ def test_a_change_is_read_in_both_views(project: WorktreeProject, opens: Opens) 
     expect(page.get_by_role("heading", name="package-lock.json")).to_be_in_viewport()
 
 
-def test_comments_become_a_new_attempt(project: WorktreeProject, opens: Opens) -> None:
+def test_comments_become_a_new_attempt(project: TempProject, opens: Opens) -> None:
     project.write("house.txt", "cellar\nwalls\nroof")
     project.task("01-house", f"sed -i 's/walls/walls of wood/' house.txt; echo lamp > lamp.txt; {_HEARD}")
     project.commit_all()
@@ -151,7 +152,7 @@ def test_comments_become_a_new_attempt(project: WorktreeProject, opens: Opens) -
     expect(page.get_by_text("attempt 2", exact=True)).to_be_visible()
 
 
-def test_comments_on_an_older_attempt_are_kept_and_told(project: WorktreeProject, opens: Opens) -> None:
+def test_comments_on_an_older_attempt_are_kept_and_told(project: TempProject, opens: Opens) -> None:
     project.task("01-house", f"echo walls > house.txt; {_HEARD}")
     project.commit_all()
     project.plait("run", "--yes", "--no-pr")
@@ -181,7 +182,7 @@ def test_comments_on_an_older_attempt_are_kept_and_told(project: WorktreeProject
     assert "house.txt:1, in attempt 1" in project.read_merged_files()["heard.txt"]
 
 
-def test_hostile_names_and_texts_are_text(project: WorktreeProject, opens: Opens) -> None:
+def test_hostile_names_and_texts_are_text(project: TempProject, opens: Opens) -> None:
     name = "<img src=x onerror=alert(1)>\u202egpj.txt"
     project.task(
         "01-evil",
@@ -207,10 +208,10 @@ def test_hostile_names_and_texts_are_text(project: WorktreeProject, opens: Opens
     # on a phone there is one view, and nothing is wider than the screen
     expect(page.get_by_role("radio", name="Side by side")).to_have_count(0)
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
-    project.wait_until(lambda: sheet.evaluate(_APART))
+    wait_until(lambda: sheet.evaluate(_APART))
 
 
-def test_a_long_change_stays_light(project: WorktreeProject, opens: Opens) -> None:
+def test_a_long_change_stays_light(project: TempProject, opens: Opens) -> None:
     project.task("01-numbers", "seq 100000 > numbers.txt")
     project.commit_all()
     project.plait("run", "--yes", "--no-pr")

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from playwright.sync_api import Locator, Page, expect
 
 from tests.support.browser import BrowserWindow
-from tests.support.temp_project import WorktreeProject
+from tests.support.temp_project import TempProject
 
 Opens = Callable[..., BrowserWindow]
 
@@ -22,7 +22,7 @@ def edit(page: Page, task: str) -> Locator:
     return page.get_by_role("dialog", name=f"Edit {task}")
 
 
-def test_a_task_is_written_looked_at_and_there(project: WorktreeProject, opens: Opens) -> None:
+def test_a_task_is_written_looked_at_and_there(project: TempProject, opens: Opens) -> None:
     project.task("01-walls", "true")
     project.task("01-walls-inside", "true")
     project.commit_all()
@@ -60,7 +60,7 @@ def test_a_task_is_written_looked_at_and_there(project: WorktreeProject, opens: 
     assert "01-walls-inside" in made.read_text()
 
 
-def test_what_is_not_saved_is_kept_until_it_is_discarded(project: WorktreeProject, opens: Opens) -> None:
+def test_what_is_not_saved_is_kept_until_it_is_discarded(project: TempProject, opens: Opens) -> None:
     project.task("01-walls", "true")
     project.write("TODO.md", "# Todo\n\n- [ ] Attic\n")
     project.write("plait.toml", '[sources]\npaths = ["tasks", "TODO.md"]')
@@ -94,7 +94,7 @@ def test_what_is_not_saved_is_kept_until_it_is_discarded(project: WorktreeProjec
     expect(still).to_contain_text("TODO.md, and is edited there")
 
 
-def test_two_people_write_one_task_and_nothing_is_lost(project: WorktreeProject, opens: Opens) -> None:
+def test_two_people_write_one_task_and_nothing_is_lost(project: TempProject, opens: Opens) -> None:
     project.task("01-walls", "true")
     project.commit_all()
     window = opens()

@@ -9,14 +9,14 @@ from pathlib import Path
 from playwright.sync_api import Locator, Page, expect
 
 from tests.support.browser import PHONE, BrowserWindow
-from tests.support.temp_project import WorktreeProject
+from tests.support.temp_project import TempProject
 
 Opens = Callable[..., BrowserWindow]
 
 TASKS = ("01-walls", "02-windows", "03-paint", "04-roof")
 
 
-def _project(project: WorktreeProject, go: Path) -> None:
+def _project(project: TempProject, go: Path) -> None:
     """Walls that wait for a file; windows and paint need them, and share a file; the roof needs the windows."""
     held = f"while [ ! -e {go} ]; do sleep 0.05; done"
     project.task("01-walls", f"{held}; echo walls > walls.txt")
@@ -26,7 +26,7 @@ def _project(project: WorktreeProject, go: Path) -> None:
     project.commit_all()
 
 
-def _run(project: WorktreeProject) -> str:
+def _run(project: TempProject) -> str:
     """Somebody runs all of it elsewhere. The batch's name."""
     answer = project.plait("run", "--agent", "shell", "--detach", "--yes")
     assert answer.code == 0, answer.err
@@ -45,9 +45,7 @@ def _kind(page: Page, name: str) -> Locator:
     return page.get_by_role("group", name="Lines").get_by_role("button", name=name)
 
 
-def test_a_graph_follows_its_batch_and_leads_to_its_tasks(
-    project: WorktreeProject, opens: Opens, tmp_path: Path
-) -> None:
+def test_a_graph_follows_its_batch_and_leads_to_its_tasks(project: TempProject, opens: Opens, tmp_path: Path) -> None:
     go = tmp_path / "go"
     _project(project, go)
     window = opens()
@@ -95,9 +93,7 @@ def test_a_graph_follows_its_batch_and_leads_to_its_tasks(
     page.wait_for_url(f"**/batches/{batch}/graph?task=04-roof&batch={batch}")
 
 
-def test_the_list_says_the_same_and_a_phone_begins_with_it(
-    project: WorktreeProject, opens: Opens, tmp_path: Path
-) -> None:
+def test_the_list_says_the_same_and_a_phone_begins_with_it(project: TempProject, opens: Opens, tmp_path: Path) -> None:
     go = tmp_path / "go"
     _project(project, go)
     window = opens(size=PHONE)
@@ -147,7 +143,7 @@ new MutationObserver((changes) => {
 
 
 def test_a_graph_of_very_many_tasks_is_drawn_a_share_at_a_time(
-    project: WorktreeProject, opens: Opens, tmp_path: Path
+    project: TempProject, opens: Opens, tmp_path: Path
 ) -> None:
     for n in range(400):
         project.task(f"t{n:03}", f"while [ ! -e {tmp_path / 'go'} ]; do sleep 0.05; done")

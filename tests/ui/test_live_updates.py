@@ -11,7 +11,8 @@ from plait.engine.daemon import HEALTH_FILE, EngineHealthFile
 from plait.git.location import find_repo
 from tests.support.browser import open_window, window
 from tests.support.running_server import start_server
-from tests.support.temp_project import WorktreeProject
+from tests.support.temp_project import TempProject
+from tests.support.waiting import wait_until
 
 GO = "while [ ! -e {go} ]; do sleep 0.05; done; echo {name} > {name}.txt"
 CUT_OFF = ("ERR_CONNECTION_REFUSED", "ERR_CONNECTION_RESET", "ERR_INCOMPLETE_CHUNKED", "ERR_EMPTY_RESPONSE")
@@ -25,7 +26,7 @@ def _turn(page: Page, state: str) -> None:
 
 
 def test_a_server_that_was_killed_and_comes_back_is_followed_on_without_a_reload(
-    project: WorktreeProject, browser: Browser, tmp_path: Path
+    project: TempProject, browser: Browser, tmp_path: Path
 ) -> None:
     for name in ("01-walls", "02-roof"):
         project.task(name, GO.format(go=tmp_path / name, name=name))
@@ -40,7 +41,7 @@ def test_a_server_that_was_killed_and_comes_back_is_followed_on_without_a_reload
         server.kill()
         expect(page.get_by_text("Reconnecting since")).to_be_visible()
         (tmp_path / "01-walls").touch()
-        project.wait_until(lambda: project.statuses()["01-walls"] == "done")
+        wait_until(lambda: project.statuses()["01-walls"] == "done")
         assert page.title() == "(0/2) plait · repository"
 
         again = start_server(project, port=urlsplit(server.url).port or 0, token=server.token)
@@ -55,7 +56,7 @@ def test_a_server_that_was_killed_and_comes_back_is_followed_on_without_a_reload
 
 
 def test_a_window_that_nobody_sees_holds_no_stream_and_is_true_when_it_is_seen_again(
-    project: WorktreeProject, browser: Browser, tmp_path: Path
+    project: TempProject, browser: Browser, tmp_path: Path
 ) -> None:
     project.task("01-walls", GO.format(go=tmp_path / "walls", name="walls"))
     project.commit_all()
@@ -66,7 +67,7 @@ def test_a_window_that_nobody_sees_holds_no_stream_and_is_true_when_it_is_seen_a
         with page.expect_event("requestfailed", lambda request: "/api/events" in request.url):
             _turn(page, "hidden")
         server.post("/api/batches", {"taskIds": ["01-walls"], "mode": "parallel"})
-        project.wait_until(lambda: server.get("/api/batches")["batches"][0]["progress"]["running"])
+        wait_until(lambda: server.get("/api/batches")["batches"][0]["progress"]["running"])
         server.kill()
         _turn(page, "visible")
         expect(page.get_by_text("Reconnecting since")).to_be_visible()
@@ -79,7 +80,7 @@ def test_a_window_that_nobody_sees_holds_no_stream_and_is_true_when_it_is_seen_a
     assert shown.console_errors == []
 
 
-def test_what_one_window_does_the_other_sees(project: WorktreeProject, browser: Browser, tmp_path: Path) -> None:
+def test_what_one_window_does_the_other_sees(project: TempProject, browser: Browser, tmp_path: Path) -> None:
     for name in ("01-walls", "02-roof"):
         project.task(name, GO.format(go=tmp_path / name, name=name))
     project.commit_all()
@@ -103,7 +104,7 @@ def test_what_one_window_does_the_other_sees(project: WorktreeProject, browser: 
         assert [*one.console_errors, *two.console_errors] == []
 
 
-def test_what_can_not_be_read_again_is_told_and_what_was_read_stays(project: WorktreeProject, browser: Browser) -> None:
+def test_what_can_not_be_read_again_is_told_and_what_was_read_stays(project: TempProject, browser: Browser) -> None:
     project.task("01-walls", "true")
     project.commit_all()
     server = start_server(project)
@@ -126,7 +127,7 @@ def test_what_can_not_be_read_again_is_told_and_what_was_read_stays(project: Wor
 
 
 def test_an_engine_that_can_not_go_on_is_told_of_until_it_can(
-    project: WorktreeProject, browser: Browser, tmp_path: Path
+    project: TempProject, browser: Browser, tmp_path: Path
 ) -> None:
     project.task("01-walls", GO.format(go=tmp_path / "walls", name="walls"))
     project.commit_all()

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from playwright.sync_api import expect
 
 from tests.support.browser import BrowserWindow
-from tests.support.temp_project import WorktreeProject
+from tests.support.temp_project import TempProject
 
 
-def test_the_link_leads_to_the_board(project: WorktreeProject, opens: Callable[..., BrowserWindow]) -> None:
+def test_the_link_leads_to_the_board(project: TempProject, opens: Callable[..., BrowserWindow]) -> None:
     project.task("01-walls", "echo walls > walls.txt")
     project.commit_all()
     page = opens().page

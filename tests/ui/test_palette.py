@@ -8,7 +8,8 @@ from collections.abc import Callable
 from playwright.sync_api import Locator, Page, expect
 
 from tests.support.browser import PHONE, BrowserWindow
-from tests.support.temp_project import WorktreeProject
+from tests.support.temp_project import TempProject
+from tests.support.waiting import wait_until
 
 Opens = Callable[..., BrowserWindow]
 
@@ -21,7 +22,7 @@ def _first(page: Page) -> Locator:
     return page.get_by_role("listbox", name="Results").get_by_role("option").first
 
 
-def test_the_palette_finds_and_does(project: WorktreeProject, opens: Opens) -> None:
+def test_the_palette_finds_and_does(project: TempProject, opens: Opens) -> None:
     for name in ("01-walls", "02-roof"):
         project.task(name, f"echo {name} > {name}.txt")
     project.commit_all()
@@ -71,7 +72,7 @@ def test_the_palette_finds_and_does(project: WorktreeProject, opens: Opens) -> N
     assert box["x"] + box["width"] <= PHONE[0]
 
 
-def test_the_help_sheet_has_the_keys_of_what_is_seen(project: WorktreeProject, opens: Opens) -> None:
+def test_the_help_sheet_has_the_keys_of_what_is_seen(project: TempProject, opens: Opens) -> None:
     project.task("01-walls", "echo walls > walls.txt")
     project.commit_all()
     page = opens().page
@@ -97,7 +98,7 @@ def test_the_help_sheet_has_the_keys_of_what_is_seen(project: WorktreeProject, o
     expect(sheet.get_by_role("region", name="Selection")).to_have_count(0)
 
 
-def test_from_the_first_look_to_a_merged_branch_without_a_mouse(project: WorktreeProject, opens: Opens) -> None:
+def test_from_the_first_look_to_a_merged_branch_without_a_mouse(project: TempProject, opens: Opens) -> None:
     for name in ("01-walls", "02-roof", "03-door"):
         project.task(name, f"echo {name} > {name}.txt")
     project.commit_all()
@@ -120,6 +121,6 @@ def test_from_the_first_look_to_a_merged_branch_without_a_mouse(project: Worktre
         page.keyboard.press("Tab")
     expect(start).to_be_focused()
     page.keyboard.press("Enter")
-    project.wait_until(lambda: project.state().batches)
-    project.wait_until(lambda: set(project.statuses().values()) == {"done"})
+    wait_until(lambda: project.state().batches)
+    wait_until(lambda: set(project.statuses().values()) == {"done"})
     assert len(project.read_merged_files()) == 2

@@ -10,12 +10,12 @@ from pathlib import Path
 from playwright.sync_api import expect
 
 from tests.support.browser import BrowserWindow
-from tests.support.temp_project import WorktreeProject
+from tests.support.temp_project import TempProject
 
 Opens = Callable[..., BrowserWindow]
 
 
-def _barn(project: WorktreeProject, folder: Path) -> Path:
+def _barn(project: TempProject, folder: Path) -> Path:
     """Another repository, with a task of its own."""
     subprocess.run(["git", "init", "--quiet", "-b", "main", str(folder)], check=True)
     (folder / "tasks").mkdir()
@@ -25,7 +25,7 @@ def _barn(project: WorktreeProject, folder: Path) -> Path:
     return folder
 
 
-def test_a_project_is_added_looked_at_and_removed(project: WorktreeProject, opens: Opens, tmp_path: Path) -> None:
+def test_a_project_is_added_looked_at_and_removed(project: TempProject, opens: Opens, tmp_path: Path) -> None:
     project.task("01-walls", "echo walls > walls.txt")
     project.commit_all()
     barn = _barn(project, tmp_path / "barn")

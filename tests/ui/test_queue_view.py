@@ -7,7 +7,7 @@ from collections.abc import Callable
 from playwright.sync_api import Locator, Page, expect
 
 from tests.support.browser import PHONE, BrowserWindow
-from tests.support.temp_project import WorktreeProject
+from tests.support.temp_project import TempProject
 
 Opens = Callable[..., BrowserWindow]
 TASKS = ("01-walls", "02-roof", "03-door")
@@ -25,7 +25,7 @@ def _strip(page: Page) -> Locator:
     return page.get_by_role("region", name="Active batches").get_by_role("listitem").first
 
 
-def test_each_task_of_a_queue_waits_for_its_approval(project: WorktreeProject, opens: Opens) -> None:
+def test_each_task_of_a_queue_waits_for_its_approval(project: TempProject, opens: Opens) -> None:
     for name in TASKS:
         project.task(name, f"echo {name} > {name}.txt")
     project.commit_all()
@@ -57,7 +57,7 @@ def test_each_task_of_a_queue_waits_for_its_approval(project: WorktreeProject, o
     assert set(project.read_merged_files()) == {f"{name}.txt" for name in TASKS}
 
 
-def test_a_queue_may_go_on_without_asking(project: WorktreeProject, opens: Opens) -> None:
+def test_a_queue_may_go_on_without_asking(project: TempProject, opens: Opens) -> None:
     for name in TASKS:
         project.task(name, f"echo {name} > {name}.txt")
     project.commit_all()

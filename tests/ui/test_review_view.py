@@ -11,13 +11,14 @@ from playwright.sync_api import Page, expect
 
 from tests.support.browser import PHONE, BrowserWindow
 from tests.support.local_forge import REPOSITORY, LocalForge, local_forge
-from tests.support.temp_project import WorktreeProject
+from tests.support.temp_project import TempProject
+from tests.support.waiting import wait_until
 
 Opens = Callable[..., BrowserWindow]
 
 
 @pytest.fixture
-def remote(tmp_path: Path, project: WorktreeProject) -> Iterator[LocalForge]:
+def remote(tmp_path: Path, project: TempProject) -> Iterator[LocalForge]:
     """The project's remote is a forge's."""
     with local_forge(tmp_path / "forge") as made:
         project.git("remote", "set-url", "origin", f"{made.url}/{REPOSITORY}.git")
@@ -25,7 +26,7 @@ def remote(tmp_path: Path, project: WorktreeProject) -> Iterator[LocalForge]:
         yield made
 
 
-def _review(window: BrowserWindow, project: WorktreeProject) -> Page:
+def _review(window: BrowserWindow, project: TempProject) -> Page:
     window.go(f"/batches/{project.batch().id}")
     return window.page
 
@@ -36,11 +37,11 @@ def _merged(page: Page) -> list[str]:
     return [(name.get_attribute("aria-label") or "").split()[2] for name in names.all()]
 
 
-def _until_done(project: WorktreeProject, task: str) -> None:
-    project.wait_until(lambda: project.state().batches and project.statuses()[task] == "done")
+def _until_done(project: TempProject, task: str) -> None:
+    wait_until(lambda: project.state().batches and project.statuses()[task] == "done")
 
 
-def test_merges_are_told_in_order_and_one_is_dropped(project: WorktreeProject, opens: Opens, tmp_path: Path) -> None:
+def test_merges_are_told_in_order_and_one_is_dropped(project: TempProject, opens: Opens, tmp_path: Path) -> None:
     go = tmp_path / "go"
     project.task("01-walls", f"while [ ! -e {go} ]; do sleep 0.05; done; echo walls > walls.txt")
     project.task("02-roof", "echo roof > roof.txt", verify="test -e roof.txt")
@@ -72,7 +73,7 @@ def test_merges_are_told_in_order_and_one_is_dropped(project: WorktreeProject, o
     expect(page.get_by_role("button", name="Diff of 02-roof")).to_have_count(0)
     expect(page.get_by_text("2 tasks not merged")).to_be_visible()
     assert _merged(page) == ["01-walls", "03-door"]
-    project.wait_until(lambda: sorted(project.read_merged_files()) == ["door.txt", "walls.txt"])
+    wait_until(lambda: sorted(project.read_merged_files()) == ["door.txt", "walls.txt"])
 
     page.get_by_text("Full diff").click()
     expect(page.get_by_role("heading", name="door.txt")).to_be_visible()
@@ -80,7 +81,7 @@ def test_merges_are_told_in_order_and_one_is_dropped(project: WorktreeProject, o
 
 
 def test_a_conflict_is_shown_with_both_sides_and_tried_again(
-    project: WorktreeProject, opens: Opens, tmp_path: Path
+    project: TempProject, opens: Opens, tmp_path: Path
 ) -> None:
     go = tmp_path / "go"
     project.write("house.txt", "cellar\nwalls of straw\nroof of straw")
@@ -113,7 +114,7 @@ def test_a_conflict_is_shown_with_both_sides_and_tried_again(
     assert "walls of <b>stone</b>" in project.read_merged_files()["house.txt"]
 
 
-def test_what_the_gate_said_is_told(project: WorktreeProject, opens: Opens) -> None:
+def test_what_the_gate_said_is_told(project: TempProject, opens: Opens) -> None:
     # After the other: merged first and alone, it would have passed its gate, and no newer run would follow the failed one.
     after = "until git for-each-ref refs/plait/attempts | grep -q 02-fire; do sleep 0.05; done"
     project.task("01-walls", f"{after}; echo walls > walls.txt")
@@ -145,7 +146,7 @@ def test_what_the_gate_said_is_told(project: WorktreeProject, opens: Opens) -> N
     expect(panel.get_by_role("region", name="Output of gate")).to_contain_text("<b>it burns</b>")
 
 
-def test_a_gate_that_fails_on_the_base_lets_nothing_be_shipped(project: WorktreeProject, opens: Opens) -> None:
+def test_a_gate_that_fails_on_the_base_lets_nothing_be_shipped(project: TempProject, opens: Opens) -> None:
     project.task("01-walls", "echo walls > walls.txt")
     project.commit_all()
     project.plait("run", "--yes", "--gate", "echo it never holds; exit 1")
@@ -156,7 +157,7 @@ def test_a_gate_that_fails_on_the_base_lets_nothing_be_shipped(project: Worktree
     expect(ship).to_contain_text("The gate has not passed on what is merged")
 
 
-def test_the_pull_request_says_what_a_person_wrote(project: WorktreeProject, opens: Opens, remote: LocalForge) -> None:
+def test_the_pull_request_says_what_a_person_wrote(project: TempProject, opens: Opens, remote: LocalForge) -> None:
     project.task("01-walls", "echo walls > walls.txt")
     project.task("02-roof", "echo roof > roof.txt")
     project.task("03-door", "echo door > door.txt")
@@ -200,7 +201,7 @@ def test_the_pull_request_says_what_a_person_wrote(project: WorktreeProject, ope
     assert "01-walls" in remote.pulls[0]["body"]
 
 
-def test_a_branch_can_be_pushed_and_no_more(project: WorktreeProject, opens: Opens) -> None:
+def test_a_branch_can_be_pushed_and_no_more(project: TempProject, opens: Opens) -> None:
     project.task("01-walls", "echo walls > walls.txt")
     project.commit_all()
     project.plait("run", "--yes", "--no-pr")
@@ -217,7 +218,7 @@ def test_a_branch_can_be_pushed_and_no_more(project: WorktreeProject, opens: Ope
 
 
 def test_why_it_was_not_published_is_told_with_the_way_out_also_after_a_reload(
-    project: WorktreeProject, opens: Opens, tmp_path: Path
+    project: TempProject, opens: Opens, tmp_path: Path
 ) -> None:
     project.task("01-walls", "echo walls > walls.txt")
     project.commit_all()
@@ -234,7 +235,7 @@ def test_why_it_was_not_published_is_told_with_the_way_out_also_after_a_reload(
     expect(problem).to_have_text(said, use_inner_text=True)
 
 
-def test_nothing_merged_is_nothing_to_ship(project: WorktreeProject, opens: Opens) -> None:
+def test_nothing_merged_is_nothing_to_ship(project: TempProject, opens: Opens) -> None:
     project.task("01-walls", "exit 1")
     project.commit_all()
     project.plait("run", "--yes", "--retries", "0")

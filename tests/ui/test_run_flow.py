@@ -9,7 +9,7 @@ from pathlib import Path
 from playwright.sync_api import Locator, Page, Request, expect
 
 from tests.support.browser import BrowserWindow
-from tests.support.temp_project import WorktreeProject
+from tests.support.temp_project import TempProject
 
 Opens = Callable[..., BrowserWindow]
 
@@ -34,7 +34,7 @@ def _strip(page: Page) -> Locator:
     return page.get_by_role("region", name="Active batches").get_by_role("listitem").first
 
 
-def test_three_selected_tasks_run_in_parallel_to_a_merged_branch(project: WorktreeProject, opens: Opens) -> None:
+def test_three_selected_tasks_run_in_parallel_to_a_merged_branch(project: TempProject, opens: Opens) -> None:
     project.task("01-walls", "echo walls > walls.txt", touches="[src/house.py]")
     project.task("02-roof", "cat walls.txt > roof.txt", needs="[01-walls]")
     project.task("03-door", "echo door > door.txt", touches="[src/house.py]")
@@ -65,7 +65,7 @@ def test_three_selected_tasks_run_in_parallel_to_a_merged_branch(project: Worktr
     expect(page.get_by_role("region", name="Active batches")).to_have_count(0)
 
 
-def test_one_of_them_is_cancelled_and_the_others_go_on(project: WorktreeProject, opens: Opens, tmp_path: Path) -> None:
+def test_one_of_them_is_cancelled_and_the_others_go_on(project: TempProject, opens: Opens, tmp_path: Path) -> None:
     go = tmp_path / "go"
     for name in ("01-walls", "02-roof", "03-door"):
         project.task(name, f"while [ ! -e {go} ]; do sleep 0.05; done; echo {name} > {name}.txt")
@@ -94,7 +94,7 @@ def test_one_of_them_is_cancelled_and_the_others_go_on(project: WorktreeProject,
     assert set(project.read_merged_files()) == {"01-walls.txt", "03-door.txt"}
 
 
-def test_a_conflict_is_skipped_and_shown(project: WorktreeProject, opens: Opens, tmp_path: Path) -> None:
+def test_a_conflict_is_skipped_and_shown(project: TempProject, opens: Opens, tmp_path: Path) -> None:
     project.write("colour.txt", "white")
     begun = f"$(ls {tmp_path} | grep -c begun)"
     for name, colour in (("01-paint-red", "red"), ("02-paint-blue", "blue")):
@@ -114,7 +114,7 @@ def test_a_conflict_is_skipped_and_shown(project: WorktreeProject, opens: Opens,
     assert project.read_merged_files()["colour.txt"] in {"red", "blue"}
 
 
-def test_settings_of_this_run_are_in_force(project: WorktreeProject, opens: Opens) -> None:
+def test_settings_of_this_run_are_in_force(project: TempProject, opens: Opens) -> None:
     project.task("01-walls", "echo walls > walls.txt")
     project.task("02-roof", "exit 1", needs="[01-walls]")
     project.commit_all()
@@ -142,7 +142,7 @@ def test_settings_of_this_run_are_in_force(project: WorktreeProject, opens: Open
 
 
 def test_a_plan_with_an_error_says_what_helps_and_however_often_it_is_pressed_there_is_one_batch(
-    project: WorktreeProject, opens: Opens
+    project: TempProject, opens: Opens
 ) -> None:
     project.task("01-walls", "echo walls > walls.txt")
     project.task("02-roof", "echo roof > roof.txt", needs="[01-walls]")

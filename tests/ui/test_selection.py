@@ -7,7 +7,7 @@ from collections.abc import Callable
 from playwright.sync_api import Locator, Page, expect
 
 from tests.support.browser import BrowserWindow
-from tests.support.temp_project import WorktreeProject
+from tests.support.temp_project import TempProject
 
 Opens = Callable[..., BrowserWindow]
 NAMES = ("01-walls", "02-roof", "03-door", "04-fence", "05-pond")
@@ -25,7 +25,7 @@ def chosen(page: Page) -> Locator:
     return page.locator("[data-card] input:checked")
 
 
-def test_chosen_by_the_pointer(project: WorktreeProject, opens: Opens) -> None:
+def test_chosen_by_the_pointer(project: TempProject, opens: Opens) -> None:
     for name in NAMES:
         project.task(name, "true")
     project.commit_all()
@@ -52,7 +52,7 @@ def test_chosen_by_the_pointer(project: WorktreeProject, opens: Opens) -> None:
     expect(chosen(page)).to_have_count(0)
 
 
-def test_chosen_by_the_keys(project: WorktreeProject, opens: Opens) -> None:
+def test_chosen_by_the_keys(project: TempProject, opens: Opens) -> None:
     for name in NAMES:
         project.task(name, "true")
     project.commit_all()
@@ -79,9 +79,7 @@ def test_chosen_by_the_keys(project: WorktreeProject, opens: Opens) -> None:
     expect(card(page, "04-fence").get_by_role("button")).to_be_focused()
 
 
-def test_it_outlives_filters_and_what_happens_and_loses_only_what_is_gone(
-    project: WorktreeProject, opens: Opens
-) -> None:
+def test_it_outlives_filters_and_what_happens_and_loses_only_what_is_gone(project: TempProject, opens: Opens) -> None:
     go = project.top.parent / "go"
     for name in NAMES:
         project.task(name, f"while [ ! -e {go} ]; do sleep 0.05; done; echo > {name}")

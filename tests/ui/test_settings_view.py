@@ -8,7 +8,8 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.support.browser import open_window, window
 from tests.support.running_server import ServerProcess, start_server
-from tests.support.temp_project import WorktreeProject
+from tests.support.temp_project import TempProject
+from tests.support.waiting import wait_until
 
 # Quicker than any answer: both count.
 _AT_ONCE = """(group, names) => [...group.querySelectorAll("label")]
@@ -25,7 +26,7 @@ def _run(server: ServerProcess, *tasks: str) -> str:
     return batch
 
 
-def test_what_is_saved_counts_for_the_next_batch_until_it_is_reset(project: WorktreeProject, browser: Browser) -> None:
+def test_what_is_saved_counts_for_the_next_batch_until_it_is_reset(project: TempProject, browser: Browser) -> None:
     project.task("01-walls", "echo walls > walls.txt")
     project.write("plait.toml", "[run]\nretries = 0")
     project.commit_all()
@@ -43,7 +44,7 @@ def test_what_is_saved_counts_for_the_next_batch_until_it_is_reset(project: Work
         verify.press("Enter")
         expect(verify).to_have_accessible_description(re.compile("From: saved here .* Saved"))
         batch = _run(server, "01-walls")
-        project.wait_until(lambda: server.get(f"/api/batches/{batch}")["status"] == "failed")
+        wait_until(lambda: server.get(f"/api/batches/{batch}")["status"] == "failed")
         assert server.get(f"/api/batches/{batch}")["tasks"][0]["category"] == "verify"
 
         page.get_by_role("button", name="Reset Verify command").click()
@@ -51,12 +52,12 @@ def test_what_is_saved_counts_for_the_next_batch_until_it_is_reset(project: Work
         expect(verify).to_have_accessible_description(re.compile("From: default"))
         expect(page.get_by_role("button", name="Reset Verify command")).to_have_count(0)
         again = _run(server, "01-walls")
-        project.wait_until(lambda: server.get(f"/api/batches/{again}")["status"] == "completed")
+        wait_until(lambda: server.get(f"/api/batches/{again}")["status"] == "completed")
     assert shown.console_errors == []
 
 
 def test_each_kind_of_setting_has_its_field_which_says_what_does_not_fit(
-    project: WorktreeProject, browser: Browser
+    project: TempProject, browser: Browser
 ) -> None:
     project.task("01-walls", "echo walls > walls.txt")
     project.commit_all()
@@ -124,7 +125,7 @@ def test_each_kind_of_setting_has_its_field_which_says_what_does_not_fit(
     assert shown.console_errors == []
 
 
-def test_two_windows_agree_and_what_is_being_typed_is_kept(project: WorktreeProject, browser: Browser) -> None:
+def test_two_windows_agree_and_what_is_being_typed_is_kept(project: TempProject, browser: Browser) -> None:
     project.task("01-walls", "echo walls > walls.txt")
     project.commit_all()
     server = start_server(project)

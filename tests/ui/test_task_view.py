@@ -11,7 +11,8 @@ from typing import Any
 from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.support.browser import PHONE, BrowserWindow
-from tests.support.temp_project import WorktreeProject
+from tests.support.temp_project import TempProject
+from tests.support.waiting import wait_until
 
 Opens = Callable[..., BrowserWindow]
 
@@ -54,9 +55,7 @@ def _held(go: Path, then: str = "true") -> str:
     return f"echo waiting here; while [ ! -e {go} ]; do sleep 0.05; done; {then}"
 
 
-def test_a_task_is_opened_and_tells_why_it_is_where_it_is(
-    project: WorktreeProject, opens: Opens, tmp_path: Path
-) -> None:
+def test_a_task_is_opened_and_tells_why_it_is_where_it_is(project: TempProject, opens: Opens, tmp_path: Path) -> None:
     go = tmp_path / "go"
     project.task("01-walls", _held(go, "echo walls > walls.txt"), touches="[walls.txt]")
     project.task("02-roof", "echo roof > roof.txt", needs="[01-walls]", phase="shell")
@@ -102,7 +101,7 @@ def test_a_task_is_opened_and_tells_why_it_is_where_it_is(
     expect(panel).to_contain_text("No verification")
 
     go.touch()
-    project.wait_until(lambda: project.statuses()["02-roof"] == "done")
+    wait_until(lambda: project.statuses()["02-roof"] == "done")
     page.goto(f"{page.url.split('?')[0]}?task=01-walls")
     expect(panel).to_contain_text("as number 1 on the batch branch")
     expect(panel.get_by_role("button", name="Copy the branch")).to_be_visible()
@@ -111,7 +110,7 @@ def test_a_task_is_opened_and_tells_why_it_is_where_it_is(
     window.ignore_errors("404")
 
 
-def test_a_task_that_was_not_run_is_read_and_the_keys_go_on_to_the_next(project: WorktreeProject, opens: Opens) -> None:
+def test_a_task_that_was_not_run_is_read_and_the_keys_go_on_to_the_next(project: TempProject, opens: Opens) -> None:
     project.task("01-walls", "true")
     project.write("tasks/04-garden.md", "---\nrun: 'true'\n---\n# A garden\n\nWith **roses** and <b>thorns</b>.")
     project.commit_all()
@@ -141,7 +140,7 @@ def test_a_task_that_was_not_run_is_read_and_the_keys_go_on_to_the_next(project:
     expect(panel).to_contain_text("Task 09-nothing not found")
 
 
-def test_a_task_is_cancelled_told_something_and_dropped(project: WorktreeProject, opens: Opens, tmp_path: Path) -> None:
+def test_a_task_is_cancelled_told_something_and_dropped(project: TempProject, opens: Opens, tmp_path: Path) -> None:
     go = tmp_path / "go"
     project.task("01-walls", _held(go, 'cat "$PLAIT_FEEDBACK_FILE" > walls.txt'))
     project.commit_all()
@@ -183,10 +182,10 @@ def test_a_task_is_cancelled_told_something_and_dropped(project: WorktreeProject
     panel.get_by_role("button", name="Drop").click()
     asked.get_by_role("button", name="Drop").click()
     expect(panel.locator("header")).to_contain_text("skipped")
-    project.wait_until(lambda: project.read_merged_files() == {})
+    wait_until(lambda: project.read_merged_files() == {})
 
 
-def test_another_agent_tries_asks_and_is_answered(project: WorktreeProject, opens: Opens, tmp_path: Path) -> None:
+def test_another_agent_tries_asks_and_is_answered(project: TempProject, opens: Opens, tmp_path: Path) -> None:
     tool = tmp_path / "bin" / "claude"
     tool.parent.mkdir()
     tool.write_text(CLAUDE)
@@ -196,7 +195,7 @@ def test_another_agent_tries_asks_and_is_answered(project: WorktreeProject, open
     project.commit_all()
     page = opens(size=PHONE).page
     batch = _run(page, "01-walls", settings={"retries": 0})
-    project.wait_until(lambda: project.statuses()["01-walls"] == "failed")
+    wait_until(lambda: project.statuses()["01-walls"] == "failed")
     page.goto(f"{page.url}?task=01-walls&batch={batch}")
     panel = _panel(page)
     panel.get_by_role("button", name="Retry with another agent").click()
@@ -226,7 +225,7 @@ def test_another_agent_tries_asks_and_is_answered(project: WorktreeProject, open
     expect(log).to_contain_text('"session_id"')
 
 
-def test_a_task_of_a_queue_is_approved_and_what_is_refused_is_said(project: WorktreeProject, opens: Opens) -> None:
+def test_a_task_of_a_queue_is_approved_and_what_is_refused_is_said(project: TempProject, opens: Opens) -> None:
     project.task("01-walls", "echo walls > walls.txt")
     project.task("02-roof", "echo roof > roof.txt")
     project.commit_all()
@@ -245,7 +244,7 @@ def test_a_task_of_a_queue_is_approved_and_what_is_refused_is_said(project: Work
     expect(page.get_by_text("Approved 01-walls")).to_be_visible()
     expect(_panel(page).locator("header")).to_contain_text("done")
     expect(approve).to_have_attribute("title", "It is not waiting for approval.")
-    project.wait_until(lambda: project.statuses() == {"01-walls": "done", "02-roof": "done"})
+    wait_until(lambda: project.statuses() == {"01-walls": "done", "02-roof": "done"})
 
 
 def _after_somebody_else(route: Route) -> None:
@@ -254,7 +253,7 @@ def _after_somebody_else(route: Route) -> None:
     route.continue_()
 
 
-def test_the_panel_is_resized_and_widened_and_its_width_is_kept(project: WorktreeProject, opens: Opens) -> None:
+def test_the_panel_is_resized_and_widened_and_its_width_is_kept(project: TempProject, opens: Opens) -> None:
     project.task("01-walls", "true")
     project.commit_all()
     page = opens().page
@@ -283,7 +282,7 @@ def test_the_panel_is_resized_and_widened_and_its_width_is_kept(project: Worktre
     assert width() == 1440
 
 
-def test_what_the_panel_covers_is_out_of_reach(project: WorktreeProject, opens: Opens) -> None:
+def test_what_the_panel_covers_is_out_of_reach(project: TempProject, opens: Opens) -> None:
     project.task("01-walls", "true")
     project.commit_all()
     page = opens().page

@@ -9,14 +9,15 @@ from pathlib import Path
 from playwright.sync_api import Locator, Page, expect
 
 from tests.support.browser import BrowserWindow
-from tests.support.temp_project import WorktreeProject
+from tests.support.temp_project import TempProject
+from tests.support.waiting import wait_until
 
 Opens = Callable[..., BrowserWindow]
 
 TASKS = ("01-walls", "02-door", "03-roof")
 
 
-def _project(project: WorktreeProject, folder: Path) -> Path:
+def _project(project: TempProject, folder: Path) -> Path:
     """Walls that wait for a file; a door that fails once; a roof that needs both."""
     go, once = folder / "go", folder / "once"
     project.task("01-walls", f"while [ ! -e {go} ]; do sleep 0.05; done; echo walls > walls.txt")
@@ -26,7 +27,7 @@ def _project(project: WorktreeProject, folder: Path) -> Path:
     return go
 
 
-def _run(project: WorktreeProject) -> str:
+def _run(project: TempProject) -> str:
     """Somebody runs all of it elsewhere. The batch's name."""
     answer = project.plait(
         "run", "--agent", "shell", "--detach", "--yes", "--verify", "test -e tasks", "--gate", "true"
@@ -43,9 +44,7 @@ def _span(page: Page, task: str, words: str) -> Locator:
     return _spans(page, task).and_(page.get_by_role("button", name=re.compile(f"^{words}")))
 
 
-def test_a_timeline_tells_attempts_retries_waits_and_merges(
-    project: WorktreeProject, opens: Opens, tmp_path: Path
-) -> None:
+def test_a_timeline_tells_attempts_retries_waits_and_merges(project: TempProject, opens: Opens, tmp_path: Path) -> None:
     go = _project(project, tmp_path)
     window = opens()
     page = window.page
@@ -62,7 +61,7 @@ def test_a_timeline_tells_attempts_retries_waits_and_merges(
     expect(page.get_by_role("list", name="Attempts of 03-roof").get_by_text("Waiting for")).to_be_attached()
     expect(page.get_by_text("1 retry")).to_be_visible()
     # What is not over goes with the clock: it grows, and is drawn shorter when the axis takes its next step.
-    project.wait_until(lambda: _otherwise(page, walls, first["width"]))
+    wait_until(lambda: _otherwise(page, walls, first["width"]))
 
     go.touch()
     for task in TASKS:
@@ -74,22 +73,22 @@ def test_a_timeline_tells_attempts_retries_waits_and_merges(
     expect(page.get_by_role("button", name="03-roof done")).to_be_visible()
     assert set(project.read_merged_files()) == {"walls.txt", "door.txt", "roof.txt"}
 
-    _zooms(page, project)
+    _zooms(page)
     _walks(page, batch)
     window.go("/batches/nobody/timeline")
     expect(page.get_by_text("Nothing to show")).to_be_visible()
     window.ignore_errors("404")
 
 
-def _zooms(page: Page, project: WorktreeProject) -> None:
+def _zooms(page: Page) -> None:
     whole = _span(page, "01-walls", "Write")  # the longest: short ones have a least width, whatever the zoom
     expect(whole).to_be_visible()
     fitted = _width(whole)
     page.get_by_role("button", name="Zoom in").click()
     page.keyboard.press("+")
-    project.wait_until(lambda: _width(whole) > 1.4 * fitted)
+    wait_until(lambda: _width(whole) > 1.4 * fitted)
     page.get_by_role("button", name="Show the whole timeline").click()
-    project.wait_until(lambda: _width(whole) < 1.4 * fitted)
+    wait_until(lambda: _width(whole) < 1.4 * fitted)
     fit = page.get_by_role("button", name="Show the whole timeline")
     expect(fit).to_have_attribute("title", "Everything is shown already")
 

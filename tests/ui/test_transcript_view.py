@@ -10,7 +10,8 @@ from typing import Any
 from playwright.sync_api import CDPSession, Locator, Page, expect
 
 from tests.support.browser import BrowserWindow
-from tests.support.temp_project import WorktreeProject
+from tests.support.temp_project import TempProject
+from tests.support.waiting import wait_until
 
 Opens = Callable[..., BrowserWindow]
 
@@ -63,7 +64,7 @@ def _still(log: Locator) -> str:
     return _last(log)
 
 
-def test_the_end_is_followed_until_a_person_scrolls_up(project: WorktreeProject, opens: Opens, tmp_path: Path) -> None:
+def test_the_end_is_followed_until_a_person_scrolls_up(project: TempProject, opens: Opens, tmp_path: Path) -> None:
     more, go = tmp_path / "more", tmp_path / "go"
     printing = "for i in $(seq {0}); do echo {1} $i; done"
     waits = "while [ ! -e {} ]; do sleep 0.05; done"
@@ -91,7 +92,7 @@ def test_the_end_is_followed_until_a_person_scrolls_up(project: WorktreeProject,
     log.hover()
     page.mouse.wheel(0, -1500)
     expect(panel).to_contain_text("Not following")
-    project.wait_until(lambda: _last(log).startswith("tile 2"))
+    wait_until(lambda: _last(log).startswith("tile 2"))
     there = _still(log)
     go.touch()
     expect(panel).to_contain_text("passed")
@@ -119,14 +120,14 @@ def test_the_end_is_followed_until_a_person_scrolls_up(project: WorktreeProject,
     expect(panel).to_contain_text(re.compile("passed|changed nothing|running|No attempt"))
 
 
-def test_words_are_found_and_lines_are_copied(project: WorktreeProject, opens: Opens) -> None:
+def test_words_are_found_and_lines_are_copied(project: TempProject, opens: Opens) -> None:
     lines = "seq -f 'a quite ordinary line number %.0f' 1 30000"
     project.task("01-walls", f"echo the first needle; {lines}; echo the second NEEDLE; {lines}; echo w > w.txt")
     project.commit_all()
     page = opens().page
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     batch = _run(page, "01-walls")
-    project.wait_until(lambda: project.statuses()["01-walls"] == "done")
+    wait_until(lambda: project.statuses()["01-walls"] == "done")
     log = _log(page, "01-walls")
     expect(log).to_contain_text("ordinary line number 30000")
 
@@ -167,13 +168,13 @@ def test_words_are_found_and_lines_are_copied(project: WorktreeProject, opens: O
     assert copied("Selection") == "first needle\na quite"
 
 
-def test_what_is_hostile_is_text(project: WorktreeProject, opens: Opens) -> None:
+def test_what_is_hostile_is_text(project: TempProject, opens: Opens) -> None:
     project.write("hostile.sh", HOSTILE)
     project.task("01-walls", "sh hostile.sh; echo w > w.txt")
     project.commit_all()
     page = opens().page
     _run(page, "01-walls")
-    project.wait_until(lambda: project.statuses()["01-walls"] == "done")
+    wait_until(lambda: project.statuses()["01-walls"] == "done")
     log = _log(page, "01-walls")
     expect(log).to_contain_text('<script>document.title = "taken"</script><img src=x onerror=alert(1)>')
     expect(log).to_contain_text("red bell")
@@ -187,14 +188,14 @@ def test_what_is_hostile_is_text(project: WorktreeProject, opens: Opens) -> None
     assert "taken" not in page.title()
 
 
-def test_a_hundred_megabytes_are_read_at_any_place(project: WorktreeProject, opens: Opens) -> None:
+def test_a_hundred_megabytes_are_read_at_any_place(project: TempProject, opens: Opens) -> None:
     project.write("plait.toml", '[engine]\ntranscript_cap = "256MB"')
     numbers = "seq -f 'this is the line of the number %.0f, and it is as long as lines usually are' 1 2000000"
     project.task("01-walls", f"{numbers} | head -c {LONG}; echo; echo the very last line; echo w > w.txt")
     project.commit_all()
     page = opens().page
     _run(page, "01-walls")
-    project.wait_until(lambda: project.statuses()["01-walls"] == "done")
+    wait_until(lambda: project.statuses()["01-walls"] == "done")
     measure = page.context.new_cdp_session(page)
     log = _log(page, "01-walls")
     expect(log).to_contain_text("the very last line")
@@ -222,13 +223,13 @@ def test_a_hundred_megabytes_are_read_at_any_place(project: WorktreeProject, ope
     assert _heap(measure) < HEAP
 
 
-def test_what_was_left_out_of_the_middle_is_told(project: WorktreeProject, opens: Opens) -> None:
+def test_what_was_left_out_of_the_middle_is_told(project: TempProject, opens: Opens) -> None:
     project.write("plait.toml", '[engine]\ntranscript_cap = "1MB"')
     project.task("01-walls", "seq -f 'this is the line of the number %.0f' 1 300000; echo w > w.txt")
     project.commit_all()
     page = opens().page
     _run(page, "01-walls")
-    project.wait_until(lambda: project.statuses()["01-walls"] == "done")
+    wait_until(lambda: project.statuses()["01-walls"] == "done")
     log = _log(page, "01-walls")
     expect(log).to_contain_text("the number 300000")
     bar = _place(page).bounding_box()

@@ -11,7 +11,7 @@ from urllib.parse import unquote
 from playwright.sync_api import Browser, expect
 
 from tests.support.running_server import start_server
-from tests.support.temp_project import WorktreeProject
+from tests.support.temp_project import TempProject
 
 
 class Elsewhere(BaseHTTPRequestHandler):
@@ -39,7 +39,7 @@ def another_site() -> Iterator[str]:
             thread.join()
 
 
-def test_who_is_not_logged_in_is_told_the_command(browser: Browser, project: WorktreeProject) -> None:
+def test_who_is_not_logged_in_is_told_the_command(browser: Browser, project: TempProject) -> None:
     project.commit_all()
     server = start_server(project)
     page = browser.new_page(color_scheme="dark")
@@ -52,7 +52,7 @@ def test_who_is_not_logged_in_is_told_the_command(browser: Browser, project: Wor
     page.close()
 
 
-def test_a_link_on_another_site_logs_in_and_leads_on(browser: Browser, project: WorktreeProject) -> None:
+def test_a_link_on_another_site_logs_in_and_leads_on(browser: Browser, project: TempProject) -> None:
     project.commit_all()
     server = start_server(project)
     with another_site() as elsewhere:
@@ -69,7 +69,7 @@ def test_a_link_on_another_site_logs_in_and_leads_on(browser: Browser, project: 
         page.close()
 
 
-def test_a_link_that_is_used_up_says_so_once(browser: Browser, project: WorktreeProject) -> None:
+def test_a_link_that_is_used_up_says_so_once(browser: Browser, project: TempProject) -> None:
     project.commit_all()
     server = start_server(project)
     with another_site() as elsewhere:

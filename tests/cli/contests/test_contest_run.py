@@ -7,6 +7,7 @@ import json
 import pytest
 
 from tests.support.contest_project import AMBER, JUDGE, ContestProject
+from tests.support.waiting import wait_until
 
 
 def test_the_smallest_change_wins_and_the_other_stays_as_a_branch(contest_project: ContestProject) -> None:
@@ -196,7 +197,7 @@ def test_a_contest_outlives_its_engine(contest_project: ContestProject) -> None:
     front = contest_project.project.start(
         "run", "tasks", "--yes", "--contest", f"{AMBER},plait.testing.contest_agents:Birch"
     )
-    contest_project.project.wait_until((contest_project.scripts / "up").exists)
+    wait_until((contest_project.scripts / "up").exists)
     engine = contest_project.project.state().engine
     assert engine is not None
     for process in contest_project.project.processes():

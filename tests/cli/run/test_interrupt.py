@@ -14,6 +14,7 @@ from plait.engine.daemon import find_engine
 from plait.git.location import find_repo
 from plait.store.project_files import open_project_inbox
 from tests.support.temp_project import TempProject, plait_command
+from tests.support.waiting import wait_until
 
 # Says that it has begun, and goes on when it may.
 WAITS = "echo $PLAIT_TASK_ID >> ../begun; until [ -e ../go ]; do sleep 0.02; done; echo $PLAIT_TASK_ID >> ../ended"
@@ -29,7 +30,7 @@ def test_resume_skips_the_done_and_runs_the_interrupted_again(project: TempProje
     project.task("02-cut", WAITS, needs="[01-done]")
     project.task("03-after", "echo $PLAIT_TASK_ID >> ../begun", needs="[02-cut]")
     front = project.start("run")
-    project.wait_until(lambda: begun(project, "02-cut"))
+    wait_until(lambda: begun(project, "02-cut"))
     front.send_signal(signal.SIGINT)
     answer = project.finish(front)
     assert answer.code == 130, answer
@@ -67,7 +68,7 @@ def test_a_second_ctrl_c_is_impatient(project: TempProject) -> None:
     front = project.start("run")
     project.wait_for_file("begun")
     front.send_signal(signal.SIGINT)
-    project.wait_until(lambda: project.batch().stopping)
+    wait_until(lambda: project.batch().stopping)
     front.send_signal(signal.SIGINT)
     assert project.finish(front).code == 130
     project.wait_for_exit()
@@ -78,7 +79,7 @@ def test_a_stop_is_about_its_own_batch(project: TempProject) -> None:
     project.task("01-mine", WAITS, folder="mine")
     project.task("02-theirs", WAITS, folder="theirs")
     mine, theirs = project.start("run", "mine"), project.start("run", "theirs")
-    project.wait_until(lambda: begun(project, "01-mine") and begun(project, "02-theirs"))
+    wait_until(lambda: begun(project, "01-mine") and begun(project, "02-theirs"))
     mine.send_signal(signal.SIGINT)
     assert project.finish(mine).code == 130
     (project.top.parent / "go").touch()
@@ -90,7 +91,7 @@ def test_a_stop_is_about_its_own_batch(project: TempProject) -> None:
 def test_a_closed_terminal_is_no_reason_to_stop(project: TempProject, call: signal.Signals) -> None:
     project.task("01-walls", WAITS)
     front = project.start("run")
-    project.wait_until(lambda: begun(project, "01-walls"))
+    wait_until(lambda: begun(project, "01-walls"))
     front.send_signal(call)
     answer = project.finish(front)
     assert answer.code == 128 + call
@@ -103,7 +104,7 @@ def test_a_closed_terminal_is_no_reason_to_stop(project: TempProject, call: sign
 def test_a_killed_front_is_no_reason_to_stop(project: TempProject) -> None:
     project.task("01-walls", WAITS)
     front = project.start("run")
-    project.wait_until(lambda: begun(project, "01-walls"))
+    wait_until(lambda: begun(project, "01-walls"))
     front.kill()
     (project.top.parent / "go").touch()
     project.wait_for_exit()
@@ -113,12 +114,12 @@ def test_a_killed_front_is_no_reason_to_stop(project: TempProject) -> None:
 def test_a_dead_engine_is_replaced_and_its_agents_are_adopted(project: TempProject) -> None:
     project.task("01-walls", WAITS)
     front = project.start("run")
-    project.wait_until(lambda: begun(project, "01-walls"))
+    wait_until(lambda: begun(project, "01-walls"))
     engine = project.state().engine
     assert engine is not None
     (dead,) = [process for process in project.processes() if process.pid == engine.pid]
     dead.kill()
-    project.wait_until(lambda: (taken := project.state().engine) is not None and taken.pid != engine.pid)
+    wait_until(lambda: (taken := project.state().engine) is not None and taken.pid != engine.pid)
     (project.top.parent / "go").touch()
     assert project.finish(front).code == 0
     assert (project.top.parent / "begun").read_text().split() == ["01-walls"]
@@ -132,7 +133,7 @@ def test_detached_it_goes_on_and_can_be_followed(project: TempProject) -> None:
     assert answer.code == 0
     assert batch[:4] in answer.out
     assert "plait status" in answer.out
-    project.wait_until(lambda: begun(project, "01-walls"))
+    wait_until(lambda: begun(project, "01-walls"))
     follower = project.start("run", "--resume")
     (project.top.parent / "go").touch()
     assert project.finish(follower).code == 0
@@ -145,7 +146,7 @@ def test_whoever_stops_reading_ends_nothing(project: TempProject) -> None:
     assert front.stdout is not None
     front.stdout.close()
     assert front.wait(timeout=60) == 128 + signal.SIGPIPE
-    project.wait_until(lambda: begun(project, "01-walls"))
+    wait_until(lambda: begun(project, "01-walls"))
     (project.top.parent / "go").touch()
     project.wait_for_exit()
     assert project.statuses() == {"01-walls": "done"}
@@ -154,7 +155,7 @@ def test_whoever_stops_reading_ends_nothing(project: TempProject) -> None:
 def test_what_is_said_with_resume_holds_from_then_on(project: TempProject) -> None:
     project.task("01-walls", WAITS)
     front = project.start("run", "--retries", "7")
-    project.wait_until(lambda: begun(project, "01-walls"))
+    wait_until(lambda: begun(project, "01-walls"))
     front.send_signal(signal.SIGINT)
     assert project.finish(front).code == 130
     (project.top.parent / "go").touch()
@@ -188,21 +189,21 @@ def test_who_leaves_before_the_batch_is_there_has_asked_it_to_stop(project: Temp
     project.task("01-walls", WAITS)
     project.task("01-pond", "touch pond", folder="garden")
     first = project.start("run", "tasks")
-    project.wait_until(lambda: begun(project, "01-walls"))
+    wait_until(lambda: begun(project, "01-walls"))
     engine = find_engine(find_repo(project.top))
     assert engine is not None
     # An engine that is stopped while it strikes a request out keeps everybody else from asking.
-    project.wait_until(lambda: not asked(project))
+    wait_until(lambda: not asked(project))
     os.kill(engine.pid, signal.SIGSTOP)  # nobody answers now
     try:
         second = project.start("run", "garden")
-        project.wait_until(lambda: asked(project))
-        project.wait_until(lambda: interrupted(second))
+        wait_until(lambda: asked(project))
+        wait_until(lambda: interrupted(second))
     finally:
         os.kill(engine.pid, signal.SIGCONT)
     answer = project.finish(second)
     assert answer.code == 130, answer
-    project.wait_until(lambda: not asked(project))
+    wait_until(lambda: not asked(project))
     (project.top.parent / "go").touch()
     assert project.finish(first).code == 0
     (garden,) = project.state().open.values()

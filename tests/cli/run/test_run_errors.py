@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.support.temp_project import TempProject
+from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.usefixtures("walls")
 
@@ -106,7 +107,7 @@ def test_a_task_is_not_begun_twice_at_once(project: TempProject) -> None:
 def test_of_two_who_begin_the_same_at_once_one_is_refused(project: TempProject) -> None:
     project.task("01-walls", "until [ -e go ]; do sleep 0.02; done; echo once >> count")
     fronts = [project.start("run", "tasks") for _ in range(3)]
-    project.wait_until(lambda: sum(front.poll() is not None for front in fronts) == 2)
+    wait_until(lambda: sum(front.poll() is not None for front in fronts) == 2)
     (project.top / "go").touch()
     codes = sorted(project.finish(front).code for front in fronts)
     assert codes == [0, 2, 2]

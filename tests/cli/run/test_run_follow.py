@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import Self
 
-from plait.cli.live.follower import BatchFollower, FollowResult
+from plait.cli.commands.run_follow import BatchFollower, FollowResult
 from plait.cli.live.signals import SignalCounter
 from plait.cli.output import Page
 from plait.client.event_stream import EventStream

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.support.temp_project import TempProject
+from tests.support.waiting import wait_until
 
 WAITS = "touch begun; until [ -e go ]; do sleep 0.02; done"
 
@@ -99,9 +100,9 @@ def test_p_pauses_and_goes_on(project: TempProject) -> None:
     terminal = project.terminal("run", "--yes")
     project.wait_for_file("begun")
     terminal.type("p")
-    project.wait_until(lambda: project.batch().paused)
+    wait_until(lambda: project.batch().paused)
     (project.top / "go").touch()
-    project.wait_until(lambda: project.statuses()["01-walls"] == "done")
+    wait_until(lambda: project.statuses()["01-walls"] == "done")
     assert not (project.top / "paint").exists()
     terminal.type("p")
     assert terminal.wait() == 0

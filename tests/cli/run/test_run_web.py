@@ -13,6 +13,7 @@ import httpx
 import pytest
 
 from tests.support.temp_project import TempProject, plait_command
+from tests.support.waiting import wait_until
 
 WAITS = "until [ -e go ]; do sleep 0.02; done"
 LINK = re.compile(r"(http://127\.0\.0\.1:[0-9]+)(/login\?code=\S+)")
@@ -68,7 +69,7 @@ def test_however_the_run_ends_no_server_is_left(
     assert answers(url)
     end(front)
     assert project.finish(front).code == code
-    project.wait_until(lambda: not answers(url))
+    wait_until(lambda: not answers(url))
     project.write("go", "")
     project.wait_for_exit()
 

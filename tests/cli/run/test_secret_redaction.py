@@ -10,7 +10,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.support.temp_project import WorktreeProject, worktree_project as make
+from tests.support.temp_project import TempProject, temp_project as make
+from tests.support.waiting import wait_until
 
 ENVIRONMENT = "zebra-of-the-environment-41"
 TASK_ENV = "zebra-of-a-task-42"
@@ -65,8 +66,8 @@ class Parser:
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> Iterator[WorktreeProject]:
-    with make(tmp_path) as made:
+def project(tmp_path: Path) -> Iterator[TempProject]:
+    with make(tmp_path, worktrees=True) as made:
         made.commit_all()
         modules = tmp_path / "modules"
         modules.mkdir()
@@ -85,7 +86,7 @@ def project(tmp_path: Path) -> Iterator[WorktreeProject]:
         yield made
 
 
-def write(project: WorktreeProject, name: str, front: str) -> None:
+def write(project: TempProject, name: str, front: str) -> None:
     body = f"# Use {IN_TITLE} in {name}\n\nThe key is {IN_BODY}."
     project.write(f"tasks/{name}.md", f"---\n{front}\n---\n{body}")
 
@@ -103,7 +104,7 @@ def command_lines() -> Iterator[str]:
             continue
 
 
-def answers(project: WorktreeProject) -> Iterator[tuple[str, str]]:
+def answers(project: TempProject) -> Iterator[tuple[str, str]]:
     """Everything that people and programs can ask for. Whoever asks has no secret in their own environment."""
     yield from ((verb, _answer(project, *verb.split())) for verb in ("status", "status --json", "history"))
     for task in ("01-script", "02-fails", "03-asks"):
@@ -112,18 +113,18 @@ def answers(project: WorktreeProject) -> Iterator[tuple[str, str]]:
             yield f"{verb} {task}", _answer(project, name, task, *flags)
 
 
-def _answer(project: WorktreeProject, *words: str) -> str:
+def _answer(project: TempProject, *words: str) -> str:
     answer = project.plait(*words)
     assert answer.code == 0, answer
     return answer.out + answer.err
 
 
-def test_a_secret_is_seen_by_nobody_but_the_agent(project: WorktreeProject) -> None:
+def test_a_secret_is_seen_by_nobody_but_the_agent(project: TempProject) -> None:
     home = Path(project.env["HOME"])
     sources = {path: path.read_text() for path in (project.top / "tasks").iterdir()}
     words = ("run", "tasks", "--json", "--yes", "-a", "talking:Agent", "--retries", "0", "-p", "3")
     front = project.start(*words, env={"DEPLOY_TOKEN": ENVIRONMENT})
-    project.wait_until(lambda: len(list(home.glob("begun-*"))) == len(sources))
+    wait_until(lambda: len(list(home.glob("begun-*"))) == len(sources))
 
     assert [line for line in command_lines() if found(line)] == []
     told = dict(answers(project))
@@ -157,7 +158,7 @@ def test_a_secret_is_seen_by_nobody_but_the_agent(project: WorktreeProject) -> N
     assert "Use *** in 01-script" in project.git("log", "--format=%B", project.branch)
 
 
-def looked_at_the_disk(project: WorktreeProject) -> None:
+def looked_at_the_disk(project: TempProject) -> None:
     """The journal knows nothing; what only agents read is only theirs to read, and the environment is gone."""
     state = project.top / ".git" / "plait"
     files = [path for path in state.rglob("*") if path.is_file()]
@@ -174,7 +175,7 @@ def looked_at_the_disk(project: WorktreeProject) -> None:
     assert [path for path in elsewhere if found(path.read_bytes())] == []
 
 
-def test_the_agent_itself_is_told_everything(project: WorktreeProject) -> None:
+def test_the_agent_itself_is_told_everything(project: TempProject) -> None:
     (Path(project.env["HOME"]) / "go").touch()
     env = {"DEPLOY_TOKEN": ENVIRONMENT}
     project.plait("run", "tasks", "-s", "02-fails", "--retries", "0", env=env)

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.temp_project import WorktreeProject, worktree_project as make
+from tests.support.temp_project import TempProject, temp_project as make
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> Iterator[WorktreeProject]:
-    with make(tmp_path) as made:
+def project(tmp_path: Path) -> Iterator[TempProject]:
+    with make(tmp_path, worktrees=True) as made:
         yield made

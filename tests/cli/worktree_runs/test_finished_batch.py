@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from tests.support.cli_runner import CliResult, ask
-from tests.support.temp_project import WorktreeProject, worktree_project as make
+from tests.support.temp_project import TempProject, temp_project as make
+from tests.support.waiting import wait_until
 
 Say = Callable[..., CliResult]
 
@@ -19,10 +20,10 @@ GATE = "echo looking; test ! -e 03-bad.txt"
 
 
 @pytest.fixture(scope="module")
-def landed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[WorktreeProject, CliResult]]:
+def landed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[TempProject, CliResult]]:
     """Two conflict, the gate finds one guilty, and what is good is pushed."""
     folder: Path = tmp_path_factory.mktemp("seen")
-    with make(folder) as made:
+    with make(folder, worktrees=True) as made:
         made.write("one.txt", "base")
         made.task("01-a", f"{MEET}; echo a > one.txt")
         made.task("02-b", f"{MEET}; echo b > one.txt")
@@ -34,19 +35,19 @@ def landed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[WorktreeP
 
 
 @pytest.fixture
-def say(landed: tuple[WorktreeProject, CliResult], capsys: pytest.CaptureFixture[str]) -> Say:
+def say(landed: tuple[TempProject, CliResult], capsys: pytest.CaptureFixture[str]) -> Say:
     return lambda *words: ask(capsys, landed[0].top, *words)
 
 
-def lost(made: WorktreeProject) -> str:
+def lost(made: TempProject) -> str:
     return next(name for name, status in made.statuses().items() if status == "conflicted")
 
 
-def won(made: WorktreeProject) -> str:
+def won(made: TempProject) -> str:
     return {"01-a": "02-b", "02-b": "01-a"}[lost(made)]
 
 
-def test_every_line_tells_one_thing_once(landed: tuple[WorktreeProject, CliResult]) -> None:
+def test_every_line_tells_one_thing_once(landed: tuple[TempProject, CliResult]) -> None:
     made, answer = landed
     told = [line.split("  ", 2)[1:] for line in answer.out.splitlines() if re.match(r"\d\d:\d\d:\d\d  ", line)]
     named = [(who.strip(), " ".join(what.split())) for who, what in told]
@@ -64,7 +65,7 @@ def test_every_line_tells_one_thing_once(landed: tuple[WorktreeProject, CliResul
 
 
 def test_the_page_of_a_batch_tells_its_branch_and_where_each_result_is(
-    landed: tuple[WorktreeProject, CliResult], say: Say
+    landed: tuple[TempProject, CliResult], say: Say
 ) -> None:
     made, _ = landed
     batch, head = made.batch(), made.git("rev-parse", made.branch)
@@ -83,7 +84,7 @@ def test_the_page_of_a_batch_tells_its_branch_and_where_each_result_is(
     assert say("status").out.splitlines()[0].endswith(" · pushed")
 
 
-def test_what_came_of_a_task_is_explained(landed: tuple[WorktreeProject, CliResult], say: Say) -> None:
+def test_what_came_of_a_task_is_explained(landed: tuple[TempProject, CliResult], say: Say) -> None:
     made, _ = landed
     batch, head = made.batch(), made.git("rev-parse", made.branch)
     good = say("explain", won(made)).out
@@ -98,7 +99,7 @@ def test_what_came_of_a_task_is_explained(landed: tuple[WorktreeProject, CliResu
     assert "retries it on the current batch branch" in say("explain", lost(made)).out
 
 
-def test_what_a_gate_printed_can_be_read(landed: tuple[WorktreeProject, CliResult], say: Say) -> None:
+def test_what_a_gate_printed_can_be_read(landed: tuple[TempProject, CliResult], say: Say) -> None:
     made, _ = landed
     batch = made.batch()
     newest = say("logs", batch.id, "--gate")
@@ -121,7 +122,7 @@ def test_what_a_gate_printed_can_be_read(landed: tuple[WorktreeProject, CliResul
     assert say("logs", "--gate", "--step", "write").code == 2
 
 
-def test_a_branch_that_is_gone_is_not_told_to_be_there(landed: tuple[WorktreeProject, CliResult], say: Say) -> None:
+def test_a_branch_that_is_gone_is_not_told_to_be_there(landed: tuple[TempProject, CliResult], say: Say) -> None:
     made, _ = landed
     branch = f"plait/task-{made.batch().id}-{won(made)}"
     tip = made.git("rev-parse", branch)
@@ -133,13 +134,13 @@ def test_a_branch_that_is_gone_is_not_told_to_be_there(landed: tuple[WorktreePro
     assert f"{branch} is gone; refs/plait/attempts/{made.batch().id}/{won(made)}/write-1 has its work\n" in told
 
 
-def test_a_gate_can_be_followed_while_it_runs(project: WorktreeProject) -> None:
+def test_a_gate_can_be_followed_while_it_runs(project: TempProject) -> None:
     project.task("01-a", "echo a > a.txt")
     project.commit_all()
     go = project.top.parent / "go"
     gate = f"echo one; until [ -e {go} ]; do sleep 0.02; done; echo two"
     run = project.start("run", "tasks", "--yes", "--gate", gate)
-    project.wait_until(lambda: project.state().batches and project.batch().gate)
+    wait_until(lambda: project.state().batches and project.batch().gate)
     assert "gate 1 runs on it now: plait logs " in project.plait("explain", "01-a").out
     follower = project.start("logs", "--gate", "--follow")
     assert follower.stdout is not None

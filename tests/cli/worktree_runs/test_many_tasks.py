@@ -7,7 +7,7 @@ import os
 import time
 
 from tests.support import batch_checks
-from tests.support.temp_project import WorktreeProject
+from tests.support.temp_project import TempProject
 
 LONG = bool(os.environ.get("PLAIT_SOAK_LONG"))
 TASKS = 1_000 if LONG else 60
@@ -15,7 +15,7 @@ AT_ONCE = 16
 PATIENCE = 3_600.0 if LONG else 120.0  # seconds
 
 
-def test_many_tasks_leave_nothing_but_their_work(project: WorktreeProject) -> None:
+def test_many_tasks_leave_nothing_but_their_work(project: TempProject) -> None:
     names = [f"t{place:04}" for place in range(TASKS)]
     for name in names:
         project.task(name, f"sleep 0.2; mkdir -p made && echo {name} > made/{name}.txt")
@@ -33,7 +33,7 @@ def test_many_tasks_leave_nothing_but_their_work(project: WorktreeProject) -> No
     assert project.snapshot_user_files() == before
 
 
-def _run(project: WorktreeProject) -> None:
+def _run(project: TempProject) -> None:
     env = {"PLAIT_SOURCES_WRITE_BACK": "off"}
     front = project.start("run", "tasks", "--yes", "-p", str(AT_ONCE), "--retries", "0", env=env)
     began = time.monotonic()
@@ -43,7 +43,7 @@ def _run(project: WorktreeProject) -> None:
     print(f"{TASKS} tasks in {span:.1f} s: {1000 * span / TASKS:.0f} ms each")  # noqa: T201
 
 
-def _clean(project: WorktreeProject) -> None:
+def _clean(project: TempProject) -> None:
     """The branches of tasks that are merged go, and the worktrees that wait; the batch branch stays, and every attempt."""
     head = project.git("rev-parse", project.branch)
     promised = json.loads(project.plait("gc", "--dry-run", "--json").out)

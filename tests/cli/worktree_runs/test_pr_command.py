@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from tests.support.local_forge import REPOSITORY, LocalForge, local_forge
-from tests.support.temp_project import WorktreeProject, plait_command
+from tests.support.temp_project import TempProject, plait_command
 
 
 @pytest.fixture
-def remote(tmp_path: Path, project: WorktreeProject) -> Iterator[LocalForge]:
+def remote(tmp_path: Path, project: TempProject) -> Iterator[LocalForge]:
     """One task is merged, and the remote is the forge's."""
     with local_forge(tmp_path / "forge") as made:
         project.git("remote", "set-url", "origin", f"{made.url}/{REPOSITORY}.git")
@@ -23,7 +23,7 @@ def remote(tmp_path: Path, project: WorktreeProject) -> Iterator[LocalForge]:
         yield made
 
 
-def test_a_title_and_a_text_from_a_file(project: WorktreeProject, remote: LocalForge, tmp_path: Path) -> None:
+def test_a_title_and_a_text_from_a_file(project: TempProject, remote: LocalForge, tmp_path: Path) -> None:
     text = tmp_path / "text.md"
     text.write_text("As agreed.\n")
     answer = project.plait("pr", "--title", "Four walls", "--body-file", str(text))
@@ -35,7 +35,7 @@ def test_a_title_and_a_text_from_a_file(project: WorktreeProject, remote: LocalF
     assert (pull["title"], "As agreed." in pull["body"]) == ("Four walls", True)
 
 
-def test_a_text_from_the_standard_input(project: WorktreeProject, remote: LocalForge) -> None:
+def test_a_text_from_the_standard_input(project: TempProject, remote: LocalForge) -> None:
     terminal = project.popen(
         ["sh", "-c", 'printf "From a pipe.\\n" | "$0" "$@"', *plait_command("pr", "--body-file", "-")]
     )
@@ -55,7 +55,7 @@ def test_a_text_from_the_standard_input(project: WorktreeProject, remote: LocalF
     ],
 )
 def test_what_can_not_be_said_is_told_and_nothing_is_published(
-    project: WorktreeProject, remote: LocalForge, words: tuple[str, ...], why: str
+    project: TempProject, remote: LocalForge, words: tuple[str, ...], why: str
 ) -> None:
     (project.top / "latin.md").write_bytes(b"caf\xe9")
     answer = project.plait("pr", *words)

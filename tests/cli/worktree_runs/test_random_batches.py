@@ -7,7 +7,7 @@ import os
 import pytest
 
 from tests.support.random_batch import RandomBatch
-from tests.support.temp_project import WorktreeProject
+from tests.support.temp_project import TempProject
 
 LONG = bool(os.environ.get("PLAIT_SOAK_LONG"))
 SEEDS = range(60 if LONG else 3)
@@ -15,7 +15,7 @@ TURNS = 5 if LONG else 2
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_the_branch_is_what_is_left_and_nothing_is_lost(project: WorktreeProject, seed: int) -> None:
+def test_the_branch_is_what_is_left_and_nothing_is_lost(project: TempProject, seed: int) -> None:
     story = RandomBatch(project, seed)
     story.run()
     story.drop()

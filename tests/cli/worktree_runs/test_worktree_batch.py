@@ -6,12 +6,13 @@ import json
 
 import pytest
 
-from tests.support.temp_project import WorktreeProject
+from tests.support.temp_project import TempProject
+from tests.support.waiting import wait_until
 
 RUN = ("run", "tasks", "--yes", "--retries", "0")
 
 
-def test_what_the_tasks_made_is_on_one_branch_and_the_checkout_is_as_it_was(project: WorktreeProject) -> None:
+def test_what_the_tasks_made_is_on_one_branch_and_the_checkout_is_as_it_was(project: TempProject) -> None:
     project.write("shared.txt", "one")
     project.task("01-a", "echo a > a.txt")
     project.task("02-b", "mkdir -p deep && echo b > deep/b.txt && git add deep && git commit -qm 'by the agent'")
@@ -33,7 +34,7 @@ def test_what_the_tasks_made_is_on_one_branch_and_the_checkout_is_as_it_was(proj
     assert project.find_leftovers() == []
 
 
-def test_who_depends_on_a_task_finds_its_code(project: WorktreeProject) -> None:
+def test_who_depends_on_a_task_finds_its_code(project: TempProject) -> None:
     project.task("01-a", "echo a > a.txt")
     project.task("02-b", "cat a.txt > b.txt", needs="[01-a]")
     project.commit_all()
@@ -41,7 +42,7 @@ def test_who_depends_on_a_task_finds_its_code(project: WorktreeProject) -> None:
     assert project.read_merged_files() == {"a.txt": "a", "b.txt": "a"}
 
 
-def test_a_conflict_leaves_the_task_out_and_keeps_its_branch(project: WorktreeProject) -> None:
+def test_a_conflict_leaves_the_task_out_and_keeps_its_branch(project: TempProject) -> None:
     project.write("one.txt", "base")
     # Neither says what it touches; each waits for the other to have begun, so that both have the same base.
     meet = "touch ../../$PLAIT_TASK_ID; until [ -e ../../01-a ] && [ -e ../../02-b ]; do sleep 0.02; done"
@@ -61,7 +62,7 @@ def test_a_conflict_leaves_the_task_out_and_keeps_its_branch(project: WorktreePr
     assert project.git("show", f"{kept}:one.txt") == {"01-a": "a", "02-b": "b"}[lost]
 
 
-def test_a_conflict_is_repaired_on_the_new_base_by_who_sees_both_sides(project: WorktreeProject) -> None:
+def test_a_conflict_is_repaired_on_the_new_base_by_who_sees_both_sides(project: TempProject) -> None:
     project.write("one.txt", "base")
     meet = "touch ../../$PLAIT_TASK_ID; until [ -e ../../01-a ] && [ -e ../../02-b ]; do sleep 0.02; done"
     again = 'cat "$1" > "$TOLD-$PLAIT_TASK_ID-$PLAIT_ATTEMPT"'
@@ -85,7 +86,7 @@ def test_a_conflict_is_repaired_on_the_new_base_by_who_sees_both_sides(project: 
     assert second.task.id in prompt
 
 
-def test_nothing_changed_is_no_success_unless_the_task_allows_it(project: WorktreeProject) -> None:
+def test_nothing_changed_is_no_success_unless_the_task_allows_it(project: TempProject) -> None:
     project.task("01-idle", "true")
     project.task("02-free", "true", allow_empty="true")
     project.commit_all()
@@ -95,7 +96,7 @@ def test_nothing_changed_is_no_success_unless_the_task_allows_it(project: Worktr
     assert "nothing was changed" in answer.out
 
 
-def test_a_check_sees_the_work_and_what_it_leaves_is_not_part_of_it(project: WorktreeProject) -> None:
+def test_a_check_sees_the_work_and_what_it_leaves_is_not_part_of_it(project: TempProject) -> None:
     project.task("01-a", "echo a > a.txt")
     project.commit_all()
     answer = project.plait(*RUN, "--verify", "grep -q a a.txt && echo dirt > dirt.txt && echo x >> a.txt")
@@ -103,7 +104,7 @@ def test_a_check_sees_the_work_and_what_it_leaves_is_not_part_of_it(project: Wor
     assert project.read_merged_files() == {"a.txt": "a"}
 
 
-def test_a_failed_check_sends_the_task_back_to_its_own_workspace(project: WorktreeProject) -> None:
+def test_a_failed_check_sends_the_task_back_to_its_own_workspace(project: TempProject) -> None:
     project.task("01-a", "echo again >> a.txt; cat $PLAIT_FEEDBACK_FILE > told.txt 2>/dev/null || true")
     project.commit_all()
     answer = project.plait(
@@ -121,7 +122,7 @@ def test_a_failed_check_sends_the_task_back_to_its_own_workspace(project: Worktr
     assert "verification failed" in merged["told.txt"]
 
 
-def test_the_gate_finds_the_guilty_one_and_the_rest_stays(project: WorktreeProject) -> None:
+def test_the_gate_finds_the_guilty_one_and_the_rest_stays(project: TempProject) -> None:
     for name in ("01-a", "02-bad", "03-c"):
         project.task(name, f"echo {name} > {name}.txt")
     project.task("04-d", "echo d > d.txt", needs="[02-bad]")
@@ -133,7 +134,7 @@ def test_the_gate_finds_the_guilty_one_and_the_rest_stays(project: WorktreeProje
     assert "the gate failed with its change" in answer.out
 
 
-def test_dropped_code_does_not_come_back_and_a_retry_adds_it(project: WorktreeProject) -> None:
+def test_dropped_code_does_not_come_back_and_a_retry_adds_it(project: TempProject) -> None:
     project.task("01-a", "echo a > a.txt", touches="[a.txt]")
     project.task("02-b", "cat a.txt > b.txt", needs="[01-a]")
     project.task("03-c", "ls > c.txt", needs="[02-b]")
@@ -143,11 +144,11 @@ def test_dropped_code_does_not_come_back_and_a_retry_adds_it(project: WorktreePr
     assert project.plait(*RUN, "--order", "fifo").code == 0
     assert project.read_merged_files()["d.txt"] == "a"
     assert project.plait("drop", "01-a").code == 0
-    project.wait_until(lambda: project.batch().ended)
+    wait_until(lambda: project.batch().ended)
     assert project.read_merged_files() == {"d.txt": "a"}
     assert project.statuses() == {"01-a": "skipped", "02-b": "blocked", "03-c": "blocked", "04-d": "done"}
     assert project.plait("retry", "01-a").code == 0
-    project.wait_until(lambda: project.batch().ended and len(project.read_merged_files()) == 4)
+    wait_until(lambda: project.batch().ended and len(project.read_merged_files()) == 4)
     assert {name: project.read_merged_files()[name] for name in ("a.txt", "b.txt")} == {
         "a.txt": "a",
         "b.txt": "a",
@@ -155,9 +156,7 @@ def test_dropped_code_does_not_come_back_and_a_retry_adds_it(project: WorktreePr
 
 
 @pytest.mark.parametrize("where", ["branch", "both", "checkout", "off"])
-def test_statuses_go_where_they_are_wanted_and_an_agent_s_own_are_taken_out(
-    project: WorktreeProject, where: str
-) -> None:
+def test_statuses_go_where_they_are_wanted_and_an_agent_s_own_are_taken_out(project: TempProject, where: str) -> None:
     project.write("TODO.md", "# TODO\n\n- [ ] First\n- [ ] Second\n")
     project.commit_all()
     agent = "sed -i.bak 's/\\[ \\]/[x]/' TODO.md; rm TODO.md.bak; echo $PLAIT_TASK_ID > $PLAIT_TASK_ID.txt"
@@ -170,7 +169,7 @@ def test_statuses_go_where_they_are_wanted_and_an_agent_s_own_are_taken_out(
     assert ("[x]" in project.read("TODO.md")) == (where in {"checkout", "both"})
 
 
-def test_a_workspace_is_fitted_out_before_the_agent_begins(project: WorktreeProject) -> None:
+def test_a_workspace_is_fitted_out_before_the_agent_begins(project: TempProject) -> None:
     project.write(".gitignore", ".env\nmade/")
     project.write(".env", "KEY=1")
     project.write("plait.toml", '[workspace]\ncopy = [".env"]\n')
@@ -187,7 +186,7 @@ def test_a_workspace_is_fitted_out_before_the_agent_begins(project: WorktreeProj
     assert "setting up" in project.plait("logs", "01-a", "--raw").out
 
 
-def test_a_setup_that_fails_is_told_as_such(project: WorktreeProject) -> None:
+def test_a_setup_that_fails_is_told_as_such(project: TempProject) -> None:
     project.task("01-a", "echo a > a.txt")
     project.commit_all()
     answer = project.plait(*RUN, env={"PLAIT_WORKSPACE_SETUP": "echo no such thing; exit 3"})
@@ -196,7 +195,7 @@ def test_a_setup_that_fails_is_told_as_such(project: WorktreeProject) -> None:
     assert "exit status 3" in answer.out
 
 
-def test_the_journal_tells_where_things_are(project: WorktreeProject) -> None:
+def test_the_journal_tells_where_things_are(project: TempProject) -> None:
     project.task("01-a", "echo a > a.txt")
     base = project.commit_all()
     assert project.plait(*RUN).code == 0
@@ -208,7 +207,7 @@ def test_the_journal_tells_where_things_are(project: WorktreeProject) -> None:
     assert task["commit"] == project.git("rev-parse", project.branch)
 
 
-def test_another_base_is_where_the_work_starts(project: WorktreeProject) -> None:
+def test_another_base_is_where_the_work_starts(project: TempProject) -> None:
     project.write("old.txt", "old")
     project.task("01-a", "cat old.txt > a.txt")
     first = project.commit_all()
@@ -218,7 +217,7 @@ def test_another_base_is_where_the_work_starts(project: WorktreeProject) -> None
     assert project.read_merged_files()["a.txt"] == "old"
 
 
-def test_a_name_that_is_no_text_does_no_harm(project: WorktreeProject) -> None:
+def test_a_name_that_is_no_text_does_no_harm(project: TempProject) -> None:
     project.task("01-odd", 'printf x > "$(printf "bad\\377name")"')
     project.task("02-plain", "echo b > b.txt")
     project.commit_all()
@@ -228,7 +227,7 @@ def test_a_name_that_is_no_text_does_no_harm(project: WorktreeProject) -> None:
     assert '"bad\\377name"' in project.git("ls-tree", "-r", "--name-only", project.branch)
 
 
-def test_one_at_a_time_each_sees_the_one_before(project: WorktreeProject) -> None:
+def test_one_at_a_time_each_sees_the_one_before(project: TempProject) -> None:
     project.write("a.txt", "base")
     for number in range(4):
         project.task(f"0{number}", f"echo {number} >> a.txt")

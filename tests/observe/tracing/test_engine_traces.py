@@ -12,7 +12,7 @@ import pytest
 from plait.observe.spans import Span, SpanBuilder
 from plait.store.journal_reader import open_journal_reader
 from plait.store.project_files import JOURNAL_FILE
-from tests.support.temp_project import EngineProject, engine_project
+from tests.support.temp_project import TempProject, temp_project
 
 if TYPE_CHECKING:
     from opentelemetry.proto.trace.v1.trace_pb2 import Span as SentSpan
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> Iterator[EngineProject]:
-    with engine_project(tmp_path) as made:
+def project(tmp_path: Path) -> Iterator[TempProject]:
+    with temp_project(tmp_path) as made:
         yield made
 
 
@@ -34,7 +34,7 @@ def surroundings(receiver: TraceReceiver) -> Mapping[str, str]:
     }
 
 
-def ended(project: EngineProject) -> list[Span]:
+def ended(project: TempProject) -> list[Span]:
     """What the journal says should have been told."""
     with closing(open_journal_reader(project.place.state / JOURNAL_FILE)) as reader:
         fold = SpanBuilder(reader.id)
@@ -56,12 +56,12 @@ def attributes(span: SentSpan) -> dict[str, object]:
     return {each.key: getattr(each.value, each.value.WhichOneof("value") or "string_value") for each in span.attributes}
 
 
-def test_a_batch_is_told_to_its_end(project: EngineProject, receiver: TraceReceiver) -> None:
+def test_a_batch_is_told_to_its_end(project: TempProject, receiver: TraceReceiver) -> None:
     project.task("a", "echo a > a.txt")
-    project.task("b", "exit 3", front="retries: 0\n")
-    code, out = project.run("run", "tasks", "--yes", "--verify", "true", env=surroundings(receiver))
-    assert code == 1, out
-    assert project.wait_for_exit() == []
+    project.task("b", "exit 3", retries=0)
+    answer = project.plait("run", "tasks", "--yes", "--verify", "true", env=surroundings(receiver))
+    assert answer.code == 1, answer.output
+    project.wait_for_exit()
     assert sent(receiver) == names(ended(project))
     by_name = {span.name: span for span in receiver.spans}
     assert by_name.keys() == {"write", "verify", "task a", "task b", "batch"}
@@ -77,91 +77,89 @@ def test_a_batch_is_told_to_its_end(project: EngineProject, receiver: TraceRecei
 
 
 def test_a_receiver_that_is_down_costs_nothing_and_hears_the_rest_later(
-    project: EngineProject, receiver: TraceReceiver
+    project: TempProject, receiver: TraceReceiver
 ) -> None:
     receiver.status = 503
     project.task("a", "true")
-    code, out = project.run("run", "tasks", "--yes", env=surroundings(receiver))
-    assert code == 0, out
-    assert project.wait_for_exit() == []
+    answer = project.plait("run", "tasks", "--yes", env=surroundings(receiver))
+    assert answer.code == 0, answer.output
+    project.wait_for_exit()
     assert project.read_engine_log().count("can't send traces") == 1
     missed = names(ended(project))
     assert missed
     assert not receiver.got
     receiver.status = 200
-    assert project.run("run", "tasks", "--yes", env=surroundings(receiver))[0] == 0
-    assert project.wait_for_exit() == []
+    assert project.plait("run", "tasks", "--yes", env=surroundings(receiver)).code == 0
+    project.wait_for_exit()
     assert sent(receiver) == names(ended(project)) > missed
 
 
-def test_what_was_told_is_not_told_again(project: EngineProject, receiver: TraceReceiver) -> None:
+def test_what_was_told_is_not_told_again(project: TempProject, receiver: TraceReceiver) -> None:
     project.task("a", "true")
     for _ in range(2):
-        assert project.run("run", "tasks", "--yes", env=surroundings(receiver))[0] == 0
-        assert project.wait_for_exit() == []
+        assert project.plait("run", "tasks", "--yes", env=surroundings(receiver)).code == 0
+        project.wait_for_exit()
     assert len(receiver.spans) == len(sent(receiver)) == len(ended(project))
 
 
-def test_history_from_before_anybody_traced_is_not_told(project: EngineProject, receiver: TraceReceiver) -> None:
+def test_history_from_before_anybody_traced_is_not_told(project: TempProject, receiver: TraceReceiver) -> None:
     project.task("a", "true")
-    assert project.run("run", "tasks", "--yes")[0] == 0
-    assert project.wait_for_exit() == []
+    assert project.plait("run", "tasks", "--yes").code == 0
+    project.wait_for_exit()
     before = names(ended(project))
-    assert project.run("run", "tasks", "--yes", env=surroundings(receiver))[0] == 0
-    assert project.wait_for_exit() == []
+    assert project.plait("run", "tasks", "--yes", env=surroundings(receiver)).code == 0
+    project.wait_for_exit()
     assert sent(receiver) == names(ended(project)) - before
 
 
-def test_a_receiver_that_never_answers_holds_nobody_up(project: EngineProject, receiver: TraceReceiver) -> None:
+def test_a_receiver_that_never_answers_holds_nobody_up(project: TempProject, receiver: TraceReceiver) -> None:
     receiver.deaf = True
     project.task("a", "true")
-    assert project.run("run", "tasks", "--yes", env=surroundings(receiver))[0] == 0
-    assert project.wait_for_exit() == []
+    assert project.plait("run", "tasks", "--yes", env=surroundings(receiver)).code == 0
+    project.wait_for_exit()
     assert receiver.asked
 
 
-def test_without_the_extra_the_log_says_once_what_to_install(project: EngineProject, receiver: TraceReceiver) -> None:
-    absent = project.root / "absent" / "opentelemetry"
+def test_without_the_extra_the_log_says_once_what_to_install(project: TempProject, receiver: TraceReceiver) -> None:
+    absent = project.folder / "absent" / "opentelemetry"
     absent.mkdir(parents=True)
     (absent / "__init__.py").write_text("raise ImportError('not installed')\n")
     project.task("a", "true")
     project.task("b", "true")
     env = {**surroundings(receiver), "PYTHONPATH": str(absent.parent)}
-    assert project.run("run", "tasks", "--yes", env=env)[0] == 0
-    assert project.wait_for_exit() == []
+    assert project.plait("run", "tasks", "--yes", env=env).code == 0
+    project.wait_for_exit()
     assert project.read_engine_log().count("pip install 'plait[otel]'") == 1
 
 
-def test_the_settings_name_a_receiver_too_and_a_repository_can_t(
-    project: EngineProject, receiver: TraceReceiver
-) -> None:
+def test_the_settings_name_a_receiver_too_and_a_repository_can_t(project: TempProject, receiver: TraceReceiver) -> None:
     project.task("a", "true")
     env = {"PLAIT_ENGINE_TRACES": receiver.url, "NO_PROXY": "127.0.0.1"}
-    assert project.run("run", "tasks", "--yes", env=env)[0] == 0
-    assert project.wait_for_exit() == []
+    assert project.plait("run", "tasks", "--yes", env=env).code == 0
+    project.wait_for_exit()
     assert sent(receiver) == names(ended(project))
     (project.top / "plait.toml").write_text('[engine]\ntraces = "https://evil.example"\n')
-    code, out = project.run("run", "tasks", "--yes")
-    assert code == 2
-    assert "engine.traces is a personal setting" in out
+    answer = project.plait("run", "tasks", "--yes")
+    assert answer.code == 2
+    assert "engine.traces is a personal setting" in answer.output
 
 
 @pytest.mark.parametrize("off", [{"OTEL_SDK_DISABLED": "true"}, {"OTEL_TRACES_EXPORTER": "none"}])
 def test_the_standard_variables_can_turn_it_off(
-    project: EngineProject, receiver: TraceReceiver, off: Mapping[str, str]
+    project: TempProject, receiver: TraceReceiver, off: Mapping[str, str]
 ) -> None:
     project.task("a", "true")
-    assert project.run("run", "tasks", "--yes", env={**surroundings(receiver), **off})[0] == 0
-    assert project.wait_for_exit() == []
+    assert project.plait("run", "tasks", "--yes", env={**surroundings(receiver), **off}).code == 0
+    project.wait_for_exit()
     assert receiver.asked == 0
 
 
 def test_headers_come_from_the_environment_and_are_told_to_nobody_else(
-    project: EngineProject, receiver: TraceReceiver
+    project: TempProject, receiver: TraceReceiver
 ) -> None:
     project.task("a", "true")
     env = {**surroundings(receiver), "OTEL_EXPORTER_OTLP_HEADERS": "authorization=Bearer%20s3cr3t-value"}
-    assert project.run("run", "tasks", "--yes", env=env)[0] == 0
-    assert project.wait_for_exit() == []
+    assert project.plait("run", "tasks", "--yes", env=env).code == 0
+    project.wait_for_exit()
     assert {each["authorization"] for each in receiver.headers} == {"Bearer s3cr3t-value"}
     assert "s3cr3t-value" not in project.read_engine_log()

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.temp_project import EngineProject, engine_project
+from tests.support.temp_project import TempProject, temp_project
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> Iterator[EngineProject]:
+def project(tmp_path: Path) -> Iterator[TempProject]:
     """A repository whose tasks work in worktrees of their own, and are tried once."""
-    with engine_project(tmp_path) as made:
+    with temp_project(tmp_path) as made:
         made.env |= {"PLAIT_ISOLATION": "worktree", "PLAIT_RETRIES": "0"}
         yield made

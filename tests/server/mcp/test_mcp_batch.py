@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.mcp_client import McpClient, ToolJson, start_mcp
-from tests.support.temp_project import EngineProject
+from tests.support.temp_project import TempProject
 
 pytestmark = pytest.mark.anyio
 
@@ -28,7 +28,7 @@ async def until(host: McpClient, task: str, status: str) -> None:
         told = await host.call("status")
 
 
-async def test_a_batch_from_start_to_finish(project: EngineProject) -> None:
+async def test_a_batch_from_start_to_finish(project: TempProject) -> None:
     project.task("01-page", "echo working on it\necho '<p>' > page.html")
     project.task("02-index", "cat page.html > index.html", front="needs: [01-page]\n")
     async with start_mcp(project) as host:
@@ -62,7 +62,7 @@ async def test_a_batch_from_start_to_finish(project: EngineProject) -> None:
         assert [(each["batchId"], each["status"]) for each in known.values()] == [(batch, "done")] * 2
 
 
-async def test_a_running_task_is_cancelled_and_the_others_go_on(project: EngineProject) -> None:
+async def test_a_running_task_is_cancelled_and_the_others_go_on(project: TempProject) -> None:
     project.task("01-long", "sleep 600")
     project.task("02-short", "touch short")
     async with start_mcp(project) as host:
@@ -73,7 +73,7 @@ async def test_a_running_task_is_cancelled_and_the_others_go_on(project: EngineP
         assert statuses(await host.call("status")) == {"01-long": "cancelled", "02-short": "done"}
 
 
-async def test_a_whole_batch_is_cancelled_once(project: EngineProject) -> None:
+async def test_a_whole_batch_is_cancelled_once(project: TempProject) -> None:
     project.task("01-long", "sleep 600")
     async with start_mcp(project) as host:
         await host.call("run")
@@ -84,7 +84,7 @@ async def test_a_whole_batch_is_cancelled_once(project: EngineProject) -> None:
         assert await host.call_refused("cancel")
 
 
-async def test_each_task_of_a_queue_waits_for_a_persons_word(project: EngineProject) -> None:
+async def test_each_task_of_a_queue_waits_for_a_persons_word(project: TempProject) -> None:
     project.task("01-one", "touch one")
     project.task("02-two", "touch two")
     async with start_mcp(project) as host:
@@ -99,7 +99,7 @@ async def test_each_task_of_a_queue_waits_for_a_persons_word(project: EngineProj
         assert (await host.call("wait"))["why"] == "ended"
 
 
-async def test_what_failed_is_taken_up_again(project: EngineProject, tmp_path: Path) -> None:
+async def test_what_failed_is_taken_up_again(project: TempProject, tmp_path: Path) -> None:
     ready = tmp_path / "ready"
     project.task("01-flaky", f"test -e '{ready}' || exit 7\ntouch done")
     async with start_mcp(project) as host:
@@ -113,7 +113,7 @@ async def test_what_failed_is_taken_up_again(project: EngineProject, tmp_path: P
         assert "no task of batch" in await host.call_refused("retry")
 
 
-async def test_an_agents_words_reach_the_next_attempt(project: EngineProject) -> None:
+async def test_an_agents_words_reach_the_next_attempt(project: TempProject) -> None:
     project.task("01-told", 'cat "$PLAIT_FEEDBACK_FILE" > heard.txt')
     async with start_mcp(project) as host:
         await host.call("run")
@@ -123,7 +123,7 @@ async def test_an_agents_words_reach_the_next_attempt(project: EngineProject) ->
         assert "use the other file" in (await host.call("diff"))["text"]
 
 
-async def test_a_paused_batch_starts_nothing_and_a_dropped_task_is_taken_out(project: EngineProject) -> None:
+async def test_a_paused_batch_starts_nothing_and_a_dropped_task_is_taken_out(project: TempProject) -> None:
     project.task("01-one", "touch one")
     project.task("02-two", "touch two")
     async with start_mcp(project) as host:
@@ -139,7 +139,7 @@ async def test_a_paused_batch_starts_nothing_and_a_dropped_task_is_taken_out(pro
         assert [file["path"] for file in (await host.call("diff"))["files"]] == ["one"]
 
 
-async def test_settings_of_one_batch_are_its_own(project: EngineProject) -> None:
+async def test_settings_of_one_batch_are_its_own(project: TempProject) -> None:
     project.task("01-one", "touch one")
     async with start_mcp(project) as host:
         await host.call("run", settings={"verify": "test -e two"})
@@ -154,7 +154,7 @@ async def test_settings_of_one_batch_are_its_own(project: EngineProject) -> None
         }
 
 
-async def test_progress_is_told_while_somebody_waits(project: EngineProject, tmp_path: Path) -> None:
+async def test_progress_is_told_while_somebody_waits(project: TempProject, tmp_path: Path) -> None:
     go = tmp_path / "go"
     project.task("01-one", "touch one")
     project.task("02-two", f"while ! test -e '{go}'; do sleep 0.05; done; touch two")
@@ -173,7 +173,7 @@ async def test_progress_is_told_while_somebody_waits(project: EngineProject, tmp
         assert heard[-1] == 2
 
 
-async def test_whoever_waits_too_briefly_is_told_so(project: EngineProject) -> None:
+async def test_whoever_waits_too_briefly_is_told_so(project: TempProject) -> None:
     project.task("01-long", "sleep 600")
     async with start_mcp(project) as host:
         await host.call("run")
@@ -182,7 +182,7 @@ async def test_whoever_waits_too_briefly_is_told_so(project: EngineProject) -> N
         await host.call("cancel")
 
 
-async def test_a_mark_tells_whether_anything_moved_since(project: EngineProject) -> None:
+async def test_a_mark_tells_whether_anything_moved_since(project: TempProject) -> None:
     project.task("01-one", "touch one")
     async with start_mcp(project) as host:
         made = (await host.call("run", mode="queue"))["batch"]

@@ -26,7 +26,7 @@ from plait.server.projects import ProjectStore
 from plait.server.serve import bind_listener
 from plait.server.session_pool import SessionPool
 from tests.support.mcp_client import MCP_TIMEOUT_SECONDS, McpClient, connect_http
-from tests.support.temp_project import EngineProject
+from tests.support.temp_project import TempProject
 
 pytestmark = pytest.mark.anyio
 
@@ -44,7 +44,7 @@ class Server:
 
 
 @asynccontextmanager
-async def serving(project: EngineProject, folder: Path) -> AsyncIterator[Server]:
+async def serving(project: TempProject, folder: Path) -> AsyncIterator[Server]:
     """Behind all of the guard."""
     files, rules = TokenFiles(folder), RequestPolicy()
     full, read_only = read_or_create_token(files.full), read_or_create_token(files.read_only)
@@ -69,14 +69,14 @@ async def serving(project: EngineProject, folder: Path) -> AsyncIterator[Server]
 
 
 @pytest.fixture
-def project(project: EngineProject, monkeypatch: pytest.MonkeyPatch) -> EngineProject:
+def project(project: TempProject, monkeypatch: pytest.MonkeyPatch) -> TempProject:
     """The server is in this process: it is at home there."""
     for name, value in project.env.items():
         monkeypatch.setenv(name, value)
     return project
 
 
-async def test_a_batch_is_run_over_http(project: EngineProject, tmp_path: Path) -> None:
+async def test_a_batch_is_run_over_http(project: TempProject, tmp_path: Path) -> None:
     project.task("01-one", "echo hello; touch one")
     async with serving(project, tmp_path / "keys") as server, server.host(server.full) as host:
         assert "run" in await host.list_tool_names()
@@ -87,7 +87,7 @@ async def test_a_batch_is_run_over_http(project: EngineProject, tmp_path: Path) 
 
 
 async def test_a_token_that_may_only_read_gets_the_tools_that_change_nothing(
-    project: EngineProject, tmp_path: Path
+    project: TempProject, tmp_path: Path
 ) -> None:
     project.task("01-one", "touch one")
     async with serving(project, tmp_path / "keys") as server, server.host(server.read_only) as host:
@@ -125,7 +125,7 @@ def call(name: str) -> dict[str, object]:
     ],
 )
 async def test_however_it_is_asked_nothing_is_changed_with_such_a_token(
-    project: EngineProject, tmp_path: Path, method: str, body: object, status: int
+    project: TempProject, tmp_path: Path, method: str, body: object, status: int
 ) -> None:
     project.task("01-one", "touch one")
     async with serving(project, tmp_path / "keys") as server, httpx2.AsyncClient(trust_env=False) as http:
@@ -140,7 +140,7 @@ async def test_however_it_is_asked_nothing_is_changed_with_such_a_token(
             assert (await host.call("history"))["batches"] == []
 
 
-async def test_another_project_is_asked_for_by_its_id(project: EngineProject, tmp_path: Path) -> None:
+async def test_another_project_is_asked_for_by_its_id(project: TempProject, tmp_path: Path) -> None:
     async with serving(project, tmp_path / "keys") as server, server.host(server.full, "?project=nope") as host:
         assert "nope" in await host.call_refused("list")
 
@@ -155,7 +155,7 @@ async def test_another_project_is_asked_for_by_its_id(project: EngineProject, tm
     ],
 )
 async def test_it_is_behind_the_guard(
-    project: EngineProject, tmp_path: Path, headers: dict[str, str], status: int
+    project: TempProject, tmp_path: Path, headers: dict[str, str], status: int
 ) -> None:
     async with serving(project, tmp_path / "keys") as server, httpx2.AsyncClient(trust_env=False) as http:
         told = {"Accept": "application/json, text/event-stream", **headers}
@@ -167,7 +167,7 @@ async def test_it_is_behind_the_guard(
 
 
 async def test_an_sdk_that_can_t_be_used_fails_each_request_and_keeps_nobody_waiting(
-    project: EngineProject, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    project: TempProject, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "mcp.server.streamable_http_manager", None)
     over_http = McpEndpoint(SessionPool(ProjectStore(tmp_path / "projects.json"), project.place))
@@ -177,7 +177,7 @@ async def test_an_sdk_that_can_t_be_used_fails_each_request_and_keeps_nobody_wai
                 await over_http({"type": "http"}, _hear, _say)
 
 
-async def test_a_mirror_is_fetched_for_whoever_plans_or_runs(project: EngineProject, tmp_path: Path) -> None:
+async def test_a_mirror_is_fetched_for_whoever_plans_or_runs(project: TempProject, tmp_path: Path) -> None:
     project.task("01-one", "touch one")
     git(project, "add", "--all")
     git(project, "commit", "--quiet", "--message", "one")
@@ -194,7 +194,7 @@ async def test_a_mirror_is_fetched_for_whoever_plans_or_runs(project: EngineProj
             assert len((await host.call("plan"))["tasks"]) == 2
 
 
-def git(project: EngineProject, *words: str) -> None:
+def git(project: TempProject, *words: str) -> None:
     subprocess.run(["git", *words], cwd=project.top, env=project.env, check=True)
 
 

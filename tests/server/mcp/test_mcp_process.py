@@ -16,7 +16,7 @@ import psutil
 import pytest
 
 from tests.support.mcp_client import MCP_TIMEOUT_SECONDS, start_mcp
-from tests.support.temp_project import EngineProject
+from tests.support.temp_project import TempProject
 
 HELLO = {
     "jsonrpc": "2.0",
@@ -37,7 +37,7 @@ def call(number: int, name: str, **words: object) -> dict[str, object]:
 
 
 @contextmanager
-def started(project: EngineProject) -> Iterator[subprocess.Popen[str]]:
+def started(project: TempProject) -> Iterator[subprocess.Popen[str]]:
     """It is dead at the end, and when the test has waited too long for a word of it."""
     process = subprocess.Popen(
         [sys.executable, "-m", "plait", "mcp"],
@@ -80,7 +80,7 @@ def hear(process: subprocess.Popen[str], number: int) -> dict[str, object]:
             return dict(told)
 
 
-def test_nothing_but_the_protocol_is_on_its_output_and_it_ends_with_its_input(project: EngineProject) -> None:
+def test_nothing_but_the_protocol_is_on_its_output_and_it_ends_with_its_input(project: TempProject) -> None:
     project.task("01-one", "echo loud; echo louder >&2; touch one")
     with started(project) as process:
         say(process, HELLO, READY, "this is no JSON", call(2, "run"))
@@ -93,7 +93,7 @@ def test_nothing_but_the_protocol_is_on_its_output_and_it_ends_with_its_input(pr
     assert "Traceback" not in err
 
 
-def test_a_host_that_dies_leaves_no_server_behind(project: EngineProject) -> None:
+def test_a_host_that_dies_leaves_no_server_behind(project: TempProject) -> None:
     with started(project) as process:
         say(process, HELLO)
         hear(process, 1)
@@ -106,7 +106,7 @@ def test_a_host_that_dies_leaves_no_server_behind(project: EngineProject) -> Non
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_ends_it_at_once_while_it_reads(project: EngineProject, number: signal.Signals) -> None:
+def test_a_signal_ends_it_at_once_while_it_reads(project: TempProject, number: signal.Signals) -> None:
     with started(project) as process:
         say(process, HELLO)
         hear(process, 1)
@@ -116,7 +116,7 @@ def test_a_signal_ends_it_at_once_while_it_reads(project: EngineProject, number:
 
 @pytest.mark.anyio
 async def test_a_batch_goes_on_when_its_server_is_killed_and_the_next_one_sees_it(
-    project: EngineProject, tmp_path: Path
+    project: TempProject, tmp_path: Path
 ) -> None:
     go = tmp_path / "go"
     project.task("01-one", f"while ! test -e '{go}'; do sleep 0.05; done; touch one")
@@ -136,7 +136,7 @@ async def test_a_batch_goes_on_when_its_server_is_killed_and_the_next_one_sees_i
         assert (await host.call("wait"))["batch"]["status"] == "completed"
 
 
-def test_without_the_extra_it_says_what_to_install(project: EngineProject) -> None:
+def test_without_the_extra_it_says_what_to_install(project: TempProject) -> None:
     told = subprocess.run(
         [
             sys.executable,

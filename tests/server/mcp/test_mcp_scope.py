@@ -8,7 +8,7 @@ import pytest
 
 from plait.server.mcp.server import FULL_SCOPE, NESTED_SCOPE, READ_ONLY_SCOPE, detect_scope
 from tests.support.mcp_client import start_mcp
-from tests.support.temp_project import EngineProject
+from tests.support.temp_project import TempProject
 
 CHANGING = {
     "run",
@@ -25,7 +25,7 @@ CHANGING = {
 pytestmark = pytest.mark.anyio
 
 
-async def test_a_read_only_server_offers_and_does_nothing_that_changes(project: EngineProject) -> None:
+async def test_a_read_only_server_offers_and_does_nothing_that_changes(project: TempProject) -> None:
     project.task("01-one", "touch one")
     async with start_mcp(project, "--read-only") as host:
         assert not CHANGING & set(await host.list_tool_names())
@@ -36,7 +36,7 @@ async def test_a_read_only_server_offers_and_does_nothing_that_changes(project: 
     assert not (project.place.state / "inbox.db").exists()
 
 
-async def test_a_task_does_not_steer_the_batch_that_it_belongs_to(project: EngineProject) -> None:
+async def test_a_task_does_not_steer_the_batch_that_it_belongs_to(project: TempProject) -> None:
     project.task("01-one", "touch one")
     async with start_mcp(project, env={"PLAIT_BATCH": "beef"}) as host:
         assert not CHANGING & set(await host.list_tool_names())
@@ -44,7 +44,7 @@ async def test_a_task_does_not_steer_the_batch_that_it_belongs_to(project: Engin
         assert "inside an attempt" in (host.client.instructions or "")
 
 
-async def test_a_worktree_is_known_though_the_environment_tells_nothing(project: EngineProject, tmp_path: Path) -> None:
+async def test_a_worktree_is_known_though_the_environment_tells_nothing(project: TempProject, tmp_path: Path) -> None:
     """Some hosts start their servers with little more than a PATH."""
     where = tmp_path / "where"
     project.task("01-one", f"pwd > '{where}.new' && mv '{where}.new' '{where}'\nsleep 600")
@@ -61,7 +61,7 @@ async def test_a_worktree_is_known_though_the_environment_tells_nothing(project:
         await host.call("cancel")
 
 
-def test_the_checkout_of_a_person_reaches_everything(project: EngineProject) -> None:
+def test_the_checkout_of_a_person_reaches_everything(project: TempProject) -> None:
     assert detect_scope(project.place, read_only=False, environment={}) == FULL_SCOPE
     assert detect_scope(project.place, read_only=True, environment={}) == READ_ONLY_SCOPE
     assert detect_scope(project.place, read_only=False, environment={"PLAIT_MARK": "x"}) == NESTED_SCOPE

@@ -10,12 +10,12 @@ import pytest
 from tests.support.local_forge import REPOSITORY, local_forge
 from tests.support.mcp_client import McpClient, connect_http
 from tests.support.running_server import start_server
-from tests.support.temp_project import WorktreeProject
+from tests.support.temp_project import TempProject
 
 pytestmark = pytest.mark.anyio
 
 
-async def test_a_batch_to_its_pull_request(worktree_project: WorktreeProject, tmp_path: Path) -> None:
+async def test_a_batch_to_its_pull_request(worktree_project: TempProject, tmp_path: Path) -> None:
     with local_forge(tmp_path / "forge") as remote:
         worktree_project.git("remote", "set-url", "origin", f"{remote.url}/{REPOSITORY}.git")
         worktree_project.env |= {"PLAIT_PR_FORGE": "gitea", "PLAIT_FORGE_TOKEN": "t0ken-t0ken-t0ken", "NO_PROXY": "*"}
@@ -33,7 +33,7 @@ async def test_a_batch_to_its_pull_request(worktree_project: WorktreeProject, tm
 
 
 async def test_why_a_branch_is_not_published_is_told_then_and_later(
-    worktree_project: WorktreeProject, tmp_path: Path
+    worktree_project: TempProject, tmp_path: Path
 ) -> None:
     worktree_project.task("01-walls", "echo walls > walls.txt")
     worktree_project.commit_all()
@@ -48,7 +48,7 @@ async def test_why_a_branch_is_not_published_is_told_then_and_later(
         assert (await host.call("status"))["batch"]["unshipped"] == told["unshipped"]
 
 
-async def test_whoever_waits_is_answered_when_the_server_ends(worktree_project: WorktreeProject) -> None:
+async def test_whoever_waits_is_answered_when_the_server_ends(worktree_project: TempProject) -> None:
     """It comes back to the next one; nothing of it is an error to whoever reads the log."""
     worktree_project.task("01-long", "sleep 600")
     worktree_project.commit_all()
