@@ -14,6 +14,7 @@ from plait.core.decisions import MergeStarted
 from plait.core.reports import MergeDone
 from plait.git.interfaces import MergeMessage, MergeRules
 from plait.git.merge.branch_merger import GitBranchMerger
+from plait.git.refs import batch_branch
 
 _ENVIRONMENT = {
     "PATH": os.environ["PATH"],
@@ -52,7 +53,7 @@ def _ours(top: Path, batch: str, base: str, tips: list[str]) -> None:
     head = base
     for n, tip in enumerate(tips):
         order = MergeStarted(batch, f"task-{n}", 1, base, tip, head)
-        done = integrator.merge(order, MergeMessage(f"Merge task-{n}"), MergeRules())
+        done = integrator.merge(order, batch_branch(order.batch), MergeMessage(f"Merge task-{n}"), MergeRules())
         assert isinstance(done, MergeDone)
         head = done.commit
 

@@ -64,7 +64,9 @@ class Bench:
 
     def submit(self, *tasks: str) -> None:
         wanted = replace(SETTINGS, isolation=Isolation.WORKTREE)
-        self.writer.apply(Submit("r", "beef", build_plan(*tasks).without_texts(), wanted, base=self.base))
+        self.writer.apply(
+            Submit("r", "beef", build_plan(*tasks).without_texts(), wanted, base=self.base, branch="plait/batch-beef")
+        )
 
     def work(self, task: str) -> Path:
         path = Path(self.workspaces.prepare("beef", task, self.base, WorkspaceSetup(), top=str(self.top)))

@@ -49,7 +49,9 @@ class MergedBranch:
         self, task: str, tip: str, base: str = "", words: MergeMessage | None = None
     ) -> MergeDone | MergeConflicted:
         change = Change(task, base or self.base, tip)
-        done = self.integrator.merge(self.make_merge(change), words or self.make_message(task), self.blending)
+        done = self.integrator.merge(
+            self.make_merge(change), self.branch, words or self.make_message(task), self.blending
+        )
         if isinstance(done, MergeDone):
             self.head = done.commit
             self.changes.append(change)
@@ -62,7 +64,7 @@ class MergedBranch:
 
     def rebuild(self, order: RebuildStarted) -> RebuildDone:
         words = {change.task: self.make_message(change.task) for change in order.line}
-        done = self.integrator.rebuild(order, self.base, words, self.blending)
+        done = self.integrator.rebuild(order, self.branch, self.base, words, self.blending)
         left = {merged.task for merged in done.line}
         self.rebuilds = order.n
         self.changes = [change for change in order.line if change.task in left]

@@ -45,7 +45,10 @@ def open_session_collector(desk: Session, config: Config) -> GarbageCollector:
 
 
 def collect_names(state: State) -> RefNames:
-    return RefNames.from_batches({batch.id: _list_task_ids(batch) for batch in state.batches.values()})
+    return RefNames.from_batches(
+        {batch.id: _list_task_ids(batch) for batch in state.batches.values()},
+        {batch.id: batch.branch for batch in state.batches.values()},
+    )
 
 
 def find_batch_to_forget(state: State, facts: GcFacts, word: str) -> str:
@@ -68,7 +71,11 @@ def _collect_known(desk: Session) -> JournalFacts:
     state = desk.preview_state()
     asked = {getattr(request, "batch", "") for request in desk.list_pending()}
     batches = {each.id: _view_gc_batch(state, each, asked=each.id in asked) for each in state.batches.values()}
-    return JournalFacts(batches, {each.id: _list_task_ids(each) for each in state.batches.values()})
+    return JournalFacts(
+        batches,
+        {each.id: _list_task_ids(each) for each in state.batches.values()},
+        {each.id: each.branch for each in state.batches.values()},
+    )
 
 
 def _view_gc_batch(state: State, batch: BatchState, *, asked: bool) -> GcBatch:

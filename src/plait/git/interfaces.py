@@ -179,14 +179,16 @@ class BranchMerger(Protocol):
     Repeating a call after a crash gives the same commit.
     """
 
-    def merge(self, order: MergeStarted, message: MergeMessage, rules: MergeRules) -> MergeDone | MergeConflicted:
-        """Merge the task's change onto the batch branch.
+    def merge(
+        self, order: MergeStarted, branch: str, message: MergeMessage, rules: MergeRules
+    ) -> MergeDone | MergeConflicted:
+        """Merge the task's change onto the batch branch, whose name is `branch`.
 
         Raises ChangeGoneError if the change is gone, another WorldError if merging fails.
         """
 
     def rebuild(
-        self, order: RebuildStarted, base: str, messages: Mapping[str, MergeMessage], rules: MergeRules
+        self, order: RebuildStarted, branch: str, base: str, messages: Mapping[str, MergeMessage], rules: MergeRules
     ) -> RebuildDone:
         """Rebuild the branch; the old one is kept under refs/plait/lines."""
 

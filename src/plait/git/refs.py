@@ -18,7 +18,7 @@ SAVED = "refs/plait/saved"
 ATTEMPTS = "refs/plait/attempts"
 BASES = "refs/plait/bases"
 PRE_REBUILDS = "refs/plait/lines"
-BATCH_BRANCH_PREFIX = "plait/batch-"  # the name is also stored with the batch: old batches keep theirs
+BATCH_BRANCH_PREFIX = "plait/batch-"
 TASK_BRANCH_PREFIX = "plait/task-"
 
 
@@ -32,6 +32,7 @@ def ref_component(name: str) -> str:
 
 
 def batch_branch(batch: str) -> str:
+    """The branch of a new batch. The batch stores it (`Submit.branch`), and everything else reads it from there."""
     return f"{BATCH_BRANCH_PREFIX}{ref_component(batch)}"
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from plait.git.gc.collector import GarbageCollector, JournalFacts
 from plait.git.gc.items import GcBatch, GcOptions
 from plait.git.gc.removal_rules import plan_gc
+from plait.git.refs import batch_branch
 from plait.git.worktrees.worktree import Repository, WorkspaceLayout
 from plait.system.state_paths import StateFolder
 
@@ -18,7 +19,8 @@ _MOMENTS = {"os.rename", "os.remove", "os.rmdir", "shutil.rmtree", "subprocess.P
 
 
 def main(common: Path, root: Path, moment: int) -> None:
-    known = JournalFacts({"beef": GcBatch("beef", is_over=True, since=time.time())}, {"beef": ("a",)})
+    batches = {"beef": GcBatch("beef", is_over=True, since=time.time())}
+    known = JournalFacts(batches, {"beef": ("a",)}, {"beef": batch_branch("beef")})
     attic = GarbageCollector(Repository(common), WorkspaceLayout(root), StateFolder(common / "plait"), lambda: known)
     plan = plan_gc(attic.collect_facts(), GcOptions())
     seen = 0

@@ -13,6 +13,7 @@ from plait.git.gc.collector import GarbageCollector, JournalFacts
 from plait.git.gc.items import GcBatch, GcItem, GcOptions, GcPlan, KeptItem, Removal
 from plait.git.gc.removal_rules import plan_gc
 from plait.git.interfaces import WorkspaceSetup
+from plait.git.refs import batch_branch
 from plait.git.worktrees.workspaces import GitWorkspaces
 from plait.git.worktrees.worktree import Repository, WorkspaceLayout
 from plait.system.state_paths import StateFolder
@@ -70,12 +71,16 @@ class GcProject:
         return Path(self.workspaces.prepare(batch, task, self.base, PLAIN, top=str(self.top)))
 
     @property
+    def branches(self) -> dict[str, str]:
+        return {name: batch_branch(name) for name in self.tasks}
+
+    @property
     def make_collector(self) -> GarbageCollector:
         return GarbageCollector(
             self.repository,
             self.layout,
             self.state,
-            lambda: JournalFacts(dict(self.batches), dict(self.tasks)),
+            lambda: JournalFacts(dict(self.batches), dict(self.tasks), self.branches),
         )
 
     def plan(self, wish: GcOptions = GcOptions()) -> GcPlan:  # noqa: B008 - frozen

@@ -194,7 +194,7 @@ def test_a_lock_that_a_git_left_goes_and_a_fresh_one_does_not(project: GcProject
 
 
 def back(project: GcProject, name: str, branch: str | None = None) -> tuple[str, bool]:
-    made = restore_branch(project.repository.git, RefNames.from_batches(project.tasks), name, branch)
+    made = restore_branch(project.repository.git, RefNames.from_batches(project.tasks, project.branches), name, branch)
     assert project.git("rev-parse", made.branch) == made.commit
     return made.branch, made.made
 

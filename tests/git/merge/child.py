@@ -17,10 +17,10 @@ def main(top: str, base: str) -> None:
     line = MergedBranch(GitRepository(Path(top)), base)
     for order in pickle.load(sys.stdin.buffer):
         if isinstance(order, MergeStarted):
-            done: object = line.integrator.merge(order, line.make_message(order.task), MergeRules())
+            done: object = line.integrator.merge(order, line.branch, line.make_message(order.task), MergeRules())
         else:
             words = {change.task: line.make_message(change.task) for change in order.line}
-            done = line.integrator.rebuild(order, base, words, MergeRules())
+            done = line.integrator.rebuild(order, line.branch, base, words, MergeRules())
         sys.stdout.write(f"{base64.b64encode(pickle.dumps(done)).decode()}\n")
         sys.stdout.flush()
 

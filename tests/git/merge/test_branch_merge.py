@@ -44,10 +44,10 @@ def test_the_same_merge_is_the_same_commit(line: MergedBranch, page: Page, tmp_p
     tip = line.repository.commit({"page.txt": page((1, "one"))}, line.base)
     order = line.make_merge(Change("one", line.base, tip))
     done = line.merge("one", tip)
-    assert line.integrator.merge(order, line.make_message("one"), MergeRules()) == done
+    assert line.integrator.merge(order, line.branch, line.make_message("one"), MergeRules()) == done
     line.repository.git("branch", "-D", line.branch)
     elsewhere = GitBranchMerger(line.repository.git_dir, tmp_path / "new", environment=line.repository.env)
-    assert elsewhere.merge(order, line.make_message("one"), MergeRules()) == done
+    assert elsewhere.merge(order, line.branch, line.make_message("one"), MergeRules()) == done
 
 
 def test_a_merge_that_is_there_already_is_found_whatever_would_be_said_of_it_now(line: MergedBranch) -> None:
@@ -55,7 +55,7 @@ def test_a_merge_that_is_there_already_is_found_whatever_would_be_said_of_it_now
     order = line.make_merge(Change("one", line.base, tip))
     done = line.merge("one", tip)
     assert isinstance(done, MergeDone)
-    again = line.integrator.merge(replace(order, n=2), MergeMessage("Other words"), MergeRules())
+    again = line.integrator.merge(replace(order, n=2), line.branch, MergeMessage("Other words"), MergeRules())
     assert again == replace(done, n=2)
 
 

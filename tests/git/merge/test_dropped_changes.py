@@ -86,7 +86,7 @@ def test_a_change_that_needs_a_dropped_one_clashes_and_the_others_stay(line: Mer
 def test_merges_before_the_dropped_one_stay_the_same_commits_whatever_is_said_now(line: MergedBranch) -> None:
     tips = [line.repository.commit({f"{n}.txt": "x\n"}, line.base) for n in range(4)]
     made = [line.merge(str(n), tip) for n, tip in enumerate(tips)]
-    done = line.integrator.rebuild(line.make_rebuild("2"), line.base, {}, line.blending)
+    done = line.integrator.rebuild(line.make_rebuild("2"), line.branch, line.base, {}, line.blending)
     assert [merged.commit for merged in done.line[:2]] == [
         merge.commit for merge in made[:2] if isinstance(merge, MergeDone)
     ]
@@ -140,7 +140,7 @@ def test_a_deleted_branch_is_made_anew(grown: MergedBranch, page: Page) -> None:
 
 def test_a_rebuild_says_what_the_merges_said(grown: MergedBranch) -> None:
     words = {"next": MergeMessage("All the words", edit_files=lambda _: {"status.md": b"done\n"})}
-    grown.integrator.rebuild(grown.make_rebuild("bad"), grown.base, words, grown.blending)
+    grown.integrator.rebuild(grown.make_rebuild("bad"), grown.branch, grown.base, words, grown.blending)
     assert grown.repository.git("show", "-s", "--format=%s", grown.read_head) == "All the words"
     assert grown.repository.files(grown.read_head)["status.md"] == "done\n"
 

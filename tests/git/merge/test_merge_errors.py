@@ -31,7 +31,7 @@ def test_a_base_that_is_gone_is_told(line: MergedBranch) -> None:
     with pytest.raises(ChangeGoneError, match="the base of one"):
         line.merge("one", tip, "0" * 40)
     with pytest.raises(WorldError, match="the base of the batch"):
-        line.integrator.rebuild(line.make_rebuild(), "0" * 40, {}, line.blending)
+        line.integrator.rebuild(line.make_rebuild(), line.branch, "0" * 40, {}, line.blending)
 
 
 def test_a_damaged_object_is_told_and_the_branch_stays(repository: GitRepository) -> None:

@@ -61,10 +61,11 @@ BATCH_BRANCH = "batch+branch"  # in place of a task's name; no task has this one
 
 @dataclass(frozen=True, slots=True)
 class JournalFacts:
-    """What the journal knows: batches, and the ids of their tasks."""
+    """What the journal knows: batches, the ids of their tasks, and their branches."""
 
     batches: Mapping[str, GcBatch]
     tasks: Mapping[str, Sequence[str]]
+    branches: Mapping[str, str]
 
 
 class GarbageCollector:
@@ -92,7 +93,7 @@ class GarbageCollector:
         yield from inventory.list_trash(self._folder)
         if not (self._repository.common / "HEAD").is_file():  # not a repository: there is nothing else
             return
-        names, git = ref_inventory.RefNames.from_batches(known.tasks), self._repository.git
+        names, git = ref_inventory.RefNames.from_batches(known.tasks, known.branches), self._repository.git
         yield from list_worktrees(self._inventory_context(known))
         yield from inventory.list_workspace_trash(self._layout)
         yield from inventory.list_locks(self._repository, names)

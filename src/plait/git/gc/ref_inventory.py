@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from plait.core.fast_dataclass import dataclass
 from plait.git.command import Git, GitError
 from plait.git.gc.items import BranchItem, RefItem
-from plait.git.refs import BATCH_BRANCH_PREFIX, TASK_BRANCH_PREFIX, batch_branch, ref_component, task_branch
+from plait.git.refs import BATCH_BRANCH_PREFIX, TASK_BRANCH_PREFIX, ref_component, task_branch
 
 BRANCH_PREFIX = "refs/heads/"
 REMOTE_PREFIX = "refs/remotes/"
@@ -17,18 +17,19 @@ _FORMAT = "%(refname)%00%(objectname)%00%(objecttype)%00%(*objectname)%00%(*obje
 
 @dataclass(frozen=True, slots=True)
 class RefNames:
-    """The batch and task of a ref name. Names are computed from the ids of known batches; only an unknown batch's is read from its branch."""
+    """The batch and task of a ref name. `batch_branches` are those of known batches; an unknown one is read from the name."""
 
     branches: Mapping[str, tuple[str, str]]
     components: Mapping[str, str]
+    batch_branches: Mapping[str, str]
 
     @classmethod
-    def from_batches(cls, batches: Mapping[str, Iterable[str]]) -> RefNames:
-        """The tasks by batch."""
-        branches = {batch_branch(batch): (batch, "") for batch in batches}
-        for batch, tasks in batches.items():
-            branches |= {task_branch(batch, task): (batch, task) for task in tasks}
-        return cls(branches, {ref_component(batch): batch for batch in batches})
+    def from_batches(cls, tasks: Mapping[str, Iterable[str]], batch_branches: Mapping[str, str]) -> RefNames:
+        """The tasks and the branch of each batch; a batch that runs in place has no branch."""
+        branches = {branch: (batch, "") for batch, branch in batch_branches.items() if branch}
+        for batch, names in tasks.items():
+            branches |= {task_branch(batch, task): (batch, task) for task in names}
+        return cls(branches, {ref_component(batch): batch for batch in tasks}, batch_branches)
 
     def batch(self, component: str) -> str:
         """An unknown batch is called by its component."""
@@ -128,7 +129,7 @@ def _find_in_batch_branch(git: Git, names: RefNames, own: Mapping[str, str]) -> 
             tasks.setdefault(batch, {})[ref] = tip
     found = set[str]()
     for batch, theirs in tasks.items():
-        branch = own.get(BRANCH_PREFIX + batch_branch(batch))
+        branch = own.get(f"{BRANCH_PREFIX}{names.batch_branches.get(batch, '')}")
         if branch is not None:
             out = find_unreachable(git, set(theirs.values()), [branch])
             found |= {ref for ref, tip in theirs.items() if tip not in out}

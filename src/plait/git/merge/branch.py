@@ -16,12 +16,12 @@ _STALE_SECONDS = 60.0  # git holds the lock of a ref for milliseconds, and only 
 
 
 class BatchBranch:
-    def __init__(self, git: Git, git_dir: Path, batch: str) -> None:
+    def __init__(self, git: Git, git_dir: Path, batch: str, name: str) -> None:
         self._git = git
         self._git_dir = git_dir
         self._batch = batch
-        self.name = refs.batch_branch(batch)
-        self.ref = f"refs/heads/{self.name}"
+        self.name = name
+        self.ref = f"refs/heads/{name}"
 
     def ensure_not_checked_out(self) -> None:
         """Raise WorldError if it is: the files of that checkout would seem to undo what was merged."""

@@ -48,15 +48,19 @@ class GitBranchMerger:
         self._ancestry = Ancestry(self._git)
         self._merging = ChangeMerger(self._git, self._private, self._ancestry, regenerate)
 
-    def merge(self, order: MergeStarted, message: MergeMessage, rules: MergeRules) -> MergeDone | MergeConflicted:
+    def merge(
+        self, order: MergeStarted, branch: str, message: MergeMessage, rules: MergeRules
+    ) -> MergeDone | MergeConflicted:
         with map_errors(f"{order.task} could not be merged"):
-            return self._merge(order, message, rules)
+            return self._merge(order, BatchBranch(self._git, self._git_dir, order.batch, branch), message, rules)
 
     def rebuild(
-        self, order: RebuildStarted, base: str, messages: Mapping[str, MergeMessage], rules: MergeRules
+        self, order: RebuildStarted, branch: str, base: str, messages: Mapping[str, MergeMessage], rules: MergeRules
     ) -> RebuildDone:
         with map_errors(f"the branch of batch {order.batch} could not be rebuilt"):
-            return self._rebuild(order, base, messages, rules)
+            return self._rebuild(
+                order, BatchBranch(self._git, self._git_dir, order.batch, branch), base, messages, rules
+            )
 
     def describe_conflict(self, order: MergeStarted, rules: MergeRules) -> str:
         with map_errors(f"the conflict of {order.task} could not be read"):
@@ -71,8 +75,9 @@ class GitBranchMerger:
             known = {task: pair for task, pair in tips.items() if {onto, *pair} <= here.keys()}
             return three_way.predict_conflicts(self._private, self._ancestry, onto, known, rules) if known else []
 
-    def _merge(self, order: MergeStarted, message: MergeMessage, rules: MergeRules) -> MergeDone | MergeConflicted:
-        branch = BatchBranch(self._git, self._git_dir, order.batch)
+    def _merge(
+        self, order: MergeStarted, branch: BatchBranch, message: MergeMessage, rules: MergeRules
+    ) -> MergeDone | MergeConflicted:
         trailers = MergeTrailers(order.batch, _change(order))
         known = self._merging.read_commits(trailers.change, order.onto, branch.ref)
         at = known.get(branch.ref)
@@ -92,10 +97,14 @@ class GitBranchMerger:
         return MergeDone(order.batch, order.task, order.n, made)
 
     def _rebuild(
-        self, order: RebuildStarted, base: str, messages: Mapping[str, MergeMessage], rules: MergeRules
+        self,
+        order: RebuildStarted,
+        branch: BatchBranch,
+        base: str,
+        messages: Mapping[str, MergeMessage],
+        rules: MergeRules,
     ) -> RebuildDone:
         """Merges onto the same commits as before are reused: a tested commit stays the same commit."""
-        branch = BatchBranch(self._git, self._git_dir, order.batch)
         known = commits.read_commits(self._git, [branch.ref, base])
         if base not in known:
             raise make_missing_commit_error(base, "the base of the batch,")
