@@ -1,4 +1,4 @@
-"""The settings of notifications: only a person's own, since they decide where news of that person's work goes."""
+"""The settings of notifications. Only a person's own count: they decide where news of that person's work is sent."""
 
 from __future__ import annotations
 

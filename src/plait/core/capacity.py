@@ -22,7 +22,7 @@ GIB = 1024**3
 # shell with one or two programs.
 DEFAULT_FOOTPRINT_BYTES = 512 * MIB
 FOOTPRINT_BYTES_BY_AGENT: Mapping[str, int] = {"shell": 64 * MIB}
-MIN_FOOTPRINT_SAMPLES = 3  # measured attempts: one that died at once would tell too little
+MIN_FOOTPRINT_SAMPLES = 3  # measured attempts: one that exited at once says too little
 AMPLE_SLOTS = 8  # with this many free slots the exact bound does not matter
 NO_BOUND = CapacityChanged(None)
 MIN_DISK_BYTES, MIN_DISK_DIVISOR = GIB, 50  # short of disk: less than a GiB, on a small disk less than a fiftieth
@@ -46,13 +46,13 @@ class MachineReadings:
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """What this engine has at work, and what may start next. `growth` is the memory that what runs will still take."""
+    """What this engine runs, and what may start next. `growth` is the memory that running attempts will still take."""
 
     slots: int
     growth: int
     agent: str
     footprint: int
-    limit: int = 0  # more than that is not wanted; 0: any number
+    limit: int = 0  # the most that could be used; 0: any number
     previous_slots: int | None = None  # the last reported bound
 
 

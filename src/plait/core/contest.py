@@ -1,7 +1,7 @@
 """A contest: several entrants for one task, and a referee that picks the best of their changes.
 
 An entrant is written and verified like any task, and never merged. The contested task waits until all its entrants have
-ended, however they did; its agent is the referee, and what that chooses goes the way of every change.
+ended, successfully or not; its agent is the referee, and the change it chooses is verified and merged like any other.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ MAX_ENTRANTS = 26  # a judge refers to each by a letter
 
 @dataclass(frozen=True, slots=True)
 class Contest:
-    """Every one of these agents, each so many times."""
+    """Run each task `times` times with each of these agents."""
 
     agents: tuple[str, ...]
     times: int = 1
@@ -33,7 +33,7 @@ class Contest:
         return len(self.agents) * self.times
 
     def list_entrants(self) -> Iterator[tuple[str, str]]:
-        """What each one is called after its task, and its agent; no two are called the same."""
+        """The suffix of each entrant's id, which is unique, and its agent."""
         short = [agent.rpartition(":" if ":" in agent else ".")[2] or agent for agent in self.agents]
         for place, agent in enumerate(self.agents):
             label = short[place] if short.count(short[place]) == 1 else f"{short[place]}.{place + 1}"

@@ -90,7 +90,7 @@ class StepPassed:
 @dataclass(frozen=True, slots=True)
 class RetryGranted:
     """Go back to step `then`, not before `at`. Only a counted one uses up one of the task's retries. `elsewhere`: the
-    provider rejected it (not logged in, nothing left to pay with) and is left alone, so that others take it.
+    provider rejected it (not logged in, no credit left) and is avoided, so that another provider takes the task.
     """
 
     batch: str
@@ -210,8 +210,8 @@ class PublishStarted:
 
 @dataclass(frozen=True, slots=True)
 class BreakerOpened:
-    """Start nothing with this provider until then, and afterwards at most `limit` at once. `rejected`: it is not that
-    it has too much to do; somebody has to log in there, or to pay.
+    """Start nothing with this provider until then, and afterwards at most `limit` at once. `rejected`: this is no rate
+    limit; a person has to log in there, or to pay.
     """
 
     provider: str

@@ -1,9 +1,9 @@
-"""`dataclass`, made quicker: plait has more than two hundred, and making them is most of what importing costs.
+"""A faster `dataclass`: plait has more than two hundred, and creating them is most of what importing costs.
 
-To type checkers it is the standard library's own, and so it is to everybody at run time: fields, `replace`, `asdict`,
-matching and pickling work alike. Only how a class gets them differs: the standard library looks at each annotation three
-times and compiles up to six texts for each class; this one looks once, compiles `__init__` when the first one is made, and
-shares the rest. Whatever asks for more than `frozen` and `slots`, or extends another, is left to the standard library.
+Type checkers see the standard library's own, and at run time fields, `replace`, `asdict`, matching and pickling work the
+same. Only creating a class differs: the standard library reads each annotation three times and compiles up to six
+functions per class; this one reads it once, compiles `__init__` when the first instance is made, and shares the other
+methods. Classes that need more than `frozen` and `slots`, or extend another, are left to the standard library.
 """
 
 # ruff: noqa: ANN001, ANN002, ANN003, ANN201, ANN202, ANN204, ARG001, SLF001 - type checkers see the standard library's
@@ -29,10 +29,10 @@ if not TYPE_CHECKING:
 
     _FIELDS, _PARAMS = "__dataclass_fields__", "__dataclass_params__"
     _OWN = frozenset({"__init__", "__repr__", "__eq__", "__hash__", "__post_init__", "__slots__", "__match_args__"})
-    _ODD = ("ClassVar", "InitVar", "KW_ONLY")  # in annotations: what is no field
+    _ODD = ("ClassVar", "InitVar", "KW_ONLY")  # annotations of class variables and the like, which are no fields
 
     def _noted(*, frozen, slots):
-        """What a class was asked for, as the standard library notes it."""
+        """The parameters of the decorator, as the standard library records them."""
         bare = type("Bare", (), {"__doc__": "Nothing."})
         noted = getattr(_standard(bare, init=False, repr=False, eq=False, slots=slots), _PARAMS)
         noted.init = noted.repr = noted.eq = True
@@ -51,7 +51,7 @@ if not TYPE_CHECKING:
         return _quick(cls, frozen=frozen, slots=slots)
 
     def _special(cls):
-        """It has a method of its own, a field that asks for something, or bases and annotations with a meaning."""
+        """Whether a class needs the standard library: for a method of its own, field options, bases or special annotations."""
         known = cls.__annotations__
         told = " ".join(map(str, known.values()))
         return (
@@ -88,7 +88,7 @@ if not TYPE_CHECKING:
         return made
 
     def _fields(cls):
-        """By name. What is given as a field leaves its default with the class, or nothing if it has none."""
+        """The fields by name. A `field()` is replaced on the class by its default, or removed if it has none."""
         known = {}
         for name, kind in cls.__annotations__.items():
             each = getattr(cls, name, MISSING)
@@ -105,7 +105,7 @@ if not TYPE_CHECKING:
         return known
 
     def _slotted(cls, names):
-        """Made again, since a class that is made takes no slots; its defaults are the fields' from now on."""
+        """The class created again with slots, which can't be added to an existing class; defaults are kept in the fields."""
         body = {**cls.__dict__, "__slots__": names}
         for name in (*names, "__dict__", "__weakref__"):
             body.pop(name, None)
@@ -114,7 +114,7 @@ if not TYPE_CHECKING:
         return made
 
     def _first(made, *, frozen):
-        """Whoever comes first has it compiled: of all classes that a process imports, it makes the fewest."""
+        """An `__init__` that compiles the real one on the first call: a process creates instances of few of its classes."""
 
         def compiled():
             made.__init__ = _init(fields(made), frozen=frozen)
@@ -127,10 +127,10 @@ if not TYPE_CHECKING:
         return init
 
     class _Signature:
-        """Of a class: whoever asks for it has `__init__` compiled, and is told what that takes."""
+        """The signature of a class; reading it compiles `__init__` and returns the signature of that."""
 
         def __get__(self, instance, owner):
-            from inspect import signature  # few ask
+            from inspect import signature  # rarely needed
 
             for each in owner.__mro__:
                 getattr(vars(each).get("__init__"), "compiled", int)()
@@ -140,7 +140,7 @@ if not TYPE_CHECKING:
     _SIGNATURE = _Signature()
 
     def _init(known, *, frozen):
-        """As the standard library's: defaults by name, factories called anew."""
+        """`__init__` as the standard library writes it: defaults by name, factories called for each instance."""
         room, words, lines = {"_set": object.__setattr__, "_missing": MISSING}, [], []
         for each in known:
             value = each.name

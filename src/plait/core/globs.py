@@ -58,7 +58,7 @@ def _folder_pattern(names: list[str]) -> str:
 
 
 def _name_pattern(name: str) -> str:
-    """The pattern of one name. What lies between two stars is found once and for all, so that no name takes long."""
+    """The pattern of one name. Text between two stars is matched without backtracking, so that no name takes long."""
     runs = [""]
     for piece in _PIECE.finditer(name):
         if piece["star"]:

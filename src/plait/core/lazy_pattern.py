@@ -20,7 +20,7 @@ else:
             self._said = text, flags
 
         def __getattr__(self, name):
-            """What is asked for once is found here from then on, as fast as a pattern's own."""
+            """Compile the pattern and keep the attribute here, so that the next access is as fast as on a pattern."""
             found = getattr(re.compile(*self._said), name)
             setattr(self, name, found)
             return found

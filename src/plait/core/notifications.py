@@ -34,7 +34,7 @@ from plait.core.text import shorten
 
 MAX_NOTIFICATION_LINE_CHARS = 300  # of foreign text
 
-# What moves cursors, changes colours or turns the reading around; and halves of letters, which no text can carry.
+# Control and bidirectional characters; and lone surrogates, which can't be encoded.
 _CONTROL = pattern(r"[\x00-\x1f\x7f-\x9f\u200b\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]+")
 
 
@@ -169,14 +169,14 @@ class NotificationBuilder:
             yield _make_notification(record, NotificationKind.NEEDS_PERSON, words, batch, task)
 
     def _notify_pause(self, state: State, record: Record, fact: BatchPaused) -> Iterator[Notification]:
-        """What a person pauses is a request, and no such decision."""
+        """Only pauses that plait decides: a pause by a person is a request, not this decision."""
         batch = state.batches.get(fact.batch)
         if batch is not None and batch.paused is not None and batch.paused.why == fact.why:
             title = f"batch {batch.id} is paused and needs attention"
             yield _make_notification(record, NotificationKind.NEEDS_PERSON, (title, to_plain_line(fact.why)), batch)
 
     def _notify_publish_failure(self, state: State, record: Record, fact: PublishFailed) -> Iterator[Notification]:
-        """Where the batch has ended over it, its end says so."""
+        """Not if the batch has ended, because the notification about its end says so."""
         batch = state.batches.get(fact.batch)
         known = self._unpublished.get(fact.batch, 0)
         self._unpublished[fact.batch] = max(known, fact.n)
@@ -187,7 +187,7 @@ class NotificationBuilder:
         yield _make_notification(record, NotificationKind.UNPUBLISHED, (title, text), batch)
 
     def _notify_breaker(self, state: State, record: Record, fact: BreakerOpened) -> Iterator[Notification]:
-        """A provider that was tried again and still refuses is no news, unless it takes much longer than was said."""
+        """A provider that still refuses when tried again is reported only if it takes much longer than announced."""
         breaker = state.breakers.get(fact.provider)
         begins = breaker is not None and breaker.streak <= 1 and breaker.opened_at == record.at
         known = None if begins else self._limits.get(fact.provider)

@@ -180,8 +180,8 @@ class PublishDone:
 
 @dataclass(frozen=True, slots=True)
 class PublishFailed:
-    """`hint` says how to do it by hand, if possible. `commit` is what the remote branch has of plait's now,
-    as far as is known: the push may have been made, and the rest not ("": not known, or nothing).
+    """`hint` says how a person can publish, if possible. `commit` is plait's commit on the remote branch now, as
+    far as is known: the push may have succeeded and the rest not ("": unknown, or none).
     """
 
     batch: str

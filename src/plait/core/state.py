@@ -138,7 +138,7 @@ class TaskState:
     commit: str | None = None
     diffstat: tuple[int, int, int] | None = None
     spent: Spend = NO_SPEND
-    approved_spend: Spend = NO_SPEND  # what of it a person has agreed to: its own budget counts from there
+    approved_spend: Spend = NO_SPEND  # the spend that a person has approved: the task's budget counts from there
     started_at: float | None = None
     # How it ended.
     status: TaskStatus | None = None
@@ -263,8 +263,8 @@ class BatchState:
     gate_passed_commits: set[str] = field(default_factory=set)  # commits that the gate has passed
     # What of it was published.
     requested_publish: Publish | None = None  # a person asks for it
-    pull_request_override: PullRequestOverride = NO_OVERRIDE  # what a person said last of its pull request
-    renamed: bool = False  # its title was said since the pull request was last brought up to date
+    pull_request_override: PullRequestOverride = NO_OVERRIDE  # a person's own text for its pull request
+    renamed: bool = False  # a person gave a title since the pull request was last updated
     publishing: PublishStarted | None = None
     publishes: int = 0
     published: PublishedBranch | None = None

@@ -185,7 +185,7 @@ def why_unpublished(batch: BatchState) -> str | None:
 
 
 def waits_for_person(state: State, batch: BatchState) -> bool:
-    """All that is left of the batch waits for a person, or for what waits for one."""
+    """Whether every unfinished task waits for a person, or for a task that does."""
     if needs_publishing(batch) and is_finished(batch):
         return batch.paused is not None and batch.publishing is None
     if any(attempt.question is None for attempt in batch.alive.values()):

@@ -128,7 +128,7 @@ def apply_attempt_end(state: State, at: float, report: AttemptEnd) -> None:
     _release_limits(state, batch, attempt)
     attempt.ended_at, attempt.outcome = at, outcome
     attempt.used = attempt.used.at_least(outcome.spend)
-    if outcome.session is not None:  # "": it is gone, and can't be gone on with
+    if outcome.session is not None:  # "": the session is gone and can't be resumed
         attempt.session = outcome.session or None
     batch.spent += attempt.used
     task.spent += attempt.used
@@ -220,7 +220,7 @@ def _apply_retry(state: State, batch: BatchState, task: TaskState, decision: Ret
     if decision.category is Category.CONFLICT:
         if task.base is not None and task.tip is not None:
             task.change_to_repair = Change(task.task.id, task.base, task.tip)
-        task.base = task.tip = None  # it starts over from the branch it clashed with
+        task.base = task.tip = None  # it starts over from the branch it conflicted with
         clear_predictions(batch, task)
         reacquire_locks(state, batch, task)
     _end_backoff(state, batch, task)

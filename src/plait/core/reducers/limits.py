@@ -53,7 +53,7 @@ def apply_machine_report(state: State, at: float, report: MachineReport) -> None
             state.clock_jump += report.by
         case EngineTaken():
             state.engine, state.engine_since = report, at
-            # What the last engine's sensors saw says nothing about now; this one's tell what they see.
+            # The last engine's readings are out of date; this engine reports its own.
             state.pressure = None
             state.capacity = None
         case EngineReleased():
@@ -161,7 +161,7 @@ def record_exit(state: State, task: TaskState, attempt: AttemptState, outcome: O
 
 
 def record_memory(state: State, attempt: AttemptState, outcome: Outcome) -> None:
-    """However it ended, it took that much. A heavy attempt says it of each of its slots."""
+    """Record the memory of an attempt, however it ended; for one with several slots, the memory per slot."""
     if outcome.peak > 0:
         known = state.agent_stats.setdefault(attempt.agent, AgentStats())
         footprint = -(-outcome.peak // max(1, attempt.decision.slots))
@@ -169,7 +169,7 @@ def record_memory(state: State, attempt: AttemptState, outcome: Outcome) -> None
 
 
 def record_served(state: State, attempt: AttemptState) -> None:
-    """Its provider gave it something, so that it may be given one more; each attempt shows that once."""
+    """The provider served this attempt, so that its limit may rise by one; each attempt counts once."""
     breaker = state.breakers.get(attempt.provider)
     if breaker is None:
         return
