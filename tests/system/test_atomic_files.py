@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import os
 import resource
 import signal
@@ -113,6 +114,36 @@ def test_a_file_system_without_links_will_do(tmp_path: Path, monkeypatch: pytest
     with pytest.raises(FileExistsError):
         create_file(tmp_path / "file", b"newer")
     assert (tmp_path / "file").read_text() == "new"
+    assert names(tmp_path) == ["file"]
+
+
+@pytest.mark.parametrize("number", [errno.EINVAL, errno.EBADF, errno.EACCES, errno.EIO])
+def test_a_file_system_that_cannot_sync_folders_will_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    sync = os.fsync
+
+    def sync_files_only(fd: int) -> None:
+        if stat.S_ISDIR(os.fstat(fd).st_mode):
+            raise OSError(number, os.strerror(number))
+        sync(fd)
+
+    monkeypatch.setattr(os, "fsync", sync_files_only)
+    create_file(tmp_path / "file", b"old", durable=True)
+    replace_file(tmp_path / "file", b"new", durable=True)
+    assert (tmp_path / "file").read_bytes() == b"new"
+    assert names(tmp_path) == ["file"]
+
+
+def test_a_file_that_cannot_be_synced_is_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(_: int) -> None:
+        raise OSError(errno.EIO, "broken disk")
+
+    (tmp_path / "file").write_bytes(b"old")
+    monkeypatch.setattr(os, "fsync", fail)
+    with pytest.raises(OSError, match="broken disk"):
+        replace_file(tmp_path / "file", b"new", durable=True)
+    assert (tmp_path / "file").read_bytes() == b"old"
     assert names(tmp_path) == ["file"]
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from plait.client.json_encoding import Json, read_json_object
+from plait.client.json_encoding import Json
 from plait.client.stream_event import EventType, StreamEvent
 from plait.core.fast_dataclass import dataclass
 from plait.core.settings import Spend
 from plait.core.state import BatchState, TaskState
 from plait.core.status import TaskStatus
 from plait.git import refs
+from plait.runtime.attempt_reader import read_result_file
 from plait.system.state_paths import StateFolder
 
 if TYPE_CHECKING:
@@ -136,4 +137,4 @@ def _read_judge_result(folder: StateFolder, task: TaskState) -> Mapping[str, obj
         return {}
     from plait.agents.drivers.referee import REFEREE_RESULT_FILE  # few batches have a contest
 
-    return read_json_object(folder.attempt(task.last_write.name).path / REFEREE_RESULT_FILE)
+    return read_result_file(folder, task.last_write.name, REFEREE_RESULT_FILE)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -18,9 +17,10 @@ from plait.core.fast_dataclass import dataclass
 from plait.core.settings import Isolation
 from plait.core.state import BatchState, State, TaskState
 from plait.core.task import Attempt, Step
-from plait.git.command import Git, GitError
+from plait.git.command import Git
 from plait.git.location import RepoLocation
 from plait.git.refs import attempt_ref
+from plait.runtime.attempt_reader import snapshot_workspace
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +159,7 @@ def compute_diff(place: RepoLocation, range_: DiffRange) -> Iterator[Diff]:
     with TemporaryDirectory(prefix="plait-diff-") as scratch:
         room = Path(scratch)
         if range_.workspace:
-            git, tree = _snapshot_workspace(common, Path(range_.workspace), room)
+            git, tree = snapshot_workspace(common, Path(range_.workspace), room)
             base, tip = _resolve_commit(git, range_.base, range_.label), ""
         else:
             git = _open_git(common)
@@ -190,53 +190,6 @@ def _resolve_commit(git: Git, name: str, label: str) -> str:
             hint="`plait gc --list` shows what was saved; an attempt without changes leaves nothing.",
         )
     return output.text
-
-
-def _snapshot_workspace(common: Path, workspace: Path, scratch: Path) -> tuple[Git, str]:
-    """A workspace's files as a tree, with an index and object store of its own."""
-    private = _find_private_gitdir(common, workspace)
-    objects = scratch / "objects"
-    (objects / "info").mkdir(parents=True)
-    (objects / "info" / "alternates").write_text(f"{common / 'objects'}\n", "utf-8", "surrogateescape")
-    with suppress(FileNotFoundError):  # with its mtime, which tells git which files to read
-        shutil.copy2(private / "index", scratch / "index")
-    git = Git(
-        workspace,
-        variables={
-            "GIT_DIR": str(private),
-            "GIT_WORK_TREE": str(workspace),
-            "GIT_INDEX_FILE": str(scratch / "index"),
-            "GIT_OBJECT_DIRECTORY": str(objects),
-        },
-        settings=("core.safecrlf=false", "advice.addEmbeddedRepo=false"),
-    )
-    _add_files(git, workspace)
-    return git, git.text("write-tree")
-
-
-def _add_files(git: Git, workspace: Path) -> None:
-    """An agent may be working there: skip files that disappear meanwhile."""
-    try:
-        git.run("add", "--all", "--ignore-errors", codes=(0, 1))
-    except GitError as error:
-        try:
-            git.run("add", "--update", "--ignore-errors", codes=(0, 1))
-        except GitError:
-            raise WorldError(
-                f"the files in {workspace} can't be read now: {error.message}", hint="Try again in a moment."
-            ) from error
-
-
-def _find_private_gitdir(common: Path, workspace: Path) -> Path:
-    """The worktree's own git folder. Without it, git would search the parent folders for a repository."""
-    try:
-        key, _, value = (workspace / ".git").read_text("utf-8", "surrogateescape").partition(":")
-        private = (workspace / value.strip()).resolve()
-        if key == "gitdir" and private.parent == (common / "worktrees").resolve():
-            return private
-    except OSError:
-        pass
-    raise WorldError(f"the workspace {workspace} no longer exists: nothing to compare")
 
 
 def _parse_numstat(output: bytes) -> Iterator[FileDiff]:

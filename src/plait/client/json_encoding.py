@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from pathlib import Path
 
 from plait.core.settings import Spend
 from plait.core.status import TaskStatus
@@ -13,7 +12,6 @@ from plait.core.status import TaskStatus
 Json = dict[str, object]
 
 _MAX_TIMESTAMP = 253_402_300_799.0  # the end of the year 9999, the last that can be written
-_MAX_RESULT_BYTES = 1 << 20
 _TERMINAL_CONTROLS = re.compile(rb"\x7f|\xc2[\x80-\x9f]")  # commands to some terminals; msgspec escapes the others
 
 _TERMINAL_STATUSES = tuple(status for status in TaskStatus if status.is_terminal)
@@ -67,15 +65,3 @@ def progress_json(total: int, counts: Mapping[TaskStatus, int]) -> dict[str, int
     shown["running"] = sum(counts[status] for status in _ACTIVE_STATUSES)
     ended = sum(counts[status] for status in _TERMINAL_STATUSES)
     return {"total": total, **shown, "percentage": 100 * ended // total if total else 100}
-
-
-def read_json_object(path: Path) -> Mapping[str, object]:
-    """The JSON object that an attempt wrote; empty if it is missing, cut off or of another version."""
-    import json
-
-    try:
-        with path.open("rb") as file:
-            value: object = json.loads(file.read(_MAX_RESULT_BYTES))
-    except (OSError, ValueError, RecursionError):
-        return {}
-    return value if isinstance(value, dict) else {}

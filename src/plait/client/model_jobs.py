@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from plait.agents.model_jobs.job_spec import JOB_RESULT_FILE
-from plait.client.json_encoding import read_json_object
 from plait.client.stream_event import EventType, StreamEvent
 from plait.core.fast_dataclass import dataclass
 from plait.core.status import TaskStatus
 from plait.core.task import Attempt, Step
 from plait.core.views import BatchView, TaskView
+from plait.runtime.attempt_reader import read_result_file
 from plait.system.state_paths import StateFolder
 
 MODEL_AGENT = "model"
@@ -78,8 +78,8 @@ def make_jobs_event(jobs: ModelJobs, batch: str, at: float) -> StreamEvent:
 
 
 def _view_job(folder: StateFolder, batch: str, task: TaskView) -> ModelJobView:
-    path = folder.attempt(Attempt(batch, task.id, Step.WRITE, task.attempt)).path / JOB_RESULT_FILE
-    result = read_json_object(path) if task.attempt else {}
+    attempt = Attempt(batch, task.id, Step.WRITE, task.attempt)
+    result = read_result_file(folder, attempt, JOB_RESULT_FILE) if task.attempt else {}
     outputs = [output for output in _as_list(result.get("outputs")) if isinstance(output, Mapping)]
     return ModelJobView(
         task.id,

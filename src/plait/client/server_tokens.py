@@ -16,6 +16,7 @@ from plait.core.fast_dataclass import dataclass
 from plait.system.atomic_files import (
     NotPrivateError,
     create_file,
+    fsync_path,
     make_private_folder,
     read_private_file,
     replace_file,
@@ -80,7 +81,8 @@ def replace_token(path: Path) -> str:
     token = token_hex(_TOKEN_BYTES)
     try:
         make_private_folder(path.parent)
-        replace_file(path, f"{token}\n".encode("ascii"), durable=True)  # a power cut must not bring the old one back
+        replace_file(path, f"{token}\n".encode("ascii"), durable=True)
+        fsync_path(path.parent)  # a power cut must not bring the old one back
     except OSError as error:
         raise _build_storage_error(path, error) from error
     return token

@@ -10,18 +10,11 @@ import errno
 import os
 from pathlib import Path
 
-from plait.core.task import Attempt
 from plait.runtime.executor import TranscriptChunk
 from plait.system.disk import HOLE_BLOCK_BYTES, punch_hole
-from plait.system.state_paths import StateFolder
 
 # Never wait for whatever may be there instead of a file.
 _READ_FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK
-
-
-def open_transcript(folder: StateFolder, attempt: Attempt) -> FileTranscript:
-    """The transcript of an attempt that ran on this machine."""
-    return FileTranscript(folder.attempt(attempt).transcript)
 
 
 class FileTranscript:

@@ -49,7 +49,7 @@ def write_private_file(path: Path, content: str | bytes) -> None:
 def replace_file(path: Path, data: bytes, *, mode: int = 0o600, durable: bool = False) -> None:
     """Replace or create the file atomically: readers see the old content or the new. A symlink is itself replaced.
 
-    `durable`: on disk when this returns.
+    `durable`: on disk when this returns, as far as the file system can sync folders.
     """
     temp = _write_temp_file(path, data, mode, durable=durable)
     try:
@@ -58,7 +58,7 @@ def replace_file(path: Path, data: bytes, *, mode: int = 0o600, durable: bool = 
         _unlink_quietly(temp)
         raise
     if durable:
-        fsync_path(path.parent)
+        _fsync_parent(path)
 
 
 def create_file(path: Path, data: bytes, *, mode: int = 0o600, durable: bool = False) -> None:
@@ -73,11 +73,13 @@ def create_file(path: Path, data: bytes, *, mode: int = 0o600, durable: bool = F
     finally:
         _unlink_quietly(temp)
     if durable:
-        try:
-            fsync_path(path.parent)
-        except OSError:
-            _unlink_quietly(path)
-            raise
+        _fsync_parent(path)
+
+
+def _fsync_parent(path: Path) -> None:
+    """The file is there, whole and synced; some file systems can't sync folders, or not this user's."""
+    with suppress(OSError):
+        fsync_path(path.parent)
 
 
 def fsync_path(path: Path) -> None:

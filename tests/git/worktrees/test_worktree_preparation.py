@@ -175,6 +175,14 @@ def test_what_has_no_content_of_its_own_is_mended(ground: WorkspaceRepo, lost: s
     assert ground.status(workspace) == "?? new"
 
 
+def test_a_git_file_that_a_crash_left_empty_is_written_again(ground: WorkspaceRepo) -> None:
+    workspace = ground.prepare()
+    (workspace / ".git").write_text("")
+    ground.write({"new": "n\n"}, at=workspace)
+    assert ground.prepare() == workspace
+    assert ground.status(workspace) == "?? new"
+
+
 def test_a_git_file_that_names_the_users_checkout_leads_nobody_there(ground: WorkspaceRepo) -> None:
     ground.write({"README": "precious\n", "untracked": "u"})
     workspace = ground.prepare()

@@ -36,7 +36,7 @@ from plait.core.fast_dataclass import dataclass
 from plait.core.state import BatchState, TaskState
 from plait.core.task import Attempt, Step
 from plait.git.location import find_repo
-from plait.runtime.transcript import open_transcript
+from plait.runtime.attempt_reader import open_transcript
 from plait.store import project_files
 from plait.store.batch_files import load_redactor
 from plait.store.interfaces import InboxError

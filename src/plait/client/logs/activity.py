@@ -14,8 +14,8 @@ from plait.core.errors import ConfigError
 from plait.core.fast_dataclass import dataclass
 from plait.core.state import AttemptState
 from plait.core.task import Attempt, Step
+from plait.runtime.attempt_reader import open_transcript
 from plait.runtime.executor import Transcript, TranscriptChunk
-from plait.runtime.transcript import open_transcript
 from plait.store.batch_files import load_redactor
 from plait.store.batch_inputs import BatchInputs
 from plait.system.state_paths import StateFolder

@@ -26,6 +26,7 @@ from plait.git.worktrees.worktree import (
     is_real_folder,
     read_gitdir_link,
     read_small_file,
+    write_gitdir_link,
 )
 from plait.system.atomic_files import replace_file
 
@@ -137,7 +138,7 @@ def _restore_links(folder: Path, admin: Path, branch: str) -> None:
     if is_real_folder(link):
         shutil.move(link, _next_free_path(admin))
     if read_gitdir_link(folder) != admin:
-        replace_file(link, f"gitdir: {admin}\n".encode("utf-8", "surrogateescape"), mode=0o666)
+        write_gitdir_link(folder, admin)
     if not VALID_HEAD.match(read_small_file(admin / "HEAD")):
         replace_file(admin / "HEAD", f"ref: refs/heads/{branch}\n".encode(), mode=0o666)
 

@@ -267,8 +267,20 @@ def _repair(admin: Path, folder: Path) -> None:
     """Restore the two small files without content of their own that a dying git or agent may lose."""
     if not read_small_file(admin / "commondir"):
         replace_file(admin / "commondir", b"../..\n", mode=0o666)
-    if is_real_folder(folder) and not os.path.lexists(folder / ".git"):
-        replace_file(folder / ".git", f"gitdir: {admin}\n".encode("utf-8", "surrogateescape"), mode=0o666)
+    link = folder / ".git"
+    if is_real_folder(folder) and (not os.path.lexists(link) or (link.is_file() and not link.stat().st_size)):
+        write_gitdir_link(folder, admin)
+
+
+def write_gitdir_link(folder: Path, admin: Path) -> None:
+    """In place, in one write: after a crash, a temporary file in the workspace would be captured as the agent's work."""
+    link = folder / ".git"
+    link.unlink(missing_ok=True)
+    fd = os.open(link, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+    try:
+        os.write(fd, f"gitdir: {admin}\n".encode("utf-8", "surrogateescape"))
+    finally:
+        os.close(fd)
 
 
 def read_gitdir_link(folder: Path) -> Path | None:
