@@ -1,7 +1,7 @@
 """A faster `dataclass`: plait has more than two hundred, and creating them is most of what importing costs.
 
-Type checkers see the standard library's own, and at run time fields, `replace`, `asdict`, matching and pickling work the
-same. Only creating a class differs: the standard library reads each annotation three times and compiles up to six
+Type checkers see the standard library's own, and at run time fields, `replace`, `asdict`, matching and pickling work
+the same. Only creating a class differs: the standard library reads each annotation three times and compiles up to six
 functions per class; this one reads it once, compiles `__init__` when the first instance is made, and shares the other
 methods. Classes that need more than `frozen` and `slots`, or extend another, are left to the standard library.
 """

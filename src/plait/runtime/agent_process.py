@@ -34,7 +34,7 @@ class JobError(Exception):
 
 
 class Terminated(BaseException):
-    """A signal asks this process to end. It is raised where the process is, so that changes are undone first."""
+    """A signal asks this process to end. It is raised wherever the code is, so that changes are undone first."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)

@@ -1,7 +1,7 @@
-"""Replying: an agent that writes no file itself. Its last message is applied in its place: all of it, or nothing.
+"""Replies: an agent that doesn't write files itself. plait applies its last message for it, completely or not at all.
 
-The process runs the tool as its child, hands on what it prints, and hears it as the engine does. When the tool is done, the
-files that its last message names are written: `python -m plait.runtime.apply_reply SPEC -- COMMAND…`.
+`python -m plait.runtime.apply_reply SPEC -- COMMAND…` runs the tool as its child, passes its output through, and parses
+it as the engine does. When the tool has finished, it writes the files that the last message contains.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from plait.runtime.workspace_files import StagingError
 
 REPLY_SPEC_FILE = "replying.json"
 _FAILED = 1
-_NOT_FOUND, _NOT_RUN = 127, 126  # as shells tell it
+_NOT_FOUND, _NOT_RUN = 127, 126  # as in shells
 _CHUNK_BYTES = 64 << 10
-_MAX_LINE_BYTES = 8 << 20  # bytes of one line that are looked at: a whole message may be in it
-_MAX_OUTPUT_BYTES = 8 << 20  # bytes of what a tool that prints plain text says
+_MAX_LINE_BYTES = 8 << 20  # bytes of one line that are parsed: a whole message may be in it
+_MAX_OUTPUT_BYTES = 8 << 20  # bytes kept of a tool that prints plain text
 _MAX_ANSWER_LINES = 20_000  # that one answer may write
-_TAIL_BYTES = 8 << 10  # bytes that an exit is judged by
+_TAIL_BYTES = 8 << 10  # bytes of output from which an exit is classified
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class ReplySpec:
 
 @dataclass(frozen=True, slots=True)
 class _ToolResult:
-    """What a tool said last, and the end of what it printed; `ok`: it is done, by its own word and its exit."""
+    """A tool's last message and the end of its output; `ok`: both its report and its exit status say success."""
 
     code: int
     answer: str
@@ -55,12 +55,12 @@ class _ToolResult:
 
 
 def encode_reply_spec(spec: ReplySpec) -> str:
-    """It holds no secret."""
+    """The spec as JSON; it contains no secrets."""
     return msgspec.json.encode({"agent": spec.agent, "workspace": spec.workspace}).decode()
 
 
 def wrap_with_reply(argv: Sequence[str], spec_file: Path) -> tuple[str, ...]:
-    """The command that runs this one and applies what it says."""
+    """The command that runs this one and applies its reply."""
     return (sys.executable, "-E", "-P", "-m", "plait.runtime.apply_reply", str(spec_file), "--", *argv)
 
 
@@ -103,7 +103,7 @@ def _run_tool(spec: ReplySpec, argv: list[str]) -> _ToolResult:
                     size -= len(printed.popleft())
                 listener.feed(line.decode("utf-8", "replace").removesuffix("\n"))
         except BaseException:
-            tool.terminate()  # whoever ends this process means the tool
+            tool.terminate()  # a signal to this process is meant for the tool
             raise
     code = 128 - tool.returncode if tool.returncode < 0 else tool.returncode
     text = b"".join(printed).decode("utf-8", "replace")
@@ -113,7 +113,7 @@ def _run_tool(spec: ReplySpec, argv: list[str]) -> _ToolResult:
 
 
 def _read_lines(stream: IO[bytes]) -> Iterator[bytes]:
-    """Each as it comes, handed on first; of one without an end, as much as can be looked at."""
+    """Each line as it arrives, passed through first; an endless line is cut at the limit."""
     rest = b""
     while piece := stream.read(_CHUNK_BYTES):
         write_stdout(piece)

@@ -1,8 +1,8 @@
-"""Staging: files written into a workspace all at once, and taken back all at once.
+"""Write several files into a workspace atomically, and undo it atomically.
 
-What one `apply` does: recorded before it is done, so that it can be taken back, also by the next process.
+Each `apply` is recorded before it happens, so that this process, or the next one after a crash, can undo it.
 
-The folder in a workspace where new and old contents lie: on the same file system, and nothing that git sees.
+New and old contents are in a staging folder in the workspace: on the same file system, and hidden from git.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ from plait.runtime.workspace_files import (
 
 
 class StagedWrites:
-    """`left`: files that a dead process wrote and somebody changed since; they stay as they are.
+    """`left`: files that a dead process wrote and that were changed since; they stay as they are.
 
-    Every `apply` is a layer; they are taken back from the last to the first. A layer is on record before its first file is
-    renamed into place: whoever dies meanwhile is taken back by the next one who comes here.
+    Every `apply` is a layer; layers are undone from the last to the first. A layer is recorded before its first file is
+    renamed into place, so the next process in this workspace undoes what a killed one wrote.
     """
 
     def __init__(self, workspace: Path) -> None:
@@ -71,7 +71,7 @@ class StagedWrites:
             self._close()
 
     def read(self, path: str) -> str | None:
-        """Of a file in the workspace; None if there is none."""
+        """The text of a file in the workspace; None if there is no such file."""
         found = self._folder.read_bytes(check_path(path))
         self._known[path] = None if found is None else hash_content(found[0])
         text = "" if found is None else decode_text(found[0])
@@ -80,7 +80,7 @@ class StagedWrites:
         return None if found is None else text
 
     def apply(self, files: Mapping[str, str]) -> None:
-        """All of them, or none: what can't be done is said of all files at once."""
+        """Write all files or none; the error lists every file that can't be written."""
         plans = self._plan_all(files)
         self._check_unchanged(plan.write for plan in plans)
         if not plans:
@@ -101,7 +101,7 @@ class StagedWrites:
         self._known |= {write.path: write.new for write in layer.writes}
 
     def undo(self) -> None:
-        """Every file that was written, as it was before, whoever changed it since."""
+        """Restore every file that was written, even if it was changed since."""
         failed = [path for layer in reversed(self._layers) for path in self._undo_layer(layer)]
         if failed:
             raise StagingError(f"could not be put back as before: {', '.join(dict.fromkeys(failed))}")
@@ -109,7 +109,7 @@ class StagedWrites:
         self.keep()
 
     def keep(self) -> None:
-        """What was written stays; the old contents are forgotten."""
+        """Keep what was written and delete the old contents."""
         try:
             self._stage.remove()
         except OSError as error:
@@ -117,7 +117,7 @@ class StagedWrites:
         self._layers.clear()
 
     def _discard(self, layer: WriteLayer) -> None:
-        """What was staged for it; all of the stage, if nothing else needs it."""
+        """Delete what was staged for a layer, and the staging folder if it is no longer needed."""
         with suppress(OSError):
             self._stage.discard(*(f"{write.name}.{age}" for write in layer.writes for age in ("new", "old")))
             if not self._layers:
@@ -186,7 +186,7 @@ class StagedWrites:
             os.fsync(folder)
 
     def _undo_layer(self, layer: WriteLayer) -> list[str]:
-        """The paths for which that is not possible."""
+        """Undo one layer; returns the paths for which that is not possible."""
         failed: list[str] = []
         for write in reversed(layer.writes):
             try:
@@ -204,7 +204,7 @@ class StagedWrites:
             self._move(f"{write.name}.old", write.path)
 
     def _read_digest(self, path: str) -> str | None:
-        """The digest of what is there; "" if that is no file."""
+        """The digest of the current content; "" if it is not a file."""
         try:
             found = self._folder.read_bytes(path)
         except StagingError:
@@ -217,7 +217,7 @@ class StagedWrites:
                 os.rmdir(name, dir_fd=above)
 
     def _recover(self, layers: list[WriteLayer]) -> Iterator[str]:
-        """Take back what a dead process wrote, as far as it is still what it wrote; gives the paths of the rest."""
+        """Undo what a dead process wrote, except for files changed since; returns the paths of those."""
         first = {write.path: write.old for layer in reversed(layers) for write in layer.writes}
         for layer in reversed(layers):
             for write in reversed(layer.writes):
@@ -227,7 +227,7 @@ class StagedWrites:
                     continue
                 try:
                     self._restore(write)
-                except FileNotFoundError:  # somebody took the old content away
+                except FileNotFoundError:  # the old content was deleted
                     yield write.path
             self._remove_folders(layer)
 
@@ -241,7 +241,7 @@ class _PlannedWrite:
 
 
 def _find_clashes(files: Mapping[str, str]) -> Iterator[str]:
-    """Two names of one file on systems that do not tell capitals apart, and files that would be folders as well."""
+    """Names that differ only in case, and files that would also have to be folders."""
     names = sorted(files, key=lambda path: (*make_path_key(path).split("/"),))
     for one, other in pairwise(names):
         if make_path_key(one) == make_path_key(other):
@@ -255,7 +255,7 @@ _NAME = re.compile(r"[0-9]{1,6}-[0-9]{1,6}\Z")
 
 @dataclass(frozen=True, slots=True)
 class StagedWrite:
-    """`name` is how the stage calls the new and the old content. `old` None: there was no file. Both are digests."""
+    """One file of a layer. `name` is its name in the staging folder; `old` (None: no file) and `new` are digests."""
 
     path: str
     name: str
@@ -265,7 +265,7 @@ class StagedWrite:
 
 @dataclass(frozen=True, slots=True)
 class WriteLayer:
-    """`made` are the folders that it makes, the outermost first."""
+    """`made` are the folders that it creates, the outermost first."""
 
     writes: tuple[StagedWrite, ...]
     made: tuple[str, ...]
@@ -283,7 +283,7 @@ def encode_layers(layers: list[WriteLayer]) -> bytes:
 
 
 def decode_layers(data: bytes) -> list[WriteLayer]:
-    """Whoever ran in the workspace may have written this: every path is checked like any other."""
+    """The agent in the workspace may have written this record, so every path is checked."""
     try:
         said = json.loads(data)
         return [_parse_layer(row) for row in said["layers"]]
@@ -324,7 +324,7 @@ _MAX_RECORD_BYTES = 16 << 20  # bytes of a record
 
 
 class StagingFolder:
-    """Made when something is first written; what it holds has no folders."""
+    """The staging folder: created at the first write, without subfolders."""
 
     def __init__(self, folder: WorkspaceFolder) -> None:
         self._folder = folder
@@ -336,7 +336,7 @@ class StagingFolder:
         return self._fd
 
     def open(self) -> bool:
-        """The one that is there; false if there is none."""
+        """Open the existing folder; false if there is none."""
         try:
             status = os.stat(STAGING_DIR, dir_fd=self._folder.fd, follow_symlinks=False)
         except FileNotFoundError:
@@ -357,7 +357,7 @@ class StagingFolder:
             self.put(_IGNORE_FILE, _IGNORE_ALL, 0o600)
 
     def put(self, name: str, data: bytes, mode: int | None = None) -> None:
-        """Whole and on the disk, or not there."""
+        """Write a file completely and sync it, or leave none."""
         with suppress(FileNotFoundError):
             os.unlink(name, dir_fd=self.fd)
         fd = os.open(name, _CREATE_FLAGS, _DEFAULT_MODE, dir_fd=self.fd)
@@ -369,7 +369,7 @@ class StagingFolder:
                 rest = rest[os.write(fd, rest) :]
             os.fsync(fd)
         except BaseException:
-            self.discard(name)  # on a full disk, what is not whole only takes room
+            self.discard(name)  # on a full disk, an incomplete file only wastes space
             raise
         finally:
             os.close(fd)
@@ -380,7 +380,7 @@ class StagingFolder:
                 os.unlink(name, dir_fd=self._fd)
 
     def save_record(self, layers: list[WriteLayer]) -> None:
-        """From here on this is what a next process would take back."""
+        """Record the layers: from now on, a later process would undo them."""
         if not layers:
             self.remove_record()
             return
@@ -398,7 +398,7 @@ class StagingFolder:
         os.fsync(self.fd)
 
     def remove(self) -> None:
-        """The record first, what hides the rest from git last; whoever dies here leaves what the next one removes."""
+        """Remove the record first and the file that hides the folder from git last, so a crash leaves nothing visible."""
         if self._fd is None:
             return
         self.remove_record()
@@ -414,7 +414,7 @@ class StagingFolder:
             self._fd = None
 
     def _is_ours(self) -> bool:
-        """It hides itself from git, or somebody died before it did."""
+        """Whether plait made the folder: it hides itself from git, or a process died before that file was written."""
         names, hides = set(os.listdir(self.fd)), self._read(_IGNORE_FILE)  # noqa: PTH208 - of a descriptor
         return hides == _IGNORE_ALL or (names <= {_IGNORE_FILE} and _IGNORE_ALL.startswith(hides or b""))
 

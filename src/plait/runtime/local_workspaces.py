@@ -188,7 +188,7 @@ def _build_status_restorer(spec: CaptureSpec) -> RestoreStatuses:
         address = max(around, key=lambda each: len(each.path), default=None)
         if address is None:
             return new
-        # Formats are many, and few agents touch sources.
+        # Importing the formats is slow, and few agents change sources.
         from plait.sources.formats import get_entry
         from plait.sources.status_restore import restore_statuses
 

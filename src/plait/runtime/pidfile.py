@@ -46,7 +46,7 @@ def make_signature() -> str:
 
 
 def read_pidfile(path: Path) -> PidFile | None:
-    """None: there is none. Raises WorldError if that can't be told."""
+    """None: there is none. Raises WorldError if it can't be read."""
     try:
         fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     except (FileNotFoundError, NotADirectoryError):

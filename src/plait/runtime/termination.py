@@ -120,7 +120,7 @@ class Terminator:
             self._look()
         self._looked = time.monotonic()
         if self._active:
-            # With very many processes, a pass must not take all of the loop's time.
+            # With very many processes, a pass must not block the loop.
             self._look_after(max(self._pause, 3 * (self._looked - began)))
             self._pause = min(_MAX_PAUSE, self._pause * 1.25)
 

@@ -1,6 +1,6 @@
-"""A workspace by its descriptor: no link is followed on the way to a file, whatever happens to the names meanwhile.
+"""Access to a workspace through a descriptor: no link is followed on the way to a file, whatever is renamed meanwhile.
 
-How a file is written down, apart from its text: line ends and byte order mark. A new text takes over the old one's.
+Also a file's line endings and byte order mark, which a new text keeps.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ _LOCK_BUSY = {errno.EWOULDBLOCK, errno.EAGAIN}
 
 
 class StagingError(WorldError):
-    """Nothing was changed by the call that raises it, unless the message says so."""
+    """The call that raises this changed nothing, unless the message says so."""
 
 
 class FileChangedError(StagingError):
-    """Somebody else has written a file since it was read here: what was made of it does not fit any more."""
+    """A file was changed since it was read here, so that the new text no longer fits."""
 
 
 class WorkspaceFolder:
-    """The folder stays the same one if somebody renames it, or puts a link in its place. One process at a time has it."""
+    """It stays the same folder even if it is renamed or replaced by a link. Only one process at a time can open it."""
 
     def __init__(self, workspace: Path) -> None:
         try:
@@ -48,7 +48,7 @@ class WorkspaceFolder:
         try:
             fcntl.flock(self.fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
-            if error.errno in _LOCK_BUSY:  # some network file systems know no locks
+            if error.errno in _LOCK_BUSY:  # some network file systems have no locks
                 os.close(self.fd)
                 raise StagingError("another process writes to this workspace already") from error
 
@@ -57,7 +57,7 @@ class WorkspaceFolder:
 
     @contextmanager
     def open_parent(self, path: str, *, make: bool = False) -> Iterator[tuple[int, str]]:
-        """The descriptor of the folder that a file lies in, and its name there. FileNotFoundError: it is missing."""
+        """The descriptor of a file's folder, and its name there. Raises FileNotFoundError if the folder is missing."""
         *above, name = check_path(path).split("/")
         at = os.dup(self.fd)
         try:
@@ -85,7 +85,7 @@ class WorkspaceFolder:
         return inner
 
     def missing_folders(self, path: str) -> list[str]:
-        """Those on the way to a file, the outermost first."""
+        """The missing folders on the way to a file, the outermost first."""
         *above, _ = path.split("/")
         for count in range(1, len(above) + 1):
             folder = "/".join(above[:count])
@@ -94,7 +94,7 @@ class WorkspaceFolder:
         return []
 
     def lstat(self, path: str) -> os.stat_result | None:
-        """What is there, a link as a link."""
+        """The path's own stat; links are not followed."""
         try:
             with self.open_parent(path) as (folder, name):
                 return os.stat(name, dir_fd=folder, follow_symlinks=False)
@@ -119,7 +119,7 @@ class WorkspaceFolder:
 
 
 def check_path(path: str) -> str:
-    """In its one spelling already, and inside of the workspace."""
+    """Check that a path is normalised and inside the workspace."""
     found = normalize_path(path)
     if isinstance(found, PathRefusal):
         raise StagingError(f"{_printable(path)}: {found.reason}")
@@ -146,7 +146,7 @@ _BOM = b"\xef\xbb\xbf"
 
 
 def decode_text(data: bytes) -> str | None:
-    """What is to be read in it; None if it is no text. Line ends that are all CRLF are given as LF."""
+    """The text of a file; None if it isn't UTF-8 text. If all line endings are CRLF, they become LF."""
     try:
         text = data.removeprefix(_BOM).decode()
     except UnicodeDecodeError:

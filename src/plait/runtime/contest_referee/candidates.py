@@ -1,6 +1,6 @@
-"""The ground: the contested task's workspace. Candidates are put onto its base one after another; one of them stays.
+"""Trying candidates in the contested task's workspace: each is applied to its base in turn, and the winner stays.
 
-Scoring: a command of the person's own says, in each candidate's files, how good they are. The highest number wins.
+With `--score`, a command of the user's prints a number for each candidate. The highest number wins.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _MAX_KEPT_PATHS = 2000  # paths: more than a command line should hold
 
 @dataclass(frozen=True, slots=True)
 class CandidateFit:
-    """How a candidate's change fits onto the base: `against` says what stands against it; "": nothing."""
+    """How a candidate's change fits onto the base: `against` says why it doesn't fit; "": it fits."""
 
     objection: str = ""
     lines: int = 0
@@ -45,24 +45,24 @@ class CandidateWorkspace:
         self._kept: tuple[str, ...] | None = None
 
     def reset(self) -> None:
-        """As the base has it, whatever was tried here before; what was there before the first candidate stays."""
+        """Reset the workspace to the base; untracked files from before the first candidate stay."""
         self._git.run("reset", "--quiet", "--hard", self._base)
         if self._kept is None:
             self._kept = self._find_kept()
         kept = [word for path in self._kept for word in ("-e", f"/{_escape_pattern(path)}")]
-        # What one candidate's score left behind, also where git looks away, must not be the next one's.
+        # Files that scoring one candidate left, ignored ones too, must not influence the next.
         self._git.run(
             "clean", "-ffdxq" if len(self._kept) <= _MAX_KEPT_PATHS else "-ffdq", *kept[: 2 * _MAX_KEPT_PATHS]
         )
 
     def _find_kept(self) -> tuple[str, ...]:
-        """What outfitting put there, and all else that git ignores."""
+        """The files that setup placed, and everything else that git ignores."""
         admin = Path(self._git.text("rev-parse", "--absolute-git-dir"))
         words = ("ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z")
         return tuple(dict.fromkeys((*read_setup_paths(admin), *self._git.run(*words).fields)))
 
     def apply(self, candidate: Candidate) -> CandidateFit:
-        """Its own change, on the base: staged, so that it is taken as it is."""
+        """Apply the candidate's own change to the base, staged, so that exactly it is captured."""
         self.reset()
         theirs = self._git.with_options(variables=_FIXED_IDENTITY).text(
             "commit-tree", f"{candidate.tip}^{{tree}}", "-p", candidate.base, "-m", "candidate"
@@ -81,12 +81,12 @@ class CandidateWorkspace:
         return CandidateFit(lines=lines) if lines is not None else CandidateFit("nothing of it is new")
 
     def diff(self, most: int) -> str:
-        """What was put, as a patch; of a longer one the beginning."""
+        """The applied change as a patch, cut at the limit."""
         words = ("diff", "--cached", "--no-color", "--no-ext-diff", "--no-textconv", self._base)
         return self._git.run(*words).out[:most].decode("utf-8", "replace")
 
     def _count_lines(self) -> int | None:
-        """How many were added or taken away; None: there is no difference at all."""
+        """How many lines were added or removed; None: there is no difference at all."""
         words = ("diff", "--cached", "--numstat", "-z", "--no-renames", "--no-ext-diff", "--no-textconv")
         rows = [row.split("\t", 2) for row in self._git.run(*words, self._base).fields]
         if not rows:
@@ -95,7 +95,7 @@ class CandidateWorkspace:
 
 
 def try_candidate(ground: CandidateWorkspace, candidate: Candidate) -> CandidateFit:
-    """Like `put`; a candidate whose commits are gone costs itself."""
+    """Like `apply`, but a candidate whose commits are gone is only disqualified."""
     try:
         return ground.apply(candidate)
     except GitError as error:
@@ -103,11 +103,11 @@ def try_candidate(ground: CandidateWorkspace, candidate: Candidate) -> Candidate
 
 
 def _escape_pattern(path: str) -> str:
-    """For a pattern of ignored files."""
+    """Escape a path for a gitignore pattern."""
     return "".join(f"\\{char}" if char in "*?[]\\ !#" else char for char in path)
 
 
-_TAIL_BYTES = 16 << 10  # bytes of what it printed that are looked at
+_TAIL_BYTES = 16 << 10  # bytes of its output that are searched for the number
 
 
 _MAX_MESSAGE_CHARS = 200  # characters
@@ -118,18 +118,18 @@ _NUMBER = re.compile(r"[-+]?(?:\d{1,30}(?:\.\d{0,30})?|\.\d{1,30})(?:[eE][-+]?\d
 
 @dataclass(frozen=True, slots=True)
 class ScoreResult:
-    """`score` None: it is out, and `why` says by what."""
+    """`score` None: the candidate is disqualified, and `why` says why."""
 
     score: float | None
     why: str = ""
 
 
 def score_candidate(command: str, workspace: Path, folder: Path, candidate: Candidate) -> ScoreResult:
-    """The last line of its output that is a number. It may print any amount: what it prints goes into files."""
+    """The last line of the command's output that is a number. Its output goes to files, so any amount is fine."""
     out, err = folder / "score.out", folder / "score.err"
     env = {**os.environ, "PLAIT_ENTRANT": candidate.task, "PLAIT_ENTRANT_AGENT": candidate.agent}
     with out.open("wb") as printed, err.open("wb") as complained:
-        done = subprocess.run(  # the person's own command, for a shell as it says
+        done = subprocess.run(  # the user's own command, which is for a shell
             ["sh", "-c", command],  # as everywhere
             cwd=workspace,
             env=env,

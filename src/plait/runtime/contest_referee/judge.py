@@ -1,6 +1,6 @@
-"""What a judge is asked, and how its answer is read. Candidates go by letters: it can't tell which one is its own.
+"""The judge of a contest: its prompt, and how its answer is parsed. It sees letters, so it can't recognise its own change.
 
-Judging: an agent is asked for the order of the candidates, as a process of its own beside the referee's.
+The judge is an agent in a process of its own, started by the referee, that ranks the candidates.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ _RETRY_NOTE = "Your last answer had no such line that could be read. Answer agai
 
 
 def build_question(task: str, diffs: Mapping[str, str], files: Mapping[str, str], *, again: bool) -> str:
-    """`diffs` and `files` by letter: the change, and where the whole of it lies."""
+    """`diffs` and `files` by letter: the change (perhaps cut), and the file that has all of it."""
     room = _MAX_DIFF_CHARS // max(1, len(diffs))
     parts = [_QUESTION, "## The task", _quote(_truncate_at_line(task, _MAX_TASK_CHARS))]
     for letter, diff in diffs.items():
@@ -76,7 +76,7 @@ def build_question(task: str, diffs: Mapping[str, str], files: Mapping[str, str]
 
 
 def parse_order(answer: str, letters: Sequence[str]) -> list[str] | None:
-    """The letters, the best one first, as its last such line has them; None: it names not all of them, or one twice."""
+    """The letters of its last ranking line, best first; None: one is missing or named twice."""
     for said in reversed(_ORDER.findall(answer)):
         if _LETTER_LIST.fullmatch(said):
             named = re.findall(r"[A-Z]", said)
@@ -107,16 +107,16 @@ _CANDIDATE_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _CHUNK_BYTES = 64 << 10
 
 
-_MAX_LINE_BYTES = 8 << 20  # bytes of one line that are looked at: a whole message may be in it
+_MAX_LINE_BYTES = 8 << 20  # bytes of one line that are parsed: a whole message may be in it
 
 
-_MAX_KEPT_BYTES = 1 << 20  # bytes of what it printed that are kept
+_MAX_KEPT_BYTES = 1 << 20  # bytes of its output that are kept
 
 
-_EXIT_TAIL_BYTES = 8 << 10  # bytes that an exit is judged by
+_EXIT_TAIL_BYTES = 8 << 10  # bytes of output from which an exit is classified
 
 
-# What passes: then the contest waits, rather than being decided without its judge.
+# Temporary failures: the contest waits instead of being decided without its judge.
 _TEMPORARY = frozenset({Category.RATE_LIMIT, Category.OVERLOADED, Category.NETWORK})
 
 
@@ -135,9 +135,9 @@ class ContestJudge:
         self._spent = NO_SPEND
 
     def rank(self, task: str, diffs: Mapping[str, str], seed: str) -> tuple[list[str] | None, str]:
-        """The entrants, best first; None: it could not be asked or understood, and the words say why.
+        """The entrants, best first; or None and why the judge could not be asked or understood.
 
-        Raises JobError for what passes by itself.
+        Raises JobError for a temporary failure.
         """
         names = list(diffs)
         Random(seed).shuffle(names)  # noqa: S311 - chance, not secrets: nobody is always the first
@@ -220,7 +220,7 @@ class ContestJudge:
         outcome = listener.finish(code, text[-_EXIT_TAIL_BYTES:], time.time())
         self._report_spend(before + outcome.spend)
         said = listener.last_message if isinstance(listener, JsonLinesParser) else ""
-        # A tool that prints its answer in an object of its own makes one line of it.
+        # A tool that prints its answer as a JSON object prints it on one line.
         return _JudgeAnswer(said or text.replace("\\n", "\n"), outcome)
 
     def _report_spend(self, spend: Spend) -> None:
@@ -230,7 +230,7 @@ class ContestJudge:
 
 
 class _OutputTail:
-    """The end of what was printed."""
+    """The end of the output."""
 
     def __init__(self) -> None:
         self._lines: deque[bytes] = deque()
@@ -247,7 +247,7 @@ class _OutputTail:
 
 
 def _read_lines(stream: IO[bytes]) -> Iterator[bytes]:
-    """Each as it comes; of one without an end, as much as can be looked at."""
+    """Each line as it arrives; an endless line is cut at the limit."""
     rest = b""
     while piece := stream.read(_CHUNK_BYTES):
         *whole, rest = (rest + piece).split(b"\n")

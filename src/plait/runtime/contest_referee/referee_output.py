@@ -22,7 +22,7 @@ _MAX_MESSAGE_CHARS = 500
 
 @dataclass(slots=True)
 class ContestRow:
-    """One candidate. `rank` 0: it is disqualified, and `why` says by what."""
+    """One candidate. `rank` 0: it is disqualified, and `why` says why."""
 
     entrant: str
     rank: int = 0
@@ -31,7 +31,7 @@ class ContestRow:
 
 
 class RefereeReporter:
-    """Redacts the text of agents and tools, and makes it plain."""
+    """Redacts the text of agents and tools, and removes control characters."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

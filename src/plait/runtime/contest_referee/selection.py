@@ -1,4 +1,4 @@
-"""Choosing: who fits onto the base, in which order they stand, and the first of them into the workspace."""
+"""Selecting the winner: which candidates fit onto the base, their order, and the best one's change in the workspace."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from plait.runtime.contest_referee.candidates import CandidateWorkspace, score_c
 from plait.runtime.contest_referee.judge import ContestJudge
 from plait.runtime.contest_referee.referee_output import ContestRow, RefereeReporter
 
-_MAX_DIFF_BYTES = 4 << 20  # bytes of a change that a judge can look at
+_MAX_DIFF_BYTES = 4 << 20  # bytes of a change that the judge's prompt may contain
 
 
 @dataclass(frozen=True, slots=True)
 class _Contestant:
-    """A candidate that is in the contest: whoever has the smallest `key` comes first where nobody says otherwise."""
+    """A candidate that fits. Without a score or a judge, the one with the smallest `key` wins."""
 
     candidate: Candidate
     lines: int
@@ -30,7 +30,7 @@ class _Contestant:
 
 
 def select_winner(spec: RefereeSpec, reporter: RefereeReporter, rows: list[ContestRow]) -> None:
-    """`rows` are what is known of each candidate, also if it comes to nothing. Raises JobError or PlaitError."""
+    """`rows` is filled with what is known of each candidate, even if no winner is found. Raises JobError or PlaitError."""
     rows += [ContestRow(candidate.task) for candidate in spec.candidates]
     known_rows = {row.entrant: row for row in rows}
     ground = CandidateWorkspace(Path(spec.workspace), spec.base)
@@ -54,7 +54,7 @@ def select_winner(spec: RefereeSpec, reporter: RefereeReporter, rows: list[Conte
 def _find_fitting(
     spec: RefereeSpec, ground: CandidateWorkspace, reporter: RefereeReporter, rows: Mapping[str, ContestRow]
 ) -> dict[str, _Contestant]:
-    """Those whose change can be put onto the base; with a score command, those that have a score."""
+    """The candidates whose change applies to the base and, with a score command, that have a score."""
     left: dict[str, _Contestant] = {}
     for candidate in spec.candidates:
         row, fit = rows[candidate.task], try_candidate(ground, candidate)
@@ -78,7 +78,7 @@ def _rank_candidates(
     rows: Mapping[str, ContestRow],
     left: Mapping[str, _Contestant],
 ) -> tuple[list[str], str]:
-    """Best first, and by what the first one is the best."""
+    """The candidates, best first, and why the first one is the best."""
     plain = sorted(left, key=lambda name: left[name].key)
     if len(plain) <= 1:
         return plain, "it is the only one that can be taken"

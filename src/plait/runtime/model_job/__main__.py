@@ -19,7 +19,7 @@ _MAX_PROMPT_CHARS = 4 << 20
 
 def main(words: list[str]) -> NoReturn:
     code = run_until_signal(lambda: _execute(Path(words[0]) if words else Path()))
-    os._exit(code)  # a stream that was left half read would keep the process at its end
+    os._exit(code)  # a stream that was not read to its end would keep the process from exiting
 
 
 def _execute(file: Path) -> int:

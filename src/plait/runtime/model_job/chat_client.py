@@ -1,7 +1,7 @@
-"""The server: one conversation in, one answer out, streamed and bounded.
+"""The model server: sends one conversation, and returns one answer, streamed and bounded.
 
-The clock measures silence: whoever sends nothing for so long has stalled, however much came before. Sending without an end
-is ended too.
+The timeout measures silence: a server that sends nothing for that long has stalled, however much it sent before. An
+endless answer is stopped too.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ if TYPE_CHECKING:
     from openai.types.chat import ChatCompletionChunk, ChatCompletionMessageParam
 
 _CONNECT_TIMEOUT_SECONDS = 10.0  # seconds
-_MAX_MESSAGE_CHARS = 500  # characters of a server's own words
-_AVERAGE_LINE_CHARS = 200  # characters that a line may have on the average
-_REASONING_FACTOR = 8  # so many times as much as it may answer, it may think
+_MAX_MESSAGE_CHARS = 500  # characters of a server's error message
+_AVERAGE_LINE_CHARS = 200  # average characters per line
+_REASONING_FACTOR = 8  # a model may think this many times as much as it may answer
 _THINK_BLOCK = re.compile(r"\s*<think>.*?</think>\s*", re.DOTALL)
 _INSTALL_HINT = "Install it with: pip install 'plait[model]'"
 
 
 @dataclass(frozen=True, slots=True)
 class ChatReply:
-    """`cut`: the model reached the end of what it may write."""
+    """`cut`: the model reached its output limit."""
 
     text: str
     cut: bool = False
@@ -47,13 +47,13 @@ class ChatReply:
 
 class ChatClient:
     def __init__(self, settings: ModelConfig, key: str, reporter: JobReporter) -> None:
-        """Raises JobError where the client is not installed."""
+        """Raises JobError if the client library is not installed."""
         self._settings = settings
         self._reporter = reporter
         self._client = _create_client(settings, key)
 
     def complete(self, messages: Sequence[ChatMessage], model: str, *, lines: int) -> ChatReply:
-        """Raises JobError. Of an answer of more than `lines` lines, nothing is taken."""
+        """Raises JobError, also for an answer of more than `lines` lines."""
         written = _PartialReply(lines * _AVERAGE_LINE_CHARS)
         try:
             for chunk in self._stream(messages, model):
@@ -61,7 +61,7 @@ class ChatClient:
                 self._reporter.report_progress(f"{model} writes: {written.lines} lines", ActivityKind.SAYS)
         except JobError:
             raise
-        except Exception as error:  # which library carries the stream is the client's own affair
+        except Exception as error:  # the client library decides which HTTP library it uses
             raise to_job_error(error, self._settings, begun=written.begun) from error
         finally:
             self._reporter.report_usage(model, written.tokens(messages))
@@ -83,7 +83,7 @@ class ChatClient:
 
 
 class _PartialReply:
-    """What came so far."""
+    """The answer so far."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -114,7 +114,7 @@ class _PartialReply:
             raise JobError(f"the answer had no end: it was stopped after {self._size + self._thought:,} characters")
 
     def tokens(self, messages: Sequence[ChatMessage]) -> Tokens:
-        """A guess, where the server does not tell; what it refused cost nothing."""
+        """An estimate if the server reports no tokens; a refused request costs nothing."""
         if self._used is not None or not self.begun:
             return self._used or Tokens()
         return Tokens(sum(about(each.text) for each in messages), -(-(self._size + self._thought) // 4))
@@ -124,7 +124,7 @@ class _PartialReply:
             raise JobError("the answer was cut off: the stream ended before it was over", Category.NETWORK)
         if self._finish == "content_filter":
             raise JobError("the server's content filter stopped the answer")
-        text = "".join(self._parts).encode("utf-8", "replace").decode()  # halves of characters are none
+        text = "".join(self._parts).encode("utf-8", "replace").decode()  # lone surrogates can't be encoded
         return ChatReply(
             _THINK_BLOCK.sub("", text, count=1) if _THINK_BLOCK.match(text) else text,
             self._finish == "length",
@@ -132,7 +132,7 @@ class _PartialReply:
 
 
 def to_job_error(error: Exception, settings: ModelConfig, *, begun: bool) -> JobError:
-    """What went wrong between here and the server, by its category. `begun`: an answer was on its way."""
+    """The error with its category. `begun`: the answer had begun to arrive."""
     import openai
 
     where = settings.base_url
@@ -145,7 +145,7 @@ def to_job_error(error: Exception, settings: ModelConfig, *, begun: bool) -> Job
         return JobError(f"{where} can't be reached: {said}", Category.NETWORK)
     said = _clean(str(error.__cause__ or error)) or type(error).__name__
     if isinstance(error, openai.APIError) and not isinstance(error, openai.APIConnectionError):
-        found = classify_error(said)  # the server itself said so, in the middle of a stream
+        found = classify_error(said)  # the server reported it in the middle of a stream
         return JobError(f"{where} broke off: {said}", found.category if found else Category.OVERLOADED)
     return JobError(f"the answer from {where} was cut off: {said}", Category.NETWORK)
 
@@ -188,19 +188,19 @@ def _create_client(settings: ModelConfig, key: str) -> OpenAI:
     except ImportError as error:
         raise JobError(f"the openai client is not installed. {_INSTALL_HINT}", Category.USAGE) from error
     timeout = openai.Timeout(settings.stall_timeout, connect=_CONNECT_TIMEOUT_SECONDS)
-    # A proxy has no business between this process and its own machine.
+    # Connections to this machine don't go through a proxy.
     http = openai.DefaultHttpxClient(trust_env=not is_local(settings.base_url), timeout=timeout)
     return openai.OpenAI(
-        api_key=key or "none",  # a client without one refuses; a server that needs none takes any
+        api_key=key or "none",  # the client refuses to work without a key; a server that needs none ignores it
         base_url=settings.base_url,
         timeout=timeout,
-        max_retries=0,  # plait knows when to try again
+        max_retries=0,  # plait retries by its own rules
         http_client=http,
     )
 
 
 def _reasoning_text(delta: object) -> str:
-    """Models that think aloud do so beside their answer, each server under a name of its own."""
+    """The reasoning of a model comes in a separate field, whose name depends on the server."""
     for name in ("reasoning_content", "reasoning"):
         said = getattr(delta, name, None)
         if isinstance(said, str):

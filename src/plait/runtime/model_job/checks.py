@@ -1,4 +1,4 @@
-"""Checks: build, test and lint commands on what was written. What they print is bounded; the key is not among what they see."""
+"""Checks: build, test and lint commands on the result. Their output is bounded, and their environment lacks the API key."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from plait.runtime.model_job.job_output import JobReporter
 _SHELL = "/bin/sh"
 _CHUNK_BYTES = 64 << 10
 _POLL_SECONDS = 0.1  # seconds
-_MAX_OUTPUT_CHARS = 16 << 10  # characters of the end of what a command printed
+_MAX_OUTPUT_CHARS = 16 << 10  # characters kept from the end of a command's output
 
 
 @dataclass(frozen=True, slots=True)
 class CheckFailure:
-    """A command that did not pass, and the end of what it printed."""
+    """A command that failed, and the end of its output."""
 
     command: str
     code: int
@@ -45,7 +45,7 @@ class CheckRunner:
         self._reporter = reporter
 
     def run(self) -> CheckFailure | None:
-        """The first that fails; None: all pass."""
+        """The first failure; None: all commands pass."""
         for command in self._commands:
             self._reporter.report_activity(command, ActivityKind.RUNS)
             code, output = self._run_command(command)
@@ -68,14 +68,14 @@ class CheckRunner:
             assert process.stdout is not None
             try:
                 output = self._read_output(process.stdout, process)
-            except BaseException:  # somebody ends this process: nobody waits for the command
+            except BaseException:  # this process is being terminated: don't wait for the command
                 with suppress(ProcessLookupError):
                     os.killpg(process.pid, signal.SIGKILL)
                 raise
         return process.returncode, output
 
     def _read_output(self, stream: IO[bytes], process: subprocess.Popen[bytes]) -> str:
-        """The end of what it prints, however long it is."""
+        """The end of the command's output, however long that is."""
         kept: deque[bytes] = deque()
         size = 0
         while piece := _read_chunk(stream, process):
@@ -88,7 +88,7 @@ class CheckRunner:
 
 
 def _read_chunk(stream: IO[bytes], process: subprocess.Popen[bytes]) -> bytes:
-    """Nothing once the command is over, also if something that it has left running could still print."""
+    """Empty once the command has exited, even if a process it left running could still print."""
     while True:
         over = process.poll() is not None
         if select([stream], [], [], 0 if over else _POLL_SECONDS)[0]:

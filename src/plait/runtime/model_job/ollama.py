@@ -1,6 +1,6 @@
-"""Places: whether a server is on this machine, and where Ollama is to be found.
+"""The server before a job starts: whether it is on this machine, whether it answers, and whether it has the model.
 
-Preflight: whether the server is there, and the model on it. Ollama is started where it is installed and does not run.
+A local Ollama that is installed but not running is started.
 """
 
 from __future__ import annotations
@@ -37,18 +37,18 @@ def is_local(url: str) -> bool:
 
 
 def server_root(url: str) -> str:
-    """The server itself: Ollama has an interface of its own beside the other one."""
+    """The server's address without the path: Ollama's own API is beside the OpenAI-compatible one."""
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc}"
 
 
 def is_ollama_address(url: str, environment: Mapping[str, str]) -> bool:
-    """It is where this machine's Ollama is, or would be if it ran."""
+    """Whether this is the address of this machine's Ollama, running or not."""
     return is_local(url) and _port(url) == _parse_ollama_port(environment.get("OLLAMA_HOST", ""))
 
 
 def ollama_host(url: str) -> str:
-    """As Ollama is told where to be."""
+    """Host and port from `OLLAMA_HOST`, as Ollama itself reads it."""
     name = urlsplit(url).hostname or "127.0.0.1"
     return f"{'127.0.0.1' if name == 'localhost' else f'[{name}]' if ':' in name else name}:{_port(url)}"
 
@@ -68,7 +68,7 @@ def _parse_ollama_port(said: str) -> int:
 OLLAMA_PROGRAM = "ollama"
 
 
-_START_TIMEOUT_SECONDS = 60.0  # seconds that Ollama has to answer in
+_START_TIMEOUT_SECONDS = 60.0  # seconds until Ollama must answer after it was started
 
 
 _POLL_SECONDS = 0.1
@@ -83,7 +83,7 @@ _MAX_RESPONSE_BYTES = 1 << 20  # bytes of one
 _MAX_MODELS_SHOWN = 8
 
 
-# A shell between: it ends at once, so that what it started is nobody's child and outlives this attempt.
+# Started through a shell that exits at once, so that Ollama has no parent here and outlives this attempt.
 _DETACHED = 'exec "$@" </dev/null >>"$PLAIT_OLLAMA_LOG" 2>&1 & echo $!'
 
 
@@ -91,7 +91,7 @@ _LOG_TAIL_BYTES = 4096  # bytes at the end of its output
 
 
 def check_server(settings: ModelConfig, model: str, reporter: JobReporter) -> None:
-    """Raises JobError. Only what is on this machine is looked at: other servers say themselves what is wrong."""
+    """Raises JobError. Only a server on this machine is checked: others report themselves what is wrong."""
     url = settings.base_url
     found = is_local(url) and _is_ollama(url)
     if not found and is_ollama_address(url, os.environ) and not _is_port_taken(url):
@@ -113,18 +113,18 @@ def _start_ollama(settings: ModelConfig, reporter: JobReporter) -> None:
         why = f"nothing answers at {url}, and Ollama is not installed"
         raise JobError(f"{why}: install it, or set [model] base_url", Category.NETWORK)
     with _startup_lock(reporter) as folder:
-        if not _is_ollama(url):  # somebody else may have started it meanwhile
+        if not _is_ollama(url):  # another job may have started it meanwhile
             reporter.report_activity("starting Ollama", ActivityKind.RUNS)
             log = folder / "ollama.log"
             _wait_until_ready(url, _spawn_ollama(url, settings.context_tokens, log), log, reporter)
 
 
 def _spawn_ollama(url: str, context: int, log: Path) -> int:
-    """No process of this attempt: other jobs use it, and it stays when this one is over or cancelled. Gives its pid."""
+    """Start it outside of this attempt's processes: other jobs use it, and it stays when this one ends. Returns its pid."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("PLAIT_")}
     kept.pop(process_identity.TAG_VARIABLE, None)
     asked = {"OLLAMA_HOST": ollama_host(url), "PLAIT_OLLAMA_LOG": str(log)}
-    # Without being told, it cuts prompts at a few thousand tokens, and says nothing.
+    # By default, Ollama silently cuts prompts at a few thousand tokens.
     kept.setdefault("OLLAMA_CONTEXT_LENGTH", str(max(8192, 2 * context)))
     shell = subprocess.Popen(  # fixed words
         ["/bin/sh", "-c", _DETACHED, "sh", OLLAMA_PROGRAM, "serve"],
@@ -139,7 +139,7 @@ def _spawn_ollama(url: str, context: int, log: Path) -> int:
 
 
 def _leave_cgroup() -> None:
-    """The attempt's control group is ended as a whole; its parent is the engine's."""
+    """Move out of the attempt's cgroup, which is killed as a whole, to its parent, which is the engine's."""
     with suppress(OSError):
         own = cgroup.parent_cgroup()
         if own and Path(own).name.startswith("plait-"):
@@ -149,7 +149,7 @@ def _leave_cgroup() -> None:
 def _wait_until_ready(url: str, pid: int, log: Path, reporter: JobReporter) -> None:
     deadline = time.monotonic() + _START_TIMEOUT_SECONDS
     while time.monotonic() < deadline:
-        process = read_process(pid)  # before it is asked: whoever answered and ended is not there either
+        process = read_process(pid)  # before the request: a process that answered and then exited doesn't count
         if _is_ollama(url):
             return
         if process is None or process.is_zombie:
@@ -160,7 +160,7 @@ def _wait_until_ready(url: str, pid: int, log: Path, reporter: JobReporter) -> N
 
 
 def _last_log_line(log: Path) -> str:
-    """What it said at the end, and where the rest is."""
+    """The last line of its log, and where the log is."""
     with suppress(OSError):
         lines = [
             to_plain_text(line) for line in log.read_bytes()[-_LOG_TAIL_BYTES:].decode("utf-8", "replace").split("\n")
@@ -172,7 +172,7 @@ def _last_log_line(log: Path) -> str:
 
 @contextmanager
 def _startup_lock(reporter: JobReporter) -> Iterator[Path]:
-    """The folder that is locked meanwhile. A lock dies with its holder; what is started holds none."""
+    """Hold a lock on the folder meanwhile. It is released when this process dies; Ollama doesn't inherit it."""
     from platformdirs import user_cache_path  # only where there is something to start
 
     folder = user_cache_path("plait", appauthor=False) / "ollama"
@@ -190,7 +190,7 @@ def _is_ollama(url: str) -> bool:
 
 
 def _list_models(url: str) -> list[str] | None:
-    """None: it does not tell."""
+    """None: the server doesn't list them."""
     told = _get_json(url, "/api/tags")
     listed = told.get("models") if isinstance(told, dict) else None
     if not isinstance(listed, list):
@@ -200,7 +200,7 @@ def _list_models(url: str) -> list[str] | None:
 
 
 def _is_port_taken(url: str) -> bool:
-    """Somebody else is where Ollama would be: it speaks for itself."""
+    """Whether another program listens at Ollama's address; the request will show what it is."""
     name, _, port = ollama_host(url).rpartition(":")
     try:
         with socket.create_connection((name.strip("[]"), int(port)), _REQUEST_TIMEOUT_SECONDS):
@@ -210,7 +210,7 @@ def _is_port_taken(url: str) -> bool:
 
 
 def _get_json(url: str, path: str) -> object:
-    """What Ollama itself says; None: it is not there, or no Ollama."""
+    """An answer of Ollama's own API; None: nothing answers, or it is not Ollama."""
     try:
         with build_opener(ProxyHandler({})).open(
             f"{server_root(url)}{path}", timeout=_REQUEST_TIMEOUT_SECONDS

@@ -1,6 +1,6 @@
-"""Material: what a job is about. Its files as they are, its context within limits, the system prompts.
+"""A model job from start to end: read its files and context, write, check, review.
 
-The whole of a job: written, checked, judged. What does not pass is undone; one answer may be asked for again.
+A result that doesn't pass is undone. One answer per attempt may be requested again.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _MAX_PROMPT_BYTES = 64 << 10  # bytes of a system prompt
 
 
 def read_texts(staging: StagedWrites, paths: Iterable[str]) -> dict[str, str]:
-    """Those that are there. Raises JobError for what a job may not name."""
+    """The texts of the existing files. Raises JobError for a path that a job may not name."""
     found: dict[str, str] = {}
     for path in paths:
         try:
@@ -64,7 +64,7 @@ def read_texts(staging: StagedWrites, paths: Iterable[str]) -> dict[str, str]:
 def build_context(
     spec: ModelJobSpec, job: ModelJob, instructions: str, staging: StagedWrites, own: Mapping[str, str]
 ) -> JobContext:
-    """What the job names, and what would help. `own` are the job's files, which are shown anyway."""
+    """The files that the job names and other useful ones. `own` are the job's files, which are shown anyway."""
     limits = ContextLimits(spec.settings.context_lines, spec.settings.context_tokens)
     given = {path: _read_or_none(staging, path) for path in job.context}
     helpful = guess_context_files(job, instructions, own, _list_tracked_files(Path(spec.workspace)) - {spec.source})
@@ -85,7 +85,7 @@ def read_system_prompts(spec: ModelJobSpec, staging: StagedWrites) -> dict[str, 
 
 
 def _read_prompt(spec: ModelJobSpec, staging: StagedWrites, file: Path) -> str | None:
-    """Below the workspace no link is followed: what a link leads to would be told to a server."""
+    """No link in the workspace is followed: its target would be sent to a server."""
     try:
         return _read_or_none(staging, file.relative_to(spec.workspace).as_posix())
     except ValueError:
@@ -104,7 +104,7 @@ def _prompt_files(folder: Path) -> list[Path]:
 
 
 def _list_tracked_files(workspace: Path) -> frozenset[str]:
-    """All that git tracks; where there is no git, nothing is known."""
+    """All files that git tracks; none without git."""
     try:
         return frozenset(Git(workspace).run("ls-files", "-z").fields)
     except WorldError:
@@ -118,22 +118,22 @@ def _read_or_none(staging: StagedWrites, path: str) -> str | None:
         return None
 
 
-_EXTRA_LINES = 200  # lines around files: what a model says of them
+_EXTRA_LINES = 200  # lines that a model may write around the files
 
 
-_MAX_VERDICT_LINES = 400  # lines that one may have
+_MAX_VERDICT_LINES = 400  # lines of one answer
 
 
 @dataclass(frozen=True, slots=True)
 class _Exchange:
-    """What was asked last, and answered."""
+    """The last prompt and its answer."""
 
     messages: tuple[ChatMessage, ...]
     said: str
 
 
 def run_job(spec: ModelJobSpec, instructions: str, reporter: JobReporter, result: JobResult) -> None:
-    """Raises JobError, and nothing is kept. `result` is filled in as it goes."""
+    """Raises JobError after undoing all changes. `result` is filled in along the way."""
     settings = spec.settings
     reporter.report_phase("preflight")
     server = ChatClient(settings, _find_api_key(settings), reporter)
@@ -146,7 +146,7 @@ def run_job(spec: ModelJobSpec, instructions: str, reporter: JobReporter, result
 
 
 def _find_api_key(settings: ModelConfig) -> str:
-    """Servers of this machine mostly want none, whatever is set."""
+    """A missing key is no error for a server on this machine, which usually needs none."""
     found = os.environ.get(settings.key or "", "")
     if settings.key and not found and not is_local(settings.base_url):
         raise JobError(f"{settings.key}, which [model] key names, is not set", Category.AUTH)
@@ -204,20 +204,20 @@ class _JobRunner:
             if judged is None or judged.passed:
                 break
             why = f"judged {judged.ruling}: {judged.reasons or 'no reasons were given'}"
-            if judged.ruling is Ruling.FAIL_HARD:  # another answer would not help
+            if judged.ruling is Ruling.FAIL_HARD:  # another answer wouldn't help
                 raise JobError(why, Category.VERIFY)
             self._take_retry(why)
             self._rewrite(judged.reasons)
         self._result.outputs = [JobOutput(path, len(text.splitlines())) for path, text in self._files.items()]
 
     def _write(self, feedback: str = "") -> None:
-        """All turns, from the beginning."""
+        """Do all turns from the beginning."""
         for turn in self._turns.turns:
             self._reporter.report_phase(f"writing {turn}" if turn else "writing")
             self._run_turn(turn, self._turns.build_prompt(turn, self._files, feedback))
 
     def _rewrite(self, reasons: str) -> None:
-        """One answer is put right in its own conversation; several are begun anew."""
+        """A single answer is corrected in its conversation; several are written again from the beginning."""
         talk = self._last_exchange
         self._staging.undo()
         self._files = {}
@@ -239,7 +239,7 @@ class _JobRunner:
             messages = build_retry_prompt(messages, reply.text, listed)
 
     def _apply(self, answer: JobAnswer) -> JobAnswer:
-        """It is in the workspace, or why not."""
+        """Apply the answer to the workspace; returns why not, if it can't be."""
         if answer.errors:
             return answer
         if not answer.files:
@@ -257,7 +257,7 @@ class _JobRunner:
         return answer
 
     def _pass_checks(self) -> None:
-        """Raises JobError when the model can't put it right in its rounds."""
+        """Raises JobError if the model can't repair it within its rounds."""
         if self._spec.settings.checks:
             self._reporter.report_phase("checks")
         while (failed := self._run_checks()) is not None:
@@ -268,7 +268,7 @@ class _JobRunner:
             self._repair(failed)
 
     def _run_checks(self) -> CheckFailure | None:
-        """They may have put the files into another form: that is what is repaired, and judged."""
+        """Run the checks, which may reformat files: the reformatted files are what is repaired and reviewed."""
         failed = self._checks.run()
         for path in self._files:
             with suppress(StagingError):
@@ -276,7 +276,7 @@ class _JobRunner:
         return failed
 
     def _repair(self, failed: CheckFailure) -> None:
-        """One round. An answer that can't be taken is one too."""
+        """One round of repair. An unusable answer counts as a round."""
         messages = build_repair_prompt(self._inputs, self._files, failed.command, failed.output, self._systems)
         reply = self._ask(messages, self._spec.model, self._max_lines(None))
         most = self._spec.settings.output_lines
@@ -300,12 +300,12 @@ class _JobRunner:
 
     @property
     def _inputs(self) -> PromptInputs:
-        """A task that is no job is about what it wrote."""
+        """The files to review: of a task that isn't a job, those it wrote."""
         ask = self._turns.inputs
         return ask if self._spec.job is not None else replace(ask, job=make_job(tuple(self._files)))
 
     def _take_retry(self, why: str, category: Category = Category.VERIFY) -> None:
-        """Once."""
+        """Whether an answer may be requested again; true only once."""
         if self._result.retry_used:
             raise JobError(why, category)
         self._result.retry_used = True

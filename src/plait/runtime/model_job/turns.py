@@ -1,4 +1,4 @@
-"""Writing: what a model is asked for, file by file where the job says so, and what its answers come to."""
+"""The turns of a job: what a model is asked to write, file by file if the job says so, and how its answers are parsed."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from plait.runtime.model_job.chat_client import ChatReply
 from plait.runtime.workspace_files import StagingError
 
 _SYSTEM = "You change files of a repository, as the task asks. You have no tools: you answer with the files."
-_DEFAULT_MAX_FILES = 8  # files that a task may write which names none, for the length of its answer
+_DEFAULT_MAX_FILES = 8  # assumed number of files of a task that names none, which limits the length of its answer
 
 
 class Turns(Protocol):
-    """What is to be written, in turns. `ask` is what judging and repairing it needs to know."""
+    """What is to be written, in turns. `ask` is the job as reviewing and repairing need it."""
 
     @property
     def inputs(self) -> PromptInputs: ...
 
     @property
     def turns(self) -> tuple[str | None, ...]:
-        """A file each, or None: all that is left."""
+        """One file per turn, or None: all remaining files."""
 
     def max_files(self, turn: str | None) -> int:
         """How many files the answer has, at most."""
@@ -41,7 +41,7 @@ class Turns(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class JobTurns:
-    """As a job says."""
+    """The turns of a model job."""
 
     inputs: PromptInputs
     systems: Mapping[str, str]
@@ -66,7 +66,7 @@ class JobTurns:
 
 @dataclass(frozen=True, slots=True)
 class TaskTurns:
-    """A task like any other: named files, as a whole or as edits. `touches` are those that it may write; none: any."""
+    """The one turn of an ordinary task: whole files or edits. `touches` are the files it may write; none: any."""
 
     inputs: PromptInputs
     touches: tuple[str, ...]
@@ -92,14 +92,14 @@ class TaskTurns:
             try:
                 return staging.read(path)
             except StagingError:
-                return None  # putting it there says why not
+                return None  # applying the answer reports the reason
 
         allowed = self.touches or None
         return parse_reply_files(reply.text, read, cut=reply.cut, allowed=allowed, max_lines=self.max_lines)
 
 
 def make_job(touches: tuple[str, ...]) -> ModelJob:
-    """What judging and repairing need: a task's files, as those of a job."""
+    """A task's files as a job, which reviewing and repairing need."""
     return ModelJob(touches[0] if touches else "", ModelJobMode.EDIT, outputs=touches, targets=touches)
 
 

@@ -17,7 +17,7 @@ from plait.system.atomic_files import replace_file
 from plait.system.stdout_messages import print_message, to_single_line
 
 _SHELL = "/bin/sh"
-_NOT_FOUND, _NOT_EXECUTABLE = 127, 126  # as shells tell it
+_NOT_FOUND, _NOT_EXECUTABLE = 127, 126  # as in shells
 
 
 def main(words: list[str]) -> NoReturn:
@@ -47,7 +47,7 @@ def _prepare(spec_file: Path) -> None:
 
 
 def _restore_locale() -> None:
-    """Python replaces the C locale in the environment; the agent gets the original, where the system tells it."""
+    """Python replaces the C locale in the environment; the agent gets the original, if the system reveals it."""
     with suppress(OSError):
         given = Path("/proc/self/environ").read_bytes().split(b"\0")
         os.environ.pop("LC_CTYPE", None)

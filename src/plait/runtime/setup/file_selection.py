@@ -1,6 +1,6 @@
-"""Which files of the checkout a workspace is given: those that git ignores and a pattern names.
+"""Which files of the checkout are copied or linked into a workspace: ignored ones that a pattern matches.
 
-What git tracks in a workspace: nothing that it is given may lie over it.
+Files that git tracks in the workspace are never overwritten.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def find_checkout_top(top: Path) -> Path | None:
 
 
 def find_include_file(top: Path) -> Path | None:
-    """The file of patterns that other tools for worktrees read too, if it is one."""
+    """`.worktreeinclude`, which other worktree tools read too, if it is a file."""
     path = top / INCLUDE_FILE
     try:
         status = path.lstat()
@@ -50,12 +50,12 @@ def select_files(top: Path, patterns: Sequence[str], file: Path | None = None) -
 
 
 def is_covered(paths: Collection[str], path: str) -> bool:
-    """Whether it is among them, or in a folder that is."""
+    """Whether the path or a folder around it was selected."""
     return path in paths or any(folder in paths for folder in _parent_folders(path))
 
 
 def explain_missed(top: Path, patterns: Sequence[str], found: Sequence[str]) -> Iterator[str]:
-    """Why plain names among the patterns chose nothing."""
+    """Why plain names among the patterns match nothing."""
     for each in patterns:
         name = each.strip("/")
         if _GLOB_CHARACTERS & {*each} or not name or any(name == path.strip("/") for path in found):
@@ -69,14 +69,14 @@ def explain_missed(top: Path, patterns: Sequence[str], found: Sequence[str]) -> 
 
 
 def _list_ignored(top: Path, *flags: str) -> set[str]:
-    """Git names a folder that is chosen whole alone, and one of which all files are chosen before its files."""
+    """git lists a folder matched as a whole alone, and a folder of which all files match before those files."""
     words = Git(top).run("ls-files", "-z", "--others", "--ignored", "--directory", *flags).fields
     parents = {folder for word in words for folder in _parent_folders(word)}
     return {word for word in words if word not in parents}
 
 
 def _parent_folders(path: str) -> Iterator[str]:
-    """All that it lies in, each with a slash at its end."""
+    """All folders around it, each with a slash at its end."""
     at = path.find("/")
     while 0 <= at < len(path) - 1:
         yield path[: at + 1]

@@ -1,6 +1,6 @@
-"""Putting files into a workspace and nowhere else: no link is followed on the way, and what git tracks is left alone.
+"""Copy or link files into a workspace and nowhere else: no link is followed, and tracked files stay untouched.
 
-Whatever is put in is made in a folder beside it first, and then renamed: what has its name is whole.
+Everything is created in a temporary folder first and then renamed, so a file under its final name is complete.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class FilePlacer:
-    """`ours` is what an earlier process put there, perhaps not to the end, and what may be replaced (`covers`)."""
+    """`ours` are the paths that an earlier, perhaps interrupted process created; they may be replaced (`covers`)."""
 
     def __init__(
         self,
@@ -47,7 +47,7 @@ class FilePlacer:
             raise WorldError(f"the repository has a file {STAGING_FOLDER} of its own, which plait needs the name of")
         self._clear()
         self._stage.mkdir(0o700)
-        # Whoever dies here leaves a folder that git does not see.
+        # A crash here leaves a folder that git doesn't see.
         (self._stage / ".gitignore").write_text("*\n", "ascii")
         return self
 
@@ -55,7 +55,7 @@ class FilePlacer:
         self._clear()
 
     def copy(self, root: Path, path: str) -> None:
-        """A file or a folder of `root`, to the same path. What is there stays; a folder is filled up."""
+        """Copy a file or folder of `root` to the same path. Existing files stay; missing ones are added to a folder."""
         waiting = [path.rstrip("/")]
         while waiting:
             each = waiting.pop()
@@ -83,14 +83,14 @@ class FilePlacer:
         self._with_parent(root, path, linked)
 
     def _clear(self) -> None:
-        """What git would see, last of all, is the file that hides the rest."""
+        """Delete the file that hides the folder from git last."""
         there = _lstat(str(self._stage))
         if there is not None and stat.S_ISDIR(there.st_mode):
             remove_tree(self._stage / _COPY)
         remove_tree(self._stage)
 
     def _with_parent(self, root: Path, path: str, then: Callable[[int, str], list[str]]) -> list[str]:
-        """With the folder that it goes to, unless git tracks something there, or a link leads away."""
+        """Call with the parent folder's descriptor, unless git tracks something in the way, or a link leads out."""
         if self._tracked.contains(path):
             return []
         above, _, name = path.rpartition("/")
@@ -107,7 +107,7 @@ class FilePlacer:
             os.close(folder)
 
     def _copy_one(self, root: Path, path: str, folder: int, name: str) -> list[str]:
-        """The paths in it, if it has to be filled up one by one."""
+        """Copy one path; returns the paths in it if the folder exists and must be filled one by one."""
         source = str(root / path)
         status, there = _lstat(source), _lstat(name, folder)
         if status is None:
@@ -131,7 +131,7 @@ class FilePlacer:
         status = self._copier.copy(source, str(staged))
         try:
             os.rename(staged, name, dst_dir_fd=folder)
-        except FileNotFoundError:  # it could not be read, or is nothing to copy
+        except FileNotFoundError:  # it can't be read, or is no regular file
             return
         if status is not None:
             inner = os.open(name, _FOLDER_FLAGS, dir_fd=folder)
@@ -144,7 +144,7 @@ class FilePlacer:
         return is_covered(self._ours, path) and not stat.S_ISDIR(kind) and stat.S_IFMT(there.st_mode) == kind
 
     def _open_folder(self, root: Path, parts: list[str]) -> int:
-        """A descriptor of it; what is missing is made, as open or closed to others as in `root`."""
+        """A descriptor of the folder; missing folders are created with the modes they have in `root`."""
         here, at = str(root), os.open(self._workspace, _FOLDER_FLAGS & ~os.O_NOFOLLOW)
         for part in parts:
             here = f"{here}/{part}"
@@ -172,5 +172,5 @@ def _lstat(path: str, folder: int | None = None) -> os.stat_result | None:
 
 
 def _is_same(one: os.stat_result, other: os.stat_result) -> bool:
-    """As far as a copy can be told from its original without reading both."""
+    """Whether they look the same without reading their content."""
     return (one.st_mode, one.st_size, one.st_mtime_ns) == (other.st_mode, other.st_size, other.st_mtime_ns)
