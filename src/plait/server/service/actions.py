@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from enum import StrEnum
 from functools import partial
-from typing import Literal, assert_never
 
 from plait.client import pull_request_preview
 from plait.client.api_errors import FieldError, StateError
@@ -60,18 +59,27 @@ class BatchAction(StrEnum):
     RESUME = "resume"
 
 
-# The actions that are one request.
-SingleRequestAction = Literal[
-    BatchAction.CANCEL, BatchAction.PAUSE, BatchAction.UNPAUSE, BatchAction.APPROVE, BatchAction.RESUME
-]
-
-
 class TaskAction(StrEnum):
     CANCEL = "cancel"
     RETRY = "retry"
     DROP = "drop"
     APPROVE = "approve"
     FEEDBACK = "feedback"
+
+
+# The actions that are one request without options.
+_BATCH_REQUESTS: Mapping[BatchAction, Callable[[str, str], Request]] = {
+    BatchAction.CANCEL: CancelBatch,
+    BatchAction.PAUSE: Pause,
+    BatchAction.UNPAUSE: Unpause,
+    BatchAction.APPROVE: Approve,
+    BatchAction.RESUME: Resume,
+}
+_TASK_REQUESTS: Mapping[TaskAction, Callable[[str, str, str], Request]] = {
+    TaskAction.CANCEL: CancelTask,
+    TaskAction.DROP: Drop,
+    TaskAction.APPROVE: Approve,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +175,10 @@ async def run_batch_action(
         if action is BatchAction.RETRY:
             stored = find_stored_requests(client) if options.key else set()
             return found.id, _build_retries(found, make_id, options, stored=stored)
-        return found.id, [(None, _build_batch_request(found, action, make_id(), approve_all=options.approve_all))]
+        build = _BATCH_REQUESTS[action]
+        if action is BatchAction.APPROVE and options.approve_all and found.settings.mode is Mode.QUEUE:
+            build = make_auto_approve_factory(found)
+        return found.id, [(None, build(make_id(), found.id))]
 
     return await _ask_and_report(session, choose, options.key)
 
@@ -219,21 +230,13 @@ def build_task_request(
     batch: BatchState, task: TaskState, action: TaskAction, request_id: str, options: ActionOptions
 ) -> Request:
     """Raises UserError for what is known to be refused."""
-    match action:
-        case TaskAction.CANCEL:
-            return CancelTask(request_id, batch.id, task.task.id)
-        case TaskAction.RETRY:
-            _check_agent(batch, options.agent)
-            return Retry(request_id, batch.id, task.task.id, options.agent)
-        case TaskAction.DROP:
-            return Drop(request_id, batch.id, task.task.id)
-        case TaskAction.APPROVE:
-            return Approve(request_id, batch.id, task.task.id)
-        case TaskAction.FEEDBACK:
-            check_answer(batch, task, options.text)
-            return Feedback(request_id, batch.id, task.task.id, options.text)
-        case _:
-            assert_never(action)
+    if action is TaskAction.RETRY:
+        _check_agent(batch, options.agent)
+        return Retry(request_id, batch.id, task.task.id, options.agent)
+    if action is TaskAction.FEEDBACK:
+        check_answer(batch, task, options.text)
+        return Feedback(request_id, batch.id, task.task.id, options.text)
+    return _TASK_REQUESTS[action](request_id, batch.id, task.task.id)
 
 
 def _check_agent(batch: BatchState, agent: str | None) -> None:
@@ -242,25 +245,6 @@ def _check_agent(batch: BatchState, agent: str | None) -> None:
             check_agent(batch, agent)
     except ConfigError as error:
         raise FieldError(error.message, field="agent", hint=error.hint) from error
-
-
-def _build_batch_request(
-    batch: BatchState, action: SingleRequestAction, request_id: str, *, approve_all: bool
-) -> Request:
-    match action:
-        case BatchAction.CANCEL:
-            return CancelBatch(request_id, batch.id)
-        case BatchAction.PAUSE:
-            return Pause(request_id, batch.id)
-        case BatchAction.UNPAUSE:
-            return Unpause(request_id, batch.id)
-        case BatchAction.APPROVE:
-            always = approve_all and batch.settings.mode is Mode.QUEUE
-            return make_auto_approve_factory(batch)(request_id, batch.id) if always else Approve(request_id, batch.id)
-        case BatchAction.RESUME:
-            return Resume(request_id, batch.id)
-        case _:
-            assert_never(action)
 
 
 def _build_retries(
