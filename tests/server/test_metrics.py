@@ -16,7 +16,7 @@ from prometheus_client import Metric
 from prometheus_client.openmetrics import parser as openmetrics
 from prometheus_client.parser import text_string_to_metric_families
 
-from plait.client.counters import DURATION_BOUNDS_SECONDS, JournalCounters, LabelSet
+from plait.client.counters import DURATION_BOUNDS_SECONDS, DurationHistogram, JournalCounters, LabelSet
 from plait.client.event_stream import EventStream
 from plait.client.session import Session
 from plait.core import reports as r
@@ -28,12 +28,11 @@ from plait.git.location import RepoLocation
 from plait.server.metrics import (
     COUNTERS,
     GAUGES,
-    CurrentMetrics,
-    DurationBuckets,
     MetricsReader,
     ProjectMetrics,
+    ProjectReading,
     ServerMetrics,
-    TotalMetrics,
+    compute_metrics,
     render_metrics,
 )
 from plait.server.project_session import ProjectSession
@@ -93,7 +92,7 @@ def value(figures: ProjectMetrics, name: str, **labels: str) -> float | None:
     return next((each.value for each in samples if each.name == name and each.labels == wanted), None)
 
 
-def test_a_batch_as_numbers(writer: JournalWriter, counted: Counted) -> None:
+def test_a_batch_as_make_metrics(writer: JournalWriter, counted: Counted) -> None:
     writer.submit("one", "a", "b", "c<a", "d<c")
     writer.exit_attempt("a", Category.USAGE)
     figures = counted.figures()
@@ -176,13 +175,17 @@ def test_the_engine_s_lag(place: RepoLocation, writer: JournalWriter, counted: C
     assert (place.state / INBOX_FILE).exists()
 
 
-def test_a_restarted_server_goes_on_with_the_same_numbers(writer: JournalWriter, counted: Counted) -> None:
+def test_a_restarted_server_goes_on_with_the_same_make_metrics(writer: JournalWriter, counted: Counted) -> None:
     writer.submit("one", "a", "b<a")
     writer.exit_attempt("a")
     writer.exit_attempt("b", Category.TASK)
-    before = counted.figures().totals
+    before = counted.figures()
     counted.restart()
-    assert counted.figures().totals == before
+    after = counted.figures()
+    assert before.samples
+    assert after.samples
+    assert [after.samples[family.name] for family in COUNTERS] == [before.samples[family.name] for family in COUNTERS]
+    assert after.durations == before.durations
 
 
 def test_a_journal_that_is_gone_is_no_history(place: RepoLocation, writer: JournalWriter, counted: Counted) -> None:
@@ -199,18 +202,17 @@ def test_a_journal_that_is_gone_is_no_history(place: RepoLocation, writer: Journ
 HOSTILE = 'a"b\\c\nd{}=,#\u2028é\x00'
 
 
-def numbers(name: str = "shell", count: int = 7) -> ProjectMetrics:
-    """Of a project of which everything is called so."""
-    write = (name, Step.WRITE)
-    now = CurrentMetrics({}, {}, {}, {write: count}, {name: 5.0})
-    took = DurationBuckets((count, *[0] * len(DURATION_BOUNDS_SECONDS)), 1.5)
-    attempts, spent = {(*write, Category.OK): count}, {name: Spend(count, count)}
-    so_far = TotalMetrics(attempts, {write: took}, spent, {}, {}, {}, {}, {name: count}, {})
-    return ProjectMetrics(name, now, so_far)
+def make_metrics(name: str = "shell", count: int = 7) -> ProjectMetrics:
+    """Project, agent and provider have this name."""
+    write, counters = (name, Step.WRITE), JournalCounters()
+    counters.attempts[*write, Category.OK] = counters.breaker_openings[name] = count
+    counters.spent[name] = Spend(count, count)
+    counters.durations[write] = DurationHistogram([count, *[0] * len(DURATION_BOUNDS_SECONDS)], 1.5)
+    return compute_metrics(name, ProjectReading(counters, {}, {}, {}, {write: count}, {name: 5.0}))
 
 
 def test_labels_say_whatever_somebody_called_it() -> None:
-    figures = numbers(HOSTILE)
+    figures = make_metrics(HOSTILE)
     assert value(figures, "plait_attempts_total", agent=HOSTILE, step="write", category="ok") == 7
     assert value(figures, "plait_breaker_openings_total", provider=HOSTILE) == 7
     assert value(figures, "plait_cost_usd_total", agent=HOSTILE) == pytest.approx(7e-6)
@@ -221,7 +223,7 @@ def test_labels_say_whatever_somebody_called_it() -> None:
 
 def test_what_prometheus_asks_for_it_gets() -> None:
     accept = "application/openmetrics-text;version=1.0.0,text/plain;q=0.5"
-    text, content_type = render_metrics([numbers()], accept)
+    text, content_type = render_metrics([make_metrics()], accept)
     assert content_type.startswith("application/openmetrics-text")
     assert text.endswith(b"# EOF\n")
     parsed: Iterable[Metric] = openmetrics.text_string_to_metric_families(text.decode())  # type: ignore[no-untyped-call]  # the library says no types here
@@ -231,7 +233,7 @@ def test_what_prometheus_asks_for_it_gets() -> None:
 
 
 def test_names_follow_the_conventions() -> None:
-    found = families([numbers()])
+    found = families([make_metrics()])
     assert all(re.fullmatch(r"[a-z][a-z0-9_]*", name) for name in found)
     assert all(family.documentation for family in found.values())
     for family in (family for name, family in found.items() if name.startswith("plait_")):
@@ -245,7 +247,7 @@ def test_names_follow_the_conventions() -> None:
 
 
 def test_several_projects_are_told_apart_and_a_broken_one_costs_itself() -> None:
-    found = families([numbers("one", 1), numbers("two", 2), ProjectMetrics("broken")])
+    found = families([make_metrics("one", 1), make_metrics("two", 2), ProjectMetrics("broken")])
     running = {each.labels["project"]: each.value for each in found["plait_attempts_running"].samples}
     assert running == {"one": 1, "two": 2}
     up = {each.labels["project"]: each.value for each in found["plait_project_up"].samples}

@@ -9,19 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from plait.client.counters import DURATION_BOUNDS_SECONDS
+from plait.client.counters import DurationHistogram, JournalCounters
 from plait.core.settings import NO_SPEND
 from plait.core.status import Category
 from plait.core.task import Step
-from plait.server.metrics import (
-    COUNTERS,
-    GAUGES,
-    CurrentMetrics,
-    DurationBuckets,
-    ProjectMetrics,
-    TotalMetrics,
-    render_metrics,
-)
+from plait.server.metrics import COUNTERS, GAUGES, ProjectReading, compute_metrics, render_metrics
 
 DOCS = Path(__file__).parents[2] / "docs"
 DASHBOARD = json.loads((DOCS / "grafana-dashboard.json").read_text())
@@ -30,27 +22,18 @@ QUERY = re.compile(r"(\b(?:plait|process)_[a-z0-9_]+)(?:\{([^}]*)\})?")
 LABEL = re.compile(r"([a-z_]+)\s*(?:=~|!~|!=|=)")
 
 WRITE = ("shell", Step.WRITE)
-EVERYTHING = ProjectMetrics(
-    "p",
-    CurrentMetrics({}, {}, {}, {WRITE: 1}, {"north": 1.0}),
-    TotalMetrics(
-        {(*WRITE, Category.OK): 1},
-        {WRITE: DurationBuckets((1, *[0] * len(DURATION_BOUNDS_SECONDS)), 1.0)},
-        {"shell": NO_SPEND},
-        {Category.TASK: 1},
-        {},
-        {},
-        {},
-        {"north": 1},
-        {},
-    ),
-)
+ALL_COUNTERS = JournalCounters()
+ALL_COUNTERS.attempts[*WRITE, Category.OK] = ALL_COUNTERS.retries[Category.TASK] = 1
+ALL_COUNTERS.breaker_openings["north"] = 1
+ALL_COUNTERS.spent["shell"] = NO_SPEND
+ALL_COUNTERS.durations[WRITE] = DurationHistogram()
+ALL_METRICS = compute_metrics("p", ProjectReading(ALL_COUNTERS, {}, {}, {}, {WRITE: 1}, {"north": 1.0}))
 
 
 def samples() -> dict[str, set[str]]:
     """The names that can be asked for, each with its labels."""
     found = dict[str, set[str]]()
-    for line in render_metrics([EVERYTHING])[0].decode().splitlines():
+    for line in render_metrics([ALL_METRICS])[0].decode().splitlines():
         if line and line[0] != "#":
             name = re.split(r"[{ ]", line, maxsplit=1)[0]
             found.setdefault(name, set()).update(re.findall(r'([a-z_]+)="', line))

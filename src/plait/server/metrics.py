@@ -6,8 +6,9 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import field
 from itertools import accumulate
-from typing import Generic, TypeVar
+from typing import TypeVar
 from weakref import WeakKeyDictionary
 
 from prometheus_client import CollectorRegistry, ProcessCollector
@@ -27,16 +28,14 @@ from plait.client.session import Session
 from plait.core.errors import PlaitError
 from plait.core.explain import explain_status
 from plait.core.fast_dataclass import dataclass
-from plait.core.settings import Spend
 from plait.core.state import State
-from plait.core.status import BatchStatus, Category, TaskStatus, WaitReason
+from plait.core.status import BatchStatus, TaskStatus, WaitReason
 from plait.core.task import Step
 from plait.core.views import find_batch_status
 from plait.git.location import RepoLocation
 from plait.server.project_session import ProjectSession
 from plait.store import project_files
 
-T = TypeVar("T")
 LabelValue = TypeVar("LabelValue", bound=str)
 
 # The values of the labels besides the project, and the number.
@@ -50,17 +49,12 @@ _JOURNAL_FILES = (project_files.JOURNAL_FILE, f"{project_files.JOURNAL_FILE}-wal
 
 
 @dataclass(frozen=True, slots=True)
-class DurationBuckets:
-    """Counts in the order of DURATION_BOUNDS_SECONDS, and the sum of all durations."""
+class ProjectReading:
+    """What samples are computed from. `counters` are totals since the journal's beginning; `silence` is the seconds since the
+    last record while attempts run.
+    """
 
-    counts: tuple[int, ...]
-    seconds: float
-
-
-@dataclass(frozen=True, slots=True)
-class CurrentMetrics:
-    """The current state. `silence`: seconds since the last record while attempts run."""
-
+    counters: JournalCounters
     batches: Mapping[BatchStatus, int]
     tasks: Mapping[TaskStatus, int]
     waiting: Mapping[WaitReason, int]
@@ -72,32 +66,16 @@ class CurrentMetrics:
     oldest_request: float = 0.0
     journal_bytes: int = 0
     clients: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class TotalMetrics:
-    """Totals since the journal's beginning."""
-
-    attempts: Mapping[tuple[str, Step, Category], int]
-    durations: Mapping[tuple[str, Step], DurationBuckets]
-    spent: Mapping[str, Spend]
-    retries: Mapping[Category, int]
-    tasks: Mapping[TaskStatus, int]
-    batches: Mapping[BatchStatus, int]
-    operations: Mapping[tuple[str, str], int]
-    openings: Mapping[str, int]
-    requests: Mapping[str, int]
-    engines: int = 0
     records: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class ProjectMetrics:
-    """`current` and `totals` are None together: the journal can't be read."""
+    """`samples` by the name of the metric; None: the journal can't be read. `durations`: counts up to each bound, and a sum."""
 
     project: str
-    current: CurrentMetrics | None = None
-    totals: TotalMetrics | None = None
+    samples: Mapping[str, Sequence[Sample]] | None = None
+    durations: Mapping[tuple[str, Step], tuple[list[tuple[str, float]], float]] = field(default_factory=dict)
 
 
 class MetricsReader:
@@ -112,16 +90,15 @@ class MetricsReader:
     def read(self, project: str, client: Session, counters: JournalCounters, *, clients: int = 0) -> ProjectMetrics:
         if client.journal_id is None:  # the counters are of a removed journal
             counters = JournalCounters()
-        return ProjectMetrics(
-            project, self._read_current(client, counters, clients), build_totals(client.state, counters)
-        )
+        return compute_metrics(project, self._read(client, counters, clients))
 
-    def _read_current(self, client: Session, counters: JournalCounters, clients: int) -> CurrentMetrics:
+    def _read(self, client: Session, counters: JournalCounters, clients: int) -> ProjectReading:
         state, at = client.state, time.time()
         batches, tasks, waiting = self._read_status_totals(client, counters)
         pending = [request.id for request in client.list_pending()]
         busy = any(batch.alive for batch in state.open.values())
-        return CurrentMetrics(
+        return ProjectReading(
+            counters,
             batches,
             tasks,
             waiting,
@@ -133,6 +110,7 @@ class MetricsReader:
             oldest_request=self._oldest_wait_seconds(pending, time.monotonic()),
             journal_bytes=_journal_bytes(client.place),
             clients=clients,
+            records=state.seq,
         )
 
     def _read_status_totals(self, client: Session, counters: JournalCounters) -> StatusTotals:
@@ -147,20 +125,15 @@ class MetricsReader:
         return now - min(self._first_seen.values(), default=now)
 
 
-def build_totals(state: State, counters: JournalCounters) -> TotalMetrics:
-    return TotalMetrics(
-        dict(counters.attempts),
-        {key: DurationBuckets(tuple(took.counts), took.seconds) for key, took in counters.durations.items()},
-        dict(counters.spent),
-        dict(counters.retries),
-        dict(counters.tasks),
-        dict(counters.batches),
-        dict(counters.branch_operations),
-        dict(counters.breaker_openings),
-        dict(counters.requests),
-        counters.engine_starts,
-        state.seq,
-    )
+def compute_metrics(project: str, reading: ProjectReading) -> ProjectMetrics:
+    """In the session's thread, because the counters go on counting."""
+    samples = {family.name: [*family.samples(reading)] for family in (*GAUGES, *COUNTERS)}
+    bounds = [*(str(float(bound)) for bound in DURATION_BOUNDS_SECONDS), "+Inf"]
+    durations = {
+        key: (list(zip(bounds, map(float, accumulate(took.counts)), strict=True)), took.seconds)
+        for key, took in reading.counters.durations.items()
+    }
+    return ProjectMetrics(project, samples, durations)
 
 
 def _count_statuses(state: State, counters: JournalCounters) -> StatusTotals:
@@ -194,13 +167,13 @@ def _journal_bytes(place: RepoLocation) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class MetricFamily(Generic[T]):
+class MetricFamily:
     """A metric, its labels besides the project, and how its samples are computed."""
 
     name: str
     description: str
     labels: tuple[str, ...]
-    samples: Callable[[T], Iterable[Sample]]
+    samples: Callable[[ProjectReading], Iterable[Sample]]
 
 
 def _count_all(labels: Iterable[LabelValue], counts: Mapping[LabelValue, int]) -> list[Sample]:
@@ -212,93 +185,96 @@ def _count_present(counts: Mapping[LabelValue, int]) -> list[Sample]:
     return [((str(word),), count) for word, count in counts.items()]
 
 
-def _count_operations(operation: str, *outcomes: str) -> Callable[[TotalMetrics], Iterable[Sample]]:
-    return lambda so_far: [((end,), so_far.operations.get((operation, end), 0)) for end in outcomes]
+def _count_operations(operation: str, *outcomes: str) -> Callable[[ProjectReading], Iterable[Sample]]:
+    return lambda read: [((end,), read.counters.branch_operations[operation, end]) for end in outcomes]
 
 
-GAUGES: tuple[MetricFamily[CurrentMetrics], ...] = (
-    MetricFamily("plait_batches", "Batches, by status", ("status",), lambda now: _count_all(BatchStatus, now.batches)),
-    MetricFamily("plait_tasks", "Tasks, by status", ("status",), lambda now: _count_all(TaskStatus, now.tasks)),
+GAUGES: tuple[MetricFamily, ...] = (
+    MetricFamily(
+        "plait_batches", "Batches, by status", ("status",), lambda read: _count_all(BatchStatus, read.batches)
+    ),
+    MetricFamily("plait_tasks", "Tasks, by status", ("status",), lambda read: _count_all(TaskStatus, read.tasks)),
     MetricFamily(
         "plait_tasks_waiting",
-        "Tasks that something keeps, by what that is",
+        "Waiting tasks, by what they wait for",
         ("on",),
-        lambda now: _count_all(WaitReason, now.waiting),
+        lambda read: _count_all(WaitReason, read.waiting),
     ),
     MetricFamily(
         "plait_attempts_running",
-        "Attempts at work",
+        "Running attempts",
         ("agent", "step"),
-        lambda now: [((agent, step.value), count) for (agent, step), count in now.running.items()],
+        lambda read: [((agent, step.value), count) for (agent, step), count in read.running.items()],
     ),
     MetricFamily(
         "plait_breaker_open",
-        "1: the provider refuses, and nothing is started with it",
+        "1: the provider refuses, and no attempt starts with it",
         ("provider",),
-        lambda now: [((provider,), float(left > 0)) for provider, left in now.breakers.items()],
+        lambda read: [((provider,), float(left > 0)) for provider, left in read.breakers.items()],
     ),
     MetricFamily(
         "plait_breaker_remaining_seconds",
         "Until the provider is tried again",
         ("provider",),
-        lambda now: [((provider,), max(0.0, left)) for provider, left in now.breakers.items()],
+        lambda read: [((provider,), max(0.0, left)) for provider, left in read.breakers.items()],
     ),
-    MetricFamily("plait_engine_up", "1: an engine holds the journal", (), lambda now: [((), float(now.engine))]),
+    MetricFamily("plait_engine_up", "1: an engine holds the journal", (), lambda read: [((), float(read.engine))]),
     MetricFamily(
         "plait_engine_silence_seconds",
-        "Since the last record, while an attempt is at work; 0 while none is",
+        "Since the last record, while an attempt runs; else 0",
         (),
-        lambda now: [((), now.silence)],
+        lambda read: [((), read.silence)],
     ),
-    MetricFamily("plait_inbox_requests", "Requests that no engine has taken", (), lambda now: [((), now.requests)]),
+    MetricFamily("plait_inbox_requests", "Requests waiting for an engine", (), lambda read: [((), read.requests)]),
     MetricFamily(
         "plait_inbox_oldest_request_seconds",
-        "Since the oldest of them was first seen",
+        "Since the oldest waiting request was first seen",
         (),
-        lambda now: [((), now.oldest_request)],
+        lambda read: [((), read.oldest_request)],
     ),
-    MetricFamily("plait_journal_size_bytes", "The journal on disk", (), lambda now: [((), now.journal_bytes)]),
-    MetricFamily("plait_sse_clients", "Readers of the project's events", (), lambda now: [((), now.clients)]),
+    MetricFamily("plait_journal_size_bytes", "The journal on disk", (), lambda read: [((), read.journal_bytes)]),
+    MetricFamily("plait_sse_clients", "Open event streams of the project", (), lambda read: [((), read.clients)]),
 )
 
-COUNTERS: tuple[MetricFamily[TotalMetrics], ...] = (
+COUNTERS: tuple[MetricFamily, ...] = (
     MetricFamily(
         "plait_attempts",
-        "Attempts that are over, by how they ended",
+        "Ended attempts, by how they ended",
         ("agent", "step", "category"),
-        lambda so_far: [
-            ((agent, step.value, category.value), count) for (agent, step, category), count in so_far.attempts.items()
+        lambda read: [
+            ((agent, step.value, category.value), count)
+            for (agent, step, category), count in read.counters.attempts.items()
         ],
     ),
     MetricFamily(
         "plait_cost_usd",
-        "What attempts have cost, as far as agents tell it",
+        "Cost of attempts, as reported by agents",
         ("agent",),
-        lambda so_far: [((agent,), spend.microusd / 1e6) for agent, spend in so_far.spent.items()],
+        lambda read: [((agent,), spend.microusd / 1e6) for agent, spend in read.counters.spent.items()],
     ),
     MetricFamily(
         "plait_tokens",
-        "Tokens that attempts have used, as far as agents tell it",
+        "Tokens used by attempts, as reported by agents",
         ("agent",),
-        lambda so_far: [((agent,), spend.tokens) for agent, spend in so_far.spent.items()],
+        lambda read: [((agent,), spend.tokens) for agent, spend in read.counters.spent.items()],
     ),
     MetricFamily(
         "plait_retries",
-        "Retries that were granted, by why",
+        "Granted retries, by reason",
         ("category",),
-        lambda so_far: _count_present(so_far.retries),
+        lambda read: _count_present(read.counters.retries),
     ),
     MetricFamily(
         "plait_tasks_ended",
-        "Ends of tasks; one that was taken up again ends again",
+        "Ended tasks; a retried task ends again",
         ("status",),
-        lambda so_far: _count_all([status for status in TaskStatus if status.is_terminal], so_far.tasks),
+        lambda read: _count_all([status for status in TaskStatus if status.is_terminal], read.counters.tasks),
     ),
     MetricFamily(
         "plait_batches_ended",
-        "Ends of batches; one that was taken up again ends again",
+        "Ended batches; a retried batch ends again",
         ("status",),
-        lambda so_far: _count_all([status for status in BatchStatus if status.is_terminal], so_far.batches),
+        lambda read: _count_all([status for status in BatchStatus if status.is_terminal], read.counters.batches),
     ),
     MetricFamily(
         "plait_merges",
@@ -312,22 +288,22 @@ COUNTERS: tuple[MetricFamily[TotalMetrics], ...] = (
         ("status",),
         _count_operations("rebuild", "done", "failed"),
     ),
-    MetricFamily("plait_gates", "Gates that ran", ("status",), _count_operations("gate", "passed", "failed", "lost")),
-    MetricFamily("plait_publishes", "Publishings", ("status",), _count_operations("publish", "done", "failed")),
+    MetricFamily("plait_gates", "Finished gates", ("status",), _count_operations("gate", "passed", "failed", "lost")),
+    MetricFamily("plait_publishes", "Published branches", ("status",), _count_operations("publish", "done", "failed")),
     MetricFamily(
         "plait_breaker_openings",
         "How often a provider's breaker was opened",
         ("provider",),
-        lambda so_far: _count_present(so_far.openings),
+        lambda read: _count_present(read.counters.breaker_openings),
     ),
     MetricFamily(
         "plait_requests",
-        "Requests that were answered",
+        "Answered requests",
         ("status",),
-        lambda so_far: _count_all(("granted", "refused"), so_far.requests),
+        lambda read: _count_all(("granted", "refused"), read.counters.requests),
     ),
-    MetricFamily("plait_engine_starts", "Engines that took over", (), lambda so_far: [((), so_far.engines)]),
-    MetricFamily("plait_journal_records", "Records in the journal", (), lambda so_far: [((), so_far.records)]),
+    MetricFamily("plait_engine_starts", "Engine starts", (), lambda read: [((), read.counters.engine_starts)]),
+    MetricFamily("plait_journal_records", "Records in the journal", (), lambda read: [((), read.records)]),
 )
 
 
@@ -372,35 +348,22 @@ class _ProjectsCollector(Collector):
         yield InfoMetricFamily("plait_build", "The plait that serves this", {"version": __version__})
         up = GaugeMetricFamily("plait_project_up", "1: the journal can be read", labels=("project",))
         for each in self._projects:
-            up.add_metric((each.project,), float(each.current is not None))
+            up.add_metric((each.project,), float(each.samples is not None))
         yield up
-        for gauge in GAUGES:
-            made = GaugeMetricFamily(gauge.name, gauge.description, labels=("project", *gauge.labels))
-            yield _add_samples(made, gauge, [(each.project, each.current) for each in self._projects])
-        for counter in COUNTERS:
-            counted = CounterMetricFamily(counter.name, counter.description, labels=("project", *counter.labels))
-            yield _add_samples(counted, counter, [(each.project, each.totals) for each in self._projects])
+        for kind, families in ((GaugeMetricFamily, GAUGES), (CounterMetricFamily, COUNTERS)):
+            for family in families:
+                made = kind(family.name, family.description, labels=("project", *family.labels))
+                for each in self._projects:
+                    for labels, value in (each.samples or {}).get(family.name, ()):
+                        made.add_metric((each.project, *labels), value)
+                yield made
         yield self._duration_histogram()
 
     def _duration_histogram(self) -> Metric:
         made = HistogramMetricFamily(
             "plait_attempt_duration_seconds", "How long attempts took", labels=("project", "agent", "step")
         )
-        bounds = [*(str(float(bound)) for bound in DURATION_BOUNDS_SECONDS), "+Inf"]
         for each in self._projects:
-            for (agent, step), took in (each.totals.durations if each.totals else {}).items():
-                buckets = list(zip(bounds, accumulate(took.counts), strict=True))
-                made.add_metric((each.project, agent, step.value), buckets, took.seconds)
+            for (agent, step), (buckets, seconds) in each.durations.items():
+                made.add_metric((each.project, agent, step.value), buckets, seconds)
         return made
-
-
-def _add_samples(
-    metric: GaugeMetricFamily | CounterMetricFamily,
-    family: MetricFamily[T],
-    projects: Sequence[tuple[str, T | None]],
-) -> Metric:
-    for project, values in projects:
-        samples = family.samples(values) if values is not None else ()
-        for labels, value in samples:
-            metric.add_metric((project, *labels), value)
-    return metric
