@@ -398,7 +398,7 @@ class StagingFolder:
         os.fsync(self.fd)
 
     def remove(self) -> None:
-        """Remove the record first and the file that hides the folder from git last, so a crash leaves nothing visible."""
+        """Remove the record first and the file that hides the folder from git last: a crash leaves nothing visible."""
         if self._fd is None:
             return
         self.remove_record()

@@ -1,4 +1,4 @@
-"""The judge of a contest: its prompt, and how its answer is parsed. It sees letters, so it can't recognise its own change.
+"""The judge of a contest: its prompt and its answer. It sees candidates as letters and can't recognise its own change.
 
 The judge is an agent in a process of its own, started by the referee, that ranks the candidates.
 """

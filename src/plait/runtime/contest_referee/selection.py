@@ -30,7 +30,7 @@ class _Contestant:
 
 
 def select_winner(spec: RefereeSpec, reporter: RefereeReporter, rows: list[ContestRow]) -> None:
-    """`rows` is filled with what is known of each candidate, even if no winner is found. Raises JobError or PlaitError."""
+    """`rows` gets what is known of each candidate, even if there is no winner. Raises JobError or PlaitError."""
     rows += [ContestRow(candidate.task) for candidate in spec.candidates]
     known_rows = {row.entrant: row for row in rows}
     ground = CandidateWorkspace(Path(spec.workspace), spec.base)

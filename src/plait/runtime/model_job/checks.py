@@ -1,4 +1,4 @@
-"""Checks: build, test and lint commands on the result. Their output is bounded, and their environment lacks the API key."""
+"""Checks: build, test and lint commands on the result. Their output is bounded; their environment lacks the API key."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ def is_ollama_address(url: str, environment: Mapping[str, str]) -> bool:
 
 
 def ollama_host(url: str) -> str:
-    """Host and port from `OLLAMA_HOST`, as Ollama itself reads it."""
+    """The `OLLAMA_HOST` for this address: host and port."""
     name = urlsplit(url).hostname or "127.0.0.1"
     return f"{'127.0.0.1' if name == 'localhost' else f'[{name}]' if ':' in name else name}:{_port(url)}"
 
@@ -120,7 +120,7 @@ def _start_ollama(settings: ModelConfig, reporter: JobReporter) -> None:
 
 
 def _spawn_ollama(url: str, context: int, log: Path) -> int:
-    """Start it outside of this attempt's processes: other jobs use it, and it stays when this one ends. Returns its pid."""
+    """Start it outside of this attempt's processes: other jobs use it, and it outlives this one. Returns its pid."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("PLAIT_")}
     kept.pop(process_identity.TAG_VARIABLE, None)
     asked = {"OLLAMA_HOST": ollama_host(url), "PLAIT_OLLAMA_LOG": str(log)}

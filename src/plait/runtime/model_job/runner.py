@@ -239,7 +239,7 @@ class _JobRunner:
             messages = build_retry_prompt(messages, reply.text, listed)
 
     def _apply(self, answer: JobAnswer) -> JobAnswer:
-        """Apply the answer to the workspace; returns why not, if it can't be."""
+        """Write the answer to the workspace; the returned answer has the errors if it can't be written."""
         if answer.errors:
             return answer
         if not answer.files:
@@ -305,7 +305,7 @@ class _JobRunner:
         return ask if self._spec.job is not None else replace(ask, job=make_job(tuple(self._files)))
 
     def _take_retry(self, why: str, category: Category = Category.VERIFY) -> None:
-        """Whether an answer may be requested again; true only once."""
+        """Use the one retry of this attempt; raises JobError if it was used already."""
         if self._result.retry_used:
             raise JobError(why, category)
         self._result.retry_used = True

@@ -69,7 +69,7 @@ def explain_missed(top: Path, patterns: Sequence[str], found: Sequence[str]) -> 
 
 
 def _list_ignored(top: Path, *flags: str) -> set[str]:
-    """git lists a folder matched as a whole alone, and a folder of which all files match before those files."""
+    """Git lists a folder matched as a whole alone, and a folder of which all files match before those files."""
     words = Git(top).run("ls-files", "-z", "--others", "--ignored", "--directory", *flags).fields
     parents = {folder for word in words for folder in _parent_folders(word)}
     return {word for word in words if word not in parents}
