@@ -242,6 +242,19 @@ class JsonLinesParser:
             self._phases += 1
             yield PhaseStarted(shown)
 
+    def report_message(self, text: object) -> Iterator[AgentEvent]:
+        """The agent says something; its last message may explain the result."""
+        self.last_message = str(text or "")
+        yield from make_activity(self.last_message, ActivityKind.SAYS)
+
+    def report_error(self, error: ToolError) -> Iterator[AgentEvent]:
+        self.error = error
+        yield from make_activity(error.message, ActivityKind.FAILS)
+
+    def report_success(self) -> None:
+        """The tool has finished, and recovered from the errors that it reported before."""
+        self.finished, self.error = True, None
+
     def report_growing_spend(self, spend: Spend) -> Iterator[AgentEvent]:
         """Like `report_spend`, for what grows with every message: reported when it has grown by a quarter."""
         self.spend = self.spend.at_least(spend)
@@ -281,6 +294,11 @@ def get_object(tree: object, *names: str) -> Json:
     for name in names:
         tree = tree.get(name) if isinstance(tree, Mapping) else None
     return tree if isinstance(tree, Mapping) else {}
+
+
+def get_text(tree: Json, *names: str) -> str:
+    """The first of these texts that exists and isn't empty."""
+    return next((value for name in names if isinstance(value := tree.get(name), str) and value), "")
 
 
 def get_count(tree: Json, *names: str) -> int:

@@ -43,7 +43,8 @@ class AgentInfo:
     `provider`: whose rate limits it shares, by default its own; `multi_provider`: that of its model (`provider/model`).
     `reports`: what it tells about its spending. `no_edits`: why it can't be restricted to changing files, if it can't.
     `prompt` and `resumes` are for the documentation: how it gets the prompt, and whether it continues its sessions.
-    `tested`: this version of plait was tried with the tool itself; only such an agent is chosen by default.
+    `tested`: this version of plait was tried with the tool itself; only such an agent is chosen by default. `proposed`:
+    `plait init` puts it into a new `plait.toml` if it is installed.
     """
 
     name: str
@@ -58,7 +59,8 @@ class AgentInfo:
     no_edits: str = ""
     prompt: str = ""
     resumes: bool = False
-    tested: bool = True
+    tested: bool = False
+    proposed: bool = False
 
     def find_provider(self, spec: AgentSpec) -> str:
         """Whose rate limits an agent of this kind shares."""
@@ -99,6 +101,8 @@ _AGENTS = (
         reports=CostReporting.COST,
         prompt="stdin",
         resumes=True,
+        tested=True,
+        proposed=True,
     ),
     AgentInfo(
         "codex",
@@ -111,6 +115,8 @@ _AGENTS = (
         reports=CostReporting.TOKENS,
         prompt="stdin",
         resumes=True,
+        tested=True,
+        proposed=True,
     ),
     AgentInfo(
         "gemini",
@@ -123,6 +129,8 @@ _AGENTS = (
         reports=CostReporting.TOKENS,
         prompt="stdin",
         resumes=True,
+        tested=True,
+        proposed=True,
     ),
     AgentInfo(
         "opencode",
@@ -135,6 +143,8 @@ _AGENTS = (
         reports=CostReporting.COST,
         prompt="stdin",
         resumes=True,
+        tested=True,
+        proposed=True,
     ),
     AgentInfo(
         "aider",
@@ -146,6 +156,8 @@ _AGENTS = (
         multi_provider=True,
         reports=CostReporting.TOKENS,
         prompt="file",
+        tested=True,
+        proposed=True,
     ),
     AgentInfo(
         "qwen",
@@ -158,6 +170,7 @@ _AGENTS = (
         reports=CostReporting.TOKENS,
         prompt="stdin",
         resumes=True,
+        tested=True,
     ),
     AgentInfo(
         "copilot",
@@ -171,6 +184,7 @@ _AGENTS = (
         provider="github",
         prompt="stdin",
         resumes=True,
+        tested=True,
     ),
     AgentInfo(
         "mini",
@@ -183,6 +197,7 @@ _AGENTS = (
         reports=CostReporting.COST,
         no_edits="a shell is all it has",
         prompt="file",
+        tested=True,
     ),
     AgentInfo(
         "pi",
@@ -195,6 +210,7 @@ _AGENTS = (
         reports=CostReporting.COST,
         prompt="stdin",
         resumes=True,
+        tested=True,
     ),
     AgentInfo(
         "cn",
@@ -205,6 +221,7 @@ _AGENTS = (
         AgentLogin(("CONTINUE_API_KEY",), (".continue/auth.json", ".continue/config.yaml"), "cn login"),
         multi_provider=True,
         prompt="stdin",
+        tested=True,
     ),
     AgentInfo(
         "cline",
@@ -217,6 +234,7 @@ _AGENTS = (
         reports=CostReporting.COST,
         no_edits="it approves everything or nothing",
         prompt="file",
+        tested=True,
     ),
     AgentInfo(
         "cube",
@@ -226,6 +244,7 @@ _AGENTS = (
         no_edits="its own settings say what its agents may do",
         prompt="task file",
         resumes=True,
+        tested=True,
     ),
     AgentInfo(
         "amp",
@@ -235,7 +254,6 @@ _AGENTS = (
         login=AgentLogin(("AMP_API_KEY",), (), "amp login"),
         no_edits="its own settings say what it may do",
         prompt="stdin",
-        tested=False,
     ),
     AgentInfo(
         "goose",
@@ -244,7 +262,6 @@ _AGENTS = (
         "goose",
         login=AgentLogin(_ANY_KEY, (), "goose configure"),
         prompt="file",
-        tested=False,
     ),
     AgentInfo(
         "cursor-agent",
@@ -255,7 +272,6 @@ _AGENTS = (
         provider="cursor",
         no_edits="it proposes changes or makes them, with all the rest",
         prompt="file",
-        tested=False,
     ),
     AgentInfo(
         "model",
@@ -263,18 +279,21 @@ _AGENTS = (
         "plait.agents.drivers.model_agent:ModelAgent",
         install="pip install 'plait[model]'",
         reports=CostReporting.TOKENS,
+        tested=True,
     ),
     AgentInfo(
         "shell",
         "the command of the task's own `run:`",
         "plait.agents.drivers.shell:ShellAgent",
         reports=CostReporting.FREE,
+        tested=True,
     ),
     AgentInfo(
         "command",
         "any command: --agent-command 'tool {task_file}'",
         "plait.agents.drivers.command:CommandAgent",
         prompt="stdin or file",
+        tested=True,
     ),
 )
 AGENTS: Mapping[str, AgentInfo] = MappingProxyType({info.name: info for info in _AGENTS})
@@ -348,18 +367,12 @@ def _import_factory(path: str) -> AgentFactory:
 
 def render_reference() -> str:
     """The table of docs/agents.md."""
-    reports = {
-        CostReporting.COST: "cost",
-        CostReporting.TOKENS: "tokens",
-        CostReporting.NOTHING: "nothing",
-        CostReporting.FREE: "free",
-    }
     rows = ["| agent | tool | install | prompt | resumes | reports |", "|---|---|---|---|---|---|"]
     for info in AGENTS.values():
         install = f"`{info.install}`" if info.install else ""
         tool = info.description if info.tested else f"{info.description} (untested)"
         resumes = ("yes" if info.resumes else "no") if info.program else ""
-        rows.append(f"| `{info.name}` | {tool} | {install} | {info.prompt} | {resumes} | {reports[info.reports]} |")
+        rows.append(f"| `{info.name}` | {tool} | {install} | {info.prompt} | {resumes} | {info.reports.value} |")
     return "\n".join([*rows, ""])
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+from plait.agents.table import AGENTS
 from plait.client.source_reader import discover_sources, read_named_sources
 from plait.client.verify_suggestions import CommandSuggestion, suggest_test_command
 from plait.config.loading import PYPROJECT
@@ -26,22 +27,18 @@ class FoundSource:
     problem: str | None = None
 
 
-# The default agent is the first of these that is installed.
-PREFERRED_AGENTS = ("claude", "codex", "gemini", "opencode", "aider")
-
-
 @dataclass(frozen=True, slots=True)
 class RepoScan:
-    """`agent` is the first of the `preferred` ones that is installed."""
+    """`agents` are the known ones that are installed."""
 
     sources: tuple[FoundSource, ...]
     agents: tuple[str, ...]
     verify: CommandSuggestion | None
-    preferred: tuple[str, ...] = PREFERRED_AGENTS
 
     @property
     def agent(self) -> str | None:
-        return next((name for name in self.preferred if name in self.agents), None)
+        """The agent to propose."""
+        return next((name for name in self.agents if AGENTS[name].proposed), None)
 
 
 def scan_repo(location: RepoLocation, path: str) -> RepoScan:
@@ -75,12 +72,9 @@ def _is_storable_name(name: str) -> bool:
     return name == name.strip() and not any("\ud800" <= char <= "\udfff" for char in name)
 
 
-OTHER_AGENTS = ("qwen", "copilot", "mini", "pi", "cn", "cline", "cube", "amp", "goose", "cursor-agent")
-
-
 def find_installed_agents(path: str) -> tuple[str, ...]:
     """The known agents that are on this PATH."""
-    return tuple(name for name in (*PREFERRED_AGENTS, *OTHER_AGENTS) if shutil.which(name, path=path))
+    return tuple(info.name for info in AGENTS.values() if info.program and shutil.which(info.program, path=path))
 
 
 def has_settings_in_pyproject(top: Path) -> bool:

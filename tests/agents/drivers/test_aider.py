@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import os
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from plait.agents.drivers.aider import Aider
-from plait.agents.interface import ActivityKind, AgentSpec, CostReporting, Price
+from plait.agents.interface import ActivityKind, Agent, AgentSpec, CostReporting, Price
 from plait.agents.retry_after import RetryAfter
 from plait.config.agent_keys import Permission
 from plait.core.settings import Spend
 from plait.core.status import Category
-from plait.testing.contracts.agent import make_context, parse_output
+from plait.testing.contracts.agent import AgentContract, make_context, parse_output
 
 AIDER = Aider(AgentSpec("aider"))
 
@@ -153,3 +154,13 @@ def test_nothing_that_it_prints_can_upset_its_listener(line: str) -> None:
     run = parse_output(AIDER, [line, line, "", *DONE])
     assert run.outcome.category is Category.OK
     assert all(len(text) <= 200 for _, text in run.activities)
+
+
+class TestAiderContract(AgentContract):
+    @pytest.fixture
+    def agent(self) -> Agent:
+        return AIDER
+
+    @pytest.fixture
+    def success(self) -> Sequence[object]:
+        return DONE

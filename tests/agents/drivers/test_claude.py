@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from json import dumps
 
 import pytest
 
 from plait.agents.drivers.claude import Claude
-from plait.agents.interface import ActivityKind, AgentSpec, CostReporting
+from plait.agents.interface import ActivityKind, Agent, AgentSpec, CostReporting
 from plait.agents.retry_after import RetryAfter
 from plait.config.agent_keys import Permission
 from plait.core.settings import Spend
 from plait.core.status import Category
-from plait.testing.contracts.agent import PRINTED_AT, make_context, mangle_event, parse_output
+from plait.testing.contracts.agent import PRINTED_AT, AgentContract, make_context, parse_output
 
 SESSION = "5f0c9a3e-1111-4222-8333-944455566677"
 CLAUDE = Claude(AgentSpec("claude"))
@@ -375,17 +376,22 @@ def test_what_is_no_session_never_becomes_a_word_of_a_command(session: object) -
     assert parse_output(CLAUDE, [{**INIT, "session_id": session}]).sessions == []
 
 
-@pytest.mark.parametrize(
-    "told",
-    [
-        *DONE,
-        ASK,
-        retry(429, "rate_limit"),
-        result(permission_denials=[DENIAL]),
-        message(use("TodoWrite", todos=[{"content": "Draw", "status": "in_progress"}])),
-        event("rate_limit_event", rate_limit_info={"status": "rejected", "resetsAt": 1794700000}),
-        event("of_a_later_version", what={"ever": [1]}),
-    ],
-)
-def test_nothing_that_it_prints_can_upset_its_listener(told: Event) -> None:
-    assert parse_output(CLAUDE, [*mangle_event(told), *DONE]).outcome.category is Category.OK
+class TestClaudeContract(AgentContract):
+    @pytest.fixture
+    def agent(self) -> Agent:
+        return CLAUDE
+
+    @pytest.fixture
+    def success(self) -> Sequence[object]:
+        return DONE
+
+    @pytest.fixture
+    def events(self) -> Sequence[Mapping[str, object]]:
+        return [
+            ASK,
+            retry(429, "rate_limit"),
+            result(permission_denials=[DENIAL]),
+            message(use("TodoWrite", todos=[{"content": "Draw", "status": "in_progress"}])),
+            event("rate_limit_event", rate_limit_info={"status": "rejected", "resetsAt": 1794700000}),
+            event("of_a_later_version", what={"ever": [1]}),
+        ]

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import pytest
 
 from plait.agents.drivers.cline import Cline
-from plait.agents.interface import ActivityKind, AgentSpec
+from plait.agents.interface import ActivityKind, Agent, AgentSpec
 from plait.config.agent_keys import Permission
 from plait.core.errors import ConfigError
 from plait.core.settings import Spend
 from plait.core.status import Category
-from plait.testing.contracts.agent import make_context, mangle_event, parse_output
+from plait.testing.contracts.agent import AgentContract, make_context, parse_output
 
 CLINE = Cline(AgentSpec("cline"))
 
@@ -130,6 +132,15 @@ def test_a_run_that_broke_off_did_not_end_well() -> None:
     assert parse_output(CLINE, DONE[:-1]).outcome.category is Category.TASK
 
 
-@pytest.mark.parametrize("told", [*DONE, ASKED, *failure("x")])
-def test_nothing_that_it_prints_can_upset_its_listener(told: dict[str, object]) -> None:
-    assert parse_output(CLINE, [*mangle_event(told), *DONE]).outcome.category is Category.OK
+class TestClineContract(AgentContract):
+    @pytest.fixture
+    def agent(self) -> Agent:
+        return CLINE
+
+    @pytest.fixture
+    def success(self) -> Sequence[object]:
+        return DONE
+
+    @pytest.fixture
+    def events(self) -> Sequence[Mapping[str, object]]:
+        return [ASKED, *failure("x")]

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import pytest
 
 from plait.agents.drivers.cn import Continue
-from plait.agents.interface import ActivityKind, AgentSpec, CostReporting
+from plait.agents.interface import ActivityKind, Agent, AgentSpec, CostReporting
 from plait.config.agent_keys import Permission
 from plait.core.status import Category
-from plait.testing.contracts.agent import make_context, mangle_event, parse_output
+from plait.testing.contracts.agent import AgentContract, make_context, parse_output
 
 CN = Continue(AgentSpec("cn"))
 
@@ -73,6 +75,15 @@ def test_a_killed_run_is_killed_whatever_it_said() -> None:
     assert parse_output(CN, ["Written."], code=137).outcome.category is Category.KILLED
 
 
-@pytest.mark.parametrize("told", [{"response": "x", "status": "success"}])
-def test_nothing_that_it_prints_can_upset_its_listener(told: dict[str, object]) -> None:
-    assert parse_output(CN, [*mangle_event(told), "Written."]).outcome.category is Category.OK
+class TestContinueContract(AgentContract):
+    @pytest.fixture
+    def agent(self) -> Agent:
+        return CN
+
+    @pytest.fixture
+    def success(self) -> Sequence[object]:
+        return ["Written."]
+
+    @pytest.fixture
+    def events(self) -> Sequence[Mapping[str, object]]:
+        return [{"response": "x", "status": "success"}]

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import pytest
 
 from plait.agents.drivers.codex import Codex
-from plait.agents.interface import ActivityKind, AgentSpec, CostReporting, Price
+from plait.agents.interface import ActivityKind, Agent, AgentSpec, CostReporting, Price
 from plait.agents.retry_after import RetryAfter
 from plait.config.agent_keys import Permission
 from plait.core.settings import Spend
 from plait.core.status import Category
-from plait.testing.contracts.agent import make_context, mangle_event, parse_output
+from plait.testing.contracts.agent import AgentContract, make_context, parse_output
 
 THREAD = "019a1dcb-0000-7aaa-8bbb-0123456789ab"
 CODEX = Codex(AgentSpec("codex"))
@@ -250,18 +251,23 @@ def test_its_log_is_no_activity() -> None:
     assert parse_output(CODEX, lines).activities == []
 
 
-@pytest.mark.parametrize(
-    "told",
-    [
-        *[one for one in DONE if isinstance(one, dict)],
-        *failed("odd"),
-        WAITING,
-        item("todo_list", items=[{"text": "Draw", "completed": False}]),
-        item("mcp_tool_call", "started", server="s", tool="t"),
-        item("web_search", query="q"),
-        item("reasoning", text="hm"),
-        item("of_a_later_version", what={"ever": [1]}),
-    ],
-)
-def test_nothing_that_it_prints_can_upset_its_listener(told: Event) -> None:
-    assert parse_output(CODEX, [*mangle_event(told), *DONE]).outcome.category is Category.OK
+class TestCodexContract(AgentContract):
+    @pytest.fixture
+    def agent(self) -> Agent:
+        return CODEX
+
+    @pytest.fixture
+    def success(self) -> Sequence[object]:
+        return DONE
+
+    @pytest.fixture
+    def events(self) -> Sequence[Mapping[str, object]]:
+        return [
+            *failed("odd"),
+            WAITING,
+            item("todo_list", items=[{"text": "Draw", "completed": False}]),
+            item("mcp_tool_call", "started", server="s", tool="t"),
+            item("web_search", query="q"),
+            item("reasoning", text="hm"),
+            item("of_a_later_version", what={"ever": [1]}),
+        ]

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 
 import pytest
 
 from plait.agents.drivers.copilot import Copilot
-from plait.agents.interface import ActivityKind, AgentSpec, CostReporting
+from plait.agents.interface import ActivityKind, Agent, AgentSpec, CostReporting
 from plait.agents.retry_after import NO_RETRY_AFTER
 from plait.config.agent_keys import Permission
 from plait.core.settings import NO_SPEND
 from plait.core.status import Category
-from plait.testing.contracts.agent import make_context, mangle_event, parse_output
+from plait.testing.contracts.agent import AgentContract, make_context, parse_output
 
 COPILOT = Copilot(AgentSpec("copilot"))
 SESSION = "0a1b2c3d-0000-4000-8000-0123456789ab"
@@ -136,6 +137,15 @@ def test_a_run_that_broke_off_did_not_end_well() -> None:
     assert parse_output(COPILOT, DONE[:-1]).outcome.category is Category.TASK
 
 
-@pytest.mark.parametrize("told", [*DONE, failure("x", statusCode=429), complete(success=False, error={"code": "x"})])
-def test_nothing_that_it_prints_can_upset_its_listener(told: dict[str, object]) -> None:
-    assert parse_output(COPILOT, [*mangle_event(told), *DONE]).outcome.category is Category.OK
+class TestCopilotContract(AgentContract):
+    @pytest.fixture
+    def agent(self) -> Agent:
+        return COPILOT
+
+    @pytest.fixture
+    def success(self) -> Sequence[object]:
+        return DONE
+
+    @pytest.fixture
+    def events(self) -> Sequence[Mapping[str, object]]:
+        return [failure("x", statusCode=429), complete(success=False, error={"code": "x"})]

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
 from plait.agents.drivers.plain_text_tools import Cube
-from plait.agents.interface import AgentSpec, CostReporting
+from plait.agents.interface import Agent, AgentSpec, CostReporting
 from plait.config.agent_keys import Permission
 from plait.core.errors import ConfigError
 from plait.core.status import Category
-from plait.testing.contracts.agent import make_context, parse_output
+from plait.testing.contracts.agent import AgentContract, make_context, parse_output
 
 CUBE = Cube(AgentSpec("cube"))
 LINES = [
@@ -56,3 +58,13 @@ def test_its_last_words_may_tell_why_it_failed() -> None:
 def test_it_can_not_be_held_to_changing_files() -> None:
     with pytest.raises(ConfigError, match="cube can't be restricted to changing files"):
         Cube(AgentSpec("cube", permission=Permission.EDITS))
+
+
+class TestCubeContract(AgentContract):
+    @pytest.fixture
+    def agent(self) -> Agent:
+        return CUBE
+
+    @pytest.fixture
+    def success(self) -> Sequence[object]:
+        return LINES

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import pytest
 
 from plait.agents.drivers.gemini import Gemini
-from plait.agents.interface import ActivityKind, AgentSpec, CostReporting, Price
+from plait.agents.interface import ActivityKind, Agent, AgentSpec, CostReporting, Price
 from plait.agents.retry_after import RetryAfter
 from plait.config.agent_keys import Permission
 from plait.core.settings import Spend
 from plait.core.status import Category
-from plait.testing.contracts.agent import make_context, mangle_event, parse_output
+from plait.testing.contracts.agent import AgentContract, make_context, parse_output
 
 SESSION = "0b9c8d7e-1111-4222-8333-944455566677"
 GEMINI = Gemini(AgentSpec("gemini"))
@@ -270,18 +272,23 @@ def test_a_message_of_a_million_pieces_takes_no_room() -> None:
     assert len(listener.last_message) <= 4000  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize(
-    "told",
-    [
-        *[one for one in DONE if isinstance(one, dict)],
-        failure("[API Error: odd]"),
-        use("write_todos", todos=[{"description": "Draw", "status": "in_progress"}]),
-        event("error", severity="warning", message="Loop detected"),
-        event("of_a_later_version", what={"ever": [1]}),
-    ],
-)
-def test_nothing_that_it_prints_can_upset_its_listener(told: Event) -> None:
-    assert parse_output(GEMINI, [*mangle_event(told), *DONE]).outcome.category is Category.OK
+class TestGeminiContract(AgentContract):
+    @pytest.fixture
+    def agent(self) -> Agent:
+        return GEMINI
+
+    @pytest.fixture
+    def success(self) -> Sequence[object]:
+        return DONE
+
+    @pytest.fixture
+    def events(self) -> Sequence[Mapping[str, object]]:
+        return [
+            failure("[API Error: odd]"),
+            use("write_todos", todos=[{"description": "Draw", "status": "in_progress"}]),
+            event("error", severity="warning", message="Loop detected"),
+            event("of_a_later_version", what={"ever": [1]}),
+        ]
 
 
 @pytest.mark.parametrize(

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
 from plait.agents.drivers.mini import Mini
-from plait.agents.interface import ActivityKind, AgentSpec, CostReporting
+from plait.agents.interface import ActivityKind, Agent, AgentSpec, CostReporting
 from plait.agents.retry_after import RetryAfter
 from plait.config.agent_keys import Permission
 from plait.core.errors import ConfigError
 from plait.core.settings import Spend
 from plait.core.status import Category
-from plait.testing.contracts.agent import make_context, parse_output
+from plait.testing.contracts.agent import AgentContract, make_context, parse_output
 
 MINI = Mini(AgentSpec("mini"))
 ASKED = [
@@ -161,3 +163,13 @@ def test_nothing_that_it_prints_can_upset_its_listener(line: str) -> None:
     run = parse_output(MINI, [line, line, *ended()])
     assert run.outcome.category is Category.OK
     assert run.outcome.spend.is_valid
+
+
+class TestMiniContract(AgentContract):
+    @pytest.fixture
+    def agent(self) -> Agent:
+        return MINI
+
+    @pytest.fixture
+    def success(self) -> Sequence[object]:
+        return ended("All is well.")

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 
 import pytest
 
 from plait.agents.drivers.opencode import OpenCode
-from plait.agents.interface import ActivityKind, AgentSpec, CostReporting, Price
+from plait.agents.interface import ActivityKind, Agent, AgentSpec, CostReporting, Price
 from plait.config.agent_keys import Permission
 from plait.core.settings import Spend
 from plait.core.status import Category
-from plait.testing.contracts.agent import make_context, mangle_event, parse_output
+from plait.testing.contracts.agent import AgentContract, make_context, parse_output
 
 SESSION = "ses_0f1e2d3c4b5a"
 OPENCODE = OpenCode(AgentSpec("opencode"))
@@ -165,10 +166,20 @@ def test_an_empty_answer_is_told() -> None:
     assert parse_output(OPENCODE, [step("stop")]).outcome.category is Category.EMPTY
 
 
-@pytest.mark.parametrize("told", [*DONE, REJECTED, failure("x", statusCode=429, responseHeaders={"retry-after": "1"})])
-def test_nothing_that_it_prints_can_upset_its_listener(told: dict[str, object]) -> None:
-    run = parse_output(OPENCODE, [*mangle_event(told), *DONE])
-    assert run.outcome.category in {Category.OK, Category.USAGE}
+class TestOpenCodeContract(AgentContract):
+    results = frozenset({Category.OK, Category.USAGE})
+
+    @pytest.fixture
+    def agent(self) -> Agent:
+        return OPENCODE
+
+    @pytest.fixture
+    def success(self) -> Sequence[object]:
+        return DONE
+
+    @pytest.fixture
+    def events(self) -> Sequence[Mapping[str, object]]:
+        return [REJECTED, failure("x", statusCode=429, responseHeaders={"retry-after": "1"})]
 
 
 def test_two_that_start_at_once_where_it_never_ran_are_nobodys_fault() -> None:

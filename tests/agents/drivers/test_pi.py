@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 
 import pytest
 
 from plait.agents.drivers.pi import Pi
-from plait.agents.interface import ActivityKind, AgentSpec
+from plait.agents.interface import ActivityKind, Agent, AgentSpec
 from plait.agents.retry_after import RetryAfter
 from plait.config.agent_keys import Permission
 from plait.core.settings import Spend
 from plait.core.status import Category
-from plait.testing.contracts.agent import make_context, mangle_event, parse_output
+from plait.testing.contracts.agent import AgentContract, make_context, parse_output
 
 PI = Pi(AgentSpec("pi"))
 SESSION = "01a1b2c3-0000-7000-8000-0123456789ab"
@@ -145,6 +146,15 @@ def test_its_last_line_counts_though_it_lost_its_end() -> None:
     assert parse_output(PI, [*DONE[:-1], long[:65536]]).outcome.category is Category.OK
 
 
-@pytest.mark.parametrize("told", [*DONE, failure("x")])
-def test_nothing_that_it_prints_can_upset_its_listener(told: dict[str, object]) -> None:
-    assert parse_output(PI, [*mangle_event(told), *DONE]).outcome.category is Category.OK
+class TestPiContract(AgentContract):
+    @pytest.fixture
+    def agent(self) -> Agent:
+        return PI
+
+    @pytest.fixture
+    def success(self) -> Sequence[object]:
+        return DONE
+
+    @pytest.fixture
+    def events(self) -> Sequence[Mapping[str, object]]:
+        return [failure("x")]

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import pytest
 
 from plait.agents.drivers.qwen import Qwen
-from plait.agents.interface import ActivityKind, AgentSpec, CostReporting, Price
+from plait.agents.interface import ActivityKind, Agent, AgentSpec, CostReporting, Price
 from plait.config.agent_keys import Permission
 from plait.core.settings import Spend
 from plait.core.status import Category
-from plait.testing.contracts.agent import make_context, mangle_event, parse_output
+from plait.testing.contracts.agent import AgentContract, make_context, parse_output
 
 SESSION = "4c3b2a19-1111-4222-8333-944455566677"
 QWEN = Qwen(AgentSpec("qwen"))
@@ -192,14 +194,19 @@ def test_the_words_of_a_run_that_did_nothing_are_kept() -> None:
     assert (outcome.category, outcome.detail) == (Category.OK, "it said: Done.")
 
 
-@pytest.mark.parametrize(
-    "told",
-    [
-        *DONE,
-        use("todo_write", todos=[{"content": "Draw", "status": "in_progress"}]),
-        use("ask_user_question", questions=[{"question": "Which?", "options": [{"label": "A"}]}]),
-        event("of_a_later_version", what={"ever": [1]}),
-    ],
-)
-def test_nothing_that_it_prints_can_upset_its_listener(told: Event) -> None:
-    assert parse_output(QWEN, [*mangle_event(told), *DONE]).outcome.category is Category.OK
+class TestQwenContract(AgentContract):
+    @pytest.fixture
+    def agent(self) -> Agent:
+        return QWEN
+
+    @pytest.fixture
+    def success(self) -> Sequence[object]:
+        return DONE
+
+    @pytest.fixture
+    def events(self) -> Sequence[Mapping[str, object]]:
+        return [
+            use("todo_write", todos=[{"content": "Draw", "status": "in_progress"}]),
+            use("ask_user_question", questions=[{"question": "Which?", "options": [{"label": "A"}]}]),
+            event("of_a_later_version", what={"ever": [1]}),
+        ]

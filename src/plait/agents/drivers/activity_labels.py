@@ -6,9 +6,8 @@ import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping
 
-from plait.agents.interface import ActivityKind, AgentEvent, QuestionAsked
-from plait.agents.output_parser import Json, JsonLinesParser, get_object, make_activity, relative_to_workspace
-from plait.core.settings import NO_SPEND, Spend
+from plait.agents.interface import ActivityKind, AgentEvent
+from plait.agents.output_parser import Json, make_activity, relative_to_workspace
 
 _MAX_COMMAND_CHARS = 2000
 _PATH_TAIL_PARTS = 3  # shown of a path if the workspace is unknown
@@ -56,49 +55,6 @@ _DETAIL_FIELDS: Mapping[ActivityKind, tuple[str, ...]] = {
 }
 _CHANGING_KINDS = frozenset({ActivityKind.EDITS, ActivityKind.RUNS})
 _QUESTION_TOOLS = frozenset({"askuserquestion", "askuser", "askfollowupquestion"})
-
-
-class ToolUseParser(JsonLinesParser):
-    """For agents that report the tools they use by name: changes are counted."""
-
-    def __init__(self, before: Spend = NO_SPEND, permission_note: str = "") -> None:
-        super().__init__(before, permission_note)
-        self.changes_made = 0
-
-    def handle_part(self, part: Json) -> Iterator[AgentEvent]:
-        """A part of a message, in the shape that several agents share."""
-        match part.get("type"):
-            case "text":
-                self.last_message = str(part.get("text") or "")
-                yield from make_activity(self.last_message, ActivityKind.SAYS)
-            case "thinking":
-                yield from make_activity(part.get("thinking") or "thinking", ActivityKind.THINKS)
-            case "tool_use":
-                yield from self.handle_tool_use(part.get("name"), get_object(part, "input"))
-            case _:
-                pass
-
-    def handle_tool_use(self, name: object, given: Json) -> Iterator[AgentEvent]:
-        if is_question_tool(name):
-            self.question = format_question(given)
-            yield QuestionAsked(self.question)
-        elif changes_files(name):
-            self.record_change()
-        yield from describe_tool_use(name, given, self.workspace)
-        todos = given.get("todos")
-        items = [get_object(one) for one in todos] if isinstance(todos, list) else []
-        current = next((one for one in items if one.get("status") == "in_progress"), {})
-        yield from self.update_phase(current.get("activeForm") or current.get("content") or current.get("description"))
-
-    def handle_tool_result(self, name: object, *, error: object = "", denied: bool = False) -> Iterator[AgentEvent]:
-        """For tools that report how a use ended: only a successful one counts as a change."""
-        if denied:
-            self.denied.append(str(name))
-            yield from make_activity(f"{name} was not allowed", ActivityKind.FAILS)
-        elif error:
-            yield from make_activity(f"{name} failed:", ActivityKind.FAILS, error)
-        elif changes_files(name):
-            self.record_change()
 
 
 def changes_files(name: object) -> bool:

@@ -18,13 +18,7 @@ from plait.agents.interface import (
     OutputParser,
     SpendUpdated,
 )
-from plait.agents.output_parser import (
-    PlainTextParser,
-    ToolError,
-    make_activity,
-    make_failure,
-    to_microdollars,
-)
+from plait.agents.output_parser import PlainTextParser, ToolError, make_activity, make_failure, to_microdollars
 from plait.agents.plain_text import to_plain_text
 from plait.agents.prices import Tokens
 from plait.agents.table import AGENTS

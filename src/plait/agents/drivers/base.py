@@ -1,24 +1,35 @@
-"""What all coding tools have in common: a program, arguments, a model, a provider, and what they cost."""
+"""What coding tools have in common: how their command is built, and how their JSON events are parsed."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
-from plait.agents.interface import AgentSpec, AttemptContext, CostReporting
+from plait.agents.drivers.activity_labels import changes_files, describe_tool_use, format_question, is_question_tool
+from plait.agents.interface import (
+    ActivityKind,
+    AgentEvent,
+    AgentSpec,
+    AttemptContext,
+    CostReporting,
+    OutputParser,
+    QuestionAsked,
+)
+from plait.agents.output_parser import Json, JsonLinesParser, get_object, make_activity
 from plait.agents.prices import Tokens, compute_spend, find_price
 from plait.agents.table import AgentInfo
 from plait.config.agent_keys import Permission
-from plait.core.settings import Spend
+from plait.core.settings import NO_SPEND, Spend
 
 # For tools that take a prompt only as an argument: arguments are limited, and visible to every user of the machine.
 READ_PROMPT_FILE = "Read the file {} and do what it says."
 
 
 class CodingTool:
-    """Base of the drivers; `info` is the tool's record in the table of agents."""
+    """Base of the drivers. `info` is the tool's record in the table of agents, `parser_type` parses its output."""
 
     info: ClassVar[AgentInfo]
+    parser_type: ClassVar[type[ToolParser]]
 
     def __init__(self, spec: AgentSpec) -> None:
         """Raises ConfigError."""
@@ -36,6 +47,9 @@ class CodingTool:
         reports = self.info.reports
         priced = reports is CostReporting.TOKENS and find_price(self.spec.prices, self.spec.model) is not None
         return CostReporting.COST if priced else reports
+
+    def create_parser(self, before: Spend = NO_SPEND) -> OutputParser:
+        return self.parser_type(self, before)
 
     def choose_model(self, context: AttemptContext) -> str:
         return context.task.model or self.spec.model
@@ -79,3 +93,53 @@ class CodingTool:
     def compute_reported_spend(self, cost: int, tokens: Tokens, model: str = "") -> Spend:
         """The cost that the tool reports; if it knows no price, the tokens at the settings' prices."""
         return Spend(cost, tokens.total) if cost else self.compute_spend(tokens, model)
+
+
+class ToolParser(JsonLinesParser):
+    """Base of the parsers of drivers."""
+
+    def __init__(self, tool: CodingTool, before: Spend = NO_SPEND) -> None:
+        super().__init__(before, tool.permission_note)
+        self.tool = tool
+
+
+class ToolUseParser(ToolParser):
+    """For agents that report the tools they use by name: changes are counted."""
+
+    def __init__(self, tool: CodingTool, before: Spend = NO_SPEND) -> None:
+        super().__init__(tool, before)
+        self.changes_made = 0
+
+    def handle_part(self, part: Json) -> Iterator[AgentEvent]:
+        """A part of a message, in the shape that several agents share."""
+        match part.get("type"):
+            case "text":
+                yield from self.report_message(part.get("text"))
+            case "thinking":
+                yield from make_activity(part.get("thinking") or "thinking", ActivityKind.THINKS)
+            case "tool_use":
+                yield from self.handle_tool_use(part.get("name"), get_object(part, "input"))
+            case _:
+                pass
+
+    def handle_tool_use(self, name: object, given: Json) -> Iterator[AgentEvent]:
+        if is_question_tool(name):
+            self.question = format_question(given)
+            yield QuestionAsked(self.question)
+        elif changes_files(name):
+            self.record_change()
+        yield from describe_tool_use(name, given, self.workspace)
+        todos = given.get("todos")
+        items = [get_object(one) for one in todos] if isinstance(todos, list) else []
+        current = next((one for one in items if one.get("status") == "in_progress"), {})
+        yield from self.update_phase(current.get("activeForm") or current.get("content") or current.get("description"))
+
+    def handle_tool_result(self, name: object, *, error: object = "", denied: bool = False) -> Iterator[AgentEvent]:
+        """For tools that report how a use ended: only a successful one counts as a change."""
+        if denied:
+            self.denied.append(str(name))
+            yield from make_activity(f"{name} was not allowed", ActivityKind.FAILS)
+        elif error:
+            yield from make_activity(f"{name} failed:", ActivityKind.FAILS, error)
+        elif changes_files(name):
+            self.record_change()

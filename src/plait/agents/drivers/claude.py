@@ -7,23 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from plait.agents.drivers.activity_labels import (
-    ToolUseParser,
-    changes_files,
-    format_question,
-    is_question_tool,
-)
-from plait.agents.drivers.base import CodingTool
+from plait.agents.drivers.activity_labels import changes_files, format_question, is_question_tool
+from plait.agents.drivers.base import CodingTool, ToolUseParser
 from plait.agents.drivers.provider_errors import guess_category
-from plait.agents.interface import (
-    Activity,
-    ActivityKind,
-    AgentEvent,
-    AttemptContext,
-    Command,
-    OutputParser,
-    ProviderRefused,
-)
+from plait.agents.interface import Activity, ActivityKind, AgentEvent, AttemptContext, Command, ProviderRefused
 from plait.agents.output_parser import Json, ToolError, get_count, get_object, make_activity, to_microdollars
 from plait.agents.prices import TokenCounter, Tokens
 from plait.agents.retry_after import NO_RETRY_AFTER, RetryAfter
@@ -56,30 +43,12 @@ _ROOT_REFUSED = "cannot be used with root"
 _SESSION_GONE = "No conversation found"
 
 
-class Claude(CodingTool):
-    info = AGENTS["claude"]
-
-    def build_command(self, context: AttemptContext) -> Command:
-        """A session can only continue in its folder; a task's attempts share one workspace."""
-        words = ["-p", "--output-format", "stream-json", "--verbose"]
-        words += self.permission_args(("--dangerously-skip-permissions",), ("--permission-mode", "acceptEdits"))
-        return Command(
-            self.build_argv(*words, *self.model_and_session_args(context, "--resume")),
-            context.prompt_file,
-            _ENV,
-        )
-
-    def create_parser(self, before: Spend = NO_SPEND) -> OutputParser:
-        return _ClaudeParser(self, before)
-
-
 class _ClaudeParser(ToolUseParser):
     trust_exit_status = True
     result_prefix = '{"type":"result"'
 
-    def __init__(self, tool: Claude, before: Spend) -> None:
-        super().__init__(before, tool.permission_note)
-        self._tool = tool
+    def __init__(self, tool: CodingTool, before: Spend = NO_SPEND) -> None:
+        super().__init__(tool, before)
         self._token_counter = TokenCounter()
         self._tag = ""
         self._limit = NO_RETRY_AFTER
@@ -146,7 +115,7 @@ class _ClaudeParser(ToolUseParser):
         usage = get_object(message, "usage")
         if usage:
             tokens = self._token_counter.add(message.get("id"), _read_tokens(usage))
-            yield from self.report_growing_spend(self._tool.compute_spend(tokens, str(message.get("model") or "")))
+            yield from self.report_growing_spend(self.tool.compute_spend(tokens, str(message.get("model") or "")))
 
     def handle_part(self, part: Json) -> Iterator[AgentEvent]:
         if part.get("type") == "tool_use" and changes_files(part.get("name")):
@@ -162,14 +131,13 @@ class _ClaudeParser(ToolUseParser):
         self.changes_made = len(self._changing_calls)
 
     def _handle_result(self, event: Json) -> Iterator[AgentEvent]:
-        self.finished, self.error = True, None
+        self.report_success()
         text, end = event.get("result"), event.get("subtype")
         self.last_message = text if isinstance(text, str) else self.last_message
         for denial in event.get("permission_denials") or ():
             self._record_denial(get_object(denial))
         if event.get("is_error") is True or str(end).startswith("error"):
-            self.error = self._read_failure(event, end)
-            yield from make_activity(self.error.message, ActivityKind.FAILS)
+            yield from self.report_error(self._read_failure(event, end))
         yield from self.report_spend(self._read_spend(event))
 
     def _read_failure(self, event: Json, end: object) -> ToolError:
@@ -196,6 +164,21 @@ class _ClaudeParser(ToolUseParser):
         return Spend(
             to_microdollars(event.get("total_cost_usd")),
             tokens or _read_tokens(get_object(event, "usage")).total,
+        )
+
+
+class Claude(CodingTool):
+    info = AGENTS["claude"]
+    parser_type = _ClaudeParser
+
+    def build_command(self, context: AttemptContext) -> Command:
+        """A session can only continue in its folder; a task's attempts share one workspace."""
+        words = ["-p", "--output-format", "stream-json", "--verbose"]
+        words += self.permission_args(("--dangerously-skip-permissions",), ("--permission-mode", "acceptEdits"))
+        return Command(
+            self.build_argv(*words, *self.model_and_session_args(context, "--resume")),
+            context.prompt_file,
+            _ENV,
         )
 
 

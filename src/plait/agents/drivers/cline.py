@@ -4,31 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from plait.agents.drivers.activity_labels import (
-    ToolUseParser,
-    describe_tool_use,
-    format_question,
-    strip_shell,
-)
-from plait.agents.drivers.base import READ_PROMPT_FILE, CodingTool
+from plait.agents.drivers.activity_labels import describe_tool_use, format_question, strip_shell
+from plait.agents.drivers.base import READ_PROMPT_FILE, CodingTool, ToolUseParser
 from plait.agents.drivers.provider_errors import make_provider_error
-from plait.agents.interface import (
-    ActivityKind,
-    AgentEvent,
-    AttemptContext,
-    Command,
-    OutputParser,
-)
-from plait.agents.output_parser import (
-    Json,
-    get_count,
-    get_object,
-    make_activity,
-    to_microdollars,
-)
+from plait.agents.interface import ActivityKind, AgentEvent, AttemptContext, Command
+from plait.agents.output_parser import Json, get_count, get_object, get_text, make_activity, to_microdollars
 from plait.agents.prices import Tokens
 from plait.agents.table import AGENTS
-from plait.core.settings import NO_SPEND, Spend
 
 # By default all runs share a daemon, and ending the first would end them all.
 _ENV = (("CLINE_SESSION_BACKEND_MODE", "local"), ("CLINE_NO_AUTO_UPDATE", "1"))
@@ -43,26 +25,7 @@ _QUESTION_TOOL = "ask_question"
 _DENIED = "requires approval"
 
 
-class Cline(CodingTool):
-    info = AGENTS["cline"]
-
-    def build_command(self, context: AttemptContext) -> Command:
-        words = (
-            *("--json", "--cwd", context.workspace),
-            *self.model_and_session_args(context),
-            *self.permission_args(("--auto-approve", "true"), ()),
-        )
-        return Command((*self.build_argv(*words), READ_PROMPT_FILE.format(context.prompt_file)), None, _ENV)
-
-    def create_parser(self, before: Spend = NO_SPEND) -> OutputParser:
-        return _ClineParser(self, before)
-
-
 class _ClineParser(ToolUseParser):
-    def __init__(self, tool: Cline, before: Spend) -> None:
-        super().__init__(before, tool.permission_note)
-        self._tool = tool
-
     def handle_text(self, _line: str, /) -> Iterator[AgentEvent]:
         """Only warnings of its libraries."""
         yield from ()
@@ -74,7 +37,7 @@ class _ClineParser(ToolUseParser):
             case "run_result":
                 yield from self._handle_result(event)
             case "error":
-                yield from self._handle_error(event.get("message"))
+                yield from self._handle_error(event)
             case _:
                 pass
 
@@ -86,8 +49,7 @@ class _ClineParser(ToolUseParser):
             case "content_end" if tool:
                 yield from self._handle_tool_end(event)
             case "content_end":
-                self.last_message = str(event.get("text") or "")
-                yield from make_activity(self.last_message, ActivityKind.SAYS)
+                yield from self.report_message(event.get("text"))
             case "usage":
                 yield from self._report_usage(
                     get_count(event, "totalInputTokens"),
@@ -96,7 +58,7 @@ class _ClineParser(ToolUseParser):
                     event.get("totalCost"),
                 )
             case "error":
-                yield from self._handle_error(get_object(event, "error").get("message"))
+                yield from self._handle_error(get_object(event, "error"))
             case "notice":
                 yield from make_activity(event.get("message"), ActivityKind.WAITS)
             case _:
@@ -121,20 +83,31 @@ class _ClineParser(ToolUseParser):
         read = get_count(usage, "inputTokens")
         yield from self._report_usage(read, get_count(usage, "outputTokens"), cached, usage.get("totalCost"))
         if event.get("finishReason") == "completed":
-            self.finished = True
-            self.error = None
+            self.report_success()
         elif self.error is None:
             self.error = make_provider_error(str(event.get("text") or event.get("finishReason") or "it did not finish"))
 
     def _report_usage(self, read: int, written: int, cached: int, cost: object) -> Iterator[AgentEvent]:
         yield from self.report_spend(
-            self._tool.compute_reported_spend(to_microdollars(cost), Tokens(read, written, cached))
+            self.tool.compute_reported_spend(to_microdollars(cost), Tokens(read, written, cached))
         )
 
-    def _handle_error(self, text: object) -> Iterator[AgentEvent]:
-        words = text if isinstance(text, str) and text else "it failed without an error message"
-        self.error = make_provider_error(words)
-        yield from make_activity(words, ActivityKind.FAILS)
+    def _handle_error(self, event: Json) -> Iterator[AgentEvent]:
+        words = get_text(event, "message") or "it failed without an error message"
+        yield from self.report_error(make_provider_error(words))
+
+
+class Cline(CodingTool):
+    info = AGENTS["cline"]
+    parser_type = _ClineParser
+
+    def build_command(self, context: AttemptContext) -> Command:
+        words = (
+            *("--json", "--cwd", context.workspace),
+            *self.model_and_session_args(context),
+            *self.permission_args(("--auto-approve", "true"), ()),
+        )
+        return Command((*self.build_argv(*words), READ_PROMPT_FILE.format(context.prompt_file)), None, _ENV)
 
 
 def _canonical_name(tool: object) -> object:

@@ -4,21 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from plait.agents.drivers.base import CodingTool
+from plait.agents.drivers.base import CodingTool, ToolParser
 from plait.agents.drivers.provider_errors import make_provider_error
-from plait.agents.interface import (
-    ActivityKind,
-    AgentEvent,
-    AgentSpec,
-    AttemptContext,
-    Command,
-    OutputParser,
-)
-from plait.agents.output_parser import Json, JsonLinesParser, make_activity
+from plait.agents.interface import ActivityKind, AgentEvent, AttemptContext, Command
+from plait.agents.output_parser import Json, get_text, make_activity
 from plait.agents.plain_text import to_plain_text
 from plait.agents.table import AGENTS
 from plait.core.reports import Outcome
-from plait.core.settings import NO_SPEND, Spend
 from plait.core.status import Category
 
 _ENV = (
@@ -30,27 +22,10 @@ _ENV = (
 _EDIT_ARGS = ("--allow", "Write", "--allow", "Edit", "--allow", "MultiEdit", "--exclude", "Bash")
 
 
-class Continue(CodingTool):
-    info = AGENTS["cn"]
-
-    def __init__(self, spec: AgentSpec) -> None:
-        super().__init__(spec)
-        self._permission_args = self.permission_args(("--auto",), _EDIT_ARGS)
-
-    def build_command(self, context: AttemptContext) -> Command:
-        """Any argument after `-p` would be taken for the prompt."""
-        words = (*self.model_and_session_args(context), *self._permission_args)
-        return Command((*self.build_argv(*words), "-p"), context.prompt_file, _ENV)
-
-    def create_parser(self, before: Spend = NO_SPEND) -> OutputParser:
-        return _ContinueParser(before, self.permission_note)
-
-
-class _ContinueParser(JsonLinesParser):
+class _ContinueParser(ToolParser):
     def handle_event(self, event: Json) -> Iterator[AgentEvent]:
         """The answer is JSON, too, if the settings' arguments ask for that."""
-        text = event.get("message") or event.get("response")
-        words = text if isinstance(text, str) else ""
+        words = get_text(event, "message", "response")
         if event.get("status") == "error":
             self.error = make_provider_error(words or "it failed without an error message")
             yield from make_activity(words, ActivityKind.FAILS)
@@ -72,3 +47,13 @@ class _ContinueParser(JsonLinesParser):
         if code == 0 and self.error is None and not self.finished:
             return Outcome(Category.EMPTY, code, "the model's answer was empty")
         return super().finish(code, tail, printed_at)
+
+
+class Continue(CodingTool):
+    info = AGENTS["cn"]
+    parser_type = _ContinueParser
+
+    def build_command(self, context: AttemptContext) -> Command:
+        """Any argument after `-p` would be taken for the prompt."""
+        words = (*self.model_and_session_args(context), *self.permission_args(("--auto",), _EDIT_ARGS))
+        return Command((*self.build_argv(*words), "-p"), context.prompt_file, _ENV)

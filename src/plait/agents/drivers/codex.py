@@ -10,26 +10,11 @@ from collections.abc import Iterator
 from json import dumps
 
 from plait.agents.drivers.activity_labels import shorten_path, strip_shell
-from plait.agents.drivers.base import CodingTool
+from plait.agents.drivers.base import CodingTool, ToolUseParser
 from plait.agents.drivers.provider_errors import guess_category, unwrap_error
 from plait.agents.error_patterns import classify_error
-from plait.agents.interface import (
-    ActivityKind,
-    AgentEvent,
-    AttemptContext,
-    Command,
-    OutputParser,
-    ProviderRefused,
-)
-from plait.agents.output_parser import (
-    Json,
-    JsonLinesParser,
-    ToolError,
-    get_count,
-    get_object,
-    make_activity,
-    spend_since,
-)
+from plait.agents.interface import ActivityKind, AgentEvent, AttemptContext, Command, ProviderRefused
+from plait.agents.output_parser import Json, ToolError, get_count, get_object, make_activity, spend_since
 from plait.agents.prices import Tokens
 from plait.agents.table import AGENTS
 from plait.config.agent_keys import Permission
@@ -45,38 +30,11 @@ _SESSION_GONE = "no rollout found for thread"
 _USAGE_ERRORS = ("Not inside a trusted directory", "Error loading config")
 
 
-class Codex(CodingTool):
-    info = AGENTS["codex"]
-
-    def build_command(self, context: AttemptContext) -> Command:
-        """The settings' arguments come before the subcommand, which knows fewer of them."""
-        words = ["exec", "--json", "--skip-git-repo-check", "-c", "analytics.enabled=false"]
-        words += self.permission_args(("--dangerously-bypass-approvals-and-sandbox",), ("--sandbox", "workspace-write"))
-        words += self._trust_args(context.workspace)
-        goes_on = ("resume", context.session) if context.session else ()
-        return Command(
-            (*self.build_argv(*words, *self.model_and_session_args(context)), *goes_on, "-"),
-            context.prompt_file,
-        )
-
-    def create_parser(self, before: Spend = NO_SPEND) -> OutputParser:
-        return _CodexParser(self, before)
-
-    def _trust_args(self, workspace: str) -> tuple[str, ...]:
-        """Otherwise it adds every folder it works in to the user's settings as trusted."""
-        if self.spec.permission is Permission.OWN or not workspace.isprintable():
-            return ()
-        key = dumps(workspace, ensure_ascii=False)  # a JSON string is a TOML string
-        return ("-c", f'projects={{{key}={{trust_level="trusted"}}}}')
-
-
-class _CodexParser(JsonLinesParser):
+class _CodexParser(ToolUseParser):
     trust_exit_status = True
 
-    def __init__(self, tool: Codex, before: Spend) -> None:
-        super().__init__(before, tool.permission_note)
-        self.changes_made = 0
-        self._tool = tool
+    def __init__(self, tool: CodingTool, before: Spend = NO_SPEND) -> None:
+        super().__init__(tool, before)
         self._reconnect_reason = ""
 
     def handle_event(self, event: Json) -> Iterator[AgentEvent]:
@@ -89,10 +47,10 @@ class _CodexParser(JsonLinesParser):
             case "error":
                 yield from self._handle_error(str(event.get("message") or ""))
             case "turn.failed":
-                self.error = _parse_error(str(get_object(event, "error").get("message") or ""))
-                yield from make_activity(self.error.message, ActivityKind.FAILS)
+                yield from self.report_error(_parse_error(str(get_object(event, "error").get("message") or "")))
             case "turn.completed":
-                self.finished, self.error, self._reconnect_reason = True, None, ""
+                self.report_success()
+                self._reconnect_reason = ""
                 yield from self.report_spend(self._read_spend(get_object(event, "usage")))
             case _:
                 pass
@@ -113,8 +71,7 @@ class _CodexParser(JsonLinesParser):
     def _handle_error(self, text: str) -> Iterator[AgentEvent]:
         match = _RECONNECTS.fullmatch(text)
         if match is None:
-            self.error = _parse_error(text)
-            yield from make_activity(self.error.message, ActivityKind.FAILS)
+            yield from self.report_error(_parse_error(text))
             return
         self._reconnect_reason = match["why"]
         error = _parse_error(match["why"])
@@ -126,8 +83,7 @@ class _CodexParser(JsonLinesParser):
     def _handle_item(self, item: Json, *, over: bool) -> Iterator[AgentEvent]:
         match item.get("type"):
             case "agent_message":
-                self.last_message = str(item.get("text") or "")
-                yield from make_activity(self.last_message, ActivityKind.SAYS)
+                yield from self.report_message(item.get("text"))
             case "reasoning":
                 yield from make_activity(item.get("text"), ActivityKind.THINKS)
             case "command_execution":
@@ -169,8 +125,31 @@ class _CodexParser(JsonLinesParser):
     def _read_spend(self, usage: Json) -> Spend:
         """The session's whole count less what it had before this attempt."""
         read, cached = get_count(usage, "input_tokens"), get_count(usage, "cached_input_tokens")
-        whole = self._tool.compute_spend(Tokens(read, get_count(usage, "output_tokens"), cached))
+        whole = self.tool.compute_spend(Tokens(read, get_count(usage, "output_tokens"), cached))
         return spend_since(whole, self.before)
+
+
+class Codex(CodingTool):
+    info = AGENTS["codex"]
+    parser_type = _CodexParser
+
+    def build_command(self, context: AttemptContext) -> Command:
+        """The settings' arguments come before the subcommand, which knows fewer of them."""
+        words = ["exec", "--json", "--skip-git-repo-check", "-c", "analytics.enabled=false"]
+        words += self.permission_args(("--dangerously-bypass-approvals-and-sandbox",), ("--sandbox", "workspace-write"))
+        words += self._trust_args(context.workspace)
+        goes_on = ("resume", context.session) if context.session else ()
+        return Command(
+            (*self.build_argv(*words, *self.model_and_session_args(context)), *goes_on, "-"),
+            context.prompt_file,
+        )
+
+    def _trust_args(self, workspace: str) -> tuple[str, ...]:
+        """Otherwise it adds every folder it works in to the user's settings as trusted."""
+        if self.spec.permission is Permission.OWN or not workspace.isprintable():
+            return ()
+        key = dumps(workspace, ensure_ascii=False)  # a JSON string is a TOML string
+        return ("-c", f'projects={{{key}={{trust_level="trusted"}}}}')
 
 
 def _parse_error(text: str) -> ToolError:

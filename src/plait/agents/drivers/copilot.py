@@ -4,17 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from plait.agents.drivers.activity_labels import ToolUseParser, describe_tool_use
-from plait.agents.drivers.base import CodingTool
+from plait.agents.drivers.activity_labels import describe_tool_use
+from plait.agents.drivers.base import CodingTool, ToolUseParser
 from plait.agents.drivers.provider_errors import make_provider_error, report_refusal
-from plait.agents.interface import (
-    ActivityKind,
-    AgentEvent,
-    AttemptContext,
-    Command,
-    OutputParser,
-)
-from plait.agents.output_parser import Json, ToolError, get_count, get_object, make_activity
+from plait.agents.interface import ActivityKind, AgentEvent, AttemptContext, Command
+from plait.agents.output_parser import Json, ToolError, get_count, get_object, get_text, make_activity
 from plait.agents.table import AGENTS
 from plait.core.settings import NO_SPEND, Spend
 from plait.core.status import Category
@@ -36,25 +30,9 @@ _DELTA_PREFIXES = (
 )
 
 
-class Copilot(CodingTool):
-    info = AGENTS["copilot"]
-
-    def build_command(self, context: AttemptContext) -> Command:
-        """Without `-C`, a session would continue in its original folder."""
-        words = (
-            *("-C", context.workspace, "--output-format", "json", "--no-ask-user"),
-            *self.model_and_session_args(context, "--resume"),
-            *self.permission_args(("--allow-all",), ("--allow-tool=write",)),
-        )
-        return Command(self.build_argv(*words), context.prompt_file, _ENV)
-
-    def create_parser(self, before: Spend = NO_SPEND) -> OutputParser:
-        return _CopilotParser(before, self.permission_note)
-
-
 class _CopilotParser(ToolUseParser):
-    def __init__(self, before: Spend, permission_note: str) -> None:
-        super().__init__(before, permission_note)
+    def __init__(self, tool: CodingTool, before: Spend = NO_SPEND) -> None:
+        super().__init__(tool, before)
         self._tool_calls: dict[str, object] = {}
 
     def feed(self, line: str) -> Sequence[AgentEvent]:
@@ -72,16 +50,14 @@ class _CopilotParser(ToolUseParser):
         data = get_object(event, "data")
         match event.get("type"):
             case "assistant.message":
-                self.last_message = str(data.get("content") or "")
-                yield from make_activity(self.last_message, ActivityKind.SAYS)
+                yield from self.report_message(data.get("content"))
             case "tool.execution_start":
                 self._tool_calls[str(data.get("toolCallId"))] = data.get("toolName")
                 yield from describe_tool_use(data.get("toolName"), get_object(data, "arguments"), self.workspace)
             case "tool.execution_complete":
                 yield from self._handle_tool_end(data)
             case "model.call_failure":
-                text = data.get("errorMessage")
-                yield from report_refusal(text if isinstance(text, str) else "", get_count(data, "statusCode") or None)
+                yield from report_refusal(get_text(data, "errorMessage"), get_count(data, "statusCode") or None)
             case "session.error":
                 yield from self._handle_error(data)
             case "session.info" if data.get("infoType") == "model_retry":
@@ -100,17 +76,27 @@ class _CopilotParser(ToolUseParser):
         yield from self.handle_tool_result(name, error=error, denied=denied)
 
     def _handle_error(self, data: Json) -> Iterator[AgentEvent]:
-        text = data.get("message")
-        words = text if isinstance(text, str) and text else "it failed without an error message"
+        words = get_text(data, "message") or "it failed without an error message"
         words = words.rpartition("Last error: ")[2] or words
         failed = make_provider_error(words, get_count(data, "statusCode") or None)
-        sort = data.get("errorType")
-        otherwise = _CATEGORY_BY_TYPE.get(sort, failed.fallback) if isinstance(sort, str) else failed.fallback
-        self.error = ToolError(failed.message, failed.status, fallback=otherwise)
-        yield from make_activity(words, ActivityKind.FAILS)
+        category = _CATEGORY_BY_TYPE.get(get_text(data, "errorType"), failed.fallback)
+        yield from self.report_error(ToolError(words, failed.status, fallback=category))
 
     def _handle_result(self, event: Json) -> Iterator[AgentEvent]:
         yield from self.update_session(event.get("sessionId"))
         if get_count(event, "exitCode") == 0:
-            self.error = None
-            self.finished = True
+            self.report_success()
+
+
+class Copilot(CodingTool):
+    info = AGENTS["copilot"]
+    parser_type = _CopilotParser
+
+    def build_command(self, context: AttemptContext) -> Command:
+        """Without `-C`, a session would continue in its original folder."""
+        words = (
+            *("-C", context.workspace, "--output-format", "json", "--no-ask-user"),
+            *self.model_and_session_args(context, "--resume"),
+            *self.permission_args(("--allow-all",), ("--allow-tool=write",)),
+        )
+        return Command(self.build_argv(*words), context.prompt_file, _ENV)

@@ -9,23 +9,10 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from plait.agents.drivers.activity_labels import ToolUseParser
-from plait.agents.drivers.base import CodingTool
-from plait.agents.drivers.provider_errors import (
-    USAGE_ERROR_PREFIXES,
-    extract_api_error,
-    guess_category,
-    unwrap_error,
-)
+from plait.agents.drivers.base import CodingTool, ToolUseParser
+from plait.agents.drivers.provider_errors import USAGE_ERROR_PREFIXES, extract_api_error, guess_category, unwrap_error
 from plait.agents.error_patterns import classify_error
-from plait.agents.interface import (
-    ActivityKind,
-    AgentEvent,
-    AttemptContext,
-    Command,
-    OutputParser,
-    ProviderRefused,
-)
+from plait.agents.interface import ActivityKind, AgentEvent, AttemptContext, Command, ProviderRefused
 from plait.agents.output_parser import Json, ToolError, get_count, get_object, make_activity
 from plait.agents.prices import Tokens
 from plait.agents.retry_after import RetryAfter
@@ -57,30 +44,11 @@ _SESSION_GONE = "Error resuming session"
 _MAX_MESSAGE_CHARS = 4000
 
 
-class Gemini(CodingTool):
-    info = AGENTS["gemini"]
-
-    def build_command(self, context: AttemptContext) -> Command:
-        words = (
-            "--output-format=stream-json",
-            *self.permission_args(("--yolo",), ("--approval-mode=auto_edit",)),
-        )
-        return Command(
-            self.build_argv(*words, *self.model_and_session_args(context, "--resume")),
-            context.prompt_file,
-            _ENV,
-        )
-
-    def create_parser(self, before: Spend = NO_SPEND) -> OutputParser:
-        return _GeminiParser(self, before)
-
-
 class _GeminiParser(ToolUseParser):
     trust_exit_status = True
 
-    def __init__(self, tool: Gemini, before: Spend) -> None:
-        super().__init__(before, tool.permission_note)
-        self._tool = tool
+    def __init__(self, tool: CodingTool, before: Spend = NO_SPEND) -> None:
+        super().__init__(tool, before)
         self._model = ""
         self._message_continues = False  # messages come in pieces
         self._last_error = ""
@@ -96,8 +64,7 @@ class _GeminiParser(ToolUseParser):
             case "message" if event.get("role") == "assistant":
                 self._message_continues = True
                 before = self.last_message if going_on else ""
-                self.last_message = (before + str(event.get("content") or ""))[-_MAX_MESSAGE_CHARS:]
-                yield from make_activity(self.last_message, ActivityKind.SAYS)
+                yield from self.report_message((before + str(event.get("content") or ""))[-_MAX_MESSAGE_CHARS:])
             case "tool_use":
                 yield from self.handle_tool_use(event.get("tool_name"), get_object(event, "parameters"))
             case "error":
@@ -154,12 +121,11 @@ class _GeminiParser(ToolUseParser):
             self._retry_reason = ""
 
     def _handle_result(self, event: Json) -> Iterator[AgentEvent]:
-        self.finished, self.error = True, None
+        self.report_success()
         if event.get("status") not in {"success", None}:
             text = str(get_object(event, "error").get("message") or self._last_error or "it failed")
             words = extract_api_error(text) or text
-            self.error = ToolError(words, fallback=guess_category(words))
-            yield from make_activity(self.error.message, ActivityKind.FAILS)
+            yield from self.report_error(ToolError(words, fallback=guess_category(words)))
         yield from self.report_spend(self._read_spend(get_object(event, "stats")))
 
     def _read_spend(self, stats: Json) -> Spend:
@@ -172,5 +138,21 @@ class _GeminiParser(ToolUseParser):
                 get_count(get_object(used), "output_tokens"),
             )
             written = max(written, get_count(get_object(used), "total_tokens") - read)
-            spent += self._tool.compute_spend(Tokens(read, written, get_count(get_object(used), "cached")), model)
+            spent += self.tool.compute_spend(Tokens(read, written, get_count(get_object(used), "cached")), model)
         return spent
+
+
+class Gemini(CodingTool):
+    info = AGENTS["gemini"]
+    parser_type = _GeminiParser
+
+    def build_command(self, context: AttemptContext) -> Command:
+        words = (
+            "--output-format=stream-json",
+            *self.permission_args(("--yolo",), ("--approval-mode=auto_edit",)),
+        )
+        return Command(
+            self.build_argv(*words, *self.model_and_session_args(context, "--resume")),
+            context.prompt_file,
+            _ENV,
+        )

@@ -9,14 +9,7 @@ from dataclasses import replace
 from plait.agents.drivers.base import READ_PROMPT_FILE, CodingTool
 from plait.agents.drivers.provider_errors import make_provider_error, report_refusal
 from plait.agents.error_patterns import classify_exit, was_killed
-from plait.agents.interface import (
-    ActivityKind,
-    AgentEvent,
-    AttemptContext,
-    Command,
-    OutputParser,
-    SpendUpdated,
-)
+from plait.agents.interface import ActivityKind, AgentEvent, AttemptContext, Command, OutputParser, SpendUpdated
 from plait.agents.output_parser import ToolError, make_activity, make_failure, to_microdollars
 from plait.agents.plain_text import to_plain_text, truncate
 from plait.agents.table import AGENTS

@@ -4,20 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from json import dumps
 
-from plait.agents.drivers.activity_labels import ToolUseParser, describe_tool_use
-from plait.agents.drivers.base import CodingTool
+from plait.agents.drivers.activity_labels import describe_tool_use
+from plait.agents.drivers.base import CodingTool, ToolUseParser
 from plait.agents.drivers.provider_errors import make_provider_error
-from plait.agents.interface import ActivityKind, AgentEvent, AttemptContext, Command, OutputParser
-from plait.agents.output_parser import (
-    Json,
-    ToolError,
-    get_count,
-    get_object,
-    make_activity,
-    to_microdollars,
-)
+from plait.agents.interface import ActivityKind, AgentEvent, AttemptContext, Command
+from plait.agents.output_parser import Json, ToolError, get_count, get_object, get_text, make_activity, to_microdollars
 from plait.agents.plain_text import to_plain_text
 from plait.agents.prices import Tokens
 from plait.agents.table import AGENTS
@@ -42,28 +36,9 @@ _DATABASE_LOCKED = "database is locked"  # two first runs at the same time
 _SESSION_GONE = "Session not found"
 
 
-class OpenCode(CodingTool):
-    info = AGENTS["opencode"]
-
-    def build_command(self, context: AttemptContext) -> Command:
-        """Without `--dir`, it works in the folder of the variable `PWD`."""
-        words = (
-            *("run", "--format", "json", "--dir", context.workspace),
-            *self.model_and_session_args(context, "--session"),
-            *self.permission_args(("--auto",), ()),
-        )
-        edits = self.spec.permission is Permission.EDITS
-        env = (*_ENV, ("OPENCODE_PERMISSION", _EDIT_PERMISSIONS)) if edits else _ENV
-        return Command(self.build_argv(*words), context.prompt_file, env)
-
-    def create_parser(self, before: Spend = NO_SPEND) -> OutputParser:
-        return _OpenCodeParser(self, before)
-
-
 class _OpenCodeParser(ToolUseParser):
-    def __init__(self, tool: OpenCode, before: Spend) -> None:
-        super().__init__(before, tool.permission_note)
-        self._tool = tool
+    def __init__(self, tool: CodingTool, before: Spend = NO_SPEND) -> None:
+        super().__init__(tool, before)
         self._exact = False  # whether a text line named what was denied
         self._steps: set[str] = set()  # already counted
         self._cost = 0
@@ -74,8 +49,7 @@ class _OpenCodeParser(ToolUseParser):
         part = get_object(event, "part")
         match event.get("type"):
             case "text":
-                self.last_message = str(part.get("text") or "")
-                yield from make_activity(self.last_message, ActivityKind.SAYS)
+                yield from self.report_message(part.get("text"))
             case "reasoning":
                 yield from make_activity(part.get("text"), ActivityKind.THINKS)
             case "tool_use":
@@ -124,9 +98,8 @@ class _OpenCodeParser(ToolUseParser):
         if isinstance(name, str):
             self._steps.add(name)
         if part.get("reason") != "tool-calls":
-            self.finished = True
-            self.error = None
-        yield from self.report_spend(self._tool.compute_reported_spend(self._cost, self._tokens))
+            self.report_success()
+        yield from self.report_spend(self.tool.compute_reported_spend(self._cost, self._tokens))
 
     def _count_usage(self, part: Json) -> None:
         tokens, cache = get_object(part, "tokens"), get_object(part, "tokens", "cache")
@@ -136,13 +109,25 @@ class _OpenCodeParser(ToolUseParser):
         self._tokens += Tokens(read, get_count(tokens, "output") + get_count(tokens, "reasoning"), cached)
 
     def _handle_error(self, told: Json) -> Iterator[AgentEvent]:
-        name, data = told.get("name"), get_object(told, "data")
-        text = data.get("message")
-        words = text if isinstance(text, str) and text else str(name)
-        wait = get_object(data, "responseHeaders").get("retry-after")
-        failed = make_provider_error(
-            words, get_count(data, "statusCode") or None, wait if isinstance(wait, str) else ""
-        )
-        plainly = _CATEGORY_BY_ERROR.get(name) if isinstance(name, str) else None
-        self.error = ToolError(failed.message, failed.status, plainly, failed.fallback)
+        data = get_object(told, "data")
+        words = get_text(data, "message") or str(told.get("name"))
+        wait = get_text(get_object(data, "responseHeaders"), "retry-after")
+        failed = make_provider_error(words, get_count(data, "statusCode") or None, wait)
+        self.error = replace(failed, category=_CATEGORY_BY_ERROR.get(get_text(told, "name")))
         yield from make_activity(words, ActivityKind.FAILS)
+
+
+class OpenCode(CodingTool):
+    info = AGENTS["opencode"]
+    parser_type = _OpenCodeParser
+
+    def build_command(self, context: AttemptContext) -> Command:
+        """Without `--dir`, it works in the folder of the variable `PWD`."""
+        words = (
+            *("run", "--format", "json", "--dir", context.workspace),
+            *self.model_and_session_args(context, "--session"),
+            *self.permission_args(("--auto",), ()),
+        )
+        edits = self.spec.permission is Permission.EDITS
+        env = (*_ENV, ("OPENCODE_PERMISSION", _EDIT_PERMISSIONS)) if edits else _ENV
+        return Command(self.build_argv(*words), context.prompt_file, env)

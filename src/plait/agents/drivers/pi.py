@@ -4,24 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from plait.agents.drivers.activity_labels import ToolUseParser, describe_tool_use
-from plait.agents.drivers.base import CodingTool
+from plait.agents.drivers.activity_labels import describe_tool_use
+from plait.agents.drivers.base import CodingTool, ToolUseParser
 from plait.agents.drivers.provider_errors import make_provider_error, report_refusal
-from plait.agents.interface import (
-    ActivityKind,
-    AgentEvent,
-    AttemptContext,
-    Command,
-    OutputParser,
-)
-from plait.agents.output_parser import (
-    Json,
-    ToolError,
-    get_count,
-    get_object,
-    make_activity,
-    to_microdollars,
-)
+from plait.agents.interface import ActivityKind, AgentEvent, AttemptContext, Command
+from plait.agents.output_parser import Json, ToolError, get_count, get_object, get_text, make_activity, to_microdollars
 from plait.agents.prices import Tokens
 from plait.agents.table import AGENTS
 from plait.core.settings import NO_SPEND, Spend
@@ -36,27 +23,9 @@ _SESSION_GONE = "No session found matching"
 _END_PREFIX = '{"type":"agent_end"'  # contains all messages, so it may be cut off
 
 
-class Pi(CodingTool):
-    info = AGENTS["pi"]
-
-    def build_command(self, context: AttemptContext) -> Command:
-        model = self.choose_model(context)
-        words = (
-            *("-p", "--mode", "json"),
-            *(("--model", model) if model else ()),
-            *(("--session", context.session) if context.session else ()),
-            *self.permission_args((), ("--tools", _EDIT_TOOLS)),
-        )
-        return Command(self.build_argv(*words), context.prompt_file, _ENV)
-
-    def create_parser(self, before: Spend = NO_SPEND) -> OutputParser:
-        return _PiParser(self, before)
-
-
 class _PiParser(ToolUseParser):
-    def __init__(self, tool: Pi, before: Spend) -> None:
-        super().__init__(before, tool.permission_note)
-        self._tool = tool
+    def __init__(self, tool: CodingTool, before: Spend = NO_SPEND) -> None:
+        super().__init__(tool, before)
         self._tool_calls: dict[str, object] = {}  # running tools by call id
 
     def feed(self, line: str) -> Sequence[AgentEvent]:
@@ -95,16 +64,17 @@ class _PiParser(ToolUseParser):
         if message.get("role") != "assistant":
             return
         yield from self._report_usage(message)
-        text = message.get("errorMessage")
         if message.get("stopReason") in {"error", "aborted"}:
-            self.error = make_provider_error(text if isinstance(text, str) and text else "its model gave no answer")
+            text = get_text(message, "errorMessage")
+            self.error = make_provider_error(text or "its model gave no answer")
             yield from make_activity(text, ActivityKind.FAILS)
             return
         self.error = None
         content = message.get("content")
         texts = [get_object(part) for part in content] if isinstance(content, list) else []
-        self.last_message = "\n".join(str(part.get("text") or "") for part in texts if part.get("type") == "text")
-        yield from make_activity(self.last_message, ActivityKind.SAYS)
+        yield from self.report_message(
+            "\n".join(str(part.get("text") or "") for part in texts if part.get("type") == "text")
+        )
 
     def _report_usage(self, message: Json) -> Iterator[AgentEvent]:
         usage = get_object(message, "usage")
@@ -115,8 +85,7 @@ class _PiParser(ToolUseParser):
             cached,
         )
         cost = to_microdollars(get_object(usage, "cost").get("total"))
-        model = message.get("model")
-        now = self._tool.compute_reported_spend(cost, tokens, model if isinstance(model, str) else "")
+        now = self.tool.compute_reported_spend(cost, tokens, get_text(message, "model"))
         yield from self.report_spend(self.spend + now)
 
     def _handle_tool_end(self, event: Json) -> Iterator[AgentEvent]:
@@ -124,8 +93,22 @@ class _PiParser(ToolUseParser):
         yield from self.handle_tool_result(name, error="no reason given" if event.get("isError") else "")
 
     def _handle_retry(self, event: Json) -> Iterator[AgentEvent]:
-        text = event.get("errorMessage")
-        words = text if isinstance(text, str) else ""
+        words = get_text(event, "errorMessage")
         after = get_count(event, "delayMs") / 1000
         yield from report_refusal(words, after=after or None)
         yield from make_activity(f"waiting {after:g} s:" if after else "waiting:", ActivityKind.WAITS, words)
+
+
+class Pi(CodingTool):
+    info = AGENTS["pi"]
+    parser_type = _PiParser
+
+    def build_command(self, context: AttemptContext) -> Command:
+        model = self.choose_model(context)
+        words = (
+            *("-p", "--mode", "json"),
+            *(("--model", model) if model else ()),
+            *(("--session", context.session) if context.session else ()),
+            *self.permission_args((), ("--tools", _EDIT_TOOLS)),
+        )
+        return Command(self.build_argv(*words), context.prompt_file, _ENV)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from plait.agents.interface import ActivityKind, AgentEvent
-from plait.agents.output_parser import Json, JsonLinesParser, ToolError, make_activity
+from plait.agents.output_parser import Json, JsonLinesParser, ToolError, get_text, make_activity
 from plait.agents.retry_after import NO_RETRY_AFTER, RetryAfter
 from plait.core.status import Category
 
@@ -36,15 +36,9 @@ class PlaitProtocolParser(JsonLinesParser):
                 self.finished = True
                 self.handle_result(event)
             case "error":
-                self.error = _parse_error(event)
-                yield from make_activity(self.error.message, ActivityKind.FAILS)
+                yield from self.report_error(_parse_error(event))
             case _:
                 pass
-
-
-def get_text(event: Json, name: str) -> str:
-    value = event.get(name)
-    return value if isinstance(value, str) else ""
 
 
 def _parse_error(event: Json) -> ToolError:

@@ -7,17 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from plait.agents.drivers.activity_labels import ToolUseParser
-from plait.agents.drivers.base import CodingTool
+from plait.agents.drivers.base import CodingTool, ToolUseParser
 from plait.agents.drivers.provider_errors import USAGE_ERROR_PREFIXES, extract_api_error, guess_category
-from plait.agents.interface import (
-    ActivityKind,
-    AgentEvent,
-    AttemptContext,
-    Command,
-    OutputParser,
-)
-from plait.agents.output_parser import Json, ToolError, get_count, get_object, make_activity, spend_since
+from plait.agents.interface import AgentEvent, AttemptContext, Command
+from plait.agents.output_parser import Json, ToolError, get_count, get_object, get_text, spend_since
 from plait.agents.prices import TokenCounter, Tokens
 from plait.agents.table import AGENTS
 from plait.core.settings import NO_SPEND, Spend
@@ -30,31 +23,12 @@ _ENV = (
 _SESSION_GONE = "No saved session found"
 
 
-class Qwen(CodingTool):
-    info = AGENTS["qwen"]
-
-    def build_command(self, context: AttemptContext) -> Command:
-        words = (
-            "--output-format=stream-json",
-            *self.permission_args(("--yolo",), ("--approval-mode=auto-edit",)),
-        )
-        return Command(
-            self.build_argv(*words, *self.model_and_session_args(context, "--resume")),
-            context.prompt_file,
-            _ENV,
-        )
-
-    def create_parser(self, before: Spend = NO_SPEND) -> OutputParser:
-        return _QwenParser(self, before)
-
-
 class _QwenParser(ToolUseParser):
     trust_exit_status = True
     result_prefix = '{"type":"result"'
 
-    def __init__(self, tool: Qwen, before: Spend) -> None:
-        super().__init__(before, tool.permission_note)
-        self._tool = tool
+    def __init__(self, tool: CodingTool, before: Spend = NO_SPEND) -> None:
+        super().__init__(tool, before)
         self._model = ""
         self._token_counter = TokenCounter()
         self._message_empty = False  # the model wrote nothing of the last message
@@ -84,18 +58,18 @@ class _QwenParser(ToolUseParser):
         asked = _read_tokens(get_object(message, "usage"))
         self._message_empty = not asked.output
         whole = self._token_counter.add(message.get("id"), asked)
-        yield from self.report_growing_spend(self._tool.compute_spend(whole, self._model))
+        yield from self.report_growing_spend(self.tool.compute_spend(whole, self._model))
 
     def _handle_result(self, event: Json) -> Iterator[AgentEvent]:
-        self.finished, self.error = True, None
+        self.report_success()
         text = event.get("result")
         self.last_message = text if isinstance(text, str) else self.last_message
         for denial in event.get("permission_denials") or ():
             self.denied.append(str(get_object(denial).get("tool_name") or "a tool"))
-        self.error = self._read_failure(event)
-        if self.error is not None:
-            yield from make_activity(self.error.message, ActivityKind.FAILS)
-        whole = self._tool.compute_spend(_read_tokens(get_object(event, "usage")), self._model)
+        failure = self._read_failure(event)
+        if failure is not None:
+            yield from self.report_error(failure)
+        whole = self.tool.compute_spend(_read_tokens(get_object(event, "usage")), self._model)
         yield from self.report_spend(spend_since(whole, self.before))
 
     def _read_failure(self, event: Json) -> ToolError | None:
@@ -106,9 +80,24 @@ class _QwenParser(ToolUseParser):
         failed = event.get("is_error") is True or str(event.get("subtype")).startswith("error")
         if not failed:
             return None
-        message = get_object(event, "error").get("message")
-        words = message if isinstance(message, str) else self.last_message or "it failed"
+        words = get_text(get_object(event, "error"), "message") or self.last_message or "it failed"
         return ToolError(words, fallback=guess_category(words))
+
+
+class Qwen(CodingTool):
+    info = AGENTS["qwen"]
+    parser_type = _QwenParser
+
+    def build_command(self, context: AttemptContext) -> Command:
+        words = (
+            "--output-format=stream-json",
+            *self.permission_args(("--yolo",), ("--approval-mode=auto-edit",)),
+        )
+        return Command(
+            self.build_argv(*words, *self.model_and_session_args(context, "--resume")),
+            context.prompt_file,
+            _ENV,
+        )
 
 
 def _read_tokens(usage: Json) -> Tokens:

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from dataclasses import asdict, replace
 from json import dumps, loads
 
-from plait.agents.drivers.plait_protocol import PlaitProtocolParser, get_text
+from plait.agents.drivers.plait_protocol import PlaitProtocolParser
 from plait.agents.interface import AgentEvent, AgentSpec, AttemptContext, Command, CostReporting, OutputParser, Price
-from plait.agents.output_parser import Json, get_count
+from plait.agents.output_parser import Json, get_count, get_text
 from plait.agents.plain_text import to_plain_text
 from plait.config.agent_keys import Permission, PromptDelivery
 from plait.core.contest import REFEREE

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
+from plait.agents.table import AGENTS
 from plait.cli import output
 from plait.client.repo_scan import examine_source, has_settings_in_pyproject, scan_repo
 from plait.config.keys import KEYS_BY_NAME
@@ -257,7 +258,8 @@ def _agent_row(found: RepoScan) -> tuple[str, str, str]:
             agent,
             f"installed; so are {others}" if "," in others else f"installed{others and f'; so is {others}'}",
         )
-    return "agent", "none found", f"none of {', '.join(found.preferred)}{others and f'; but {others}'}"
+    proposed = [info.name for info in AGENTS.values() if info.proposed]
+    return "agent", "none found", f"none of {', '.join(proposed)}{others and f'; but {others}'}"
 
 
 def _verify_row(found: RepoScan) -> tuple[str, str, str]:
