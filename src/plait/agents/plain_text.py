@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-MAX_LINE_CHARS = 4096  # characters of a line that are looked at
+MAX_LINE_CHARS = 4096  # characters of a line that are used
 ELLIPSIS = "\N{HORIZONTAL ELLIPSIS}"
 
 _ESCAPES = re.compile(

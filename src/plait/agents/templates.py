@@ -68,7 +68,7 @@ PROMPT_PLACEHOLDERS = (
     "workspace",
 )
 
-# Appended to a template that lacks them: an agent must be told.
+# Appended to a template that lacks them: an agent needs to know them.
 REQUIRED_PLACEHOLDERS = ("task", "feedback", "check", "conflict")
 DEFAULT_TEMPLATE = "{task}\n\n{rules}\n\n{feedback}\n\n{check}\n\n{conflict}\n"
 

@@ -1,4 +1,4 @@
-"""GitHub, also on hosts of one's own."""
+"""GitHub, also GitHub Enterprise."""
 
 from __future__ import annotations
 

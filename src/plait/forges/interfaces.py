@@ -37,7 +37,7 @@ class PullRequestResult:
 
 
 class ForgeError(WorldError):
-    """The forge refused or can't be used; the hint says how to do it by hand."""
+    """The forge refused or can't be used; the hint says how a person can open the pull request."""
 
 
 class Publisher(Protocol):

@@ -127,7 +127,7 @@ class ForgeClient:
         except HttpRefusedError as refusal:
             if not _ALREADY_EXISTS.search(refusal.detail):
                 raise
-            # An earlier try succeeded without an answer, or somebody else was faster.
+            # An earlier try succeeded without an answer, or another client was faster.
             if (pull := self._find(client, route, spec)) is None:
                 raise
             return self._update(client, route, pull, spec)

@@ -14,9 +14,9 @@ from plait.core.errors import WorldError
 from plait.core.fast_dataclass import dataclass
 
 COMMAND_TIMEOUT_SECONDS = 3600.0  # seconds for one command: a checkout of a large repository on a slow disk is no hang
-LOCK_WAIT_SECONDS = 30.0  # seconds to wait for somebody else's lock
+LOCK_WAIT_SECONDS = 30.0  # seconds to wait for another process's lock
 _RETRY_PAUSES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
-# As it complains where another git holds a lock, or is just making or removing what it reads.
+# Its errors when another git holds a lock, or is just creating or removing what this one reads.
 _LOCK_CONTENTION = re.compile(
     r"\.lock'?: File exists|could not lock config file|cannot lock ref|failed to read .*/commondir"
     r"|Another git process seems to be running"
@@ -25,7 +25,7 @@ _LOCK_CONTENTION = re.compile(
 _REF_MISMATCH = re.compile(
     r"is at [0-9a-f]+ but expected|reference already exists|exists; cannot create|unable to resolve reference"
 )
-# Where git would look instead of where it is told to.
+# Variables that would make git use another repository than the one given.
 LOCATION_VARIABLES = frozenset(
     {
         "GIT_ALTERNATE_OBJECT_DIRECTORIES",
@@ -44,7 +44,7 @@ LOCATION_VARIABLES = frozenset(
     }
 )
 _FIXED_ENVIRONMENT: Mapping[str, str] = {
-    "LC_ALL": "C",  # its complaints are read
+    "LC_ALL": "C",  # its error messages are parsed
     "GIT_TERMINAL_PROMPT": "0",
     "GIT_EDITOR": "true",
     "GIT_PAGER": "cat",

@@ -19,9 +19,9 @@ _GIT_LOCATION_VARIABLES = (
     "GIT_DISCOVERY_ACROSS_FILESYSTEM",
     "GIT_TEST_ASSUME_DIFFERENT_OWNER",
 )
-# What a configuration may say that makes a repository another one than it looks like.
+# Settings that make a repository different from what its folder suggests.
 _UNUSUAL_CONFIG = ("worktree", "bare = true", "bare=true", "[include", "extensions")
-# What a repository's own configuration would have git run: looking never runs anything.
+# Overrides of settings that would make git run a program: looking at a repository runs nothing.
 _READ_ONLY_OPTIONS = ("-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}")
 _NO_REPOSITORY = "not a git repository"
 
@@ -64,7 +64,7 @@ def find_repo(where: Path) -> RepoLocation:
             raise UserError("the path of this repository has a line break in it", hint="Rename the folder.")
         return RepoLocation(Path(top), Path(*others) / "plait", repository=True)
     if error and _NO_REPOSITORY not in error:
-        # Going on as if there were none would put the state where nobody looks for it later.
+        # Treating it as no repository would put the state in a place where it isn't looked for later.
         raise UserError(f"git refuses to work in {where}: {error}", hint=_make_hint(error))
     return RepoLocation(where, where / ".plait", repository=False)
 
@@ -115,7 +115,7 @@ def list_repo_files(location: RepoLocation) -> list[str]:
 
 def _run_git(where: Path, *command: str) -> tuple[str, str]:
     """The output, or the first line of the error; both empty if there is no git."""
-    import subprocess  # the engine knows its place, and asks nobody
+    import subprocess  # an engine knows its repository and never gets here
 
     try:
         output = subprocess.run(  # fixed words and a folder
@@ -123,7 +123,7 @@ def _run_git(where: Path, *command: str) -> tuple[str, str]:
             capture_output=True,
             check=False,
             timeout=_GIT_TIMEOUT_SECONDS,
-            env=os.environ | {"LC_ALL": "C"},  # its complaints are read
+            env=os.environ | {"LC_ALL": "C"},  # its error messages are parsed
         )
     except FileNotFoundError:
         return "", ""

@@ -120,7 +120,7 @@ def _update(remote: RemoteUrl, git_dir: Path, environment: Mapping[str, str], re
 
 
 def _clone(remote: RemoteUrl, git_dir: Path, environment: Mapping[str, str], listing: str) -> None:
-    for left in git_dir.parent.glob(f"{_INCOMING_PREFIX}*"):  # of somebody who was killed
+    for left in git_dir.parent.glob(f"{_INCOMING_PREFIX}*"):  # left by a killed process
         shutil.rmtree(left, ignore_errors=True)
     incoming = git_dir.parent / f"{_INCOMING_PREFIX}{token_hex(4)}"
     long = len(listing.rpartition("\n")[2].partition("\t")[0]) == _SHA256_LENGTH

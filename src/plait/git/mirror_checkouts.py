@@ -1,10 +1,10 @@
-"""Checkouts of a mirror: where the sources of a batch are read from, as if a person had cloned the repository there.
+"""Checkouts of a mirror, from which the sources of a batch are read, as if a person had cloned the repository.
 
 checkouts/<commit>/<name>     detached at that commit; `.ready` beside it tells the whole commit, and when it was last used
 checkouts/<commit>-2/<name>   the same, where an open batch has changed the first
 
-There is one for each commit, so that a batch that runs never sees it move; a new one is cheap beside what a batch costs.
-What somebody has left in one is saved under refs/plait/saved before it is made fresh or removed.
+There is one for each commit, so that it never moves during a batch; a new one is cheap compared to a batch. Changes
+that were left in one are saved under refs/plait/saved before it is reset or removed.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from plait.git.mirror import Mirror
 
 CHECKOUTS_FOLDER = "checkouts"
-UNUSED_SECONDS = 86400.0  # seconds: whoever reads one has submitted its batch by then
+UNUSED_SECONDS = 86400.0  # seconds: a client that reads one has submitted its batch by then
 _READY_FILE, _LOCK_FILE = ".ready", "lock"
 _SHORT_LENGTH = 16
 _GITLINK = ":000000 160000 "
@@ -66,7 +66,7 @@ def remove_checkout(mirror: Mirror, path: Path) -> bool:
             commit = ready.read_text().strip()
             if not _is_clean(own, commit) and not _save(own, commit):
                 return False
-            ready.unlink()  # from here on it is rubbish, whoever dies
+            ready.unlink()  # from here on it can be deleted, even after a crash
         _discard(mirror, path)
     return True
 

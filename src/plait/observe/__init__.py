@@ -1,1 +1,1 @@
-"""What tells others about an engine's work: notifications and traces."""
+"""Notifications and traces of an engine's work."""

@@ -252,7 +252,7 @@ class DeliveryCursor:
 
 
 class DeliveryLog:
-    """Of one journal: where that was replaced, nothing was told. A file that says nothing sensible is empty."""
+    """The log of one journal: if the journal was replaced, it is empty. An unreadable file counts as empty."""
 
     def __init__(self, folder: Path, journal: str) -> None:
         self._path, self._journal = folder / DELIVERY_LOG_FILE, journal

@@ -33,7 +33,7 @@ from plait.runtime.workspace_files import (
 
 
 class StagedWrites:
-    """`left`: files that a dead process wrote and that were changed since; they stay as they are.
+    """`changed_since`: files that a dead process wrote and that were changed afterwards; they stay as they are.
 
     Every `apply` is a layer; layers are undone from the last to the first. A layer is recorded before its first file is
     renamed into place, so the next process in this workspace undoes what a killed one wrote.

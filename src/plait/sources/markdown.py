@@ -139,7 +139,7 @@ def _drop_too_deep(found: re.Match[str]) -> str:
 
 @cache
 def _parser() -> MarkdownIt:
-    from markdown_it import MarkdownIt  # it is large, and not every text is looked into
+    from markdown_it import MarkdownIt  # it is large, and not every text is parsed
 
     # References mean nothing to a task, and many of them in one paragraph cost the square of their number.
     return MarkdownIt("commonmark", {"maxNesting": _MAX_NESTING}).enable("table").disable("reference")

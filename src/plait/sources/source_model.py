@@ -46,7 +46,7 @@ class Document:
     @cached_property
     def markdown(self) -> Markdown:
         """Parsed once, however many readers look at it."""
-        from plait.sources.markdown import Markdown  # who only writes statuses reads no text
+        from plait.sources.markdown import Markdown  # not needed for writing statuses
 
         return Markdown(self.text)
 

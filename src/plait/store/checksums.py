@@ -1,6 +1,6 @@
 """Each record's check covers its content and the check before it: one that is changed, lost or moved breaks the chain.
 
-This finds damage, not malice: whoever can write the file can also write new checks.
+This finds damage, not tampering: anyone who can write the file can also write new checks.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ _HEAD = struct.Struct(">qq")
 
 
 def compute_genesis(journal: str) -> bytes:
-    """What stands before the first record: no record of one journal fits into another."""
+    """The check before the first record: it makes sure that no record of one journal fits into another."""
     return _digest(b"plait genesis", journal.encode())
 
 
 def compute_link(before: bytes, content: RecordContent) -> bytes:
     """The check of a record that comes after one with the check `before`."""
     seq, at, version, kind, event = content
-    # SQLite keeps no negative zero; adding zero makes the two one.
+    # SQLite stores no negative zero; adding zero makes both the same.
     framed = before + _FRAME.pack(seq, at + 0.0, version, len(kind)) + kind + event
     return blake2b(framed, digest_size=DIGEST_BYTES).digest()
 
 
 def is_next_link(row: RecordRow, before: bytes, seq: int) -> bool:
-    """Whether this row is the record that was written in this place."""
+    """Whether this row is the record that was written at this position."""
     try:
         return row[0] == seq and compute_link(before, row[:5]) == row[5]
     except (struct.error, TypeError):

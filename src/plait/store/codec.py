@@ -1,7 +1,7 @@
-"""Events to JSON and back. What was written once is read for ever: old versions are lifted, newer ones refused.
+"""Events to JSON and back. Old versions stay readable forever: upcasters convert them; newer versions are refused.
 
 The names on the left of `KINDS` are on disk. They are never renamed and never given a new meaning; a change of shape
-raises `VERSION` and adds one upcaster, which lifts the plain JSON of the version before.
+raises `VERSION` and adds one upcaster, which converts the plain JSON of the version before.
 """
 
 from __future__ import annotations

@@ -83,7 +83,7 @@ def map_read_errors(path: Path) -> Iterator[None]:
         yield
     except sqlite3.Error as error:
         if not get_primary_code(error):
-            raise  # the module complains about us: a closed connection, another thread
+            raise  # misuse of the module: a closed connection, another thread
         raise _map_read_error(path, error) from error
     except UnicodeDecodeError as error:
         raise _build_malformed_error(path) from error

@@ -23,24 +23,24 @@ from plait.store.schema import (
 )
 from plait.system.locks import hold_lock
 
-# A write takes a few milliseconds, but fifty fronts may be in line, and SQLite's queue has no order. The engine, which
+# A write takes a few milliseconds, but fifty clients may wait, and SQLite's queue has no order. The engine, which
 # comes again soon, waits less for a front that was stopped in the middle of asking.
 PUT_TIMEOUT_SECONDS = 60.0
 ENGINE_TIMEOUT_SECONDS = 5.0
-BUSY_POLL_SECONDS = 0.1  # at a time: SQLite does not hear Ctrl+C while it waits
+BUSY_POLL_SECONDS = 0.1  # at a time: SQLite doesn't react to Ctrl+C while it waits
 
 # id, version, kind, body, check as they come out of the file. Damage can change a value's type.
 RequestRow = tuple[bytes, int, bytes, bytes, bytes]
 
 
 def open_inbox(path: Path) -> SqliteInbox:
-    """Open the inbox; make it where there is none."""
+    """Open the inbox; create it if there is none."""
     path = path.resolve()
     with error_mapping.map_inbox_errors(path):
         if not path.exists():
             sqlite_files.make_durable_folder(path.parent)
             with hold_lock(journal_lock.find_lock_file(path)):
-                # Somebody else may have been quicker.
+                # Another process may have created it meanwhile.
                 if not path.exists():
                     sqlite_files.create_database(path, INBOX_APPLICATION_ID, INBOX_TABLES, lambda _: None)
         if not sqlite_files.measure_file(path):
@@ -118,7 +118,7 @@ class SqliteInbox:
 
 
 def _decode_row(row: RequestRow) -> tuple[str, Request | str]:
-    """The request with its id, or why there is none."""
+    """The request with its id, or why it can't be read."""
     try:
         id_, version, kind, body = row[0].decode(), row[1], row[2].decode(), row[3]
         if checksums.digest_request(id_, version, kind, body) != row[4]:

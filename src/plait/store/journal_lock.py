@@ -1,6 +1,6 @@
-"""One writer: a lock that the operating system gives back when its holder dies, however it dies.
+"""The journal's lease: a lock for its one writer, released by the operating system when the writer dies.
 
-The lock belongs to the open file, so a process forked without exec shares it: nobody forks while writing a journal.
+The lock belongs to the open file, so a process forked without exec would share it: don't fork while it is held.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from plait.store import error_mapping, sqlite_files
 from plait.store.interfaces import JournalBusyError
 from plait.system import locks
 
-# A reader that asks whether anybody writes holds the lock for an instant; a writer waits that long for it.
+# `is_locked` holds the lock for an instant; a writer waits that long.
 LOCK_TIMEOUT_SECONDS = 1.0
 
 
@@ -25,7 +25,7 @@ class JournalLock:
 
     def release(self) -> None:
         try:
-            with suppress(OSError):  # the name in it is only for people
+            with suppress(OSError):  # the pid in it is only for people
                 os.ftruncate(self.fd, 0)
         finally:
             os.close(self.fd)
@@ -36,7 +36,7 @@ def find_lock_file(path: Path) -> Path:
 
 
 def acquire_lock(path: Path) -> JournalLock:
-    """Raise JournalBusyError, naming the process that has it."""
+    """Raises JournalBusyError, which names the process that holds it."""
     with error_mapping.map_write_errors(path):
         while True:
             fd = _open(path)
@@ -48,32 +48,32 @@ def acquire_lock(path: Path) -> JournalLock:
             except BaseException:
                 os.close(fd)
                 raise
-            os.close(fd)  # somebody removed the file: the lock on it keeps nobody out
+            os.close(fd)  # the file was removed, so the lock on it excludes no one
 
 
 def _wait(path: Path, fd: int) -> None:
     began = time.monotonic()
     while not locks.flock_nowait(fd):
         holder, waited = _read_pid(fd), time.monotonic() - began
-        # A name may be left from a process that died; only who also holds on is taken for the writer.
+        # The pid may be of a process that died; a process counts as the writer only if it also holds the lock.
         if waited > LOCK_TIMEOUT_SECONDS or (waited > LOCK_TIMEOUT_SECONDS / 10 and holder and _is_alive(holder)):
             raise _build_busy_error(path, holder)
         time.sleep(0.005)
 
 
 def is_still_held(path: Path, held: JournalLock) -> bool:
-    """A lock on a file that was removed keeps nobody out."""
+    """False if the file was removed: then the lock excludes no one."""
     return locks.is_same_file(find_lock_file(path), held.fd)
 
 
 def _write_pid(fd: int) -> None:
-    with suppress(OSError):  # the name is only for people, and a full disk has no room for it
+    with suppress(OSError):  # the pid is only for people, and the disk may be full
         os.ftruncate(fd, 0)
         os.pwrite(fd, f"{os.getpid()}\n".encode(), 0)
 
 
 def is_locked(path: Path) -> bool:
-    """Whether somebody writes this journal now."""
+    """Whether the journal has a writer now."""
     try:
         fd = os.open(find_lock_file(path), os.O_RDONLY | os.O_CLOEXEC)
     except FileNotFoundError:
@@ -90,7 +90,7 @@ def _open(path: Path) -> int:
 
 
 def _read_pid(fd: int) -> int | None:
-    """None while a writer is about to write its name, or has died without one."""
+    """None if the writer has not written its pid yet, or died before."""
     text = os.pread(fd, 32, 0).strip()
     return int(text) if text.isdigit() else None
 
@@ -101,7 +101,7 @@ def _is_alive(pid: int) -> bool:
     except ProcessLookupError:
         return False
     except PermissionError:
-        pass  # somebody else's
+        pass  # another user's process
     return True
 
 

@@ -1,4 +1,4 @@
-"""A journal read, by anybody, at any time: no lock, and no transaction that outlives a page of records."""
+"""Reading a journal, by any process at any time: without a lock, and no transaction is longer than a page of records."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PAGE_BYTES = 1_000_000
 
 
 def open_journal_reader(path: Path) -> SqliteJournalReader:
-    """Raise JournalMissingError where nothing has been written yet."""
+    """Raises JournalMissingError if nothing has been written yet."""
     path = path.resolve()
     with error_mapping.map_read_errors(path):
         verification.verify_presence(path)
@@ -35,7 +35,7 @@ def open_journal_reader(path: Path) -> SqliteJournalReader:
 
 
 def _verify_if_idle(path: Path) -> None:
-    """A writer has looked at the journal more closely, and is changing what would be read here."""
+    """Not while it has a writer: that has verified the journal already, and changes it meanwhile."""
     if journal_lock.is_locked(path):
         return
     try:
@@ -73,7 +73,7 @@ class SqliteJournalReader:
             with error_mapping.map_read_errors(self._path):
                 found = sqlite_files.wait_for_change(self._db, lambda: self.last() > after, timeout)
         except JournalError:
-            self._check_not_replaced()  # what can't be read any more may have been replaced
+            self._check_not_replaced()  # if it can't be read any more, it may have been replaced
             raise
         if not found:
             self._check_not_replaced()
@@ -94,7 +94,7 @@ class SqliteJournalReader:
             sqlite_files.count_open(self._file, -1)
 
     def _check_not_replaced(self) -> None:
-        """Nothing ever comes to a file that was moved away."""
+        """Raises if the file was moved away: it would never get another record."""
         try:
             same = sqlite_files.identify_file(self._path) == self._file
         except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""A journal written: by one process, one commit per append, durable when it returns."""
+"""Writing a journal: by one process, one commit per append, durable when it returns."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ NewRow = tuple[int, float, int, str, bytes, bytes]
 
 
 def open_journal_writer(path: Path) -> SqliteJournal:
-    """Open the journal, make it where there is none, or refuse and change nothing."""
+    """Open the journal, create it if there is none, or refuse and change nothing."""
     path = path.resolve()
     held = journal_lock.acquire_lock(path)
     try:
@@ -50,7 +50,7 @@ def open_journal_writer(path: Path) -> SqliteJournal:
 
 
 def _refuse_open_reader(path: Path) -> None:
-    """Examining closes a descriptor of the file, and POSIX drops this process's locks on it with that."""
+    """Verification closes a descriptor of the file, with which POSIX drops this process's locks on it."""
     if sqlite_files.is_open(path):
         raise JournalBusyError(
             f"the journal {path} is open for reading in this process",
@@ -68,12 +68,12 @@ def _connect(path: Path) -> sqlite_files.Connection:
     connection = sqlite_files.connect(path, "mode=rw")
     try:
         sqlite_files.make_durable(connection)
-        # What wal.py relies on: only whole transactions get into the WAL, and it begins empty, not with what a crash left.
+        # wal.py relies on this: only complete transactions get into the WAL, and it starts empty, without a crash's remains.
         connection.execute("PRAGMA cache_spill = OFF")
         (busy, _, _) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
         if busy:
             raise _build_stuck_reader_error(path)  # noqa: TRY301 - the connection is closed below, as for every error
-        # SQLite opens a file that can't be written without a word, and lets a transaction begin.
+        # SQLite opens a read-only file without an error, and even begins a transaction.
         connection.execute(BEGIN)
         connection.execute(TOUCH_HEAD)
         connection.execute("ROLLBACK")
@@ -175,7 +175,7 @@ class SqliteJournal(SqliteJournalReader):
             raise
 
     def _roll_back(self, error: BaseException) -> None:
-        """Nothing was kept, unless the disk failed: then only a new opening can tell what has reached it."""
+        """Nothing was kept, unless the disk failed: then only reopening shows what was written."""
         with suppress(sqlite3.Error):
             if self._db.in_transaction:
                 self._db.execute("ROLLBACK")

@@ -1,7 +1,7 @@
-"""What the two files hold, and every statement that is made on them.
+"""The tables of the two files, and every SQL statement used on them.
 
-An application id says whose file it is, `user_version` which shape its tables have; both are in the file's header. A
-change of shape raises SCHEMA: older files are lifted, newer ones are refused.
+The file's header has an application id and, as `user_version`, the version of the tables. Changing the tables raises
+SCHEMA: older files are upgraded, newer ones are refused.
 """
 
 from __future__ import annotations

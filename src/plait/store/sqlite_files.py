@@ -1,8 +1,8 @@
-"""How the files are opened, and how they come into the world: whole, or not at all.
+"""Opening the database files, and creating them atomically.
 
 A connection belongs to the thread and the process that opened it.
 
-Waiting for what another process writes: no bell rings, so look now and then; looking costs microseconds.
+Changes by other processes are polled for, which costs microseconds.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from plait.system.atomic_files import fsync_path
 Connection = sqlite3.Connection
 
 
-# Seconds to wait for somebody else's lock; nobody holds one for longer than a commit or a page of records.
+# Seconds to wait for another process's lock, which is held for a commit or a page of records at most.
 BUSY_TIMEOUT_SECONDS = 5.0
 
 
@@ -38,7 +38,7 @@ def measure_file(path: Path) -> int:
 
 
 def make_durable_folder(folder: Path) -> None:
-    """With those above it that are missing; for nobody else's eyes, and durable."""
+    """Create the folder and its missing parents durably, readable only by their owner."""
     missing = [each for each in (folder, *folder.parents) if not each.exists()]
     for each in reversed(missing):
         each.mkdir(mode=0o700, exist_ok=True)
@@ -49,7 +49,7 @@ def connect(path: Path, mode: str, *, timeout: float = BUSY_TIMEOUT_SECONDS) -> 
     """`how` is SQLite's: "mode=ro", "mode=rw" or "immutable=1", which reads the bare file and makes none beside it."""
     uri = f"{path.absolute().as_uri()}?{mode}"
     connection = sqlite3.connect(uri, uri=True, timeout=timeout, isolation_level=None)
-    # Bytes as they are: damaged text must not fail before it has been checked.
+    # Text as bytes: decoding damaged text must not fail before it has been verified.
     connection.text_factory = bytes
     return connection
 

@@ -1,4 +1,4 @@
-"""Look before touching: whether a journal is whole, found out without changing a byte of it."""
+"""Verify a journal before it is opened, without changing a byte of it."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def verify_journal(path: Path) -> None:
     """Raise JournalCorruptError or JournalNewerError unless a writer may open this file. The caller holds the lock.
 
     Without a WAL the bare file is read; with one, a copy of both, because SQLite can't read the two together and leave
-    no trace. The file is opened and closed here, and with that POSIX drops this process's other locks on it: whoever
-    also reads the journal in the process that writes it opens its reader after the writer.
+    no trace. The file is opened and closed here, with which POSIX drops this process's other locks on it: a process
+    that writes and reads the journal must open the writer first.
     """
     _verify_header(path)
     if not sqlite_files.measure_file(sqlite_files.find_wal(path)):
@@ -44,7 +44,7 @@ def verify_journal(path: Path) -> None:
 
 
 def verify_idle_journal(path: Path) -> None:
-    """What a reader must know where nobody writes: that SQLite would not skip over a hole, nor leave files here."""
+    """The checks of a reader while there is no writer: SQLite would neither skip damage nor leave files here."""
     if sqlite_files.measure_file(sqlite_files.find_wal(path)):
         verify_wal(path)
         return
@@ -53,7 +53,7 @@ def verify_idle_journal(path: Path) -> None:
 
 
 def verify_presence(path: Path) -> None:
-    """Birth is atomic, so no crash leaves an empty file, or a WAL without its journal."""
+    """Creation is atomic, so no crash leaves an empty file, or a WAL without its journal."""
     if not path.exists():
         if sqlite_files.measure_file(sqlite_files.find_wal(path)):
             raise error_mapping.build_corrupt_error(path, "the file is gone, and only its -wal file is left")
@@ -72,7 +72,7 @@ def verify_wal(path: Path) -> None:
 
 
 def read_head(path: Path, connection: sqlite3.Connection) -> checksums.JournalHead:
-    """Whose file it is, which shape it has, and where the list ends."""
+    """The journal's id, the version of its tables, and where the list of records ends."""
     _verify_identity(path, *_read_pragmas(connection, "application_id", "user_version"))
     row = connection.execute(SELECT_HEAD).fetchone()
     try:
@@ -127,7 +127,7 @@ def _verify_content(path: Path, connection: sqlite3.Connection) -> None:
 
 
 def _verify_chain(path: Path, connection: sqlite3.Connection, head: checksums.JournalHead) -> None:
-    """Hash every record; decode none: this must cost a fraction of a replay."""
+    """Hash every record but decode none: this must cost a fraction of a replay."""
     seq, tip = 0, checksums.compute_genesis(head.id)
     for row in connection.execute(SELECT_RECORDS):
         seq += 1

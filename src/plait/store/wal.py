@@ -1,8 +1,8 @@
-"""What SQLite would lose without a word: it replays a write-ahead log (WAL) up to the first frame that is not right.
+"""Find what SQLite would drop silently: it replays a write-ahead log (WAL) only up to the first invalid frame.
 
 A crash may leave a transaction half written at the end; that one was never acknowledged, and dropping it is normal
-recovery. But with synchronous=FULL a transaction is on disk before the next one is begun. Where the frames that are
-not right belong to two transactions or more, all but the last had been acknowledged: that is damage, not a crash.
+recovery. But with synchronous=FULL a transaction is on disk before the next one begins. If the invalid frames belong
+to two transactions or more, all but the last had been acknowledged: that is damage, not a crash.
 
 Exact because of how the journal is written: a writer begins with an empty WAL, keeps unfinished transactions in
 memory, and changes the table meta in every transaction. The format: https://sqlite.org/fileformat2.html
@@ -79,7 +79,7 @@ def scan_wal_file(file: BinaryIO) -> WalScan:
 
 
 def _recover(header: _Header, frames: Iterator[_Frame]) -> tuple[int, list[_Frame]]:
-    """Go on as SQLite does, to the last commit before the first frame that is not right; and what is left from there."""
+    """Read as SQLite does, up to the last commit before the first invalid frame; also returns the frames after that."""
     kept, sums = 0, header.sums
     for frame in frames:
         # What an older WAL left behind has other salts.
@@ -94,7 +94,7 @@ def _recover(header: _Header, frames: Iterator[_Frame]) -> tuple[int, list[_Fram
 
 
 def _count_lost_transactions(kept: int, left: Sequence[_Frame]) -> int:
-    """At least so many. Each ends with a commit; where that is what is wrong, the order of the pages tells.
+    """The least possible number. Each transaction ends with a commit frame; if that is damaged, the order of pages shows it.
 
     SQLite sorts the pages of a transaction, so page p is among its first p frames, and page 2, the table meta, is in
     every transaction.

@@ -1,4 +1,4 @@
-"""The engines of a user: a file each, which tells the others how many slots it has.
+"""The engines of a user: one file each, from which the others read how many slots it uses.
 
 An engine holds a lock on its file as long as it lives. When it dies, its attempts keep running, and so their share of its
 slots stays taken.
@@ -92,7 +92,7 @@ class EngineRegistry:
             os.close(fd)
             raise
         self._fd = fd
-        if self._entry:  # somebody removed the file
+        if self._entry:  # the file was removed
             self._write(self._entry)
         elif left and left.boot == self._boot:
             self._entry = left
@@ -103,7 +103,7 @@ class EngineRegistry:
             names = [each.name for each in found if each.name.endswith(_SUFFIX)]
         for name in names:
             if name != self._path.name:
-                with suppress(OSError):  # one that can't be read costs itself
+                with suppress(OSError):  # skip an entry that can't be read
                     yield from self._inspect(name, clean_up=clean_up)
 
     def unregister(self) -> None:
@@ -133,7 +133,7 @@ class EngineRegistry:
         """In one write of at most a page, which no crash cuts short; padded if shorter than before."""
         assert self._fd is not None
         data = msgspec.json.encode(entry)
-        self._entry = None  # until it is written, the others have been told nothing
+        self._entry = None  # if writing fails, the others still see the old entry
         written = os.pwrite(self._fd, data.ljust(self._length), 0)
         self._length = max(self._length, written)
         if written < len(data):

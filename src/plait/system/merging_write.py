@@ -53,7 +53,7 @@ class TargetFile:
 
     @property
     def _prefix(self) -> str:
-        # Cut, because a name has an end: 255 bytes, of which a letter may take four.
+        # Cut, because file names are limited to 255 bytes, of which a character may take four.
         return f".{self.path.name[:40]}.plait-{_hash_paths(self.path, self.locks)[:8]}-"
 
 
@@ -61,7 +61,7 @@ def _hash_paths(*paths: Path) -> str:
     return sha256(b"\0".join(map(os.fsencode, paths))).hexdigest()[:32]
 
 
-# Seconds. Later than that, a line that is not there any more has been taken out by somebody.
+# Seconds. After that, a missing line counts as removed on purpose.
 _RECENT_SECONDS = 60.0
 
 
@@ -99,7 +99,7 @@ class Leftover:
     def merge_into(self, text: str) -> str:
         """The text with what the leftover versions add."""
         put, places = self.offer.text, self.offer.previous
-        if self.displaced_text == put:  # it was not put yet
+        if self.displaced_text == put:  # it was not put in place yet
             return merge_texts(find_ancestor(places, text), put, text)
         if self.offer.has_merged_edit and self.is_recent:  # what is in place was made from it, or from an older version
             text = merge_texts(find_ancestor((put, *places), text), put, text)
@@ -162,19 +162,19 @@ def _read_intent(target: TargetFile) -> tuple[Path, NewVersion] | None:
     except (
         FileNotFoundError,
         msgspec.DecodeError,
-    ):  # it is written whole or not at all; a damaged one tells nothing
+    ):  # it is written completely or not at all; ignore a damaged one
         return None
     offer = NewVersion(decode(intent.text), tuple(map(decode, intent.places)), intent.carries)
     return target.path.with_name(os.fsdecode(intent.temp)), offer
 
 
-# Seconds between looks at a file that somebody seems to be in the middle of writing.
+# Seconds between reads of a file that another program seems to be writing.
 REREAD_DELAYS = (0.002, 0.01, 0.05, 0.1, 0.3)
-# How long those are waited for who opened a version that lacked an edit: programs; a person's buffer is outside the promise.
+# How long to wait for programs that opened a version without an edit; a person's unsaved buffer isn't covered.
 _LATE_SAVE_DELAYS = (0.02, 0.03, 0.05, 0.05, 0.05)
-# As many versions are remembered as somebody may still have open.
+# Versions to remember, because a program may still have them open.
 MAX_REMEMBERED_VERSIONS = 6
-# Nobody saves so often in a row; a program that never stops writing is no reason never to return.
+# A limit, so that this returns even if another program never stops writing.
 _MAX_EXCHANGES = 50
 
 
@@ -225,7 +225,7 @@ class MergingWriter:
         ready = None if following.text == current.offer.text else self.stage(following, current.temp)
         if ready is None:
             self._verify(current)
-        if file_exchange.read_snapshot(current.temp).text != found:  # somebody had it open, and was not ready
+        if file_exchange.read_snapshot(current.temp).text != found:  # a program had it open and was still writing
             if ready is not None:
                 ready.temp.unlink()
             return current

@@ -43,7 +43,7 @@ class PortLeases:
         self._engine = engine
         self._blocks = list_blocks(ports, read_ephemeral_range())
         self._own: dict[str, int] | None = None
-        self._spare: list[int] = []  # given back, and kept for this engine's next tasks: their files stand
+        self._spare: list[int] = []  # given back, and kept for this engine's next tasks: their files stay
         self.problem: OSError | None = None
 
     def reuse_spare(self, batch: str, task: str) -> range | None:
@@ -58,7 +58,7 @@ class PortLeases:
             return None
         try:
             shared_files.overwrite_in_place(self._folder / str(first), msgspec.json.encode(lease))
-        except OSError:  # somebody removed it: there are others
+        except OSError:  # its file was removed: try another one
             return None
         mine[lease.key] = first
         return range(first, first + BLOCK_SIZE)

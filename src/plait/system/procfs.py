@@ -1,4 +1,4 @@
-"""Processes as Linux tells them, read straight from /proc: a pass over all of them costs some milliseconds."""
+"""Processes on Linux, read directly from /proc: a pass over all of them takes a few milliseconds."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ def read_process(pid: int) -> Process | None:
         return None
     state, (parent, group, session), start = fields[0], map(int, fields[1:4]), int(fields[19])
     dead = state in _ZOMBIE_STATES
-    # Threads of the kernel have no environment. A session of 0 would not tell them: so is one outside a pid namespace.
+    # Kernel threads have no environment. A session of 0 doesn't identify them: outside a pid namespace others have it too.
     bare = dead or int(fields[6]) & _KERNEL_THREAD
     marker = "" if bare else _parse_tag(_read_file(f"/proc/{pid}/environ"))
     return Process(pid, parent, group, session, start, state == b"T", dead, marker)
 
 
 def start_time(pid: int) -> int | None:
-    """When it began, without a look at its environment; None when it runs no more."""
+    """When it started, without reading its environment; None if it has exited."""
     fields = _read_stat(pid)
     return None if fields is None or fields[0] in _ZOMBIE_STATES else int(fields[19])
 
@@ -59,17 +59,17 @@ def memory_footprint(pids: Iterable[int]) -> int:
 
 @cache
 def boot_id() -> str:
-    """Another one after each start of the machine."""
+    """An id that changes with every boot of the machine."""
     return _read_file("/proc/sys/kernel/random/boot_id").decode().strip()
 
 
 def clock_ticks() -> int:
-    """The time, as processes' `start` tells it."""
+    """The current time in the unit of `Process.start`."""
     return int(time.clock_gettime(time.CLOCK_BOOTTIME) * _TICKS)
 
 
 def _read_stat(pid: int) -> list[bytes] | None:
-    """From its state on. The name in brackets before it may hold anything, brackets too."""
+    """The fields from the state on. The name in brackets before it may contain anything, even brackets."""
     stat = _read_file(f"/proc/{pid}/stat")
     fields = stat[stat.rfind(b")") + 2 :].split()
     return fields if len(fields) >= 20 else None
@@ -84,7 +84,7 @@ def _parse_tag(environment: bytes) -> str:
 
 
 def _read_file(path: str) -> bytes:
-    """Empty when the process is gone, or is somebody else's; any other reason not to see it is an error."""
+    """Empty if the process is gone or belongs to another user; any other failure is an error."""
     try:
         fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except (FileNotFoundError, ProcessLookupError, PermissionError):

@@ -1,4 +1,4 @@
-"""Processes where there is no /proc, by psutil. Slower, and a little less certain; macOS is what it is for."""
+"""Processes without /proc (macOS), by psutil: slower, and a little less certain."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def read_process(pid: int) -> Process | None:
         return None
     dead = state == psutil.STATUS_ZOMBIE
     group, session, marker = 0, 0, ""
-    with suppress(psutil.Error, OSError):  # somebody else's tells less of itself
+    with suppress(psutil.Error, OSError):  # less is known of another user's process
         group, session = os.getpgid(pid), os.getsid(pid)
         marker = "" if dead else process.environ().get(TAG_VARIABLE, "")
     stopped = state == psutil.STATUS_STOPPED
@@ -36,7 +36,7 @@ def read_process(pid: int) -> Process | None:
 
 
 def start_time(pid: int) -> int | None:
-    """When it began; None when it runs no more."""
+    """When it started; None if it has exited."""
     found = read_process(pid)
     return None if found is None or found.is_zombie else found.start
 
@@ -52,7 +52,7 @@ def command_line(pid: int) -> list[str]:
 
 
 def memory_footprint(pids: Iterable[int]) -> int:
-    """Bytes of memory that these take together; what they share is counted for each."""
+    """Bytes of memory that these use together; shared memory is counted for each."""
     import psutil  # costs a moment, and only where there is no /proc
 
     size = 0
@@ -63,10 +63,10 @@ def memory_footprint(pids: Iterable[int]) -> int:
 
 
 def boot_id() -> str:
-    """Unknown here."""
+    """Not available here."""
     return ""
 
 
 def clock_ticks() -> int:
-    """The time, as processes' `start` tells it."""
+    """The current time in the unit of `Process.start`."""
     return int(time.time() * _TICKS)

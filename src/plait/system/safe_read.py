@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 Tree = Mapping[str, object]
-MAX_READ_BYTES = 1024 * 1024  # bytes; no file that people set their tools up with is longer
+MAX_READ_BYTES = 1024 * 1024  # bytes; no configuration file is longer
 # A text, a comment, or a comma before the end of a list. What is never closed ends with the file: one pass is enough.
 _JSONC = re.compile(r'(?P<text>"(?:\\.|[^"\\])*+"?)|//[^\r\n]*+|/\*(?:.*?\*/|.*)|,(?=\s*+[\]}])', re.DOTALL)
 
@@ -26,7 +26,7 @@ def find_first(top: Path, names: Iterable[str]) -> str | None:
 
 def read_text_or_empty(path: Path) -> str:
     try:
-        if not path.is_file() or path.stat().st_size > MAX_READ_BYTES:  # a pipe would be waited for
+        if not path.is_file() or path.stat().st_size > MAX_READ_BYTES:  # reading a pipe would block
             return ""
         return path.read_bytes().decode("utf-8-sig", "replace")
     except (OSError, ValueError):
@@ -34,7 +34,7 @@ def read_text_or_empty(path: Path) -> str:
 
 
 def read_toml(path: Path) -> Tree:
-    import tomllib  # most who look at a file need neither this nor JSON
+    import tomllib  # rarely needed
 
     try:
         return tomllib.loads(read_text_or_empty(path))

@@ -114,7 +114,7 @@ def _read_disk(path: Path) -> _Capacity:
             continue
         except (OSError, ValueError):
             break
-        if values.f_blocks:  # some file systems tell nothing
+        if values.f_blocks:  # some file systems don't report it
             return _Capacity(values.f_bavail * values.f_frsize, values.f_blocks * values.f_frsize)
         break
     return _Capacity()
@@ -125,12 +125,12 @@ def _read_load(proc: Path) -> float:
     minute = os.getloadavg()[0]
     try:
         now = int((proc / "loadavg").read_text().split()[3].partition("/")[0])
-    except (OSError, ValueError, IndexError):  # only Linux tells it
+    except (OSError, ValueError, IndexError):  # only on Linux
         return minute
     return min(minute, float(now - 1))  # this process runs too
 
 
-# Version 1 tells "no limit" as a number that no machine has.
+# Version 1 reports "no limit" as a number larger than any machine's memory.
 _UNLIMITED = 1 << 60
 
 

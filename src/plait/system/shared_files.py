@@ -18,7 +18,7 @@ from msgspec import DecodeError
 from plait.system.atomic_files import make_private_folder
 from plait.system.locks import flock_nowait, is_same_file
 
-LOCK_TIMEOUT_SECONDS = 2.0  # seconds; on a busy machine somebody may be slow
+LOCK_TIMEOUT_SECONDS = 2.0  # seconds; on a busy machine a holder may be slow
 _FIRST_PAUSE_SECONDS, _MAX_PAUSE_SECONDS = 0.0002, 0.01
 _SIGNATURE_BYTES = 40
 
@@ -61,7 +61,7 @@ class SharedLock:
             if fd is not None:
                 self._stuck = b""
                 return fd
-            if holder != seen:  # it goes from hand to hand
+            if holder != seen:  # another process holds it now: wait for that one anew
                 seen, since = holder, time.monotonic()
             if holder == self._stuck or time.monotonic() - since > LOCK_TIMEOUT_SECONDS:
                 self._stuck = holder
@@ -92,7 +92,7 @@ class SharedLock:
             os.pwrite(fd, f"{os.getpid()} {time.monotonic_ns()}\n".ljust(_SIGNATURE_BYTES).encode(), 0)
 
 
-# What a file that somebody else wrote, or damaged, raises when it is decoded.
+# What decoding a damaged or foreign file raises.
 DECODE_ERRORS = (DecodeError, UnicodeError, RecursionError)
 _MAX_BYTES = 1 << 20  # bytes; no file of ours comes near it
 

@@ -52,7 +52,7 @@ class SystemSleepInhibitor:
             self._failed = f"{_COMMAND[0]} could not be started: {error}"
             return
         self._process = keeper
-        # It sleeps until the end of the program: no zombie is left, and nobody has to look.
+        # This thread waits for the program's exit, so that no zombie is left and no one has to poll.
         Thread(target=keeper.wait, name="awake", daemon=True).start()
 
     def release(self) -> None:
@@ -68,6 +68,6 @@ def _start_process() -> subprocess.Popen[bytes]:
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         cwd="/",
-        # Without a terminal it can ask nobody for a password, and a Ctrl+C there is not meant for it.
+        # In a session of its own it can't prompt for a password on the terminal, and isn't hit by a Ctrl+C there.
         start_new_session=True,
     )

@@ -126,7 +126,7 @@ def write_statuses(
     Raises SourceWriteError if nothing could be written after some attempts.
     """
     spot = TargetFile(Path(os.path.realpath(top / writer.path)), Path(os.path.realpath(locks)))
-    # A file that is looked at again is mostly the same.
+    # A file that is read again is usually unchanged.
     apply = lru_cache(maxsize=4 * MAX_REMEMBERED_VERSIONS)(lambda text: writer.apply(text, changes))
     writing = _StatusWrite(writer, MergingWriter(spot, apply, pause))
     for wait in _RETRY_DELAYS:
@@ -182,7 +182,7 @@ class _StatusWrite:
         with hold_file_lock(self.spot.lock, self.spot.path, self.settling.pause, "nothing was written"):
             if (
                 recover_leftover(self.spot) is not None
-            ):  # the file lacks what a dead plait had of it: somebody should see that
+            ):  # the file lacks an edit that a dead plait had displaced: report it
                 self._write()
                 return False
             seen = file_exchange.read_snapshot(self.spot.path)

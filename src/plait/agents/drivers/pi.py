@@ -1,4 +1,4 @@
-"""`pi`: Pi. It always exits 0: the last message tells the result."""
+"""`pi`: Pi. It always exits 0: the result is in the last message."""
 
 from __future__ import annotations
 

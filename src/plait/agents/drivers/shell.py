@@ -1,6 +1,6 @@
 """`shell`, which runs the task's own `run:`; and the check command that verifies an agent's work.
 
-Both are scripts in files that only the user can read: command lines are visible to everybody on the machine.
+Both are scripts in files that only the user can read: command lines are visible to all users of the machine.
 """
 
 from __future__ import annotations

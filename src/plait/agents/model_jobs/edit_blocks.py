@@ -159,7 +159,7 @@ class _EditReader:
         return None
 
     def _find_label(self, at: int, name: str) -> tuple[int | None, int]:
-        """The label's line, unless the block ends before it; and where to go on then."""
+        """The label's line, unless the block ends before it; and where to continue then."""
         for place in range(at, len(self._lines)):
             label = _parse_label(self._lines[place])
             if label is not None and label[0] == name:

@@ -21,7 +21,7 @@ from plait.git.merge.three_way import Ancestry, MergeNote, MergeResult, list_fil
 
 CONFLICT_STYLE = ("merge.conflictStyle=zdiff3",)
 OURS_LABEL, THEIRS_LABEL, BASE_LABEL = "already merged", "this task", "before both"
-MAX_CONFLICT_CHARACTERS = 20_000  # characters in all: it becomes part of what an agent is told
+MAX_CONFLICT_CHARACTERS = 20_000  # characters in all: it becomes part of an agent's prompt
 _CONTEXT_LINES = 3
 _MAX_LINE_CHARACTERS = 500  # characters of one line
 
@@ -71,9 +71,9 @@ def _truncate(text: str, limit: int) -> str:
     return text if len(text) <= limit else f"{text[:limit]}\n… ({len(text) - limit} characters more)"
 
 
-MAX_CONFLICT_FILES = 100  # files of which the contents are told
+MAX_CONFLICT_FILES = 100  # files whose contents are shown
 _SIDE_NAMES = {1: "base", 2: "ours", 3: "theirs", 0: "merged"}
-# By what git calls them, the telling ones first: of one file it may say several things.
+# By git's names, the most specific first: git may report several for one file.
 _CONFLICT_KINDS = (
     ("submodule", ConflictKind.SUBMODULE),
     ("rename", ConflictKind.RENAME),

@@ -35,7 +35,7 @@ _PINNED_CONFIG = f"""\
 \trenames = true
 \talgorithm = histogram
 """
-# What has to be said of the objects, as the repository's own settings say it.
+# Settings about the object format, copied from the repository.
 _OBJECT_SETTINGS = r"^(extensions\.(objectformat|partialclone)|core\.sharedrepository|remote\..*\.promisor)$"
 
 
@@ -97,7 +97,7 @@ class PrivateGitDirs:
             write_attributes(self._git_in(making), files, making / "tree")
             making.rename(folder)
         except OSError:
-            if not folder.is_dir():  # or else somebody made the same one meanwhile
+            if not folder.is_dir():  # otherwise another process created the same one meanwhile
                 raise
         finally:
             shutil.rmtree(making, ignore_errors=True)

@@ -83,7 +83,7 @@ class AgentWorktree:
         for ref in wanted:
             self.repository.common.joinpath(f"{ref}.lock").unlink(
                 missing_ok=True
-            )  # a dead process's: nobody else writes them
+            )  # left by a dead process: only plait writes these
         # Moving the branch that HEAD is on locks HEAD as well.
         self.admin.joinpath("HEAD.lock").unlink(missing_ok=True)
         feed = "".join(f"update {ref}\0{new}\0{old or '0' * len(new)}\0" for ref, (new, old) in wanted.items())

@@ -177,7 +177,7 @@ def _describe_result(worktree: AgentWorktree, base: str, tip: str, taken_out: tu
     args = ("diff-tree", "-r", "-z", "--numstat", "--no-renames", "--no-ext-diff", "--no-textconv")
     rows = [row.split("\t", 2) for row in worktree.git.run(*args, base, tip).fields]
     files = tuple(path for _, _, path in rows)
-    # Of a binary file no lines are told.
+    # git counts no lines in binary files.
     added, removed = (sum(int(row[n]) for row in rows if row[n].isdecimal()) for n in (0, 1))
     return CapturedChange(
         tip,

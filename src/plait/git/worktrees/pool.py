@@ -65,7 +65,7 @@ class WorktreePool:
         """Pool a worktree whose work is saved; discard it if it is damaged or has submodules."""
         if self._is_reusable(worktree):
             with self._repository.lock():
-                if worktree.valid_admin is not None:  # nobody else gave it back meanwhile
+                if worktree.valid_admin is not None:  # unless another process released it meanwhile
                     worktree = worktree.move(self._layout.pool / worktree.valid_admin.name)
                     branches.detach_head(self._repository, worktree)
         else:

@@ -143,7 +143,7 @@ def _find_committed_setup_files(git: Git, ours: Sequence[str], base: str) -> lis
     return [path for path in held if path not in known]
 
 
-# No source is larger, and whoever restores one reads all of it.
+# No source is larger, and restoring one reads all of it.
 MAX_RESTORE_BYTES = 8 * 1024 * 1024
 _LOT_SIZE = 100
 _FILE_MODES = {"100644", "100755"}

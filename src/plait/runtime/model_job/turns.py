@@ -1,4 +1,4 @@
-"""The turns of a job: what a model is asked to write, one file at a time if the job says so, and parsing its answers."""
+"""The turns of a job: what a model is asked to write, one file at a time if the job says so, and its answers."""
 
 from __future__ import annotations
 

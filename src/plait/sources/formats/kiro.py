@@ -135,7 +135,7 @@ def _build_entries(document: Document, tasks: _NumberedTasks) -> list[SourceEntr
             _make_context(tasks, texts, place) + texts[place],
             () if group or last is None else (Need(last, NeedKind.CHAIN, "tasks run in written order", origin),),
             gating=not tasks.optional[place],
-            allow_empty=_CHECKPOINT.match(item.text) is not None,  # it looks, and has nothing to change
+            allow_empty=_CHECKPOINT.match(item.text) is not None,  # it may have nothing to change
             origin=origin,
         )
         parts = tuple(tasks.ids[n] for n in tasks.parts[place])

@@ -97,7 +97,7 @@ def _parse_clause(clause: re.Match[str], line: int) -> DependsClause | None:
 
 
 def _mask_code(words: str) -> str:
-    """The words with everything in back-ticks blotted out, in the same places."""
+    """The text with everything in back-ticks replaced by blanks, so that positions stay the same."""
     return _CODE.sub(lambda found: "`" * len(found[0]), words) if "`" in words else words
 
 
@@ -160,7 +160,7 @@ class PlanOutline:
 
 
 def looks_like_plan(markdown: Markdown) -> bool:
-    """Whether there is a phase, and a box with an id at the margin: a look, where `outline` reads."""
+    """Whether there is a phase, and a box with an id at the margin; cheaper than `read_outline`."""
     phases = any(_PHASE.match(heading.text) for heading in markdown.headings(2))
     return phases and any(
         block.checkbox is not None and block.parent is None and _TASK.match(block.checkbox.text)

@@ -124,7 +124,7 @@ def make_status_edits(asked: Mapping[TreeTask, SourceStatus]) -> Iterator[TextEd
 def _parent_status(whole: TreeTask, new: Mapping[TreeTask, SourceStatus]) -> SourceStatus | None:
     """What becomes of a task when subtasks of it change: done when they are, in progress when one has begun.
 
-    If it was closed while some of them were not, that is a person's word, and stays.
+    If it was closed while some of them were not, a person decided that, and it stays.
     """
     marks = [new.get(part, part.own_status) for part in whole.parts]
     begun = any(mark in {SourceStatus.DOING, SourceStatus.DONE} for mark in marks)
