@@ -1,4 +1,4 @@
-"""Reading a journal, by any process at any time: without a lock, and no transaction is longer than a page of records."""
+"""Reading a journal, by any process at any time: no lock, and no transaction longer than a page of records."""
 
 from __future__ import annotations
 

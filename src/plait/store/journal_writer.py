@@ -68,7 +68,7 @@ def _connect(path: Path) -> sqlite_files.Connection:
     connection = sqlite_files.connect(path, "mode=rw")
     try:
         sqlite_files.make_durable(connection)
-        # wal.py relies on this: only complete transactions get into the WAL, and it starts empty, without a crash's remains.
+        # wal.py relies on this: the WAL contains only complete transactions, and is empty at first, even after a crash.
         connection.execute("PRAGMA cache_spill = OFF")
         (busy, _, _) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
         if busy:

@@ -94,7 +94,7 @@ def _recover(header: _Header, frames: Iterator[_Frame]) -> tuple[int, list[_Fram
 
 
 def _count_lost_transactions(kept: int, left: Sequence[_Frame]) -> int:
-    """The least possible number. Each transaction ends with a commit frame; if that is damaged, the order of pages shows it.
+    """The least possible number. A transaction ends with a commit frame; if that is damaged, the order of pages shows it.
 
     SQLite sorts the pages of a transaction, so page p is among its first p frames, and page 2, the table meta, is in
     every transaction.

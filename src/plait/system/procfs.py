@@ -29,7 +29,7 @@ def read_process(pid: int) -> Process | None:
         return None
     state, (parent, group, session), start = fields[0], map(int, fields[1:4]), int(fields[19])
     dead = state in _ZOMBIE_STATES
-    # Kernel threads have no environment. A session of 0 doesn't identify them: outside a pid namespace others have it too.
+    # Kernel threads have no environment. Session 0 doesn't identify them: processes outside a pid namespace have it too.
     bare = dead or int(fields[6]) & _KERNEL_THREAD
     marker = "" if bare else _parse_tag(_read_file(f"/proc/{pid}/environ"))
     return Process(pid, parent, group, session, start, state == b"T", dead, marker)

@@ -61,7 +61,7 @@ class SharedLock:
             if fd is not None:
                 self._stuck = b""
                 return fd
-            if holder != seen:  # another process holds it now: wait for that one anew
+            if holder != seen:  # another process holds it now: the waiting time starts again
                 seen, since = holder, time.monotonic()
             if holder == self._stuck or time.monotonic() - since > LOCK_TIMEOUT_SECONDS:
                 self._stuck = holder
