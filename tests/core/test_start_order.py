@@ -5,7 +5,7 @@ from __future__ import annotations
 from plait.core.decisions import AttemptStarted
 from plait.core.reports import MergeDone, PressureChanged
 from plait.core.requests import Approve, ChangeEngineSettings, ChangeSettings, Pause, Unpause
-from plait.core.settings import EngineSettings, Isolation, Mode, Order, Settings
+from plait.core.settings import Budget, EngineSettings, Isolation, Mode, Order, Settings, Spend
 from plait.core.status import Category
 from plait.core.task import NeedKind, Phase, Task
 from plait.testing.script import BATCH, Script, started_tasks, task_needing
@@ -238,3 +238,37 @@ def test_a_phase_may_open_with_one_task() -> None:
 def test_a_chain_says_so() -> None:
     script = Script("a", task_needing("b", "a", kind=NeedKind.CHAIN))
     assert script.explain("b") == "b is waiting: comes after a"
+
+
+def test_a_task_that_waits_for_a_merge_says_which_one() -> None:
+    script = Script("a", "b", settings=Settings(max_parallel=1))
+    script.answers_merges = False
+    assert started_tasks(script.exit_attempt("a")) == []
+    assert script.explain("b") == "b is queued: starts after a is merged"
+
+
+def test_a_task_that_waits_for_a_wider_one_says_which_one() -> None:
+    script = Script("a", "b", Task("wide", slots=2, priority=0), settings=Settings(max_parallel=3))
+    script.request(lambda name: ChangeEngineSettings(name, EngineSettings(parallel_limit=3), ("parallel_limit",)))
+    script.submit(Task("wider", slots=3), batch="b2")
+    script.exit_attempt("a")
+    assert script.running_tasks() == ["wide"]
+    assert script.explain("wider", "b2") == "wider is queued: 2 of 3 slots are taken (3 wanted)"
+    assert script.explain("b") == "b is queued: starts after wider of batch b2, which waits for 3 slots"
+
+
+def test_a_task_that_waits_for_a_verification_says_which_one() -> None:
+    script = Script(Task("wide", slots=2, verify="make"), "b", "c", "d", settings=Settings(order=Order.FIFO))
+    assert script.running_tasks() == ["wide", "b", "c"]
+    script.request(lambda name: ChangeEngineSettings(name, EngineSettings(parallel_limit=3), ("parallel_limit",)))
+    script.exit_attempt("wide")
+    assert script.explain("wide") == "wide is verifying: 2 of 3 slots are taken (2 wanted)"
+    assert script.explain("d") == "d is queued: starts after wide is verified"
+
+
+def test_a_budget_pause_does_not_hold_back_a_verification() -> None:
+    script = Script(
+        Task("a", verify="make"), "b", settings=Settings(max_parallel=1, budget=Budget(1000), reserve=Spend(800))
+    )
+    script.exit_attempt("a", spend=Spend(900))
+    assert script.explain("a") == "a is verifying: attempt 1 by the check"

@@ -6,11 +6,13 @@ from functools import cache
 
 import pytest
 
+from plait.core.decisions import AttemptStarted
 from plait.core.estimate import forecast_batch
 from plait.core.events import Record
 from plait.core.explain import explain_in_words, explain_status
 from plait.core.reducers.dispatch import evolve
 from plait.core.scheduler.rules import list_due
+from plait.core.scheduler.starts import schedule_starts
 from plait.core.state import State, copy_state
 from plait.testing.simulator.engine import simulate
 from plait.testing.simulator.scenario import make_stormy
@@ -56,3 +58,17 @@ def test_looking_ahead_changes_nothing(seed: int) -> None:
         assert list(list_due(state)) == before
         assert list(list_due(copy_state(state))) == before
         assert find_index_errors(state) == []
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_task_is_said_to_start_next_exactly_when_the_scheduler_would_start_it(seed: int) -> None:
+    state = State()
+    for record in journal(seed):
+        evolve(state, record)
+        due = next(schedule_starts(state), None)
+        started = due.decision.attempt if due is not None and isinstance(due.decision, AttemptStarted) else None
+        for batch in state.open.values():
+            for task in batch.tasks:
+                says_next = explain_status(state, batch, task).reason == "starts next"
+                would_start = started is not None and (batch.id, task.task.id) == (started.batch, started.task)
+                assert says_next == would_start, explain_in_words(state, batch, task)

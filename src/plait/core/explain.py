@@ -9,6 +9,7 @@ from plait.core.file_locks import FILE_PREFIX, GROUP_PREFIX, PAIR_PREFIX
 from plait.core.reducers.task_index import LOCK_SCOPE_SEPARATOR
 from plait.core.scheduler.batches import describe_phase_progress
 from plait.core.scheduler.selection import (
+    choose_agent,
     clamp_slots,
     find_fallback_agents,
     find_queue_head,
@@ -16,13 +17,13 @@ from plait.core.scheduler.selection import (
     is_affordable,
     is_within_capacity,
     is_within_limit,
-    make_choice,
     why_agent_unavailable,
 )
+from plait.core.scheduler.starts import Start, find_starts
 from plait.core.settings import Mode
 from plait.core.start_queue import TaskRef
 from plait.core.state import AttemptState, BatchState, State, TaskState
-from plait.core.status import EndWhy, NextAction, TaskStatus, WaitReason
+from plait.core.status import EndWhy, NextAction, PauseCause, TaskStatus, WaitReason
 from plait.core.task import NeedKind, Step
 from plait.core.text import join_names
 
@@ -83,7 +84,12 @@ def explain_status(state: State, batch: BatchState, task: TaskState) -> TaskExpl
     if task.merging is not None or task.is_merged or task.step is Step.MERGE:
         return _explain_merging(state, batch, task)
     if task.step is Step.VERIFY and not task.undecided_exits:
-        wait = _why_task_waits(batch, task) or _why_batch_waits(state, batch) or _why_slots_wait(state, batch, task)
+        wait = (
+            _why_task_waits(batch, task)
+            or _why_batch_waits(state, batch, started=True)
+            or _why_slots_wait(state, batch, task)
+            or _wait_for_verification_turn(batch, task)
+        )
         return wait.explain(TaskStatus.VERIFYING)
     return _explain_waiting(state, batch, task)
 
@@ -138,7 +144,7 @@ def _explain_merging(state: State, batch: BatchState, task: TaskState) -> TaskEx
 def _explain_gate_turn(state: State, batch: BatchState, task: TaskState) -> TaskExplanation:
     if batch.gate is not None and not batch.gate.stale and task.merge_position < batch.gate.size:
         return TaskExplanation(TaskStatus.MERGING, "the gate runs on the merged result", short="the gate runs")
-    held = _why_batch_waits(state, batch) if batch.gate is None else None
+    held = _why_batch_waits(state, batch, started=True) if batch.gate is None else None
     wait = held or _Wait(WaitReason.TURN, "the gate is next")
     return _Wait(wait.on, f"merged; {wait.reason}", wait.short or wait.reason).explain(TaskStatus.MERGING)
 
@@ -155,12 +161,11 @@ def _explain_waiting(state: State, batch: BatchState, task: TaskState) -> TaskEx
         wait
         or _why_batch_waits(state, batch)
         or _why_queue_waits(state, batch, task)
-        or _why_agents_wait(state, batch, task)
-        or _why_budget_waits(state, batch, task)
+        or _why_no_agent(state, batch, task)
     )
     if wait is not None:
         return wait.explain(TaskStatus.WAITING)
-    wait = _why_slots_wait(state, batch, task)
+    wait = _why_slots_wait(state, batch, task) or _wait_for_turn(state, batch, task)
     return wait.explain(TaskStatus.WAITING if wait.on is WaitReason.MEMORY else TaskStatus.QUEUED)
 
 
@@ -218,13 +223,13 @@ def _task_name(state: State, batch: BatchState, ref: TaskRef) -> str:
     return name if owner == batch.id else f"{name} of batch {owner}"
 
 
-def _why_batch_waits(state: State, batch: BatchState) -> _Wait | None:
-    """What holds back the whole batch."""
-    if batch.paused is not None:
+def _why_batch_waits(state: State, batch: BatchState, *, started: bool = False) -> _Wait | None:
+    """What holds back the whole batch; a budget and the branch hold back only tasks that have not `started`."""
+    if batch.paused is not None and not (started and batch.paused.cause is PauseCause.BUDGET):
         return _Wait(WaitReason.PAUSE, f"the batch is paused: {batch.paused.why}", "the batch is paused")
     if state.pressure is not None:
         return _Wait(WaitReason.MEMORY, f"the machine is busy ({state.pressure})")
-    return None if batch.is_branch_stable else _Wait(WaitReason.BRANCH, "rebuilding the batch branch")
+    return None if started or batch.is_branch_stable else _Wait(WaitReason.BRANCH, "rebuilding the batch branch")
 
 
 def _why_queue_waits(state: State, batch: BatchState, task: TaskState) -> _Wait | None:
@@ -239,26 +244,21 @@ def _why_queue_waits(state: State, batch: BatchState, task: TaskState) -> _Wait 
     return None if approved else _Wait(WaitReason.APPROVAL, "needs approval")
 
 
-def _why_agents_wait(state: State, batch: BatchState, task: TaskState) -> _Wait | None:
+def _why_no_agent(state: State, batch: BatchState, task: TaskState) -> _Wait | None:
     """Why none of its agents can take it now; None when one can."""
-    agents = (*task.queue_key.agents, *find_fallback_agents(state, batch, task))
-    reasons = [why_agent_unavailable(state, batch, agent) for agent in agents]
-    if None in reasons:
-        return None
-    return _Wait(WaitReason.LIMIT, "; ".join(dict.fromkeys(reason for reason in reasons if reason)))
-
-
-def _why_budget_waits(state: State, batch: BatchState, task: TaskState) -> _Wait | None:
-    agents = find_fallback_agents(state, batch, task) or task.queue_key.agents
-    choices = [make_choice(state, batch, task, agent) for agent in agents]
-    if batch.settings.budget is None or any(is_affordable(batch, choice) for choice in choices):
-        return None
+    choice = choose_agent(state, batch, task)
+    if choice is None:
+        agents = (*task.queue_key.agents, *find_fallback_agents(state, batch, task))
+        reasons = (why_agent_unavailable(state, batch, agent) for agent in agents)
+        return _Wait(WaitReason.LIMIT, "; ".join(dict.fromkeys(reason for reason in reasons if reason)))
+    if batch.settings.budget is None or is_affordable(batch, choice):
+        return None  # over its own budget, it asks when its turn comes
     spent = batch.spent + batch.reserved_spend
-    reason = f"may cost {choices[0].reserve}, and {spent} of {batch.settings.budget} is spent or reserved"
+    reason = f"may cost {choice.reserve}, and {spent} of {batch.settings.budget} is spent or reserved"
     return _Wait(WaitReason.BUDGET, reason)
 
 
-def _why_slots_wait(state: State, batch: BatchState, task: TaskState) -> _Wait:
+def _why_slots_wait(state: State, batch: BatchState, task: TaskState) -> _Wait | None:
     slots = clamp_slots(state, batch, task.task)
     wanted = f" ({slots} wanted)" if slots > 1 else ""
     if not has_batch_slots(batch, slots):
@@ -268,4 +268,31 @@ def _why_slots_wait(state: State, batch: BatchState, task: TaskState) -> _Wait:
         return _Wait(WaitReason.SLOT, f"{state.slots} of {state.settings.parallel_limit} slots are taken{wanted}")
     if state.capacity is not None and not is_within_capacity(state, slots):
         return _Wait(state.capacity.on, f"{state.capacity.why}{wanted}")
-    return _Wait(WaitReason.TURN, "starts next")
+    return None
+
+
+def _wait_for_verification_turn(batch: BatchState, task: TaskState) -> _Wait:
+    first = batch.tasks_by_action[NextAction.VERIFY].first()
+    if first is None or first == task.place:
+        return _Wait(WaitReason.TURN, "verified next")
+    return _Wait(WaitReason.TURN, f"verified after {batch.tasks[first].task.id}")
+
+
+def _wait_for_turn(state: State, batch: BatchState, task: TaskState) -> _Wait:
+    """Nothing holds it back but what the scheduler does first."""
+    for other, found in find_starts(state):
+        if isinstance(found, Start):
+            first = found.choice.task
+            name = _task_name(state, batch, (other.id, first.place))
+            return _Wait(WaitReason.TURN, "starts next" if first is task else f"starts after {name}")
+        if found.task is not None and (other is batch or found.holds_engine):
+            name = _task_name(state, batch, (other.id, found.task.place))
+            return _Wait(WaitReason.TURN, f"starts after {name}{_describe_hold(found.task, found.slots)}")
+    return _Wait(WaitReason.TURN, "starts after the tasks before it")
+
+
+def _describe_hold(task: TaskState, slots: int) -> str:
+    """What the task that goes first is waiting for."""
+    if task.merging is not None or task.next_action is NextAction.MERGE:
+        return " is merged"
+    return " is verified" if task.next_action is NextAction.VERIFY else f", which waits for {slots} slots"

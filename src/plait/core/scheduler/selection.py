@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import reduce
+from operator import attrgetter
 
 from plait.core.decisions import AnswerAwaited, BatchPaused, BatchUnpaused, Due, due_now
 from plait.core.fast_dataclass import dataclass
@@ -17,7 +18,6 @@ from plait.core.scheduler.breakers import (
     why_provider_unavailable,
 )
 from plait.core.settings import NO_SPEND, Budget, Mode, Settings, Spend
-from plait.core.start_queue import QueueEntry, StartOrder
 from plait.core.state import BatchState, State, TaskState
 from plait.core.status import PauseCause
 from plait.core.task import Task
@@ -78,16 +78,23 @@ class Choice:
 
 
 def find_choices(state: State, batch: BatchState) -> Iterator[Choice]:
-    """The first task of each queue that some agent could take now, best first, affordable or not.
+    """The first task of each queue that some agent could take now, best first, affordable or not."""
+    return (choice for task in find_next_tasks(state, batch) if (choice := choose_agent(state, batch, task)))
 
-    Fallback agents are taken in the order in which they are named.
+
+def choose_agent(state: State, batch: BatchState, task: TaskState) -> Choice | None:
+    """The agent that takes the task now: an affordable one, if there is one; of several the least busy, then the one used
+    least, then the first named. Fallback agents are taken in the order in which they are named. None: none is available.
     """
-    for task in find_next_tasks(state, batch):
-        own = _list_choices(state, batch, task, task.queue_key.agents)
-        if own:
-            yield _pick_choice(state, batch, own)
-        elif others := _list_choices(state, batch, task, find_fallback_agents(state, batch, task)):
-            yield min(others, key=lambda one: (not is_within_task_budget(batch, one), not is_affordable(batch, one)))
+    own = _list_choices(state, batch, task, task.queue_key.agents)
+    others = [] if own else _list_choices(state, batch, task, find_fallback_agents(state, batch, task))
+
+    def order(choice: Choice) -> tuple[bool, bool, int, int]:
+        busy, used = state.agents.get(choice.agent, 0), batch.agents_used.get(choice.agent, 0)
+        cost = (not is_within_task_budget(batch, choice), not is_affordable(batch, choice))
+        return (*cost, busy, used) if own else (*cost, 0, 0)
+
+    return min(own or others, key=order, default=None)
 
 
 def find_next_tasks(state: State, batch: BatchState) -> Iterator[TaskState]:
@@ -96,13 +103,13 @@ def find_next_tasks(state: State, batch: BatchState) -> Iterator[TaskState]:
         head = find_queue_head(state, batch)
         tasks = [] if head is None else [head]
     else:
-        tasks = [batch.tasks[entry.place] for entry in sorted(state.start_queue.heads(batch.id), key=_entry_order)]
+        tasks = [batch.tasks[entry.place] for entry in sorted(state.start_queue.heads(batch.id), key=attrgetter("key"))]
     return (task for task in tasks if _is_next_in_queue(batch, task))
 
 
 def find_queue_head(state: State, batch: BatchState) -> TaskState | None:
     """The ready task that comes first in the batch's order."""
-    entry = min(state.start_queue.heads(batch.id), key=_entry_order, default=None)
+    entry = min(state.start_queue.heads(batch.id), key=attrgetter("key"), default=None)
     return None if entry is None else batch.tasks[entry.place]
 
 
@@ -123,10 +130,6 @@ def can_run_elsewhere(state: State, batch: BatchState, task: TaskState, provider
         return False
     able = {settings.provider(agent) for agent in (*task.queue_key.agents, *settings.fallback)} - {provider}
     return any(not is_provider_rejecting(state, other) for other in able)
-
-
-def make_choice(state: State, batch: BatchState, task: TaskState, agent: str) -> Choice:
-    return Choice(task, agent, estimate_reserve(state, batch, agent))
 
 
 def is_affordable(batch: BatchState, choice: Choice) -> bool:
@@ -165,24 +168,12 @@ def _smaller_share(wide: int | None, own: int | None) -> int:
     return min(shares, default=0)
 
 
-def _entry_order(entry: QueueEntry) -> StartOrder:
-    return entry.key
-
-
 def _list_choices(state: State, batch: BatchState, task: TaskState, agents: tuple[str, ...]) -> list[Choice]:
     return [
-        make_choice(state, batch, task, agent) for agent in agents if why_agent_unavailable(state, batch, agent) is None
+        Choice(task, agent, estimate_reserve(state, batch, agent))
+        for agent in agents
+        if why_agent_unavailable(state, batch, agent) is None
     ]
-
-
-def _pick_choice(state: State, batch: BatchState, choices: list[Choice]) -> Choice:
-    """The affordable one; of several the least busy agent, then the one used least, then the first named."""
-
-    def order(choice: Choice) -> tuple[bool, bool, int, int]:
-        busy, used = state.agents.get(choice.agent, 0), batch.agents_used.get(choice.agent, 0)
-        return (not is_within_task_budget(batch, choice), not is_affordable(batch, choice), busy, used)
-
-    return min(choices, key=order)
 
 
 def why_agent_unavailable(state: State, batch: BatchState, agent: str) -> str | None:

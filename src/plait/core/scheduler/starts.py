@@ -2,7 +2,8 @@
 
 A task starts when its own facts allow it (`find_next_action` in core/reducers/task_index.py: needs, phase, backoff), its
 files and groups are free (core/start_queue.py), it is next and an agent may take it (`find_choices` in selection.py), and
-its batch and the engine have room (`schedule_starts`). core/explain.py gives the reason for each of these.
+its batch and the engine have room (`find_start`). core/explain.py gives the reason for each of these, and asks `find_start`
+which task is next.
 
 A task that takes several slots is not overtaken while it waits for them, or it might wait for ever. What an agent wrote
 is verified before anything new starts.
@@ -14,6 +15,7 @@ from collections.abc import Iterator
 
 from plait.core.contest import list_candidates
 from plait.core.decisions import AttemptStarted, Due, due_now
+from plait.core.fast_dataclass import dataclass
 from plait.core.retry_policy import find_verify_command
 from plait.core.scheduler.outcomes import pass_verification
 from plait.core.scheduler.selection import (
@@ -33,40 +35,61 @@ from plait.core.task import Attempt, Step
 
 
 def schedule_starts(state: State) -> Iterator[Due]:
-    if not has_engine_slots(state, 1):
-        return
-    for batch in sorted(state.open.values(), key=_batch_order):
-        if not may_start(state, batch) or not has_batch_slots(batch, 1) or _is_branch_moving(batch):
-            continue
-        if batch.tasks_by_action[NextAction.VERIFY]:
-            # It did not fit when `verify` was asked, so nothing may take the room it waits for.
-            if _is_verification_waiting(state, batch):
-                return
-            continue
-        choice = next((choice for choice in find_choices(state, batch) if is_affordable(batch, choice)), None)
-        if choice is None:
-            continue
-        slots = clamp_slots(state, batch, choice.task.task)
-        if not has_engine_slots(state, slots):
+    for batch, found in find_starts(state):
+        if isinstance(found, Start):
+            yield due_now(_start_attempt(batch, found.choice, found.slots))
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    choice: Choice
+    slots: int
+
+
+@dataclass(frozen=True, slots=True)
+class StartHold:
+    """A batch starts nothing now. `task` goes first: it is merged or verified, or waits for `slots`. None: the batch is paused
+    or full, or no agent is available. `holds_engine`: batches that come after this one start nothing either.
+    """
+
+    task: TaskState | None = None
+    slots: int = 0
+    holds_engine: bool = False
+
+
+def find_starts(state: State) -> Iterator[tuple[BatchState, Start | StartHold]]:
+    """What each batch would start now, in the order in which batches are served, as far as the engine has slots.
+
+    Batches share the engine: the one with the least at work is served first, the older one of two alike.
+    """
+    for batch in sorted(state.open.values(), key=lambda batch: (batch.slots, batch.order)):
+        if not has_engine_slots(state, 1):
             return
-        if has_batch_slots(batch, slots):
-            yield due_now(_start_attempt(batch, choice, slots))
+        found = _find_start(state, batch)
+        yield batch, found
+        if isinstance(found, StartHold) and found.holds_engine:
+            return
 
 
-def _is_branch_moving(batch: BatchState) -> bool:
-    """A moment later there is a newer base to start from, with less to conflict with."""
-    return not batch.is_branch_stable or batch.merging is not None or bool(batch.tasks_by_action[NextAction.MERGE])
-
-
-def _batch_order(batch: BatchState) -> tuple[int, int]:
-    """Batches share the engine: the one with the least at work is served first, the older one of two alike."""
-    return (batch.slots, batch.order)
-
-
-def _is_verification_waiting(state: State, batch: BatchState) -> bool:
-    place = batch.tasks_by_action[NextAction.VERIFY].first()
-    assert place is not None
-    return not has_engine_slots(state, clamp_slots(state, batch, batch.tasks[place].task))
+def _find_start(state: State, batch: BatchState) -> Start | StartHold:
+    if not may_start(state, batch) or not has_batch_slots(batch, 1) or not batch.is_branch_stable:
+        return StartHold()
+    merging = batch.tasks_by_action[NextAction.MERGE].first() if batch.merging is None else batch.merging
+    if merging is not None:
+        # A moment later there is a newer base to start from, with less to conflict with.
+        return StartHold(batch.tasks[merging])
+    verifying = batch.tasks_by_action[NextAction.VERIFY].first()
+    if verifying is not None:
+        # It did not fit when `schedule_verifications` was asked, so nothing may take the room it waits for.
+        slots = clamp_slots(state, batch, batch.tasks[verifying].task)
+        return StartHold(batch.tasks[verifying], slots, holds_engine=not has_engine_slots(state, slots))
+    choice = next((choice for choice in find_choices(state, batch) if is_affordable(batch, choice)), None)
+    if choice is None:
+        return StartHold()
+    slots = clamp_slots(state, batch, choice.task.task)
+    if has_engine_slots(state, slots) and has_batch_slots(batch, slots):
+        return Start(choice, slots)
+    return StartHold(choice.task, slots, holds_engine=not has_engine_slots(state, slots))
 
 
 def _start_attempt(batch: BatchState, choice: Choice, slots: int) -> AttemptStarted:
