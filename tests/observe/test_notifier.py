@@ -92,7 +92,7 @@ def test_what_became_durable_is_told(harness: NotifierHarness) -> None:
 def test_without_news_there_is_no_thread(harness: NotifierHarness) -> None:
     script, messenger = a_script("a"), harness.messenger()
     messenger.handle_records(script.state, script.records)
-    assert messenger._thread is None
+    assert not messenger._thread.has_started
 
 
 def test_only_what_was_asked_for_is_told(harness: NotifierHarness) -> None:
@@ -100,7 +100,7 @@ def test_only_what_was_asked_for_is_told(harness: NotifierHarness) -> None:
     script.exit_attempt("a")
     messenger.handle_records(script.state, script.records)
     assert messenger.is_idle
-    assert messenger._thread is None
+    assert not messenger._thread.has_started
 
 
 def test_a_hundred_failures_at_once_are_one_message(harness: NotifierHarness) -> None:
@@ -164,7 +164,7 @@ def test_nothing_that_is_long_past_is_told_by_the_next(harness: NotifierHarness)
     script.submit("b", settings=ALONE, batch="b2")
     second.handle_records(script.state, script.records[seen:])
     assert second.is_idle
-    assert second._thread is None
+    assert not second._thread.has_started
 
 
 def test_who_has_just_been_named_is_told_nothing_of_before(harness: NotifierHarness) -> None:

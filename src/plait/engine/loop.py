@@ -29,14 +29,16 @@ from plait.engine.attempts import Attempts
 from plait.engine.capacity_reporter import CapacityReporter
 from plait.engine.conflict_prediction import ConflictPredictor
 from plait.engine.context import BatchInputsCache
+from plait.engine.daemon import HealthFile
 from plait.engine.perform import Performer
 from plait.engine.report_text import make_utf8_safe
 from plait.engine.status_writeback import StatusWriter
-from plait.observe.interfaces import RecordListener
+from plait.observe.listeners import RecordListener
 from plait.runtime.worker_pool import WorkerPool
 from plait.store.interfaces import Inbox, InboxError, Journal, JournalFullError, JournalReadOnlyError
 from plait.system import log
-from plait.system.interfaces import HealthFile, OtherEngines, SharedState, SleepInhibitor
+from plait.system.shared_state import OtherEngines, SharedState
+from plait.system.sleep_inhibitor import SleepInhibitor
 
 TICK_SECONDS = 1.0  # between two reads of transcripts and sensors, while something runs
 INBOX_POLL_SECONDS = 2.0  # between two reads of the inbox, in case no wake-up came

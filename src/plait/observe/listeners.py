@@ -1,24 +1,42 @@
-"""Open the notifier and the tracer that the settings ask for."""
+"""What listens to the engine's records: the notifier and the tracer that the settings ask for."""
 
 from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from plait import __version__
 from plait.config.config import Config
 from plait.config.notify_keys import NotifyConfig
+from plait.core.events import Record
 from plait.core.fast_dataclass import dataclass
+from plait.core.state import State
 from plait.git.location import RepoLocation
-from plait.observe.interfaces import RecordListener
 from plait.system import log
 
 if TYPE_CHECKING:
     from plait.observe.channels import NotificationChannel
+
+
+class RecordListener(Protocol):
+    """Gets every durable record. It never blocks the engine and never raises."""
+
+    def replay(self, record: Record) -> None:
+        """A record from before this engine started."""
+
+    def handle_records(self, state: State, records: Sequence[Record]) -> None:
+        """These records are durable and folded into `state`."""
+
+    @property
+    def is_idle(self) -> bool:
+        """Nothing is being delivered any more, so the engine may exit."""
+
+    def close(self) -> None: ...
+
 
 _OTEL_ENDPOINTS = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
 

@@ -6,7 +6,7 @@ import json
 import time
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
-from threading import Condition, Thread
+from threading import Lock
 
 from plait.core.events import Record
 from plait.core.fast_dataclass import dataclass
@@ -20,6 +20,7 @@ from plait.core.notifications import (
 from plait.core.settings import NotificationKind
 from plait.core.state import State
 from plait.observe.channels import DeliveryError, NotificationChannel, NotificationMessage, build_message
+from plait.observe.delivery_thread import DeliveryThread
 from plait.system.atomic_files import replace_file
 
 MAX_WAIT_SECONDS = 75.0  # how long an engine stays for deliveries: enough for all retries
@@ -59,14 +60,13 @@ class Notifier:
         self._builder = NotificationBuilder()
         self._past: list[Record] | None = []
         self._horizon = time.time() - MAX_AGE_SECONDS
-        self._thread: Thread | None = None
+        self._thread = DeliveryThread("notifier", self._deliver_due)
         # Shared between the threads:
-        self._changed = Condition()
+        self._lock = Lock()
         self._new_notifications: list[Notification] = []
         self._heard = 0
         self._busy = False
         self._since = 0.0
-        self._closing = False
 
     def replay(self, record: Record) -> None:
         """An earlier engine may have died before it sent this."""
@@ -82,17 +82,13 @@ class Notifier:
     @property
     def is_idle(self) -> bool:
         """Doesn't wait forever for a receiver that never answers."""
-        with self._changed:
+        with self._lock:
             return not self._busy or time.monotonic() - self._since > MAX_WAIT_SECONDS
 
     def close(self) -> None:
         """The next engine sends what is left."""
-        with self._changed:
-            self._closing = True
-            self._changed.notify()
-        if self._thread is not None:
-            self._thread.join(CLOSE_TIMEOUT_SECONDS)
-        if self._thread is None or not self._thread.is_alive():
+        self._thread.stop()
+        if self._thread.join(CLOSE_TIMEOUT_SECONDS):
             self._distribute()
             for queue in self._queues:
                 queue.save()
@@ -106,27 +102,27 @@ class Notifier:
                 queue.start_after(records[0].seq - 1)
         notifications = self._builder.add(state, [*(past or ()), *records])
         wanted = [notification for notification in notifications if notification.kind in self._options.on]
-        with self._changed:
+        with self._lock:
             self._heard = records[-1].seq
             if wanted:
                 self._new_notifications += wanted
                 self._busy, self._since = True, time.monotonic()
-                self._changed.notify()
-        if wanted and self._thread is None:
-            self._thread = Thread(target=self._run, name="messenger", daemon=True)
-            self._thread.start()
+        if wanted:
+            self._thread.wake()
 
     def _build_message(self, notification: Notification) -> NotificationMessage:
         return build_message(notification, self._options.project, self._options.journal)
 
-    def _run(self) -> None:
-        while self._wait_for_work():
-            self._distribute()
-            for queue in self._queues:
-                if queue.due is not None and queue.due <= time.monotonic() and not self._closing:
-                    self._deliver(queue)
-            with self._changed:
-                self._busy = bool(self._new_notifications) or any(queue.due is not None for queue in self._queues)
+    def _deliver_due(self) -> float | None:
+        """Returns the seconds until the next delivery is due."""
+        self._distribute()
+        for queue in self._queues:
+            if queue.due is not None and queue.due <= time.monotonic() and not self._thread.is_stopping:
+                self._deliver(queue)
+        dues = [queue.due for queue in self._queues if queue.due is not None]
+        with self._lock:
+            self._busy = bool(self._new_notifications or dues)
+        return max(0.0, min(dues) - time.monotonic()) if dues else None
 
     def _deliver(self, queue: DeliveryQueue) -> None:
         try:
@@ -134,19 +130,8 @@ class Notifier:
         except Exception as error:  # noqa: BLE001 - the thread must survive
             self._say(f"warning: can't send a notification: {type(error).__name__}")
 
-    def _wait_for_work(self) -> bool:
-        """Block until there is work; False when closing."""
-        with self._changed:
-            while not self._closing and not self._new_notifications:
-                dues = [queue.due for queue in self._queues if queue.due is not None]
-                left = min(dues) - time.monotonic() if dues else None
-                if left is not None and left <= 0:
-                    break
-                self._changed.wait(left)
-            return not self._closing
-
     def _distribute(self) -> None:
-        with self._changed:
+        with self._lock:
             news, self._new_notifications, heard = self._new_notifications, [], self._heard
         for queue in self._queues:
             queue.add(news, heard, self._gather)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from threading import Condition, Thread
+from threading import Lock
 from typing import Protocol
 from urllib.parse import urlsplit, urlunsplit
 
 from plait.core.events import Record
 from plait.core.fast_dataclass import dataclass
 from plait.core.state import State
+from plait.observe.delivery_thread import DeliveryThread
 from plait.observe.spans import Span, SpanBuilder
 from plait.system.atomic_files import replace_file
 
@@ -105,74 +107,73 @@ class SpanSender:
         self._open, self._on_arrival, self._log = open_channel, on_arrival, log
         self._waiting = deque[SpanBatch]()
         self._size = 0  # number of spans in it
-        self._changed = Condition()
-        self._sending = self._closing = self._failing = self._disabled = self._lossy = False
+        self._lock = Lock()
+        self._sending = self._failing = self._disabled = self._lossy = False
         self._channel: SpanExporter | None = None
-        self._thread: Thread | None = None
+        self._pause, self._retry_at = FIRST_RETRY_SECONDS, 0.0
+        self._thread = DeliveryThread("tracer", self._send_some)
 
     def put(self, batch: SpanBatch) -> None:
-        with self._changed:
-            if self._disabled or self._closing:
+        with self._lock:
+            if self._disabled or self._thread.is_stopping:
                 return
             self._waiting.append(batch)
             self._size += len(batch.spans)
             while self._size > MAX_WAITING_SPANS:
                 self._size -= len(self._waiting.popleft().spans)
                 self._warn_of_loss()
-            self._changed.notify()
-        if self._thread is None:
-            self._thread = Thread(target=self._run, name="tracer", daemon=True)
-            self._thread.start()
+        self._thread.wake()
 
     @property
     def is_idle(self) -> bool:
         """Nothing is being sent, or the receiver refuses now and the next engine will send it."""
-        with self._changed:
+        with self._lock:
             return self._failing or self._disabled or not (self._waiting or self._sending)
 
     def close(self) -> None:
-        with self._changed:
-            self._closing = True
-            self._changed.notify()
-            channel = self._channel
-        if channel is not None:
-            channel.close()
-        if self._thread is not None:
-            self._thread.join(CLOSE_TIMEOUT_SECONDS)
+        self._thread.stop()
+        if self._channel is not None:
+            self._channel.close()
+        self._thread.join(CLOSE_TIMEOUT_SECONDS)
 
     def _warn_of_loss(self) -> None:
         if not self._lossy:
             self._lossy = True
             self._log(f"warning: more than {MAX_WAITING_SPANS} spans are waiting; dropping the oldest")
 
-    def _run(self) -> None:
+    def _send_some(self) -> float | None:
+        """Returns how long to wait before the next call."""
+        left = self._retry_at - time.monotonic()
+        if left > 0:
+            return left
+        channel = self._channel or self._connect()
+        batches = self._take_batches()
+        if channel is None or not batches:
+            return None
+        spans = [span for batch in batches for span in batch.spans]
         try:
-            channel = self._open()
+            why = channel.send(spans) if spans else None
+        except Exception as error:  # noqa: BLE001 - work continues without traces
+            why = str(error)
+        return self._mark_delivered(batches[-1].seq) if why is None else self._requeue(batches, why)
+
+    def _connect(self) -> SpanExporter | None:
+        try:
+            self._channel = self._open()
         except ImportError:
             self._disable("traces need OpenTelemetry: pip install 'plait[otel]'")
-            return
-        except Exception as error:  # noqa: BLE001 - work continues without traces
+        except Exception as error:  # noqa: BLE001 - as above
             self._disable(f"can't send traces: {error}")
-            return
-        with self._changed:
-            self._channel = channel
-        pause = FIRST_RETRY_SECONDS
-        while (batches := self._take_batches()) is not None:
-            why = self._deliver(channel, batches)
-            pause = FIRST_RETRY_SECONDS if why is None else self._requeue(batches, why, pause)
+        return self._channel
 
     def _disable(self, why: str) -> None:
-        with self._changed:
+        with self._lock:
             self._disabled = True
             self._waiting.clear()
         self._log(f"warning: {why}")
 
-    def _take_batches(self) -> list[SpanBatch] | None:
-        """None: closing."""
-        with self._changed:
-            self._changed.wait_for(lambda: self._waiting or self._closing)
-            if self._closing:
-                return None
+    def _take_batches(self) -> list[SpanBatch]:
+        with self._lock:
             taken, size = list[SpanBatch](), 0
             while self._waiting and (not taken or size + len(self._waiting[0].spans) <= MAX_SPANS_PER_EXPORT):
                 taken.append(self._waiting.popleft())
@@ -180,33 +181,28 @@ class SpanSender:
                 if not size:  # a batch without spans only sets the cursor: deliver it at once
                     break
             self._size -= size
-            self._sending = True
+            self._sending = bool(taken)
             return taken
 
-    def _deliver(self, channel: SpanExporter, batches: Sequence[SpanBatch]) -> str | None:
-        spans = [span for batch in batches for span in batch.spans]
-        try:
-            why = channel.send(spans) if spans else None
-        except Exception as error:  # noqa: BLE001 - as above
-            why = str(error)
-        if why is None:
-            self._on_arrival(batches[-1].seq)
-            with self._changed:
-                if self._failing:
-                    self._log("traces can be sent again")
-                self._sending = self._failing = False
-        return why
+    def _mark_delivered(self, seq: int) -> float:
+        self._on_arrival(seq)
+        with self._lock:
+            if self._failing:
+                self._log("traces can be sent again")
+            self._sending = self._failing = False
+        self._pause = FIRST_RETRY_SECONDS
+        return 0.0
 
-    def _requeue(self, batches: Sequence[SpanBatch], why: str, pause: float) -> float:
-        """Put them back and wait; returns how long to wait the next time."""
-        with self._changed:
-            if not self._failing and not self._closing:
+    def _requeue(self, batches: Sequence[SpanBatch], why: str) -> float:
+        with self._lock:
+            if not self._failing and not self._thread.is_stopping:
                 self._log(f"warning: can't send traces, retrying: {why}")
             self._waiting.extendleft(reversed(batches))
             self._size += sum(len(batch.spans) for batch in batches)
             self._sending, self._failing = False, True
-            self._changed.wait_for(lambda: self._closing, pause)
-        return min(2 * pause, MAX_RETRY_SECONDS)
+        pause, self._pause = self._pause, min(2 * self._pause, MAX_RETRY_SECONDS)
+        self._retry_at = time.monotonic() + pause
+        return pause
 
 
 class TraceCursor:
