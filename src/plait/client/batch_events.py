@@ -78,7 +78,7 @@ def map_request_answer(context: RecordContext, answer: RequestDecision) -> Itera
             if request is not None and context.batch is not None:
                 yield from _map_granted_request(context, context.batch, request, answer.tasks)
         case RequestRefused():
-            # Whoever asked is told by the front they asked. Only a batch that will never be has nobody else to say so.
+            # The client that sent the request reports the refusal. Only a refused batch has no other event.
             if isinstance(request, Submit) and context.batch is None:
                 more = {"error": answer.why, "reason": answer.why}
                 record = context.record
@@ -105,9 +105,9 @@ def _map_granted_request(
         case Approve() | Retry() | Feedback():
             yield from context.make_waiting_events(batch.index[name] for name in names if name in batch.index)
         case CancelBatch() | CancelTask() | Drop() | Ship():
-            return  # what comes of it is told when it comes
+            return  # its effects have events of their own
         case ChangeSettings() | ChangeEngineSettings() | SaveSettings():
-            return  # what comes of it is told when it comes
+            return  # its effects have events of their own
         case _:
             assert_never(request)
 
@@ -141,7 +141,7 @@ def map_batch_decision(context: RecordContext, decision: BatchDecision) -> Itera
             yield context.make_event(EventType.BATCH_UNPAUSED, reason=decision.why)
             yield from context.make_queue_head_events()
         case BatchHalted():
-            return  # each task that it skips is told with this reason
+            return  # each skipped task has an event with this reason
         case BatchEnded():
             if context.before.open:
                 yield _make_batch_end_event(context, decision)
@@ -187,7 +187,7 @@ def map_branch_report(context: RecordContext, report: BranchReport) -> Iterator[
             if context.task is not None and context.before.merging == report.n:
                 yield context.make_event(EventType.TASK_MERGED, context.task, commit=report.commit)
         case RebuildDone():
-            # Whose change no longer applies is judged next, and told then.
+            # Tasks whose change no longer applies: the decision about them has its own event.
             for clash in report.clashes:
                 yield from _map_conflicted_task(context, clash.task)
         case PublishDone() | PublishFailed():
@@ -269,7 +269,7 @@ def _make_progress_event(context: RecordContext, **more: object) -> Iterator[Str
         yield context.make_event(EventType.BATCH_PROGRESS, **counts, prUrl=find_pull_request_url(context), **more)
 
 
-MACHINE_PROVIDER = "machine"  # it refuses work like a provider, and never says until when
+MACHINE_PROVIDER = "machine"  # shown like a provider that refuses work without a reset time
 
 
 def map_limit_decision(context: RecordContext, decision: LimitDecision) -> Iterator[StreamEvent]:
@@ -296,7 +296,7 @@ def map_machine_report(context: RecordContext, report: MachineReport) -> Iterato
         case PressureChanged() | CapacityChanged():
             pass
         case RateLimited() | ClockJumped():
-            pass  # what follows from it is decided, and told then
+            pass  # the decision that follows has its own event
         case _:
             assert_never(report)
     yield from _map_machine_shortage(context)

@@ -1,6 +1,6 @@
-"""The tally: what has happened so far in a journal, counted. The state forgets it; counters for dashboards need it.
+"""Counters over the whole journal, for dashboards: the state doesn't keep what has ended.
 
-It follows from the records alone, from the first one on: whoever counts again comes to the same, and no counter jumps.
+They follow from the records alone, from the first one on, so a restart gives the same numbers.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from plait.core.task import Attempt, Step
 
 # Seconds. Agents take minutes or hours, checks take seconds or minutes.
 DURATION_BOUNDS_SECONDS = (1, 2, 5, 10, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 14400)
-MAX_LABELS = 50  # of agents, and of providers, that are told apart: a journal may have seen any number of them
+MAX_LABELS = 50  # agents and providers with a label of their own: a journal may contain any number of them
 MAX_LABEL_CHARS = 80
 OTHER_LABEL = "(others)"
 
-# What is under way on a batch branch, and how it ended: None where it begins, or where the event itself says it.
+# Operations on a batch branch and their results; None: the operation begins, or the event has the result.
 _BRANCH_OPERATIONS: Mapping[type, tuple[str, str | None]] = {
     d.MergeStarted: ("merge", None),
     r.MergeDone: ("merge", "done"),
@@ -45,7 +45,7 @@ _BRANCH_OPERATIONS: Mapping[type, tuple[str, str | None]] = {
 
 @dataclass(slots=True)
 class DurationHistogram:
-    """How many took how long: `counts[i]` up to `BOUNDS[i]` and over the bound before it, the last one over all bounds."""
+    """`counts[i]` is the number of durations up to `BOUNDS[i]` and above the bound before it; the last one, above all bounds."""
 
     counts: list[int] = field(default_factory=lambda: [0] * (len(DURATION_BOUNDS_SECONDS) + 1))
     seconds: float = 0.0
@@ -56,8 +56,8 @@ class DurationHistogram:
 
 
 class LabelSet:
-    """The first names that came, as they are, and one name for all the others. Only records make a name known: whoever looks
-    changes nothing, and so the same names are known after a restart.
+    """The first names that occur, and one name for all others. Only records add names and reading adds none, so a restart
+    gives the same names.
     """
 
     def __init__(self) -> None:
@@ -74,7 +74,7 @@ class LabelSet:
 
 
 def _replace_surrogates(name: str) -> str:
-    return name.encode(errors="replace").decode()  # half a character can't be sent
+    return name.encode(errors="replace").decode()  # lone surrogates can't be encoded
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,10 +92,10 @@ class EndCounts:
 
 
 class JournalCounters:
-    """Counters. `take` costs the same for every record, but for a batch's end, which is a look at each of its tasks."""
+    """The counters. `apply` takes constant time, except for the end of a batch, which counts its tasks."""
 
     def __init__(self) -> None:
-        self.attempts = Counter[tuple[str, Step, Category]]()  # that are over, by agent
+        self.attempts = Counter[tuple[str, Step, Category]]()  # ended attempts, by agent
         self.durations: dict[tuple[str, Step], DurationHistogram] = {}
         self.spent: dict[str, Spend] = {}  # by agent
         self.retries = Counter[Category]()
@@ -107,7 +107,7 @@ class JournalCounters:
         self.engine_starts = 0
         self._agents = LabelSet()
         self._providers = LabelSet()
-        self._alive: dict[Attempt, tuple[AttemptState, Spend]] = {}  # with what of it is in `spent`
+        self._alive: dict[Attempt, tuple[AttemptState, Spend]] = {}  # with the part of it that is in `spent`
         self._in_progress: dict[tuple[str, str, str], int] = {}
         self._ended: dict[str, EndCounts] = {}
         self._ended_sum = EndCounts(Counter(), Counter())  # the sum of these
@@ -136,21 +136,21 @@ class JournalCounters:
                 self.requests["refused"] += 1
             case r.EngineTaken():
                 self.engine_starts += 1
-            case _:  # nobody counts it
+            case _:  # not counted
                 pass
 
     @property
     def running(self) -> Counter[tuple[str, Step]]:
-        """Attempts at work, by agent."""
+        """Running attempts, by agent."""
         alive = (attempt for attempt, _ in self._alive.values())
         return Counter((self._agents(attempt.agent), attempt.name.step) for attempt in alive)
 
     def get_provider_label(self, name: str) -> str:
-        """What it is called here."""
+        """The provider's label."""
         return self._providers(name)
 
     def count_ended(self, state: State) -> EndCounts:
-        """What stands as it ended. It costs what is open, not what ever was."""
+        """The ends that still hold. The cost grows with open batches, not with all that ever ended."""
         found = self._ended_sum
         for again in state.open.keys() & self._ended.keys():
             found -= self._ended[again]
@@ -158,7 +158,7 @@ class JournalCounters:
 
     # Any: an event of the kind named, of which only the fields below are read.
     def _count_branch_operation(self, what: str, status: str | None, event: Any) -> None:
-        """Reports come late and twice: what is not under way is not counted."""
+        """Reports may come late or twice: only an operation in progress is counted."""
         key = (what, event.batch, getattr(event, "task", ""))
         if status is None:
             self._in_progress[key] = event.n
@@ -207,7 +207,7 @@ class JournalCounters:
             return
         self.batches[event.status] += 1
         before = self._ended.pop(batch.id, None)
-        if before is not None:  # it was taken up again
+        if before is not None:  # it was reopened
             self._ended_sum -= before
         tasks = (task.status for task in batch.tasks if task.task.entrant is None)
         now = EndCounts(Counter([event.status]), Counter(status for status in tasks if status is not None))

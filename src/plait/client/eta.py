@@ -1,4 +1,4 @@
-"""The ETA of a batch, asked for seldom: a forecast costs as much as there is left to do."""
+"""The ETA of a batch, computed rarely: the cost of a forecast grows with the remaining work."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from plait.core.state import BatchState, State
 from plait.core.status import BatchStatus
 from plait.core.views import find_batch_status
 
-_MAX_TIME_SHARE = 0.02  # of the time, at most, goes into forecasts
+_MAX_TIME_SHARE = 0.02  # the largest share of time to spend on forecasts
 
 
 class EtaEstimator:
-    """`every` seconds at most one forecast, and none where more than `most` tasks are left."""
+    """At most one forecast every `every` seconds, and none while more than `most` tasks are left."""
 
     def __init__(self, *, interval: float = 5.0, max_tasks: int = 2000) -> None:
         self._interval, self._max_tasks = interval, max_tasks
@@ -22,7 +22,7 @@ class EtaEstimator:
         self._end: float | None = None
 
     def estimate_end(self, state: State, batch: str, now: float) -> float | None:
-        """The instant at which the batch is expected to end; None when nobody can tell. Cheap to ask for every frame."""
+        """When the batch is expected to end; None if unknown. Cheap enough to call for every frame."""
         known = state.batches.get(batch)
         if known is None or known.ended is not None:
             return None
@@ -41,9 +41,9 @@ class EtaEstimator:
 
 
 def _has_estimates(state: State, batch: BatchState) -> bool:
-    """Whether history or the tasks themselves tell how long they take: a guess that looks like knowledge is worse than none.
+    """Whether history or the tasks say how long they take: a guess that looks like knowledge is worse than none.
 
-    How long a gate takes, nobody tells.
+    The duration of a gate is never known.
     """
     if find_batch_status(batch)[0] is BatchStatus.MERGING:
         return False

@@ -1,6 +1,5 @@
-"""What batches leave behind: for `plait gc`.
+"""What batches leave behind, for `plait gc`: which batch each thing belongs to, and which batches can be forgotten.
 
-Tidying up: what of the things that batches left behind is whose, and which batches can be forgotten.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ def open_repository_git(place: RepoLocation) -> Git:
 
 
 def open_session_collector(desk: Session, config: Config) -> GarbageCollector:
-    """It asks the desk again whenever something is about to go."""
+    """It asks the session again before each removal."""
 
     def known() -> JournalFacts:
         desk.refresh()
@@ -52,7 +51,7 @@ def collect_names(state: State) -> RefNames:
 
 
 def find_batch_to_forget(state: State, facts: GcFacts, word: str) -> str:
-    """The batch that is meant. One that the journal does not know goes by the name that its files and refs have."""
+    """The batch with this name. One that isn't in the journal is found by its files and refs."""
     try:
         batch = find_batch(state, word)
     except UserError:
@@ -79,7 +78,7 @@ def _collect_known(desk: Session) -> JournalFacts:
 
 
 def _view_gc_batch(state: State, batch: BatchState, *, asked: bool) -> GcBatch:
-    """One that somebody has just asked something of is about to be opened again."""
+    """`asked`: a request for the batch is pending, so it is about to be reopened."""
     going = batch.ended is None or batch.id in state.open or batch.id in state.publishing_batches
     return GcBatch(batch.id, is_over=not (going or asked), since=batch.ended_at or 0.0)
 

@@ -1,6 +1,4 @@
-"""Remote repositories: where their mirrors are kept.
-
-A mirror as a place to work: fetched just now, with a checkout to read sources from.
+"""Mirrors of remote repositories: where they are kept, and an up-to-date one with a checkout to read sources from.
 """
 
 from __future__ import annotations
@@ -22,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def find_mirrors_folder() -> Path:
-    """No cache: journals lie there, and branches that may be nowhere else."""
+    """Not in the cache folder: mirrors contain journals, and branches that may exist nowhere else."""
     from platformdirs import user_data_path
 
     return user_data_path("plait", appauthor=False) / "mirrors"
@@ -36,13 +34,13 @@ def open_project_mirror(url: str, *, environment: Mapping[str, str], log: Callab
 
 
 def remove_unused_checkouts(mirror: Mirror, in_use: Collection[Path]) -> int:
-    """Remove the checkouts that nobody needs, with what was left in them saved; how many."""
+    """Remove unused checkouts after saving changes in them; returns how many."""
     from plait.git.mirror_checkouts import list_stale_checkouts, remove_checkout
 
     return sum(remove_checkout(mirror, path) for path in list_stale_checkouts(mirror, in_use))
 
 
-# Nobody reads statuses in a mirror's checkout, so they go to the branch; and nobody would see what is done in it.
+# No person sees a mirror's checkout, so statuses go to the branch, and tasks don't run in place.
 _MIRROR_SETTINGS: Mapping[str, object] = {"sources.write_back": "branch", "run.isolation": "worktree"}
 
 
@@ -78,7 +76,7 @@ def open_mirrored_repo(
 
 
 def is_mirror(place: RepoLocation) -> bool:
-    """Whether it is one that plait keeps: what is changed in its checkout is nobody's to see."""
+    """Whether this is a mirror that plait keeps; no person sees changes in its checkout."""
     home = place.state.parent.parent.parent
     return place.repository and os.path.realpath(home) == os.path.realpath(find_mirrors_folder())
 

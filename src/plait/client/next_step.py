@@ -1,4 +1,4 @@
-"""The way out: what would make a task run, in one sentence, with the command where a person can do something."""
+"""What would make a task continue, in one sentence, with the command if a person can do something."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from plait.core.status import Category, NextAction, PauseCause, TaskStatus, Wait
 _MAX_SHOWN = 3
 _TIME_ONLY_SECONDS = 18 * 3600  # seconds
 
-# Where nothing has to be looked up.
+# Answers that need no lookup.
 NEXT_STEP_TEXTS = {
     WaitReason.PHASE: "It runs when enough of the earlier phases is done.",
     WaitReason.FILES: "It runs when the task that holds these files ends.",
@@ -62,13 +62,13 @@ def _suggest_after_end(batch: BatchState, task: TaskState, status: TaskStatus) -
     if task.unmerged is not None:
         return _suggest_merge(batch.id, name)
     again = f"{_suggest_before_retry(batch, task)}plait retry {batch.id} {name} retries it"
-    if task.entrants:  # nobody writes it: words are for its entrants
+    if task.entrants:  # the task itself takes no feedback, its entrants do
         return f"{again}."
     return f"{again}; plait feedback {batch.id} {name} 'text' retries it with your feedback."
 
 
 def _suggest_merge(batch: str, task: str) -> str:
-    """Nothing else stands in its way: it is verified."""
+    """The task is verified and only has to be merged."""
     return (
         f"plait retry {batch} {task} merges its existing result without running the agent again; "
         f"plait retry {batch} {task} --agent NAME writes it again."
@@ -76,7 +76,7 @@ def _suggest_merge(batch: str, task: str) -> str:
 
 
 def _suggest_before_retry(batch: BatchState, task: TaskState) -> str:
-    """What is to be seen, or to be done, before it is taken up again."""
+    """What to look at, or do, before retrying it."""
     if task.category is Category.GATE:
         return f"plait logs {batch.id} {task.task.id} --gate shows why; "
     agent = task.last_write.agent if task.last_write is not None else None
@@ -86,7 +86,7 @@ def _suggest_before_retry(batch: BatchState, task: TaskState) -> str:
 
 
 def find_login_hint(agent: str | None) -> str:
-    """How to log in with an agent; "": nobody knows."""
+    """How to log in with an agent; "" if unknown."""
     known = AGENTS.get(agent or "")
     return known.login.how if known is not None and known.login is not None else ""
 
@@ -151,7 +151,7 @@ def _format_limit_end(state: State, batch: BatchState, task: TaskState) -> str:
 
 
 def _suggest_for_needs(state: State, batch: BatchState, task: TaskState) -> str:
-    """The needs at the end of the chain: those that do not themselves wait for another."""
+    """The needs at the end of the chain, which don't wait for another task themselves."""
     roots = list(dict.fromkeys(_find_root_needs(batch, task)))
     told = [
         f"{other.task.id} ({_format_status(state, batch, other)})" for other in _get_tasks(batch, roots)[:_MAX_SHOWN]

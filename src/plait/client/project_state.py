@@ -30,7 +30,7 @@ def load_settings(where: Path) -> Config:
 
 
 def read_saved_settings(place: RepoLocation) -> tuple[Mapping[str, str], tuple[Problem, ...]]:
-    """Settings saved through the page or the API; a journal that can't be read costs no more than them."""
+    """Settings saved through the page or the API; none if the journal can't be read."""
     if not has_journal(place):
         return {}, ()
     from plait.store.interfaces import JournalError, JournalMissingError
@@ -52,7 +52,7 @@ def _build_history_problem(error: JournalError) -> Problem:
 
 @dataclass(frozen=True, slots=True)
 class PastBatches:
-    """What the journal tells of earlier batches; `state` is None where there is no journal."""
+    """What the journal says about earlier batches; `state` is None if there is no journal."""
 
     state: State | None = None
     problems: tuple[Problem, ...] = ()
@@ -75,7 +75,7 @@ class PastBatches:
         return estimate.estimate_batch(self.state, plan, settings) if known else None
 
     def estimate_cost(self, plan: Plan, settings: Settings) -> Spend | None:
-        """What it would cost, as far as agents told of earlier ones; None where that is not known."""
+        """What it would cost, by the reported costs of earlier attempts; None if unknown."""
         if self.state is None:
             return None
         from plait.core import estimate
@@ -84,7 +84,7 @@ class PastBatches:
 
 
 def read_past_batches(place: RepoLocation) -> PastBatches:
-    """A journal that can't be read costs the plan its history, not the plan."""
+    """If the journal can't be read, the plan has no history."""
     if not has_journal(place):
         return PastBatches()
     from plait.core.reducers.dispatch import evolve

@@ -1,4 +1,4 @@
-"""A pull request before it is one: what it would say now, whether it could be opened, and what a person wants it to say."""
+"""Preview of a pull request: its text as it would be sent, whether it can be opened, and a person's own text for it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from plait.store.batch_inputs import BatchInputsError, PublishTarget
 class PullRequestPreview:
     """`said` is what would be sent, `own` what plait would write by itself. `target` "": only the remote knows it.
 
-    `no_push` and `no_pull` say why that can't be, as far as it can be told without a network ("": it can).
+    `no_push` and `no_pull` say why that isn't possible, as far as is known without a network ("": it is).
     """
 
     text: PullRequestText
@@ -35,7 +35,7 @@ class PullRequestPreview:
 def build_pull_request_preview(
     place: RepoLocation, view: BatchView, wording: PullRequestOverride, why_not: str | None
 ) -> PullRequestPreview:
-    """`why_not`: what of the batch itself stands against it."""
+    """`why_not`: why the batch itself can't be published."""
     ship, lost = _load_publish_target(place, view.id)
     hide = _load_redactor(place, view.id)
     said = write_pull_request(view, wording, usual=ship.title).redact(hide)
@@ -51,7 +51,7 @@ def build_pull_request_preview(
 def check_pull_request_text(
     place: RepoLocation, view: BatchView, title: str | None, body: str | None
 ) -> tuple[str | None, str | None]:
-    """As it is asked for: without secrets, and what plait would say by itself left to plait. Raises FieldError."""
+    """The requested text without secrets; a part that equals plait's own text becomes empty. Raises FieldError."""
     if (why := check_title(title)) is not None:
         raise FieldError(why, field="title")
     if (why := check_body(body)) is not None:
@@ -71,7 +71,7 @@ def _unless_default(hide: Redactor, said: str | None, own: str) -> str | None:
 
 
 def _load_publish_target(place: RepoLocation, batch: str) -> tuple[PublishTarget, str]:
-    """And why nothing can be published, if what was handed over with the batch is gone."""
+    """The target, and why nothing can be published if the batch's inputs are gone."""
     try:
         return project_files.load_batch_inputs(place, batch).gear.shipping, ""
     except BatchInputsError as error:

@@ -1,4 +1,4 @@
-"""What a batch with worktrees works with: its base, its workspaces, and where they lie."""
+"""Checks of the repository before a batch is submitted: its base commit, worktrees, and the target of publishing."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def resolve_base_commit(place: RepoLocation, ref: str | None) -> str:
     """The commit that a batch starts from. Raises UserError where there is none."""
-    from plait.git.command import Git, GitError  # only for whoever submits
+    from plait.git.command import Git, GitError  # only needed for a submission
 
     git = Git(place.top)
     try:
@@ -33,14 +33,14 @@ def resolve_base_commit(place: RepoLocation, ref: str | None) -> str:
 
 
 def find_worktree_problems(place: RepoLocation, base: str) -> list[Problem]:
-    """What a person should know of worktrees here. Raises UserError where there can be none."""
+    """What a person should know about worktrees here. Raises UserError if they can't be used."""
     from plait.git.worktrees.preconditions import check_preconditions
 
     return check_preconditions(place.top, base)
 
 
 def check_publish_target(place: RepoLocation, ship: PublishTarget, publish: Publish) -> None:
-    """Raises UserError if a batch can't be published as it is asked for, as far as that can be told without a network."""
+    """Raises UserError if a batch can't be published as requested, as far as is known without a network."""
     from plait.forges.pull_requests import locate_forge
     from plait.forges.remote import find_remote
     from plait.git.command import Git

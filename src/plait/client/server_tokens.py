@@ -1,7 +1,5 @@
-"""The tokens that the server asks for: random, made once, for their owner's eyes alone. One opens everything, the other,
-which is made when somebody wants it, lets look.
-
-The tokens that the server asks for, and where they are kept.
+"""The server's tokens and where they are kept: random, created on first use, readable only by their owner. One gives full
+access, the other read-only access.
 """
 
 from __future__ import annotations
@@ -33,25 +31,25 @@ _MAX_BYTES = 1024
 
 @dataclass(frozen=True, slots=True)
 class ServerTokens:
-    """What opens the server, as of now. `read_only` is None where nobody ever wanted one."""
+    """The tokens that are valid now. `read_only` is None if it was never requested."""
 
     full: str
     read_only: str | None = None
 
 
 class TokenFiles:
-    """Both tokens of one user, in the folder that is his own."""
+    """Both tokens of one user, in the user's own folder."""
 
     def __init__(self, folder: Path) -> None:
         self.full = folder / "token"
         self.read_only = folder / "token-read-only"
 
     def read(self) -> ServerTokens:
-        """Read anew each time: what was rotated is dead at once, also for a server that runs."""
+        """Reads the files each time, so that a rotation also takes effect at once in a running server."""
         return ServerTokens(read_or_create_token(self.full), _read_valid(self.read_only))
 
     def rotate(self) -> str:
-        """A new token; both old ones are dead. Whoever dies in between leaves one dead, and may rotate again."""
+        """A new token; invalidates both old ones. After a crash in between, one is invalid, and rotating again is fine."""
         try:
             self.read_only.unlink(missing_ok=True)
         except OSError as error:
@@ -60,7 +58,7 @@ class TokenFiles:
 
 
 def read_or_create_token(path: Path) -> str:
-    """The token in this file, which is made where there is none. Of two who make it at once, both get the same one."""
+    """The token in this file, created if there is none. Two processes that create it at once get the same one."""
     found = _read_valid(path)
     if found is not None:
         return found
@@ -77,19 +75,19 @@ def read_or_create_token(path: Path) -> str:
 
 
 def replace_token(path: Path) -> str:
-    """Another token takes this one's place, whatever is there now; whole, or not at all."""
+    """Replace the token atomically, whatever the file contains now."""
     token = token_hex(_TOKEN_BYTES)
     try:
         make_private_folder(path.parent)
         replace_file(path, f"{token}\n".encode("ascii"), durable=True)
-        fsync_path(path.parent)  # a power cut must not bring the old one back
+        fsync_path(path.parent)  # a power cut must not restore the old one
     except OSError as error:
         raise _build_storage_error(path, error) from error
     return token
 
 
 def _read_valid(path: Path) -> str | None:
-    """None where there is no file; one that holds no token, or is not the owner's alone, is refused."""
+    """None if there is no file; raises if it contains no token, or others can access it."""
     try:
         found = _read_private(path)
     except OSError as error:
@@ -116,25 +114,25 @@ def _build_storage_error(path: Path, error: OSError) -> WorldError:
 
 
 def get_full_token() -> tuple[str, Path]:
-    """What opens the server, and where it is kept. The first time, it is made."""
+    """The full token and its file; created on first use."""
     path = open_token_files().full
     return read_or_create_token(path), path
 
 
 def get_read_only_token() -> tuple[str, Path]:
-    """What lets look and change nothing, and where it is kept. The first time, it is made."""
+    """The read-only token and its file; created on first use."""
     path = open_token_files().read_only
     return read_or_create_token(path), path
 
 
 def rotate_full_token() -> tuple[str, Path]:
-    """A new token. Both old ones, and all links and logins that came of them, are dead, also for a server that runs."""
+    """A new full token. Invalidates both old ones with all their links and logins, also in a running server."""
     files = open_token_files()
     return files.rotate(), files.full
 
 
 def rotate_read_only_token() -> tuple[str, Path]:
-    """Only the one that lets look, with its links and logins."""
+    """A new read-only token; invalidates only the old one with its links and logins."""
     path = open_token_files().read_only
     return replace_token(path), path
 

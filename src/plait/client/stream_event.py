@@ -1,4 +1,4 @@
-"""Events: what is told of a batch to people and programs, in one vocabulary for JSON lines and SSE."""
+"""Events about batches for people and programs, in one vocabulary for JSON lines and SSE."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from plait.core.fast_dataclass import dataclass
 
 
 class EventType(StrEnum):
-    """The whole vocabulary. The words are relied upon."""
+    """All types of events. The values are public."""
 
     BATCH_CREATED = "batch:created"
     BATCH_STARTED = "batch:started"
@@ -51,7 +51,7 @@ class EventType(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class StreamEvent:
-    """`seq` is the record's it follows from; None: it does not stand in the journal. `batch` None: it concerns all."""
+    """`seq` is that of its record; None: it isn't in the journal. `batch` None: it concerns all."""
 
     seq: int | None
     at: float
@@ -65,7 +65,7 @@ class StreamEvent:
         return self.batch is None or self.batch == batch
 
     def to_json(self) -> dict[str, object]:
-        """`more` never says again what the first six keys say."""
+        """`more` never repeats one of the first six keys."""
         return {
             "seq": self.seq,
             "at": to_iso(self.at),

@@ -1,4 +1,4 @@
-"""Handing over: what a batch needs lies in its folder, under a name of its own, before anybody is asked to run it."""
+"""The files of a new batch, written to a folder of its own before the batch is submitted."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TRIES_PER_LENGTH = 16  # at each length
 
 
 def create_batch_files(place: RepoLocation, state: State, submission: Submission) -> str:
-    """The new batch's id: short, and nobody else's, since making its folder is what takes it."""
+    """The new batch's id: short, and unique, because creating its folder reserves it."""
     taken = {*state.batches, *(task.id for task in submission.plan.tasks)}
     with _wrap_os_errors(place):
         batch = next(name for name in _generate_ids() if name not in taken and _make_folder(place, name))

@@ -14,7 +14,7 @@ from plait.core.state import BatchState, State, TaskState
 from plait.core.status import TaskStatus
 from plait.core.views import find_batch_status
 
-# What a retry without names takes up; what was blocked by it follows by itself.
+# What a retry without names retries; the tasks they blocked follow by themselves.
 RETRIED_STATUSES = (TaskStatus.FAILED, TaskStatus.TIMED_OUT, TaskStatus.CONFLICTED, TaskStatus.CANCELLED)
 _NEGATIVE_ANSWERS = frozenset({"n", "no", "nope", "stop", "cancel", "don't", "never"})
 TaskRequestFactory = Callable[[str, str, str], Request]  # a request's id, its batch, its task
@@ -58,7 +58,7 @@ def check_agent(batch: BatchState, agent: str) -> None:
     """Raises ConfigError for an unknown agent, before an attempt fails with it."""
     used = {*batch.settings.agents, *(task.task.agent for task in batch.tasks)}
     if agent not in used:
-        from plait.agents.interface import AgentSpec  # only for those who choose another one
+        from plait.agents.interface import AgentSpec  # only needed if another agent is chosen
         from plait.agents.table import load_agent
 
         load_agent(AgentSpec(agent))

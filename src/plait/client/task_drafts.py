@@ -13,7 +13,7 @@ MAX_TEXT_LENGTH = 1_000_000
 _MAX_WORD_LENGTH = 200
 _MAX_COMMAND_LENGTH = 20_000
 _MAX_LIST_ITEMS = 500
-# What no text needs, and some programs obey; halves of characters, which no file can hold.
+# Control characters, which some programs interpret; and lone surrogates, which can't be encoded.
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 _NEWLINES = re.compile(r"\r\n?")
 

@@ -124,7 +124,7 @@ def check_written_task(
 
 
 def _check_values(survey: LoadedSources, located: LocatedTask, draft: TaskDraft) -> None:
-    """A format's own words about a value that it can't use."""
+    """The format's own message about a value that it can't use."""
     problems = _find_file_problems(survey, located.file)
     for name, value in (*draft.words.items(), *draft.lists.items()):
         keys = load_format(located.source.format).keys.get(name, (name,))
@@ -151,7 +151,7 @@ def _check_lists(located: LocatedTask, draft: TaskDraft) -> None:
 
 
 def _check_known(survey: LoadedSources, located: LocatedTask, unknown: Collection[str]) -> None:
-    """A need that a task was found for is that task's still: a new source may have given the others other names."""
+    """A need still means the task it was resolved to: a new source may have changed the names of others."""
     needs = (need.on for need in located.entry.task.needs if need.on not in unknown)
     lost = next((on for on in needs if on not in survey.pile.by_id), None)
     if lost is not None:

@@ -1,9 +1,7 @@
-"""What people trust repositories to have run, and where that is kept.
+"""The commands that a person trusts: one small file for each, in the user's own state folder.
 
-What people trust repositories to have run: one small file for each command, in the user's own state folder.
-
-A file's name is the hash of what it tells, and its folder's name that of the repository, so nothing is ever written over:
-two who say yes at once both have, and whatever is damaged, or could have been put there by somebody else, counts for nothing.
+A file is named by the hash of its content, and its folder by that of the repository, so nothing is ever overwritten: two
+confirmations at the same time are both kept. A file that is damaged, or that another user could have written, is ignored.
 """
 
 from __future__ import annotations
@@ -25,12 +23,12 @@ from plait.system.atomic_files import create_file, make_private_folder, read_pri
 
 
 def open_trust_store(place: RepoLocation) -> TrustStore:
-    """Outside of the repository: nothing in it, and nobody who can only write there, says what is trusted."""
+    """It is outside of the repository, so that write access to a repository isn't enough to trust a command."""
     return TrustStore(_find_trust_root(), place.state)
 
 
 def list_all_trusted() -> list[TrustedCommand]:
-    """Of all repositories."""
+    """The trusted commands of all repositories."""
     return read_all_trusted(_find_trust_root())
 
 
@@ -46,12 +44,12 @@ IDENTITY_FILE = "identity"
 _VALID_IDENTITY = re.compile(r"[0-9a-f]{32}")
 
 
-_MAX_BYTES = 1 << 20  # bytes; a command is no book
+_MAX_BYTES = 1 << 20  # bytes; no command is longer
 
 
 @dataclass(frozen=True, slots=True)
 class TrustedCommand:
-    """A command that somebody said yes to, `when` in seconds since 1970. `repository` is its git folder, for people."""
+    """A trusted command; `when` is in seconds since 1970. `repository` is its git folder, for people."""
 
     key: str
     value: str
@@ -60,10 +58,10 @@ class TrustedCommand:
 
 
 class TrustStore:
-    """What is trusted of one repository. `state` is its state folder: `Place.state`.
+    """The trusted commands of one repository. `state` is its state folder (`RepoLocation.state`).
 
-    A repository is its path and a random word that is put into its state folder when something of it is first trusted:
-    another one that comes to lie at the same path is not taken for it.
+    A repository is identified by its path and a random id, which is written to its state folder when one of its commands
+    is first trusted. So another repository at the same path is not mistaken for it.
     """
 
     def __init__(self, root: Path, state: Path) -> None:
@@ -77,7 +75,7 @@ class TrustStore:
         return [] if folder is None else _read_commands(folder)
 
     def add(self, commands: Iterable[tuple[str, str]]) -> None:
-        """Each a key and its exact value. Durable on return; raises WorldError if it can't be kept."""
+        """Trust these commands, each a key and its exact value. Durable on return; raises WorldError if it can't be saved."""
         now = time.time()
         try:
             folder = self._folder(_read_or_create_identity(self._identity))
@@ -90,7 +88,7 @@ class TrustStore:
             raise _build_storage_error(error, self._root) from error
 
     def revoke(self) -> list[TrustedCommand]:
-        """Nothing of this repository is trusted any more; what was."""
+        """Revoke the trust in all commands of this repository; returns them."""
         folder = self._folder(_read_own_file(self._identity))
         if folder is None or not folder.is_dir():
             return []
@@ -98,7 +96,7 @@ class TrustStore:
         try:
             for path in list(folder.iterdir()):
                 path.unlink(missing_ok=True)
-            with suppress(OSError):  # somebody trusts it again, just now
+            with suppress(OSError):  # a command was trusted again just now
                 folder.rmdir()
         except OSError as error:
             raise _build_storage_error(error, self._root) from error
@@ -110,7 +108,7 @@ class TrustStore:
 
 
 def read_all_trusted(root: Path) -> list[TrustedCommand]:
-    """All that is trusted, of all repositories, each one's together."""
+    """The trusted commands of all repositories, grouped by repository."""
     try:
         folders = sorted(path for path in root.iterdir() if path.is_dir())
     except OSError:
@@ -138,7 +136,7 @@ def _read_valid_commands(folder: Path) -> Iterator[TrustedCommand]:
 
 
 def _read_own_file(path: Path) -> str | None:
-    """What a file of the owner's own says; None if there is none, or it could be somebody else's."""
+    """The content of a file that only its owner can write; None if it is missing, or others could have written it."""
     try:
         return read_private_file(path, _MAX_BYTES, must_own=True).decode("utf-8", "replace").strip()
     except OSError:
@@ -146,7 +144,7 @@ def _read_own_file(path: Path) -> str | None:
 
 
 def _read_or_create_identity(path: Path) -> str | None:
-    """The repository's word, which is made where there is none. Of two who make it at once, both get the same one."""
+    """The repository's id, created if there is none. Two processes that create it at once get the same one."""
     if not os.path.lexists(path):
         make_private_folder(path.parent)
         with suppress(FileExistsError):  # another process was faster: use its identity
@@ -155,7 +153,7 @@ def _read_or_create_identity(path: Path) -> str | None:
 
 
 def _write_command(path: Path, command: TrustedCommand) -> None:
-    """Whole or not at all: whoever reads it meanwhile finds all of it, or nothing."""
+    """Write the file atomically: a reader sees all of it, or nothing."""
     told = {
         "repository": command.repository,
         "key": command.key,

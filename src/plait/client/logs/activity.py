@@ -1,4 +1,4 @@
-"""What agents are doing: read from their transcripts, in bounded pieces, and only where something was added."""
+"""What agents are doing, read from their transcripts in bounded pieces, and only if something was added."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ from plait.store.batch_files import load_redactor
 from plait.store.batch_inputs import BatchInputs
 from plait.system.state_paths import StateFolder
 
-# Who hears a running attempt; None: nobody knows how, so that its lines are taken as they are.
+# The parser for an attempt's output; None: there is none, and lines are shown as they are.
 ParserFactory = Callable[[AttemptState], OutputParser | None]
 
-TAIL_BYTES = 8 << 10  # bytes that tell what an agent does now
-CHUNK_BYTES = 64 << 10  # bytes of one attempt that are told at a time
-MAX_LAG_BYTES = 1 << 20  # with more than that to tell, what lies between is left out, and said to be
-MAX_LINE_BYTES = 16 << 10  # of a longer line, the rest is passed over
+TAIL_BYTES = 8 << 10  # bytes at the end that show what an agent is doing now
+CHUNK_BYTES = 64 << 10  # bytes of one attempt to read at a time
+MAX_LAG_BYTES = 1 << 20  # if more is unread, the part in between is skipped with a note
+MAX_LINE_BYTES = 16 << 10  # the rest of a longer line is ignored
 _MAX_TEXT_CHARS = 160  # characters
 
 
 def make_parser_factory(kit: BatchInputs) -> ParserFactory:
-    """Through the batch's own agents. What a check prints is for people as it is."""
+    """Parsers of the batch's own agents; the output of a check is shown as it is."""
     listener = load_agent_parsers(kit)
     return lambda attempt: None if attempt.name.step is Step.VERIFY else listener(attempt.agent)
 
 
 def load_agent_parsers(kit: BatchInputs) -> Callable[[str], OutputParser | None]:
-    """A fresh one for the agent of this name; None: nobody knows how to hear it."""
+    """Creates a parser for the agent of this name; None if there is none."""
     agents: dict[str, Agent | None] = {}
 
     def listener(name: str) -> OutputParser | None:
@@ -52,7 +52,7 @@ def load_agent_parsers(kit: BatchInputs) -> Callable[[str], OutputParser | None]
 
 
 class _RedactorCache:
-    """What is not told, by batch: looked up once."""
+    """The redactor of each batch, loaded once."""
 
     def __init__(self, folder: StateFolder) -> None:
         self._folder = folder
@@ -65,7 +65,7 @@ class _RedactorCache:
 
 
 class ActivityTracker:
-    """The last activity of each attempt that is looked at."""
+    """The last activity of each attempt that was asked for."""
 
     def __init__(self, folder: StateFolder, listen: ParserFactory | None = None) -> None:
         self._folder = folder
@@ -93,7 +93,7 @@ class ActivityTracker:
 
 
 class LogStream:
-    """What attempts say, as events. They do not stand in the journal: whoever missed some asks by offset."""
+    """The output of attempts as events. They aren't in the journal: a client that missed some reads them by offset."""
 
     def __init__(self, folder: StateFolder, listen: ParserFactory | None = None) -> None:
         self._folder = folder
@@ -110,7 +110,7 @@ class LogStream:
         return [*rest, *(event for attempt in running for event in self._open_log(attempt).read(at))]
 
     def finish(self, attempt: AttemptState, at: float) -> list[StreamEvent]:
-        """All that is left of an attempt that has ended."""
+        """The remaining output of an attempt that has ended."""
         log = self._open_log(attempt)
         del self._open[attempt.name]
         return [*log.read_rest(at)]
@@ -127,7 +127,7 @@ class LogStream:
 
 @dataclass(slots=True)
 class _AttemptLog:
-    """`begun` is the beginning of a line that starts at `line_at` and whose end has not come yet."""
+    """`begun` is the beginning of an incomplete line, which starts at offset `line_at`."""
 
     name: Attempt
     transcript: Transcript
@@ -181,7 +181,7 @@ class _AttemptLog:
 
 
 def read_last_lines(transcript: Transcript, max_bytes: int) -> list[str]:
-    """The lines at the end; one that began before is left out if there are others."""
+    """The last lines; one that began earlier is left out if there are others."""
     data = transcript.tail(max_bytes)
     whole = len(data) < max_bytes
     lines = data.decode("utf-8", "replace").rstrip("\n").split("\n")

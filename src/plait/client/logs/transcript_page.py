@@ -1,8 +1,7 @@
 """A page of a transcript: bytes from an offset on, without secrets, however long the transcript and its lines are.
 
-Offsets are the transcript's own: what is hidden changes the text, never the count.
-
-What an attempt said and did, as the events that tell of it while it works: for those who missed them.
+Offsets are the transcript's own: redaction changes the text, never the offsets. A page can also be returned as the
+`execution:log` events that were sent while the attempt ran.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from plait.core.fast_dataclass import dataclass
 from plait.core.task import Attempt
 from plait.runtime.executor import Transcript, TranscriptChunk
 
-CONTEXT_BEFORE_BYTES = 64 << 10  # bytes that are looked at before a page: a secret may have begun there
+CONTEXT_BEFORE_BYTES = 64 << 10  # bytes to read before a page: a secret may have begun there
 
 
 CONTEXT_AFTER_BYTES = 4 << 10  # … and after one that ends within a line: no secret is longer
@@ -30,9 +29,9 @@ _READ_BYTES = 64 << 10
 
 @dataclass(frozen=True, slots=True)
 class TranscriptPage:
-    """The transcript from `offset` to `next`. Between what was asked for and a later `offset` lies what was left out.
+    """The transcript from `offset` to `next`. If `offset` is later than requested, the part in between is gone.
 
-    `last`: there was no more when it was read. `before` and `after` are what stands around it, as far as it matters.
+    `last`: there was no more when it was read. `before` and `after` are the text around it that redaction needs.
     """
 
     offset: int
@@ -43,7 +42,7 @@ class TranscriptPage:
     after: bytes = b""
 
     def redact_text(self, hide: Redactor) -> str:
-        """Bytes that are no text are told as such. What is cut off of a secret is hidden as well."""
+        """Invalid bytes are replaced. Also hides the part of a secret that continues beyond the page."""
         lines, (*earlier, begun) = LineRedactor(hide), self.before.split(b"\n")
         for line in earlier:
             lines(_decode(line))
@@ -55,11 +54,11 @@ class TranscriptPage:
         return "\n".join([*told, _redact_part(lines, begun, last, self.after)])
 
     def read_before_first_line(self) -> bytes:
-        """What stands before the first line that begins here."""
+        """The text before the first line that begins on this page."""
         return self.before + self.raw[: self._continued_bytes]
 
     def iter_lines(self) -> Iterator[tuple[int, bytes]]:
-        """Those that begin here, each with its offset."""
+        """The lines that begin on this page, each with its offset."""
         at = self.offset + self._continued_bytes
         for line in self.raw[self._continued_bytes :].split(b"\n"):
             yield at, line
@@ -67,7 +66,7 @@ class TranscriptPage:
 
     @property
     def _continued_bytes(self) -> int:
-        """How much of it belongs to a line that began before."""
+        """How many bytes belong to a line that began before the page."""
         if not self.before or self.before.endswith(b"\n"):
             return 0
         return self.raw.find(b"\n") + 1 or len(self.raw)
@@ -93,7 +92,7 @@ def read_page(transcript: Transcript, start: int, max_bytes: int, *, ended: bool
 
 
 def _find_page_end(data: bytes, max_bytes: int, *, closed: bool) -> int:
-    """How much of it is told. `closed`: no line goes on behind it."""
+    """How many bytes the page has. `closed`: no line continues after the data."""
     if closed and len(data) <= max_bytes:
         return len(data)
     whole = data.rfind(b"\n", 0, max_bytes) + 1
@@ -103,13 +102,13 @@ def _find_page_end(data: bytes, max_bytes: int, *, closed: bool) -> int:
 
 
 def _find_character_start(data: bytes, end: int) -> int:
-    """The last place up to there that is not within a character."""
+    """The last offset up to `end` that isn't inside a character."""
     near = range(end, max(end - 4, 0), -1)
     return next((at for at in near if not b"\x80" <= data[at : at + 1] < b"\xc0"), end)
 
 
 def _redact_part(lines: LineRedactor, before: bytes, part: bytes, after: bytes) -> str:
-    """Of a line that is told without secrets, what its part comes to. What a secret lies across belongs to what follows."""
+    """The redacted text of a part of a line. A secret across the end of the part belongs to the next one."""
     if not before and not after:
         return lines(_decode(part))
     known = copy(lines)
@@ -120,7 +119,7 @@ def _redact_part(lines: LineRedactor, before: bytes, part: bytes, after: bytes) 
 
 
 def _common_prefix_length(begun: str, told: str) -> int:
-    """How far the two are the same."""
+    """The length of the common prefix."""
     if told.startswith(begun):
         return len(begun)
     return bisect_left(range(len(begun)), 1, key=lambda at: not told.startswith(begun[: at + 1]))
@@ -131,7 +130,7 @@ def _decode(data: bytes) -> str:
 
 
 def _read_contiguous(transcript: Transcript, start: int, most: int) -> TranscriptChunk:
-    """What is there without a gap."""
+    """The bytes from here up to the first gap."""
     first = transcript.read(start, min(most, _READ_BYTES))
     data, at = bytearray(first.data), first.end
     while len(data) < most:
@@ -159,7 +158,7 @@ def _read_back(transcript: Transcript, start: int, end: int) -> bytes:
 def make_log_events(
     attempt: Attempt, found: TranscriptPage, parser: OutputParser | None, hide: Redactor, at: float
 ) -> Iterator[StreamEvent]:
-    """`execution:log` for each line that begins there and says something; the offset is the line's."""
+    """An `execution:log` event for each meaningful line that begins on the page, with the line's offset."""
     hidden = LineRedactor(hide)
     for line in found.read_before_first_line().split(b"\n"):
         hidden(line.decode("utf-8", "replace"))
