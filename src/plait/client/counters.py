@@ -45,7 +45,7 @@ _BRANCH_OPERATIONS: Mapping[type, tuple[str, str | None]] = {
 
 @dataclass(slots=True)
 class DurationHistogram:
-    """`counts[i]` is the number of durations up to `BOUNDS[i]` and above the bound before it; the last one, above all bounds."""
+    """`counts[i]` is the number of durations up to `BOUNDS[i]` and above the bound before; the last, above all bounds."""
 
     counts: list[int] = field(default_factory=lambda: [0] * (len(DURATION_BOUNDS_SECONDS) + 1))
     seconds: float = 0.0

@@ -1,6 +1,4 @@
-"""What batches leave behind, for `plait gc`: which batch each thing belongs to, and which batches can be forgotten.
-
-"""
+"""What batches leave behind, for `plait gc`: which batch each thing belongs to, and which batches can be forgotten."""
 
 from __future__ import annotations
 

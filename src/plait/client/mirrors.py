@@ -1,5 +1,4 @@
-"""Mirrors of remote repositories: where they are kept, and an up-to-date one with a checkout to read sources from.
-"""
+"""Mirrors of remote repositories: where they are kept, and an up-to-date one with a checkout to read sources from."""
 
 from __future__ import annotations
 

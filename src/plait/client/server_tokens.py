@@ -1,5 +1,5 @@
-"""The server's tokens and where they are kept: random, created on first use, readable only by their owner. One gives full
-access, the other read-only access.
+"""The server's tokens and where they are kept: random, created on first use, readable only by their owner. One gives
+full access, the other read-only access.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """The commands that a person trusts: one small file for each, in the user's own state folder.
 
-A file is named by the hash of its content, and its folder by that of the repository, so nothing is ever overwritten: two
-confirmations at the same time are both kept. A file that is damaged, or that another user could have written, is ignored.
+A file is named by the hash of its content, and its folder by that of the repository, so nothing is ever overwritten:
+two confirmations at the same time are both kept. A file that is damaged, or that another user could have written, is
+ignored.
 """
 
 from __future__ import annotations
