@@ -6,7 +6,7 @@ import json
 import os
 from pathlib import Path
 
-from plait.engine.daemon import HEALTH_FILE, HEALTH_FILE_BYTES, EngineHealthFile, find_engine, read_health
+from plait.engine.daemon import HEALTH_FILE, HEALTH_FILE_BYTES, HealthFile, find_engine, read_health
 from tests.support.temp_project import temp_project
 
 FULL = "the disk is full; running agents continue; nothing new starts. Free some space."
@@ -14,7 +14,7 @@ FULL = "the disk is full; running agents continue; nothing new starts. Free some
 
 def test_what_is_told_takes_no_room_that_was_not_there(tmp_path: Path) -> None:
     path = tmp_path / "state" / "trouble"
-    trouble = EngineHealthFile(path)
+    trouble = HealthFile(path)
     assert path.stat().st_size == HEALTH_FILE_BYTES
     assert read_health(path) == ""
     trouble.write("é" * HEALTH_FILE_BYTES)
@@ -28,10 +28,10 @@ def test_what_is_told_takes_no_room_that_was_not_there(tmp_path: Path) -> None:
 
 def test_where_it_cant_be_told_nothing_happens(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    EngineHealthFile(tmp_path / "file" / "trouble").write(FULL)
+    HealthFile(tmp_path / "file" / "trouble").write(FULL)
     assert read_health(tmp_path / "file" / "trouble") == ""
     (tmp_path / "link").symlink_to(tmp_path / "file")
-    EngineHealthFile(tmp_path / "link").write(FULL)
+    HealthFile(tmp_path / "link").write(FULL)
     assert (tmp_path / "file").read_bytes() == b""
     os.mkfifo(tmp_path / "pipe")
     assert read_health(tmp_path / "pipe") == ""
@@ -42,14 +42,15 @@ def test_every_front_tells_of_it_while_the_engine_lives(tmp_path: Path) -> None:
         home.task("one", f"echo begun; until [ -e {tmp_path}/go ]; do sleep 0.02; done")
         front = home.start("run", "tasks", "--yes")
         assert front.stdout is not None
+        assert front.stderr is not None
         line = ""
         while "started" not in line:
             line = front.stdout.readline()
             assert line, "the run ended"
-        trouble = EngineHealthFile(home.place.state / HEALTH_FILE)
+        trouble = HealthFile(home.place.state / HEALTH_FILE)
         trouble.write(FULL)
         while FULL[:30] not in line:
-            line = front.stdout.readline()
+            line = front.stderr.readline()
             assert line, "the run ended and had not told of it"
         assert FULL in " ".join(home.plait("status").out.split())
         assert json.loads(home.plait("status", "--json").out)["engine"]["trouble"] == FULL
