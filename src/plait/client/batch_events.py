@@ -187,7 +187,7 @@ def map_branch_report(context: RecordContext, report: BranchReport) -> Iterator[
             if context.task is not None and context.before.merging == report.n:
                 yield context.make_event(EventType.TASK_MERGED, context.task, commit=report.commit)
         case RebuildDone():
-            # Tasks whose change no longer applies: the decision about them has its own event.
+            # What follows for tasks whose change no longer applies is a decision with its own event.
             for clash in report.clashes:
                 yield from _map_conflicted_task(context, clash.task)
         case PublishDone() | PublishFailed():

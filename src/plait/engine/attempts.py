@@ -334,7 +334,7 @@ class Attempts:
         self._emit(AttemptExited(attempt, outcome))
 
     def _report_signal(self, watched: WatchedAttempt, signal: AgentEvent) -> None:
-        """Nothing is reported twice, except a wait: said again, it counts from now."""
+        """Nothing is reported twice, except a wait: repeated, it counts from now."""
         if isinstance(signal, Activity) or watched.kind is AttemptKind.GATE:
             return
         if isinstance(signal, ProviderRefused):

@@ -126,7 +126,7 @@ class MetricsReader:
 
 
 def compute_metrics(project: str, reading: ProjectReading) -> ProjectMetrics:
-    """In the session's thread, because the counters go on counting."""
+    """In the session's thread, because it updates the counters."""
     samples = {family.name: [*family.samples(reading)] for family in (*GAUGES, *COUNTERS)}
     bounds = [*(str(float(bound)) for bound in DURATION_BOUNDS_SECONDS), "+Inf"]
     durations = {

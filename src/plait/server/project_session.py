@@ -148,7 +148,7 @@ class ProjectSession:
                 submit = client.enqueue_submission(submission, request_id)
             except BaseException:
                 if raise_limit is not None:
-                    client.collect_answers([raise_limit])  # nobody waits for it any more
+                    client.collect_answers([raise_limit])  # its caller is gone
                 raise
             return [submit] if raise_limit is None else [raise_limit, submit]
 

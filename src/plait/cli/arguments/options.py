@@ -141,8 +141,8 @@ def complete_batches_and_tasks(context: typer.Context, incomplete: str) -> list[
 
 
 def _find_names(context: typer.Context, *, tasks: bool) -> list[str]:
-    """Whatever is wrong is told when the command runs; here there is nothing to offer."""
-    from plait.core.errors import PlaitError  # only while somebody types
+    """Errors are reported when the command runs; completion just offers nothing."""
+    from plait.core.errors import PlaitError  # only for completion
 
     try:
         return list(_read_names(_get_directory(context), tasks=tasks))
@@ -164,6 +164,6 @@ def _read_names(where: Path, *, tasks: bool) -> Iterator[str]:
 
 
 def _get_directory(context: typer.Context) -> Path:
-    """The folder that -C names: while somebody types, no command runs that would have told."""
+    """The folder that -C names: during completion, no command has been run that would know it."""
     given = context.parent.params.get("where") if context.parent is not None else None
     return Path(*given or ())

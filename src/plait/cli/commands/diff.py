@@ -223,7 +223,7 @@ def _find_pager(place: RepoLocation) -> str:
         told = Git(place.state.parent).run("config", "--get", "core.pager", codes=(0, 1))
         said = told.text if told.code == 0 else os.environ.get("PAGER")
     if said is None:
-        from shutil import which  # only where nobody chose one
+        from shutil import which  # only if none is configured
 
         said = "less" if which("less") else ""
     return "" if said == "cat" else said

@@ -118,7 +118,7 @@ def _describe_outcome(each: PastAttempt) -> str:
         return f"being ended ({each.ending.value})" if each.ending else "at work"
     if each.outcome.category is Category.OK:
         return f"ok{f', ended by plait ({each.ending.value})' if each.ending else ''}"
-    if each.ending is not None:  # what a tool says as it is ended tells nothing of its work
+    if each.ending is not None:  # what a tool prints while it is terminated is not about its work
         return f"ended by plait ({each.ending.value})"
     code = each.outcome.exit_code
     detail = each.outcome.detail or ("" if code is None else f"exit status {code}")

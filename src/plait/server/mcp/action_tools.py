@@ -1,4 +1,4 @@
-"""Tools that ask for something; each returns the result for every task."""
+"""Tools that change something; each returns the result for every task."""
 
 from __future__ import annotations
 

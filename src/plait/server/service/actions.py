@@ -1,4 +1,4 @@
-"""Steering: what people ask of a batch or its tasks, and the result for each task."""
+"""Control actions on a batch or its tasks, and the result for each task."""
 
 from __future__ import annotations
 

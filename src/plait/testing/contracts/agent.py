@@ -27,7 +27,7 @@ from plait.core.status import Category
 from plait.core.task import Attempt, Step, Task
 
 PRINTED_AT = 1_794_700_800.0
-TAIL_CHARS = 8 << 10  # characters of the end that an exit is judged by
+TAIL_CHARS = 8 << 10  # characters at the end from which an exit is classified
 _WRONG_VALUES: tuple[object, ...] = (
     None,
     True,

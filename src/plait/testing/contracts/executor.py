@@ -133,7 +133,7 @@ class ExecutorSetup:
 
 
 def is_alive(pid: int) -> bool:
-    """A process that only waits to be asked for its status is dead."""
+    """Whether the process runs; a zombie doesn't."""
     try:
         return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
@@ -146,7 +146,7 @@ UNTIL_GO = ": >up; until [ -e go ]; do sleep 0.05; done"
 
 
 class ExecutorContract:
-    """Provide `scene`: an executor on a new site."""
+    """Provide `scene`: an executor on a new machine."""
 
     @pytest.fixture
     def scene(self) -> ExecutorSetup:

@@ -1,6 +1,4 @@
-"""A few simple records, enough to tell one from another.
-
-Simple events by chance.
+"""Simple records, all different, and a strategy for random events.
 """
 
 from __future__ import annotations
@@ -22,7 +20,7 @@ def number_records(facts: Sequence[tuple[float, Event]], after: int = 0) -> list
 
 
 def make_records(first: int, last: int) -> list[Record]:
-    """Both included. A record's content follows from its seq."""
+    """The records from `first` to `last`, both included. A record's content follows from its seq."""
     return [Record(seq, seq / 8, EngineTaken(seq, "host")) for seq in range(first, last + 1)]
 
 

@@ -1,4 +1,4 @@
-"""The contract of a format: what every reader and writer keeps, whatever the text."""
+"""The contract of a format: what its reader and writer must do with any text."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ NOW = datetime(2026, 3, 14, 9, 26, 53, tzinfo=UTC)
 
 @dataclass(frozen=True)
 class FormatUnderTest:
-    """A format, where its file lies, and what it tells: the mark that is read back after each one was written.
+    """A format, the path of its file, and the status that is read back after each one was written.
 
-    A mark that is not in `tells` reads back as it was before.
+    A status that is not in `tells` reads back as it was before.
     """
 
     format: str
@@ -60,7 +60,7 @@ def check_lossless(subject: FormatUnderTest, text: str) -> None:
 
 
 def check_status_change(subject: FormatUnderTest, text: str, index: int, mark: SourceStatus) -> None:
-    """One change: the new mark is read back, nothing else is different, and only lines of that entry were touched."""
+    """One change: the new status is read back, nothing else is different, and only lines of that entry changed."""
     before = subject.read(text).entries
     candidates = _find_unambiguous(before)
     if not candidates:
@@ -83,7 +83,7 @@ def check_status_change(subject: FormatUnderTest, text: str, index: int, mark: S
 
 
 def check_any_text(subject: FormatUnderTest, text: str) -> None:
-    """Whatever the text, reading and writing give an answer, and every problem says where."""
+    """Reading and writing never raise, whatever the text, and every problem has a line."""
     reading = subject.read(text)
     lines = len(TextLines(text))
     for problem in reading.problems:
@@ -97,7 +97,7 @@ def check_any_text(subject: FormatUnderTest, text: str) -> None:
 
 
 def _find_unambiguous(entries: Sequence[SourceEntry]) -> list[SourceEntry]:
-    """Those that can be told apart and are run themselves."""
+    """Entries with unique ids and titles that are no groups."""
     ids = [entry.task.id for entry in entries]
     titles = [entry.task.title for entry in entries]
     return [
@@ -108,7 +108,7 @@ def _find_unambiguous(entries: Sequence[SourceEntry]) -> list[SourceEntry]:
 
 
 def _without_status(entry: SourceEntry) -> SourceEntry:
-    """An entry without its status, its line numbers and the text that tells them."""
+    """An entry without its status, its line numbers and its text."""
     task = replace(entry.task, body="", origin=None, needs=tuple(replace(n, at=None) for n in entry.task.needs))
     return replace(entry, task=task, status=SourceStatus.TODO, status_text="", since=None, tries=0)
 
@@ -134,7 +134,7 @@ def _find_changed_lines(before: str, after: str) -> list[int]:
 
 @st.composite
 def mangled_texts(draw: st.DrawFn, texts: st.SearchStrategy[str]) -> str:
-    """A text as the world hands it over: other line ends, a byte order mark, pieces lost, doubled, moved or damaged."""
+    """A text as found in practice: other line ends, a byte order mark, parts lost, doubled, moved or damaged."""
     text = draw(texts)
     for _ in range(draw(st.integers(0, 4))):
         text = draw(st.sampled_from(_DAMAGES))(draw, text)

@@ -112,7 +112,7 @@ def fold_attempt_progress(facts: Facts, at: float, report: AttemptProgress) -> N
 
 
 def fold_attempt_end(facts: Facts, at: float, report: AttemptEnd) -> None:
-    """Of an attempt that is not alive nothing is learnt."""
+    """The end of an attempt that isn't running changes nothing."""
     if isinstance(report, AttemptLost) and report.attempt.step is Step.MERGE:
         _forget_tip(facts, report.attempt)
     attempt = facts.alive.pop(report.attempt, None)
@@ -148,11 +148,11 @@ def _forget_tip(facts: Facts, name: Attempt) -> None:
 
 
 def _note_change(facts: Facts, batch: BatchFacts, task: TaskFacts, outcome: Outcome) -> None:
-    """What it left is what will be merged; the files in it that nobody holds are its own from now on."""
+    """Its result is what will be merged; it locks the files in it that are free."""
     said_all = outcome.category in {Category.OK, Category.EMPTY}
     task.tip = outcome.tip if said_all else outcome.tip or task.tip
     if task.spec.entrant is not None:
-        return  # it is never merged, so its files are nobody's
+        return  # it is never merged, so it locks no files
     if not outcome.files or batch.settings.file_conflicts is not FileConflicts.INFERRED:
         return
     facts.changed_files[task.spec.key] = outcome.files
@@ -260,7 +260,7 @@ def _end_task(facts: Facts, batch: BatchFacts, task: TaskFacts, event: TaskEnded
 
 
 def note_failure(batch: BatchFacts, task: str, status: TaskStatus | None) -> None:
-    """What a failure stopped goes on when the task no longer is a failure."""
+    """What a failure stopped continues when the task is no longer failed."""
     if status is not None and status.is_failure and batch.tasks[task].spec.entrant is None:
         batch.failures[task] = None
         return
@@ -278,7 +278,7 @@ def release_locks(facts: Facts, batch: BatchFacts, task: TaskFacts) -> None:
 
 
 def restart_unmet(facts: Facts, batch: BatchFacts) -> None:
-    """A task whose need is to be done again begins anew after it, and holds nothing meanwhile."""
+    """A task whose need is done again starts over after it, and holds nothing meanwhile."""
     merged = {link.task for link in batch.merges}
     for name, task in batch.tasks.items():
         if not batch.has_needs_done(task):

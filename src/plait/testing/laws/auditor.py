@@ -158,7 +158,7 @@ class Auditor:
             story.append(record)
 
     def _find_logs(self, event: Event) -> list[deque[Record]]:
-        """Whose story a record belongs to: the task's, else the batch's, and the end of everybody's."""
+        """The logs that a record belongs to: its task's, else its batch's, and the log of the newest records."""
         about = getattr(event, "attempt", event)
         batch = self.facts.batches.get(getattr(about, "batch", ""))
         if batch is None:

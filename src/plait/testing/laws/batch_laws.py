@@ -129,7 +129,7 @@ def _publish_mismatch(facts: Facts, batch: BatchFacts, event: PublishStarted) ->
 
 
 def _title_mismatch(batch: BatchFacts, event: PublishStarted) -> str | None:
-    """What a person said last is said, until somebody says something else."""
+    """A person's own title and body are used until a person changes them."""
     if (event.title, event.body) != batch.pull_request_text:
         return f"{(event.title, event.body)} is not what was said last: {batch.pull_request_text}"
     return None if event.renamed is batch.title_changed else f"a title was said: {batch.title_changed}"

@@ -14,14 +14,14 @@ def own_agents(batch: BatchFacts, task: TaskFacts) -> tuple[str, ...]:
 
 
 def fallback_agents(facts: Facts, batch: BatchFacts, task: TaskFacts) -> tuple[str, ...]:
-    """Nobody stands in for who is only busy, nor in a contest."""
+    """Fallback agents don't replace an agent that is only busy, and aren't used in contests."""
     providers = [facts.providers.get(batch.settings.provider(agent)) for agent in own_agents(batch, task)]
     closed = all(provider is not None and provider.until is not None for provider in providers)
     return batch.settings.fallback if closed and not _is_contested(task) else ()
 
 
 def find_available_agents(facts: Facts, batch: BatchFacts, task: TaskFacts) -> list[str]:
-    """Those who have room for one more attempt."""
+    """The agents that may take one more attempt."""
     return [agent for agent in own_agents(batch, task) if _has_capacity(facts, batch, agent)] or [
         agent for agent in fallback_agents(facts, batch, task) if _has_capacity(facts, batch, agent)
     ]
@@ -39,7 +39,7 @@ def _has_capacity(facts: Facts, batch: BatchFacts, agent: str) -> bool:
 
 
 def has_other_provider(facts: Facts, batch: BatchFacts, task: TaskFacts, found: UnjudgedExit) -> bool:
-    """A provider rejected it, and there is another one for it that has rejected nobody."""
+    """A provider rejected it, and another provider for it rejects nothing."""
     settings = batch.settings
     if found.outcome.category not in REJECTION_CATEGORIES or not settings.fallback or _is_contested(task):
         return False
@@ -73,6 +73,6 @@ def _guess_cost(settings: Settings) -> Spend:
 
 
 def fits_task_budget(batch: BatchFacts, task: TaskFacts, cost: Spend) -> bool:
-    """The task's own budget allows it; that counts anew from where a person agreed to more."""
+    """The task's own budget allows it; the budget restarts when a person approves more."""
     own = batch.settings.task_budget
     return own is None or own.allows(task.spent - task.uncounted_spend + cost)

@@ -208,7 +208,7 @@ def was_ended_by_engine(found: UnjudgedExit) -> bool:
 
 
 def waits_for_answer(found: UnjudgedExit) -> bool:
-    """It asked, and its time was up before anybody answered."""
+    """It asked, and its time was up before an answer came."""
     return found.attempt.is_asking and has_timed_out(found)
 
 
@@ -249,7 +249,7 @@ def check_answer_awaited(facts: Facts, _at: float, event: AnswerAwaited) -> None
 
 
 def _check_budget_question(facts: Facts, batch: BatchFacts, task: TaskFacts, wants: Spend) -> None:
-    """It may ask for money when nothing else is in the way, and nobody who could take it now is within its budget."""
+    """It may ask for budget if nothing else holds it back and no available agent is within its budget."""
     costs = [expected_cost(facts, batch, agent) for agent in find_available_agents(facts, batch, task)]
     within = any(fits_task_budget(batch, task, cost) for cost in costs)
     if task.is_in_progress or wants not in costs or within:
@@ -285,7 +285,7 @@ def check_task_ended(facts: Facts, _at: float, event: TaskEnded) -> None:
 
 
 def _may_end_again(batch: BatchFacts, task: TaskFacts, event: TaskEnded) -> bool:
-    """Dropping ends a task otherwise than it ended; a done one loses its end with what it was built on."""
+    """Dropping changes how a task ended; a done task is no longer done when a task it was built on is removed."""
     dropped = task.pending_end == "drop" and event.status is TaskStatus.SKIPPED
     undermined = task.is_done and bool(batch.find_lost_needs(task)) and event.status is TaskStatus.BLOCKED
     return dropped or undermined or (task.is_done and event.category is Category.GATE)

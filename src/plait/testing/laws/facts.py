@@ -40,10 +40,10 @@ class ProviderFacts:
     opened_at: float = 0.0
     streak: int = 0  # openings since somebody was served who began after the last one
     served: int = 0  # attempts that succeeded and had begun after the last opening
-    refused_since_opening: bool = False  # somebody was refused who began after the breaker last opened
-    rejected: bool = False  # whoever is shut out now was rejected: not logged in, not paid
-    may_be_restored: bool = False  # and somebody who may have logged in or paid wants work done
-    rejecting: bool = False  # somebody was rejected, and no breaker has answered that yet
+    refused_since_opening: bool = False  # an attempt that began after the breaker last opened was refused
+    rejected: bool = False  # it is open because of a rejection: not logged in, no credit
+    may_be_restored: bool = False  # a person who may have logged in or paid has requested work
+    rejecting: bool = False  # an attempt was rejected, and no breaker was opened for it yet
 
 
 @dataclass(slots=True)
@@ -96,7 +96,7 @@ class AttemptFacts:
     last_active: float
     used: Spend = NO_SPEND
     endings: list[AttemptEnding] = field(default_factory=list)
-    is_asking: bool = False  # it asked something and has not gone on since
+    is_asking: bool = False  # it asked something and has not continued since
 
     @property
     def claim(self) -> Spend:
@@ -170,7 +170,7 @@ class TaskFacts:
 
     @property
     def has_referee(self) -> bool:
-        """Its change is chosen from its entrants'; but whom a person gave the task to writes it himself."""
+        """Its change is chosen from its entrants', unless a person gave the task to an agent."""
         return bool(self.entrants) and self.agents in {(), (REFEREE,)}
 
     @property
@@ -184,7 +184,7 @@ class TaskFacts:
 
     @property
     def ended_without_success(self) -> bool:
-        """It ended, and what needs it will never get it in this life."""
+        """It ended without being done, so its dependents are blocked unless it is retried."""
         return self.ended is not None and self.ended.status is not TaskStatus.DONE
 
     @property
@@ -234,7 +234,7 @@ class BatchFacts:
     stop_now: bool = False
     halted: str | None = None  # the task whose failure stopped it
     failures: dict[str, None] = field(default_factory=dict)
-    rejections: int = 0  # tasks in a row that failed because somebody must log in or pay
+    rejections: int = 0  # tasks in a row that failed because a person must log in or pay
     cancelled: bool = False
     ended: bool = False
     slots: int = 0
@@ -254,7 +254,7 @@ class BatchFacts:
     passed: set[str] = field(default_factory=set)  # commits that the gate passed
     requested_publish: Publish | None = None
     pull_request_text: tuple[str, str] = ("", "")  # a person's title and body
-    title_changed: bool = False  # a title was said that no pull request has yet
+    title_changed: bool = False  # a title was given that the pull request doesn't have yet
     publishing: PublishStarted | None = None
     publishes: int = 0
     published: tuple[str, Publish] | None = None
@@ -308,7 +308,7 @@ class BatchFacts:
 
     @property
     def is_stopped(self) -> bool:
-        """Not even what was begun goes on: money that is short stops only what is new."""
+        """Even started tasks don't continue; a lack of budget stops only new ones."""
         return self.paused not in {None, PauseCause.BUDGET}
 
     def has_needs_done(self, task: TaskFacts) -> bool:
@@ -321,18 +321,18 @@ class BatchFacts:
         return [entrant for entrant in left if entrant.is_done]
 
     def winner_was_dropped(self, task: TaskFacts, found: UnjudgedExit) -> bool:
-        """Who was chosen was dropped meanwhile."""
+        """The chosen entrant was dropped meanwhile."""
         offered = {each.task for each in found.attempt.order.candidates}
         left = {entrant.spec.id for entrant in self.find_candidates(task)}
         return found.outcome.winner in offered - left
 
     def has_no_candidates(self, task: TaskFacts) -> bool:
-        """All its entrants have ended, and none is left to choose; nobody else was given the task."""
+        """All its entrants have ended without a candidate, and the task was not given to another agent."""
         over = task.has_referee and task.step is Step.WRITE and task.ended is None
         return over and self.has_needs_done(task) and not self.find_candidates(task)
 
     def has_begun(self, task: TaskFacts) -> bool:
-        """Of a contest, somebody was started."""
+        """It was started; in a contest, one of its entrants was."""
         contested = self.tasks.get(task.spec.entrant or "", task)
         return task.begun or any(self.tasks[name].begun for name in (contested.spec.id, *contested.entrants))
 

@@ -151,7 +151,7 @@ def _fold_task_request(
 
 
 def _retry_merge(facts: Facts, batch: BatchFacts, task: TaskFacts, tip: str) -> None:
-    """It goes on where it was held up, and has its files again if they are free; in a queue, if it is nobody's turn."""
+    """It continues with its merge, and locks its files again if they are free; in a queue, if no other task has the turn."""
     task.step, task.tip, task.begun = Step.MERGE, tip, True
     queue = batch.settings.mode is Mode.QUEUE
     taken = queue and any(other.active for other in batch.tasks.values())
@@ -180,13 +180,13 @@ def _add_feedback(batch: BatchFacts, task: TaskFacts, tasks: tuple[str, ...], te
 
 
 def _reopen_batch(batch: BatchFacts) -> None:
-    """A batch that ends once more publishes once more, whatever came of it the last time."""
+    """A batch that ends again publishes again, whatever the last result."""
     batch.publish_failed = batch.publish_failed and not batch.ended
     batch.ended = False
 
 
 def _reset_tasks(batch: BatchFacts, tasks: tuple[str, ...]) -> None:
-    """Another life for each of them: nothing of the last one counts."""
+    """A new generation of each task: nothing of the last one counts."""
     batch.cancelled = False
     _reopen_batch(batch)
     batch.tasks[tasks[0]].approved = True

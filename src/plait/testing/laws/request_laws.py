@@ -79,7 +79,7 @@ def _check_contest_request(
     answer: RequestGranted,
     task: TaskFacts,
 ) -> None:
-    """Nobody enters a contest that is over, or being decided; and a referee writes nothing."""
+    """No entrant is retried in a contest that is over or being decided, and a referee takes no feedback."""
     contested = batch.tasks.get(task.spec.entrant or "")
     taken_up = isinstance(request, Retry | Feedback) and task.ended is not None
     if taken_up and contested is not None and (contested.is_done or contested.active):

@@ -41,7 +41,7 @@ def _check_number(task: TaskFacts, event: AttemptStarted) -> tuple[str, str] | N
 
 
 def _check_task_free(batch: BatchFacts, task: TaskFacts) -> tuple[str, str] | None:
-    """Nothing of the task is under way or undecided, and nobody has ended it."""
+    """Nothing of the task is running or undecided, and it has not ended."""
     if task.alive is not None:
         return "workspace", f"beside {task.alive.order.attempt}"
     if task.ended is not None:
@@ -86,7 +86,7 @@ def _check_needs(batch: BatchFacts, task: TaskFacts) -> tuple[str, str] | None:
 
 
 def _check_candidates(batch: BatchFacts, task: TaskFacts, event: AttemptStarted) -> tuple[str, str] | None:
-    """A referee is told of every entrant that passed with a change, and of no other."""
+    """A referee gets every entrant that passed with a change, and no other."""
     passed = batch.find_candidates(task) if task.has_referee else []
     if passed == [] and task.has_referee:
         return "contest", "though no entrant passed"
@@ -96,7 +96,7 @@ def _check_candidates(batch: BatchFacts, task: TaskFacts, event: AttemptStarted)
 
 
 def _check_session(task: TaskFacts, event: AttemptStarted) -> tuple[str, str] | None:
-    """A session is its agent's own; what it had spent before is told once."""
+    """A session belongs to its agent; what it had spent before is reported once."""
     last = task.last_write
     if event.session is None:
         return ("spend", f"with {event.before} before, in no session") if event.before else None
@@ -158,7 +158,7 @@ def check_slots(facts: Facts, _at: float, event: AttemptStarted) -> None:
 
 
 def check_capacity(facts: Facts, _at: float, event: AttemptStarted) -> None:
-    """A room of at least one slot takes anybody who is alone in it."""
+    """A capacity of at least one slot allows any attempt that runs alone."""
     if (
         facts.capacity is None
         or facts.slots + event.slots <= facts.capacity
@@ -239,10 +239,10 @@ def sum_claims(batch: BatchFacts) -> Spend:
     return sum((alive.claim for alive in batch.alive if alive.order.attempt.step is Step.WRITE), NO_SPEND)
 
 
-# Who refuses again and again is not asked again at once, whatever it says.
+# A provider that refuses repeatedly is not tried again at once, whatever reset time it gives.
 REPEAT_SECONDS, MAX_REPEAT_SECONDS = 5.0, 600.0
 
-# Where somebody has to log in or to pay, nothing changes within the hour.
+# If a person has to log in or pay, it is not tried again within the hour.
 MIN_REJECTED_SECONDS = 0.9 * 3600.0 - 1e-6
 
 

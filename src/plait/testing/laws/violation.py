@@ -9,7 +9,7 @@ from plait.store.codec import kind_of
 
 
 class Violation(AssertionError):  # noqa: N818 - it is the core that erred
-    """`law` names what was broken; `story` tells the last records of whom it concerns."""
+    """`law` names what was broken; `story` has the last records of the task or batch."""
 
     def __init__(self, law: str, message: str, story: Iterable[Record] = ()) -> None:
         self.law = law

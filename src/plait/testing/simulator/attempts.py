@@ -1,8 +1,8 @@
 """What an attempt will do, decided by its name alone: how long it takes, what it says, how it ends.
 
-Providers of models: they refuse everybody for a while, or everybody beyond a few at once.
+Simulated providers refuse all work for a while, or all beyond a few attempts at once.
 
-Where attempts run. What has ended stays known by its name, as exit files do: whoever asks later finds it.
+The simulated executor keeps the ends of attempts by name, as exit files do, so a later engine finds them.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class AttemptScript:
     retry_after: float | None = None  # a failing provider may say when to come back
     recall_share: float = 0.0  # when, as a share of its length, it calls its provider again
     files: tuple[str, ...] = ()  # that it changes
-    peak: int = 0  # bytes of memory that it takes at most; 0: nobody sees it
+    peak: int = 0  # its peak memory in bytes; 0: not measured
 
 
 def make_attempt_script(order: AttemptStarted, chance: SeededRandom, weather: FaultRates) -> AttemptScript:
@@ -121,7 +121,7 @@ def _verify_script(rng: Random, weather: FaultRates) -> AttemptScript:
 
 
 def _choose_files(rng: Random) -> tuple[str, ...]:
-    """What tasks name, what nobody names, and what lies in a folder that is named."""
+    """Files that tasks declare, files that no task declares, and files in a declared folder."""
     return tuple(sorted(rng.sample(FILES, k=rng.choice((0, 0, 1, 1, 2, 3)))))
 
 
@@ -152,7 +152,7 @@ class SimProviders:
         }
 
     def find_refusal_end(self, provider: str, load: int) -> float | None:
-        """Until when it serves nobody, None when it serves now. `load` counts the one who asks."""
+        """When the refusal ends; None if it serves now. `load` includes the attempt that asks."""
         now = self._time.now
         for start, end in self._windows.get(provider, ()):
             if start <= now < end:
@@ -237,14 +237,14 @@ class SimExecutor:
             self._signal(run, "hard" if ending.now else "soft")
 
     def probe(self, attempt: Attempt) -> list[Report]:
-        """What an engine finds that looks for this attempt: its end, or the signs of life of one that goes on."""
+        """What an engine finds when it looks for this attempt: its end, or that it is running."""
         run = self._runs.get(attempt)
         if run is None:
             return []
         return [run.end_report] if run.end_report is not None else list(run.reports)
 
     def lose_attempts(self, why: str, notice: float | None) -> None:
-        """Everything that runs is gone at once; with `notice`, somebody sees it that much later."""
+        """All running attempts are lost at once; with `notice`, that is reported so much later."""
         for run in list(self._alive.values()):
             self._lose(run, why, notice)
 

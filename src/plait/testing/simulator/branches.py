@@ -32,7 +32,7 @@ from plait.core.task import Attempt, Step
 from plait.testing.simulator.fault_rates import SimContext
 
 Change = tuple[str, str]  # a task and the tip that it left
-BLOCKED_MERGES = 10  # so many merges of a task fail where somebody stands in the way: more than are tried by themselves
+BLOCKED_MERGES = 10  # number of merges that fail while the branch is blocked: more than are retried automatically
 Order = MergeStarted | RebuildStarted | GateStarted
 
 
@@ -195,7 +195,7 @@ class SimBranches:
         return self._sim.chance.happens(self._sim.rates.bad_tip, "bad", tip)
 
     def is_bad_base(self, batch: str) -> bool:
-        """A base that fails its own gate is put right at some time: otherwise nothing could ever be done."""
+        """A base that fails its own gate is repaired at some time; otherwise no task could ever be done."""
         early = self._sim.time.now < self._sim.rates.horizon / 2
         return early and self._sim.chance.happens(self._sim.rates.bad_base, "bad-base", batch)
 
@@ -268,7 +268,7 @@ class SimPublisher:
         return PublishDone(batch, n, url, order.commit)
 
     def _push(self, order: PublishStarted) -> bool:
-        """A remote that has the commit already is well; it is never moved from where nobody expected it."""
+        """Nothing to do if the remote has the commit; the remote branch is only moved from the expected commit."""
         there = self.branches.get(order.batch, "")
         if there not in {order.expected, order.commit}:
             return False

@@ -205,7 +205,7 @@ class SimEngine:
         found: list[Report] = [EngineTaken(self._pid, "here"), *world.start_engine()]
         made = {record.event for record in self.journal if isinstance(record.event, PERFORMED_DECISIONS)}
         for decision in list_outstanding(self._state):
-            # Endings are told by their sum: the first reason and the hardest way.
+            # Several requests to end an attempt are combined: the first reason, and the hardest signal.
             if decision not in made and not isinstance(decision, AttemptEnding):
                 raise Violation("probe", f"{decision} was never decided", self.journal[-20:])
             assert isinstance(decision, PERFORMED_DECISIONS), decision

@@ -14,10 +14,10 @@ from plait.testing.simulator.seeded_random import SeededRandom
 
 @dataclass(frozen=True, slots=True)
 class FaultRates:
-    """`calm` means: outcomes depend on nothing but the seed and the attempt's name, and nobody meddles."""
+    """`calm`: outcomes depend only on the seed and the attempt's name, and there are no user requests."""
 
     calm: bool = False
-    horizon: float = 0.0  # seconds; afterwards nobody meddles and the skies clear, so that everything can end
+    horizon: float = 0.0  # seconds; afterwards there are no requests and no faults, so that everything can end
 
     fail: float = 0.0
     hang: float = 0.0
@@ -36,7 +36,7 @@ class FaultRates:
     invalid_request: float = 0.0
     publish_fail: float = 0.0
 
-    refusal_windows: float = 0.0  # per hour and provider: it refuses everybody
+    refusal_windows: float = 0.0  # per hour and provider: it refuses all attempts
     limited_provider: float = 0.0  # the chance that a provider refuses all beyond a few at once
     pressure: float = 0.0  # per hour
     node_deaths: float = 0.0
@@ -46,7 +46,7 @@ class FaultRates:
     capacity_changes: float = 0.0  # per hour: there is another bound on what fits beside each other
     crashes: float = 0.0  # per 1000 records
 
-    blocked: float = 0.0  # a task's first merges fail: somebody has the batch branch checked out
+    blocked: float = 0.0  # a task's first merges fail because the batch branch is checked out
     pruned: float = 0.0  # a result is gone before it is merged
 
 
@@ -99,7 +99,7 @@ def vary_rates(rng: Random) -> FaultRates:
 
 
 def add_merge_blockers(rng: Random, weather: FaultRates) -> FaultRates:
-    """In some storms people stand in the way of merging; the others are what they were before anybody did."""
+    """In some storms the batch branch is checked out and merges fail; the other storms are unchanged."""
     if rng.random() < 0.75:
         return weather
     return replace(weather, blocked=rng.choice((0.3, 0.7)), pruned=rng.choice((0.0, 0.15)))

@@ -61,7 +61,7 @@ class JournalView:
 
     @property
     def has_unanswered(self) -> bool:
-        """Somebody's request is in the journal, and its answer is not."""
+        """A request is in the journal, and its answer is not."""
         return bool(self._unanswered_requests)
 
     def observe(self, record: Record) -> None:

@@ -33,7 +33,7 @@ PROVIDERS = (("amber", "north"), ("birch", "north"), ("cedar", "south"))
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """`arrivals` are requests that come without anybody watching, each with its time."""
+    """`arrivals` are requests at fixed times, whatever the state."""
 
     seed: int
     rates: FaultRates
@@ -81,7 +81,7 @@ def _add_contest(rng: Random, plan: Plan, settings: Settings, *, always: bool = 
         return plan
     if rng.random() > 0.3 and not always:
         return plan
-    share = rng.choice((0.3, 0.6 if always else 1.0))  # who is not contested can go elsewhere
+    share = rng.choice((0.3, 0.6 if always else 1.0))  # a task without a contest can use a fallback
     scripts = tuple(replace(task, run=None if rng.random() < share else "make") for task in plan.tasks)
     agents = tuple(rng.sample(AGENTS, k=rng.choice((1, 2, 2, 3))))
     grown = expand_contest(replace(plan, tasks=scripts), Contest(agents, 2 if len(agents) == 1 else 1))
@@ -129,7 +129,7 @@ def _make_settings(rng: Random) -> Settings:
 
 
 def _add_limits(rng: Random, settings: Settings, *, always: bool) -> Settings:
-    """Sometimes somebody stands in, and sometimes each task has a budget of its own."""
+    """Sometimes there are fallback agents, and sometimes each task has a budget of its own."""
     fallback = tuple(rng.sample(AGENTS, k=rng.choice((1, 1, 2)))) if rng.random() < 0.35 or always else ()
     own = rng.choice((Budget(200_000), Budget(800_000), Budget(4_000_000, 50_000), Budget(None, 12_000)))
     budget = own if rng.random() < 0.25 or always else None

@@ -210,7 +210,7 @@ WEIGHTED_REQUESTS = (tuple(act for act, _ in _WEIGHTS), tuple(weight for _, weig
 
 
 def find_helpful_requests(sight: BatchSight) -> list[RequestMaker]:
-    """What somebody would do who has read the journal and wants the batch to go on."""
+    """What a user would request who has read the journal and wants the batch to continue."""
     wants = (
         (PauseCause.STOP in sight.pause_causes, _resume),
         (bool(sight.pause_causes - {PauseCause.STOP}), _unpause),
@@ -268,8 +268,8 @@ ROUND_SECONDS = 45.0
 
 
 class FinalUser:
-    """Asks only for what the journal shows to be needed, and stops when every batch has ended and nobody's request is left:
-    one that an engine has not seen yet may open a batch again. `pending`: there are such requests, or more to come.
+    """Requests only what the journal shows to be needed, and stops when every batch has ended and no request is left: one
+    that no engine has seen yet may reopen a batch. `pending`: there are such requests, or more to come.
     """
 
     def __init__(

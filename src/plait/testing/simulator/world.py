@@ -92,7 +92,7 @@ class World:
         FinalUser(self.time, weather.horizon + 1, self.journal_view, self.add_request, self._has_pending)
 
     def _has_pending(self) -> bool:
-        """Batches that are to come, or requests that nobody has answered."""
+        """Whether batches are still to come, or requests are unanswered."""
         fewer = len(self.journal_view.batches) < self._expected
         return fewer or bool(self.inbox) or self.journal_view.has_unanswered
 
@@ -143,7 +143,7 @@ class World:
             self.time.schedule_in(90 * self._chance.roll("again", self._sent) ** 2, lambda: self._deliver(report))
 
     def deliver_sensor_report(self, report: Report) -> None:
-        """The machine's own sensors are neither late nor mistaken about the order."""
+        """Reports of the machine's own sensors are neither delayed nor reordered."""
         self._deliver(report)
 
     def _deliver(self, report: Report) -> None:
@@ -218,7 +218,7 @@ class World:
 
     @property
     def is_settled(self) -> bool:
-        """Nothing more will happen by itself, and nobody waits for an answer."""
+        """Nothing more will happen by itself, and no request waits for an answer."""
         return self.time.next_time() is None and not self.inbox and not self.reports
 
 

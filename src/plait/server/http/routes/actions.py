@@ -1,4 +1,4 @@
-"""Steering: each route asks the engine for something, and returns the result."""
+"""Control: each route sends requests to the engine, and returns the results."""
 
 from __future__ import annotations
 

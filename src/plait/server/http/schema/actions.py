@@ -1,4 +1,4 @@
-"""Bodies and results of steering."""
+"""Bodies and results of control actions."""
 
 from __future__ import annotations
 

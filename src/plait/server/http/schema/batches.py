@@ -50,7 +50,7 @@ class PullText(ApiModel):
 class PullRequest(ApiModel):
     """`title` and `body` are what would be sent now, `own` what plait would write by itself. `target` null: only the
     remote knows it. `shipped`: the branch is published as it is. `why` says why no pull request can be opened, as far
-    as that can be told without a network; with `canPush`, the branch can be pushed all the same.
+    as is known without a network; with `canPush`, the branch can be pushed all the same.
     """
 
     batch_id: str

@@ -74,5 +74,5 @@ def build_event_schemas() -> OpenApiSchemas:
     found = {**told.pop("$defs"), EventShape.__name__: told}
     for shape in found.values():
         for each in shape.get("properties", {}).values():
-            each.pop("default", None)  # what has one is taken to be always there
+            each.pop("default", None)  # a field with a default would count as always present
     return found
