@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 
-# The parser drops the rest of a file when lists nest deeper than it was told to follow; so lines that could nest so
+# The parser drops the rest of a file when lists nest deeper than its limit; so lines that could nest so
 # deep (a list takes two columns at least, or a marker) are passed over first. Each level costs two frames of the stack.
 _MAX_NESTING = 200
 _MAX_INDENT = 128

@@ -1,5 +1,4 @@
-"""Simple records, all different, and a strategy for random events.
-"""
+"""Simple records, all different, and a strategy for random events."""
 
 from __future__ import annotations
 

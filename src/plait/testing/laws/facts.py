@@ -38,7 +38,7 @@ class ProviderFacts:
     refuses_until: float | None = None
     refused_at: float | None = None
     opened_at: float = 0.0
-    streak: int = 0  # openings since somebody was served who began after the last one
+    streak: int = 0  # openings since an attempt was served that began after the last one
     served: int = 0  # attempts that succeeded and had begun after the last opening
     refused_since_opening: bool = False  # an attempt that began after the breaker last opened was refused
     rejected: bool = False  # it is open because of a rejection: not logged in, no credit

@@ -151,7 +151,7 @@ def _fold_task_request(
 
 
 def _retry_merge(facts: Facts, batch: BatchFacts, task: TaskFacts, tip: str) -> None:
-    """It continues with its merge, and locks its files again if they are free; in a queue, if no other task has the turn."""
+    """It continues with its merge, and locks its files again if they are free; in a queue, if it isn't another's turn."""
     task.step, task.tip, task.begun = Step.MERGE, tip, True
     queue = batch.settings.mode is Mode.QUEUE
     taken = queue and any(other.active for other in batch.tasks.values())

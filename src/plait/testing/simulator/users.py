@@ -268,8 +268,8 @@ ROUND_SECONDS = 45.0
 
 
 class FinalUser:
-    """Requests only what the journal shows to be needed, and stops when every batch has ended and no request is left: one
-    that no engine has seen yet may reopen a batch. `pending`: there are such requests, or more to come.
+    """Requests only what the journal shows to be needed, and stops when every batch has ended and no request is left:
+    one that no engine has seen yet may reopen a batch. `pending`: there are such requests, or more to come.
     """
 
     def __init__(
