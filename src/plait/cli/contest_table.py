@@ -10,6 +10,7 @@ from plait.cli.format import (
     format_elapsed,
     get_line_width,
     get_minus_sign,
+    pluralize,
     truncate_line,
 )
 from plait.cli.output import Page, replace_control_chars
@@ -64,7 +65,7 @@ def add_contest_table(page: Page, contest: ContestView) -> None:
 def _make_cells(entrant: EntrantView) -> tuple[str, ...]:
     verdict = " ".join(entrant.verdict.split())
     files = entrant.diffstat[0] if entrant.diffstat is not None else 0
-    where = f" in {files} file{'' if files == 1 else 's'}" if files else ""
+    where = f" in {pluralize(files, 'file')}" if files else ""
     return (
         entrant.id,
         entrant.agent,

@@ -13,34 +13,25 @@ MINUS_SIGN = "\u2212"
 MAX_NAMES = 4  # in a list of names; the rest is counted
 
 
-_GOOD, _BAD, _BUSY, _WAITING = "green", "red", "cyan", "yellow"
-
-
-TASK_STATUS_STYLES: dict[TaskStatus, str] = {
+# Colours, shown beside the status, never instead of it. Task and batch statuses of the same name are equal as keys.
+STATUS_STYLES: dict[TaskStatus | BatchStatus, str] = {
     TaskStatus.QUEUED: "dim",
-    TaskStatus.WAITING: _WAITING,
-    TaskStatus.RUNNING: _BUSY,
-    TaskStatus.VERIFYING: _BUSY,
-    TaskStatus.MERGING: _BUSY,
-    TaskStatus.DONE: _GOOD,
-    TaskStatus.INTERRUPTED: _WAITING,
-}
-
-
-BATCH_STATUS_STYLES: dict[BatchStatus, str] = {
+    TaskStatus.WAITING: "yellow",
+    TaskStatus.RUNNING: "cyan",
+    TaskStatus.VERIFYING: "cyan",
+    TaskStatus.MERGING: "blue",
+    TaskStatus.DONE: "green",
+    TaskStatus.FAILED: "red",
+    TaskStatus.TIMED_OUT: "red",
+    TaskStatus.BLOCKED: "magenta",
+    TaskStatus.SKIPPED: "dim",
+    TaskStatus.CONFLICTED: "red",
+    TaskStatus.CANCELLED: "dim",
+    TaskStatus.INTERRUPTED: "yellow",
     BatchStatus.PENDING: "dim",
-    BatchStatus.RUNNING: _BUSY,
-    BatchStatus.MERGING: _BUSY,
-    BatchStatus.PAUSED: _WAITING,
-    BatchStatus.COMPLETED: _GOOD,
+    BatchStatus.PAUSED: "yellow",
+    BatchStatus.COMPLETED: "green",
 }
-
-
-def get_status_style(status: TaskStatus | BatchStatus) -> str:
-    """A colour, shown beside the status, never instead of it."""
-    return (
-        TASK_STATUS_STYLES.get(status) if isinstance(status, TaskStatus) else BATCH_STATUS_STYLES.get(status)
-    ) or _BAD
 
 
 def is_terminal_output() -> bool:
@@ -75,7 +66,7 @@ def format_diffstat(diffstat: tuple[int, int, int] | None, minus: str = MINUS_SI
     files, added, removed = diffstat
     if added or removed:
         return f"+{added} {minus}{removed}"
-    return f"{files} file{'' if files == 1 else 's'}" if files else "no change"
+    return pluralize(files, "file") if files else "no change"
 
 
 def get_minus_sign() -> str:
@@ -87,8 +78,18 @@ def get_minus_sign() -> str:
     return MINUS_SIGN
 
 
+def pluralize(count: int, noun: str, plural: str = "") -> str:
+    """`1 task`, `3 tasks`."""
+    return f"{count} {noun if count == 1 else plural or f'{noun}s'}"
+
+
 def shorten_commit(name: str) -> str:
     return name[:10]
+
+
+def measure_elapsed(started_at: float, ended_at: float | None) -> float:
+    """Seconds until the end, or until now."""
+    return (time.time() if ended_at is None else ended_at) - started_at
 
 
 _CLOCK_ONLY_SECONDS = 18 * 3600  # further away, the time of day alone is ambiguous

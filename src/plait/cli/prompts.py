@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import sys
 
-from plait.cli.output import make_console, replace_control_chars
+from plait.cli.output import replace_control_chars
 
 _YES_ANSWERS = frozenset({"y", "yes"})
-
-
 _NO_ANSWERS = frozenset({"n", "no"})
 
 
@@ -18,16 +16,10 @@ def is_interactive() -> bool:
 
 
 def ask_yes_no(question: str, *, default: bool) -> bool:
-    out = make_console()
-    while True:
-        try:
-            answer = out.input(replace_control_chars(question), markup=False, emoji=False).strip().lower()
-        except EOFError:  # Ctrl+D leaves as Ctrl+C does
-            raise KeyboardInterrupt from None
-        if not answer:
-            return default
-        if answer in _YES_ANSWERS | _NO_ANSWERS:
-            return answer in _YES_ANSWERS
+    """Ask until the answer is yes, no or empty, which is the default."""
+    while (answer := prompt_line(question).lower()) not in _YES_ANSWERS | _NO_ANSWERS | {""}:
+        pass
+    return answer in _YES_ANSWERS if answer else default
 
 
 def confirm(question: str) -> bool:

@@ -11,7 +11,7 @@ from plait.cli.live.signals import SignalCounter
 from plait.cli.output import Page
 from plait.client.event_stream import EventStream
 from plait.client.session import RecordEvents, Session, open_session
-from plait.engine.daemon import HEALTH_FILE, EngineHealthFile
+from plait.engine.daemon import HEALTH_FILE, HealthFile
 from plait.git.location import find_repo
 from tests.support.temp_project import TempProject
 
@@ -86,7 +86,7 @@ def test_what_hinders_the_engine_is_shown_as_long_as_it_does_whatever_is_pressed
     project.task("01-walls", "until [ -e ../first ]; do sleep 0.02; done")
     assert project.plait("run", "--yes", "--detach").code == 0
     place = find_repo(project.top)
-    EngineHealthFile(place.state / HEALTH_FILE).write("it rains")
+    HealthFile(place.state / HEALTH_FILE).write("it rains")
     with open_session(place, EventStream()) as session:
         show = Worried(session, project)
         assert (

@@ -155,8 +155,8 @@ def _read_names(where: Path, *, tasks: bool) -> Iterator[str]:
     from plait.client.session import open_session
     from plait.git.location import find_repo
 
-    with open_session(find_repo(where)) as desk:
-        found = sort_newest_first(desk.state)
+    with open_session(find_repo(where)) as session:
+        found = sort_newest_first(session.state)
     for number, batch in enumerate(found):
         yield batch.id
         if tasks and not number:

@@ -45,14 +45,14 @@ TargetNames = Sequence[str]
 
 
 def cancel_command(where: Path, names: TargetNames, *, yes: bool, as_json: bool) -> int:
-    with open_session(find_repo(where)) as desk:
-        target = find_batch_and_tasks(desk.preview_state(), names)
+    with open_session(find_repo(where)) as session:
+        target = find_batch_and_tasks(session.preview_state(), names)
         if target.tasks:
-            return _send_task_requests(desk, target, CancelTask, as_json=as_json)
+            return _send_task_requests(session, target, CancelTask, as_json=as_json)
         if not (yes or as_json or target.batch.ended or _confirm_cancel(target.batch)):
             print_notice("Nothing was cancelled.")
             return FAILED
-        return _send_batch_request(desk, target.batch, CancelBatch, as_json=as_json)
+        return _send_batch_request(session, target.batch, CancelBatch, as_json=as_json)
 
 
 def pause_command(where: Path, names: TargetNames, *, as_json: bool) -> int:
@@ -69,26 +69,26 @@ def resume_command(where: Path, names: TargetNames, *, as_json: bool) -> int:
 
 def approve_command(where: Path, names: TargetNames, *, everything: bool, as_json: bool) -> int:
     """Without a task, approve the next one; `everything`: stop asking."""
-    with open_session(find_repo(where)) as desk:
-        target = find_batch_and_tasks(desk.preview_state(), names)
+    with open_session(find_repo(where)) as session:
+        target = find_batch_and_tasks(session.preview_state(), names)
         if everything and target.tasks:
             raise UserError("--all approves the whole batch: name no tasks beside it")
         if everything and target.batch.settings.mode is Mode.QUEUE:
-            return _send_batch_request(desk, target.batch, make_auto_approve_factory(target.batch), as_json=as_json)
+            return _send_batch_request(session, target.batch, make_auto_approve_factory(target.batch), as_json=as_json)
         if target.tasks:
-            return _send_task_requests(desk, target, Approve, as_json=as_json)
-        return _send_batch_request(desk, target.batch, Approve, as_json=as_json)
+            return _send_task_requests(session, target, Approve, as_json=as_json)
+        return _send_batch_request(session, target.batch, Approve, as_json=as_json)
 
 
 def retry_command(where: Path, names: TargetNames, *, agent: str | None, as_json: bool) -> int:
     """Without tasks, retry all that failed, timed out, conflicted or were cancelled."""
-    with open_session(find_repo(where)) as desk:
-        target = find_batch_and_tasks(desk.preview_state(), names)
+    with open_session(find_repo(where)) as session:
+        target = find_batch_and_tasks(session.preview_state(), names)
         if agent is not None:
             check_agent(target.batch, agent)
         tasks = sort_by_needs(target.batch, target.tasks or list_retryable(target.batch))
         return _send_task_requests(
-            desk,
+            session,
             BatchSelection(target.batch, tasks),
             lambda name, batch, task: Retry(name, batch, task, agent),
             as_json=as_json,
@@ -96,12 +96,12 @@ def retry_command(where: Path, names: TargetNames, *, agent: str | None, as_json
 
 
 def drop_command(where: Path, names: TargetNames, *, as_json: bool) -> int:
-    with open_session(find_repo(where)) as desk:
-        target = find_batch_and_tasks(desk.preview_state(), names)
+    with open_session(find_repo(where)) as session:
+        target = find_batch_and_tasks(session.preview_state(), names)
         if not target.tasks:
             hint = f"A whole batch is given up with `plait cancel {target.batch.id}`."
             raise UserError(f"name the tasks of batch {target.batch.id} to drop", hint=hint)
-        return _send_task_requests(desk, target, Drop, as_json=as_json)
+        return _send_task_requests(session, target, Drop, as_json=as_json)
 
 
 def feedback_command(where: Path, words: TargetNames, *, as_json: bool) -> int:
@@ -109,12 +109,12 @@ def feedback_command(where: Path, words: TargetNames, *, as_json: bool) -> int:
     if len(words) < 2:
         raise UserError("feedback is about a task, and has a text", hint="plait feedback BATCH TASK 'text'")
     *names, text = words
-    with open_session(find_repo(where)) as desk:
-        batch, task = find_one_task(desk.preview_state(), names)
+    with open_session(find_repo(where)) as session:
+        batch, task = find_one_task(session.preview_state(), names)
         feedback = sys.stdin.buffer.read().decode("utf-8", "replace") if text == "-" else text
         check_answer(batch, task, feedback)
         return _send_task_requests(
-            desk,
+            session,
             BatchSelection(batch, (task,)),
             lambda name, batch, task: Feedback(name, batch, task, feedback),
             as_json=as_json,
@@ -124,27 +124,29 @@ def feedback_command(where: Path, words: TargetNames, *, as_json: bool) -> int:
 def _request_for_batch(
     where: Path, command: str, names: TargetNames, make_request: BatchRequestFactory, *, as_json: bool
 ) -> int:
-    with open_session(find_repo(where)) as desk:
-        target = find_batch_and_tasks(desk.preview_state(), names)
+    with open_session(find_repo(where)) as session:
+        target = find_batch_and_tasks(session.preview_state(), names)
         if target.tasks:
             raise UserError(
                 f"{command} is about a whole batch",
                 hint=f"plait {command} {target.batch.id}; tasks can be cancelled, retried and dropped one by one.",
             )
-        return _send_batch_request(desk, target.batch, make_request, as_json=as_json)
+        return _send_batch_request(session, target.batch, make_request, as_json=as_json)
 
 
-def _send_batch_request(desk: Session, batch: BatchState, make_request: BatchRequestFactory, *, as_json: bool) -> int:
-    answer = desk.send(make_request(new_request_id(), batch.id))
-    return print_answers(desk.state, batch.id, [(None, answer)], as_json=as_json)
+def _send_batch_request(
+    session: Session, batch: BatchState, make_request: BatchRequestFactory, *, as_json: bool
+) -> int:
+    answer = session.send(make_request(new_request_id(), batch.id))
+    return print_answers(session.state, batch.id, [(None, answer)], as_json=as_json)
 
 
 def _send_task_requests(
-    desk: Session, target: BatchSelection, make_request: TaskRequestFactory, *, as_json: bool
+    session: Session, target: BatchSelection, make_request: TaskRequestFactory, *, as_json: bool
 ) -> int:
     names = [task.task.id for task in target.tasks]
-    answers = desk.send_all([make_request(new_request_id(), target.batch.id, name) for name in names])
-    return print_answers(desk.state, target.batch.id, list(zip(names, answers, strict=True)), as_json=as_json)
+    answers = session.send_all([make_request(new_request_id(), target.batch.id, name) for name in names])
+    return print_answers(session.state, target.batch.id, list(zip(names, answers, strict=True)), as_json=as_json)
 
 
 def _confirm_cancel(batch: BatchState) -> bool:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
 
-from plait.cli.format import MINUS_SIGN, is_terminal_output
+from plait.cli.format import MINUS_SIGN, is_terminal_output, pluralize
 from plait.cli.output import OK, Page, print_json, print_note
 from plait.client.batch_lookup import BatchSelection, find_batch_and_tasks
 from plait.client.diff import (
@@ -46,8 +46,8 @@ class DiffArguments:
 
 def diff_command(where: Path, words: Sequence[str], arguments: DiffArguments) -> int:
     place = find_repo(where)
-    with open_session(place) as desk:
-        state = desk.preview_state()
+    with open_session(place) as session:
+        state = session.preview_state()
         meant = find_batch_and_tasks(state, words)
         wanted = _choose_comparison(place, state, meant, arguments.attempt)
     with compute_diff(place, wanted) as found:
@@ -103,8 +103,9 @@ def _print_files(found: Diff, *, names: bool) -> None:
         for file in found.files:
             was = f"  (was {file.before})" if file.before else ""
             page.add_line(f"  {_format_file_counts(file):>{width}}  {file.path}", (was, "dim"))
-        many = "1 file" if len(found.files) == 1 else f"{len(found.files)} files"
-        page.add_line((f"{many}, {_format_line_counts(found.plus, found.minus)}", "bold"))
+        page.add_line(
+            (f"{pluralize(len(found.files), 'file')}, {_format_line_counts(found.plus, found.minus)}", "bold")
+        )
     page.show()
 
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from plait.cli.contest_table import add_contest_table
 from plait.cli.format import (
     MAX_NAMES,
+    STATUS_STYLES,
     format_diffstat,
     format_elapsed,
     get_line_width,
     get_minus_sign,
-    get_status_style,
+    measure_elapsed,
     shorten_commit,
     truncate_line,
 )
@@ -40,8 +40,8 @@ from plait.git.location import find_repo
 
 def explain_command(where: Path, words: Sequence[str], *, as_json: bool) -> int:
     place = find_repo(where)
-    with open_session(place) as desk:
-        state = desk.preview_state()
+    with open_session(place) as session:
+        state = session.preview_state()
         batch, task = find_one_task(state, words)
     known = explain_fully(place, state, batch, task)
     if as_json:
@@ -54,7 +54,7 @@ def explain_command(where: Path, words: Sequence[str], *, as_json: bool) -> int:
 def _print_explanation(known: FullExplanation) -> None:
     state, batch, task = known.state, known.batch, known.task
     page, explanation = Page(), explain_status(state, batch, task)
-    page.add_line((explain_in_words(state, batch, task), get_status_style(explanation.status)))
+    page.add_line((explain_in_words(state, batch, task), STATUS_STYLES[explanation.status]))
     about = " · ".join(filter(None, (task.task.title, str(task.task.origin or ""), f"batch {batch.id}")))
     page.add_line((about, "dim"))
     if known.contest is not None:
@@ -90,7 +90,7 @@ def _add_need(page: Page, state: State, batch: BatchState, need: Need) -> None:
     status = (
         ("not in this batch", "dim")
         if explanation is None
-        else (explanation.status.label, get_status_style(explanation.status))
+        else (explanation.status.label, STATUS_STYLES[explanation.status])
     )
     reason = explanation.reason if explanation is not None and explanation.status is not TaskStatus.DONE else ""
     said = f"  {why}" if why else ""
@@ -98,7 +98,7 @@ def _add_need(page: Page, state: State, batch: BatchState, need: Need) -> None:
 
 
 def _add_attempt(page: Page, each: PastAttempt) -> None:
-    length = format_elapsed((time.time() if each.ended_at is None else each.ended_at) - each.started_at)
+    length = format_elapsed(measure_elapsed(each.started_at, each.ended_at))
     head = f"  {format_attempt_label(each.attempt):<9} {each.agent:<8} {length:>7}  "
     width = get_line_width()
     said = truncate_line(_describe_outcome(each), None if width is None else width - len(head))

@@ -62,20 +62,20 @@ def gc_command(where: Path, words: Sequence[str], arguments: GcArguments) -> int
         raise UserError("--as is about restoring", hint="plait gc restore NAME --as BRANCH")
     if arguments.listing:
         return _print_saved(place, arguments)
-    with open_session(place) as desk:
-        attic = open_session_collector(desk, load_settings(where))
+    with open_session(place) as session:
+        attic = open_session_collector(session, load_settings(where))
         facts = attic.collect_facts()
-        request = _parse_request(desk, facts, arguments)
+        request = _parse_request(session, facts, arguments)
         return _clean(place, attic, plan_gc(facts, request), request, arguments)
 
 
-def _parse_request(desk: Session, facts: GcFacts, arguments: GcArguments) -> GcOptions:
+def _parse_request(session: Session, facts: GcFacts, arguments: GcArguments) -> GcOptions:
     older = None if arguments.older is None else parse_duration_setting(arguments.older)
     if arguments.older is not None and older is None:
         raise UserError(f"{arguments.older} is no length of time", hint="--older 14d, --older 12h")
     if arguments.unmerged and not arguments.forget:
         raise UserError("--with-unmerged is about batches that are to be forgotten", hint="plait gc --forget BATCH")
-    state = desk.preview_state()
+    state = session.preview_state()
     forget = frozenset(find_batch_to_forget(state, facts, word) for word in arguments.forget)
     return GcOptions(older, forget, arguments.unmerged, arguments.lost)
 
@@ -120,8 +120,8 @@ def _restore(place: RepoLocation, words: Sequence[str], arguments: GcArguments) 
         raise UserError("gc takes no names, but for what is to be restored", hint="plait gc restore NAME")
     if not place.repository:
         raise UserError(f"{place.top} is no repository: nothing is saved in it")
-    with open_session(place) as desk:
-        known = collect_names(desk.preview_state())
+    with open_session(place) as session:
+        known = collect_names(session.preview_state())
     made = restore_branch(open_repository_git(place), known, words[1], arguments.branch)
     if arguments.as_json:
         print_json({"branch": made.branch, "commit": made.commit, "made": made.made})

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 from plait.cli.commands.status import format_counts, format_publication, sort_newest_first
-from plait.cli.format import format_date, format_elapsed, get_status_style, truncate_line
+from plait.cli.format import STATUS_STYLES, format_date, format_elapsed, measure_elapsed, truncate_line
 from plait.cli.output import OK, Page, print_json
 from plait.client.session import open_session
 from plait.core.views import BatchView, make_batch_view
@@ -14,8 +13,8 @@ from plait.git.location import find_repo
 
 
 def history_command(where: Path, *, as_json: bool) -> int:
-    with open_session(find_repo(where)) as desk:
-        state = desk.preview_state()
+    with open_session(find_repo(where)) as session:
+        state = session.preview_state()
     views = [make_batch_view(state, batch) for batch in sort_newest_first(state)]
     if as_json:
         print_json({"batches": [_batch_json(view) for view in views]})
@@ -34,17 +33,13 @@ def _print_history(views: list[BatchView]) -> None:
             "  ",
             (f"{view.id:<4}", "bold"),
             "  ",
-            (f"{view.status.value:<9}", get_status_style(view.status)),
-            f"  {format_elapsed(_elapsed_seconds(view)):>7}  {format_counts(view)}",
+            (f"{view.status.value:<9}", STATUS_STYLES[view.status]),
+            f"  {format_elapsed(measure_elapsed(view.created_at, view.ended_at)):>7}  {format_counts(view)}",
             f" · {view.cost}" if view.cost else "",
             (f" · {truncate_line(', '.join(view.sources), 60)}" if view.sources else "", "dim"),
             f" · {told}" if (told := format_publication(view)) else "",
         )
     page.show()
-
-
-def _elapsed_seconds(view: BatchView) -> float:
-    return (view.ended_at if view.ended_at is not None else time.time()) - view.created_at
 
 
 def _batch_json(view: BatchView) -> dict[str, object]:
@@ -67,7 +62,7 @@ def _batch_json(view: BatchView) -> dict[str, object]:
         "createdAt": to_iso(view.created_at),
         "startedAt": to_iso_or_none(view.started_at),
         "completedAt": to_iso_or_none(view.ended_at),
-        "seconds": round(_elapsed_seconds(view), 3),
+        "seconds": round(measure_elapsed(view.created_at, view.ended_at), 3),
         "cost": cost_json(view.cost),
         "progress": progress_json(view.progress.total, dict(view.progress.counts)),
     }

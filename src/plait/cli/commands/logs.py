@@ -64,37 +64,37 @@ class LogsArguments:
 
 def logs_command(where: Path, words: Sequence[str], arguments: LogsArguments) -> int:
     step = _parse_step(arguments.step)
-    with open_session(find_repo(where)) as desk:
+    with open_session(find_repo(where)) as session:
         if arguments.gate:
-            _print_gate(desk, words, arguments)
+            _print_gate(session, words, arguments)
             return OK
-        batch, task = find_one_task(desk.preview_state(), words)
-        writer = _make_writer(desk, batch, arguments)
+        batch, task = find_one_task(session.preview_state(), words)
+        writer = _make_writer(session, batch, arguments)
         if arguments.follow and arguments.attempt is None:
-            _TaskFollower(desk, batch.id, task.task.id, step, writer).follow()
+            _TaskFollower(session, batch.id, task.task.id, step, writer).follow()
         else:
-            attempt = choose_attempt(desk.preview_state(), batch, task, step or Step.WRITE, arguments.attempt)
-            _print_transcript(desk, attempt, writer, follow=arguments.follow)
+            attempt = choose_attempt(session.preview_state(), batch, task, step or Step.WRITE, arguments.attempt)
+            _print_transcript(session, attempt, writer, follow=arguments.follow)
             _mention_verification(task, step)
             _mention_raw(writer)
     return OK
 
 
-def _print_gate(desk: Session, words: Sequence[str], arguments: LogsArguments) -> None:
+def _print_gate(session: Session, words: Sequence[str], arguments: LogsArguments) -> None:
     from plait.core.task import make_gate_attempt
 
     if arguments.step is not None:
         raise UserError("a gate has no steps", hint="Say --gate or --step, not both.")
-    batch, n = find_gate(desk, words, arguments.attempt)
+    batch, n = find_gate(session, words, arguments.attempt)
     _print_transcript(
-        desk, make_gate_attempt(batch.id, n), _make_writer(desk, batch, arguments), follow=arguments.follow
+        session, make_gate_attempt(batch.id, n), _make_writer(session, batch, arguments), follow=arguments.follow
     )
 
 
-def _make_writer(desk: Session, batch: BatchState, arguments: LogsArguments) -> TranscriptWriter:
-    redaction = load_redactor(project_files.open_state_paths(desk.place), batch.id)
+def _make_writer(session: Session, batch: BatchState, arguments: LogsArguments) -> TranscriptWriter:
+    redaction = load_redactor(project_files.open_state_paths(session.place), batch.id)
     return make_transcript_writer(
-        redaction, partial(find_parser, desk.place), raw=arguments.raw, as_json=arguments.as_json
+        redaction, partial(find_parser, session.place), raw=arguments.raw, as_json=arguments.as_json
     )
 
 
@@ -118,40 +118,40 @@ def _mention_raw(writer: TranscriptWriter) -> None:
 
 
 def _print_transcript(
-    desk: Session,
+    session: Session,
     attempt: Attempt,
     writer: TranscriptWriter,
     *,
     follow: bool,
     on_records: RecordHandler | None = None,
 ) -> None:
-    output = OutputReader(open_transcript(project_files.open_state_paths(desk.place), attempt))
+    output = OutputReader(open_transcript(project_files.open_state_paths(session.place), attempt))
     writer.begin(attempt)
     while True:
         # Check for the end before reading, so that the last output is not missed.
-        is_last_read = not follow or not is_attempt_running(desk.state, attempt)
+        is_last_read = not follow or not is_attempt_running(session.state, attempt)
         writer.write(output.read_new())
         if is_last_read:
             break
-        records = _wait_for_records(desk)
+        records = _wait_for_records(session)
         if on_records is not None:
             on_records(records)
-    if not writer.end() and not is_attempt_running(desk.state, attempt):
+    if not writer.end() and not is_attempt_running(session.state, attempt):
         print_note(f"{format_attempt_name(attempt)} printed nothing")
 
 
-def _wait_for_records(desk: Session) -> Sequence[Record]:
+def _wait_for_records(session: Session) -> Sequence[Record]:
     with suppress(InboxError):  # without write access one can still follow
-        desk.ensure_engine()
-    desk.wait(TRANSCRIPT_POLL_SECONDS)
-    return desk.refresh()
+        session.ensure_engine()
+    session.wait(TRANSCRIPT_POLL_SECONDS)
+    return session.refresh()
 
 
 class _TaskFollower:
     """Follow a task from its newest attempt through later ones, until it ends or is interrupted."""
 
-    def __init__(self, desk: Session, batch: str, task: str, step: Step | None, writer: TranscriptWriter) -> None:
-        self._desk, self._batch, self._task = desk, batch, task
+    def __init__(self, session: Session, batch: str, task: str, step: Step | None, writer: TranscriptWriter) -> None:
+        self._session, self._batch, self._task = session, batch, task
         self._steps = STEPS if step is None else (step,)
         self._writer = writer
         self._last_reason = ""
@@ -162,23 +162,23 @@ class _TaskFollower:
         while True:
             while self._queue:
                 _print_transcript(
-                    self._desk,
+                    self._session,
                     self._queue.popleft(),
                     self._writer,
                     follow=True,
                     on_records=self._queue_attempts,
                 )
-            state = self._desk.preview_state()
+            state = self._session.preview_state()
             batch = state.batches.get(self._batch)
             task = batch.find_task(self._task) if batch is not None else None
             if batch is None or task is None or task.status is not None or task.interrupted is not None:
                 return
             if not task.alive:
                 self._print_reason(explain_in_words(state, batch, task))
-            self._queue_attempts(_wait_for_records(self._desk))
+            self._queue_attempts(_wait_for_records(self._session))
 
     def _find_newest(self) -> list[Attempt]:
-        batch = self._desk.state.batches.get(self._batch)
+        batch = self._session.state.batches.get(self._batch)
         task = batch.find_task(self._task) if batch is not None else None
         if task is None or task.last is None:
             return []
@@ -203,23 +203,23 @@ class _TaskFollower:
             print_note(why)
 
 
-def find_gate(desk: Session, words: Sequence[str], number: int | None) -> tuple[BatchState, int]:
+def find_gate(session: Session, words: Sequence[str], number: int | None) -> tuple[BatchState, int]:
     """The newest gate of a batch, the one of this number, or the one that decided about a task."""
-    target = find_batch_and_tasks(desk.preview_state(), words)
+    target = find_batch_and_tasks(session.preview_state(), words)
     batch = target.batch
     chosen = choose_gate(batch, number)
     if target.tasks and number is None:
-        return batch, _find_deciding_gate(desk, batch, target.tasks[0])
+        return batch, _find_deciding_gate(session, batch, target.tasks[0])
     return batch, chosen
 
 
-def _find_deciding_gate(desk: Session, batch: BatchState, task: TaskState) -> int:
-    with closing(project_files.open_project_journal(desk.place)) as reader:
+def _find_deciding_gate(session: Session, batch: BatchState, task: TaskState) -> int:
+    with closing(project_files.open_project_journal(session.place)) as reader:
         found = read_history(reader.read(), batch.id).find_deciding_gate(task.task.id)
     if found is None:
         raise WorldError(
             f"no gate has decided about {task.task.id}",
-            hint=f"{explain_in_words(desk.preview_state(), batch, task)}.",
+            hint=f"{explain_in_words(session.preview_state(), batch, task)}.",
         )
     return found.decision.n
 

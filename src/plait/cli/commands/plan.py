@@ -6,20 +6,30 @@ import gc
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from difflib import get_close_matches
 from enum import StrEnum
 from pathlib import Path
 
 from plait.cli.commands.trust import TrustCheck
 from plait.cli.error_handling import get_error_exit_code, print_traceback
-from plait.cli.format import MAX_NAMES, format_rough_duration
-from plait.cli.output import OK, USAGE, Page, make_console, print_json, print_problems, replace_control_chars
+from plait.cli.format import MAX_NAMES, format_rough_duration, pluralize
+from plait.cli.output import (
+    OK,
+    USAGE,
+    Page,
+    make_console,
+    print_json,
+    print_note,
+    print_problems,
+    replace_control_chars,
+)
 from plait.cli.prompts import is_interactive
 from plait.client.api_errors import list_error_problems
 from plait.client.planning.plan_preview import PlanPreview, load_plan_preview, plan_json
-from plait.core.errors import PlaitError
+from plait.core.errors import PlaitError, UserError
 from plait.core.graph import find_critical_path, find_file_conflicts, group_waves, list_edges
 from plait.core.plan import Plan
-from plait.core.settings import Settings
+from plait.core.settings import Isolation, Settings
 from plait.core.task import Need, NeedKind, Phase, Task
 from plait.core.text import join_names
 from plait.sources.planning import PlanOptions, PlanResult
@@ -49,9 +59,7 @@ def plan_command(  # noqa: PLR0913, PLR0917 - the command's options
         trust = TrustCheck(interactive=is_interactive() and output_format is PlanFormat.TEXT, where=where)
         preview = load_plan_preview(where, source_names, plan_options, flags, trust.check_before_reading)
         if prompt is not None:
-            from plait.cli.commands.plan_prompt import print_prompt  # imports all agents, which a plan doesn't need
-
-            return print_prompt(preview, prompt, as_json=as_json)
+            return _print_prompt(preview, prompt, as_json=as_json)
         if as_json:
             print_plan_json(preview)
         else:
@@ -119,7 +127,7 @@ def make_plan_page(preview: PlanPreview, plan: Plan, width: int) -> Page:
     column = min(_MAX_ID_WIDTH, width // 3, max(len(task.id) for task in plan.tasks))
     for number, ids in enumerate(levels, 1):
         page.add_line()
-        page.add_line((f"wave {number} of {len(levels)} · {_pluralize(len(ids), 'task')}", "bold"))
+        page.add_line((f"wave {number} of {len(levels)} · {pluralize(len(ids), 'task')}", "bold"))
         for name in ids:
             page.add_line(_format_task(tasks[name], pile.by_id[tasks[name].entrant or name], column, width))
             reasons = _describe_needs(needs_by_task.get(name, ()))
@@ -138,8 +146,8 @@ def make_plan_page(preview: PlanPreview, plan: Plan, width: int) -> Page:
 
 def _headline(plan: Plan, pile: SourceSet, levels: int) -> str:
     entrants = sum(task.entrant is not None for task in plan.tasks)
-    parts = [_pluralize(len(plan.tasks) - entrants, "task"), _pluralize(levels, "wave")]
-    parts[1:1] = [_pluralize(entrants, "entrant")] if entrants else []
+    parts = [pluralize(len(plan.tasks) - entrants, "task"), pluralize(levels, "wave")]
+    parts[1:1] = [pluralize(entrants, "entrant")] if entrants else []
     return f"{' · '.join(parts)} · from {join_names([source.path for source in pile.sources], _MAX_SOURCES)}"
 
 
@@ -204,10 +212,6 @@ def _add_longest_path(page: Page, preview: PlanPreview, plan: Plan) -> None:
     if preview.eta is not None:
         limit = describe_parallel_limit(preview.settings)
         page.add_line(("ETA", "bold"), f"           {format_rough_duration(preview.eta)} with {limit}")
-
-
-def _pluralize(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 _MAX_TITLE_CHARS = 60  # characters of a title
@@ -291,3 +295,56 @@ def _quote_mermaid(text: str) -> str:
 def _quote_dot(text: str) -> str:
     plain = _one_line(text)
     return '"' + plain.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+SHELL_AGENT = "shell"
+WORKSPACE_PLACEHOLDER = "<workspace>"  # the worktree's name depends on the batch, which doesn't exist yet
+_MAX_CANDIDATES = 5
+
+
+def _print_prompt(found: PlanPreview, name: str, *, as_json: bool) -> int:
+    """Print the exact prompt of a task's first attempt."""
+    from plait.agents.prompts import PromptRules, build_prompt  # a plan needs no agents
+    from plait.client.agent_specs import load_prompt_template
+    from plait.client.planning.submission_checks import resolve_isolation
+
+    seen = found.survey
+    task = _find_task(name, [entry.task for entry in seen.pile.entries if not entry.parts])
+    settings = resolve_isolation(found.settings, seen.config, seen.place)
+    isolated = settings.isolation is Isolation.WORKTREE
+    rules = PromptRules(isolated, task.verify or settings.verify)
+    workspace = WORKSPACE_PLACEHOLDER if isolated else str(seen.place.top)
+    text = build_prompt(task, rules, workspace=workspace, template=load_prompt_template(seen.place, seen.config))
+    # Only names: loading an agent may run the repository's code.
+    agents = [task.agent] if task.agent else [SHELL_AGENT] if task.run else list(settings.agents)
+    if as_json:
+        print_json({"taskId": task.id, "agents": agents, "prompt": text, "run": task.run})
+    else:
+        _print_input(task, agents, text)
+    return OK
+
+
+def _print_input(task: Task, agents: Sequence[str], text: str) -> None:
+    """Only the agent's input goes to standard output."""
+    if agents == [SHELL_AGENT] and task.run:
+        print_note(f"{task.id} is a script: the shell gets its `run:` instead of a prompt")
+        text = task.run if task.run.endswith("\n") else f"{task.run}\n"
+    sys.stdout.write(text)
+
+
+def _find_task(name: str, tasks: Sequence[Task]) -> Task:
+    """Find a task by its id or a unique prefix."""
+    exact = [task for task in tasks if task.id == name]
+    found = exact or [task for task in tasks if task.id.lower().startswith(name.lower())]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        names = ", ".join(task.id for task in found[:_MAX_CANDIDATES])
+        raise UserError(f"{name} could be {names}", hint="Write more of it.")
+    ids = [task.id for task in tasks]
+    near = (
+        get_close_matches(name, ids, n=1, cutoff=0.5)
+        or [each for each in ids if name and name.lower() in each.lower()][:1]
+    )
+    hint = f"Did you mean {near[0]}?" if near else "plait plan lists the tasks."
+    raise UserError(f"there is no task {name}", hint=hint)

@@ -45,22 +45,22 @@ def pr_command(
     body = _read_body(where, arguments.body_file) if arguments.body_file is not None else None
     if arguments.title is not None and not arguments.title.strip():
         raise UserError("the title is blank", hint="Without --title, it stays as it is.")
-    with open_session(find_repo(where)) as desk:
-        target = find_batch_and_tasks(desk.preview_state(), names)
+    with open_session(find_repo(where)) as session:
+        target = find_batch_and_tasks(session.preview_state(), names)
         if target.tasks:
             raise UserError(
                 "a pull request is about a whole batch",
                 hint=f"plait pr {target.batch.id}; plait drop takes single tasks out of it.",
             )
-        view = make_batch_view(desk.preview_state(), target.batch)
-        title, body = check_pull_request_text(desk.place, view, arguments.title, body)
+        view = make_batch_view(session.preview_state(), target.batch)
+        title, body = check_pull_request_text(session.place, view, arguments.title, body)
         request = Ship(new_request_id(), target.batch.id, publish, title, body)
-        return _publish(desk, request, as_json=as_json)
+        return _publish(session, request, as_json=as_json)
 
 
-def publish_and_wait(desk: Session, batch: str, publish: Publish) -> int:
+def publish_and_wait(session: Session, batch: str, publish: Publish) -> int:
     """The exit code is 0 if it was published."""
-    return _publish(desk, Ship(new_request_id(), batch, publish), as_json=False)
+    return _publish(session, Ship(new_request_id(), batch, publish), as_json=False)
 
 
 def _read_body(where: Path, name: str) -> str:
@@ -73,35 +73,35 @@ def _read_body(where: Path, name: str) -> str:
         raise UserError(f"{replace_control_chars(name)} is no text in UTF-8") from error
 
 
-def _publish(desk: Session, request: Ship, *, as_json: bool) -> int:
+def _publish(session: Session, request: Ship, *, as_json: bool) -> int:
     batch = request.batch
-    answer = desk.send(request)
+    answer = session.send(request)
     if answer.granted is False:
-        return _print_failure(desk.state.batches[batch], answer.why, "", as_json=as_json)
+        return _print_failure(session.state.batches[batch], answer.why, "", as_json=as_json)
     deadline = time.monotonic() + PUBLISH_TIMEOUT_SECONDS
-    while (why := _get_pending_reason(desk, request)) and time.monotonic() < deadline:
-        desk.ensure_engine()
-        desk.wait(PUBLISH_POLL_SECONDS)
-        desk.read_events()
-    view = _make_view(desk, batch)
+    while (why := _get_pending_reason(session, request)) and time.monotonic() < deadline:
+        session.ensure_engine()
+        session.wait(PUBLISH_POLL_SECONDS)
+        session.read_events()
+    view = _make_view(session, batch)
     if why or view.unshipped is not None:
-        return _print_failure(desk.state.batches[batch], why or view.unshipped or "", view.way_out, as_json=as_json)
+        return _print_failure(session.state.batches[batch], why or view.unshipped or "", view.way_out, as_json=as_json)
     _print_published(view, as_json=as_json)
     return OK
 
 
-def _get_pending_reason(desk: Session, request: Ship) -> str:
+def _get_pending_reason(session: Session, request: Ship) -> str:
     """What the request waits for; empty if it is finished."""
-    batch = desk.state.batches[request.batch]
-    if request.id in desk.state.unanswered or request.id in {each.id for each in desk.list_pending()}:
+    batch = session.state.batches[request.batch]
+    if request.id in session.state.unanswered or request.id in {each.id for each in session.list_pending()}:
         return "request saved, but no engine has taken it yet; check `plait status`"
     if batch.requested_publish is not None or batch.publishing is not None:
         return "still publishing; check `plait status`"
     return ""
 
 
-def _make_view(desk: Session, batch: str) -> BatchView:
-    return make_batch_view(desk.state, desk.state.batches[batch])
+def _make_view(session: Session, batch: str) -> BatchView:
+    return make_batch_view(session.state, session.state.batches[batch])
 
 
 def _print_published(view: BatchView, *, as_json: bool) -> None:

@@ -10,7 +10,7 @@ from plait.cli import prestart
 from plait.cli.commands.plan import print_no_plan, print_plan, print_plan_json
 from plait.cli.commands.run_options import RunOptions, confirm_run, describe_run
 from plait.cli.commands.trust import TrustCheck
-from plait.cli.format import MAX_NAMES
+from plait.cli.format import MAX_NAMES, pluralize
 from plait.cli.live.signals import force_quit
 from plait.cli.output import FAILED, INTERRUPTED, OK, USAGE, Page, make_console, print_notice, print_problems
 from plait.cli.prompts import ask_yes_no, is_interactive
@@ -43,22 +43,22 @@ def run_command(options: RunOptions) -> int:
         where=options.directory,
     )
     place = find_repo(options.directory)
-    with Session(place, EventStream()) as desk:
+    with Session(place, EventStream()) as session:
         if not options.dry_run:
-            desk.prestart_engine(prestart.take_engine(place))  # while the sources are read here
+            session.prestart_engine(prestart.take_engine(place))  # while the sources are read here
         seen = load_sources(
             options.directory, options.source_names, flags=options.flags, place=place, vet=trust.check_before_reading
         )
         agents = select_agents(seen, contest=options.contest)
-        desk.refresh()
+        session.refresh()
         if options.resume:
             from plait.cli.commands.run_resume import has_orphaned_tasks, resume_batch
 
-            if not has_orphaned_tasks(seen, desk):
+            if not has_orphaned_tasks(seen, session):
                 options.check_resume()
-                return resume_batch(options, seen, desk)
+                return resume_batch(options, seen, session)
             options = replace(options, plan_options=replace(options.plan_options, resume=True))
-        found = _prepare_plan(options, seen, PastBatches(desk.state if desk.state.seq else None), agents)
+        found = _prepare_plan(options, seen, PastBatches(session.state if session.state.seq else None), agents)
         if found.planned.plan is None:
             return _report_no_plan(options, found)
         if options.dry_run:
@@ -66,37 +66,37 @@ def run_command(options: RunOptions) -> int:
         if not _confirm_start(options, trust, found, found.planned.plan):
             make_console().print("Nothing was started.")
             return INTERRUPTED
-        return _follow_run(options, desk, found, found.planned.plan, agents)
+        return _follow_run(options, session, found, found.planned.plan, agents)
 
 
 def _follow_run(
-    options: RunOptions, desk: Session, found: PlanPreview, plan: Plan, agents: tuple[AgentSpec, ...]
+    options: RunOptions, session: Session, found: PlanPreview, plan: Plan, agents: tuple[AgentSpec, ...]
 ) -> int:
     from plait.cli.commands.run_follow import submit_and_follow  # not needed for --dry-run
 
     try:
-        code = submit_and_follow(options, desk, found, plan, agents)
+        code = submit_and_follow(options, session, found, plan, agents)
     except KeyboardInterrupt:
-        return force_quit(desk, _find_own_batch(desk.preview_state(), plan))
-    mine = _find_own_batch(desk.state, plan)
+        return force_quit(session, _find_own_batch(session.preview_state(), plan))
+    mine = _find_own_batch(session.state, plan)
     if mine is None or mine.ended is None:
         return code
     if is_interactive() and not options.as_json and not options.yes:
-        code = _offer_pull_request(desk, found, mine, code)
+        code = _offer_pull_request(session, found, mine, code)
     return _report_unreadable(options, found, code)
 
 
-def _offer_pull_request(desk: Session, found: PlanPreview, batch: BatchState, code: int) -> int:
+def _offer_pull_request(session: Session, found: PlanPreview, batch: BatchState, code: int) -> int:
     """Ask whether to open a pull request, if the settings say so."""
     wanted = found.survey.config.pr.when_done is WhenDone.ASK and batch.merges and batch.published is None
-    if not wanted or not has_remote(desk.place, found.survey.config.pr.remote):
+    if not wanted or not has_remote(session.place, found.survey.config.pr.remote):
         return code
     from plait.cli.commands.pr import publish_and_wait
 
-    count = "1 task" if len(batch.merges) == 1 else f"{len(batch.merges)} tasks"
-    if not ask_yes_no(f"Push {batch.branch} and open a pull request for {count}? [y/N] ", default=False):
+    question = f"Push {batch.branch} and open a pull request for {pluralize(len(batch.merges), 'task')}? [y/N] "
+    if not ask_yes_no(question, default=False):
         return code
-    return publish_and_wait(desk, batch.id, Publish.PR) or code
+    return publish_and_wait(session, batch.id, Publish.PR) or code
 
 
 def _report_unreadable(options: RunOptions, found: PlanPreview, code: int) -> int:

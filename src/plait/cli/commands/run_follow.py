@@ -1,4 +1,4 @@
-"""Submit a batch, follow it, and report how following ended."""
+"""Submit a batch and follow it until it ends, is stopped, needs a person or the user detaches; report how that ended."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import shlex
 import sys
 import time
 from contextlib import suppress
+from enum import Enum, auto
 from pathlib import Path
 from signal import SIGPIPE
 from typing import assert_never
@@ -14,9 +15,8 @@ from typing import assert_never
 from plait.agents.interface import AgentSpec
 from plait.cli.commands.run_options import RunOptions, describe_run
 from plait.cli.error_handling import describe_os_error
-from plait.cli.live.follower import BatchFollower, FollowResult
 from plait.cli.live.renderers import JsonRenderer, LineRenderer, Renderer
-from plait.cli.live.signals import SignalCounter
+from plait.cli.live.signals import Bell, SignalCounter
 from plait.cli.live.summary import get_batch_exit_code, make_summary
 from plait.cli.output import (
     FAILED,
@@ -36,11 +36,19 @@ from plait.client.event_stream import EventStream
 from plait.client.model_jobs import list_model_jobs, make_jobs_event
 from plait.client.planning.plan_preview import PlanPreview
 from plait.client.planning.submission import submit_plan
-from plait.client.session import Session
+from plait.client.session import Session, new_request_id
 from plait.client.stream_event import format_json_line
+from plait.core.decisions import TaskEnded
+from plait.core.errors import WorldError
 from plait.core.fast_dataclass import dataclass
 from plait.core.plan import Plan
+from plait.core.reports import SourcesWritten
+from plait.core.requests import Approve, Pause, Request, Resume, Stop, Unpause
+from plait.core.settings import WriteBack
+from plait.core.state import BatchState
+from plait.core.status import PauseCause
 from plait.core.views import BatchView, make_batch_view
+from plait.store.interfaces import InboxError
 from plait.store.project_files import open_state_paths
 
 
@@ -55,16 +63,16 @@ class FollowedBatch:
 
 
 def submit_and_follow(
-    options: RunOptions, desk: Session, found: PlanPreview, plan: Plan, agents: tuple[AgentSpec, ...]
+    options: RunOptions, session: Session, found: PlanPreview, plan: Plan, agents: tuple[AgentSpec, ...]
 ) -> int:
     # From here on Ctrl+C stops the batch, even before it is submitted.
     with SignalCounter() as signals:
-        batch = submit_plan(desk, found, plan, agents, print_problems)
+        batch = submit_plan(session, found, plan, agents, print_problems)
         if options.detach:
             return report_detached(options, batch)
         headline = f"batch {batch} · {describe_run(found, plan)}"
         bell = found.survey.config.notify.bell
-        return follow_batch(options, desk, FollowedBatch(batch, headline, agents, bell), signals)
+        return follow_batch(options, session, FollowedBatch(batch, headline, agents, bell), signals)
 
 
 def report_detached(options: RunOptions, batch: str) -> int:
@@ -79,29 +87,29 @@ def report_detached(options: RunOptions, batch: str) -> int:
     return OK
 
 
-def follow_batch(options: RunOptions, desk: Session, followed: FollowedBatch, signals: SignalCounter) -> int:
+def follow_batch(options: RunOptions, session: Session, followed: FollowedBatch, signals: SignalCounter) -> int:
     """Follow the batch to its end and return the exit code."""
     if not options.web:
-        return _follow_to_end(options, desk, followed, signals)
+        return _follow_to_end(options, session, followed, signals)
     from plait.cli.sidecar import run_sidecar  # only for --web
 
-    with run_sidecar(desk.place.top, as_json=options.as_json):
-        return _follow_to_end(options, desk, followed, signals)
+    with run_sidecar(session.place.top, as_json=options.as_json):
+        return _follow_to_end(options, session, followed, signals)
 
 
-def _follow_to_end(options: RunOptions, desk: Session, followed: FollowedBatch, signals: SignalCounter) -> int:
-    feed, batch = desk.event_stream, followed.batch
+def _follow_to_end(options: RunOptions, session: Session, followed: FollowedBatch, signals: SignalCounter) -> int:
+    feed, batch = session.event_stream, followed.batch
     try:
         if not options.as_json:
             print_line(followed.headline)
-        with _make_renderer(options, desk, followed, feed) as renderer:
+        with _make_renderer(options, session, followed, feed) as renderer:
             interactive = is_interactive() and not options.as_json
             bell = followed.bell and not options.as_json
-            result = BatchFollower(desk, batch, renderer, signals, interactive=interactive, bell=bell).follow()
-            view = make_batch_view(desk.state, desk.state.batches[batch])
+            result = BatchFollower(session, batch, renderer, signals, interactive=interactive, bell=bell).follow()
+            view = make_batch_view(session.state, session.state.batches[batch])
             now = time.time()
-            jobs = list_model_jobs(open_state_paths(desk.place), view)
-            contests = list_contests(open_state_paths(desk.place), desk.state.batches[batch])
+            jobs = list_model_jobs(open_state_paths(session.place), view)
+            contests = list_contests(open_state_paths(session.place), session.state.batches[batch])
             page = make_summary(
                 view,
                 now=now,
@@ -124,16 +132,16 @@ def _follow_to_end(options: RunOptions, desk: Session, followed: FollowedBatch, 
     return _report_result(options, result, view, signals)
 
 
-def _make_renderer(options: RunOptions, desk: Session, followed: FollowedBatch, feed: EventStream) -> Renderer:
+def _make_renderer(options: RunOptions, session: Session, followed: FollowedBatch, feed: EventStream) -> Renderer:
     batch = followed.batch
     out = None if options.as_json else find_terminal()
     if not options.as_json and (out is None or out.is_dumb_terminal):
-        return LineRenderer(batch, [task.task.id for task in desk.state.batches[batch].tasks])
+        return LineRenderer(batch, [task.task.id for task in session.state.batches[batch].tasks])
     from plait.client.logs.activity import ActivityTracker, LogStream, make_parser_factory  # lines show only records
     from plait.store.batch_inputs import BatchInputs
 
-    folder = open_state_paths(desk.place)
-    listen = make_parser_factory(BatchInputs(str(desk.place.top), (), followed.agents))
+    folder = open_state_paths(session.place)
+    listen = make_parser_factory(BatchInputs(str(session.place.top), (), followed.agents))
     if out is None:
         return JsonRenderer(feed, batch, LogStream(folder, listen))
     from plait.cli.live.display import Display  # only for terminals
@@ -171,3 +179,167 @@ def _report_lost_output(options: RunOptions, batch: str, error: OSError) -> int:
         print_notice(f"plait: {describe_os_error(error)}")
     print_notice(f"Batch {batch} continues in the background. Watch it: {_format_resume_command(options)}")
     return 128 + SIGPIPE if isinstance(error, BrokenPipeError) else FAILED
+
+
+KEY_POLL_SECONDS = 0.25  # wait for records at most this long before keys and signals are read
+MIN_READ_INTERVAL_SECONDS = 0.05  # between two reads of the journal
+WRITE_BACK_TIMEOUT_SECONDS = 3.0  # for the statuses in the sources
+HEALTH_CHECK_SECONDS = 1.0  # between two checks of the engine
+
+_STOPPING_NOTICE = "stopping: agents are asked to end; Ctrl+C again to end them at once"
+_STOPPING_NOW_NOTICE = "stopping at once"
+
+
+class FollowResult(Enum):
+    """Why following ended."""
+
+    ENDED = auto()  # the batch ended
+    STOPPED = auto()  # by Ctrl+C; it can be resumed
+    NEEDS_PERSON = auto()  # it waits for a person, and there is no terminal
+    DETACHED = auto()  # the user left; the batch continues
+
+
+class BatchFollower:
+    """`interactive`: a person is at the terminal and can answer what the batch waits for."""
+
+    def __init__(  # noqa: PLR0913 - its collaborators and two flags
+        self,
+        session: Session,
+        batch: str,
+        renderer: Renderer,
+        signals: SignalCounter,
+        *,
+        interactive: bool,
+        bell: bool = False,
+    ) -> None:
+        self._session, self._id, self._renderer, self._signals = session, batch, renderer, signals
+        self._bell = Bell(batch, enabled=bell)
+        self._interactive = interactive
+        self._stops_requested = 0
+        self._detached = False
+        self._notice = ""
+        self._engine_trouble = ""
+        self._refused_at: tuple[object, int] | None = None
+        self._engine_checked_at = time.monotonic()
+        self._last_read_at = 0.0
+        self._last_task_end = self._written_back = 0  # journal positions
+
+    @property
+    def _batch(self) -> BatchState:
+        batch = self._session.state.batches.get(self._id)
+        if batch is None:
+            raise WorldError(f"batch {self._id} is gone: the journal was removed or replaced")
+        return batch
+
+    def follow(self) -> FollowResult:
+        self._read_records()
+        while (result := self._find_result()) is None:
+            if self._refused_at is not None and self._refused_at != self._get_refusal_context():
+                self._notice, self._refused_at = "", None  # the refusal no longer applies
+            self._renderer.refresh(self._engine_trouble or self._notice)
+            self._handle_signals()
+            for key in self._renderer.read_keys():
+                self._handle_key(key)
+            if self._session.wait(KEY_POLL_SECONDS):
+                self._throttle()
+                self._read_records()
+            if time.monotonic() - self._engine_checked_at >= HEALTH_CHECK_SECONDS:
+                self._session.ensure_engine()
+                self._check_engine()
+                self._engine_checked_at = time.monotonic()
+        if result is FollowResult.ENDED:
+            self._wait_for_write_back()
+        return result
+
+    def _check_engine(self) -> None:
+        """An engine that can't write its journal reports that in its health file instead."""
+        engine = self._session.find_engine()
+        trouble = engine.trouble if engine is not None else ""
+        self._engine_trouble = f"the engine is stuck: {trouble}" if trouble else ""
+
+    def _read_records(self) -> None:
+        news = self._session.read_events()
+        for each in news:
+            event = each.record.event
+            if isinstance(event, TaskEnded) and event.batch == self._id:
+                self._last_task_end = each.record.seq
+            elif isinstance(event, SourcesWritten) and event.batch == self._id:
+                self._written_back = max(self._written_back, event.upto)
+        self._renderer.add_news(news)
+        self._bell.ring_for(self._session.state, [each.record for each in news])
+
+    def _wait_for_write_back(self) -> None:
+        """Wait until the sources have the final statuses, but not long: a source may not be writable."""
+        batch = self._batch
+        expected = batch.settings.write_back in {WriteBack.CHECKOUT, WriteBack.BOTH} and batch.sources
+        deadline = time.monotonic() + WRITE_BACK_TIMEOUT_SECONDS
+        while expected and self._written_back < self._last_task_end and time.monotonic() < deadline:
+            self._session.wait(KEY_POLL_SECONDS)
+            self._read_records()
+
+    def _throttle(self) -> None:
+        """Records that come in quick succession are shown together."""
+        pause = self._last_read_at + MIN_READ_INTERVAL_SECONDS - time.monotonic()
+        if pause > 0:
+            time.sleep(pause)
+        self._last_read_at = time.monotonic()
+
+    def _find_result(self) -> FollowResult | None:
+        batch = self._batch
+        if batch.ended is not None:
+            return FollowResult.ENDED
+        if self._detached or self._signals.exit_signal is not None:
+            return FollowResult.DETACHED
+        if batch.alive:
+            return None
+        if self._stops_requested and batch.stopping:
+            return FollowResult.STOPPED
+        return FollowResult.NEEDS_PERSON if not self._interactive and self._needs_person() else None
+
+    def _needs_person(self) -> bool:
+        """Pending requests may change that, so they are waited for."""
+        return make_batch_view(self._session.state, self._batch).waits_for_person and not self._session.list_pending()
+
+    def _handle_signals(self) -> None:
+        if self._signals.interrupts > self._stops_requested:
+            self._stops_requested = self._signals.interrupts
+            now = self._stops_requested > 1
+            self._notice, self._refused_at = _STOPPING_NOW_NOTICE if now else _STOPPING_NOTICE, None
+            self._renderer.refresh(self._notice)
+            self._send(Stop(new_request_id(), self._id, now=now))
+
+    def _handle_key(self, key: str) -> None:
+        match key:
+            case "a" | "\n" | "\r":
+                self._send(Approve(new_request_id(), self._id))
+            case "p":
+                self._send(self._make_pause_toggle())
+            case "d" | "q":
+                self._detached = True
+            case _:
+                pass
+
+    def _make_pause_toggle(self) -> Request:
+        paused = self._batch.paused
+        if paused is None:
+            return Pause(new_request_id(), self._id)
+        if paused.cause is PauseCause.STOP:
+            return Resume(new_request_id(), self._id)
+        return Unpause(new_request_id(), self._id)
+
+    def _get_refusal_context(self) -> tuple[object, int]:
+        """The state that a refusal depends on; when it changes, the notice goes."""
+        return self._batch.paused, self._batch.unfinished_count
+
+    def _send(self, request: Request) -> None:
+        """Send a request; a failure becomes a notice, and following continues."""
+        try:
+            answer = self._session.send(request)
+        except InboxError as error:
+            self._notice = error.message
+            return
+        if answer.granted is False:
+            self._notice, self._refused_at = answer.why, self._get_refusal_context()
+        elif not isinstance(request, Stop):
+            self._notice = ""
+        self._read_records()

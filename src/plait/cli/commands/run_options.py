@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import field
 from pathlib import Path
 
-from plait.cli.commands.plan import describe_parallel_limit, print_plan
+from plait.cli.commands.plan import SHELL_AGENT, describe_parallel_limit, print_plan
+from plait.cli.format import pluralize
 from plait.cli.output import Page
 from plait.cli.prompts import ask_yes_no
 from plait.client.planning.plan_preview import PlanPreview
@@ -103,9 +104,6 @@ def choose_publish_mode(*, pr: bool | None, draft: bool, push: bool) -> str | No
     return "push" if push else "pr" if pr else None
 
 
-SHELL_AGENT = "shell"
-
-
 def confirm_run(found: PlanPreview, plan: Plan) -> bool:
     print_plan(found, plan)
     page = Page()
@@ -123,11 +121,10 @@ def describe_run(found: PlanPreview, plan: Plan) -> str:
     tasks = [task for task in plan.tasks if task.entrant is None]
     agents = {task.agent for task in tasks if task.agent and task.agent != REFEREE}
     agents.update(settings.agents if any(task.agent is None for task in tasks) else ())
-    count = "1 task" if len(tasks) == 1 else f"{len(tasks)} tasks"
     named = ", ".join([*_describe_contest(found, plan), *(_describe_agent(found, name) for name in sorted(agents))])
     if settings.fallback and len(tasks) == len(plan.tasks):  # contests have no fallback
         named = f"{named} (while refused: {', '.join(settings.fallback)})"
-    return f"{count} · {_describe_parallelism(found)} · {named} · {_describe_isolation(found)}"
+    return f"{pluralize(len(tasks), 'task')} · {_describe_parallelism(found)} · {named} · {_describe_isolation(found)}"
 
 
 def _describe_contest(found: PlanPreview, plan: Plan) -> list[str]:

@@ -33,47 +33,47 @@ _POLL_SECONDS = 0.25
 _BUDGET_FIELDS = frozenset({"budget", "task_budget"})
 
 
-def has_orphaned_tasks(seen: LoadedSources, desk: Session) -> bool:
+def has_orphaned_tasks(seen: LoadedSources, session: Session) -> bool:
     """Whether tasks of these sources were started, but no unfinished batch has them."""
     begun = any(entry.status is SourceStatus.STUCK for entry in seen.pile.entries)
-    return begun and find_open_batch(desk.preview_state(), seen.pile) is None
+    return begun and find_open_batch(session.preview_state(), seen.pile) is None
 
 
-def resume_batch(options: RunOptions, seen: LoadedSources, desk: Session) -> int:
-    found = find_open_batch(desk.preview_state(), seen.pile)
+def resume_batch(options: RunOptions, seen: LoadedSources, session: Session) -> int:
+    found = find_open_batch(session.preview_state(), seen.pile)
     if found is None:
         return _report_nothing_to_resume(options)
     if options.dry_run:
         return _print_dry_run(options, found)
     try:
         with SignalCounter() as signals:
-            return _resume_and_follow(options, seen, desk, found.id, signals)
+            return _resume_and_follow(options, seen, session, found.id, signals)
     except KeyboardInterrupt:
-        return force_quit(desk, desk.state.batches.get(found.id))
+        return force_quit(session, session.state.batches.get(found.id))
 
 
 def _resume_and_follow(
-    options: RunOptions, seen: LoadedSources, desk: Session, name: str, signals: SignalCounter
+    options: RunOptions, seen: LoadedSources, session: Session, name: str, signals: SignalCounter
 ) -> int:
-    batch = _wait_until_taken(desk, name)
-    desk.subscribe()
-    requests = list(_make_requests(seen.config, desk.state, batch))
-    _check_budgets(batch, requests, _load_agents(desk, batch.id))
-    refused = [answer.why for answer in desk.send_all(requests) if answer.why]
+    batch = _wait_until_taken(session, name)
+    session.subscribe()
+    requests = list(_make_requests(seen.config, session.state, batch))
+    _check_budgets(batch, requests, _load_agents(session, batch.id))
+    refused = [answer.why for answer in session.send_all(requests) if answer.why]
     if refused:
         print_notice(f"Batch {batch.id} can't be resumed: {'; '.join(refused)}.")
         return NEEDS_PERSON
     if options.detach:
         return report_detached(options, batch.id)
     headline = f"batch {batch.id} · {batch.unfinished_count} of {len(batch.tasks)} tasks to go"
-    followed = FollowedBatch(batch.id, headline, _load_agents(desk, batch.id), seen.config.notify.bell)
-    return follow_batch(options, desk, followed, signals)
+    followed = FollowedBatch(batch.id, headline, _load_agents(session, batch.id), seen.config.notify.bell)
+    return follow_batch(options, session, followed, signals)
 
 
-def _load_agents(desk: Session, batch: str) -> tuple[AgentSpec, ...]:
+def _load_agents(session: Session, batch: str) -> tuple[AgentSpec, ...]:
     """The agents as submitted; without them their output is shown unparsed."""
     try:
-        return project_files.load_batch_inputs(desk.place, batch).agents
+        return project_files.load_batch_inputs(session.place, batch).agents
     except BatchInputsError:
         return ()
 
@@ -94,16 +94,16 @@ def _print_dry_run(options: RunOptions, batch: BatchState) -> int:
     return OK
 
 
-def _wait_until_taken(desk: Session, name: str) -> BatchState:
+def _wait_until_taken(session: Session, name: str) -> BatchState:
     """The batch may have been submitted by a process that died before an engine took it."""
     deadline = time.monotonic() + _TAKE_TIMEOUT_SECONDS
-    while name not in desk.state.batches:
+    while name not in session.state.batches:
         if time.monotonic() > deadline:
             raise WorldError(f"batch {name} is accepted, but no engine has taken it")
-        desk.ensure_engine()
-        desk.wait(_POLL_SECONDS)
-        desk.refresh()
-    return desk.state.batches[name]
+        session.ensure_engine()
+        session.wait(_POLL_SECONDS)
+        session.refresh()
+    return session.state.batches[name]
 
 
 def _make_requests(config: Config, state: State, batch: BatchState) -> Iterator[Request]:

@@ -12,13 +12,14 @@ from shlex import quote
 from typing import TYPE_CHECKING
 
 from plait.cli.format import (
+    STATUS_STYLES,
     format_date,
     format_diffstat,
     format_elapsed,
     format_provider_limit,
     get_line_width,
     get_minus_sign,
-    get_status_style,
+    measure_elapsed,
     shorten_commit,
     truncate_line,
 )
@@ -36,7 +37,7 @@ from plait.git.location import RepoLocation, find_repo
 from plait.store.interfaces import InboxError
 
 if TYPE_CHECKING:
-    from plait.cli.live.bell import Bell
+    from plait.cli.live.signals import Bell
 
 MAX_ENDED_BATCHES = 10  # batches that have ended; `plait history` has them all
 
@@ -57,30 +58,30 @@ _NOTABLE_STATUSES = (
 
 def status_command(where: Path, batch: str | None, *, watch: bool, as_json: bool) -> int:
     gc.disable()  # the process ends after its answer: garbage collection costs more than it frees
-    with open_session(find_repo(where)) as desk:
+    with open_session(find_repo(where)) as session:
         if watch:
             gc.enable()
-            return _watch_status(desk, batch, as_json=as_json)
-        print_status(desk, batch, as_json=as_json)
+            return _watch_status(session, batch, as_json=as_json)
+        print_status(session, batch, as_json=as_json)
     return OK
 
 
-def print_status(desk: Session, name: str | None, *, as_json: bool, rows: int | None = None) -> None:
-    state, engine = _read_state(desk), desk.find_engine()
+def print_status(session: Session, name: str | None, *, as_json: bool, rows: int | None = None) -> None:
+    state, engine = _read_state(session), session.find_engine()
     chosen = sort_newest_first(state) if name is None else [find_batch(state, name)]
     if as_json:
-        _print_json(desk.place, state, chosen, engine)
+        _print_json(session.place, state, chosen, engine)
     elif name is None:
         _print_all(state, chosen, engine)
     else:
         _print_one(state, chosen[0], engine, rows)
 
 
-def _read_state(desk: Session) -> State:
+def _read_state(session: Session) -> State:
     try:
-        return desk.preview_state()
+        return session.preview_state()
     except InboxError:  # without pending requests
-        return desk.state
+        return session.state
 
 
 def sort_newest_first(state: State) -> list[BatchState]:
@@ -125,7 +126,7 @@ def _add_batch(page: Page, view: BatchView) -> None:
     page.add_line(
         (view.id, "bold"),
         "  ",
-        (f"{view.status.value:<9}", get_status_style(view.status)),
+        (f"{view.status.value:<9}", STATUS_STYLES[view.status]),
         f"  {format_counts(view)} · {_format_batch_duration(view)}",
         (f" · {truncate_line(', '.join(view.sources), 40)}" if view.sources else "", "dim"),
         f" · {told}" if (told := format_publication(view)) else "",
@@ -152,8 +153,7 @@ def format_counts(view: BatchView) -> str:
 
 
 def _format_batch_duration(view: BatchView) -> str:
-    end = view.ended_at if view.ended_at is not None else time.time()
-    return format_elapsed(end - view.created_at)
+    return format_elapsed(measure_elapsed(view.created_at, view.ended_at))
 
 
 def _print_one(state: State, batch: BatchState, engine: EngineInfo | None, rows: int | None) -> None:
@@ -162,7 +162,7 @@ def _print_one(state: State, batch: BatchState, engine: EngineInfo | None, rows:
         ("batch ", "bold"),
         (view.id, "bold"),
         " · ",
-        (view.status.value, get_status_style(view.status)),
+        (view.status.value, STATUS_STYLES[view.status]),
         f" · {format_counts(view)} · {_format_batch_duration(view)}",
         f" · {view.cost}" if view.cost else "",
     )
@@ -191,7 +191,7 @@ def _add_tasks(page: Page, view: BatchView, rows: int | None) -> None:
         left = None if width is None else width - len(begun) - len(middle) - len(after)
         page.add_line(
             begun,
-            (middle, get_status_style(task.status)),
+            (middle, STATUS_STYLES[task.status]),
             after,
             (truncate_line(_describe_task(task), left), "dim"),
         )
@@ -207,9 +207,7 @@ def _add_hidden_counts(page: Page, chosen: TaskSelection) -> None:
 
 
 def _format_task_duration(task: TaskView) -> str:
-    if task.started_at is None:
-        return ""
-    return format_elapsed((task.ended_at if task.ended_at is not None else time.time()) - task.started_at)
+    return "" if task.started_at is None else format_elapsed(measure_elapsed(task.started_at, task.ended_at))
 
 
 def _describe_task(task: TaskView) -> str:
@@ -293,44 +291,44 @@ _NON_TASK_LINES = 7  # of a batch's page
 _REFRESH_SECONDS = 1.0  # elapsed times are updated while nothing else happens
 
 
-def _watch_status(desk: Session, name: str | None, *, as_json: bool) -> int:
+def _watch_status(session: Session, name: str | None, *, as_json: bool) -> int:
     """Print a page at each change; with a BATCH until it ends, else until interrupted."""
     from shutil import get_terminal_size  # not needed to print once
 
-    batch = find_batch(desk.preview_state(), name).id if name is not None else None
+    batch = find_batch(session.preview_state(), name).id if name is not None else None
     screen = sys.stdout.isatty() and not as_json
-    bell = _make_bell(desk, batch) if screen else None
+    bell = _make_bell(session, batch) if screen else None
     while True:
         rows = None
         if screen:
             sys.stdout.write("\x1b[H\x1b[2J")
             rows = max(1, get_terminal_size().lines - _NON_TASK_LINES)  # so that nothing scrolls away
-        print_status(desk, batch, as_json=as_json, rows=rows)
+        print_status(session, batch, as_json=as_json, rows=rows)
         sys.stdout.flush()
-        if batch is not None and batch in desk.state.batches and batch not in desk.state.open:
+        if batch is not None and batch in session.state.batches and batch not in session.state.open:
             return OK
-        _wait_for_changes(desk, bell)
+        _wait_for_changes(session, bell)
 
 
-def _make_bell(desk: Session, batch: str | None) -> Bell:
+def _make_bell(session: Session, batch: str | None) -> Bell:
     """Unreadable settings don't prevent watching."""
-    from plait.cli.live.bell import Bell  # with the settings slow to import, and only needed here
+    from plait.cli.live.signals import Bell  # with the settings slow to import, and only needed here
     from plait.client.project_state import load_settings
 
     enabled = True
     with suppress(PlaitError):
-        enabled = load_settings(desk.place.top).notify.bell
+        enabled = load_settings(session.place.top).notify.bell
     return Bell(batch, enabled=enabled)
 
 
-def _wait_for_changes(desk: Session, bell: Bell | None) -> None:
+def _wait_for_changes(session: Session, bell: Bell | None) -> None:
     """Return at the next record; on a screen also every second, to update the elapsed times."""
     while True:
         with suppress(InboxError):  # without write access one can still watch
-            desk.ensure_engine()
-        news = desk.wait(_REFRESH_SECONDS)
-        records = desk.refresh()
+            session.ensure_engine()
+        news = session.wait(_REFRESH_SECONDS)
+        records = session.refresh()
         if bell is not None:
-            bell.ring_for(desk.state, records)
+            bell.ring_for(session.state, records)
         if news or bell is not None:
             return

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, tzinfo
 from shlex import quote
 
-from plait.cli.format import shorten_commit
+from plait.cli.format import pluralize, shorten_commit
 from plait.cli.output import replace_control_chars
 from plait.client.batch_events import MACHINE_PROVIDER
 from plait.client.next_step import format_answer_command
@@ -84,8 +84,7 @@ class EventLines:
         more = event.data
         match event.type:
             case EventType.BATCH_CREATED:
-                count = more.get("tasks")
-                return f"created: {count} task{'' if count == 1 else 's'}, {more.get('mode')}"
+                return f"created: {_pluralize(more.get('tasks'), 'task')}, {more.get('mode')}"
             case EventType.BATCH_PROGRESS:
                 return describe_progress(event, quote(self._name or event.batch or ""))
             case EventType.BATCH_STARTED | EventType.EXECUTION_LOG:
@@ -198,10 +197,12 @@ def _format_merge_count(more: EventDetails) -> str:
             return ""
         case 0:
             return " (the base, without any merge)"
-        case 1:
-            return " (1 merge)"
         case count:
-            return f" ({count} merges)"
+            return f" ({_pluralize(count, 'merge')})"
+
+
+def _pluralize(count: object, noun: str) -> str:
+    return pluralize(count, noun) if isinstance(count, int) else f"{count} {noun}s"
 
 
 def _join_names(found: object) -> str:

@@ -9,7 +9,7 @@ from typing import assert_never
 
 from rich.cells import cell_len
 
-from plait.cli.format import format_elapsed, format_provider_limit, format_rough_duration
+from plait.cli.format import format_elapsed, format_provider_limit, format_rough_duration, pluralize
 from plait.cli.live.task_rows import (
     AGENT_STATUSES,
     ColumnWidths,
@@ -253,7 +253,7 @@ def _branch_notes(model: BatchViewModel, now: float) -> Iterator[tuple[str, str]
 def _gate_notes(gate: RunningGate, now: float) -> Iterator[tuple[str, str]]:
     if gate.suspects:
         yield f"the gate failed, caused by one of: {join_names(gate.suspects, _MAX_SUSPECTS)}", "yellow"
-    merges = f"{gate.size} merge{'' if gate.size == 1 else 's'}" if gate.size else "the base"
+    merges = pluralize(gate.size, "merge") if gate.size else "the base"
     yield f"gate: {gate.command} (on {merges}, {format_elapsed(now - gate.since)})", "blue"
 
 

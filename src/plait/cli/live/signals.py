@@ -1,15 +1,21 @@
-"""Signals while a batch is followed: Ctrl+C stops it, a third Ctrl+C quits whatever hangs."""
+"""Signals from and to the terminal while a batch is followed: Ctrl+C stops it, a third one quits; the bell rings at its end."""
 
 from __future__ import annotations
 
 import signal
+import sys
+from collections.abc import Iterable
+from contextlib import suppress
 from types import FrameType, TracebackType
 from typing import Self
 
 from plait.cli.output import INTERRUPTED, print_notice
 from plait.client.session import Session, new_request_id
+from plait.core.events import Record
+from plait.core.notifications import NotificationBuilder
 from plait.core.requests import Stop
-from plait.core.state import BatchState
+from plait.core.settings import NotificationKind
+from plait.core.state import BatchState, State
 
 _MAX_INTERRUPTS = 2  # after these, Ctrl+C raises KeyboardInterrupt
 _EXIT_SIGNALS = (signal.SIGTERM, signal.SIGHUP)
@@ -45,12 +51,45 @@ class SignalCounter:
             raise KeyboardInterrupt
 
 
-def force_quit(desk: Session, batch: BatchState | None) -> int:
+def force_quit(session: Session, batch: BatchState | None) -> int:
     """Ask the batch to stop, without waiting for it, and return the exit code."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # already handled
     if batch is None:
         print_notice("Nothing was started.")
     elif batch.ended is None:
-        desk.send_all([Stop(new_request_id(), batch.id, now=True)], timeout=0)
+        session.send_all([Stop(new_request_id(), batch.id, now=True)], timeout=0)
         print_notice(f"Batch {batch.id} is asked to stop at once; plait status {batch.id} shows whether it has.")
     return INTERRUPTED
+
+
+BELL_CHAR = "\a"
+_RINGING_KINDS = frozenset(
+    {
+        NotificationKind.FINISHED,
+        NotificationKind.FAILED,
+        NotificationKind.CANCELLED,
+        NotificationKind.NEEDS_PERSON,
+    }
+)
+
+
+class Bell:
+    """Ring when `batch` (None: any) ends or starts to wait for a person. Only on a terminal."""
+
+    def __init__(self, batch: str | None, *, enabled: bool) -> None:
+        self._batch = batch
+        self._notifications = NotificationBuilder()
+        self._enabled = enabled and sys.stdout.isatty()
+
+    def ring_for(self, state: State, records: Iterable[Record]) -> None:
+        """Ring at most once for these records, which `state` includes already."""
+        if not self._enabled:
+            return
+        notifications = self._notifications.add(state, records)
+        if any(each.kind in _RINGING_KINDS and self._concerns(each.batch) for each in notifications):
+            with suppress(OSError, ValueError):  # the terminal was closed
+                sys.stdout.write(BELL_CHAR)
+                sys.stdout.flush()
+
+    def _concerns(self, batch: str | None) -> bool:
+        return batch is None or self._batch in {None, batch}

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from shlex import quote
 
-from plait.cli.format import MAX_NAMES, format_elapsed
+from plait.cli.format import MAX_NAMES, STATUS_STYLES, format_elapsed, pluralize
 from plait.cli.output import FAILED, NEEDS_PERSON, OK, Page, replace_control_chars
 from plait.client.contest_results import ContestView
 from plait.client.model_jobs import ModelJobs, ModelJobView
@@ -18,7 +18,6 @@ from plait.core.views import BatchView, TaskView
 _MAX_PER_KIND = 10  # shown one by one
 _NO_JOBS = ModelJobs()
 _MAX_REASON_CHARS = 400
-_COUNT_STYLES = {TaskStatus.DONE: "green", TaskStatus.BLOCKED: "magenta"}
 
 
 _NOT_RUN_STATUSES = (TaskStatus.BLOCKED, TaskStatus.SKIPPED, TaskStatus.CANCELLED, TaskStatus.INTERRUPTED)
@@ -97,8 +96,7 @@ def _format_counts(view: BatchView) -> list[tuple[str, str]]:
     pieces: list[tuple[str, str]] = []
     for status, count in view.progress.counts:
         if count:
-            style = "red" if status.is_failure else _COUNT_STYLES.get(status, "")
-            pieces += [(" · ", "dim"), (f"{count} {status.label}", style)]
+            pieces += [(" · ", "dim"), (f"{count} {status.label}", STATUS_STYLES[status])]
     return pieces
 
 
@@ -141,7 +139,7 @@ def _add_not_run(page: Page, view: BatchView) -> None:
     if groups:
         page.add_line()
     for (status, head), names in [*groups.items()][:_MAX_PER_KIND]:
-        page.add_line((f"  {head}", _COUNT_STYLES.get(status, "")), f": {join_names(names, MAX_NAMES)}")
+        page.add_line((f"  {head}", STATUS_STYLES[status]), f": {join_names(names, MAX_NAMES)}")
     if len(groups) > _MAX_PER_KIND:
         page.add_line((f"  and {sum(map(len, [*groups.values()][_MAX_PER_KIND:]))} more tasks", "dim"))
 
@@ -228,18 +226,14 @@ def add_jobs(page: Page, jobs: ModelJobs) -> None:
 
 def _describe_job(job: ModelJobView) -> str:
     parts = [
-        join_names([f"{path} ({lines} {_pluralize_line(lines)})" for path, lines in job.outputs], MAX_NAMES)
+        join_names([f"{path} ({pluralize(lines, 'line')})" for path, lines in job.outputs], MAX_NAMES)
         or "nothing written"
     ]
     if job.retry_used:
         parts.append("answered again")
     if job.fixes:
-        parts.append(f"repaired {job.fixes} {'time' if job.fixes == 1 else 'times'}")
+        parts.append(f"repaired {pluralize(job.fixes, 'time')}")
     if job.implicit:
         parts.append(f"implicit context: {join_names(job.implicit, MAX_NAMES)}")
     parts += [f"warning: {' '.join(warning.split())[:200]}" for warning in job.warnings[:2]]
     return " · ".join(parts)
-
-
-def _pluralize_line(count: int) -> str:
-    return "line" if count == 1 else "lines"

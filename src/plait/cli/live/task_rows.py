@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from rich.cells import cell_len
 
-from plait.cli.format import format_cost, format_diffstat, format_elapsed
-from plait.cli.live.terminal_style import LIVE_STATUS_STYLES, StyledLine, StyledText, TerminalStyle
+from plait.cli.format import STATUS_STYLES, format_cost, format_diffstat, format_elapsed
+from plait.cli.live.terminal_style import StyledLine, StyledText, TerminalStyle
 from plait.cli.live.view_model import BatchViewModel
 from plait.core.fast_dataclass import dataclass
 from plait.core.retry_policy import describe_failure
@@ -195,7 +195,7 @@ def _add_titles(found: ColumnWidths, widest: int) -> ColumnWidths:
 def render_row(row: TaskRow, columns: ColumnWidths, terminal: TerminalStyle) -> StyledLine:
     """A line exactly as wide as the table; the activity uses columns that are empty in this row."""
     pieces: list[StyledText] = [(terminal.pad(_format_label(row, columns, terminal), columns.label), "")]
-    pieces.append((" " * COLUMN_GAP + terminal.pad(row.status, columns.status), LIVE_STATUS_STYLES[row.task.status]))
+    pieces.append((" " * COLUMN_GAP + terminal.pad(row.status, columns.status), STATUS_STYLES[row.task.status]))
     if _shows_duration(row, columns):
         pieces.append((" " * COLUMN_GAP + terminal.pad_left(row.duration, columns.duration), ""))
     return (

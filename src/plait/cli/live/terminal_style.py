@@ -112,21 +112,6 @@ _ASCII_SIGNS = {
     TaskStatus.CANCELLED: "-",
     TaskStatus.INTERRUPTED: "=",
 }
-LIVE_STATUS_STYLES = {
-    TaskStatus.QUEUED: "dim",
-    TaskStatus.WAITING: "yellow",
-    TaskStatus.RUNNING: "cyan",
-    TaskStatus.VERIFYING: "cyan",
-    TaskStatus.MERGING: "blue",
-    TaskStatus.DONE: "green",
-    TaskStatus.FAILED: "red",
-    TaskStatus.TIMED_OUT: "red",
-    TaskStatus.BLOCKED: "magenta",
-    TaskStatus.SKIPPED: "dim",
-    TaskStatus.CONFLICTED: "red",
-    TaskStatus.CANCELLED: "dim",
-    TaskStatus.INTERRUPTED: "yellow",
-}
 _UNICODE_SIGNS = f"╭╮╰╯─│·…{MINUS_SIGN}" + "".join(_SIGNS.values())
 
 
