@@ -18,10 +18,11 @@ from pathlib import Path
 from threading import Thread
 from typing import IO
 
-from plait.cli.commands.serve import DEFAULT_HOST, DEFAULT_PORT, ServeArguments, is_output_logged, serve_command
+from plait.cli.commands.serve import ServeArguments, is_output_logged, serve_command
 from plait.cli.error_handling import describe_os_error, exit_now, prepare_streams, run_guarded
 from plait.cli.output import Page, print_notice
 from plait.core.errors import UserError
+from plait.server import DEFAULT_HOST, DEFAULT_PORT
 
 SIDECAR_START_TIMEOUT_SECONDS = 30.0
 SIDECAR_STOP_TIMEOUT_SECONDS = 5.0

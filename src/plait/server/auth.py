@@ -19,6 +19,7 @@ from secrets import token_hex
 from plait.client.server_tokens import ServerTokens, find_user_state_folder, open_token_files
 from plait.core.errors import UserError, WorldError
 from plait.core.fast_dataclass import dataclass
+from plait.server import DEFAULT_URL
 from plait.system.atomic_files import fsync_path, make_private_folder
 
 SESSION_COOKIE = "plait_session"
@@ -208,5 +209,5 @@ def make_login_link(authenticator: Authenticator, base_url: str, access: Access 
 def parse_server_url(url: str) -> str:
     """Scheme, host and port only; else raises UserError."""
     if _SERVER_URL.fullmatch(url) is None:
-        raise UserError(f"{url} is not the address of a server", hint="Use the form http://127.0.0.1:3001.")
+        raise UserError(f"{url} is not the address of a server", hint=f"Use the form {DEFAULT_URL}.")
     return url.rstrip("/")

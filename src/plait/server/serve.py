@@ -20,6 +20,7 @@ from plait.client.server_tokens import rotate_full_token
 from plait.core.errors import PlaitError, UserError
 from plait.core.fast_dataclass import dataclass
 from plait.git.location import RepoLocation, find_repo
+from plait.server import DEFAULT_HOST, DEFAULT_PORT
 from plait.server.auth import Authenticator, create_authenticator, make_login_link
 from plait.server.http.app import create_app
 from plait.server.http.middleware.policy import RequestPolicy, create_policy
@@ -46,8 +47,8 @@ class ServeOptions:
     """The options of `plait serve`; `host_names` are allowed besides its address."""
 
     directory: Path
-    host: str = "127.0.0.1"
-    port: int = 3001
+    host: str = DEFAULT_HOST
+    port: int = DEFAULT_PORT
     tls: TlsFiles | None = None
     host_names: tuple[str, ...] = ()
     rotate_token: bool = False
@@ -240,7 +241,7 @@ def _bind_error(host: str, port: int, error: OSError) -> PlaitError:
         case errno.EACCES:
             return UserError(
                 f"no permission to listen on port {port}",
-                hint="Use one above 1023: --port 3001.",
+                hint=f"Use one above 1023: --port {DEFAULT_PORT}.",
             )
         case errno.EADDRNOTAVAIL:
             return UserError(

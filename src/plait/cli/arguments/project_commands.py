@@ -10,6 +10,7 @@ import typer
 
 from plait.cli import output
 from plait.cli.arguments import options as opt
+from plait.server import DEFAULT_HOST, DEFAULT_PORT, DEFAULT_URL
 
 commands = typer.Typer()
 
@@ -89,11 +90,11 @@ def serve(
         typer.Option(
             "--host", metavar="ADDRESS", help="Address to listen on; 0.0.0.0 accepts connections from other machines."
         ),
-    ] = "127.0.0.1",
+    ] = DEFAULT_HOST,
     port: Annotated[
         int,
         typer.Option("--port", metavar="N", min=0, max=65535, help="Port to listen on; 0 picks a free one."),
-    ] = 3001,
+    ] = DEFAULT_PORT,
     browser: Annotated[bool, typer.Option("--open", help="Open the browser, logged in.")] = False,
     allow_host: Annotated[
         list[str] | None,
@@ -138,7 +139,7 @@ def token(
     link: Annotated[bool, typer.Option("--link", help="Print a one-time login link, valid for ten minutes.")] = False,
     url: Annotated[
         str | None,
-        typer.Option("--url", metavar="URL", help="With --link: the server's URL. Default: http://127.0.0.1:3001"),
+        typer.Option("--url", metavar="URL", help=f"With --link: the server's URL. Default: {DEFAULT_URL}"),
     ] = None,
     json: opt.Json = False,
 ) -> None:

@@ -22,13 +22,10 @@ from plait.client.server_tokens import (
 from plait.core.errors import UserError
 from plait.core.fast_dataclass import dataclass
 from plait.git.location import find_repo
+from plait.server import DEFAULT_URL
 
 if TYPE_CHECKING:
     from plait.server.serve import ServeOptions, ServerInfo
-
-
-DEFAULT_HOST, DEFAULT_PORT = "127.0.0.1", 3001
-DEFAULT_SERVER_URL = f"http://{DEFAULT_HOST}:{DEFAULT_PORT}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +80,7 @@ def _format_announcement(ready: ServerInfo, arguments: ServeArguments) -> list[s
             f"  {ready.link}",
             "  Ctrl+C stops the server; batches continue without it.",
         ]
-    where = "" if ready.url == DEFAULT_SERVER_URL else f" --url {ready.url}"
+    where = "" if ready.url == DEFAULT_URL else f" --url {ready.url}"
     return [*lines, f"  A link that logs a browser in: plait token --link{where}"]
 
 
@@ -148,7 +145,7 @@ def token_command(  # noqa: PLR0913 - the command's options
     if link:
         from plait.server.auth import parse_server_url  # only for --link
 
-        url = parse_server_url(url or DEFAULT_SERVER_URL)  # before anything is rotated
+        url = parse_server_url(url or DEFAULT_URL)  # before anything is rotated
     found, file = _get_token(read_only=read_only, rotate=rotate)
     if url is not None:
         made = _make_link(url, read_only=read_only)

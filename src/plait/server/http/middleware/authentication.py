@@ -14,6 +14,7 @@ from dataclasses import replace
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from plait.core.errors import WorldError
+from plait.server import DEFAULT_URL
 from plait.server.auth import SESSION_COOKIE, Access, Authenticator, Caller
 from plait.server.http.middleware.origin_checks import SAFE_METHODS, get_request_host
 from plait.server.http.middleware.policy import RequestPolicy
@@ -21,7 +22,6 @@ from plait.server.http.middleware.rejections import CheckMiddleware, Rejection, 
 
 HEALTH_PATH = "/health"
 MCP_PATH = "/mcp"
-DEFAULT_URL = "http://127.0.0.1:3001"
 _MAX_COOKIES = 8
 _BEARER_CHALLENGE = ((b"www-authenticate", b"Bearer"),)
 
