@@ -111,7 +111,7 @@ pictures: $(STAMP) $(PAGE) $(BROWSER)  ## the pictures of the page in docs/img, 
 	PLAIT_PICTURES=1 $(BIN)/pytest -q tests/ui/test_all_views.py
 
 fuzz: $(STAMP)  ## the server asked for whatever its own OpenAPI allows, and for what it does not: some minutes
-	PLAIT_CONTRACT_LONG=1 $(BIN)/pytest tests/server/test_openapi_contract.py
+	PLAIT_CONTRACT_LONG=1 $(BIN)/pytest tests/server/test_openapi_contract.py tests/server/test_event_routes.py
 
 bench: $(STAMP)  ## ratios against a floor in the same run; a table and bench/results/*.json
 	$(BIN)/python -m bench

@@ -6,18 +6,17 @@ import os
 from pathlib import Path
 
 from tests.support.running_server import RunningServer
-from tests.support.temp_project import TempProject
 from tests.support.waiting import wait_until
 
 SECRET = "correct-horse-battery-staple"
 
 
-def test_what_a_gate_printed_is_read_like_a_log(worktree_server: RunningServer, worktree_project: TempProject) -> None:
+def test_what_a_gate_printed_is_read_like_a_log(worktree_server: RunningServer) -> None:
     server = worktree_server
     os.environ["MY_SECRET_KEY"] = SECRET
-    worktree_project.task("01-walls", "echo walls > walls.txt")
-    worktree_project.task("02-fire", "echo fire > fire.txt", needs="[01-walls]")
-    worktree_project.commit_all()
+    worktree_server.project.task("01-walls", "echo walls > walls.txt")
+    worktree_server.project.task("02-fire", "echo fire > fire.txt", needs="[01-walls]")
+    worktree_server.project.commit_all()
     gate = f"printf '\\033[31m<b>looking\\033[0m\\n'; echo {SECRET}; if [ -e fire.txt ]; then echo it burns; exit 1; fi"
     batch = server.run("01-walls", "02-fire", settings={"gate": gate})
     server.wait_until_finished(batch)
@@ -49,12 +48,10 @@ def test_what_a_gate_printed_is_read_like_a_log(worktree_server: RunningServer, 
         assert server.get(path, 422, **query)["field"] == field
 
 
-def test_a_gate_is_read_while_it_runs(
-    worktree_server: RunningServer, worktree_project: TempProject, tmp_path: Path
-) -> None:
+def test_a_gate_is_read_while_it_runs(worktree_server: RunningServer, tmp_path: Path) -> None:
     server, go = worktree_server, tmp_path / "go"
-    worktree_project.task("01-walls", "echo walls > walls.txt")
-    worktree_project.commit_all()
+    worktree_server.project.task("01-walls", "echo walls > walls.txt")
+    worktree_server.project.commit_all()
     gate = f"echo one; until [ -e {go} ]; do sleep 0.02; done; echo two"
     batch = server.run("01-walls", settings={"gate": gate})
     path = f"/api/batches/{batch}/log"

@@ -9,7 +9,6 @@ import httpx
 import pytest
 
 from tests.support.running_server import RunningServer, quote_task_id
-from tests.support.temp_project import TempProject
 from tests.support.waiting import wait_until
 
 WAIT = "while [ ! -e go ]; do sleep 0.05; done"
@@ -91,17 +90,17 @@ def test_a_line_that_is_longer_than_a_page_is_told_to_its_end(server: RunningSer
     assert ends[1].headers["Content-Encoding"] == "gzip"
 
 
-def test_no_secret_is_told_wherever_the_reader_begins(server: RunningServer) -> None:
+def test_no_secret_is_told_wherever_the_reader_begins(fresh_server: RunningServer) -> None:
     os.environ["MY_SECRET_KEY"] = SECRET
     key = "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASC\nBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj\n"
-    server.project.write("key", key)
-    server.project.task("01-walls", 'echo "it is $MY_SECRET_KEY."; cat key')
-    batch = server.run("01-walls")
-    assert server.wait_until_finished(batch)["status"] == "completed"
-    size = int(log(server, batch, "01-walls").headers["Plait-Next"])
+    fresh_server.project.write("key", key)
+    fresh_server.project.task("01-walls", 'echo "it is $MY_SECRET_KEY."; cat key')
+    batch = fresh_server.run("01-walls")
+    assert fresh_server.wait_until_finished(batch)["status"] == "completed"
+    size = int(log(fresh_server, batch, "01-walls").headers["Plait-Next"])
     assert size > len(SECRET) + len(key)
     for start in range(size):
-        told = log(server, batch, "01-walls", from_=start).text
+        told = log(fresh_server, batch, "01-walls", from_=start).text
         assert not any(word in told for word in (SECRET, SECRET[6:], "MIIEvQ", "BKcwgg", "VJTUt"))
 
 
@@ -173,11 +172,11 @@ def test_an_explanation_tells_the_reason_and_the_way_out(server: RunningServer) 
     assert server.get(f"/api/batches/{batch}/tasks/nobody/explain", 404)["error"]
 
 
-def test_a_change_is_told_as_git_tells_it(worktree_server: RunningServer, worktree_project: TempProject) -> None:
+def test_a_change_is_told_as_git_tells_it(worktree_server: RunningServer) -> None:
     server = worktree_server
-    worktree_project.task("01-walls", "seq 1 20000 > walls.txt")
-    worktree_project.task("02-roof", "echo roof > roof.txt")
-    worktree_project.commit_all()
+    worktree_server.project.task("01-walls", "seq 1 20000 > walls.txt")
+    worktree_server.project.task("02-roof", "echo roof > roof.txt")
+    worktree_server.project.commit_all()
     batch = server.run("01-walls", "02-roof")
     assert server.wait_until_finished(batch)["status"] == "completed"
     path = f"/api/batches/{batch}/tasks/01-walls/diff"

@@ -30,7 +30,6 @@ from plait.server.http.schema.projects import Agents, Me, Projects
 from plait.server.http.schema.settings import Preferences, PreferencesSchema
 from plait.server.http.schema.tasks import Tasks, WholeTask
 from tests.support.running_server import RunningServer
-from tests.support.temp_project import TempProject
 
 if TYPE_CHECKING:
     from plait.server.session_pool import SessionPool
@@ -55,15 +54,15 @@ def shapes(batch: str) -> Iterator[tuple[str, type[object]]]:
     yield "/api/me", Me
 
 
-def test_every_answer_is_of_its_shape(worktree_server: RunningServer, worktree_project: TempProject) -> None:
+def test_every_answer_is_of_its_shape(worktree_server: RunningServer) -> None:
     server = worktree_server
-    worktree_project.write("roof.txt", "none")
-    worktree_project.task("01-walls", "echo walls > walls.txt", touches="[walls.txt]", weight=2, priority=3)
-    worktree_project.task("02-roof", "echo slate > roof.txt", needs="[01-walls]")
-    worktree_project.task("03-tiles", "echo tiles > roof.txt", needs="[01-walls]")
-    worktree_project.task("04-flag", "exit 1")
-    worktree_project.task("05-door", "echo door > door.txt", needs="[04-flag]")
-    worktree_project.commit_all()
+    worktree_server.project.write("roof.txt", "none")
+    worktree_server.project.task("01-walls", "echo walls > walls.txt", touches="[walls.txt]", weight=2, priority=3)
+    worktree_server.project.task("02-roof", "echo slate > roof.txt", needs="[01-walls]")
+    worktree_server.project.task("03-tiles", "echo tiles > roof.txt", needs="[01-walls]")
+    worktree_server.project.task("04-flag", "exit 1")
+    worktree_server.project.task("05-door", "echo door > door.txt", needs="[04-flag]")
+    worktree_server.project.commit_all()
     names = ["01-walls", "02-roof", "03-tiles", "04-flag", "05-door"]
     body = {"taskIds": names, "settings": {"gate": "true", "verify": "true", "retries": 1, "budget": None}}
     preview = server.client.post("/api/plan", json=body).content

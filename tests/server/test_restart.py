@@ -11,7 +11,7 @@ from tests.support.running_server import EventFollower, start_server
 from tests.support.temp_project import TempProject
 from tests.support.waiting import wait_until
 
-TASKS = [f"{n:02}-task" for n in range(1, 7)]
+TASKS = [f"{n:02}-task" for n in range(1, 5)]
 AT_ONCE = 2
 
 

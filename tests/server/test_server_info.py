@@ -87,18 +87,18 @@ def test_what_is_wrong_with_a_task_is_told_with_its_field(server: RunningServer)
         assert server.get(f"/api/tasks/{name}", 404)["error"]
 
 
-def test_settings_are_shown_saved_and_forgotten(server: RunningServer) -> None:
-    before = server.get("/api/settings")
+def test_settings_are_shown_saved_and_forgotten(fresh_server: RunningServer) -> None:
+    before = fresh_server.get("/api/settings")
     assert before["given"]["parallelLimit"]["layer"] == "default"
-    after = server.patch("/api/settings", {"parallelLimit": 3, "conflictBehavior": "repair"})
+    after = fresh_server.patch("/api/settings", {"parallelLimit": 3, "conflictBehavior": "repair"})
     assert (after["parallelLimit"], after["conflictBehavior"]) == (3, "repair")
-    assert server.get("/api/settings")["given"]["parallelLimit"]["layer"] == "saved"
-    server.patch("/api/settings", {"parallelLimit": None})
-    assert server.get("/api/settings")["parallelLimit"] == before["parallelLimit"]
+    assert fresh_server.get("/api/settings")["given"]["parallelLimit"]["layer"] == "saved"
+    fresh_server.patch("/api/settings", {"parallelLimit": None})
+    assert fresh_server.get("/api/settings")["parallelLimit"] == before["parallelLimit"]
     for body, field in (({"retries": "many"}, "retries"), ({"nothing": 1}, "nothing"), ([], "")):
-        told = server.patch("/api/settings", body, 422)
+        told = fresh_server.patch("/api/settings", body, 422)
         assert (told["field"] or "").startswith(field)
-    described = server.get("/api/settings/schema")
+    described = fresh_server.get("/api/settings/schema")
     assert {each["name"] for each in described["settings"]} == {*before} - {"given"}
 
 
@@ -108,19 +108,19 @@ def test_all_that_is_wrong_with_settings_is_told_each_with_its_field(server: Run
     assert server.get("/api/settings")["gate"] is None
 
 
-def test_of_many_who_save_at_once_the_last_is_in_force(server: RunningServer) -> None:
-    server.project.task("01-walls", "while [ ! -e go ]; do sleep 0.05; done")
-    batch = server.run("01-walls")
+def test_of_many_who_save_at_once_the_last_is_in_force(fresh_server: RunningServer) -> None:
+    fresh_server.project.task("01-walls", "while [ ! -e go ]; do sleep 0.05; done")
+    batch = fresh_server.run("01-walls")
 
     def save(limit: int) -> None:
-        server.patch("/api/settings", {"maxBatchSize": limit})
+        fresh_server.patch("/api/settings", {"maxBatchSize": limit})
 
     with ThreadPoolExecutor(6) as several:
         assert [*several.map(save, (1, 4, 2, 4, 3, 4))] == [None] * 6
-    saved = server.get("/api/settings")["maxBatchSize"]
-    assert server.batch(batch)["settings"]["maxBatchSize"] == saved
-    server.project.write("go", "")
-    server.wait_until_finished(batch)
+    saved = fresh_server.get("/api/settings")["maxBatchSize"]
+    assert fresh_server.batch(batch)["settings"]["maxBatchSize"] == saved
+    fresh_server.project.write("go", "")
+    fresh_server.wait_until_finished(batch)
 
 
 def test_agents_are_listed(server: RunningServer) -> None:

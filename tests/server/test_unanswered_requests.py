@@ -55,20 +55,20 @@ def test_a_batch_is_there_as_soon_as_it_is_safe(held: RunningServer) -> None:
     assert [batch["id"] for batch in held.get("/api/batches")["batches"]] == [told["id"], "b"]
 
 
-def test_what_is_safe_is_not_called_lost_where_no_engine_can_be_started(server: RunningServer) -> None:
-    server.project.task("01-walls", "exit 1")
-    batch = server.run("01-walls", settings={"retries": 0})
-    server.wait_until_finished(batch)
-    wait_until(lambda: server.get("/api/batches")["engine"] is None)
-    log = find_repo(server.project.top).state / LOG_FILE
+def test_what_is_safe_is_not_called_lost_where_no_engine_can_be_started(fresh_server: RunningServer) -> None:
+    fresh_server.project.task("01-walls", "exit 1")
+    batch = fresh_server.run("01-walls", settings={"retries": 0})
+    fresh_server.wait_until_finished(batch)
+    wait_until(lambda: fresh_server.get("/api/batches")["engine"] is None)
+    log = find_repo(fresh_server.project.top).state / LOG_FILE
     log.unlink()
     log.mkdir()
-    told = server.post(f"/api/batches/{batch}/retry", None, 202)["results"][0]
+    told = fresh_server.post(f"/api/batches/{batch}/retry", None, 202)["results"][0]
     assert told["result"] == "accepted"
     assert "can't start the engine" in told["reason"]
-    saved = server.check_status(server.client.patch("/api/settings", json={"retries": 1}), 202)
+    saved = fresh_server.check_status(fresh_server.client.patch("/api/settings", json={"retries": 1}), 202)
     assert saved["accepted"] is True
     assert "can't start the engine" in saved["notes"][-1]["message"]
     log.rmdir()
-    assert server.wait_for_task(batch, "01-walls", "failed")
-    wait_until(lambda: server.batch(batch)["tasks"][0]["attempt"] == 2)
+    assert fresh_server.wait_for_task(batch, "01-walls", "failed")
+    wait_until(lambda: fresh_server.batch(batch)["tasks"][0]["attempt"] == 2)

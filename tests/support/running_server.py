@@ -1,21 +1,15 @@
-"""A server in a project: `plait serve` as a process of its own, and clients that talk to it over HTTP.
-
-A server in this process, over real HTTP: the app without its guard, on a port of its own, for a project or a project.
-
-Hearing live events as a client does: what was heard, and how far.
-"""
+"""Servers for tests: `plait serve` as a process, or the app in a thread of this process; and clients that read events."""
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
+import shutil
 import signal
 import ssl
 import subprocess
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Condition, Thread
@@ -27,21 +21,21 @@ import uvicorn
 
 from plait.client.event_stream import EventStream
 from plait.core.events import Record
-from plait.git.location import find_repo
 from plait.server.event_buffer import EventCursor, encode_events
 from plait.server.http.app import create_app
 from plait.server.http.middleware.shutdown import RequestScopeMiddleware
 from plait.server.projects import ProjectStore
+from plait.server.serve import bind_listener
 from plait.server.session_pool import SessionPool
 from tests.support.temp_project import TempProject, use_environment
 from tests.support.waiting import TIMEOUT_SECONDS, wait_until
 
-_RECONNECT_SECONDS = 0.02  # seconds until a client that was cut off comes back
+_RECONNECT_SECONDS = 0.02
 
 
 @dataclass
 class ServerProcess:
-    """`url` and `link` as the server told them, `token` as `plait token` prints it."""
+    """`plait serve`. `token` is what `plait token` prints; `certificate` is trusted besides those of the system."""
 
     process: subprocess.Popen[str]
     url: str
@@ -56,7 +50,7 @@ class ServerProcess:
             return client.request(method, path, json=body, headers=told)
 
     def client(self) -> httpx.Client:
-        """One that has not logged in. A certificate of the test's own is trusted."""
+        """A client that sends no token."""
         trusted = ssl.create_default_context(cafile=self.certificate) if self.certificate else True
         return httpx.Client(base_url=self.url, timeout=TIMEOUT_SECONDS, trust_env=False, verify=trusted)
 
@@ -67,12 +61,12 @@ class ServerProcess:
         return self.request("POST", path, body).raise_for_status().json()
 
     def kill(self) -> None:
-        """As a machine does that runs out of memory."""
+        """As the kernel does when memory runs out."""
         os.kill(self.pid, signal.SIGKILL)
         self.process.wait(TIMEOUT_SECONDS)
 
     def end(self, number: int = signal.SIGTERM) -> int:
-        """Ask it to end; its exit code."""
+        """Send a signal and wait for the exit code."""
         os.kill(self.pid, number)
         return self.process.wait(TIMEOUT_SECONDS)
 
@@ -80,20 +74,20 @@ class ServerProcess:
 def start_server(
     project: TempProject, *words: str, port: int = 0, token: str = "", env: Mapping[str, str] | None = None
 ) -> ServerProcess:
-    """As soon as it answers."""
+    """Start `plait serve` and wait until it answers."""
     front = project.start("serve", "--json", "--port", str(port), *words, env=env)
     assert front.stdout is not None
     line = front.stdout.readline()
     if not line:
         raise AssertionError(f"the server did not start: {project.finish(front).err}")
     told = json.loads(line)
-    token = token or project.plait("token").out.strip()
+    token = token or (Path(project.env["XDG_STATE_HOME"]) / "plait" / "token").read_text().strip()
     return ServerProcess(front, told["url"], told["link"], told["pid"], token)
 
 
 @dataclass
 class ReceivedEvent:
-    """An event as it came; `id` is empty for what does not stand in the journal."""
+    """`id` is empty for events that are not in the journal."""
 
     id: str
     type: str
@@ -101,7 +95,7 @@ class ReceivedEvent:
 
 
 class EventFollower:
-    """A client of `/api/events` that comes back by itself, as browsers do: of what is cut off nothing counts."""
+    """A client of `/api/events` that reconnects by itself, as browsers do, and ignores incomplete events."""
 
     def __init__(self, url: str, token: str, path: str = "/api/events") -> None:
         self.events: list[ReceivedEvent] = []
@@ -117,7 +111,7 @@ class EventFollower:
         with self._changed:
             if not self._changed.wait_for(lambda: bool(what()), TIMEOUT_SECONDS):
                 types = [each.type for each in self.events]
-                raise TimeoutError(f"waited {TIMEOUT_SECONDS:.0f} s; heard {types}")
+                raise TimeoutError(f"waited {TIMEOUT_SECONDS:.0f} s; received {types}")
 
     def wait_for_event(self, kind: str, task: str | None = None) -> None:
         self.wait_until(lambda: self.has_event(kind, task))
@@ -151,7 +145,7 @@ class EventFollower:
                     return
 
     def _take(self, block: dict[str, str]) -> None:
-        """As a browser: an id counts from the end of its event on, and an event without data is none."""
+        """As a browser does: an event counts when it is complete and has data."""
         with self._changed:
             self._last = block.get("id", self._last)
             if "data" in block:
@@ -162,7 +156,7 @@ class EventFollower:
 
 
 def parse_sse(lines: Iterator[str]) -> Iterator[dict[str, str]]:
-    """Server-sent events as they stand in a stream: fields by name, comments under none."""
+    """The fields of each event by name; comments have an empty name."""
     block: dict[str, str] = {}
     for line in lines:
         if line:
@@ -173,13 +167,13 @@ def parse_sse(lines: Iterator[str]) -> Iterator[dict[str, str]]:
             block = {}
 
 
-# What the server says is JSON, and a test looks into it as it likes.
+# Any: tests read any field of a response.
 Json = Any
 
 
 @dataclass
 class RunningServer:
-    """`client` knows the server's address; no token is needed, as nobody stands at the door."""
+    """A server in this process. It needs no token."""
 
     project: TempProject
     url: str
@@ -199,29 +193,43 @@ class RunningServer:
         return answer.json() if answer.content else None
 
     def run(self, *tasks: str, **body: object) -> str:
-        """A batch of these tasks; its id."""
+        """Start a batch of these tasks; its id."""
         return str(self.post("/api/batches", {"taskIds": list(tasks), **body}, 201)["id"])
 
     def batch(self, batch: str) -> Json:
         return self.get(f"/api/batches/{batch}")
 
     def wait_until(self, batch: str, holds: Callable[[Json], bool]) -> Json:
-        """The first BATCH of which this holds."""
+        """The batch, as soon as this holds."""
         return wait_until(lambda: (told := self.batch(batch)) and holds(told) and told)
 
     def wait_until_finished(self, batch: str) -> Json:
         return self.wait_until(batch, lambda told: told["completedAt"] is not None)
 
     def wait_for_task(self, batch: str, task: str, *statuses: str) -> Json:
-        """The first BATCH in which this task stands there."""
+        """The batch, as soon as the task has one of these statuses."""
         return self.wait_until(batch, lambda told: _task_status(told, task) in statuses)
 
     def statuses(self, batch: str) -> dict[str, str]:
         return {task["taskId"]: task["status"] for task in self.batch(batch)["tasks"]}
 
+    def batch_ids(self) -> list[str]:
+        """The newest first."""
+        return [batch["id"] for batch in self.get("/api/batches", tasks="false", limit=10_000)["batches"]]
+
+    def reset(self) -> None:
+        """Cancel open batches and delete all files, so that the next test can use the project."""
+        for batch in self.get("/api/batches", tasks="false", limit=1, open="true")["batches"]:
+            if batch["completedAt"] is None:
+                self.client.post(f"/api/batches/{batch['id']}/cancel")
+                self.wait_until_finished(batch["id"])
+        for path in self.project.top.iterdir():
+            if path.name != ".git":
+                shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
+
     @contextmanager
     def stream_events(self, *, last: str | None = None, **query: object) -> Iterator[Iterator[Json]]:
-        """Events as they come: each with its `id` and its data."""
+        """Live events, each with its `id` and its data."""
         headers = {} if last is None else {"Last-Event-ID": last}
         with self.client.stream("GET", "/api/events", params=_query_params(query), headers=headers) as answer:
             assert answer.status_code == 200, answer.status_code
@@ -229,14 +237,14 @@ class RunningServer:
 
 
 def parse_events(lines: Iterator[str]) -> Iterator[Json]:
-    """An event without data says only how far one has heard."""
+    """Events with data; those without one only move the cursor."""
     for block in parse_sse(lines):
         if "data" in block:
             yield {"id": block.get("id"), **json.loads(block["data"])}
 
 
 def quote_task_id(task: str) -> str:
-    """A task's id in a path. Clients take `..` out of addresses, unless it is escaped."""
+    """A task's id for a path. Clients remove `..` from URLs unless it is escaped."""
     return quote(task, safe="").replace(".", "%2E")
 
 
@@ -245,82 +253,52 @@ def _task_status(told: Json, task: str) -> str:
 
 
 def _query_params(query: dict[str, object]) -> dict[str, str]:
-    """`from` is a word of Python's: `from_`."""
+    """`from_` stands for `from`, which is a keyword."""
     return {name.rstrip("_"): str(value) for name, value in query.items()}
 
 
 @contextmanager
 def running_server(project: TempProject, register: Path) -> Iterator[RunningServer]:
-    """This process has the project's environment meanwhile, so that what it starts belongs to the project."""
-    with use_environment(project.env), _server(project, register) as url:  # noqa: SIM117 - the client goes first
-        with httpx.Client(base_url=url, timeout=TIMEOUT_SECONDS, trust_env=False) as client:
-            yield RunningServer(project, url, client)
+    """As `serve_project`. This process has the project's environment, so that what it starts belongs to the project."""
+    with use_environment(project.env), serve_project(project, register) as server:
+        yield server
 
 
 @contextmanager
-def _server(project: TempProject, register: Path) -> Iterator[str]:
-    serving = _ServerThread(project, register)
-    thread = threading.Thread(target=serving.run, name="server")
-    thread.start()
-    try:
-        assert serving.started.wait(TIMEOUT_SECONDS), "the server does not start"
-        yield serving.url
-    finally:
-        serving.stop()
-        thread.join(TIMEOUT_SECONDS)
+def serve_project(project: TempProject, register: Path) -> Iterator[RunningServer]:
+    """Serve the project from a thread of this process, over real HTTP but without authentication.
 
-
-class _ServerThread:
-    def __init__(self, project: TempProject, register: Path) -> None:
-        self._project, self._register = project, register
-        self.started = threading.Event()
-        self._server: _Server | None = None
-
-    def run(self) -> None:
-        asyncio.run(self._serve())
-
-    def stop(self) -> None:
-        if self._server is not None:
-            self._server.should_exit = True
-
-    @property
-    def url(self) -> str:
-        assert self._server is not None
-        return f"http://127.0.0.1:{self._server.servers[0].sockets[0].getsockname()[1]}"
-
-    async def _serve(self) -> None:
-        pool = SessionPool(ProjectStore(self._register), find_repo(self._project.top))
-        app = RequestScopeMiddleware(create_app(pool), pool.open_scope)
-        config = uvicorn.Config(app, host="127.0.0.1", port=0, log_level="error", timeout_graceful_shutdown=5)
-        self._server = _Server(config)
-        self._server.ready, self._server.leaving = self.started.set, pool.begin_shutdown
+    A request runs in the environment that this process has then.
+    """
+    pool = SessionPool(ProjectStore(register), project.place)
+    app = RequestScopeMiddleware(create_app(pool), pool.open_scope)
+    server = _Server(uvicorn.Config(app, lifespan="off", log_level="error", timeout_graceful_shutdown=5), pool)
+    with closing(bind_listener("127.0.0.1", 0)) as listener:
+        thread = Thread(target=server.run, kwargs={"sockets": [listener]}, name="server")
+        thread.start()
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}"
         try:
-            await self._server.serve()
+            with httpx.Client(base_url=url, timeout=TIMEOUT_SECONDS, trust_env=False) as client:
+                yield RunningServer(project, url, client)
         finally:
-            await pool.close()
+            server.should_exit = True
+            thread.join(TIMEOUT_SECONDS)
 
 
 class _Server(uvicorn.Server):
-    ready: Callable[[], None]
-    leaving: Callable[[], None]
-
-    async def startup(self, sockets: list[Any] | None = None) -> None:
-        await super().startup(sockets)
-        self.ready()
+    def __init__(self, config: uvicorn.Config, pool: SessionPool) -> None:
+        super().__init__(config)
+        self._pool = pool
 
     async def shutdown(self, sockets: list[Any] | None = None) -> None:
-        self.leaving()
+        self._pool.begin_shutdown()
         await super().shutdown(sockets)
-
-    @contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        """They are the test's."""
-        yield
+        await self._pool.close()
 
 
 @dataclass
 class SseReader:
-    """Whole events count, of what was cut off in the middle nothing does. What agents say is not kept."""
+    """Collects complete events, without agent output."""
 
     last_event_id: str = ""
     events: list[bytes] = field(default_factory=list)
@@ -343,6 +321,6 @@ class SseReader:
 
 
 def expected_events(journal: str, records: Sequence[Record]) -> list[bytes]:
-    """What somebody hears who was there from the beginning and never cut off."""
+    """All events of these records, as a reader gets them who is never disconnected."""
     feed = EventStream()
     return [piece.data for record in records for piece in encode_events(journal, record.seq, feed.apply(record))]
