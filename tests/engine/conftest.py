@@ -87,7 +87,7 @@ class RunningEngine:
         self.engine = Engine(os.getpid(), "test", harness.wall)
         parts = build_dependencies(harness.place, merge_layers(()), harness.journal, self.engine, self.reactor)
         parts.inbox.close()
-        machine = CapacityReporter(_IdleSensors(), str(harness.place.top), harness.wall)
+        machine = CapacityReporter(_read_idle_sensors, str(harness.place.top), harness.wall)
         self.parts = replace(parts, inbox=harness.inbox, capacity=machine)
         self.engine.open(self.parts, ChangeEngineSettings("none", EngineSettings(), ()))
         self._alive = True
@@ -119,11 +119,9 @@ class RunningEngine:
                 part.close()
 
 
-class _IdleSensors:
+def _read_idle_sensors() -> MachineReadings:
     """A machine that has all it needs, whatever the tests' own machine is short of."""
-
-    def read(self) -> MachineReadings:
-        return MachineReadings(2**35, 2**35, 2**40, 2**40, 0.0, 4)
+    return MachineReadings(2**35, 2**35, 2**40, 2**40, 0.0, 4)
 
 
 @pytest.fixture

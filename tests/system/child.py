@@ -12,8 +12,8 @@ from subprocess import DEVNULL, Popen
 
 from plait.system import shared_files
 from plait.system.engine_slots import ProcessIdentity, identify_process
-from plait.system.shared_state import FileSharedState
-from plait.system.sleep_inhibitor import SystemSleepInhibitor
+from plait.system.shared_state import SharedState
+from plait.system.sleep_inhibitor import SleepInhibitor
 
 
 def say(*words: object) -> None:
@@ -28,7 +28,7 @@ def work() -> Popen[bytes]:
 
 def hold(folder: Path, engine: str, slots: str, attempts: str) -> None:
     """Hold so many slots with so many attempts until stdin ends; say who they are."""
-    commons = FileSharedState(folder, engine=engine)
+    commons = SharedState(folder, engine=engine)
     pids = [work().pid for _ in range(int(attempts))]
     with commons.lock() as elsewhere:
         commons.record_usage(int(slots), pids)
@@ -39,7 +39,7 @@ def hold(folder: Path, engine: str, slots: str, attempts: str) -> None:
 
 def stop(folder: Path, engine: str) -> None:
     """Be stopped while nobody else can take slots."""
-    commons = FileSharedState(folder, engine=engine)
+    commons = SharedState(folder, engine=engine)
     with commons.lock():
         commons.record_usage(3, [])
         say("held")
@@ -54,7 +54,7 @@ def crowd(folder: Path, engine: str, limit: str, turns: str, dies: str) -> None:
     It may die at its end with what it holds: in its turn, or after it.
     """
     shared_files.LOCK_TIMEOUT_SECONDS = 60.0  # a slow machine is not what is tried here
-    commons, chance = FileSharedState(folder, engine=engine), Random(engine)
+    commons, chance = SharedState(folder, engine=engine), Random(engine)
     mine: list[Popen[bytes]] = []
     most = 0
     for turn in range(int(turns)):
@@ -99,7 +99,7 @@ def _alive(folder: Path) -> int:
 
 def lease(folder: Path, engine: str, first: str, stop: str, count: str) -> None:
     """Lease so many blocks, and say which; at the word, so that all do it at once."""
-    commons = FileSharedState(folder, engine=engine, ports=range(int(first), int(stop)))
+    commons = SharedState(folder, engine=engine, ports=range(int(first), int(stop)))
     say("ready")
     sys.stdin.readline()
     leased = [commons.lease_ports("batch", f"task {number}") for number in range(int(count))]
@@ -109,7 +109,7 @@ def lease(folder: Path, engine: str, first: str, stop: str, count: str) -> None:
 
 def awake(_: Path) -> None:
     """Keep the machine awake until killed."""
-    keeper = SystemSleepInhibitor(enabled=True)
+    keeper = SleepInhibitor(enabled=True)
     keeper.acquire()
     say("held")
     sys.stdin.read()

@@ -13,16 +13,16 @@ from subprocess import Popen
 import pytest
 
 from plait.system.port_leases import DEFAULT_PORTS, list_blocks, read_ephemeral_range
-from plait.system.shared_state import FileSharedState
+from plait.system.shared_state import SharedState
 
 Child = Callable[..., Popen[str]]
 
 
-def opened(folder: Path, name: str, ports: range) -> closing[FileSharedState]:
-    return closing(FileSharedState(folder, engine=name, ports=ports))
+def opened(folder: Path, name: str, ports: range) -> closing[SharedState]:
+    return closing(SharedState(folder, engine=name, ports=ports))
 
 
-def lease_all(commons: FileSharedState, batch: str = "b") -> list[range]:
+def lease_all(commons: SharedState, batch: str = "b") -> list[range]:
     """Twenty: all there are."""
     return [commons.lease_ports(batch, str(number)) for number in range(20)]
 
@@ -145,7 +145,7 @@ def test_the_oldest_of_an_engine_that_is_gone_is_taken_over(folder: Path, ports:
 
 
 def test_leases_of_attempts_that_run_on_are_not_taken_over(folder: Path, ports: range) -> None:
-    gone = FileSharedState(folder, engine="/gone", ports=ports)
+    gone = SharedState(folder, engine="/gone", ports=ports)
     lease_all(gone)
     gone.record_usage(1, [os.getpid()])
     gone.close()

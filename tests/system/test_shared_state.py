@@ -14,11 +14,10 @@ import pytest
 
 from plait.system import shared_files
 from plait.system.engine_slots import identify_process
-from plait.system.interfaces import OtherEngines
-from plait.system.shared_state import FileSharedState, ProviderRefusals
+from plait.system.shared_state import OtherEngines, ProviderRefusals, SharedState
 
 Child = Callable[..., Popen[str]]
-Opened = Callable[..., FileSharedState]
+Opened = Callable[..., SharedState]
 
 FOREIGN = [
     "",
@@ -33,10 +32,10 @@ FOREIGN = [
 
 @pytest.fixture
 def engine(folder: Path) -> Iterator[Opened]:
-    opened: list[FileSharedState] = []
+    opened: list[SharedState] = []
 
-    def start(name: str) -> FileSharedState:
-        opened.append(FileSharedState(folder, engine=name))
+    def start(name: str) -> SharedState:
+        opened.append(SharedState(folder, engine=name))
         return opened[-1]
 
     yield start
@@ -44,12 +43,12 @@ def engine(folder: Path) -> Iterator[Opened]:
         each.close()
 
 
-def elsewhere(commons: FileSharedState) -> OtherEngines:
+def elsewhere(commons: SharedState) -> OtherEngines:
     with commons.lock() as seen:
         return seen
 
 
-def hold(commons: FileSharedState, slots: int, *pids: int) -> None:
+def hold(commons: SharedState, slots: int, *pids: int) -> None:
     with commons.lock():
         commons.record_usage(slots, pids)
 
@@ -288,7 +287,7 @@ def test_files_are_for_their_owner_only(engine: Opened, folder: Path) -> None:
 
 def test_where_nothing_can_be_written_an_engine_is_alone(tmp_path: Path) -> None:
     (tmp_path / "home").write_text("this is no folder")
-    commons = FileSharedState(tmp_path / "home" / "commons", engine="/a")
+    commons = SharedState(tmp_path / "home" / "commons", engine="/a")
     hold(commons, 2)
     commons.report_refusal("anthropic", 1e12)
     assert elsewhere(commons) == OtherEngines()

@@ -11,7 +11,7 @@ from subprocess import Popen
 import pytest
 
 from plait.system.engine_slots import identify_process
-from plait.system.sleep_inhibitor import SystemSleepInhibitor
+from plait.system.sleep_inhibitor import SleepInhibitor
 
 Child = Callable[..., Popen[str]]
 Until = Callable[[Callable[[], bool]], None]
@@ -55,7 +55,7 @@ def gone(pid: int) -> bool:
 
 
 def test_it_is_asked_for_as_long_as_it_is_held(keeper: Path, until: Until, capfd: pytest.CaptureFixture[str]) -> None:
-    awake = SystemSleepInhibitor(enabled=True)
+    awake = SleepInhibitor(enabled=True)
     awake.acquire()
     pid, words = asked(keeper, until)
     assert words == "--what=idle:sleep --who=plait --why=a batch is running --mode=block cat"
@@ -71,7 +71,7 @@ def test_it_is_asked_for_as_long_as_it_is_held(keeper: Path, until: Until, capfd
 
 
 def test_it_can_be_held_again(keeper: Path, until: Until) -> None:
-    awake = SystemSleepInhibitor(enabled=True)
+    awake = SleepInhibitor(enabled=True)
     pids = set()
     for _ in range(3):
         (keeper / "asked").unlink(missing_ok=True)
@@ -93,7 +93,7 @@ def test_it_ends_with_its_engine_however_that_dies(keeper: Path, child: Child, u
 def test_it_has_none_of_the_engines_files(keeper: Path, until: Until) -> None:
     journal = os.open(keeper / "journal.db", os.O_RDWR | os.O_CREAT)
     os.set_inheritable(journal, True)  # noqa: FBT003
-    awake = SystemSleepInhibitor(enabled=True)
+    awake = SleepInhibitor(enabled=True)
     awake.acquire()
     pid, _ = asked(keeper, until)
     links = {str(link.readlink()) for link in Path(f"/proc/{pid}/fd").iterdir()}
@@ -107,7 +107,7 @@ def test_it_has_none_of_the_engines_files(keeper: Path, until: Until) -> None:
 
 
 def test_switched_off_it_does_nothing(keeper: Path) -> None:
-    awake = SystemSleepInhibitor(enabled=False)
+    awake = SleepInhibitor(enabled=False)
     awake.acquire()
     assert awake.problem == ""
     awake.release()
@@ -118,7 +118,7 @@ def test_a_system_that_refuses_is_told_of_and_asked_again_only_after_a_release(
     tmp_path: Path, until: Until, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     install(tmp_path, "#!/bin/sh\necho x >> 'FOLDER/tries'\nexit 1\n", monkeypatch)
-    awake = SystemSleepInhibitor(enabled=True)
+    awake = SleepInhibitor(enabled=True)
     awake.acquire()
     until(lambda: awake.problem != "")
     assert awake.problem == "systemd-inhibit left with exit status 1: this system can't be kept awake from here"
@@ -134,7 +134,7 @@ def test_a_system_that_refuses_is_told_of_and_asked_again_only_after_a_release(
 
 def test_a_system_without_the_program_is_told_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    awake = SystemSleepInhibitor(enabled=True)
+    awake = SleepInhibitor(enabled=True)
     awake.acquire()
     assert awake.problem == "there is no systemd-inhibit here"
     awake.release()
@@ -144,7 +144,7 @@ def test_a_system_without_the_program_is_told_of(tmp_path: Path, monkeypatch: py
 def test_a_program_that_can_not_be_started_is_told_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     install(tmp_path, "#!/no/such/interpreter\n", monkeypatch)
     monkeypatch.setenv("PATH", str(tmp_path))
-    awake = SystemSleepInhibitor(enabled=True)
+    awake = SleepInhibitor(enabled=True)
     awake.acquire()
     assert awake.problem.startswith("systemd-inhibit could not be started: ")
     awake.release()

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from playwright.sync_api import Browser, Page, expect
 
-from plait.engine.daemon import HEALTH_FILE, EngineHealthFile
+from plait.engine.daemon import HEALTH_FILE, HealthFile
 from plait.git.location import find_repo
 from tests.support.browser import open_window, window
 from tests.support.running_server import start_server
@@ -136,7 +136,7 @@ def test_an_engine_that_can_not_go_on_is_told_of_until_it_can(
         page = shown.page
         server.post("/api/batches", {"taskIds": ["01-walls"], "mode": "parallel"})
         expect(page).to_have_title("(0/1) plait · repository")
-        trouble = EngineHealthFile(find_repo(project.top).state / HEALTH_FILE)
+        trouble = HealthFile(find_repo(project.top).state / HEALTH_FILE)
         trouble.write("the disk is full")
         told = page.get_by_text("Engine problem: the disk is full")
         expect(told).to_be_visible(timeout=20_000)

@@ -17,7 +17,7 @@ from plait.engine.attempts import Attempts
 from plait.engine.capacity_reporter import CapacityReporter
 from plait.engine.conflict_prediction import ConflictPredictor
 from plait.engine.context import BatchInputsCache, EngineContext
-from plait.engine.daemon import HEALTH_FILE, EngineHealthFile
+from plait.engine.daemon import HEALTH_FILE, HealthFile
 from plait.engine.loop import Dependencies, Engine
 from plait.engine.merge_queue import MergeQueue
 from plait.engine.perform import Performer
@@ -34,11 +34,11 @@ from plait.store.interfaces import Journal
 from plait.store.journal_writer import open_journal_writer
 from plait.store.project_files import JOURNAL_FILE, open_project_inbox, open_state_paths
 from plait.system.sensors import MachineSensors
-from plait.system.shared_state import FileSharedState, find_shared_state_folder
-from plait.system.sleep_inhibitor import SystemSleepInhibitor
+from plait.system.shared_state import SharedState, find_shared_state_folder
+from plait.system.sleep_inhibitor import SleepInhibitor
 
 if TYPE_CHECKING:
-    from plait.forges.interfaces import Publisher
+    from plait.forges.publisher import GitPublisher
     from plait.git.interfaces import BranchMerger, Workspaces
 
 
@@ -60,7 +60,7 @@ def build_dependencies(
     place: RepoLocation, config: Config, journal: Journal, engine: Engine, reactor: SelectReactor
 ) -> Dependencies:
     folder = open_state_paths(place)
-    shared = FileSharedState(find_shared_state_folder(), engine=str(place.state))
+    shared = SharedState(find_shared_state_folder(), engine=str(place.state))
     inputs = BatchInputsCache(folder)
     emit = redact_reports(engine.enqueue, inputs.get_redactor)
     workers = WorkerPool(reactor)
@@ -87,10 +87,10 @@ def build_dependencies(
         performer=Performer(context, attempts, merge_queue, shared),
         attempts=attempts,
         status_writer=StatusWriter(open_source_writer(place), reactor, workers, emit),
-        capacity=CapacityReporter(sensors, str(place.top), disk_full_reason=lambda: workspaces.disk_full_reason),
+        capacity=CapacityReporter(sensors.read, str(place.top), disk_full_reason=lambda: workspaces.disk_full_reason),
         shared=shared,
-        sleep_inhibitor=SystemSleepInhibitor(enabled=config.engine.keep_awake),
-        health=EngineHealthFile(place.state / HEALTH_FILE),
+        sleep_inhibitor=SleepInhibitor(enabled=config.engine.keep_awake),
+        health=HealthFile(place.state / HEALTH_FILE),
         workers=workers,
         conflict_predictor=ConflictPredictor(context, workspaces.preview_commit, lambda: merge_queue.merger),
         listeners=tuple(open_listeners(place, config, journal.id)),
@@ -124,7 +124,7 @@ def open_integrator(place: RepoLocation, config: Config) -> BranchMerger:
     )
 
 
-def open_publisher(place: RepoLocation) -> Publisher:
-    from plait.forges.publisher import GitPublisher  # only for batches that are published
+def open_publisher(place: RepoLocation) -> GitPublisher:
+    from plait.forges import publisher  # only for batches that are published
 
-    return GitPublisher(place)
+    return publisher.GitPublisher(place)

@@ -28,7 +28,7 @@ from plait.core.task import Attempt, Step, Task
 from plait.engine.context import EngineContext
 from plait.runtime.executor import AttemptFile, AttemptKind, AttemptLimits, AttemptSpec
 from plait.store.batch_inputs import BatchInputs, BatchInputsError
-from plait.system.interfaces import SharedState
+from plait.system.shared_state import SharedState
 
 CHECK_TAIL_BYTES = 4 << 10  # of a failed check's output that the next attempt is given
 

@@ -6,12 +6,12 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 
-from plait.core.capacity import describe_shortage, find_capacity_change, shared_capacity
+from plait.core.capacity import MachineReadings, describe_shortage, find_capacity_change, shared_capacity
 from plait.core.reports import ClockJumped, PressureChanged, RateLimited, Report
 from plait.core.state import State
 from plait.core.task import Attempt
 from plait.engine.attempts import Attempts
-from plait.system.interfaces import OtherEngines, Sensors
+from plait.system.shared_state import OtherEngines
 
 CLOCK_JUMP_SECONDS = 1.0  # that the wall clock and the monotonic clock may differ by
 MEMORY_CHECK_SECONDS = 5.0  # between two measurements of running attempts
@@ -22,17 +22,17 @@ class CapacityReporter:
 
     def __init__(
         self,
-        sensors: Sensors,
+        read_sensors: Callable[[], MachineReadings],
         where: str,
         wall: Callable[[], float] = time.time,
         disk_full_reason: Callable[[], str | None] = lambda: None,
     ) -> None:
-        self._sensors = sensors
+        self._read_sensors = read_sensors
         self._disk_full_reason = disk_full_reason
         self._wall = wall
         self._where = where
         self._offset = self._wall() - time.monotonic()
-        self._reading = sensors.read()
+        self._reading = read_sensors()
         self._other_engines: OtherEngines | None = None
         self._has_new_reading = True  # that was not reported yet
         self._memory_checked_at = time.monotonic()
@@ -48,7 +48,7 @@ class CapacityReporter:
 
     def read_sensors(self, attempts: Attempts) -> None:
         """Read the sensors and, less often, the memory that running attempts use."""
-        self._reading, self._has_new_reading = self._sensors.read(), True
+        self._reading, self._has_new_reading = self._read_sensors(), True
         now = time.monotonic()
         if attempts.running and now - self._memory_checked_at >= MEMORY_CHECK_SECONDS:
             self._memory_checked_at = now

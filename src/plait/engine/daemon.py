@@ -89,8 +89,8 @@ def _reap_zombies() -> None:
         _started.remove(pid)
 
 
-class EngineHealthFile:
-    """A HealthFile. That it can't be written is no error."""
+class HealthFile:
+    """What stops the engine, for clients to read; not in the journal. That it can't be written is no error."""
 
     def __init__(self, path: Path) -> None:
         self._path = path

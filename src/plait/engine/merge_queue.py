@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from plait.core.decisions import AttemptStarted, MergeStarted, PublishStarted, RebuildStarted
 from plait.core.errors import PlaitError, describe_error
@@ -28,9 +29,11 @@ from plait.core.task import Attempt, Step
 from plait.core.views import BatchView, make_batch_view
 from plait.engine.commit_contents import EditFiles, build_merge_message
 from plait.engine.context import EngineContext
-from plait.forges.interfaces import Publisher
 from plait.git.interfaces import BranchMerger, ChangeGoneError
 from plait.system import log
+
+if TYPE_CHECKING:
+    from plait.forges.publisher import GitPublisher
 
 
 class MergeQueue:
@@ -40,7 +43,7 @@ class MergeQueue:
         self,
         context: EngineContext,
         open_merger: Callable[[], BranchMerger],
-        open_publisher: Callable[[], Publisher],
+        open_publisher: Callable[[], GitPublisher],
     ) -> None:
         self._open_merger = open_merger
         self._open_publisher = open_publisher
@@ -54,7 +57,7 @@ class MergeQueue:
         return self._open_merger()
 
     @cached_property
-    def publisher(self) -> Publisher:
+    def publisher(self) -> GitPublisher:
         return self._open_publisher()
 
     def merge(self, order: MergeStarted) -> None:

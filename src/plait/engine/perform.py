@@ -45,7 +45,7 @@ from plait.engine.attempts import Attempts
 from plait.engine.context import EngineContext
 from plait.engine.merge_queue import MergeQueue
 from plait.system import log
-from plait.system.interfaces import SharedState
+from plait.system.shared_state import SharedState
 
 
 class Performer:

@@ -1,17 +1,30 @@
-"""What plait's own agent processes (model jobs, the contest referee, applied replies) share: errors, output, signals."""
+"""What plait's own agent processes (model jobs, the contest referee, applied replies) share.
+
+Errors, output, signals, and running an agent's tool as a child.
+"""
 
 from __future__ import annotations
 
 import json
 import os
 import signal
-from collections.abc import Callable
+import subprocess
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from types import FrameType
 from typing import NoReturn
 
+from plait.agents.interface import AgentEvent, OutputParser
+from plait.agents.output_parser import JsonLinesParser
+from plait.core.fast_dataclass import dataclass
+from plait.core.reports import Outcome
 from plait.core.status import Category
 
+_CHUNK_BYTES = 64 << 10
+_MAX_LINE_BYTES = 8 << 20  # of one line that are parsed: a whole message may be in it
+_EXIT_TAIL_BYTES = 8 << 10  # that an exit is classified by
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -70,3 +83,58 @@ def write_stdout(data: bytes) -> None:
 def print_event(kind: str, *, redact: Callable[[str], str] = str, **values: object) -> None:
     """One JSON line for `agents.drivers.plait_protocol`."""
     write_stdout(f"{redact(json.dumps({'type': kind, **values}))}\n".encode())
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """`code` as in a shell. `message` is the last message of a tool that prints JSON, None for others; `output` is the end
+    of what it printed.
+    """
+
+    code: int
+    outcome: Outcome
+    message: str | None
+    output: str
+
+
+def run_tool(
+    tool: subprocess.Popen[bytes],
+    parser: OutputParser,
+    *,
+    max_bytes: int,
+    on_output: Callable[[bytes], None] = lambda _: None,
+    on_event: Callable[[AgentEvent], None] = lambda _: None,
+) -> ToolResult:
+    """Parse what a tool prints until it has ended; it is ended with this process. At most `max_bytes` are kept."""
+    kept: deque[bytes] = deque()
+    size = 0
+    with tool:
+        try:
+            for line in _read_lines(tool, on_output):
+                kept.append(line)
+                size += len(line)
+                while size - len(kept[0]) >= max_bytes:
+                    size -= len(kept.popleft())
+                for event in parser.feed(line.decode("utf-8", "replace").removesuffix("\n")):
+                    on_event(event)
+        except BaseException:
+            tool.terminate()  # a signal to this process is meant for the tool
+            raise
+    code = 128 - tool.returncode if tool.returncode < 0 else tool.returncode
+    output = b"".join(kept).decode("utf-8", "replace")
+    outcome = parser.finish(code, output[-_EXIT_TAIL_BYTES:], time.time())
+    return ToolResult(code, outcome, parser.last_message if isinstance(parser, JsonLinesParser) else None, output)
+
+
+def _read_lines(tool: subprocess.Popen[bytes], on_output: Callable[[bytes], None]) -> Iterator[bytes]:
+    """Each line as it arrives; an endless line is cut at the limit."""
+    assert tool.stdout is not None
+    rest = b""
+    while piece := tool.stdout.read(_CHUNK_BYTES):
+        on_output(piece)
+        *whole, rest = (rest + piece).split(b"\n")
+        for line in whole:
+            yield line + b"\n"
+        rest = rest[:_MAX_LINE_BYTES]
+    if rest:
+        yield rest

@@ -8,24 +8,21 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
-from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import IO, NoReturn
+from typing import NoReturn
 
 import msgspec
 
 from plait.agents.interface import AgentSpec
 from plait.agents.model_jobs.answer import parse_reply_files
 from plait.agents.model_jobs.edit_blocks import format_errors
-from plait.agents.output_parser import JsonLinesParser
 from plait.agents.plain_text import to_plain_text
 from plait.agents.table import load_agent
 from plait.core.errors import PlaitError
 from plait.core.fast_dataclass import dataclass
 from plait.core.status import Category
-from plait.runtime.agent_process import run_until_signal, write_stdout
+from plait.runtime.agent_process import run_tool, run_until_signal, write_stdout
 from plait.runtime.atomic_apply import StagedWrites
 from plait.runtime.workspace_files import StagingError
 
@@ -43,15 +40,6 @@ _TAIL_BYTES = 8 << 10  # bytes of output from which an exit is classified
 class ReplySpec:
     agent: AgentSpec
     workspace: str
-
-
-@dataclass(frozen=True, slots=True)
-class _ToolResult:
-    """A tool's last message and the end of its output; `ok`: both its report and its exit status say success."""
-
-    code: int
-    answer: str
-    ok: bool
 
 
 def encode_reply_spec(spec: ReplySpec) -> str:
@@ -81,48 +69,16 @@ def _run_main(words: list[str]) -> int:
         _print_message("usage: python -m plait.runtime.apply_reply SPEC -- COMMAND…")
         return _FAILED
     spec = msgspec.json.decode(Path(words[0]).read_bytes(), type=ReplySpec)
+    parser = load_agent(spec.agent).create_parser()
     try:
-        heard = _run_tool(spec, words[2:])
+        tool = subprocess.Popen(words[2:], stdout=subprocess.PIPE, bufsize=0)  # the agent's own words
     except (FileNotFoundError, PermissionError) as error:
         _print_message(f"{words[2]} can't be run: {error.strerror}")
         return _NOT_FOUND if isinstance(error, FileNotFoundError) else _NOT_RUN
-    return _apply(Path(spec.workspace), heard.answer) if heard.ok else heard.code
-
-
-def _run_tool(spec: ReplySpec, argv: list[str]) -> _ToolResult:
-    listener = load_agent(spec.agent).create_parser()
-    printed: deque[bytes] = deque()
-    size = 0
-    with subprocess.Popen(argv, stdout=subprocess.PIPE, bufsize=0) as tool:  # the agent's own words
-        assert tool.stdout is not None
-        try:
-            for line in _read_lines(tool.stdout):
-                printed.append(line)
-                size += len(line)
-                while size - len(printed[0]) >= _MAX_OUTPUT_BYTES:
-                    size -= len(printed.popleft())
-                listener.feed(line.decode("utf-8", "replace").removesuffix("\n"))
-        except BaseException:
-            tool.terminate()  # a signal to this process is meant for the tool
-            raise
-    code = 128 - tool.returncode if tool.returncode < 0 else tool.returncode
-    text = b"".join(printed).decode("utf-8", "replace")
-    ended = listener.finish(code, text[-_TAIL_BYTES:], time.time())
-    said = listener.last_message if isinstance(listener, JsonLinesParser) else text
-    return _ToolResult(code, said, code == 0 and ended.category in {Category.OK, Category.EMPTY})
-
-
-def _read_lines(stream: IO[bytes]) -> Iterator[bytes]:
-    """Each line as it arrives, passed through first; an endless line is cut at the limit."""
-    rest = b""
-    while piece := stream.read(_CHUNK_BYTES):
-        write_stdout(piece)
-        *whole, rest = (rest + piece).split(b"\n")
-        for line in whole:
-            yield line + b"\n"
-        rest = rest[:_MAX_LINE_BYTES]
-    if rest:
-        yield rest
+    result = run_tool(tool, parser, max_bytes=_MAX_OUTPUT_BYTES, on_output=write_stdout)
+    if result.code or result.outcome.category not in {Category.OK, Category.EMPTY}:
+        return result.code
+    return _apply(Path(spec.workspace), result.output if result.message is None else result.message)
 
 
 def _apply(workspace: Path, said: str) -> int:

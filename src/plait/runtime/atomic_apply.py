@@ -8,7 +8,6 @@ New and old contents are in a staging folder in the workspace: on the same file 
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import re
 import stat
@@ -18,6 +17,8 @@ from itertools import pairwise
 from pathlib import Path
 from types import TracebackType
 from typing import Self
+
+import msgspec
 
 from plait.agents.model_jobs.safe_paths import STAGING_DIR, make_path_key
 from plait.core.fast_dataclass import dataclass
@@ -250,11 +251,10 @@ def _find_clashes(files: Mapping[str, str]) -> Iterator[str]:
             yield f"{one} can't be a file and the folder of {other}"
 
 
-_NAME = re.compile(r"[0-9]{1,6}-[0-9]{1,6}\Z")
+_STAGED_NAME = re.compile(r"[0-9]{1,6}-[0-9]{1,6}\Z")
 
 
-@dataclass(frozen=True, slots=True)
-class StagedWrite:
+class StagedWrite(msgspec.Struct, frozen=True, array_like=True):
     """One file of a layer. `name` is its name in the staging folder; `old` (None: no file) and `new` are digests."""
 
     path: str
@@ -263,63 +263,43 @@ class StagedWrite:
     old: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class WriteLayer:
+class WriteLayer(msgspec.Struct, frozen=True):
     """`made` are the folders that it creates, the outermost first."""
 
     writes: tuple[StagedWrite, ...]
     made: tuple[str, ...]
 
 
+class _Record(msgspec.Struct):
+    """As stored."""
+
+    layers: list[WriteLayer]
+    version: int = 1
+
+
 def hash_content(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
-
-
-def encode_layers(layers: list[WriteLayer]) -> bytes:
-    rows = [
-        {"writes": [[w.path, w.name, w.new, w.old] for w in layer.writes], "made": list(layer.made)} for layer in layers
-    ]
-    return json.dumps({"version": 1, "layers": rows}).encode()
 
 
 def decode_layers(data: bytes) -> list[WriteLayer]:
     """The agent in the workspace may have written this record, so every path is checked."""
     try:
-        said = json.loads(data)
-        return [_parse_layer(row) for row in said["layers"]]
-    except (ValueError, KeyError, TypeError, IndexError, RecursionError) as error:
+        layers = msgspec.json.decode(data, type=_Record).layers
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise StagingError("the record of what was being written is damaged") from error
-
-
-def _parse_layer(row: dict[str, list[object]]) -> WriteLayer:
-    made = tuple(check_path(str(path)) for path in row["made"])
-    return WriteLayer(tuple(_parse_write(each) for each in row["writes"]), made)
-
-
-def _parse_write(row: object) -> StagedWrite:
-    if not isinstance(row, list):
-        raise TypeError
-    path, name, new, old = row
-    if not _NAME.match(str(name)):
-        raise ValueError
-    return StagedWrite(check_path(str(path)), str(name), str(new), None if old is None else str(old))
+    for layer in layers:
+        for path in (*layer.made, *(write.path for write in layer.writes)):
+            check_path(path)
+        if not all(_STAGED_NAME.match(write.name) for write in layer.writes):
+            raise StagingError("the record of what was being written is damaged")
+    return layers
 
 
 RECORD_FILE = "record"
-
-
 _IGNORE_FILE = ".gitignore"
-
-
 _IGNORE_ALL = b"*\n"
-
-
 _CREATE_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-
-
 _DEFAULT_MODE = 0o666
-
-
 _MAX_RECORD_BYTES = 16 << 20  # bytes of a record
 
 
@@ -384,7 +364,7 @@ class StagingFolder:
         if not layers:
             self.remove_record()
             return
-        self.put(f"{RECORD_FILE}.new", encode_layers(layers), 0o600)
+        self.put(f"{RECORD_FILE}.new", msgspec.json.encode(_Record(layers)), 0o600)
         os.rename(f"{RECORD_FILE}.new", RECORD_FILE, src_dir_fd=self.fd, dst_dir_fd=self.fd)
         os.fsync(self.fd)
 

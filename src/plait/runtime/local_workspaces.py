@@ -148,16 +148,19 @@ class LocalWorkspaces:
     def _write_setup(self, spec: AttemptSpec) -> Argv:
         """The setup is part of the attempt: its output goes to the transcript, and it is ended with it."""
         from plait.runtime.setup.preparation import is_setup_needed  # only where there are workspaces
-        from plait.runtime.setup.spec import SetupSpec, build_setup_command, write_spec
+        from plait.runtime.setup.spec import build_setup_command, build_spec, write_spec
 
-        workspace, checkout = Path(spec.workspace), Path(spec.checkout)
-        if not is_setup_needed(workspace, checkout, spec.setup):
-            return ()
         here = self.folder.attempt(spec.attempt)
-        write_spec(
-            here.setup_spec,
-            SetupSpec(workspace, checkout, spec.setup, self._setups_folder, here.path / "outfit.failed"),
+        setup = build_spec(
+            spec.setup,
+            workspace=Path(spec.workspace),
+            top=Path(spec.checkout),
+            cache=self._setups_folder,
+            failed=here.path / "outfit.failed",
         )
+        if not is_setup_needed(setup):
+            return ()
+        write_spec(here.setup_spec, setup)
         return build_setup_command(here.setup_spec)
 
     def _capture(self, spec: CaptureSpec) -> CapturedChange:

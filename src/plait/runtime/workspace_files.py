@@ -17,14 +17,8 @@ from plait.agents.model_jobs.safe_paths import PathRefusal, normalize_path
 from plait.core.errors import WorldError
 
 FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-
-
 _READ_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-
-
 _MAX_FILE_BYTES = 8 << 20  # bytes of a file that is read
-
-
 _LOCK_BUSY = {errno.EWOULDBLOCK, errno.EAGAIN}
 
 

@@ -9,37 +9,17 @@ import sys
 from plait.system.process_identity import Process
 
 if sys.platform == "linux":
-    from plait.system.procfs import (
-        boot_id,
-        clock_ticks,
-        command_line,
-        list_processes,
-        memory_footprint,
-        read_process,
-        start_time,
-    )
+    from plait.system import procfs as _source
 else:
-    from plait.system.psutil_processes import (
-        boot_id,
-        clock_ticks,
-        command_line,
-        list_processes,
-        memory_footprint,
-        read_process,
-        start_time,
-    )
+    from plait.system import psutil_processes as _source
 
-__all__ = [
-    "boot_id",
-    "clock_ticks",
-    "command_line",
-    "list_processes",
-    "memory_footprint",
-    "open_pidfd",
-    "read_process",
-    "send_signal",
-    "start_time",
-]
+boot_id = _source.boot_id
+clock_ticks = _source.clock_ticks
+command_line = _source.command_line
+list_processes = _source.list_processes
+memory_footprint = _source.memory_footprint
+read_process = _source.read_process
+start_time = _source.start_time
 
 
 def open_pidfd(pid: int) -> int | None:

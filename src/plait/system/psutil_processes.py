@@ -7,20 +7,18 @@ import time
 from collections.abc import Iterable
 from contextlib import suppress
 
+import psutil
+
 from plait.system.process_identity import TAG_VARIABLE, Process
 
 _TICKS = 100
 
 
 def list_processes() -> list[Process]:
-    import psutil  # costs a moment, and only where there is no /proc
-
     return [found for pid in psutil.pids() if (found := read_process(pid)) is not None]
 
 
 def read_process(pid: int) -> Process | None:
-    import psutil  # costs a moment, and only where there is no /proc
-
     try:
         process = psutil.Process(pid)
         parent, start, state = process.ppid(), process.create_time(), process.status()
@@ -43,8 +41,6 @@ def start_time(pid: int) -> int | None:
 
 def command_line(pid: int) -> list[str]:
     """Its command line."""
-    import psutil  # costs a moment, and only where there is no /proc
-
     try:
         return psutil.Process(pid).cmdline()
     except (psutil.Error, OSError):
@@ -53,8 +49,6 @@ def command_line(pid: int) -> list[str]:
 
 def memory_footprint(pids: Iterable[int]) -> int:
     """Bytes of memory that these use together; shared memory is counted for each."""
-    import psutil  # costs a moment, and only where there is no /proc
-
     size = 0
     for pid in pids:
         with suppress(psutil.Error, OSError):

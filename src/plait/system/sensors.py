@@ -21,8 +21,8 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class _Capacity:
-    """Bytes left, and in total."""
+class Capacity:
+    """Bytes left, and in total. Of memory, what the kernel would reclaim counts as left."""
 
     left: int = PLENTY
     total: int = PLENTY
@@ -39,7 +39,7 @@ class MachineSensors:
 
     def read(self) -> MachineReadings:
         memory = self._read_memory()
-        disk = min((_read_disk(path) for path in self._paths), key=lambda share: share.left, default=_Capacity())
+        disk = min((_read_disk(path) for path in self._paths), key=lambda share: share.left, default=Capacity())
         return MachineReadings(
             memory=memory.left,
             memory_total=memory.total,
@@ -50,21 +50,18 @@ class MachineSensors:
             memory_stall=_read_or(None, self._read_memory_pressure),
         )
 
-    def _read_memory(self) -> _Capacity:
-        shares = [_read_or(_Capacity(), self._read_machine_memory)]
-        for group in self._groups:
-            limit = _read_or(None, group.memory)
-            if limit is not None:
-                shares.append(_Capacity(max(0, limit.left), limit.total))
-        return _Capacity(min(share.left for share in shares), min(share.total for share in shares))
+    def _read_memory(self) -> Capacity:
+        shares = [_read_or(Capacity(), self._read_machine_memory)]
+        shares += [_read_or(None, group.memory) or Capacity() for group in self._groups]
+        return Capacity(min(share.left for share in shares), min(share.total for share in shares))
 
-    def _read_machine_memory(self) -> _Capacity:
+    def _read_machine_memory(self) -> Capacity:
         try:
             text = (self._proc / "meminfo").read_bytes()
         except FileNotFoundError:
             return _read_psutil_memory()
         values = dict(line.split(b":", 1) for line in text.splitlines() if b":" in line)
-        return _Capacity(_parse_kilobytes(values[b"MemAvailable"]), _parse_kilobytes(values[b"MemTotal"]))
+        return Capacity(_parse_kilobytes(values[b"MemAvailable"]), _parse_kilobytes(values[b"MemTotal"]))
 
     def _count_cores(self) -> int:
         cores = _read_or(1, _count_usable_cores)
@@ -91,14 +88,14 @@ def _parse_kilobytes(text: bytes) -> int:
     return int(text.split()[0]) * _KILO
 
 
-def _read_psutil_memory() -> _Capacity:
+def _read_psutil_memory() -> Capacity:
     import psutil  # only where there is no /proc
 
     try:
         values = psutil.virtual_memory()
     except (RuntimeError, psutil.Error) as error:
         raise OSError(str(error)) from error
-    return _Capacity(values.available, values.total)
+    return Capacity(values.available, values.total)
 
 
 def _count_usable_cores() -> int:
@@ -106,7 +103,7 @@ def _count_usable_cores() -> int:
     return len(allowed(0)) if allowed else os.cpu_count() or 1
 
 
-def _read_disk(path: Path) -> _Capacity:
+def _read_disk(path: Path) -> Capacity:
     for place in (path, *path.parents):
         try:
             values = os.statvfs(place)
@@ -115,9 +112,9 @@ def _read_disk(path: Path) -> _Capacity:
         except (OSError, ValueError):
             break
         if values.f_blocks:  # some file systems don't report it
-            return _Capacity(values.f_bavail * values.f_frsize, values.f_blocks * values.f_frsize)
+            return Capacity(values.f_bavail * values.f_frsize, values.f_blocks * values.f_frsize)
         break
-    return _Capacity()
+    return Capacity()
 
 
 def _read_load(proc: Path) -> float:
@@ -135,21 +132,13 @@ _UNLIMITED = 1 << 60
 
 
 @dataclass(frozen=True, slots=True)
-class MemoryLimit:
-    """Bytes left, and in total; what the kernel would reclaim counts as left."""
-
-    left: int
-    total: int
-
-
-@dataclass(frozen=True, slots=True)
 class Cgroup:
     """One cgroup; None is no limit. Raises OSError for a missing file, ValueError for a damaged one."""
 
     path: Path
     unified: bool
 
-    def memory(self) -> MemoryLimit | None:
+    def memory(self) -> Capacity | None:
         return self._memory_v2() if self.unified else self._memory_v1()
 
     def cores(self) -> float | None:
@@ -159,7 +148,7 @@ class Cgroup:
             (quota,), (period,) = (_read_words(self.path / f"cpu.cfs_{what}_us") for what in ("quota", "period"))
         return None if quota in {"max", "-1"} else int(quota) / max(1, int(period))
 
-    def _memory_v2(self) -> MemoryLimit | None:
+    def _memory_v2(self) -> Capacity | None:
         # Above `high` a group is not killed but slowed down until nothing moves.
         raw = [word for name in ("max", "high") for word in _read_words(self.path / f"memory.{name}")]
         limits = [int(word) for word in raw if word != "max"]
@@ -169,17 +158,17 @@ class Cgroup:
             min(limits), "memory.current", ("inactive_file", "active_file", "slab_reclaimable")
         )
 
-    def _memory_v1(self) -> MemoryLimit | None:
+    def _memory_v1(self) -> Capacity | None:
         total = int(_read_words(self.path / "memory.limit_in_bytes")[0])
         if total >= _UNLIMITED:
             return None
         return self._compute_memory_left(total, "memory.usage_in_bytes", ("total_inactive_file", "total_active_file"))
 
-    def _compute_memory_left(self, total: int, usage: str, droppable: tuple[str, ...]) -> MemoryLimit:
+    def _compute_memory_left(self, total: int, usage: str, droppable: tuple[str, ...]) -> Capacity:
         fields = _read_words(self.path / "memory.stat")
         values = dict(zip(fields[::2], fields[1::2], strict=False))
         used = int(_read_words(self.path / usage)[0]) - sum(int(values.get(name, 0)) for name in droppable)
-        return MemoryLimit(min(total, max(0, total - used)), total)
+        return Capacity(min(total, max(0, total - used)), total)
 
 
 def find_cgroups(root: Path) -> tuple[Cgroup, ...]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import field
 from math import isfinite
 from pathlib import Path
 from typing import TypeVar
@@ -15,7 +16,6 @@ from plait.core.fast_dataclass import dataclass
 from plait.system import shared_files
 from plait.system.atomic_files import read_regular_file, replace_file
 from plait.system.engine_slots import EngineRegistry, OtherEngine
-from plait.system.interfaces import OtherEngines
 from plait.system.port_leases import DEFAULT_PORTS, PortLeases
 from plait.system.shared_files import SharedLock
 
@@ -23,8 +23,21 @@ _MAX_NAMED_ENGINES = 3  # engines that `who` names
 T = TypeVar("T")
 
 
-class FileSharedState:
-    """A SharedState for one thread. The process must not fork while it is open: a child would keep its locks.
+@dataclass(frozen=True, slots=True)
+class OtherEngines:
+    """What the user's other engines do: slots in use, and refusals by providers with the time they end.
+
+    `waiting` engines have something ready to start but no slot.
+    """
+
+    slots: int = 0
+    who: str = ""
+    waiting: int = 0
+    refusals: Mapping[str, float] = field(default_factory=dict)
+
+
+class SharedState:
+    """For one thread. The process must not fork while it is open: a child would keep its locks.
 
     `engine` is its name and identity across crashes, one per state folder. Never raises.
     """
@@ -54,11 +67,16 @@ class FileSharedState:
 
     @contextmanager
     def lock(self) -> Iterator[OtherEngines]:
+        """No other engine takes slots while this is held."""
         with self._locked():
             self._tolerate_errors("entry", None, self._engines.register)
             yield self._tolerate_errors("others", OtherEngines(), self._read_others)
 
     def record_usage(self, slots: int, pids: Sequence[int], *, waiting: bool = False) -> None:
+        """With the lock held: the slots of this engine and their processes (which count on if it dies).
+
+        `waiting`: it has more to start, and asks the others to leave it a share.
+        """
         with self._locked():
             self._tolerate_errors("entry", None, lambda: self._engines.hold(slots, pids, waiting=waiting))
 
@@ -67,6 +85,7 @@ class FileSharedState:
             self._tolerate_errors("refusals", None, lambda: self._refusals.record(provider, until, time.time()))
 
     def lease_ports(self, batch: str, task: str) -> range:
+        """A block of free ports for a task, the same one each time until it is given back."""
         spare = self._tolerate_errors("ports", None, lambda: self._leases.reuse_spare(batch, task))
         if spare is not None:
             return spare

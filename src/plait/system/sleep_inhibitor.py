@@ -23,7 +23,7 @@ _MACOS = ("caffeinate", "-i", "cat")
 _COMMAND = _MACOS if sys.platform == "darwin" else _LINUX
 
 
-class SystemSleepInhibitor:
+class SleepInhibitor:
     """Does nothing where the system cannot; `problem` says why."""
 
     def __init__(self, *, enabled: bool) -> None:

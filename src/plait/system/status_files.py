@@ -19,13 +19,13 @@ from contextlib import contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
 
+from plait.core.errors import WorldError
 from plait.core.fast_dataclass import dataclass
 from plait.core.plan import Problem, Severity
 from plait.core.task import Origin
 from plait.sources.status_changes import Rewrite, StatusChange, StatusFileWriter
 from plait.sources.text import encode
 from plait.system import file_exchange
-from plait.system.interfaces import SourceWriteError
 from plait.system.locks import try_lock
 from plait.system.merging_write import (
     MAX_REMEMBERED_VERSIONS,
@@ -42,6 +42,10 @@ from plait.system.merging_write import (
 # Another plait holds it for as long as one write takes: moments, or a second or two when others write too.
 _LOCK_ATTEMPTS = 600
 _LOCK_POLL_SECONDS = 0.05
+
+
+class SourceWriteError(WorldError):
+    """Statuses could not be written to a source; its file is complete, with all that people saved."""
 
 
 @contextmanager

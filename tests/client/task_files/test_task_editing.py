@@ -12,7 +12,7 @@ from hypothesis import given, settings, strategies as st
 from plait.client.api_errors import FieldError, NotFoundError, StateError
 from plait.config.keys import KEYS_BY_NAME
 from plait.core.plan import Severity
-from plait.system.interfaces import SourceWriteError
+from plait.system.status_files import SourceWriteError
 from tests.support.task_files import Checkout
 
 TASK = """\

@@ -84,6 +84,10 @@ class Bench:
         self.git("worktree", "add", "-q", "--detach", str(path))
         return path
 
+    def build_spec(self, workspace: Path, outfit: WorkspaceSetup, spare: int = MIN_FREE_BYTES) -> SetupSpec:
+        failed = self.root / f"{workspace.name}.failed"
+        return spec.build_spec(outfit, workspace=workspace, top=self.top, cache=self.cache, failed=failed, spare=spare)
+
     def start(
         self,
         workspace: Path,
@@ -94,8 +98,7 @@ class Bench:
         prefix: tuple[str, ...] = (),
     ) -> subprocess.Popen[str]:
         spec_file = self.root / f"{workspace.name}.json"
-        failed = self.root / f"{workspace.name}.failed"
-        spec.write_spec(spec_file, SetupSpec(workspace, self.top, outfit, self.cache, failed, spare=spare))
+        spec.write_spec(spec_file, self.build_spec(workspace, outfit, spare))
         process = subprocess.Popen(
             [*prefix, *spec.build_setup_command(spec_file), *(argv or DONE)],
             cwd=workspace,
@@ -130,7 +133,7 @@ class Bench:
         return self.end(workspace, process)
 
     def wanted(self, workspace: Path, outfit: WorkspaceSetup) -> bool:
-        return preparation.is_setup_needed(workspace, self.top, outfit)
+        return preparation.is_setup_needed(self.build_spec(workspace, outfit))
 
     def until(self, true: Callable[[], bool]) -> None:
         """Wait for it."""

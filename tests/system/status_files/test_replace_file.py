@@ -11,8 +11,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from plait.system.interfaces import SourceWriteError
-from plait.system.status_files import replace_file_text
+from plait.system.status_files import SourceWriteError, replace_file_text
 from tests.support.status_file import StatusFileSetup, intercept_steps
 
 BEFORE = "# Walls\n\nOf brick.\n\nTall.\n"

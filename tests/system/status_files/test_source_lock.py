@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from plait.system.interfaces import SourceWriteError
-from plait.system.status_files import hold_file_lock
+from plait.system.status_files import SourceWriteError, hold_file_lock
 from tests.support.status_file import StatusFileSetup
 
 

@@ -17,8 +17,7 @@ from plait.core.task import Origin
 from plait.sources.source_model import SourceStatus
 from plait.sources.status_changes import StatusFileWriter
 from plait.sources.text import decode
-from plait.system.interfaces import SourceWriteError
-from plait.system.status_files import WriteResult, write_statuses
+from plait.system.status_files import SourceWriteError, WriteResult, write_statuses
 from tests.support.status_file import StatusFileSetup, make_change, rewrite_statuses
 
 pytestmark = pytest.mark.usefixtures("_either_way")

@@ -16,8 +16,7 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from plait.system import file_exchange
-from plait.system.interfaces import SourceWriteError
-from plait.system.status_files import WriteResult
+from plait.system.status_files import SourceWriteError, WriteResult
 from tests.support.status_file import StatusFileSetup, intercept_steps
 
 START = "# Tasks\none: pending\ntwo: pending\nthree: pending\n"
@@ -132,7 +131,7 @@ def test_a_limit_on_the_size_of_files(site: StatusFileSetup) -> None:
 FILL = """
 import sys
 from pathlib import Path
-from plait.system.interfaces import SourceWriteError
+from plait.system.status_files import SourceWriteError
 from tests.support.status_file import StatusFileSetup
 site = StatusFileSetup(Path(sys.argv[1]))
 text = "one: pending\\n" + "x" * 100_000

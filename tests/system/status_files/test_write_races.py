@@ -13,8 +13,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from plait.system import file_exchange
-from plait.system.interfaces import SourceWriteError
-from plait.system.status_files import WriteResult
+from plait.system.status_files import SourceWriteError, WriteResult
 from tests.support.status_file import StatusFileSetup, do_nothing
 
 either_way = pytest.mark.usefixtures("_either_way")

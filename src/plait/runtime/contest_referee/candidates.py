@@ -25,8 +25,6 @@ _FIXED_IDENTITY = {
 
 
 _MAX_FILES_SHOWN = 3
-
-
 _MAX_KEPT_PATHS = 2000  # paths: more than a command line should hold
 
 
@@ -108,11 +106,7 @@ def _escape_pattern(path: str) -> str:
 
 
 _TAIL_BYTES = 16 << 10  # bytes of its output that are searched for the number
-
-
 _MAX_MESSAGE_CHARS = 200  # characters
-
-
 _NUMBER = re.compile(r"[-+]?(?:\d{1,30}(?:\.\d{0,30})?|\.\d{1,30})(?:[eE][-+]?\d{1,3})?")
 
 

@@ -9,14 +9,12 @@ import os
 import re
 import subprocess
 import time
-from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from random import Random
 from typing import IO
 
-from plait.agents.interface import Activity, Agent, AgentSpec, AttemptContext, SpendUpdated
-from plait.agents.output_parser import JsonLinesParser
+from plait.agents.interface import Activity, Agent, AgentEvent, AgentSpec, AttemptContext, SpendUpdated
 from plait.agents.table import load_agent
 from plait.core.errors import PlaitError
 from plait.core.fast_dataclass import dataclass
@@ -24,16 +22,12 @@ from plait.core.reports import Outcome
 from plait.core.settings import NO_SPEND, Spend
 from plait.core.status import Category
 from plait.core.task import Attempt, Step, Task
-from plait.runtime.agent_process import JobError
+from plait.runtime.agent_process import JobError, run_tool
 from plait.runtime.contest_referee.referee_output import RefereeReporter
 from plait.system.atomic_files import make_private_folder, write_private_file
 
 _MAX_DIFF_CHARS = 200_000  # characters for all diffs together
-
-
 _MAX_TASK_CHARS = 20_000
-
-
 _ORDER = re.compile(r"^[\s>*_`#-]*ORDER[\s*_`]*:[\s*_`]*(.+?)[\s*_`.]*$", re.MULTILINE)
 
 
@@ -99,23 +93,8 @@ def _fence_diff(text: str) -> str:
 
 
 MAX_ASKS = 2  # times
-
-
 _CANDIDATE_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-
-
-_CHUNK_BYTES = 64 << 10
-
-
-_MAX_LINE_BYTES = 8 << 20  # bytes of one line that are parsed: a whole message may be in it
-
-
 _MAX_KEPT_BYTES = 1 << 20  # bytes of its output that are kept
-
-
-_EXIT_TAIL_BYTES = 8 << 10  # bytes of output from which an exit is classified
-
-
 # Temporary failures: the contest waits instead of being decided without its judge.
 _TEMPORARY = frozenset({Category.RATE_LIMIT, Category.OVERLOADED, Category.NETWORK})
 
@@ -197,8 +176,8 @@ class ContestJudge:
     def _run_tool(
         self, agent: Agent, argv: tuple[str, ...], env: Mapping[str, str], stdin: IO[bytes] | None
     ) -> _JudgeAnswer:
-        listener, printed, before = agent.create_parser(), _OutputTail(), self._spent
-        with subprocess.Popen(  # the judge's own words
+        before = self._spent
+        tool = subprocess.Popen(  # the judge's own words
             argv,
             cwd=self._workspace,
             env={**os.environ, **env},
@@ -206,53 +185,20 @@ class ContestJudge:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             bufsize=0,
-        ) as tool:
-            assert tool.stdout is not None
-            for line in _read_lines(tool.stdout):
-                printed.add(line)
-                for signal in listener.feed(line.decode("utf-8", "replace").removesuffix("\n")):
-                    if isinstance(signal, Activity):
-                        self._reporter.report_activity(f"{self._spec.name}: {signal.text}")
-                    elif isinstance(signal, SpendUpdated):
-                        self._report_spend(before + signal.spend)
-        code = 128 - tool.returncode if tool.returncode < 0 else tool.returncode
-        text = printed.text()
-        outcome = listener.finish(code, text[-_EXIT_TAIL_BYTES:], time.time())
-        self._report_spend(before + outcome.spend)
-        said = listener.last_message if isinstance(listener, JsonLinesParser) else ""
+        )
+
+        def report(event: AgentEvent) -> None:
+            if isinstance(event, Activity):
+                self._reporter.report_activity(f"{self._spec.name}: {event.text}")
+            elif isinstance(event, SpendUpdated):
+                self._report_spend(before + event.spend)
+
+        result = run_tool(tool, agent.create_parser(), max_bytes=_MAX_KEPT_BYTES, on_event=report)
+        self._report_spend(before + result.outcome.spend)
         # A tool that prints its answer as a JSON object prints it on one line.
-        return _JudgeAnswer(said or text.replace("\\n", "\n"), outcome)
+        return _JudgeAnswer(result.message or result.output.replace("\\n", "\n"), result.outcome)
 
     def _report_spend(self, spend: Spend) -> None:
         if spend != self._spent:
             self._spent = self._spent.at_least(spend)
             self._reporter.report_spend(self._spent)
-
-
-class _OutputTail:
-    """The end of the output."""
-
-    def __init__(self) -> None:
-        self._lines: deque[bytes] = deque()
-        self._size = 0
-
-    def add(self, line: bytes) -> None:
-        self._lines.append(line)
-        self._size += len(line)
-        while self._size > _MAX_KEPT_BYTES and len(self._lines) > 1:
-            self._size -= len(self._lines.popleft())
-
-    def text(self) -> str:
-        return b"".join(self._lines).decode("utf-8", "replace")
-
-
-def _read_lines(stream: IO[bytes]) -> Iterator[bytes]:
-    """Each line as it arrives; an endless line is cut at the limit."""
-    rest = b""
-    while piece := stream.read(_CHUNK_BYTES):
-        *whole, rest = (rest + piece).split(b"\n")
-        for line in whole:
-            yield line + b"\n"
-        rest = rest[:_MAX_LINE_BYTES]
-    if rest:
-        yield rest

@@ -66,27 +66,13 @@ def _parse_ollama_port(said: str) -> int:
 
 
 OLLAMA_PROGRAM = "ollama"
-
-
 _START_TIMEOUT_SECONDS = 60.0  # seconds until Ollama must answer after it was started
-
-
 _POLL_SECONDS = 0.1
-
-
 _REQUEST_TIMEOUT_SECONDS = 5.0  # seconds for an answer from this machine
-
-
 _MAX_RESPONSE_BYTES = 1 << 20  # bytes of one
-
-
 _MAX_MODELS_SHOWN = 8
-
-
 # Started through a shell that exits at once, so that Ollama has no parent here and outlives this attempt.
 _DETACHED = 'exec "$@" </dev/null >>"$PLAIT_OLLAMA_LOG" 2>&1 & echo $!'
-
-
 _LOG_TAIL_BYTES = 4096  # bytes at the end of its output
 
 

@@ -119,8 +119,6 @@ def _read_or_none(staging: StagedWrites, path: str) -> str | None:
 
 
 _EXTRA_LINES = 200  # lines that a model may write around the files
-
-
 _MAX_VERDICT_LINES = 400  # lines of one answer
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Protocol
+from typing import ClassVar
 
 from plait.agents.model_jobs.answer import JobAnswer, parse_answer, parse_reply_files
 from plait.agents.model_jobs.context import JobContext
@@ -21,27 +21,9 @@ _SYSTEM = "You change files of a repository, as the task asks. You have no tools
 _DEFAULT_MAX_FILES = 8  # assumed number of files of a task that names none, which limits the length of its answer
 
 
-class Turns(Protocol):
-    """What is to be written, in turns. `ask` is the job as reviewing and repairing need it."""
-
-    @property
-    def inputs(self) -> PromptInputs: ...
-
-    @property
-    def turns(self) -> tuple[str | None, ...]:
-        """One file per turn, or None: all remaining files."""
-
-    def max_files(self, turn: str | None) -> int:
-        """How many files the answer has, at most."""
-
-    def build_prompt(self, turn: str | None, done: Mapping[str, str], feedback: str) -> tuple[ChatMessage, ...]: ...
-
-    def parse_answer(self, turn: str | None, reply: ChatReply, staging: StagedWrites) -> JobAnswer: ...
-
-
 @dataclass(frozen=True, slots=True)
 class JobTurns:
-    """The turns of a model job."""
+    """The turns of a model job. `inputs` are also what reviewing and repairing need."""
 
     inputs: PromptInputs
     systems: Mapping[str, str]
@@ -49,11 +31,13 @@ class JobTurns:
 
     @property
     def turns(self) -> tuple[str | None, ...]:
+        """One file per turn, or None: all remaining files."""
         job = self.inputs.job
         first = (job.tests,) if job.tests else ()
         return (*first, *output_paths(job)) if job.sequential and writes_whole_files(job) else (*first, None)
 
     def max_files(self, turn: str | None) -> int:
+        """How many files the answer has, at most."""
         return 1 if turn is not None else max(1, len(output_paths(self.inputs.job)), len(self.inputs.job.targets))
 
     def build_prompt(self, turn: str | None, done: Mapping[str, str], feedback: str) -> tuple[ChatMessage, ...]:
@@ -72,7 +56,7 @@ class TaskTurns:
     touches: tuple[str, ...]
     max_lines: int
 
-    turns = (None,)
+    turns: ClassVar[tuple[str | None, ...]] = (None,)
 
     def max_files(self, turn: str | None) -> int:  # noqa: ARG002 - there is but one
         return len(self.touches) or _DEFAULT_MAX_FILES
@@ -96,6 +80,9 @@ class TaskTurns:
 
         allowed = self.touches or None
         return parse_reply_files(reply.text, read, cut=reply.cut, allowed=allowed, max_lines=self.max_lines)
+
+
+Turns = JobTurns | TaskTurns
 
 
 def make_job(touches: tuple[str, ...]) -> ModelJob:

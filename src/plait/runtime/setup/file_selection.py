@@ -13,11 +13,7 @@ from pathlib import Path
 from plait.git.command import Git
 
 INCLUDE_FILE = ".worktreeinclude"
-
-
 _MAX_BYTES = 1 << 20  # bytes of a file of patterns
-
-
 _GLOB_CHARACTERS = frozenset("*?[!\\")
 
 

@@ -24,17 +24,17 @@ from plait.runtime.setup.file_selection import (
 )
 from plait.runtime.setup.safe_copy import FilePlacer
 from plait.runtime.setup.setup_command import SetupRunner, hash_files, hash_setup
-from plait.runtime.setup.spec import SetupOptions, SetupSpec
+from plait.runtime.setup.spec import SetupSpec
 from plait.system.copy_tree import TreeCopier
 from plait.system.disk import DiskBudget
 from plait.system.stdout_messages import WarningPrinter, print_message, summarize_paths
 
 
-def is_setup_needed(workspace: Path, top: Path, options: SetupOptions) -> bool:
+def is_setup_needed(spec: SetupSpec) -> bool:
     """Whether there is anything to do for this workspace, or to warn about. A few reads, rarely a call of git."""
     try:
-        metadata = read_setup_metadata(workspace)
-        return _are_files_due(metadata, top, options) or _is_setup_due(metadata, workspace, options)
+        metadata = read_setup_metadata(spec.workspace)
+        return _are_files_due(metadata, spec) or _is_setup_due(metadata, spec)
     except (WorldError, OSError):
         return True  # trying reports what is wrong
 
@@ -42,32 +42,32 @@ def is_setup_needed(workspace: Path, top: Path, options: SetupOptions) -> bool:
 def prepare_workspace(spec: SetupSpec) -> None:
     """Do what is left to do for the workspace. Raises WorldError or OSError."""
     metadata = read_setup_metadata(spec.workspace)
-    if _are_files_due(metadata, spec.top, spec.outfit):
+    if _are_files_due(metadata, spec):
         metadata = _place_files(spec, metadata)
-    if _is_setup_due(metadata, spec.workspace, spec.outfit):
+    if _is_setup_due(metadata, spec):
         metadata = _run_setup(spec, metadata)
     if not metadata.used:
         write_setup_metadata(spec.workspace, replace(metadata, used=True))
 
 
-def _are_files_due(metadata: SetupMetadata, top: Path, options: SetupOptions) -> bool:
-    if metadata.fitted == hash_files(options):
+def _are_files_due(metadata: SetupMetadata, spec: SetupSpec) -> bool:
+    if metadata.fitted == hash_files(spec):
         return False
-    if options.copy or options.link:
+    if spec.copy or spec.link:
         return True
-    found = find_checkout_top(top)
+    found = find_checkout_top(spec.top)
     return found is not None and find_include_file(found) is not None
 
 
-def _is_setup_due(metadata: SetupMetadata, workspace: Path, options: SetupOptions) -> bool:
-    if not options.setup:
+def _is_setup_due(metadata: SetupMetadata, spec: SetupSpec) -> bool:
+    if not spec.setup:
         return False
-    there = all(os.path.lexists(workspace / path) for path in metadata.made)
-    return not (metadata.key and there and metadata.key == hash_setup(workspace, options))
+    there = all(os.path.lexists(spec.workspace / path) for path in metadata.made)
+    return not (metadata.key and there and metadata.key == hash_setup(spec))
 
 
 def _run_setup(spec: SetupSpec, metadata: SetupMetadata) -> SetupMetadata:
-    key, ours = hash_setup(spec.workspace, spec.outfit), [*metadata.ours]
+    key, ours = hash_setup(spec), [*metadata.ours]
 
     def note(paths: list[str]) -> None:
         ours.extend(paths)
@@ -91,18 +91,18 @@ def _place_files(spec: SetupSpec, metadata: SetupMetadata) -> SetupMetadata:
     write_setup_metadata(spec.workspace, replace(metadata, fitted="", ours=ours))
     if files.copies or files.links:
         _copy_and_link(spec, files, tracked, before)
-    return _save_metadata(spec, replace(metadata, fitted=hash_files(spec.outfit), ours=ours))
+    return _save_metadata(spec, replace(metadata, fitted=hash_files(spec), ours=ours))
 
 
 def _select(spec: SetupSpec) -> _SelectedFiles:
-    outfit, top = spec.outfit, find_checkout_top(spec.top)
+    top = find_checkout_top(spec.top)
     if top is None or top.samefile(spec.workspace):
-        if outfit.copy or outfit.link:
+        if spec.copy or spec.link:
             print_message("warning: there is no checkout to copy files from")
         return _SelectedFiles(spec.top)
-    links = select_files(top, outfit.link)
-    copies = select_files(top, outfit.copy, find_include_file(top))
-    for why in (*explain_missed(top, outfit.copy, copies), *explain_missed(top, outfit.link, links)):
+    links = select_files(top, spec.link)
+    copies = select_files(top, spec.copy, find_include_file(top))
+    for why in (*explain_missed(top, spec.copy, copies), *explain_missed(top, spec.link, links)):
         print_message(f"warning: {why}")
     return _SelectedFiles(top, tuple(path for path in copies if not is_covered(links, path)), tuple(links))
 

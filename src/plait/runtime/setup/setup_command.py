@@ -16,7 +16,7 @@ from plait.core.errors import WorldError
 from plait.git.command import Git
 from plait.runtime.setup.file_selection import TrackedFiles
 from plait.runtime.setup.safe_copy import FilePlacer
-from plait.runtime.setup.spec import SetupOptions, SetupSpec
+from plait.runtime.setup.spec import SetupSpec
 from plait.system.copy_tree import TreeCopier
 from plait.system.disk import DiskBudget
 from plait.system.stdout_messages import WarningPrinter, print_message, summarize_paths, to_single_line
@@ -27,22 +27,22 @@ _CHUNK_BYTES = 1 << 20
 _SHELL = "/bin/sh"
 
 
-def hash_setup(workspace: Path, options: SetupOptions) -> str:
+def hash_setup(spec: SetupSpec) -> str:
     """The cache key: a hash of the command, what it makes, the kind of machine, and the content of what it reads."""
     machine = (sys.platform, os.uname().machine)
     content = (
         1,
-        options.setup,
-        normalize_paths(options.makes),
-        normalize_paths(options.reads),
+        spec.setup,
+        normalize_paths(spec.makes),
+        normalize_paths(spec.reads),
         machine,
-        _hash_inputs(workspace, options),
+        _hash_inputs(spec.workspace, spec.reads),
     )
     return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:40]
 
 
-def hash_files(options: SetupOptions) -> str:
-    return hashlib.sha256(json.dumps((options.copy, options.link)).encode()).hexdigest()[:40]
+def hash_files(spec: SetupSpec) -> str:
+    return hashlib.sha256(json.dumps((spec.copy, spec.link)).encode()).hexdigest()[:40]
 
 
 def normalize_paths(paths: Sequence[str]) -> tuple[str, ...]:
@@ -60,9 +60,9 @@ def _normalize_path(path: str) -> str:
     return "/".join(parts)
 
 
-def _hash_inputs(workspace: Path, options: SetupOptions) -> list[tuple[str, str]]:
+def _hash_inputs(workspace: Path, reads: Sequence[str]) -> list[tuple[str, str]]:
     plain, patterns = set(), []
-    for each in normalize_paths(options.reads):
+    for each in normalize_paths(reads):
         if _GLOB & {*each} or (workspace / each).is_dir():
             patterns.append(f":(glob){each}")
         else:
@@ -100,15 +100,15 @@ class SetupRunner:
         self._note = note
         self._workspace = spec.workspace
         self._git = Git(spec.workspace)
-        self._command = spec.outfit.setup or ""
-        self._makes = normalize_paths(spec.outfit.makes)
+        self._command = spec.setup or ""
+        self._makes = normalize_paths(spec.makes)
         self._may_store = may_store
         self._has_reported_wait = False
 
     def run(self) -> tuple[str, ...]:
         """Those of `makes` that exist afterwards. Raises WorldError."""
         self._note(self._list_made(TrackedFiles(self._workspace)))
-        if not (self._makes and self._spec.outfit.reads):
+        if not (self._makes and self._spec.reads):
             self._run_command()  # its result can't be cached
         else:
             self._run_or_fetch(TreeCache(self._spec.cache))

@@ -4,53 +4,47 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import asdict
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from plait.core.errors import WorldError
 from plait.core.fast_dataclass import dataclass
 from plait.system.atomic_files import make_private_folder, replace_file
+
+if TYPE_CHECKING:
+    from plait.git.interfaces import WorkspaceSetup  # importing it would make every start of an attempt slower
 
 SETUP_FAILED_EXIT = 78
 MIN_FREE_BYTES = 1 << 30  # that copying leaves free on the disk
 MAX_CACHE_BYTES = 10 << 30  # that results of setup commands may take in the cache
 
 
-class SetupOptions(Protocol):
-    """The part of a WorkspaceSetup that is done here; importing that class would make every start slower."""
-
-    @property
-    def copy(self) -> tuple[str, ...]: ...
-    @property
-    def link(self) -> tuple[str, ...]: ...
-    @property
-    def setup(self) -> str | None: ...
-    @property
-    def reads(self) -> tuple[str, ...]: ...
-    @property
-    def makes(self) -> tuple[str, ...]: ...
-
-
 @dataclass(frozen=True, slots=True)
 class SetupSpec:
-    """`top` is the checkout, `cache` keeps results of setup commands, `failed` is the file for an error message."""
+    """`top` is the checkout, `cache` keeps results of setup commands, `failed` is the file for an error message.
+
+    The other fields are those of a WorkspaceSetup; `spare` and `keep` are the limits above.
+    """
 
     workspace: Path
     top: Path
-    outfit: SetupOptions
     cache: Path
     failed: Path
+    copy: tuple[str, ...] = ()
+    link: tuple[str, ...] = ()
+    setup: str | None = None
+    reads: tuple[str, ...] = ()
+    makes: tuple[str, ...] = ()
     spare: int = MIN_FREE_BYTES
     keep: int = MAX_CACHE_BYTES
 
 
-@dataclass(frozen=True, slots=True)
-class _ParsedOptions:
-    copy: tuple[str, ...]
-    link: tuple[str, ...]
-    setup: str | None
-    reads: tuple[str, ...]
-    makes: tuple[str, ...]
+def build_spec(  # noqa: PLR0913 - four paths
+    options: WorkspaceSetup, *, workspace: Path, top: Path, cache: Path, failed: Path, spare: int = MIN_FREE_BYTES
+) -> SetupSpec:
+    lists = (options.copy, options.link, options.setup, options.reads, options.makes)
+    return SetupSpec(workspace, top, cache, failed, *lists, spare=spare)
 
 
 def build_setup_command(spec_file: Path) -> tuple[str, ...]:
@@ -62,38 +56,17 @@ def build_setup_command(spec_file: Path) -> tuple[str, ...]:
 
 
 def write_spec(path: Path, spec: SetupSpec) -> None:
-    options = spec.outfit
-    content = {
-        "workspace": str(spec.workspace),
-        "top": str(spec.top),
-        "cache": str(spec.cache),
-        "failed": str(spec.failed),
-        "spare": spec.spare,
-        "keep": spec.keep,
-        "copy": options.copy,
-        "link": options.link,
-        "setup": options.setup,
-        "reads": options.reads,
-        "makes": options.makes,
-    }
     make_private_folder(path.parent)
     spec.failed.unlink(missing_ok=True)
-    replace_file(path, json.dumps(content).encode())
+    replace_file(path, json.dumps(asdict(spec), default=str).encode())
 
 
 def read_spec(path: Path) -> SetupSpec:
     try:
         content = json.loads(path.read_bytes())
-        lists = {name: tuple(content[name]) for name in ("copy", "link", "reads", "makes")}
-        return SetupSpec(
-            workspace=Path(content["workspace"]),
-            top=Path(content["top"]),
-            outfit=_ParsedOptions(setup=content["setup"], **lists),
-            cache=Path(content["cache"]),
-            failed=Path(content["failed"]),
-            spare=content["spare"],
-            keep=content["keep"],
-        )
+        content |= {name: Path(content[name]) for name in ("workspace", "top", "cache", "failed")}
+        content |= {name: tuple(content[name]) for name in ("copy", "link", "reads", "makes")}
+        return SetupSpec(**content)
     except (OSError, ValueError, TypeError, KeyError) as error:
         raise WorldError(f"can't read the setup file {path}: {error}") from error
 
