@@ -4,12 +4,10 @@ import pytest
 
 from plait.config.git_keys import ForgeKind
 from plait.forges.address import parse_address
-from plait.forges.forge import ForgeToken, RepoAddress
+from plait.forges.forge import ForgeError, ForgeToken, PullRequestSpec, RepoAddress, find_forge, load_forges
 from plait.forges.github import GitHub
 from plait.forges.http_client import find_proxy
-from plait.forges.interfaces import ForgeError, PullRequestSpec
 from plait.forges.pull_requests import ForgeLocation
-from plait.forges.registry import find_forge, load_forges
 
 
 @pytest.mark.parametrize(

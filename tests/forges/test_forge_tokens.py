@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from plait.config.git_keys import ForgeKind
-from plait.forges.forge import ForgeToken, RepoAddress
+from plait.forges.forge import ForgeError, ForgeToken, PullRequestSpec, RepoAddress, load_forges
 from plait.forges.gitea import Gitea
-from plait.forges.interfaces import ForgeError, PullRequestSpec
 from plait.forges.pull_requests import ForgeClient, HttpOptions
-from plait.forges.registry import load_forges
 from plait.forges.remote import push_branch, resolve_address
 from plait.forges.tokens import find_token
 from plait.git.command import Git

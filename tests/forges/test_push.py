@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from plait.core.errors import Bug
-from plait.forges.interfaces import ForgeError
+from plait.forges.forge import ForgeError
 from plait.forges.remote import (
     CommitDistance,
     PushRejectedError,

@@ -6,9 +6,7 @@ import re
 from collections.abc import Iterable
 from urllib.parse import unquote, urlsplit
 
-from plait.forges.forge import RepoAddress, is_loopback_host
-from plait.forges.interfaces import ForgeError
-from plait.forges.registry import load_forges
+from plait.forges.forge import ForgeError, RepoAddress, is_loopback_host, load_forges
 
 _INVALID_CHARS = re.compile(r"[\x00-\x20\x7f]")  # never in a URL, and some parsers would drop them
 _SCP = re.compile(r"(?:[^@/:]+@)?(\[[0-9A-Fa-f:.]+\]|[^:/@\[\]]+):(?!//)(.+)")

@@ -1,20 +1,47 @@
-"""What plait needs to know about one kind of forge; see docs/adding-a-forge.md."""
+"""What plait needs to know about one kind of forge, and which one a host belongs to; see docs/adding-a-forge.md."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass as standard_dataclass, field, replace
+from functools import cache
+from importlib import import_module
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Protocol
 from urllib.parse import quote
 
 from plait.config.git_keys import ForgeKind
+from plait.core.errors import WorldError
 from plait.core.fast_dataclass import dataclass
-from plait.forges.interfaces import PullRequestSpec
 
 if TYPE_CHECKING:
     from plait.forges.http_client import ForgeHttpClient
+
+
+@dataclass(frozen=True, slots=True)
+class PullRequestSpec:
+    """The pull request that a branch should have. `renamed`: replace the title even if a person changed it there."""
+
+    branch: str
+    target: str
+    title: str
+    body: str
+    draft: bool = False
+    renamed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PullRequestResult:
+    """`created` is False if the pull request existed already. `note` says what differs from the specification."""
+
+    url: str
+    created: bool = True
+    note: str = ""
+
+
+class ForgeError(WorldError):
+    """The forge refused or can't be used; the hint says how a person can open the pull request."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,3 +178,32 @@ class Forge(Protocol):
     def update_pull_request(
         self, client: ForgeHttpClient, route: PullRequestRoute, pull: OpenPullRequest, content: PullRequestContent
     ) -> OpenPullRequest: ...
+
+
+@cache
+def load_forges() -> dict[ForgeKind, Forge]:
+    """Every kind in the settings is implemented by the module of that name, whose FORGE is a Forge."""
+    return {kind: import_module(f"plait.forges.{kind.value}").FORGE for kind in ForgeKind if kind is not ForgeKind.AUTO}
+
+
+def find_forge(address: RepoAddress, kind: ForgeKind = ForgeKind.AUTO) -> Forge:
+    """The forge at this address. `kind` comes from the settings and decides only for hosts that plait doesn't know."""
+    forges = load_forges()
+    known = next((forge for forge in forges.values() if _is_known_host(address.host, forge)), None)
+    chosen = forges.get(kind)
+    if known is not None and chosen not in {None, known}:
+        raise ForgeError(f"{address.host} is a {known.kind} host, not {kind}", hint="Leave pr.forge unset.")
+    host_words = re.split(r"[.-]", address.host)
+    by_name = (forge for word in host_words for forge in forges.values() if word in forge.host_words)
+    forge = known or chosen or next(by_name, None)
+    if forge is None:
+        raise ForgeError(
+            f"can't tell what kind of forge {address.host} is", hint=f"Set pr.forge to one of: {', '.join(forges)}."
+        )
+    if not forge.has_nested_groups and address.path.count("/") != 1:
+        raise ForgeError(f"{address.path} isn't a repository name on {address.host}: it should be OWNER/NAME")
+    return forge
+
+
+def _is_known_host(host: str, forge: Forge) -> bool:
+    return any(host == name or (name.startswith(".") and host.endswith(name)) for name in forge.hosts)

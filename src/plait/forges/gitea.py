@@ -8,9 +8,15 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from plait.config.git_keys import ForgeKind
-from plait.forges.forge import ForgeToken, OpenPullRequest, PullRequestContent, PullRequestRoute, RepoAddress
+from plait.forges.forge import (
+    ForgeToken,
+    OpenPullRequest,
+    PullRequestContent,
+    PullRequestRoute,
+    PullRequestSpec,
+    RepoAddress,
+)
 from plait.forges.github import GitHub, GitHubPull, build_head, build_pulls_path
-from plait.forges.interfaces import PullRequestSpec
 
 if TYPE_CHECKING:
     from plait.forges.http_client import ForgeHttpClient

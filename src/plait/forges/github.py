@@ -14,9 +14,9 @@ from plait.forges.forge import (
     OpenPullRequest,
     PullRequestContent,
     PullRequestRoute,
+    PullRequestSpec,
     RepoAddress,
 )
-from plait.forges.interfaces import PullRequestSpec
 
 if TYPE_CHECKING:
     from plait.forges.http_client import ForgeHttpClient

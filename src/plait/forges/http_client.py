@@ -14,8 +14,7 @@ import msgspec
 
 from plait import __version__
 from plait.forges.address import redact_line
-from plait.forges.forge import is_loopback_host
-from plait.forges.interfaces import ForgeError
+from plait.forges.forge import ForgeError, is_loopback_host
 
 T = TypeVar("T")
 

@@ -13,7 +13,7 @@ from plait.core.reports import PublishDone, PublishFailed
 from plait.core.requests import PullRequestOverride
 from plait.core.settings import Publish
 from plait.core.views import BatchView
-from plait.forges.interfaces import ForgeError, PullRequestSpec
+from plait.forges.forge import ForgeError, PullRequestSpec
 from plait.forges.pull_requests import ForgeClient, locate_forge
 from plait.forges.remote import count_distance, fetch_target, find_default_branch, push_branch
 from plait.git.command import Git
@@ -23,7 +23,7 @@ from plait.system import log
 
 
 class GitPublisher:
-    """A Publisher."""
+    """Publishes batch branches. Used from a worker thread; publishing the same state again changes nothing."""
 
     def __init__(self, place: RepoLocation) -> None:
         self._place = place
@@ -31,6 +31,7 @@ class GitPublisher:
     def publish(
         self, order: PublishStarted, view: BatchView, kit: BatchInputs, environment: Mapping[str, str]
     ) -> PublishDone | PublishFailed:
+        """`environment` supplies tokens and credentials."""
         where, publish_target = self._place.git_dir, kit.gear.shipping
         git = Git(where, environment=environment, variables={"GIT_DIR": str(where)})
         try:

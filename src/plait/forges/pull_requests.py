@@ -13,10 +13,19 @@ from typing import TypeVar
 
 from plait.config.git_keys import ForgeKind
 from plait.core.fast_dataclass import dataclass
-from plait.forges.forge import Forge, ForgeToken, OpenPullRequest, PullRequestContent, PullRequestRoute, RepoAddress
+from plait.forges.forge import (
+    Forge,
+    ForgeError,
+    ForgeToken,
+    OpenPullRequest,
+    PullRequestContent,
+    PullRequestResult,
+    PullRequestRoute,
+    PullRequestSpec,
+    RepoAddress,
+    find_forge,
+)
 from plait.forges.http_client import ForgeHttpClient, HttpRefusedError, HttpUnreachableError
-from plait.forges.interfaces import ForgeError, PullRequestResult, PullRequestSpec
-from plait.forges.registry import find_forge
 from plait.forges.remote import find_remote, resolve_address
 from plait.forges.tokens import describe_login, find_token
 from plait.git.command import Git

@@ -8,8 +8,7 @@ import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 
 from plait.core.errors import WorldError
-from plait.forges.forge import Forge, ForgeToken, RepoAddress
-from plait.forges.interfaces import ForgeError
+from plait.forges.forge import Forge, ForgeError, ForgeToken, RepoAddress
 from plait.git.command import Git
 
 PLAIT_VARIABLE = "PLAIT_FORGE_TOKEN"

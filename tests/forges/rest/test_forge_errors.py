@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
-from plait.forges.interfaces import ForgeError, PullRequestSpec
+from plait.forges.forge import ForgeError, PullRequestSpec
 from plait.forges.pull_requests import ForgeUnreachableError, NothingToProposeError
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from plait.forges.interfaces import PullRequestSpec
+from plait.forges.forge import PullRequestSpec
 
 if TYPE_CHECKING:
     from plait.forges.pull_requests import ForgeClient

@@ -3,7 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from plait.forges.interfaces import PullRequestSpec
+from plait.forges.forge import PullRequestSpec
 
 if TYPE_CHECKING:
     from tests.forges.rest.conftest import FakeGitea, FakeGitLab, ForgeOpener

@@ -21,8 +21,7 @@ from plait.config.loading import load_config
 from plait.core.errors import ConfigError
 from plait.core.state import State
 from plait.engine.daemon import LOG_FILE, find_engine
-from plait.forges.interfaces import ForgeError
-from plait.forges.registry import find_forge
+from plait.forges.forge import ForgeError, find_forge
 from plait.forges.remote import find_remote, resolve_address
 from plait.forges.tokens import PLAIT_VARIABLE, find_token
 from plait.git.command import Git
