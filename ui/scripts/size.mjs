@@ -1,4 +1,4 @@
-// What a browser must load before the first view is there: all that index.html names, compressed as the server does it.
+// The size of what a browser loads before the first view: all files that index.html names, compressed as the server does.
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";

@@ -1,4 +1,4 @@
-// The types of the server's answers, made from its own description: `npm run types` writes them, `-- --check` compares.
+// Generates types from the server's OpenAPI document: `npm run types` writes them, `-- --check` compares.
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";

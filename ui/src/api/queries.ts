@@ -12,7 +12,7 @@ interface TaskInBatch {
 
 const NO_RUN: RunRef = { batchId: "", taskId: "" };
 
-/** Asked again whatever happens in the batch: why a task waits is a matter of the others. */
+/** Refetched after every event of the batch: why a task waits depends on other tasks. */
 export function useExplanation(run: RunRef | null) {
   const { batchId, taskId } = run ?? NO_RUN;
   return useQuery({
@@ -45,9 +45,9 @@ export function useTaskInBatch(run: RunRef | null) {
   });
 }
 
-const SOURCE_POLL_MS = 15_000; // ms: sources are files, and nobody tells when they change
+const SOURCE_POLL_MS = 15_000; // ms: sources are files, and no event tells when they change
 
-/** With its text. */
+/** A task with its text. */
 export function useTaskDetail(id: string | undefined) {
   return useQuery({
     queryKey: ["tasks", id ?? ""],
@@ -58,7 +58,7 @@ export function useTaskDetail(id: string | undefined) {
   });
 }
 
-/** BATCH, asked again whenever an event is about it; `null` asks for nothing. */
+/** BATCH, refetched after every event of the batch; `null` fetches nothing. */
 export function useBatch(batchId: string | null) {
   return useQuery({
     queryKey: ["batch", batchId],
@@ -68,7 +68,7 @@ export function useBatch(batchId: string | null) {
   });
 }
 
-/** What a batch went through, asked again whenever an event is about it. */
+/** The timeline of a batch, refetched after every event of the batch. */
 export function useTimeline(batchId: string) {
   return useQuery({
     queryKey: ["batch", batchId, "timeline"],

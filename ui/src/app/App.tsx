@@ -20,7 +20,7 @@ import { Sidebar } from "./Sidebar";
 import { isDark, setTheme, useTheme } from "./theme";
 import { useWindowTitle } from "./useWindowTitle";
 
-// The first view is the board: everything else comes when it is asked for.
+// The board is the first view; everything else is loaded on demand.
 const BatchesView = lazy(() => import("../batch/BatchesView"));
 const ReviewView = lazy(() => import("../review/ReviewView"));
 const GraphView = lazy(() => import("../graph/GraphView"));

@@ -9,7 +9,7 @@ import { useBoard } from "../store/board";
 import { refreshAccess, useAccess } from "./access";
 import styles from "./ConnectionStatus.module.css";
 
-const RECONNECT_NOTICE_MS = 1000; // ms: what is back at once was never gone
+const RECONNECT_NOTICE_MS = 1000; // ms: a short interruption isn't shown
 
 /** The state of the connection and the login. An overlay, so that nothing moves. */
 export function ConnectionStatus() {

@@ -37,7 +37,7 @@ function MobileBar() {
   const [path] = useLocation();
   const [search] = useSearchParams();
   const url = `${path}?${search}`;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: whoever has gone somewhere is done with the menu
+  // biome-ignore lint/correctness/useExhaustiveDependencies: navigating closes the menu
   useEffect(() => setOpen(false), [url]);
   return (
     <div className={styles.mobileBar}>

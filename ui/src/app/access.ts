@@ -6,7 +6,7 @@ import { useBoard } from "../store/board";
 
 interface Access {
   access: "all" | "look";
-  /** Of the page that is open, and of the one that a reload would bring. */
+  /** The versions of the open page, and of the page that a reload would load. */
   opened: string | null;
   served: string | null;
 }

@@ -9,10 +9,10 @@ import { loadItem, saveItem } from "../store/browserStorage";
 import { projectUrl, routes } from "./routes";
 
 const KEY = "plait.notices";
-const DEDUPE_MS = 120_000; // ms: windows that nobody sees come to know of it later
-const MAX_AT_ONCE = 5; // at once: of more, a person looks at the page
+const DEDUPE_MS = 120_000; // ms: hidden windows get events later
+const MAX_AT_ONCE = 5; // at once; for more, the page is the better place
 
-/** `unable`: this browser has none here. `refused`: the person has said no to the browser, and only there can say yes. */
+/** `unable`: this browser has none here. `refused`: blocked in the browser's own settings. */
 export type NotificationState = "on" | "off" | "refused" | "unable";
 
 function readState(): NotificationState {
@@ -24,14 +24,14 @@ function readState(): NotificationState {
 
 export const useNotificationState = create<{ state: NotificationState }>(() => ({ state: readState() }));
 
-/** The browser asks the person, and only now: because they have asked for it. */
+/** Asks for permission; call it only in response to a click. */
 export async function setNotificationsEnabled(on: boolean): Promise<void> {
   saveItem(KEY, on ? "on" : "off");
   if (on && readState() === "off") await Notification.requestPermission();
   useNotificationState.setState({ state: readState() });
 }
 
-/** Tells what happens from now on; what was there when the board came is known. */
+/** Notifies about changes from now on, not about what the board had when it was loaded. */
 export function useDesktopNotifications(): void {
   const on = useNotificationState((store) => store.state === "on");
   const [, navigate] = useLocation();
@@ -45,7 +45,7 @@ export function useDesktopNotifications(): void {
   }, [on, navigate]);
 }
 
-/** Once in this browser, however many windows it has: the one that comes first holds it. Who looks at the page has seen it. */
+/** Shows each notification once per browser: the first window takes it. A visible page needs none. */
 async function notifyOnce(notification: BoardNotification, navigate: (path: string) => void): Promise<void> {
   await navigator.locks.request(notification.tag, { ifAvailable: true }, async (lock) => {
     if (lock === null) return;

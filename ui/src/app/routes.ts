@@ -6,7 +6,7 @@ export type Tab = "about" | "log" | "diff" | "checks";
 const TABS: readonly Tab[] = ["about", "log", "diff", "checks"];
 
 export interface OpenTask {
-  /** As the board calls it, or as its batch does where `batch` is said. */
+  /** The task's id on the board; with `batch`, its id in that batch. */
   task: string;
   batch: string | null;
   tab: Tab;

@@ -11,7 +11,7 @@ import { countRetryable, isOpen, useBatchPrompt } from "./batchStatus";
 
 interface Props {
   batch: BatchSummary;
-  /** In a strip: what is needed while it runs, as icons where an icon is enough. */
+  /** In a strip, only the actions needed while it runs, as icons where possible. */
   compact?: boolean;
 }
 

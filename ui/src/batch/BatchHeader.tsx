@@ -15,7 +15,7 @@ import { Cost, Elapsed, PullRequestLink, TimeLeft } from "./BatchStrips";
 import { describePause, formatNeedsYou, useBatchPrompt } from "./batchStatus";
 import { Counts, ProgressBar } from "./ProgressBar";
 
-/** On top of the views of one batch: what it is, where it stands, what can be asked of it, and its other views. */
+/** The header of a batch's views: its name, status, actions, and links to its other views. */
 export function BatchHeader({ batchId }: { batchId: string }) {
   const { batch, error, retry } = useBatchSummary(batchId);
   return (
@@ -42,7 +42,7 @@ export function BatchHeader({ batchId }: { batchId: string }) {
   );
 }
 
-/** From the board where it is one of the newest, else asked for. */
+/** From the board if it is among the newest, else fetched. */
 function useBatchSummary(batchId: string): {
   batch: BatchSummary | undefined;
   error: unknown;
@@ -103,7 +103,7 @@ function ViewTab({ href, icon, name }: { href: string; icon: IconName; name: str
   );
 }
 
-/** A view of a batch that could not be read. That there is no such batch, the header on top says. */
+/** A batch view that could not be loaded. The header reports a batch that doesn't exist. */
 export function LoadError({ error, onRetry }: { error: unknown; onRetry(): void }) {
   if (!(error instanceof ApiError) || error.status !== 404)
     return <ErrorState error={error} onRetry={onRetry} />;

@@ -128,7 +128,7 @@ export function Cost({ batch }: { batch: BatchSummary }) {
 
 const COLLAPSED_COUNT = 3;
 
-/** The batches at work, and those that ended since they were last dismissed. */
+/** Running batches, and ended ones that were not dismissed yet. */
 export function BatchStrips() {
   const pinned = usePinnedBatches((store) => store.ids);
   const [expanded, setExpanded] = useState(false);
@@ -144,7 +144,7 @@ export function BatchStrips() {
     ),
   );
   useEffect(() => pinBatches(open), [open]);
-  // One that ends before it is read is seen all the same.
+  // A batch that ends before it was seen is shown nevertheless.
   useEffect(
     () =>
       live?.subscribe(({ type, batchId }) => type === "batch:created" && batchId && pinBatches([batchId])),

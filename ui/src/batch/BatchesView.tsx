@@ -16,7 +16,7 @@ import { PullRequestLink } from "./BatchStrips";
 import { formatCounts, isOpen } from "./batchStatus";
 import { ProgressBar } from "./ProgressBar";
 
-const PAGE_SIZE = 50; // as many as the board knows by itself, beside those that are open
+const PAGE_SIZE = 50; // as many as the board has, besides open ones
 
 /** All batches, the newest first. */
 export default function BatchesView() {
@@ -47,7 +47,7 @@ export default function BatchesView() {
   );
 }
 
-/** The newest and the open ones are the board's, which are true at every moment; others are asked for. */
+/** The newest and open batches come from the board, which is live; others are fetched. */
 function useBatchList(limit: number) {
   const board = useBoard((store) => store.board.batches);
   const { data, error, isFetching, refetch } = useQuery({

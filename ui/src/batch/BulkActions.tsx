@@ -28,7 +28,7 @@ interface Props {
   onDone(title: string, outcomes: readonly BulkResult[]): void;
 }
 
-/** What else can be asked of the tasks that are selected, each in its own batch. */
+/** Further actions on the selected tasks, each in its own batch. */
 export function BulkActions({ tasks, onDone }: Props) {
   const readOnlyReason = useReadOnlyReason();
   const [busy, setBusy] = useState<BulkAction | null>(null);
@@ -101,14 +101,14 @@ export function BulkResults({ title, results, onClose }: BulkResultsProps) {
 }
 
 export interface BulkResult {
-  /** As the board calls it. */
+  /** The task's id on the board. */
   readonly id: string;
   readonly granted: boolean;
-  /** A sentence, where there is more to say. */
+  /** A sentence with details, if any. */
   readonly message: string;
 }
 
-const MAX_TASKS_PER_REQUEST = 1000; // tasks that one question may name
+const MAX_TASKS_PER_REQUEST = 1000; // tasks in one request
 const RESULT_TEXT = { granted: "granted", accepted: "queued; no engine has picked it up yet" } as const;
 
 /** Requests the action for each task in its batch. A failed request does not affect the others. */

@@ -24,12 +24,12 @@ import {
 import { fieldErrors, type PlanPreviewState, usePlanPreview } from "./usePlanPreview";
 
 interface Props {
-  /** As they were when it was opened. */
+  /** The settings as of when the dialog was opened. */
   taskIds: readonly string[];
   onClose(): void;
 }
 
-/** What would happen, before it does: the plan of this order, and the order to change. */
+/** Preview of a batch: its plan, and the options to change. */
 export default function PlanDialog({ taskIds, onClose }: Props) {
   const order = useRunOptions();
   const preview = usePlanPreview(buildBatchBody(order, taskIds));
@@ -39,7 +39,7 @@ export default function PlanDialog({ taskIds, onClose }: Props) {
   const disabledReason = readOnlyReason ?? whyNotStart(preview);
   const tasks = (preview.plan && countTasks(preview.plan)) || taskIds.length;
   const button = useId();
-  // Enter starts it, once it has been seen that it can be started.
+  // Enter starts the batch once the plan shows that it can start.
   useEffect(() => document.getElementById(button)?.focus(), [button]);
   return (
     <Dialog
@@ -118,7 +118,7 @@ function ModePicker() {
   );
 }
 
-/** One key for each opening: however often it is pressed, and whatever answer gets lost, there is one batch. */
+/** One idempotency key per dialog: repeated clicks and lost responses create only one batch. */
 function useStart(order: RunOptions, taskIds: readonly string[], onClose: () => void) {
   const key = useRef(newIdempotencyKey());
   const live = useLive();

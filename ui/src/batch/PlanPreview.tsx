@@ -6,9 +6,9 @@ import { countTasks, hasMissingNeeds, problemHint, sortBySeverity } from "./runC
 import { type RunOptions, useRunOptions } from "./runOptions";
 
 type PlanTask = Plan["tasks"][number];
-const MAX_LISTED = 60; // tasks of one wave that are told by name
+const MAX_LISTED = 60; // tasks of one wave that are listed by name
 
-/** What is done when, and what keeps it apart. */
+/** The waves of the plan, and what keeps tasks apart. */
 export function PlanPreview({ plan, order }: { plan: Plan; order: RunOptions }) {
   if (plan.tasks.length === 0) return null;
   return (
@@ -131,7 +131,7 @@ function Phases({ plan: { phases } }: { plan: Plan }) {
 const MAX_PROBLEMS = 20;
 const SEVERITY_LABELS = { error: "Error", warning: "Warning", info: "Note" } as const;
 
-/** What is wrong with a plan, the worst first, where it was said, and what helps. */
+/** The problems of a plan, the worst first, each with its location and a hint. */
 export function PlanProblems({ plan }: { plan: Plan }) {
   const problems = sortBySeverity(plan.problems);
   if (problems.length === 0) return null;

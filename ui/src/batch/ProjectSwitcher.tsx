@@ -16,7 +16,7 @@ import styles from "./ProjectSwitcher.module.css";
 
 const PROJECTS_KEY = ["projects"];
 
-/** Which repository is looked at, and the way to others. */
+/** The current project, and a menu with the others. */
 export function ProjectSwitcher() {
   const { data, error, refetch } = useProjectList();
   const [search] = useSearchParams();
@@ -161,7 +161,7 @@ interface Props {
 
 type FormError = { message: string; hint: string | null };
 
-/** A repository by its folder or its address: what looks like a folder is one. */
+/** A repository by folder or URL: what looks like a path is a folder. */
 function AddProject({ onClose, onAdded }: Props) {
   const [location, setLocation] = useState("");
   const [error, setError] = useState<FormError | null>(null);

@@ -74,13 +74,13 @@ export function RunBar() {
   );
 }
 
-/** The bar goes, and the focus with it: the view has it then. */
+/** When the bar disappears with the focus in it, the view gets the focus. */
 function clearAndRefocus(): void {
   clearSelection();
   document.getElementById("main")?.focus({ preventScroll: true });
 }
 
-/** In the order of the board; what was selected and is gone is not there. */
+/** The selected tasks that still exist, in the order of the board. */
 function useSelectedTasks(): readonly Task[] {
   const selected = useSelection((store) => store.selected);
   return useBoard(

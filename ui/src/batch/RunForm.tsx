@@ -10,7 +10,7 @@ import { fieldValue, type NeedsPolicy, type SettingName, useRunOptions, withSett
 
 const NO_ERRORS: ReadonlyMap<string, string> = new Map();
 
-/** What counts for this run alone: the fields hold what the settings say until something else is said. */
+/** Options for this run only; the fields show the settings until they are changed. */
 export function RunSettings({ errors = NO_ERRORS }: { errors?: ReadonlyMap<string, string> }) {
   const { data, error, refetch } = useQuery({
     queryKey: ["settings", "run"],
@@ -113,7 +113,7 @@ function useSetting(
   ];
 }
 
-/** What is to be done about needs outside of the selection. */
+/** How to treat dependencies outside of the selection. */
 export function NeedsPicker() {
   const needs = useRunOptions((order) => order.needs);
   const setPolicy = (next: NeedsPolicy) => (on: boolean) =>
@@ -127,7 +127,7 @@ export function NeedsPicker() {
   );
 }
 
-/** Who works the tasks that name nobody. Several share the tasks; in a contest each of them does every task. */
+/** The agents of tasks that name none. Several share the tasks; in a contest each does every task. */
 export function AgentPicker({ error }: { error?: string | null }) {
   const { data, error: failure, refetch } = useAgents();
   if (failure) return <ErrorState error={failure} onRetry={() => void refetch()} />;
@@ -220,9 +220,9 @@ function ContestFields() {
 
 interface Props {
   label: string;
-  /** What is wrong with it, as the server said. */
+  /** The server's error message about this field. */
   error?: string | null | undefined;
-  /** Draws the control with what makes it belong to its label and its error. */
+  /** Renders the control with the ids of its label and its error. */
   children(control: {
     id: string;
     "aria-invalid": boolean;
@@ -230,7 +230,7 @@ interface Props {
   }): ReactNode;
 }
 
-/** A label, a control, and at it what is wrong. */
+/** A label, a control, and the error below it. */
 function Field({ label, error, children }: Props) {
   const id = useId();
   const wrong = error ? `${id}-wrong` : undefined;
@@ -252,7 +252,7 @@ interface CheckboxProps {
   checked: boolean;
   onChange(checked: boolean): void;
   disabled?: string | null;
-  /** More about it, beside its name. */
+  /** A note beside the label. */
   note?: string | null;
 }
 

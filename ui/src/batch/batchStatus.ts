@@ -12,11 +12,11 @@ export function isOpen({ status }: Pick<BatchSummary, "status">): boolean {
   return OPEN_STATUSES.has(status);
 }
 
-/** What a batch wants of a person. */
+/** What a batch needs from a person. */
 interface BatchPrompt {
-  /** How many of its tasks can only go on by a person. */
+  /** How many of its tasks wait for a person. */
   readonly count: number;
-  /** The one whose turn it is in a queue, and who waits for approval. */
+  /** The next task of a queue, if it waits for approval. */
   readonly approval: Run | null;
 }
 
@@ -24,7 +24,7 @@ const NO_PROMPT: BatchPrompt = { count: 0, approval: null };
 
 const promptCache = new WeakMap<ReadonlyMap<string, Task>, ReadonlyMap<string, BatchPrompt>>();
 
-/** By batch; worked out once for each state of the tasks, however many ask. */
+/** By batch; computed once per state of the tasks. */
 export function promptsByBatch(tasks: ReadonlyMap<string, Task>): ReadonlyMap<string, BatchPrompt> {
   const cached = promptCache.get(tasks);
   if (cached !== undefined) return cached;
@@ -47,7 +47,7 @@ function addRun(prompt: BatchPrompt, run: Run): BatchPrompt {
   };
 }
 
-/** That it is paused, and by what; `null`: it is not. */
+/** That it is paused, and why; `null` if it isn't. */
 export function describePause({ status, reason }: Pick<BatchSummary, "status" | "reason">): string | null {
   if (status !== "paused") return null;
   if (/^(paused|stopped) /.test(reason)) return `${reason.charAt(0).toUpperCase()}${reason.slice(1)}`;
@@ -76,7 +76,7 @@ const SEGMENTS: readonly [keyof Progress, string, Tone][] = [
   ["waiting", "waiting", "waiting"],
 ];
 
-/** Those that are there: what has ended first. */
+/** The non-zero counts, ended tasks first. */
 export function segments(progress: Progress): readonly Segment[] {
   return SEGMENTS.map(([key, name, tone]) => ({ name, tone, count: progress[key] })).filter(
     ({ count }) => count > 0,
@@ -90,7 +90,7 @@ export function formatCounts(progress: Progress): string {
     .join(", ");
 }
 
-/** How many ended in a way that a person can have tried again. */
+/** How many ended in a way that can be retried. */
 export function countRetryable({ failed, timedOut, conflicted, cancelled }: Progress): number {
   return failed + timedOut + conflicted + cancelled;
 }
@@ -100,7 +100,7 @@ export function formatNeedsYou(count: number): string {
   return `${count} ${count === 1 ? "needs" : "need"} you`;
 }
 
-/** Results, in a sentence. */
+/** The results, as a sentence. */
 export function describeOutcome({ status, progress }: BatchSummary): string {
   const { total, completed } = progress;
   if (status === "cancelled") return "Cancelled";
@@ -109,8 +109,10 @@ export function describeOutcome({ status, progress }: BatchSummary): string {
   return `${completed} of ${total} done`;
 }
 
-/** Entrants of a contest and tasks that are in no source any more are not on the board: of a queue in which nobody is known
-    to wait and nobody runs, the batch itself is asked. */
+/**
+ * Entrants of a contest, and tasks that left their source, are not on the board: if no task of a queue is
+ * known to wait or run, the batch itself is fetched.
+ */
 export function useBatchPrompt(batch: BatchSummary): BatchPrompt {
   const known = useBoard(
     useShallow((store) => ({ ...NO_PROMPT, ...promptsByBatch(store.board.tasks).get(batch.id) })),

@@ -23,7 +23,7 @@ function savePinned(ids: readonly string[]): void {
   saveItem(KEY, JSON.stringify(ids));
 }
 
-// What is dismissed in one window is dismissed in the others.
+// Dismissing in one window also dismisses in the others.
 if (typeof window !== "undefined")
   window.addEventListener(
     "storage",

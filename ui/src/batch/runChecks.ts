@@ -8,13 +8,16 @@ import type { PlanPreviewState } from "./usePlanPreview";
 export interface RunBlocker {
   /** A sentence. */
   readonly reason: string;
-  /** Without these it could be. */
+  /** Without these tasks it would be possible. */
   readonly without: readonly string[];
 }
 
 const ACTIVE: ReadonlySet<TaskStatus> = new Set(["queued", "waiting", "running", "verifying", "merging"]);
 
-/** Why these can't be run as one batch now; `null`: they can, as far as the board knows. The plan has the last word. */
+/**
+ * Why these tasks can't be run as one batch now; `null`: they can, as far as the board knows. The plan
+ * decides.
+ */
 export function findRunBlocker(
   tasks: readonly Task[],
   batches: ReadonlyMap<string, BatchSummary>,
@@ -48,7 +51,7 @@ function describeOpenBatch({ id, batch }: Task, count: number): string {
 
 export type BulkAction = Exclude<TaskAction, "feedback">;
 
-/** A sentence: why this can be asked of none of them. */
+/** Why the action is possible for none of them, as a sentence. */
 export function whyNotRun(action: BulkAction, tasks: readonly Task[]): string | null {
   const runs = tasks.flatMap(({ batch }) => (batch === null ? [] : [batch]));
   if (runs.length === 0) return "None of these tasks is in a batch.";
@@ -68,7 +71,7 @@ export function whyNotRun(action: BulkAction, tasks: readonly Task[]): string | 
   }
 }
 
-/** A sentence: why it can't be started; `null`: it can. */
+/** Why the batch can't be started, as a sentence; `null` if it can. */
 export function whyNotStart({ plan, error, stale }: Omit<PlanPreviewState, "retry">): string | null {
   if (stale) return "Still planning.";
   if (error) return error instanceof ApiError ? toSentence(error.message) : "Planning failed.";
@@ -78,17 +81,17 @@ export function whyNotStart({ plan, error, stale }: Omit<PlanPreviewState, "retr
   return plan.tasks.length === 0 ? "Nothing to do: all selected tasks are complete." : null;
 }
 
-/** Tasks that are needed and not selected are in the way: taking them in, or going without them, helps. */
+/** Needed tasks that aren't selected prevent the start: include or ignore them. */
 export function hasMissingNeeds({ problems }: Plan): boolean {
   return problems.some(({ severity, hint }) => severity === "error" && Boolean(hint?.includes("withNeeds")));
 }
 
-/** The hint for a person on this page; what the page has a button for needs none. */
+/** The hint as shown on this page; hints that the page has a button for are left out. */
 export function problemHint({ hint }: Problem): string | null {
   return hint === null || hint.includes("withNeeds") ? null : hint;
 }
 
-/** Tries of a contest are no tasks of their own. */
+/** Entrants of a contest don't count as tasks. */
 export function countTasks(plan: Plan): number {
   return plan.tasks.filter(({ entrantOf }) => entrantOf === null).length;
 }

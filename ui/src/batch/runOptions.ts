@@ -16,18 +16,18 @@ const SETTING_NAMES = [
 ] as const;
 export type SettingName = (typeof SETTING_NAMES)[number];
 
-/** What needs outside of the selection mean: they are in the way, they are run too, or they are gone without. */
+/** Dependencies outside of the selection: an error, run them too, or ignore them. */
 export type NeedsPolicy = "asked" | "with" | "without";
 
 export interface RunOptions {
   readonly mode: Mode;
-  /** None: as the settings say. */
+  /** Empty: the agents of the settings. */
   readonly agents: readonly string[];
-  /** Each task by every agent, so often; the best result is merged. */
+  /** Run each task this many times per agent and merge the best result. */
   readonly contest: boolean;
   readonly times: number;
   readonly needs: NeedsPolicy;
-  /** Only what differs from the settings in force. */
+  /** Only values that differ from the current settings. */
   readonly settings: Readonly<Partial<Record<SettingName, string | boolean>>>;
 }
 
@@ -46,7 +46,7 @@ export function resetRunOptions(): void {
   useRunOptions.setState(DEFAULT_OPTIONS);
 }
 
-/** Says it for this run; what is as the settings have it is not said. */
+/** Sets an option for this run; a value equal to the settings is removed. */
 export function withSetting(
   options: RunOptions,
   name: SettingName,
@@ -57,7 +57,7 @@ export function withSetting(
   return { ...options, settings: value === current ? others : { ...others, [name]: value } };
 }
 
-/** A setting as it stands in a field. */
+/** A setting's value as text for a field. */
 export function fieldValue(preferences: Preferences, name: SettingName): string | boolean {
   if (name === "timeout") return formatTimeout(preferences.timeout);
   const value = preferences[name];
@@ -79,7 +79,7 @@ export interface BatchBody {
   contest?: { agents?: string[]; times: number };
 }
 
-/** The same for the preview and for the batch. */
+/** The request body, the same for the preview and the batch. */
 export function buildBatchBody(options: RunOptions, taskIds: readonly string[]): BatchBody {
   const settings: BatchBody["settings"] = {};
   for (const [name, value] of Object.entries(options.settings))
@@ -98,7 +98,7 @@ export function buildBatchBody(options: RunOptions, taskIds: readonly string[]):
 
 const NUMERIC_SETTINGS: ReadonlySet<string> = new Set<SettingName>(["maxBatchSize", "retries"]);
 
-/** What is no number is left to the server, who says what it should be. */
+/** Invalid numbers are sent as typed: the server explains what is allowed. */
 function parseNumber(value: string | boolean): string | number | boolean {
   return typeof value === "string" && /^\d{1,9}$/.test(value.trim()) ? Number(value) : value;
 }

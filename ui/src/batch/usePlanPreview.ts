@@ -6,17 +6,17 @@ import { ApiError, api, unwrap } from "../api/client";
 import type { Plan } from "../api/types";
 import type { BatchBody } from "./runOptions";
 
-const DEBOUNCE_MS = 250; // ms in which nothing was changed: while somebody types, nobody is asked
+const DEBOUNCE_MS = 250; // ms without a change before a request is sent
 
 export interface PlanPreviewState {
   plan: Plan | undefined;
   error: unknown;
-  /** What is shown is of an order that was changed since. */
+  /** The shown plan is outdated: options changed since. */
   stale: boolean;
   retry(): void;
 }
 
-/** Of several questions under way the answer to the last one counts. */
+/** Of several requests in progress, only the last response counts. */
 export function usePlanPreview(body: BatchBody): PlanPreviewState {
   const current = JSON.stringify(body);
   const [requested, setRequested] = useState(current);
@@ -40,7 +40,7 @@ export function usePlanPreview(body: BatchBody): PlanPreviewState {
   };
 }
 
-/** What is wrong with which field, in the server's words. */
+/** The server's error messages by field. */
 export function fieldErrors(error: unknown): ReadonlyMap<string, string> {
   const errors = new Map<string, string>();
   if (!(error instanceof ApiError)) return errors;

@@ -14,7 +14,7 @@ import { useViewSettings } from "./viewSettings";
 
 interface Props {
   column: Column;
-  /** No other is seen beside it. */
+  /** Only this column is shown. */
   alone?: boolean;
 }
 
@@ -69,7 +69,7 @@ function Cards({ column, ids }: { column: Column; ids: readonly string[] }) {
     if (!event.currentTarget.contains(event.relatedTarget)) keyActivity.leave();
   };
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: it only hears that somebody is at its cards by the keys
+    // biome-ignore lint/a11y/noStaticElementInteractions: it only notes keyboard activity in its cards
     <div
       ref={scroller}
       className={styles.scroller}
@@ -104,7 +104,7 @@ function ColumnRow({ row, column }: { row: Row | undefined; column: Column }) {
   );
 }
 
-/** The rows near what is seen; and the one with the cursor, wherever it is, so that the focus is never lost by scrolling. */
+/** The rows near the viewport, and the focused one, so that scrolling never loses the focus. */
 function useVirtualRows(
   column: Column,
   rows: readonly Row[],

@@ -32,9 +32,9 @@ import { Toolbar } from "./Toolbar";
 import { useBoardCommands } from "./useBoardCommands";
 import { clearFilter, setColumn, useViewInUrl, useViewSettings } from "./viewSettings";
 
-const ONE_COLUMN_WIDTH = 520; // px: below that there is room for one
+const ONE_COLUMN_WIDTH = 520; // px: below that, one column fits
 
-/** Every task of the sources, by where it stands. */
+/** All tasks of the sources, by column. */
 export function BoardView() {
   const loaded = useBoard((store) => store.loaded);
   const failure = useBoard((store) => store.failure);
@@ -93,7 +93,7 @@ function StaleNotice() {
   );
 }
 
-/** The card of the open task is marked; a panel names a task as its batch does. */
+/** Marks the card of the open task, whose panel may use its id in the batch. */
 function useOpenCardMark(open: ReturnType<typeof useOpenTask>[0]): void {
   const id = useBoard(({ board }) => {
     if (open === null) return null;
@@ -105,7 +105,7 @@ function useOpenCardMark(open: ReturnType<typeof useOpenTask>[0]): void {
   }, [id]);
 }
 
-/** `alone`: there is room for one. */
+/** `alone`: only one column fits. */
 function Columns({ single }: { single: boolean }) {
   const one = useViewSettings((store) => store.column);
   const empty = useBoardLayout(({ columns }) => COLUMNS.every((column) => columns[column].length === 0));
@@ -157,7 +157,7 @@ function NoTasks() {
   );
 }
 
-/** Where there is room for one column, which one. */
+/** The selector for the one column that fits. */
 function ColumnTabs() {
   const current = useViewSettings((store) => store.column);
   const onKeyDown = (event: KeyboardEvent) => {
@@ -206,7 +206,7 @@ const MAX_PROBLEMS = 200;
 function SourceProblems() {
   const problems = useBoard(({ board }) => board.problems);
   const empty = useBoard(({ board }) => board.tasks.size === 0);
-  // That there are no sources yet is what an empty board says itself.
+  // Missing sources are reported by the empty board.
   if (problems.length === 0 || (empty && problems.every(({ file }) => file === null))) return null;
   return (
     <details className={styles.problems}>
@@ -216,7 +216,7 @@ function SourceProblems() {
       </summary>
       <ul>
         {problems.slice(0, MAX_PROBLEMS).map((problem, at) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: nothing else tells two alike ones apart
+          // biome-ignore lint/suspicious/noArrayIndexKey: equal problems have no other key
           <li key={at} dir="auto">
             <span className={styles.severity}>{problem.severity}</span>{" "}
             {problem.file !== null && (
@@ -237,7 +237,7 @@ function SourceProblems() {
   );
 }
 
-/** Whether an element has less room than that, in pixels. It is the window's, less what is open beside it. */
+/** Whether an element is narrower than this, in pixels; panels beside it count. */
 function useNarrowerThan(box: RefObject<HTMLElement | null>, width: number): boolean {
   const [narrower, setNarrower] = useState(false);
   useLayoutEffect(() => {

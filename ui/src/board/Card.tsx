@@ -49,12 +49,12 @@ interface CardFrameProps {
   "data-chosen"?: boolean | undefined;
 }
 
-/** All of a card opens its task, as its name does. */
+/** A click anywhere on a card opens its task, as its title does. */
 function CardFrame({ task, children, ...data }: CardFrameProps) {
   const openTask = use(OpenTaskContext);
   const open = useBoardLayout((store) => store.open === task.id);
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: by the keys its name is pressed, which is heard here
+    // biome-ignore lint/a11y/useKeyWithClickEvents: with the keyboard, the title is pressed, and the click bubbles up
     <article
       className={styles.card}
       data-card={task.id}
@@ -119,7 +119,7 @@ function SelectCheckbox({
   );
 }
 
-/** How far it is, what it needs and who does it. What has no room is left out from its end, and not cut to a letter. */
+/** Status, dependencies and agent. Parts that don't fit are dropped from the end instead of being cut. */
 function CardFacts({ task, leading, children }: { task: Task; leading?: ReactNode; children?: ReactNode }) {
   const { needs } = task;
   const agent = agentOf(task);
@@ -160,7 +160,7 @@ function SourceFile({ task }: { task: Task }) {
   );
 }
 
-/** Nothing to show yet, or nothing that counts any more. */
+/** Whether there is nothing relevant to show. */
 function IdleDetails({ task }: { task: Task }) {
   const leading = (
     <>
@@ -171,7 +171,7 @@ function IdleDetails({ task }: { task: Task }) {
   return <CardFacts task={task} leading={leading} />;
 }
 
-/** Results: its status and how long, then what it does or why it stands still. */
+/** Status and duration, then its activity or the reason why it waits. */
 function RunDetails({ task, moved }: { task: Task; moved: string | null }) {
   const { batch } = task;
   const activity = useBoard(({ board }) =>
@@ -201,7 +201,7 @@ function RunDetails({ task, moved }: { task: Task; moved: string | null }) {
   );
 }
 
-/** How much it changed and cost; nothing before there is something to say. */
+/** Diffstat and cost, once known. */
 function formatFigures({ batch }: Task): string {
   if (batch === null) return "";
   const { diffstat } = batch;

@@ -26,7 +26,7 @@ const GROUPINGS: Record<Grouping, string> = {
   source: "By source",
 };
 
-/** What is looked for, what is looked at, and a new task. */
+/** Search, filters, grouping, and a new task. */
 export function Toolbar() {
   const grouping = useViewSettings((store) => store.grouping);
   const readOnlyReason = useReadOnlyReason();
@@ -98,7 +98,7 @@ function closeFilterMenu(): void {
   useFilterMenu.setState({ open: false });
 }
 
-/** What the tasks can be narrowed to, and how many of them there are of each. */
+/** The available filters, with the number of matching tasks. */
 function FilterMenu() {
   const open = useFilterMenu((store) => store.open);
   const root = useRef<HTMLDivElement>(null);
@@ -122,7 +122,7 @@ function FilterMenu() {
     root.current?.querySelector("button")?.focus();
   };
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: Escape closes what is open in it
+    // biome-ignore lint/a11y/noStaticElementInteractions: Escape closes the open menu in it
     <div ref={root} className={styles.filterMenu} onKeyDown={onKeyDown}>
       <Button
         aria-expanded={open}
@@ -178,13 +178,13 @@ function FilterGroup({ kind, values }: { kind: FilterKind; values: ReadonlyMap<s
   );
 }
 
-/** A value of a filter as people read it. */
+/** The label of a filter's value. */
 function formatFilterValue(kind: FilterKind, value: string): string {
   if (kind === "batch") return shortId(value);
   return kind === "status" ? value.replaceAll("_", " ") : truncate(value);
 }
 
-/** What the board is narrowed to: each can be taken back. */
+/** The active filters; each can be removed. */
 function FilterChips() {
   const filter = useViewSettings((store) => store.filter);
   const chips = FILTER_KINDS.flatMap((kind) => filter.only[kind].map((value) => ({ kind, value })));

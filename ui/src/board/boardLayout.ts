@@ -20,14 +20,14 @@ import { useViewSettings } from "./viewSettings";
 
 interface BoardLayout {
   readonly columns: Arrangement;
-  /** Where everything belongs: what is held may stand elsewhere. */
+  /** The column each task belongs to; frozen cards may be in another one. */
   readonly unfrozen: Arrangement;
   readonly narrow: ReadonlySet<Column>;
-  /** The card that the keys are at, and by which one comes into the board. */
+  /** The card with the keyboard cursor, which Tab leads to. */
   readonly cursor: string | null;
-  /** It is to have the focus as soon as it is drawn. */
+  /** It gets the focus as soon as it is rendered. */
   readonly focusRequest: { readonly id: string; readonly scroll: boolean } | null;
-  /** The one whose panel is open. */
+  /** The task whose panel is open. */
   readonly open: string | null;
 }
 
@@ -43,7 +43,7 @@ export const useBoardLayout = create<BoardLayout>(() => ({
 let interaction: Interaction = NO_INTERACTION;
 let timer = 0;
 
-/** As long as the board is there. */
+/** Whether the board is mounted. */
 export function trackBoard(): () => void {
   updateLayout(true);
   const stops = [
@@ -82,7 +82,7 @@ function updateLayout(reset: boolean): void {
   });
 }
 
-/** A card that goes to another column takes the focus with it. */
+/** A card that moves to another column keeps the focus. */
 function followFocusedCard(before: Arrangement, now: Arrangement): BoardLayout["focusRequest"] {
   const id = focusedCard();
   if (id === null) return null;
@@ -128,7 +128,7 @@ export function setCursor(cursor: string): void {
   useBoardLayout.setState({ cursor });
 }
 
-/** Puts the focus on the card in that direction. */
+/** Moves the focus to the card in that direction. */
 export function moveFocus(direction: Direction): void {
   const { columns, cursor } = useBoardLayout.getState();
   const from = focusedCard() ?? (isFocusLost(document.activeElement) ? null : cursor);
@@ -136,7 +136,7 @@ export function moveFocus(direction: Direction): void {
   if (id !== null) focusCard(id);
 }
 
-/** Where the focus is when what had it is gone. */
+/** Where the focus goes when its element disappears. */
 function isFocusLost(element: Element | null): boolean {
   return element === null || element === document.body || element.id === "main";
 }
@@ -150,7 +150,7 @@ export function focusCard(id: string): void {
   useBoardLayout.setState({ cursor: id, focusRequest: { id, scroll: true }, narrow: collapsed });
 }
 
-/** Those that can be run: groups are selected by their parts. */
+/** The tasks that can be run: groups are selected by their parts. */
 export function selectableIds(ids: readonly string[]): readonly string[] {
   const { tasks } = useBoard.getState().board;
   return ids.filter((id) => {
@@ -165,7 +165,7 @@ export function visibleIds(): readonly string[] {
   return COLUMNS.flatMap((column) => selectableIds(columns[column]));
 }
 
-/** How many are selected that the filter hides. */
+/** How many selected tasks the filter hides. */
 export function useHiddenSelectionCount(): number {
   const selected = useSelection((store) => store.selected);
   return useBoardLayout(({ columns }) => {

@@ -3,16 +3,16 @@
 import type { SourceStatus, Task } from "../api/types";
 import { type Column, columnOf } from "../model/columns";
 
-export const SHORT_HEIGHT = 92; // px: cards of one column are of one height, so that nothing below them moves
+export const SHORT_HEIGHT = 92; // px: all cards of a column have the same height, so that nothing below them moves
 const TALL_HEIGHT = 114;
 export const HEADING_HEIGHT = 30;
 
-/** In the first column nothing has happened yet that a line would be needed for. */
+/** Tasks in the first column have no status line yet. */
 export function cardHeight(column: Column): number {
   return column === "todo" ? SHORT_HEIGHT : TALL_HEIGHT;
 }
 
-const MAX_LENGTH = 400; // characters: more than fits into two lines, and less than would be slow to lay out
+const MAX_LENGTH = 400; // characters: more than fits into two lines, but not slow to lay out
 
 export function truncate(text: string): string {
   return text.length <= MAX_LENGTH ? text : `${text.slice(0, MAX_LENGTH)}…`;
@@ -30,7 +30,7 @@ const SOURCE_STATUS_TEXT: Record<SourceStatus, string> = {
   unreadable: "can't be read",
 };
 
-/** How far it is where no batch has it. */
+/** The status of a task that is in no batch. */
 function sourceStatusText(mark: SourceStatus): string {
   return SOURCE_STATUS_TEXT[mark];
 }
@@ -45,13 +45,13 @@ const MOVED_TEXT: Record<Column, string> = {
   failed: "now failed",
 };
 
-/** Where a card belongs that is held where it was. */
+/** The column that a frozen card belongs to. */
 export function describeMove(task: Task, column: Column): string | null {
   const now = columnOf(task);
   return now === column ? null : MOVED_TEXT[now];
 }
 
-/** What is said of it beside its status: what it does while it is at work, and otherwise why it is where it is. */
+/** The text beside the status: the activity of a running task, otherwise the reason. */
 export function statusLine(task: Task, activity: string | undefined): string {
   const { batch } = task;
   if (batch === null) return sourceStatusText(task.status);

@@ -13,7 +13,9 @@ import { openFilterMenu, SEARCH_ID } from "./Toolbar";
 const BOARD = { group: "Board" };
 const SELECTION = { group: "Selection" };
 
-/** The card that a key means: the one that has the focus, else the one under the pointer, else where the keys were last. */
+/**
+ * The card that a key applies to: the focused one, else the one under the pointer, else the last focused one.
+ */
 function targetTask(): Task | undefined {
   const hovered = document.querySelector<HTMLElement>("[data-card]:hover")?.dataset.card;
   const id = focusedCard() ?? hovered ?? useBoardLayout.getState().cursor;
@@ -40,7 +42,7 @@ function openTarget(openTask: (task: Task) => void): void {
   if (task !== undefined) openTask(task);
 }
 
-/** What the keys and the palette can do with the board. */
+/** The board's commands for shortcuts and the palette. */
 export function useBoardCommands(openTask: (task: Task) => void, panelOpen: boolean): void {
   const readOnlyReason = useReadOnlyReason();
   const nothingSelected = useSelection((store) => store.selected.size === 0);
@@ -106,7 +108,7 @@ export function useBoardCommands(openTask: (task: Task) => void, panelOpen: bool
   useCardNavigation(openTask);
 }
 
-/** The arrows and Enter are the cards' while the focus is on one: elsewhere they scroll and press as everywhere. */
+/** Arrows and Enter are for cards only while one has the focus; elsewhere they scroll and press as usual. */
 function useCardNavigation(openTask: (task: Task) => void): void {
   const onCard = useCardFocused();
   const keys = (letter: string, ...own: string[]) => ({ keys: onCard ? [letter, ...own] : [letter] });
@@ -129,7 +131,7 @@ function useCardNavigation(openTask: (task: Task) => void): void {
   ]);
 }
 
-/** Whether a card has the focus; a dialog in front of it changes nothing about that. */
+/** Whether a card has the focus, also behind a dialog. */
 function useCardFocused(): boolean {
   const [onCard, setOnCard] = useState(false);
   useEffect(() => {

@@ -10,11 +10,11 @@ import { type Filter, NO_FILTER, parseFilter, withFilter } from "../model/filter
 interface ViewSettings {
   readonly filter: Filter;
   readonly grouping: Grouping;
-  /** The one that is seen where there is room for one. */
+  /** The column shown if only one fits. */
   readonly column: Column;
 }
 
-const URL_DELAY_MS = 250; // ms: an address that changes with each letter is refused by browsers
+const URL_DELAY_MS = 250; // ms: browsers refuse URL changes at every keystroke
 
 export const useViewSettings = create<ViewSettings>(() => ({
   ...parseView(window.location.search),

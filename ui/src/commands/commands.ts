@@ -10,30 +10,30 @@ export interface Command {
   readonly group: string;
   /** As "x", "Shift+X", "Mod+K", "g b" (one after the other), "?", "Escape", "ArrowDown"; several are alternatives. */
   readonly keys?: readonly string[];
-  /** A sentence: why it can't be done now. */
+  /** Why it isn't possible now, as a sentence. */
   readonly disabled?: string | null;
   /** Not offered by the palette: arrows and the like. */
   readonly hidden?: boolean;
-  /** Also while somebody types, and in dialogs. */
+  /** Also active in text fields and dialogs. */
   readonly typing?: boolean;
   run(): void;
 }
 
 interface Registry {
-  /** By who registered them, in the order in which they came. */
+  /** By the component that registered them, in that order. */
   readonly owners: ReadonlyMap<string, readonly Command[]>;
   readonly commands: ReadonlyMap<string, Command>;
 }
 
 export const useCommandRegistry = create<Registry>(() => ({ owners: new Map(), commands: new Map() }));
 
-/** These are there as long as the component is. Of two with one id the later one counts, as long as it is there. */
+/** Registers commands while the component is mounted. Of two with the same id, the later one counts. */
 export function useCommands(commands: readonly Command[]): void {
   const owner = useId();
   const latest = useRef(commands);
   latest.current = commands;
   const description = JSON.stringify(commands.map(({ run: _, ...rest }) => rest));
-  // biome-ignore lint/correctness/useExhaustiveDependencies: what is said of the commands, and not their identity
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the commands' content matters, not their identity
   useEffect(() => {
     const now = (id: string) => latest.current.find((command) => command.id === id);
     register(
@@ -44,7 +44,7 @@ export function useCommands(commands: readonly Command[]): void {
   useEffect(() => () => unregister(owner), [owner]);
 }
 
-/** What an owner says anew stays where it was among the others. */
+/** Commands that are registered again keep their position. */
 export function register(owner: string, commands: readonly Command[]): void {
   useCommandRegistry.setState(({ owners }) => indexCommands(new Map(owners).set(owner, commands)));
 }

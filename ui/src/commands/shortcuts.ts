@@ -25,10 +25,11 @@ const IGNORED_KEYS = new Set([
 ]);
 const REPEATABLE_KEYS = new Set(["ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight", "j", "k", "h", "l"]);
 
-/** As commands spell it: "Mod+K", "Shift+X", "x", "?". "": a key that means nothing by itself.
-
-    What is printed on the key counts and not its place, so that it holds on every layout; only on those without Latin
-    letters the place does. Mod is the system's own: on a Mac, Control stays what it is there. */
+/**
+ * The key as commands spell it: "Mod+K", "Shift+X", "x", "?"; "" for a modifier alone. The printed character
+ * counts, not the position, so that shortcuts work on every layout; on layouts without Latin letters the
+ * position does. Mod is ⌘ on a Mac, where Control keeps its own meaning.
+ */
 export function keyName(event: KeyPress, mac = MAC): string {
   const key = latinKey(event);
   if (key === undefined || IGNORED_KEYS.has(key)) return "";
@@ -48,8 +49,10 @@ function latinKey({ key, code }: KeyPress): string | undefined {
   return place !== undefined && key?.length === 1 && !/^[\x00-\x7f]$/.test(key) ? place.toLowerCase() : key;
 }
 
-/** The command that these keys mean; `before` was pressed just before. Of several the one registered last counts, and one
-    that can be done before one that can't. */
+/**
+ * The command for this key; `before` was pressed just before. Of several, an enabled one comes first, then
+ * the one registered last.
+ */
 export function findCommand(
   commands: Iterable<Command>,
   before: string,
@@ -69,7 +72,7 @@ const ITEMS = "[role=tab], [role=option], [role=menuitem]";
 const CLICKABLE = `button, a[href], summary, select, ${FIELD}, [role=button], ${ITEMS}`;
 const ARROW_CONTROLS = `${FIELD}, [type=radio], select, [role=slider], [role=listbox], ${ITEMS}`;
 
-/** What has the focus does something of its own with this key: it is not ours. */
+/** Whether the focused element handles this key itself. */
 function isHandledByTarget(target: EventTarget | null, keys: string): boolean {
   if (!(target instanceof Element)) return false;
   if (keys === "Enter") return target.closest(CLICKABLE) !== null;
@@ -77,7 +80,7 @@ function isHandledByTarget(target: EventTarget | null, keys: string): boolean {
   return /^(Arrow|Home|End|Page)/.test(keys) && target.closest(ARROW_CONTROLS) !== null;
 }
 
-/** Somebody types into a field: plain keys are letters then. */
+/** Whether the user is typing in a field, where plain keys are text. */
 function isTyping(target: EventTarget | null): boolean {
   if (!(target instanceof HTMLElement)) return false;
   if (target.isContentEditable) return true;

@@ -4,17 +4,17 @@ import { classNames } from "./classNames";
 
 export interface ButtonProps extends Omit<ButtonHTMLAttributes<HTMLButtonElement>, "disabled"> {
   kind?: "plain" | "primary" | "danger" | "quiet";
-  /** Only an icon is seen: `label` is its name then, and its tooltip. */
+  /** Shows only an icon: `label` is its name and tooltip. */
   icon?: boolean;
   label?: string;
-  /** A sentence: why it can't be pressed. It can still be focused, and says it. */
+  /** Why it is disabled, as a sentence. It stays focusable and shows the reason. */
   disabled?: string | boolean | null | undefined;
-  /** It was pressed, and the answer has not come. */
+  /** It was pressed, and the response is pending. */
   busy?: boolean;
   children?: ReactNode;
 }
 
-/** A button that can't be pressed says why. */
+/** A disabled button says why. */
 export function Button({
   kind = "plain",
   icon = false,

@@ -7,7 +7,7 @@ import { Dialog } from "./Dialog";
 interface ConfirmRequest {
   title: string;
   text: string;
-  /** What the button says: the verb, not "OK". */
+  /** The button's label: a verb, not "OK". */
   action: string;
   danger?: boolean;
 }
@@ -18,7 +18,7 @@ const useConfirmRequest = create<{ request: (ConfirmRequest & { answer(yes: bool
   }),
 );
 
-/** True: the person has said so. */
+/** True if the user confirmed. */
 export function confirm(question: ConfirmRequest): Promise<boolean> {
   return new Promise((resolve) => {
     const answer = (yes: boolean) => {

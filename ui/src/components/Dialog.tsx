@@ -6,17 +6,19 @@ import { Icon } from "./Icon";
 
 interface Props {
   title: string;
-  /** Not seen: what it is about is clear without. */
+  /** Hides the title, for screen readers only. */
   titleHidden?: boolean;
   onClose(): void;
   children: ReactNode;
-  /** At its foot, to the right. */
+  /** Shown in the footer, on the right. */
   actions?: ReactNode;
   size?: "small" | "medium" | "large";
 }
 
-/** The browser's own modal dialog: it keeps the focus, gives it back, and Escape closes it. There as long as it is drawn.
-    What had the focus before may be gone by then: it goes to the view. */
+/**
+ * The browser's own modal dialog, open while mounted: it traps the focus, restores it, and Escape closes it.
+ * If the element that had the focus is gone, the view gets it.
+ */
 export function Dialog({ title, titleHidden = false, onClose, children, actions, size = "medium" }: Props) {
   const dialog = useRef<HTMLDialogElement>(null);
   const name = useId();
@@ -32,7 +34,7 @@ export function Dialog({ title, titleHidden = false, onClose, children, actions,
     };
   }, []);
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: Escape closes it, and says so by cancel
+    // biome-ignore lint/a11y/useKeyWithClickEvents: Escape closes it, through the cancel event
     <dialog
       ref={dialog}
       className={classNames(styles.dialog, styles[size])}

@@ -3,7 +3,7 @@ import { describeError } from "../api/client";
 import { Button } from "./Button";
 import styles from "./EmptyState.module.css";
 
-/** Where there is nothing: what would be here, and how it gets here. */
+/** An empty view: what would be here, and how to get it. */
 export function EmptyState({ title, children }: { title: string; children?: ReactNode }) {
   return (
     <div className={styles.empty}>
@@ -13,7 +13,7 @@ export function EmptyState({ title, children }: { title: string; children?: Reac
   );
 }
 
-/** Something could not be read: what, why, and once more. */
+/** A failed load: what failed, why, and a button to retry. */
 export function ErrorState({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
   const { message, hint } = describeError(error);
   return (
@@ -25,7 +25,7 @@ export function ErrorState({ error, onRetry }: { error: unknown; onRetry?: () =>
   );
 }
 
-/** Said only after a moment, so that what is quick does not flicker. */
+/** Shown only after a moment, so that quick loads don't flicker. */
 export function LoadingState({ what }: { what: string }) {
   return (
     <div className={styles.loading} role="status">

@@ -8,7 +8,7 @@ import styles from "./Markdown.module.css";
 
 const PLUGINS = [remarkGfm];
 
-/** A text's own headings stand below those of the page. */
+/** Headings of the text are below those of the page. */
 const COMPONENTS: Components = {
   h1: ({ children }) => <h3 data-level="1">{children}</h3>,
   h2: ({ children }) => <h4 data-level="2">{children}</h4>,

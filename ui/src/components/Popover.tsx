@@ -3,17 +3,17 @@ import { Button, type ButtonProps } from "./Button";
 import styles from "./Popover.module.css";
 
 interface Props extends Pick<ButtonProps, "kind" | "icon" | "disabled" | "className"> {
-  /** The name of what opens. */
+  /** The accessible name of the popover. */
   name: string;
-  /** What is seen of the button; with `icon`, its name is said by `name`. */
+  /** The button's content; an icon gets its accessible name from `name`. */
   button: ReactNode;
-  /** What is in it; it may close it. */
+  /** The content, which may close the popover. */
   children(close: () => void): ReactNode;
   side?: "up" | "down";
   align?: "start" | "end";
 }
 
-/** A button and what it opens beside it. Escape, a press elsewhere and leaving it with the keyboard close it. */
+/** A button with a popover. Escape, a click outside, and leaving it with the keyboard close it. */
 export function Popover({ name, button, children, side = "down", align = "start", ...rest }: Props) {
   const [open, setOpen] = useState(false);
   const box = useRef<HTMLDivElement>(null);
@@ -31,7 +31,7 @@ export function Popover({ name, button, children, side = "down", align = "start"
     box.current?.querySelector("button")?.focus();
   };
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: the keys are those of the buttons and fields in it
+    // biome-ignore lint/a11y/noStaticElementInteractions: it handles keys of the buttons and fields in it
     <div
       ref={box}
       className={styles.box}

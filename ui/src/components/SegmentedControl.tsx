@@ -3,7 +3,7 @@ import { classNames } from "./classNames";
 import styles from "./SegmentedControl.module.css";
 
 interface Props<T extends string> {
-  /** What is chosen, for those who can't see it. */
+  /** The accessible name of the choice. */
   legend: string;
   options: Readonly<Record<T, string>>;
   selected: T;
@@ -11,7 +11,7 @@ interface Props<T extends string> {
   className?: string | undefined;
 }
 
-/** One of a few ways to look at something, side by side. */
+/** A choice between a few views, side by side. */
 export function SegmentedControl<T extends string>({
   legend,
   options,

@@ -49,7 +49,7 @@ export function statusText(status: TaskStatus | BatchStatus): string {
   return status.replaceAll("_", " ");
 }
 
-/** The name of its colour among the tokens, for drawings; a word goes with it. */
+/** The name of its colour token, for drawings that also show its label. */
 export function taskTone(status: TaskStatus): Column {
   const shape = TASK_SHAPES[status];
   return shape === "stopped" ? "todo" : shape;
@@ -108,7 +108,7 @@ function ShapeSvg({ shape }: { shape: StatusShape }) {
   );
 }
 
-/** A task as it is read out: what is seen of it first, in that order. */
+/** The accessible description of a task: what a sighted user sees first, in that order. */
 export function taskLabel(id: string, status: TaskStatus, title: string): string {
   return [id, statusText(status), ...(title === "" || title === id ? [] : [title])].join(", ");
 }

@@ -12,7 +12,7 @@ interface Toast {
   text: string;
   hint: string | null;
   isError: boolean;
-  /** Where one can see more of it. */
+  /** A link to more details. */
   link: { href: string; text: string } | null;
 }
 
@@ -26,7 +26,7 @@ export function showToast(text: string, hint: string | null = null, link: Toast[
   window.setTimeout(() => removeToast(id), TOAST_MS);
 }
 
-/** What went wrong stays until it is closed. */
+/** Errors stay until they are closed. */
 export function showError(error: unknown, action?: string): void {
   const { message, hint } = describeError(error);
   addToast({

@@ -27,7 +27,7 @@ function subscribe(listener: () => void): () => void {
 
 const neverSubscribe = () => () => undefined;
 
-/** Milliseconds, every second while `running`; then it stands still and costs nothing. */
+/** The time in milliseconds, updated every second while `running`. */
 export function useNow(running = true): number {
   return useSyncExternalStore(running ? subscribe : neverSubscribe, () => now);
 }
