@@ -18,6 +18,7 @@ from typing import NoReturn
 
 from plait.agents.interface import AgentEvent, OutputParser
 from plait.agents.output_parser import JsonLinesParser
+from plait.core.errors import PlaitError
 from plait.core.fast_dataclass import dataclass
 from plait.core.reports import Outcome
 from plait.core.status import Category
@@ -44,6 +45,12 @@ class JobError(Exception):
         self.category = category
         self.status = status
         self.after = after
+
+
+def to_job_error(error: JobError | PlaitError | OSError) -> JobError:
+    if isinstance(error, JobError):
+        return error
+    return JobError(error.message if isinstance(error, PlaitError) else f"the system refused: {error}")
 
 
 class Terminated(BaseException):

@@ -24,7 +24,6 @@ from plait.core.fast_dataclass import dataclass
 from plait.core.status import Category
 from plait.runtime.agent_process import run_tool, run_until_signal, write_stdout
 from plait.runtime.atomic_apply import StagedWrites
-from plait.runtime.workspace_files import StagingError
 
 REPLY_SPEC_FILE = "replying.json"
 _FAILED = 1
@@ -83,14 +82,7 @@ def _run_main(words: list[str]) -> int:
 
 def _apply(workspace: Path, said: str) -> int:
     with StagedWrites(workspace) as staging:
-
-        def read(path: str) -> str | None:
-            try:
-                return staging.read(path)
-            except StagingError:
-                return None  # putting it there says why not
-
-        answer = parse_reply_files(said, read, max_lines=_MAX_ANSWER_LINES)
+        answer = parse_reply_files(said, staging.read_or_none, max_lines=_MAX_ANSWER_LINES)
         if answer.errors or not answer.files:
             why = format_errors(answer.errors) or "it names no file (FILE: path, and a fence)"
             _print_message(f"can't apply the agent's answer: {why}")

@@ -80,6 +80,13 @@ class StagedWrites:
             raise StagingError(f"{path}: it is no text in UTF-8")
         return None if found is None else text
 
+    def read_or_none(self, path: str) -> str | None:
+        """None also for a path that may not be read: writing to it reports why."""
+        try:
+            return self.read(path)
+        except StagingError:
+            return None
+
     def apply(self, files: Mapping[str, str]) -> None:
         """Write all files or none; the error lists every file that can't be written."""
         plans = self._plan_all(files)

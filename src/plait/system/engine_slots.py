@@ -160,7 +160,7 @@ def _is_unlocked(fd: int) -> bool:
 
 def _read_entry(fd: int) -> EngineEntry | None:
     try:
-        return msgspec.json.decode(shared_files.read_descriptor(fd), type=EngineEntry)
+        return msgspec.json.decode(os.pread(fd, shared_files.MAX_BYTES, 0), type=EngineEntry)
     except shared_files.DECODE_ERRORS:
         return None
 

@@ -9,7 +9,7 @@ import traceback
 from contextlib import suppress
 from functools import cache
 
-from plait.agents.redaction import Redactor, build_env_redactor
+from plait.agents.redaction import Redactor, build_redactor
 
 
 def write_line(text: str) -> None:
@@ -27,4 +27,4 @@ def write_traceback(error: BaseException) -> None:
 @cache
 def _get_redactor() -> Redactor:
     """The engine's environment is that of the client that started it."""
-    return build_env_redactor(os.environ)
+    return build_redactor(os.environ)

@@ -94,7 +94,7 @@ class SharedLock:
 
 # What decoding a damaged or foreign file raises.
 DECODE_ERRORS = (DecodeError, UnicodeError, RecursionError)
-_MAX_BYTES = 1 << 20  # bytes; no file of ours comes near it
+MAX_BYTES = 1 << 20  # no file of ours comes near it
 
 
 def open_or_create(path: Path, how: int) -> int:
@@ -105,10 +105,6 @@ def open_or_create(path: Path, how: int) -> int:
     except FileNotFoundError:
         make_private_folder(path.parent)
         return os.open(path, how, 0o600)
-
-
-def read_descriptor(fd: int) -> bytes:
-    return os.pread(fd, _MAX_BYTES, 0)
 
 
 def digest_words(*words: str) -> str:

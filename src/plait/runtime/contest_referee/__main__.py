@@ -1,21 +1,28 @@
-"""`python -m plait.runtime.contest_referee SPEC`: choose, and leave the winner's change in the workspace."""
+"""`python -m plait.runtime.contest_referee SPEC`: choose, and leave the winner's change in the workspace.
+
+Which candidates fit onto the base, their order, and the best one's change.
+"""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import msgspec
 
 from plait.agents.drivers.referee import RefereeSpec
+from plait.core.decisions import Candidate
 from plait.core.errors import PlaitError
+from plait.core.fast_dataclass import dataclass
 from plait.core.status import Category
-from plait.runtime.agent_process import JobError
+from plait.runtime.agent_process import JobError, to_job_error
+from plait.runtime.contest_referee.candidates import CandidateWorkspace, score_candidate, try_candidate
+from plait.runtime.contest_referee.judge import ContestJudge
 from plait.runtime.contest_referee.referee_output import ContestRow, RefereeReporter
-from plait.runtime.contest_referee.selection import select_winner
 
 _FAILED = 1
+_MAX_DIFF_BYTES = 4 << 20  # bytes of a change that the judge's prompt may contain
 
 
 def main(words: Sequence[str]) -> int:
@@ -23,15 +30,10 @@ def main(words: Sequence[str]) -> int:
     reporter, rows = RefereeReporter(file.parent), list[ContestRow]()
     try:
         select_winner(_read_spec(file), reporter, rows)
-    except JobError as error:
-        reporter.report_failure(error, rows)
-    except PlaitError as error:
-        reporter.report_failure(JobError(error.message), rows)
-    except OSError as error:
-        reporter.report_failure(JobError(f"the system refused: {error}"), rows)
-    else:
-        return 0
-    return _FAILED
+    except (JobError, PlaitError, OSError) as error:
+        reporter.report_failure(to_job_error(error), rows)
+        return _FAILED
+    return 0
 
 
 def _read_spec(file: Path) -> RefereeSpec:
@@ -40,6 +42,91 @@ def _read_spec(file: Path) -> RefereeSpec:
     except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         message = f"what is to be chosen from can't be read from {file}: {error}"
         raise JobError(message, Category.USAGE) from error
+
+
+@dataclass(frozen=True, slots=True)
+class _Contestant:
+    """A candidate that fits. Without a score or a judge, the one with the smallest `key` wins."""
+
+    candidate: Candidate
+    lines: int
+    diff: str = ""
+
+    @property
+    def key(self) -> tuple[int, float, str]:
+        return (self.lines, self.candidate.seconds, self.candidate.task)
+
+
+def select_winner(spec: RefereeSpec, reporter: RefereeReporter, rows: list[ContestRow]) -> None:
+    """`rows` gets what is known of each candidate, even if there is no winner. Raises JobError or PlaitError."""
+    rows += [ContestRow(candidate.task) for candidate in spec.candidates]
+    known_rows = {row.entrant: row for row in rows}
+    ground = CandidateWorkspace(Path(spec.workspace), spec.base)
+    if not spec.candidates:
+        reporter.report_result("", "no entrant changed anything", rows)
+        return
+    reporter.report_phase("Look at the candidates")
+    left = _find_fitting(spec, ground, reporter, known_rows)
+    order, why = _rank_candidates(spec, reporter, known_rows, left)
+    if not order:
+        raise JobError(f"no candidate can be taken: {_summarize(rows)}")
+    for rank, name in enumerate(order, 1):
+        known_rows[name].rank = rank
+    winner = left[order[0]].candidate
+    fit = try_candidate(ground, winner)
+    if fit.objection:
+        raise JobError(f"{winner.task} was chosen, and {fit.objection}")
+    reporter.report_result(winner.task, f"{winner.task} won: {why}", rows)
+
+
+def _find_fitting(
+    spec: RefereeSpec, ground: CandidateWorkspace, reporter: RefereeReporter, rows: Mapping[str, ContestRow]
+) -> dict[str, _Contestant]:
+    """The candidates whose change applies to the base and, with a score command, that have a score."""
+    left: dict[str, _Contestant] = {}
+    for candidate in spec.candidates:
+        row, fit = rows[candidate.task], try_candidate(ground, candidate)
+        row.why = fit.objection
+        if not fit.objection and spec.score:
+            reporter.report_activity(f"scoring {candidate.task}")
+            found = score_candidate(spec.score, Path(spec.workspace), Path(spec.folder), candidate)
+            row.score, row.why = found.score, found.why
+        if row.why:
+            reporter.report_activity(f"{candidate.task} is out: {row.why}")
+            continue
+        diff = ground.diff(_MAX_DIFF_BYTES) if spec.judge is not None else ""
+        left[candidate.task] = _Contestant(candidate, fit.lines, diff)
+    ground.reset()
+    return left
+
+
+def _rank_candidates(
+    spec: RefereeSpec,
+    reporter: RefereeReporter,
+    rows: Mapping[str, ContestRow],
+    left: Mapping[str, _Contestant],
+) -> tuple[list[str], str]:
+    """The candidates, best first, and why the first one is the best."""
+    plain = sorted(left, key=lambda name: left[name].key)
+    if len(plain) <= 1:
+        return plain, "it is the only one that can be taken"
+    if spec.score:
+        ordered = sorted(plain, key=lambda name: -(rows[name].score or 0.0))
+        return ordered, f"its score is {rows[ordered[0]].score:g}"
+    if spec.judge is None:
+        return plain, f"its change is the smallest ({left[plain[0]].lines} lines)"
+    reporter.report_phase(f"Ask {spec.judge.name}")
+    judge = ContestJudge(spec.judge, Path(spec.workspace), Path(spec.folder), reporter)
+    task = f"# {spec.title or spec.task}\n\n{spec.body}"
+    found, why = judge.rank(task, {name: standing.diff for name, standing in left.items()}, spec.attempt)
+    if found is None:
+        reporter.report_activity(why)
+        return plain, f"its change is the smallest; {why}"
+    return found, f"{spec.judge.name} put it first"
+
+
+def _summarize(rows: list[ContestRow]) -> str:
+    return "; ".join(f"{row.entrant}: {row.why}" for row in rows if row.why)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from plait.agents.drivers.referee import REFEREE_RESULT_FILE
 from plait.agents.plain_text import to_plain_text, truncate
-from plait.agents.redaction import build_env_redactor
+from plait.agents.redaction import build_redactor
 from plait.core.fast_dataclass import dataclass
 from plait.core.settings import Spend
 from plait.runtime.agent_process import JobError, print_event
@@ -35,7 +35,7 @@ class RefereeReporter:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._redact = build_env_redactor(os.environ)
+        self._redact = build_redactor(os.environ)
 
     def report_phase(self, name: str) -> None:
         print_event("phase", name=name)

@@ -10,7 +10,7 @@ from typing import NoReturn
 from plait.agents.model_jobs.job_spec import ModelJobSpec, decode_spec
 from plait.core.errors import PlaitError
 from plait.core.status import Category
-from plait.runtime.agent_process import JobError, run_until_signal
+from plait.runtime.agent_process import JobError, run_until_signal, to_job_error
 from plait.runtime.model_job.job_output import JobReporter, JobResult
 
 _FAILED = 1
@@ -31,17 +31,12 @@ def _execute(file: Path) -> int:
         from plait.runtime.model_job.runner import run_job  # a spec that can't be read needs none of it
 
         run_job(spec, _read_instructions(spec), reporter, result)
-    except JobError as error:
-        reporter.report_failure(error, result)
-    except PlaitError as error:
-        reporter.report_failure(JobError(error.message), result)
-    except OSError as error:
-        reporter.report_failure(JobError(f"the system refused: {error}"), result)
-    else:
-        result.status = "passed"
-        reporter.report_result(result)
-        return 0
-    return _FAILED
+    except (JobError, PlaitError, OSError) as error:
+        reporter.report_failure(to_job_error(error), result)
+        return _FAILED
+    result.status = "passed"
+    reporter.report_result(result)
+    return 0
 
 
 def _read_instructions(spec: ModelJobSpec) -> str:

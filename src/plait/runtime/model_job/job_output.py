@@ -50,7 +50,7 @@ class JobReporter:
 
     def __init__(self, folder: Path, key: str = "") -> None:
         self._folder = folder
-        self._redact = build_redactor(os.environ.items(), [("API_KEY", key)])
+        self._redact = build_redactor(os.environ, [("API_KEY", key)])
         self._last_progress = 0.0
         self._used: dict[str, Tokens] = {}
         self._kept = 0

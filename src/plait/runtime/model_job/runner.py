@@ -66,9 +66,9 @@ def build_context(
 ) -> JobContext:
     """The files that the job names and other useful ones. `own` are the job's files, which are shown anyway."""
     limits = ContextLimits(spec.settings.context_lines, spec.settings.context_tokens)
-    given = {path: _read_or_none(staging, path) for path in job.context}
+    given = {path: staging.read_or_none(path) for path in job.context}
     helpful = guess_context_files(job, instructions, own, _list_tracked_files(Path(spec.workspace)) - {spec.source})
-    return gather_context(given, {path: _read_or_none(staging, path) for path in helpful}, limits)
+    return gather_context(given, {path: staging.read_or_none(path) for path in helpful}, limits)
 
 
 def read_system_prompts(spec: ModelJobSpec, staging: StagedWrites) -> dict[str, str]:
@@ -87,7 +87,7 @@ def read_system_prompts(spec: ModelJobSpec, staging: StagedWrites) -> dict[str, 
 def _read_prompt(spec: ModelJobSpec, staging: StagedWrites, file: Path) -> str | None:
     """No link in the workspace is followed: its target would be sent to a server."""
     try:
-        return _read_or_none(staging, file.relative_to(spec.workspace).as_posix())
+        return staging.read_or_none(file.relative_to(spec.workspace).as_posix())
     except ValueError:
         pass
     try:
@@ -109,13 +109,6 @@ def _list_tracked_files(workspace: Path) -> frozenset[str]:
         return frozenset(Git(workspace).run("ls-files", "-z").fields)
     except WorldError:
         return frozenset()
-
-
-def _read_or_none(staging: StagedWrites, path: str) -> str | None:
-    try:
-        return staging.read(path)
-    except StagingError:
-        return None
 
 
 _EXTRA_LINES = 200  # lines that a model may write around the files

@@ -15,7 +15,6 @@ from plait.core.fast_dataclass import dataclass
 from plait.core.task import ModelJob, ModelJobMode
 from plait.runtime.atomic_apply import StagedWrites
 from plait.runtime.model_job.chat_client import ChatReply
-from plait.runtime.workspace_files import StagingError
 
 _SYSTEM = "You change files of a repository, as the task asks. You have no tools: you answer with the files."
 _DEFAULT_MAX_FILES = 8  # assumed number of files of a task that names none, which limits the length of its answer
@@ -72,14 +71,10 @@ class TaskTurns:
         )
 
     def parse_answer(self, turn: str | None, reply: ChatReply, staging: StagedWrites) -> JobAnswer:  # noqa: ARG002
-        def read(path: str) -> str | None:
-            try:
-                return staging.read(path)
-            except StagingError:
-                return None  # applying the answer reports the reason
-
         allowed = self.touches or None
-        return parse_reply_files(reply.text, read, cut=reply.cut, allowed=allowed, max_lines=self.max_lines)
+        return parse_reply_files(
+            reply.text, staging.read_or_none, cut=reply.cut, allowed=allowed, max_lines=self.max_lines
+        )
 
 
 Turns = JobTurns | TaskTurns
