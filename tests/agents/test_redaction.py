@@ -16,7 +16,7 @@ from plait.agents.redaction import (
     RedactingParser,
     Redactor,
     StreamRedactor,
-    build_env_redactor,
+    build_redactor,
     is_secret,
 )
 
@@ -42,7 +42,7 @@ KEY = "-----BEGIN RSA PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEF\nAASCBKcwgg
 )
 def test_a_variable_is_secret_by_its_name(name: str, value: str) -> None:
     assert is_secret(name, value)
-    assert build_env_redactor({name: value})(f"a {value} b") == f"a {REDACTED} b"
+    assert build_redactor({name: value})(f"a {value} b") == f"a {REDACTED} b"
 
 
 @pytest.mark.parametrize(
@@ -63,13 +63,13 @@ def test_a_variable_is_secret_by_its_name(name: str, value: str) -> None:
 )
 def test_others_are_not(name: str, value: str) -> None:
     assert not is_secret(name, value)
-    assert build_env_redactor({name: value})(f"a {value} b") == f"a {value} b"
+    assert build_redactor({name: value})(f"a {value} b") == f"a {value} b"
 
 
 def test_the_password_of_an_address_is_one_wherever_it_is_told() -> None:
-    hide = build_env_redactor({"DATABASE_URL": f"postgres://app:{VALUE}@db/app"})
+    hide = build_redactor({"DATABASE_URL": f"postgres://app:{VALUE}@db/app"})
     assert hide(f"as app with {VALUE} at db") == f"as app with {REDACTED} at db"
-    assert build_env_redactor({"DATABASE_URL": "mysql://postgres:postgres@db/x"})("a postgres b") == "a postgres b"
+    assert build_redactor({"DATABASE_URL": "mysql://postgres:postgres@db/x"})("a postgres b") == "a postgres b"
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,7 @@ def test_a_key_without_an_end_hides_no_more_than_itself() -> None:
 
 @pytest.mark.parametrize("value", ['pass"word\\x', "zwölf Boxkämpfer", VALUE])
 def test_a_value_is_known_as_json_spells_it(value: str) -> None:
-    hide = build_env_redactor({"A_PASSWORD": value})
+    hide = build_redactor({"A_PASSWORD": value})
     for ascii_only in (True, False):
         line = json.dumps({"type": "text", "text": f"it is {value}, I think"}, ensure_ascii=ascii_only)
         assert json.loads(hide(line)) == {"type": "text", "text": "it is ***, I think"}
@@ -173,15 +173,14 @@ def test_json_stays_json(said: str) -> None:
 
 def test_a_value_with_a_structure_of_its_own_is_known_by_its_parts() -> None:
     document = json.dumps({"type": "service", "private_key_id": "0123456789abcdef0123"})
-    hide = build_env_redactor({"GOOGLE_CREDENTIALS": document, "DEPLOY_KEY": KEY})
+    hide = build_redactor({"GOOGLE_CREDENTIALS": document, "DEPLOY_KEY": KEY})
     assert json.loads(hide(document)) == {"type": "service", "private_key_id": REDACTED}
     assert hide("AASCBKcwggSjAgEAAoIBAQC7") == REDACTED
 
 
 def test_of_two_values_one_of_which_begins_the_other_the_longer_one_counts() -> None:
     assert (
-        build_env_redactor({"A_TOKEN": "abcdefgh", "B_TOKEN": "abcdefgh-ijkl"})("x abcdefgh-ijkl abcdefgh")
-        == "x *** ***"
+        build_redactor({"A_TOKEN": "abcdefgh", "B_TOKEN": "abcdefgh-ijkl"})("x abcdefgh-ijkl abcdefgh") == "x *** ***"
     )
 
 
@@ -196,14 +195,14 @@ def test_twice_is_as_good_as_once_and_no_line_is_lost(values: list[str], text: s
 @given(st.integers(1, 40))
 def test_a_secret_is_hidden_wherever_the_pieces_are_cut(size: int) -> None:
     text = f"one {VALUE} two\n{KEY}\nAuthorization: Bearer abcdef123456\nthree {VALUE}"
-    hide = build_env_redactor({"A_TOKEN": VALUE})
+    hide = build_redactor({"A_TOKEN": VALUE})
     stream = StreamRedactor(hide)
     told = "".join(stream.feed(text[at : at + size]) for at in range(0, len(text), size)) + stream.finish()
     assert told == hide(text)
 
 
 def test_a_line_without_an_end_is_not_waited_for_for_ever() -> None:
-    stream = StreamRedactor(build_env_redactor({"A_TOKEN": VALUE}))
+    stream = StreamRedactor(build_redactor({"A_TOKEN": VALUE}))
     piece = "x" * 1000 + VALUE
     told = [stream.feed(piece) for _ in range(200)]
     assert sum(map(len, told)) > 50_000
@@ -220,7 +219,7 @@ def test_no_line_is_a_lot_of_work(line: str) -> None:
 
 
 def test_a_listener_hears_no_secret_and_so_can_tell_not_even_half_of_one() -> None:
-    listener = RedactingParser(PlainTextParser(use_output=True), build_env_redactor({"A_TOKEN": VALUE}))
+    listener = RedactingParser(PlainTextParser(use_output=True), build_redactor({"A_TOKEN": VALUE}))
     phase, activity = listener.feed(f"═══ Phase 2: use {VALUE} ═══")
     assert (phase, activity) == (PhaseStarted("Phase 2: use ***"), Activity("═══ Phase 2: use *** ═══"))
     padding = "x" * 190  # so that only the beginning of the secret would fit

@@ -28,8 +28,8 @@ from plait.git.location import RepoLocation
 from plait.store import batch_files
 from plait.store.batch_inputs import BatchInputs
 from plait.store.interfaces import Journal
-from plait.store.memory import MemoryInbox, MemoryJournal
 from plait.system.state_paths import StateFolder
+from tests.support.memory_store import MemoryInbox, MemoryJournal
 
 PLACE = Settings(agents=("shell",), isolation=Isolation.IN_PLACE)
 

@@ -15,7 +15,7 @@ from plait.engine import daemon
 from plait.engine.daemon import HEALTH_FILE
 from plait.runtime import pidfile
 from plait.store.interfaces import JournalFullError
-from plait.store.memory import MemoryJournal
+from tests.support.memory_store import MemoryJournal
 
 if TYPE_CHECKING:
     from tests.engine.conftest import EngineHarness

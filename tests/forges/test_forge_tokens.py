@@ -146,7 +146,7 @@ def test_the_users_rewriting_of_urls_counts(clone: Clone) -> None:
     clone.git.run("remote", "add", "origin", "gh:acme/widgets.git")
     forge = ForgeClient(clone.git, "origin", environment=clone.environment)
     with pytest.raises(ForgeError, match=r"no token for github\.com"):
-        forge.default_branch()
+        forge.publish_pull_request(PullRequestSpec("plait/batch-7f3a", "main", "Title", ""))
 
 
 def test_the_users_ssh_command_is_kept_and_ours_asks_nothing(clone: Clone, programs: Path) -> None:

@@ -7,8 +7,8 @@ import pytest
 
 from plait.store.inbox import SqliteInbox, open_inbox
 from plait.store.interfaces import Inbox
-from plait.store.memory import MemoryInbox
 from plait.testing.contracts.inbox import InboxContract, OpenInbox, ReopenInbox
+from tests.support.memory_store import MemoryInbox
 
 
 class TestMemoryInbox(InboxContract):

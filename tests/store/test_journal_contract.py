@@ -8,8 +8,8 @@ import pytest
 from plait.store.interfaces import Journal, JournalReader
 from plait.store.journal_reader import SqliteJournalReader, open_journal_reader
 from plait.store.journal_writer import SqliteJournal, open_journal_writer
-from plait.store.memory import MemoryJournal
 from plait.testing.contracts.journal import JournalContract, OpenJournal, OpenReader
+from tests.support.memory_store import MemoryJournal
 
 
 class TestMemoryJournal(JournalContract):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from json import dumps
 
 from plait.agents.interface import AgentEvent, OutputParser
@@ -100,9 +101,10 @@ class Redactor:
         return text
 
 
-def build_redactor(*environments: Iterable[tuple[str, str]]) -> Redactor:
+def build_redactor(environment: Mapping[str, str], *more: Iterable[tuple[str, str]]) -> Redactor:
     """For the secrets in these variables."""
-    return Redactor(value for pairs in environments for name, told in pairs for value in _find_secrets(name, told))
+    pairs = chain(environment.items(), *more)
+    return Redactor(secret for name, value in pairs for secret in _find_secrets(name, value))
 
 
 def _find_secrets(name: str, value: str) -> Iterable[str]:
@@ -110,10 +112,6 @@ def _find_secrets(name: str, value: str) -> Iterable[str]:
     if is_secret(name, value):
         return (value,)
     return [found["word"] for found in _PASSWORD.finditer(value) if found["user"] != found["word"]]
-
-
-def build_env_redactor(environment: Mapping[str, str], *others: Iterable[tuple[str, str]]) -> Redactor:
-    return build_redactor(environment.items(), *others)
 
 
 def is_secret(name: str, value: str) -> bool:
@@ -127,17 +125,17 @@ def is_secret(name: str, value: str) -> bool:
 class LineRedactor:
     """For single lines: of a private key's lines, only the first is recognisable."""
 
-    __slots__ = ("_discretion", "_in_key")
+    __slots__ = ("_in_key", "_redactor")
 
     def __init__(self, redactor: Redactor) -> None:
-        self._discretion = redactor
+        self._redactor = redactor
         self._in_key = False
 
     def __call__(self, line: str) -> str:
         if self._in_key and _PRIVATE_KEY_LINE.fullmatch(line.strip()):
             return _redact_key_lines(line)
         self._in_key = _PRIVATE_KEY_MARKER in line and "-----END " not in line
-        return self._discretion(line)
+        return self._redactor(line)
 
 
 class StreamRedactor:

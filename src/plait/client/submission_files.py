@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
-from plait.agents.redaction import Redactor, build_env_redactor
+from plait.agents.redaction import Redactor, build_redactor
 from plait.client.session import REOPENING_REQUESTS, Submission
 from plait.core.errors import UserError, WorldError
 from plait.core.requests import Request, Resume
@@ -50,7 +50,7 @@ def create_batch_files(place: RepoLocation, state: State, submission: Submission
 def redact_submission(submission: Submission) -> Submission:
     """The same batch without secrets in what others see: titles, and reasons why tasks wait."""
     environment = os.environ if submission.environment is None else submission.environment
-    hide = build_env_redactor(environment, *(task.env for task in submission.plan.tasks))
+    hide = build_redactor(environment, *(task.env for task in submission.plan.tasks))
     plan = submission.plan
     tasks = tuple(_redact_task(task, hide) for task in plan.tasks)
     phases = tuple(replace(phase, title=hide(phase.title), reason=hide(phase.reason)) for phase in plan.phases)

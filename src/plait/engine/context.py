@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 
-from plait.agents.redaction import Redactor, build_env_redactor
+from plait.agents.redaction import Redactor, build_redactor
 from plait.core.fast_dataclass import dataclass
 from plait.core.reports import Report
 from plait.core.state import State
@@ -55,7 +55,7 @@ class BatchInputsCache:
             with suppress(BatchInputsError):
                 tasks = self.get_inputs(batch).tasks if batch else ()
             base = self.get_environment_or_own(batch) if batch else os.environ
-            self._redactors[batch] = build_env_redactor(base, *(task.env for task in tasks))
+            self._redactors[batch] = build_redactor(base, *(task.env for task in tasks))
         return self._redactors[batch]
 
     def reload_environment(self, batch: str) -> None:

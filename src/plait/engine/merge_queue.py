@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
-from typing import TYPE_CHECKING
 
 from plait.core.decisions import AttemptStarted, MergeStarted, PublishStarted, RebuildStarted
 from plait.core.errors import PlaitError, describe_error

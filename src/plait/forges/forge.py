@@ -94,7 +94,6 @@ class ForgeRepository:
 
     id: int
     path: str
-    branch: str
 
     @property
     def owner(self) -> str:

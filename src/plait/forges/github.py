@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 class GitHubRepository:
     id: int
     full_name: str
-    default_branch: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +95,7 @@ class GitHub:
 
     def get_repository(self, client: ForgeHttpClient, path: str) -> ForgeRepository:
         repository = client.request("GET", f"/repos/{quote(path)}", GitHubRepository)
-        return ForgeRepository(repository.id, repository.full_name, repository.default_branch)
+        return ForgeRepository(repository.id, repository.full_name)
 
     def find_pull_requests(self, client: ForgeHttpClient, route: PullRequestRoute) -> list[OpenPullRequest]:
         query = {"state": "open", "head": f"{route.source.owner}:{route.branch}", "per_page": "100"}

@@ -29,7 +29,6 @@ _DRAFT_PREFIX = re.compile(r"(?:draft:|\[draft\]|\(draft\))\s*", re.IGNORECASE)
 class GitLabProject:
     id: int
     path_with_namespace: str
-    default_branch: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +82,7 @@ class GitLab:
 
     def get_repository(self, client: ForgeHttpClient, path: str) -> ForgeRepository:
         project = client.request("GET", f"/projects/{quote(path, safe='')}", GitLabProject)
-        return ForgeRepository(project.id, project.path_with_namespace, project.default_branch or "")
+        return ForgeRepository(project.id, project.path_with_namespace)
 
     def find_pull_requests(self, client: ForgeHttpClient, route: PullRequestRoute) -> list[OpenPullRequest]:
         query = {"state": "opened", "source_branch": route.branch, "per_page": "100"}

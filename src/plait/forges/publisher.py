@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from shlex import quote
 
-from plait.agents.redaction import build_env_redactor
+from plait.agents.redaction import build_redactor
 from plait.core.decisions import PublishStarted
 from plait.core.errors import WorldError
 from plait.core.pull_request_text import PullRequestText, write_pull_request
@@ -15,7 +15,7 @@ from plait.core.settings import Publish
 from plait.core.views import BatchView
 from plait.forges.forge import ForgeError, PullRequestSpec
 from plait.forges.pull_requests import ForgeClient, locate_forge
-from plait.forges.remote import count_distance, fetch_target, find_default_branch, push_branch
+from plait.forges.remote import count_new_commits, fetch_target, find_default_branch, push_branch
 from plait.git.command import Git
 from plait.git.location import RepoLocation
 from plait.store.batch_inputs import BatchInputs, PublishTarget
@@ -64,7 +64,7 @@ def _push_branch(git: Git, order: PublishStarted, branch: str, target: PublishTa
     """Push the batch branch and return its target branch, which is fetched first: the local copy may be old."""
     target_branch = target.target or find_default_branch(git, target.remote)
     newest = fetch_target(git, target.remote, target_branch)
-    if not count_distance(git, order.commit, newest).ahead:
+    if not count_new_commits(git, order.commit, newest):
         raise ForgeError(f"nothing to propose: {target_branch} already contains this branch")
     push_branch(git, target.remote, branch, order.commit, expected=order.expected)
     return target_branch
@@ -75,7 +75,7 @@ def _build_text(
 ) -> PullRequestText:
     """Title and body, without secrets."""
     text = write_pull_request(view, PullRequestOverride(order.title, order.body), usual=kit.gear.shipping.title)
-    return text.redact(build_env_redactor(environment, *(task.env for task in kit.tasks)))
+    return text.redact(build_redactor(environment, *(task.env for task in kit.tasks)))
 
 
 def _describe_manual_steps(

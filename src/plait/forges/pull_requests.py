@@ -37,18 +37,9 @@ MAX_BODY_CHARS = 65_536  # accepted by every forge
 _RETRY_PAUSES = (1.0, 4.0)  # seconds
 _ALREADY_EXISTS = re.compile(r"already exist", re.IGNORECASE)
 _NO_DRAFTS = re.compile(r"draft", re.IGNORECASE)
-_NO_COMMITS = re.compile(r"no commits between", re.IGNORECASE)
 _SECTION_BEGIN = re.compile(r"<!-- plait ([0-9a-f]{12}) -->")
 _SECTION_END = "<!-- /plait -->"
 _TRUNCATION_NOTE = "\n\n(truncated)"
-
-
-class ForgeUnreachableError(ForgeError):
-    """No network, or no answer."""
-
-
-class NothingToProposeError(ForgeError):
-    """The target branch already contains every commit of the branch."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,15 +102,6 @@ class ForgeClient:
     def publish_pull_request(self, spec: PullRequestSpec) -> PullRequestResult:
         """Finds what an earlier call did, even one without an answer: a branch has one pull request."""
         return self._call(lambda client: self._publish(client, spec), self.location.describe_manual_steps(spec))
-
-    def default_branch(self) -> str:
-        repository = self._call(
-            lambda client: self._forge.get_repository(client, self.location.target.path),
-            "Set the target branch, or see: git ls-remote --symref REMOTE HEAD",
-        )
-        if not repository.branch:
-            raise ForgeError(f"{self.location.target.web_url} has no branches yet")
-        return repository.branch
 
     def _publish(self, client: ForgeHttpClient, spec: PullRequestSpec) -> PullRequestResult:
         target = self._forge.get_repository(client, self.location.target.path)
@@ -197,7 +179,7 @@ class ForgeClient:
                 api, headers = self._forge.find_api_url(target), self._forge.build_headers(token)
                 return token, ForgeHttpClient(api, headers, self._environment, secrets, self._http.timeout)
         except HttpUnreachableError as error:
-            raise ForgeUnreachableError(error.detail, hint=hint) from None
+            raise ForgeError(error.detail, hint=hint) from None
         except ForgeError as error:
             raise ForgeError(error.message, hint=hint) from None
         login = describe_login(self._forge, target, self._environment)
@@ -207,9 +189,7 @@ class ForgeClient:
         self, error: HttpRefusedError | HttpUnreachableError, token: ForgeToken, hint: str
     ) -> ForgeError:
         if isinstance(error, HttpUnreachableError):
-            return ForgeUnreachableError(error.detail, hint=hint)
-        if _NO_COMMITS.search(error.detail):
-            return NothingToProposeError(f"{self.location.target.host}: {error.detail}", hint=hint)
+            return ForgeError(error.detail, hint=hint)
         return ForgeError(_describe_refusal(error, token, self.location.target), hint=hint)
 
 

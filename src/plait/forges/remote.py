@@ -32,10 +32,6 @@ _UNAUTHORIZED = re.compile(
 )
 
 
-class RemoteUnreachableError(ForgeError):
-    """No network, or no answer."""
-
-
 @dataclass(frozen=True, slots=True)
 class GitRemote:
     """A remote's URLs, after git's url.insteadOf."""
@@ -106,7 +102,7 @@ def map_git_error(error: GitError, name: str, hint: str = "") -> ForgeError:
             f"{name} rejected plait's credentials: {detail}", hint=hint or f"Try it yourself: git ls-remote {name} HEAD"
         )
     if _UNREACHABLE.search(error.stderr):
-        return RemoteUnreachableError(f"{name} can't be reached: {detail}", hint=hint)
+        return ForgeError(f"{name} can't be reached: {detail}", hint=hint)
     return ForgeError(f"{name}: {detail}", hint=hint or "See: git remote -v")
 
 
@@ -120,14 +116,6 @@ _MAX_FETCHES = 5
 
 class PushRejectedError(ForgeError):
     """The remote branch isn't what plait pushed last; plait leaves it alone."""
-
-
-@dataclass(frozen=True, slots=True)
-class CommitDistance:
-    """`ahead`: commits that the target lacks; `behind`: commits that only the target has."""
-
-    ahead: int
-    behind: int
 
 
 def push_branch(git: Git, remote: str, branch: str, commit: str, *, expected: str = "") -> None:
@@ -220,7 +208,6 @@ def _fetch(git: Git, remote: str, refspec: str) -> None:
     git.run("fetch", *quiet, "--no-auto-maintenance", "--refmap=", "--", remote, refspec)
 
 
-def count_distance(git: Git, commit: str, target: str) -> CommitDistance:
-    """Between two local commits."""
-    ahead, behind = git.text("rev-list", "--left-right", "--count", f"{commit}...{target}", "--").split()
-    return CommitDistance(int(ahead), int(behind))
+def count_new_commits(git: Git, commit: str, target: str) -> int:
+    """How many commits of `commit` the local commit `target` lacks."""
+    return int(git.text("rev-list", "--count", f"{target}..{commit}", "--"))

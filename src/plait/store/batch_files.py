@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from plait.agents.redaction import Redactor, build_env_redactor
+from plait.agents.redaction import Redactor, build_redactor
 from plait.core.task import Task
 from plait.store.batch_inputs import BatchInputs, BatchInputsError, decode_inputs, encode_inputs
 from plait.system.atomic_files import make_private_folder, replace_file
@@ -87,4 +87,4 @@ def load_redactor(folder: StateFolder, batch: str) -> Redactor:
         tasks = read_batch_inputs(folder, batch).tasks
     with suppress(BatchInputsError):
         environment = read_batch_environment(folder, batch)
-    return build_env_redactor(os.environ, environment.items(), *(task.env for task in tasks))
+    return build_redactor(os.environ, environment.items(), *(task.env for task in tasks))

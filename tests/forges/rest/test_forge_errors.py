@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 
 from plait.forges.forge import ForgeError, PullRequestSpec
-from plait.forges.pull_requests import ForgeUnreachableError, NothingToProposeError
 
 if TYPE_CHECKING:
     from plait.forges.pull_requests import ForgeClient
@@ -61,10 +60,10 @@ def test_a_no_is_told_with_the_way_out(github: FakeGitHub, forge: ForgeClient, c
     assert len(github.requests) == 1
 
 
-def test_nothing_to_propose_is_an_answer_of_its_own(github: FakeGitHub, forge: ForgeClient) -> None:
+def test_a_branch_without_new_commits_is_named_in_the_error(github: FakeGitHub, forge: ForgeClient) -> None:
     error = {"resource": "PullRequest", "code": "custom", "message": f"No commits between main and {BRANCH}"}
     github.fail_next("POST", 422, {**failed("Validation Failed"), "errors": [error]})
-    assert isinstance(refusal(forge), NothingToProposeError)
+    assert f"No commits between main and {BRANCH}" in refusal(forge).message
 
 
 def test_what_is_wrong_with_a_field_is_told(github: FakeGitHub, forge: ForgeClient) -> None:
@@ -110,7 +109,6 @@ def test_no_answer_in_time_is_no_network(github: FakeGitHub, visitor: ForgeOpene
     for _ in range(3):
         github.fail_next("GET", 0, "hang")
     error = refusal(forge)
-    assert isinstance(error, ForgeUnreachableError)
     assert error.message == "127.0.0.1 did not answer in time"
     assert "/compare/main...plait/batch-7f3a" in error.hint
 
@@ -119,7 +117,6 @@ def test_nobody_there_is_no_network(visitor: ForgeOpener) -> None:
     with socket.create_server(("127.0.0.1", 0)) as gone:
         port = gone.getsockname()[1]
     error = refusal(visitor.open(f"http://127.0.0.1:{port}/acme/widgets.git", "github"))
-    assert isinstance(error, ForgeUnreachableError)
     assert "can't be reached" in error.message
     assert visitor.pauses == [1.0, 4.0]
 

@@ -151,10 +151,6 @@ def test_a_repository_that_was_renamed_is_followed(github: FakeGitHub, visitor: 
     assert [request.path for request in github.find_requests("POST")] == ["/repos/acme/widgets/pulls"]
 
 
-def test_the_default_branch_is_the_forges(forge: ForgeClient) -> None:
-    assert forge.default_branch() == "trunk"
-
-
 def test_a_body_of_one_line_that_is_too_long_is_cut_within_it(github: FakeGitHub, forge: ForgeClient) -> None:
     forge.publish_pull_request(replace(WANTED, body="word " * 20_000))
     [made] = github.pulls

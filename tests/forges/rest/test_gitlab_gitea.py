@@ -69,9 +69,3 @@ def test_gitea_is_looked_through_page_by_page(gitea: FakeGitea, visitor: ForgeOp
         gitea.store_pull_request(title=f"other {n}", body="", branch=f"other-{n}", base="main", source="acme/widgets")
     assert not forge.publish_pull_request(WANTED).created
     assert len(gitea.find_requests("PATCH")) == 1
-
-
-def test_each_says_its_default_branch(gitea: FakeGitea, gitlab: FakeGitLab, visitor: ForgeOpener) -> None:
-    assert visitor.open(f"{gitea.root}/acme/widgets", "gitea").default_branch() == "trunk"
-    visitor.clone.git.run("remote", "remove", "origin")
-    assert visitor.open(f"{gitlab.root}/acme/tools/widgets", "gitlab").default_branch() == "trunk"

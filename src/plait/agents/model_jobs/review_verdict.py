@@ -21,11 +21,10 @@ class Ruling(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ReviewVerdict:
-    """Not `is_clear`: the answer had none of the four words, which is a soft failure."""
+    """An answer with none of the four words is a soft failure."""
 
     ruling: Ruling
     reasons: str = ""
-    is_clear: bool = True
 
     @property
     def passed(self) -> bool:
@@ -55,7 +54,7 @@ def parse_verdict(text: str) -> ReviewVerdict:
     told = (" ".join(line.split())[:500] for line in clean_answer(text).split("\n") if not is_fence(line))
     lines = [line for line in told if line]
     if not lines:
-        return ReviewVerdict(Ruling.FAIL_SOFT, "the verification gave no answer", is_clear=False)
+        return ReviewVerdict(Ruling.FAIL_SOFT, "the verification gave no answer")
     found = dict(_find_rulings(lines))
     rulings = {_parse_ruling(match[1]) for match in found.values()}
     if len(rulings) != 1:
@@ -84,11 +83,8 @@ def _find_rulings(lines: Sequence[str]) -> Iterator[tuple[int, re.Match[str]]]:
 
 
 def _unclear_verdict(lines: Sequence[str], what: str) -> ReviewVerdict:
-    return ReviewVerdict(
-        Ruling.FAIL_SOFT,
-        f"the verification gave {what}: {_truncate_reasons(chr(10).join(lines))}",
-        is_clear=False,
-    )
+    reasons = _truncate_reasons("\n".join(lines))
+    return ReviewVerdict(Ruling.FAIL_SOFT, f"the verification gave {what}: {reasons}")
 
 
 def _parse_ruling(word: str) -> Ruling:

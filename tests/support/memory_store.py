@@ -1,4 +1,4 @@
-"""A journal and an inbox in memory, for the simulator and for users' tests.
+"""A journal and an inbox in memory.
 
 Both are thread-safe. Records survive `close`, so a test can let one engine die and another continue with the same object.
 """
