@@ -37,14 +37,14 @@ export function SavedComment({ draft, comment }: { draft: string; comment: Comme
 interface CommentFormProps {
   draft: string;
   writing: NonNullable<CommentDraft["writing"]>;
-  /** Its lines are not shown. */
+  /** The commented lines are not shown. */
   detached?: boolean;
 }
 
 export function CommentForm({ draft, writing, detached = false }: CommentFormProps) {
   const field = useRef<HTMLTextAreaElement>(null);
   const name = useId();
-  // biome-ignore lint/correctness/useExhaustiveDependencies: whoever points at other lines goes on writing
+  // biome-ignore lint/correctness/useExhaustiveDependencies: selecting other lines keeps the text
   useEffect(() => {
     if (!detached) field.current?.focus({ preventScroll: true });
   }, [writing.path, writing.from, writing.to]);

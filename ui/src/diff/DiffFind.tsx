@@ -7,7 +7,7 @@ import type { FileChange } from "./parseDiff";
 
 interface DiffFindProps {
   query: string;
-  /** How many lines hold them, and which of these is shown. */
+  /** The number of matching lines, and which of them is shown. */
   total: number;
   at: number;
   onQuery(query: string): void;
@@ -63,7 +63,7 @@ function formatMatchCount(total: number, at: number): string {
   return `${(at + 1).toLocaleString("en")} of ${all} lines`;
 }
 
-/** What somebody looks for, and where it stands. `onGo` shows a line. */
+/** The search field of a diff. `onGo` shows a line. */
 export function useDiffFind(files: readonly FileChange[], onShow: (match: Match) => void) {
   const [query, setQuery] = useState<string | null>(null);
   const [at, setAt] = useState(0);
@@ -71,7 +71,7 @@ export function useDiffFind(files: readonly FileChange[], onShow: (match: Match)
   const matches = useMemo(() => findMatches(files, deferredQuery), [files, deferredQuery]);
   const step = useCallback(
     (by: 1 | -1) => {
-      // Whoever presses Enter at once means what stands there, and not what was looked for last.
+      // Enter searches for the current text, even before the debounced search ran.
       const all = query === deferredQuery ? matches : findMatches(files, query ?? "");
       const next = (Math.max(at, by === 1 ? -1 : 0) + by + all.length) % Math.max(1, all.length);
       const match = all[next];

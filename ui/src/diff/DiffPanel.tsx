@@ -95,7 +95,7 @@ export function DiffPanel({ target, diff, newestAttempt, reading }: Props) {
   );
 }
 
-/** `read`: as far as can be. */
+/** `read`: everything that can be loaded. */
 function TruncatedNote({
   busy,
   loadMore,
@@ -123,7 +123,7 @@ interface DiffToolbarProps {
   files: number;
   plus: number;
   minus: number;
-  /** Which attempt's it is, where one is known. */
+  /** The attempt it belongs to, if known. */
   attempt: number | null;
   view: DiffMode;
   /** Too narrow for two sides. */
@@ -178,7 +178,7 @@ function DiffToolbar(props: DiffToolbarProps) {
   );
 }
 
-/** How wide it is now; 0 before it is drawn. */
+/** Its current width; 0 before it is rendered. */
 function useWidth(ref: RefObject<HTMLElement | null>): number {
   const [width, setWidth] = useState(0);
   useEffect(() => {

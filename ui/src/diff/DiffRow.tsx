@@ -17,7 +17,7 @@ import { diffWords } from "./wordDiff";
 
 const SIGNS = { same: " ", added: "+", removed: "−" } as const;
 
-/** `null`: nobody can comment here. `disabled` says why it can't be now. */
+/** `null`: no comments here. `disabled`: why commenting isn't possible now. */
 export interface CommentTarget {
   readonly disabled: string | null;
   select(key: RowKey, side: Side, extend: boolean): void;
@@ -28,7 +28,7 @@ interface LineProps {
   file: FileChange;
   query: string;
   commentTarget: CommentTarget | null;
-  /** The sides that are chosen: under the cursor, or in the range. */
+  /** The selected sides: at the cursor, or in the range. */
   selected: Side | "both" | null;
   current: boolean;
 }
@@ -101,7 +101,9 @@ function Sign({ line }: { line: Line }) {
   return <span className={styles.sign}>{SIGNS[line.kind]}</span>;
 }
 
-/** The number of a line, by which it is commented on. By the keyboard it is chosen with j and k: so many stops would be too many. */
+/**
+ * A line number; a click on it comments. It isn't in the tab order: with the keyboard, j and k select lines.
+ */
 function LineNumber({ id, file, commentTarget, n, side }: LineProps & { n: number; side: Side }) {
   if (commentTarget === null || n === 0) return <span className={styles.number}>{n || ""}</span>;
   return (
@@ -119,7 +121,7 @@ function LineNumber({ id, file, commentTarget, n, side }: LineProps & { n: numbe
   );
 }
 
-/** What all rows are drawn with. */
+/** What all rows need for rendering. */
 export interface RowContext {
   readonly folded: ReadonlyMap<string, string>;
   readonly query: string;
@@ -194,7 +196,7 @@ interface FileHeaderProps {
   onFold(path: string, on: boolean): void;
 }
 
-/** Stays in sight as long as its file does. */
+/** Sticky while its file is visible. */
 function FileHeader({ file, folded, comments, onFold }: FileHeaderProps) {
   const name = escapeSpecial(file.path);
   const label = STATUS_LABELS[file.status];
@@ -240,13 +242,13 @@ const NO_RANGES: never[] = [];
 
 interface LineTextProps {
   line: Line;
-  /** The line that it is compared with. */
+  /** The line on the other side, for word differences. */
   counterpart: Line | null;
-  /** What somebody looks for. */
+  /** The search text. */
   query: string;
 }
 
-/** The text of a line. Whatever it holds, it is text. */
+/** The text of a line; never interpreted as markup. */
 const LineText = memo(function LineText({ line, counterpart, query }: LineTextProps) {
   const changed =
     counterpart === null || line.kind === "same"
@@ -260,7 +262,7 @@ const LineText = memo(function LineText({ line, counterpart, query }: LineTextPr
       {segmentLine(line.text, changed, matched).map((segment, index) =>
         segment.changed || segment.matched || segment.special ? (
           <span
-            // biome-ignore lint/suspicious/noArrayIndexKey: pieces have no other name, and never move
+            // biome-ignore lint/suspicious/noArrayIndexKey: segments have no other key, and never move
             key={index}
             className={styles.segment}
             data-marked={segment.changed || undefined}

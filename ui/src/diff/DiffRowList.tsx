@@ -18,7 +18,7 @@ const ROW_HEIGHTS: Record<Row["kind"], number> = {
 };
 
 export interface RowListHandle {
-  /** Brings a row into sight. */
+  /** Scrolls a row into view. */
   scrollTo(index: number, align: "start" | "center" | "auto"): void;
   /** The row at the top. */
   topIndex(): number;
@@ -31,10 +31,10 @@ interface Props {
   context: RowContext;
   selectedRange: readonly [number, number] | null;
   side: Side | null;
-  /** The row that was found. */
+  /** The row of the current match. */
   current: number | null;
   onFile(file: FileChange): void;
-  /** Somebody scrolls by hand. */
+  /** The user scrolled. */
   onUserScroll(): void;
   onReading(now: boolean): void;
   onKeyDown(event: React.KeyboardEvent): void;
@@ -65,7 +65,7 @@ export function DiffRowList({
     },
     [fileStarts],
   );
-  const getKey = useCallback((index: number) => rows[index]?.key ?? index, [rows]); // another one measures all rows anew
+  const getKey = useCallback((index: number) => rows[index]?.key ?? index, [rows]); // another value measures all rows again
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroller.current,
@@ -80,11 +80,11 @@ export function DiffRowList({
   useEffect(() => {
     if (file !== undefined) onFile(file);
   }, [file, onFile]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: at another width every line has another height
+  // biome-ignore lint/correctness/useExhaustiveDependencies: heights depend on the width
   useEffect(() => {
     if (width === 0) return;
     virtual.measure();
-    virtual.getTotalSize(); // what is measured is compared with this: it has to be the guess again first
+    virtual.getTotalSize(); // measurements are compared with this, so it must be the estimate again first
     for (const row of scroller.current?.querySelectorAll("[data-index]") ?? []) virtual.measureElement(row);
   }, [width]);
   useImperativeHandle(ref, () => ({
@@ -101,7 +101,7 @@ export function DiffRowList({
       ref={scroller}
       className={styles.list}
       aria-label="Diff, line by line"
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be scrolled by keys
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: it is scrolled with the keyboard
       tabIndex={0}
       data-selecting={selecting}
       onScroll={reportReading}
@@ -140,14 +140,14 @@ export function DiffRowList({
   );
 }
 
-/** Where the files begin. */
+/** The rows at which files begin. */
 function findFileStarts(rows: readonly Row[]): number[] {
   const found: number[] = [];
   for (let at = 0; at < rows.length; at++) if (rows[at]?.kind === "file") found.push(at);
   return found;
 }
 
-/** Of two sides, only the one where the pointer went down is selected. */
+/** Text selection is limited to the side where it started. */
 function selectionSide(target: EventTarget): string | undefined {
   if (!(target instanceof Element)) return undefined;
   return target.closest("[data-side]")?.getAttribute("data-side") ?? undefined;

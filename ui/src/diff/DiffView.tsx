@@ -13,7 +13,7 @@ import { useDiff } from "./useDiff";
 interface Props {
   batchId: string;
   taskId: string | null;
-  /** One of its attempts; else what was merged of it, or what the newest one makes. */
+  /** One of its attempts; else its merged change, or that of the newest attempt. */
   attempt?: number | null;
 }
 

@@ -18,7 +18,7 @@ interface Props {
   draft: CommentDraft;
   /** The newest attempt; comments may be of an older one. */
   attempt: number;
-  /** What is being written is about lines that are not shown: it is shown here. */
+  /** A comment being written about lines that are not shown; shown here instead. */
   detached: boolean;
   onSelect(comment: Comment): void;
 }

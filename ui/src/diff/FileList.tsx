@@ -11,7 +11,7 @@ interface Props {
   onSelect(file: FileChange): void;
 }
 
-/** All files by folder; a press goes there. */
+/** All files by folder, as links into the diff. */
 export function FileList({ files, current, onSelect }: Props) {
   const entries = useMemo(() => groupByFolder(files), [files]);
   const scroller = useRef<HTMLElement>(null);
@@ -62,7 +62,7 @@ type FileListEntry =
   | { readonly kind: "folder"; readonly key: string; readonly name: string }
   | { readonly kind: "file"; readonly key: string; readonly name: string; readonly file: FileChange };
 
-/** Git's order: a folder is named where it begins, and the top is not. */
+/** In git's order; a folder is named before its first file, except for the top. */
 export function groupByFolder(files: readonly FileChange[]): FileListEntry[] {
   const entries: FileListEntry[] = [];
   let folder = "";

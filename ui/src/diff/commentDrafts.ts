@@ -10,10 +10,10 @@ export interface CommentAnchor {
   readonly side: Side;
   readonly from: number;
   readonly to: number;
-  /** The first lines as they stand there, each with its sign, and how many more there are. */
+  /** The first lines with their signs, and how many more there are. */
   readonly quote: readonly string[];
   readonly more: number;
-  /** Of which attempt; 0 where nobody knows. */
+  /** The attempt's number; 0 if unknown. */
   readonly attempt: number;
 }
 
@@ -24,7 +24,7 @@ export interface Comment extends CommentAnchor {
 
 export interface CommentDraft {
   readonly comments: readonly Comment[];
-  /** What is being written; `id` where a comment is being changed. */
+  /** The comment being written; `id` is set if an existing one is edited. */
   readonly writing: (CommentAnchor & { readonly text: string; readonly id: number | null }) | null;
 }
 
@@ -48,7 +48,7 @@ export function updateComment(key: string, text: string): void {
   if (writing !== null) updateDraft(key, { writing: { ...writing, text } });
 }
 
-/** What is being written is a comment now; without words it is none. */
+/** Saves the comment being written; an empty one is discarded. */
 export function addComment(key: string): void {
   const { comments, writing } = currentDraft(key);
   if (writing === null) return;
@@ -77,7 +77,7 @@ export function removeComment(key: string, id: number): void {
   updateDraft(key, { comments: currentDraft(key).comments.filter((each) => each.id !== id) });
 }
 
-/** These were sent. What was written or changed meanwhile stays. */
+/** Removes sent comments, except those changed meanwhile. */
 export function removeComments(key: string, comments: readonly Comment[]): void {
   updateDraft(key, { comments: currentDraft(key).comments.filter((each) => !comments.includes(each)) });
 }
@@ -100,7 +100,7 @@ function storedDraft(key: string): CommentDraft {
   return known;
 }
 
-/** Of the shape of today: an older page may have kept another. */
+/** Validates the stored value: an older version of the page may have stored another shape. */
 function parseDraft(value: unknown): CommentDraft {
   const stored = value as Partial<Record<keyof CommentDraft, unknown>> | null;
   const comments = Array.isArray(stored?.comments) ? stored.comments.filter(isAnchor) : [];
@@ -115,7 +115,7 @@ function isAnchor(value: unknown): value is CommentAnchor & { text: string } {
   return typeof path === "string" && typeof text === "string" && Array.isArray(quote);
 }
 
-/** Another window has written: what it kept counts here too. */
+/** Another window stored drafts: load them here too. */
 window.addEventListener("storage", ({ key }) => {
   if (key === null) return;
   cache.delete(key);

@@ -3,9 +3,9 @@
 import type { BatchSummary, BatchTask } from "../api/types";
 
 export interface DiffAvailability {
-  /** As long as it stays, so does the change; `null`: there is none. */
+  /** Identifies the version of the diff; `null` if there is none. */
   readonly version: string | null;
-  /** Why there is none. */
+  /** Why there is no diff. */
   readonly title: string;
   readonly detail: string | null;
 }

@@ -6,7 +6,7 @@ import type { FileChange, Hunk, Line } from "./parseDiff";
 export type DiffMode = "unified" | "split";
 export type Side = "old" | "new";
 
-/** A number where there are very many: they are compared and looked up all the time. */
+/** A number for lines, because there are many and keys are compared all the time. */
 export type RowKey = string | number;
 
 export type Row =
@@ -38,7 +38,7 @@ export type Row =
 
 export interface RowOptions {
   readonly view: DiffMode;
-  /** Why a file is folded, by its path; those that are not in it are open. */
+  /** Why a file is folded, by path; all others are open. */
   readonly folded: ReadonlyMap<string, string>;
   readonly comments: readonly Comment[];
   readonly writing: CommentAnchor | null;
@@ -74,8 +74,10 @@ type CachedRows = {
   readonly hunks: readonly (readonly Row[])[];
 };
 
-/** The lines of each hunk. Law: the same file has the same rows, whatever is folded or said about it. Their keys begin
-    with `first`, and those of the other view do not meet them. */
+/**
+ * The rows of each hunk. Law: the same file has the same rows, whatever is folded or commented. Keys start at
+ * `first`, so that the two views have different ones.
+ */
 const rowCache = new WeakMap<FileChange, CachedRows>();
 function hunkRows(file: FileChange, view: DiffMode, first: number): CachedRows["hunks"] {
   const cached = rowCache.get(file);
@@ -106,7 +108,7 @@ function countLines({ hunks }: FileChange): number {
   return hunks.reduce((sum, { lines }) => sum + lines.length, 0);
 }
 
-/** What stands below lines of a file, by side and number; `null` is the field that somebody writes into. */
+/** Comments below lines of a file, by side and number; `null` is the comment form. */
 type Insertions = Record<Side, Map<number, (Comment | null)[]>>;
 
 function groupInsertions({ comments, writing }: RowOptions): ReadonlyMap<string, Insertions> {
@@ -145,7 +147,7 @@ function insertionsBelowLine(line: Line | null, file: FileChange, insertions: In
   );
 }
 
-/** The lines that a row shows, by side: those that a person can point at. */
+/** The lines of a row, by side, that can be selected. */
 export function rowLines(row: Row): { old: Line | null; new: Line | null } {
   if (row.kind === "pair") return { old: row.left, new: row.right };
   if (row.kind !== "line") return { old: null, new: null };
@@ -162,7 +164,7 @@ function fileNote(file: FileChange): string | null {
   return file.status === "modified" ? "No changes to show." : "Empty file.";
 }
 
-/** Removed lines beside the added ones that took their place, as what `made` makes of the two sides. */
+/** Pairs removed lines with the added ones that replaced them; `made` builds each row. */
 function pairLines<T>(hunk: Hunk, build: (left: Line | null, right: Line | null) => T): T[] {
   const found: T[] = [];
   for (const { removed, added, same } of changeRuns(hunk)) {
@@ -173,7 +175,7 @@ function pairLines<T>(hunk: Hunk, build: (left: Line | null, right: Line | null)
   return found;
 }
 
-/** Lines in git's own order, each with its mate on the other side. */
+/** Lines in git's order, each with its counterpart on the other side. */
 function listLines<T>(hunk: Hunk, build: (line: Line, mate: Line | null) => T): T[] {
   const found: T[] = [];
   for (const { removed, added, same } of changeRuns(hunk)) {
@@ -184,7 +186,7 @@ function listLines<T>(hunk: Hunk, build: (line: Line, mate: Line | null) => T): 
   return found;
 }
 
-/** What was removed, what was added in its place, and what follows unchanged. */
+/** Runs of removed lines, added lines, and unchanged lines after them. */
 interface ChangeRun {
   readonly removed: readonly Line[];
   readonly added: readonly Line[];
@@ -207,7 +209,7 @@ const LOCK_FILE =
   /(^|\/)(package-lock\.json|npm-shrinkwrap\.json|pnpm-lock\.ya?ml|bun\.lockb?|go\.sum|[^/]*\.lock|[^/]*-lock\.json|Package\.resolved)$/i;
 const GENERATED_FILE = /\.(min\.(js|css)|map|snap)$|(^|\/)(dist|vendor|node_modules)\//i;
 
-/** A sentence; `null`: it is shown. */
+/** Why a file is folded, as a sentence; `null` if it isn't. */
 export function foldReason({
   path,
   plus,

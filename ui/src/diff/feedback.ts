@@ -9,7 +9,7 @@ export const MAX_FEEDBACK_LENGTH = 100_000; // letters: more is refused
 const MAX_QUOTED_LINES = 20; // lines of a quote
 const MAX_QUOTED_WIDTH = 400; // letters of a quoted line
 
-/** By file and line, each with what it is about. */
+/** Comments by file and line, each with a quote. */
 export function formatFeedback(comments: readonly Comment[], attempt: number): string {
   const parts = sortComments(comments).map((comment) => {
     const older = comment.attempt > 0 && comment.attempt !== attempt ? `, in attempt ${comment.attempt}` : "";
@@ -33,7 +33,9 @@ export function sortComments(comments: readonly Comment[]): Comment[] {
   );
 }
 
-/** What is pointed at by these neighbouring lines; `null` where they have no numbers. Their side is `side`, if they are on it. */
+/**
+ * The range of these adjacent lines; `null` if they have no numbers. `side` is preferred if they are on it.
+ */
 export function anchorAt(
   path: string,
   lines: readonly Line[],

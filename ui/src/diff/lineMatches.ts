@@ -10,7 +10,7 @@ export interface Match {
 
 export const MAX_MATCHES = 5000;
 
-/** Lines that hold the words, whatever the case, from top to bottom. */
+/** Lines that contain the words, ignoring case, from top to bottom. */
 export function findMatches(files: readonly FileChange[], query: string): Match[] {
   const wanted = query.toLowerCase();
   const found: Match[] = [];
@@ -27,7 +27,7 @@ export function findMatches(files: readonly FileChange[], query: string): Match[
   return found;
 }
 
-/** Where the words stand in a line. */
+/** Positions of the words in a line. */
 export function findRanges(text: string, query: string): Range[] {
   const [lower, wanted] = [text.toLowerCase(), query.toLowerCase()];
   const found: Range[] = [];

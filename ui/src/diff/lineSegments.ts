@@ -4,15 +4,15 @@ import type { Range } from "./wordDiff";
 
 interface Segment {
   readonly text: string;
-  /** A word that changed. */
+  /** A changed word. */
   readonly changed: boolean;
-  /** What somebody looks for. */
+  /** A search match. */
   readonly matched: boolean;
-  /** Spelled out: a control character, a mark of direction, a letter without width. */
+  /** Spelled out: a control, bidirectional or zero-width character. */
   readonly special: boolean;
 }
 
-export const MAX_LINE_LENGTH = 5000; // letters of a line that are drawn
+export const MAX_LINE_LENGTH = 5000; // characters of a line that are rendered
 const SPECIAL = /(?!\t)[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
 
 export function segmentLine(
@@ -44,7 +44,7 @@ export function segmentLine(
   return segments;
 }
 
-/** A name or a path without anything that could hide in it. */
+/** A name or path with invisible characters spelled out. */
 export function escapeSpecial(text: string): string {
   return SPECIAL.test(text)
     ? Array.from(text, (letter) => (SPECIAL.test(letter) ? spellOut(letter) : letter)).join("")
@@ -58,7 +58,7 @@ function spellOut(letter: string): string {
   return `<U+${code.toString(16).toUpperCase().padStart(4, "0")}>`;
 }
 
-/** Whether a place is in one of the ranges, which are in order; asked from left to right. */
+/** Whether a position is in one of the sorted ranges; positions must be asked for in order. */
 function rangeTest(ranges: readonly Range[]): (place: number) => boolean {
   let next = 0;
   return (place) => {

@@ -12,7 +12,7 @@ interface LineSelection {
   readonly side: Side;
 }
 
-/** `draft` is where comments are kept; `null`: there is nothing to comment on. */
+/** `draft` is the key of the comments; `null`: comments aren't possible. */
 export function useLineSelection(rows: readonly Row[], draft: string | null, attempt: number) {
   const [selection, setSelection] = useState<LineSelection | null>(null);
   const latest = useRef({ rows, selection });
@@ -33,7 +33,7 @@ export function useLineSelection(rows: readonly Row[], draft: string | null, att
     },
     [startCommentOn],
   );
-  /** To the next line that is one, and where that is. */
+  /** Moves to the next selectable line and returns its row. */
   const move = useCallback((step: 1 | -1, extend: boolean, first: number): number | null => {
     const { rows: all, selection: before } = latest.current;
     const from = before === null ? first - step : all.findIndex(({ key }) => key === before.at);
@@ -50,7 +50,7 @@ export function useLineSelection(rows: readonly Row[], draft: string | null, att
   return { selection, select, move, startCommentOn };
 }
 
-/** The places of the first and the last row that are pointed at. */
+/** The indexes of the first and last selected row. */
 export function selectedRange(
   rows: readonly Row[],
   selection: LineSelection | null,

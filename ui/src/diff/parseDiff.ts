@@ -30,7 +30,7 @@ class DiffReader {
 
   constructor(private readonly lines: readonly string[]) {}
 
-  /** To the next file; what stands before the first is nobody's. */
+  /** Skips to the next file header; text before the first one is ignored. */
   nextFile(): boolean {
     while (this.at < this.lines.length && !isFileHeader(this.line)) this.at += 1;
     return this.at < this.lines.length;
@@ -124,7 +124,7 @@ class DiffReader {
     return { lines, cut: left[0] > 0 || left[1] > 0 };
   }
 
-  /** Of a combined diff: every line as it stands, by its first signs. */
+  /** Lines of a combined diff, classified by their leading signs. */
   private readCombined(): Hunk[] {
     const hunks: { header: string; lines: Line[] }[] = [];
     for (; !this.atEnd; this.at += 1) {
@@ -192,10 +192,10 @@ type LineKind = "same" | "added" | "removed";
 
 export interface Line {
   readonly kind: LineKind;
-  /** Its number before and after; 0 on the side where it is not. */
+  /** Line numbers before and after; 0 on the side that lacks the line. */
   readonly old: number;
   readonly new: number;
-  /** Without its end. */
+  /** Without its line end. */
   readonly text: string;
   /** It ends with a carriage return and a newline. */
   readonly endsWithCr: boolean;
@@ -204,7 +204,7 @@ export interface Line {
 }
 
 export interface Hunk {
-  /** As git says it: `@@ -1,4 +1,6 @@ def roof():`. */
+  /** As git prints it: `@@ -1,4 +1,6 @@ def roof():`. */
   readonly header: string;
   readonly lines: readonly Line[];
 }
@@ -213,7 +213,7 @@ type FileStatus = "added" | "deleted" | "renamed" | "copied" | "modified";
 
 export interface FileChange {
   readonly path: string;
-  /** The name it had, if it had another. */
+  /** Its former name, if it was renamed. */
   readonly before: string | null;
   readonly status: FileStatus;
   /** `100644 → 100755`, where it changed. */
@@ -222,7 +222,7 @@ export interface FileChange {
   readonly plus: number;
   readonly minus: number;
   readonly hunks: readonly Hunk[];
-  /** Why there is less to see than one would think; a sentence. */
+  /** Why the file shows no or few lines, as a sentence. */
   readonly note: string | null;
 }
 
@@ -230,12 +230,12 @@ const ESCAPES: Record<string, number> = { a: 7, b: 8, t: 9, n: 10, v: 11, f: 12,
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-/** The name that these words quote; others are a name as they stand. */
+/** The name in git's quotes, or the text itself. */
 function unquote(text: string): string {
   return text.startsWith('"') ? readQuoted(text, 0).name : text;
 }
 
-/** The quoted name that begins at this place, and the place after it. What is never closed goes to the end. */
+/** The quoted name at this position, and the position after it; an unclosed one extends to the end. */
 function readQuoted(text: string, start: number): { name: string; end: number } {
   const bytes: number[] = [];
   let at = start + 1;
@@ -261,7 +261,7 @@ function readEscape(text: string, at: number, bytes: number[]): number {
   return at + 1;
 }
 
-/** Both names of `diff --git a/X b/X`, as far as the line alone tells them. */
+/** Both names in `diff --git a/X b/X`, as far as the line is unambiguous. */
 function parseNames(line: string): [string, string] | null {
   const text = line.slice("diff --git ".length);
   if (text.startsWith('"')) {
@@ -272,7 +272,7 @@ function parseNames(line: string): [string, string] | null {
     const cut = text.indexOf(' "');
     return cut < 0 ? null : [stripPrefix(text.slice(0, cut)), stripPrefix(unquote(text.slice(cut + 1)))];
   }
-  // Names that differ are said again below it; those that don't are of one length.
+  // Different names are repeated in later lines; equal ones have the same length.
   const half = (text.length - 1) / 2;
   const [before, after] = [stripPrefix(text.slice(0, half)), stripPrefix(text.slice(half + 1))];
   return before === after && before !== "" ? [before, after] : null;
@@ -285,7 +285,7 @@ function stripPrefix(name: string): string {
 
 const NOT_SENT_NOTE = "Not loaded: the diff was truncated before this file.";
 
-/** What the text says, and what the list says of files that are not in the text. */
+/** The parsed files, and those that only the file list has. */
 export function listFiles(diff: Pick<Diff, "files">, text: string): FileChange[] {
   const parsed = parseDiff(text);
   const known = new Map(parsed.map((file) => [file.path, file]));

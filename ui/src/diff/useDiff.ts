@@ -5,8 +5,8 @@ import { useState } from "react";
 import { api, unwrap } from "../api/client";
 import type { Diff } from "../api/types";
 
-const MAX_TEXT_BYTES = 64 << 20; // bytes of text that a page can bear
-const POLL_MS = 15_000; // ms between two looks at files that are being written
+const MAX_TEXT_BYTES = 64 << 20; // bytes of text that the page can handle
+const POLL_MS = 15_000; // ms between two requests while files are being written
 
 export interface DiffTarget {
   readonly batchId: string;
@@ -14,7 +14,7 @@ export interface DiffTarget {
   readonly attempt: number | null;
 }
 
-/** `mark`: what it depends on; `null`: there is nothing to ask for. */
+/** `mark`: the version to load; `null`: there is nothing to load. */
 export function useDiff({ batchId, taskId, attempt }: DiffTarget, version: string | null) {
   return useQuery({
     queryKey: ["diff", batchId, taskId, attempt, version],
@@ -26,7 +26,7 @@ export function useDiff({ batchId, taskId, attempt }: DiffTarget, version: strin
   });
 }
 
-/** The text of a change, and how the rest of it is had where it was cut. */
+/** The text of a diff, and a function that loads the rest if it was cut. */
 export function useDiffText(
   target: DiffTarget,
   diff: Diff,
@@ -49,7 +49,7 @@ async function fetchDiff(target: DiffTarget): Promise<Diff> {
   return (await unwrap(requestDiff(target, 0, "json"))) as Diff;
 }
 
-/** From where the text ends; where bytes were no text, nobody knows where that is, and it comes from the beginning. */
+/** Continues where the text ends; if it had invalid bytes, that offset is unknown, and it starts over. */
 async function fetchRemaining(
   target: DiffTarget,
   loaded: string,

@@ -14,7 +14,7 @@ import { useLineSelection } from "./lineSelection";
 import { type FileChange, type Line, listFiles } from "./parseDiff";
 import type { DiffTarget } from "./useDiff";
 
-/** Whoever reads or writes keeps what is there. */
+/** A reader or writer keeps the current version. */
 export type Reading = RefObject<{ sheet: boolean; writing: boolean }>;
 
 interface DiffStateOptions {
@@ -26,7 +26,7 @@ interface DiffStateOptions {
   reading: Reading;
 }
 
-/** A change as somebody reads it: its rows, what is folded, found, shown, pointed at and said about it. */
+/** The state of a diff view: rows, folding, search, scroll target, selection and comments. */
 export function useDiffState({ target, diff, text, narrow, reading }: DiffStateOptions) {
   const files = useMemo(() => listFiles(diff, text), [diff, text]);
   const { folded, fold, foldAll } = useFolding(files);
@@ -89,13 +89,13 @@ function useCommentTarget(draftKey: string | null, select: ReturnType<typeof use
   return useMemo(() => (draftKey === null ? null : { disabled, select }), [draftKey, disabled, select]);
 }
 
-/** The line that a comment is about, where it is still there. */
+/** The line that a comment is about, if it still exists. */
 export function commentLocation(files: readonly FileChange[], { path, side, to }: Comment) {
   const file = files.find((each) => each.path === path);
   return file === undefined ? null : { file, line: { side, n: to } };
 }
 
-/** The rows with the comments of this attempt among them. The words of a comment that is being written change no row. */
+/** The rows including this attempt's comments. Typing a comment doesn't change them. */
 function useDraftRows(
   target: DiffTarget,
   attempt: number,
@@ -111,13 +111,13 @@ function useDraftRows(
   );
   const current = draft.writing?.attempt === attempt ? draft.writing : null;
   const editedId = current?.id ?? null;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: where it is, and not its words
+  // biome-ignore lint/correctness/useExhaustiveDependencies: its position matters, not its text
   const writing = useMemo(() => current, [current?.path, current?.side, current?.from, current?.to]);
   const rows = useMemo(
     () => rowsOf(files, { view, folded, comments: ownComments.filter(({ id }) => id !== editedId), writing }),
     [files, view, folded, ownComments, editedId, writing],
   );
-  /** What is being written is about another attempt, or about lines that are folded or gone. */
+  /** Whether the comment being written is about another attempt, or about lines that are folded or gone. */
   const detached = useMemo(
     () => draft.writing !== null && !rows.some(({ kind }) => kind === "writing"),
     [rows, draft.writing],
@@ -127,7 +127,7 @@ function useDraftRows(
 
 const FOLDED_NOTE = "Collapsed.";
 
-/** Which files are folded, and why: by what they are at first, then by what a person says. */
+/** Which files are folded, and why: at first by their kind, then by the user. */
 function useFolding(files: readonly FileChange[]) {
   const [overrides, setOverrides] = useState<ReadonlyMap<string, boolean>>(new Map());
   const folded = useMemo(() => {
@@ -151,12 +151,14 @@ function useFolding(files: readonly FileChange[]) {
 
 interface ScrollTarget {
   readonly file: FileChange;
-  /** A line, or its number on a side; `null`: the head of the file. */
+  /** A line, or its number on a side; `null`: the file's header. */
   readonly line: Line | { readonly side: Side; readonly n: number } | null;
 }
 
-/** Brings what is wanted into sight, and unfolds its file for it; gives the row. `goal` is the file until somebody scrolls
-    by hand: the last files of a change can't be brought to the top. */
+/**
+ * Scrolls to the target and unfolds its file; returns the row. `goal` is the target file until the user
+ * scrolls: the last files of a diff can't be scrolled to the top.
+ */
 function useScrollTarget(
   rows: readonly Row[],
   sheet: RefObject<RowListHandle | null>,
@@ -165,7 +167,7 @@ function useScrollTarget(
 ) {
   const [target, setTarget] = useState<{ location: ScrollTarget } | null>(null);
   const index = target === null ? -1 : findRow(rows, target.location);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each wish, as soon as its row is there
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once per target, as soon as its row exists
   useEffect(() => {
     if (target !== null && index >= 0)
       sheet.current?.scrollTo(index, target.location.line === null ? "start" : "center");
@@ -213,7 +215,7 @@ interface DiffKeysOptions {
   rowList: RefObject<RowListHandle | null>;
 }
 
-/** Gives what the lines do with a key. */
+/** Returns the key handler of the lines. */
 function useDiffKeys({
   files,
   current,

@@ -6,11 +6,11 @@ interface ChangedRanges {
   readonly new: readonly Range[];
 }
 
-const MAX_WORDS = 300; // of a line; longer ones are a matter of milliseconds each
-const MIN_COMMON = 0.2; // of the letters: below that, it is another line and not a changed one
+const MAX_WORDS = 300; // of a line; longer ones would take milliseconds each
+const MIN_COMMON = 0.2; // share of equal characters: below that, it is another line, not a changed one
 const NO_CHANGES: ChangedRanges = { old: [], new: [] };
 
-/** Nothing is marked where marks would say nothing: too long, too different, or the same. */
+/** Marks nothing if the lines are too long, too different, or equal. */
 export function diffWords(before: string, after: string): ChangedRanges {
   if (before === after) return NO_CHANGES;
   const [a, b] = [splitWords(before), splitWords(after)];
@@ -37,7 +37,7 @@ function splitWords(text: string): string[] | null {
   return found.length > MAX_WORDS ? null : found;
 }
 
-/** Pairs of places that are the same word, in order. */
+/** Pairs of indexes of equal words, in order. */
 function commonWords(a: readonly string[], b: readonly string[]): [number, number][] {
   const width = b.length + 1;
   const lengths = new Uint16Array((a.length + 1) * width);
@@ -56,7 +56,7 @@ function commonWords(a: readonly string[], b: readonly string[]): [number, numbe
   return pairs;
 }
 
-/** What is not kept, as ranges of letters; neighbours are one. */
+/** Changed words as character ranges; adjacent ones are joined. */
 function uncommonRanges(all: readonly string[], kept: readonly number[]): Range[] {
   const common = new Set(kept);
   const ranges: [number, number][] = [];

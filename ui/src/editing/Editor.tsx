@@ -22,7 +22,7 @@ import { fetchTask, type TaskEditor, useTaskEditor } from "./useTaskEditor";
 
 interface Props {
   task: TaskDetail | null;
-  /** What was written last time, and not saved. */
+  /** The unsaved draft from last time. */
   stored: StoredDraft | null;
   storageKey: string;
 }
@@ -118,11 +118,11 @@ function whyNotSave({ dirty, draft, theirs, mode }: TaskEditor, isNew: boolean):
 
 const MODE_LABELS: Record<Mode, string> = { fields: "Fields", text: "File" };
 
-/** One of them at a time: what is written in one is not seen in the other before it is saved. */
+/** Only one at a time: edits in one are not visible in the other before they are saved. */
 function ModeSwitch({ editor }: { editor: TaskEditor }) {
   const why = editor.dirty ? "Save or discard your changes first." : null;
   return (
-    // biome-ignore lint/a11y/useSemanticElements: these are two buttons, and no fields of a form
+    // biome-ignore lint/a11y/useSemanticElements: these are buttons, not form fields
     <div className={styles.switch} role="group" aria-label="Edit as">
       {(Object.keys(MODE_LABELS) as Mode[]).map((mode) => (
         <Button
@@ -155,7 +155,7 @@ function FileText({ editor }: { editor: TaskEditor }) {
   );
 }
 
-/** A refusal that is about no field that is seen. */
+/** An error that is not about a visible field. */
 function GeneralError({ editor }: { editor: TaskEditor }) {
   const { error, mode } = editor;
   if (error === null) return null;
@@ -171,7 +171,7 @@ function GeneralError({ editor }: { editor: TaskEditor }) {
 
 const Markdown = lazy(() => import("../components/Markdown"));
 
-/** Drawn by the frame; opened by `openEditor`. */
+/** Rendered by the app; opened by `openEditor`. */
 export default function Editor() {
   const open = useEditor((store) => store.open);
   if (open === null) return null;

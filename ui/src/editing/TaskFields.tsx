@@ -20,7 +20,9 @@ import type { TaskEditor } from "./useTaskEditor";
 
 const Markdown = lazy(() => import("../components/Markdown"));
 
-/** The dialog gives the focus to what has this attribute, and React would give it before the dialog is there. */
+/**
+ * The dialog focuses the element with this attribute; React's autoFocus would run before the dialog opens.
+ */
 function focusFirst(input: HTMLInputElement | null): void {
   input?.setAttribute("autofocus", "");
 }
@@ -130,7 +132,7 @@ function BodyField({ editor }: { editor: TaskEditor }) {
   const name = useId();
   return (
     <div className={styles.body}>
-      {/* biome-ignore lint/a11y/useSemanticElements: these are two buttons, and no fields of a form */}
+      {/* biome-ignore lint/a11y/useSemanticElements: these are buttons, not form fields */}
       <div className={styles.switch} role="group" aria-label="Body">
         <Button kind="quiet" aria-pressed={!preview} onClick={() => setPreview(false)}>
           Write
@@ -175,7 +177,7 @@ interface TokenInputProps {
   error: ReactNode;
 }
 
-/** Several words, each of which can be taken away. Enter or a comma ends one; so does leaving the field. */
+/** A list of values that can be removed. Enter, a comma or leaving the field adds one. */
 function TokenInput({ label, hint, values, suggestions = [], onChange, error }: TokenInputProps) {
   const [typed, setTyped] = useState("");
   const name = useId();
@@ -237,12 +239,12 @@ function TokenInput({ label, hint, values, suggestions = [], onChange, error }: 
   );
 }
 
-/** Out of the suggestions: what is typed may be the beginning of a longer one. */
+/** Chosen from the suggestions: typed text may be the beginning of a longer one. */
 function isSuggestion(event: Event): boolean {
   return !(event instanceof InputEvent) || event.inputType === "insertReplacementText";
 }
 
-/** What the server says of a field, at that field. */
+/** The server's error message, at its field. */
 export function FieldError({ error, field }: { error: unknown; field: Name | "text" }) {
   if (!(error instanceof ApiError) || parseFieldName(error.field) !== field) return null;
   const { message, hint } = describeError(error);
@@ -260,10 +262,10 @@ interface Props {
   children: ReactNode;
 }
 
-/** One field of the form, with its name and what is wrong with it. */
+/** A form field with its label and error. */
 function Field({ field, label, error, children }: Props) {
   return (
-    // biome-ignore lint/a11y/noLabelWithoutControl: the control is what is put into it
+    // biome-ignore lint/a11y/noLabelWithoutControl: the control is its child
     <label className={styles.field}>
       <span className={styles.label}>{label}</span>
       {children}

@@ -2,7 +2,7 @@
 
 import { EMPTY_TASK, type TaskDraft } from "./taskDraft";
 
-/** What the text was written against. */
+/** The version that the draft is based on. */
 export interface Base {
   readonly draft: TaskDraft;
   /** The whole file; `null`: it is new. */
@@ -28,7 +28,7 @@ export function taskDraftKey(project: string | null, task: string | null): strin
 
 type Store = Pick<Storage, "getItem" | "setItem" | "removeItem">;
 
-/** A browser may refuse to keep anything: then nothing is kept. */
+/** A browser may refuse to store anything. */
 export function saveTaskDraft(store: Store, key: string, draft: StoredDraft): void {
   try {
     store.setItem(key, JSON.stringify(draft));
@@ -41,7 +41,7 @@ export function removeTaskDraft(store: Store, key: string): void {
   try {
     store.removeItem(key);
   } catch {
-    // then there is nothing of it either
+    // then there is no draft either
   }
 }
 
@@ -60,7 +60,7 @@ function isStoredDraft(value: unknown): value is StoredDraft {
   return isTaskDraft(draft) && isTaskDraft(base?.draft) && typeof text === "string" && typeof at === "string";
 }
 
-/** Of the shape of today: one that an older page kept may have been of another. */
+/** Validates the stored value: an older version of the page may have stored another shape. */
 function isTaskDraft(value: unknown): value is TaskDraft {
   if (typeof value !== "object" || value === null) return false;
   const record = value as Record<string, unknown>;

@@ -2,7 +2,7 @@
 
 import { create } from "zustand";
 
-/** `null`: nothing is being written. `task` null: a new one. */
+/** `null`: the editor is closed. `task` null: a new task. */
 export const useEditor = create<{ open: { task: string | null } | null }>(() => ({ open: null }));
 
 export function openEditor(task: string | null): void {

@@ -45,7 +45,7 @@ export const EMPTY_TASK: TaskDraft = {
   run: "",
 };
 
-const DEFAULT_PRIORITY = 1; // the priority of a task that says nothing of it
+const DEFAULT_PRIORITY = 1; // the priority of a task that sets none
 
 export function toTaskDraft(task: TaskDetail): TaskDraft {
   return {
@@ -62,7 +62,7 @@ export function toTaskDraft(task: TaskDetail): TaskDraft {
   };
 }
 
-/** A field in one text, to be compared. */
+/** A field as text, for comparison. */
 export function fieldText(draft: TaskDraft, field: FieldName): string {
   const value = draft[field];
   return typeof value === "string" ? value : value.join("\n");
@@ -74,7 +74,7 @@ export function changedFields(base: TaskDraft, draft: TaskDraft): readonly Field
 
 type TaskPatch = { -readonly [F in FieldName]?: string | string[] };
 
-/** What is to be sent: an empty text takes something away. */
+/** The fields to send; an empty text removes a field. */
 export function buildPatch(base: TaskDraft, draft: TaskDraft): TaskPatch {
   const patch: TaskPatch = {};
   for (const field of changedFields(base, draft)) {
@@ -84,20 +84,20 @@ export function buildPatch(base: TaskDraft, draft: TaskDraft): TaskPatch {
   return patch;
 }
 
-/** Fields that both have changed, and not to the same. */
+/** Fields that both sides changed differently. */
 export function conflictingFields(base: TaskDraft, mine: TaskDraft, theirs: TaskDraft): readonly FieldName[] {
   const other = new Set(changedFields(base, theirs));
   const differs = new Set(changedFields(mine, theirs));
   return changedFields(base, mine).filter((field) => other.has(field) && differs.has(field));
 }
 
-/** Theirs, with what I changed. */
+/** Their version with my changes. */
 export function mergeDrafts(base: TaskDraft, mine: TaskDraft, theirs: TaskDraft): TaskDraft {
   const own = Object.fromEntries(changedFields(base, mine).map((field) => [field, mine[field]]));
   return { ...theirs, ...own };
 }
 
-/** The field that a refusal is about, if it is one of the form's. */
+/** The form field that an error is about, if any. */
 export function parseFieldName(path: string | null): FieldName | "text" | null {
   const last = path?.split(".").at(-1) ?? null;
   return last === "text" ? "text" : (FIELDS.find((field) => field === last) ?? null);

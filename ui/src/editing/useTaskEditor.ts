@@ -24,11 +24,11 @@ export interface TaskEditor {
   set(part: Partial<TaskDraft>): void;
   setText(text: string): void;
   setMode(mode: Mode): void;
-  /** What was saved, or `null` where it could not be. */
+  /** The saved task, or `null` if it could not be saved. */
   save(): Promise<TaskDetail | null>;
-  /** Mine is given up for theirs. */
+  /** Discards my version for theirs. */
   loadTheirs(): void;
-  /** What I changed is put into theirs; saved it is only afterwards. */
+  /** Applies my changes to their version, without saving yet. */
   applyToTheirs(): void;
   discard(): void;
 }
@@ -61,7 +61,7 @@ function isDirty({ base, draft, text, mode }: State): boolean {
   return mode === "text" ? text !== (base.text ?? "") : changedFields(base.draft, draft).length > 0;
 }
 
-/** The text that is being written, until it is saved or given up; kept at `where` all the while. */
+/** The draft until it is saved or discarded; stored under `where`. */
 export function useTaskEditor(
   task: TaskDetail | null,
   stored: StoredDraft | null,

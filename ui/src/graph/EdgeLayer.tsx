@@ -20,7 +20,7 @@ export const EdgeLayer = memo(function EdgeLayer({ edges, hidden }: Props) {
   );
   return (
     <ViewportPortal>
-      {/* biome-ignore lint/a11y/noSvgWithoutTitle: each line has its own words */}
+      {/* biome-ignore lint/a11y/noSvgWithoutTitle: each line has its own label */}
       <svg className={styles.edges} data-hidden={[...hidden].join(" ")}>
         {bundles.map((bundle) => (
           <EdgeGroup key={bundle.key} edges={bundle.edges} />
@@ -57,7 +57,7 @@ const EdgeLine = memo(function EdgeLine({
   );
   const path = edgePath(route);
   return (
-    // biome-ignore lint/a11y/noInteractiveElementToNoninteractiveRole: it tells about itself under the pointer, and does nothing
+    // biome-ignore lint/a11y/noInteractiveElementToNoninteractiveRole: it only shows a text on hover
     <g
       className={styles.edge}
       role="img"

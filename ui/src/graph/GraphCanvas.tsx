@@ -19,7 +19,7 @@ import { GraphActionsContext, TaskNodes } from "./TaskNodes";
 import { MIN_ZOOM, useViewport } from "./useViewport";
 
 const ACTIVE: readonly string[] = ["running", "verifying", "merging"];
-/** React Flow moves the view; whatever is in it is drawn here. */
+/** React Flow handles pan and zoom; the content is rendered here. */
 const CANVAS_PROPS = {
   disableKeyboardA11y: true,
   deleteKeyCode: null,
@@ -94,7 +94,7 @@ function Canvas({ graph, hidden, open, shape, layout }: CanvasProps) {
   );
 }
 
-/** Tab leads to something as soon as there is anything. */
+/** Makes one task reachable with Tab as soon as there is one. */
 function useInitialFocus(graph: Graph): void {
   const start = initialTask(graph);
   useEffect(() => {
@@ -102,7 +102,7 @@ function useInitialFocus(graph: Graph): void {
   }, [start]);
 }
 
-/** What is at work, or else where the longest path begins. */
+/** A running task, else the start of the longest path. */
 function initialTask({ nodes, criticalPath }: Graph): string | null {
   return (
     nodes.find(({ status }) => ACTIVE.includes(status))?.taskId ?? criticalPath[0] ?? nodes[0]?.taskId ?? null
@@ -131,7 +131,7 @@ function ZoomControls({ fit }: { fit(): void }) {
   );
 }
 
-/** What is under the pointer or has the keyboard, in words. It is a line of its own, so that nothing is covered. */
+/** Describes the hovered or focused element, on a line of its own so that nothing is covered. */
 function HoverText({ graph, edges }: { graph: Graph; edges: readonly EdgeRoute[] }) {
   const { line, over } = useGraphFocus(
     useShallow((looking) => ({ line: looking.hoveredEdge, over: looking.hovered })),
@@ -158,7 +158,7 @@ function describeTask(graph: Graph, id: string): string {
   return [`${id} is ${standing}`, ...edges.map(describeEdge)].join(" · ");
 }
 
-/** `null` until it is known; after that, the latest that is. */
+/** `null` until it is computed; then the latest result. */
 function useGraphLayout(shape: Shape): Layout | null {
   const [layout, setLayout] = useState<Layout | null>(null);
   useEffect(() => {
@@ -166,7 +166,7 @@ function useGraphLayout(shape: Shape): Layout | null {
     worker.onmessage = ({ data }: MessageEvent<Layout>) => setLayout(data);
     worker.onerror = (event) => {
       event.preventDefault();
-      setLayout(layoutGraph(shape)); // a browser that refuses workers waits a little
+      setLayout(layoutGraph(shape)); // without workers, the layout blocks the page for a moment
     };
     worker.postMessage(shape);
     return () => worker.terminate();

@@ -100,7 +100,7 @@ function TaskRow({ node, first, last, edges, critical, open }: TaskRowProps) {
   );
 }
 
-/** Its needs, and the files that it shares with others. */
+/** Its dependencies, and files shared with other tasks. */
 function groupByTask(edges: readonly GraphEdge[]): Map<string, GraphEdge[]> {
   const found = new Map<string, GraphEdge[]>();
   const add = (id: string, link: GraphEdge) => found.set(id, [...(found.get(id) ?? []), link]);
@@ -123,12 +123,12 @@ type ListEntry =
       readonly kind: "task";
       readonly key: string;
       readonly node: GraphNode;
-      /** Of those of its wave. */
+      /** Its position within its wave. */
       readonly first: boolean;
       readonly last: boolean;
     };
 
-/** Only those in `found`, where anything is looked for; a wave without any is left out. */
+/** During a search, only tasks in `found`; waves without any are left out. */
 export function buildList(
   { nodes, waves }: Pick<Graph, "nodes" | "waves">,
   matches: ReadonlySet<string> | null,

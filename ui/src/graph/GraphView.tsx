@@ -80,7 +80,7 @@ function GraphContent({ graph }: { graph: Graph }) {
   );
 }
 
-/** The same function as long as the batch is the same: a thousand tasks hold it. */
+/** Stable per batch, because every task node uses it. */
 function useOpenInBatch(batch: string): (task: string) => void {
   const [, setOpen] = useOpenTask();
   const latest = useRef(setOpen);
@@ -94,7 +94,7 @@ function toggleKind(hidden: ReadonlySet<EdgeKind>, kind: EdgeKind): ReadonlySet<
   return next;
 }
 
-/** Marks the tasks that a word is in; Enter goes from one to the next. */
+/** Highlights matching tasks; Enter goes to the next one. */
 function GraphFind({ nodes }: { nodes: readonly GraphNode[] }) {
   const input = useRef<HTMLInputElement>(null);
   const [text, setText] = useState("");
@@ -143,14 +143,14 @@ function GraphFind({ nodes }: { nodes: readonly GraphNode[] }) {
 }
 
 interface LegendProps {
-  /** Those that the graph has. */
+  /** The kinds of edges in this graph. */
   kinds: readonly EdgeKind[];
   hidden: ReadonlySet<EdgeKind>;
   showCriticalPath: boolean;
   toggle(kind: EdgeKind): void;
 }
 
-/** What the lines mean; each kind can be hidden. */
+/** The legend of edge kinds; each can be hidden. */
 function Legend({ kinds, hidden, showCriticalPath, toggle }: LegendProps) {
   if (kinds.length === 0) return null;
   return (
@@ -194,7 +194,7 @@ function LineSample({ kind, critical = false }: { kind: EdgeKind; critical?: boo
   );
 }
 
-/** Graph or list: two ways to see the same. */
+/** Switches between graph and list. */
 function ListToggle({ list, set }: { list: boolean; set(list: boolean): void }) {
   return (
     <fieldset className={styles.listToggle}>

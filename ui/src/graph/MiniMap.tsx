@@ -8,9 +8,9 @@ import { type Layout, NODE } from "./layout";
 import { layoutBounds, type Rect, visibleRect } from "./viewportCulling";
 
 const MAP_SIZE = { width: 160, height: 100 };
-const SHADE_FACTOR = 100; // times the graph: more than the picture shows, whatever its proportions are
+const SHADE_FACTOR = 100; // times the graph: more than the map shows, whatever its aspect ratio
 
-/** The whole graph in small, and what is seen of it. Pressing or dragging in it goes there. */
+/** An overview of the graph with the current viewport. Clicking or dragging moves the viewport. */
 export function MiniMap({ nodes, layout }: { nodes: Graph["nodes"]; layout: Layout }) {
   const flow = useReactFlow();
   const view = useStore(({ transform, width, height }) => visibleRect(transform, width, height), shallow);

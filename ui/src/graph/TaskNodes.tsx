@@ -11,10 +11,10 @@ import { type Layout, NODE, type Point } from "./layout";
 import { useProgressiveRender } from "./progressiveRender";
 import { buildTiles, headingRect, type Tile, visibleRect, visibleTiles } from "./viewportCulling";
 
-const LEGIBLE_ZOOM = 0.35; // a zoom: below it nobody reads anything, and a thousand tasks are seen at once
+const LEGIBLE_ZOOM = 0.35; // zoom below which text is unreadable and is not rendered
 const NODES_PER_CHUNK = 80;
 
-/** The tasks that are in view, and the heads of their waves. */
+/** The visible tasks and the headers of their waves. */
 export function TaskNodes({ graph, layout }: { graph: Graph; layout: Layout }) {
   const { nodes, criticalPath, waves } = graph;
   const near = useMemo(() => buildTiles(layout, false), [layout]);
@@ -91,11 +91,11 @@ interface TaskNodeProps {
   matched: boolean;
   far: boolean;
   current: boolean;
-  /** It is to have the focus. */
+  /** It should get the focus. */
   takeFocus: boolean;
 }
 
-/** A task in the graph. Only one of them is in the order of Tab; arrows lead to the others. */
+/** A task in the graph. Only one is in the tab order; arrows lead to the others. */
 const TaskNode = memo(function TaskNode({
   node,
   place,
@@ -156,7 +156,7 @@ function NodeText({ node: { taskId, status, title } }: { node: GraphNode }) {
 
 interface GraphActions {
   open(id: string): void;
-  /** To the task that an arrow leads to. */
+  /** Moves to the task in the arrow's direction. */
   moveTo(from: string, arrow: Arrow): void;
 }
 

@@ -5,7 +5,7 @@ import { type Layout, NODE, type Point } from "./layout";
 
 export type GraphNode = Graph["nodes"][number];
 
-/** Legend between two tasks. */
+/** The text between the two task names. */
 export interface EdgeRoute {
   readonly id: string;
   readonly from: string;
@@ -32,19 +32,19 @@ export function routeEdges(
   return routes.sort((a, b) => Number(a.critical) - Number(b.critical)); // the longest path is drawn over the others
 }
 
-/** From side to side; of two in one column, around their right. */
+/** Left to right; between tasks of one column, around their right side. */
 function fileEdgeRoute(one: Point | undefined, other: Point | undefined): Point[] {
   if (one === undefined || other === undefined) return [];
   const [left, right] = one.x <= other.x ? [one, other] : [other, one];
   const far = left.x === right.x ? NODE.width : 0;
-  const down = NODE.height / 2 + 8; // beside the lines of needs, which meet the middle
+  const down = NODE.height / 2 + 8; // beside dependency edges, which end at the middle
   return [
     { x: left.x + NODE.width, y: left.y + down },
     { x: right.x + far, y: right.y + down },
   ];
 }
 
-/** Level where it begins, bends and ends. */
+/** Horizontal at its start, bends and end. */
 export function edgePath(points: readonly Point[]): string {
   const [first, ...others] = points;
   if (first === undefined) return "";
@@ -74,7 +74,7 @@ export interface GraphEdge {
   readonly from: string;
   readonly to: string;
   readonly kind: EdgeKind;
-  /** Why, as the plan says it; for a file, its name. */
+  /** The reason from the plan; for a file, its name. */
   readonly reason: string;
   readonly at: string | null;
 }
@@ -93,7 +93,7 @@ export function describeEdge({ from, to, kind, reason, at }: GraphEdge): string 
   }
 }
 
-/** Every edge, and for each file that several tasks touch a link from each of them to the next. */
+/** All edges, and for each shared file a link from each of its tasks to the next. */
 export function listEdges({ edges, conflicts }: Pick<Graph, "edges" | "conflicts">): GraphEdge[] {
   const shared = conflicts.flatMap(({ file, tasks }) =>
     tasks
@@ -103,7 +103,7 @@ export function listEdges({ edges, conflicts }: Pick<Graph, "edges" | "conflicts
   return [...edges, ...shared];
 }
 
-/** Neighbours on the longest path. */
+/** Adjacent tasks on the longest path. */
 function criticalEdgeTest(path: readonly string[]): (link: GraphEdge) => boolean {
   const next = new Map(path.slice(1).map((to, at) => [path[at], to]));
   return ({ from, to, kind }) => kind !== "file" && next.get(from) === to;

@@ -10,7 +10,7 @@ export function isArrow(key: string): key is Arrow {
   return ARROWS.includes(key);
 }
 
-/** Left and right follow a need where there is one, and else lead to what is nearest in that direction. */
+/** Left and right follow dependencies if there are any, else lead to the nearest task. */
 export function neighbour({ places }: Layout, { edges }: Shape, from: string, arrow: Arrow): string {
   const at = places.get(from);
   if (at === undefined) return from;
@@ -45,11 +45,11 @@ export function neighbour({ places }: Layout, { edges }: Shape, from: string, ar
 interface GraphFocus {
   /** The one task that Tab leads to. */
   readonly current: string | null;
-  /** `current` is to have the focus as soon as it is drawn. */
+  /** `current` gets the focus as soon as it is rendered. */
   readonly takeFocus: boolean;
   readonly hovered: string | null;
   readonly hoveredEdge: string | null;
-  /** `null`: nothing is searched for. */
+  /** `null`: no search. */
   readonly matches: ReadonlySet<string> | null;
 }
 

@@ -5,9 +5,9 @@
 import type { Graph } from "../api/types";
 
 export const NODE = { width: 216, height: 54 };
-export const HEADING = { height: 22, gap: 12 }; // of a wave, above its tasks
+export const HEADING = { height: 22, gap: 12 }; // height of a wave's header
 const GAP = { column: 28, row: 14, band: 96 };
-const BEND_HEIGHT = 12; // px that a line takes where it passes a wave
+const BEND_HEIGHT = 12; // px that an edge takes where it passes a wave
 const MIN_ROWS = 14;
 
 export interface Point {
@@ -15,13 +15,13 @@ export interface Point {
   readonly y: number;
 }
 
-/** Where a wave stands; its head is at the upper left corner. */
+/** The position of a wave; its header is at the upper left corner. */
 export interface Band extends Point {
   readonly wave: number;
   readonly width: number;
 }
 
-/** All that a layout depends on. */
+/** The input of a layout. */
 export interface Shape {
   readonly waves: readonly (readonly string[])[];
   readonly edges: readonly { readonly from: string; readonly to: string }[];
@@ -31,7 +31,7 @@ export interface Layout {
   /** The upper left corner of each task. */
   readonly places: ReadonlyMap<string, Point>;
   readonly bands: readonly Band[];
-  /** For each edge, in their order: the points that its line goes through. */
+  /** For each edge, in order: the points on its line. */
   readonly routes: readonly (readonly Point[])[];
 }
 
@@ -62,7 +62,7 @@ export function layoutGraph({ waves, edges }: Shape): Layout {
   return { places, bands: withHeadings(context.bands, places), routes: buildRoutes(edges, places, context) };
 }
 
-/** What a wave has from left to right. */
+/** The columns of a wave, from left to right. */
 type BandSpan = Omit<Band, "y">;
 
 interface LayoutContext {
@@ -72,7 +72,7 @@ interface LayoutContext {
   readonly centers: Float64Array;
 }
 
-/** A wave that is too high for one column stands in several. */
+/** A wave that is too high for one column is split into several. */
 interface Grid {
   readonly columns: number;
   readonly column: ReadonlyMap<number, number>;
@@ -134,7 +134,7 @@ function buildRoutes(
   const through = (vertex: number): Point[] => {
     const layer = layerOf.get(vertex) ?? 0;
     const band = bands[layer];
-    if (band === undefined || grids[layer]?.centers) return []; // between the columns of a grid there is no way
+    if (band === undefined || grids[layer]?.centers) return []; // edges can't pass between the columns of a grid
     const y = Math.round(centers[vertex] ?? 0);
     return [
       { x: band.x, y },
@@ -157,13 +157,13 @@ interface Layers {
   readonly tasks: number;
   readonly before: readonly (readonly number[])[];
   readonly after: readonly (readonly number[])[];
-  /** The bends of each edge, from left to right. */
+  /** The bends of each edge, left to right. */
   readonly bends: readonly (readonly number[])[];
 }
 
 const ORDER_SWEEPS = 12;
-const MAX_VAIN_SWEEPS = 3; // sweeps that may be in vain
-const MAX_BENDS = 6000; // beyond that many, long lines are drawn straight
+const MAX_VAIN_SWEEPS = 3; // sweeps without improvement before it stops
+const MAX_BENDS = 6000; // above this number, long edges are straight
 
 /** `layer` of each task, and edges as pairs of tasks that lead to a later layer. */
 export function orderLayers(layer: readonly number[], edges: readonly (readonly [number, number])[]): Layers {
@@ -209,7 +209,7 @@ function insertBends(layer: readonly number[], edges: readonly (readonly [number
   return { order, tasks: layer.length, before, after, bends };
 }
 
-/** Each layer in the order of the means of its neighbours; who has none stays where it is. */
+/** Orders each layer by the mean position of its neighbours; vertices without any stay. */
 function sweepLayers(
   order: readonly (readonly number[])[],
   neighbours: readonly (readonly number[])[],
@@ -232,7 +232,7 @@ function mean(vertices: readonly number[], place: Float64Array): number | undefi
   return vertices.reduce((sum, vertex) => sum + (place[vertex] ?? 0), 0) / vertices.length;
 }
 
-/** How many pairs of lines cross between neighbouring layers. */
+/** The number of crossings between adjacent layers. */
 export function countCrossings(
   order: readonly (readonly number[])[],
   after: readonly (readonly number[])[],
@@ -267,7 +267,7 @@ function countUpTo(counts: Uint32Array, place: number): number {
 
 const PLACE_SWEEPS = 6;
 
-/** `room` is what a vertex needs from top to bottom, with its share of the gaps. `fixed` layers stay as they are. */
+/** `room` is the height a vertex needs, with its share of the gaps. `fixed` layers stay as they are. */
 function placeVertices(
   layers: Layers,
   height: (vertex: number) => number,
@@ -295,7 +295,7 @@ function placeVertices(
   return centers;
 }
 
-/** One below the other, around nought. */
+/** Stacked, centred at 0. */
 function stackCenters(heights: readonly number[]): number[] {
   const all = heights.reduce((sum, each) => sum + each, 0);
   let top = -all / 2;
@@ -305,8 +305,10 @@ function stackCenters(heights: readonly number[]): number[] {
   });
 }
 
-/** As near as can be to what is wanted (least squares) while each has its room and the order stays: neighbours that
-    would overlap become one block, which stands at the mean of its members' wishes. */
+/**
+ * Positions as near as possible to the wanted ones (least squares), without overlap and in the same order:
+ * neighbours that would overlap become one block at the mean of their wanted positions.
+ */
 export function separate(wanted: readonly number[], heights: readonly number[]): number[] {
   const offsets = stackCenters(heights);
   const blocks: { sum: number; count: number }[] = [];

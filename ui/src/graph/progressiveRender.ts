@@ -4,12 +4,14 @@ import { useEffect, useRef, useState } from "react";
 
 export interface RenderChunk {
   readonly key: string;
-  /** How many things it draws. */
+  /** How many items it renders. */
   readonly weight: number;
 }
 
-/** The next picture on the way from `shown` to `wanted`. What is not wanted any more goes at once; of what is new, or
-    other than it was, there is about as much as `most`, and one part at least. Nothing is left to do when it is `wanted`. */
+/**
+ * The next step from `shown` to `wanted`. Parts that are no longer wanted disappear at once; of new or
+ * changed parts, about `most` items are added, at least one part. It is complete when the result is `wanted`.
+ */
 export function nextChunks<T extends RenderChunk>(
   shown: readonly T[],
   wanted: readonly T[],
@@ -31,7 +33,7 @@ export function nextChunks<T extends RenderChunk>(
   return complete ? wanted : chunks;
 }
 
-/** `wanted`, as far as it is drawn yet: a share with each frame. */
+/** The part of `wanted` to render in this frame. */
 export function useProgressiveRender<T extends RenderChunk>(
   wanted: readonly T[],
   limit: number,

@@ -7,7 +7,7 @@ import { layoutBounds } from "./viewportCulling";
 export const MIN_ZOOM = 0.05;
 const READABLE_ZOOM = 0.5; // a zoom at which titles can be read
 
-/** What of the graph is seen: the whole, a beginning, or the current task whenever it changes. */
+/** The viewport: everything, the beginning, or the current task whenever it changes. */
 export function useViewport(layout: Layout, frame: RefObject<HTMLElement | null>) {
   const flow = useReactFlow();
   const centerOn = useCenterOn(layout, frame);
@@ -24,7 +24,7 @@ export function useViewport(layout: Layout, frame: RefObject<HTMLElement | null>
       return getViewportForBounds(layoutBounds(layout), width, height, MIN_ZOOM, 1, 0.1);
     };
     const fit = () => void flow.setViewport(whole(), { duration: animationMs() });
-    /** The whole, if it can be read; or else this task. */
+    /** Shows everything if that is readable, else this task. */
     const showInitial = (id: string | null) => {
       const all = whole();
       if (all.zoom >= READABLE_ZOOM) void flow.setViewport(all);
@@ -34,7 +34,7 @@ export function useViewport(layout: Layout, frame: RefObject<HTMLElement | null>
   }, [flow, layout, frame, centerOn]);
 }
 
-/** Brings a task into the middle, if it can't be seen or read. */
+/** Centres a task that isn't visible or readable. */
 function useCenterOn(layout: Layout, frame: RefObject<HTMLElement | null>) {
   const flow = useReactFlow();
   return useCallback(

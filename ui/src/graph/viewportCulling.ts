@@ -3,9 +3,9 @@
 import { type Band, HEADING, type Layout, NODE, type Point } from "./layout";
 import type { RenderChunk } from "./progressiveRender";
 
-const TEXT_WEIGHT = 3; // times as much is drawn where they can be read
+const TEXT_WEIGHT = 3; // factor of the rendered area at readable zoom
 const TILE_SIZE = { width: 4 * 244, height: 12 * 68 };
-const VIEW_MARGIN = 0.1; // of the view, on each side of it
+const VIEW_MARGIN = 0.1; // margin around the viewport, as a share of it
 
 export interface Rect extends Point {
   readonly width: number;
@@ -15,13 +15,13 @@ export interface Rect extends Point {
 export interface Tile extends RenderChunk {
   readonly tasks: readonly { readonly id: string; readonly place: Point }[];
   readonly headings: readonly Band[];
-  /** Of all that is drawn on it. */
+  /** The bounds of everything on the tile. */
   readonly bounds: Rect;
   /** Rendered without text, because the zoom is too small. */
   readonly far: boolean;
 }
 
-/** Each task and each wave's head is on one tile. */
+/** Each task and each wave header is on one tile. */
 export function buildTiles({ places, bands }: Layout, far: boolean): Tile[] {
   const found = new Map<string, { tasks: Tile["tasks"][number][]; headings: Band[] }>();
   const at = ({ x, y }: Point) => {
@@ -52,7 +52,7 @@ export function layoutBounds({ places, bands }: Layout): Rect {
   ]);
 }
 
-/** Those that are in view, or nearly. */
+/** The tiles in or near the viewport. */
 export function visibleTiles(tiles: readonly Tile[], view: Rect): Tile[] {
   const [beside, above] = [view.width * VIEW_MARGIN, view.height * VIEW_MARGIN];
   return tiles.filter(
@@ -64,7 +64,7 @@ export function visibleTiles(tiles: readonly Tile[], view: Rect): Tile[] {
   );
 }
 
-/** What of the plane is seen, as React Flow tells it. */
+/** The visible area, from React Flow's transform. */
 export function visibleRect(
   transform: readonly [number, number, number],
   width: number,

@@ -8,7 +8,7 @@ import { queryClient } from "./queryClient";
 
 const LiveContext = createContext<LiveUpdates | null>(null);
 
-/** One project is watched at a time: the one in the address. */
+/** Follows one project at a time: the one in the URL. */
 export function LiveProvider({ children }: { children: ReactNode }) {
   const [search] = useSearchParams();
   const project = search.get("project");

@@ -9,7 +9,7 @@ import { useBoard } from "../store/board";
 import { taskNamesForQuery } from "./dirtyTasks";
 import { earlierCursor, ReadCursors } from "./readCursor";
 
-const NEWEST_BATCHES = 50; // batches, and whatever older ones are open
+const NEWEST_BATCHES = 50; // batches, besides older open ones
 
 export class BoardQueries {
   private queue: Promise<unknown> = Promise.resolve();
@@ -18,19 +18,19 @@ export class BoardQueries {
 
   constructor(private readonly signal: AbortSignal) {}
 
-  /** What events say by themselves. */
+  /** Applies events to the board. */
   applyEvents(events: readonly PlaitEvent[]): void {
     this.pendingEvents.push(...events);
     const newEvents = this.cursors.filterNew(events);
     useBoard.setState(({ board }) => ({ board: applyEvents(board, newEvents) }));
   }
 
-  /** The journal is another one, whose records have other numbers. */
+  /** The journal was replaced: its records have other numbers. */
   reset(): void {
     this.cursors.reset();
   }
 
-  /** Everything. Gives the mark from which on nothing is missed. */
+  /** Fetches everything; returns the cursor from which no event is missed. */
   async fetchAll(): Promise<string> {
     const { signal } = this;
     const query = { tasks: false, limit: NEWEST_BATCHES, open: true };
@@ -49,7 +49,7 @@ export class BoardQueries {
     return since;
   }
 
-  /** Where these tasks of a batch stand now. */
+  /** Fetches the current status of these tasks of a batch. */
   async fetchTasks(batchId: string, tasks: ReadonlySet<string>): Promise<void> {
     const { signal } = this;
     const params = { path: { batch_id: batchId }, query: { task: taskNamesForQuery(tasks) } };
@@ -66,7 +66,7 @@ export class BoardQueries {
     );
   }
 
-  /** What is heard meanwhile, and the answer does not know, is heard again on top of it. */
+  /** Events that arrive during a request and are newer than its response are applied again on top of it. */
   private enqueue<T>(fetchData: () => Promise<T>, update: (board: Board, data: T) => Board): Promise<T> {
     const request = this.queue.then(async () => {
       this.pendingEvents = [];
@@ -81,7 +81,7 @@ export class BoardQueries {
   }
 }
 
-/** An answer, and how far it goes. */
+/** A response and its cursor. */
 async function unwrapWithCursor<T>(request: Promise<ApiResponse<T>>): Promise<{ data: T; cursor: string }> {
   const answer = await unwrap(request);
   return { data: answer, cursor: (await request).response.headers.get("Plait-Mark") ?? "" };

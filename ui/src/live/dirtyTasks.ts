@@ -8,10 +8,10 @@ export interface DrainedTasks {
   readonly changes: BoardChanges;
 }
 
-const MAX_NAMED_TASKS = 100; // tasks in one question
-const MAX_NAMES_LENGTH = 12_000; // characters of an address that their names may take
+const MAX_NAMED_TASKS = 100; // tasks in one request
+const MAX_NAMES_LENGTH = 12_000; // characters of a URL that their ids may take
 
-/** The tasks to ask for by their names; none, which means all, where there are too many or their names are too long. */
+/** The ids to request; empty, which means all, if there are too many or the ids are too long. */
 export function taskNamesForQuery(tasks: ReadonlySet<string>): string[] {
   const all = [...tasks];
   const encoder = new TextEncoder();

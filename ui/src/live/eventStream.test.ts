@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { EventStream } from "./eventStream";
 
-/** The clock is the test's: it goes on as long as something is waited for. */
+/** A fake clock, which advances while something waits. */
 async function until(what: () => boolean): Promise<void> {
   for (let n = 0; n < 5000 && !what(); n++) await vi.advanceTimersByTimeAsync(10);
   expect(what()).toBe(true);
@@ -9,7 +9,7 @@ async function until(what: () => boolean): Promise<void> {
 
 type Connection = { url: URL; send(text: string): void; cut(): void; finish(): void };
 
-/** A server at the other end of the browser's `fetch`: each request waits here until it is answered. */
+/** A fake server behind `fetch`: each request waits here until the test answers it. */
 class Server {
   readonly asked: { url: URL; at: number }[] = [];
   private readonly waiting: {

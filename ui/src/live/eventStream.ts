@@ -7,15 +7,15 @@ import type { PlaitEvent } from "../api/types";
 
 interface StreamListener {
   event(event: PlaitEvent): void;
-  /** Everything that was read before is void. */
+  /** Everything fetched before is invalid. */
   reset(): void;
   up(): void;
   down(): void;
-  /** The server will not let this one listen, and asking again would not change it: 401, 403, 404 … */
+  /** The server refuses the stream, and retrying wouldn't help: 401, 403, 404 … */
   refused(status: number): void;
 }
 
-const IDLE_TIMEOUT_MS = 40_000; // ms: there is a sign of life every 15 s
+const IDLE_TIMEOUT_MS = 40_000; // ms: there is a heartbeat every 15 s
 const MIN_RETRY_MS = 500;
 const MAX_RETRY_MS = 10_000;
 
@@ -35,7 +35,7 @@ export class EventStream {
     void this.run();
   }
 
-  /** Nothing is heard of it any more. */
+  /** Stops the stream. */
   stop(): void {
     this.stopped.abort();
   }
@@ -54,7 +54,7 @@ export class EventStream {
     }
   }
 
-  /** One connection, to its end. */
+  /** Reads one connection to its end. */
   private async connect(): Promise<void> {
     const idleTimeout = new IdleTimeout();
     const signal = AbortSignal.any([this.stopped.signal, idleTimeout.signal]);
@@ -99,7 +99,7 @@ export class EventStream {
   }
 }
 
-/** Ends what has been silent for too long: a connection may be dead without anybody having said so. */
+/** Aborts a connection that has been silent for too long: it may be dead. */
 class IdleTimeout {
   private readonly aborter = new AbortController();
   private timer = 0;
@@ -122,7 +122,7 @@ class IdleTimeout {
   }
 }
 
-/** Until then, or until the network is back or all is over. */
+/** Waits that long, or until the network is back or the stream is stopped. */
 function delay(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const ended = new AbortController();

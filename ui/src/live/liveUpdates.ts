@@ -12,11 +12,11 @@ import { DirtyTasks, type DrainedTasks } from "./dirtyTasks";
 import { EventStream } from "./eventStream";
 import { invalidateChanged, queryClient } from "./queryClient";
 
-const BUFFER_MS = 100; // ms: events of this long are drawn together
-const FETCH_DELAY_MS = 300; // ms between two questions
-const RETRY_MS = 2000; // ms until a question that failed is asked again
-const INVALIDATE_MS = 1000; // ms between two questions of the views
-const REFRESH_MS = 15_000; // ms: sources are files, and nobody tells when they change
+const BUFFER_MS = 100; // ms: events within this time are rendered together
+const FETCH_DELAY_MS = 300; // ms between two requests
+const RETRY_MS = 2000; // ms until a failed request is repeated
+const INVALIDATE_MS = 1000; // ms between two refetches of the views
+const REFRESH_MS = 15_000; // ms: sources are files, and no event tells when they change
 
 type BoardEventListener = (event: PlaitEvent) => void;
 
@@ -52,7 +52,7 @@ export class LiveUpdates {
     window.clearInterval(this.refreshTimer);
   }
 
-  /** Every event as it comes, for those who want more than the board; gives the way to stop. */
+  /** Subscribes to every event; returns the function that unsubscribes. */
   subscribe(listener: BoardEventListener): () => void {
     this.listeners.add(listener);
     return () => this.listeners.delete(listener);
@@ -96,7 +96,7 @@ export class LiveUpdates {
       return;
     }
     this.stream?.stop();
-    // What views were told before this mark may be older than the first event that is heard.
+    // What views fetched before this cursor may be older than the first event.
     invalidateChanged({ batches: new Map(), everything: true });
     this.stream = new EventStream(this.project, since, {
       event: (event) => this.handleEvent(event),
@@ -110,8 +110,10 @@ export class LiveUpdates {
     });
   }
 
-  /** A reading says in words what is refused. Where it is answered, and only the stream is not, it is not asked for at once
-      again: they would chase each other. */
+  /**
+   * A fetch reports why the server refuses. If the fetch succeeds and only the stream is refused, don't fetch
+   * again at once: that would loop.
+   */
   private onStreamRefused(): void {
     this.stream = null;
     this.setConnection("reconnecting");
@@ -119,7 +121,7 @@ export class LiveUpdates {
     this.refusedBefore = true;
   }
 
-  /** The journal is another one: nothing that is known is true of it. */
+  /** The journal was replaced: everything known is invalid. */
   private reset(): void {
     this.boardQueries.reset();
     useBoard.setState(({ board }) => ({ board: { ...board, activity: new Map() } }));
@@ -139,14 +141,14 @@ export class LiveUpdates {
     if (this.retryTimer === 0) this.retryTimer = window.setTimeout(() => this.retry(), RETRY_MS);
   }
 
-  /** What is refused would be refused again: it is asked for when the sources are read again, and not before. */
+  /** A refused request would be refused again, so it waits until the sources are fetched again. */
   private onRefused(error: ApiError): void {
     if (isLoginError(error)) {
       this.stream?.stop();
       this.stream = null;
       this.setConnection("lost");
     }
-    // A project that is gone has no board; any other keeps what was read last.
+    // A removed project has no board; any other keeps the last data.
     if (error.status === 404) useBoard.setState({ loaded: false });
     useBoard.setState({ failure: error });
   }
@@ -197,7 +199,7 @@ export class LiveUpdates {
     this.scheduleFetch(succeeded ? FETCH_DELAY_MS : RETRY_MS);
   }
 
-  /** One that is refused does not cost the others their answer. */
+  /** A refused request doesn't affect the others. */
   private async fetchBatches(batches: DrainedTasks["batches"]): Promise<boolean> {
     let all = true;
     for (const [id, tasks] of batches) {
@@ -207,7 +209,7 @@ export class LiveUpdates {
     return all;
   }
 
-  /** What is not answered is asked again; what is refused would be refused again. */
+  /** Failed requests are repeated; refused ones would be refused again. */
   private async tryFetch(request: () => Promise<unknown>, about: BoardChanges): Promise<boolean> {
     try {
       await request();

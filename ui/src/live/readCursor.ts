@@ -3,12 +3,12 @@
 import type { PlaitEvent } from "../api/types";
 import { runKey } from "../model/board";
 
-/** The record up to which a mark tells everything; 0 where it does not say. */
+/** The record number of a cursor; 0 if it has none. */
 export function recordNumber(cursor: string | null): number {
   return Number(/^[^+:]+:(\d{1,15})$/.exec(cursor ?? "")?.[1] ?? 0);
 }
 
-/** The one from which nothing is missed of either. */
+/** The earlier of two cursors, so that nothing is missed. */
 export function earlierCursor(one: string, other: string): string {
   return recordNumber(other) < recordNumber(one) ? other : one;
 }
@@ -18,26 +18,26 @@ export class ReadCursors {
   private batches = 0;
   private readonly perKey = new Map<string, number>();
 
-  /** Everything was read. */
+  /** Everything was fetched. */
   setAll(tasks: string | null, batches: string | null): void {
     this.tasks = recordNumber(tasks);
     this.batches = recordNumber(batches);
     this.perKey.clear();
   }
 
-  /** Where these tasks of a batch stand, and the batch itself. */
+  /** These tasks of a batch, and the batch itself, were fetched. */
   setBatch(batchId: string, tasks: Iterable<string>, cursor: string | null): void {
     const record = recordNumber(cursor);
     this.perKey.set(batchId, record);
     for (const task of tasks) this.perKey.set(runKey(batchId, task), record);
   }
 
-  /** They were of another journal, whose records have other numbers. */
+  /** Cursors of another journal are invalid: its records have other numbers. */
   reset(): void {
     this.setAll(null, null);
   }
 
-  /** Those that say more than was answered. */
+  /** The events that are newer than the response. */
   filterNew(events: readonly PlaitEvent[]): readonly PlaitEvent[] {
     return events.filter((event) => event.seq === null || event.seq > this.readUpTo(event));
   }

@@ -56,7 +56,7 @@ export function arrange(
   return columns;
 }
 
-/** What of `now` is as it was before, is what it was before. */
+/** Unchanged parts of `now` are replaced by the identical earlier objects. */
 export function reuseUnchanged(before: Arrangement, now: Arrangement): Arrangement {
   const pairs = COLUMNS.map((column) => [column, reuseList(before[column], now[column])] as const);
   const unchanged = pairs.every(([column, ids]) => ids === before[column]);

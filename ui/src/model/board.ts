@@ -11,9 +11,9 @@ export interface Board {
   readonly problems: readonly Problem[];
   /** Newest first. */
   readonly batches: ReadonlyMap<string, BatchSummary>;
-  /** The board's name of a task by its run. */
+  /** The task's id on the board, by run. */
   readonly byRun: ReadonlyMap<string, string>;
-  /** What running attempts say, by run. */
+  /** The activity of running attempts, by run. */
   readonly activity: ReadonlyMap<string, string>;
 }
 
@@ -29,7 +29,7 @@ export function runKey(batchId: string, taskId: string): string {
   return `${batchId} ${taskId}`;
 }
 
-/** A reading of all tasks, of the newest batches and of those that are open takes the place of what was known. */
+/** Replaces everything by a full fetch: all tasks, the newest and the open batches. */
 export function replaceBoard(
   board: Board,
   tasks: readonly Task[],
@@ -50,7 +50,7 @@ export function replaceBoard(
   };
 }
 
-/** Where some tasks of one batch stand now. */
+/** Updates some tasks of one batch. */
 export function updateBatch(board: Board, batch: BatchSummary, runs: readonly Run[]): Board {
   const tasks = new Map(board.tasks);
   for (const run of runs) {
@@ -61,7 +61,7 @@ export function updateBatch(board: Board, batch: BatchSummary, runs: readonly Ru
   return { ...board, tasks: reuseMap(board.tasks, tasks), batches: withBatch(board.batches, batch) };
 }
 
-/** What an event says by itself, at once: the status of a task, the counts of a batch, what an agent says. */
+/** Applies what an event itself contains: a task's status, a batch's counts, an agent's activity. */
 export function applyEvents(board: Board, events: readonly PlaitEvent[]): Board {
   const tasks = new Map(board.tasks);
   const batches = new Map(board.batches);
@@ -92,15 +92,15 @@ export function applyEvents(board: Board, events: readonly PlaitEvent[]): Board 
 }
 
 export interface BoardChanges {
-  /** Tasks by batch of which more changed than the events say. */
+  /** Tasks, by batch, that changed beyond what the events contain. */
   readonly tasks: ReadonlyMap<string, ReadonlySet<string>>;
-  /** Batches whose head changed: their own end, a pause, a publication. */
+  /** Batches that changed themselves: ended, paused, published. */
   readonly batches: ReadonlySet<string>;
   /** There are new or reopened batches: everything is fetched again. */
   readonly everything: boolean;
 }
 
-/** What is to be asked for after these events. */
+/** What to fetch after these events. */
 export function collectChanges(events: readonly PlaitEvent[]): BoardChanges {
   const tasks = new Map<string, Set<string>>();
   const batches = new Set<string>();
@@ -115,7 +115,7 @@ export function collectChanges(events: readonly PlaitEvent[]): BoardChanges {
   return { tasks, batches, everything };
 }
 
-/** After these, tasks change that the event does not name: what was reviewed is shipped, sources were written to. */
+/** Events after which tasks change that they don't name: a published branch, written sources. */
 function changesOtherTasks({ type, publishing }: PlaitEvent): boolean {
   return (
     publishing === "done" ||
@@ -141,7 +141,7 @@ const STATUS_BY_EVENT: Partial<Record<string, TaskStatus>> = {
   "batch:task:interrupted": "interrupted",
 };
 
-// A pause is not among them: whether somebody meant it is told by the server only.
+// Not a pause: only the server knows whether a person paused on purpose.
 const WAITS_FOR_PERSON: ReadonlySet<unknown> = new Set(["answer", "approval"]);
 const ACTIVE: ReadonlySet<TaskStatus> = new Set(["running", "verifying", "merging"]);
 
@@ -213,7 +213,7 @@ function indexRuns(tasks: ReadonlyMap<string, Task>): ReadonlyMap<string, string
   return found;
 }
 
-/** Without what is said of runs that are over. */
+/** Removes the activities of ended runs. */
 function activeOnly(
   activity: Board["activity"],
   tasks: ReadonlyMap<string, Task>,
@@ -225,7 +225,7 @@ function activeOnly(
   return new Map([...activity].filter(([key]) => working.has(key)));
 }
 
-/** The map before, where the other holds the very same in the same order. */
+/** The earlier map if both have the same entries in the same order. */
 function reuseMap<V>(before: ReadonlyMap<string, V>, now: ReadonlyMap<string, V>): ReadonlyMap<string, V> {
   if (before.size !== now.size) return now;
   const left = before.entries();

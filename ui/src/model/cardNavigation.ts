@@ -14,7 +14,7 @@ export function firstCard(shown: Arrangement): string | null {
   return column === undefined ? null : (shown[column][0] ?? null);
 }
 
-/** The card that one comes to; the same one at the end of the way. From nowhere one comes to the first. */
+/** The next card in a direction; the same one at the end, the first one without a current card. */
 export function nextCard(shown: Arrangement, from: string | null, direction: Direction): string | null {
   const column = from === null ? undefined : findColumn(shown, from);
   if (column === undefined || from === null) return firstCard(shown);
@@ -34,7 +34,7 @@ export function nextCard(shown: Arrangement, from: string | null, direction: Dir
   }
 }
 
-/** In the next column that has cards, as far down as before. */
+/** In the next column with cards, at the same height. */
 function neighborColumnCard(shown: Arrangement, column: Column, at: number, by: 1 | -1): string | undefined {
   for (let next = COLUMNS.indexOf(column) + by; next >= 0 && next < COLUMNS.length; next += by) {
     const ids = shown[COLUMNS[next] as Column];

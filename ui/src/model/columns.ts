@@ -15,7 +15,7 @@ export const COLUMN_NAMES: Record<Column, string> = {
   failed: "Failed",
 };
 
-/** What a task is, in the newest batch that has it; and without one, by what its source says. */
+/** By the task's status in its newest batch; without one, by its source. */
 export function columnOf(task: Task): Column {
   const run = task.batch;
   if (run === null) return columnBySourceStatus(task);

@@ -25,7 +25,7 @@ export const NO_FILTER: Filter = {
   only: { status: [], agent: [], phase: [], source: [], batch: [] },
 };
 
-/** Formats that have a file for each task: what these have in common is their folder. */
+/** Formats with one file per task: they are grouped by folder. */
 const FILE_PER_TASK: ReadonlySet<string> = new Set(["folder", "jobs", "backlog", "ccpm"]);
 
 /** `tasks/01-walls.md`, without the line. */
@@ -45,7 +45,7 @@ export function agentOf(task: Task): string {
   return task.batch?.agent ?? task.agent ?? "";
 }
 
-/** What it is called where it stands: in its batch, or else in its source. */
+/** Its status in its batch, else in its source. */
 function filterValue(task: Task, kind: FilterKind): string {
   switch (kind) {
     case "status":
@@ -63,7 +63,7 @@ function filterValue(task: Task, kind: FilterKind): string {
 
 const searchTexts = new WeakMap<Task, string>();
 
-/** Everything of a task that words are looked for in. A task that did not change is not spelt out twice. */
+/** The searchable text of a task, cached per task object. */
 function searchText(task: Task): string {
   const known = searchTexts.get(task);
   if (known !== undefined) return known;
@@ -73,7 +73,7 @@ function searchText(task: Task): string {
   return text;
 }
 
-/** Made once for a filter, asked for each task. */
+/** A predicate for a filter, built once and used for every task. */
 export function createMatcher({ query, only }: Filter): (task: Task) => boolean {
   const wanted = query.toLowerCase().split(/\s+/).filter(Boolean);
   const narrowed = FILTER_KINDS.filter((kind) => only[kind].length > 0);
@@ -87,14 +87,14 @@ export function isFiltering({ query, only }: Filter): boolean {
   return query.trim() !== "" || FILTER_KINDS.some((kind) => only[kind].length > 0);
 }
 
-/** With this value if it was without, and without it if it was with. */
+/** Toggles a value. */
 export function toggleFilter(filter: Filter, kind: FilterKind, value: string): Filter {
   const values = filter.only[kind];
   const next = values.includes(value) ? values.filter((each) => each !== value) : [...values, value];
   return { ...filter, only: { ...filter.only, [kind]: next } };
 }
 
-/** What there is to choose from, with how many tasks have it; what is chosen already stays, with none. */
+/** The available values with the number of tasks; selected values stay, even with 0. */
 export function filterOptions(
   tasks: Iterable<Task>,
   kind: FilterKind,
@@ -108,7 +108,7 @@ export function filterOptions(
   return kind === "phase" || kind === "batch" ? found : new Map([...found].sort());
 }
 
-/** The names in the address; `batch` is the open task's there. */
+/** The parameter names in the URL; `batch` there belongs to the open task. */
 const URL_PARAMS: Record<FilterKind, string> = {
   status: "status",
   agent: "agent",
@@ -131,7 +131,7 @@ export function parseFilter(search: URLSearchParams): Filter {
   };
 }
 
-/** `search` with this filter, and all else as it was. */
+/** `search` with this filter; other parameters stay. */
 export function withFilter(search: URLSearchParams, { query, only }: Filter): URLSearchParams {
   const next = new URLSearchParams(search);
   next.delete("q");

@@ -53,7 +53,7 @@ export function formatTimeLeft(instant: string, now: number): string {
   return seconds <= 0 ? "longer than expected" : `about ${formatDuration(seconds)} left`;
 }
 
-/** The first of an id that tells it apart from its like for a person. */
+/** A short form of an id that is enough to recognise it. */
 export function shortId(id: string): string {
   return id.slice(0, 8);
 }

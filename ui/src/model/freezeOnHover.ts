@@ -6,10 +6,10 @@
 import { type Arrangement, reuseUnchanged } from "./arrangement";
 import { COLUMNS, type Column } from "./columns";
 
-export const POINTER_IDLE_MS = 3_000; // ms: a pointer that rests holds nothing
-export const KEYS_IDLE_MS = 30_000; // ms: so does a focus that was left behind
+export const POINTER_IDLE_MS = 3_000; // ms: an idle pointer freezes nothing
+export const KEYS_IDLE_MS = 30_000; // ms: nor does an idle focus
 
-/** Who is where, and when last moved. */
+/** The positions of pointer and focus, and when they last moved. */
 export interface Interaction {
   readonly pointer: { readonly column: Column; readonly at: number } | null;
   readonly keys: { readonly column: Column; readonly at: number } | null;
@@ -33,7 +33,7 @@ export function unfreezeTime({ pointer, keys }: Interaction, now: number): numbe
   return ends.length === 0 ? null : Math.min(...ends);
 }
 
-/** What is seen: `shown` was seen before, and `now` is where everything belongs. */
+/** What to show: `shown` is the current view, `now` where everything belongs. */
 export function freezeColumns(
   shown: Arrangement,
   now: Arrangement,
@@ -55,7 +55,10 @@ export function freezeColumns(
   return reuseUnchanged(shown, Object.fromEntries(next) as Record<Column, readonly string[]>);
 }
 
-/** Empty columns are narrow. While something is held no column becomes wider or narrower: that would move all others. */
+/**
+ * Empty columns are narrow. While something is frozen, no column changes its width: that would move the
+ * others.
+ */
 export function collapseEmpty(
   before: ReadonlySet<Column> | null,
   shown: Arrangement,

@@ -7,7 +7,7 @@ export function isGroup(task: Pick<Task, "parts">): boolean {
   return task.parts.length > 0;
 }
 
-/** The tasks that a group comes down to: its parts, and theirs where they are groups. */
+/** The tasks of a group, including those of nested groups. */
 export function groupMembers(tasks: ReadonlyMap<string, Task>, id: string): readonly string[] {
   const found = new Set<string>();
   const seen = new Set<string>();

@@ -17,7 +17,7 @@ export interface BoardNotification {
 
 const FAILED: ReadonlySet<string> = new Set(["failed", "timed_out", "conflicted"]);
 
-/** Of tasks and batches that both of them know, so that nothing counts that was there before. */
+/** Only of tasks and batches in both states, so that newly loaded ones don't count as changes. */
 export function findNotifications(before: Board, now: Board): readonly BoardNotification[] {
   if (before.tasks === now.tasks && before.batches === now.batches) return [];
   return [...taskNotifications(before, now), ...batchNotifications(before, now)];

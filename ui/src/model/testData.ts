@@ -1,4 +1,4 @@
-/* Tasks, runs and batches for tests, as the server tells them. */
+/* Tasks, runs and batches for tests, as the server returns them. */
 
 import type { BatchSummary, EventType, PlaitEvent, Progress, Run, Task } from "../api/types";
 

@@ -4,10 +4,10 @@ import { isOpen } from "../batch/batchStatus";
 import type { Board } from "./board";
 
 interface WindowStatus {
-  /** Tasks of open batches that have ended, and all of them. */
+  /** Ended tasks of open batches, and all of their tasks. */
   readonly ended: number;
   readonly total: number;
-  /** Tasks that only a person can make go on. */
+  /** Tasks that wait for a person. */
   readonly needingInput: number;
 }
 
@@ -30,7 +30,7 @@ export function windowTitle({ ended, total, needingInput }: WindowStatus, name: 
   return `${need}${share}plait${name === "" ? "" : ` · ${name}`}`;
 }
 
-// An icon stands on the browser's own ground, and not on the page's: its colours are not the theme's.
+// The icon is shown on the browser's background, so its colours don't follow the theme.
 const [TRACK_COLOR, PROGRESS_COLOR, ALERT_COLOR] = ["#8b8f9c66", "#5b63d3", "#e0631b"];
 const CIRCUMFERENCE = 2 * Math.PI * 12;
 
