@@ -1,7 +1,7 @@
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vite";
 
-// Every file is the server's own and is asked for by name: nothing is inlined, as the content security policy would refuse it.
+// All files come from the server: nothing is inlined, because the content security policy would refuse it.
 export default defineConfig({
   plugins: [react()],
   build: {

@@ -9,7 +9,7 @@ import styles from "./Finder.module.css";
 import { type Item, useItems } from "./items";
 import { type Match, rank } from "./match";
 
-/** One field, and what fits it: a combobox whose list is always open. The focus stays in the field. */
+/** A search field with its matches: a combobox whose list is always open. The focus stays in the field. */
 export default function Finder({ onClose }: { onClose(): void }) {
   const [query, setQuery] = useState("");
   const [active, setActive] = useState(0);
@@ -25,7 +25,7 @@ export default function Finder({ onClose }: { onClose(): void }) {
   const runItem = (item: Item) => {
     if (item.disabled) return showToast(item.disabled);
     rememberItem(item.key);
-    flushSync(onClose); // the focus is back where it was before anything is done there
+    flushSync(onClose); // the focus returns before the command runs
     item.run();
   };
   const onKeyDown = (event: KeyboardEvent) => {
@@ -80,14 +80,14 @@ interface ResultsProps {
 
 function Results({ list, results, at, setActive, choose }: ResultsProps) {
   const listRef = useRef<HTMLDivElement>(null);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: what is active must be seen, whenever it changes
+  // biome-ignore lint/correctness/useExhaustiveDependencies: scrolls to the active option whenever it changes
   useEffect(() => {
     listRef.current?.querySelector("[aria-selected=true]")?.scrollIntoView({ block: "nearest" });
   }, [at, results]);
   return (
     <div ref={listRef} id={list} role="listbox" aria-label="Results" className={styles.list}>
       {splitByGroup(results).map(({ group, from, matches }) => (
-        // biome-ignore lint/a11y/useSemanticElements: a group of options, which no element is
+        // biome-ignore lint/a11y/useSemanticElements: there is no element for a group of options
         <div key={group} role="group" aria-label={group}>
           <p className={styles.group} aria-hidden="true">
             {group}
@@ -119,7 +119,7 @@ interface ResultProps {
 function Result({ id, match: { item, marks }, active, onPoint, onChoose }: ResultProps) {
   return (
     // biome-ignore lint/a11y/useFocusableInteractive: the focus stays in the field, which names the active one
-    // biome-ignore lint/a11y/useKeyWithClickEvents: the field hears the keys
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the field handles the keys
     <div
       id={id}
       role="option"
@@ -151,7 +151,7 @@ function Highlighted({ text, marks }: { text: string; marks: readonly number[] }
   );
 }
 
-/** By groups, each where its best one stands. */
+/** Groups, ordered by their best match. */
 function orderByGroup(found: readonly Match<Item>[]): readonly Match<Item>[] {
   const groups = new Map<string, Match<Item>[]>();
   for (const match of found) {
@@ -172,7 +172,7 @@ function splitByGroup(found: readonly Match<Item>[]) {
   return groups;
 }
 
-/** Where a key leads; `null`: it leads nowhere. From the last on to the first. */
+/** The option that a key leads to, wrapping around; `null` if it leads nowhere. */
 function nextIndex(key: string, at: number, count: number): number | null {
   if (count === 0) return null;
   switch (key) {

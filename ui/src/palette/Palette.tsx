@@ -6,9 +6,9 @@ const loadFinder = () => import("./Finder");
 const loadHelp = () => import("./ShortcutHelp");
 const Finder = lazy(loadFinder);
 const ShortcutHelp = lazy(loadHelp);
-const PRELOAD_MS = 1500; // ms: once the board is there, so that they open at once, and without the server
+const PRELOAD_MS = 1500; // ms: preloaded after the board, so that they open at once, even without the server
 
-/** The command palette and the help sheet, each by a key from everywhere. Over another dialog neither opens. */
+/** The command palette and the shortcut help, opened by a key from anywhere except other dialogs. */
 export function Palette() {
   const [open, setOpen] = useState<"palette" | "help" | null>(null);
   const close = () => setOpen(null);

@@ -3,7 +3,7 @@ import { Dialog } from "../components/Dialog";
 import { Kbd } from "../components/Kbd";
 import styles from "./ShortcutHelp.module.css";
 
-/** Every key that does something here and now. */
+/** All shortcuts that are available now. */
 export default function ShortcutHelp({ onClose }: { onClose(): void }) {
   const commands = useCommandRegistry((store) => store.commands);
   return (

@@ -15,7 +15,7 @@ import { useBoard } from "../store/board";
 import type { Findable } from "./match";
 
 export interface Item extends Findable {
-  /** Under which heading it stands: "Tasks", "Batches", "Settings", "Projects", or the group of a command. */
+  /** Its heading: "Tasks", "Batches", "Settings", "Projects", or the group of a command. */
   readonly group: string;
   readonly note: string;
   readonly keys?: string | undefined;
@@ -33,7 +33,7 @@ export function useItems(): readonly Item[] {
     queryFn: () => unwrap(api.GET("/api/settings/schema")),
     staleTime: Number.POSITIVE_INFINITY,
   });
-  // biome-ignore lint/correctness/useExhaustiveDependencies: ways to go somewhere do the same whichever they are
+  // biome-ignore lint/correctness/useExhaustiveDependencies: navigation functions are interchangeable
   return useMemo(
     () => [
       ...commandItems(commands.values()),

@@ -1,6 +1,6 @@
 /* Fuzzy matching for the palette. Pure. */
 
-/** What can be found. `words` are looked at as `title` is, and count less. */
+/** A searchable item. `words` are searched like `title`, but count less. */
 export interface Findable {
   readonly key: string;
   readonly title: string;
@@ -10,15 +10,17 @@ export interface Findable {
 
 export interface Match<T extends Findable> {
   readonly item: T;
-  /** Where the letters stand in the title. */
+  /** The positions of the matched letters in the title. */
   readonly marks: readonly number[];
 }
 
 const DISABLED_PENALTY = 10_000;
 const WORD_BREAK = /[\s/._:·[\]()-]/;
 
-/** The best first, and what can't be done last; of equals, those used lately, and then as they came. Without letters those
-    used lately, and then all as they came. */
+/**
+ * Best matches first, disabled ones last; equal ones by recent use, then in the given order. Without a query,
+ * by recent use, then in the given order.
+ */
 export function rank<T extends Findable>(
   query: string,
   items: readonly T[],
@@ -51,8 +53,9 @@ function matchItem(wanted: string, { title, keywords = "" }: Findable) {
   return { score: inKeywords.score - 10, marks: inKeywords.marks.filter((at) => at < title.length) };
 }
 
-/** Every word of `wanted` somewhere in `text`, in one piece or, where they may, with its letters apart; `null`: it does not
-    fit. */
+/**
+ * Finds every word of `wanted` in `text`, as a substring or, if allowed, as a subsequence; `null`: no match.
+ */
 export function matchWords(
   wanted: string,
   text: string,
@@ -69,7 +72,7 @@ export function matchWords(
   return { score: score - text.length / 200, marks: [...new Set(marks)].sort((a, b) => a - b) };
 }
 
-/** In one piece: best at the start, then at the start of a word. */
+/** As a substring: best at the start, then at the start of a word. */
 function matchSubstring(word: string, text: string) {
   let [best, at] = [-1, -1];
   for (let from = text.indexOf(word); from >= 0; from = text.indexOf(word, from + 1)) {
@@ -81,7 +84,7 @@ function matchSubstring(word: string, text: string) {
   return { score: best + full, marks: Array.from(word, (_, n) => at + n) };
 }
 
-/** In pieces, from left to right: the more of them begin a word, the better. Too far apart is chance, and not what is meant. */
+/** As a subsequence: the more parts begin a word, the better. Letters that are too far apart don't match. */
 function matchScattered(word: string, text: string) {
   const marks: number[] = [];
   let [score, at] = [0, -1];

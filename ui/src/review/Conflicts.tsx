@@ -45,7 +45,7 @@ function ConflictFile({ taskId, file }: { taskId: string; file: File }) {
       ) : parts !== null && hasConflict ? (
         <>
           {parts.map((part, place) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: parts of a text have no other name, and never move
+            // biome-ignore lint/suspicious/noArrayIndexKey: parts of a text have no other key, and never move
             <ConflictPart key={place} part={part} names={names} showBase={showBase && hasBase} />
           ))}
           {showBase && !hasBase && <SidePane name={names.base} lines={splitSide(file, "base")} />}
@@ -118,7 +118,7 @@ function CodeLines({ lines }: { lines: readonly string[] }) {
   return (
     <pre className={styles.text}>
       {lines.slice(0, MAX_LINES).map((line, place) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: lines have no other name, and never move
+        // biome-ignore lint/suspicious/noArrayIndexKey: lines have no other key, and never move
         <span key={place} className={styles.codeLine}>
           {segmentLine(line.replace(/\r$/, ""))
             .map(({ text }) => text)
@@ -135,7 +135,7 @@ function splitSide(file: File, side: "ours" | "base" | "theirs"): string[] | nul
   return text === null ? null : text.replace(/\n$/, "").split("\n");
 }
 
-/** Changes that git could not put together with what was merged before, with both sides of each. */
+/** Changes that conflict with earlier merges, with both sides of each file. */
 export function Conflicts({ batchId, tasks }: { batchId: string; tasks: readonly BatchTask[] }) {
   if (tasks.length === 0) return null;
   return (
@@ -207,7 +207,7 @@ function ConflictItem({
   );
 }
 
-/** They stay as they are: an event about the task may mean that it is in conflict no more. */
+/** Not refetched: after an event the task may no longer be in conflict. */
 function ConflictSides({ batchId, taskId, attempt }: { batchId: string; taskId: string; attempt: number }) {
   const { data, error, refetch } = useQuery({
     queryKey: ["conflict", batchId, taskId, attempt],
@@ -243,7 +243,7 @@ function dropConfirmation(taskId: string) {
   };
 }
 
-/** Conflicts that would be, if tasks at work were merged as they are now. Nothing is decided by it. */
+/** Predicted conflicts between running tasks; only a warning. */
 export function PredictedConflicts({ tasks }: { tasks: readonly BatchTask[] }) {
   const predictions = tasks.flatMap(({ taskId, foreseen }) =>
     foreseen.map(({ taskId: other, files }) => ({ taskId, other, files })),

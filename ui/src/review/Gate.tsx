@@ -12,12 +12,12 @@ import styles from "./Gate.module.css";
 import { gateStatus, listGates, type NumberedGate } from "./reviewGroups";
 import { Section } from "./Section";
 
-const OUTPUT_POLL_MS = 2000; // ms between two looks while it runs
+const OUTPUT_POLL_MS = 2000; // ms between two requests while it runs
 
 interface Props {
   batchId: string;
   gate: number;
-  /** Several stand beside each other: the button says whose output it shows. */
+  /** For screen readers: which gate's output the button shows. */
   named?: boolean;
 }
 
@@ -76,7 +76,7 @@ function GateOutputText({ batchId, gate }: { batchId: string; gate: number }) {
 function ScrolledText({ text, name }: { text: string; name: string }) {
   const box = useRef<HTMLElement>(null);
   const atEnd = useRef(true);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: it is longer when the text is
+  // biome-ignore lint/correctness/useExhaustiveDependencies: its height depends on the text
   useLayoutEffect(() => {
     if (box.current !== null && atEnd.current) box.current.scrollTop = box.current.scrollHeight;
   }, [text]);
@@ -85,7 +85,7 @@ function ScrolledText({ text, name }: { text: string; name: string }) {
       ref={box}
       className={styles.outputText}
       aria-label={name}
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: it is scrolled by the keys
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: it is scrolled with the keyboard
       tabIndex={0}
       onScroll={({ currentTarget: { scrollTop, clientHeight, scrollHeight } }) => {
         atEnd.current = scrollTop + clientHeight >= scrollHeight - 2;
@@ -104,7 +104,7 @@ const GATE_ICONS = {
   failed: "close",
 } as const;
 
-/** The command that must pass on the merged result, and what it said, the last time first. */
+/** The command that must pass on the merged result, and its runs, newest first. */
 export function GateSection({ batch, timeline }: { batch: Batch; timeline: Timeline | undefined }) {
   const { state, text: summary, detail } = gateStatus(batch, timeline);
   if (state === "none") return <p className={styles.noGate}>{summary}</p>;
@@ -147,9 +147,9 @@ const TAIL_BYTES = 256 << 10; // bytes
 
 interface GateLog {
   readonly text: string;
-  /** More was printed before it. */
+  /** There is earlier output. */
   readonly cut: boolean;
-  /** Nothing comes any more. */
+  /** The output is complete. */
   readonly ended: boolean;
 }
 
@@ -164,7 +164,7 @@ async function fetchGateLog(batchId: string, gate: number): Promise<GateLog> {
   return { text: cut ? dropPartialLine(text) : text, cut, ended: headers.get("Plait-Ended") === "true" };
 }
 
-/** Without the end of a line that began before; a line that is all there is stays. */
+/** Without the rest of a line that began earlier, unless that is everything. */
 export function dropPartialLine(text: string): string {
   const end = text.indexOf("\n") + 1;
   return end === text.length ? text : text.slice(end);

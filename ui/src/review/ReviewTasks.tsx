@@ -20,11 +20,11 @@ const DiffView = lazy(() => import("../diff/DiffView"));
 interface TaskRowProps {
   batchId: string;
   task: BatchTask;
-  /** Whether its last change was verified; `null` where there is nothing to say. */
+  /** Whether its last change was verified; `null` if unknown. */
   verified: boolean | null;
   open: boolean;
   onToggle(taskId: string, open: boolean): void;
-  /** It can be taken out of the branch; `last`: nothing is left then. */
+  /** It can be dropped from the branch; `last`: the branch is empty then. */
   drop: { last: boolean } | null;
 }
 
@@ -125,12 +125,12 @@ interface MergedProps {
   tasks: readonly BatchTask[];
   pending: readonly BatchTask[];
   timeline: Timeline | undefined;
-  /** Those whose change is unfolded. */
+  /** The tasks whose diff is expanded. */
   open: ReadonlySet<string>;
   onOpen(taskId: string, open: boolean): void;
 }
 
-/** What the batch branch holds, in the order in which it was merged. */
+/** The merged tasks, in order. */
 export function MergedTasks({ batch, tasks, pending, timeline, open, onOpen }: MergedProps) {
   const timelines = new Map(timeline?.tasks.map((taskTimeline) => [taskTimeline.taskId, taskTimeline]));
   const pendingText = pending.length === 0 ? "" : `${pluralize(pending.length, "task")} pending`;
@@ -159,7 +159,7 @@ export function MergedTasks({ batch, tasks, pending, timeline, open, onOpen }: M
   );
 }
 
-/** Tasks that have begun and are not on the branch yet. */
+/** Started tasks that are not merged yet. */
 export function PendingTasks({
   batchId,
   tasks,
@@ -187,7 +187,7 @@ export function PendingTasks({
   );
 }
 
-/** What ended and is not on the branch, each with its reason. */
+/** Ended tasks that are not on the branch, each with its reason. */
 export function Unmerged({ batchId, tasks }: { batchId: string; tasks: readonly BatchTask[] }) {
   const [, openTask] = useOpenTask();
   if (tasks.length === 0) return null;

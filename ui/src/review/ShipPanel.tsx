@@ -113,7 +113,7 @@ interface PublishStatusProps {
   error: unknown;
 }
 
-/** Where publishing stands: under way, done, or why not. */
+/** The state of publishing: in progress, done, or why not. */
 function PublishStatus({ batch, pullRequest, busy, error }: PublishStatusProps) {
   if (error !== null) {
     const described = describeError(error);
@@ -172,7 +172,7 @@ interface PullRequestFieldsProps {
   onDraft(draft: PullRequestDraft): void;
 }
 
-/** The title and the body, to be written or looked at. */
+/** Title and body, to edit or preview. */
 function PullRequestFields({ pullRequest, draft, onDraft }: PullRequestFieldsProps) {
   const [preview, setPreview] = useState(false);
   const { title, body } = draftedText(draft, pullRequest);
@@ -220,7 +220,7 @@ function PullRequestFields({ pullRequest, draft, onDraft }: PullRequestFieldsPro
   );
 }
 
-/** A command to be run elsewhere. */
+/** A command to copy into a terminal. */
 function CopyableCommand({ text }: { text: string }) {
   return (
     <span className={styles.copyable}>
@@ -256,7 +256,7 @@ function usePullRequestDraft(batchId: string): [PullRequestDraft, (draft: PullRe
   ];
 }
 
-/** Asks for it, with the words that were written; they are the server's to keep then. */
+/** Requests publishing with the edited text, which the server then stores. */
 function useShip(batchId: string, draft: PullRequestDraft, setDraft: (draft: PullRequestDraft) => void) {
   const client = useQueryClient();
   const [busy, setBusy] = useState(false);

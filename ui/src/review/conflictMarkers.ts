@@ -5,14 +5,14 @@ type MergePart =
   | {
       readonly kind: "conflict";
       readonly ours: readonly string[];
-      /** `null` where the text does not tell what was before. */
+      /** `null` if the markers don't include the base. */
       readonly base: readonly string[] | null;
       readonly theirs: readonly string[];
     };
 
 const CONTEXT_LINES = 3; // lines around a conflict
 
-/** Markers that never end, or stand alone, are lines as any other. */
+/** Incomplete or single markers are ordinary lines. */
 export function parseConflicts(merged: string): MergePart[] {
   const lines = merged.split("\n");
   if (lines.at(-1) === "") lines.pop();
@@ -55,7 +55,7 @@ function readConflict(lines: readonly string[], start: number): { part: MergePar
 
 export type VisiblePart = MergePart | { readonly kind: "gap"; readonly count: number };
 
-/** What is agreed on only near where it is not. */
+/** Keeps only a few unchanged lines around each conflict. */
 export function collapseContext(all: readonly MergePart[]): VisiblePart[] {
   return all.flatMap((part, index): VisiblePart[] => {
     if (part.kind === "conflict") return [part];

@@ -18,7 +18,7 @@ export function draftedText(
   return { title: draft.title ?? pullRequest.title, body: draft.body ?? pullRequest.body };
 }
 
-/** Only what differs from what would be sent anyhow: the rest stays plait's, and true, whatever is merged until then. */
+/** Only the edited parts: plait generates the rest, so that it stays correct as tasks are merged. */
 export function changedText(
   draft: PullRequestDraft,
   pullRequest: PullRequest,
@@ -44,7 +44,7 @@ export function isGenerated(draft: PullRequestDraft, pullRequest: PullRequest): 
   return title === pullRequest.own.title && body === pullRequest.own.body;
 }
 
-/** Why it can't be asked for now; a sentence. */
+/** Why publishing isn't possible now, as a sentence. */
 export function whyNotPublish(
   draft: PullRequestDraft,
   pullRequest: PullRequest,

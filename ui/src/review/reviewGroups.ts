@@ -6,7 +6,7 @@ type TaskTimeline = Timeline["tasks"][number];
 type Span = Timeline["spans"][number];
 
 interface ReviewGroups {
-  /** On the branch, first merged first. */
+  /** On the branch, in merge order. */
   readonly merged: readonly BatchTask[];
   readonly conflicted: readonly BatchTask[];
   /** Ended without being on the branch. */
@@ -24,7 +24,7 @@ const UNFINISHED: ReadonlySet<BatchTask["status"]> = new Set([
   "interrupted",
 ]);
 
-/** Entrants of a contest are never merged: they are not told. */
+/** Entrants of a contest are never merged, and are left out. */
 export function groupTasks(batch: Pick<Batch, "tasks">, timeline: Timeline | undefined): ReviewGroups {
   const tasks = batch.tasks.filter(({ entrantOf }) => entrantOf === null);
   const mergeTimes = lastMergeTimes(timeline);
@@ -39,7 +39,7 @@ export function groupTasks(batch: Pick<Batch, "tasks">, timeline: Timeline | und
   };
 }
 
-/** When each task was merged last: one that was done again was taken out before. */
+/** When each task was last merged; a retried one may have been merged before. */
 function lastMergeTimes(timeline: Timeline | undefined): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
   for (const { taskId, spans } of timeline?.tasks ?? []) {
@@ -61,7 +61,7 @@ interface GateStatus {
   readonly detail: string | null;
 }
 
-/** What the gate says of the branch as it is. */
+/** The gate's result for the current branch. */
 export function gateStatus(batch: Pick<Batch, "settings">, timeline: Timeline | undefined): GateStatus {
   if (batch.settings.gate === null) return { state: "none", text: "No gate is configured.", detail: null };
   const last = timeline?.spans.findLast(({ kind }) => kind === "gate");

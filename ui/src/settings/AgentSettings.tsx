@@ -14,7 +14,7 @@ import { SettingRow } from "./SettingRow";
 import { type SettingEntry, useSave } from "./useSettings";
 import { toggleChoice, withEntry } from "./values";
 
-const WITHOUT_MODEL: ReadonlySet<string> = new Set(["shell", "command"]); // they run what they are told
+const WITHOUT_MODEL: ReadonlySet<string> = new Set(["shell", "command"]); // these run a given command and have no model
 
 export function AgentSettings({ all }: { all: ReadonlyMap<string, SettingEntry> }) {
   const { data, error, refetch } = useAgents();
@@ -51,7 +51,7 @@ export function AgentSettings({ all }: { all: ReadonlyMap<string, SettingEntry> 
   );
 }
 
-/** Those that are here, and behind them those that could be. */
+/** Installed agents first, then the others. */
 function AgentLists({ agents, models }: { agents: readonly AgentInfo[]; models: SettingEntry }) {
   const renderList = (which: readonly AgentInfo[]) => (
     <ul className={styles.agents}>
@@ -74,7 +74,7 @@ function AgentLists({ agents, models }: { agents: readonly AgentInfo[]; models: 
   );
 }
 
-/** Those that are installed, and those that are chosen though they are not. */
+/** Installed agents, and selected ones that aren't installed. */
 function DefaultAgents(props: SettingFieldProps & { agents: readonly AgentInfo[] }) {
   const { value, save, agents, disabled, labelledBy, describedBy } = props;
   const selected = Array.isArray(value) ? value.map(String) : [];

@@ -11,7 +11,7 @@ import { formatValue, parseValue, toggleChoice, type Value } from "./values";
 export interface SettingFieldProps {
   readonly setting: Setting;
   readonly value: Value;
-  /** Of the field itself, of the words that name it, and of those that say more: source, problem. */
+  /** Ids of the field, of its label, and of its descriptions (source, problem). */
   readonly id: string;
   readonly labelledBy: string;
   readonly describedBy: string;
@@ -19,12 +19,12 @@ export interface SettingFieldProps {
   readonly refused: boolean;
   /** True: it was saved. */
   save(value: SettingChange): Promise<boolean>;
-  /** What can't even be sent. */
+  /** Reports input that can't be sent. */
   refuse(message: string): void;
   giveUp(): void;
 }
 
-const MAX_RADIOS = 4; // choices that are all shown
+const MAX_RADIOS = 4; // number of choices up to which all are shown
 
 export function SettingField(props: SettingFieldProps): ReactNode {
   const { kind, name, choices } = props.setting;
@@ -44,7 +44,7 @@ export function SettingField(props: SettingFieldProps): ReactNode {
   }
 }
 
-/** Settings of these kinds have one field, which a label can point to; the others are groups of them. */
+/** Kinds with a single field that a label can refer to; the others are groups of fields. */
 export function hasOneField({ kind, choices }: Setting): boolean {
   return kind !== "choices" && (kind !== "choice" || choices.length > MAX_RADIOS);
 }
@@ -194,7 +194,7 @@ function ChecksField(props: SettingFieldProps) {
   );
 }
 
-/** One to ten by hand, and anything else by number. */
+/** A slider from one to ten, and a number field for anything else. */
 function SliderField(props: SettingFieldProps) {
   const { value, save, labelledBy } = props;
   const current = typeof value === "number" ? Math.min(10, Math.max(1, value)) : 4;
@@ -225,19 +225,19 @@ function SliderField(props: SettingFieldProps) {
 
 interface FieldDraft {
   readonly text: string;
-  /** What stood there when it was begun. */
+  /** The value when editing began. */
   readonly original: string;
 }
 
 interface FieldDraftOptions {
-  /** True: it was taken, and what is known now stands in its place. */
+  /** True: it was saved, and the field shows the saved value. */
   commit(text: string): Promise<boolean>;
   cancel(): void;
-  /** Enter is a letter of it: with Mod it commits. */
+  /** Enter inserts a line break; Mod+Enter commits. */
   multiline?: boolean;
 }
 
-/** What is being typed is kept, whatever happens elsewhere, until it is committed or given up by Escape. */
+/** Typed text is kept until it is committed or discarded with Escape, even if the value changes elsewhere. */
 export function useFieldDraft(current: string, { commit, cancel, multiline = false }: FieldDraftOptions) {
   const [draft, setDraft] = useState<FieldDraft | null>(null);
   const tried = useRef<string | null>(null);

@@ -10,11 +10,11 @@ import { describeSource, summarizeValue } from "./values";
 interface Props {
   readonly entry: SettingEntry;
   readonly title: ReactNode;
-  /** In the place of the field that its kind has. */
+  /** Replaces the default field of its kind. */
   readonly renderField?: (props: SettingFieldProps) => ReactNode;
 }
 
-/** One setting: its words, its value, who gave it, and what became of a change. */
+/** One setting: help text, value, origin, and the result of a change. */
 export function SettingRow({ entry, title, renderField }: Props) {
   const { setting, value, given } = entry;
   const id = useId();

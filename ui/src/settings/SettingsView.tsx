@@ -18,7 +18,7 @@ import row from "./SettingRow.module.css";
 import styles from "./SettingsView.module.css";
 import { type SettingEntry, useSettings } from "./useSettings";
 
-/** First what people change, then everything. What is looked for stands in the address, so that it can be linked to. */
+/** Common settings first, then all. The search is in the URL, so that it can be linked to. */
 export default function SettingsView() {
   const { all, tables, error, retry } = useSettings();
   const [params, setParams] = useSearchParams();

@@ -58,7 +58,7 @@ export const COMMON_SECTIONS: readonly SettingsSection[] = [
   },
 ];
 
-/** What a choice means, where its word does not say it. */
+/** What a choice means, if its name doesn't say it. */
 export const CHOICE_MEANINGS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   conflictBehavior: {
     skip: "Skip the task and continue with the others",
@@ -71,7 +71,7 @@ const TITLES = new Map(
   COMMON_SECTIONS.flatMap(({ settings }) => settings).map(({ name, title }) => [name, title]),
 );
 
-/** Those that hold every word, in their order; the one whose own name it is stands alone. */
+/** Settings that contain every word, in order; an exact name matches only that setting. */
 export function findSettings(query: string, all: readonly SettingEntry[]): readonly SettingEntry[] {
   const words = query.toLowerCase().split(/\s+/).filter(Boolean);
   const exact = all.filter(({ setting }) =>

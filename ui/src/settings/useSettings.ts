@@ -61,10 +61,10 @@ export type SaveResult =
   | { readonly state: "saved"; readonly notes: readonly Problem[]; readonly accepted: boolean }
   | { readonly state: "refused"; readonly message: string; readonly hint: string | null };
 
-/** A value, or what to make of the one that stands there when its turn comes: two quick changes are two. */
+/** A value, or a function of the current value when its turn comes, so that two quick changes both count. */
 export type SettingChange = Value | ((known: Value) => Value);
 
-/** Saves one setting, and says what became of it; `null` forgets what was saved. */
+/** Saves one setting and reports the result; `null` deletes the saved value. */
 export function useSave(name: string) {
   const [result, setResult] = useState<SaveResult>({ state: "idle" });
   const save = async (value: SettingChange): Promise<boolean> => {
@@ -96,9 +96,9 @@ function enqueueSave(name: string, value: SettingChange): ReturnType<typeof save
 }
 
 async function saveSetting(name: string, change: SettingChange) {
-  await queryClient.cancelQueries({ queryKey: SETTINGS_KEY }); // an older answer must not take the newer one's place
+  await queryClient.cancelQueries({ queryKey: SETTINGS_KEY }); // an older response must not replace a newer one
   const current = (queryClient.getQueryData<SettingsResponse>(SETTINGS_KEY)?.[name] ?? null) as Value;
-  const body = { [name]: typeof change === "function" ? change(current) : change } as never; // one name of many
+  const body = { [name]: typeof change === "function" ? change(current) : change } as never; // a single setting
   const { notes, accepted, ...now } = (await unwrap(
     api.PATCH("/api/settings", { body }),
   )) as unknown as SaveResponse;

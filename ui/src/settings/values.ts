@@ -24,7 +24,7 @@ export function formatValue(kind: Kind, value: Value): string {
   }
 }
 
-/** What is sent for what was typed. Throws where it is no JSON and has to be. */
+/** The value to send for typed text. Throws if it must be JSON and isn't. */
 export function parseValue(kind: Kind, text: string): Value {
   const plain = text.trim();
   switch (kind) {
@@ -44,7 +44,7 @@ export function parseValue(kind: Kind, text: string): Value {
   }
 }
 
-/** In one line, for those who only read. */
+/** The value on one line, for read-only access. */
 export function summarizeValue(kind: Kind, value: Value): string {
   const none = value === null || value === "" || isEmpty(value);
   if (none) return "none";
@@ -53,20 +53,20 @@ export function summarizeValue(kind: Kind, value: Value): string {
   return formatValue(kind, value).replaceAll("\n", ", ");
 }
 
-/** With a choice or without it; in `order`, where there is one. */
+/** Adds or removes a choice; in `order`, if given. */
 export function toggleChoice(current: Value, choice: string, on: boolean, order?: readonly string[]): Value {
   const others = (Array.isArray(current) ? current.map(String) : []).filter((each) => each !== choice);
   const selected = on ? [...others, choice] : others;
   return order === undefined ? selected : order.filter((each) => selected.includes(each));
 }
 
-/** A table with this entry; "" takes it out. */
+/** A table with this entry; "" removes it. */
 export function withEntry(current: Value, name: string, text: string): Value {
   const entries = Object.entries(current ?? {}).filter(([each]) => each !== name);
   return Object.fromEntries(text === "" ? entries : [...entries, [name, text]]);
 }
 
-/** Who gave a value, as people say it. */
+/** The origin of a value, for people. */
 export function describeSource({ layer, at }: Pick<SettingOrigin, "layer" | "at">): string {
   switch (layer) {
     case "default":
@@ -108,7 +108,7 @@ function formatSeconds(seconds: number): string {
   return parts.join("") || "0s";
 }
 
-/** `64MB`: in the greatest unit that leaves nothing over. */
+/** `64MB`: in the largest unit without a remainder. */
 function formatBytes(bytes: number): string {
   const [unit, size] = SIZE_UNITS.find(([, each]) => bytes >= each && bytes % each === 0) ?? ["B", 1];
   return `${bytes / size}${unit}`;

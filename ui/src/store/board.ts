@@ -4,13 +4,13 @@ import { create } from "zustand";
 import type { Task } from "../api/types";
 import { type Board, EMPTY_BOARD } from "../model/board";
 
-/** `live`: what is shown is so now. `lost`: the login holds no more. */
+/** `live`: the board is up to date. `lost`: the login is no longer valid. */
 export type ConnectionState = "connecting" | "live" | "reconnecting" | "lost";
 
 interface BoardStore {
   board: Board;
   connection: ConnectionState;
-  /** Of the last reading; with `loaded`, what was read before is still shown. */
+  /** The error of the last fetch; with `loaded`, earlier data is still shown. */
   failure: unknown;
   loaded: boolean;
 }

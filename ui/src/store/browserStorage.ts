@@ -18,7 +18,7 @@ export function saveItem(key: string, value: string, into?: ItemStorage): void {
   }
 }
 
-/** Words that were kept as a list; an older page may have kept something else there. */
+/** A stored list of strings; an older version of the page may have stored something else. */
 export function loadList(key: string, from?: ItemStorage): readonly string[] {
   try {
     const value: unknown = JSON.parse(loadItem(key, from) ?? "[]");

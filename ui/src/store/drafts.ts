@@ -6,12 +6,12 @@ const MAX_DRAFTS = 50;
 
 type Store = Pick<Storage, "getItem" | "setItem" | "removeItem" | "key" | "length">;
 
-/** Where it is kept: batches of two projects may be called the same. */
+/** The storage key; it includes the project, because batch ids may repeat. */
 export function draftKey(kind: string, ...of: readonly string[]): string {
   return `plait.${kind} ${JSON.stringify([currentProject(), ...of])}`;
 }
 
-/** `null` forgets it. A browser may refuse to keep anything: then it lasts as long as the window. */
+/** `null` deletes it. If the browser refuses to store it, it lasts as long as the window. */
 export function saveDraft(name: string, draft: unknown, into?: Store, now = Date.now()): void {
   try {
     const store = into ?? window.localStorage;

@@ -6,7 +6,7 @@ import { useBoard } from "./board";
 
 interface Selection {
   readonly selected: ReadonlySet<string>;
-  /** Where a range begins: what was chosen or put back last. */
+  /** The start of a range: the task that was toggled last. */
   readonly anchor: string | null;
 }
 
@@ -20,7 +20,9 @@ export function toggleSelected(id: string): void {
   });
 }
 
-/** From the anchor to this one, in the order in which they are seen; where the anchor is not among them only this one. */
+/**
+ * Selects from the anchor to this task, in the displayed order; only this one if the anchor isn't displayed.
+ */
 export function selectRange(id: string, visible: readonly string[]): void {
   useSelection.setState(({ selected, anchor }) => {
     const [from, to] = [visible.indexOf(anchor ?? id), visible.indexOf(id)];
@@ -30,7 +32,7 @@ export function selectRange(id: string, visible: readonly string[]): void {
   });
 }
 
-/** All of them; and none of them where all were chosen already. */
+/** Selects all of them, or none if all are selected. */
 export function toggleAll(ids: readonly string[]): void {
   useSelection.setState(({ selected, anchor }) => {
     const every = ids.length > 0 && ids.every((id) => selected.has(id));
@@ -44,7 +46,7 @@ export function clearSelection(): void {
   useSelection.setState({ selected: new Set(), anchor: null });
 }
 
-/** Without those that are not there any more. */
+/** Removes tasks that no longer exist. */
 function retainSelected(existing: { has(id: string): boolean }): void {
   const { selected, anchor } = useSelection.getState();
   const left = [...selected].filter((id) => existing.has(id));

@@ -134,14 +134,14 @@ function DescriptionSection({ task }: { task: Task }) {
   );
 }
 
-const MAX_MARKDOWN_LENGTH = 200_000; // characters: longer ones are shown as they are
+const MAX_MARKDOWN_LENGTH = 200_000; // characters: longer texts are not rendered as Markdown
 
 interface Props {
   task: Task | undefined;
   explanation: Explanation | undefined;
 }
 
-/** What must be done before: as its batch tells it, else as its source does. */
+/** Its dependencies: from its batch, else from its source. */
 function NeedsSection({ task, explanation }: Props) {
   const needs = explanation?.needs ?? task?.needs ?? [];
   if (needs.length === 0) return null;
@@ -190,7 +190,7 @@ function NeedItem({ need, batchId }: { need: NeedInfo; batchId: string | null })
 
 const MAX_FILES = 20; // files
 
-/** What came of it, and where that is. */
+/** Its result, and where that is. */
 function ResultSection({ explanation }: { explanation: Explanation }) {
   const { result, batchId } = explanation;
   if (result === null) return null;

@@ -99,7 +99,7 @@ function AttemptRow({ attempt }: { attempt: Attempt }) {
 
 type ContestInfo = NonNullable<Explanation["contest"]>;
 
-/** Several tries at the task, and which one was chosen. */
+/** The entrants of a contest, and the winner. */
 export function ContestTable({ contest, batchId }: { contest: ContestInfo; batchId: string }) {
   const [, setOpen] = useOpenTask();
   return (

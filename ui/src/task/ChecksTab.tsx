@@ -10,7 +10,7 @@ import { Section } from "./Facts";
 import type { RunRef, SelectedTask } from "./selectedTask";
 import { Transcript } from "./transcript/Transcript";
 
-/** Whether it is good: its verification, the gate, and what it conflicts with. */
+/** Verification, gate, and conflicts of the task. */
 export function ChecksTab({ run, selected }: { run: RunRef; selected: SelectedTask }) {
   const { explanation, inBatch } = selected;
   const { data, error, refetch } = explanation;

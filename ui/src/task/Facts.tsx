@@ -4,7 +4,7 @@ import { Icon } from "../components/Icon";
 import { copyToClipboard } from "../components/Toasts";
 import styles from "./AboutTab.module.css";
 
-/** A part of the page about the task. */
+/** A section of the task panel. */
 export function Section({ title, children }: { title: string; children: ReactNode }) {
   return (
     <section className={styles.section}>
@@ -18,7 +18,7 @@ export function Facts({ children }: { children: ReactNode }) {
   return <dl className={styles.facts}>{children}</dl>;
 }
 
-/** Left out where there is nothing to tell. */
+/** Left out if it is empty. */
 export function Fact({ name, children }: { name: string; children: ReactNode }) {
   if (children === null || children === undefined || children === "" || children === false) return null;
   return (
@@ -29,7 +29,7 @@ export function Fact({ name, children }: { name: string; children: ReactNode }) 
   );
 }
 
-/** Something for the shell: it can be copied. */
+/** A shell command with a copy button. */
 export function CopyableText({ text, what, shown = text }: { text: string; what: string; shown?: string }) {
   return (
     <span className={styles.copyable}>

@@ -66,7 +66,7 @@ export function LogTab({ run, explanation }: Props) {
 
 function FormatToggle({ pretty, set }: { pretty: boolean; set(pretty: boolean): void }) {
   return (
-    // biome-ignore lint/a11y/useSemanticElements: two buttons of one choice, in a line
+    // biome-ignore lint/a11y/useSemanticElements: two buttons of one choice, inline
     <span role="group" aria-label="Log format" className={styles.choice}>
       <Button aria-pressed={pretty} onClick={() => set(true)}>
         Pretty
@@ -98,7 +98,7 @@ function AttemptSelect({ shown, attempts }: { shown: Attempt; attempts: readonly
   );
 }
 
-/** What is printed for programs is better read as what was said and done. */
+/** JSON output is easier to read as messages. */
 function isStructured({ step, agent }: Attempt): boolean {
   return step === "write" && agent !== "shell" && agent !== "command";
 }

@@ -18,13 +18,13 @@ interface Props {
   title: string;
   known: RunInfo | undefined;
   actions: ReactNode;
-  /** What stands under the tabs. */
+  /** The content of the selected tab. */
   children: ReactNode;
-  /** There is nothing that could have tabs. */
+  /** Without tabs, because nothing is loaded. */
   withoutTabs: boolean;
 }
 
-/** The frame: it takes the focus when it comes, and gives it back when it goes. */
+/** The panel's frame: takes the focus when it opens, and restores it when it closes. */
 export function PanelFrame({ open, task, title, known, actions, children, withoutTabs }: Props) {
   const { width, wide } = usePanel();
   const [, setOpen] = useOpenTask();
@@ -36,7 +36,7 @@ export function PanelFrame({ open, task, title, known, actions, children, withou
   const fullScreen = useFullScreenPanel();
   useEffect(() => {
     focusPanel(panel.current, heading.current);
-    usePanel.setState({ mounted: true }); // not before: a page that can't be reached has lost the focus to give back
+    usePanel.setState({ mounted: true }); // only now: making the page inert would have lost the focus to restore
     return () => {
       usePanel.setState({ mounted: false });
       if (parseOpenTask(new URLSearchParams(window.location.search)) === null) restoreFocus(id.current);
@@ -151,7 +151,7 @@ interface TabsProps {
   children: ReactNode;
 }
 
-/** Tabs as the WAI-ARIA has them: one of them can be reached, and the arrows go to the others. */
+/** Tabs as in WAI-ARIA: one is in the tab order, and arrows move between them. */
 function Tabs({ tab, onSelect, children }: TabsProps) {
   const list = useRef<HTMLDivElement>(null);
   const onKeyDown = (event: KeyboardEvent) => {
@@ -199,7 +199,7 @@ function Tabs({ tab, onSelect, children }: TabsProps) {
         aria-labelledby={`tab-${tab}`}
         className={styles.body}
         data-tab={tab}
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: it may hold nothing that can be focused, and scrolls
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and may contain nothing focusable
         tabIndex={0}
       >
         {children}
@@ -210,11 +210,11 @@ function Tabs({ tab, onSelect, children }: TabsProps) {
 
 const RESIZE_STEP = 24; // px
 
-/** The left edge of the panel: dragged, or moved by the arrows. */
+/** The left edge of the panel: drag it, or use the arrow keys. */
 function Resizer() {
   const width = usePanel((panel) => panel.width);
   return (
-    // biome-ignore lint/a11y/useSemanticElements: a separator that can be moved, which <hr> can't
+    // biome-ignore lint/a11y/useSemanticElements: a movable separator, which <hr> isn't
     <div
       role="separator"
       className={styles.resizer}
@@ -257,7 +257,7 @@ function focusPanel(panel: HTMLElement | null, to: HTMLElement | null): void {
   to?.focus({ preventScroll: true });
 }
 
-/** To whatever opened the panel; to the card of the task that was read last, if that is another one. */
+/** Focuses what opened the panel, or the card of the last shown task if that is another one. */
 function restoreFocus(id: string | undefined): void {
   const before = origin;
   origin = null;

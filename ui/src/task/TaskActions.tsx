@@ -137,7 +137,7 @@ function RunActions({ selected, run, known }: { selected: SelectedTask; run: Run
   );
 }
 
-/** What is explained may be older than the question. */
+/** The explanation may be older than the question. */
 function getQuestion({ explanation: { data } }: SelectedTask, known: RunInfo): string {
   return data?.waiting === "answer" ? data.reason : known.reason;
 }
@@ -169,11 +169,11 @@ interface FeedbackFormProps {
   busy: boolean;
   disabled: string | null;
   close: (() => void) | null;
-  /** True: it was taken. */
+  /** True if it was accepted. */
   send(text: string): Promise<boolean>;
 }
 
-/** Words for the agent: an answer, or feedback for a new attempt. Until they are sent, the browser keeps them. */
+/** Text for the agent: an answer, or feedback for a new attempt. Stored in the browser until it is sent. */
 function FeedbackForm({ run, question, busy, disabled, close, send }: FeedbackFormProps) {
   const [text, setText] = useFeedbackDraft(run);
   const id = useId();
@@ -243,12 +243,12 @@ function useFeedbackDraft({ batchId, taskId }: RunRef): [string, (text: string) 
 
 interface Props {
   disabled: string | null;
-  /** Who did it last. */
+  /** The agent of the last attempt. */
   lastAgent: string | null;
   retry(agent: string): void;
 }
 
-/** Another agent may try. */
+/** Retry with another agent. */
 function RetryMenu({ disabled, lastAgent, retry }: Props) {
   return (
     <Popover name="Retry with another agent" icon button={<Icon name="down" />} disabled={disabled}>

@@ -41,7 +41,7 @@ export function disabledReasons(
   };
 }
 
-/** Also before its turn: who approves by name need not wait for it. */
+/** Also before its turn: a task can be approved by name at any time. */
 function whyNotApprove({ status, attempt }: RunInfo, batch: QueueInfo | undefined): string | null {
   if (batch?.mode !== "queue") return "Only queues need approval.";
   if (batch.settings.queueAutoApprove) return "This queue does not need approval.";

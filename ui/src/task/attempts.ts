@@ -29,12 +29,12 @@ const CATEGORY_TEXT: Record<Category, string> = {
   gate: "gate failed",
 };
 
-/** `write 2`, as people call it. */
+/** The label of an attempt: `write 2`. */
 export function attemptName({ step, attempt }: Pick<Attempt, "step" | "attempt">): string {
   return `${step} ${attempt}`;
 }
 
-/** How it ended: `passed`, `failed, exit 2`, `cancelled`; `at work` while it does not. */
+/** How it ended: `passed`, `failed, exit 2`, `cancelled`; `at work` while it runs. */
 export function describeResult({ category, exitCode, endedFor, completedAt }: Attempt): string {
   if (completedAt === null) return endedFor === null ? "running" : `stopping: ${endedFor}`;
   const text = endedFor ?? (category === null ? "ended" : CATEGORY_TEXT[category]);
@@ -53,7 +53,7 @@ export function newestAttempt<T extends Attempt>(
   return attempts.findLast((each) => each.step === step);
 }
 
-/** A line about an attempt that has ended: how, after how long, and what was said of it. */
+/** A line about an ended attempt: result, duration and reason. */
 export function describeEnd(attempt: Attempt): string {
   const parts = [describeResult(attempt), attemptDuration(attempt, 0), attempt.detail].filter(Boolean);
   return attempt.completedAt === null ? "running" : parts.join(" · ");
@@ -68,7 +68,7 @@ export const NEWEST_ATTEMPT: SelectedAttempt = { step: "write", attempt: null };
 
 export const useSelectedAttempt = create<SelectedAttempt>(() => NEWEST_ATTEMPT);
 
-/** It is one that prints: a merge is git's work. */
+/** Whether it has output; a merge has none. */
 export function hasTranscript(attempt: Attempt): attempt is Attempt & { step: SelectedAttempt["step"] } {
   return attempt.step !== "merge";
 }

@@ -12,13 +12,13 @@ const DEFAULT_WIDTH = 600;
 interface PanelState {
   readonly width: number;
   readonly wide: boolean;
-  /** It is drawn, and has the focus. */
+  /** It is rendered and has the focus. */
   readonly mounted: boolean;
 }
 
 export const usePanel = create<PanelState>(() => ({ width: storedWidth(), wide: false, mounted: false }));
 
-/** It covers the whole page: what lies behind it can't be reached. */
+/** It covers the whole page, which is inert behind it. */
 export function useFullScreenPanel(): boolean {
   const { wide, mounted } = usePanel();
   const phone = useMediaQuery("(max-width: 720px)");

@@ -7,32 +7,32 @@ import { type Board, runKey } from "../model/board";
 import { COLUMNS, type Column } from "../model/columns";
 import { useBoard } from "../store/board";
 
-/** Which run: `taskId` as its batch calls it. */
+/** The run: `taskId` is the id in its batch. */
 export interface RunRef {
   readonly batchId: string;
   readonly taskId: string;
 }
 
-/** What is known of a run, from wherever it is known. */
+/** A run, whether it comes from the board or from its batch. */
 export type RunInfo = Run | BatchTask;
 
 type TaskRef = Pick<OpenTask, "task" | "batch">;
 
-/** The task as its source tells it; `undefined` where no source has it any more, or none ever had. */
+/** The task in its source; `undefined` if no source has it. */
 function findTask(board: Board, { task, batch }: TaskRef): Task | undefined {
   if (batch === null) return board.tasks.get(task);
   const id = board.byRun.get(runKey(batch, task));
   return id === undefined ? undefined : board.tasks.get(id);
 }
 
-/** The run that is asked for, or the newest one of the task. */
+/** The requested run, or the newest one of the task. */
 function findRun(task: Task | undefined, { task: name, batch }: TaskRef): RunRef | null {
   if (batch !== null) return { batchId: batch, taskId: name };
   const run = task?.batch;
   return run ? { batchId: run.batchId, taskId: run.taskId } : null;
 }
 
-/** The task before and the one after this, as the board shows them; of what it does not show, none. */
+/** The previous and next task on the board; none for a task that isn't shown there. */
 export function adjacentTasks(
   columns: Readonly<Record<Column, readonly string[]>>,
   id: string | undefined,
@@ -46,9 +46,9 @@ export function adjacentTasks(
 export interface SelectedTask {
   /** The board is loaded. */
   readonly loaded: boolean;
-  /** As its source tells it. */
+  /** The task in its source. */
   readonly task: Task | undefined;
-  /** As its batch does. */
+  /** The task in its batch. */
   readonly run: RunRef | null;
   readonly info: RunInfo | undefined;
   /** There is something to show. */
@@ -57,7 +57,7 @@ export interface SelectedTask {
   readonly explanation: ReturnType<typeof useExplanation>;
 }
 
-/** What the panel is about. The board is the quicker one to know where a run stands. */
+/** What the panel shows. The board has the newest status of a run. */
 export function useSelectedTask(open: OpenTask): SelectedTask {
   const loaded = useBoard((store) => store.loaded);
   const task = useBoard(({ board }) => findTask(board, open));

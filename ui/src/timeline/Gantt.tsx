@@ -13,7 +13,7 @@ import { barTone, describeBar, describeGap, type KIND_NAMES } from "./timelineTe
 const ROW_HEIGHT = 32;
 const HINT = "Use the arrow keys to move, Enter to open a task, and Ctrl+scroll to zoom.";
 
-/** Only the rows in sight are drawn, and the one that has the keyboard. */
+/** Renders only the visible rows and the focused one. */
 export function Gantt({ batchId, chart, zoom }: { batchId: string; chart: Chart; zoom: Zoom }) {
   const [hoverText, setHoverText] = useState<string | null>(null);
   const [at, setAt] = useState<Position & { takeFocus: boolean }>({ row: 0, place: 0, takeFocus: false });
@@ -94,11 +94,11 @@ function NowLine({ chart: { from, to, now } }: { chart: Chart }) {
 
 const TABS: Partial<Record<Bar["span"]["kind"], Tab>> = { write: "log", verify: "log", merge: "diff" };
 
-/** Opens a task, and its log at an attempt. */
+/** Opens a task, or an attempt's log. */
 function useOpenAtAttempt(batch: string): (task: string, bar: Bar | null) => void {
   const [, setOpen] = useOpenTask();
   const [attempt, setAttempt] = useState<SelectedAttempt>(NEWEST_ATTEMPT);
-  // After the log that was open before is gone, as that forgets which one was read.
+  // Deferred until the previous log has unmounted, which resets the selected attempt.
   useEffect(() => useSelectedAttempt.setState(attempt), [attempt]);
   return (task, bar) => {
     const { kind, n } = bar?.span ?? { kind: "merge", n: null };
@@ -107,7 +107,7 @@ function useOpenAtAttempt(batch: string): (task: string, bar: Bar | null) => voi
   };
 }
 
-/** The focus goes to a place as soon as it is drawn. */
+/** Moves the focus to an element as soon as it is rendered. */
 function useFocusRequest(
   scroller: Zoom["scroller"],
   at: Position & { takeFocus: boolean },
@@ -141,14 +141,14 @@ function headerHeight({ batchBars }: Chart): number {
 
 interface GanttHeaderProps {
   chart: Chart;
-  /** Of the line, in px. */
+  /** Width of the time axis, in px. */
   width: number;
   track: RefObject<HTMLDivElement | null>;
   onPress(): void;
   onHover(words: string | null): void;
 }
 
-/** The clock, and what the whole batch went through. It stays in sight. */
+/** The sticky header: the time axis and the batch's own events. */
 function GanttHeader({ chart, width, track, onPress, onHover }: GanttHeaderProps) {
   const own = packLanes(chart.batchBars);
   return (
@@ -197,11 +197,11 @@ interface GanttRowProps {
 interface GanttRowActions {
   onPress(task: string, bar: Bar | null): void;
   onHover(row: number, words: string | null, place: number): void;
-  /** Whether the key led anywhere. */
+  /** Whether the key was handled. */
   moveFocus(key: string): boolean;
 }
 
-/** One task: its name, and what it went through. */
+/** The row of a task: its name and bars. */
 const GanttRow = memo(function GanttRow({ row, index, of, top, frame, current, actions }: GanttRowProps) {
   const { task, title, status, bars, gaps } = row;
   const label = taskLabel(task, status, title);
@@ -272,7 +272,7 @@ function spanStyle(frame: TimeRange, from: number, to: number): CSSProperties {
 interface BarsProps {
   frame: TimeRange;
   bars: readonly Bar[];
-  /** Which of them Tab leads to. */
+  /** The bar that is in the tab order. */
   current: number | "all" | null;
   onPress(bar: Bar): void;
   onHover(words: string | null, place: number): void;

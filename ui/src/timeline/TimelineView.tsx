@@ -51,7 +51,7 @@ function TimelineChart({ line, chart }: { line: Timeline; chart: Chart }) {
   );
 }
 
-/** What letters and lines mean: only those that are there. */
+/** The legend, only with symbols that occur. */
 function TimelineLegend({ chart: { rows, batchBars } }: { chart: Chart }) {
   const bars = [...rows.flatMap((row) => row.bars), ...batchBars];
   const gaps = rows.flatMap((row) => row.gaps);

@@ -15,7 +15,7 @@ const MIN_TICK_GAP = 84; // px between two ticks at least
 const MIN_LENGTH = 30 * SECOND;
 const LENGTH_FACTOR = 1.5;
 
-/** Milliseconds that the clock on the wall is ahead of UTC at an instant. */
+/** The offset of local time from UTC at an instant, in milliseconds. */
 export type Zone = (at: number) => number;
 
 export const localZone: Zone = (at) => -new Date(at).getTimezoneOffset() * MINUTE;
@@ -25,7 +25,7 @@ interface Tick {
   readonly label: string;
 }
 
-/** Round instants of the clock on the wall within [from, to], drawn `width` wide. */
+/** Round local times within [from, to], for an axis of this width. */
 export function ticks(from: number, to: number, width: number, zone: Zone): Tick[] {
   if (!(to > from) || width <= 0) return [];
   const least = ((to - from) * MIN_TICK_GAP) / width;
@@ -35,7 +35,7 @@ export function ticks(from: number, to: number, width: number, zone: Zone): Tick
   for (let wall = Math.ceil((from + zone(from)) / step) * step; ; wall += step) {
     const at = wallToUtc(wall, zone);
     if (at > to) return found;
-    if (at < from || at <= (found.at(-1)?.at ?? Number.NEGATIVE_INFINITY)) continue; // an hour that the clock leaves out or has twice
+    if (at < from || at <= (found.at(-1)?.at ?? Number.NEGATIVE_INFINITY)) continue; // daylight saving: an hour that is skipped or repeated
     const date = formatWall(wall, DATE);
     const time = formatWall(wall, step < MINUTE ? SECONDS : MINUTES);
     const fresh = day !== "" && date !== day;
@@ -53,7 +53,7 @@ type DateFormat = Intl.DateTimeFormatOptions;
 const DATE: DateFormat = { day: "numeric", month: "short" };
 const MINUTES: DateFormat = { hour: "2-digit", minute: "2-digit" };
 const SECONDS: DateFormat = { ...MINUTES, second: "2-digit" };
-const formats = new Map<DateFormat, Intl.DateTimeFormat>(); // to make one costs more than all the rest
+const formats = new Map<DateFormat, Intl.DateTimeFormat>(); // creating one is slow
 
 function formatWall(wall: number, format: DateFormat): string {
   const formatter =
@@ -63,14 +63,14 @@ function formatWall(wall: number, format: DateFormat): string {
   return formatter.format(wall);
 }
 
-/** `14:03:22`, with the day where it is another than the one of `beside`. */
+/** `14:03:22`, with the day if it differs from that of `beside`. */
 export function formatInstant(at: number, zone: Zone, beside = at): string {
   const day = (when: number) => formatWall(when + zone(when), DATE);
   const time = formatWall(at + zone(at), SECONDS);
   return day(at) === day(beside) ? time : `${day(at)}, ${time}`;
 }
 
-/** The end of an open timeline. It grows in steps, so that bars stand still in between. */
+/** The end of an open timeline. It grows in steps, so that bars don't move all the time. */
 export function openEnd(from: number, to: number): number {
   let length = MIN_LENGTH;
   while (length < (to - from) * 1.04) length *= LENGTH_FACTOR;

@@ -13,10 +13,10 @@ export interface Bar {
   readonly key: string;
   readonly from: number;
   readonly to: number;
-  /** It is not over. */
+  /** It has not ended. */
   readonly open: boolean;
   readonly span: Span;
-  /** That it was followed by, if another attempt was. */
+  /** The retry that followed, if any. */
   readonly retry: Retry | null;
 }
 
@@ -24,7 +24,7 @@ export interface Gap {
   readonly from: number;
   readonly to: number;
   readonly open: boolean;
-  /** Not before an instant, as an attempt failed; otherwise its turn was missing. */
+  /** A wait until an instant after a failure; otherwise a wait for its turn. */
   readonly backoff: Retry | null;
 }
 
@@ -39,7 +39,7 @@ export interface Row {
 export interface Chart {
   readonly from: number;
   readonly to: number;
-  /** Now, as far as anything is not over; `null` otherwise. */
+  /** Now, if anything is open; `null` otherwise. */
   readonly now: number | null;
   readonly batchBars: readonly Bar[];
   readonly rows: readonly Row[];
@@ -92,13 +92,13 @@ const STATUS_BY_KIND: Partial<Record<Span["kind"], TaskStatus>> = {
   merge: "merging",
 };
 
-/** Of one that has not ended: what is at work on it. */
+/** For a task that has not ended: what is running. */
 function statusFromBars(bars: readonly Bar[]): TaskStatus {
   const open = bars.find((bar) => bar.open);
   return (open && STATUS_BY_KIND[open.span.kind]) ?? "waiting";
 }
 
-/** One row for all that is not at the same time, and as many rows as it takes. */
+/** Distributes overlapping bars over as few rows as needed. */
 export function packLanes(bars: readonly Bar[]): Bar[][] {
   const found: Bar[][] = [];
   for (const bar of bars.toSorted((a, b) => a.from - b.from)) {
@@ -113,7 +113,7 @@ function buildBar(span: Span, at: number, now: number, retry: Retry | null): Bar
   return { key: `${span.kind} ${span.n ?? ""} ${at}`, ...toRange(span, now), span, retry };
 }
 
-/** A retry is for what had ended last when it was granted. */
+/** A retry belongs to the attempt that ended last before it. */
 function matchRetries(spans: readonly Span[], retries: readonly Retry[]): Map<Span, Retry> {
   const found = new Map<Span, Retry>();
   const end = (span: Span) =>
@@ -144,7 +144,7 @@ function toRange(
   return { from, to: Math.max(from, to), open: completedAt === null };
 }
 
-/** A wait, and the part of it in which the task was held back on purpose; that reaches to the instant it is until. */
+/** A wait, split at the time until which the task was delayed on purpose. */
 function buildGaps(wait: Range, retries: readonly Retry[]): Gap[] {
   const retry = retries.findLast((each) => isWithin(Date.parse(each.at), wait));
   if (retry === undefined) return [{ ...wait, backoff: null }];
@@ -163,7 +163,7 @@ function isWithin(at: number, { from, to, open }: Range): boolean {
   return at >= from - 1000 && (open || at < to);
 }
 
-/** 0 is the name of the row's task, then come its bars. */
+/** 0 is the task's name, then its bars follow. */
 export interface Position {
   readonly row: number;
   readonly place: number;
@@ -181,7 +181,7 @@ const KEY_MOVES: Partial<Record<string, readonly [rows: number, places: number]>
   End: [UNBOUNDED, -UNBOUNDED],
 };
 
-/** `null`: this key leads nowhere. */
+/** `null`: the key has no effect. */
 export function nextPosition(rows: readonly Pick<Row, "bars">[], at: Position, key: string): Position | null {
   const move = KEY_MOVES[key];
   if (move === undefined) return null;

@@ -7,12 +7,12 @@ const MAX_PX_PER_SECOND = 200; // px for a second
 const ZOOM_STEP = 1.5;
 
 export interface Zoom {
-  /** 1: all of it is seen. */
+  /** 1: everything is visible. */
   readonly factor: number;
   readonly maxFactor: number;
-  /** Of the line as it is drawn, in px. */
+  /** Width of the rendered axis, in px. */
   readonly width: number;
-  /** What scrolls, and the line in it. */
+  /** The scroll container, and the axis in it. */
   readonly scroller: RefObject<HTMLDivElement | null>;
   readonly track: RefObject<HTMLDivElement | null>;
   zoomBy(steps: number, at?: number): void;
@@ -39,7 +39,7 @@ export function useZoom(length: number): Zoom {
     },
     [most],
   );
-  // biome-ignore lint/correctness/useExhaustiveDependencies: after the line was drawn anew
+  // biome-ignore lint/correctness/useExhaustiveDependencies: after the axis was rendered again
   useLayoutEffect(() => {
     const [outer, inner, anchored] = [scroller.current, track.current, anchor.current];
     if (outer && inner && anchored) outer.scrollLeft = anchored.share * inner.clientWidth - anchored.at;
@@ -59,7 +59,7 @@ function useTrackWidth(track: RefObject<HTMLDivElement | null>, set: (width: num
   }, [track, set]);
 }
 
-/** With Ctrl it zooms where the pointer is; a browser only lets that be if it is asked not to zoom itself. */
+/** Ctrl+wheel zooms at the pointer; preventDefault keeps the browser from zooming the page. */
 function useWheelZoom(
   scroller: RefObject<HTMLDivElement | null>,
   track: RefObject<HTMLDivElement | null>,
@@ -82,9 +82,9 @@ function useWheelZoom(
   }, [scroller, track, zoomBy]);
 }
 
-const DRAG_THRESHOLD = 4; // px that a hand trembles
+const DRAG_THRESHOLD = 4; // px that don't count as dragging
 
-/** What scrolls can be dragged with a mouse, where there is nothing to press. */
+/** Dragging with the mouse scrolls, except on buttons. */
 export function useDragScroll(scroller: RefObject<HTMLElement | null>): void {
   useEffect(() => {
     const outer = scroller.current;

@@ -46,7 +46,7 @@ const RESULT_TEXT: Partial<Record<string, string>> = {
 
 const GOOD_RESULTS: readonly (string | null)[] = ["ok", "merged", "passed", "done"];
 
-/** How it went, for colour and pattern: a word says it too. */
+/** The result, for colour and pattern; a text shows it too. */
 type BarTone = "open" | "good" | "bad" | "plain";
 
 export function barTone({ span, open }: Bar): BarTone {
@@ -99,7 +99,7 @@ function joinParts(parts: readonly (string | false | null)[], between: string): 
 interface Summary {
   /** Seconds. */
   readonly wall: number;
-  /** Of all attempts together. */
+  /** The sum over all attempts. */
   readonly worked: number;
   readonly wait: { readonly task: string; readonly seconds: number } | null;
   readonly retries: number;

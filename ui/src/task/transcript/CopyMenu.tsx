@@ -56,7 +56,7 @@ export function CopyMenu({ of, newest, shown, scroller }: Props) {
   );
 }
 
-/** Visible lines, whole. */
+/** All visible lines in full. */
 function visibleText(shown: TranscriptWindow, height: number): string {
   const { pageRows } = shown.view;
   const top = Math.floor(shown.top() / ROW_HEIGHT);
@@ -83,7 +83,7 @@ export function selectedText(container: HTMLElement): string | null {
     .join("");
 }
 
-/** The same in a shell. */
+/** The equivalent shell command. */
 function logsCommand(
   batchId: string,
   taskId: string,

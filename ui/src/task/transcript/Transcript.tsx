@@ -24,12 +24,12 @@ import { ROW_HEIGHT, TranscriptWindow, type WindowView } from "./transcriptWindo
 
 interface Props {
   of: AttemptRef;
-  /** It is the last one of its step. */
+  /** It is the newest attempt of its step. */
   newest: boolean;
   pretty: boolean;
-  /** In front of the tools: which attempt, and how it is read. */
+  /** Content before the toolbar: the attempt and its format. */
   children?: ReactNode;
-  /** How it ended, in words. */
+  /** How it ended, as text. */
   end?: string | null;
   /** Called when the reader stops or starts following the end. */
   onReading?: (reads: boolean) => void;
@@ -120,7 +120,7 @@ function TranscriptView({ shown, view, finder, scroller, pretty, name }: Transcr
     lastScrollTop.current = box.scrollTop;
     shown.onScroll(box.scrollTop, box.clientHeight, isOwnScroll ? shown.view.following : null);
   };
-  // biome-ignore lint/correctness/useExhaustiveDependencies: whatever changed in it, the place is kept
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the position is kept after every change
   useLayoutEffect(() => {
     const box = scroller.current;
     if (box === null) return;
@@ -133,14 +133,14 @@ function TranscriptView({ shown, view, finder, scroller, pretty, name }: Transcr
   const [from, to] = [Math.floor(shown.top() / ROW_HEIGHT), Math.ceil((shown.top() + height) / ROW_HEIGHT)];
   return (
     <div className={styles.view} data-pretty={pretty || undefined}>
-      {/* biome-ignore lint/a11y/useSemanticElements: what scrolls must be reachable by the keys, and has a name */}
+      {/* biome-ignore lint/a11y/useSemanticElements: a scrollable region must be focusable and have a name */}
       <div
         ref={scroller}
         id={id}
         className={styles.scroller}
         role="region"
         aria-label={name}
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: it is scrolled by the keys
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: it is scrolled with the keyboard
         tabIndex={0}
         onScroll={onScroll}
         onWheel={({ deltaY, currentTarget: box }) => {
@@ -182,7 +182,7 @@ function TranscriptView({ shown, view, finder, scroller, pretty, name }: Transcr
   );
 }
 
-/** A person has scrolled, and the event of it is still to come: what is shorter now also moves, to its end. */
+/** Whether the user scrolled: content that became shorter also scrolls, to its end. */
 function hasUserScrolled(box: HTMLElement, lastScrollTop: number): boolean {
   const atEnd = box.scrollTop + box.clientHeight >= box.scrollHeight - 1;
   return Math.abs(box.scrollTop - lastScrollTop) >= 1 && !(box.scrollTop < lastScrollTop && atEnd);
@@ -210,10 +210,10 @@ function LoadFailure({ failure, onRetry }: { failure: unknown; onRetry: () => vo
   );
 }
 
-const POLL_MS = 1000; // ms between two looks while it is at work
-const EVENT_DELAY_MS = 250; // ms between two looks while it speaks
+const POLL_MS = 1000; // ms between two requests while it runs
+const EVENT_DELAY_MS = 250; // ms between two requests while it prints
 
-/** A window on this transcript, kept up with while the attempt is at work. The attempt is not to change: draw another one. */
+/** A window on this transcript, updated while the attempt runs. For another attempt, mount another one. */
 function useTranscriptWindow(of: AttemptRef, pretty: boolean): [TranscriptWindow, WindowView] {
   const [transcript] = useState(() => new TranscriptWindow(new TranscriptPages(createReader(of, pretty))));
   const view = useSyncExternalStore(transcript.subscribe, () => transcript.view);

@@ -11,16 +11,16 @@ import type { TranscriptWindow, WindowView } from "./transcriptWindow";
 export interface TranscriptSearch {
   readonly query: string;
   readonly current: Position | null;
-  /** How much was looked at, while it is being looked for. */
+  /** The progress of a running search. */
   readonly progress: number | null;
-  /** What came of it, where that is not seen. */
+  /** The result, if it isn't visible. */
   readonly note: string | null;
   setQuery(query: string): void;
   findNext(down: boolean): void;
   stop(): void;
 }
 
-/** Words to look for, and the match that one is at. */
+/** The search text and the current match. */
 export function useTranscriptSearch(shown: TranscriptWindow): TranscriptSearch {
   const [query, setQueryState] = useState("");
   const [current, setCurrent] = useState<Position | null>(null);
@@ -81,7 +81,7 @@ interface TranscriptFindProps {
   view: WindowView;
 }
 
-/** Finds words: what is loaded shows them at once, and Enter looks through all of it. */
+/** Search: matches in the loaded part are shown at once; Enter searches everything. */
 export function TranscriptFind({ id, finder, view }: TranscriptFindProps) {
   const { query, progress } = finder;
   return (

@@ -6,18 +6,18 @@ import { type PageRows, ROW_FOLD, ROW_LINE } from "./textRows";
 import type { Page } from "./transcriptPages";
 import type { TranscriptWindow } from "./transcriptWindow";
 
-const OVERSCAN = 20; // rows drawn beyond what is seen, on both sides
+const OVERSCAN = 20; // rows rendered beyond the visible ones, on both sides
 
 interface Props {
   shown: TranscriptWindow;
-  /** The first and the last row that are seen. */
+  /** The first and last visible row. */
   from: number;
   to: number;
   query: string;
   current: Position | null;
 }
 
-/** The rows that are seen, as text and nothing else. */
+/** The visible rows, as plain text. */
 export function TranscriptRows({ shown, from, to, query, current }: Props) {
   const { pageRows } = shown.view;
   const rows: ReactNode[] = [];
@@ -37,7 +37,7 @@ export function TranscriptRows({ shown, from, to, query, current }: Props) {
   return rows;
 }
 
-/** How many rows come before those that are drawn. */
+/** The number of rows before the rendered ones. */
 export function skippedRows(shown: TranscriptWindow, from: number): number {
   return Math.max(0, Math.min(from - OVERSCAN, shown.view.total));
 }
@@ -84,7 +84,7 @@ function startsLine(page: Page, start: number): boolean {
   return start === 0 || page.text[start - 1] === "\n";
 }
 
-/** A part of a page with the words that were looked for. */
+/** A part of a page with highlighted matches. */
 function highlight(page: Page, start: number, end: number, query: string, current: number | null): ReactNode {
   const found =
     query === "" ? [] : pageMatches(page, query).filter((at) => at < end && at + query.length > start);
@@ -106,7 +106,7 @@ function highlight(page: Page, start: number, end: number, query: string, curren
 
 const matchCache = new WeakMap<Page, { words: string; found: number[] }>();
 
-/** Looked for once for each page. */
+/** Matches, computed once per page. */
 export function pageMatches(page: Page, query: string): number[] {
   const cached = matchCache.get(page);
   if (cached?.words === query) return cached.found;

@@ -2,7 +2,7 @@
 
 import { PAGE_BYTES, type Page, type TranscriptPages } from "./transcriptPages";
 
-/** A character of a page. */
+/** The position of a character: page and offset. */
 export interface Position {
   readonly page: number;
   readonly char: number;
@@ -13,13 +13,13 @@ interface SearchRequest {
   readonly from: Position;
   readonly down: boolean;
   readonly signal: AbortSignal;
-  /** How much of it was looked at, from 0 to 1. */
+  /** The searched share, from 0 to 1. */
   progress(share: number): void;
 }
 
-const PAGES_PER_REQUEST = 16; // pages that are looked at together
+const PAGES_PER_REQUEST = 16; // pages that are searched together
 
-/** Where the words begin, from top to bottom. */
+/** The positions of matches, from top to bottom. */
 export function findMatches(text: string, query: string): number[] {
   if (query === "") return [];
   const [within, wanted] = [foldCase(text), foldCase(query)];
@@ -42,13 +42,13 @@ export async function findNext(pages: TranscriptPages, search: SearchRequest): P
   return searchPages(pages, search, search.down ? 0 : pages.last, here.index, progress);
 }
 
-/** Lower case where that leaves every character in its place. */
+/** Lower case, if that keeps all positions. */
 function foldCase(text: string): string {
   const lower = text.toLowerCase();
   return lower.length === text.length ? lower : text;
 }
 
-/** The nearest one after this character, or before it. */
+/** The nearest match after or before this character. */
 function nearestMatch(page: Page, query: string, down: boolean, char: number | null): Position | null {
   const all = findMatches(page.text, query);
   const at = down
@@ -57,7 +57,7 @@ function nearestMatch(page: Page, query: string, down: boolean, char: number | n
   return at === undefined ? null : { page: page.index, char: at };
 }
 
-/** To the end, or through page `to`. */
+/** Searches forward to the end, or through page `to`. */
 async function searchDown(
   pages: TranscriptPages,
   search: SearchRequest,
@@ -84,7 +84,7 @@ async function searchDown(
   return null;
 }
 
-/** To the beginning, or through page `to`. */
+/** Searches backward to the beginning, or through page `to`. */
 async function searchUp(
   pages: TranscriptPages,
   search: SearchRequest,

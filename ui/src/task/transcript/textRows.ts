@@ -2,13 +2,13 @@
 
 import type { Page } from "./transcriptPages";
 
-/** How a row ends: with its line; within it; or it stands for what is folded. */
+/** How a row ends: with its line, within it, or it stands for folded text. */
 export const ROW_LINE = 0;
 export const ROW_PART = 1;
 export const ROW_FOLD = 2;
 type RowKind = typeof ROW_LINE | typeof ROW_PART | typeof ROW_FOLD;
 
-/** Of each row, where it starts and ends in the text. */
+/** The start and end of each row in the text. */
 interface TextRows {
   readonly starts: readonly number[];
   readonly ends: readonly number[];
@@ -18,7 +18,7 @@ interface TextRows {
 export const MAX_LINE_LENGTH = 2000; // characters of a line before it is folded
 const TAB_WIDTH = 8;
 
-/** `unfolded` says of a line, by where it starts, that a person wants all of it. */
+/** `unfolded` has the starts of lines that are shown in full. */
 export function splitRows(text: string, columns: number, unfolded: (start: number) => boolean): TextRows {
   const rows: WritableRows = { starts: [], ends: [], kinds: [] };
   for (let start = 0; start < text.length; ) {
@@ -43,7 +43,7 @@ export function rowAt({ starts }: TextRows, char: number): number {
   return Math.max(0, low);
 }
 
-/** Where the line that this character is in starts. */
+/** The start of the line that contains this character. */
 export function lineStart(text: string, char: number): number {
   return char === 0 ? 0 : text.lastIndexOf("\n", char - 1) + 1;
 }
@@ -75,7 +75,7 @@ function addRow(rows: WritableRows, start: number, end: number, kind: RowKind): 
   rows.kinds.push(kind);
 }
 
-/** How far a row goes that begins at `at`: one character at least, and never half of one. */
+/** The end of a row that begins at `at`: at least one character, and never half of one. */
 function rowEnd(text: string, at: number, end: number, columns: number): number {
   let column = 0;
   for (let i = at; i < end; ) {
@@ -110,24 +110,24 @@ const WIDE_RANGES: readonly (readonly [number, number])[] = [
 export interface PageRows {
   readonly page: Page;
   readonly rows: TextRows;
-  /** How many rows stand before it. */
+  /** The number of rows before it. */
   readonly first: number;
-  /** At least one: what was left out, or is empty, has its own. */
+  /** At least one: omitted and empty pages have a row too. */
   readonly count: number;
 }
 
 export class RowLayout {
   columns = 80;
   private readonly unfolded = new Set<string>();
-  /** How rows were made: with which columns, and which lines unfolded. */
+  /** The layout of rows: columns, and unfolded lines. */
   private readonly rowKeys = new WeakMap<TextRows, string>();
 
-  /** All of the line that this character is in is to be seen. */
+  /** Unfolds the line that contains this character. */
   unfold(page: Page, char: number): void {
     this.unfolded.add(`${page.index} ${lineStart(page.text, char)}`);
   }
 
-  /** `before`: what of it is laid already. */
+  /** `before`: the rows that are laid out already. */
   arrange(
     pages: readonly Page[],
     before: readonly PageRows[],

@@ -6,7 +6,7 @@
 
 export const PAGE_BYTES = 64 << 10;
 export const MAX_PAGES = 64; // pages
-const MARGIN_BYTES = 4 << 10; // bytes that must follow, so that the end of a page is sure
+const MARGIN_BYTES = 4 << 10; // bytes that must follow before the end of a page is final
 const MAX_OFFSET = 2 ** 53 - 1;
 
 export interface ByteRange {
@@ -19,7 +19,7 @@ export interface TranscriptPart extends ByteRange {
   readonly text: string;
 }
 
-/** How the server is request: for a part, or only where it would start and end. */
+/** Requests a part from the server, or only its start and end. */
 export interface TranscriptReader {
   readPart(from: number, limit: number): Promise<TranscriptPart>;
   readRange(from: number, limit: number): Promise<ByteRange>;
@@ -37,7 +37,7 @@ export interface Page {
 }
 
 interface OmittedRange {
-  /** Of the page that stands for it; `last` is the last one that begins in it. */
+  /** The page of the omitted range; `last` is the last page that begins in it. */
   readonly index: number;
   readonly last: number;
   readonly start: number;
@@ -46,7 +46,7 @@ interface OmittedRange {
 
 export class TranscriptPages {
   size = 0;
-  /** Nothing comes any more. */
+  /** The transcript is complete. */
   ended = false;
   private readonly cache = new Map<number, Promise<Page>>();
   private readonly pageStarts = new Map<number, number>([[0, 0]]);
@@ -55,12 +55,12 @@ export class TranscriptPages {
 
   constructor(private readonly reader: TranscriptReader) {}
 
-  /** Of the page at the end. */
+  /** The index of the last page. */
   get last(): number {
     return this.canonicalIndex(Math.max(0, Math.floor((this.size - 1) / PAGE_BYTES)));
   }
 
-  /** Of the page that this byte is in, or the one after it. */
+  /** The index of the page that contains this byte, or of the one after it. */
   indexAt(offset: number): number {
     return this.canonicalIndex(Math.min(Math.max(0, Math.floor(offset / PAGE_BYTES)), this.last));
   }
@@ -74,21 +74,21 @@ export class TranscriptPages {
     return index === 0 ? null : this.canonicalIndex(index - 1);
   }
 
-  /** How long it is now. True: there is more than before, or nothing comes any more. */
+  /** Updates the length. True if it grew or is complete. */
   async grow(): Promise<boolean> {
     const { offset, ended } = await this.reader.readPart(MAX_OFFSET, PAGE_BYTES);
     if (offset === this.size && ended === this.ended) return false;
     for (const index of [...this.cache.keys()]) if (!this.isComplete(index + 1)) this.cache.delete(index);
     for (const index of [...this.pageStarts.keys()])
       if (index > 0 && !this.isComplete(index)) this.pageStarts.delete(index);
-    this.omitted = null; // it moves while more is printed
+    this.omitted = null; // it moves while output is appended
     this.growthCount += 1;
     this.size = offset;
     this.ended = ended;
     return true;
   }
 
-  /** Where a page begins is known for good. What is not sure is read again after it has grown. */
+  /** The start of a page is final. A page whose end is not final is read again after the transcript grew. */
   private isComplete(index: number): boolean {
     return this.ended || index * PAGE_BYTES + MARGIN_BYTES <= this.size;
   }
@@ -111,13 +111,13 @@ export class TranscriptPages {
     return request;
   }
 
-  /** Those that are held, as they come. */
+  /** The cached pages, in order. */
   async cached(): Promise<Page[]> {
     const found = await Promise.all([...this.cache.values()].map((page) => page.catch(() => null)));
     return found.filter((page) => page !== null).sort((one, other) => one.index - other.index);
   }
 
-  /** A long part from the beginning of a page on, for who only wants to know what is in it. */
+  /** Reads several pages from this one on, for a search. */
   async readFrom(index: number, limit: number): Promise<TranscriptPart> {
     return this.reader.readPart(await this.pageStart(index), limit);
   }
@@ -134,7 +134,7 @@ export class TranscriptPages {
     const start = await this.pageStart(index);
     const limit = (index + 1) * PAGE_BYTES - start;
     const part = await this.reader.readPart(start, limit);
-    if (!complete && growthCount !== this.growthCount) return this.page(index); // nobody would ask for what has come meanwhile
+    if (!complete && growthCount !== this.growthCount) return this.page(index); // no one would request what arrived meanwhile
     if (part.offset > start) return omittedPage(await this.findOmitted(index, part.offset));
     if (complete) this.pageStarts.set(index + 1, part.next);
     return { index, start, end: part.next, text: part.text, omittedBytes: 0, complete };
@@ -151,9 +151,9 @@ export class TranscriptPages {
     return found;
   }
 
-  /** The hole that ends there, and that begins in some page up to this one. */
+  /** The omitted range that ends there and begins in a page up to this one. */
   private async findOmitted(index: number, end: number): Promise<OmittedRange> {
-    let [low, high] = [0, index]; // the first page whose first byte is in the hole is among these
+    let [low, high] = [0, index]; // the first page whose first byte is in the omitted range is among these
     while (low < high) {
       const middle = (low + high) >> 1;
       const { offset } = await this.reader.readRange(middle * PAGE_BYTES, PAGE_BYTES);

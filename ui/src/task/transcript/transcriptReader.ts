@@ -12,7 +12,7 @@ export interface AttemptRef {
   readonly attempt: number;
 }
 
-/** `pretty`: what it said and did, a line each, instead of what it printed. */
+/** `pretty`: messages and activities, one per line, instead of the raw output. */
 export function createReader(of: AttemptRef, pretty: boolean): TranscriptReader {
   return {
     async readPart(from, limit) {
@@ -58,7 +58,7 @@ function parseRange({ headers }: Response): ByteRange {
   };
 }
 
-/** Of events, a line each: what was said. Of parts, only the text can be drawn. */
+/** The texts of events, one per line. */
 function formatEntries(lines: string): TranscriptPart["text"] {
   return lines
     .split("\n")

@@ -20,7 +20,7 @@ async function settled(window: TranscriptWindow): Promise<void> {
   }
 }
 
-/** The line that is seen at the top. */
+/** The top visible line. */
 function atTop(window: TranscriptWindow): string {
   const row = Math.floor(window.top() / ROW_HEIGHT);
   const laid = window.view.pageRows.findLast(({ first }) => first <= row);

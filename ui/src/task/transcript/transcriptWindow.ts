@@ -8,8 +8,8 @@ import { lineStart, type PageRows, RowLayout, rowAt } from "./textRows";
 import type { Page, TranscriptPages } from "./transcriptPages";
 
 export const ROW_HEIGHT = 18; // px
-const PREFETCH_ROWS = 400; // rows that are there before they are seen
-const MAX_LAG_PAGES = 8; // pages: whoever follows and is that far behind jumps
+const PREFETCH_ROWS = 400; // rows that are loaded before they are visible
+const MAX_LAG_PAGES = 8; // pages: a reader who follows and is this far behind jumps
 
 export interface WindowView {
   readonly pageRows: readonly PageRows[];
@@ -17,9 +17,9 @@ export interface WindowView {
   readonly size: number;
   readonly ended: boolean;
   readonly following: boolean;
-  /** Of the last reading. */
+  /** The error of the last request. */
   readonly failure: unknown;
-  /** The first reading is over. */
+  /** The first request is complete. */
   readonly ready: boolean;
 }
 
@@ -48,7 +48,7 @@ export class TranscriptWindow {
     return () => this.listeners.delete(listener);
   };
 
-  /** Where the top of what is seen belongs, in pixels. */
+  /** The scroll position, in pixels. */
   top(): number {
     const { pageRows, total, following } = this.view;
     const lowest = Math.max(0, total * ROW_HEIGHT - this.height);
@@ -59,7 +59,7 @@ export class TranscriptWindow {
     return Math.min(lowest, Math.max(0, top));
   }
 
-  /** A person has scrolled there, or the size of the frame is another: `following` says then whether one still does. */
+  /** The user scrolled, or the size changed; updates `following`. */
   onScroll(top: number, height: number, following: boolean | null = null): void {
     this.height = height;
     const { pageRows, total } = this.view;
@@ -73,7 +73,7 @@ export class TranscriptWindow {
     void this.fill();
   }
 
-  /** What stands at the top. */
+  /** The row at the top. */
   position(): Position {
     return this.anchor;
   }
@@ -123,7 +123,7 @@ export class TranscriptWindow {
     });
   }
 
-  /** Bring a match into sight, a third below the top. */
+  /** Scrolls to a match, a third below the top. */
   async showMatch({ page, char }: Position): Promise<void> {
     const there = this.view.pageRows.some((each) => each.page.index === page);
     const found = await this.pages.page(page);
@@ -137,7 +137,7 @@ export class TranscriptWindow {
     this.layOut(this.view.pageRows.map((each) => each.page));
   }
 
-  /** The byte that a row begins with, as far as that can be told. */
+  /** The byte offset of a row, as far as it is known. */
   byteAt(row: number): number {
     const { pageRows } = this.view;
     const found = pageRows.findLast(({ first }) => first <= row) ?? pageRows[0];
@@ -175,7 +175,7 @@ export class TranscriptWindow {
     await this.fill();
   }
 
-  /** Read what is missing around what is seen, a page at a time. */
+  /** Loads missing pages around the viewport, one at a time. */
   private async fill(): Promise<void> {
     if (this.filling) return;
     this.filling = true;
