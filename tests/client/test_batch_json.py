@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
 
-from plait.client.batch_json import batch_json, status_json
+from plait.client.batch_json import describe_batch, describe_batches, list_batch
 from plait.client.event_stream import EventStream
+from plait.client.json_encoding import encode_json, to_json
 from plait.core.reports import AttemptLaunched, AttemptPhase, AttemptSession, ConflictPredicted
 from plait.core.requests import Pause, Ship
 from plait.core.settings import Budget, Isolation, Mode, Publish, Settings, Spend
@@ -36,8 +37,7 @@ PROGRESS_KEYS = (
 
 
 def seen(script: Script, eta: float | None = None) -> Any:  # Any: what a program gets when it reads the JSON
-    told = batch_json(script.state, script.batch(), eta=eta, project_id="p1")
-    return json.loads(msgspec.json.encode(told))
+    return json.loads(encode_json(describe_batch(script.state, script.batch(), eta=eta, project_id="p1")))
 
 
 def test_the_keys_are_those_that_were_promised() -> None:
@@ -181,25 +181,33 @@ def test_the_counts_sum_to_the_total_after_every_record(path: Path) -> None:
     for text in path.read_bytes().splitlines():
         feed.replay(codec.decode_record(text))
         for batch in feed.state.batches.values():
-            told = batch_json(feed.state, batch, eta=None, project_id=None)["progress"]
-            assert isinstance(told, dict)
-            counts = {word: count for word, count in told.items() if word not in {"total", "percentage"}}
+            progress = describe_batch(feed.state, batch, eta=None, project_id=None).progress
+            total, *counts, _ = (getattr(progress, field.name) for field in fields(progress))
             asked = [task for task in batch.tasks if task.task.entrant is None]
-            assert sum(counts.values()) == told["total"] == len(asked)
-            assert all(count >= 0 for count in counts.values())
+            assert sum(counts) == total == len(asked)
+            assert all(count >= 0 for count in counts)
 
 
 def test_the_status_of_everything() -> None:
-    assert status_json(None, []) == {"engine": None, "batches": []}
-    told = status_json(EngineInfo(42, 0.0), [{"id": "new"}, {"id": "old"}])
-    assert told["engine"] == {"pid": 42, "since": "1970-01-01T00:00:00.000Z", "trouble": None}
-    hindered = status_json(EngineInfo(42, 0.0, "the disk is full"), [])
+    assert to_json(describe_batches(None, [])) == {"engine": None, "batches": []}
+    running = to_json(describe_batches(EngineInfo(42, 0.0), []))
+    assert running["engine"] == {"pid": 42, "since": "1970-01-01T00:00:00.000Z", "trouble": None}
+    hindered = to_json(describe_batches(EngineInfo(42, 0.0, "the disk is full"), []))
     assert hindered["engine"] == {
         "pid": 42,
         "since": "1970-01-01T00:00:00.000Z",
         "trouble": "the disk is full",
     }
-    assert told["batches"] == [{"id": "new"}, {"id": "old"}]
+
+
+def test_a_listed_batch_has_tasks_only_on_request() -> None:
+    script = Script("a", settings=Settings())
+    full, brief = (
+        to_json(list_batch(script.state, script.batch(), eta=None, project_id=None, tasks=tasks))
+        for tasks in (True, False)
+    )
+    assert " ".join(full) == BATCH_KEYS
+    assert full.keys() - brief.keys() == {"tasks"}
 
 
 def test_a_person_is_needed_for_what_only_a_person_can_decide() -> None:

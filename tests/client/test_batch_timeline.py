@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from plait.client.batch_json import graph_json
+from plait.client.batch_json import describe_graph
 from plait.client.history import BatchHistory, TaskHistory, TimelineSpan, read_history
-from plait.client.timeline import timeline_json
+from plait.client.timeline import describe_timeline
 from plait.core.requests import CancelTask, Pause, Retry, Unpause
 from plait.core.settings import Isolation, Settings
 from plait.core.status import Category
@@ -104,14 +104,13 @@ def test_old_histories_have_timelines(path: Path) -> None:
     records = [codec.decode_record(line) for line in path.read_bytes().splitlines()]
     batches = {name for record in records if isinstance(name := getattr(record.event, "batch", None), str)}
     for batch in batches:
-        told = timeline_json(read_history(records, batch))
-        for task in told["tasks"]:  # type: ignore[attr-defined]
-            for span in (*task["spans"], *task["waits"]):
-                assert span["completedAt"] is None or span["startedAt"] <= span["completedAt"]
+        for task in describe_timeline(read_history(records, batch)).tasks:
+            for span in (*task.spans, *task.waits):
+                assert span.completed_at is None or span.started_at <= span.completed_at
 
 
 def test_a_graph_leads_from_what_is_needed() -> None:
     script = Script("a", task_needing("b", "a"), settings=ALONE)
-    told = graph_json(script.state, script.state.batches[BATCH])
-    assert [(edge["from"], edge["to"]) for edge in told["edges"]] == [("a", "b")]  # type: ignore[attr-defined]
-    assert told["waves"] == [["a"], ["b"]]
+    graph = describe_graph(script.state, script.state.batches[BATCH])
+    assert [(edge.from_, edge.to) for edge in graph.edges] == [("a", "b")]
+    assert graph.waves == [["a"], ["b"]]

@@ -7,7 +7,7 @@ from functools import cache
 import pytest
 
 from plait.client.history import HistoryIndex, read_history
-from plait.client.timeline import timeline_json
+from plait.client.timeline import describe_timeline
 from plait.core.events import Record
 from plait.core.reducers.dispatch import evolve
 from plait.core.requests import Pause
@@ -35,7 +35,7 @@ def test_it_says_of_each_batch_what_its_records_say(seed: int) -> None:
         found = chronicle.get_batch(batch.id)
         alone = read_history(records, batch.id)
         assert found == alone
-        assert timeline_json(found) == timeline_json(alone)
+        assert describe_timeline(found) == describe_timeline(alone)
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -9,13 +9,14 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from plait.client.json_encoding import encode_json
 from plait.client.preferences import (
     GIVEN_FIELD,
     InvalidSettingsError,
     check_changes,
+    describe_preferences,
+    describe_settings,
     load_effective_config,
-    preferences_json,
-    preferences_schema,
 )
 from plait.config.config import Layer, find_repository_commands
 from plait.config.key import AnyKey
@@ -34,7 +35,9 @@ def _at_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def shown(place: RepoLocation, **saved: str) -> dict[str, object]:
-    return dict(json.loads(msgspec.json.encode(preferences_json(load_effective_config(place, saved), saved))))
+    return dict(
+        json.loads(msgspec.json.encode(describe_preferences(load_effective_config(place, saved), saved).to_json()))
+    )
 
 
 def given(place: RepoLocation, name: str, **saved: str) -> dict[str, object]:
@@ -108,18 +111,16 @@ def test_a_secret_is_not_shown(place: RepoLocation, monkeypatch: pytest.MonkeyPa
     ],
 )
 def test_what_a_page_needs_to_know_of_a_setting(name: str, kind: str) -> None:
-    settings = preferences_schema()["settings"]
-    assert isinstance(settings, list)
-    [described] = [each for each in settings if each["name"] == name]
+    [described] = [each for each in describe_settings().settings if each.name == name]
     key = KEYS_BY_JSON_NAME[name]
-    assert (described["kind"], described["key"]) == (kind, key.name)
-    assert described["choices"] == list(key.value_type.choices)
-    assert described["about"] == key.about
-    assert key.value_type.read(json.loads(msgspec.json.encode(described["default"]))) == key.default
+    assert (described.kind, described.key) == (kind, key.name)
+    assert described.choices == list(key.value_type.choices)
+    assert described.about == key.about
+    assert key.value_type.read(json.loads(msgspec.json.encode(described.default))) == key.default
 
 
 def test_the_description_names_every_table_and_every_setting_once() -> None:
-    told = json.loads(msgspec.json.encode(preferences_schema()))
+    told = json.loads(encode_json(describe_settings()))
     assert [each["name"] for each in told["settings"]] == list(KEYS_BY_JSON_NAME)
     assert {each["table"] for each in told["settings"]} <= told["tables"].keys()
     assert {each["name"] for each in told["settings"] if not each["canBeSaved"]} >= {"notifyUrls"}

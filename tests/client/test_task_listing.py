@@ -10,7 +10,8 @@ import msgspec
 import pytest
 
 from plait.client.api_errors import NotFoundError, StateError
-from plait.client.task_listing import saved_task_json, task_list_json
+from plait.client.json_encoding import to_json
+from plait.client.task_listing import describe_saved_task, describe_source_tasks
 from plait.core.plan import Plan
 from plait.core.requests import Submit
 from plait.core.state import State
@@ -105,7 +106,7 @@ def test_the_task_of_a_shared_file_has_a_body_alone(checkout: Checkout) -> None:
 
 def test_problems_of_the_sources_are_told(checkout: Checkout) -> None:
     checkout.write("tasks/03-door.md", "---\nagnt: x\n---\n# Door\n")
-    (problem,) = as_json(task_list_json(checkout.read_sources(), None))["problems"]
+    (problem,) = as_json(to_json(describe_source_tasks(checkout.read_sources(), None)))["problems"]
     assert (problem["severity"], problem["file"], problem["line"]) == ("warning", "tasks/03-door.md", 2)
     assert as_json(checkout.task("03-door"))["problems"] == [problem]
     assert as_json(checkout.task("01-walls"))["problems"] == []
@@ -141,17 +142,17 @@ class TestTheBatch:
     def test_has_its_own_copy_of_what_is_edited(self, checkout: Checkout, writer: JournalWriter) -> None:
         state = submit(checkout, writer, "b1", "01-walls")
         saved = checkout.edit("01-walls", title="High walls")
-        told = as_json(saved_task_json(saved, state))
+        told = as_json(to_json(describe_saved_task(saved, state)))
         assert told["title"] == "High walls"
         assert [problem["message"] for problem in told["problems"]] == [
             "batch b1 has its own copy of 01-walls, and keeps using it"
         ]
-        assert saved_task_json(checkout.edit("02-roof", title="High roof"), state)["problems"] == []
+        assert describe_saved_task(checkout.edit("02-roof", title="High roof"), state).problems == []
 
     def test_that_is_over_has_none(self, checkout: Checkout, writer: JournalWriter) -> None:
         submit(checkout, writer, "b1", "01-walls")
         writer.exit_attempt("01-walls")
-        assert saved_task_json(checkout.edit("01-walls", title="High walls"), writer.state)["problems"] == []
+        assert describe_saved_task(checkout.edit("01-walls", title="High walls"), writer.state).problems == []
 
 
 def test_two_tasks_of_one_id_are_both_listed_and_neither_is_the_one(checkout: Checkout) -> None:

@@ -12,23 +12,21 @@ import pytest
 from fastapi import FastAPI
 from pydantic import TypeAdapter
 
-from plait.client.api_models import (
-    Batch,
-    ConflictShape,
-    DiffShape,
-    Explanation,
-    GraphShape,
-    PlanShape,
-    Standing,
-    TimelineShape,
-)
+from plait.client.batch_json import Batch, Batches, Graph, TaskRuns
+from plait.client.conflicts import TaskConflict
+from plait.client.diff import FullDiff
+from plait.client.full_explanation import Explanation
+from plait.client.installed_agents import Agents
+from plait.client.planning.plan_preview import PlanDetails
+from plait.client.preferences import SettingsForm
+from plait.client.pull_request_preview import PullRequestPreview
+from plait.client.task_listing import SourceTasks, SourceTaskWithText
+from plait.client.timeline import Timeline
 from plait.core.errors import Bug
 from plait.server.http.app import create_app
-from plait.server.http.schema.batches import Batches, PullRequest
-from plait.server.http.schema.events import EventShape
-from plait.server.http.schema.projects import Agents, Me, Projects
-from plait.server.http.schema.settings import Preferences, PreferencesSchema
-from plait.server.http.schema.tasks import Tasks, WholeTask
+from plait.server.http.schema.events import Event
+from plait.server.http.schema.projects import CallerDetails, Projects
+from plait.server.http.schema.settings import Preferences
 from tests.support.running_server import RunningServer
 
 if TYPE_CHECKING:
@@ -38,20 +36,20 @@ if TYPE_CHECKING:
 def shapes(batch: str) -> Iterator[tuple[str, type[object]]]:
     yield "/api/batches", Batches
     yield f"/api/batches/{batch}", Batch
-    yield f"/api/batches/{batch}/standing", Standing
-    yield f"/api/batches/{batch}/graph", GraphShape
-    yield f"/api/batches/{batch}/timeline", TimelineShape
-    yield f"/api/batches/{batch}/diff?format=json", DiffShape
-    yield f"/api/batches/{batch}/pr", PullRequest
+    yield f"/api/batches/{batch}/standing", TaskRuns
+    yield f"/api/batches/{batch}/graph", Graph
+    yield f"/api/batches/{batch}/timeline", Timeline
+    yield f"/api/batches/{batch}/diff?format=json", FullDiff
+    yield f"/api/batches/{batch}/pr", PullRequestPreview
     for task in ("01-walls", "02-roof", "03-tiles", "04-flag", "05-door"):
         yield f"/api/batches/{batch}/tasks/{task}/explain", Explanation
-        yield f"/api/tasks/{task}", WholeTask
-    yield "/api/tasks", Tasks
+        yield f"/api/tasks/{task}", SourceTaskWithText
+    yield "/api/tasks", SourceTasks
     yield "/api/settings", Preferences
-    yield "/api/settings/schema", PreferencesSchema
+    yield "/api/settings/schema", SettingsForm
     yield "/api/agents", Agents
     yield "/api/projects", Projects
-    yield "/api/me", Me
+    yield "/api/me", CallerDetails
 
 
 def test_every_answer_is_of_its_shape(worktree_server: RunningServer) -> None:
@@ -66,7 +64,7 @@ def test_every_answer_is_of_its_shape(worktree_server: RunningServer) -> None:
     names = ["01-walls", "02-roof", "03-tiles", "04-flag", "05-door"]
     body = {"taskIds": names, "settings": {"gate": "true", "verify": "true", "retries": 1, "budget": None}}
     preview = server.client.post("/api/plan", json=body).content
-    TypeAdapter(PlanShape).validate_json(preview, strict=True, extra="forbid")
+    TypeAdapter(PlanDetails).validate_json(preview, strict=True, extra="forbid")
     batch = server.run(*names, settings=body["settings"])
     for path, shape in shapes(batch) if server.wait_until_finished(batch) else ():
         answer = server.client.get(path)
@@ -76,13 +74,13 @@ def test_every_answer_is_of_its_shape(worktree_server: RunningServer) -> None:
     assert {*statuses.values()} >= {"done", "conflicted", "failed", "blocked"}
     torn = next(task for task, status in statuses.items() if status == "conflicted")
     answer = server.client.get(f"/api/batches/{batch}/tasks/{torn}/conflict")
-    assert TypeAdapter(ConflictShape).validate_json(answer.content, strict=True, extra="forbid").files
+    assert TypeAdapter(TaskConflict).validate_json(answer.content, strict=True, extra="forbid").files
     with server.stream_events(batch=batch) as events:
         told = next(iter(events))
         while told["type"] != "batch:failed":
-            event = EventShape.model_validate_json(json.dumps(told | {"id": None}), strict=True)
+            event = Event.model_validate_json(json.dumps(told | {"id": None}), strict=True)
             told = next(iter(events))
-            assert event.at
+            assert event.model_dump()["at"]
 
 
 class Broken:

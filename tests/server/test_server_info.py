@@ -144,9 +144,9 @@ def test_the_description_is_whole(server: RunningServer) -> None:
                 assert answer["content"]["application/json"]["schema"]["$ref"].endswith("/Error")
     schemas = described["components"]["schemas"]
     assert "HTTPValidationError" not in schemas
-    assert {*schemas["EventShape"]["required"]} == {"seq", "at", "type", "batchId", "taskId", "attempt"}
-    assert "default" not in schemas["EventShape"]["properties"]["reason"]
-    assert [name for name, shape in schemas.items() if shape.get("additionalProperties") is True] == ["EventShape"]
+    assert {*schemas["Event"]["required"]} == {"seq", "at", "type", "batchId", "taskId", "attempt"}
+    assert "default" not in schemas["Event"]["properties"]["reason"]
+    assert [name for name, shape in schemas.items() if shape.get("additionalProperties") is True] == ["Event"]
 
 
 def test_the_page_about_it_loads_nothing(server: RunningServer) -> None:

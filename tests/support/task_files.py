@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from plait.client.json_encoding import to_json
 from plait.client.project_sources import LoadedSources, read_sources
 from plait.client.task_drafts import TaskDraft
 from plait.client.task_editor import SavedTask, create_task_file, edit_task_file, hash_version
-from plait.client.task_listing import task_json, tasks_json
+from plait.client.task_listing import describe_source_task, describe_source_tasks
 from plait.config.loading import load_config
 from plait.core.state import State
 from plait.git.location import RepoLocation
@@ -53,8 +54,7 @@ class Checkout:
     def edit(self, name: str, version: str | None = None, **said: object) -> SavedTask:
         """By default somebody has seen the file as it is now."""
         if version is None:
-            told = task_json(self.read_sources(), name, None)
-            version = str(told["version"])
+            version = str(describe_source_task(self.read_sources(), name, None).version)
         draft = TaskDraft(**said)  # type: ignore[arg-type]  # a test's own words
         return edit_task_file(self.place, load_config(self.top), name, draft, version=version)
 
@@ -62,7 +62,7 @@ class Checkout:
         return hash_version(decode((self.top / file).read_bytes()))
 
     def tasks(self, state: State | None = None) -> list[dict[str, object]]:
-        return tasks_json(self.read_sources(), state)
+        return [to_json(task) for task in describe_source_tasks(self.read_sources(), state).tasks]
 
     def task(self, name: str, state: State | None = None) -> dict[str, object]:
-        return task_json(self.read_sources(), name, state)
+        return to_json(describe_source_task(self.read_sources(), name, state))

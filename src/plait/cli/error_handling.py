@@ -11,7 +11,7 @@ from typing import NoReturn
 
 from plait.cli import output, prestart
 from plait.cli.output import FAILED, INTERNAL, USAGE, print_json, replace_control_chars
-from plait.client.api_errors import DEBUG_VARIABLE, add_bug_hint, list_error_problems, problem_json
+from plait.client.api_errors import DEBUG_VARIABLE, add_bug_hint, list_error_problems
 from plait.core.errors import Bug, Fault, PlaitError, WorldError
 
 
@@ -66,7 +66,9 @@ def report_error(error: PlaitError, *, as_json: bool = False, cause: BaseExcepti
     print_traceback(cause or error)
     error = add_bug_hint(error)
     if as_json:
-        print_json({"problems": list(map(problem_json, list_error_problems(error)))})
+        from plait.client.api_models import make_problem  # only for --json
+
+        print_json({"problems": list(map(make_problem, list_error_problems(error)))})
     else:
         print(f"plait: {_clean_lines(error.message)}", file=sys.stderr)
         if error.hint:

@@ -99,14 +99,18 @@ def print_problems(problems: Sequence[Problem]) -> None:
 
 
 def print_json(value: object) -> None:
+    """A model, or a container of models and plain values."""
     import msgspec  # only where JSON is asked for
 
+    from plait.client.json_encoding import to_builtins
+
+    plain = to_builtins(value)
     try:
-        text = msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
+        text = msgspec.json.format(msgspec.json.encode(plain), indent=2).decode()
     except UnicodeEncodeError:  # the name of a file that is not UTF-8
         import json
 
-        text = json.dumps(value, indent=2)
+        text = json.dumps(plain, indent=2)
     sys.stdout.write(text + "\n")
 
 

@@ -1,10 +1,9 @@
-"""Errors that programs can act on, and problems as JSON."""
+"""Errors that programs can act on."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from plait.client.json_encoding import Json
 from plait.core.errors import Bug, Fault, PlaitError, UserError
 from plait.core.plan import Problem, Severity
 
@@ -23,12 +22,6 @@ def list_error_problems(error: PlaitError) -> Sequence[Problem]:
     known: Sequence[Problem] = getattr(error, "problems", ())
     error = add_bug_hint(error)
     return known or [Problem(Severity.ERROR, error.message, hint=error.hint)]
-
-
-def problem_json(problem: Problem) -> Json:
-    from plait.client.api_models import make_problem, to_json  # only for programs
-
-    return to_json(make_problem(problem))
 
 
 class NotFoundError(UserError):

@@ -7,7 +7,7 @@ from typing import assert_never
 
 from plait.client.json_encoding import to_iso
 from plait.client.record_context import RecordContext, find_machine_shortage
-from plait.client.stream_event import EventType, StreamEvent
+from plait.client.stream_event import EventFields, EventType, GateProgress, StreamEvent
 from plait.core.decisions import (
     BatchDecision,
     BatchEnded,
@@ -80,7 +80,7 @@ def map_request_answer(context: RecordContext, answer: RequestDecision) -> Itera
         case RequestRefused():
             # The client that sent the request reports the refusal. Only a refused batch has no other event.
             if isinstance(request, Submit) and context.batch is None:
-                more = {"error": answer.why, "reason": answer.why}
+                more = EventFields(error=answer.why, reason=answer.why)
                 record = context.record
                 yield StreamEvent(record.seq, record.at, EventType.BATCH_FAILED, request.batch, data=more)
         case _:
@@ -112,9 +112,9 @@ def _map_granted_request(
             assert_never(request)
 
 
-def _batch_created_fields(batch: BatchState) -> dict[str, object]:
+def _batch_created_fields(batch: BatchState) -> EventFields:
     return {
-        "mode": batch.settings.mode.value,
+        "mode": batch.settings.mode,
         "tasks": sum(task.task.entrant is None for task in batch.tasks),
         "sources": batch.sources,
         "branch": batch.branch or None,
@@ -122,7 +122,7 @@ def _batch_created_fields(batch: BatchState) -> dict[str, object]:
 
 
 def _make_paused_event(context: RecordContext, batch: BatchState) -> StreamEvent:
-    cause, why = (batch.paused.cause.value, batch.paused.why) if batch.paused else (None, "")
+    cause, why = (batch.paused.cause, batch.paused.why) if batch.paused else (None, "")
     return context.make_event(EventType.BATCH_PAUSED, cause=cause, reason=why)
 
 
@@ -136,7 +136,7 @@ def map_batch_decision(context: RecordContext, decision: BatchDecision) -> Itera
             yield from context.make_waiting_events(phase.members if phase is not None else ())
             yield from context.make_queue_head_events()
         case BatchPaused():
-            yield context.make_event(EventType.BATCH_PAUSED, cause=decision.cause.value, reason=decision.why)
+            yield context.make_event(EventType.BATCH_PAUSED, cause=decision.cause, reason=decision.why)
         case BatchUnpaused():
             yield context.make_event(EventType.BATCH_UNPAUSED, reason=decision.why)
             yield from context.make_queue_head_events()
@@ -207,24 +207,26 @@ def _map_conflicted_task(context: RecordContext, name: str) -> Iterator[StreamEv
 
 
 def map_gate_started(context: RecordContext, decision: GateStarted) -> Iterator[StreamEvent]:
-    yield context.make_event(EventType.BATCH_GATING, **_gate_fields(decision), command=decision.command)
+    yield context.make_event(
+        EventType.BATCH_GATING, gate=decision.n, commit=decision.commit, merges=decision.size, command=decision.command
+    )
 
 
 def map_gate_ended(context: RecordContext, report: GateDone | GateLost) -> Iterator[StreamEvent]:
     gate = context.before.gate
-    if gate is None or gate.n != report.n or context.tracker is None:
+    if gate is None or gate.n != report.n:
         return
-    told: dict[str, object] = _gate_fields(gate)
+    gating: GateProgress = {"gate": gate.n, "commit": gate.commit, "merges": gate.size}
     match report:
         case GateDone(passed=True):
-            told["result"] = "passed"
+            gating["result"] = "passed"
         case GateDone():
-            told |= {"result": "failed", "error": report.detail, "suspects": _list_suspects(context)}
+            gating |= {"result": "failed", "error": report.detail, "suspects": _list_suspects(context)}
         case GateLost():
-            told |= {"result": "lost", "error": report.why}
+            gating |= {"result": "lost", "error": report.why}
         case _:
             assert_never(report)
-    yield context.make_event(EventType.BATCH_PROGRESS, **context.tracker.progress(), gating=told)
+    yield from context.make_progress_events(gating=gating)
 
 
 def _list_suspects(context: RecordContext) -> tuple[str, ...]:
@@ -235,24 +237,22 @@ def _list_suspects(context: RecordContext) -> tuple[str, ...]:
     return tuple(batch.tasks[entry.place].task.id for entry in batch.merges[batch.gate_good_size : batch.gate_bad_size])
 
 
-def _gate_fields(gate: GateStarted) -> dict[str, object]:
-    return {"gate": gate.n, "commit": gate.commit, "merges": gate.size}
-
-
 def map_publish_started(context: RecordContext, decision: PublishStarted) -> Iterator[StreamEvent]:
-    yield from _make_progress_event(
-        context, publishing="started", publish=decision.publish.value, commit=decision.commit
+    url = find_pull_request_url(context)
+    yield from context.make_progress_events(
+        prUrl=url, publishing="started", publish=decision.publish, commit=decision.commit
     )
 
 
 def map_publish_ended(context: RecordContext, report: PublishDone | PublishFailed) -> Iterator[StreamEvent]:
     if context.before.publishing != report.n:
         return
+    url = find_pull_request_url(context)
     match report:
         case PublishDone():
-            yield from _make_progress_event(context, publishing="done", commit=report.commit)
+            yield from context.make_progress_events(prUrl=url, publishing="done", commit=report.commit)
         case PublishFailed():
-            yield from _make_progress_event(context, publishing="failed", error=report.why, hint=report.hint)
+            yield from context.make_progress_events(prUrl=url, publishing="failed", error=report.why, hint=report.hint)
         case _:
             assert_never(report)
 
@@ -261,12 +261,6 @@ def find_pull_request_url(context: RecordContext) -> str | None:
     """The batch's pull request."""
     published = context.batch.published if context.batch is not None else None
     return published.url or None if published is not None else None
-
-
-def _make_progress_event(context: RecordContext, **more: object) -> Iterator[StreamEvent]:
-    if context.tracker is not None:
-        counts = context.tracker.progress()
-        yield context.make_event(EventType.BATCH_PROGRESS, **counts, prUrl=find_pull_request_url(context), **more)
 
 
 MACHINE_PROVIDER = "machine"  # shown like a provider that refuses work without a reset time

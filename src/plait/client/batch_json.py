@@ -1,62 +1,335 @@
-"""Describe a batch, its tasks and its graph for programs."""
+"""A batch, its tasks and its graph as programs see them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import field
 from typing import TypeVar
 
 from plait.client.api_models import (
-    Batch,
-    BatchHead,
-    BatchSettings,
-    BatchTask,
-    BudgetShape,
-    Edge,
-    EngineSeen,
-    Foreseen,
-    GraphShape,
-    Node,
+    Cost,
+    Diffstat,
+    ProblemDetails,
     Progress,
-    Run,
     SharedFile,
-    Standing,
+    count_progress,
     make_cost,
     make_diffstat,
-    to_json,
 )
-from plait.client.json_encoding import Json, progress_json, to_iso, to_iso_or_none
+from plait.client.json_encoding import OMIT_NONE, api_model, to_iso, to_iso_or_none
 from plait.core.explain import explain_status
-from plait.core.fast_dataclass import dataclass
 from plait.core.graph import find_critical_path, find_file_conflicts, group_waves, list_edges
-from plait.core.settings import Budget, Isolation, Settings
+from plait.core.settings import (
+    Budget,
+    Isolation,
+    Mode,
+    OnConflict,
+    Order,
+    Publish,
+    Settings,
+    WriteBack,
+)
 from plait.core.state import BatchState, State, TaskState
-from plait.core.status import PauseCause, TaskStatus, WaitReason
+from plait.core.status import BatchStatus, Category, PauseCause, TaskStatus, WaitReason
+from plait.core.task import NeedKind
 from plait.core.views import BatchView, TaskView, make_batch_view, make_task_view
 from plait.engine.daemon import EngineInfo
 from plait.git import refs
 
+
+@api_model
+class PredictedConflict:
+    """A predicted conflict; `taskId` null: with the batch branch."""
+
+    task_id: str | None
+    files: list[str]
+
+
+@api_model
+class BatchTask:
+    """`needsYou`: it waits for an answer, an approval or a decision."""
+
+    task_id: str
+    title: str
+    status: TaskStatus
+    reason: str
+    waiting: WaitReason | None
+    needs_you: bool
+    category: Category | None
+    agent: str | None
+    attempt: int
+    phase: str | None
+    branch: str | None
+    worktree_path: str | None
+    session_id: str | None
+    error: str | None
+    started_at: str | None
+    completed_at: str | None
+    cost: Cost
+    diffstat: Diffstat | None
+    commit: str | None
+    foreseen: list[PredictedConflict]
+    entrant_of: str | None
+    winner: str | None
+
+
+@api_model
+class BudgetLimits:
+    usd: float | None
+    tokens: int | None
+
+
+@api_model
+class BatchSettings:
+    """Durations in seconds."""
+
+    agents: list[str]
+    max_batch_size: int
+    queue_auto_approve: bool
+    order: Order
+    isolation: Isolation
+    verify: str | None
+    gate: str | None
+    timeout: float
+    idle_timeout: float
+    verify_timeout: float
+    gate_timeout: float
+    retries: int
+    repairs: int
+    stop_on_failure: bool
+    conflict_behavior: OnConflict
+    phase_gate: float
+    budget: BudgetLimits | None
+    task_budget: BudgetLimits | None
+    fallback: list[str]
+    write_back: WriteBack
+    publish: Publish
+
+
+@api_model
+class BatchHead:
+    """A batch without its tasks. `reason` explains the status, such as what paused it; `hint`: what to do about
+    `unshipped`.
+    """
+
+    id: str
+    project_id: str | None
+    status: BatchStatus
+    reason: str
+    mode: Mode
+    branch: str | None
+    base: str | None
+    pr_url: str | None
+    shipped: str | None
+    unshipped: str | None
+    hint: str | None
+    settings: BatchSettings
+    created_at: str
+    started_at: str | None
+    completed_at: str | None
+    eta: str | None
+    cost: Cost
+    progress: Progress
+
+
+@api_model
+class Batch(BatchHead):
+    """A batch with its tasks."""
+
+    tasks: list[BatchTask]
+
+
+@api_model
+class ListedBatch(BatchHead):
+    """An item of a list; without `tasks` if `?tasks=false`."""
+
+    tasks: list[BatchTask] | None = field(default=None, metadata=OMIT_NONE)
+
+
+@api_model
+class PastBatch:
+    """An item of `history --json`."""
+
+    id: str
+    status: BatchStatus
+    reason: str
+    mode: Mode
+    sources: list[str]
+    branch: str | None
+    pr_url: str | None
+    created_at: str
+    started_at: str | None
+    completed_at: str | None
+    seconds: float
+    cost: Cost
+    progress: Progress
+
+
+@api_model
+class CreatedTask:
+    task_id: str
+    title: str
+    status: TaskStatus
+    branch: str | None
+
+
+@api_model
+class CreatedBatch:
+    """`problems` are warnings. `accepted`: durable, but no engine has taken it yet."""
+
+    id: str
+    status: BatchStatus
+    mode: Mode
+    branch: str | None
+    tasks: list[CreatedTask]
+    created_at: str
+    problems: list[ProblemDetails]
+    accepted: bool
+
+
+@api_model
+class EngineStatus:
+    """`trouble`: what keeps it from working, such as a full disk; null if nothing does."""
+
+    pid: int
+    since: str
+    trouble: str | None = None
+
+
+@api_model
+class Batches:
+    """Newest first. `engine` null: none is running."""
+
+    engine: EngineStatus | None
+    batches: list[ListedBatch]
+
+
+@api_model
+class TaskRun:
+    """The status of a task in the newest batch that has it; `taskId` is its id in that batch.
+
+    `needsYou`: it waits for an answer, an approval or a decision. `review`: it is done, and its batch branch isn't
+    published.
+    """
+
+    batch_id: str
+    task_id: str
+    status: TaskStatus
+    reason: str
+    waiting: WaitReason | None
+    needs_you: bool
+    category: Category | None
+    agent: str | None
+    attempt: int
+    phase: str | None
+    started_at: str | None
+    completed_at: str | None
+    cost: Cost
+    diffstat: Diffstat | None
+    commit: str | None
+    shipped: bool
+    review: bool
+
+
+@api_model
+class TaskRuns:
+    """Of `tasks`, the requested ones."""
+
+    batch: BatchHead
+    tasks: list[TaskRun]
+
+
+@api_model
+class Node:
+    """`rank`: seconds of the longest path from its start to the end."""
+
+    task_id: str
+    title: str
+    status: TaskStatus
+    reason: str
+    waiting: WaitReason | None
+    wave: int
+    phase: str | None
+    weight: float
+    rank: float
+    touches: list[str]
+    entrant_of: str | None
+
+
+@api_model
+class Edge:
+    """`from` is done before `to` starts."""
+
+    from_: str
+    to: str
+    kind: NeedKind
+    reason: str
+    at: str | None
+
+
+@api_model
+class Graph:
+    batch_id: str
+    nodes: list[Node]
+    edges: list[Edge]
+    waves: list[list[str]]
+    critical_path: list[str]
+    conflicts: list[SharedFile]
+
+
 HeadT = TypeVar("HeadT", bound=BatchHead)
 
 
-def status_json(engine: EngineInfo | None, batches: Sequence[Json]) -> Json:
-    seen = engine and to_json(EngineSeen(engine.pid, to_iso(engine.since), engine.trouble or None))
-    return {"engine": seen, "batches": list(batches)}
+def describe_batches(engine: EngineInfo | None, batches: Sequence[ListedBatch]) -> Batches:
+    running = None if engine is None else EngineStatus(engine.pid, to_iso(engine.since), engine.trouble or None)
+    return Batches(running, list(batches))
 
 
-def batch_json(state: State, batch: BatchState, *, eta: float | None, project_id: str | None) -> Json:
+def describe_batch(state: State, batch: BatchState, *, eta: float | None, project_id: str | None) -> Batch:
     """`eta` is when the batch is expected to end."""
+    return _describe_full(Batch, state, batch, eta, project_id)
+
+
+def list_batch(
+    state: State, batch: BatchState, *, eta: float | None, project_id: str | None, tasks: bool = True
+) -> ListedBatch:
+    """Without its tasks, it costs no more than counting them."""
+    if tasks:
+        return _describe_full(ListedBatch, state, batch, eta, project_id)
+    return _describe_view(ListedBatch, make_batch_view(state, batch, brief=True), eta, project_id)
+
+
+def _describe_full(
+    model: Callable[..., HeadT], state: State, batch: BatchState, eta: float | None, project_id: str | None
+) -> HeadT:
     view = make_batch_view(state, batch)
     tasks = [_describe_batch_task(view, batch, task) for task in view.tasks]
-    return to_json(_describe_view(Batch, view, eta, project_id, tasks=tasks))
+    return _describe_view(model, view, eta, project_id, tasks=tasks)
 
 
-def batch_summary_json(state: State, batch: BatchState, *, eta: float | None, project_id: str | None) -> Json:
-    """A batch without its tasks; costs no more than counting them."""
-    return to_json(_describe_head(state, batch, eta, project_id))
+def describe_past_batch(view: BatchView, seconds: float) -> PastBatch:
+    return PastBatch(
+        id=view.id,
+        status=view.status,
+        reason=view.reason,
+        mode=view.mode,
+        sources=list(view.sources),
+        branch=view.branch or None,
+        pr_url=view.pr_url or None,
+        created_at=to_iso(view.created_at),
+        started_at=to_iso_or_none(view.started_at),
+        completed_at=to_iso_or_none(view.ended_at),
+        seconds=round(seconds, 3),
+        cost=make_cost(view.cost),
+        progress=count_progress(view.progress.total, dict(view.progress.counts)),
+    )
 
 
-def _describe_head(state: State, batch: BatchState, eta: float | None, project_id: str | None) -> BatchHead:
-    return _describe_view(BatchHead, make_batch_view(state, batch, brief=True), eta, project_id)
+def describe_created(batch: Batch, problems: Sequence[ProblemDetails], *, accepted: bool) -> CreatedBatch:
+    tasks = [CreatedTask(task.task_id, task.title, task.status, task.branch) for task in batch.tasks]
+    return CreatedBatch(
+        batch.id, batch.status, batch.mode, batch.branch, tasks, batch.created_at, list(problems), accepted
+    )
 
 
 def _describe_view(
@@ -80,7 +353,7 @@ def _describe_view(
         completed_at=to_iso_or_none(view.ended_at),
         eta=to_iso_or_none(eta),
         cost=make_cost(view.cost),
-        progress=Progress(*progress_json(view.progress.total, dict(view.progress.counts)).values()),
+        progress=count_progress(view.progress.total, dict(view.progress.counts)),
         **more,
     )
 
@@ -114,7 +387,7 @@ def _describe_batch_task(view: BatchView, batch: BatchState, task: TaskView) -> 
         cost=make_cost(task.cost),
         diffstat=make_diffstat(task.diffstat),
         commit=task.commit,
-        foreseen=[Foreseen(other or None, list(files)) for other, files in task.foreseen],
+        foreseen=[PredictedConflict(other or None, list(files)) for other, files in task.foreseen],
         entrant_of=task.entrant,
         winner=task.winner,
     )
@@ -146,35 +419,23 @@ def _describe_settings(settings: Settings) -> BatchSettings:
     )
 
 
-def _describe_budget(budget: Budget | None) -> BudgetShape | None:
+def _describe_budget(budget: Budget | None) -> BudgetLimits | None:
     if budget is None:
         return None
-    return BudgetShape(None if budget.microusd is None else budget.microusd / 1e6, budget.tokens)
+    return BudgetLimits(None if budget.microusd is None else budget.microusd / 1e6, budget.tokens)
 
 
-@dataclass(frozen=True, slots=True)
-class TaskRun:
-    """A task in a batch."""
-
-    batch: BatchState
-    task: TaskState
-
-
-def task_run_json(state: State, run: TaskRun) -> Json:
-    return to_json(_describe_run(state, run))
-
-
-def _describe_run(state: State, run: TaskRun) -> Run:
-    view = make_task_view(state, run.batch, run.task)
-    published = run.batch.published
-    shipped = published is not None and published.commit == run.batch.head
-    return Run(
-        batch_id=run.batch.id,
+def describe_run(state: State, batch: BatchState, task: TaskState) -> TaskRun:
+    view = make_task_view(state, batch, task)
+    published = batch.published
+    shipped = published is not None and published.commit == batch.head
+    return TaskRun(
+        batch_id=batch.id,
         task_id=view.id,
         status=view.status,
         reason=view.reason,
         waiting=view.waiting,
-        needs_you=_needs_person(run.batch, view),
+        needs_you=_needs_person(batch, view),
         category=view.category,
         agent=view.agent,
         attempt=view.attempt,
@@ -189,9 +450,9 @@ def _describe_run(state: State, run: TaskRun) -> Run:
     )
 
 
-def task_runs_json(
+def describe_runs(
     state: State, batch: BatchState, names: Sequence[str], *, eta: float | None, project_id: str | None
-) -> Json:
+) -> TaskRuns:
     """One run for each of these tasks, in this order; without names, for each selected task.
 
     An entrant is included only under its own name: it belongs to its task.
@@ -200,16 +461,16 @@ def task_runs_json(
         tasks = [task for task in map(batch.find_task, dict.fromkeys(names)) if task is not None]
     else:
         tasks = [task for task in batch.tasks if task.task.entrant is None]
-    head = _describe_head(state, batch, eta, project_id)
-    return to_json(Standing(head, [_describe_run(state, TaskRun(batch, task)) for task in tasks]))
+    head = _describe_view(BatchHead, make_batch_view(state, batch, brief=True), eta, project_id)
+    return TaskRuns(head, [describe_run(state, batch, task) for task in tasks])
 
 
-def graph_json(state: State, batch: BatchState) -> Json:
+def describe_graph(state: State, batch: BatchState) -> Graph:
     """An edge leads from a dependency to the task that needs it."""
     plan = batch.plan
     waves = group_waves(plan)
     wave = {name: number for number, names in enumerate(waves, 1) for name in names}
-    graph = GraphShape(
+    return Graph(
         batch_id=batch.id,
         nodes=[_describe_node(state, batch, task, wave[task.task.id]) for task in batch.tasks],
         edges=[
@@ -220,7 +481,6 @@ def graph_json(state: State, batch: BatchState) -> Json:
         critical_path=find_critical_path(plan),
         conflicts=[SharedFile(shared.file, list(shared.tasks)) for shared in find_file_conflicts(plan)],
     )
-    return to_json(graph)
 
 
 def _describe_node(state: State, batch: BatchState, task: TaskState, wave: int) -> Node:

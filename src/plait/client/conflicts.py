@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 from typing import Literal
 
-from plait.client.api_models import ConflictFile, ConflictShape, to_json
 from plait.client.history import MergeConflict, find_earlier_changes, has_conflict
-from plait.client.json_encoding import Json
+from plait.client.json_encoding import api_model
 from plait.core.decisions import Change
 from plait.core.fast_dataclass import dataclass
 from plait.core.state import BatchState, TaskState
-from plait.git.interfaces import ConflictedFile, MergeRules
+from plait.git.interfaces import ConflictedFile, ConflictKind, MergeRules
 from plait.git.location import RepoLocation
 from plait.git.merge.conflict_view import ConflictingMerge, read_conflict_sides
 from plait.store import project_files
@@ -43,10 +42,44 @@ def view_conflict(batch: BatchState, task: TaskState, conflict: MergeConflict | 
     )
 
 
-def conflict_sides_json(place: RepoLocation, conflict: ConflictView) -> Json:
+@api_model
+class ConflictFile:
+    """`ours` is the batch branch's, `theirs` the task's, `merged` has both between markers. Null: it doesn't exist on that
+    side, or it is `binary`, or its name is in `cut`, since it is too long. `touchedBy` are the tasks whose change of it is
+    on the branch, the newest first; `said` is git's message about it.
+    """
+
+    path: str
+    kind: ConflictKind
+    said: str
+    binary: bool
+    base: str | None
+    ours: str | None
+    theirs: str | None
+    merged: str | None
+    cut: list[Literal["base", "ours", "theirs", "merged"]]
+    touched_by: list[str]
+
+
+@api_model
+class TaskConflict:
+    """`with` is the commit of the batch branch that the change from `base` to `tip` was merged onto. `more`: number of
+    files that are left out.
+    """
+
+    batch_id: str
+    task_id: str
+    with_: str
+    base: str
+    tip: str
+    files: list[ConflictFile]
+    more: int
+
+
+def describe_conflict(place: RepoLocation, conflict: ConflictView) -> TaskConflict:
     """The conflict with both sides of each file. Raises WorldError if git no longer has the commits."""
     files, more = _read_sides(place, conflict)
-    shape = ConflictShape(
+    return TaskConflict(
         batch_id=conflict.batch,
         task_id=conflict.change.task,
         with_=conflict.onto,
@@ -69,13 +102,12 @@ def conflict_sides_json(place: RepoLocation, conflict: ConflictView) -> Json:
         ],
         more=more,
     )
-    return to_json(shape)
 
 
 def _read_sides(place: RepoLocation, conflict: ConflictView) -> tuple[list[ConflictedFile], int]:
     """The conflicting files, and the number of those left out. Uses folders of its own: the repository isn't touched."""
     try:
-        rules = project_files.load_batch_inputs(place, conflict.batch).gear.blending
+        rules = project_files.load_batch_inputs(place, conflict.batch).options.merge_rules
     except BatchInputsError:  # gc removed them; the conflict can be shown without
         rules = MergeRules()
     merge = ConflictingMerge(conflict.change, conflict.onto, conflict.merged)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
-from plait.client.json_encoding import Json
-from plait.client.stream_event import EventType, StreamEvent
+from plait.client.api_models import Cost, Diffstat, make_cost, make_diffstat
+from plait.client.json_encoding import api_model, to_json
+from plait.client.stream_event import EventFields, EventType, StreamEvent
 from plait.core.fast_dataclass import dataclass
 from plait.core.settings import Spend
 from plait.core.state import BatchState, TaskState
@@ -14,9 +14,6 @@ from plait.core.status import TaskStatus
 from plait.git import refs
 from plait.runtime.attempt_reader import read_result_file
 from plait.system.state_paths import StateFolder
-
-if TYPE_CHECKING:
-    from plait.client.api_models import ContestShape
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,19 +97,33 @@ def _describe_verdict(task: TaskState, entrant: TaskState, loss_reason: str) -> 
 
 def make_contest_event(contest: ContestView, batch: str, at: float) -> StreamEvent:
     """The judge's result, which isn't in the journal."""
-    return StreamEvent(None, at, EventType.BATCH_CONTEST, batch, contest.task, data=contest_json(contest))
+    result = describe_contest(contest)
+    data = EventFields(why=result.why, entrants=[to_json(entrant) for entrant in result.entrants])
+    return StreamEvent(None, at, EventType.BATCH_CONTEST, batch, contest.task, data=data)
 
 
-def contest_json(contest: ContestView) -> Json:
-    from plait.client.api_models import to_json  # only for programs
+@api_model
+class Entrant:
+    entrant: str
+    agent: str
+    status: TaskStatus | None
+    verdict: str
+    seconds: float | None
+    cost: Cost
+    diffstat: Diffstat | None
+    rank: int | None
+    score: float | None
+    branch: str | None
 
-    return to_json(describe_contest(contest))
+
+@api_model
+class ContestResult:
+    why: str | None
+    entrants: list[Entrant]
 
 
-def describe_contest(contest: ContestView) -> ContestShape:
-    from plait.client.api_models import ContestShape, Entrant, make_cost, make_diffstat
-
-    return ContestShape(
+def describe_contest(contest: ContestView) -> ContestResult:
+    return ContestResult(
         contest.why or None,
         [
             Entrant(

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import fields
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import BinaryIO
 
 from plait.client.history import PastAttempt
-from plait.client.json_encoding import Json
+from plait.client.json_encoding import api_model
 from plait.core.errors import UserError, WorldError
 from plait.core.explain import explain_in_words
 from plait.core.fast_dataclass import dataclass
@@ -114,15 +115,37 @@ MAX_JSON_DIFF_BYTES = 16 << 20  # more is available as text
 _DIFF_OPTIONS = ("-r", "-M", "--no-ext-diff", "--no-textconv", "--no-color")
 
 
-@dataclass(frozen=True, slots=True)
-class FileDiff:
+@api_model
+class ChangedFile:
     """`before` is its former name if it was renamed; lines of binary files are not counted."""
 
     path: str
+    before: str | None
     plus: int
     minus: int
-    binary: bool = False
-    before: str = ""
+    binary: bool
+
+
+@api_model
+class DiffSummary:
+    """A diff without its text. `tip` null: the files of a workspace as they are now."""
+
+    batch_id: str
+    task_id: str | None
+    attempt: int | None
+    base: str
+    tip: str | None
+    plus: int
+    minus: int
+    files: list[ChangedFile]
+
+
+@api_model
+class FullDiff(DiffSummary):
+    """`cut`: the diff is longer; format=text has all of it. `tip` null: files that are being written."""
+
+    diff: str
+    cut: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +155,7 @@ class Diff:
     label: str
     base: str
     tip: str
-    files: tuple[FileDiff, ...]
+    files: tuple[ChangedFile, ...]
     _open: Callable[[], BinaryIO]
 
     @property
@@ -192,7 +215,7 @@ def _resolve_commit(git: Git, name: str, label: str) -> str:
     return output.text
 
 
-def _parse_numstat(output: bytes) -> Iterator[FileDiff]:
+def _parse_numstat(output: bytes) -> Iterator[ChangedFile]:
     """Parse `--numstat -z`: a renamed file has an empty name, followed by both names."""
     words = output.decode("utf-8", "surrogateescape").split("\0")
     at = 0
@@ -200,20 +223,17 @@ def _parse_numstat(output: bytes) -> Iterator[FileDiff]:
         plus, minus, path = words[at].split("\t", 2)
         names = [path] if path else words[at + 1 : at + 3]
         at += 1 if path else 3
-        yield _make_file_diff(plus, minus, names)
+        yield _make_changed_file(plus, minus, names)
 
 
-def _make_file_diff(plus: str, minus: str, names: Sequence[str]) -> FileDiff:
-    before = names[0] if len(names) > 1 else ""
-    if plus == "-":
-        return FileDiff(names[-1], 0, 0, binary=True, before=before)
-    return FileDiff(names[-1], int(plus), int(minus), before=before)
+def _make_changed_file(plus: str, minus: str, names: Sequence[str]) -> ChangedFile:
+    before = names[0] if len(names) > 1 else None
+    binary = plus == "-"
+    return ChangedFile(names[-1], before, 0 if binary else int(plus), 0 if binary else int(minus), binary)
 
 
-def diff_json(batch: str, attempt: Attempt | None, diff: Diff, *, brief: bool) -> Json:
-    from plait.client.api_models import ChangedFile, DiffSummary, to_json  # only for programs
-
-    summary = DiffSummary(
+def describe_diff(batch: str, attempt: Attempt | None, diff: Diff) -> DiffSummary:
+    return DiffSummary(
         batch_id=batch,
         task_id=attempt.task if attempt else None,
         attempt=attempt.n if attempt else None,
@@ -221,14 +241,17 @@ def diff_json(batch: str, attempt: Attempt | None, diff: Diff, *, brief: bool) -
         tip=diff.tip or None,
         plus=diff.plus,
         minus=diff.minus,
-        files=[ChangedFile(file.path, file.before or None, file.plus, file.minus, file.binary) for file in diff.files],
+        files=list(diff.files),
     )
-    if brief:
-        return to_json(summary)
+
+
+def describe_full_diff(batch: str, attempt: Attempt | None, diff: Diff) -> FullDiff:
+    summary = describe_diff(batch, attempt, diff)
     text = bytearray()
     for piece in diff.read_text():
         text += piece
         if len(text) > MAX_JSON_DIFF_BYTES:
             break
     cut = len(text) > MAX_JSON_DIFF_BYTES
-    return to_json(summary) | {"diff": text[:MAX_JSON_DIFF_BYTES].decode("utf-8", "replace"), "cut": cut}
+    known = {field.name: getattr(summary, field.name) for field in fields(summary)}
+    return FullDiff(**known, diff=text[:MAX_JSON_DIFF_BYTES].decode("utf-8", "replace"), cut=cut)

@@ -6,25 +6,17 @@ from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
 
-from plait.client.api_models import (
-    ConflictMet,
-    Explanation,
-    GateSeen,
-    NeedStanding,
-    ResultShape,
-    Try,
-    to_json,
-)
 from plait.client.conflicts import ConflictView, view_conflict
-from plait.client.contest_results import ContestView, describe_contest, view_contest
+from plait.client.contest_results import ContestResult, ContestView, describe_contest, view_contest
 from plait.client.history import BatchHistory, GateRun, PastAttempt, read_history
-from plait.client.json_encoding import Json, to_iso, to_iso_or_none
+from plait.client.json_encoding import api_model, to_iso, to_iso_or_none
 from plait.client.next_step import suggest_next_step
 from plait.core.explain import TaskExplanation, explain_status
 from plait.core.fast_dataclass import dataclass
 from plait.core.settings import Isolation
 from plait.core.state import BatchState, State, TaskState
-from plait.core.task import Need
+from plait.core.status import Category, EndWhy, TaskStatus, WaitReason
+from plait.core.task import Need, NeedKind, Step
 from plait.git import refs
 from plait.git.location import RepoLocation
 from plait.store import project_files
@@ -71,11 +63,87 @@ def build_explanation(
     )
 
 
-def explanation_json(explanation: FullExplanation) -> Json:
+@api_model
+class DependencyStatus:
+    """`status` null: it is not in this batch."""
+
+    id: str
+    kind: NeedKind
+    reason: str
+    at: str | None
+    status: TaskStatus | None
+
+
+@api_model
+class AttemptSummary:
+    """An attempt. `completedAt` null: it is running."""
+
+    step: Step
+    attempt: int
+    agent: str
+    started_at: str
+    completed_at: str | None
+    category: Category | None
+    exit_code: int | None
+    detail: str | None
+    ended_for: EndWhy | None
+    retried_for: str | None
+
+
+@api_model
+class GateResult:
+    """`passed` null: it is running, or its result is unknown."""
+
+    gate: int
+    commit: str
+    passed: bool | None
+
+
+@api_model
+class TaskResult:
+    branch: str | None
+    tip: str | None
+    ref: str | None
+    worktree_path: str | None
+    files: list[str]
+    commit: str | None
+    place: int | None
+    gate: GateResult | None
+    published: str | None
+
+
+@api_model
+class ConflictSummary:
+    """`with` is the commit of the batch branch that it was merged onto."""
+
+    with_: str
+    files: list[str]
+
+
+@api_model
+class Explanation:
+    """`way`: what would make it continue, as a sentence."""
+
+    batch_id: str
+    task_id: str
+    title: str
+    source: str | None
+    status: TaskStatus
+    reason: str
+    waiting: WaitReason | None
+    needs: list[DependencyStatus]
+    attempts: list[AttemptSummary]
+    way: str
+    result: TaskResult | None
+    contest: ContestResult | None
+    conflict: ConflictSummary | None
+
+
+def describe_explanation(explanation: FullExplanation) -> Explanation:
     state, batch, task = explanation.state, explanation.batch, explanation.task
     status = explain_status(state, batch, task)
     contest, conflict = explanation.contest, explanation.conflict
-    shape = Explanation(
+    return Explanation(
         batch_id=batch.id,
         task_id=task.task.id,
         title=task.task.title,
@@ -86,23 +154,22 @@ def explanation_json(explanation: FullExplanation) -> Json:
         needs=[_describe_need(state, batch, need) for need in task.task.needs],
         attempts=[_describe_attempt(attempt) for attempt in explanation.attempts],
         way=suggest_next_step(state, batch, task),
-        result=_describe_result(explanation.result),
+        result=describe_result(explanation.result),
         contest=None if contest is None else describe_contest(contest),
-        conflict=None if conflict is None else ConflictMet(conflict.onto, list(conflict.files)),
+        conflict=None if conflict is None else ConflictSummary(conflict.onto, list(conflict.files)),
     )
-    return to_json(shape)
 
 
-def _describe_need(state: State, batch: BatchState, need: Need) -> NeedStanding:
+def _describe_need(state: State, batch: BatchState, need: Need) -> DependencyStatus:
     other = explain_need(state, batch, need)
-    return NeedStanding(
+    return DependencyStatus(
         need.on, need.kind, need.reason, str(need.at) if need.at else None, other.status if other else None
     )
 
 
-def _describe_attempt(attempt: PastAttempt) -> Try:
+def _describe_attempt(attempt: PastAttempt) -> AttemptSummary:
     outcome = attempt.outcome
-    return Try(
+    return AttemptSummary(
         step=attempt.attempt.step,
         attempt=attempt.attempt.n,
         agent=attempt.agent,
@@ -116,15 +183,11 @@ def _describe_attempt(attempt: PastAttempt) -> Try:
     )
 
 
-def result_json(result: TaskResultDetails | None) -> Json | None:
-    return None if result is None else to_json(_describe_result(result))
-
-
-def _describe_result(result: TaskResultDetails | None) -> ResultShape | None:
+def describe_result(result: TaskResultDetails | None) -> TaskResult | None:
     if result is None:
         return None
     gate = result.gate
-    return ResultShape(
+    return TaskResult(
         branch=result.branch if result.tip else None,
         tip=result.tip or None,
         ref=result.kept or None,
@@ -132,7 +195,7 @@ def _describe_result(result: TaskResultDetails | None) -> ResultShape | None:
         files=list(result.files),
         commit=result.merged or None,
         place=result.place or None,
-        gate=None if gate is None else GateSeen(gate.decision.n, gate.decision.commit, gate.passed),
+        gate=None if gate is None else GateResult(gate.decision.n, gate.decision.commit, gate.passed),
         published=result.published or None,
     )
 

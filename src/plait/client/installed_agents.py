@@ -22,6 +22,8 @@ from tempfile import TemporaryFile
 from plait.agents.interface import AgentSpec
 from plait.agents.table import AGENTS, ENTRY_POINT_GROUP, AgentInfo, AgentLogin
 from plait.client.agent_specs import build_agent_specs, explain_missing, find_default_agent
+from plait.client.json_encoding import api_model
+from plait.config.agent_keys import Permission
 from plait.config.config import Config, Layer
 from plait.core.fast_dataclass import dataclass
 from plait.core.settings import Settings
@@ -183,24 +185,49 @@ def _has_content(path: Path) -> bool:
         return False
 
 
-def agent_json(each: InstalledAgent) -> dict[str, object]:
-    known, program, spec = each.known, each.program, each.spec
-    return {
-        "name": known.name,
-        "description": known.description,
-        "available": each.is_available,
-        "path": program.path if program else None,
-        "version": program.version if program else None,
-        "problem": (program.trouble or None) if program else None,
-        "tested": known.tested,
-        "install": known.install or None,
-        "login": {
-            "loggedIn": each.login.logged_in.value,
-            "by": each.login.by or None,
-            "how": each.login.how or None,
-        },
-        "default": each.default,
-        "model": spec.model or None,
-        "permission": spec.permission.value,
-        "account": spec.account or None,
-    }
+@api_model
+class LoginDetails:
+    logged_in: LoggedIn
+    by: str | None
+    how: str | None
+
+
+@api_model
+class AgentDetails:
+    name: str
+    description: str
+    available: bool
+    path: str | None
+    version: str | None
+    problem: str | None
+    tested: bool
+    install: str | None
+    login: LoginDetails
+    default: bool
+    model: str | None
+    permission: Permission
+    account: str | None
+
+
+@api_model
+class Agents:
+    agents: list[AgentDetails]
+
+
+def describe_agent(each: InstalledAgent) -> AgentDetails:
+    known, program, spec, login = each.known, each.program, each.spec, each.login
+    return AgentDetails(
+        name=known.name,
+        description=known.description,
+        available=each.is_available,
+        path=program.path if program else None,
+        version=program.version if program else None,
+        problem=(program.trouble or None) if program else None,
+        tested=known.tested,
+        install=known.install or None,
+        login=LoginDetails(login.logged_in, login.by or None, login.how or None),
+        default=each.default,
+        model=spec.model or None,
+        permission=spec.permission,
+        account=spec.account or None,
+    )

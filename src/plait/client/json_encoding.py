@@ -1,34 +1,73 @@
-"""Encode JSON: times, progress, and texts that aren't UTF-8 or would control a terminal."""
+"""Declare JSON objects, and encode them: keys in camelCase, times, and texts that aren't UTF-8 or would control a terminal.
+
+A model is a frozen dataclass made by `api_model`. `--json`, HTTP, MCP and OpenAPI follow from it: keys are the fields in
+camelCase, and the order of fields is the order of keys. Class names are component names of the OpenAPI document.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import field
 from datetime import UTC, datetime
+from enum import Enum
+from typing import TypeVar, dataclass_transform
 
-from plait.core.settings import Spend
-from plait.core.status import TaskStatus
+from plait.core.fast_dataclass import dataclass
+
+T = TypeVar("T")
 
 Json = dict[str, object]
 
 _MAX_TIMESTAMP = 253_402_300_799.0  # the end of the year 9999, the last that can be written
 _TERMINAL_CONTROLS = re.compile(rb"\x7f|\xc2[\x80-\x9f]")  # commands to some terminals; msgspec escapes the others
 
-_TERMINAL_STATUSES = tuple(status for status in TaskStatus if status.is_terminal)
-_ACTIVE_STATUSES = (TaskStatus.RUNNING, TaskStatus.VERIFYING, TaskStatus.MERGING)
-_PROGRESS_KEYS = {
-    TaskStatus.QUEUED: "queued",
-    TaskStatus.WAITING: "waiting",
-    TaskStatus.RUNNING: "running",
-    TaskStatus.DONE: "completed",
-    TaskStatus.FAILED: "failed",
-    TaskStatus.TIMED_OUT: "timedOut",
-    TaskStatus.BLOCKED: "blocked",
-    TaskStatus.CONFLICTED: "conflicted",
-    TaskStatus.SKIPPED: "skipped",
-    TaskStatus.CANCELLED: "cancelled",
-    TaskStatus.INTERRUPTED: "interrupted",
-}
+_KEYS: dict[
+    type, tuple[tuple[str, str, bool], ...]
+] = {}  # of each model: its fields, their keys, and whether None is left out
+_PLAIN_TYPES = frozenset({str, int, float, bool, type(None)})
+OMIT_NONE: Mapping[str, bool] = {"omit_none": True}  # metadata of a field that is left out if it is None
+
+
+def to_camel(name: str) -> str:
+    """`started_at` is `startedAt`; `from_` is `from`."""
+    first, *others = name.rstrip("_").split("_")
+    return first + "".join(word.capitalize() for word in others)
+
+
+@dataclass_transform(frozen_default=True, field_specifiers=(field,))
+def api_model(cls: type[T]) -> type[T]:
+    """A frozen dataclass that pydantic documents in camelCase."""
+    cls.__pydantic_config__ = {"alias_generator": to_camel}  # type: ignore[attr-defined]  # read by pydantic only
+    doc = cls.__doc__
+    model = dataclass(frozen=True, slots=True)(cls)
+    model.__doc__ = doc  # dataclass() would make one up, and it would be in the OpenAPI document
+    fields = model.__dataclass_fields__.items()  # type: ignore[attr-defined]
+    _KEYS[model] = tuple((name, to_camel(name), "omit_none" in each.metadata) for name, each in fields)
+    return model
+
+
+def to_builtins(value: object) -> object:
+    """Models as dicts, enums as their values, tuples as lists."""
+    if type(value) in _PLAIN_TYPES:
+        return value
+    if type(value) in _KEYS:
+        return to_json(value)
+    match value:
+        case Enum():
+            return value.value
+        case Mapping():
+            return {key: to_builtins(each) for key, each in value.items()}
+        case list() | tuple():
+            return [to_builtins(each) for each in value]
+        case _:
+            return value
+
+
+def to_json(model: object) -> Json:
+    """The JSON object of a model."""
+    found = ((key, getattr(model, name), omitted) for name, key, omitted in _KEYS[type(model)])
+    return {key: to_builtins(value) for key, value, omitted in found if value is not None or not omitted}
 
 
 def to_iso(at: float) -> str:
@@ -42,6 +81,12 @@ def to_iso_or_none(at: float | None) -> str | None:
 
 
 def encode_json(value: object) -> bytes:
+    """A model, or a container of models and plain values."""
+    return encode_plain(to_builtins(value))
+
+
+def encode_plain(value: object) -> bytes:
+    """A value without models in it."""
     import msgspec
 
     try:
@@ -53,15 +98,3 @@ def encode_json(value: object) -> bytes:
     if b"\xc2" not in data and b"\x7f" not in data:
         return data
     return _TERMINAL_CONTROLS.sub(lambda control: b"\\u00%02x" % control[0][-1], data)
-
-
-def cost_json(spend: Spend) -> Json:
-    return {"usd": spend.microusd / 1e6, "tokens": spend.tokens}
-
-
-def progress_json(total: int, counts: Mapping[TaskStatus, int]) -> dict[str, int]:
-    """The counts sum to `total`; verifying and merging count as running."""
-    shown = {key: counts[status] for status, key in _PROGRESS_KEYS.items()}
-    shown["running"] = sum(counts[status] for status in _ACTIVE_STATUSES)
-    ended = sum(counts[status] for status in _TERMINAL_STATUSES)
-    return {"total": total, **shown, "percentage": 100 * ended // total if total else 100}

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import cast
 
 from plait.agents.model_jobs.job_spec import JOB_RESULT_FILE
-from plait.client.stream_event import EventType, StreamEvent
+from plait.client.json_encoding import api_model, to_json
+from plait.client.stream_event import EventFields, EventType, StreamEvent
 from plait.core.fast_dataclass import dataclass
 from plait.core.status import TaskStatus
 from plait.core.task import Attempt, Step
@@ -59,22 +61,41 @@ def list_model_jobs(folder: StateFolder, view: BatchView) -> ModelJobs:
     return ModelJobs(tuple(_view_job(folder, view.id, task) for task in view.tasks if task.agent == MODEL_AGENT))
 
 
+@api_model
+class JobOutput:
+    path: str
+    lines: int
+
+
+@api_model
+class ModelJobResult:
+    task_id: str
+    status: TaskStatus
+    outputs: list[JobOutput]
+    retry_used: bool
+    fixes: int
+    implicit_context: list[str]
+    verdict: str | None
+    warnings: list[str]
+
+
 def make_jobs_event(jobs: ModelJobs, batch: str, at: float) -> StreamEvent:
     """The jobs' results, which aren't in the journal."""
     listed = [
-        {
-            "taskId": job.id,
-            "status": job.status.value,
-            "outputs": [{"path": path, "lines": lines} for path, lines in job.outputs],
-            "retryUsed": job.retry_used,
-            "fixes": job.fixes,
-            "implicitContext": job.implicit,
-            "verdict": job.verdict or None,
-            "warnings": job.warnings,
-        }
+        ModelJobResult(
+            task_id=job.id,
+            status=job.status,
+            outputs=[JobOutput(path, lines) for path, lines in job.outputs],
+            retry_used=job.retry_used,
+            fixes=job.fixes,
+            implicit_context=list(job.implicit),
+            verdict=job.verdict or None,
+            warnings=list(job.warnings),
+        )
         for job in jobs.jobs
     ]
-    return StreamEvent(None, at, EventType.BATCH_JOBS, batch, data={**dict(jobs.counts), "jobs": listed})
+    data = cast("EventFields", {**dict(jobs.counts), "jobs": [to_json(job) for job in listed]})
+    return StreamEvent(None, at, EventType.BATCH_JOBS, batch, data=data)
 
 
 def _view_job(folder: StateFolder, batch: str, task: TaskView) -> ModelJobView:

@@ -15,6 +15,7 @@ from plait.agents import table
 from plait.agents.interface import AgentSpec
 from plait.client.agent_specs import build_agent_specs
 from plait.client.api_errors import FieldError
+from plait.client.json_encoding import Json, api_model, to_builtins
 from plait.client.planning.agent_assignment import check_budgets
 from plait.client.planning.plan_preview import measure_agent_capacity
 from plait.client.planning.submission import derive_parallel_limit
@@ -34,7 +35,7 @@ from plait.config.keys import (
 from plait.config.layers import SettingsError, saved_origin
 from plait.config.loading import load_config
 from plait.config.toml_file import format_short
-from plait.config.value_types import InvalidValueError
+from plait.config.value_types import InvalidValueError, ValueKind
 from plait.core import settings as saving
 from plait.core.contest import REFEREE
 from plait.core.errors import PlaitError
@@ -50,44 +51,89 @@ from plait.store.batch_inputs import BatchInputsError
 GIVEN_FIELD = "given"
 
 
-def preferences_json(config: Config, saved: Mapping[str, str]) -> dict[str, object]:
-    """Every setting by its name, and under `given` its origin. Durations are in seconds, sizes in bytes."""
-    values: dict[str, object] = {key.json_name: key.to_public(config.value(key)) for key in KEYS}
-    return values | {GIVEN_FIELD: {key.json_name: _given_json(config, saved, key) for key in KEYS}}
+@api_model
+class SettingOrigin:
+    """`hidden`: a saved value is overridden by a stronger layer. `problem`: why the saved value is invalid."""
+
+    layer: Layer
+    at: str | None
+    saved: bool
+    hidden: bool
+    problem: str | None
 
 
-def _given_json(config: Config, saved: Mapping[str, str], key: AnyKey) -> dict[str, object]:
-    """`hidden`: a stronger layer overrides the saved value. `problem`: the saved value is invalid, and ignored."""
+@dataclass(frozen=True, slots=True)
+class Preferences:
+    """Every setting by its JSON name, and where it comes from. Durations are in seconds, sizes in bytes."""
+
+    values: Mapping[str, object]  # a setting may be any JSON value
+    given: Mapping[str, SettingOrigin]
+
+    def to_json(self) -> Json:
+        return {**self.values, GIVEN_FIELD: to_builtins(self.given)}
+
+
+def describe_preferences(config: Config, saved: Mapping[str, str]) -> Preferences:
+    return Preferences(
+        {key.json_name: key.to_public(config.value(key)) for key in KEYS},
+        {key.json_name: _describe_origin(config, saved, key) for key in KEYS},
+    )
+
+
+def _describe_origin(config: Config, saved: Mapping[str, str], key: AnyKey) -> SettingOrigin:
     given = config.origins[key.name]
     at = saved_origin(key.json_name)
     problem = next((warning.message for warning in config.warnings if warning.at == at), None)
-    return {
-        "layer": given.layer.value,
-        "at": str(given.at) if given.at else None,
-        "saved": key.json_name in saved,
-        "hidden": key.json_name in saved and problem is None and given.layer is not Layer.SAVED,
-        "problem": problem,
-    }
+    return SettingOrigin(
+        layer=given.layer,
+        at=str(given.at) if given.at else None,
+        saved=key.json_name in saved,
+        hidden=key.json_name in saved and problem is None and given.layer is not Layer.SAVED,
+        problem=problem,
+    )
 
 
-def preferences_schema() -> dict[str, object]:
+@api_model
+class SettingDetails:
+    """`kind` suggests a form field; `allowed` describes the allowed values."""
+
+    name: str
+    key: str
+    table: str
+    kind: ValueKind
+    choices: list[str]
+    allowed: str
+    default: object
+    about: str
+    variable: str
+    can_be_saved: bool
+
+
+@api_model
+class SettingsForm:
+    tables: dict[str, str]
+    settings: list[SettingDetails]
+
+
+def describe_settings() -> SettingsForm:
     """What a form for the settings needs, in the order of the documentation."""
-    return {"tables": dict(TABLES), "settings": [_key_json(key) for key in KEYS]}
+    return SettingsForm(dict(TABLES), [_describe_key(key) for key in KEYS])
 
 
-def _key_json(key: AnyKey) -> dict[str, object]:
-    return {
-        "name": key.json_name,
-        "key": key.name,
-        "table": key.table,
-        "kind": key.value_type.kind.value,
-        "choices": list(key.value_type.choices),
-        "allowed": key.value_type.allowed,
-        "default": key.value_type.plain(key.default),
-        "about": key.about,
-        "variable": key.env_variable,
-        "canBeSaved": not key.is_secret,
-    }
+def _describe_key(key: AnyKey) -> SettingDetails:
+    kind = key.value_type
+    return SettingDetails(
+        name=key.json_name,
+        key=key.name,
+        table=key.table,
+        kind=kind.kind,
+        choices=list(kind.choices),
+        allowed=kind.allowed,
+        default=kind.plain(key.default),
+        about=key.about,
+        variable=key.env_variable,
+        can_be_saved=not key.is_secret,
+    )
 
 
 # The settings that name agents.

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from plait.agents.redaction import Redactor
 from plait.client.api_errors import FieldError
+from plait.client.json_encoding import api_model
 from plait.client.repository import check_publish_target, find_target_branch
 from plait.core.errors import PlaitError
-from plait.core.fast_dataclass import dataclass
-from plait.core.pull_request_text import PullRequestText, write_pull_request
+from plait.core.pull_request_text import write_pull_request
 from plait.core.requests import PullRequestOverride, check_body, check_title
 from plait.core.settings import Publish
 from plait.core.views import BatchView
@@ -17,35 +17,63 @@ from plait.store.batch_files import load_redactor
 from plait.store.batch_inputs import BatchInputsError, PublishTarget
 
 
-@dataclass(frozen=True, slots=True)
-class PullRequestPreview:
-    """`said` is what would be sent, `own` what plait would write by itself. `target` "": only the remote knows it.
+@api_model
+class PullRequestTexts:
+    title: str
+    body: str
 
-    `no_push` and `no_pull` say why that isn't possible, as far as is known without a network ("": it is).
+
+@api_model
+class PullRequestPreview:
+    """`title` and `body` are what would be sent now, `own` what plait would write by itself. `target` null: only the
+    remote knows it. `shipped`: the branch is published as it is. `why` says why no pull request can be opened, as far
+    as that can be told without a network; with `canPush`, the branch can be pushed all the same.
     """
 
-    text: PullRequestText
-    default_text: PullRequestText
-    target: str
-    push_problem: str
-    pull_request_problem: str
-    hint: str
+    batch_id: str
+    title: str
+    body: str
+    own: PullRequestTexts
+    branch: str | None
+    target: str | None
+    url: str | None
+    shipped: bool
+    under_way: bool
+    can_publish: bool
+    can_push: bool
+    why: str | None
+    hint: str | None
 
 
-def build_pull_request_preview(
-    place: RepoLocation, view: BatchView, wording: PullRequestOverride, why_not: str | None
+def preview_pull_request(
+    place: RepoLocation, view: BatchView, override: PullRequestOverride, why_not: str | None, *, under_way: bool
 ) -> PullRequestPreview:
     """`why_not`: why the batch itself can't be published."""
-    ship, lost = _load_publish_target(place, view.id)
+    target, lost = _load_publish_target(place, view.id)
     hide = _load_redactor(place, view.id)
-    said = write_pull_request(view, wording, usual=ship.title).redact(hide)
-    own = write_pull_request(view, usual=ship.title).redact(hide)
-    if why_not or lost:
-        why = why_not or lost
-        return PullRequestPreview(said, own, find_target_branch(place, ship), why, why, "")
-    no_push, hint = _find_publish_problem(place, ship, Publish.PUSH)
-    no_pull, way = (no_push, hint) if no_push else _find_publish_problem(place, ship, Publish.PR)
-    return PullRequestPreview(said, own, find_target_branch(place, ship), no_push, no_pull, hint or way)
+    text = write_pull_request(view, override, usual=target.title).redact(hide)
+    own = write_pull_request(view, usual=target.title).redact(hide)
+    no_push, hint = why_not or lost, ""
+    if not no_push:
+        no_push, hint = _find_publish_problem(place, target, Publish.PUSH)
+    no_pull = no_push
+    if not no_push:
+        no_pull, hint = _find_publish_problem(place, target, Publish.PR)
+    return PullRequestPreview(
+        batch_id=view.id,
+        title=text.title,
+        body=text.body,
+        own=PullRequestTexts(own.title, own.body),
+        branch=view.branch or None,
+        target=find_target_branch(place, target) or None,
+        url=view.pr_url or None,
+        shipped=bool(view.shipped) and not view.is_outdated,
+        under_way=under_way,
+        can_publish=not no_pull,
+        can_push=not no_push,
+        why=no_pull or None,
+        hint=hint or None,
+    )
 
 
 def check_pull_request_text(
@@ -73,7 +101,7 @@ def _unless_default(hide: Redactor, said: str | None, own: str) -> str | None:
 def _load_publish_target(place: RepoLocation, batch: str) -> tuple[PublishTarget, str]:
     """The target, and why nothing can be published if the batch's inputs are gone."""
     try:
-        return project_files.load_batch_inputs(place, batch).gear.shipping, ""
+        return project_files.load_batch_inputs(place, batch).options.publish_target, ""
     except BatchInputsError as error:
         return PublishTarget(), error.message
 

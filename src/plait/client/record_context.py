@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
+from typing import Unpack, cast
 
-from plait.client.json_encoding import progress_json
-from plait.client.stream_event import EventType, StreamEvent
+from plait.client.api_models import Progress, count_progress
+from plait.client.json_encoding import to_json
+from plait.client.stream_event import EventFields, EventType, StreamEvent
 from plait.core.decisions import GateStarted, RequestGranted, RequestRefused
 from plait.core.events import Event as Fact, Record
 from plait.core.explain import TaskExplanation, explain_status
@@ -48,8 +50,8 @@ class StatusTracker:
         self._last_status[place] = after
         return True
 
-    def progress(self) -> dict[str, int]:
-        return progress_json(len(self._last_status) - len(self._entrants), self._counts)
+    def count_progress(self) -> Progress:
+        return count_progress(len(self._last_status) - len(self._entrants), self._counts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,13 +138,21 @@ class RecordContext:
     task: TaskState | None
     tracker: StatusTracker | None
 
-    def make_event(self, kind: EventType, task: TaskState | None = None, /, **more: object) -> StreamEvent:
+    def make_event(self, kind: EventType, task: TaskState | None = None, /, **more: Unpack[EventFields]) -> StreamEvent:
         """An event of this task, or of the batch; `attempt` is the number of the write attempt."""
         batch = self.batch.id if self.batch is not None else None
         name, n = (task.task.id, task.attempt_counts.get(Step.WRITE)) if task is not None else (None, None)
         if task is not None and task.task.entrant is not None:
             more = {"entrantOf": task.task.entrant, **more}
         return StreamEvent(self.record.seq, self.record.at, kind, batch, name, n, more)
+
+    def make_progress_events(
+        self, task: TaskState | None = None, /, **more: Unpack[EventFields]
+    ) -> Iterator[StreamEvent]:
+        """The counts of the batch, and more."""
+        if self.tracker is not None:
+            fields = cast("EventFields", {**to_json(self.tracker.count_progress()), **more})
+            yield self.make_event(EventType.BATCH_PROGRESS, task, **fields)
 
     def update_status(self, task: TaskState) -> None:
         """Record the status that the caller publishes."""
@@ -158,7 +168,7 @@ class RecordContext:
             explanation = explain_status(self.state, self.batch, task)
             if not self.tracker.update(place, explanation):
                 continue
-            on = explanation.waiting.value if explanation.waiting else None
+            on = explanation.waiting
             if explanation.status is TaskStatus.QUEUED:
                 yield self.make_event(EventType.TASK_QUEUED, task, reason=explanation.reason, on=on)
             elif explanation.status is TaskStatus.WAITING:

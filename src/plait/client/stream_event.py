@@ -1,13 +1,17 @@
-"""Events about batches for people and programs, in one vocabulary for JSON lines and SSE."""
+"""The events of a batch, the same in JSON lines and in the event stream: their types and their fields."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import field
 from enum import StrEnum
+from typing import Literal, Required, TypedDict, cast
 
-from plait.client.json_encoding import encode_json, to_iso
+from plait.client.json_encoding import Json, encode_plain, to_iso
 from plait.core.fast_dataclass import dataclass
+from plait.core.settings import Mode, Publish
+from plait.core.status import Category, PauseCause, WaitReason
+from plait.core.task import Attempt, Step
 
 
 class EventType(StrEnum):
@@ -49,6 +53,86 @@ class EventType(StrEnum):
     EXECUTION_LOG = "execution:log"
 
 
+class LogEntry(TypedDict, total=False):
+    """A line of agent output (`text`), or how much was left out (`bytes`)."""
+
+    kind: Required[Literal["activity", "skipped"]]
+    text: str
+    bytes: int
+
+
+class OutputEntry(TypedDict):
+    """A line as it was printed, in `logs --json`."""
+
+    kind: Literal["output"]
+    text: str
+
+
+class GateProgress(TypedDict, total=False):
+    gate: int
+    commit: str
+    merges: int
+    result: Literal["passed", "failed", "lost"]
+    error: str
+    suspects: Sequence[str]
+
+
+class CommonEventFields(TypedDict, total=False):
+    """Fields that the OpenAPI document names, in their JSON names; which event has which is in docs/events.md."""
+
+    agent: str | None
+    by: str | None
+    category: Category | None
+    cause: PauseCause | None
+    commit: str | None
+    conflictsWith: str | None
+    counted: bool | None
+    entrantOf: str | None
+    entry: LogEntry | None
+    error: str | None
+    files: Sequence[str] | None
+    hint: str | None
+    offset: int | None
+    on: WaitReason | None
+    percentage: int | None
+    phase: str | None
+    prUrl: str | None
+    provider: str | None
+    publishing: Literal["started", "done", "failed"] | None
+    question: str | None
+    reason: str | None
+    retryAt: str | None
+    step: Step | None
+    title: str | None
+    until: str | None
+    why: str | None
+
+
+class EventFields(CommonEventFields, total=False):
+    """With the fields of single types of events."""
+
+    again: bool
+    gate: int
+    merges: int
+    branch: str | None
+    command: str | None
+    entrants: Sequence[Json]
+    failed: int
+    gating: GateProgress
+    host: str
+    jobs: Sequence[Json]
+    mode: Mode
+    passed: int
+    pid: int
+    processed: int
+    publish: Publish
+    skipped: int
+    sources: Sequence[str]
+    tasks: int
+    version: str
+    without: Sequence[str]
+
+
 @dataclass(frozen=True, slots=True)
 class StreamEvent:
     """`seq` is that of its record; None: it isn't in the journal. `batch` None: it concerns all."""
@@ -59,13 +143,13 @@ class StreamEvent:
     batch: str | None = None
     task: str | None = None
     attempt: int | None = None
-    data: Mapping[str, object] = field(default_factory=dict)
+    data: EventFields = field(default_factory=EventFields)
 
     def concerns(self, batch: str) -> bool:
         return self.batch is None or self.batch == batch
 
-    def to_json(self) -> dict[str, object]:
-        """`more` never repeats one of the first six keys."""
+    def to_json(self) -> Json:
+        """`data` never repeats the first six keys."""
         return {
             "seq": self.seq,
             "at": to_iso(self.at),
@@ -77,6 +161,13 @@ class StreamEvent:
         }
 
 
+def make_log_event(attempt: Attempt, at: float, offset: int, entry: LogEntry | OutputEntry) -> StreamEvent:
+    """Agent output: it isn't in the journal, and a client that missed some reads it by offset."""
+    step = cast("Step", "gate") if attempt.is_gate else attempt.step
+    data: EventFields = {"step": step, "offset": offset, "entry": cast("LogEntry", entry)}
+    return StreamEvent(None, at, EventType.EXECUTION_LOG, attempt.batch, attempt.task or None, attempt.n, data)
+
+
 def format_json_line(event: StreamEvent) -> str:
     """One line of JSON, whatever texts are in it."""
-    return encode_json(event.to_json()).decode()
+    return encode_plain(event.to_json()).decode()

@@ -1,17 +1,19 @@
-"""Checks before a request to the engine, the order of several requests, and their answers as JSON."""
+"""Checks before a request to the engine, the order of several requests, and their results."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from enum import StrEnum
 from graphlib import TopologicalSorter
 
+from plait.client.json_encoding import api_model
 from plait.client.session import RequestAnswer
 from plait.core.errors import UserError
 from plait.core.explain import explain_status
 from plait.core.requests import ChangeSettings, Request
 from plait.core.state import BatchState, State, TaskState
-from plait.core.status import TaskStatus
+from plait.core.status import BatchStatus, TaskStatus
 from plait.core.views import find_batch_status
 
 # What a retry without names retries; the tasks they blocked follow by themselves.
@@ -68,27 +70,51 @@ def check_agent(batch: BatchState, agent: str) -> None:
 TaskAnswer = tuple[str | None, RequestAnswer]
 
 
-def answer_json(state: State, batch_id: str, result: TaskAnswer) -> dict[str, object]:
-    """`status` and `reason` are current; the `reason` of a refusal, or of a missing answer, explains it."""
+class Outcome(StrEnum):
+    """`accepted`: durable, but no engine has answered yet."""
+
+    GRANTED = "granted"
+    REFUSED = "refused"
+    ACCEPTED = "accepted"
+
+
+_OUTCOMES = {True: Outcome.GRANTED, False: Outcome.REFUSED, None: Outcome.ACCEPTED}
+
+
+@api_model
+class ActionResult:
+    """`status` and `reason` are current; of a refusal, `reason` says why. `tasks` are all that were retried."""
+
+    task_id: str | None
+    result: Outcome
+    reason: str | None
+    status: TaskStatus | BatchStatus | None
+    tasks: list[str]
+
+
+@api_model
+class ActionResults:
+    batch_id: str
+    results: list[ActionResult]
+
+
+def describe_answers(state: State, batch_id: str, results: Sequence[TaskAnswer]) -> ActionResults:
+    return ActionResults(batch_id, [describe_answer(state, batch_id, result) for result in results])
+
+
+def describe_answer(state: State, batch_id: str, result: TaskAnswer) -> ActionResult:
+    """The `reason` of a refusal, or of a missing answer, explains it."""
     name, answer = result
-    words = {True: "granted", False: "refused", None: "accepted"}
     status, reason = _find_status(state, batch_id, name or next(iter(answer.tasks), None))
-    return {
-        "taskId": name,
-        "result": words[answer.granted],
-        "reason": answer.why or reason,
-        "status": status,
-        "tasks": answer.tasks,
-    }
+    return ActionResult(name, _OUTCOMES[answer.granted], answer.why or reason, status, list(answer.tasks))
 
 
-def _find_status(state: State, batch_id: str, name: str | None) -> tuple[str | None, str | None]:
+def _find_status(state: State, batch_id: str, name: str | None) -> tuple[TaskStatus | BatchStatus | None, str | None]:
     batch = state.batches.get(batch_id)
     task = batch.find_task(name) if batch is not None and name is not None else None
     if batch is None:
         return None, None
     if task is None:
-        status, reason = find_batch_status(batch)
-        return status.value, reason
-    stands = explain_status(state, batch, task)
-    return stands.status.value, stands.reason
+        return find_batch_status(batch)
+    explanation = explain_status(state, batch, task)
+    return explanation.status, explanation.reason

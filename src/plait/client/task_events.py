@@ -7,7 +7,7 @@ from typing import assert_never
 
 from plait.client.json_encoding import to_iso
 from plait.client.record_context import RecordContext
-from plait.client.stream_event import EventType, StreamEvent
+from plait.client.stream_event import EventFields, EventType, StreamEvent
 from plait.core.decisions import (
     AnswerAwaited,
     AttemptDecision,
@@ -58,8 +58,14 @@ def map_task_decision(context: RecordContext, decision: TaskDecision) -> Iterato
         case RetryGranted():
             context.update_status(task)
             # `at` is when this was decided, as in every event.
-            again = {"retryAt": to_iso(decision.at), "why": decision.why, "category": decision.category.value}
-            yield context.make_event(EventType.TASK_RETRY, task, **again, counted=decision.counted)
+            yield context.make_event(
+                EventType.TASK_RETRY,
+                task,
+                retryAt=to_iso(decision.at),
+                why=decision.why,
+                category=decision.category,
+                counted=decision.counted,
+            )
         case BackoffEnded():
             yield from context.make_waiting_events([task.place])
         case AnswerAwaited():
@@ -83,23 +89,19 @@ def _map_task_end(
     yield context.make_event(_END_EVENTS[decision.status], task, **_end_fields(context, decision))
     yield from context.make_waiting_events(place for place in task.dependents if not batch.tasks[place].pending_needs)
     yield from context.make_queue_head_events()
-    if context.tracker is not None:
-        yield context.make_event(EventType.BATCH_PROGRESS, **context.tracker.progress())
+    yield from context.make_progress_events()
 
 
-def _end_fields(context: RecordContext, decision: TaskEnded) -> dict[str, object]:
-    how: dict[str, object] = {"reason": decision.reason}
+def _end_fields(context: RecordContext, decision: TaskEnded) -> EventFields:
     match decision.status:
         case TaskStatus.FAILED | TaskStatus.TIMED_OUT:
-            category = decision.category.value if decision.category else None
-            how |= {"error": decision.reason, "category": category}
+            return {"reason": decision.reason, "error": decision.reason, "category": decision.category}
         case TaskStatus.CONFLICTED:
-            how |= {"files": context.before.clash}
+            return {"reason": decision.reason, "files": context.before.clash}
         case TaskStatus.BLOCKED | TaskStatus.SKIPPED:
-            how |= {"by": decision.by}
+            return {"reason": decision.reason, "by": decision.by}
         case _:
-            pass
-    return how
+            return {"reason": decision.reason}
 
 
 def map_attempt_decision(context: RecordContext, decision: AttemptDecision) -> Iterator[StreamEvent]:
@@ -160,7 +162,7 @@ def map_attempt_exit(context: RecordContext, report: AttemptEnd) -> Iterator[Str
 
 def map_conflict_prediction(context: RecordContext, report: ConflictPrediction) -> Iterator[StreamEvent]:
     task, known = context.task, context.before.foreseen
-    if task is None or context.tracker is None:
+    if task is None:
         return
     match report:
         case ConflictPredicted():
@@ -170,7 +172,4 @@ def map_conflict_prediction(context: RecordContext, report: ConflictPrediction) 
         case _:
             assert_never(report)
     if files != known.get(report.other, ()):
-        counts = context.tracker.progress()
-        yield context.make_event(
-            EventType.BATCH_PROGRESS, task, **counts, conflictsWith=report.other or None, files=files
-        )
+        yield from context.make_progress_events(task, conflictsWith=report.other or None, files=files)

@@ -1,12 +1,15 @@
-"""The tasks of the sources as JSON, each with its newest run."""
+"""The tasks of the sources as programs see them, each with its newest run."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
+from typing import TypeVar
 
-from plait.client.api_errors import problem_json
-from plait.client.batch_json import TaskRun, task_run_json
+from plait.client.api_models import Dependency, ProblemDetails, make_dependency, make_problem
+from plait.client.batch_json import TaskRun, describe_run
+from plait.client.json_encoding import api_model
 from plait.client.planning.submission_checks import TaskKey, iter_task_keys
 from plait.client.project_sources import LoadedSources
 from plait.client.task_editor import SavedTask, find_running_copies, hash_version, read_task_file
@@ -21,57 +24,103 @@ from plait.client.task_lookup import (
 )
 from plait.core.errors import PlaitError
 from plait.core.plan import Problem
-from plait.core.state import State
-from plait.core.task import Need, Task
+from plait.core.state import BatchState, State, TaskState
+from plait.core.task import Task
 from plait.sources.source_model import SourceStatus
 from plait.sources.source_set import SourceSet
 from plait.sources.text import to_printable
 
-Json = dict[str, object]
+
+@api_model
+class SourceTask:
+    """`parts`: the tasks of a group. `notEditable`: why it can't be edited."""
+
+    id: str
+    title: str
+    status: SourceStatus
+    source: str | None
+    format: str
+    needs: list[Dependency]
+    touches: list[str]
+    conflicts_with: list[str]
+    phase: str | None
+    priority: int
+    weight: float
+    agent: str | None
+    model: str | None
+    verify: str | None
+    run: str | None
+    parts: list[str]
+    editable: bool
+    not_editable: str | None
+    batch: TaskRun | None
 
 
-def task_list_json(seen: LoadedSources, state: State | None) -> Json:
+@api_model
+class SourceTasks:
+    tasks: list[SourceTask]
+    problems: list[ProblemDetails]
+
+
+@api_model
+class SourceTaskWithText(SourceTask):
+    """`text` is its whole file, and `version` what an edit has to name; null if it can't be edited."""
+
+    body: str
+    text: str | None
+    version: str | None
+    problems: list[ProblemDetails]
+
+
+TaskT = TypeVar("TaskT", bound=SourceTask)
+
+
+def describe_source_tasks(seen: LoadedSources, state: State | None) -> SourceTasks:
     """Every task of the sources, selected or not, and the problems of the sources."""
     problems = dict.fromkeys((*seen.problems, *seen.pile.problems))
-    return {"tasks": tasks_json(seen, state), "problems": [problem_json(problem) for problem in problems]}
-
-
-def tasks_json(seen: LoadedSources, state: State | None) -> list[Json]:
     editable, runs = EditableCheck(seen.place), find_newest_runs(seen.pile, state)
-    return [
-        _task_json(seen.pile, located, editable, state, runs.get(name)) for located, name in _iter_with_keys(seen.pile)
+    tasks = [
+        _describe_task(SourceTask, seen.pile, located, editable.why_not(located), runs.get(name))
+        for located, name in _iter_with_keys(seen.pile)
     ]
+    return SourceTasks(tasks, [make_problem(problem) for problem in problems])
 
 
-def task_json(seen: LoadedSources, name: str, state: State | None) -> Json:
+def describe_source_task(seen: LoadedSources, name: str, state: State | None) -> SourceTaskWithText:
     """One task with its texts; `version` is for an edit of its file. Raises NotFoundError or StateError."""
     located = find_located_task(seen.pile, name)
-    return _full_task_json(seen, located, state, (*seen.problems, *seen.pile.problems))
+    problems = (*seen.problems, *seen.pile.problems)
+    own = (problem for problem in problems if problem.at is not None and problem.at.file == located.file)
+    return _describe_with_text(seen, located, state, tuple(dict.fromkeys(own)))
 
 
-def saved_task_json(saved: SavedTask, state: State | None) -> Json:
+def describe_saved_task(saved: SavedTask, state: State | None) -> SourceTaskWithText:
     """A task that was made or edited, and what a person should know of it."""
-    body = _full_task_json(saved.survey, saved.located, state, ())
     problems = (*find_running_copies(saved.survey.pile, saved.located, state), *saved.problems)
-    return {**body, "version": saved.version, "problems": [problem_json(problem) for problem in problems]}
+    return replace(_describe_with_text(saved.survey, saved.located, state, problems), version=saved.version)
 
 
-def _full_task_json(seen: LoadedSources, told: LocatedTask, state: State | None, problems: Sequence[Problem]) -> Json:
+def _describe_with_text(
+    seen: LoadedSources, told: LocatedTask, state: State | None, problems: Sequence[Problem]
+) -> SourceTaskWithText:
     name = _find_task_key(seen.pile, told.entry.task)
     run = find_newest_runs(seen.pile, state, {name}).get(name)
     text = _read_text(seen, told)
-    own = (problem for problem in problems if problem.at is not None and problem.at.file == told.file)
-    return {
-        **_task_json(seen.pile, told, EditableCheck(seen.place), state, run),
-        "body": get_editable_body(told.file, text)
-        if text is not None
-        else ""
-        if leads_outside(seen, told)
-        else told.source_entry.task.body,
-        "text": None if text is None else to_printable(text),
-        "version": None if text is None else hash_version(text),
-        "problems": [problem_json(problem) for problem in dict.fromkeys(own)],
-    }
+    if text is not None:
+        body = get_editable_body(told.file, text)
+    else:
+        body = "" if leads_outside(seen, told) else told.source_entry.task.body
+    return _describe_task(
+        SourceTaskWithText,
+        seen.pile,
+        told,
+        EditableCheck(seen.place).why_not(told),
+        run,
+        body=body,
+        text=None if text is None else to_printable(text),
+        version=None if text is None else hash_version(text),
+        problems=[make_problem(problem) for problem in problems],
+    )
 
 
 def _read_text(seen: LoadedSources, told: LocatedTask) -> str | None:
@@ -81,32 +130,37 @@ def _read_text(seen: LoadedSources, told: LocatedTask) -> str | None:
     return None
 
 
-def _task_json(
-    pile: SourceSet, told: LocatedTask, editable: EditableCheck, state: State | None, run: TaskRun | None
-) -> Json:
+def _describe_task(
+    model: Callable[..., TaskT],
+    pile: SourceSet,
+    told: LocatedTask,
+    why_not_editable: str | None,
+    run: TaskRun | None,
+    **more: object,
+) -> TaskT:
     entry, task = told.entry, told.entry.task
-    why_not = editable.why_not(told)
-    return {
-        "id": task.id,
-        "title": task.title,
-        "status": _find_source_status(pile, told).value,
-        "source": str(task.origin) if task.origin else None,
-        "format": told.source.format,
-        "needs": [_need_json(need) for need in task.needs],
-        "touches": pile.touches(entry),
-        "conflictsWith": task.conflicts_with,
-        "phase": task.phase,
-        "priority": task.priority,
-        "weight": task.weight,
-        "agent": task.agent,
-        "model": task.model,
-        "verify": task.verify,
-        "run": task.run,
-        "parts": entry.parts,
-        "editable": why_not is None,
-        "notEditable": why_not,
-        "batch": None if run is None or state is None else task_run_json(state, run),
-    }
+    return model(
+        id=task.id,
+        title=task.title,
+        status=_find_source_status(pile, told),
+        source=str(task.origin) if task.origin else None,
+        format=told.source.format,
+        needs=[make_dependency(need) for need in task.needs],
+        touches=list(pile.touches(entry)),
+        conflicts_with=list(task.conflicts_with),
+        phase=task.phase,
+        priority=task.priority,
+        weight=task.weight,
+        agent=task.agent,
+        model=task.model,
+        verify=task.verify,
+        run=task.run,
+        parts=list(entry.parts),
+        editable=why_not_editable is None,
+        not_editable=why_not_editable,
+        batch=run,
+        **more,
+    )
 
 
 def _find_source_status(pile: SourceSet, told: LocatedTask) -> SourceStatus:
@@ -115,28 +169,23 @@ def _find_source_status(pile: SourceSet, told: LocatedTask) -> SourceStatus:
     return SourceStatus.DONE if done and not told.entry.status.is_closed else told.entry.status
 
 
-def _need_json(need: Need) -> Json:
-    at = str(need.at) if need.at else None
-    return {"id": need.on, "kind": need.kind.value, "reason": need.reason, "at": at}
-
-
 def find_newest_runs(
     pile: SourceSet, state: State | None, wanted: set[TaskKey] | None = None
 ) -> dict[TaskKey, TaskRun]:
-    """The newest batch of each task (or of those wanted), by source position."""
+    """The run of each task (or of those wanted) in the newest batch that has it, by source position."""
     if state is None:
         return {}
     left = {name for _, name in _iter_with_keys(pile)} if wanted is None else set(wanted)
-    found: dict[TaskKey, TaskRun] = {}
+    found: dict[TaskKey, tuple[BatchState, TaskState]] = {}
     for batch in sorted(state.batches.values(), key=lambda batch: -batch.order):
         if not left:
             break
         asked = (task.task for task in batch.tasks if task.task.entrant is None)
         for name, task in iter_task_keys(asked, batch.sources):
             if name in left:
-                found[name] = TaskRun(batch, batch.tasks[batch.index[task.id]])
+                found[name] = (batch, batch.tasks[batch.index[task.id]])
         left -= found.keys()
-    return found
+    return {name: describe_run(state, batch, task) for name, (batch, task) in found.items()}
 
 
 def _iter_with_keys(pile: SourceSet) -> Iterator[tuple[LocatedTask, TaskKey]]:

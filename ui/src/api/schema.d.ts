@@ -752,8 +752,30 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        /** AgentShape */
-        AgentShape: {
+        /**
+         * ActionResult
+         * @description `status` and `reason` are current; of a refusal, `reason` says why. `tasks` are all that were retried.
+         */
+        ActionResult: {
+            /** Reason */
+            reason: string | null;
+            result: components["schemas"]["Outcome"];
+            /** Status */
+            status: components["schemas"]["TaskStatus"] | components["schemas"]["BatchStatus"] | null;
+            /** Taskid */
+            taskId: string | null;
+            /** Tasks */
+            tasks: string[];
+        };
+        /** ActionResults */
+        ActionResults: {
+            /** Batchid */
+            batchId: string;
+            /** Results */
+            results: components["schemas"]["ActionResult"][];
+        };
+        /** AgentDetails */
+        AgentDetails: {
             /** Account */
             account: string | null;
             /** Available */
@@ -764,7 +786,7 @@ export interface components {
             description: string;
             /** Install */
             install: string | null;
-            login: components["schemas"]["Login"];
+            login: components["schemas"]["LoginDetails"];
             /** Model */
             model: string | null;
             /** Name */
@@ -782,14 +804,7 @@ export interface components {
         /** Agents */
         Agents: {
             /** Agents */
-            agents: components["schemas"]["AgentShape"][];
-        };
-        /** Answered */
-        Answered: {
-            /** Batchid */
-            batchId: string;
-            /** Results */
-            results: components["schemas"]["Result"][];
+            agents: components["schemas"]["AgentDetails"][];
         };
         /**
          * ApproveBody
@@ -801,6 +816,29 @@ export interface components {
              * @default false
              */
             all?: boolean;
+        };
+        /**
+         * AttemptSummary
+         * @description An attempt. `completedAt` null: it is running.
+         */
+        AttemptSummary: {
+            /** Agent */
+            agent: string;
+            /** Attempt */
+            attempt: number;
+            category: components["schemas"]["Category"] | null;
+            /** Completedat */
+            completedAt: string | null;
+            /** Detail */
+            detail: string | null;
+            endedFor: components["schemas"]["EndWhy"] | null;
+            /** Exitcode */
+            exitCode: number | null;
+            /** Retriedfor */
+            retriedFor: string | null;
+            /** Startedat */
+            startedAt: string;
+            step: components["schemas"]["Step"];
         };
         /**
          * Batch
@@ -904,52 +942,13 @@ export interface components {
             unshipped: string | null;
         };
         /**
-         * BatchListed
-         * @description An item of a list; without `tasks` if `?tasks=false`.
-         */
-        BatchListed: {
-            /** Base */
-            base: string | null;
-            /** Branch */
-            branch: string | null;
-            /** Completedat */
-            completedAt: string | null;
-            cost: components["schemas"]["Cost"];
-            /** Createdat */
-            createdAt: string;
-            /** Eta */
-            eta: string | null;
-            /** Hint */
-            hint: string | null;
-            /** Id */
-            id: string;
-            mode: components["schemas"]["Mode"];
-            /** Prurl */
-            prUrl: string | null;
-            progress: components["schemas"]["Progress"];
-            /** Projectid */
-            projectId: string | null;
-            /** Reason */
-            reason: string;
-            settings: components["schemas"]["BatchSettings"];
-            /** Shipped */
-            shipped: string | null;
-            /** Startedat */
-            startedAt: string | null;
-            status: components["schemas"]["BatchStatus"];
-            /** Tasks */
-            tasks?: components["schemas"]["BatchTask"][] | null;
-            /** Unshipped */
-            unshipped: string | null;
-        };
-        /**
          * BatchSettings
          * @description Durations in seconds.
          */
         BatchSettings: {
             /** Agents */
             agents: string[];
-            budget: components["schemas"]["BudgetShape"] | null;
+            budget: components["schemas"]["BudgetLimits"] | null;
             conflictBehavior: components["schemas"]["OnConflict"];
             /** Fallback */
             fallback: string[];
@@ -974,7 +973,7 @@ export interface components {
             retries: number;
             /** Stoponfailure */
             stopOnFailure: boolean;
-            taskBudget: components["schemas"]["BudgetShape"] | null;
+            taskBudget: components["schemas"]["BudgetLimits"] | null;
             /** Timeout */
             timeout: number;
             /** Verify */
@@ -1011,7 +1010,7 @@ export interface components {
             /** Error */
             error: string | null;
             /** Foreseen */
-            foreseen: components["schemas"]["Foreseen"][];
+            foreseen: components["schemas"]["PredictedConflict"][];
             /** Needsyou */
             needsYou: boolean;
             /** Phase */
@@ -1039,24 +1038,15 @@ export interface components {
          */
         Batches: {
             /** Batches */
-            batches: components["schemas"]["BatchListed"][];
-            engine: components["schemas"]["EngineSeen"] | null;
+            batches: components["schemas"]["ListedBatch"][];
+            engine: components["schemas"]["EngineStatus"] | null;
         };
-        /** BudgetShape */
-        BudgetShape: {
+        /** BudgetLimits */
+        BudgetLimits: {
             /** Tokens */
             tokens: number | null;
             /** Usd */
             usd: number | null;
-        };
-        /**
-         * BulkAnswered
-         * @description In the order of `taskIds`.
-         */
-        BulkAnswered: {
-            action: components["schemas"]["TaskAction"];
-            /** Results */
-            results: components["schemas"]["BulkResult"][];
         };
         /**
          * BulkBody
@@ -1094,6 +1084,33 @@ export interface components {
             taskId: string;
             /** Tasks */
             tasks: string[];
+        };
+        /**
+         * BulkResults
+         * @description In the order of `taskIds`.
+         */
+        BulkResults: {
+            action: components["schemas"]["TaskAction"];
+            /** Results */
+            results: components["schemas"]["BulkResult"][];
+        };
+        /**
+         * CallerDetails
+         * @description `access`: everything, or read-only. `by`: how the caller authenticated; null: without authentication. `page` changes with
+         *     the built page; null: it was not built.
+         */
+        CallerDetails: {
+            /**
+             * Access
+             * @enum {string}
+             */
+            access: "all" | "look";
+            /** By */
+            by: ("token" | "cookie") | null;
+            /** Page */
+            page: string | null;
+            /** Version */
+            version: string;
         };
         /**
          * Category
@@ -1229,7 +1246,7 @@ export interface components {
             gateTimeout: number;
             /** Given */
             given: {
-                [key: string]: components["schemas"]["GivenShape"];
+                [key: string]: components["schemas"]["SettingOrigin"];
             };
             /**
              * Hooks
@@ -1316,7 +1333,7 @@ export interface components {
                 [key: string]: components["schemas"]["JsonValue"];
             };
             /** Notes */
-            notes: components["schemas"]["Problem"][];
+            notes: components["schemas"]["ProblemDetails"][];
             /**
              * Notifybell
              * @description ring the terminal's bell when a batch that is watched there has ended or needs you
@@ -1616,33 +1633,12 @@ export interface components {
          */
         ConflictKind: "content" | "add/add" | "modify/delete" | "rename" | "binary" | "file/directory" | "mode" | "submodule" | "other";
         /**
-         * ConflictMet
+         * ConflictSummary
          * @description `with` is the commit of the batch branch that it was merged onto.
          */
-        ConflictMet: {
+        ConflictSummary: {
             /** Files */
             files: string[];
-            /** With */
-            with: string;
-        };
-        /**
-         * ConflictShape
-         * @description `with` is the commit of the batch branch that the change from `base` to `tip` was merged onto. `more`: number of
-         *     files that are left out.
-         */
-        ConflictShape: {
-            /** Base */
-            base: string;
-            /** Batchid */
-            batchId: string;
-            /** Files */
-            files: components["schemas"]["ConflictFile"][];
-            /** More */
-            more: number;
-            /** Taskid */
-            taskId: string;
-            /** Tip */
-            tip: string;
             /** With */
             with: string;
         };
@@ -1659,8 +1655,8 @@ export interface components {
              */
             times?: number;
         };
-        /** ContestShape */
-        ContestShape: {
+        /** ContestResult */
+        ContestResult: {
             /** Entrants */
             entrants: components["schemas"]["Entrant"][];
             /** Why */
@@ -1674,10 +1670,10 @@ export interface components {
             usd: number;
         };
         /**
-         * Created
+         * CreatedBatch
          * @description `problems` are warnings. `accepted`: durable, but no engine has taken it yet.
          */
-        Created: {
+        CreatedBatch: {
             /** Accepted */
             accepted: boolean;
             /** Branch */
@@ -1688,7 +1684,7 @@ export interface components {
             id: string;
             mode: components["schemas"]["Mode"];
             /** Problems */
-            problems: components["schemas"]["Problem"][];
+            problems: components["schemas"]["ProblemDetails"][];
             status: components["schemas"]["BatchStatus"];
             /** Tasks */
             tasks: components["schemas"]["CreatedTask"][];
@@ -1704,36 +1700,37 @@ export interface components {
             title: string;
         };
         /**
+         * Dependency
+         * @description `at` is where it is declared: `file:line`.
+         */
+        Dependency: {
+            /** At */
+            at: string | null;
+            /** Id */
+            id: string;
+            kind: components["schemas"]["NeedKind"];
+            /** Reason */
+            reason: string;
+        };
+        /**
+         * DependencyStatus
+         * @description `status` null: it is not in this batch.
+         */
+        DependencyStatus: {
+            /** At */
+            at: string | null;
+            /** Id */
+            id: string;
+            kind: components["schemas"]["NeedKind"];
+            /** Reason */
+            reason: string;
+            status: components["schemas"]["TaskStatus"] | null;
+        };
+        /**
          * DiffFormat
          * @enum {string}
          */
         DiffFormat: "text" | "json";
-        /**
-         * DiffShape
-         * @description `cut`: the diff is longer; format=text has all of it. `tip` null: files that are being written.
-         */
-        DiffShape: {
-            /** Attempt */
-            attempt: number | null;
-            /** Base */
-            base: string;
-            /** Batchid */
-            batchId: string;
-            /** Cut */
-            cut: boolean;
-            /** Diff */
-            diff: string;
-            /** Files */
-            files: components["schemas"]["ChangedFile"][];
-            /** Minus */
-            minus: number;
-            /** Plus */
-            plus: number;
-            /** Taskid */
-            taskId: string | null;
-            /** Tip */
-            tip: string | null;
-        };
         /** Diffstat */
         Diffstat: {
             /** Added */
@@ -1765,10 +1762,10 @@ export interface components {
          */
         EndWhy: "cancel" | "drop" | "blocked" | "stop" | "timeout" | "idle" | "feedback";
         /**
-         * EngineSeen
+         * EngineStatus
          * @description `trouble`: what keeps it from working, such as a full disk; null if nothing does.
          */
-        EngineSeen: {
+        EngineStatus: {
             /** Pid */
             pid: number;
             /** Since */
@@ -1797,21 +1794,6 @@ export interface components {
             verdict: string;
         };
         /**
-         * Entry
-         * @description A line of agent output (`text`), or how much was left out (`bytes`).
-         */
-        Entry: {
-            /** Bytes */
-            bytes?: number | null;
-            /**
-             * Kind
-             * @enum {string}
-             */
-            kind: "activity" | "skipped";
-            /** Text */
-            text?: string | null;
-        };
-        /**
          * Error
          * @description `field`: the invalid field of the request; `state`: the state that prevents it.
          */
@@ -1826,7 +1808,7 @@ export interface components {
             /** Hint */
             hint: string | null;
             /** Problems */
-            problems: components["schemas"]["Wrong"][] | null;
+            problems: components["schemas"]["FieldProblem"][] | null;
             /**
              * State
              * @description The state that prevents it
@@ -1834,10 +1816,10 @@ export interface components {
             state: string | null;
         };
         /**
-         * EventShape
+         * Event
          * @description The first six fields are always present, the others by `type` as in docs/events.md; more may be added.
          */
-        EventShape: {
+        Event: {
             /** Agent */
             agent?: string | null;
             /** At */
@@ -1858,7 +1840,7 @@ export interface components {
             counted?: boolean | null;
             /** Entrantof */
             entrantOf?: string | null;
-            entry?: components["schemas"]["Entry"] | null;
+            entry?: components["schemas"]["LogEntry"] | null;
             /** Error */
             error?: string | null;
             /** Files */
@@ -1901,7 +1883,7 @@ export interface components {
         };
         /**
          * EventType
-         * @description The whole vocabulary. The words are relied upon.
+         * @description All types of events. The values are public.
          * @enum {string}
          */
         EventType: "batch:created" | "batch:started" | "batch:progress" | "batch:paused" | "batch:unpaused" | "batch:merging" | "batch:gating" | "batch:completed" | "batch:failed" | "batch:cancelled" | "batch:jobs" | "batch:contest" | "batch:task:queued" | "batch:task:waiting" | "batch:task:started" | "batch:task:phase" | "batch:task:needs_input" | "batch:task:verifying" | "batch:task:verified" | "batch:task:merged" | "batch:task:conflicted" | "batch:task:completed" | "batch:task:failed" | "batch:task:timed_out" | "batch:task:blocked" | "batch:task:skipped" | "batch:task:cancelled" | "batch:task:interrupted" | "batch:task:retry" | "limit:opened" | "limit:closed" | "engine:taken" | "engine:released" | "execution:log";
@@ -1911,16 +1893,16 @@ export interface components {
          */
         Explanation: {
             /** Attempts */
-            attempts: components["schemas"]["Try"][];
+            attempts: components["schemas"]["AttemptSummary"][];
             /** Batchid */
             batchId: string;
-            conflict: components["schemas"]["ConflictMet"] | null;
-            contest: components["schemas"]["ContestShape"] | null;
+            conflict: components["schemas"]["ConflictSummary"] | null;
+            contest: components["schemas"]["ContestResult"] | null;
             /** Needs */
-            needs: components["schemas"]["NeedStanding"][];
+            needs: components["schemas"]["DependencyStatus"][];
             /** Reason */
             reason: string;
-            result: components["schemas"]["ResultShape"] | null;
+            result: components["schemas"]["TaskResult"] | null;
             /** Source */
             source: string | null;
             status: components["schemas"]["TaskStatus"];
@@ -1938,20 +1920,53 @@ export interface components {
             text: string;
         };
         /**
-         * Foreseen
-         * @description A predicted conflict; `taskId` null: with the batch branch.
+         * FieldProblem
+         * @description `field` null: it is not about a single field.
          */
-        Foreseen: {
-            /** Files */
-            files: string[];
-            /** Taskid */
-            taskId: string | null;
+        FieldProblem: {
+            /** Field */
+            field: string | null;
+            /** File */
+            file: string | null;
+            /** Hint */
+            hint: string | null;
+            /** Line */
+            line: number | null;
+            /** Message */
+            message: string;
+            severity: components["schemas"]["Severity"];
         };
         /**
-         * GateSeen
+         * FullDiff
+         * @description `cut`: the diff is longer; format=text has all of it. `tip` null: files that are being written.
+         */
+        FullDiff: {
+            /** Attempt */
+            attempt: number | null;
+            /** Base */
+            base: string;
+            /** Batchid */
+            batchId: string;
+            /** Cut */
+            cut: boolean;
+            /** Diff */
+            diff: string;
+            /** Files */
+            files: components["schemas"]["ChangedFile"][];
+            /** Minus */
+            minus: number;
+            /** Plus */
+            plus: number;
+            /** Taskid */
+            taskId: string | null;
+            /** Tip */
+            tip: string | null;
+        };
+        /**
+         * GateResult
          * @description `passed` null: it is running, or its result is unknown.
          */
-        GateSeen: {
+        GateResult: {
             /** Commit */
             commit: string;
             /** Gate */
@@ -1959,23 +1974,8 @@ export interface components {
             /** Passed */
             passed: boolean | null;
         };
-        /**
-         * GivenShape
-         * @description `hidden`: a saved value is overridden by a stronger layer. `problem`: why the saved value is invalid.
-         */
-        GivenShape: {
-            /** At */
-            at: string | null;
-            /** Hidden */
-            hidden: boolean;
-            layer: components["schemas"]["Layer"];
-            /** Problem */
-            problem: string | null;
-            /** Saved */
-            saved: boolean;
-        };
-        /** GraphShape */
-        GraphShape: {
+        /** Graph */
+        Graph: {
             /** Batchid */
             batchId: string;
             /** Conflicts */
@@ -2012,6 +2012,60 @@ export interface components {
          */
         Layer: "default" | "user" | "repository" | "saved" | "environment" | "flag";
         /**
+         * ListedBatch
+         * @description An item of a list; without `tasks` if `?tasks=false`.
+         */
+        ListedBatch: {
+            /** Base */
+            base: string | null;
+            /** Branch */
+            branch: string | null;
+            /** Completedat */
+            completedAt: string | null;
+            cost: components["schemas"]["Cost"];
+            /** Createdat */
+            createdAt: string;
+            /** Eta */
+            eta: string | null;
+            /** Hint */
+            hint: string | null;
+            /** Id */
+            id: string;
+            mode: components["schemas"]["Mode"];
+            /** Prurl */
+            prUrl: string | null;
+            progress: components["schemas"]["Progress"];
+            /** Projectid */
+            projectId: string | null;
+            /** Reason */
+            reason: string;
+            settings: components["schemas"]["BatchSettings"];
+            /** Shipped */
+            shipped: string | null;
+            /** Startedat */
+            startedAt: string | null;
+            status: components["schemas"]["BatchStatus"];
+            /** Tasks */
+            tasks?: components["schemas"]["BatchTask"][] | null;
+            /** Unshipped */
+            unshipped: string | null;
+        };
+        /**
+         * LogEntry
+         * @description A line of agent output (`text`), or how much was left out (`bytes`).
+         */
+        LogEntry: {
+            /** Bytes */
+            bytes?: number | null;
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "activity" | "skipped";
+            /** Text */
+            text?: string | null;
+        };
+        /**
          * LogFormat
          * @enum {string}
          */
@@ -2021,31 +2075,13 @@ export interface components {
          * @enum {string}
          */
         LoggedIn: "yes" | "no" | "unknown";
-        /** Login */
-        Login: {
+        /** LoginDetails */
+        LoginDetails: {
             /** By */
             by: string | null;
             /** How */
             how: string | null;
             loggedIn: components["schemas"]["LoggedIn"];
-        };
-        /**
-         * Me
-         * @description `access`: everything, or read-only. `by`: how the caller authenticated; null: without authentication. `page` changes with
-         *     the built page; null: it was not built.
-         */
-        Me: {
-            /**
-             * Access
-             * @enum {string}
-             */
-            access: "all" | "look";
-            /** By */
-            by: ("token" | "cookie") | null;
-            /** Page */
-            page: string | null;
-            /** Version */
-            version: string;
         };
         /**
          * Mode
@@ -2058,33 +2094,6 @@ export interface components {
          * @enum {string}
          */
         NeedKind: "need" | "chain" | "entrant";
-        /**
-         * NeedShape
-         * @description `at` is where it is declared: `file:line`.
-         */
-        NeedShape: {
-            /** At */
-            at: string | null;
-            /** Id */
-            id: string;
-            kind: components["schemas"]["NeedKind"];
-            /** Reason */
-            reason: string;
-        };
-        /**
-         * NeedStanding
-         * @description `status` null: it is not in this batch.
-         */
-        NeedStanding: {
-            /** At */
-            at: string | null;
-            /** Id */
-            id: string;
-            kind: components["schemas"]["NeedKind"];
-            /** Reason */
-            reason: string;
-            status: components["schemas"]["TaskStatus"] | null;
-        };
         /** NewTask */
         NewTask: {
             /** Agent */
@@ -2163,23 +2172,6 @@ export interface components {
          * @enum {string}
          */
         Permission: "full" | "edits" | "own";
-        /** PhaseShape */
-        PhaseShape: {
-            /** After */
-            after: string[];
-            /** Gate */
-            gate: number | null;
-            /** Id */
-            id: string;
-            /** Openswith */
-            opensWith: string | null;
-            /** Settled */
-            settled: number;
-            /** Title */
-            title: string;
-            /** Total */
-            total: number;
-        };
         /**
          * PlanBody
          * @description `taskIds` omitted: every incomplete task. All else as for a new batch.
@@ -2205,11 +2197,11 @@ export interface components {
             withNeeds?: boolean;
         };
         /**
-         * PlanShape
+         * PlanDetails
          * @description As `plan --json`. Without a plan there are no tasks, and the problems say why; with one and an error, it can't be
          *     started now. `eta` (in seconds) and `cost` are present if history allows an estimate.
          */
-        PlanShape: {
+        PlanDetails: {
             /** Conflicts */
             conflicts: components["schemas"]["SharedFile"][];
             cost: components["schemas"]["Cost"] | null;
@@ -2218,13 +2210,30 @@ export interface components {
             /** Eta */
             eta: number | null;
             /** Phases */
-            phases: components["schemas"]["PhaseShape"][];
+            phases: components["schemas"]["PlanPhase"][];
             /** Problems */
-            problems: components["schemas"]["Problem"][];
+            problems: components["schemas"]["ProblemDetails"][];
             /** Tasks */
             tasks: components["schemas"]["PlanTask"][];
             /** Waves */
             waves: string[][];
+        };
+        /** PlanPhase */
+        PlanPhase: {
+            /** After */
+            after: string[];
+            /** Gate */
+            gate: number | null;
+            /** Id */
+            id: string;
+            /** Openswith */
+            opensWith: string | null;
+            /** Settled */
+            settled: number;
+            /** Title */
+            title: string;
+            /** Total */
+            total: number;
         };
         /** PlanTask */
         PlanTask: {
@@ -2235,7 +2244,7 @@ export interface components {
             /** Id */
             id: string;
             /** Needs */
-            needs: components["schemas"]["NeedShape"][];
+            needs: components["schemas"]["Dependency"][];
             /** Phase */
             phase: string | null;
             /** Source */
@@ -2249,6 +2258,16 @@ export interface components {
             wave: number;
             /** Weight */
             weight: number;
+        };
+        /**
+         * PredictedConflict
+         * @description A predicted conflict; `taskId` null: with the batch branch.
+         */
+        PredictedConflict: {
+            /** Files */
+            files: string[];
+            /** Taskid */
+            taskId: string | null;
         };
         /**
          * Preferences
@@ -2360,7 +2379,7 @@ export interface components {
             gateTimeout: number;
             /** Given */
             given: {
-                [key: string]: components["schemas"]["GivenShape"];
+                [key: string]: components["schemas"]["SettingOrigin"];
             };
             /**
              * Hooks
@@ -2718,20 +2737,11 @@ export interface components {
         PreferencesPatch: {
             [key: string]: components["schemas"]["JsonValue"];
         };
-        /** PreferencesSchema */
-        PreferencesSchema: {
-            /** Settings */
-            settings: components["schemas"]["SettingShape"][];
-            /** Tables */
-            tables: {
-                [key: string]: string;
-            };
-        };
         /**
-         * Problem
+         * ProblemDetails
          * @description What is wrong, where, and the way out.
          */
-        Problem: {
+        ProblemDetails: {
             /** File */
             file: string | null;
             /** Hint */
@@ -2785,10 +2795,10 @@ export interface components {
             url?: string | null;
         };
         /**
-         * ProjectShape
+         * ProjectDetails
          * @description `url` null: a checkout on the server's machine. `default`: used if no project is named.
          */
-        ProjectShape: {
+        ProjectDetails: {
             /** Default */
             default: boolean;
             /** Id */
@@ -2803,7 +2813,7 @@ export interface components {
         /** Projects */
         Projects: {
             /** Projects */
-            projects: components["schemas"]["ProjectShape"][];
+            projects: components["schemas"]["ProjectDetails"][];
         };
         /**
          * Publish
@@ -2812,12 +2822,32 @@ export interface components {
          */
         Publish: "off" | "push" | "pr" | "draft";
         /**
-         * PullRequest
+         * PublishResults
+         * @description `underWay`: the batch has `prUrl` when it is done.
+         */
+        PublishResults: {
+            /** Batchid */
+            batchId: string;
+            /** Branch */
+            branch: string | null;
+            /** Commit */
+            commit: string | null;
+            /** Prurl */
+            prUrl: string | null;
+            /** Results */
+            results: components["schemas"]["ActionResult"][];
+            /** Underway */
+            underWay: boolean;
+            /** Unshipped */
+            unshipped: string | null;
+        };
+        /**
+         * PullRequestPreview
          * @description `title` and `body` are what would be sent now, `own` what plait would write by itself. `target` null: only the
          *     remote knows it. `shipped`: the branch is published as it is. `why` says why no pull request can be opened, as far
          *     as that can be told without a network; with `canPush`, the branch can be pushed all the same.
          */
-        PullRequest: {
+        PullRequestPreview: {
             /** Batchid */
             batchId: string;
             /** Body */
@@ -2830,7 +2860,7 @@ export interface components {
             canPush: boolean;
             /** Hint */
             hint: string | null;
-            own: components["schemas"]["PullText"];
+            own: components["schemas"]["PullRequestTexts"];
             /** Shipped */
             shipped: boolean;
             /** Target */
@@ -2844,47 +2874,12 @@ export interface components {
             /** Why */
             why: string | null;
         };
-        /** PullText */
-        PullText: {
+        /** PullRequestTexts */
+        PullRequestTexts: {
             /** Body */
             body: string;
             /** Title */
             title: string;
-        };
-        /**
-         * Result
-         * @description `status` and `reason` are current; of a refusal, `reason` says why. `tasks` are all that were retried.
-         */
-        Result: {
-            /** Reason */
-            reason: string | null;
-            result: components["schemas"]["Outcome"];
-            /** Status */
-            status: components["schemas"]["TaskStatus"] | components["schemas"]["BatchStatus"] | null;
-            /** Taskid */
-            taskId: string | null;
-            /** Tasks */
-            tasks: string[];
-        };
-        /** ResultShape */
-        ResultShape: {
-            /** Branch */
-            branch: string | null;
-            /** Commit */
-            commit: string | null;
-            /** Files */
-            files: string[];
-            gate: components["schemas"]["GateSeen"] | null;
-            /** Place */
-            place: number | null;
-            /** Published */
-            published: string | null;
-            /** Ref */
-            ref: string | null;
-            /** Tip */
-            tip: string | null;
-            /** Worktreepath */
-            worktreePath: string | null;
         };
         /**
          * RetryBody
@@ -2895,10 +2890,10 @@ export interface components {
             agent?: string | null;
         };
         /**
-         * RetryShape
+         * ScheduledRetry
          * @description Only a counted one uses up a retry.
          */
-        RetryShape: {
+        ScheduledRetry: {
             /** At */
             at: string;
             category: components["schemas"]["Category"];
@@ -2910,48 +2905,10 @@ export interface components {
             why: string;
         };
         /**
-         * Run
-         * @description The status of a task in the newest batch that has it; `taskId` is its id in that batch.
-         *
-         *     `needsYou`: it waits for an answer, an approval or a decision. `review`: it is done, and its batch branch isn't
-         *     published.
-         */
-        Run: {
-            /** Agent */
-            agent: string | null;
-            /** Attempt */
-            attempt: number;
-            /** Batchid */
-            batchId: string;
-            category: components["schemas"]["Category"] | null;
-            /** Commit */
-            commit: string | null;
-            /** Completedat */
-            completedAt: string | null;
-            cost: components["schemas"]["Cost"];
-            diffstat: components["schemas"]["Diffstat"] | null;
-            /** Needsyou */
-            needsYou: boolean;
-            /** Phase */
-            phase: string | null;
-            /** Reason */
-            reason: string;
-            /** Review */
-            review: boolean;
-            /** Shipped */
-            shipped: boolean;
-            /** Startedat */
-            startedAt: string | null;
-            status: components["schemas"]["TaskStatus"];
-            /** Taskid */
-            taskId: string;
-            waiting: components["schemas"]["WaitReason"] | null;
-        };
-        /**
-         * SettingShape
+         * SettingDetails
          * @description `kind` suggests a form field; `allowed` describes the allowed values.
          */
-        SettingShape: {
+        SettingDetails: {
             /** About */
             about: string;
             /** Allowed */
@@ -2960,20 +2917,41 @@ export interface components {
             canBeSaved: boolean;
             /** Choices */
             choices: string[];
-            default: components["schemas"]["JsonValue"];
+            /** Default */
+            default: unknown;
             /** Key */
             key: string;
-            /**
-             * Kind
-             * @enum {string}
-             */
-            kind: "text" | "switch" | "table" | "duration" | "size" | "amount" | "number" | "choice" | "choices" | "list";
+            kind: components["schemas"]["ValueKind"];
             /** Name */
             name: string;
             /** Table */
             table: string;
             /** Variable */
             variable: string;
+        };
+        /**
+         * SettingOrigin
+         * @description `hidden`: a saved value is overridden by a stronger layer. `problem`: why the saved value is invalid.
+         */
+        SettingOrigin: {
+            /** At */
+            at: string | null;
+            /** Hidden */
+            hidden: boolean;
+            layer: components["schemas"]["Layer"];
+            /** Problem */
+            problem: string | null;
+            /** Saved */
+            saved: boolean;
+        };
+        /** SettingsForm */
+        SettingsForm: {
+            /** Settings */
+            settings: components["schemas"]["SettingDetails"][];
+            /** Tables */
+            tables: {
+                [key: string]: string;
+            };
         };
         /**
          * Severity
@@ -3014,26 +2992,6 @@ export interface components {
             title?: string | null;
         };
         /**
-         * Shipped
-         * @description `underWay`: the batch has `prUrl` when it is done.
-         */
-        Shipped: {
-            /** Batchid */
-            batchId: string;
-            /** Branch */
-            branch: string | null;
-            /** Commit */
-            commit: string | null;
-            /** Prurl */
-            prUrl: string | null;
-            /** Results */
-            results: components["schemas"]["Result"][];
-            /** Underway */
-            underWay: boolean;
-            /** Unshipped */
-            unshipped: string | null;
-        };
-        /**
          * SourceStatus
          * @description The status of a task in its source; the values are shown to people and programs.
          * @enum {string}
@@ -3046,7 +3004,7 @@ export interface components {
         SourceTask: {
             /** Agent */
             agent: string | null;
-            batch: components["schemas"]["Run"] | null;
+            batch: components["schemas"]["TaskRun"] | null;
             /** Conflictswith */
             conflictsWith: string[];
             /** Editable */
@@ -3058,7 +3016,7 @@ export interface components {
             /** Model */
             model: string | null;
             /** Needs */
-            needs: components["schemas"]["NeedShape"][];
+            needs: components["schemas"]["Dependency"][];
             /** Noteditable */
             notEditable: string | null;
             /** Parts */
@@ -3082,15 +3040,67 @@ export interface components {
             weight: number;
         };
         /**
-         * SpanKind
-         * @enum {string}
+         * SourceTaskWithText
+         * @description `text` is its whole file, and `version` what an edit has to name; null if it can't be edited.
          */
-        SpanKind: "write" | "verify" | "merge" | "gate" | "pause" | "rebuild" | "publish";
+        SourceTaskWithText: {
+            /** Agent */
+            agent: string | null;
+            batch: components["schemas"]["TaskRun"] | null;
+            /** Body */
+            body: string;
+            /** Conflictswith */
+            conflictsWith: string[];
+            /** Editable */
+            editable: boolean;
+            /** Format */
+            format: string;
+            /** Id */
+            id: string;
+            /** Model */
+            model: string | null;
+            /** Needs */
+            needs: components["schemas"]["Dependency"][];
+            /** Noteditable */
+            notEditable: string | null;
+            /** Parts */
+            parts: string[];
+            /** Phase */
+            phase: string | null;
+            /** Priority */
+            priority: number;
+            /** Problems */
+            problems: components["schemas"]["ProblemDetails"][];
+            /** Run */
+            run: string | null;
+            /** Source */
+            source: string | null;
+            status: components["schemas"]["SourceStatus"];
+            /** Text */
+            text: string | null;
+            /** Title */
+            title: string;
+            /** Touches */
+            touches: string[];
+            /** Verify */
+            verify: string | null;
+            /** Version */
+            version: string | null;
+            /** Weight */
+            weight: number;
+        };
+        /** SourceTasks */
+        SourceTasks: {
+            /** Problems */
+            problems: components["schemas"]["ProblemDetails"][];
+            /** Tasks */
+            tasks: components["schemas"]["SourceTask"][];
+        };
         /**
-         * SpanShape
+         * Span
          * @description `completedAt` null: it hasn't ended. `result` of an attempt is its category.
          */
-        SpanShape: {
+        Span: {
             /** Agent */
             agent: string | null;
             /** Completedat */
@@ -3107,14 +3117,10 @@ export interface components {
             startedAt: string;
         };
         /**
-         * Standing
-         * @description Of `tasks`, the requested ones.
+         * SpanKind
+         * @enum {string}
          */
-        Standing: {
-            batch: components["schemas"]["BatchHead"];
-            /** Tasks */
-            tasks: components["schemas"]["Run"][];
-        };
+        SpanKind: "write" | "verify" | "merge" | "gate" | "pause" | "rebuild" | "publish";
         /**
          * Step
          * @description One stage of a task. Attempts are made at write and verify; merging is the batch's own work.
@@ -3126,6 +3132,27 @@ export interface components {
          * @enum {string}
          */
         TaskAction: "cancel" | "retry" | "drop" | "approve" | "feedback";
+        /**
+         * TaskConflict
+         * @description `with` is the commit of the batch branch that the change from `base` to `tip` was merged onto. `more`: number of
+         *     files that are left out.
+         */
+        TaskConflict: {
+            /** Base */
+            base: string;
+            /** Batchid */
+            batchId: string;
+            /** Files */
+            files: components["schemas"]["ConflictFile"][];
+            /** More */
+            more: number;
+            /** Taskid */
+            taskId: string;
+            /** Tip */
+            tip: string;
+            /** With */
+            with: string;
+        };
         /**
          * TaskEdit
          * @description `version` is the one that was read, so that later changes are not overwritten.
@@ -3160,6 +3187,73 @@ export interface components {
             /** Weight */
             weight?: string | number | null;
         };
+        /** TaskResult */
+        TaskResult: {
+            /** Branch */
+            branch: string | null;
+            /** Commit */
+            commit: string | null;
+            /** Files */
+            files: string[];
+            gate: components["schemas"]["GateResult"] | null;
+            /** Place */
+            place: number | null;
+            /** Published */
+            published: string | null;
+            /** Ref */
+            ref: string | null;
+            /** Tip */
+            tip: string | null;
+            /** Worktreepath */
+            worktreePath: string | null;
+        };
+        /**
+         * TaskRun
+         * @description The status of a task in the newest batch that has it; `taskId` is its id in that batch.
+         *
+         *     `needsYou`: it waits for an answer, an approval or a decision. `review`: it is done, and its batch branch isn't
+         *     published.
+         */
+        TaskRun: {
+            /** Agent */
+            agent: string | null;
+            /** Attempt */
+            attempt: number;
+            /** Batchid */
+            batchId: string;
+            category: components["schemas"]["Category"] | null;
+            /** Commit */
+            commit: string | null;
+            /** Completedat */
+            completedAt: string | null;
+            cost: components["schemas"]["Cost"];
+            diffstat: components["schemas"]["Diffstat"] | null;
+            /** Needsyou */
+            needsYou: boolean;
+            /** Phase */
+            phase: string | null;
+            /** Reason */
+            reason: string;
+            /** Review */
+            review: boolean;
+            /** Shipped */
+            shipped: boolean;
+            /** Startedat */
+            startedAt: string | null;
+            status: components["schemas"]["TaskStatus"];
+            /** Taskid */
+            taskId: string;
+            waiting: components["schemas"]["WaitReason"] | null;
+        };
+        /**
+         * TaskRuns
+         * @description Of `tasks`, the requested ones.
+         */
+        TaskRuns: {
+            batch: components["schemas"]["BatchHead"];
+            /** Tasks */
+            tasks: components["schemas"]["TaskRun"][];
+        };
         /**
          * TaskStatus
          * @enum {string}
@@ -3171,9 +3265,9 @@ export interface components {
          */
         TaskTimeline: {
             /** Retries */
-            retries: components["schemas"]["RetryShape"][];
+            retries: components["schemas"]["ScheduledRetry"][];
             /** Spans */
-            spans: components["schemas"]["SpanShape"][];
+            spans: components["schemas"]["Span"][];
             status: components["schemas"]["TaskStatus"] | null;
             /** Taskid */
             taskId: string;
@@ -3182,52 +3276,28 @@ export interface components {
             /** Waits */
             waits: components["schemas"]["Wait"][];
         };
-        /** Tasks */
-        Tasks: {
-            /** Problems */
-            problems: components["schemas"]["Problem"][];
-            /** Tasks */
-            tasks: components["schemas"]["SourceTask"][];
-        };
         /**
-         * TimelineShape
+         * Timeline
          * @description `spans` are the batch's own: gates, pauses, rebuilds, publishing.
          */
-        TimelineShape: {
+        Timeline: {
             /** Batchid */
             batchId: string;
             /** Completedat */
             completedAt: string | null;
             /** Spans */
-            spans: components["schemas"]["SpanShape"][];
+            spans: components["schemas"]["Span"][];
             /** Startedat */
             startedAt: string | null;
             /** Tasks */
             tasks: components["schemas"]["TaskTimeline"][];
         };
         /**
-         * Try
-         * @description An attempt. `completedAt` null: it is running.
+         * ValueKind
+         * @description Which field of a form fits a setting; the values are part of the HTTP API.
+         * @enum {string}
          */
-        Try: {
-            /** Agent */
-            agent: string;
-            /** Attempt */
-            attempt: number;
-            category: components["schemas"]["Category"] | null;
-            /** Completedat */
-            completedAt: string | null;
-            /** Detail */
-            detail: string | null;
-            endedFor: components["schemas"]["EndWhy"] | null;
-            /** Exitcode */
-            exitCode: number | null;
-            /** Retriedfor */
-            retriedFor: string | null;
-            /** Startedat */
-            startedAt: string;
-            step: components["schemas"]["Step"];
-        };
+        ValueKind: "text" | "switch" | "table" | "duration" | "size" | "amount" | "number" | "choice" | "choices" | "list";
         /** Wait */
         Wait: {
             /** Completedat */
@@ -3242,78 +3312,11 @@ export interface components {
          */
         WaitReason: "needs" | "phase" | "files" | "backoff" | "answer" | "approval" | "pause" | "budget" | "limit" | "memory" | "branch" | "turn" | "slot";
         /**
-         * WholeTask
-         * @description `text` is its whole file, and `version` what an edit has to name; null if it can't be edited.
-         */
-        WholeTask: {
-            /** Agent */
-            agent: string | null;
-            batch: components["schemas"]["Run"] | null;
-            /** Body */
-            body: string;
-            /** Conflictswith */
-            conflictsWith: string[];
-            /** Editable */
-            editable: boolean;
-            /** Format */
-            format: string;
-            /** Id */
-            id: string;
-            /** Model */
-            model: string | null;
-            /** Needs */
-            needs: components["schemas"]["NeedShape"][];
-            /** Noteditable */
-            notEditable: string | null;
-            /** Parts */
-            parts: string[];
-            /** Phase */
-            phase: string | null;
-            /** Priority */
-            priority: number;
-            /** Problems */
-            problems: components["schemas"]["Problem"][];
-            /** Run */
-            run: string | null;
-            /** Source */
-            source: string | null;
-            status: components["schemas"]["SourceStatus"];
-            /** Text */
-            text: string | null;
-            /** Title */
-            title: string;
-            /** Touches */
-            touches: string[];
-            /** Verify */
-            verify: string | null;
-            /** Version */
-            version: string | null;
-            /** Weight */
-            weight: number;
-        };
-        /**
          * WriteBack
          * @description Where a batch's statuses are written into its sources: the user's checkout, the batch branch, both, nowhere.
          * @enum {string}
          */
         WriteBack: "checkout" | "branch" | "both" | "off";
-        /**
-         * Wrong
-         * @description `field` null: it is not about a single field.
-         */
-        Wrong: {
-            /** Field */
-            field: string | null;
-            /** File */
-            file: string | null;
-            /** Hint */
-            hint: string | null;
-            /** Line */
-            line: number | null;
-            /** Message */
-            message: string;
-            severity: components["schemas"]["Severity"];
-        };
     };
     responses: never;
     parameters: never;
@@ -3645,7 +3648,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Created"];
+                    "application/json": components["schemas"]["CreatedBatch"];
                 };
             };
             /** @description Durable, but no engine has taken it yet */
@@ -3654,7 +3657,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Created"];
+                    "application/json": components["schemas"]["CreatedBatch"];
                 };
             };
             /** @description Malformed request */
@@ -3967,7 +3970,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Answered"];
+                    "application/json": components["schemas"]["ActionResults"];
                 };
             };
             /** @description Durable, but no engine has answered yet */
@@ -3976,7 +3979,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Answered"];
+                    "application/json": components["schemas"]["ActionResults"];
                 };
             };
             /** @description Malformed request */
@@ -4131,7 +4134,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Answered"];
+                    "application/json": components["schemas"]["ActionResults"];
                 };
             };
             /** @description Durable, but no engine has answered yet */
@@ -4140,7 +4143,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Answered"];
+                    "application/json": components["schemas"]["ActionResults"];
                 };
             };
             /** @description Malformed request */
@@ -4294,7 +4297,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DiffShape"];
+                    "application/json": components["schemas"]["FullDiff"];
                     "text/plain; charset=utf-8": string;
                 };
             };
@@ -4447,7 +4450,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["GraphShape"];
+                    "application/json": components["schemas"]["Graph"];
                 };
             };
             /** @description Malformed request */
@@ -4768,7 +4771,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Answered"];
+                    "application/json": components["schemas"]["ActionResults"];
                 };
             };
             /** @description Durable, but no engine has answered yet */
@@ -4777,7 +4780,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Answered"];
+                    "application/json": components["schemas"]["ActionResults"];
                 };
             };
             /** @description Malformed request */
@@ -4929,7 +4932,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["PullRequest"];
+                    "application/json": components["schemas"]["PullRequestPreview"];
                 };
             };
             /** @description Malformed request */
@@ -5088,7 +5091,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Shipped"];
+                    "application/json": components["schemas"]["PublishResults"];
                 };
             };
             /** @description In progress, or durable but not answered yet */
@@ -5097,7 +5100,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Shipped"];
+                    "application/json": components["schemas"]["PublishResults"];
                 };
             };
             /** @description Malformed request */
@@ -5252,7 +5255,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Answered"];
+                    "application/json": components["schemas"]["ActionResults"];
                 };
             };
             /** @description Durable, but no engine has answered yet */
@@ -5261,7 +5264,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Answered"];
+                    "application/json": components["schemas"]["ActionResults"];
                 };
             };
             /** @description Malformed request */
@@ -5420,7 +5423,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Answered"];
+                    "application/json": components["schemas"]["ActionResults"];
                 };
             };
             /** @description Durable, but no engine has answered yet */
@@ -5429,7 +5432,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Answered"];
+                    "application/json": components["schemas"]["ActionResults"];
                 };
             };
             /** @description Malformed request */
@@ -5585,7 +5588,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Standing"];
+                    "application/json": components["schemas"]["TaskRuns"];
                 };
             };
             /** @description Malformed request */
@@ -5742,7 +5745,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Answered"];
+                    "application/json": components["schemas"]["ActionResults"];
                 };
             };
             /** @description Durable, but no engine has answered yet */
@@ -5751,7 +5754,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Answered"];
+                    "application/json": components["schemas"]["ActionResults"];
                 };
             };
             /** @description Malformed request */
@@ -5908,7 +5911,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Answered"];
+                    "application/json": components["schemas"]["ActionResults"];
                 };
             };
             /** @description Durable, but no engine has answered yet */
@@ -5917,7 +5920,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Answered"];
+                    "application/json": components["schemas"]["ActionResults"];
                 };
             };
             /** @description Malformed request */
@@ -6071,7 +6074,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ConflictShape"];
+                    "application/json": components["schemas"]["TaskConflict"];
                 };
             };
             /** @description Malformed request */
@@ -6229,7 +6232,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DiffShape"];
+                    "application/json": components["schemas"]["FullDiff"];
                     "text/plain; charset=utf-8": string;
                 };
             };
@@ -6387,7 +6390,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Answered"];
+                    "application/json": components["schemas"]["ActionResults"];
                 };
             };
             /** @description Durable, but no engine has answered yet */
@@ -6396,7 +6399,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Answered"];
+                    "application/json": components["schemas"]["ActionResults"];
                 };
             };
             /** @description Malformed request */
@@ -6711,7 +6714,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Answered"];
+                    "application/json": components["schemas"]["ActionResults"];
                 };
             };
             /** @description Durable, but no engine has answered yet */
@@ -6720,7 +6723,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Answered"];
+                    "application/json": components["schemas"]["ActionResults"];
                 };
             };
             /** @description Malformed request */
@@ -7053,7 +7056,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Answered"];
+                    "application/json": components["schemas"]["ActionResults"];
                 };
             };
             /** @description Durable, but no engine has answered yet */
@@ -7062,7 +7065,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Answered"];
+                    "application/json": components["schemas"]["ActionResults"];
                 };
             };
             /** @description Malformed request */
@@ -7214,7 +7217,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["TimelineShape"];
+                    "application/json": components["schemas"]["Timeline"];
                 };
             };
             /** @description Malformed request */
@@ -7369,7 +7372,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Answered"];
+                    "application/json": components["schemas"]["ActionResults"];
                 };
             };
             /** @description Durable, but no engine has answered yet */
@@ -7378,7 +7381,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Answered"];
+                    "application/json": components["schemas"]["ActionResults"];
                 };
             };
             /** @description Malformed request */
@@ -7531,7 +7534,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["BulkAnswered"];
+                    "application/json": components["schemas"]["BulkResults"];
                 };
             };
             /** @description Malformed request */
@@ -7688,7 +7691,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "text/event-stream": components["schemas"]["EventShape"];
+                    "text/event-stream": components["schemas"]["Event"];
                 };
             };
             /** @description Malformed request */
@@ -7834,7 +7837,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Me"];
+                    "application/json": components["schemas"]["CallerDetails"];
                 };
             };
             /** @description Malformed request */
@@ -7978,7 +7981,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["PlanShape"];
+                    "application/json": components["schemas"]["PlanDetails"];
                 };
             };
             /** @description Malformed request */
@@ -8265,7 +8268,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ProjectShape"];
+                    "application/json": components["schemas"]["ProjectDetails"];
                 };
             };
             /** @description Malformed request */
@@ -8868,7 +8871,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["PreferencesSchema"];
+                    "application/json": components["schemas"]["SettingsForm"];
                 };
             };
             /** @description Malformed request */
@@ -9010,7 +9013,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Tasks"];
+                    "application/json": components["schemas"]["SourceTasks"];
                 };
             };
             /** @description Malformed request */
@@ -9163,7 +9166,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["WholeTask"];
+                    "application/json": components["schemas"]["SourceTaskWithText"];
                 };
             };
             /** @description Malformed request */
@@ -9315,7 +9318,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["WholeTask"];
+                    "application/json": components["schemas"]["SourceTaskWithText"];
                 };
             };
             /** @description Malformed request */
@@ -9471,7 +9474,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["WholeTask"];
+                    "application/json": components["schemas"]["SourceTaskWithText"];
                 };
             };
             /** @description Malformed request */

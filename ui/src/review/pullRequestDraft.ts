@@ -3,7 +3,7 @@
 import type { components } from "../api/schema";
 import { draftKey, loadDraft, saveDraft } from "../store/drafts";
 
-export type PullRequest = components["schemas"]["PullRequest"];
+export type PullRequest = components["schemas"]["PullRequestPreview"];
 export type Publish = "pr" | "draft" | "push";
 
 export interface PullRequestDraft {

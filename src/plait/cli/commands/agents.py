@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from plait.cli.output import OK, Page, print_json
-from plait.client.installed_agents import InstalledAgent, LoggedIn, agent_json, list_agents
+from plait.client.installed_agents import InstalledAgent, LoggedIn, describe_agent, list_agents
 from plait.client.project_state import load_settings
 from plait.config.agent_keys import Permission
 
@@ -16,7 +16,7 @@ _STYLES = {LoggedIn.YES: "green", LoggedIn.NO: "yellow", LoggedIn.UNKNOWN: "dim"
 def agents_command(where: Path, *, as_json: bool) -> int:
     found = list_agents(load_settings(where))
     if as_json:
-        print_json(list(map(agent_json, found)))
+        print_json(list(map(describe_agent, found)))
     else:
         _print_agents(found)
     return OK
@@ -32,7 +32,7 @@ def _print_agents(found: Sequence[InstalledAgent]) -> None:
     missing = [each for each in found if not each.is_available]
     if missing:
         page.add_line()
-        page.add_line(("not here", "bold"))
+        page.add_line(("not installed", "bold"))
     for each in missing:
         _add_missing_agent(page, each, width, max(len(_describe_agent(each)) for each in missing))
     page.add_line()
@@ -75,12 +75,12 @@ def _describe_login(each: InstalledAgent) -> str:
         case LoggedIn.NO:
             return f" · not logged in: {seen.how}"
         case LoggedIn.UNKNOWN:
-            return f" · can't tell whether it is logged in{f': {seen.how}' if seen.how else ''}"
+            return f" · login unknown{f': {seen.how}' if seen.how else ''}"
 
 
 def _collect_notes(each: InstalledAgent) -> Iterator[str]:
     if each.default:
-        yield "the default here"
+        yield "default"
     if each.program is not None and each.program.trouble:
         yield each.program.trouble
     if each.spec.model:

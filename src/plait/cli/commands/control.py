@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from plait.cli.format import MAX_NAMES
+from plait.cli.format import MAX_NAMES, pluralize
 from plait.cli.output import FAILED, OK, Page, print_json, print_note, print_notice
 from plait.cli.prompts import confirm
 from plait.client.batch_lookup import BatchSelection, find_batch_and_tasks, find_one_task
@@ -15,9 +15,9 @@ from plait.client.task_actions import (
     BatchRequestFactory,
     TaskAnswer,
     TaskRequestFactory,
-    answer_json,
     check_agent,
     check_answer,
+    describe_answers,
     list_retryable,
     make_auto_approve_factory,
     sort_by_needs,
@@ -72,7 +72,7 @@ def approve_command(where: Path, names: TargetNames, *, everything: bool, as_jso
     with open_session(find_repo(where)) as session:
         target = find_batch_and_tasks(session.preview_state(), names)
         if everything and target.tasks:
-            raise UserError("--all approves the whole batch: name no tasks beside it")
+            raise UserError("--all approves the whole batch, so it takes no tasks")
         if everything and target.batch.settings.mode is Mode.QUEUE:
             return _send_batch_request(session, target.batch, make_auto_approve_factory(target.batch), as_json=as_json)
         if target.tasks:
@@ -99,7 +99,7 @@ def drop_command(where: Path, names: TargetNames, *, as_json: bool) -> int:
     with open_session(find_repo(where)) as session:
         target = find_batch_and_tasks(session.preview_state(), names)
         if not target.tasks:
-            hint = f"A whole batch is given up with `plait cancel {target.batch.id}`."
+            hint = f"To give up the whole batch: plait cancel {target.batch.id}"
             raise UserError(f"name the tasks of batch {target.batch.id} to drop", hint=hint)
         return _send_task_requests(session, target, Drop, as_json=as_json)
 
@@ -107,7 +107,7 @@ def drop_command(where: Path, names: TargetNames, *, as_json: bool) -> int:
 def feedback_command(where: Path, words: TargetNames, *, as_json: bool) -> int:
     """`[BATCH] TASK TEXT`; `-` reads the text from the standard input."""
     if len(words) < 2:
-        raise UserError("feedback is about a task, and has a text", hint="plait feedback BATCH TASK 'text'")
+        raise UserError("feedback needs a task and a text", hint="plait feedback BATCH TASK 'text'")
     *names, text = words
     with open_session(find_repo(where)) as session:
         batch, task = find_one_task(session.preview_state(), names)
@@ -128,8 +128,8 @@ def _request_for_batch(
         target = find_batch_and_tasks(session.preview_state(), names)
         if target.tasks:
             raise UserError(
-                f"{command} is about a whole batch",
-                hint=f"plait {command} {target.batch.id}; tasks can be cancelled, retried and dropped one by one.",
+                f"{command} applies to a whole batch",
+                hint=f"plait {command} {target.batch.id}; single tasks can be cancelled, retried or dropped.",
             )
         return _send_batch_request(session, target.batch, make_request, as_json=as_json)
 
@@ -151,7 +151,7 @@ def _send_task_requests(
 
 def _confirm_cancel(batch: BatchState) -> bool:
     running = [attempt.task for attempt in batch.alive]
-    work = f"end {join_names(running, MAX_NAMES)} and " if running else ""
+    work = f"stop {join_names(running, MAX_NAMES)} and " if running else ""
     return confirm(
         f"Cancel batch {batch.id}: {work}give up {batch.unfinished_count} of {len(batch.tasks)} tasks? [y/N] "
     )
@@ -165,7 +165,7 @@ _UNANSWERED_MESSAGE = (
 def print_answers(state: State, batch_id: str, results: Sequence[TaskAnswer], *, as_json: bool) -> int:
     """Print the answers; the exit code is 0 if all requests were granted."""
     if as_json:
-        print_json({"batchId": batch_id, "results": [answer_json(state, batch_id, result) for result in results]})
+        print_json(describe_answers(state, batch_id, results))
     else:
         _print_results(state, batch_id, results)
     return OK if all(answer.granted for _, answer in results) else FAILED
@@ -174,7 +174,7 @@ def print_answers(state: State, batch_id: str, results: Sequence[TaskAnswer], *,
 def _print_results(state: State, batch_id: str, results: Sequence[TaskAnswer]) -> None:
     page = Page()
     if not results:
-        page.add_line(f"Nothing of batch {batch_id} has failed, timed out, conflicted or was cancelled.")
+        page.add_line(f"Batch {batch_id} has nothing to retry: no task failed, timed out, conflicted or was cancelled.")
     for name, answer in results:
         if answer.granted:
             page.add_line(_describe_granted(state, batch_id, name, answer))
@@ -190,7 +190,7 @@ def _describe_granted(state: State, batch_id: str, name: str | None, answer: Req
     batch = state.batches[batch_id]
     about = answer.tasks if name is None else (name,)
     others = [task for task in answer.tasks if task not in about]
-    beside = f"; with it {join_names(others, MAX_NAMES)}" if others else ""
+    beside = f"; also {join_names(others, MAX_NAMES)}" if others else ""
     if not about:
         return _describe_batch(batch)
     task = batch.find_task(about[0])
@@ -199,6 +199,6 @@ def _describe_granted(state: State, batch_id: str, name: str | None, answer: Req
 
 def _describe_batch(batch: BatchState) -> str:
     if batch.cancelled and batch.ended is None:
-        return f"batch {batch.id} is being cancelled: {len(batch.alive)} at work are asked to end"
+        return f"batch {batch.id} is being cancelled: stopping {pluralize(len(batch.alive), 'attempt')}"
     status, reason = find_batch_status(batch)
     return f"batch {batch.id} is {status.value}: {reason}"

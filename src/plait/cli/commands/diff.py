@@ -16,11 +16,12 @@ from plait.cli.format import MINUS_SIGN, is_terminal_output, pluralize
 from plait.cli.output import OK, Page, print_json, print_note
 from plait.client.batch_lookup import BatchSelection, find_batch_and_tasks
 from plait.client.diff import (
+    ChangedFile,
     Diff,
     DiffRange,
-    FileDiff,
     compute_diff,
-    diff_json,
+    describe_diff,
+    describe_full_diff,
     find_attempt_range,
     find_batch_range,
     find_task_range,
@@ -52,7 +53,8 @@ def diff_command(where: Path, words: Sequence[str], arguments: DiffArguments) ->
         wanted = _choose_comparison(place, state, meant, arguments.attempt)
     with compute_diff(place, wanted) as found:
         if arguments.as_json:
-            print_json(diff_json(meant.batch.id, wanted.attempt, found, brief=arguments.stat or arguments.name_only))
+            describe = describe_diff if arguments.stat or arguments.name_only else describe_full_diff
+            print_json(describe(meant.batch.id, wanted.attempt, found))
         elif not found.files:
             print_note(f"{found.label} changed nothing")
         elif arguments.name_only or arguments.stat:
@@ -71,7 +73,7 @@ def _choose_comparison(place: RepoLocation, state: State, meant: BatchSelection,
             return find_task_range(state, batch, task)
         return find_attempt_range(state, batch, task, attempt, lambda: _read_attempts(place, batch.id, task.task.id))
     if attempt is not None:
-        raise UserError("--attempt is about a task", hint=f"plait diff {meant.batch.id} TASK --attempt N")
+        raise UserError("--attempt needs a task", hint=f"plait diff {meant.batch.id} TASK --attempt N")
     return find_batch_range(meant.batch)
 
 
@@ -109,7 +111,7 @@ def _print_files(found: Diff, *, names: bool) -> None:
     page.show()
 
 
-def _format_file_counts(file: FileDiff) -> str:
+def _format_file_counts(file: ChangedFile) -> str:
     return "binary" if file.binary else _format_line_counts(file.plus, file.minus)
 
 

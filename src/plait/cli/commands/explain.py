@@ -22,9 +22,9 @@ from plait.client.batch_lookup import find_one_task
 from plait.client.full_explanation import (
     FullExplanation,
     TaskResultDetails,
+    describe_explanation,
     explain_fully,
     explain_need,
-    explanation_json,
 )
 from plait.client.history import GateRun, PastAttempt, format_attempt_label
 from plait.client.next_step import suggest_next_step
@@ -45,7 +45,7 @@ def explain_command(where: Path, words: Sequence[str], *, as_json: bool) -> int:
         batch, task = find_one_task(state, words)
     known = explain_fully(place, state, batch, task)
     if as_json:
-        print_json(explanation_json(known))
+        print_json(describe_explanation(known))
     else:
         _print_explanation(known)
     return OK
@@ -104,7 +104,7 @@ def _add_attempt(page: Page, each: PastAttempt) -> None:
     said = truncate_line(_describe_outcome(each), None if width is None else width - len(head))
     page.add_line(head, (said, _get_outcome_style(each.outcome)))
     if each.then:
-        page.add_line((f"  {'':<9} then again: {truncate_line(each.then, width)}", "dim"))
+        page.add_line((f"  {'':<9} retried: {truncate_line(each.then, width)}", "dim"))
 
 
 def _get_outcome_style(outcome: Outcome | None) -> str:
@@ -115,11 +115,11 @@ def _get_outcome_style(outcome: Outcome | None) -> str:
 
 def _describe_outcome(each: PastAttempt) -> str:
     if each.outcome is None:
-        return f"being ended ({each.ending.value})" if each.ending else "at work"
+        return f"being stopped ({each.ending.value})" if each.ending else "running"
     if each.outcome.category is Category.OK:
-        return f"ok{f', ended by plait ({each.ending.value})' if each.ending else ''}"
+        return f"ok{f', stopped by plait ({each.ending.value})' if each.ending else ''}"
     if each.ending is not None:  # what a tool prints while it is terminated is not about its work
-        return f"ended by plait ({each.ending.value})"
+        return f"stopped by plait ({each.ending.value})"
     code = each.outcome.exit_code
     detail = each.outcome.detail or ("" if code is None else f"exit status {code}")
     return f"{each.outcome.category.value.replace('_', ' ')}{f': {detail}' if detail else ''}"

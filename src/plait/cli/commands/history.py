@@ -17,7 +17,11 @@ def history_command(where: Path, *, as_json: bool) -> int:
         state = session.preview_state()
     views = [make_batch_view(state, batch) for batch in sort_newest_first(state)]
     if as_json:
-        print_json({"batches": [_batch_json(view) for view in views]})
+        from plait.client.batch_json import describe_past_batch  # only for --json
+
+        print_json(
+            {"batches": [describe_past_batch(view, measure_elapsed(view.created_at, view.ended_at)) for view in views]}
+        )
     else:
         _print_history(views)
     return OK
@@ -40,29 +44,3 @@ def _print_history(views: list[BatchView]) -> None:
             f" · {told}" if (told := format_publication(view)) else "",
         )
     page.show()
-
-
-def _batch_json(view: BatchView) -> dict[str, object]:
-    """Like `batch_json`, without tasks and settings."""
-    from plait.client.json_encoding import (
-        cost_json,
-        progress_json,
-        to_iso,
-        to_iso_or_none,
-    )
-
-    return {
-        "id": view.id,
-        "status": view.status.value,
-        "reason": view.reason,
-        "mode": view.mode.value,
-        "sources": view.sources,
-        "branch": view.branch or None,
-        "prUrl": view.pr_url or None,
-        "createdAt": to_iso(view.created_at),
-        "startedAt": to_iso_or_none(view.started_at),
-        "completedAt": to_iso_or_none(view.ended_at),
-        "seconds": round(measure_elapsed(view.created_at, view.ended_at), 3),
-        "cost": cost_json(view.cost),
-        "progress": progress_json(view.progress.total, dict(view.progress.counts)),
-    }

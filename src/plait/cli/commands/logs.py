@@ -28,6 +28,7 @@ from plait.client.logs.attempt_output import (
     make_renderer,
 )
 from plait.client.session import Session, open_session
+from plait.client.stream_event import LogEntry, OutputEntry, format_json_line, make_log_event
 from plait.core.decisions import AttemptStarted
 from plait.core.errors import UserError, WorldError
 from plait.core.events import Record
@@ -84,7 +85,7 @@ def _print_gate(session: Session, words: Sequence[str], arguments: LogsArguments
     from plait.core.task import make_gate_attempt
 
     if arguments.step is not None:
-        raise UserError("a gate has no steps", hint="Say --gate or --step, not both.")
+        raise UserError("a gate has no steps", hint="Use either --gate or --step.")
     batch, n = find_gate(session, words, arguments.attempt)
     _print_transcript(
         session, make_gate_attempt(batch.id, n), _make_writer(session, batch, arguments), follow=arguments.follow
@@ -103,18 +104,18 @@ def _parse_step(name: str | None) -> Step | None:
         return None
     if name not in {step.value for step in STEPS}:
         names = " or ".join(step.value for step in STEPS)
-        raise UserError(f"no attempts are made at a step called {name}", hint=f"--step is {names}.")
+        raise UserError(f"there is no step called {name}", hint=f"--step is {names}.")
     return Step(name)
 
 
 def _mention_verification(task: TaskState, step: Step | None) -> None:
     if step is None and task.attempt_counts.get(Step.VERIFY):
-        print_note("its verification has a transcript of its own: --step verify")
+        print_note("the verification has its own transcript: --step verify")
 
 
 def _mention_raw(writer: TranscriptWriter) -> None:
     if writer.is_condensed:
-        print_note("this is what it said and did; --raw shows all that it printed")
+        print_note("this is a summary; --raw shows the complete output")
 
 
 def _print_transcript(
@@ -380,13 +381,9 @@ class _JsonWriter:
     def _write_text(self, data: bytes) -> None:
         self._write_event(self._offset, {"kind": "output", "text": self._redact_line(data.decode("utf-8", "replace"))})
 
-    def _write_event(self, offset: int, entry: dict[str, object]) -> None:
-        from plait.client.stream_event import EventType, StreamEvent, format_json_line  # only for --json
-
+    def _write_event(self, offset: int, entry: LogEntry | OutputEntry) -> None:
         assert self._attempt is not None
-        name = self._attempt
-        more = {"step": "gate" if name.is_gate else name.step.value, "offset": offset, "entry": entry}
-        event = StreamEvent(None, time.time(), EventType.EXECUTION_LOG, name.batch, name.task or None, name.n, more)
+        event = make_log_event(self._attempt, time.time(), offset, entry)
         sys.stdout.write(f"{format_json_line(event)}\n")
 
 

@@ -25,7 +25,7 @@ from plait.cli.output import (
 )
 from plait.cli.prompts import is_interactive
 from plait.client.api_errors import list_error_problems
-from plait.client.planning.plan_preview import PlanPreview, load_plan_preview, plan_json
+from plait.client.planning.plan_preview import PlanPreview, describe_plan, load_plan_preview
 from plait.core.errors import PlaitError, UserError
 from plait.core.graph import find_critical_path, find_file_conflicts, group_waves, list_edges
 from plait.core.plan import Plan
@@ -68,14 +68,14 @@ def plan_command(  # noqa: PLR0913, PLR0917 - the command's options
         if not as_json:
             raise
         print_traceback(error)
-        print_json(plan_json(None, {}, list_error_problems(error)))
+        print_json(describe_plan(None, {}, list_error_problems(error)))
         return get_error_exit_code(error)
     return OK if preview.planned.plan or preview.planned.complete else USAGE
 
 
 def print_plan_json(preview: PlanPreview) -> None:
     planned = preview.planned
-    print_json(plan_json(planned.plan, preview.survey.pile.by_id, planned.problems, preview.eta, preview.cost))
+    print_json(describe_plan(planned.plan, preview.survey.pile.by_id, planned.problems, preview.eta, preview.cost))
 
 
 def _print_as(found: PlanPreview, output_format: PlanFormat) -> None:

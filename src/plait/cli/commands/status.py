@@ -90,12 +90,12 @@ def sort_newest_first(state: State) -> list[BatchState]:
 
 def _print_json(place: RepoLocation, state: State, batches: Sequence[BatchState], engine: EngineInfo | None) -> None:
     from plait.cli.output import print_json  # only for --json
-    from plait.client.batch_json import batch_json, status_json
+    from plait.client.batch_json import describe_batches, list_batch
     from plait.git.location import compute_project_id
 
     name = compute_project_id(place)
-    shown = [batch_json(state, batch, eta=_estimate_end(state, batch), project_id=name) for batch in batches]
-    print_json(status_json(engine, shown))
+    shown = [list_batch(state, batch, eta=_estimate_end(state, batch), project_id=name) for batch in batches]
+    print_json(describe_batches(engine, shown))
 
 
 def _estimate_end(state: State, batch: BatchState) -> float | None:
@@ -268,7 +268,7 @@ def _describe_publication(view: BatchView) -> str:
     if view.unshipped is not None:
         return ""
     if view.is_outdated:
-        return f"; what was published, {shorten_commit(view.shipped)}, is older: {way}"
+        return f"; the published commit {shorten_commit(view.shipped)} is older: {way}"
     if view.shipped:
         return ", pushed"
     return f", not published: {way}" if view.ended_at is not None else ""

@@ -9,7 +9,7 @@ from plait.agents.interface import Activity, Agent, OutputParser
 from plait.agents.plain_text import to_plain_text
 from plait.agents.redaction import LineRedactor, Redactor
 from plait.agents.table import load_agent
-from plait.client.stream_event import EventType, StreamEvent
+from plait.client.stream_event import StreamEvent, make_log_event
 from plait.core.errors import ConfigError
 from plait.core.fast_dataclass import dataclass
 from plait.core.state import AttemptState
@@ -30,13 +30,13 @@ MAX_LINE_BYTES = 16 << 10  # the rest of a longer line is ignored
 _MAX_TEXT_CHARS = 160  # characters
 
 
-def make_parser_factory(kit: BatchInputs) -> ParserFactory:
+def make_parser_factory(inputs: BatchInputs) -> ParserFactory:
     """Parsers of the batch's own agents; the output of a check is shown as it is."""
-    listener = load_agent_parsers(kit)
+    listener = load_agent_parsers(inputs)
     return lambda attempt: None if attempt.name.step is Step.VERIFY else listener(attempt.agent)
 
 
-def load_agent_parsers(kit: BatchInputs) -> Callable[[str], OutputParser | None]:
+def load_agent_parsers(inputs: BatchInputs) -> Callable[[str], OutputParser | None]:
     """Creates a parser for the agent of this name; None if there is none."""
     agents: dict[str, Agent | None] = {}
 
@@ -44,7 +44,7 @@ def load_agent_parsers(kit: BatchInputs) -> Callable[[str], OutputParser | None]
         if name not in agents:
             agents[name] = None
             with suppress(ConfigError):  # of another version of plait, perhaps
-                agents[name] = load_agent(kit.find_agent(name))
+                agents[name] = load_agent(inputs.find_agent(name))
         known = agents[name]
         return known.create_parser() if known is not None else None
 
@@ -157,7 +157,8 @@ class _AttemptLog:
             self.partial_line = b""
 
     def _skip(self, to: int, now: float) -> Iterator[StreamEvent]:
-        yield self._make_event({"kind": "skipped", "bytes": to - self.line_offset}, now)
+        skipped = to - self.line_offset
+        yield make_log_event(self.name, now, self.line_offset, {"kind": "skipped", "bytes": skipped})
         self.offset = self.line_offset = to
         self.partial_line = b""
 
@@ -173,11 +174,7 @@ class _AttemptLog:
 
     def _line_events(self, line: bytes, now: float) -> Iterator[StreamEvent]:
         for said in parse_activities(self.parser, self.hide(line[:MAX_LINE_BYTES].decode("utf-8", "replace"))):
-            yield self._make_event({"kind": "activity", "text": said}, now)
-
-    def _make_event(self, entry: dict[str, object], now: float) -> StreamEvent:
-        more = {"step": self.name.step.value, "offset": self.line_offset, "entry": entry}
-        return StreamEvent(None, now, EventType.EXECUTION_LOG, self.name.batch, self.name.task, self.name.n, more)
+            yield make_log_event(self.name, now, self.line_offset, {"kind": "activity", "text": said})
 
 
 def read_last_lines(transcript: Transcript, max_bytes: int) -> list[str]:

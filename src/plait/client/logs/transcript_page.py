@@ -13,7 +13,7 @@ from copy import copy
 from plait.agents.interface import OutputParser
 from plait.agents.redaction import LineRedactor, Redactor
 from plait.client.logs.activity import MAX_LINE_BYTES, parse_activities
-from plait.client.stream_event import EventType, StreamEvent
+from plait.client.stream_event import StreamEvent, make_log_event
 from plait.core.fast_dataclass import dataclass
 from plait.core.task import Attempt
 from plait.runtime.executor import Transcript, TranscriptChunk
@@ -164,9 +164,4 @@ def make_log_events(
         hidden(line.decode("utf-8", "replace"))
     for offset, line in found.iter_lines():
         for text in parse_activities(parser, hidden(line[:MAX_LINE_BYTES].decode("utf-8", "replace"))):
-            more = {
-                "step": attempt.step.value,
-                "offset": offset,
-                "entry": {"kind": "activity", "text": text},
-            }
-            yield StreamEvent(None, at, EventType.EXECUTION_LOG, attempt.batch, attempt.task or None, attempt.n, more)
+            yield make_log_event(attempt, at, offset, {"kind": "activity", "text": text})

@@ -10,16 +10,15 @@ from pathlib import Path
 
 from plait.client.agent_specs import find_default_agent
 from plait.client.api_models import (
-    NeedShape,
-    PhaseShape,
-    PlanShape,
-    PlanTask,
+    Cost,
+    Dependency,
+    ProblemDetails,
     SharedFile,
     make_cost,
+    make_dependency,
     make_problem,
-    to_json,
 )
-from plait.client.json_encoding import Json
+from plait.client.json_encoding import api_model
 from plait.client.project_sources import LoadedSources, load_sources
 from plait.client.project_state import PastBatches, read_past_batches
 from plait.config.config import Config
@@ -28,7 +27,7 @@ from plait.core.graph import find_critical_path, find_file_conflicts, group_wave
 from plait.core.plan import Plan, Problem
 from plait.core.settings import Settings, Spend
 from plait.sources.planning import PlanOptions, PlanResult, plan_tasks
-from plait.sources.source_model import SourceEntry
+from plait.sources.source_model import SourceEntry, SourceStatus
 
 _BYTES_PER_AGENT = 1 << 30  # memory of a large agent with the tools it starts
 
@@ -87,15 +86,57 @@ def measure_agent_capacity() -> int:
     return min(cores, memory // _BYTES_PER_AGENT) if memory > 0 else cores
 
 
-def plan_json(
+@api_model
+class PlanTask:
+    id: str
+    title: str
+    status: SourceStatus
+    source: str | None
+    needs: list[Dependency]
+    touches: list[str]
+    phase: str | None
+    wave: int
+    weight: float
+    agent: str | None
+    entrant_of: str | None
+
+
+@api_model
+class PlanPhase:
+    id: str
+    title: str
+    after: list[str]
+    total: int
+    settled: int
+    gate: float | None
+    opens_with: str | None
+
+
+@api_model
+class PlanDetails:
+    """As `plan --json`. Without a plan there are no tasks, and the problems say why; with one and an error, it can't be
+    started now. `eta` (in seconds) and `cost` are present if history allows an estimate.
+    """
+
+    tasks: list[PlanTask]
+    waves: list[list[str]]
+    conflicts: list[SharedFile]
+    critical_path: list[str]
+    phases: list[PlanPhase]
+    eta: float | None
+    cost: Cost | None
+    problems: list[ProblemDetails]
+
+
+def describe_plan(
     plan: Plan | None,
     entries: Mapping[str, SourceEntry],
     problems: Sequence[Problem],
     eta: float | None = None,
     cost: Spend | None = None,
-) -> Json:
+) -> PlanDetails:
     """Without a plan there are no tasks, and the problems say why."""
-    shape = PlanShape(
+    return PlanDetails(
         tasks=[] if plan is None else _describe_tasks(plan, entries),
         waves=group_waves(plan) if plan else [],
         conflicts=[
@@ -103,7 +144,7 @@ def plan_json(
         ],
         critical_path=find_critical_path(plan) if plan else [],
         phases=[
-            PhaseShape(
+            PlanPhase(
                 id=phase.key,
                 title=phase.title,
                 after=list(phase.after),
@@ -118,15 +159,13 @@ def plan_json(
         cost=None if cost is None else make_cost(cost),
         problems=[make_problem(problem) for problem in problems],
     )
-    return to_json(shape)
 
 
 def _describe_tasks(plan: Plan, entries: Mapping[str, SourceEntry]) -> list[PlanTask]:
     wave = {name: number for number, names in enumerate(group_waves(plan), 1) for name in names}
-    needs: dict[str, list[NeedShape]] = {}
+    needs: dict[str, list[Dependency]] = {}
     for task, need in list_edges(plan):
-        shape = NeedShape(need.on, need.kind, need.reason, str(need.at) if need.at else None)
-        needs.setdefault(task.id, []).append(shape)
+        needs.setdefault(task.id, []).append(make_dependency(need))
     return [
         PlanTask(
             id=task.id,

@@ -15,7 +15,7 @@ from uvicorn.server import ServerState
 
 from plait.client.json_encoding import encode_json
 from plait.server.http.middleware.security_headers import SECURITY_HEADERS
-from plait.server.http.responses import error_json
+from plait.server.http.responses import make_error
 
 HEADER_SECONDS = 10.0
 MAX_UNAUTHENTICATED = 64
@@ -100,7 +100,7 @@ def create_protocol(
 
 
 def _bad_request_events(why: str) -> list[h11.Response | h11.Data | h11.EndOfMessage]:
-    body = encode_json(error_json(why))
+    body = encode_json(make_error(why))
     headers = [
         (b"content-type", b"application/json"),
         (b"content-length", str(len(body)).encode("ascii")),

@@ -7,18 +7,17 @@ from http import HTTPStatus
 
 from starlette.responses import Response
 
-from plait.client.api_errors import FieldError, NotFoundError, StateError, problem_json
+from plait.client.api_errors import FieldError, NotFoundError, StateError
+from plait.client.api_models import make_problem
 from plait.client.json_encoding import encode_json
 from plait.client.preferences import InvalidSettingsError
 from plait.client.trust import UntrustedError, escape_command
 from plait.core.errors import Fault, PlaitError
 from plait.core.plan import Problem, Severity
+from plait.server.http.schema.base import Error, FieldProblem
 from plait.server.service.batch_spec import PlanError, translate_hint, translate_problem
 
 CURSOR_HEADER = "Plait-Mark"
-
-# A problem, and the field that it is about, if any.
-FieldProblem = tuple[str | None, Problem]
 
 _STATUS = {
     Fault.USER: HTTPStatus.CONFLICT,
@@ -35,33 +34,35 @@ def make_response(body: object, status: int = HTTPStatus.OK, *, cursor: str | No
     return Response(encode_json(body), status, headers, "application/json")
 
 
-def error_json(
+def make_error(
     error: str,
     *,
     hint: str = "",
     field: str | None = None,
     state: str | None = None,
-    problems: Sequence[FieldProblem] = (),
-) -> dict[str, object]:
-    """The body of every error, also of those that middleware answers."""
-    return {
-        "error": error,
-        "hint": translate_hint(hint) or None,
-        "field": field,
-        "state": state,
-        "problems": [problem_json(translate_problem(problem)) | {"field": name} for name, problem in problems] or None,
-    }
+    problems: Sequence[tuple[str | None, Problem]] = (),
+) -> Error:
+    """The body of every error, also of those that middleware answers. Each problem has the field that it is about."""
+    shown = [(name, make_problem(translate_problem(problem))) for name, problem in problems]
+    return Error(
+        error,
+        translate_hint(hint) or None,
+        field,
+        state,
+        [FieldProblem(each.severity, each.message, each.file, each.line, each.hint, name) for name, each in shown]
+        or None,
+    )
 
 
-def make_error_response(status: int, body: Mapping[str, object], headers: Mapping[str, str] | None = None) -> Response:
+def make_error_response(status: int, body: Error, headers: Mapping[str, str] | None = None) -> Response:
     return Response(encode_json(body), status, headers, "application/json")
 
 
 def respond_with_error(error: PlaitError) -> Response:
     """The message of a bug is about the program, and not sent to callers."""
     if error.fault is Fault.BUG:
-        return make_error_response(HTTPStatus.INTERNAL_SERVER_ERROR, error_json(_BUG_MESSAGE))
-    body = error_json(
+        return make_error_response(HTTPStatus.INTERNAL_SERVER_ERROR, make_error(_BUG_MESSAGE))
+    body = make_error(
         error.message,
         hint=error.hint,
         field=error.field if isinstance(error, FieldError) else None,
@@ -81,7 +82,7 @@ def choose_status(error: PlaitError) -> HTTPStatus:
             return _STATUS[error.fault]
 
 
-def _list_problems(error: PlaitError) -> Sequence[FieldProblem]:
+def _list_problems(error: PlaitError) -> Sequence[tuple[str | None, Problem]]:
     if isinstance(error, UntrustedError):
         return [
             (None, Problem(Severity.ERROR, f"{each.name} = {escape_command(each.value)}", each.given.at))

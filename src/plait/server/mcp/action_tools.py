@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from plait.core.settings import Mode, Publish
 from plait.core.state import State
@@ -57,13 +58,13 @@ _PARAMS: dict[str, type[BatchParams]] = {
 async def run(call: ToolCall, params: RunParams) -> RunResult:
     spec = BatchSpec(params.tasks or (), Mode(params.mode), params.settings or {})
     created = await create_batch(call.session, spec)
-    _, batch, tasks = await describe_batch(call.session, str(created["id"]))
+    _, batch, tasks = await describe_batch(call.session, created.id)
     return RunResult.model_validate(
         {
             "batch": batch,
             "tasks": tasks[:MAX_LISTED_TASKS],
             "more": len(tasks[MAX_LISTED_TASKS:]),
-            "problems": created["problems"],
+            "problems": created.problems,
         }
     )
 
@@ -73,10 +74,12 @@ def _define_action_tool(spec: ActionSpec) -> Tool:
         options = ActionOptions(agent=getattr(params, "agent", None), text=getattr(params, "text", ""))
         if isinstance(params, FeedbackParams):
             action = TaskAction.FEEDBACK
-            return _to_result(await run_task_action(call.session, params.batch, params.task, action, options))
+            answered = await run_task_action(call.session, params.batch, params.task, action, options)
+            return ActionsResult.model_validate(answered)
         if tasks := getattr(params, "tasks", None):
             return await _run_on_tasks(call, params.batch, tasks, TaskAction(spec.name), options)
-        return _to_result(await run_batch_action(call.session, params.batch, BatchAction(spec.name), options))
+        answered = await run_batch_action(call.session, params.batch, BatchAction(spec.name), options)
+        return ActionsResult.model_validate(answered)
 
     act.__annotations__["params"] = _PARAMS.get(spec.name, BatchParams)
     return define_tool(
@@ -99,7 +102,7 @@ async def pull_request(call: ToolCall, params: PublishParams) -> PublishResult:
     """Publishing continues by itself; waiting for it gives the link."""
     publish = Publish.PUSH if params.push else Publish.DRAFT if params.draft else Publish.PR
     asked = await publish_batch(call.session, params.batch, publish, title=params.title, body=params.body)
-    name = str(asked["batchId"])
+    name = asked.batch_id
     seen = await poll_until(
         call,
         lambda: read_batch_summary(call.session, name),
@@ -107,7 +110,16 @@ async def pull_request(call: ToolCall, params: PublishParams) -> PublishResult:
         WAIT_TOOL_SECONDS,
     )
     found, _ = await read_batch(call.session, name)
-    return PublishResult.model_validate({**asked, **found, "underWay": seen.publishing, "commit": found["shipped"]})
+    return PublishResult.model_validate(
+        replace(
+            asked,
+            under_way=seen.publishing,
+            branch=found.branch,
+            commit=found.shipped,
+            pr_url=found.pr_url,
+            unshipped=found.unshipped,
+        )
+    )
 
 
 async def _run_on_tasks(
@@ -120,11 +132,8 @@ async def _run_on_tasks(
         return found.id, [resolve_task(found, prefix).task.id for prefix in tasks]
 
     name, ids = await call.session.query(lambda client: resolve(client.preview_state()))
-    return _to_result(await run_bulk_action(call.session, action, ids, name, options) | {"batchId": name})
-
-
-def _to_result(answered: dict[str, object]) -> ActionsResult:
-    return ActionsResult.model_validate(answered)
+    answered = await run_bulk_action(call.session, action, ids, name, options)
+    return ActionsResult.model_validate({"batch_id": name, "results": answered.results})
 
 
 ACTION_TOOLS = (run, *map(_define_action_tool, ACTIONS), pull_request)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Literal, TypeVar
 
 import msgspec
 
 from plait.client.api_errors import NotFoundError
+from plait.client.json_encoding import to_json
 from plait.client.logs.attempt_output import strip_ansi
+from plait.client.task_listing import SourceTask
+from plait.config.config import Layer
 from plait.core.task import Step
 from plait.server.mcp.params import (
     DEFAULT_OUTPUT_LENGTH,
@@ -27,10 +31,10 @@ from plait.server.mcp.params import (
 from plait.server.mcp.results import (
     DiffResult,
     ExplainResult,
-    GivenResult,
     HistoryResult,
     ListResult,
     LogsResult,
+    OriginResult,
     PlanPreviewResult,
     SettingsResult,
     StatusResult,
@@ -45,7 +49,7 @@ from plait.server.mcp.snapshot import (
     read_batch_snapshot,
     read_batch_summary,
 )
-from plait.server.mcp.tool import Json, ToolCall, define_tool
+from plait.server.mcp.tool import ToolCall, define_tool
 from plait.server.service.batch_spec import BatchSpec
 from plait.server.service.batches import list_batches, preview_batch
 from plait.server.service.inspection import (
@@ -57,7 +61,6 @@ from plait.server.service.inspection import (
 from plait.server.service.lookup import resolve_batch, resolve_task
 from plait.server.service.settings import read_project_settings
 from plait.server.service.tasks import list_source_tasks
-from plait.sources.source_model import SourceStatus
 
 T = TypeVar("T")
 
@@ -70,7 +73,6 @@ MAX_PROBLEMS = 50
 WaitOutcome = Literal["ended", "person", "changed"]
 
 _LEFT_OUT = "What came before is left out; offset 0 reads from the beginning."
-_CLOSED_STATUSES = frozenset(mark.value for mark in SourceStatus if mark.is_closed)
 
 
 @define_tool(
@@ -81,20 +83,17 @@ _CLOSED_STATUSES = frozenset(mark.value for mark in SourceStatus if mark.is_clos
 async def list_tasks(call: ToolCall, params: ListParams) -> ListResult:
     """Groups are left out: only their parts are run."""
     found, _ = await list_source_tasks(call.session)
-    tasks, problems = found["tasks"], found["problems"]
-    assert isinstance(tasks, list)
-    assert isinstance(problems, list)
-    fitting = [task for task in tasks if _matches(task, params)]
+    fitting = [task for task in found.tasks if _matches(task, params)]
     here, more = paginate(fitting, params.skip, params.limit)
     return ListResult.model_validate(
-        {"tasks": here, "total": len(fitting), "more": more, "problems": problems[:MAX_PROBLEMS]}
+        {"tasks": here, "total": len(fitting), "more": more, "problems": found.problems[:MAX_PROBLEMS]}
     )
 
 
-def _matches(task: Mapping[str, object], params: ListParams) -> bool:
-    if task["parts"] or (task["status"] in _CLOSED_STATUSES and not params.complete):
+def _matches(task: SourceTask, params: ListParams) -> bool:
+    if task.parts or (task.status.is_closed and not params.complete):
         return False
-    text = f"{task['id']} {task['title']}".lower()
+    text = f"{task.id} {task.title}".lower()
     return params.words is None or params.words.lower() in text
 
 
@@ -106,18 +105,17 @@ def _matches(task: Mapping[str, object], params: ListParams) -> bool:
 )
 async def plan(call: ToolCall, params: PlanParams) -> PlanPreviewResult:
     found = await preview_batch(call.session, BatchSpec(params.tasks or (), settings=params.settings or {}))
-    tasks, waves = _get_list(found, "tasks"), _get_list(found, "waves")
-    here, more = paginate(tasks, params.skip, params.limit)
+    here, more = paginate(found.tasks, params.skip, params.limit)
     return PlanPreviewResult.model_validate(
         {
-            "ready": bool(tasks),
+            "ready": bool(found.tasks),
             "tasks": here,
             "more": more,
-            "waves": len(waves),
-            "conflicts": _get_list(found, "conflicts")[:MAX_PLAN_ITEMS],
-            "criticalPath": _get_list(found, "criticalPath")[:MAX_PLAN_ITEMS],
-            "eta": found["eta"],
-            "problems": _get_list(found, "problems")[:MAX_PLAN_ITEMS],
+            "waves": len(found.waves),
+            "conflicts": found.conflicts[:MAX_PLAN_ITEMS],
+            "critical_path": found.critical_path[:MAX_PLAN_ITEMS],
+            "eta": found.eta,
+            "problems": found.problems[:MAX_PLAN_ITEMS],
         }
     )
 
@@ -137,9 +135,9 @@ async def status(call: ToolCall, params: StatusParams) -> StatusResult:
                 resolve_task(resolve_batch(client.preview_state(), batch.id), word).task.id for word in words
             }
         )
-        tasks = [task for task in tasks if task["taskId"] in names]
+        tasks = [task for task in tasks if task.task_id in names]
     if params.only:
-        tasks = [task for task in tasks if task["status"] in params.only]
+        tasks = [task for task in tasks if task.status in params.only]
     here, more = paginate(tasks, params.skip, params.limit)
     return StatusResult(batch=batch, tasks=build_task_results(here), more=more)
 
@@ -151,13 +149,12 @@ async def status(call: ToolCall, params: StatusParams) -> StatusResult:
 )
 async def history(call: ToolCall, params: HistoryParams) -> HistoryResult:
     found, _ = await list_batches(call.session, tasks=False, limit=params.limit)
-    batches = _get_list(found, "batches")
-    seen = [(batch, await read_batch_snapshot(call.session, str(batch["id"]))) for batch in batches]
+    seen = [(batch, await read_batch_snapshot(call.session, batch.id)) for batch in found.batches]
     total = await call.session.query(lambda client: len(client.preview_state().batches))
     return HistoryResult(
-        engine=found["engine"] is not None,
+        engine=found.engine is not None,
         batches=[build_batch_result(batch, outlined) for batch, outlined in seen],
-        more=max(0, total - len(batches)),
+        more=max(0, total - len(found.batches)),
     )
 
 
@@ -187,7 +184,7 @@ async def wait(call: ToolCall, params: WaitParams) -> WaitResult:
     why = await poll_until(call, look, lambda found: found is not None, params.seconds)
     last, batch_told, tasks = await describe_batch(call.session, batch)
     moved = set(last.changed_since(first))
-    changed = [task for task in tasks if task["taskId"] in moved][:MAX_CHANGED_TASKS]
+    changed = [task for task in tasks if task.task_id in moved][:MAX_CHANGED_TASKS]
     return WaitResult(why=why or "time", batch=batch_told, changed=build_task_results(changed))
 
 
@@ -209,7 +206,7 @@ async def _report_progress(call: ToolCall, summary: BatchSummary) -> None:
 )
 async def explain(call: ToolCall, params: TaskParams) -> ExplainResult:
     found = await read_explanation(call.session, params.batch, params.task)
-    return ExplainResult.model_validate({**found, "attempts": _get_list(found, "attempts")[-MAX_ATTEMPTS:]})
+    return ExplainResult.model_validate(replace(found, attempts=found.attempts[-MAX_ATTEMPTS:]))
 
 
 @define_tool(
@@ -265,14 +262,13 @@ def _tail(text: str, lines: int) -> str:
 )
 async def diff(call: ToolCall, params: DiffParams) -> DiffResult:
     found = await read_diff(call.session, params.batch, params.task)
-    text, files = str(found["diff"]), found["files"]
-    assert isinstance(files, list)
+    text, files = found.diff, found.files
     end = params.offset + params.most
     shown = text[params.offset : end] if params.text else ""
     left = len(text) - end if params.text else 0
     return DiffResult.model_validate(
         {
-            **found,
+            **to_json(replace(found, files=[], diff="")),
             "files": files[:MAX_DIFF_FILES],
             "more": len(files[MAX_DIFF_FILES:]),
             "text": shown,
@@ -288,12 +284,11 @@ async def diff(call: ToolCall, params: DiffParams) -> DiffResult:
 )
 async def settings(call: ToolCall, params: SettingsParams) -> SettingsResult:
     found = await read_project_settings(call.session)
-    given = found.pop("given")
-    assert isinstance(given, Mapping)
-    names = _check_names(params.names or (), list(found)) or list(found)
+    names = _check_names(params.names or (), list(found.values)) or list(found.values)
+    given = {name: found.given[name] for name in names if found.given[name].layer is not Layer.DEFAULT}
     return SettingsResult(
-        settings={name: found[name] for name in names},
-        given={name: GivenResult.model_validate(given[name]) for name in names if given[name]["layer"] != "default"},
+        settings={name: found.values[name] for name in names},
+        given={name: OriginResult.model_validate(origin) for name, origin in given.items()},
     )
 
 
@@ -307,12 +302,6 @@ def _check_names(names: Sequence[str], there: Sequence[str]) -> Sequence[str]:
 def paginate(items: Sequence[T], skip: int, limit: int) -> tuple[Sequence[T], int]:
     """A page, and how many come after it."""
     return items[skip : skip + limit], max(0, len(items) - skip - limit)
-
-
-def _get_list(found: Json, name: str) -> Sequence[Json]:
-    value = found[name]
-    assert isinstance(value, Sequence)
-    return value
 
 
 READ_TOOLS = (list_tasks, plan, status, history, wait, explain, logs, diff, settings)

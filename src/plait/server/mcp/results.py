@@ -1,13 +1,25 @@
-"""Results of tools: the names of the HTTP API, limited to what an agent can use."""
+"""Results of tools: fields of the HTTP API's models, limited to what an agent can use."""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+import functools
+import operator
+from collections.abc import Sequence
+from enum import Enum
+from types import UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from pydantic import BeforeValidator, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic.alias_generators import to_camel
 
-from plait.client.api_models import ChangedFile, Cost, Diffstat, Progress, SharedFile
-from plait.server.mcp.tool import ToolResult
+from plait.client.api_models import Dependency, ProblemDetails, SharedFile
+from plait.client.batch_json import BatchHead, BatchTask, TaskRun
+from plait.client.diff import ChangedFile, FullDiff
+from plait.client.full_explanation import AttemptSummary, DependencyStatus, Explanation
+from plait.client.planning.plan_preview import PlanDetails, PlanTask
+from plait.client.preferences import SettingOrigin
+from plait.client.task_actions import ActionResult
+from plait.client.task_listing import SourceTask
 
 _MAX_TITLE_LENGTH, _MAX_TEXT_LENGTH = 300, 2000  # characters of a title, and of a reason
 
@@ -24,46 +36,85 @@ def _truncate(most: int) -> BeforeValidator:
 TitleText = Annotated[str, _truncate(_MAX_TITLE_LENGTH)]
 LongText = Annotated[str, _truncate(_MAX_TEXT_LENGTH)]
 
-
-class TaskStatusResult(ToolResult):
-    task_id: str
-    title: TitleText
-    status: str
-    reason: LongText | None = None
-    agent: str | None = None
-    attempt: int = 0
-    started_at: str | None = None
-    completed_at: str | None = None
-    cost: Cost | None = None
-    diffstat: Diffstat | None = None
-    branch: str | None = None
+_TEXT_TYPES = {"title": TitleText} | dict.fromkeys(
+    ("detail", "hint", "message", "reason", "retried_for", "unshipped", "way"), LongText
+)
+_RESULT_TYPES: dict[type, type[ToolResult]] = {}  # by the model whose fields they have
 
 
-class BatchStatusResult(ToolResult):
+class ToolResult(BaseModel):
+    """A tool's result, with the names of the HTTP API. `fields` are those that it has of a JSON model, in its types:
+    long texts are cut, enums are their values, and models are the results that have their fields.
+    """
+
+    model_config = ConfigDict(
+        extra="ignore", frozen=True, alias_generator=to_camel, populate_by_name=True, from_attributes=True
+    )
+
+    def __init_subclass__(
+        cls, *, model: type | None = None, fields: Sequence[str] = (), **more: Any
+    ) -> None:  # pydantic's own
+        super().__init_subclass__(**more)
+        if model is not None:
+            hints = get_type_hints(model)
+            derived = {name: _derive_type(name, hints[name]) for name in fields}
+            cls.__annotations__ = {**derived, **cls.__annotations__}
+            _RESULT_TYPES[model] = cls
+
+
+def _derive_type(name: str, hint: Any) -> Any:  # a type
+    origin, arguments = get_origin(hint), get_args(hint)
+    if origin is list:
+        return list[_derive_type(name, arguments[0])]  # type: ignore[misc]  # as it is made just now
+    if origin in (Union, UnionType):
+        return functools.reduce(operator.or_, (_derive_type(name, each) for each in arguments))
+    if hint is str:
+        return _TEXT_TYPES.get(name, str)
+    if issubclass(hint, Enum):
+        return str
+    return _RESULT_TYPES.get(hint, hint)
+
+
+class TaskStatusResult(
+    ToolResult,
+    model=BatchTask,
+    fields=(
+        [
+            "task_id",
+            "title",
+            "status",
+            "reason",
+            "agent",
+            "attempt",
+            "started_at",
+            "completed_at",
+            "cost",
+            "diffstat",
+            "branch",
+        ]
+    ),
+): ...
+
+
+class BatchStatusResult(
+    ToolResult,
+    model=BatchHead,
+    fields=["status", "reason", "mode", "branch", "pr_url", "created_at", "completed_at", "eta", "cost", "progress"],
+):
     id: str
-    status: str
-    reason: LongText = ""
-    mode: str
     needs_person: Annotated[bool, Field(description="It waits until a person approves, answers or unpauses.")]
-    branch: str | None
-    pr_url: str | None
     unshipped: Annotated[LongText | None, Field(description="Why its branch could not be published.")] = None
-    created_at: str
-    completed_at: str | None
-    eta: str | None
-    cost: Cost
-    progress: Progress
     mark: Annotated[str, Field(description="For the wait tool: what it stands for has been seen.")]
 
 
 class StatusResult(ToolResult):
     batch: BatchStatusResult
     tasks: list[TaskStatusResult]
-    more: Annotated[int, Field(description="So many tasks follow those told here: see `skip`.")]
+    more: Annotated[int, Field(description="Number of tasks after these: see `skip`.")]
 
 
 class HistoryResult(ToolResult):
-    engine: Annotated[bool, Field(description="Whether one is at work: it is started when it is needed.")]
+    engine: Annotated[bool, Field(description="Whether one is running: it is started when it is needed.")]
     batches: list[BatchStatusResult]
     more: int
 
@@ -71,25 +122,19 @@ class HistoryResult(ToolResult):
 class WaitResult(ToolResult):
     why: Annotated[
         Literal["ended", "person", "changed", "time"],
-        Field(description="ended, needs a person, something moved, or the time was over."),
+        Field(description="ended, needs a person, something changed, or the time was over."),
     ]
     batch: BatchStatusResult
-    changed: Annotated[list[TaskStatusResult], Field(description="Tasks that moved while this waited; at most 50.")]
+    changed: Annotated[list[TaskStatusResult], Field(description="Tasks that changed while this waited; at most 50.")]
 
 
-class ProblemResult(ToolResult):
-    severity: str
-    message: LongText
-    file: str | None = None
-    line: int | None = None
-    hint: LongText | None = None
+class ProblemResult(ToolResult, model=ProblemDetails, fields=["severity", "message", "file", "line", "hint"]): ...
 
 
-class NeedResult(ToolResult):
-    id: str
-    kind: str
-    reason: LongText | None = None
-    status: str | None = None
+class NeedResult(ToolResult, model=Dependency, fields=["id", "kind", "reason"]): ...
+
+
+class NeedStatusResult(ToolResult, model=DependencyStatus, fields=["id", "kind", "reason", "status"]): ...
 
 
 class RunResult(ToolResult):
@@ -99,21 +144,20 @@ class RunResult(ToolResult):
     problems: list[ProblemResult]
 
 
-class ActionResult(ToolResult):
+class ActionToolResult(ToolResult, model=ActionResult, fields=("reason",)):
     task_id: Annotated[str | None, Field(description="null: it is about the batch.")] = None
     result: Annotated[str, Field(description="granted, refused (see reason), or accepted: safe, and not answered yet.")]
-    reason: LongText | None = None
-    status: Annotated[str | None, Field(description="Where it stands now.")] = None
-    tasks: Annotated[list[str], Field(description="All that the request took up.")]
+    status: Annotated[str | None, Field(description="Its current status.")] = None
+    tasks: Annotated[list[str], Field(description="All tasks that the request is about.")]
 
 
 class ActionsResult(ToolResult):
     batch_id: str
-    results: list[ActionResult]
+    results: list[ActionToolResult]
 
 
 class PublishResult(ActionsResult):
-    under_way: Annotated[bool, Field(description="It is not over yet: status tells later what became of it.")]
+    under_way: Annotated[bool, Field(description="It has not ended yet: status shows the result later.")]
     branch: str | None = None
     commit: Annotated[str | None, Field(description="The commit that was published last.")] = None
     pr_url: str | None = None
@@ -126,63 +170,53 @@ class LogsResult(ToolResult):
     step: str
     attempt: int
     text: Annotated[str, Field(description="What it printed: data, whatever it says.")]
-    next: Annotated[int, Field(description="The offset to read on from.")]
-    ended: Annotated[bool, Field(description="The attempt is over, and nothing comes after this.")]
+    next: Annotated[int, Field(description="The offset to continue from.")]
+    ended: Annotated[bool, Field(description="The attempt has ended, and nothing comes after this.")]
     note: Annotated[str | None, Field(description="What was left out, and how to read it.")] = None
 
 
-class DiffResult(ToolResult):
-    batch_id: str
-    task_id: str | None
-    base: str | None = None
-    tip: str | None = None
-    plus: int
-    minus: int
+class DiffResult(ToolResult, model=FullDiff, fields=["batch_id", "task_id", "base", "tip", "plus", "minus"]):
     files: Annotated[list[ChangedFile], Field(description="At most 200.")]
-    more: Annotated[int, Field(description="So many files are not listed.")]
+    more: Annotated[int, Field(description="Number of files that are not listed.")]
     text: str
-    note: Annotated[str | None, Field(description="What was cut, and how to read on.")] = None
+    note: Annotated[str | None, Field(description="What was cut, and how to continue.")] = None
 
 
-class AttemptResult(ToolResult):
-    step: str
-    attempt: int
-    agent: str | None = None
-    started_at: str | None = None
-    completed_at: str | None = None
-    category: str | None = None
-    exit_code: int | None = None
-    detail: LongText | None = None
-    ended_for: str | None = None
-    retried_for: LongText | None = None
+class AttemptResult(
+    ToolResult,
+    model=AttemptSummary,
+    fields=(
+        [
+            "step",
+            "attempt",
+            "agent",
+            "started_at",
+            "completed_at",
+            "category",
+            "exit_code",
+            "detail",
+            "ended_for",
+            "retried_for",
+        ]
+    ),
+): ...
 
 
-class ExplainResult(ToolResult):
-    batch_id: str
-    task_id: str
-    title: TitleText
-    source: str | None
-    status: str
-    reason: LongText
+class ExplainResult(
+    ToolResult, model=Explanation, fields=["batch_id", "task_id", "title", "source", "status", "reason", "needs"]
+):
     waiting: Annotated[str | None, Field(description="What it waits on, in a word.")]
-    needs: list[NeedResult]
     attempts: Annotated[list[AttemptResult], Field(description="The last 20.")]
-    way: Annotated[LongText, Field(description="What would get it further.")]
+    way: Annotated[LongText, Field(description="What would make it continue.")]
 
 
-class InBatchResult(ToolResult):
-    batch_id: str
-    task_id: str
-    status: str
+class InBatchResult(ToolResult, model=TaskRun, fields=["batch_id", "task_id", "status"]):
     shipped: Annotated[bool, Field(description="The batch branch was published.")]
 
 
-class SourceTaskResult(ToolResult):
-    id: str
-    title: TitleText
-    status: Annotated[str, Field(description="As its source calls it: the file in the checkout.")]
-    source: str | None = None
-    batch: Annotated[InBatchResult | None, Field(description="Where it stands in the newest batch that has it.")]
+class SourceTaskResult(ToolResult, model=SourceTask, fields=["id", "title", "source"]):
+    status: Annotated[str, Field(description="As in its source: the file in the checkout.")]
+    batch: Annotated[InBatchResult | None, Field(description="Its status in the newest batch that has it.")]
 
 
 class ListResult(ToolResult):
@@ -192,31 +226,21 @@ class ListResult(ToolResult):
     problems: list[ProblemResult]
 
 
-class PlanTaskResult(ToolResult):
-    id: str
-    title: TitleText
-    wave: int
-    needs: list[NeedResult]
-    touches: list[str]
-    agent: str | None = None
+class PlanTaskResult(ToolResult, model=PlanTask, fields=["id", "title", "wave", "needs", "touches", "agent"]): ...
 
 
-class PlanPreviewResult(ToolResult):
+class PlanPreviewResult(ToolResult, model=PlanDetails, fields=["critical_path", "problems"]):
     ready: Annotated[bool, Field(description="It can be run as it is. If not, the problems say why.")]
     tasks: list[PlanTaskResult]
     more: int
     waves: Annotated[int, Field(description="How many there are; the tasks of one can run at the same time.")]
     conflicts: Annotated[list[SharedFile], Field(description="Files that keep tasks apart.")]
-    critical_path: list[str]
-    eta: Annotated[float | None, Field(description="Seconds, where history knows.")]
-    problems: list[ProblemResult]
+    eta: Annotated[float | None, Field(description="Seconds, if history allows an estimate.")]
 
 
-class GivenResult(ToolResult):
-    layer: str
-    at: str | None = None
+class OriginResult(ToolResult, model=SettingOrigin, fields=["layer", "at"]): ...
 
 
 class SettingsResult(ToolResult):
-    settings: Annotated[dict[str, object], Field(description="Times in seconds, sizes in bytes.")]
-    given: Annotated[dict[str, GivenResult], Field(description="Who gave those that are not the defaults.")]
+    settings: Annotated[dict[str, object], Field(description="Durations in seconds, sizes in bytes.")]
+    given: Annotated[dict[str, OriginResult], Field(description="Where those that are not defaults come from.")]

@@ -24,13 +24,14 @@ from mcp_types import (
 
 from plait import __version__
 from plait.client.api_errors import add_bug_hint
+from plait.client.json_encoding import Json
 from plait.core.errors import Bug, PlaitError, UserError, WorldError, describe_error
 from plait.core.fast_dataclass import dataclass
 from plait.git.location import RepoLocation, compute_project_id
 from plait.git.worktrees import metadata
 from plait.server.mcp.action_tools import ACTION_TOOLS
 from plait.server.mcp.read_tools import READ_TOOLS
-from plait.server.mcp.tool import Json, Tool, ToolCall, replace_surrogates
+from plait.server.mcp.tool import Tool, ToolCall, replace_surrogates
 from plait.server.project_session import ProjectSession
 
 TOOLS = (*READ_TOOLS, *ACTION_TOOLS)  # in the order in which an agent meets them

@@ -8,13 +8,14 @@ import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TypeVar
 
+from plait.client.batch_json import BatchHead, BatchTask
 from plait.core.explain import explain_status
 from plait.core.fast_dataclass import dataclass
 from plait.core.state import BatchState, State
 from plait.core.task import Step
 from plait.core.views import find_batch_status, waits_for_person
 from plait.server.mcp.results import BatchStatusResult, TaskStatusResult
-from plait.server.mcp.tool import Json, ToolCall
+from plait.server.mcp.tool import ToolCall
 from plait.server.project_session import ProjectSession
 from plait.server.service.batches import read_batch
 from plait.server.service.lookup import resolve_batch
@@ -95,25 +96,24 @@ def build_batch_snapshot(state: State, batch: BatchState) -> BatchSnapshot:
 
 async def describe_batch(
     session: ProjectSession, batch: str | None
-) -> tuple[BatchSnapshot, BatchStatusResult, list[Json]]:
+) -> tuple[BatchSnapshot, BatchStatusResult, list[BatchTask]]:
     """A batch as a tool result, and its tasks as in the HTTP API. Raises NotFoundError."""
     snapshot = await read_batch_snapshot(session, batch)
     found, _ = await read_batch(session, snapshot.summary.batch)
-    tasks = found["tasks"]
-    assert isinstance(tasks, list)
-    return snapshot, build_batch_result(found, snapshot), tasks
+    return snapshot, build_batch_result(found, snapshot), found.tasks
 
 
-def build_batch_result(found: Mapping[str, object], snapshot: BatchSnapshot) -> BatchStatusResult:
-    extra = {
+def build_batch_result(batch: BatchHead, snapshot: BatchSnapshot) -> BatchStatusResult:
+    fields = {name: getattr(batch, name) for name in BatchStatusResult.model_fields if hasattr(batch, name)}
+    fields |= {
         "reason": snapshot.summary.reason,
-        "needsPerson": snapshot.summary.needs_person,
+        "needs_person": snapshot.summary.needs_person,
         "mark": snapshot.fingerprint,
     }
-    return BatchStatusResult.model_validate({**found, **extra})
+    return BatchStatusResult.model_validate(fields)
 
 
-def build_task_results(tasks: Sequence[Json]) -> list[TaskStatusResult]:
+def build_task_results(tasks: Sequence[BatchTask]) -> list[TaskStatusResult]:
     return [TaskStatusResult.model_validate(task) for task in tasks]
 
 

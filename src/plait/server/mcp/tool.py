@@ -8,14 +8,14 @@ from typing import Any, TypeVar, get_type_hints
 
 from mcp_types import Tool as Definition, ToolAnnotations
 from pydantic import BaseModel, ConfigDict, ValidationError
-from pydantic.alias_generators import to_camel
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode
 
 from plait.client.api_errors import FieldError
+from plait.client.json_encoding import Json
 from plait.core.fast_dataclass import dataclass
+from plait.server.mcp.results import ToolResult
 from plait.server.project_session import ProjectSession
 
-Json = dict[str, object]
 ProgressCallback = Callable[[float, float | None, str | None], Awaitable[None]]
 
 
@@ -23,12 +23,6 @@ class ToolParams(BaseModel):
     """A tool's parameters. Unknown ones are refused: ignoring them would do something else."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class ToolResult(BaseModel):
-    """A tool's result, with the names of the HTTP API."""
-
-    model_config = ConfigDict(extra="ignore", frozen=True, alias_generator=to_camel, populate_by_name=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,12 +9,16 @@ from functools import partial
 
 from plait.client import pull_request_preview
 from plait.client.api_errors import FieldError, StateError
+from plait.client.json_encoding import api_model
 from plait.client.session import Session, new_request_id
 from plait.client.task_actions import (
+    ActionResults,
+    Outcome,
     TaskAnswer,
-    answer_json,
     check_agent,
     check_answer,
+    describe_answer,
+    describe_answers,
     list_retryable,
     make_auto_approve_factory,
     sort_by_needs,
@@ -37,17 +41,14 @@ from plait.core.requests import (
 )
 from plait.core.settings import Mode, Publish
 from plait.core.state import BatchState, State, TaskState
+from plait.core.status import BatchStatus, TaskStatus
 from plait.core.views import find_batch_status, make_batch_view
 from plait.server.project_session import ProjectSession
 from plait.server.service.idempotency import ask_once, ask_or_queue, derive_request_id, find_stored_requests, hold_key
 from plait.server.service.lookup import resolve_batch, resolve_batch_and_task
 
-Json = dict[str, object]
-
 # The requests, and the task of each one; None: it is about the batch.
 TaskRequests = Sequence[tuple[str | None, Request]]
-
-ACCEPTED_RESULT = "accepted"
 
 
 class BatchAction(StrEnum):
@@ -147,6 +148,44 @@ ACTIONS = (
 )
 
 
+@api_model
+class PublishResults(ActionResults):
+    """`underWay`: the batch has `prUrl` when it is done."""
+
+    under_way: bool
+    branch: str | None
+    commit: str | None
+    pr_url: str | None
+    unshipped: str | None
+
+
+class BulkOutcome(StrEnum):
+    GRANTED = "granted"
+    REFUSED = "refused"
+    ACCEPTED = "accepted"
+    UNKNOWN = "unknown"
+
+
+@api_model
+class BulkResult:
+    """`batchId` null: no batch has this task."""
+
+    task_id: str
+    batch_id: str | None
+    result: BulkOutcome
+    reason: str | None
+    status: TaskStatus | BatchStatus | None
+    tasks: list[str]
+
+
+@api_model
+class BulkResults:
+    """In the order of `taskIds`."""
+
+    action: TaskAction
+    results: list[BulkResult]
+
+
 @dataclass(frozen=True, slots=True)
 class ActionOptions:
     """`agent` is for a retry, `text` for feedback, `approve_all` for approving a batch; `key` makes it idempotent."""
@@ -162,8 +201,8 @@ DEFAULT_OPTIONS = ActionOptions()
 
 async def run_batch_action(
     session: ProjectSession, batch: str | None, action: BatchAction, options: ActionOptions = DEFAULT_OPTIONS
-) -> Json:
-    """`{batchId, results}`. A retry is for all tasks that ended without being done.
+) -> ActionResults:
+    """A retry is for all tasks that ended without being done.
 
     Raises NotFoundError, and StateError if everything was refused.
     """
@@ -189,8 +228,8 @@ async def run_task_action(
     task: str,
     action: TaskAction,
     options: ActionOptions = DEFAULT_OPTIONS,
-) -> Json:
-    """`{batchId, results}` with one result. Raises NotFoundError, and StateError if it was refused."""
+) -> ActionResults:
+    """With one result. Raises NotFoundError, and StateError if it was refused."""
 
     def choose(client: Session) -> tuple[str, TaskRequests]:
         found, state = resolve_batch_and_task(client.preview_state(), batch, task)
@@ -209,8 +248,8 @@ async def publish_batch(  # noqa: PLR0913 - what can be asked for
     title: str | None = None,
     body: str | None = None,
     key: str = "",
-) -> Json:
-    """`{batchId, results, underWay, branch, commit, prUrl}` as soon as the request is answered; publishing continues.
+) -> PublishResults:
+    """As soon as the request is answered; publishing continues.
 
     Raises FieldError for an unusable title or body.
     """
@@ -223,7 +262,7 @@ async def publish_batch(  # noqa: PLR0913 - what can be asked for
         return view.id, [(None, Ship(request_id, view.id, publish, *texts))]
 
     answered = await _ask_and_report(session, choose, key)
-    return answered | await session.query(lambda client: _publish_json(client.preview_state(), view.id))
+    return await session.query(lambda client: _describe_publishing(client.preview_state(), answered))
 
 
 def build_task_request(
@@ -266,20 +305,20 @@ def _build_retries(
 
 async def _ask_and_report(
     session: ProjectSession, choose: Callable[[Session], tuple[str, TaskRequests]], key: str
-) -> Json:
+) -> ActionResults:
     async with hold_key(session, key):
         batch, asked = await session.query(choose)
         requests = [request for _, request in asked]
         answers = await (ask_once(session, requests) if key else ask_or_queue(session, requests))
     results = [(task, answer) for (task, _), answer in zip(asked, answers, strict=True)]
-    return await session.query(lambda client: _results_json(client.preview_state(), batch, results))
+    return await session.query(lambda client: _describe_results(client.preview_state(), batch, results))
 
 
-def _results_json(state: State, batch: str, results: Sequence[TaskAnswer]) -> Json:
+def _describe_results(state: State, batch: str, results: Sequence[TaskAnswer]) -> ActionResults:
     if all(answer.granted is False for _, answer in results):
         name, answer = results[0]
         raise StateError(answer.why, state=_current_status(state, batch, name))
-    return {"batchId": batch, "results": [answer_json(state, batch, result) for result in results]}
+    return describe_answers(state, batch, results)
 
 
 def _current_status(state: State, batch_id: str, task_name: str | None) -> str:
@@ -288,26 +327,27 @@ def _current_status(state: State, batch_id: str, task_name: str | None) -> str:
     return (find_batch_status(batch)[0] if task is None else explain_status(state, batch, task).status).value
 
 
-def _publish_json(state: State, name: str) -> Json:
-    batch = state.batches[name]
+def _describe_publishing(state: State, answered: ActionResults) -> PublishResults:
+    batch = state.batches[answered.batch_id]
     view = make_batch_view(state, batch)
-    return {
-        "underWay": batch.requested_publish is not None or batch.publishing is not None,
-        "branch": view.branch or None,
-        "commit": view.shipped or None,
-        "prUrl": view.pr_url or None,
-        "unshipped": view.unshipped,
-    }
+    return PublishResults(
+        batch_id=answered.batch_id,
+        results=answered.results,
+        under_way=batch.requested_publish is not None or batch.publishing is not None,
+        branch=view.branch or None,
+        commit=view.shipped or None,
+        pr_url=view.pr_url or None,
+        unshipped=view.unshipped,
+    )
 
 
-def is_accepted(answered: Json) -> bool:
+def is_accepted(answered: ActionResults) -> bool:
     """Whether a request is durable but not answered yet."""
-    results = answered["results"]
-    return isinstance(results, list) and any(result["result"] == ACCEPTED_RESULT for result in results)
+    return any(result.result is Outcome.ACCEPTED for result in answered.results)
 
 
 # Of one batch: the requests by task, and the results that need no request.
-_BatchPart = tuple[str, dict[str, Request], dict[str, Json]]
+_BatchPart = tuple[str, dict[str, Request], dict[str, BulkResult]]
 
 
 async def run_bulk_action(
@@ -316,8 +356,8 @@ async def run_bulk_action(
     task_ids: Sequence[str],
     batch: str | None = None,
     options: ActionOptions = DEFAULT_OPTIONS,
-) -> Json:
-    """`{action, results}` in the order of `task_ids`. Without a `batch`, each task's newest batch is meant.
+) -> BulkResults:
+    """In the order of `task_ids`. Without a `batch`, each task's newest batch is meant.
 
     An unknown task is a result of its own; only an unknown batch raises NotFoundError. Raises FieldError.
     """
@@ -332,7 +372,13 @@ async def run_bulk_action(
     parts = await session.query(choose)
     answered = await asyncio.gather(*(_ask_part(session, part) for part in parts))
     results = {name: result for part in answered for name, result in part.items()}
-    return {"action": action.value, "results": [results.get(name) or _unknown_result(name) for name in task_names]}
+    return BulkResults(
+        action,
+        [
+            results.get(name) or _make_result(name, None, BulkOutcome.UNKNOWN, f"no batch has a task {name}")
+            for name in task_names
+        ],
+    )
 
 
 def _check_bulk_fields(action: TaskAction, options: ActionOptions) -> None:
@@ -360,41 +406,33 @@ def _group_by_batch(
 
 def _build_part(batch: BatchState, names: Sequence[str], action: TaskAction, options: ActionOptions) -> _BatchPart:
     tasks = [batch.tasks[batch.index[name]] for name in names]
-    requests, refused = dict[str, Request](), dict[str, Json]()
+    requests, refused = dict[str, Request](), dict[str, BulkResult]()
     for task in sort_by_needs(batch, tasks) if action is TaskAction.RETRY else tasks:
         name = task.task.id
         try:
             requests[name] = build_task_request(batch, task, action, new_request_id(), options)
         except PlaitError as error:
-            refused[name] = _result_json(name, batch.id, "refused", error.message)
+            refused[name] = _make_result(name, batch.id, BulkOutcome.REFUSED, error.message)
     return batch.id, requests, refused
 
 
-async def _ask_part(session: ProjectSession, part: _BatchPart) -> dict[str, Json]:
+async def _ask_part(session: ProjectSession, part: _BatchPart) -> dict[str, BulkResult]:
     batch, requests, refused = part
     if not requests:
         return refused
     try:
         answers = await ask_or_queue(session, list(requests.values()))
     except PlaitError as error:  # the batch's files are gone
-        return refused | {name: _result_json(name, batch, "refused", error.message) for name in requests}
+        return refused | {name: _make_result(name, batch, BulkOutcome.REFUSED, error.message) for name in requests}
     results = list(zip(requests, answers, strict=True))
     answered = await session.query(
-        lambda client: [answer_json(client.preview_state(), batch, (name, answer)) for name, answer in results]
+        lambda client: [describe_answer(client.preview_state(), batch, (name, answer)) for name, answer in results]
     )
-    return refused | {name: each | {"batchId": batch} for (name, _), each in zip(results, answered, strict=True)}
-
-
-def _unknown_result(name: str) -> Json:
-    return _result_json(name, None, "unknown", f"no batch has a task {name}")
-
-
-def _result_json(name: str, batch: str | None, result: str, reason: str) -> Json:
-    return {
-        "taskId": name,
-        "result": result,
-        "reason": reason,
-        "status": None,
-        "tasks": (),
-        "batchId": batch,
+    return refused | {
+        name: BulkResult(name, batch, BulkOutcome(each.result), each.reason, each.status, each.tasks)
+        for (name, _), each in zip(results, answered, strict=True)
     }
+
+
+def _make_result(name: str, batch: str | None, result: BulkOutcome, reason: str) -> BulkResult:
+    return BulkResult(name, batch, result, reason, None, [])

@@ -8,16 +8,29 @@ from contextlib import contextmanager
 from typing import TypedDict
 
 from plait.agents.interface import AgentSpec
-from plait.client.api_errors import FieldError, StateError, list_error_problems, problem_json
-from plait.client.batch_json import batch_json, batch_summary_json, graph_json, status_json, task_runs_json
+from plait.client.api_errors import FieldError, StateError, list_error_problems
+from plait.client.api_models import make_problem
+from plait.client.batch_json import (
+    Batch,
+    Batches,
+    CreatedBatch,
+    Graph,
+    TaskRuns,
+    describe_batch,
+    describe_batches,
+    describe_created,
+    describe_graph,
+    describe_runs,
+    list_batch,
+)
 from plait.client.mirrors import get_mirror_settings
-from plait.client.planning.plan_preview import PlanPreview, build_plan_preview, plan_json
+from plait.client.planning.plan_preview import PlanDetails, PlanPreview, build_plan_preview, describe_plan
 from plait.client.planning.submission import build_submission, check_admission, prepare_plan, select_agents
 from plait.client.project_sources import LoadedSources, SourcesMissingError, load_sources
 from plait.client.project_state import PastBatches
-from plait.client.pull_request_preview import PullRequestPreview, build_pull_request_preview
+from plait.client.pull_request_preview import PullRequestPreview, preview_pull_request
 from plait.client.session import Session, Submission
-from plait.client.timeline import timeline_json
+from plait.client.timeline import Timeline, describe_timeline
 from plait.client.trust import AGENT_KEYS, FORMAT_KEY, require_trust
 from plait.config.config import Config
 from plait.core.errors import ConfigError, PlaitError, UserError, WorldError
@@ -32,8 +45,6 @@ from plait.server.service.batch_spec import BatchSpec, PlanError, translate_prob
 from plait.server.service.idempotency import derive_request_id, find_submitted_batch, hold_key
 from plait.server.service.lookup import query_with_cursor, resolve_batch
 
-Json = dict[str, object]
-
 COMPLETED_STATE = "completed"
 
 
@@ -44,41 +55,41 @@ class _ApiFields(TypedDict):
 
 async def list_batches(
     session: ProjectSession, *, tasks: bool = True, limit: int | None = None, unended: bool = False
-) -> tuple[Json, str]:
-    """`{"engine", "batches"}` as `status --json`, newest first, and a cursor. `unended`: include all open batches."""
+) -> tuple[Batches, str]:
+    """As `status --json`, newest first, and a cursor. `unended`: include all open batches."""
 
-    def read(client: Session) -> Json:
+    def read(client: Session) -> Batches:
         state = client.preview_state()
         newest = sorted(state.batches.values(), key=lambda batch: batch.order, reverse=True)
         older = [] if limit is None else [batch for batch in newest[limit:] if unended and batch.ended is None]
-        encode = batch_json if tasks else batch_summary_json
-        items = [encode(state, batch, **_api_fields(session, batch)) for batch in [*newest[:limit], *older]]
-        return status_json(client.find_engine(), items)
+        shown = [*newest[:limit], *older]
+        items = [list_batch(state, batch, **_api_fields(session, batch), tasks=tasks) for batch in shown]
+        return describe_batches(client.find_engine(), items)
 
     return await query_with_cursor(session, read)
 
 
-async def read_batch(session: ProjectSession, batch: str | None) -> tuple[Json, str]:
+async def read_batch(session: ProjectSession, batch: str | None) -> tuple[Batch, str]:
     """One batch (None: the newest) and a cursor. Raises NotFoundError, or StateError if the id is ambiguous."""
 
-    def read(client: Session) -> Json:
+    def read(client: Session) -> Batch:
         found = resolve_batch(state := client.preview_state(), batch)
-        return batch_json(state, found, **_api_fields(session, found))
+        return describe_batch(state, found, **_api_fields(session, found))
 
     return await query_with_cursor(session, read)
 
 
-async def read_standing(session: ProjectSession, batch: str | None, tasks: Sequence[str]) -> tuple[Json, str]:
+async def read_standing(session: ProjectSession, batch: str | None, tasks: Sequence[str]) -> tuple[TaskRuns, str]:
     """The status of these tasks (empty: all), without unknown ones, and a cursor."""
 
-    def read(client: Session) -> Json:
+    def read(client: Session) -> TaskRuns:
         found = resolve_batch(state := client.preview_state(), batch)
-        return task_runs_json(state, found, tasks, **_api_fields(session, found))
+        return describe_runs(state, found, tasks, **_api_fields(session, found))
 
     return await query_with_cursor(session, read)
 
 
-async def create_batch(session: ProjectSession, spec: BatchSpec, *, key: str = "") -> Json:
+async def create_batch(session: ProjectSession, spec: BatchSpec, *, key: str = "") -> CreatedBatch:
     """The new batch, once it is in the journal; `accepted`: it is durable, but no engine has taken it yet.
 
     With a `key`, the batch that was created with it before. Raises NotFoundError, FieldError, PlanError, UntrustedError or
@@ -88,29 +99,32 @@ async def create_batch(session: ProjectSession, spec: BatchSpec, *, key: str = "
     async with hold_key(session, key and request_id):
         earlier = await find_submitted_batch(session, request_id) if key else None
         if earlier is not None:
-            return await session.query(lambda client: _created_json(session, client, earlier, ()))
+            return await session.query(lambda client: _describe_created(session, client, earlier, ()))
         history = await session.query(_copy_history)
         preview, submission, warnings = await asyncio.to_thread(_prepare_submission, session, history, spec)
         problems = (*preview.planned.problems, *warnings)
         try:
             return await session.submit(
-                submission, preview, request_id, lambda client, batch: _created_json(session, client, batch, problems)
+                submission,
+                preview,
+                request_id,
+                lambda client, batch: _describe_created(session, client, batch, problems),
             )
         except WorldError as error:  # the request may be durable nevertheless
             waiting = await find_submitted_batch(session, request_id)
             if waiting is None:
                 raise
             problems = (*preview.planned.problems, Problem(Severity.WARNING, error.message, hint=error.hint))
-            return await session.query(lambda client: _created_json(session, client, waiting, problems))
+            return await session.query(lambda client: _describe_created(session, client, waiting, problems))
 
 
-async def preview_batch(session: ProjectSession, spec: BatchSpec) -> Json:
+async def preview_batch(session: ProjectSession, spec: BatchSpec) -> PlanDetails:
     """As `plan --json`; problems say why there is no plan, or why it can't be run now."""
     history = await session.query(_copy_history)
     try:
         preview, agents = await asyncio.to_thread(_build_preview, session, history, spec)
     except SourcesMissingError as error:
-        return plan_json(None, {}, list_error_problems(error))
+        return describe_plan(None, {}, list_error_problems(error))
     plan = preview.planned.plan
     problems = list(preview.planned.problems)
     if plan is not None:
@@ -118,13 +132,14 @@ async def preview_batch(session: ProjectSession, spec: BatchSpec) -> Json:
             lambda client: _collect_problems(lambda: check_admission(client.preview_state(), preview, plan))
         )
 
-    def finish() -> Json:
+    def finish() -> PlanDetails:
         """The estimate simulates the batch, which takes a moment."""
         if plan is not None:
             problems.extend(_find_obstacles(session.place, preview, plan, agents))
-        return plan_json(plan, preview.survey.pile.by_id, (), preview.eta, preview.cost)
+        shown = [translate_problem(problem) for problem in problems]
+        return describe_plan(plan, preview.survey.pile.by_id, shown, preview.eta, preview.cost)
 
-    return await asyncio.to_thread(finish) | {"problems": _problems_json(problems)}
+    return await asyncio.to_thread(finish)
 
 
 def _prepare_submission(
@@ -206,42 +221,34 @@ def _copy_history(client: Session) -> PastBatches:
     return PastBatches(copy_state(client.state) if client.state.seq else None)
 
 
-def _created_json(session: ProjectSession, client: Session, name: str, problems: Sequence[Problem]) -> Json:
+def _describe_created(session: ProjectSession, client: Session, name: str, problems: Sequence[Problem]) -> CreatedBatch:
     batch = (state := client.preview_state()).batches[name]
-    fields = batch_json(state, batch, **_api_fields(session, batch))
-    tasks = fields["tasks"]
-    assert isinstance(tasks, list)
-    return {
-        **{key: fields[key] for key in ("id", "status", "mode", "branch", "createdAt")},
-        "tasks": [{key: task[key] for key in ("taskId", "title", "status", "branch")} for task in tasks],
-        "problems": _problems_json(problems),
-        "accepted": name not in client.state.batches,
-    }
+    described = describe_batch(state, batch, **_api_fields(session, batch))
+    shown = [make_problem(translate_problem(problem)) for problem in problems]
+    return describe_created(described, shown, accepted=name not in client.state.batches)
 
 
 def _api_fields(session: ProjectSession, batch: BatchState) -> _ApiFields:
     return {"eta": session.follower.estimate_end(batch.id), "project_id": session.id}
 
 
-def _problems_json(problems: Sequence[Problem]) -> list[Json]:
-    return [problem_json(translate_problem(problem)) for problem in problems]
-
-
-async def read_graph(session: ProjectSession, batch: str | None) -> Json:
+async def read_graph(session: ProjectSession, batch: str | None) -> Graph:
     """Its tasks with their statuses, the edges between them with kind and reason, waves, the critical path."""
-    return await session.query(lambda client: graph_json(state := client.preview_state(), resolve_batch(state, batch)))
+    return await session.query(
+        lambda client: describe_graph(state := client.preview_state(), resolve_batch(state, batch))
+    )
 
 
-async def read_timeline(session: ProjectSession, batch: str | None) -> Json:
+async def read_timeline(session: ProjectSession, batch: str | None) -> Timeline:
     """Attempts, waits, retries and merges with their times."""
 
-    def read(client: Session) -> Json:
-        return timeline_json(session.follower.history.get_batch(resolve_batch(client.preview_state(), batch).id))
+    def read(client: Session) -> Timeline:
+        return describe_timeline(session.follower.history.get_batch(resolve_batch(client.preview_state(), batch).id))
 
     return await session.query(read)
 
 
-async def read_pull_request_preview(session: ProjectSession, batch: str | None) -> Json:
+async def read_pull_request_preview(session: ProjectSession, batch: str | None) -> PullRequestPreview:
     """What its pull request would say now, found without using the network."""
 
     def read(state: State) -> tuple[BatchView, PullRequestOverride, str | None, bool]:
@@ -250,23 +257,4 @@ async def read_pull_request_preview(session: ProjectSession, batch: str | None) 
         return make_batch_view(state, found), found.pull_request_override, why_not_publish(found), under_way
 
     view, wording, why_not, under_way = await session.query(lambda client: read(client.preview_state()))
-    found = await asyncio.to_thread(build_pull_request_preview, session.place, view, wording, why_not)
-    return _pull_request_json(view, found, under_way=under_way)
-
-
-def _pull_request_json(view: BatchView, found: PullRequestPreview, *, under_way: bool) -> Json:
-    return {
-        "batchId": view.id,
-        "title": found.text.title,
-        "body": found.text.body,
-        "own": {"title": found.default_text.title, "body": found.default_text.body},
-        "branch": view.branch or None,
-        "target": found.target or None,
-        "url": view.pr_url or None,
-        "shipped": bool(view.shipped) and not view.is_outdated,
-        "underWay": under_way,
-        "canPublish": not found.pull_request_problem,
-        "canPush": not found.push_problem,
-        "why": found.pull_request_problem or None,
-        "hint": found.hint or None,
-    }
+    return await asyncio.to_thread(preview_pull_request, session.place, view, wording, why_not, under_way=under_way)

@@ -6,25 +6,28 @@ import asyncio
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 
 from plait.agents.output_parser import JsonLinesParser
 from plait.client.api_errors import NotFoundError, StateError
-from plait.client.conflicts import ConflictView, conflict_sides_json, view_conflict
+from plait.client.conflicts import ConflictView, TaskConflict, describe_conflict, view_conflict
 from plait.client.diff import (
     Diff,
     DiffRange,
+    FullDiff,
     compute_diff,
-    diff_json,
+    describe_full_diff,
     find_attempt_range,
     find_batch_range,
     find_task_range,
 )
 from plait.client.full_explanation import (
+    Explanation,
     TaskResultDetails,
     build_explanation,
     confirm_result,
-    explanation_json,
-    result_json,
+    describe_explanation,
+    describe_result,
 )
 from plait.client.history import HistoryIndex, PastAttempt, choose_gate
 from plait.client.logs.attempt_output import choose_attempt, is_attempt_running, load_parser, strip_ansi
@@ -43,8 +46,6 @@ from plait.server.project_session import ProjectSession
 from plait.server.service.lookup import resolve_batch, resolve_batch_and_task, resolve_task
 from plait.store import project_files
 from plait.store.batch_files import load_redactor
-
-Json = dict[str, object]
 
 LOG_PART_BYTES = 1 << 20
 
@@ -117,34 +118,35 @@ async def prints_json_events(session: ProjectSession, attempt: Attempt) -> bool:
     return isinstance(listener, JsonLinesParser)
 
 
-async def read_explanation(session: ProjectSession, batch: str | None, task: str) -> Json:
+async def read_explanation(session: ProjectSession, batch: str | None, task: str) -> Explanation:
     """As `explain --json`."""
 
-    def read(client: Session) -> tuple[Json, TaskResultDetails | None]:
+    def read(client: Session) -> tuple[Explanation, TaskResultDetails | None]:
         state = client.preview_state()
         found, of = resolve_batch_and_task(state, batch, task)
         history = session.follower.history.get_batch(found.id)
         known = build_explanation(client.place, state, found, of, history)
-        return explanation_json(known), known.result
+        return describe_explanation(known), known.result
 
-    told, expected = await session.query(read)
-    return {**told, "result": result_json(await asyncio.to_thread(confirm_result, session.place, expected))}
+    described, expected = await session.query(read)
+    result = await asyncio.to_thread(confirm_result, session.place, expected)
+    return replace(described, result=describe_result(result))
 
 
 async def read_diff(
     session: ProjectSession, batch: str | None, task: str | None, *, attempt: int | None = None
-) -> Json:
+) -> FullDiff:
     """As `diff --json`, of a task, an attempt or the whole batch. Raises StateError if there is none."""
     name, comparison, state = await find_comparison(session, batch, task, attempt=attempt)
 
-    def read() -> Json:
+    def read() -> FullDiff:
         with open_comparison(session.place, comparison, state) as found:
-            return diff_json(name, comparison.attempt, found, brief=False)
+            return describe_full_diff(name, comparison.attempt, found)
 
     return await asyncio.to_thread(read)
 
 
-async def read_task_conflict(session: ProjectSession, batch: str | None, task: str) -> Json:
+async def read_task_conflict(session: ProjectSession, batch: str | None, task: str) -> TaskConflict:
     """Both sides of each conflicting file. Raises StateError without a conflict."""
 
     def read(client: Session) -> tuple[ConflictView, str]:
@@ -158,9 +160,9 @@ async def read_task_conflict(session: ProjectSession, batch: str | None, task: s
 
     met, status = await session.query(read)
 
-    def sides() -> Json:
+    def sides() -> TaskConflict:
         with _map_to_state_error(status):
-            return conflict_sides_json(session.place, met)
+            return describe_conflict(session.place, met)
 
     return await asyncio.to_thread(sides)
 

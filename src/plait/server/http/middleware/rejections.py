@@ -11,7 +11,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from plait.client.json_encoding import encode_json
 from plait.core.fast_dataclass import dataclass
 from plait.server.http.middleware.policy import RequestPolicy
-from plait.server.http.responses import error_json
+from plait.server.http.responses import make_error
 
 HeaderList = Sequence[tuple[bytes, bytes]]
 
@@ -96,7 +96,7 @@ def _render(rejection: Rejection, scope: Scope) -> tuple[bytes, bytes]:
         return b"text/html; charset=utf-8", _render_html(rejection, scope)
     if get_path(scope) == "/login":
         return b"text/plain; charset=utf-8", _render_text(rejection)
-    return b"application/json", encode_json(error_json(rejection.error, hint=rejection.hint))
+    return b"application/json", encode_json(make_error(rejection.error, hint=rejection.hint))
 
 
 def _render_html(rejection: Rejection, scope: Scope) -> bytes:

@@ -9,7 +9,7 @@ from http import HTTPStatus
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from plait.server.http.responses import error_json, make_error_response
+from plait.server.http.responses import make_error, make_error_response
 from plait.server.project_session import RequestScope
 
 _SHUTDOWN_ERROR = "the server shut down before it answered"
@@ -35,7 +35,7 @@ class ShutdownMiddleware:
         except asyncio.CancelledError:
             if begun:
                 raise
-            body = error_json(_SHUTDOWN_ERROR, hint=_SHUTDOWN_HINT)
+            body = make_error(_SHUTDOWN_ERROR, hint=_SHUTDOWN_HINT)
             await make_error_response(HTTPStatus.SERVICE_UNAVAILABLE, body)(scope, receive, send)
 
 

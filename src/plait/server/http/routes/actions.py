@@ -7,6 +7,7 @@ from typing import Any
 
 from fastapi import APIRouter, Depends, Response
 
+from plait.client.task_actions import ActionResults
 from plait.core.settings import Publish
 from plait.server.http.responses import make_response
 from plait.server.http.routes.dependencies import (
@@ -17,21 +18,14 @@ from plait.server.http.routes.dependencies import (
     SessionDep,
     TaskName,
 )
-from plait.server.http.schema.actions import (
-    Answered,
-    ApproveBody,
-    BulkAnswered,
-    BulkBody,
-    FeedbackBody,
-    RetryBody,
-    ShipBody,
-    Shipped,
-)
-from plait.server.http.schema.base import ApiModel, Responses, document_responses
+from plait.server.http.schema.actions import ApproveBody, BulkBody, FeedbackBody, RetryBody, ShipBody
+from plait.server.http.schema.base import Responses, document_responses
 from plait.server.service.actions import (
     ACTIONS,
     ActionOptions,
     BatchAction,
+    BulkResults,
+    PublishResults,
     TaskAction,
     is_accepted,
     publish_batch,
@@ -43,12 +37,12 @@ from plait.server.service.actions import (
 router = APIRouter(tags=["steering"])
 
 
-def _action_responses(model: type[ApiModel], about: str) -> Responses:
+def _action_responses(model: type[object], about: str) -> Responses:
     return document_responses(model, 409, also={202: {"model": model, "description": about}})
 
 
-_ACTION_RESPONSES = _action_responses(Answered, "Durable, but no engine has answered yet")
-_PUBLISH_RESPONSES = _action_responses(Shipped, "In progress, or durable but not answered yet")
+_ACTION_RESPONSES = _action_responses(ActionResults, "Durable, but no engine has answered yet")
+_PUBLISH_RESPONSES = _action_responses(PublishResults, "In progress, or durable but not answered yet")
 
 
 def _options(key: IdempotencyKey = "") -> ActionOptions:
@@ -77,7 +71,7 @@ _TASK_OPTIONS: Mapping[TaskAction, Callable[..., ActionOptions]] = {
 }
 
 
-def _respond(answered: dict[str, object]) -> Response:
+def _respond(answered: ActionResults) -> Response:
     return make_response(answered, 202 if is_accepted(answered) else 200)
 
 
@@ -134,10 +128,10 @@ async def publish(
     answered = await publish_batch(
         session, batch_id, Publish(asked.publish), title=asked.title, body=asked.body, key=key
     )
-    return make_response(answered, 202 if answered["underWay"] or is_accepted(answered) else 200)
+    return make_response(answered, 202 if answered.under_way or is_accepted(answered) else 200)
 
 
-@router.post("/api/bulk", operation_id="bulk", responses=document_responses(BulkAnswered, 409))
+@router.post("/api/bulk", operation_id="bulk", responses=document_responses(BulkResults, 409))
 async def many(session: SessionDep, body: BulkBody) -> Response:
     """The same action for many tasks, with a result for each."""
     options = ActionOptions(agent=body.agent, text=body.text or "")

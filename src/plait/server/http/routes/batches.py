@@ -7,11 +7,12 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Response
 from pydantic import Field
 
-from plait.client.api_models import Batch, GraphShape, PlanShape, Standing, TimelineShape
+from plait.client.batch_json import Batch, Batches, CreatedBatch, Graph, TaskRuns
+from plait.client.planning.plan_preview import PlanDetails
+from plait.client.timeline import Timeline
 from plait.server.http.responses import make_response
 from plait.server.http.routes.dependencies import BATCH_PATH, BatchId, IdempotencyKey, SessionDep, UpdatedSessionDep
 from plait.server.http.schema.base import BATCH_LINKS, BATCH_LIST_LINKS, CURSOR_HEADERS, document_responses
-from plait.server.http.schema.batches import Batches, Created
 from plait.server.http.schema.tasks import BatchBody, PlanBody
 from plait.server.service import batches
 
@@ -30,7 +31,7 @@ TaskFilter = Annotated[
 ]
 
 
-@router.post("/api/plan", operation_id="plan", responses=document_responses(PlanShape, 409))
+@router.post("/api/plan", operation_id="plan", responses=document_responses(PlanDetails, 409))
 async def plan(session: UpdatedSessionDep, body: PlanBody | None = None) -> Response:
     """Preview a batch of these tasks. Nothing is started; errors in `problems` say why it can't be."""
     return make_response(await batches.preview_batch(session, (body or PlanBody()).to_spec()))
@@ -57,17 +58,17 @@ async def listed(
     operation_id="createBatch",
     status_code=201,
     responses=document_responses(
-        Created,
+        CreatedBatch,
         409,
         status=201,
         links=BATCH_LINKS,
-        also={202: {"model": Created, "description": "Durable, but no engine has taken it yet"}},
+        also={202: {"model": CreatedBatch, "description": "Durable, but no engine has taken it yet"}},
     ),
 )
 async def create(session: UpdatedSessionDep, body: BatchBody, key: IdempotencyKey = "") -> Response:
     """Run these tasks; answered when the batch is in the journal. `settings` apply to this batch only."""
     created = await batches.create_batch(session, body.to_spec(), key=key)
-    return make_response(created, 202 if created["accepted"] else 201)
+    return make_response(created, 202 if created.accepted else 201)
 
 
 @router.get(
@@ -84,7 +85,7 @@ async def one(session: SessionDep, batch_id: BatchId) -> Response:
 @router.get(
     f"{BATCH_PATH}/standing",
     operation_id="getStanding",
-    responses=document_responses(Standing, 409, headers=CURSOR_HEADERS),
+    responses=document_responses(TaskRuns, 409, headers=CURSOR_HEADERS),
 )
 async def standing(session: SessionDep, batch_id: BatchId, asked: TaskFilter) -> Response:
     """The status of some tasks, as under `batch` in /api/tasks: for updates after an event. Unknown ids are left out, and
@@ -94,7 +95,7 @@ async def standing(session: SessionDep, batch_id: BatchId, asked: TaskFilter) ->
     return make_response(body, cursor=cursor)
 
 
-@router.get(f"{BATCH_PATH}/graph", operation_id="getGraph", responses=document_responses(GraphShape, 409))
+@router.get(f"{BATCH_PATH}/graph", operation_id="getGraph", responses=document_responses(Graph, 409))
 async def graph(session: SessionDep, batch_id: BatchId) -> Response:
     """Its tasks with their statuses, and the edges between them with reasons."""
     return make_response(await batches.read_graph(session, batch_id))
@@ -103,7 +104,7 @@ async def graph(session: SessionDep, batch_id: BatchId) -> Response:
 @router.get(
     f"{BATCH_PATH}/timeline",
     operation_id="getTimeline",
-    responses=document_responses(TimelineShape, 409),
+    responses=document_responses(Timeline, 409),
 )
 async def timeline(session: SessionDep, batch_id: BatchId) -> Response:
     """Attempts, waits and merges with their times, for a chart."""

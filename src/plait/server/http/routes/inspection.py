@@ -12,14 +12,15 @@ from fastapi import APIRouter, Query, Response
 from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from plait.client.api_models import ConflictShape, DiffShape, Explanation
-from plait.client.diff import DiffRange
+from plait.client.conflicts import TaskConflict
+from plait.client.diff import DiffRange, FullDiff
+from plait.client.full_explanation import Explanation
+from plait.client.pull_request_preview import PullRequestPreview
 from plait.core.task import Step
 from plait.git.location import RepoLocation
 from plait.server.http.responses import make_response
 from plait.server.http.routes.dependencies import BATCH_PATH, TASK_PATH, BatchId, SessionDep, TaskName
 from plait.server.http.schema.base import Responses, document_responses
-from plait.server.http.schema.batches import PullRequest
 from plait.server.project_session import ProjectSession
 from plait.server.service import batches, inspection
 from plait.server.service.inspection import open_comparison
@@ -86,7 +87,7 @@ _GATE_LOG_RESPONSES = _log_responses(TEXT_MEDIA_TYPE, Gate=_integer_header("The 
 
 _DIFF_RESPONSES: Responses = {
     200: {
-        "model": DiffShape,
+        "model": FullDiff,
         "description": "As from `git diff`, or as JSON",
         "content": {TEXT_MEDIA_TYPE: {"schema": {"type": "string"}}},
     }
@@ -180,13 +181,15 @@ async def explain(session: SessionDep, batch_id: BatchId, task_id: TaskName) -> 
     return make_response(await inspection.read_explanation(session, batch_id, task_id))
 
 
-@router.get(f"{TASK_PATH}/conflict", operation_id="getConflict", responses=document_responses(ConflictShape, 409))
+@router.get(f"{TASK_PATH}/conflict", operation_id="getConflict", responses=document_responses(TaskConflict, 409))
 async def conflict(session: SessionDep, batch_id: BatchId, task_id: TaskName) -> Response:
     """Both sides of its conflict, file by file."""
     return make_response(await inspection.read_task_conflict(session, batch_id, task_id))
 
 
-@router.get(f"{BATCH_PATH}/pr", operation_id="getPullRequestText", responses=document_responses(PullRequest, 409))
+@router.get(
+    f"{BATCH_PATH}/pr", operation_id="getPullRequestText", responses=document_responses(PullRequestPreview, 409)
+)
 async def pull_request(session: SessionDep, batch_id: BatchId) -> Response:
     """The text of the batch's pull request, if it were opened or updated now."""
     return make_response(await batches.read_pull_request_preview(session, batch_id))

@@ -13,7 +13,7 @@ from plait.server.auth import Access, Caller
 from plait.server.http.responses import make_response
 from plait.server.http.routes.dependencies import get_session_pool
 from plait.server.http.schema.base import PROJECT_LINKS, document_responses
-from plait.server.http.schema.projects import Health, Me, ProjectBody, Projects, ProjectShape
+from plait.server.http.schema.projects import CallerDetails, Health, ProjectBody, ProjectDetails, Projects
 from plait.server.http.web_page import read_page_version
 from plait.server.projects import Project
 
@@ -25,19 +25,19 @@ _TAGS: list[str | Enum] = ["projects"]
 @router.get("/health", operation_id="health", responses={200: {"model": Health}}, tags=[*_TAGS, "server"])
 async def health() -> Response:
     """Whether the server answers. Needs no token."""
-    return make_response({"status": "ok", "version": __version__})
+    return make_response(Health("ok", __version__))
 
 
-@router.get("/api/me", operation_id="getMe", responses=document_responses(Me), tags=["server"])
+@router.get("/api/me", operation_id="getMe", responses=document_responses(CallerDetails), tags=["server"])
 async def me(request: Request) -> Response:
     """What the caller may do, and the versions of server and page."""
     caller: Caller | None = request.scope.get("state", {}).get("caller")
-    body = {
-        "access": "look" if caller is not None and caller.access is Access.READ else "all",
-        "by": caller.by.value if caller is not None else None,
-        "version": __version__,
-        "page": await asyncio.to_thread(read_page_version),
-    }
+    body = CallerDetails(
+        access="look" if caller is not None and caller.access is Access.READ else "all",
+        by=caller.by.value if caller is not None else None,
+        version=__version__,
+        page=await asyncio.to_thread(read_page_version),
+    )
     return make_response(body)
 
 
@@ -45,7 +45,7 @@ async def me(request: Request) -> Response:
 async def listed(request: Request) -> Response:
     """The repositories that this server knows; the default one first."""
     known = await asyncio.to_thread(get_session_pool(request).list_projects)
-    return make_response({"projects": [_project_json(project) for project in known]})
+    return make_response(Projects([_describe_project(project) for project in known]))
 
 
 @router.post(
@@ -53,11 +53,13 @@ async def listed(request: Request) -> Response:
     operation_id="addProject",
     tags=_TAGS,
     status_code=201,
-    responses=document_responses(ProjectShape, 409, status=201, links=PROJECT_LINKS),
+    responses=document_responses(ProjectDetails, 409, status=201, links=PROJECT_LINKS),
 )
 async def add(request: Request, body: ProjectBody) -> Response:
     """Add a checkout by its path, or a repository by its URL. A known one is updated."""
-    return make_response(_project_json(await get_session_pool(request).add_project(path=body.path, url=body.url)), 201)
+    return make_response(
+        _describe_project(await get_session_pool(request).add_project(path=body.path, url=body.url)), 201
+    )
 
 
 @router.delete(
@@ -73,11 +75,5 @@ async def remove(request: Request, project_id: Annotated[str, Path(max_length=20
     return Response(status_code=204)
 
 
-def _project_json(project: Project) -> dict[str, object]:
-    return {
-        "id": project.id,
-        "name": project.name,
-        "path": project.path,
-        "url": project.url or None,
-        "default": project.default,
-    }
+def _describe_project(project: Project) -> ProjectDetails:
+    return ProjectDetails(project.id, project.name, project.path, project.url or None, project.default)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Response
 
+from plait.client.task_listing import SourceTasks, SourceTaskWithText
 from plait.server.http.responses import make_response
 from plait.server.http.routes.dependencies import SessionDep, TaskName
 from plait.server.http.schema.base import CURSOR_HEADERS, TASK_LINKS, TASK_LIST_LINKS, document_responses
-from plait.server.http.schema.tasks import NewTask, TaskEdit, Tasks, WholeTask
+from plait.server.http.schema.tasks import NewTask, TaskEdit
 from plait.server.service import tasks
 
 router = APIRouter(tags=["tasks"])
@@ -16,7 +17,7 @@ router = APIRouter(tags=["tasks"])
 @router.get(
     "/api/tasks",
     operation_id="listTasks",
-    responses=document_responses(Tasks, 409, links=TASK_LIST_LINKS, headers=CURSOR_HEADERS),
+    responses=document_responses(SourceTasks, 409, links=TASK_LIST_LINKS, headers=CURSOR_HEADERS),
 )
 async def listed(session: SessionDep) -> Response:
     """Every task of the sources, with its status in the newest batch that has it."""
@@ -28,20 +29,22 @@ async def listed(session: SessionDep) -> Response:
     "/api/tasks",
     operation_id="createTask",
     status_code=201,
-    responses=document_responses(WholeTask, 409, status=201, links=TASK_LINKS),
+    responses=document_responses(SourceTaskWithText, 409, status=201, links=TASK_LINKS),
 )
 async def create(session: SessionDep, body: NewTask) -> Response:
     """Create a task, as a file in the task folder."""
     return make_response(await tasks.create_source_task(session, body.to_draft()), 201)
 
 
-@router.get("/api/tasks/{task_id:path}", operation_id="getTask", responses=document_responses(WholeTask, 409))
+@router.get("/api/tasks/{task_id:path}", operation_id="getTask", responses=document_responses(SourceTaskWithText, 409))
 async def one(session: SessionDep, task_id: TaskName) -> Response:
     """A task with its texts, and the version that an edit has to name."""
     return make_response(await tasks.read_source_task(session, task_id))
 
 
-@router.patch("/api/tasks/{task_id:path}", operation_id="editTask", responses=document_responses(WholeTask, 409))
+@router.patch(
+    "/api/tasks/{task_id:path}", operation_id="editTask", responses=document_responses(SourceTaskWithText, 409)
+)
 async def edit(session: SessionDep, task_id: TaskName, body: TaskEdit) -> Response:
     """Change its file: fields that are not given stay the same. 409 `changed`: it was changed meanwhile, and nothing was written."""
     return make_response(await tasks.edit_source_task(session, task_id, body.to_draft(), version=body.version))

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
 
-from plait.client.api_models import Problem, api_model
+from plait.client.api_models import ProblemDetails
+from plait.client.json_encoding import api_model
 
 
 class ApiModel(BaseModel):
@@ -75,20 +77,23 @@ PROJECT_LINKS = _link_operations(("removeProject",), {"path.project_id": "id"})
 
 
 @api_model
-class Wrong(Problem):
+class FieldProblem(ProblemDetails):
     """`field` null: it is not about a single field."""
 
     field: str | None
 
 
-class Error(ApiModel):
+@api_model
+class Error:
     """`field`: the invalid field of the request; `state`: the state that prevents it."""
 
     error: str
     hint: str | None
-    field: str | None = Field(description="The invalid field of the body or the query, such as `settings.budget`")
-    state: str | None = Field(description="The state that prevents it")
-    problems: list[Wrong] | None
+    field: str | None = dataclasses.field(
+        metadata={"description": "The invalid field of the body or the query, such as `settings.budget`"}
+    )
+    state: str | None = dataclasses.field(metadata={"description": "The state that prevents it"})
+    problems: list[FieldProblem] | None
 
 
 # Any: OpenAPI objects have no type.

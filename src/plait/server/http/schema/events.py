@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Required, get_args, get_origin, get_type_hints
 
-from pydantic import ConfigDict
+from pydantic import ConfigDict, create_model
 from pydantic.alias_generators import to_camel
 
-from plait.client.stream_event import EventType
-from plait.core.status import Category, PauseCause, WaitReason
-from plait.core.task import Step
+from plait.client.stream_event import CommonEventFields, EventType, LogEntry
 from plait.server.http.schema.base import ApiModel
 
 _REF = "#/components/schemas/{model}"
@@ -18,61 +16,42 @@ _REF = "#/components/schemas/{model}"
 OpenApiSchemas = dict[str, Any]
 
 
-class Entry(ApiModel):
-    """A line of agent output (`text`), or how much was left out (`bytes`)."""
+def _list_fields(fields: type) -> dict[str, Any]:  # as `create_model` takes them
+    """The fields of a TypedDict; those that may be missing have a default."""
+    hints = get_type_hints(fields, include_extras=True).items()
+    return {
+        name: (get_args(hint)[0], ...) if get_origin(hint) is Required else (hint | None, None) for name, hint in hints
+    }
 
-    kind: Literal["activity", "skipped"]
-    text: str | None = None
-    bytes: int | None = None
 
-
-class EventShape(ApiModel):
-    """The first six fields are always present, the others by `type` as in docs/events.md; more may be added."""
-
+class _OpenModel(ApiModel):
     model_config = ConfigDict(alias_generator=to_camel, extra="allow")
 
-    seq: int | None
-    at: str
-    type: EventType
-    batch_id: str | None
-    task_id: str | None
-    attempt: int | None
-    agent: str | None = None
-    by: str | None = None
-    category: Category | None = None
-    cause: PauseCause | None = None
-    commit: str | None = None
-    conflicts_with: str | None = None
-    counted: bool | None = None
-    entrant_of: str | None = None
-    entry: Entry | None = None
-    error: str | None = None
-    files: list[str] | None = None
-    hint: str | None = None
-    offset: int | None = None
-    on: WaitReason | None = None
-    percentage: int | None = None
-    phase: str | None = None
-    pr_url: str | None = None
-    provider: str | None = None
-    publishing: Literal["started", "done", "failed"] | None = None
-    question: str | None = None
-    reason: str | None = None
-    retry_at: str | None = None
-    step: Step | None = None
-    title: str | None = None
-    until: str | None = None
-    why: str | None = None
 
+_LOG_ENTRY = create_model("LogEntry", __base__=ApiModel, __doc__=LogEntry.__doc__, **_list_fields(LogEntry))
+_EVENT_FIELDS = _list_fields(CommonEventFields) | {"entry": (_LOG_ENTRY | None, None)}
 
-EVENT_REF = _REF.format(model=EventShape.__name__)
+Event: type[ApiModel] = create_model(
+    "Event",
+    __base__=_OpenModel,
+    __doc__="The first six fields are always present, the others by `type` as in docs/events.md; more may be added.",
+    seq=(int | None, ...),
+    at=(str, ...),
+    type=(EventType, ...),
+    batch_id=(str | None, ...),
+    task_id=(str | None, ...),
+    attempt=(int | None, ...),
+    **_EVENT_FIELDS,
+)
+
+EVENT_REF = _REF.format(model=Event.__name__)
 
 
 def build_event_schemas() -> OpenApiSchemas:
     """For the OpenAPI document: no route returns a single event."""
-    told = EventShape.model_json_schema(ref_template=_REF)
-    found = {**told.pop("$defs"), EventShape.__name__: told}
-    for shape in found.values():
-        for each in shape.get("properties", {}).values():
-            each.pop("default", None)  # a field with a default would count as always present
-    return found
+    schema = Event.model_json_schema(ref_template=_REF)
+    schemas = {**schema.pop("$defs"), Event.__name__: schema}
+    for each in schemas.values():
+        for field in each.get("properties", {}).values():
+            field.pop("default", None)  # a field with a default is taken to be always present
+    return schemas

@@ -1,4 +1,4 @@
-"""Projects, agents, and the server itself."""
+"""Projects, and the server itself."""
 
 from __future__ import annotations
 
@@ -6,19 +6,20 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from plait.client.installed_agents import LoggedIn
-from plait.config.agent_keys import Permission
-from plait.server.http.schema.base import ApiBody, ApiModel
+from plait.client.json_encoding import api_model
+from plait.server.http.schema.base import ApiBody
 
 PathOrUrl = Annotated[str, Field(min_length=1, max_length=4096)]
 
 
-class Health(ApiModel):
+@api_model
+class Health:
     status: Literal["ok"]
     version: str
 
 
-class Me(ApiModel):
+@api_model
+class CallerDetails:
     """`access`: everything, or read-only. `by`: how the caller authenticated; null: without authentication. `page` changes with
     the built page; null: it was not built.
     """
@@ -29,7 +30,8 @@ class Me(ApiModel):
     page: str | None
 
 
-class ProjectShape(ApiModel):
+@api_model
+class ProjectDetails:
     """`url` null: a checkout on the server's machine. `default`: used if no project is named."""
 
     id: str
@@ -39,8 +41,9 @@ class ProjectShape(ApiModel):
     default: bool
 
 
-class Projects(ApiModel):
-    projects: list[ProjectShape]
+@api_model
+class Projects:
+    projects: list[ProjectDetails]
 
 
 class ProjectBody(ApiBody):
@@ -48,29 +51,3 @@ class ProjectBody(ApiBody):
 
     path: PathOrUrl | None = None
     url: PathOrUrl | None = None
-
-
-class Login(ApiModel):
-    logged_in: LoggedIn
-    by: str | None
-    how: str | None
-
-
-class AgentShape(ApiModel):
-    name: str
-    description: str
-    available: bool
-    path: str | None
-    version: str | None
-    problem: str | None
-    tested: bool
-    install: str | None
-    login: Login
-    default: bool
-    model: str | None
-    permission: Permission
-    account: str | None
-
-
-class Agents(ApiModel):
-    agents: list[AgentShape]

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 from pydantic import Field, JsonValue, RootModel, WithJsonSchema, create_model
 
-from plait.client.api_models import Problem
-from plait.config.config import Layer
+from plait.client.api_models import ProblemDetails
+from plait.client.preferences import SettingOrigin
 from plait.config.key import AnyKey
 from plait.config.keys import KEYS
 from plait.config.value_types import ValueKind
@@ -17,16 +17,6 @@ from plait.server.http.schema.base import ApiModel
 
 def _choice_type(words: Sequence[str]) -> Any:  # a type that is made just now
     return Annotated[str, WithJsonSchema({"type": "string", "enum": list(words)})]
-
-
-class GivenShape(ApiModel):
-    """`hidden`: a saved value is overridden by a stronger layer. `problem`: why the saved value is invalid."""
-
-    layer: Layer
-    at: str | None
-    saved: bool
-    hidden: bool
-    problem: str | None
 
 
 def _field_type(key: AnyKey) -> Any:
@@ -52,37 +42,17 @@ Preferences: type[ApiModel] = create_model(
     __base__=ApiModel,
     __doc__="Every setting by its name, and under `given` where it comes from. Durations in seconds, sizes in bytes.",
     **_FIELDS,
-    given=(dict[str, GivenShape], ...),
+    given=(dict[str, SettingOrigin], ...),
 )
 
 ChangedPreferences: type[ApiModel] = create_model(
     "ChangedPreferences",
     __base__=Preferences,
     __doc__="`notes` say which open batches keep the old values. `accepted`: no engine has answered yet.",
-    notes=(list[Problem], ...),
+    notes=(list[ProblemDetails], ...),
     accepted=(bool, ...),
 )
 
 
 class PreferencesPatch(RootModel[dict[str, JsonValue]]):
     """Values by the names of GET /api/settings; null removes a saved value."""
-
-
-class SettingShape(ApiModel):
-    """`kind` suggests a form field; `allowed` describes the allowed values."""
-
-    name: str
-    key: str
-    table: str
-    kind: str = Field(json_schema_extra={"enum": list(ValueKind)})
-    choices: list[str]
-    allowed: str
-    default: JsonValue
-    about: str
-    variable: str
-    can_be_saved: bool
-
-
-class PreferencesSchema(ApiModel):
-    tables: dict[str, str]
-    settings: list[SettingShape]

@@ -1,4 +1,4 @@
-"""Bodies for new batches and for tasks, and the tasks of the sources."""
+"""Bodies for new batches and for tasks of the sources."""
 
 from __future__ import annotations
 
@@ -7,13 +7,11 @@ from typing import Annotated
 
 from pydantic import Field, JsonValue
 
-from plait.client.api_models import NeedShape, Problem, Run
 from plait.client.task_drafts import TaskDraft
 from plait.core.contest import MAX_ENTRANTS as MOST_ENTRANTS, Contest
 from plait.core.settings import Mode
-from plait.server.http.schema.base import ApiBody, ApiModel
+from plait.server.http.schema.base import ApiBody
 from plait.server.service.batch_spec import BatchSpec
-from plait.sources.source_model import SourceStatus
 
 MAX_TASKS = 10_000  # tasks
 TaskId = Annotated[str, Field(min_length=1, max_length=10_000)]
@@ -73,44 +71,6 @@ class BatchBody(BatchSpecBody):
 
 
 NameList = Annotated[list[str], Field(max_length=500)]
-
-
-class SourceTask(ApiModel):
-    """`parts`: the tasks of a group. `notEditable`: why it can't be edited."""
-
-    id: str
-    title: str
-    status: SourceStatus
-    source: str | None
-    format: str
-    needs: list[NeedShape]
-    touches: list[str]
-    conflicts_with: list[str]
-    phase: str | None
-    priority: int
-    weight: float
-    agent: str | None
-    model: str | None
-    verify: str | None
-    run: str | None
-    parts: list[str]
-    editable: bool
-    not_editable: str | None
-    batch: Run | None
-
-
-class Tasks(ApiModel):
-    tasks: list[SourceTask]
-    problems: list[Problem]
-
-
-class WholeTask(SourceTask):
-    """`text` is its whole file, and `version` what an edit has to name; null if it can't be edited."""
-
-    body: str
-    text: str | None
-    version: str | None
-    problems: list[Problem]
 
 
 class DraftBody(ApiBody):
