@@ -6,7 +6,7 @@ import os
 import re
 import subprocess
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain, repeat
 from pathlib import Path
 
@@ -66,6 +66,11 @@ PLAIT_IDENTITY = {
 }
 
 
+def join_fields(fields: Iterable[str]) -> bytes:
+    """The input of a command with -z."""
+    return "".join(f"{field}\0" for field in fields).encode("utf-8", "surrogateescape")
+
+
 class GitError(WorldError):
     """Git failed. `code` is its exit status, `stderr` its complete error output."""
 
@@ -118,11 +123,45 @@ class Git:
         more._settings = (*self._settings, *(word for setting in settings for word in ("-c", setting)))
         return more
 
+    def resolve_commit(self, name: str) -> str | None:
+        """The commit that a name stands for; None if it stands for none."""
+        words = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
+        found = self.run(*words, codes=(0, 1, 128))
+        return found.text if found.code == 0 else None
+
+    def read_ref(self, ref: str) -> str:
+        """The object that a ref holds; empty if there is no such ref."""
+        return self.run("rev-parse", "--verify", "--quiet", ref, codes=(0, 1)).text
+
+    def create_ref(self, ref: str, commit: str) -> None:
+        """Raises GitError if the ref exists."""
+        self.run("update-ref", "-m", "plait", ref, commit, "0" * len(commit))
+
+    def tree_of(self, commit: str) -> str:
+        return self.text("rev-parse", "--verify", f"{commit}^{{tree}}")
+
+    def parents_of(self, commit: str) -> tuple[str, ...]:
+        return tuple(self.text("rev-parse", f"{commit}^@").split())
+
+    def is_ancestor(self, ancestor: str, commit: str) -> bool:
+        """Whether `ancestor` is in the history of `commit`, or is the same commit."""
+        if ancestor == commit:
+            return True
+        return self.run("merge-base", "--is-ancestor", ancestor, commit, codes=(0, 1)).code == 0
+
+    def read_bool(self, key: str) -> bool | None:
+        """A setting; None if it is not set."""
+        value = self.run("config", "--type=bool", "--get", key, codes=(0, 1)).text
+        return value == "true" if value else None
+
     def commit_tree(self, tree: str, parents: Sequence[str], message: bytes, *options: str) -> str:
         """A new commit that no ref holds yet; no hook is run."""
         return self.text(
             "commit-tree", tree, *(arg for parent in parents for arg in ("-p", parent)), *options, stdin=message
         )
+
+    def commit_as_plait(self, tree: str, parents: Sequence[str], message: bytes) -> str:
+        return self.with_options(variables=PLAIT_IDENTITY).commit_tree(tree, parents, message)
 
     def text(self, *args: str, stdin: bytes = b"") -> str:
         return self.run(*args, stdin=stdin).text

@@ -102,7 +102,7 @@ def _is_ordinary(git: Path, found: os.stat_result) -> bool:
 def _make_hint(error: str) -> str:
     if "work tree" in error:
         return "plait works in a checkout: go to one, or make one with git worktree add."
-    return "See what git status says there."
+    return "Run git status there."
 
 
 def list_repo_files(location: RepoLocation) -> list[str]:

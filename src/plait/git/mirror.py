@@ -52,9 +52,9 @@ class Mirror:
         if not base.isprintable():
             raise UserError(f"{base!r} is not the name of a commit")
         for name in _candidate_refs(base or self.branch):
-            found = self.git.run("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}", codes=(0, 1, 128))
-            if not found.code:
-                return found.text
+            commit = self.git.resolve_commit(name)
+            if commit is not None:
+                return commit
         raise UserError(
             f"{self.url} has no branch, tag or commit {base or self.branch}",
             hint=f"Run: git ls-remote {self.url}",

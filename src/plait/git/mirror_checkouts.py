@@ -19,7 +19,7 @@ from pathlib import Path
 from secrets import token_hex
 from typing import TYPE_CHECKING
 
-from plait.git.command import PLAIT_IDENTITY, Git, GitError
+from plait.git.command import Git, GitError
 from plait.git.refs import saved_ref
 from plait.system.atomic_files import make_private_folder, replace_file
 from plait.system.locks import hold_lock
@@ -128,7 +128,7 @@ def _save(own: Git, commit: str) -> bool:
 def _commit_everything(own: Git) -> str | None:
     """Local commits, with uncommitted changes on top. None if there is a nested repository."""
     index = own.cwd.parent / f".index-{token_hex(4)}"
-    aside = own.with_options(variables={"GIT_INDEX_FILE": str(index), **PLAIT_IDENTITY})
+    aside = own.with_options(variables={"GIT_INDEX_FILE": str(index)})
     try:
         aside.run("read-tree", "HEAD")
         aside.run("add", "--all")
@@ -138,7 +138,7 @@ def _commit_everything(own: Git) -> str | None:
         if not changed:
             return own.text("rev-parse", "HEAD")
         message = b"What was left in a checkout of a mirror\n"
-        return aside.commit_tree(aside.text("write-tree"), ["HEAD"], message)
+        return aside.commit_as_plait(aside.text("write-tree"), ["HEAD"], message)
     finally:
         index.unlink(missing_ok=True)
 
@@ -147,9 +147,9 @@ def _keep_ref(own: Git, commit: str, tip: str) -> None:
     """Under the first free number."""
     for n in count(1):
         ref = saved_ref("checkout", commit[:_SHORT_LENGTH], n)
-        there = own.run("rev-parse", "--verify", "--quiet", ref, codes=(0, 1)).text
+        there = own.read_ref(ref)
         if not there:
-            own.run("update-ref", ref, tip, "0" * len(tip))
+            own.create_ref(ref, tip)
         if there in {"", tip}:
             return
 

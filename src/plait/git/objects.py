@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from plait.core.errors import WorldError
 from plait.core.fast_dataclass import dataclass
-from plait.git.command import Git
+from plait.git.command import Git, join_fields
 
 _FOLDER_MODE = "040000"
 _FILE_MODE = "100644"
@@ -85,9 +85,8 @@ def _update_tree(git: Git, tree: str | None, changes: Mapping[tuple[str, ...], T
 
 
 def _write_tree(git: Git, listing: Mapping[str, TreeEntry]) -> str:
-    feed = "".join(f"{new.mode} {new.kind} {new.object}\t{name}\0" for name, new in listing.items())
-    # --missing: a submodule's commit is not here.
-    return git.text("mktree", "-z", "--missing", stdin=feed.encode("utf-8", "surrogateescape"))
+    rows = join_fields(f"{new.mode} {new.kind} {new.object}\t{name}" for name, new in listing.items())
+    return git.text("mktree", "-z", "--missing", stdin=rows)  # --missing: a submodule's commit is not here
 
 
 def _list_tree(git: Git, tree: str) -> dict[str, TreeEntry]:

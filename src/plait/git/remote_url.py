@@ -45,11 +45,11 @@ def parse_remote_url(text: str) -> RemoteUrl:
     """Raises UserError for anything that is not a repository URL, or must not be passed to git."""
     address = text.strip()
     if not address or _CONTROL.search(address):
-        raise _make_invalid_error(address, "is no address of a repository")
+        raise _make_invalid_error(address, "is not a repository address")
     if address.startswith("-"):
         raise _make_invalid_error(address, "looks like an option, not like the address of a repository")
     if _HELPER.match(address):
-        raise _make_invalid_error(address, "would have git run a program of its choice")
+        raise _make_invalid_error(address, "would make git run a program")
     scheme, separator, rest = address.partition("://")
     if separator:
         return _parse_url(address, scheme.lower(), rest)
@@ -63,7 +63,7 @@ def _parse_url(address: str, scheme: str, rest: str) -> RemoteUrl:
     if scheme == "file":
         return _parse_path(unquote(rest if rest.startswith("/") else f"/{rest.partition('/')[2]}"))
     if scheme not in _DEFAULT_PORTS:
-        raise _make_invalid_error(address, f"has the scheme {scheme}, which is none of {', '.join(PROTOCOLS)}")
+        raise _make_invalid_error(address, f"has the scheme {scheme}; plait supports {', '.join(PROTOCOLS)}")
     authority, _, path = rest.partition("/")
     user, _, place = authority.rpartition("@")
     slash_in_password = ":" in authority and "@" in path
@@ -71,7 +71,7 @@ def _parse_url(address: str, scheme: str, rest: str) -> RemoteUrl:
         raise _make_secret_error(address)
     host, port = _split_host_port(address, scheme, place)
     if user and (scheme == "git" or not _USER.fullmatch(user)):
-        raise _make_invalid_error(address, "has a user name that is none")
+        raise _make_invalid_error(address, "has an invalid user name")
     path = path.rstrip("/")
     if not path:
         raise _make_invalid_error(address, "names no repository")
@@ -90,7 +90,7 @@ def _parse_scp(address: str, found: re.Match[str]) -> RemoteUrl:
     user, path = found["user"] or "", found["path"].rstrip("/")
     host = _split_host_port(address, "ssh", found["host"])[0]
     if (user and not _USER.fullmatch(user)) or not path or path.startswith("-"):
-        raise _make_invalid_error(address, "is no address of a repository")
+        raise _make_invalid_error(address, "is not a repository address")
     kept = f"{user}@" if user else ""
     home = path if path.startswith(("/", "~")) else f"~/{path}"
     return RemoteUrl(
@@ -118,7 +118,7 @@ def _split_host_port(address: str, scheme: str, place: str) -> tuple[str, str]:
     """The default port becomes empty."""
     found = re.fullmatch(rf"(?P<host>{_HOST.pattern})(?::(?P<port>[0-9]{{1,5}})?)?", place)
     if found is None:
-        raise _make_invalid_error(address, "has no host that could be one")
+        raise _make_invalid_error(address, "has no valid host")
     port = (found["port"] or "").lstrip("0")
     return found["host"].lower(), "" if port == _DEFAULT_PORTS[scheme] else port
 
@@ -145,13 +145,13 @@ def hide_url_secrets(text: str) -> str:
 def _make_invalid_error(address: str, why: str) -> UserError:
     return UserError(
         f"{hide_url_secrets(address)!r} {why}",
-        hint="Name it like this: https://host/owner/name, ssh://git@host/owner/name, git@host:owner/name, or a folder.",
+        hint="Use one of these forms: https://host/owner/name, ssh://git@host/owner/name, git@host:owner/name, or a folder.",
     )
 
 
 def _make_secret_error(address: str) -> UserError:
     return UserError(
-        f"{hide_url_secrets(address)!r} holds a password or a token, which others could read there",
+        f"{hide_url_secrets(address)!r} contains a password or a token, which others could read",
         hint="Leave it out: git asks its credential helpers (git config credential.helper) or the program in "
         "GIT_ASKPASS; ssh asks ssh-agent.",
     )

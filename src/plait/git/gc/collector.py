@@ -177,7 +177,7 @@ class GarbageCollector:
         if is_real_folder(folder / ".git"):
             raise WorldError(f"{folder} contains a repository of its own: check it and remove it by hand")
         branch = f"refs/heads/{task_branch(item.batch, item.task)}"
-        commit = self._repository.resolve_commit(branch) or self._repository.resolve_commit("HEAD")
+        commit = self._repository.git.resolve_commit(branch) or self._repository.git.resolve_commit("HEAD")
         if commit is None:
             raise WorldError(f"there is no commit to compare {folder} with")
         return adopt_folder(self._repository, self._layout, folder, commit)

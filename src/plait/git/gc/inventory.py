@@ -184,7 +184,7 @@ def _is_unsaved(repository: Repository, folder: Path, admin: Path | None) -> boo
         return any(list_children(folder)) if is_real_folder(folder) else False
     try:
         git = repository.git_at(admin, folder if is_real_folder(folder) else admin)
-        head = git.run("rev-parse", "--verify", "--quiet", "HEAD^{commit}", codes=(0, 1, 128)).text
+        head = git.resolve_commit("HEAD")
         if head and git.text("rev-list", "-1", head, "--not", "--glob=refs/*"):
             return True
         if not is_real_folder(folder):

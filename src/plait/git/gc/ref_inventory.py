@@ -159,7 +159,7 @@ def delete_ref(git: Git, ref: str, tip: str) -> str:
     try:
         git.run("update-ref", "-d", ref, tip)
     except GitError as error:
-        if git.run("rev-parse", "--verify", "--quiet", ref, codes=(0, 1)).code:
+        if not git.read_ref(ref):
             return ""
         return "it has moved" if "but expected" in error.stderr else error.message
     return ""

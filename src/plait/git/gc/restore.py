@@ -91,9 +91,9 @@ def _check_branch_name(git: Git, branch: str) -> str:
 def _make_branch(git: Git, branch: str, commit: str) -> RestoredBranch:
     ref = f"{BRANCH_PREFIX}{branch}"
     try:
-        git.run("update-ref", "-m", "plait: restored", ref, commit, "0" * len(commit))
+        git.create_ref(ref, commit)
     except GitError as error:
-        there = git.run("rev-parse", "--verify", "--quiet", ref, codes=(0, 1)).text
+        there = git.read_ref(ref)
         if there == commit:
             return RestoredBranch(branch, commit, made=False)
         if not there:

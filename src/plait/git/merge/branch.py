@@ -42,9 +42,9 @@ class BatchBranch:
         ref = refs.pre_rebuild_ref(self._batch, n)
         refs.remove_stale_lock(self._git_dir, ref, _STALE_SECONDS)
         try:
-            self._git.run("update-ref", ref, commit, "0" * len(commit))
+            self._git.create_ref(ref, commit)
         except GitError:
-            if not self._git.run("rev-parse", "-q", "--verify", ref, codes=(0, 1)).text:
+            if not self._git.read_ref(ref):
                 raise
 
     def make_moved_error(self, at: str, expected: str) -> WorldError:

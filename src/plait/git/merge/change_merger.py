@@ -10,7 +10,7 @@ from plait.core.errors import WorldError
 from plait.core.fast_dataclass import dataclass
 from plait.core.reports import RebuildConflict
 from plait.git import objects
-from plait.git.command import Git, GitError
+from plait.git.command import Git, GitError, join_fields
 from plait.git.interfaces import ChangeGoneError, MergeMessage, MergeRules
 from plait.git.merge import commits
 from plait.git.merge.branch import MergeTrailers
@@ -46,8 +46,7 @@ def plan_regeneration(git: Git, tried: MergeResult, merge_rules: MergeRules, ont
 def _match_rules(git: Git, paths: tuple[str, ...], merge_rules: MergeRules) -> dict[str, str]:
     if not paths or not merge_rules.regenerate:
         return {}
-    feed = "".join(f"{path}\0" for path in paths).encode("utf-8", "surrogateescape")
-    fields = git.run("check-attr", "-z", "--stdin", REGENERATE_ATTRIBUTE, stdin=feed).fields
+    fields = git.run("check-attr", "-z", "--stdin", REGENERATE_ATTRIBUTE, stdin=join_fields(paths)).fields
     numbers = {path: value for path, value in zip(fields[::3], fields[2::3], strict=True) if value.isdigit()}
     return {
         path: merge_rules.regenerate[int(value)][1]
@@ -118,7 +117,7 @@ class ChangeMerger:
         tree = plan.tree
         for command, files in plan.files.items():
             assert self._regenerate is not None
-            commit = self._maker.make(tree, (onto,), "To be made anew\n", tip.date)
+            commit = self._maker.make(tree, (onto,), "To be regenerated\n", tip.date)
             made = self._regenerate(commit, command, files)
             tree = objects.write_files(git, tree, {path: made[path] for path in files if path in made})
         return tree
@@ -148,10 +147,10 @@ _HINTS = (
             "not a valid object",
             "could not read",
         ),
-        "An object of the repository is missing or damaged: `git fsck` tells which.",
+        "An object of the repository is missing or damaged: find it with `git fsck`.",
     ),
-    (("Permission denied", "Read-only file system", "insufficient permission"), "Check who may write there."),
-    (("exists; cannot create",), "Rename the branch that stands in the way."),
+    (("Permission denied", "Read-only file system", "insufficient permission"), "Check the permissions."),
+    (("exists; cannot create",), "Rename the branch that is in the way."),
     (
         ("gpg failed to sign", "Couldn't sign", "failed to write commit object"),
         "Check how git signs commits.",
@@ -169,7 +168,7 @@ def map_errors(what: str) -> Iterator[None]:
         hint = next((hint for signs, hint in _HINTS if any(sign in output for sign in signs)), error.hint)
         raise WorldError(f"{what}: {error.message}", hint=hint) from error
     except OSError as error:
-        raise WorldError(f"{what}: {error}", hint="Look at the disk and at who may write there.") from error
+        raise WorldError(f"{what}: {error}", hint="Check the disk and its permissions.") from error
 
 
 def make_missing_commit_error(commit: str, whose: str, error: type[WorldError] = WorldError) -> WorldError:

@@ -91,7 +91,7 @@ class CommitMaker:
         if self._identity is not None:
             return
         strict = self._git.with_options(settings=("user.useConfigOnly=true",))
-        if strict.run("config", "--type=bool", "commit.gpgSign", codes=(0, 1)).text == "true":
+        if strict.read_bool("commit.gpgSign"):
             self._sign = ("-S",)
         try:
             strict.run("var", "GIT_AUTHOR_IDENT")

@@ -153,7 +153,7 @@ class Ancestry:
         Otherwise a change that was dropped from the line may be in the history of the branch, or the agent rewrote it.
         """
         natural = self.contains(onto, change.base) and (
-            change.base in {tip.id, *tip.parents} or self._is_ancestor(change.base, tip.id)
+            change.base in {tip.id, *tip.parents} or self._git.is_ancestor(change.base, tip.id)
         )
         return MergeSides(change.base, onto, tip.id, natural)
 
@@ -163,13 +163,10 @@ class Ancestry:
     def contains(self, onto: str, base: str) -> bool:
         if onto == base or base in self._known_ancestors.get(onto, ()):
             return True
-        found = self._is_ancestor(base, onto)
+        found = self._git.is_ancestor(base, onto)
         if found:
             self._known_ancestors.setdefault(onto, set()).add(base)
         return found
-
-    def _is_ancestor(self, base: str, commit: str) -> bool:
-        return self._git.run("merge-base", "--is-ancestor", base, commit, codes=(0, 1)).code == 0
 
 
 TaskPair = tuple[str, str]

@@ -53,25 +53,10 @@ class AgentWorktree:
     admin: Path
     git: Git
 
-    def resolve_commit(self, name: str) -> str | None:
-        """None if the name is no commit."""
-        words = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
-        return self.git.run(*words, codes=(0, 1, 128)).text or None
-
     def read_refs(self, *names: str) -> dict[str, str]:
         """The objects of these refs, and of those below them, by full name; missing ones are left out."""
         said = self.git.text("for-each-ref", "--format=%(refname) %(objectname)", *names)
         return dict(line.split(" ", 1) for line in said.splitlines())
-
-    def tree_of(self, commit: str) -> str:
-        return self.git.text("rev-parse", "--verify", f"{commit}^{{tree}}")
-
-    def parents_of(self, commit: str) -> tuple[str, ...]:
-        return tuple(self.git.text("rev-parse", f"{commit}^@").split())
-
-    def is_descendant(self, commit: str, base: str) -> bool:
-        """Whether `base` is in the history of `commit`."""
-        return commit == base or self.git.run("merge-base", "--is-ancestor", base, commit, codes=(0, 1)).code == 0
 
     def read_first_line(self, name: str) -> str:
         """The first line of a file in the admin; empty if it is missing."""
@@ -127,7 +112,7 @@ def open_worktree(repository: Repository, workspace: Path, branch: str, *, repai
 def _with_sparse_settings(git: Git, admin: Path) -> Git:
     """With the settings of a sparse checkout, unless the repository's settings decide that."""
     settings = sparse_settings(admin)
-    if not settings or git.run("config", "--type=bool", "--get", "core.sparseCheckout", codes=(0, 1)).text:
+    if not settings or git.read_bool("core.sparseCheckout") is not None:
         return git
     return git.with_options(settings=settings)
 

@@ -89,7 +89,7 @@ class CommitText:
 def make_commit(worktree: AgentWorktree, tree: str, parents: Sequence[str], text: CommitText) -> str:
     """A commit that no ref holds yet; no hook is run."""
     git = worktree.git.with_options(variables=text.identity)
-    sign = ["-S"] if _must_sign(git) else []
+    sign = ["-S"] if git.read_bool("commit.gpgsign") else []
     try:
         return git.commit_tree(tree, parents, text.message.encode("utf-8", "replace"), *sign)
     except GitError as error:
@@ -122,10 +122,6 @@ def _find_hooks_path(worktree: AgentWorktree) -> str:
     output = worktree.git.run("config", "--show-scope", "-z", "--get-all", "core.hooksPath", codes=(0, 1)).fields
     paths = [path for scope, path in zip(output[::2], output[1::2], strict=False) if scope != "command"]
     return paths[-1] if paths else str(worktree.repository.common / "hooks")
-
-
-def _must_sign(git: Git) -> bool:
-    return git.run("config", "--type=bool", "--get", "commit.gpgsign", codes=(0, 1)).text == "true"
 
 
 def _signing_error(error: GitError) -> SigningError:

@@ -20,7 +20,7 @@ def start_branch(saved_refs: SavedRefs, worktree: Worktree, branch: str, commit:
     """Put the branch at this commit and the worktree on it; saves commits that only the branch held."""
     assert worktree.admin is not None
     repository, name = saved_refs.repository, f"refs/heads/{branch}"
-    before = repository.resolve_commit(name)
+    before = repository.git.resolve_commit(name)
     if before != commit:
         if before is not None:
             saved_refs.keep_unreachable(before, moving_ref=name)
@@ -36,7 +36,7 @@ def read_head_ref(worktree: Worktree) -> str:
 
 def detach_head(repository: Repository, worktree: Worktree) -> None:
     """Detach HEAD, so that the branch can be checked out elsewhere or deleted."""
-    commit = repository.resolve_commit(on) if (on := read_head_ref(worktree)).startswith("refs/") else None
+    commit = repository.git.resolve_commit(on) if (on := read_head_ref(worktree)).startswith("refs/") else None
     if worktree.admin is not None and commit is not None:
         remove_stale_locks(worktree)
         git = repository.git_at(worktree.admin, worktree.folder)
@@ -57,8 +57,7 @@ def ensure_not_checked_out(repository: Repository, root: Path, branch: str) -> N
 def _find_checkout(repository: Repository, admin: Path) -> Path | None:
     if admin != repository.common:
         return read_worktree_path(admin)
-    bare = repository.git.run("config", "--bool", "core.bare", codes=(0, 1)).text == "true"
-    return None if bare else repository.common.parent
+    return None if repository.git.read_bool("core.bare") else repository.common.parent
 
 
 def _update_ref(repository: Repository, name: str, commit: str, before: str) -> None:
@@ -67,7 +66,7 @@ def _update_ref(repository: Repository, name: str, commit: str, before: str) -> 
     try:
         repository.git.run(*args)
     except GitError:
-        if repository.resolve_commit(name) == commit:  # another process did the same
+        if repository.git.resolve_commit(name) == commit:  # another process did the same
             return
         if not remove_stale_lock(repository.common, name, LOCK_WAIT_SECONDS / 2):
             raise

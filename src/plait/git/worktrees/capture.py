@@ -14,7 +14,6 @@ from pathlib import Path
 
 from plait.core.fast_dataclass import dataclass
 from plait.core.task import Attempt
-from plait.git.command import PLAIT_IDENTITY
 from plait.git.interfaces import CapturedChange, CaptureOptions
 from plait.git.refs import attempt_ref, task_branch
 from plait.git.worktrees import attempt_commit, result_checks
@@ -55,7 +54,7 @@ def capture(
                 large, max_bytes, save_unreachable(worktree, saved_refs, scratch)
             )
         refs = (f"refs/heads/{branch}", attempt_ref(attempt))
-        head, existing = worktree.resolve_commit("HEAD"), worktree.read_refs(*refs)
+        head, existing = worktree.git.resolve_commit("HEAD"), worktree.read_refs(*refs)
         run = _Capture(worktree, saved_refs, attempt, base, head, existing, snapshot, cleaned, max_bytes)
         text = attempt_commit.CommitText(
             attempt_commit.format_commit_message(options.author, attempt),
@@ -126,12 +125,12 @@ class _Capture:
         A file that is too large stays in the history that it was committed to, so that history is left behind.
         """
         head = self.head
-        if head is None or not self.worktree.is_descendant(head, self.base):
+        if head is None or not self.worktree.git.is_ancestor(self.base, head):
             return (self.base,)
         others = [
             each
             for each in result_checks.read_merge_heads(self.worktree)
-            if not self.worktree.is_descendant(head, each)
+            if not self.worktree.git.is_ancestor(each, head)
         ]
         burdened = result_checks.has_large_blobs(self.worktree, self.base, (head, *others), self.largest)
         return (self.base,) if burdened else (head, *others)
@@ -139,12 +138,12 @@ class _Capture:
     def _find_existing(self, parents: tuple[str, ...]) -> str | None:
         """The commit that holds this already: what it would follow, or the one that this attempt was given before."""
         tree = self.cleaned.tree
-        if len(parents) == 1 and self.worktree.tree_of(parents[0]) == tree:
+        if len(parents) == 1 and self.worktree.git.tree_of(parents[0]) == tree:
             return parents[0]
         earlier = self.refs.get(attempt_ref(self.attempt))
-        if earlier is None or self.worktree.tree_of(earlier) != tree:
+        if earlier is None or self.worktree.git.tree_of(earlier) != tree:
             return None
-        return earlier if self.worktree.parents_of(earlier) == parents else None
+        return earlier if self.worktree.git.parents_of(earlier) == parents else None
 
     def _finish(self, tip: str) -> str:
         """Refs name the tip, HEAD is on the branch, and the folder and the index are as the tip is."""
@@ -167,7 +166,7 @@ class _Capture:
             *brought.values(),
         )
         for each in dict.fromkeys((self.head, self.refs.get(self.ref), *named)):
-            if each not in {None, self.base} and not any(worktree.is_descendant(tip, each) for tip in tips):
+            if each not in {None, self.base} and not any(worktree.git.is_ancestor(each, tip) for tip in tips):
                 self.saved_refs.keep(each)
         for left in brought:
             shutil.rmtree(left, ignore_errors=True)
@@ -196,9 +195,9 @@ def preview_commit(repository: Repository, workspace: Path, branch: str, base: s
     worktree = open_worktree(repository, workspace, branch, repair=False)
     with scratch_folder(worktree.admin) as scratch:
         tree = snapshot_worktree(worktree, scratch, base).tree
-        if tree == worktree.tree_of(base):
+        if tree == worktree.git.tree_of(base):
             return None
-        return worktree.git.with_options(variables=PLAIT_IDENTITY).commit_tree(tree, [base], b"Work in progress\n")
+        return worktree.git.commit_as_plait(tree, [base], b"Work in progress\n")
 
 
 _EXCLUDE_SPECIAL = re.compile(r"([\\*?\[\]!# ])")
@@ -214,7 +213,7 @@ def reset_workspace(repository: Repository, workspace: Path, attempt: Attempt, t
     saved_refs = SavedRefs(repository, attempt.batch, attempt.task)
     with scratch_folder(worktree.admin) as scratch:
         snapshot = snapshot_worktree(worktree, scratch, tip)
-        same = snapshot.tree == worktree.tree_of(tip)
+        same = snapshot.tree == worktree.git.tree_of(tip)
         if not same:
             save_unreachable(worktree, saved_refs, scratch, snapshot)
         _reset_refs(worktree, saved_refs, branch, tip)
@@ -227,9 +226,9 @@ def reset_workspace(repository: Repository, workspace: Path, attempt: Attempt, t
 def _reset_refs(worktree: AgentWorktree, saved_refs: SavedRefs, branch: str, tip: str) -> None:
     """The branch names the tip, and HEAD is on it; commits that a check made are kept."""
     ref = f"refs/heads/{branch}"
-    now = worktree.resolve_commit(ref)
-    for each in dict.fromkeys((now, worktree.resolve_commit("HEAD"))):
-        if each is not None and not worktree.is_descendant(tip, each):
+    now = worktree.git.resolve_commit(ref)
+    for each in dict.fromkeys((now, worktree.git.resolve_commit("HEAD"))):
+        if each is not None and not worktree.git.is_ancestor(each, tip):
             saved_refs.keep(each)
     worktree.update_refs({ref: (tip, now)})
     worktree.attach_head(branch)

@@ -11,7 +11,7 @@ import os
 from pathlib import Path, PurePosixPath
 
 from plait.core.errors import UserError
-from plait.git.command import Git
+from plait.git.command import Git, join_fields
 from plait.git.worktrees import metadata
 from plait.git.worktrees.metadata import SETUP_METADATA_FILE, LeaseMetadata, reset_setup_metadata
 from plait.git.worktrees.worktree import Repository, Worktree
@@ -44,8 +44,7 @@ def _clear_index_flags(git: Git, expected_tags: str) -> None:
     """Clear flags with which an agent may have hidden files; those of a sparse checkout are set again."""
     marked = [each[2:] for each in git.run("ls-files", "-v", "-z").fields if each[0] not in expected_tags]
     for flag in ("--no-assume-unchanged", "--no-skip-worktree") if marked else ():
-        feed = "\0".join(marked).encode("utf-8", "surrogateescape")
-        git.run("update-index", flag, "-z", "--stdin", stdin=feed)
+        git.run("update-index", flag, "-z", "--stdin", stdin=join_fields(marked))
 
 
 def _clean_worktree(git: Git, worktree: Worktree, makes: tuple[str, ...]) -> None:
@@ -112,8 +111,7 @@ def format_cone_patterns(wanted: tuple[str, ...]) -> str:
 def _copy_worktree_config(repository: Repository, admin: Path) -> None:
     """Copy the user's per-worktree settings, as git does, except those about the checkout."""
     own, theirs = admin / "config.worktree", repository.common / "config.worktree"
-    apart = repository.git.run("config", "--bool", "extensions.worktreeConfig", codes=(0, 1)).text == "true"
-    if not apart or not theirs.is_file():
+    if not repository.git.read_bool("extensions.worktreeConfig") or not theirs.is_file():
         return
     own.write_bytes(theirs.read_bytes())
     for key in _CHECKOUT_KEYS:

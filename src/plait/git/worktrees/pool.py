@@ -118,7 +118,7 @@ class WorktreePool:
         if worktree.valid_admin is None or not self._keep or (worktree.valid_admin / "modules").exists():
             return False
         branches.remove_stale_locks(worktree)
-        return self._repository.resolve_commit(branches.read_head_ref(worktree)) is not None
+        return self._repository.git.resolve_commit(branches.read_head_ref(worktree)) is not None
 
     def _take_pooled(self, wanted: LeaseMetadata) -> tuple[Worktree, int] | None:
         """Prefers one whose setup made the same outputs, then the last released; the sparse folders must be the same."""

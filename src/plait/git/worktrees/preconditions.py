@@ -50,9 +50,9 @@ def _check_repository(git: Git, where: Path) -> None:
 
 
 def _check_commit(git: Git, base: str) -> str:
-    output = git.run("rev-parse", "--verify", "--quiet", f"{base}^{{commit}}", codes=(0, 1, 128))
-    if output.code == 0:
-        return output.text
+    commit = git.resolve_commit(base)
+    if commit is not None:
+        return commit
     if not git.run("rev-list", "-1", "--all").out:
         raise UserError(
             "this repository has no commits yet, and a worktree needs one",
@@ -72,7 +72,7 @@ def _check_names(git: Git, commit: str) -> None:
             "there is a branch called plait, so git can't have branches called plait/…",
             hint="Give it another name: git branch -m plait NAME",
         )
-    if _read_bool_setting(git, "core.ignoreCase") == "true" and (pair := _find_case_clash(git, commit)):
+    if git.read_bool("core.ignoreCase") and (pair := _find_case_clash(git, commit)):
         raise UserError(
             f"{pair[0]} and {pair[1]} differ only in case, and this disk can't hold both:"
             " an agent's work would change one into the other",
@@ -109,7 +109,7 @@ def _check_partial_clone(git: Git, _: str) -> Iterator[Problem]:
 
 
 def _check_sparse(git: Git, _: str) -> Iterator[Problem]:
-    if _read_bool_setting(git, "core.sparseCheckout") == "true":
+    if git.read_bool("core.sparseCheckout"):
         yield Problem(
             Severity.WARNING,
             "this checkout is sparse; workspaces have all folders by default",
@@ -147,7 +147,3 @@ def _check_submodules(git: Git, commit: str) -> Iterator[Problem]:
 
 def _is_cloned(git: Git, common: Path, name: str, path: str) -> bool:
     return (common / "modules" / name / "HEAD").is_file() or (git.cwd / path / ".git").exists()
-
-
-def _read_bool_setting(git: Git, name: str) -> str:
-    return git.run("config", "--bool", name, codes=(0, 1, 128)).text

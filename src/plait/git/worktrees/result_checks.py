@@ -98,13 +98,13 @@ def read_merge_heads(worktree: AgentWorktree) -> list[str]:
         output = (worktree.admin / "MERGE_HEAD").read_text(encoding="ascii").split()
     except (OSError, UnicodeDecodeError):
         return []
-    return [commit for word in output if (commit := worktree.resolve_commit(word)) is not None]
+    return [commit for word in output if (commit := worktree.git.resolve_commit(word)) is not None]
 
 
 def read_stashed_commits(worktree: AgentWorktree) -> list[str]:
     """The commits that only the records of an unfinished operation name."""
     output = [worktree.read_first_line(name) for name in _STASHED_COMMIT_FILES]
-    return [commit for word in output if word and (commit := worktree.resolve_commit(word)) is not None]
+    return [commit for word in output if word and (commit := worktree.git.resolve_commit(word)) is not None]
 
 
 def clear_operation(worktree: AgentWorktree) -> None:
@@ -181,8 +181,8 @@ def make_large_files_error(found: Sequence[LargeFile], max_bytes: int, saved: st
     more = f" and {len(found) - _MAX_FILES_NAMED} more" if len(found) > _MAX_FILES_NAMED else ""
     kept = f" What it made is saved as {saved}." if saved else ""
     return UnfinishedError(
-        f"the result holds {shown}{more}: larger than workspace.largest_file, {_format_size(max_bytes)}, and most hosts refuse a "
-        "push with such a file; leave it out of the result, ignore it by .gitignore, or keep it in Git LFS",
+        f"the result contains {shown}{more}: larger than workspace.largest_file, {_format_size(max_bytes)}, and most hosts refuse a "
+        "push with such a file; leave it out of the result, ignore it with .gitignore, or keep it in Git LFS",
         hint=f"Where such files are wanted, raise workspace.largest_file.{kept}",
     )
 

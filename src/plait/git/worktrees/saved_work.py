@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from plait.core.errors import WorldError
-from plait.git.command import PLAIT_IDENTITY, Git, GitError
+from plait.git.command import Git, GitError
 from plait.git.refs import saved_ref, task_branch
 from plait.git.worktrees.agent_worktree import AgentWorktree, open_worktree, scratch_folder
 from plait.git.worktrees.result_checks import read_merge_heads, read_stashed_commits
@@ -40,7 +40,7 @@ class SavedRefs:
                 return held[commit]
             ref = self._next_ref()
             try:
-                self._git.run("update-ref", ref, commit, "0" * len(commit))
+                self._git.create_ref(ref, commit)
             except GitError as error:  # another process may have taken the number just now
                 if not left or "reference already exists" not in error.stderr:
                     raise
@@ -55,7 +55,7 @@ class SavedRefs:
 
     def find_equal(self, tree: str, parents: Sequence[str]) -> str | None:
         """A saved ref whose commit has this tree, and parents with the same trees as these."""
-        trees = [self._tree(each) for each in parents]
+        trees = [self._git.tree_of(each) for each in parents]
         return next((ref for commit, ref in self._list().items() if self._is_equal(commit, tree, trees)), None)
 
     def save_tree(self, git: Git, tree: str, head: str) -> None:
@@ -65,25 +65,20 @@ class SavedRefs:
 
     def fetch_commit(self, source: str, commit: str) -> None:
         """Save a commit of another repository on this machine."""
-        if self.repository.resolve_commit(commit) is None or not self._is_reachable(commit):
+        if self.repository.git.resolve_commit(commit) is None or not self._is_reachable(commit):
             options = ("--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules")
             self._git.run("fetch", *options, source, f"{commit}:{self._next_ref()}")
 
     def make_commit(self, git: Git, tree: str, head: str) -> str:
         batch, task = " ".join(self.batch.split()), " ".join(self.task.split())
         message = f"What was in the workspace\n\nPlait-Batch: {batch}\nPlait-Task: {task}\n"
-        own = git.with_options(variables=PLAIT_IDENTITY)
-        return own.commit_tree(tree, [head], message.encode("utf-8", "surrogateescape"))
+        return git.commit_as_plait(tree, [head], message.encode("utf-8", "surrogateescape"))
 
     def _is_equal(self, commit: str, tree: str, parent_trees: Sequence[str]) -> bool:
         # What was staged is a commit of its own, with a new date each time: so the parents' trees are compared.
-        if self._tree(commit) != tree:
+        if self._git.tree_of(commit) != tree:
             return False
-        parents = self._git.text("rev-parse", f"{commit}^@").split()
-        return [self._tree(each) for each in parents] == list(parent_trees)
-
-    def _tree(self, commit: str) -> str:
-        return self._git.text("rev-parse", "--verify", f"{commit}^{{tree}}")
+        return [self._git.tree_of(each) for each in self._git.parents_of(commit)] == list(parent_trees)
 
     def _is_reachable(self, commit: str, moving_ref: str = "") -> bool:
         excluded = (f"--exclude={moving_ref}",) if moving_ref else ()
@@ -138,12 +133,12 @@ def _save_admin(saved_refs: SavedRefs, admin: Path) -> None:
     """The folder was removed; save what was committed or staged in it."""
     name = read_small_file(admin / "HEAD").rstrip("\n").removeprefix("ref: ")
     branch = f"refs/heads/{task_branch(saved_refs.batch, saved_refs.task)}"
-    head = saved_refs.repository.resolve_commit(name or branch)
+    head = saved_refs.repository.git.resolve_commit(name or branch)
     if head is None:
         return
     git = saved_refs.repository.git_at(admin, admin)
     output = git.run("write-tree", codes=(0, 128)) if os.path.lexists(admin / "index") else None
-    before = git.text("rev-parse", f"{head}^{{tree}}")
+    before = git.tree_of(head)
     if output is not None and output.code == 0 and output.text != before:
         saved_refs.save_tree(git, output.text, head)
     else:
@@ -164,20 +159,20 @@ def save_workspace(saved_refs: SavedRefs, workspace: Path) -> str | None:
 def save_unreachable(
     worktree: AgentWorktree, saved_refs: SavedRefs, scratch: Path, taken: Snapshot | None = None
 ) -> str | None:
-    head = worktree.resolve_commit("HEAD")
-    now = worktree.tree_of(head) if head else worktree.git.text("mktree")  # without a file
+    head = worktree.git.resolve_commit("HEAD")
+    now = worktree.git.tree_of(head) if head else worktree.git.text("mktree")  # without a file
     snapshot = taken or snapshot_worktree(worktree, scratch, head or now)
     parents = [head] if head else []
     staged = _write_staged_tree(worktree, scratch, {now, snapshot.tree})
     if staged is not None:
-        parents.append(_make_commit(worktree.git, staged, parents, b"What was staged\n"))
+        parents.append(worktree.git.commit_as_plait(staged, parents, b"What was staged\n"))
     lost = [commit for commit in _find_loose_commits(worktree, head) if commit not in parents]
     if staged is None and snapshot.tree == now and not _has_unreachable(worktree, [*parents, *lost]):
         return None
     parents += lost
     existing = saved_refs.find_equal(snapshot.tree, parents)
     return existing or saved_refs.keep(
-        _make_commit(worktree.git, snapshot.tree, parents, b"What was in the workspace\n")
+        worktree.git.commit_as_plait(snapshot.tree, parents, b"What was in the workspace\n")
     )
 
 
@@ -223,14 +218,10 @@ def _write_staged_tree(worktree: AgentWorktree, scratch: Path, known: set[str]) 
     return None
 
 
-def _make_commit(git: Git, tree: str, parents: Sequence[str], message: bytes) -> str:
-    return git.with_options(variables=PLAIT_IDENTITY).commit_tree(tree, parents, message)
-
-
 def save_submodule(saved_refs: SavedRefs, module: Path) -> None:
     """Save commits and changes that its remote does not have, as refs of the superproject."""
     git = saved_refs.repository.git_at(module, module)
-    head = git.run("rev-parse", "--verify", "--quiet", "HEAD^{commit}", codes=(0, 1, 128)).text
+    head = git.resolve_commit("HEAD") or ""
     known = (SUBMODULE_BASE_REF,) if read_small_file(module / SUBMODULE_BASE_REF) else ()
     branches = git.text("for-each-ref", "--format=%(objectname)", "refs/heads/").splitlines()
     for tip in dict.fromkeys((_commit_work(saved_refs, git, module, head), *branches)):
@@ -246,7 +237,7 @@ def _commit_work(saved_refs: SavedRefs, git: Git, module: Path, head: str) -> st
         return head
     with tempfile.TemporaryDirectory(dir=module) as scratch:
         tree = _write_tree(saved_refs.repository, module, folder, Path(scratch) / "index")
-    return head if tree == git.text("rev-parse", f"{head}^{{tree}}") else saved_refs.make_commit(git, tree, head)
+    return head if tree == git.tree_of(head) else saved_refs.make_commit(git, tree, head)
 
 
 def _write_tree(repository: Repository, module: Path, folder: Path, index: Path) -> str:

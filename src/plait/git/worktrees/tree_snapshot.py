@@ -16,7 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from plait.core.fast_dataclass import dataclass
-from plait.git.command import Git
+from plait.git.command import Git, join_fields
 from plait.git.interfaces import RestoreStatuses
 from plait.git.objects import read_blob_sizes, read_objects
 from plait.git.worktrees.agent_worktree import AgentWorktree
@@ -54,9 +54,8 @@ def snapshot_worktree(worktree: AgentWorktree, scratch: Path, base: str) -> Snap
 
 def update_index(git: Git, paths: Iterable[str], *options: str) -> None:
     """Update the index at these paths."""
-    output = "".join(f"{path}\0" for path in paths)
-    if output:
-        git.run("update-index", *options, "-z", "--stdin", stdin=output.encode("utf-8", "surrogateescape"))
+    if feed := join_fields(paths):
+        git.run("update-index", *options, "-z", "--stdin", stdin=feed)
 
 
 def _seed_index(worktree: AgentWorktree, index: Path, git: Git, base: str) -> bytes:
@@ -69,7 +68,7 @@ def _seed_index(worktree: AgentWorktree, index: Path, git: Git, base: str) -> by
         if output.code == 0:
             return output.out
     index.unlink(missing_ok=True)
-    git.run("read-tree", "--reset", worktree.resolve_commit("HEAD") or base)
+    git.run("read-tree", "--reset", worktree.git.resolve_commit("HEAD") or base)
     _mark_skipped(worktree, git)
     return git.run(*listing).out
 
@@ -77,8 +76,7 @@ def _seed_index(worktree: AgentWorktree, index: Path, git: Git, base: str) -> by
 def _mark_skipped(worktree: AgentWorktree, git: Git) -> None:
     """Mark files that a sparse checkout leaves out, matching its patterns as ignore rules."""
     wanted = sparse_patterns_path(worktree.admin)
-    sparse = git.run("config", "--type=bool", "--get", "core.sparseCheckout", codes=(0, 1, 128)).text
-    if sparse == "true" and wanted.is_file():
+    if git.read_bool("core.sparseCheckout") and wanted.is_file():
         inside = set(git.run("ls-files", "-z", "--cached", "--ignored", f"--exclude-from={wanted}").fields)
         update_index(git, [path for path in git.run("ls-files", "-z").fields if path not in inside], "--skip-worktree")
 
@@ -90,13 +88,9 @@ def _unhide_files(top: Path, git: Git, output: bytes) -> None:
     update_index(git, [path for tag, path in paths if tag.islower()], "--no-assume-unchanged")
     update_index(
         git,
-        [path for tag, path in paths if tag in _SKIPPED_TAGS and _exists(top, path)],
+        [path for tag, path in paths if tag in _SKIPPED_TAGS and os.path.lexists(top / path)],
         "--no-skip-worktree",
     )
-
-
-def _exists(top: Path, path: str) -> bool:
-    return os.path.lexists(top / path)
 
 
 def _find_changed(top: Path, git: Git) -> list[str]:
@@ -126,8 +120,8 @@ def _find_untracked(git: Git) -> list[str]:
         if not inside:
             break
         blob = git.text("hash-object", "-t", "blob", "-w", "--stdin")
-        rows = "".join(f"100644 {blob}\t{path}{_NESTED_REPO_PLACEHOLDER}\0" for path in inside)
-        git.run("update-index", "-z", "--index-info", stdin=rows.encode("utf-8", "surrogateescape"))
+        rows = join_fields(f"100644 {blob}\t{path}{_NESTED_REPO_PLACEHOLDER}" for path in inside)
+        git.run("update-index", "-z", "--index-info", stdin=rows)
         found = git.run(*args).fields
     return [path for path in found if not path.endswith("/")]
 
@@ -185,19 +179,17 @@ def revert_status_edits(
         if wanted == old and pair.same_mode:
             taken_out.append(pair.path)
         blob = git.text("hash-object", "-w", "-t", "blob", "--stdin", stdin=wanted)
-        rows.append(f"{pair.mode} {blob}\t{pair.path}\0")
+        rows.append(f"{pair.mode} {blob}\t{pair.path}")
     if not rows:
         return CleanedSnapshot(snapshot.tree)
-    git.run("update-index", "-z", "--index-info", stdin="".join(rows).encode("utf-8", "surrogateescape"))
+    git.run("update-index", "-z", "--index-info", stdin=join_fields(rows))
     return CleanedSnapshot(git.text("write-tree"), tuple(changed), tuple(taken_out))
 
 
 def write_to_worktree(snapshot: Snapshot, paths: tuple[str, ...]) -> None:
     """Write these files from the index into the folder."""
-    output = "".join(f"{path}\0" for path in paths)
-    if output:
-        args = ("checkout-index", "--force", "--index", "-z", "--stdin")
-        snapshot.git.run(*args, stdin=output.encode("utf-8", "surrogateescape"))
+    if paths:
+        snapshot.git.run("checkout-index", "--force", "--index", "-z", "--stdin", stdin=join_fields(paths))
 
 
 def _list_changed_files(git: Git, base: str, tree: str) -> Iterator[_ChangedFile]:

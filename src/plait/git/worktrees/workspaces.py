@@ -149,7 +149,7 @@ class GitWorkspaces:
         self._pool.empty_trash()
 
     def _require_commit(self, name: str) -> str:
-        commit = self._repository.resolve_commit(name)
+        commit = self._repository.git.resolve_commit(name)
         if commit is None:
             raise WorldError(
                 f"{self._repository.common} has no commit {name}",
@@ -165,10 +165,10 @@ class GitWorkspaces:
     def _choose_start(self, here: Worktree | None, wanted: LeaseMetadata, branch: str) -> str:
         """The tip of the task's branch if its folder was removed after it had started; its base otherwise."""
         known = metadata.read_lease(here.admin) if here is not None and here.admin is not None else None
-        tip = self._repository.resolve_commit(f"refs/heads/{branch}")
+        tip = self._repository.git.resolve_commit(f"refs/heads/{branch}")
         if known is None or tip is None or not known.has_same_start(wanted):
             return wanted.base
-        return tip if self._repository.is_ancestor(wanted.base, tip) else wanted.base
+        return tip if self._repository.git.is_ancestor(wanted.base, tip) else wanted.base
 
     def _make_worktree(
         self, place: Path, wanted: LeaseMetadata, commit: str, branch: str, *, new: bool = False
@@ -204,8 +204,10 @@ class GitWorkspaces:
     def _is_clean(self, here: Worktree, wanted: LeaseMetadata) -> bool:
         assert here.admin is not None
         git = self._repository.git_at(here.admin, here.folder, settings=checkout.sparse_settings(here.admin))
-        at = git.run("rev-parse", "--verify", "--quiet", "HEAD", codes=(0, 1, 128)).text
-        return at == wanted.base and not git.run("status", "--porcelain", "--untracked-files=all").out
+        return (
+            git.resolve_commit("HEAD") == wanted.base
+            and not git.run("status", "--porcelain", "--untracked-files=all").out
+        )
 
     def _list_workspaces(self, batch: str) -> list[Path]:
         """All folders of the batch, and removed ones that git still has an admin for."""
@@ -234,7 +236,7 @@ class GitWorkspaces:
 
     def _save_and_release(self, here: Worktree, batch: str, task: str) -> None:
         if here.admin is None and is_real_folder(here.folder):
-            tip = self._repository.resolve_commit(f"refs/heads/{refs.task_branch(batch, task)}")
+            tip = self._repository.git.resolve_commit(f"refs/heads/{refs.task_branch(batch, task)}")
             here = self._pool.adopt(here.folder, tip or self._require_commit("HEAD"))
         save_worktree(SavedRefs(self._repository, batch, task), here)
         self._pool.release(here)

@@ -181,14 +181,6 @@ class Repository:
                 raise WorldError(f"cannot lock {path}: {error.strerror}") from error
             yield
 
-    def resolve_commit(self, name: str) -> str | None:
-        """The commit that a name stands for now."""
-        output = self.git.run("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}", codes=(0, 1, 128))
-        return output.text if output.code == 0 else None
-
-    def is_ancestor(self, ancestor: str, commit: str) -> bool:
-        return self.git.run("merge-base", "--is-ancestor", ancestor, commit, codes=(0, 1, 128)).code == 0
-
 
 _MAX_BYTES = 1 << 16  # bytes of one of git's small files
 VALID_HEAD = re.compile(r"(?:ref: refs/\S+|[0-9a-f]{40,64})\n?\Z")
