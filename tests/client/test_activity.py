@@ -84,7 +84,7 @@ def test_only_the_end_of_a_long_transcript_is_read(agents: Agents) -> None:
     assert ActivityTracker(agents.folder).read_latest(agents.alive) == {"a": "the end"}
 
 
-def test_one_endless_line_and_bytes_that_are_no_text_do_no_harm(agents: Agents) -> None:
+def test_an_endless_line_and_invalid_utf8_are_harmless(agents: Agents) -> None:
     agents.says("a", b"\x00\xff\xfe" * 100_000 + b"the end of it")
     agents.says("b", "\x1b[31m10%\r\x1b[32m90% of it\x1b[0m")
     told = ActivityTracker(agents.folder).read_latest(agents.alive)
@@ -93,7 +93,7 @@ def test_one_endless_line_and_bytes_that_are_no_text_do_no_harm(agents: Agents) 
     assert told["a"].isprintable()
 
 
-def test_words_that_say_nothing_leave_what_was_said_before(agents: Agents) -> None:
+def test_an_empty_line_keeps_the_last_activity(agents: Agents) -> None:
     look = ActivityTracker(agents.folder).read_latest
     agents.says("a", "working\n")
     look(agents.alive)
@@ -120,18 +120,18 @@ def structured(_attempt: AttemptState) -> OutputParser:
     return Structured()
 
 
-def test_what_an_agent_says_is_heard_by_its_own_listener(agents: Agents) -> None:
+def test_output_is_parsed_by_the_agents_own_parser(agents: Agents) -> None:
     agents.says("a", 'do:editing\n{"noise": 1}\n')
     assert ActivityTracker(agents.folder, structured).read_latest(agents.alive) == {"a": "editing"}
 
 
-def test_a_line_whose_beginning_was_not_read_is_not_heard(agents: Agents) -> None:
+def test_a_line_whose_beginning_was_not_read_is_skipped(agents: Agents) -> None:
     wrong = b"do:wrong\n"
     agents.says("a", b"not to " + wrong + b"." * (activity.TAIL_BYTES - len(wrong)))
     assert ActivityTracker(agents.folder, structured).read_latest(agents.alive) == {}
 
 
-def test_a_batch_is_listened_to_through_the_agents_of_its_kit(tmp_path: Path) -> None:
+def test_output_is_parsed_by_the_agents_in_the_batch_inputs(tmp_path: Path) -> None:
     agents = Agents(tmp_path, "a", "b", settings=Settings(isolation=Isolation.IN_PLACE, verify="true"))
     kit = BatchInputs(str(tmp_path), (), (AgentSpec("shell"),))
     agents.script.exit_attempt("b")
@@ -143,7 +143,7 @@ def test_a_batch_is_listened_to_through_the_agents_of_its_kit(tmp_path: Path) ->
     }
 
 
-def test_an_agent_that_this_plait_does_not_know_is_heard_as_it_is(tmp_path: Path) -> None:
+def test_output_of_an_unknown_agent_is_shown_as_it_is(tmp_path: Path) -> None:
     settings = Settings(isolation=Isolation.IN_PLACE, agents=("from-the-future",))
     agents = Agents(tmp_path, "a", settings=settings)
     agents.says("a", "writing\n")
@@ -152,7 +152,7 @@ def test_an_agent_that_this_plait_does_not_know_is_heard_as_it_is(tmp_path: Path
     ) == {"a": "writing"}
 
 
-def test_logs_tell_each_line_once_with_the_offset_it_begins_at(agents: Agents) -> None:
+def test_each_line_is_logged_once_with_its_offset(agents: Agents) -> None:
     logs = LogStream(agents.folder)
     agents.says("a", "one\ntwö\nthr")
     first = logs.read(agents.alive, 5.0)
@@ -175,7 +175,7 @@ def test_logs_tell_each_line_once_with_the_offset_it_begins_at(agents: Agents) -
     assert logs.read(agents.alive, 7.0) == []
 
 
-def test_the_rest_of_an_attempt_that_has_ended_is_told_however_much_it_is(agents: Agents) -> None:
+def test_all_remaining_output_of_an_ended_attempt_is_logged(agents: Agents) -> None:
     logs = LogStream(agents.folder)
     lines = [f"line {n}" for n in range(40_000)]
     agents.says("a", "\n".join(lines))
@@ -186,7 +186,7 @@ def test_the_rest_of_an_attempt_that_has_ended_is_told_however_much_it_is(agents
     assert texts(told) == lines
 
 
-def test_who_is_far_behind_is_told_what_was_left_out(agents: Agents) -> None:
+def test_a_reader_far_behind_gets_an_entry_about_the_skipped_bytes(agents: Agents) -> None:
     logs = LogStream(agents.folder)
     size = activity.MAX_LAG_BYTES + activity.CHUNK_BYTES
     agents.says("a", b"x" * (size - 5) + b"\nend\n")
@@ -205,7 +205,7 @@ def test_a_line_of_megabytes_is_cut_and_the_next_one_has_its_true_offset(agents:
     assert texts(told)[1] == "next"
 
 
-def test_a_transcript_that_is_not_there_tells_nothing(agents: Agents) -> None:
+def test_a_missing_transcript_has_no_output(agents: Agents) -> None:
     logs = LogStream(agents.folder)
     assert logs.read(agents.alive, 1.0) == []
     assert logs.finish(agents.one("a"), 1.0) == []

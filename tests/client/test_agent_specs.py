@@ -31,7 +31,7 @@ def models(*layers: LayerValues) -> dict[str, str]:
         ([layer(OWN, Layer.USER), layer('[run]\nmodel = "any"')], "any", "any", "any"),
     ],
 )
-def test_an_agents_own_model_counts_first_unless_a_stronger_layer_says_one_for_all(
+def test_an_agents_own_model_wins_unless_a_stronger_layer_sets_one_for_all(
     layers: list[LayerValues], claude: str, codex: str | None, model: str
 ) -> None:
     found = models(*layers)

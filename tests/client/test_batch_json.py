@@ -40,14 +40,14 @@ def seen(script: Script, eta: float | None = None) -> Any:  # Any: what a progra
     return json.loads(encode_json(describe_batch(script.state, script.batch(), eta=eta, project_id="p1")))
 
 
-def test_the_keys_are_those_that_were_promised() -> None:
+def test_the_json_has_exactly_the_documented_keys() -> None:
     told = seen(Script("a", settings=Settings()))
     assert " ".join(told) == BATCH_KEYS
     assert " ".join(told["tasks"][0]) == TASK_KEYS
     assert " ".join(told["progress"]) == PROGRESS_KEYS
 
 
-def test_a_batch_at_work() -> None:
+def test_the_json_of_a_running_batch() -> None:
     script = Script(Task("a", title="The first"), task_needing("b", "a"), settings=Settings(agents=("claude",)))
     attempt = next(iter(script.task("a").alive))
     script.apply(AttemptLaunched(attempt, 42, "/work/a"), AttemptSession(attempt, "s-1"))
@@ -86,7 +86,7 @@ def test_a_batch_at_work() -> None:
     assert (second["agent"], second["worktreePath"], second["startedAt"]) == (None, None, None)
 
 
-def test_a_batch_that_has_ended() -> None:
+def test_the_json_of_an_ended_batch() -> None:
     script = Script("a", task_needing("b", "a"), settings=Settings(isolation=Isolation.IN_PLACE, retries=0))
     script.exit_attempt("a", Category.TASK, detail="no", spend=Spend(1_500_000, 10))
     told = seen(script)
@@ -98,7 +98,7 @@ def test_a_batch_that_has_ended() -> None:
     assert told["progress"] | {"failed": 1, "blocked": 1, "percentage": 100} == told["progress"]
 
 
-def test_what_is_verified_or_merged_counts_as_running() -> None:
+def test_verifying_and_merging_tasks_count_as_running() -> None:
     script = Script("a", "b", settings=Settings(verify="make test"))
     script.answers_merges = False
     script.exit_attempt("a")
@@ -108,7 +108,7 @@ def test_what_is_verified_or_merged_counts_as_running() -> None:
     assert seen(script)["progress"]["running"] == 2
 
 
-def test_what_a_task_of_a_worktree_batch_made() -> None:
+def test_a_worktree_task_has_its_branch_commit_and_diffstat() -> None:
     script = Script("Ä b", "c")
     first, second = seen(script)["tasks"]
     assert (first["branch"], first["diffstat"], first["commit"]) == (task_branch("b1", "Ä b"), None, None)
@@ -126,7 +126,7 @@ def test_what_a_task_of_a_worktree_batch_made() -> None:
     assert (first["foreseen"], second["foreseen"]) == ([], [{"taskId": None, "files": ["y.py"]}])
 
 
-def test_a_task_that_never_began_or_works_in_place_has_no_branch() -> None:
+def test_a_task_that_never_started_or_runs_in_place_has_no_branch() -> None:
     assert [task["branch"] for task in seen(Script("a", task_needing("b", "a")))["tasks"]] == [
         task_branch("b1", "a"),
         None,
@@ -135,7 +135,7 @@ def test_a_task_that_never_began_or_works_in_place_has_no_branch() -> None:
     assert seen(in_place)["tasks"][0]["branch"] is None
 
 
-def test_what_was_published_and_what_was_not() -> None:
+def test_a_batch_says_what_is_published_and_why_not() -> None:
     script = Script("a", settings=Settings(publish=Publish.PR))
     script.exit_attempt("a")
     script.fail_publish("no token", "plait doctor says how to log in")
@@ -149,7 +149,7 @@ def test_what_was_published_and_what_was_not() -> None:
     assert (told["unshipped"], told["hint"], told["settings"]["publish"]) == (None, None, "pr")
 
 
-def test_a_pause_is_told_with_its_reason_whoever_waits() -> None:
+def test_a_paused_batch_says_why() -> None:
     script = Script("a")
     script.apply(Pause("p", script.batch().id))
     told = seen(script)
@@ -157,7 +157,7 @@ def test_a_pause_is_told_with_its_reason_whoever_waits() -> None:
     assert [task["waiting"] for task in told["tasks"]] == [None], "what runs goes on"
 
 
-def test_settings_are_told_in_the_words_of_the_http_interface() -> None:
+def test_settings_have_the_names_of_the_http_api() -> None:
     settings = Settings(max_parallel=3, verify="make test", stop_on_fail=True, budget=Budget(20_000_000))
     told = seen(Script("a", settings=settings))["settings"]
     assert (
@@ -188,7 +188,7 @@ def test_the_counts_sum_to_the_total_after_every_record(path: Path) -> None:
             assert all(count >= 0 for count in counts)
 
 
-def test_the_status_of_everything() -> None:
+def test_the_status_has_the_engine_and_its_trouble() -> None:
     assert to_json(describe_batches(None, [])) == {"engine": None, "batches": []}
     running = to_json(describe_batches(EngineInfo(42, 0.0), []))
     assert running["engine"] == {"pid": 42, "since": "1970-01-01T00:00:00.000Z", "trouble": None}
@@ -210,7 +210,7 @@ def test_a_listed_batch_has_tasks_only_on_request() -> None:
     assert full.keys() - brief.keys() == {"tasks"}
 
 
-def test_a_person_is_needed_for_what_only_a_person_can_decide() -> None:
+def test_needs_you_is_set_when_only_a_person_can_decide() -> None:
     queue = Script("a", settings=Settings(mode=Mode.QUEUE))
     assert _waits(queue) == ("approval", True)
     short = Script("a", settings=Settings(agents=("claude",), budget=Budget(10), reserve=Spend(20)))

@@ -48,15 +48,15 @@ def refused(words: str, **batches: tuple[str, ...]) -> str:
         ("b7", "b7c11 b7"),
     ],
 )
-def test_an_id_or_the_beginning_of_one(words: str, found: str) -> None:
+def test_a_batch_or_task_is_found_by_its_id_or_a_prefix(words: str, found: str) -> None:
     assert meant(words) == found
 
 
-def test_the_newest_is_the_one_that_was_submitted_last() -> None:
+def test_the_newest_batch_is_the_one_submitted_last() -> None:
     assert meant("", zz=("a",), aa=("b",)) == "aa"
 
 
-def test_a_batch_that_is_called_like_a_task_goes_first_and_the_task_can_still_be_named() -> None:
+def test_a_batch_with_the_name_of_a_task_wins_and_the_task_can_still_be_named() -> None:
     batches = {"old": ("x",), "same": ("same", "other")}
     assert meant("same", **batches) == "same"
     assert meant("same same", **batches) == "same same"
@@ -85,21 +85,21 @@ def test_a_batch_that_is_called_like_a_task_goes_first_and_the_task_can_still_be
         ),
     ],
 )
-def test_what_is_not_clear_is_said(words: str, told: str) -> None:
+def test_an_ambiguous_or_unknown_name_is_an_error_with_a_hint(words: str, told: str) -> None:
     assert refused(words) == told
 
 
-def test_two_batches_that_begin_alike() -> None:
+def test_a_prefix_of_two_batches_is_ambiguous() -> None:
     assert refused("a", ab=("x",), ac=("y",)) == "a is ambiguous: batch ab or batch ac\n  Use more characters."
 
 
-def test_where_nothing_was_submitted() -> None:
+def test_without_a_batch_the_error_says_how_to_start_one() -> None:
     for words in ([], ["7f3a"], ["7f3a", "01"]):
         with pytest.raises(UserError, match="there is no batch yet"):
             find_batch_and_tasks(State(), words)
 
 
-def test_a_batch_alone() -> None:
+def test_a_batch_is_found_by_a_prefix_but_not_by_the_name_of_a_task() -> None:
     assert find_batch(state(**TWO), None).id == "b7c11"
     assert find_batch(state(**TWO), "b7f").id == "b7f3a"
     with pytest.raises(UserError) as told:
@@ -107,7 +107,7 @@ def test_a_batch_alone() -> None:
     assert str(told.value) == "there is no batch 01\n  It is a task of batch b7c11."
 
 
-def test_one_task() -> None:
+def test_one_task_is_found_with_or_without_its_batch() -> None:
     batch, task = find_one_task(state(**TWO), ["b7f", "01"])
     assert (batch.id, task.task.id) == ("b7f3a", "01-walls")
     assert find_one_task(state(one=("only",)), [])[1].task.id == "only"

@@ -36,14 +36,14 @@ def test_attempts_checks_and_merges_are_spans_of_their_task() -> None:
     assert all(span.end is not None for span in course.spans)
 
 
-def test_what_is_at_work_has_no_end() -> None:
+def test_a_running_span_has_no_end() -> None:
     found = of(Script("a", settings=ALONE))
     (span,) = found.tasks["a"].spans
     assert (span.end, span.result, found.end) == (None, None, None)
     assert found.tasks["a"].list_waits() == []
 
 
-def test_whoever_needs_another_waits_for_it() -> None:
+def test_a_task_waits_until_its_dependency_is_done() -> None:
     script = Script("a", task_needing("b", "a"), settings=ALONE)
     script.wait(60)
     script.exit_attempt("a")
@@ -53,7 +53,7 @@ def test_whoever_needs_another_waits_for_it() -> None:
     assert end == first.spans[0].end
 
 
-def test_a_retry_by_a_person_is_another_life() -> None:
+def test_a_retry_by_a_person_starts_another_lifetime() -> None:
     script = Script("a", settings=ALONE)
     script.exit_attempt("a", Category.TASK)
     ended = of(script)
@@ -67,7 +67,7 @@ def test_a_retry_by_a_person_is_another_life() -> None:
     assert sum(1 for _ in of(script).tasks["a"].list_waits()) == 0
 
 
-def test_a_retry_that_the_settings_grant_is_told() -> None:
+def test_an_automatic_retry_is_in_the_timeline() -> None:
     script = Script("a", settings=Settings(isolation=Isolation.IN_PLACE, retries=1))
     script.exit_attempt("a", Category.TASK)
     (again,) = of(script).tasks["a"].retries
@@ -83,13 +83,13 @@ def test_pauses_are_spans_of_the_batch() -> None:
     assert [span.end is None for span in of(script).spans] == [False]
 
 
-def test_another_batch_is_not_in_it() -> None:
+def test_a_timeline_has_nothing_of_other_batches() -> None:
     script = Script("a", settings=ALONE)
     script.request(lambda name: CancelTask(name, BATCH, "a"))
     assert read_history(script.records, "another") == BatchHistory("another")
 
 
-def test_waits_are_what_work_leaves_of_a_life() -> None:
+def test_waits_are_the_gaps_between_the_spans_of_a_lifetime() -> None:
     course = TaskHistory(
         "a",
         "",
@@ -109,7 +109,7 @@ def test_old_histories_have_timelines(path: Path) -> None:
                 assert span.completed_at is None or span.started_at <= span.completed_at
 
 
-def test_a_graph_leads_from_what_is_needed() -> None:
+def test_an_edge_leads_from_a_dependency_to_its_task() -> None:
     script = Script("a", task_needing("b", "a"), settings=ALONE)
     graph = describe_graph(script.state, script.state.batches[BATCH])
     assert [(edge.from_, edge.to) for edge in graph.edges] == [("a", "b")]

@@ -58,7 +58,7 @@ def test_attempts_are_counted_by_agent_step_and_how_they_ended() -> None:
     assert tally.tasks == {TaskStatus.FAILED: 1}
 
 
-def test_an_exit_that_is_told_twice_is_counted_once() -> None:
+def test_a_repeated_exit_is_counted_once() -> None:
     script = Script("a", settings=ALONE)
     script.exit_attempt("a")
     again = next(each.event for each in script.records if isinstance(each.event, r.AttemptExited))
@@ -68,7 +68,7 @@ def test_an_exit_that_is_told_twice_is_counted_once() -> None:
     assert sum(sum(took.counts) for took in tally.durations.values()) == 1
 
 
-def test_a_batch_that_is_taken_up_again_stands_as_open_and_ends_twice() -> None:
+def test_a_reopened_batch_counts_as_open_and_ends_twice() -> None:
     script = Script("a", "b", settings=ALONE)
     script.exit_attempt("a", Category.USAGE)
     script.exit_attempt("b")
@@ -86,7 +86,7 @@ def test_a_batch_that_is_taken_up_again_stands_as_open_and_ends_twice() -> None:
     assert tally.tasks == {TaskStatus.FAILED: 1, TaskStatus.DONE: 2}
 
 
-def test_money_counts_while_it_is_spent_and_only_once() -> None:
+def test_cost_is_counted_while_it_is_spent_and_only_once() -> None:
     script = Script("a", settings=ALONE)
     attempt = next(iter(script.state.batches[BATCH].alive))
     script.apply(r.AttemptUsed(attempt, Spend(200, 20)))
@@ -96,7 +96,7 @@ def test_money_counts_while_it_is_spent_and_only_once() -> None:
     assert counted(script.records)[1].spent == {"amber": Spend(350, 30)}
 
 
-def test_requests_and_what_became_of_them() -> None:
+def test_granted_and_refused_requests_are_counted() -> None:
     script = Script("a", settings=ALONE)
     script.request(lambda name: Pause(name, BATCH))
     script.request(lambda name: Drop(name, BATCH, "nobody"))
@@ -115,7 +115,7 @@ def test_a_duration_is_counted_up_to_the_bound_that_it_does_not_exceed() -> None
     assert took.counts == [2, 1, *[0] * (len(DURATION_BOUNDS_SECONDS) - 2), 1]
 
 
-def test_names_without_number_become_others() -> None:
+def test_names_beyond_the_limit_are_counted_as_others() -> None:
     names = LabelSet()
     for number in range(MAX_LABELS + 1):
         names.add(f"n{number}")
@@ -124,7 +124,7 @@ def test_names_without_number_become_others() -> None:
     assert {names(f"n{MAX_LABELS}"), names("x" * 1000)} == {OTHER_LABEL}
 
 
-def test_whoever_looks_makes_no_name_known() -> None:
+def test_reading_a_label_adds_none() -> None:
     names = LabelSet()
     for number in range(MAX_LABELS):
         assert names(f"looked at {number}") == OTHER_LABEL
@@ -134,13 +134,13 @@ def test_whoever_looks_makes_no_name_known() -> None:
 
 @FEW
 @given(STORMS)
-def test_whoever_counts_again_comes_to_the_same(journal: tuple[Record, ...]) -> None:
+def test_counting_again_gives_the_same_numbers(journal: tuple[Record, ...]) -> None:
     assert contents(counted(journal)[1]) == contents(counted(journal)[1])
 
 
 @FEW
 @given(STORMS, st.floats(0, 1))
-def test_the_tally_agrees_with_the_state_wherever_the_journal_ends(journal: tuple[Record, ...], share: float) -> None:
+def test_the_counters_agree_with_the_state_at_every_record(journal: tuple[Record, ...], share: float) -> None:
     state, tally = counted(journal[: round(len(journal) * share)])
     alive = [attempt for batch in state.batches.values() for attempt in batch.alive.values()]
     assert tally.running.total() == len(alive)
@@ -156,7 +156,7 @@ def test_the_tally_agrees_with_the_state_wherever_the_journal_ends(journal: tupl
 
 @FEW
 @given(STORMS)
-def test_no_counter_ever_goes_back(journal: tuple[Record, ...]) -> None:
+def test_counters_never_decrease(journal: tuple[Record, ...]) -> None:
     state, tally, before = State(), JournalCounters(), Counter[object]()
     for record in journal:
         evolve(state, record)

@@ -15,7 +15,7 @@ def minutes(*lengths: float) -> Script:
     return Script(*tasks, settings=ONE)
 
 
-def test_a_forecast_is_kept_for_some_seconds_whatever_happens() -> None:
+def test_a_forecast_is_kept_for_some_seconds() -> None:
     script = minutes(1, 2)
     eta = EtaEstimator(interval=5)
     first = eta.estimate_end(script.state, BATCH, script.now)
@@ -40,7 +40,7 @@ def test_a_clock_that_was_set_back_does_not_keep_an_old_forecast_alive() -> None
     assert eta.estimate_end(script.state, BATCH, script.now) == script.now + 60
 
 
-def test_there_is_none_for_what_has_ended_is_unknown_or_too_large() -> None:
+def test_an_ended_unknown_or_too_large_batch_has_no_forecast() -> None:
     script = minutes(1, 1)
     assert EtaEstimator(max_tasks=1).estimate_end(script.state, BATCH, script.now) is None
     assert EtaEstimator(max_tasks=2).estimate_end(script.state, BATCH, script.now) is not None
@@ -52,7 +52,7 @@ def test_there_is_none_for_what_has_ended_is_unknown_or_too_large() -> None:
     assert eta.estimate_end(script.state, BATCH, script.now) is None
 
 
-def test_nobody_can_tell_how_long_a_gate_takes() -> None:
+def test_a_batch_in_its_gate_has_no_forecast() -> None:
     script = Script(Task("a", estimate=60.0), settings=Settings(gate="make test"))
     assert EtaEstimator().estimate_end(script.state, BATCH, script.now) is not None
     script.exit_attempt("a")

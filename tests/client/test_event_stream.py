@@ -68,7 +68,7 @@ def listen(script: Script) -> Listener:
     return listener
 
 
-def test_a_batch_from_its_submission_to_its_end() -> None:
+def test_the_events_of_a_batch_from_submission_to_end() -> None:
     script = Script("a", task_needing("b", "a"), settings=ALONE)
     script.exit_attempt("a")
     script.exit_attempt("b")
@@ -88,7 +88,7 @@ def test_a_batch_from_its_submission_to_its_end() -> None:
     ]
 
 
-def test_an_event_names_its_record_its_batch_its_task_and_its_attempt() -> None:
+def test_an_event_has_its_record_batch_task_and_attempt() -> None:
     script = Script(Task("03-split", title="Split it"), settings=ALONE)
     (started,) = [event for event in told(script.records) if event.type is EventType.TASK_STARTED]
     (record,) = [each for each in script.records if isinstance(each.event, decisions.AttemptStarted)]
@@ -130,7 +130,7 @@ def _sum(more: object) -> int:
     return sum(count for word, count in counts.items() if word not in {"total", "percentage"})
 
 
-def test_why_a_task_ended_is_told_in_the_words_of_its_kind() -> None:
+def test_the_end_event_has_the_reason_of_its_status() -> None:
     settings = Settings(retries=0, timeout=60, max_parallel=0)
     script = Script("bad", task_needing("after", "bad"), "slow", "clash", settings=settings)
     script.answers_merges = False
@@ -164,7 +164,7 @@ def test_a_retry_says_when_and_why_and_the_task_is_queued_again_when_its_time_ha
     assert words(listener.news())[:2] == ["queued a", "started a"]
 
 
-def test_phases_and_questions_of_a_running_attempt_are_told_once() -> None:
+def test_phases_and_questions_of_an_attempt_have_one_event_each() -> None:
     script = Script("a", settings=ALONE)
     attempt = next(iter(script.task("a").alive))
     listener = listen(script)
@@ -175,7 +175,7 @@ def test_phases_and_questions_of_a_running_attempt_are_told_once() -> None:
     assert (asked.type, asked.data) == (EventType.TASK_NEEDS_INPUT, {"question": "Which?"})
 
 
-def test_what_is_said_of_an_attempt_that_is_over_is_not_told() -> None:
+def test_late_reports_of_an_ended_attempt_have_no_event() -> None:
     script = Script("a", settings=ALONE)
     attempt = next(iter(script.task("a").alive))
     script.exit_attempt("a")
@@ -184,7 +184,7 @@ def test_what_is_said_of_an_attempt_that_is_over_is_not_told() -> None:
     assert listener.news() == []
 
 
-def test_a_start_that_is_recorded_twice_is_told_once() -> None:
+def test_a_start_recorded_twice_has_one_event() -> None:
     script = Script("a", settings=ALONE)
     feed = EventStream()
     for record in script.records:
@@ -193,7 +193,7 @@ def test_a_start_that_is_recorded_twice_is_told_once() -> None:
     assert feed.apply(Record(feed.state.seq + 1, script.now, start.event)) == []
 
 
-def test_verification_and_merging_are_told() -> None:
+def test_verification_and_merging_have_events() -> None:
     script = Script("a", settings=Settings(verify="make test"))
     listener = listen(script)
     script.exit_attempt("a")
@@ -210,7 +210,7 @@ def test_verification_and_merging_are_told() -> None:
     ]
 
 
-def test_the_gate_is_told() -> None:
+def test_a_gate_has_events() -> None:
     script = Script("a", settings=Settings(gate="make check"))
     listener = listen(script)
     script.exit_attempt("a")
@@ -221,7 +221,7 @@ def test_the_gate_is_told() -> None:
     assert events[0].data["gating"] == {"gate": 1, "commit": "base+a", "merges": 1, "result": "passed"}
 
 
-def test_a_batch_that_is_made_anew_without_a_task_is_merging() -> None:
+def test_a_rebuild_without_a_task_has_a_merging_event() -> None:
     script = Script("a", "b")
     script.exit_attempt("a")
     script.exit_attempt("b")
@@ -232,7 +232,7 @@ def test_a_batch_that_is_made_anew_without_a_task_is_merging() -> None:
     assert [event.data.get("without") for event in events if event.type is EventType.BATCH_MERGING] == [("a",)]
 
 
-def test_in_a_queue_whoever_comes_next_is_told_to_wait_for_approval() -> None:
+def test_the_next_task_of_a_queue_waits_for_approval() -> None:
     queue = Settings(isolation=Isolation.IN_PLACE, mode=Mode.QUEUE)
     script = Script("a", "b", settings=queue)
     first = told(script.records)
@@ -248,7 +248,7 @@ def test_in_a_queue_whoever_comes_next_is_told_to_wait_for_approval() -> None:
     assert [(event.task, event.data["on"]) for event in waiting] == [("b", "approval")]
 
 
-def test_a_pause_and_its_end() -> None:
+def test_pause_and_unpause_have_events() -> None:
     script = Script("a", "b", settings=ONE)
     listener = listen(script)
     script.request(lambda name: Pause(name, BATCH))
@@ -258,7 +258,7 @@ def test_a_pause_and_its_end() -> None:
     assert unpaused.type is EventType.BATCH_UNPAUSED
 
 
-def test_a_stop_interrupts_and_resuming_queues_again() -> None:
+def test_a_stop_interrupts_tasks_and_resume_queues_them() -> None:
     script = Script("a", settings=ALONE)
     listener = listen(script)
     script.request(lambda name: Stop(name, BATCH))
@@ -278,7 +278,7 @@ def test_a_retry_by_a_person_opens_the_batch_and_its_tasks_again() -> None:
     assert events[0].data == {"again": True}
 
 
-def test_a_cancelled_batch() -> None:
+def test_a_cancelled_batch_has_its_event() -> None:
     script = Script("a", "b", settings=ONE)
     listener = listen(script)
     script.request(lambda name: CancelBatch(name, BATCH))
@@ -294,7 +294,7 @@ def test_a_phase_that_opens_queues_its_tasks() -> None:
     assert "queued b" in words(listener.news())
 
 
-def test_a_task_that_goes_on_waiting_for_the_same_is_not_told_again() -> None:
+def test_a_task_that_still_waits_for_the_same_has_no_new_event() -> None:
     phases = (Phase("1", total=2), Phase("2", after=("1",), total=1, gate=0.5))
     tasks = (Task("a", phase="1"), Task("z", phase="1"), Task("b", phase="2", needs=(Need("z"),)))
     script = Script(*tasks, settings=ALONE, phases=phases)
@@ -304,7 +304,7 @@ def test_a_task_that_goes_on_waiting_for_the_same_is_not_told_again() -> None:
     assert words(told(script.records)).count("waiting b") == 1
 
 
-def test_history_in_the_middle_is_taken_into_account() -> None:
+def test_records_replayed_in_between_are_taken_into_account() -> None:
     script = Script("a", "b", "c", settings=ALONE)
     feed = EventStream()
     for record in script.records:
@@ -328,7 +328,7 @@ def test_a_second_batch_of_the_same_name_is_refused_and_the_first_has_not_failed
     assert listener.news() == []
 
 
-def test_a_batch_that_was_refused_is_told_to_have_failed() -> None:
+def test_a_refused_batch_has_a_failed_event() -> None:
     script = Script("a", settings=ALONE)
     listener = listen(script)
     bad = Settings(max_parallel=-1)
@@ -338,7 +338,7 @@ def test_a_batch_that_was_refused_is_told_to_have_failed() -> None:
     assert "max_parallel" in str(failed.data["error"])
 
 
-def test_publishing_is_told_as_progress_and_the_end_names_the_pull_request() -> None:
+def test_publishing_is_progress_and_the_end_has_the_pull_request() -> None:
     script = Script("a", settings=Settings(publish=Publish.PR))
     listener = listen(script)
     script.exit_attempt("a")
@@ -353,7 +353,7 @@ def test_publishing_is_told_as_progress_and_the_end_names_the_pull_request() -> 
     assert (ended.type, ended.data["prUrl"]) == (EventType.BATCH_COMPLETED, "https://forge.example/1")
 
 
-def test_a_publishing_that_failed_says_why_and_the_end_has_no_pull_request() -> None:
+def test_failed_publishing_says_why_and_the_end_has_no_pull_request() -> None:
     script = Script("a", settings=Settings(publish=Publish.PR))
     script.exit_attempt("a")
     listener = listen(script)
@@ -368,7 +368,7 @@ def test_a_publishing_that_failed_says_why_and_the_end_has_no_pull_request() -> 
     assert ended.data["reason"] == "1 done; not published: no token"
 
 
-def test_an_ended_batch_that_is_shipped_is_not_told_to_start_or_to_end_again() -> None:
+def test_publishing_an_ended_batch_does_not_start_or_end_it_again() -> None:
     script = Script("a")
     script.exit_attempt("a")
     listener = listen(script)
@@ -378,7 +378,7 @@ def test_an_ended_batch_that_is_shipped_is_not_told_to_start_or_to_end_again() -
     assert [event.data["publishing"] for event in listener.news()] == ["started", "done"]
 
 
-def test_a_foreseen_conflict_is_told_once_and_when_it_is_gone() -> None:
+def test_a_predicted_conflict_has_an_event_and_another_when_it_is_gone() -> None:
     script = Script("a", "b")
     listener = listen(script)
     script.apply(*[reports.ConflictPredicted(BATCH, "a", "b", ("x.py",))] * 2)
@@ -408,7 +408,7 @@ def test_limits_and_engines_concern_every_batch() -> None:
     assert all(event.concerns(BATCH) and event.concerns("another") for event in events)
 
 
-def test_the_machine_is_a_limit_when_it_takes_nothing_more() -> None:
+def test_a_machine_without_capacity_is_a_limit() -> None:
     script = Script("a", settings=ALONE)
     listener = listen(script)
     script.apply(PressureChanged("only 900 MiB of disk left"))
@@ -422,13 +422,13 @@ def test_the_machine_is_a_limit_when_it_takes_nothing_more() -> None:
     assert (events[0].data["provider"], events[0].data["until"]) == ("machine", None)
 
 
-def test_every_kind_of_record_is_told_or_named_as_one_that_is_not() -> None:
+def test_every_record_type_has_events_or_is_listed_as_silent() -> None:
     kinds = {*get_args(requests.Request), *get_args(decisions.Decision), *get_args(reports.Report)}
     assert {*MAPPERS, *SILENT_EVENTS} == kinds
 
 
 @pytest.mark.parametrize("path", sorted(HISTORIES.glob("*.jsonl")), ids=lambda path: path.stem)
-def test_histories_are_told_to_the_end(path: Path) -> None:
+def test_golden_histories_have_events_to_the_end(path: Path) -> None:
     """What was told of a task last is what became of it; seqs never go back; counts always sum up."""
     feed = EventStream()
     events = [event for text in path.read_bytes().splitlines() for event in feed.apply(codec.decode_record(text))]
@@ -454,7 +454,7 @@ _ENDS = {
 }
 
 
-def test_a_feed_that_begins_in_the_middle_tells_what_one_from_the_beginning_tells() -> None:
+def test_a_stream_started_later_has_the_same_events() -> None:
     script = Script("a", task_needing("b", "a"), task_needing("c", "b"), settings=ONE)
     script.exit_attempt("a", Category.TASK)
     middle = len(script.records)
@@ -470,7 +470,7 @@ def test_a_feed_that_begins_in_the_middle_tells_what_one_from_the_beginning_tell
     assert late.sum_agent_seconds(BATCH, script.now) == whole.sum_agent_seconds(BATCH, script.now) > 0
 
 
-def test_the_time_of_all_attempts_one_after_another() -> None:
+def test_agent_seconds_are_the_sum_of_all_attempts() -> None:
     script = Script("a", "b", settings=ALONE)
     script.wait(9)  # both run since 1 second
     script.exit_attempt("a")

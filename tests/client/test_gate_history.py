@@ -30,7 +30,7 @@ def gated(*names: str) -> Script:
     return script
 
 
-def test_each_gate_is_told_with_what_it_ran_on_and_how_it_ended() -> None:
+def test_the_history_has_each_gate_with_its_commit_and_result() -> None:
     script = gated("a", "b", "c")
     script.finish_gate(passed=False)
     script.finish_gate(passed=True)
@@ -41,7 +41,7 @@ def test_each_gate_is_told_with_what_it_ran_on_and_how_it_ended() -> None:
     assert gates(script.records, "another") == []
 
 
-def test_the_guilty_one_ended_by_the_gate_that_failed_with_it_even_if_another_passed_after_that() -> None:
+def test_a_task_failed_by_a_gate_keeps_that_gate_after_a_later_pass() -> None:
     script = gated("a", "b")
     script.finish_gate(passed=False)  # both
     script.finish_gate(passed=True)  # the first alone: so it is the second
@@ -54,7 +54,7 @@ def test_the_guilty_one_ended_by_the_gate_that_failed_with_it_even_if_another_pa
     assert (good.decision.n, good.passed) == (2, True)
 
 
-def test_who_has_not_ended_or_ended_otherwise_ended_by_no_gate() -> None:
+def test_a_task_that_no_gate_decided_has_no_gate() -> None:
     script = gated("a", "b")
     assert read_history(script.records, BATCH).find_deciding_gate("a") is None
     script.request(lambda name: Drop(name, BATCH, "b"))
@@ -62,7 +62,7 @@ def test_who_has_not_ended_or_ended_otherwise_ended_by_no_gate() -> None:
     assert read_history(script.records, BATCH).find_deciding_gate("b") is None
 
 
-def test_what_ran_while_the_branch_changed_means_nothing() -> None:
+def test_a_gate_on_an_outdated_branch_has_no_verdict() -> None:
     script = gated("a", "b")
     script.request(lambda name: Drop(name, BATCH, "b"))
     script.finish_gate(passed=False)

@@ -28,7 +28,7 @@ def told(seed: int) -> tuple[HistoryIndex, State, tuple[Record, ...]]:
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_it_says_of_each_batch_what_its_records_say(seed: int) -> None:
+def test_the_index_has_the_same_history_as_one_batch_alone(seed: int) -> None:
     chronicle, state, records = told(seed)
     assert state.batches
     for batch in state.batches.values():
@@ -39,7 +39,7 @@ def test_it_says_of_each_batch_what_its_records_say(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_each_attempt_has_its_outcome_and_where_it_began(seed: int) -> None:
+def test_each_attempt_has_its_outcome_and_base(seed: int) -> None:
     chronicle, state, _ = told(seed)
     for batch in state.batches.values():
         for task in batch.tasks:
@@ -50,7 +50,7 @@ def test_each_attempt_has_its_outcome_and_where_it_began(seed: int) -> None:
                 assert (made[-1].attempt, made[-1].base) == (task.last.name, task.last.decision.base)
 
 
-def test_what_was_answered_is_not_kept() -> None:
+def test_answered_requests_are_not_kept() -> None:
     chronicle, script = HistoryIndex(), Script("a")
     script.request(lambda name: Pause(name, BATCH))
     script.request(lambda name: Pause(name, "nobody"))
@@ -59,7 +59,7 @@ def test_what_was_answered_is_not_kept() -> None:
     assert not chronicle._unanswered
 
 
-def test_of_a_batch_that_nobody_knows_nothing_is_told() -> None:
+def test_an_unknown_batch_has_an_empty_history() -> None:
     found = HistoryIndex().get_batch("nobody")
     assert (found.list_attempts("a"), found.find_deciding_gate("a"), found.tasks) == (
         [],

@@ -38,12 +38,12 @@ NO_RULES = {
 
 
 @pytest.mark.parametrize("text", RULES.values(), ids=RULES.keys())
-def test_a_rule_makes_a_target(text: str) -> None:
+def test_a_make_rule_is_a_target(text: str) -> None:
     assert has_make_target(text, "test")
 
 
 @pytest.mark.parametrize("text", NO_RULES.values(), ids=NO_RULES.keys())
-def test_what_only_looks_like_a_rule_makes_none(text: str) -> None:
+def test_text_that_only_looks_like_a_make_rule_is_no_target(text: str) -> None:
     assert not has_make_target(text, "test")
 
 
@@ -72,12 +72,12 @@ NO_RECIPES = {
 
 
 @pytest.mark.parametrize("text", RECIPES.values(), ids=RECIPES.keys())
-def test_a_recipe_is_seen(text: str) -> None:
+def test_a_just_recipe_is_found(text: str) -> None:
     assert has_just_recipe(text, "test")
 
 
 @pytest.mark.parametrize("text", NO_RECIPES.values(), ids=NO_RECIPES.keys())
-def test_what_only_looks_like_a_recipe_is_none(text: str) -> None:
+def test_text_that_only_looks_like_a_just_recipe_is_none(text: str) -> None:
     assert not has_just_recipe(text, "test")
 
 
@@ -87,12 +87,12 @@ pieces = st.lists(
 
 
 @given(pieces.map("".join))
-def test_no_text_is_too_strange(text: str) -> None:
+def test_any_text_can_be_parsed(text: str) -> None:
     has_make_target(text, "test")
     has_just_recipe(text, "test")
 
 
 @pytest.mark.parametrize("piece", ["test ", "test:", " ", "(", "test=", "test x=", '"', "\\\n", "define\n"])
-def test_a_long_text_takes_no_long_time(piece: str) -> None:
+def test_a_long_text_is_parsed_quickly(piece: str) -> None:
     has_make_target(piece * 200_000, "test")
     has_just_recipe("test" + piece * 200_000, "test")

@@ -52,7 +52,7 @@ def refused(place: RepoLocation, patch: dict[str, object], **saved: str) -> Inva
     return caught.value
 
 
-def test_the_names_that_were_promised(place: RepoLocation) -> None:
+def test_the_settings_have_exactly_the_documented_names(place: RepoLocation) -> None:
     told = shown(place)
     promised = {
         "parallelLimit": 4,
@@ -70,7 +70,7 @@ def test_the_names_that_were_promised(place: RepoLocation) -> None:
     assert len(told) == len(KEYS) + 1
 
 
-def test_each_value_has_who_gave_it(place: RepoLocation, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_setting_has_its_origin(place: RepoLocation, monkeypatch: pytest.MonkeyPatch) -> None:
     (place.top / "plait.toml").write_text("[run]\nretries = 5\nrepairs = 5\n")
     monkeypatch.setenv("PLAIT_TIMEOUT", "5m")
     saved = {"repairs": "6", "timeout": "60"}
@@ -110,7 +110,7 @@ def test_a_secret_is_not_shown(place: RepoLocation, monkeypatch: pytest.MonkeyPa
         ("budget", "amount"),
     ],
 )
-def test_what_a_page_needs_to_know_of_a_setting(name: str, kind: str) -> None:
+def test_a_setting_is_described_for_a_form(name: str, kind: str) -> None:
     [described] = [each for each in describe_settings().settings if each.name == name]
     key = KEYS_BY_JSON_NAME[name]
     assert (described.kind, described.key) == (kind, key.name)
@@ -126,7 +126,7 @@ def test_the_description_names_every_table_and_every_setting_once() -> None:
     assert {each["name"] for each in told["settings"] if not each["canBeSaved"]} >= {"notifyUrls"}
 
 
-def test_what_is_changed_counts_and_is_kept_as_json(place: RepoLocation) -> None:
+def test_a_changed_setting_is_in_force_and_saved_as_json(place: RepoLocation) -> None:
     made = check_changes(
         place,
         {"retries": "7"},
@@ -143,7 +143,7 @@ def test_what_is_changed_counts_and_is_kept_as_json(place: RepoLocation) -> None
 
 
 @pytest.mark.parametrize("key", [key for key in KEYS if not key.is_secret], ids=lambda key: key.name)
-def test_what_is_shown_can_be_saved_and_means_the_same(place: RepoLocation, key: AnyKey) -> None:
+def test_a_shown_value_can_be_saved_and_means_the_same(place: RepoLocation, key: AnyKey) -> None:
     name = key.json_name
     value = shown(place)[name]
     made = check_changes(place, {}, {name: value})
@@ -152,7 +152,7 @@ def test_what_is_shown_can_be_saved_and_means_the_same(place: RepoLocation, key:
     ) == (KEYS_BY_JSON_NAME[name].default)
 
 
-def test_null_forgets_what_was_saved_and_an_empty_text_is_none(place: RepoLocation) -> None:
+def test_null_removes_a_saved_value_and_an_empty_text_is_none(place: RepoLocation) -> None:
     (place.top / "plait.toml").write_text('[run]\nverify = "make"\n')
     saved = {"verify": '"true"', "ofAnotherVersion": "1"}
     made = check_changes(place, saved, {"verify": None, "ofAnotherVersion": None})
@@ -162,7 +162,7 @@ def test_null_forgets_what_was_saved_and_an_empty_text_is_none(place: RepoLocati
     assert (made.texts, made.after.run.verify) == ((("verify", "null"),), None)
 
 
-def test_a_command_that_was_saved_is_the_person_s_own(place: RepoLocation) -> None:
+def test_a_saved_command_is_trusted(place: RepoLocation) -> None:
     (place.top / "plait.toml").write_text('[run]\nverify = "make"\n')
     made = check_changes(place, {}, {"verify": "true", "gate": "make all", "agentCommand": "tool {task_file}"})
     assert [each.key for each in find_repository_commands(made.before)] == ["run.verify"]
@@ -171,7 +171,7 @@ def test_a_command_that_was_saved_is_the_person_s_own(place: RepoLocation) -> No
     assert made.after.origins["run.verify"].layer is Layer.SAVED
 
 
-def test_a_command_that_only_the_repository_says_is_nobody_s_word(place: RepoLocation) -> None:
+def test_a_command_of_the_repository_is_untrusted(place: RepoLocation) -> None:
     (place.top / "plait.toml").write_text('[run]\nverify = "make"\n')
     assert check_changes(place, {"verify": '"true"'}, {"verify": None}).untrusted == {"run.verify"}
 
@@ -198,7 +198,7 @@ def test_a_command_that_only_the_repository_says_is_nobody_s_word(place: RepoLoc
         ("agentCommand", "tool 'x", "the agent's command can't be split into words: no closing quotation", "Check its quotes: tool 'x"),
     ],
 )  # fmt: skip
-def test_what_can_not_be_is_told_with_its_field(
+def test_an_invalid_value_is_reported_with_its_field(
     place: RepoLocation, name: str, said: object, message: str, hint: str
 ) -> None:
     error = refused(place, {name: said})
@@ -206,7 +206,7 @@ def test_what_can_not_be_is_told_with_its_field(
     assert error.fault is Fault.USER
 
 
-def test_all_that_is_wrong_is_told_at_once(place: RepoLocation) -> None:
+def test_all_invalid_values_are_reported_at_once(place: RepoLocation) -> None:
     error = refused(place, {"retries": "x", "verify": "make", "mode": "fast"})
     assert error.fields == ("retries", "mode")
     assert [problem.message.partition(" ")[0] for problem in error.problems] == ["retries", "mode"]
@@ -249,7 +249,7 @@ def test_hostile_values_are_refused_like_any_other(place: RepoLocation) -> None:
         ({"isolation": '"in-place"'}, {"gate": "make"}),
     ],
 )
-def test_what_is_wrong_together_is_told_of_what_was_named(
+def test_an_invalid_combination_is_reported_for_the_changed_settings(
     place: RepoLocation, saved: dict[str, str], patch: dict[str, object]
 ) -> None:
     error = refused(place, patch, **saved)
@@ -257,14 +257,14 @@ def test_what_is_wrong_together_is_told_of_what_was_named(
     assert set(error.fields) <= patch.keys()
 
 
-def test_what_is_wrong_with_a_variable_is_told_too(place: RepoLocation, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_invalid_environment_variable_is_reported(place: RepoLocation, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PLAIT_ISOLATION", "in-place")
     assert refused(place, {"gate": "make"}).fields == ("gate",)
     load_effective_config(place, {"gate": '"make"'})  # and yet it can be taken back
     assert check_changes(place, {"gate": '"make"'}, {"gate": None}).after.run.gate is None
 
 
-def test_a_saved_setting_that_can_not_be_read_keeps_nobody_from_saving_another(place: RepoLocation) -> None:
+def test_an_unreadable_saved_setting_does_not_prevent_saving_another(place: RepoLocation) -> None:
     saved = {"mode": '"fast"', "retries": "no JSON", "repairs": "3"}
     told = shown(place, **saved)
     assert (told["mode"], told["retries"], told["repairs"]) == ("parallel", 2, 3)
@@ -277,7 +277,7 @@ def test_a_saved_setting_that_can_not_be_read_keeps_nobody_from_saving_another(p
     assert dict(mended.texts) == {"mode": None, "retries": "1"}
 
 
-def test_a_file_that_is_wrong_is_told_as_it_is(place: RepoLocation) -> None:
+def test_an_invalid_settings_file_is_reported(place: RepoLocation) -> None:
     (place.top / "plait.toml").write_text("[run]\nretries = 'x'\n")
     with pytest.raises(ConfigError, match=r"plait.toml:2: run.retries must be"):
         load_effective_config(place, {"repairs": "3"})
@@ -285,6 +285,6 @@ def test_a_file_that_is_wrong_is_told_as_it_is(place: RepoLocation) -> None:
         check_changes(place, {}, {"repairs": 3})
 
 
-def test_no_setting_is_called_as_the_page_calls_something_else() -> None:
+def test_no_setting_has_the_name_of_another_json_field() -> None:
     assert GIVEN_FIELD not in KEYS_BY_JSON_NAME
     assert len(KEYS_BY_JSON_NAME) == len(KEYS_BY_NAME) == len(KEYS)

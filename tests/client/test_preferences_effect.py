@@ -53,17 +53,17 @@ def kinds(found: ChangePlan) -> list[type[Request]]:
     return [type(each) for each in found.requests]
 
 
-def test_nothing_changed_is_nothing_asked(place: RepoLocation) -> None:
+def test_without_changes_there_are_no_requests(place: RepoLocation) -> None:
     assert asked(place, State(), {}) == ChangePlan(())
 
 
-def test_without_a_batch_they_are_saved_and_no_more(place: RepoLocation) -> None:
+def test_without_an_open_batch_settings_are_only_saved(place: RepoLocation) -> None:
     [save] = asked(place, State(), {"verify": "make", "gate": None}).requests
     assert isinstance(save, SaveSettings)
     assert save.changes == (("verify", '"make"'), ("gate", None))
 
 
-def test_a_batch_that_went_by_the_old_value_goes_by_the_new_one(place: RepoLocation) -> None:
+def test_an_open_batch_with_the_old_value_gets_the_new_one(place: RepoLocation) -> None:
     script = Script("a", settings=PLAIN)
     patch = {"verify": "make", "conflictBehavior": "repair", "timeout": 60, "mode": "queue", "budget": "5usd"}
     assert of_batch(asked(place, script.state, patch)) == {
@@ -75,13 +75,13 @@ def test_a_batch_that_went_by_the_old_value_goes_by_the_new_one(place: RepoLocat
     }
 
 
-def test_a_batch_with_a_value_of_its_own_keeps_it(place: RepoLocation) -> None:
+def test_an_open_batch_with_its_own_value_keeps_it(place: RepoLocation) -> None:
     script = Script("a", settings=replace(PLAIN, verify="true", retries=0))
     patch = {"verify": "make", "retries": 5, "repairs": 1}
     assert of_batch(asked(place, script.state, patch)) == {"repairs": 1}
 
 
-def test_what_is_hidden_by_a_stronger_layer_changes_nothing(
+def test_a_value_overridden_by_a_stronger_layer_changes_no_batch(
     place: RepoLocation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PLAIT_RETRIES", "2")
@@ -90,19 +90,19 @@ def test_what_is_hidden_by_a_stronger_layer_changes_nothing(
     assert kinds(found) == [SaveSettings]
 
 
-def test_what_is_settled_when_a_batch_is_submitted_stays(place: RepoLocation) -> None:
+def test_isolation_does_not_change_after_submission(place: RepoLocation) -> None:
     patch = {"isolation": "in-place", "agent": "codex", "whenDone": "pr", "sourcesWriteBack": "off"}
     found = asked(place, Script("a", settings=PLAIN).state, patch)
     assert kinds(found) == [SaveSettings]
 
 
-def test_forgetting_brings_back_what_was_below(place: RepoLocation) -> None:
+def test_removing_a_saved_value_restores_the_one_below(place: RepoLocation) -> None:
     (place.top / "plait.toml").write_text("[run]\nretries = 7\n")
     script = Script("a", settings=replace(PLAIN, retries=1))
     assert of_batch(asked(place, script.state, {"retries": None}, {"retries": "1"})) == {"retries": 7}
 
 
-def test_a_batch_that_has_ended_is_left_alone(place: RepoLocation) -> None:
+def test_an_ended_batch_is_not_changed(place: RepoLocation) -> None:
     script = Script("a", settings=PLAIN)
     script.exit_attempt("a")
     assert not script.state.open
@@ -123,7 +123,7 @@ def test_a_command_of_the_repository_needs_trust_before_an_open_batch_gets_it(pl
     assert of_batch(asked(place, script.state, patch, saved)) == {"verify": "make", "retries": 7}
 
 
-def test_a_gate_is_nothing_for_a_batch_that_merges_nothing(place: RepoLocation) -> None:
+def test_an_in_place_batch_gets_no_gate(place: RepoLocation) -> None:
     script = Script("a", settings=replace(PLAIN, isolation=Isolation.IN_PLACE))
     found = asked(place, script.state, {"gate": "make", "verify": "make"})
     assert of_batch(found) == {"verify": "make"}
@@ -132,7 +132,7 @@ def test_a_gate_is_nothing_for_a_batch_that_merges_nothing(place: RepoLocation) 
     ]
 
 
-def test_a_budget_that_a_batch_can_not_keep_is_not_its_budget(place: RepoLocation) -> None:
+def test_a_batch_gets_no_budget_that_it_can_not_enforce(place: RepoLocation) -> None:
     script = Script("a", settings=replace(PLAIN, agents=("cube",)))
     found = asked(place, script.state, {"budget": "5usd", "retries": 5})
     assert of_batch(found) == {"retries": 5}
@@ -140,7 +140,7 @@ def test_a_budget_that_a_batch_can_not_keep_is_not_its_budget(place: RepoLocatio
     assert note.message.startswith("batch b1 keeps its budget: a budget can't be enforced")
 
 
-def test_limits_of_the_engine_hold_at_once_and_before_what_they_make_room_for(place: RepoLocation) -> None:
+def test_engine_limits_are_changed_before_the_batches(place: RepoLocation) -> None:
     script = Script("a", settings=PLAIN)
     patch = {"parallelLimit": 9, "agentLimits": {"claude": 2}, "maxBatchSize": 8}
     found = asked(place, script.state, patch)
@@ -149,13 +149,13 @@ def test_limits_of_the_engine_hold_at_once_and_before_what_they_make_room_for(pl
     assert of_batch(found) == {"max_parallel": 8}
 
 
-def test_what_holds_already_is_not_asked_for(place: RepoLocation) -> None:
+def test_a_limit_that_holds_already_is_not_requested(place: RepoLocation) -> None:
     script = Script("a", settings=PLAIN)
     script.state.settings = EngineSettings(parallel_limit=9)
     assert kinds(asked(place, script.state, {"parallelLimit": 9})) == [SaveSettings]
 
 
-def test_a_limit_that_nobody_has_set_follows_the_batches(place: RepoLocation) -> None:
+def test_an_unset_engine_limit_follows_the_open_batches(place: RepoLocation) -> None:
     script = Script("a", settings=PLAIN)
     assert of_engine(asked(place, script.state, {"maxBatchSize": 8})) == {"parallel_limit": 8}
     assert of_engine(asked(place, script.state, {"maxBatchSize": 0})) == {"parallel_limit": 0}
@@ -168,7 +168,7 @@ def test_a_limit_that_nobody_has_set_follows_the_batches(place: RepoLocation) ->
     assert of_engine(asked(place, own.state, {"retries": 1})) == {}, "that is nobody's business here"
 
 
-def test_a_width_by_plan_and_machine_is_known_as_such(place: RepoLocation) -> None:
+def test_a_batch_with_the_automatic_size_gets_a_saved_one(place: RepoLocation) -> None:
     config = load_effective_config(place, {"maxBatchSize": '"auto"'})
     script = Script("a", settings=config.batch_settings(tasks=1, cores=2, agents=("claude",)))
     assert of_batch(asked(place, script.state, {"maxBatchSize": 3}, {"maxBatchSize": '"auto"'})) == {"max_parallel": 3}
@@ -185,7 +185,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[TempPro
         yield made
 
 
-def test_what_is_saved_widens_a_real_batch_and_is_there_for_the_next_one(project: TempProject) -> None:
+def test_a_saved_batch_size_widens_a_running_batch_and_the_next_one(project: TempProject) -> None:
     (project.top / "plait.toml").write_text("[run]\nmax_parallel = 1\n")
     for name in ("a", "b", "c"):
         project.task(name, f"echo > {name}.begun; until [ -e go ]; do sleep 0.02; done")
@@ -205,7 +205,7 @@ def test_what_is_saved_widens_a_real_batch_and_is_there_for_the_next_one(project
     project.wait_for_exit()
 
 
-def test_an_engine_goes_by_the_limit_that_was_saved(project: TempProject) -> None:
+def test_an_engine_uses_the_saved_limit(project: TempProject) -> None:
     """Also one that has just come, to a batch that asks for more."""
     with open_session(project.place) as session:
         made = check_changes(project.place, {}, {"parallelLimit": 1})

@@ -56,7 +56,7 @@ def starter(monkeypatch: pytest.MonkeyPatch, engines: StubEngines) -> Starter:
     return made
 
 
-def test_where_nothing_was_submitted_nothing_is_made(place: RepoLocation) -> None:
+def test_opening_a_session_creates_no_files(place: RepoLocation) -> None:
     with open_session(place) as session:
         assert session.state.batches == {}
         assert (session.refresh(), session.wait(0), session.find_engine(), session.list_pending()) == (
@@ -69,7 +69,7 @@ def test_where_nothing_was_submitted_nothing_is_made(place: RepoLocation) -> Non
     assert not place.state.exists()
 
 
-def test_what_is_there_is_folded_and_not_told_again(place: RepoLocation, writer: JournalWriter) -> None:
+def test_existing_records_are_folded_and_returned_once(place: RepoLocation, writer: JournalWriter) -> None:
     writer.submit("b1")
     with open_session(place) as session:
         assert list(session.state.batches) == ["b1"]
@@ -84,7 +84,7 @@ def test_a_journal_that_appears_later_is_read(place: RepoLocation, engines: Stub
         assert session.state.seq == 1
 
 
-def test_a_journal_that_is_replaced_begins_anew(
+def test_a_replaced_journal_is_folded_from_its_beginning(
     place: RepoLocation, writer: JournalWriter, engines: StubEngines
 ) -> None:
     writer.submit("b1")
@@ -100,7 +100,7 @@ def test_a_journal_that_is_replaced_begins_anew(
         assert session.journal_id not in {before, None}
 
 
-def test_who_waits_for_a_journal_that_is_moved_away_is_woken(place: RepoLocation, writer: JournalWriter) -> None:
+def test_waiting_ends_when_the_journal_is_moved_away(place: RepoLocation, writer: JournalWriter) -> None:
     writer.submit("b1")
     with open_session(place) as session:
         (place.state / JOURNAL_FILE).rename(place.state / "old")
@@ -127,7 +127,7 @@ def test_a_batch_is_in_the_state_when_submit_returns(place: RepoLocation, engine
         assert stat.S_IMODE(secret.stat().st_mode) == 0o600
 
 
-def test_the_records_that_an_answer_came_with_are_told(place: RepoLocation, engines: StubEngines) -> None:
+def test_records_read_while_waiting_for_an_answer_are_returned(place: RepoLocation, engines: StubEngines) -> None:
     engines.start_and_wait()
     with open_session(place) as session:
         session.refresh()
@@ -137,7 +137,7 @@ def test_the_records_that_an_answer_came_with_are_told(place: RepoLocation, engi
         assert session.refresh() == []
 
 
-def test_without_an_environment_of_its_own_a_batch_has_that_of_the_front(
+def test_a_batch_has_the_environment_of_the_client_by_default(
     place: RepoLocation, engines: StubEngines, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     engines.start_and_wait()
@@ -147,7 +147,7 @@ def test_without_an_environment_of_its_own_a_batch_has_that_of_the_front(
     assert batch_files.read_batch_environment(StateFolder(place.state), batch)["TOKEN_OF_THE_FRONT"] == "yes"
 
 
-def test_two_fronts_that_think_of_the_same_name_get_two(
+def test_two_clients_with_the_same_random_id_get_different_ones(
     place: RepoLocation, engines: StubEngines, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     engines.start_and_wait()
@@ -157,7 +157,7 @@ def test_two_fronts_that_think_of_the_same_name_get_two(
         assert (one.submit(submission()), other.submit(submission())) == ("aaaa", "bbbb")
 
 
-def test_no_batch_is_called_like_one_of_its_tasks(
+def test_a_batch_id_is_never_a_task_id(
     place: RepoLocation, engines: StubEngines, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     engines.start_and_wait()
@@ -166,7 +166,7 @@ def test_no_batch_is_called_like_one_of_its_tasks(
         assert session.submit(submission("0001")) == "0002"
 
 
-def test_a_batch_that_is_refused_leaves_nothing_behind(place: RepoLocation, engines: StubEngines) -> None:
+def test_a_refused_batch_leaves_no_files(place: RepoLocation, engines: StubEngines) -> None:
     engines.start_and_wait()
     with (
         open_session(place) as session,
@@ -191,7 +191,7 @@ def test_a_request_is_granted_or_refused_with_the_reason(place: RepoLocation, en
         assert paused.why == "paused by request"
 
 
-def test_two_fronts_see_each_other(place: RepoLocation, engines: StubEngines) -> None:
+def test_two_sessions_see_each_others_requests(place: RepoLocation, engines: StubEngines) -> None:
     engines.start_and_wait()
     with open_session(place) as one, open_session(place) as other:
         batch = one.submit(submission())
@@ -201,7 +201,7 @@ def test_two_fronts_see_each_other(place: RepoLocation, engines: StubEngines) ->
         assert one.state.batches[batch].cancelled
 
 
-def test_an_accepted_request_is_not_an_answered_one(place: RepoLocation, writer: JournalWriter) -> None:
+def test_a_request_without_an_answer_is_neither_granted_nor_refused(place: RepoLocation, writer: JournalWriter) -> None:
     writer.submit("b1")
     with (
         closing(open_journal_writer(place.state / JOURNAL_FILE)),
@@ -212,7 +212,7 @@ def test_an_accepted_request_is_not_an_answered_one(place: RepoLocation, writer:
         assert [request.id for request in session.list_pending()] == ["p1"]
 
 
-def test_a_batch_that_nobody_has_taken_yet_is_seen(place: RepoLocation) -> None:
+def test_a_batch_that_no_engine_has_taken_is_in_the_preview(place: RepoLocation) -> None:
     submit = Submit("s1", "beef", build_plan("a", "b").without_texts(), SETTINGS)
     with closing(open_inbox(place.state / INBOX_FILE)) as inbox:
         inbox.put(submit)
@@ -222,7 +222,7 @@ def test_a_batch_that_nobody_has_taken_yet_is_seen(place: RepoLocation) -> None:
         assert session.state.batches == {}
 
 
-def test_nobody_is_there_so_an_engine_is_started(place: RepoLocation, starter: Starter) -> None:
+def test_an_engine_is_started_if_none_runs(place: RepoLocation, starter: Starter) -> None:
     with open_session(place) as session:
         batch = session.submit(submission())
         assert session.send(Pause("p1", batch)).granted
@@ -237,7 +237,7 @@ def test_an_engine_that_dies_between_request_and_answer_is_replaced(place: RepoL
     assert starter.count == 3
 
 
-def test_an_engine_that_achieves_something_may_die_as_often_as_it_likes(place: RepoLocation, starter: Starter) -> None:
+def test_an_engine_that_makes_progress_is_always_restarted(place: RepoLocation, starter: Starter) -> None:
     starter.lives = [2] * 5
     with open_session(place) as session:
         batch = session.submit(submission())
@@ -247,7 +247,7 @@ def test_an_engine_that_achieves_something_may_die_as_often_as_it_likes(place: R
     assert starter.count == 5
 
 
-def test_engines_that_do_not_stay_are_not_started_for_ever(
+def test_engines_that_keep_exiting_are_not_restarted_forever(
     place: RepoLocation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     starts: list[int] = []
@@ -265,7 +265,9 @@ def test_engines_that_do_not_stay_are_not_started_for_ever(
     assert told.value.hint == f"Its log {place.state / LOG_FILE} ends with:\n    boom 0\n    boom 1\n    boom 2"
 
 
-def test_nobody_tends_what_waits_for_a_person(place: RepoLocation, writer: JournalWriter, starter: Starter) -> None:
+def test_no_engine_is_started_for_a_batch_that_waits_for_a_person(
+    place: RepoLocation, writer: JournalWriter, starter: Starter
+) -> None:
     writer.submit("b1")
     writer.exit_attempt("a", Category.TASK)
     writer.submit("b2", "a", "b", max_parallel=1)
@@ -278,7 +280,9 @@ def test_nobody_tends_what_waits_for_a_person(place: RepoLocation, writer: Journ
     assert starter.count == 0
 
 
-def test_what_was_left_running_is_tended(place: RepoLocation, writer: JournalWriter, starter: Starter) -> None:
+def test_an_engine_is_started_for_attempts_left_running(
+    place: RepoLocation, writer: JournalWriter, starter: Starter
+) -> None:
     writer.submit("b1")
     with open_session(place) as session:
         session.ensure_engine()
@@ -286,7 +290,7 @@ def test_what_was_left_running_is_tended(place: RepoLocation, writer: JournalWri
     assert starter.count == 1
 
 
-def test_who_takes_up_an_ended_batch_hands_over_his_environment(
+def test_reopening_an_ended_batch_saves_the_callers_environment(
     place: RepoLocation, writer: JournalWriter, engines: StubEngines, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     writer.submit("b1")
@@ -300,7 +304,7 @@ def test_who_takes_up_an_ended_batch_hands_over_his_environment(
     assert batch_files.read_batch_environment(StateFolder(place.state), "b1")["FRESH"] == "yes"
 
 
-def test_who_resumes_a_paused_batch_hands_over_his_environment(
+def test_resuming_a_paused_batch_saves_the_callers_environment(
     place: RepoLocation, writer: JournalWriter, engines: StubEngines, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A batch that waits for a key gets the one of who goes on with it; asking to go on with one that runs changes nothing."""
@@ -317,9 +321,7 @@ def test_who_resumes_a_paused_batch_hands_over_his_environment(
     assert batch_files.read_batch_environment(folder, "b1")["API_KEY"] == "right"
 
 
-def test_an_environment_that_is_still_there_stays(
-    place: RepoLocation, writer: JournalWriter, engines: StubEngines
-) -> None:
+def test_an_existing_environment_is_kept(place: RepoLocation, writer: JournalWriter, engines: StubEngines) -> None:
     writer.submit("b1")
     write_batch_environment(project_files.open_state_paths(place), "b1", {"OLD": "yes"})
     engines.start_and_wait()
@@ -330,7 +332,7 @@ def test_an_environment_that_is_still_there_stays(
     assert not StateFolder(place.state).batch("nobody").exists()
 
 
-def test_a_damaged_inbox_is_told(place: RepoLocation, writer: JournalWriter) -> None:
+def test_a_damaged_inbox_is_reported(place: RepoLocation, writer: JournalWriter) -> None:
     writer.submit("b1")
     (place.state / INBOX_FILE).write_bytes(b"no database at all" * 500)
     with open_session(place) as session:
@@ -341,7 +343,7 @@ def test_a_damaged_inbox_is_told(place: RepoLocation, writer: JournalWriter) -> 
     assert list(StateFolder(place.state).batches.iterdir()) == []
 
 
-def test_a_damaged_journal_is_told(place: RepoLocation, writer: JournalWriter) -> None:
+def test_a_damaged_journal_is_reported(place: RepoLocation, writer: JournalWriter) -> None:
     writer.submit("b1")
     (place.state / JOURNAL_FILE).write_bytes(b"no database at all" * 500)
     with pytest.raises(JournalCorruptError, match="is not a plait journal"):
@@ -364,7 +366,7 @@ def shut() -> Iterator[RepoLocation]:
     shutil.rmtree(top)
 
 
-def test_a_state_folder_that_can_only_be_read_is_told(shut: RepoLocation) -> None:
+def test_a_read_only_state_folder_is_reported(shut: RepoLocation) -> None:
     with open_session(shut) as session:
         with pytest.raises(WorldError, match=r"can't write the batch's files: .*Permission denied"):
             session.submit(submission())

@@ -50,7 +50,7 @@ def until_ended(session: Session, batch: str) -> BatchState:
     return session.state.batches[batch]
 
 
-def test_a_batch_is_run_and_the_engine_leaves(project: TempProject) -> None:
+def test_a_batch_runs_and_the_engine_exits(project: TempProject) -> None:
     with open_session(project.place) as session:
         batch = submit(session, task("a", "echo done > a.txt"))
         assert session.find_engine() is not None
@@ -59,7 +59,7 @@ def test_a_batch_is_run_and_the_engine_leaves(project: TempProject) -> None:
     project.wait_for_exit()
 
 
-def test_an_engine_that_is_killed_is_replaced_and_nothing_runs_twice(project: TempProject) -> None:
+def test_a_killed_engine_is_replaced_and_nothing_runs_twice(project: TempProject) -> None:
     with open_session(project.place) as session:
         batch = submit(session, task("a", "echo + >> log; while [ ! -e go ]; do sleep 0.02; done"))
         deadline = time.monotonic() + PATIENCE
@@ -73,7 +73,7 @@ def test_an_engine_that_is_killed_is_replaced_and_nothing_runs_twice(project: Te
     assert (project.top / "log").read_text() == "+\n"
 
 
-def test_what_another_front_asks_for_is_seen(project: TempProject) -> None:
+def test_a_request_of_another_client_is_seen(project: TempProject) -> None:
     with open_session(project.place) as one, open_session(project.place) as other:
         batch = submit(one, task("a", "sleep 600"), task("b", "true"))
         other.refresh()
@@ -83,7 +83,7 @@ def test_what_another_front_asks_for_is_seen(project: TempProject) -> None:
     project.wait_for_exit()
 
 
-def test_a_batch_that_is_taken_up_again_runs_with_the_environment_of_who_did_it(
+def test_a_reopened_batch_runs_with_the_environment_of_the_caller(
     project: TempProject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with open_session(project.place) as session:

@@ -101,7 +101,7 @@ def test_the_same_texts_are_not_parsed_again() -> None:
     assert kept.read_source("folder", material("B"), Reading) is not first
 
 
-def test_a_way_that_leads_elsewhere_now_names_another_file(top: Path) -> None:
+def test_a_link_that_is_changed_leads_to_another_file(top: Path) -> None:
     """Both files are one, by a hard link: only their names tell them apart."""
     (top / "one").mkdir()
     (top / "two").mkdir()
@@ -119,7 +119,7 @@ def test_a_way_that_leads_elsewhere_now_names_another_file(top: Path) -> None:
         assert paths() == [f"{folder}/TODO.md"]
 
 
-def test_no_more_is_kept_than_there_is_room_for() -> None:
+def test_the_cache_keeps_no_more_than_its_limit() -> None:
     parsed: list[str] = []
 
     def reading(name: str, length: int) -> None:

@@ -42,11 +42,11 @@ def ids(top: Path, *named: str) -> dict[str, list[str]]:
     return {each.path: [entry.task.id for entry in each.reading.entries] for each in found}
 
 
-def test_a_pattern_names_task_files_as_their_folder_does(top: Path) -> None:
+def test_a_pattern_reads_task_files_like_their_folder(top: Path) -> None:
     assert ids(top, "tasks/*.md") == ids(top, "tasks") == {"tasks": ["01-walls", "door", "roof"]}
 
 
-def test_a_pattern_goes_into_subfolders_and_passes_over_those_without_tasks(top: Path) -> None:
+def test_a_pattern_reads_subfolders_and_skips_those_without_tasks(top: Path) -> None:
     assert ids(top, "tasks/**/*.md") == {
         "tasks": ["01-walls", "door", "roof"],
         "tasks/sub/deep": ["cellar"],
@@ -58,16 +58,16 @@ def test_the_table_among_the_files_of_a_pattern_is_read(top: Path) -> None:
     assert [need.on for need in found.reading.entries[2].task.needs] == ["01-walls"]
 
 
-def test_files_that_a_shell_has_listed_are_task_files_beside_one_that_looks_like_it(top: Path) -> None:
+def test_files_listed_by_a_shell_are_task_files(top: Path) -> None:
     names = ("tasks/01-walls.md", "tasks/PHASES.md", "tasks/README.md", "tasks/roof.md")
     assert ids(top, *names) == {"tasks": ["01-walls", "roof"]}
 
 
-def test_a_pattern_of_plans_names_plans(top: Path) -> None:
+def test_a_pattern_of_plans_reads_plans(top: Path) -> None:
     assert ids(top, "plans/*.md") == {"plans/one.md": ["1.1"], "plans/two.md": ["1.1"]}
 
 
 @pytest.mark.parametrize("named", ["mixed/*.md", "tasks/roof.md", "tasks/docs/README.md"])
-def test_what_nobody_recognises_is_still_an_error(top: Path, named: str) -> None:
+def test_a_file_of_no_known_format_is_an_error(top: Path, named: str) -> None:
     with pytest.raises(UserError, match="unknown format, no tasks read"):
         ids(top, named)

@@ -56,7 +56,7 @@ def as_json(told: object) -> Any:  # Any: what a program gets when it reads the 
     return json.loads(msgspec.json.encode(told))
 
 
-def test_the_keys_are_those_that_were_promised(checkout: Checkout, writer: JournalWriter) -> None:
+def test_the_json_has_exactly_the_documented_keys(checkout: Checkout, writer: JournalWriter) -> None:
     state = submit(checkout, writer, "b1")
     first = as_json(checkout.tasks(state))[0]
     assert " ".join(first) == KEYS
@@ -64,7 +64,7 @@ def test_the_keys_are_those_that_were_promised(checkout: Checkout, writer: Journ
     assert " ".join(as_json(checkout.task("01-walls", state))) == f"{KEYS} body text version problems"
 
 
-def test_every_task_of_the_sources(checkout: Checkout) -> None:
+def test_every_task_of_the_sources_is_listed(checkout: Checkout) -> None:
     checkout.write("TODO.md", "### 1. Dig\n\n**Status**: [COMPLETED]\n\n### 2. Fill\n\n**Status**: [NOT STARTED]\n")
     walls, roof, dig, fill = as_json(checkout.tasks())
     assert (walls["id"], walls["title"], walls["status"]) == ("01-walls", "Walls", "pending")
@@ -90,21 +90,21 @@ def test_a_group_has_parts_and_is_done_with_them(checkout: Checkout) -> None:
     assert (told["2"]["parts"], told["2"]["status"]) == ([], "pending")
 
 
-def test_one_task_with_its_texts(checkout: Checkout) -> None:
+def test_a_task_has_its_body_text_and_version(checkout: Checkout) -> None:
     told = as_json(checkout.task("01-walls"))
     assert told["body"] == "Of brick, in `src/walls.py`.\n"
     assert told["text"] == checkout.text("tasks/01-walls.md")
     assert told["version"] == checkout.version("tasks/01-walls.md")
 
 
-def test_the_task_of_a_shared_file_has_a_body_alone(checkout: Checkout) -> None:
+def test_a_task_of_a_shared_file_has_only_a_body(checkout: Checkout) -> None:
     checkout.write("TODO.md", "### 1. Dig\n\n**Status**: [NOT STARTED]\n\nDeep.\n\n### 2. Fill\n\n**Status**: open\n")
     told = as_json(checkout.task("1"))
     assert "Deep." in told["body"]
     assert (told["text"], told["version"]) == (None, None)
 
 
-def test_problems_of_the_sources_are_told(checkout: Checkout) -> None:
+def test_problems_of_the_sources_are_listed(checkout: Checkout) -> None:
     checkout.write("tasks/03-door.md", "---\nagnt: x\n---\n# Door\n")
     (problem,) = as_json(to_json(describe_source_tasks(checkout.read_sources(), None)))["problems"]
     assert (problem["severity"], problem["file"], problem["line"]) == ("warning", "tasks/03-door.md", 2)
@@ -112,13 +112,13 @@ def test_problems_of_the_sources_are_told(checkout: Checkout) -> None:
     assert as_json(checkout.task("01-walls"))["problems"] == []
 
 
-def test_nobody_goes_by_that_name(checkout: Checkout) -> None:
+def test_an_unknown_task_is_not_found(checkout: Checkout) -> None:
     with pytest.raises(NotFoundError, match="no source has a task nobody"):
         checkout.task("nobody")
 
 
-class TestTheBatch:
-    def test_is_the_newest_that_has_the_task(self, checkout: Checkout, writer: JournalWriter) -> None:
+class TestBatchOfATask:
+    def test_it_is_the_newest_batch_that_has_the_task(self, checkout: Checkout, writer: JournalWriter) -> None:
         submit(checkout, writer, "b1")
         writer.exit_attempt("01-walls")
         state = submit(checkout, writer, "b2", "02-roof")
@@ -127,7 +127,7 @@ class TestTheBatch:
         assert (roof["batch"]["batchId"], roof["batch"]["status"]) == ("b2", "waiting")
         assert roof["batch"]["reason"] == "touches src/roof.py, held by 02-roof of batch b1"
 
-    def test_knows_it_by_another_name_too(self, checkout: Checkout, writer: JournalWriter) -> None:
+    def test_it_is_found_when_the_task_has_another_id_now(self, checkout: Checkout, writer: JournalWriter) -> None:
         submit(checkout, writer, "b1", "01-walls")
         checkout.write("more/01-walls.md", "# Walls of another house\n")
         checkout.write("plait.toml", '[sources]\npaths = ["tasks", "more"]\n')
@@ -135,11 +135,11 @@ class TestTheBatch:
         assert told["more:01-walls"] is None
         assert (told["tasks:01-walls"]["batchId"], told["tasks:01-walls"]["taskId"]) == ("b1", "01-walls")
 
-    def test_of_another_source_does_not_count(self, checkout: Checkout, writer: JournalWriter) -> None:
+    def test_a_batch_of_another_source_does_not_count(self, checkout: Checkout, writer: JournalWriter) -> None:
         writer.submit("b1", "01-walls")
         assert [task["batch"] for task in checkout.tasks(writer.state)] == [None, None]
 
-    def test_has_its_own_copy_of_what_is_edited(self, checkout: Checkout, writer: JournalWriter) -> None:
+    def test_an_edit_says_that_the_open_batch_has_its_own_copy(self, checkout: Checkout, writer: JournalWriter) -> None:
         state = submit(checkout, writer, "b1", "01-walls")
         saved = checkout.edit("01-walls", title="High walls")
         told = as_json(to_json(describe_saved_task(saved, state)))
@@ -149,13 +149,13 @@ class TestTheBatch:
         ]
         assert describe_saved_task(checkout.edit("02-roof", title="High roof"), state).problems == []
 
-    def test_that_is_over_has_none(self, checkout: Checkout, writer: JournalWriter) -> None:
+    def test_an_ended_batch_is_not_mentioned(self, checkout: Checkout, writer: JournalWriter) -> None:
         submit(checkout, writer, "b1", "01-walls")
         writer.exit_attempt("01-walls")
         assert describe_saved_task(checkout.edit("01-walls", title="High walls"), writer.state).problems == []
 
 
-def test_two_tasks_of_one_id_are_both_listed_and_neither_is_the_one(checkout: Checkout) -> None:
+def test_two_tasks_with_one_id_are_listed_and_neither_can_be_read(checkout: Checkout) -> None:
     for file in ("a", "b"):
         checkout.write(f"tasks/{file}.md", "---\nid: same\n---\n# A\n")
     assert [task["id"] for task in checkout.tasks()].count("same") == 2

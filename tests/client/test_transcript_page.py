@@ -33,7 +33,7 @@ def pages(path: Path, *, ended: bool = True, most: int = MOST) -> list[Transcrip
     return found
 
 
-def test_a_transcript_that_is_not_there_has_no_pages(path: Path) -> None:
+def test_a_missing_transcript_has_no_pages(path: Path) -> None:
     assert read_page(FileTranscript(path), 0, MOST, ended=True) == TranscriptPage(0, 0, b"", last=True)
     assert read_page(FileTranscript(path), 7, MOST, ended=False).next == 0
 
@@ -44,7 +44,7 @@ def test_a_transcript_that_is_not_there_has_no_pages(path: Path) -> None:
     most=st.integers(1 << 10, 3 * MOST),
 )
 @settings(max_examples=40, deadline=None)
-def test_the_pages_together_are_the_whole(
+def test_all_pages_together_are_the_whole_transcript(
     tmp_path_factory: pytest.TempPathFactory, lines: list[int], end: bytes, most: int
 ) -> None:
     path = tmp_path_factory.mktemp("pages") / "transcript"
@@ -58,7 +58,7 @@ def test_the_pages_together_are_the_whole(
     assert "".join(each.redact_text(NO_REDACTION) for each in found) == whole.decode()
 
 
-def test_a_page_begins_with_the_byte_that_was_asked_for(path: Path) -> None:
+def test_a_page_begins_at_the_requested_byte(path: Path) -> None:
     path.write_bytes(b"first\nsecond\nthird\n")
     for start, offset in ((0, 0), (3, 3), (5, 5), (6, 6), (12, 12), (-1, 18), (-4, 15), (-100, 0)):
         found = read_page(FileTranscript(path), start, MOST, ended=True)
@@ -67,7 +67,7 @@ def test_a_page_begins_with_the_byte_that_was_asked_for(path: Path) -> None:
     assert read_page(FileTranscript(path), 19, MOST, ended=True) == TranscriptPage(19, 19, b"", last=True)
 
 
-def test_only_lines_that_begin_in_a_page_are_told_as_its_lines(path: Path) -> None:
+def test_the_lines_of_a_page_are_those_that_begin_there(path: Path) -> None:
     path.write_bytes(b"first\nsecond\nthird\n")
     assert [*read_page(FileTranscript(path), 8, MOST, ended=True).iter_lines()] == [(13, b"third"), (19, b"")]
     assert [*read_page(FileTranscript(path), 6, MOST, ended=True).iter_lines()] == [
@@ -78,7 +78,7 @@ def test_only_lines_that_begin_in_a_page_are_told_as_its_lines(path: Path) -> No
 
 
 @pytest.mark.parametrize("most", [1, 1000, 10_000, MOST])
-def test_a_line_that_is_longer_than_a_page_goes_on_in_the_next_one(path: Path, most: int) -> None:
+def test_a_line_longer_than_a_page_continues_on_the_next_one(path: Path, most: int) -> None:
     """Also while it is being written: half of what may be a secret waits for its other half."""
     path.write_bytes(b"x" * (CONTEXT_BEFORE_BYTES + 50_000))
     first = read_page(FileTranscript(path), 0, most, ended=False)
@@ -106,7 +106,7 @@ def test_a_line_without_an_end_waits_for_it_unless_the_attempt_is_over(path: Pat
     assert read_page(FileTranscript(path), 10, MOST, ended=True).raw == b""
 
 
-def test_what_was_left_out_lies_between_a_page_and_the_next(path: Path) -> None:
+def test_a_gap_is_skipped_between_two_pages(path: Path) -> None:
     path.write_bytes(b"".join(b"%07d\n" % number for number in range(100_000)))
     if not FileTranscript(path).trim(256 << 10):
         pytest.skip("this file system punches no holes")
@@ -119,7 +119,7 @@ def test_what_was_left_out_lies_between_a_page_and_the_next(path: Path) -> None:
     assert (inside.offset, inside.before) == (after.offset, b"")
 
 
-def test_a_secret_is_hidden_from_whatever_byte_one_reads(path: Path) -> None:
+def test_a_secret_is_redacted_from_any_offset(path: Path) -> None:
     hide = Redactor(["correct-horse-battery"])
     path.write_bytes(
         b"it is correct-horse-battery, yes\n-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkq\nBKcwggSjAgEAAoIB\n"
@@ -132,7 +132,7 @@ def test_a_secret_is_hidden_from_whatever_byte_one_reads(path: Path) -> None:
 
 @pytest.mark.parametrize("most", [1, 7, 20, 50])
 @pytest.mark.parametrize("ended", [True, False])
-def test_a_secret_is_hidden_where_a_page_ends_within_it(path: Path, most: int, ended: bool) -> None:  # noqa: FBT001
+def test_a_secret_is_redacted_if_a_page_ends_within_it(path: Path, most: int, ended: bool) -> None:  # noqa: FBT001
     hide = Redactor(["correct-horse-battery"])
     line = "it is correct-horse-battery and ghp_abcdefghijklmnopqrstuvwxyz, ünd " * 3
     path.write_text(line + "x" * (CONTEXT_BEFORE_BYTES + CONTEXT_AFTER_BYTES))
@@ -144,6 +144,6 @@ def test_a_secret_is_hidden_where_a_page_ends_within_it(path: Path, most: int, e
     assert told.rstrip("x") == "it is *** and ***, ünd " * 3
 
 
-def test_bytes_that_are_no_text_are_told_as_such(path: Path) -> None:
+def test_invalid_utf8_is_replaced(path: Path) -> None:
     path.write_bytes(b"\xff\xfe<script>\n")
     assert read_page(FileTranscript(path), 0, MOST, ended=True).redact_text(NO_REDACTION) == "\ufffd\ufffd<script>\n"

@@ -39,19 +39,19 @@ def state(tmp_path: Path) -> Path:
     return repository(tmp_path / "one")
 
 
-def test_what_was_said_is_remembered_by_everybody(root: Path, state: Path) -> None:
+def test_trusted_commands_are_remembered(root: Path, state: Path) -> None:
     TrustStore(root, state).add([VERIFY, GATE])
     TrustStore(root, state).add([VERIFY])
     assert sorted(told(TrustStore(root, state))) == [GATE, VERIFY]
 
 
-def test_asking_leaves_nothing_behind(root: Path, state: Path) -> None:
+def test_reading_trust_creates_no_files(root: Path, state: Path) -> None:
     assert told(TrustStore(root, state)) == []
     assert not root.exists()
     assert not state.exists()
 
 
-def test_nobody_else_can_read_or_write_it_whatever_the_umask_is(root: Path, state: Path) -> None:
+def test_only_the_user_can_read_or_write_it_whatever_the_umask(root: Path, state: Path) -> None:
     before = os.umask(0)
     try:
         TrustStore(root, state).add([VERIFY])
@@ -82,13 +82,13 @@ def test_another_repository_at_the_same_path_is_another_one(root: Path, state: P
     assert told(other) == [GATE]
 
 
-def test_a_way_through_a_link_leads_to_the_same_repository(root: Path, state: Path, tmp_path: Path) -> None:
+def test_a_path_through_a_link_is_the_same_repository(root: Path, state: Path, tmp_path: Path) -> None:
     TrustStore(root, state).add([VERIFY])
     (tmp_path / "link").symlink_to(tmp_path / "one")
     assert told(TrustStore(root, tmp_path / "link" / ".git" / "plait")) == [VERIFY]
 
 
-def test_all_who_say_yes_at_once_have_said_so(root: Path, state: Path) -> None:
+def test_concurrent_trust_decisions_are_all_saved(root: Path, state: Path) -> None:
     code = (
         "import sys; from pathlib import Path; from plait.client.trust_store import TrustStore; "
         "TrustStore(Path(sys.argv[1]), Path(sys.argv[2])).add([('run.verify', sys.argv[3])])"
@@ -103,7 +103,7 @@ def test_all_who_say_yes_at_once_have_said_so(root: Path, state: Path) -> None:
     assert sorted(told(TrustStore(root, state))) == [("run.verify", f"make {n}") for n in range(4)]
 
 
-def test_revoked_is_revoked(root: Path, state: Path, tmp_path: Path) -> None:
+def test_revoked_trust_is_gone(root: Path, state: Path, tmp_path: Path) -> None:
     other = TrustStore(root, repository(tmp_path / "two"))
     other.add([VERIFY])
     folder = TrustStore(root, state)
@@ -127,7 +127,7 @@ def the_file(root: Path) -> Path:
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", "null", '{"key": 1}', "\xff", "[" * 100_000])
-def test_what_is_damaged_counts_for_nothing(root: Path, state: Path, content: str) -> None:
+def test_a_damaged_file_is_ignored(root: Path, state: Path, content: str) -> None:
     TrustStore(root, state).add([VERIFY])
     the_file(root).write_bytes(content.encode("latin-1"))
     assert told(TrustStore(root, state)) == []
@@ -135,20 +135,20 @@ def test_what_is_damaged_counts_for_nothing(root: Path, state: Path, content: st
     assert told(TrustStore(root, state)) == [VERIFY]
 
 
-def test_a_file_that_says_something_else_than_its_name_counts_for_nothing(root: Path, state: Path) -> None:
+def test_a_file_whose_content_does_not_match_its_name_is_ignored(root: Path, state: Path) -> None:
     TrustStore(root, state).add([VERIFY])
     file = the_file(root)
     file.write_text(json.dumps({**json.loads(file.read_text()), "value": "rm -rf ~"}))
     assert told(TrustStore(root, state)) == []
 
 
-def test_a_file_that_others_could_have_written_counts_for_nothing(root: Path, state: Path) -> None:
+def test_a_file_that_others_could_write_is_ignored(root: Path, state: Path) -> None:
     TrustStore(root, state).add([VERIFY])
     the_file(root).chmod(0o620)
     assert told(TrustStore(root, state)) == []
 
 
-def test_a_link_or_a_pipe_counts_for_nothing(root: Path, state: Path, tmp_path: Path) -> None:
+def test_a_link_or_a_pipe_is_ignored(root: Path, state: Path, tmp_path: Path) -> None:
     TrustStore(root, state).add([VERIFY])
     file = the_file(root)
     file.rename(tmp_path / "elsewhere")
@@ -159,7 +159,7 @@ def test_a_link_or_a_pipe_counts_for_nothing(root: Path, state: Path, tmp_path: 
     assert told(TrustStore(root, state)) == []
 
 
-def test_a_repository_whose_word_is_damaged_is_an_unknown_one(root: Path, state: Path) -> None:
+def test_a_repository_with_a_damaged_id_is_unknown(root: Path, state: Path) -> None:
     folder = TrustStore(root, state)
     folder.add([VERIFY])
     (state / IDENTITY_FILE).write_text("../../../etc\n")
@@ -169,14 +169,14 @@ def test_a_repository_whose_word_is_damaged_is_an_unknown_one(root: Path, state:
     assert "Remove it" in caught.value.hint
 
 
-def test_a_place_that_can_t_be_written_is_told(root: Path, state: Path) -> None:
+def test_an_unwritable_folder_is_reported(root: Path, state: Path) -> None:
     root.parent.parent.mkdir()
     root.parent.touch()
     with pytest.raises(WorldError, match="can't be kept"):
         TrustStore(root, state).add([VERIFY])
 
 
-def test_half_a_file_of_somebody_who_was_killed_is_no_obstacle(root: Path, state: Path) -> None:
+def test_a_partial_file_of_a_killed_process_is_no_obstacle(root: Path, state: Path) -> None:
     folder = TrustStore(root, state)
     folder.add([VERIFY])
     file = the_file(root)

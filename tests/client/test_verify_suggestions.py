@@ -143,23 +143,23 @@ NONE: dict[str, dict[str, str]] = {
 
 
 @pytest.mark.parametrize(("files", "expected"), FOUND.values(), ids=FOUND.keys())
-def test_the_command_is_told_by_what_is_there(tmp_path: Path, files: dict[str, str], expected: str) -> None:
+def test_the_test_command_follows_from_the_files(tmp_path: Path, files: dict[str, str], expected: str) -> None:
     assert command(lay(tmp_path, files)) == expected
 
 
 @pytest.mark.parametrize("files", NONE.values(), ids=NONE.keys())
-def test_no_command_is_made_up(tmp_path: Path, files: dict[str, str]) -> None:
+def test_without_evidence_no_command_is_suggested(tmp_path: Path, files: dict[str, str]) -> None:
     assert command(lay(tmp_path, files)) is None
 
 
-def test_the_reason_names_what_was_seen(tmp_path: Path) -> None:
+def test_the_reason_names_the_file(tmp_path: Path) -> None:
     lay(tmp_path, {"pyproject.toml": PYTEST, "uv.lock": ""})
     found = verify_suggestions.suggest_test_command(tmp_path)
     assert found is not None
     assert found.why == "pyproject.toml sets pytest up, and there is a uv.lock"
 
 
-def test_the_makefile_is_believed_before_the_tools_it_calls(tmp_path: Path) -> None:
+def test_a_makefile_is_preferred_to_the_tools_it_calls(tmp_path: Path) -> None:
     files = {"go.mod": "", "pyproject.toml": PYTEST, "package.json": package("jest")}
     assert command(lay(tmp_path, files)) == "npm test"
     assert command(lay(tmp_path, {"justfile": "test: a\n"})) == "just test"
@@ -203,7 +203,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("data", BROKEN.values(), ids=BROKEN.keys())
-def test_broken_files_are_passed_over(tmp_path: Path, data: bytes) -> None:
+def test_broken_files_are_ignored(tmp_path: Path, data: bytes) -> None:
     for name in (*NAMES, *OTHERS):
         (tmp_path / name).write_bytes(data)
     (tmp_path / "noxfile.py").unlink()
@@ -211,7 +211,7 @@ def test_broken_files_are_passed_over(tmp_path: Path, data: bytes) -> None:
     assert command(tmp_path) == "go test ./..."
 
 
-def test_what_is_no_file_is_passed_over(tmp_path: Path) -> None:
+def test_a_folder_with_the_name_of_a_file_is_ignored(tmp_path: Path) -> None:
     """A pipe would be waited for, and a link may lead in a circle."""
     for name in NAMES:
         (tmp_path / name).mkdir()
@@ -220,7 +220,7 @@ def test_what_is_no_file_is_passed_over(tmp_path: Path) -> None:
     assert command(tmp_path) is None
 
 
-def test_agents_are_those_on_the_path_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_installed_agents_are_those_on_the_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     here, there = tmp_path / "here", tmp_path / "there"
     for folder, name in ((here, "codex"), (here, "qwen"), (there, "claude"), (there, "vim")):
         folder.mkdir(exist_ok=True)

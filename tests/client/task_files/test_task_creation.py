@@ -26,14 +26,14 @@ CONTROL = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f]")
 NOBODY = 65534  # who owns nothing
 
 
-class TestTheFile:
-    def test_without_any_source_the_first_task_makes_the_folder(self, checkout: Checkout) -> None:
+class TestTaskFile:
+    def test_the_first_task_creates_the_folder(self, checkout: Checkout) -> None:
         made = checkout.create("Build the walls", body="With bricks.\n")
         assert (made.id, made.file) == ("01-build-the-walls", "tasks/01-build-the-walls.md")
         assert checkout.text(made.file) == "# Build the walls\n\nWith bricks.\n"
         assert made.problems == ()
 
-    def test_everything_that_is_said_is_read_back(self, checkout: Checkout) -> None:
+    def test_every_field_is_read_back(self, checkout: Checkout) -> None:
         checkout.create("Walls")
         made = checkout.create(
             "Roof: the top",
@@ -62,28 +62,26 @@ class TestTheFile:
         task = checkout.create("Run it", run=script).located.entry.task
         assert (task.run, task.agent) == (script, "shell")
 
-    def test_a_body_that_begins_with_the_title_does_not_say_it_twice(self, checkout: Checkout) -> None:
+    def test_a_body_that_begins_with_the_title_has_it_once(self, checkout: Checkout) -> None:
         made = checkout.create("Walls", body="# Walls\n\nOf brick.\n")
         assert checkout.text(made.file) == "# Walls\n\nOf brick.\n"
 
     @pytest.mark.parametrize("title", ["Task 4: walls", "C #", "# #", "---", "yes", "null", "  a\nb\t c "])
-    def test_titles_that_a_heading_alone_would_not_say(self, checkout: Checkout, title: str) -> None:
+    def test_a_title_that_a_heading_can_not_hold_is_read_back(self, checkout: Checkout, title: str) -> None:
         assert checkout.create(title).located.entry.task.title == " ".join(title.split())
 
     @pytest.mark.parametrize("body", ["---\na: b\n---\n\ntext\n", "...\n", "    code\n", "- [ ] 1.1 x\n", "```\n# a\n"])
-    def test_bodies_that_look_like_something_else(self, checkout: Checkout, body: str) -> None:
+    def test_a_body_that_looks_like_something_else_is_read_back(self, checkout: Checkout, body: str) -> None:
         made = checkout.create("Walls", body=body, agent="claude")
         assert checkout.task(made.id)["body"] == body
 
-    def test_line_ends_of_a_browser_become_plain_ones(self, checkout: Checkout) -> None:
+    def test_crlf_becomes_lf(self, checkout: Checkout) -> None:
         made = checkout.create("Walls", body="one\r\ntwo\r\n")
         assert checkout.text(made.file) == "# Walls\n\none\ntwo\n"
 
     @settings(max_examples=60)
     @given(ANY | SPICE, ANY | SPICE)
-    def test_whatever_is_typed_is_what_the_source_tells_or_it_is_refused_by_its_field(
-        self, title: str, body: str
-    ) -> None:
+    def test_any_draft_is_read_back_or_refused_with_its_field(self, title: str, body: str) -> None:
         with tempfile.TemporaryDirectory() as folder:
             checkout = Checkout.at(Path(folder))
             try:
@@ -101,9 +99,7 @@ class TestTheFile:
 
     @settings(max_examples=60)
     @given(st.lists(SPICE | ANY, min_size=1, max_size=3), SPICE)
-    def test_needs_and_files_of_any_letters_are_read_as_they_are_or_refused(
-        self, items: list[str], command: str
-    ) -> None:
+    def test_needs_and_touches_of_any_letters_are_read_back_or_refused(self, items: list[str], command: str) -> None:
         with tempfile.TemporaryDirectory() as folder:
             checkout = Checkout.at(Path(folder))
             try:
@@ -117,7 +113,7 @@ class TestTheFile:
             assert task.verify == (command.strip() or None)
 
 
-class TestItsName:
+class TestFileName:
     @pytest.mark.parametrize(
         ("there", "name"),
         [
@@ -132,7 +128,7 @@ class TestItsName:
             (["PHASES.md", "README.md", "_x.md"], "01-new-walls"),
         ],
     )
-    def test_follows_the_folders_own_style(self, checkout: Checkout, there: list[str], name: str) -> None:
+    def test_the_name_follows_the_style_of_the_folder(self, checkout: Checkout, there: list[str], name: str) -> None:
         for file in there:
             checkout.write(f"tasks/{file}", "# A task\n\nText.\n")
         assert checkout.create("New walls").id == name
@@ -142,7 +138,7 @@ class TestItsName:
         ["../../etc/passwd", "/etc/passwd", "con", ".hidden", "_aside", "readme", "PHASES", "a" * 200, "..", "--help",
          "中文", "\u202egnp.exe", "$(rm -rf /)", "a\\..\\b", "~root"],
     )  # fmt: skip
-    def test_is_plain_whatever_the_title_is(self, checkout: Checkout, title: str) -> None:
+    def test_the_name_is_ascii_for_any_title(self, checkout: Checkout, title: str) -> None:
         checkout.write("tasks/plain.md", "# A\n\nText.\n")  # no numbers here, so the title is all of the name
         made = checkout.create(title)
         assert made.located.entry.task.title == title
@@ -153,28 +149,28 @@ class TestItsName:
         assert checkout.files == sorted(["tasks/plain.md", made.file])
         assert Path(made.file).parent == Path("tasks")
 
-    def test_is_never_one_that_another_task_goes_by(self, checkout: Checkout) -> None:
+    def test_the_name_is_never_another_tasks_id(self, checkout: Checkout) -> None:
         checkout.write("tasks/walls.md", "---\nid: new-walls\n---\n# A\n")
         made = checkout.create("New walls")
         assert made.id == "new-walls-2"
         assert len(checkout.tasks()) == 2
 
 
-class TestItsFolder:
-    def test_is_the_one_of_the_settings(self, checkout: Checkout) -> None:
+class TestTaskFolder:
+    def test_the_folder_of_the_settings_is_used(self, checkout: Checkout) -> None:
         checkout.write("plait.toml", '[sources]\npaths = ["TODO.md", "work/items"]\n')
         checkout.write("TODO.md", "### 1. A\n**Status**: open\n")
         assert checkout.create("Walls").file == "work/items/01-walls.md"
 
-    def test_is_that_of_a_pattern_of_the_settings(self, checkout: Checkout) -> None:
+    def test_the_folder_of_a_pattern_in_the_settings_is_used(self, checkout: Checkout) -> None:
         checkout.write("plait.toml", '[sources]\npaths = ["work/*.md"]\n')
         assert checkout.create("Walls").file == "work/01-walls.md"
 
-    def test_is_the_one_found(self, checkout: Checkout) -> None:
+    def test_the_discovered_folder_is_used(self, checkout: Checkout) -> None:
         checkout.write("docs/tasks/01-a.md", "# A\n")
         assert checkout.create("Walls").file == "docs/tasks/02-walls.md"
 
-    def test_is_made_beside_sources_of_other_formats(self, checkout: Checkout) -> None:
+    def test_a_folder_is_created_beside_sources_of_other_formats(self, checkout: Checkout) -> None:
         checkout.write(
             "TODO.md", "### 1. Dig\n\n**Status**: [NOT STARTED]\n\n### 2. Fill\n\n**Status**: [NOT STARTED]\n"
         )
@@ -192,14 +188,14 @@ class TestItsFolder:
         assert [need.on for need in made.located.entry.task.needs] == ["1", "1-floor"]
         assert made.problems == ()
 
-    def test_settings_without_a_folder_say_where_it_could_go(self, checkout: Checkout) -> None:
+    def test_settings_without_a_folder_are_refused_with_a_hint(self, checkout: Checkout) -> None:
         checkout.write("plait.toml", '[sources]\npaths = ["TODO.md"]\n')
         checkout.write("TODO.md", "- [ ] Dig\n")
         with pytest.raises(StateError, match=r"the sources are TODO\.md, and none is a folder"):
             checkout.create("Walls")
         assert checkout.files == ["TODO.md"]
 
-    def test_is_never_one_outside_of_the_checkout(
+    def test_a_folder_outside_of_the_checkout_is_refused(
         self, checkout: Checkout, tmp_path_factory: pytest.TempPathFactory
     ) -> None:
         outside = tmp_path_factory.mktemp("outside")
@@ -210,13 +206,13 @@ class TestItsFolder:
         assert [path.name for path in outside.iterdir()] == ["01-a.md"]
 
     @pytest.mark.parametrize("name", [".git/tasks", ".plait/tasks", "../other"])
-    def test_is_neither_gits_nor_plaits_nor_anothers(self, checkout: Checkout, name: str) -> None:
+    def test_folders_of_git_and_plait_are_refused(self, checkout: Checkout, name: str) -> None:
         checkout.write("plait.toml", f'[sources]\npaths = ["{name}"]\n')
         with pytest.raises(StateError):
             checkout.create("Walls")
         assert checkout.files == []
 
-    def test_may_be_a_link_within_the_checkout(self, checkout: Checkout) -> None:
+    def test_the_folder_may_be_a_link_within_the_checkout(self, checkout: Checkout) -> None:
         checkout.write("docs/work/01-a.md", "# A\n")
         (checkout.top / "tasks").symlink_to("docs/work")
         assert checkout.create("Walls").file == "tasks/02-walls.md"
@@ -249,49 +245,49 @@ class TestRefused:
             ({"text": "# A\n"}, "text"),
         ],
     )  # fmt: skip
-    def test_by_the_name_of_the_field(self, checkout: Checkout, said: dict[str, object], field: str) -> None:
+    def test_an_invalid_field_is_named(self, checkout: Checkout, said: dict[str, object], field: str) -> None:
         with pytest.raises(FieldError) as refused:
             checkout.create(**({"title": "Walls"} | said))  # type: ignore[arg-type]
         assert refused.value.field == field
         assert checkout.files == []
         assert not (checkout.top / "tasks").exists()
 
-    def test_a_need_that_the_text_says_too_and_otherwise(self, checkout: Checkout) -> None:
+    def test_a_need_that_the_text_also_names_is_refused(self, checkout: Checkout) -> None:
         checkout.create("One")
         checkout.create("Two")
         with pytest.raises(FieldError, match=r"02-two is said at another place too \(tasks/03-three.md:"):
             checkout.create("Three", body="**Depends on:** 02-two\n", needs=["01-one"])
         assert len(checkout.files) == 2
 
-    def test_a_file_that_the_settings_exclude_goes_again(self, checkout: Checkout) -> None:
+    def test_a_file_that_the_settings_exclude_is_removed_again(self, checkout: Checkout) -> None:
         checkout.write("plait.toml", '[sources]\nexclude = ["*walls*"]\n')
         checkout.write("tasks/01-a.md", "# A\n")
         with pytest.raises(FieldError, match=r"tasks/02-walls\.md is not read as a task"):
             checkout.create("Walls")
         assert checkout.files == ["tasks/01-a.md"]
 
-    def test_a_folder_that_is_read_in_another_format(self, checkout: Checkout) -> None:
+    def test_a_folder_of_another_format_is_refused(self, checkout: Checkout) -> None:
         checkout.write("tasks/1.md", "---\nname: A\nstatus: open\nparallel: true\nconflicts_with: []\n---\n# A\n")
         with pytest.raises(FieldError, match="all of tasks would be read in the format ccpm"):
             checkout.create("Walls")
         assert checkout.files == ["tasks/1.md"]
 
 
-class TestTold:
-    def test_a_need_that_no_task_has(self, checkout: Checkout) -> None:
+class TestProblems:
+    def test_an_unknown_need_is_reported(self, checkout: Checkout) -> None:
         (told,) = checkout.create("Walls", needs=["nobody"]).problems
         assert told.severity is Severity.INFO
         assert told.message == "01-walls needs nobody, which is not in any source: assumed finished"
 
-    def test_a_circle_that_the_new_task_closes(self, checkout: Checkout) -> None:
+    def test_a_cycle_closed_by_the_new_task_is_reported(self, checkout: Checkout) -> None:
         checkout.write("tasks/01-a.md", "---\nneeds: [02-walls]\n---\n# A\n")
         problems = checkout.create("Walls", needs=["01-a"]).problems
         assert [problem.severity for problem in problems] == [Severity.ERROR]
         assert "01-a → 02-walls → 01-a" in problems[0].message
 
 
-class TestTheWorld:
-    def test_who_comes_at_the_same_moment_gets_a_file_and_a_number_of_their_own(self, checkout: Checkout) -> None:
+class TestConcurrencyAndDisk:
+    def test_concurrent_tasks_get_different_files_and_numbers(self, checkout: Checkout) -> None:
         titles = ["Walls", "Walls", "Roof", "Door"]
         barrier, made = Barrier(len(titles)), []
 
@@ -307,7 +303,7 @@ class TestTheWorld:
         assert [Path(file).name[:3] for file in sorted(made)] == ["01-", "02-", "03-", "04-"]
         assert checkout.files == sorted(made)
 
-    def test_two_processes_at_once_too(self, checkout: Checkout) -> None:
+    def test_two_processes_get_different_files_and_numbers(self, checkout: Checkout) -> None:
         code = (
             "import sys; from pathlib import Path; from tests.support.task_files import Checkout\n"
             "print(Checkout.at(Path(sys.argv[1])).create('Walls').file)"
@@ -319,7 +315,7 @@ class TestTheWorld:
         told = [process.communicate(timeout=60)[0].strip() for process in begun]
         assert sorted(told) == [f"tasks/0{number}-walls.md" for number in range(1, 4)]
 
-    def test_a_folder_that_may_not_be_written(self, checkout: Checkout, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_an_unwritable_folder_is_reported(self, checkout: Checkout, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("XDG_CONFIG_HOME", str(checkout.top.parent))  # root's own is for root alone
         checkout.create("Floor")  # what is imported meanwhile is in nobody's reach later
         for folder in (checkout.top, *checkout.top.parents[:3]):
@@ -347,7 +343,7 @@ class TestTheWorld:
         assert checkout.files == []
         assert not (checkout.top / "tasks").exists()
 
-    def test_a_file_in_the_folders_place(self, checkout: Checkout) -> None:
+    def test_a_file_with_the_name_of_the_folder_is_reported(self, checkout: Checkout) -> None:
         checkout.write("tasks", "not a folder\n")
         with pytest.raises(StateError, match="none is a folder"):
             checkout.create("Walls")

@@ -44,34 +44,34 @@ def walls(checkout: Checkout) -> Checkout:
     return checkout
 
 
-class TestWhatIsNotNamedStays:
-    def test_a_title(self, walls: Checkout) -> None:
+class TestUnchangedText:
+    def test_a_new_title_changes_only_the_heading(self, walls: Checkout) -> None:
         walls.edit("03-walls", title="High walls")
         assert walls.text("tasks/03-walls.md") == TASK.replace("# Walls", "# High walls")
 
-    def test_a_body(self, walls: Checkout) -> None:
+    def test_a_new_body_changes_only_the_body(self, walls: Checkout) -> None:
         saved = walls.edit("03-walls", body="Of stone.\n\n---\n\nThick.")
         expected = TASK.replace("Of brick.\n\n## Notes\nAs tall as they get.\n", "Of stone.\n\n---\n\nThick.\n")
         assert walls.text("tasks/03-walls.md") == expected
         assert walls.task(saved.id)["title"] == "Walls"
 
-    def test_an_agent_beside_its_comment(self, walls: Checkout) -> None:
+    def test_a_new_agent_keeps_the_comment_beside_it(self, walls: Checkout) -> None:
         walls.edit("03-walls", agent="codex")
         assert walls.text("tasks/03-walls.md") == TASK.replace("claude", "codex")
 
-    def test_needs_that_were_a_list_of_lines(self, walls: Checkout) -> None:
+    def test_needs_written_as_lines_are_replaced(self, walls: Checkout) -> None:
         walls.edit("03-walls", needs=["02-b"])
         expected = TASK.replace("needs:\n  - 01-a  # first\n  - 02-b\n", "needs: [02-b]\n")
         assert walls.text("tasks/03-walls.md") == expected
 
-    def test_what_is_taken_away(self, walls: Checkout) -> None:
+    def test_an_empty_value_removes_its_key(self, walls: Checkout) -> None:
         task = walls.edit("03-walls", needs=[], agent="", touches=[]).located.entry.task
         assert (task.needs, task.agent, task.touches) == ((), None, ())
         assert walls.text("tasks/03-walls.md").startswith(
             "---\n# what others should know\nowner: ann   # asks questions\nx-odd: {deep: [1, {a: b}]}\n---\n"
         )
 
-    def test_a_key_that_goes_by_another_name(self, walls: Checkout) -> None:
+    def test_an_alias_of_a_key_is_changed(self, walls: Checkout) -> None:
         walls.edit("03-walls", touches=["src/b.py"])
         assert walls.text("tasks/03-walls.md") == TASK.replace("files: src/a.py", "files: [src/b.py]")
 
@@ -80,7 +80,7 @@ class TestWhatIsNotNamedStays:
         added = "files: src/a.py\npriority: P0\nrun: |-\n  make walls\n  make roof\n"
         assert walls.text("tasks/03-walls.md") == TASK.replace("files: src/a.py\n", added)
 
-    def test_line_ends_byte_order_mark_and_mode(self, walls: Checkout) -> None:
+    def test_line_ends_byte_order_mark_and_mode_are_kept(self, walls: Checkout) -> None:
         data = b"\xef\xbb\xbf" + TASK.replace("\n", "\r\n").encode()
         path = walls.write("tasks/03-walls.md", data)
         path.chmod(0o750)
@@ -91,7 +91,7 @@ class TestWhatIsNotNamedStays:
         assert b"# Roof\r\n\r\na\r\nb\r\n" in now
         assert path.stat().st_mode & 0o777 == 0o750
 
-    def test_bytes_that_are_not_utf8(self, walls: Checkout) -> None:
+    def test_bytes_that_are_not_utf8_are_kept(self, walls: Checkout) -> None:
         data = TASK.replace("brick", "br\u00fcck").encode("latin-1")
         path = walls.write("tasks/03-walls.md", data)
         walls.edit("03-walls", agent="codex")
@@ -125,22 +125,22 @@ class TestTitles:
             ("```\n# Walls\n```\n", "# Roof\n\n```\n# Walls\n```\n"),
         ],
     )
-    def test_wherever_it_stands(self, checkout: Checkout, before: str, after: str) -> None:
+    def test_the_title_is_changed_wherever_it_is(self, checkout: Checkout, before: str, after: str) -> None:
         checkout.write("tasks/01-walls.md", before)
         assert checkout.edit("01-walls", title="Roof").located.entry.task.title == "Roof"
         assert checkout.text("tasks/01-walls.md") == after
 
-    def test_one_that_a_heading_can_not_say_is_a_key(self, checkout: Checkout) -> None:
+    def test_a_title_that_a_heading_can_not_hold_becomes_a_key(self, checkout: Checkout) -> None:
         checkout.write("tasks/01-walls.md", "# Walls\n\nText.\n")
         assert checkout.edit("01-walls", title="Task 7: C #").located.entry.task.title == "Task 7: C #"
 
-    def test_a_body_may_bring_its_own(self, walls: Checkout) -> None:
+    def test_a_body_may_begin_with_a_title(self, walls: Checkout) -> None:
         walls.edit("03-walls", body="# Roof\n\nTiles.\n")
         assert walls.task("03-walls")["title"] == "Roof"
         assert walls.text("tasks/03-walls.md").count("# Walls") == 0
 
     @pytest.mark.parametrize("before", ["Text.\n", "---\nagent: claude\n---\nText\n\n# Walls\n\nMore.\n"])
-    def test_a_body_without_one_leaves_it(self, checkout: Checkout, before: str) -> None:
+    def test_a_body_without_a_title_keeps_the_old_one(self, checkout: Checkout, before: str) -> None:
         checkout.write("tasks/walls.md", before)
         title = checkout.task("walls")["title"]
         checkout.edit("walls", body="---\nNew.\n---\n")
@@ -148,37 +148,37 @@ class TestTitles:
         assert str(checkout.task("walls")["body"]).endswith("---\nNew.\n---\n")
 
 
-class TestTheWholeText:
-    def test_is_put_with_the_line_ends_of_the_file(self, walls: Checkout) -> None:
+class TestWholeText:
+    def test_the_line_ends_of_the_file_are_kept(self, walls: Checkout) -> None:
         walls.write("tasks/03-walls.md", TASK.replace("\n", "\r\n"))
         walls.edit("03-walls", text="# Roof\n\nTiles.\n")
         assert walls.text("tasks/03-walls.md") == "# Roof\r\n\r\nTiles.\r\n"
 
-    def test_may_give_the_task_another_id(self, walls: Checkout) -> None:
+    def test_the_text_may_change_the_id(self, walls: Checkout) -> None:
         saved = walls.edit("03-walls", text="---\nid: roof\n---\n# Roof\n")
         assert saved.id == "roof"
         assert saved.file == "tasks/03-walls.md"
 
     @pytest.mark.parametrize("text", ["", " \n", "---\na: [\n---\n# A\n", "a\0b"])
-    def test_must_still_be_a_task(self, walls: Checkout, text: str) -> None:
+    def test_a_text_that_is_no_task_is_refused(self, walls: Checkout, text: str) -> None:
         with pytest.raises(FieldError) as refused:
             walls.edit("03-walls", text=text)
         assert refused.value.field == "text"
         assert walls.text("tasks/03-walls.md") == TASK
 
-    def test_must_not_make_another_format_of_the_whole_folder(self, walls: Checkout) -> None:
+    def test_a_text_that_changes_the_format_of_the_folder_is_refused(self, walls: Checkout) -> None:
         text = "---\nid: task-1\ntitle: A\nstatus: To Do\nassignee: []\n---\n# A\n"
         with pytest.raises(FieldError, match="all of tasks would be read in the format backlog"):
             walls.edit("03-walls", text=text)
         assert walls.text("tasks/03-walls.md") == TASK
 
-    def test_stands_alone(self, walls: Checkout) -> None:
+    def test_a_text_with_other_fields_is_refused(self, walls: Checkout) -> None:
         with pytest.raises(FieldError, match="text is the whole file"):
             walls.edit("03-walls", text="# A\n", title="B")
 
 
 class TestOtherFormats:
-    def test_backlog(self, checkout: Checkout) -> None:
+    def test_a_backlog_task_is_edited(self, checkout: Checkout) -> None:
         text = "---\nid: task-1\ntitle: Walls\nstatus: To Do\nassignee: []\ndependencies: []\n---\n\n## Description\n\nText.\n"
         checkout.write("backlog/tasks/task-1 - Walls.md", text)
         checkout.write("backlog/tasks/task-2 - Roof.md", text.replace("task-1", "task-2").replace("Walls", "Roof"))
@@ -217,11 +217,11 @@ class TestOtherFormats:
 
 class TestRefused:
     @pytest.mark.parametrize("name", ["nobody", "../../etc/passwd", "", "tasks/03-walls.md", "\0", "x" * 10_000])
-    def test_a_task_that_no_source_has(self, walls: Checkout, name: str) -> None:
+    def test_an_unknown_task_is_not_found(self, walls: Checkout, name: str) -> None:
         with pytest.raises(NotFoundError):
             walls.edit(name, version="any", title="A")
 
-    def test_a_file_that_was_changed_meanwhile(self, walls: Checkout) -> None:
+    def test_a_file_changed_meanwhile_is_not_overwritten(self, walls: Checkout) -> None:
         version = walls.version("tasks/03-walls.md")
         theirs = TASK.replace("brick", "stone")
         walls.write("tasks/03-walls.md", theirs)
@@ -230,7 +230,7 @@ class TestRefused:
         assert refused.value.state == "changed"
         assert walls.text("tasks/03-walls.md") == theirs
 
-    def test_needs_that_the_text_says_too(self, checkout: Checkout) -> None:
+    def test_needs_that_the_text_also_names_are_refused(self, checkout: Checkout) -> None:
         checkout.write("tasks/01-a.md", "# A\n")
         text = "# Walls\n\n**Depends on:** 01-a\n\nText.\n"
         checkout.write("tasks/02-walls.md", text)
@@ -239,7 +239,7 @@ class TestRefused:
         assert checkout.text("tasks/02-walls.md") == text
 
     @pytest.mark.parametrize("front", ["{a: 1, agent: x}", "? agent\n: x", "agent: &a claude\nb: *a"])
-    def test_front_matter_that_is_not_plain_lines(self, checkout: Checkout, front: str) -> None:
+    def test_front_matter_that_is_not_plain_lines_is_refused(self, checkout: Checkout, front: str) -> None:
         text = f"---\n{front}\n---\n# Walls\n"
         checkout.write("tasks/01-walls.md", text)
         with pytest.raises(StateError, match="not written in plain lines"):
@@ -248,15 +248,17 @@ class TestRefused:
         checkout.edit("01-walls", title="Roof")
         assert checkout.text("tasks/01-walls.md") == text.replace("Walls", "Roof")
 
-    def test_two_tasks_of_one_name(self, checkout: Checkout) -> None:
+    def test_an_id_of_two_tasks_is_refused(self, checkout: Checkout) -> None:
         for file in ("a", "b"):
             checkout.write(f"tasks/{file}.md", "---\nid: same\n---\n# A\n")
         with pytest.raises(StateError, match=r"2 tasks are called same: tasks/a\.md:1 and tasks/b\.md:1"):
             checkout.edit("same", version="any", title="B")
 
 
-class TestFilesThatAreNone:
-    def test_a_link_out_of_the_checkout(self, checkout: Checkout, tmp_path_factory: pytest.TempPathFactory) -> None:
+class TestLinks:
+    def test_a_link_out_of_the_checkout_is_not_edited(
+        self, checkout: Checkout, tmp_path_factory: pytest.TempPathFactory
+    ) -> None:
         outside = tmp_path_factory.mktemp("outside") / "secret.md"
         outside.write_text("# Secret\n\nNobody's business\n")
         checkout.write("tasks/01-a.md", "# A\n")
@@ -267,7 +269,7 @@ class TestFilesThatAreNone:
             checkout.edit("02-b", version=checkout.version("tasks/02-b.md"), title="B")
         assert outside.read_text() == "# Secret\n\nNobody's business\n"
 
-    def test_what_lies_outside_is_shown_if_a_person_named_it_and_not_if_the_repository_did(
+    def test_a_file_outside_is_shown_only_if_the_user_named_it(
         self, checkout: Checkout, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         outside = tmp_path_factory.mktemp("outside")
@@ -277,7 +279,7 @@ class TestFilesThatAreNone:
         monkeypatch.setenv(KEYS_BY_NAME["sources.paths"].env_variable, str(outside))
         assert "Its text" in str(checkout.task("01-a")["body"])
 
-    def test_a_folder_that_is_a_link_out_of_the_checkout(
+    def test_a_folder_that_links_out_of_the_checkout_is_not_edited(
         self, checkout: Checkout, tmp_path_factory: pytest.TempPathFactory
     ) -> None:
         outside = tmp_path_factory.mktemp("outside")
@@ -289,7 +291,7 @@ class TestFilesThatAreNone:
             checkout.edit("01-a", version=checkout.version("tasks/01-a.md"), title="B")
 
     @pytest.mark.parametrize("folder", [".git", ".plait", "docs/.GIT"])
-    def test_a_link_into_what_is_gits_or_plaits(self, checkout: Checkout, folder: str) -> None:
+    def test_a_link_into_the_folders_of_git_or_plait_is_not_edited(self, checkout: Checkout, folder: str) -> None:
         real = checkout.write(f"{folder}/01-a.md", "# A\n")
         (checkout.top / "tasks").mkdir()
         (checkout.top / "tasks/01-a.md").symlink_to(real)
@@ -307,8 +309,8 @@ class TestFilesThatAreNone:
         assert (checkout.top / "tasks/01-a.md").is_symlink()
 
 
-class TestTheWorld:
-    def test_of_two_who_saw_the_same_one_wins_and_one_is_told(self, walls: Checkout) -> None:
+class TestConcurrencyAndDisk:
+    def test_of_two_concurrent_edits_one_wins_and_the_other_is_refused(self, walls: Checkout) -> None:
         version, barrier = walls.version("tasks/03-walls.md"), Barrier(2)
         ends: list[str] = []
 
@@ -329,7 +331,7 @@ class TestTheWorld:
         assert sorted(ends) == sorted([won, "changed"])
         assert walls.text("tasks/03-walls.md") == TASK.replace("Walls", won)
 
-    def test_the_next_edit_goes_by_the_version_of_the_last(self, walls: Checkout) -> None:
+    def test_the_next_edit_uses_the_version_of_the_last(self, walls: Checkout) -> None:
         saved = walls.edit("03-walls", title="Roof")
         assert saved.version == walls.version("tasks/03-walls.md") == walls.task("03-walls")["version"]
         walls.edit("03-walls", saved.version, title="Door")
@@ -345,12 +347,12 @@ class TestTheWorld:
         assert walls.text("tasks/03-walls.md") == TASK
         assert len(walls.files) == 3
 
-    def test_a_circle_is_told(self, walls: Checkout) -> None:
+    def test_a_cycle_is_reported(self, walls: Checkout) -> None:
         problems = walls.edit("01-a", needs=["03-walls"]).problems
         (circle,) = [problem for problem in problems if problem.severity is Severity.ERROR]
         assert "01-a → 03-walls → 01-a" in circle.message
 
-    def test_a_task_that_needs_itself_is_told(self, walls: Checkout) -> None:
+    def test_a_task_that_needs_itself_is_reported(self, walls: Checkout) -> None:
         problems = walls.edit("01-a", needs=["01-a"]).problems
         assert any(problem.severity is Severity.ERROR for problem in problems)
 
@@ -375,7 +377,7 @@ FILE = st.tuples(FRONT, BODY, st.sampled_from(["\n", "\r\n"]))
 
 @settings(max_examples=60)
 @given(FILE, WORD, st.lists(WORD.filter(bool), max_size=2), BODY)
-def test_an_edit_of_any_file_says_what_was_asked_and_nothing_else_or_nothing_at_all(
+def test_any_edit_changes_exactly_what_was_asked_or_nothing(
     file: tuple[list[str], list[str], str], word: str, needs: list[str], new: list[str]
 ) -> None:
     front, body, eol = file
