@@ -53,8 +53,8 @@ class Field:
         rmtree(self._plain, ignore_errors=True)
         self.git("worktree", "prune")
 
-    def prepare(self, task: str, head: int = 0, outfit: WorkspaceSetup = PLAIN) -> None:
-        self.workspaces.prepare(BATCH, task, self.heads[head], outfit, top=str(self.top))
+    def prepare(self, task: str, head: int = 0, setup: WorkspaceSetup = PLAIN) -> None:
+        self.workspaces.prepare(BATCH, task, self.heads[head], setup, top=str(self.top))
 
     def clear(self) -> None:
         self.workspaces.release_batch(BATCH)
@@ -97,7 +97,7 @@ def _rows(field: Field, files: int, rounds: int) -> list[Row]:
         field.workspaces.release(BATCH, "two")
         timed("moved", lambda: field.prepare("three", head=1))
         field.clear()
-        timed("sparse", lambda: field.prepare("four", outfit=WorkspaceSetup(sparse=("folder-1", "folder-2"))))
+        timed("sparse", lambda: field.prepare("four", setup=WorkspaceSetup(sparse=("folder-1", "folder-2"))))
         field.clear()
         timed("all plain", lambda: _one_by_one(field))
         timed("all new", lambda: _at_once(field, "a"))

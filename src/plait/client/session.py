@@ -45,14 +45,14 @@ REOPENING_REQUESTS = (Retry, Feedback, Resume, Drop, Ship)
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """A new batch. `plan` has all texts; `environment` None: this process's own. `base` and `gear` are for worktrees."""
+    """A new batch. `plan` has all texts; `environment` None: this process's own. `base` and `options` are for worktrees."""
 
     plan: Plan
     settings: Settings
     agents: tuple[AgentSpec, ...] = ()
     sources: tuple[str, ...] = ()
     base: str = ""
-    gear: RepoOptions | None = None
+    options: RepoOptions | None = None
     template: str = ""
     environment: Mapping[str, str] | None = field(default=None, repr=False)
 

@@ -30,17 +30,17 @@ def create_batch_files(place: RepoLocation, state: State, submission: Submission
     with _wrap_os_errors(place):
         batch = next(name for name in _generate_ids() if name not in taken and _make_folder(place, name))
         environment = os.environ if submission.environment is None else submission.environment
-        gear = submission.gear or RepoOptions()
-        kit = BatchInputs(
+        options = submission.options or RepoOptions()
+        inputs = BatchInputs(
             str(place.top),
             submission.plan.tasks,
             submission.agents,
-            gear,
+            options,
             submission.sources,
             submission.template,
         )
         try:
-            write_batch_files(project_files.open_state_paths(place), batch, kit, environment)
+            write_batch_files(project_files.open_state_paths(place), batch, inputs, environment)
         except OSError:
             remove_batch_files(place, batch)
             raise

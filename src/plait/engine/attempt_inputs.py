@@ -96,7 +96,7 @@ class JobBuilder:
             kind,
             checkout=inputs.top,
             base=order.base,
-            setup=inputs.gear.outfit,
+            setup=inputs.options.setup,
             files=tuple(job.files),
             limits=self.build_limits(order),
         )

@@ -314,8 +314,8 @@ class Attempts:
                 build_author(inputs, attempt),
                 inputs.sources,
                 frozenset(task.origin.file for task in inputs.tasks if task.origin is not None),
-                inputs.gear.hooks,
-                inputs.gear.largest_file,
+                inputs.options.hooks,
+                inputs.options.largest_file,
             )
             allow_empty = inputs.tasks_by_id[attempt.task].allow_empty
         except Exception as error:  # noqa: BLE001 - the engine must not end by it

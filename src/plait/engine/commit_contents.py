@@ -27,16 +27,18 @@ ReadFile = Callable[[str], bytes | None]
 EditFiles = Callable[[ReadFile], Mapping[str, bytes]]
 
 
-def build_author(kit: BatchInputs, attempt: Attempt) -> CommitInfo:
-    task = kit.tasks_by_id[attempt.task]
+def build_author(inputs: BatchInputs, attempt: Attempt) -> CommitInfo:
+    task = inputs.tasks_by_id[attempt.task]
     return CommitInfo(
         _build_subject(task),
         (*_build_trailers(attempt.batch, attempt.task), ("Plait-Attempt", str(attempt.n))),
     )
 
 
-def build_merge_message(kit: BatchInputs, batch: str, task: str, n: int, edit: EditFiles | None = None) -> MergeMessage:
-    message = f"Merge {_build_subject(kit.tasks_by_id[task])}"
+def build_merge_message(
+    inputs: BatchInputs, batch: str, task: str, n: int, edit: EditFiles | None = None
+) -> MergeMessage:
+    message = f"Merge {_build_subject(inputs.tasks_by_id[task])}"
     return MergeMessage(message, (*_build_trailers(batch, task), ("Plait-Merge", str(n))), edit)
 
 

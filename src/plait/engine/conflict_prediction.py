@@ -70,7 +70,9 @@ class ConflictPredictor:
     def _predict(self, batch: str, head: str, unmerged: list[UnmergedTask]) -> tuple[float, list[PredictedConflict]]:
         began = time.monotonic()
         tips = {each.task: (each.base, tip) for each in unmerged if (tip := self._find_tip(batch, each))}
-        found = self._merger().predict_conflicts(head, tips, self._load_inputs(batch).gear.blending) if tips else []
+        found = (
+            self._merger().predict_conflicts(head, tips, self._load_inputs(batch).options.merge_rules) if tips else []
+        )
         return time.monotonic() - began, found
 
     def _find_tip(self, batch: str, each: UnmergedTask) -> str | None:

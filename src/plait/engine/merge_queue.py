@@ -99,7 +99,7 @@ class MergeQueue:
         if change is None:
             return ""
         conflict = MergeStarted(name.batch, name.task, name.n, change.base, change.tip, order.base)
-        rules = self._inputs.get_inputs(name.batch).gear.blending
+        rules = self._inputs.get_inputs(name.batch).options.merge_rules
         try:
             return self.merger.describe_conflict(conflict, rules)
         except (PlaitError, OSError) as error:  # the attempt can do without
@@ -117,16 +117,16 @@ class MergeQueue:
         self._workers.submit(("line", batch), job, self._emit, report_failure)
 
     def _run_merge(self, order: MergeStarted, branch: str, edit: EditFiles | None) -> MergeDone | MergeConflicted:
-        kit = self._inputs.get_inputs(order.batch)
-        message = build_merge_message(kit, order.batch, order.task, order.n, edit)
-        return self.merger.merge(order, branch, message, kit.gear.blending)
+        inputs = self._inputs.get_inputs(order.batch)
+        message = build_merge_message(inputs, order.batch, order.task, order.n, edit)
+        return self.merger.merge(order, branch, message, inputs.options.merge_rules)
 
     def _run_rebuild(
         self, order: RebuildStarted, branch: str, base: str, edits: Mapping[str, EditFiles | None]
     ) -> RebuildDone:
-        kit = self._inputs.get_inputs(order.batch)
-        messages = {task: build_merge_message(kit, order.batch, task, 0, edit) for task, edit in edits.items()}
-        return self.merger.rebuild(order, branch, base, messages, kit.gear.blending)
+        inputs = self._inputs.get_inputs(order.batch)
+        messages = {task: build_merge_message(inputs, order.batch, task, 0, edit) for task, edit in edits.items()}
+        return self.merger.rebuild(order, branch, base, messages, inputs.options.merge_rules)
 
     def _run_publish(self, order: PublishStarted, view: BatchView) -> PublishDone | PublishFailed:
         return self.publisher.publish(

@@ -29,19 +29,19 @@ class GitPublisher:
         self._place = place
 
     def publish(
-        self, order: PublishStarted, view: BatchView, kit: BatchInputs, environment: Mapping[str, str]
+        self, order: PublishStarted, view: BatchView, inputs: BatchInputs, environment: Mapping[str, str]
     ) -> PublishDone | PublishFailed:
         """`environment` supplies tokens and credentials."""
-        where, publish_target = self._place.git_dir, kit.gear.shipping
+        where, publish_target = self._place.git_dir, inputs.options.publish_target
         git = Git(where, environment=environment, variables={"GIT_DIR": str(where)})
         try:
             branch = _push_branch(git, order, view.branch, publish_target)
         except WorldError as error:
-            hint = error.hint or _describe_manual_steps(git, order, view, kit, environment)
+            hint = error.hint or _describe_manual_steps(git, order, view, inputs, environment)
             return PublishFailed(order.batch, order.n, error.message, hint)
         if order.publish is Publish.PUSH:
             return PublishDone(order.batch, order.n, "", order.commit)
-        text = _build_text(order, view, kit, environment)
+        text = _build_text(order, view, inputs, environment)
         spec = PullRequestSpec(
             view.branch,
             branch,
@@ -71,22 +71,24 @@ def _push_branch(git: Git, order: PublishStarted, branch: str, target: PublishTa
 
 
 def _build_text(
-    order: PublishStarted, view: BatchView, kit: BatchInputs, environment: Mapping[str, str]
+    order: PublishStarted, view: BatchView, inputs: BatchInputs, environment: Mapping[str, str]
 ) -> PullRequestText:
     """Title and body, without secrets."""
-    text = write_pull_request(view, PullRequestOverride(order.title, order.body), usual=kit.gear.shipping.title)
-    return text.redact(build_redactor(environment, *(task.env for task in kit.tasks)))
+    text = write_pull_request(
+        view, PullRequestOverride(order.title, order.body), usual=inputs.options.publish_target.title
+    )
+    return text.redact(build_redactor(environment, *(task.env for task in inputs.tasks)))
 
 
 def _describe_manual_steps(
-    git: Git, order: PublishStarted, view: BatchView, kit: BatchInputs, environment: Mapping[str, str]
+    git: Git, order: PublishStarted, view: BatchView, inputs: BatchInputs, environment: Mapping[str, str]
 ) -> str:
     """How a person publishes the branch, for when the network is back."""
-    target = kit.gear.shipping
+    target = inputs.options.publish_target
     push_command = f"By hand: git push {quote(target.remote)} {order.commit}:refs/heads/{view.branch}"
     if order.publish is Publish.PUSH:
         return push_command
-    title = _build_text(order, view, kit, environment).title
+    title = _build_text(order, view, inputs, environment).title
     spec = PullRequestSpec(view.branch, target.target or "main", title, "")
     try:
         location = locate_forge(git, target.remote, environment, target.forge)

@@ -90,7 +90,7 @@ class Workspaces(Protocol):
     def path(self, batch: str, task: str) -> str:
         """Where the task works, or the gate (task ""), whether or not it is there yet."""
 
-    def prepare(self, batch: str, task: str, base: str, outfit: WorkspaceSetup, *, top: str) -> str:
+    def prepare(self, batch: str, task: str, base: str, setup: WorkspaceSetup, *, top: str) -> str:
         """The path of the task's worktree on its own branch: new from `base`, or as its last attempt left it.
 
         `top` is the checkout that ignored files are copied from.
@@ -105,7 +105,7 @@ class Workspaces(Protocol):
     def reset(self, attempt: Attempt, tip: str) -> None:
         """After a check: reset the workspace to what was captured. What the check left is saved if it is work."""
 
-    def checkout(self, batch: str, commit: str, outfit: WorkspaceSetup, *, top: str) -> str:
+    def checkout(self, batch: str, commit: str, setup: WorkspaceSetup, *, top: str) -> str:
         """The path of the batch's own worktree, at exactly this commit, for its gate."""
 
     def release(self, batch: str, task: str) -> None:

@@ -20,9 +20,9 @@ INPUTS_FILE = "kit.json"
 ENVIRONMENT_FILE = "environment.json"
 
 
-def write_batch_files(folder: StateFolder, batch: str, kit: BatchInputs, environment: Mapping[str, str]) -> None:
+def write_batch_files(folder: StateFolder, batch: str, inputs: BatchInputs, environment: Mapping[str, str]) -> None:
     """Durable on return: a request for the batch may follow."""
-    _write_durably(folder.batch(batch) / INPUTS_FILE, encode_inputs(kit))
+    _write_durably(folder.batch(batch) / INPUTS_FILE, encode_inputs(inputs))
     write_batch_environment(folder, batch, environment)
 
 

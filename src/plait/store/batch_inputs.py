@@ -6,7 +6,6 @@ The journal has only what decisions need. These inputs stay in the batch's folde
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -37,15 +36,18 @@ class PublishTarget:
     forge: ForgeKind = ForgeKind.AUTO
 
 
-@dataclass(frozen=True, slots=True)
-class RepoOptions:
+class RepoOptions(
+    msgspec.Struct,
+    frozen=True,
+    rename={"setup": "outfit", "merge_rules": "blending", "publish_target": "shipping"},  # as stored
+):
     """Options for batches with worktrees. `hooks`: commits run the repository's hooks. `largest_file`: limit in bytes
     for each file of a result; 0: none.
     """
 
-    outfit: WorkspaceSetup = WorkspaceSetup()
-    blending: MergeRules = MergeRules()
-    shipping: PublishTarget = PublishTarget()
+    setup: WorkspaceSetup = WorkspaceSetup()
+    merge_rules: MergeRules = MergeRules()
+    publish_target: PublishTarget = PublishTarget()
     hooks: bool = False
     largest_file: int = 0
 
@@ -61,14 +63,13 @@ class RepoOptions:
         )
 
 
-@dataclass(frozen=True)
-class BatchInputs:
+class BatchInputs(msgspec.Struct, frozen=True, dict=True, rename={"options": "gear"}):
     """`top` is the checkout that the batch was submitted from; its tasks were read from `sources`."""
 
     top: str
     tasks: tuple[Task, ...]
     agents: tuple[AgentSpec, ...] = ()
-    gear: RepoOptions = RepoOptions()
+    options: RepoOptions = RepoOptions()
     sources: tuple[str, ...] = ()
     template: str = ""  # for prompts; "": plait's own
 
@@ -80,11 +81,8 @@ class BatchInputs:
         return next((spec for spec in self.agents if spec.name == agent), AgentSpec(agent))
 
 
-_FIELDS = tuple(field.name for field in fields(BatchInputs))
-
-
-def encode_inputs(kit: BatchInputs) -> bytes:
-    return msgspec.json.encode({name: getattr(kit, name) for name in _FIELDS})
+def encode_inputs(inputs: BatchInputs) -> bytes:
+    return msgspec.json.encode(inputs)
 
 
 def decode_inputs(data: bytes) -> BatchInputs:

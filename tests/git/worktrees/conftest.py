@@ -73,14 +73,14 @@ class WorkspaceRepo:
     def open(self, keep: int = 4, told: Callable[[str], None] | None = None) -> GitWorkspaces:
         return GitWorkspaces(self.common, self.root, keep=keep, on_warning=told)
 
-    def prepare(self, task: str = "one", base: str = "", outfit: WorkspaceSetup = PLAIN, keep: int = 4) -> Path:
-        return Path(self.open(keep).prepare(BATCH, task, base or self.head, outfit, top=str(self.top)))
+    def prepare(self, task: str = "one", base: str = "", setup: WorkspaceSetup = PLAIN, keep: int = 4) -> Path:
+        return Path(self.open(keep).prepare(BATCH, task, base or self.head, setup, top=str(self.top)))
 
     def release(self, task: str = "one", keep: int = 4) -> None:
         self.open(keep).release(BATCH, task)
 
-    def gate(self, commit: str, outfit: WorkspaceSetup = PLAIN) -> Path:
-        return Path(self.open().checkout(BATCH, commit, outfit, top=str(self.top)))
+    def gate(self, commit: str, setup: WorkspaceSetup = PLAIN) -> Path:
+        return Path(self.open().checkout(BATCH, commit, setup, top=str(self.top)))
 
     def list_saved(self, task: str = "one") -> list[str]:
         """Commits that were saved, in order."""

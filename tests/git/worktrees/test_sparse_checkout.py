@@ -43,7 +43,7 @@ HELD = [".gitignore", "README", "docs/d", "src/app.py", "src/app/a", "src/app/de
 
 def test_only_the_named_folders_are_there_and_nothing_counts_as_deleted(wide: WorkspaceRepo) -> None:
     before = wide.snapshot_user_files()
-    workspace = wide.prepare(outfit=APP)
+    workspace = wide.prepare(setup=APP)
     assert _files(workspace) == HELD
     assert wide.status(workspace) == ""
     tip = wide.commit({"src/app/a": "changed\n", "docs/new": "n\n"}, at=workspace)
@@ -53,7 +53,7 @@ def test_only_the_named_folders_are_there_and_nothing_counts_as_deleted(wide: Wo
 
 
 def test_git_works_as_ever_in_it(wide: WorkspaceRepo) -> None:
-    workspace = wide.prepare(outfit=APP)
+    workspace = wide.prepare(setup=APP)
     wide.write({"docs/d": "half done\n"}, at=workspace)
     wide.git("stash", at=workspace)
     wide.git("stash", "pop", at=workspace)
@@ -65,7 +65,7 @@ def test_git_works_as_ever_in_it(wide: WorkspaceRepo) -> None:
 
 
 def test_a_file_that_is_written_where_one_is_left_out_is_saved(wide: WorkspaceRepo) -> None:
-    workspace = wide.prepare(outfit=APP)
+    workspace = wide.prepare(setup=APP)
     wide.write({"data/e": "written\n", "data/new": "n\n"}, at=workspace)
     base = wide.head
     wide.release()
@@ -74,7 +74,7 @@ def test_a_file_that_is_written_where_one_is_left_out_is_saved(wide: WorkspaceRe
 
 
 def test_the_pool_gives_the_same_folders_or_a_new_worktree(wide: WorkspaceRepo) -> None:
-    first = wide.prepare("one", outfit=APP)
+    first = wide.prepare("one", setup=APP)
     admin = wide.admin(first)
     wide.write({"data/e": "written\n"}, at=first)
     wide.git("update-index", "--skip-worktree", "docs/d", at=first)
@@ -84,7 +84,7 @@ def test_the_pool_gives_the_same_folders_or_a_new_worktree(wide: WorkspaceRepo) 
     assert wide.admin(whole) != admin
     assert (whole / "data/e").exists()
     base = wide.commit({"data/more": "m\n", "docs/more": "m\n"})
-    again = wide.prepare("three", outfit=APP, base=base)
+    again = wide.prepare("three", setup=APP, base=base)
     assert wide.admin(again) == admin
     assert _files(again) == sorted([*HELD, "docs/more"])
     assert (again / "docs/d").read_text() == "docs/d\n"
@@ -92,7 +92,7 @@ def test_the_pool_gives_the_same_folders_or_a_new_worktree(wide: WorkspaceRepo) 
 
 
 def test_names_with_patterns_in_them_are_only_names(wide: WorkspaceRepo) -> None:
-    workspace = wide.prepare(outfit=WorkspaceSetup(sparse=("data/[x]",)))
+    workspace = wide.prepare(setup=WorkspaceSetup(sparse=("data/[x]",)))
     assert _files(workspace) == [".gitignore", "README", "data/[x]/f", "data/e", "top"]
 
 

@@ -19,14 +19,12 @@ BATCH = "7f3a"
 VENDOR = WorkspaceSetup(setup="make vendor", makes=("vendor", "build/out"))
 
 
-def _set_up(workspace: Path, outfit: WorkspaceSetup) -> None:
+def _set_up(workspace: Path, setup: WorkspaceSetup) -> None:
     """As a setup does that was run to the end."""
-    for path in outfit.makes:
+    for path in setup.makes:
         (workspace / path).mkdir(parents=True)
         (workspace / path / "made").write_text("by the setup")
-    outfits.write_setup_metadata(
-        workspace, outfits.SetupMetadata("key", outfit.makes, "fitted", outfit.makes, used=True)
-    )
+    outfits.write_setup_metadata(workspace, outfits.SetupMetadata("key", setup.makes, "fitted", setup.makes, used=True))
 
 
 def test_a_clean_workspace_goes_to_the_pool_and_its_branch_stays(ground: WorkspaceRepo) -> None:
@@ -118,11 +116,11 @@ def test_a_pooled_worktree_follows_to_another_base(ground: WorkspaceRepo) -> Non
 
 
 def test_declared_outputs_of_a_setup_are_kept_for_the_next_task(ground: WorkspaceRepo) -> None:
-    first = ground.prepare("one", outfit=VENDOR)
+    first = ground.prepare("one", setup=VENDOR)
     _set_up(first, VENDOR)
     ground.write({".env.log": "copied", "build/other": "not declared"}, at=first)
     ground.release("one")
-    second = ground.prepare("two", outfit=VENDOR)
+    second = ground.prepare("two", setup=VENDOR)
     kept = sorted(str(each.relative_to(second)) for each in second.rglob("*") if each.name == "made")
     assert kept == ["build/out/made", "vendor/made"]
     assert not (second / "build/other").exists()
@@ -132,37 +130,37 @@ def test_declared_outputs_of_a_setup_are_kept_for_the_next_task(ground: Workspac
 
 
 def test_outputs_are_kept_only_whole_and_for_those_who_declare_them(ground: WorkspaceRepo) -> None:
-    _set_up(ground.prepare("one", outfit=VENDOR), VENDOR)
+    _set_up(ground.prepare("one", setup=VENDOR), VENDOR)
     ground.release("one")
     other = ground.prepare("two")
     assert ground.status(other) == ""
     assert not (other / "vendor").exists()
     assert metadata.read_setup_metadata(other).key == ""
     ground.release("two")
-    third = ground.prepare("three", outfit=VENDOR)
+    third = ground.prepare("three", setup=VENDOR)
     _set_up(third, VENDOR)
     shutil.rmtree(third / "vendor")
     ground.release("three")
-    fourth = ground.prepare("four", outfit=VENDOR)
+    fourth = ground.prepare("four", setup=VENDOR)
     assert not (fourth / "build").exists()
     assert metadata.read_setup_metadata(fourth).key == ""
 
 
 def test_a_task_gets_the_worktree_whose_outputs_it_declares(ground: WorkspaceRepo) -> None:
-    one = ground.prepare("one", outfit=VENDOR)
+    one = ground.prepare("one", setup=VENDOR)
     ground.prepare("two")
     _set_up(one, VENDOR)
     ground.release("one")
     ground.release("two")
-    assert (ground.prepare("three", outfit=VENDOR) / "vendor/made").exists()
+    assert (ground.prepare("three", setup=VENDOR) / "vendor/made").exists()
 
 
 def test_patterns_in_the_names_of_outputs_are_only_names(ground: WorkspaceRepo) -> None:
     odd = WorkspaceSetup(setup="x", makes=("*",))
-    workspace = ground.prepare("one", outfit=odd)
+    workspace = ground.prepare("one", setup=odd)
     ground.write({"*": "output", "other": "o"}, at=workspace)
     ground.release("one")
-    second = ground.prepare("two", outfit=odd)
+    second = ground.prepare("two", setup=odd)
     assert (second / "*").exists()
     assert not (second / "other").exists()
 

@@ -40,7 +40,7 @@ class Ended:
 
 
 @dataclass(frozen=True)
-class Bench:
+class SetupHarness:
     """A checkout at `top`, worktrees of it beside it, and a cache."""
 
     root: Path
@@ -84,21 +84,21 @@ class Bench:
         self.git("worktree", "add", "-q", "--detach", str(path))
         return path
 
-    def build_spec(self, workspace: Path, outfit: WorkspaceSetup, spare: int = MIN_FREE_BYTES) -> SetupSpec:
+    def build_spec(self, workspace: Path, setup: WorkspaceSetup, spare: int = MIN_FREE_BYTES) -> SetupSpec:
         failed = self.root / f"{workspace.name}.failed"
-        return spec.build_spec(outfit, workspace=workspace, top=self.top, cache=self.cache, failed=failed, spare=spare)
+        return spec.build_spec(setup, workspace=workspace, top=self.top, cache=self.cache, failed=failed, spare=spare)
 
     def start(
         self,
         workspace: Path,
-        outfit: WorkspaceSetup,
+        setup: WorkspaceSetup,
         *argv: str,
         spare: int = MIN_FREE_BYTES,
         stdin: int = subprocess.DEVNULL,
         prefix: tuple[str, ...] = (),
     ) -> subprocess.Popen[str]:
         spec_file = self.root / f"{workspace.name}.json"
-        spec.write_spec(spec_file, self.build_spec(workspace, outfit, spare))
+        spec.write_spec(spec_file, self.build_spec(workspace, setup, spare))
         process = subprocess.Popen(
             [*prefix, *spec.build_setup_command(spec_file), *(argv or DONE)],
             cwd=workspace,
@@ -115,12 +115,12 @@ class Bench:
     def fit(
         self,
         workspace: Path,
-        outfit: WorkspaceSetup,
+        setup: WorkspaceSetup,
         *argv: str,
         spare: int = MIN_FREE_BYTES,
         prefix: tuple[str, ...] = (),
     ) -> Ended:
-        return self.end(workspace, self.start(workspace, outfit, *argv, spare=spare, prefix=prefix))
+        return self.end(workspace, self.start(workspace, setup, *argv, spare=spare, prefix=prefix))
 
     def end(self, workspace: Path, process: subprocess.Popen[str]) -> Ended:
         out, _ = process.communicate(timeout=SOON)
@@ -132,8 +132,8 @@ class Bench:
         os.killpg(process.pid, signal.SIGKILL)
         return self.end(workspace, process)
 
-    def wanted(self, workspace: Path, outfit: WorkspaceSetup) -> bool:
-        return preparation.is_setup_needed(self.build_spec(workspace, outfit))
+    def wanted(self, workspace: Path, setup: WorkspaceSetup) -> bool:
+        return preparation.is_setup_needed(self.build_spec(workspace, setup))
 
     def until(self, true: Callable[[], bool]) -> None:
         """Wait for it."""
@@ -160,10 +160,10 @@ def humble() -> tuple[str, ...]:
 
 
 @pytest.fixture
-def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
+def harness(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SetupHarness]:
     for name, value in IDENTITY.items():
         monkeypatch.setenv(name, value)
-    made = Bench(tmp_path)
+    made = SetupHarness(tmp_path)
     made.top.mkdir()
     made.git("init", "-q")
     made.write(".gitignore", ".env*\nnode_modules/\ndata/\nout/\n*.log\n")

@@ -98,13 +98,13 @@ def build_submission(
     config = found.survey.config
     isolated = found.settings.isolation is Isolation.WORKTREE
     base = resolve_base_commit(place, config.run.base) if isolated else ""
-    gear = RepoOptions.from_config(config) if isolated else None
+    options = RepoOptions.from_config(config) if isolated else None
     template = load_prompt_template(place, config)
-    if gear is not None and found.settings.publish is not Publish.OFF:
-        check_publish_target(place, gear.shipping, found.settings.publish)
+    if options is not None and found.settings.publish is not Publish.OFF:
+        check_publish_target(place, options.publish_target, found.settings.publish)
     minor = find_worktree_problems(place, base) if isolated else []
     sources = tuple(str(source) for source in found.survey.pile.sources)
-    return Submission(plan, found.settings, tuple(agents), sources, base, gear, template), minor
+    return Submission(plan, found.settings, tuple(agents), sources, base, options, template), minor
 
 
 def check_admission(state: State, found: PlanPreview, plan: Plan) -> ChangeEngineSettings | None:

@@ -62,14 +62,14 @@ class GitWorkspaces:
     def path(self, batch: str, task: str) -> str:
         return str(self._layout.workspace(batch, task))
 
-    def prepare(self, batch: str, task: str, base: str, outfit: WorkspaceSetup, *, top: str) -> str:
+    def prepare(self, batch: str, task: str, base: str, setup: WorkspaceSetup, *, top: str) -> str:
         place, branch = self._layout.task(batch, task), refs.task_branch(batch, task)
         wanted = LeaseMetadata(
             batch,
             task,
             self._require_commit(base),
-            outfit.makes,
-            checkout.normalize_sparse_folders(outfit.sparse),
+            setup.makes,
+            checkout.normalize_sparse_folders(setup.sparse),
         )
         self._clean_up_once()
         here = find_worktree(self._repository, place)
@@ -99,15 +99,15 @@ class GitWorkspaces:
 
         reset_workspace(self._repository, self._layout.task(attempt.batch, attempt.task), attempt, tip)
 
-    def checkout(self, batch: str, commit: str, outfit: WorkspaceSetup, *, top: str) -> str:
+    def checkout(self, batch: str, commit: str, setup: WorkspaceSetup, *, top: str) -> str:
         """A gate leaves no work, so nothing is saved."""
         place = self._layout.gate(batch)
         wanted = LeaseMetadata(
             batch,
             "",
             self._require_commit(commit),
-            outfit.makes,
-            checkout.normalize_sparse_folders(outfit.sparse),
+            setup.makes,
+            checkout.normalize_sparse_folders(setup.sparse),
         )
         self._clean_up_once()
         here = find_worktree(self._repository, place)
