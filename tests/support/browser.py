@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Error, Page, expect, sync_playwright
 
-from tests.support.running_server import ServerProcess
+from tests.support.running_server import ServerAccess
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 # Nothing but what a test asks for: the browser's own errands would be words to other hosts.
@@ -66,6 +66,9 @@ class BrowserWindow:
             self.console_errors.append(f"a word to another host: {url}")
 
 
+OpenWindow = Callable[..., BrowserWindow]
+
+
 @contextmanager
 def browser() -> Iterator[Browser]:
     """Chromium as it is here; one that Playwright has brought, where there is none."""
@@ -79,7 +82,7 @@ def browser() -> Iterator[Browser]:
 
 @contextmanager
 def window(
-    browser: Browser, server: ServerProcess, *, size: tuple[int, int] = WIDE, dark: bool = False
+    browser: Browser, server: ServerAccess, *, size: tuple[int, int] = WIDE, dark: bool = False
 ) -> Iterator[BrowserWindow]:
     """One that was logged in by a link, as a person is; a login of its own."""
     context = browser.new_context(
@@ -89,12 +92,12 @@ def window(
         has_touch=size == PHONE,
     )
     try:
-        yield open_window(context, server)
+        yield add_window(context, server)
     finally:
         context.close()
 
 
-def open_window(context: BrowserContext, server: ServerProcess) -> BrowserWindow:
+def add_window(context: BrowserContext, server: ServerAccess) -> BrowserWindow:
     """Another window of a browser; the first one logs it in."""
     made = BrowserWindow(context.new_page(), server.url)
     context.set_default_timeout(_TIMEOUT_MS)
@@ -103,7 +106,7 @@ def open_window(context: BrowserContext, server: ServerProcess) -> BrowserWindow
     return made
 
 
-def login_path(server: ServerProcess) -> str:
+def login_path(server: ServerAccess) -> str:
     """What of a link comes after the host: each can be used once."""
     told = urlsplit(server.link)
     return f"{told.path}?{told.query}"

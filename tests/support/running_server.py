@@ -21,11 +21,13 @@ import uvicorn
 
 from plait.client.event_stream import EventStream
 from plait.core.events import Record
+from plait.server.auth import create_authenticator, make_login_link
 from plait.server.event_buffer import EventCursor, encode_events
 from plait.server.http.app import create_app
+from plait.server.http.middleware.policy import create_policy
 from plait.server.http.middleware.shutdown import RequestScopeMiddleware
-from plait.server.projects import ProjectStore
-from plait.server.serve import bind_listener
+from plait.server.projects import ProjectStore, open_project_store
+from plait.server.serve import bind_listener, create_config
 from plait.server.session_pool import SessionPool
 from tests.support.temp_project import TempProject, use_environment
 from tests.support.waiting import TIMEOUT_SECONDS, wait_until
@@ -33,14 +35,12 @@ from tests.support.waiting import TIMEOUT_SECONDS, wait_until
 _RECONNECT_SECONDS = 0.02
 
 
-@dataclass
-class ServerProcess:
-    """`plait serve`. `token` is what `plait token` prints; `certificate` is trusted besides those of the system."""
+@dataclass(kw_only=True)
+class ServerAccess:
+    """How to reach a server. `link` logs a browser in, once; `certificate` is trusted besides those of the system."""
 
-    process: subprocess.Popen[str]
     url: str
     link: str
-    pid: int
     token: str
     certificate: str | None = None
 
@@ -59,6 +59,14 @@ class ServerProcess:
 
     def post(self, path: str, body: object = None) -> Any:  # Any: what was answered
         return self.request("POST", path, body).raise_for_status().json()
+
+
+@dataclass(kw_only=True)
+class ServerProcess(ServerAccess):
+    """`plait serve`."""
+
+    process: subprocess.Popen[str]
+    pid: int
 
     def kill(self) -> None:
         """As the kernel does when memory runs out."""
@@ -81,8 +89,13 @@ def start_server(
     if not line:
         raise AssertionError(f"the server did not start: {project.finish(front).err}")
     told = json.loads(line)
-    token = token or (Path(project.env["XDG_STATE_HOME"]) / "plait" / "token").read_text().strip()
-    return ServerProcess(front, told["url"], told["link"], told["pid"], token)
+    return ServerProcess(
+        url=told["url"], link=told["link"], token=token or _read_token(project), process=front, pid=told["pid"]
+    )
+
+
+def _read_token(project: TempProject) -> str:
+    return (Path(project.env["XDG_STATE_HOME"]) / "plait" / "token").read_text().strip()
 
 
 @dataclass
@@ -272,14 +285,35 @@ def serve_project(project: TempProject, register: Path) -> Iterator[RunningServe
     """
     pool = SessionPool(ProjectStore(register), project.place)
     app = RequestScopeMiddleware(create_app(pool), pool.open_scope)
-    server = _Server(uvicorn.Config(app, lifespan="off", log_level="error", timeout_graceful_shutdown=5), pool)
+    config = uvicorn.Config(app, lifespan="off", log_level="error", timeout_graceful_shutdown=5)
+    with _run_in_thread(config, pool) as url:  # noqa: SIM117 - the client is closed first
+        with httpx.Client(base_url=url, timeout=TIMEOUT_SECONDS, trust_env=False) as client:
+            yield RunningServer(project, url, client)
+
+
+Serve = Callable[[], ServerAccess]
+
+
+@contextmanager
+def serve_page(project: TempProject) -> Iterator[ServerAccess]:
+    """Serve everything that `plait serve` does, with authentication, from a thread of this process.
+
+    This process has the project's environment, so that what it starts belongs to the project.
+    """
+    with use_environment(project.env):
+        pool, authenticator = SessionPool(open_project_store(print), project.place), create_authenticator()
+        with _run_in_thread(create_config(pool, authenticator, create_policy()), pool) as url:
+            yield ServerAccess(url=url, link=make_login_link(authenticator, url), token=_read_token(project))
+
+
+@contextmanager
+def _run_in_thread(config: uvicorn.Config, pool: SessionPool) -> Iterator[str]:
+    server = _Server(config, pool)
     with closing(bind_listener("127.0.0.1", 0)) as listener:
         thread = Thread(target=server.run, kwargs={"sockets": [listener]}, name="server")
         thread.start()
-        url = f"http://127.0.0.1:{listener.getsockname()[1]}"
         try:
-            with httpx.Client(base_url=url, timeout=TIMEOUT_SECONDS, trust_env=False) as client:
-                yield RunningServer(project, url, client)
+            yield f"http://127.0.0.1:{listener.getsockname()[1]}"
         finally:
             server.should_exit = True
             thread.join(TIMEOUT_SECONDS)

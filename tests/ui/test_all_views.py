@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ from playwright.sync_api import Browser, Page, expect
 from plait.server.http.web_page import PAGE_FOLDER_VARIABLE
 from tests.support.browser import PHONE, WIDE, BrowserWindow, window
 from tests.support.local_forge import REPOSITORY, local_forge
-from tests.support.running_server import ServerProcess, start_server
+from tests.support.running_server import ServerAccess, start_server
 from tests.support.screenshots import SampleProject, run_sample_batches, write_sample_project
 from tests.support.temp_project import temp_project as make_project
 
@@ -175,7 +176,6 @@ def serious(page: Page) -> list[str]:
     ]
 
 
-def _linked(sample: SampleProject) -> ServerProcess:
-    server = sample.server
-    link = sample.project.plait("token", "--link", "--url", server.url).out.strip()
-    return ServerProcess(server.process, server.url, link, server.pid, server.token)
+def _linked(sample: SampleProject) -> ServerAccess:
+    link = sample.project.plait("token", "--link", "--url", sample.server.url).out.strip()
+    return replace(sample.server, link=link)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 from playwright.sync_api import Browser, Page, expect
 
 from plait.server.http.web_page import PAGE_FOLDER_VARIABLE, find_built_page
-from tests.support.browser import BrowserWindow, open_window, window
-from tests.support.running_server import ServerProcess, start_server
+from tests.support.browser import BrowserWindow, add_window, window
+from tests.support.running_server import Serve
 from tests.support.temp_project import TempProject
 
 GO = "while [ ! -e {go} ]; do sleep 0.05; done; echo {name} > {name}.txt"
@@ -42,12 +43,12 @@ def _icon(page: Page) -> str:
 
 
 def test_the_title_and_the_icon_say_how_far_the_batches_are(
-    project: TempProject, browser: Browser, tmp_path: Path
+    project: TempProject, browser: Browser, serve: Serve, tmp_path: Path
 ) -> None:
     _held(project, "01-walls", tmp_path / "walls")
     _held(project, "02-roof", tmp_path / "roof", needs="[01-walls]")
     project.commit_all()
-    server = start_server(project)
+    server = serve()
     with window(browser, server) as shown:
         page = shown.page
         expect(page).to_have_title("plait · repository")
@@ -68,10 +69,10 @@ def test_the_title_and_the_icon_say_how_far_the_batches_are(
     assert shown.console_errors == []
 
 
-def test_the_theme_is_kept_by_the_browser(project: TempProject, browser: Browser) -> None:
+def test_the_theme_is_kept_by_the_browser(project: TempProject, browser: Browser, serve: Serve) -> None:
     project.task("01-walls", "echo walls > walls.txt")
     project.commit_all()
-    with window(browser, start_server(project)) as shown:
+    with window(browser, serve()) as shown:
         page = shown.page
         background = "getComputedStyle(document.body).backgroundColor"
         light = page.evaluate(background)
@@ -89,22 +90,23 @@ def test_the_theme_is_kept_by_the_browser(project: TempProject, browser: Browser
 
 
 def test_who_has_asked_for_it_is_called_once_whatever_windows_are_open(
-    project: TempProject, browser: Browser, tmp_path: Path
+    project: TempProject, browser: Browser, serve: Serve, tmp_path: Path
 ) -> None:
     _held(project, "01-walls", tmp_path / "walls")
     project.task("02-roof", f"while [ ! -e {tmp_path / 'roof'} ]; do sleep 0.05; done; exit 3")
     project.commit_all()
-    server = start_server(project, env={"PLAIT_RETRIES": "0"})
+    project.env["PLAIT_RETRIES"] = "0"
+    server = serve()
     context = browser.new_context()
     context.add_init_script(SPY)
-    first = open_window(context, server)
+    first = add_window(context, server)
     expect(first.page.get_by_text("01-walls").first).to_be_visible()
     assert first.page.evaluate("window.asked") == 0
     first.go("/settings")
     first.page.get_by_role("button", name="Turn on").click()
     expect(first.page.get_by_text("On. You are notified")).to_be_visible()
     first.go("/")
-    second = open_window(context, server)
+    second = add_window(context, server)
     for each in (first, second):
         expect(each.page.get_by_text("01-walls").first).to_be_visible()
 
@@ -134,10 +136,12 @@ def _told(*windows: BrowserWindow) -> list[str]:
     return [title for _, title in sorted(shown)]
 
 
-def test_a_login_that_has_ended_says_so_and_comes_back_with_a_new_link(project: TempProject, browser: Browser) -> None:
+def test_a_login_that_has_ended_says_so_and_comes_back_with_a_new_link(
+    project: TempProject, browser: Browser, serve: Serve
+) -> None:
     project.task("01-walls", "echo walls > walls.txt")
     project.commit_all()
-    server = start_server(project)
+    server = serve()
     with window(browser, server) as shown:
         page = shown.page
         with page.expect_response(re.compile("assets/ShortcutHelp.*js")):  # the last that the page loads by itself
@@ -156,12 +160,14 @@ def test_a_login_that_has_ended_says_so_and_comes_back_with_a_new_link(project: 
     assert shown.console_errors == []
 
 
-def test_who_may_only_look_sees_everything_and_can_change_nothing(project: TempProject, browser: Browser) -> None:
+def test_who_may_only_look_sees_everything_and_can_change_nothing(
+    project: TempProject, browser: Browser, serve: Serve
+) -> None:
     project.task("01-walls", "echo walls > walls.txt")
     project.commit_all()
-    server = start_server(project)
+    server = serve()
     link = project.plait("token", "--read-only", "--link", "--url", server.url).out.strip()
-    with window(browser, ServerProcess(server.process, server.url, link, server.pid, "")) as shown:
+    with window(browser, replace(server, link=link)) as shown:
         page = shown.page
         expect(page.get_by_text("Read-only", exact=True)).to_be_visible()
         page.get_by_role("link", name="Settings").click()
@@ -172,12 +178,15 @@ def test_who_may_only_look_sees_everything_and_can_change_nothing(project: TempP
     assert shown.console_errors == []
 
 
-def test_a_page_that_was_built_anew_is_offered(project: TempProject, browser: Browser, tmp_path: Path) -> None:
+def test_a_page_that_was_built_anew_is_offered(
+    project: TempProject, browser: Browser, serve: Serve, tmp_path: Path
+) -> None:
     project.task("01-walls", "echo walls > walls.txt")
     project.commit_all()
     folder = tmp_path / "page"
     shutil.copytree(find_built_page() or "", folder)
-    with window(browser, start_server(project, env={PAGE_FOLDER_VARIABLE: str(folder)})) as shown:
+    project.env[PAGE_FOLDER_VARIABLE] = str(folder)
+    with window(browser, serve()) as shown:
         page = shown.page
         with page.expect_response("**/api/me"):
             page.reload()

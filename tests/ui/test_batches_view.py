@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -17,11 +16,9 @@ from plait.core.state import State
 from plait.git.location import find_repo
 from plait.store.journal_writer import open_journal_writer
 from plait.store.project_files import JOURNAL_FILE
-from tests.support.browser import PHONE, BrowserWindow
+from tests.support.browser import PHONE, OpenWindow
 from tests.support.generated_journal import batch_of, records_of
 from tests.support.temp_project import TempProject
-
-Opens = Callable[..., BrowserWindow]
 
 
 def _held(project: TempProject, go: Path, *names: str) -> None:
@@ -43,12 +40,14 @@ def _strips(page: Page) -> Locator:
     return page.get_by_role("region", name="Active batches").get_by_role("listitem")
 
 
-def test_two_batches_at_once_are_steered_each_by_itself(project: TempProject, opens: Opens, tmp_path: Path) -> None:
+def test_two_batches_at_once_are_steered_each_by_itself(
+    project: TempProject, open_window: OpenWindow, tmp_path: Path
+) -> None:
     go = tmp_path / "go"
     go.mkdir()
     _held(project, go, "01-walls", "02-roof", "03-door")
     project.commit_all()
-    page = opens().page
+    page = open_window().page
     _run(page, "01-walls")
     expect(_strips(page)).to_have_count(1)
     _run(page, "02-roof", "03-door")
@@ -88,14 +87,14 @@ def test_two_batches_at_once_are_steered_each_by_itself(project: TempProject, op
     expect(_strips(page)).to_have_count(1)
 
 
-def test_the_list_of_batches_leads_to_each(project: TempProject, opens: Opens, tmp_path: Path) -> None:
+def test_the_list_of_batches_leads_to_each(project: TempProject, open_window: OpenWindow, tmp_path: Path) -> None:
     go = tmp_path / "go"
     go.mkdir()
     _held(project, go, "01-walls")
     project.task("02-roof", f"test -e {go}/mended && echo roof > roof.txt")
     project.write("plait.toml", "[run]\nretries = 0")
     project.commit_all()
-    page = opens().page
+    page = open_window().page
     page.get_by_role("navigation", name="Views").get_by_role("link", name="Batches").click()
     expect(page.get_by_text("No batches yet")).to_be_visible()
     page.get_by_role("link", name="board", exact=True).click()
@@ -123,17 +122,17 @@ def test_the_list_of_batches_leads_to_each(project: TempProject, opens: Opens, t
     expect(page.get_by_role("checkbox", name="Select 01-walls")).to_be_attached()
 
 
-def test_on_a_phone_the_views_are_behind_a_menu(project: TempProject, opens: Opens) -> None:
+def test_on_a_phone_the_views_are_behind_a_menu(project: TempProject, open_window: OpenWindow) -> None:
     project.task("01-walls", "echo walls > walls.txt")
     project.commit_all()
-    page = opens(size=PHONE).page
+    page = open_window(size=PHONE).page
     page.get_by_role("button", name="Menu").click()
     page.get_by_role("dialog").get_by_role("link", name="Batches").click()
     expect(page.get_by_role("dialog")).to_have_count(0)
     expect(page.get_by_text("No batches yet")).to_be_visible()
 
 
-def test_an_open_batch_has_a_strip_however_many_came_after_it(project: TempProject, opens: Opens) -> None:
+def test_an_open_batch_has_a_strip_however_many_came_after_it(project: TempProject, open_window: OpenWindow) -> None:
     project.task("01-walls", "true")
     project.commit_all()
     settings = Settings(isolation=Isolation.IN_PLACE)
@@ -143,7 +142,7 @@ def test_an_open_batch_has_a_strip_however_many_came_after_it(project: TempProje
     records += [record for n in range(51) for record in records_of(batch_of(1), settings, f"new{n}")]
     with closing(open_journal_writer(find_repo(project.top).state / JOURNAL_FILE)) as journal:
         journal.append([replace(record, seq=at, at=float(at)) for at, record in enumerate(records, 1)])
-    window = opens()
+    window = open_window()
     page = window.page
     strip = page.get_by_role("listitem", name="Batch old")
     expect(strip).to_contain_text("Paused by request")
@@ -156,14 +155,14 @@ def test_an_open_batch_has_a_strip_however_many_came_after_it(project: TempProje
     expect(rows.last).to_contain_text("old")
 
 
-def test_more_than_three_strips_fold_and_each_approves_its_own(project: TempProject, opens: Opens) -> None:
+def test_more_than_three_strips_fold_and_each_approves_its_own(project: TempProject, open_window: OpenWindow) -> None:
     names = ("01-walls", "02-roof", "03-door", "04-garden")
     for name in names:
         project.task(name, f"echo {name} > {name}.txt")
     project.commit_all()
     for name in names:
         assert project.plait("run", "-s", name, "--mode", "queue", "--detach", "--yes").code == 0
-    page = opens().page
+    page = open_window().page
     expect(_strips(page)).to_have_count(3)
     page.get_by_role("button", name="Show 1 more batch").click()
     expect(_strips(page)).to_have_count(4)

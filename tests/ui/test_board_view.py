@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 from playwright.sync_api import Locator, Page, expect
 
-from tests.support.browser import PHONE, BrowserWindow
+from tests.support.browser import PHONE, OpenWindow
 from tests.support.temp_project import TempProject
 from tests.support.waiting import wait_until
-
-Opens = Callable[..., BrowserWindow]
 
 
 def column(page: Page, name: str) -> Locator:
@@ -33,7 +30,7 @@ def begun(project: TempProject, *tasks: str) -> None:
     assert project.plait(*words).code == 0
 
 
-def test_every_task_stands_where_it_is_and_goes_on_by_itself(project: TempProject, opens: Opens) -> None:
+def test_every_task_stands_where_it_is_and_goes_on_by_itself(project: TempProject, open_window: OpenWindow) -> None:
     go = project.top.parent / "go"
     project.task("01-walls", "echo walls > walls.txt", title="Build the walls")
     project.task("02-roof", held_up(go, "echo roof > roof.txt"), needs="[01-walls]")
@@ -41,7 +38,7 @@ def test_every_task_stands_where_it_is_and_goes_on_by_itself(project: TempProjec
     project.task("04-fence", "echo no wood >&2; exit 3")
     project.task("05-later", "true")
     project.commit_all()
-    page = opens().page
+    page = open_window().page
     todo = column(page, "To do")
     for name in ("01-walls", "02-roof", "03-paint", "04-fence", "05-later"):
         expect(todo.get_by_role("button", name=name)).to_be_visible()
@@ -67,12 +64,12 @@ def test_every_task_stands_where_it_is_and_goes_on_by_itself(project: TempProjec
     expect(page).to_have_url(re.compile("task=02-roof.*batch="))
 
 
-def test_nothing_moves_under_the_cursor(project: TempProject, opens: Opens) -> None:
+def test_nothing_moves_under_the_cursor(project: TempProject, open_window: OpenWindow) -> None:
     go = project.top.parent / "go"
     for name in ("01-walls", "02-roof", "03-door"):
         project.task(name, held_up(go, f"echo > {name}"))
     project.commit_all()
-    page = opens().page
+    page = open_window().page
     todo, running = column(page, "To do"), column(page, "Running")
     names = todo.locator("[data-card]")
 
@@ -106,13 +103,15 @@ def test_nothing_moves_under_the_cursor(project: TempProject, opens: Opens) -> N
     go.touch()
 
 
-def test_searched_narrowed_and_grouped_and_so_again_after_a_reload(project: TempProject, opens: Opens) -> None:
+def test_searched_narrowed_and_grouped_and_so_again_after_a_reload(
+    project: TempProject, open_window: OpenWindow
+) -> None:
     for name in ("01-walls", "02-roof"):
         project.task(name, "true", phase="House", agent="shell")
     project.task("03-hedge", "true", phase="Garden", agent="claude")
     project.task("04-pond", "true")
     project.commit_all()
-    page = opens().page
+    page = open_window().page
     shown = page.locator("[data-card]")
     expect(shown).to_have_count(4)
 
@@ -147,10 +146,10 @@ def test_searched_narrowed_and_grouped_and_so_again_after_a_reload(project: Temp
     expect(shown).to_have_count(4)
 
 
-def test_a_thousand_tasks_are_walked_through_by_the_keys(project: TempProject, opens: Opens) -> None:
+def test_a_thousand_tasks_are_walked_through_by_the_keys(project: TempProject, open_window: OpenWindow) -> None:
     for number in range(1000):
         project.task(f"{number:04}-brick", "true")
-    page = opens().page
+    page = open_window().page
     expect(column(page, "To do").get_by_text("1000", exact=True)).to_be_visible()
     assert page.locator("[data-card]").count() < 60
     page.keyboard.press("j")
@@ -169,14 +168,16 @@ def test_a_thousand_tasks_are_walked_through_by_the_keys(project: TempProject, o
     expect(page).to_have_url(re.compile("task=0999-brick"))
 
 
-def test_hostile_tasks_are_text_and_what_is_wrong_with_sources_is_told(project: TempProject, opens: Opens) -> None:
+def test_hostile_tasks_are_text_and_what_is_wrong_with_sources_is_told(
+    project: TempProject, open_window: OpenWindow
+) -> None:
     hostile = "<script>window.hurt = 1</script><img src=x onerror='window.hurt = 1'> \u202eדלת " + "y" * 10_000
     project.write("tasks/01-evil.md", f"# {hostile}\n\nDo it.")
     project.write("tasks/02-broken.md", "---\npriority: [\n---\n# Broken\n\nDo it.")
     project.write("specs/house/tasks.md", "# Plan\n\n- [ ] 1. House\n  - [ ] 1.1 Cellar\n  - [x] 1.2 Attic\n")
     project.write("plait.toml", '[sources]\npaths = ["tasks", "specs/house/tasks.md"]')
     project.commit_all()
-    page = opens().page
+    page = open_window().page
     evil = card(page, "01-evil")
     expect(evil).to_contain_text("<script>window.hurt = 1</script>")
     box = evil.bounding_box()
@@ -197,12 +198,14 @@ def test_hostile_tasks_are_text_and_what_is_wrong_with_sources_is_told(project: 
     expect(page.get_by_text("2 tasks selected")).to_be_visible()
 
 
-def test_where_there_is_room_for_one_column_one_is_seen_at_a_time(project: TempProject, opens: Opens) -> None:
+def test_where_there_is_room_for_one_column_one_is_seen_at_a_time(
+    project: TempProject, open_window: OpenWindow
+) -> None:
     project.task("01-walls", "true")
     project.write("TODO.md", "# Todo\n\n- [x] Attic\n")
     project.write("plait.toml", '[sources]\npaths = ["tasks", "TODO.md"]')
     project.commit_all()
-    page = opens(size=PHONE).page
+    page = open_window(size=PHONE).page
     expect(card(page, "01-walls")).to_be_visible()
     expect(card(page, "attic")).to_have_count(0)
     page.get_by_role("tab", name="Done, 1").click()
@@ -222,9 +225,9 @@ def test_where_there_is_room_for_one_column_one_is_seen_at_a_time(project: TempP
     expect(page.get_by_role("tab", name="To do, 1")).to_have_count(0)
 
 
-def test_where_nothing_is_to_do_and_where_nothing_may_be_read(project: TempProject, opens: Opens) -> None:
+def test_where_nothing_is_to_do_and_where_nothing_may_be_read(project: TempProject, open_window: OpenWindow) -> None:
     project.commit_all()
-    window = opens()
+    window = open_window()
     page = window.page
     expect(page.get_by_text("No tasks yet")).to_be_visible()
     expect(page.get_by_text("plait init")).to_be_visible()

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 from playwright.sync_api import Locator, Page, expect
 
-from tests.support.browser import PHONE, BrowserWindow
+from tests.support.browser import PHONE, BrowserWindow, OpenWindow
 from tests.support.temp_project import TempProject
 from tests.support.waiting import wait_until
-
-Opens = Callable[..., BrowserWindow]
 
 # What a shell task does with feedback: a file of its change tells what it was given.
 _HEARD = 'if [ -n "$PLAIT_FEEDBACK_FILE" ]; then cp "$PLAIT_FEEDBACK_FILE" heard.txt; fi'
@@ -34,7 +31,7 @@ def _file(page: Page, path: str) -> Locator:
     return page.get_by_role("heading", name=path).get_by_role("button")
 
 
-def test_a_change_is_read_in_both_views(project: TempProject, opens: Opens) -> None:
+def test_a_change_is_read_in_both_views(project: TempProject, open_window: OpenWindow) -> None:
     project.write("src/roof.py", "\n".join(["def roof():", "    wood = 3", "    return wood", *"abcdefghij"]))
     project.write("src/old.py", "moved = True\nand_more = 1\nand_most = 2")
     project.task(
@@ -49,7 +46,7 @@ def test_a_change_is_read_in_both_views(project: TempProject, opens: Opens) -> N
     )
     project.commit_all()
     project.plait("run", "--yes", "--no-pr")
-    window = opens()
+    window = open_window()
     page = _task(window, project, "01-roof")
     expect(page.get_by_role("button", name="5 files")).to_be_visible()
 
@@ -101,12 +98,12 @@ def test_a_change_is_read_in_both_views(project: TempProject, opens: Opens) -> N
     expect(page.get_by_role("heading", name="package-lock.json")).to_be_in_viewport()
 
 
-def test_comments_become_a_new_attempt(project: TempProject, opens: Opens) -> None:
+def test_comments_become_a_new_attempt(project: TempProject, open_window: OpenWindow) -> None:
     project.write("house.txt", "cellar\nwalls\nroof")
     project.task("01-house", f"sed -i 's/walls/walls of wood/' house.txt; echo lamp > lamp.txt; {_HEARD}")
     project.commit_all()
     project.plait("run", "--yes", "--no-pr")
-    window = opens()
+    window = open_window()
     page = _task(window, project, "01-house")
     sheet = page.get_by_role("region", name="Diff, line by line")
 
@@ -152,11 +149,11 @@ def test_comments_become_a_new_attempt(project: TempProject, opens: Opens) -> No
     expect(page.get_by_text("attempt 2", exact=True)).to_be_visible()
 
 
-def test_comments_on_an_older_attempt_are_kept_and_told(project: TempProject, opens: Opens) -> None:
+def test_comments_on_an_older_attempt_are_kept_and_told(project: TempProject, open_window: OpenWindow) -> None:
     project.task("01-house", f"echo walls > house.txt; {_HEARD}")
     project.commit_all()
     project.plait("run", "--yes", "--no-pr")
-    window = opens()
+    window = open_window()
     page = _task(window, project, "01-house")
     page.get_by_role("button", name="Comment on line 1 of house.txt").click()
     page.get_by_label("Comment on house.txt:1").fill("Why?")
@@ -182,7 +179,7 @@ def test_comments_on_an_older_attempt_are_kept_and_told(project: TempProject, op
     assert "house.txt:1, in attempt 1" in project.read_merged_files()["heard.txt"]
 
 
-def test_hostile_names_and_texts_are_text(project: TempProject, opens: Opens) -> None:
+def test_hostile_names_and_texts_are_text(project: TempProject, open_window: OpenWindow) -> None:
     name = "<img src=x onerror=alert(1)>\u202egpj.txt"
     project.task(
         "01-evil",
@@ -195,7 +192,7 @@ def test_hostile_names_and_texts_are_text(project: TempProject, opens: Opens) ->
     )
     project.commit_all()
     project.plait("run", "--yes", "--no-pr")
-    window = opens(size=PHONE)
+    window = open_window(size=PHONE)
     page = _task(window, project, "01-evil")
     sheet = page.get_by_role("region", name="Diff, line by line")
     expect(page.get_by_role("heading", name="<img src=x onerror=alert(1)><U+202E>gpj.txt")).to_be_visible()
@@ -211,11 +208,11 @@ def test_hostile_names_and_texts_are_text(project: TempProject, opens: Opens) ->
     wait_until(lambda: sheet.evaluate(_APART))
 
 
-def test_a_long_change_stays_light(project: TempProject, opens: Opens) -> None:
+def test_a_long_change_stays_light(project: TempProject, open_window: OpenWindow) -> None:
     project.task("01-numbers", "seq 100000 > numbers.txt")
     project.commit_all()
     project.plait("run", "--yes", "--no-pr")
-    page = _task(opens(), project, "01-numbers")
+    page = _task(open_window(), project, "01-numbers")
     sheet = page.get_by_role("region", name="Diff, line by line")
     page.get_by_role("button", name="Show it: numbers.txt").click()
     expect(sheet.get_by_text("17", exact=True).first).to_be_visible()

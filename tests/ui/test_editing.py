@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from playwright.sync_api import Locator, Page, expect
 
-from tests.support.browser import BrowserWindow
+from tests.support.browser import OpenWindow
 from tests.support.temp_project import TempProject
-
-Opens = Callable[..., BrowserWindow]
 
 
 def card(page: Page, task: str) -> Locator:
@@ -22,11 +18,11 @@ def edit(page: Page, task: str) -> Locator:
     return page.get_by_role("dialog", name=f"Edit {task}")
 
 
-def test_a_task_is_written_looked_at_and_there(project: TempProject, opens: Opens) -> None:
+def test_a_task_is_written_looked_at_and_there(project: TempProject, open_window: OpenWindow) -> None:
     project.task("01-walls", "true")
     project.task("01-walls-inside", "true")
     project.commit_all()
-    window = opens()
+    window = open_window()
     page = window.page
     expect(card(page, "01-walls")).to_be_visible()
     page.keyboard.press("c")
@@ -60,12 +56,12 @@ def test_a_task_is_written_looked_at_and_there(project: TempProject, opens: Open
     assert "01-walls-inside" in made.read_text()
 
 
-def test_what_is_not_saved_is_kept_until_it_is_discarded(project: TempProject, opens: Opens) -> None:
+def test_what_is_not_saved_is_kept_until_it_is_discarded(project: TempProject, open_window: OpenWindow) -> None:
     project.task("01-walls", "true")
     project.write("TODO.md", "# Todo\n\n- [ ] Attic\n")
     project.write("plait.toml", '[sources]\npaths = ["tasks", "TODO.md"]')
     project.commit_all()
-    page = opens().page
+    page = open_window().page
     expect(card(page, "01-walls")).to_be_visible()
     form = edit(page, "01-walls")
     form.get_by_label("Title").fill("Walls, and windows in them")
@@ -94,10 +90,10 @@ def test_what_is_not_saved_is_kept_until_it_is_discarded(project: TempProject, o
     expect(still).to_contain_text("TODO.md, and is edited there")
 
 
-def test_two_people_write_one_task_and_nothing_is_lost(project: TempProject, opens: Opens) -> None:
+def test_two_people_write_one_task_and_nothing_is_lost(project: TempProject, open_window: OpenWindow) -> None:
     project.task("01-walls", "true")
     project.commit_all()
-    window = opens()
+    window = open_window()
     page = window.page
     expect(card(page, "01-walls")).to_be_visible()
     form = edit(page, "01-walls")

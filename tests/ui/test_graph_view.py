@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 from playwright.sync_api import Locator, Page, expect
 
-from tests.support.browser import PHONE, BrowserWindow
+from tests.support.browser import PHONE, OpenWindow
 from tests.support.temp_project import TempProject
-
-Opens = Callable[..., BrowserWindow]
 
 TASKS = ("01-walls", "02-windows", "03-paint", "04-roof")
 
@@ -45,10 +42,12 @@ def _kind(page: Page, name: str) -> Locator:
     return page.get_by_role("group", name="Lines").get_by_role("button", name=name)
 
 
-def test_a_graph_follows_its_batch_and_leads_to_its_tasks(project: TempProject, opens: Opens, tmp_path: Path) -> None:
+def test_a_graph_follows_its_batch_and_leads_to_its_tasks(
+    project: TempProject, open_window: OpenWindow, tmp_path: Path
+) -> None:
     go = tmp_path / "go"
     _project(project, go)
-    window = opens()
+    window = open_window()
     page = window.page
     batch = _run(project)
     window.go(f"/batches/{batch}/graph")
@@ -93,10 +92,12 @@ def test_a_graph_follows_its_batch_and_leads_to_its_tasks(project: TempProject, 
     page.wait_for_url(f"**/batches/{batch}/graph?task=04-roof&batch={batch}")
 
 
-def test_the_list_says_the_same_and_a_phone_begins_with_it(project: TempProject, opens: Opens, tmp_path: Path) -> None:
+def test_the_list_says_the_same_and_a_phone_begins_with_it(
+    project: TempProject, open_window: OpenWindow, tmp_path: Path
+) -> None:
     go = tmp_path / "go"
     _project(project, go)
-    window = opens(size=PHONE)
+    window = open_window(size=PHONE)
     page = window.page
     batch = _run(project)
     window.go(f"/batches/{batch}/graph")
@@ -143,12 +144,12 @@ new MutationObserver((changes) => {
 
 
 def test_a_graph_of_very_many_tasks_is_drawn_a_share_at_a_time(
-    project: TempProject, opens: Opens, tmp_path: Path
+    project: TempProject, open_window: OpenWindow, tmp_path: Path
 ) -> None:
     for n in range(400):
         project.task(f"t{n:03}", f"while [ ! -e {tmp_path / 'go'} ]; do sleep 0.05; done")
     project.commit_all()
-    window = opens()
+    window = open_window()
     page = window.page
     answer = project.plait("run", "--agent", "shell", "--detach", "--yes", "--max-parallel", "1")
     assert answer.code == 0, answer.err

@@ -9,8 +9,8 @@ from playwright.sync_api import Browser, Page, expect
 
 from plait.engine.daemon import HEALTH_FILE, HealthFile
 from plait.git.location import find_repo
-from tests.support.browser import open_window, window
-from tests.support.running_server import start_server
+from tests.support.browser import add_window, window
+from tests.support.running_server import Serve, start_server
 from tests.support.temp_project import TempProject
 from tests.support.waiting import wait_until
 
@@ -80,13 +80,15 @@ def test_a_window_that_nobody_sees_holds_no_stream_and_is_true_when_it_is_seen_a
     assert shown.console_errors == []
 
 
-def test_what_one_window_does_the_other_sees(project: TempProject, browser: Browser, tmp_path: Path) -> None:
+def test_what_one_window_does_the_other_sees(
+    project: TempProject, browser: Browser, serve: Serve, tmp_path: Path
+) -> None:
     for name in ("01-walls", "02-roof"):
         project.task(name, GO.format(go=tmp_path / name, name=name))
     project.commit_all()
-    server = start_server(project)
+    server = serve()
     with window(browser, server) as one:
-        two = open_window(one.page.context, server)
+        two = add_window(one.page.context, server)
         expect(two.page.get_by_text("02-roof").first).to_be_visible()
         for name in ("01-walls", "02-roof"):
             one.page.get_by_role("checkbox", name=f"Select {name}", exact=True).check(force=True)
@@ -104,10 +106,12 @@ def test_what_one_window_does_the_other_sees(project: TempProject, browser: Brow
         assert [*one.console_errors, *two.console_errors] == []
 
 
-def test_what_can_not_be_read_again_is_told_and_what_was_read_stays(project: TempProject, browser: Browser) -> None:
+def test_what_can_not_be_read_again_is_told_and_what_was_read_stays(
+    project: TempProject, browser: Browser, serve: Serve
+) -> None:
     project.task("01-walls", "true")
     project.commit_all()
-    server = start_server(project)
+    server = serve()
     with window(browser, server) as shown:
         page = shown.page
         card = page.locator('[data-card="01-walls"]')
@@ -127,11 +131,11 @@ def test_what_can_not_be_read_again_is_told_and_what_was_read_stays(project: Tem
 
 
 def test_an_engine_that_can_not_go_on_is_told_of_until_it_can(
-    project: TempProject, browser: Browser, tmp_path: Path
+    project: TempProject, browser: Browser, serve: Serve, tmp_path: Path
 ) -> None:
     project.task("01-walls", GO.format(go=tmp_path / "walls", name="walls"))
     project.commit_all()
-    server = start_server(project)
+    server = serve()
     with window(browser, server) as shown:
         page = shown.page
         server.post("/api/batches", {"taskIds": ["01-walls"], "mode": "parallel"})

@@ -10,9 +10,9 @@ from tests.support.browser import BrowserWindow
 from tests.support.temp_project import TempProject
 
 
-def test_the_link_leads_to_the_board(project: TempProject, opens: Callable[..., BrowserWindow]) -> None:
+def test_the_link_leads_to_the_board(project: TempProject, open_window: Callable[..., BrowserWindow]) -> None:
     project.task("01-walls", "echo walls > walls.txt")
     project.commit_all()
-    page = opens().page
+    page = open_window().page
     expect(page.get_by_text("01-walls").first).to_be_visible()
     assert page.url.endswith("/")

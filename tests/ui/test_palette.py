@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 from playwright.sync_api import Locator, Page, expect
 
-from tests.support.browser import PHONE, BrowserWindow
+from tests.support.browser import PHONE, OpenWindow
 from tests.support.temp_project import TempProject
 from tests.support.waiting import wait_until
-
-Opens = Callable[..., BrowserWindow]
 
 
 def _ready(page: Page) -> None:
@@ -22,11 +19,11 @@ def _first(page: Page) -> Locator:
     return page.get_by_role("listbox", name="Results").get_by_role("option").first
 
 
-def test_the_palette_finds_and_does(project: TempProject, opens: Opens) -> None:
+def test_the_palette_finds_and_does(project: TempProject, open_window: OpenWindow) -> None:
     for name in ("01-walls", "02-roof"):
         project.task(name, f"echo {name} > {name}.txt")
     project.commit_all()
-    page = opens().page
+    page = open_window().page
     _ready(page)
     page.keyboard.press("Control+k")
     field = page.get_by_role("combobox", name="Find anything")
@@ -72,10 +69,10 @@ def test_the_palette_finds_and_does(project: TempProject, opens: Opens) -> None:
     assert box["x"] + box["width"] <= PHONE[0]
 
 
-def test_the_help_sheet_has_the_keys_of_what_is_seen(project: TempProject, opens: Opens) -> None:
+def test_the_help_sheet_has_the_keys_of_what_is_seen(project: TempProject, open_window: OpenWindow) -> None:
     project.task("01-walls", "echo walls > walls.txt")
     project.commit_all()
-    page = opens().page
+    page = open_window().page
     _ready(page)
     page.keyboard.press("?")
     sheet = page.get_by_role("dialog", name="Keyboard shortcuts")
@@ -98,11 +95,11 @@ def test_the_help_sheet_has_the_keys_of_what_is_seen(project: TempProject, opens
     expect(sheet.get_by_role("region", name="Selection")).to_have_count(0)
 
 
-def test_from_the_first_look_to_a_merged_branch_without_a_mouse(project: TempProject, opens: Opens) -> None:
+def test_from_the_first_look_to_a_merged_branch_without_a_mouse(project: TempProject, open_window: OpenWindow) -> None:
     for name in ("01-walls", "02-roof", "03-door"):
         project.task(name, f"echo {name} > {name}.txt")
     project.commit_all()
-    page = opens().page
+    page = open_window().page
     _ready(page)
     page.keyboard.press("r")
     expect(page.get_by_role("region", name="Messages")).to_contain_text(re.compile("[Ss]elect"))

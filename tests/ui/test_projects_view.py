@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import re
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 from playwright.sync_api import expect
 
-from tests.support.browser import BrowserWindow
+from tests.support.browser import OpenWindow
 from tests.support.temp_project import TempProject
-
-Opens = Callable[..., BrowserWindow]
 
 
 def _barn(project: TempProject, folder: Path) -> Path:
@@ -25,11 +22,13 @@ def _barn(project: TempProject, folder: Path) -> Path:
     return folder
 
 
-def test_a_project_is_added_looked_at_and_removed(project: TempProject, opens: Opens, tmp_path: Path) -> None:
+def test_a_project_is_added_looked_at_and_removed(
+    project: TempProject, open_window: OpenWindow, tmp_path: Path
+) -> None:
     project.task("01-walls", "echo walls > walls.txt")
     project.commit_all()
     barn = _barn(project, tmp_path / "barn")
-    window = opens()
+    window = open_window()
     page = window.page
     page.get_by_role("checkbox", name="Select 01-walls", exact=True).check()
     page.get_by_role("button", name="repository").click()

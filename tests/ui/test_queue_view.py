@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from playwright.sync_api import Locator, Page, expect
 
-from tests.support.browser import PHONE, BrowserWindow
+from tests.support.browser import PHONE, OpenWindow
 from tests.support.temp_project import TempProject
 
-Opens = Callable[..., BrowserWindow]
 TASKS = ("01-walls", "02-roof", "03-door")
 
 
@@ -25,11 +22,11 @@ def _strip(page: Page) -> Locator:
     return page.get_by_role("region", name="Active batches").get_by_role("listitem").first
 
 
-def test_each_task_of_a_queue_waits_for_its_approval(project: TempProject, opens: Opens) -> None:
+def test_each_task_of_a_queue_waits_for_its_approval(project: TempProject, open_window: OpenWindow) -> None:
     for name in TASKS:
         project.task(name, f"echo {name} > {name}.txt")
     project.commit_all()
-    page = opens().page
+    page = open_window().page
     plan = _queue(page, *TASKS)
     expect(plan).to_contain_text("One at a time; each waits for your approval")
     plan.get_by_role("button", name="Start 3 tasks").click()
@@ -44,7 +41,7 @@ def test_each_task_of_a_queue_waits_for_its_approval(project: TempProject, opens
     assert project.statuses() == {"01-walls": "done", "02-roof": "", "03-door": ""}
 
     # Whoever else looks is shown the same one, and after the press the next one.
-    other = opens(size=PHONE).page
+    other = open_window(size=PHONE).page
     expect(_strip(other).get_by_role("button", name="Approve 02-roof")).to_be_visible()
     approve.click()
     expect(_strip(other).get_by_role("button", name="Approve 03-door")).to_be_visible()
@@ -57,11 +54,11 @@ def test_each_task_of_a_queue_waits_for_its_approval(project: TempProject, opens
     assert set(project.read_merged_files()) == {f"{name}.txt" for name in TASKS}
 
 
-def test_a_queue_may_go_on_without_asking(project: TempProject, opens: Opens) -> None:
+def test_a_queue_may_go_on_without_asking(project: TempProject, open_window: OpenWindow) -> None:
     for name in TASKS:
         project.task(name, f"echo {name} > {name}.txt")
     project.commit_all()
-    page = opens().page
+    page = open_window().page
     plan = _queue(page, *TASKS)
     plan.get_by_label("Start the next without approval").check()
     expect(plan).to_contain_text("One at a time, without asking")

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.support.browser import PHONE, BrowserWindow
+from tests.support.browser import PHONE, BrowserWindow, OpenWindow
 from tests.support.local_forge import REPOSITORY, LocalForge, local_forge
 from tests.support.temp_project import TempProject
 from tests.support.waiting import wait_until
-
-Opens = Callable[..., BrowserWindow]
 
 
 @pytest.fixture
@@ -41,7 +39,9 @@ def _until_done(project: TempProject, task: str) -> None:
     wait_until(lambda: project.state().batches and project.statuses()[task] == "done")
 
 
-def test_merges_are_told_in_order_and_one_is_dropped(project: TempProject, opens: Opens, tmp_path: Path) -> None:
+def test_merges_are_told_in_order_and_one_is_dropped(
+    project: TempProject, open_window: OpenWindow, tmp_path: Path
+) -> None:
     go = tmp_path / "go"
     project.task("01-walls", f"while [ ! -e {go} ]; do sleep 0.05; done; echo walls > walls.txt")
     project.task("02-roof", "echo roof > roof.txt", verify="test -e roof.txt")
@@ -50,7 +50,7 @@ def test_merges_are_told_in_order_and_one_is_dropped(project: TempProject, opens
     project.commit_all()
     front = project.start("run", "--yes", "--retries", "0")
     _until_done(project, "02-roof")
-    window = opens()
+    window = open_window()
     page = _review(window, project)
     expect(page.get_by_text("2 tasks pending")).to_be_visible()
     go.touch()
@@ -81,7 +81,7 @@ def test_merges_are_told_in_order_and_one_is_dropped(project: TempProject, opens
 
 
 def test_a_conflict_is_shown_with_both_sides_and_tried_again(
-    project: TempProject, opens: Opens, tmp_path: Path
+    project: TempProject, open_window: OpenWindow, tmp_path: Path
 ) -> None:
     go = tmp_path / "go"
     project.write("house.txt", "cellar\nwalls of straw\nroof of straw")
@@ -95,7 +95,7 @@ def test_a_conflict_is_shown_with_both_sides_and_tried_again(
     _until_done(project, "01-walls")
     go.touch()
     project.finish(front)
-    window = opens()
+    window = open_window()
     page = _review(window, project)
 
     conflict = page.get_by_role("region", name="Conflict in house.txt")
@@ -114,7 +114,7 @@ def test_a_conflict_is_shown_with_both_sides_and_tried_again(
     assert "walls of <b>stone</b>" in project.read_merged_files()["house.txt"]
 
 
-def test_what_the_gate_said_is_told(project: TempProject, opens: Opens) -> None:
+def test_what_the_gate_said_is_told(project: TempProject, open_window: OpenWindow) -> None:
     # After the other: merged first and alone, it would have passed its gate, and no newer run would follow the failed one.
     after = "until git for-each-ref refs/plait/attempts | grep -q 02-fire; do sleep 0.05; done"
     project.task("01-walls", f"{after}; echo walls > walls.txt")
@@ -122,7 +122,7 @@ def test_what_the_gate_said_is_told(project: TempProject, opens: Opens) -> None:
     project.commit_all()
     burns = "test ! -e fire.txt || { echo '<b>it burns</b>'; exit 1; }"
     project.plait("run", "--yes", "-p", "2", "--gate", f"echo looking; {burns}")
-    page = _review(opens(), project)
+    page = _review(open_window(), project)
     gate = page.get_by_role("region", name="Gate")
     expect(gate).to_contain_text("The gate passed on the merged result.")
     expect(gate).to_contain_text("test ! -e fire.txt")
@@ -146,18 +146,20 @@ def test_what_the_gate_said_is_told(project: TempProject, opens: Opens) -> None:
     expect(panel.get_by_role("region", name="Output of gate")).to_contain_text("<b>it burns</b>")
 
 
-def test_a_gate_that_fails_on_the_base_lets_nothing_be_shipped(project: TempProject, opens: Opens) -> None:
+def test_a_gate_that_fails_on_the_base_lets_nothing_be_shipped(project: TempProject, open_window: OpenWindow) -> None:
     project.task("01-walls", "echo walls > walls.txt")
     project.commit_all()
     project.plait("run", "--yes", "--gate", "echo it never holds; exit 1")
-    page = _review(opens(), project)
+    page = _review(open_window(), project)
     expect(page.get_by_role("region", name="Gate")).to_contain_text("The gate failed.")
     ship = page.get_by_role("region", name="Ship")
     expect(ship.get_by_role("button", name="Open pull request")).to_have_attribute("aria-disabled", "true")
     expect(ship).to_contain_text("The gate has not passed on what is merged")
 
 
-def test_the_pull_request_says_what_a_person_wrote(project: TempProject, opens: Opens, remote: LocalForge) -> None:
+def test_the_pull_request_says_what_a_person_wrote(
+    project: TempProject, open_window: OpenWindow, remote: LocalForge
+) -> None:
     project.task("01-walls", "echo walls > walls.txt")
     project.task("02-roof", "echo roof > roof.txt")
     project.task("03-door", "echo door > door.txt")
@@ -166,7 +168,7 @@ def test_the_pull_request_says_what_a_person_wrote(project: TempProject, opens: 
     (other,) = project.state().batches
     project.plait("run", "--select", "01-walls 02-roof", "--yes", "--no-pr")
     (mine,) = project.state().batches.keys() - {other}
-    window = opens()
+    window = open_window()
     window.go(f"/batches/{mine}")
     page = window.page
     ship = page.get_by_role("region", name="Ship")
@@ -201,11 +203,11 @@ def test_the_pull_request_says_what_a_person_wrote(project: TempProject, opens: 
     assert "01-walls" in remote.pulls[0]["body"]
 
 
-def test_a_branch_can_be_pushed_and_no_more(project: TempProject, opens: Opens) -> None:
+def test_a_branch_can_be_pushed_and_no_more(project: TempProject, open_window: OpenWindow) -> None:
     project.task("01-walls", "echo walls > walls.txt")
     project.commit_all()
     project.plait("run", "--yes", "--no-pr")
-    window = opens(size=PHONE, dark=True)
+    window = open_window(size=PHONE, dark=True)
     page = _review(window, project)
     ship = page.get_by_role("region", name="Ship")
     ship.get_by_text("Push only").click()
@@ -218,13 +220,13 @@ def test_a_branch_can_be_pushed_and_no_more(project: TempProject, opens: Opens) 
 
 
 def test_why_it_was_not_published_is_told_with_the_way_out_also_after_a_reload(
-    project: TempProject, opens: Opens, tmp_path: Path
+    project: TempProject, open_window: OpenWindow, tmp_path: Path
 ) -> None:
     project.task("01-walls", "echo walls > walls.txt")
     project.commit_all()
     project.plait("run", "--yes", "--no-pr")
     project.git("remote", "set-url", "origin", str(tmp_path / "nowhere.git"))
-    page = _review(opens(), project)
+    page = _review(open_window(), project)
     ship = page.get_by_role("region", name="Ship")
     ship.get_by_text("Push only").click()
     ship.get_by_role("button", name="Push the branch").click()
@@ -235,11 +237,11 @@ def test_why_it_was_not_published_is_told_with_the_way_out_also_after_a_reload(
     expect(problem).to_have_text(said, use_inner_text=True)
 
 
-def test_nothing_merged_is_nothing_to_ship(project: TempProject, opens: Opens) -> None:
+def test_nothing_merged_is_nothing_to_ship(project: TempProject, open_window: OpenWindow) -> None:
     project.task("01-walls", "exit 1")
     project.commit_all()
     project.plait("run", "--yes", "--retries", "0")
-    window = opens()
+    window = open_window()
     page = _review(window, project)
     expect(page.get_by_text("Nothing merged yet")).to_be_visible()
     ship = page.get_by_role("region", name="Ship")

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 from playwright.sync_api import Locator, Page, Request, expect
 
-from tests.support.browser import BrowserWindow
+from tests.support.browser import OpenWindow
 from tests.support.temp_project import TempProject
-
-Opens = Callable[..., BrowserWindow]
 
 
 def _select(page: Page, *ids: str) -> None:
@@ -34,13 +31,13 @@ def _strip(page: Page) -> Locator:
     return page.get_by_role("region", name="Active batches").get_by_role("listitem").first
 
 
-def test_three_selected_tasks_run_in_parallel_to_a_merged_branch(project: TempProject, opens: Opens) -> None:
+def test_three_selected_tasks_run_in_parallel_to_a_merged_branch(project: TempProject, open_window: OpenWindow) -> None:
     project.task("01-walls", "echo walls > walls.txt", touches="[src/house.py]")
     project.task("02-roof", "cat walls.txt > roof.txt", needs="[01-walls]")
     project.task("03-door", "echo door > door.txt", touches="[src/house.py]")
     project.task("04-garden", "echo garden > garden.txt")
     project.commit_all()
-    page = opens().page
+    page = open_window().page
     _select(page, "01-walls", "02-roof", "03-door")
     bar = page.get_by_role("region", name="Selection")
     expect(bar).to_contain_text("3 tasks selected")
@@ -65,13 +62,15 @@ def test_three_selected_tasks_run_in_parallel_to_a_merged_branch(project: TempPr
     expect(page.get_by_role("region", name="Active batches")).to_have_count(0)
 
 
-def test_one_of_them_is_cancelled_and_the_others_go_on(project: TempProject, opens: Opens, tmp_path: Path) -> None:
+def test_one_of_them_is_cancelled_and_the_others_go_on(
+    project: TempProject, open_window: OpenWindow, tmp_path: Path
+) -> None:
     go = tmp_path / "go"
     for name in ("01-walls", "02-roof", "03-door"):
         project.task(name, f"while [ ! -e {go} ]; do sleep 0.05; done; echo {name} > {name}.txt")
     project.task("04-garden", "true")
     project.commit_all()
-    page = opens().page
+    page = open_window().page
     _select(page, "01-walls", "02-roof", "03-door")
     page.get_by_role("button", name="Execute parallel").click()
     _start(page, "Start 3 tasks")
@@ -94,14 +93,14 @@ def test_one_of_them_is_cancelled_and_the_others_go_on(project: TempProject, ope
     assert set(project.read_merged_files()) == {"01-walls.txt", "03-door.txt"}
 
 
-def test_a_conflict_is_skipped_and_shown(project: TempProject, opens: Opens, tmp_path: Path) -> None:
+def test_a_conflict_is_skipped_and_shown(project: TempProject, open_window: OpenWindow, tmp_path: Path) -> None:
     project.write("colour.txt", "white")
     begun = f"$(ls {tmp_path} | grep -c begun)"
     for name, colour in (("01-paint-red", "red"), ("02-paint-blue", "blue")):
         meet = f"touch {tmp_path}/{colour}.begun; while [ {begun} -lt 2 ]; do sleep 0.05; done"
         project.task(name, f"{meet}; echo {colour} > colour.txt")
     project.commit_all()
-    page = opens().page
+    page = open_window().page
     _select(page, "01-paint-red", "02-paint-blue")
     page.get_by_role("button", name="Execute parallel").click()
     expect(_plan(page).get_by_label("On conflict")).to_have_value("skip")
@@ -114,11 +113,11 @@ def test_a_conflict_is_skipped_and_shown(project: TempProject, opens: Opens, tmp
     assert project.read_merged_files()["colour.txt"] in {"red", "blue"}
 
 
-def test_settings_of_this_run_are_in_force(project: TempProject, opens: Opens) -> None:
+def test_settings_of_this_run_are_in_force(project: TempProject, open_window: OpenWindow) -> None:
     project.task("01-walls", "echo walls > walls.txt")
     project.task("02-roof", "exit 1", needs="[01-walls]")
     project.commit_all()
-    window = opens()
+    window = open_window()
     page = window.page
     _select(page, "01-walls", "02-roof")
     page.get_by_role("button", name="Settings", exact=True).click()
@@ -142,12 +141,12 @@ def test_settings_of_this_run_are_in_force(project: TempProject, opens: Opens) -
 
 
 def test_a_plan_with_an_error_says_what_helps_and_however_often_it_is_pressed_there_is_one_batch(
-    project: TempProject, opens: Opens
+    project: TempProject, open_window: OpenWindow
 ) -> None:
     project.task("01-walls", "echo walls > walls.txt")
     project.task("02-roof", "echo roof > roof.txt", needs="[01-walls]")
     project.commit_all()
-    window = opens()
+    window = open_window()
     page = window.page
     keys: list[str] = []
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from playwright.sync_api import Locator, Page, expect
 
-from tests.support.browser import BrowserWindow
+from tests.support.browser import OpenWindow
 from tests.support.temp_project import TempProject
 
-Opens = Callable[..., BrowserWindow]
 NAMES = ("01-walls", "02-roof", "03-door", "04-fence", "05-pond")
 
 
@@ -25,11 +22,11 @@ def chosen(page: Page) -> Locator:
     return page.locator("[data-card] input:checked")
 
 
-def test_chosen_by_the_pointer(project: TempProject, opens: Opens) -> None:
+def test_chosen_by_the_pointer(project: TempProject, open_window: OpenWindow) -> None:
     for name in NAMES:
         project.task(name, "true")
     project.commit_all()
-    page = opens().page
+    page = open_window().page
     expect(box(page, "01-walls")).to_have_css("opacity", "0")
     card(page, "01-walls").hover()
     expect(box(page, "01-walls")).to_have_css("opacity", "1")
@@ -52,11 +49,11 @@ def test_chosen_by_the_pointer(project: TempProject, opens: Opens) -> None:
     expect(chosen(page)).to_have_count(0)
 
 
-def test_chosen_by_the_keys(project: TempProject, opens: Opens) -> None:
+def test_chosen_by_the_keys(project: TempProject, open_window: OpenWindow) -> None:
     for name in NAMES:
         project.task(name, "true")
     project.commit_all()
-    page = opens().page
+    page = open_window().page
     expect(card(page, "01-walls")).to_be_visible()
     for key in ("j", "j", "x"):
         page.keyboard.press(key)
@@ -79,12 +76,14 @@ def test_chosen_by_the_keys(project: TempProject, opens: Opens) -> None:
     expect(card(page, "04-fence").get_by_role("button")).to_be_focused()
 
 
-def test_it_outlives_filters_and_what_happens_and_loses_only_what_is_gone(project: TempProject, opens: Opens) -> None:
+def test_it_outlives_filters_and_what_happens_and_loses_only_what_is_gone(
+    project: TempProject, open_window: OpenWindow
+) -> None:
     go = project.top.parent / "go"
     for name in NAMES:
         project.task(name, f"while [ ! -e {go} ]; do sleep 0.05; done; echo > {name}")
     project.commit_all()
-    page = opens().page
+    page = open_window().page
     expect(card(page, "05-pond")).to_be_visible()
     for name in ("01-walls", "02-roof", "05-pond"):
         card(page, name).hover()

@@ -6,8 +6,8 @@ import re
 
 from playwright.sync_api import Browser, Page, expect
 
-from tests.support.browser import open_window, window
-from tests.support.running_server import ServerProcess, start_server
+from tests.support.browser import add_window, window
+from tests.support.running_server import Serve, ServerAccess
 from tests.support.temp_project import TempProject
 from tests.support.waiting import wait_until
 
@@ -21,16 +21,18 @@ def _open(page: Page) -> None:
     expect(page.get_by_role("heading", name="Settings", exact=True)).to_be_visible()
 
 
-def _run(server: ServerProcess, *tasks: str) -> str:
+def _run(server: ServerAccess, *tasks: str) -> str:
     batch: str = server.post("/api/batches", {"taskIds": tasks, "mode": "parallel"})["id"]
     return batch
 
 
-def test_what_is_saved_counts_for_the_next_batch_until_it_is_reset(project: TempProject, browser: Browser) -> None:
+def test_what_is_saved_counts_for_the_next_batch_until_it_is_reset(
+    project: TempProject, browser: Browser, serve: Serve
+) -> None:
     project.task("01-walls", "echo walls > walls.txt")
     project.write("plait.toml", "[run]\nretries = 0")
     project.commit_all()
-    server = start_server(project)
+    server = serve()
     with window(browser, server) as shown:
         page = shown.page
         _open(page)
@@ -57,11 +59,12 @@ def test_what_is_saved_counts_for_the_next_batch_until_it_is_reset(project: Temp
 
 
 def test_each_kind_of_setting_has_its_field_which_says_what_does_not_fit(
-    project: TempProject, browser: Browser
+    project: TempProject, browser: Browser, serve: Serve
 ) -> None:
     project.task("01-walls", "echo walls > walls.txt")
     project.commit_all()
-    server = start_server(project, env={"PLAIT_RETRIES": "1"})
+    project.env["PLAIT_RETRIES"] = "1"
+    server = serve()
     with window(browser, server) as shown:
         page = shown.page
         _open(page)
@@ -125,12 +128,14 @@ def test_each_kind_of_setting_has_its_field_which_says_what_does_not_fit(
     assert shown.console_errors == []
 
 
-def test_two_windows_agree_and_what_is_being_typed_is_kept(project: TempProject, browser: Browser) -> None:
+def test_two_windows_agree_and_what_is_being_typed_is_kept(
+    project: TempProject, browser: Browser, serve: Serve
+) -> None:
     project.task("01-walls", "echo walls > walls.txt")
     project.commit_all()
-    server = start_server(project)
+    server = serve()
     with window(browser, server) as one:
-        two = open_window(one.page.context, server)
+        two = add_window(one.page.context, server)
         for shown in (one, two):
             _open(shown.page)
         gate = two.page.get_by_role("textbox", name="Gate command")

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import re
 import stat
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import Locator, Page, Route, expect
 
-from tests.support.browser import PHONE, BrowserWindow
+from tests.support.browser import PHONE, OpenWindow
 from tests.support.temp_project import TempProject
 from tests.support.waiting import wait_until
-
-Opens = Callable[..., BrowserWindow]
 
 # As Claude Code talks: without an answer it asks for a colour, with one it writes it down.
 CLAUDE = r"""#!/bin/sh
@@ -55,13 +52,15 @@ def _held(go: Path, then: str = "true") -> str:
     return f"echo waiting here; while [ ! -e {go} ]; do sleep 0.05; done; {then}"
 
 
-def test_a_task_is_opened_and_tells_why_it_is_where_it_is(project: TempProject, opens: Opens, tmp_path: Path) -> None:
+def test_a_task_is_opened_and_tells_why_it_is_where_it_is(
+    project: TempProject, open_window: OpenWindow, tmp_path: Path
+) -> None:
     go = tmp_path / "go"
     project.task("01-walls", _held(go, "echo walls > walls.txt"), touches="[walls.txt]")
     project.task("02-roof", "echo roof > roof.txt", needs="[01-walls]", phase="shell")
     project.task("03-door", "echo jammed; exit 3")
     project.commit_all()
-    window = opens()
+    window = open_window()
     page = window.page
     batch = _run(page, "01-walls", "02-roof", "03-door", settings={"retries": 1})
     panel = _panel(page)
@@ -110,11 +109,13 @@ def test_a_task_is_opened_and_tells_why_it_is_where_it_is(project: TempProject, 
     window.ignore_errors("404")
 
 
-def test_a_task_that_was_not_run_is_read_and_the_keys_go_on_to_the_next(project: TempProject, opens: Opens) -> None:
+def test_a_task_that_was_not_run_is_read_and_the_keys_go_on_to_the_next(
+    project: TempProject, open_window: OpenWindow
+) -> None:
     project.task("01-walls", "true")
     project.write("tasks/04-garden.md", "---\nrun: 'true'\n---\n# A garden\n\nWith **roses** and <b>thorns</b>.")
     project.commit_all()
-    page = opens().page
+    page = open_window().page
     _card(page, "01-walls").press("Enter")
     panel = _panel(page)
     expect(panel.get_by_role("heading", name="01-walls")).to_be_visible()
@@ -140,11 +141,13 @@ def test_a_task_that_was_not_run_is_read_and_the_keys_go_on_to_the_next(project:
     expect(panel).to_contain_text("Task 09-nothing not found")
 
 
-def test_a_task_is_cancelled_told_something_and_dropped(project: TempProject, opens: Opens, tmp_path: Path) -> None:
+def test_a_task_is_cancelled_told_something_and_dropped(
+    project: TempProject, open_window: OpenWindow, tmp_path: Path
+) -> None:
     go = tmp_path / "go"
     project.task("01-walls", _held(go, 'cat "$PLAIT_FEEDBACK_FILE" > walls.txt'))
     project.commit_all()
-    page = opens().page
+    page = open_window().page
     _run(page, "01-walls")
     _card(page, "01-walls").click()
     panel = _panel(page)
@@ -185,7 +188,9 @@ def test_a_task_is_cancelled_told_something_and_dropped(project: TempProject, op
     wait_until(lambda: project.read_merged_files() == {})
 
 
-def test_another_agent_tries_asks_and_is_answered(project: TempProject, opens: Opens, tmp_path: Path) -> None:
+def test_another_agent_tries_asks_and_is_answered(
+    project: TempProject, open_window: OpenWindow, tmp_path: Path
+) -> None:
     tool = tmp_path / "bin" / "claude"
     tool.parent.mkdir()
     tool.write_text(CLAUDE)
@@ -193,7 +198,7 @@ def test_another_agent_tries_asks_and_is_answered(project: TempProject, opens: O
     project.env["PATH"] = f"{tool.parent}:{project.env['PATH']}"
     project.task("01-walls", "exit 1")
     project.commit_all()
-    page = opens(size=PHONE).page
+    page = open_window(size=PHONE).page
     batch = _run(page, "01-walls", settings={"retries": 0})
     wait_until(lambda: project.statuses()["01-walls"] == "failed")
     page.goto(f"{page.url}?task=01-walls&batch={batch}")
@@ -225,11 +230,13 @@ def test_another_agent_tries_asks_and_is_answered(project: TempProject, opens: O
     expect(log).to_contain_text('"session_id"')
 
 
-def test_a_task_of_a_queue_is_approved_and_what_is_refused_is_said(project: TempProject, opens: Opens) -> None:
+def test_a_task_of_a_queue_is_approved_and_what_is_refused_is_said(
+    project: TempProject, open_window: OpenWindow
+) -> None:
     project.task("01-walls", "echo walls > walls.txt")
     project.task("02-roof", "echo roof > roof.txt")
     project.commit_all()
-    window = opens()
+    window = open_window()
     page = window.page
     _run(page, "01-walls", "02-roof", mode="queue")
     _card(page, "02-roof").click()
@@ -253,10 +260,10 @@ def _after_somebody_else(route: Route) -> None:
     route.continue_()
 
 
-def test_the_panel_is_resized_and_widened_and_its_width_is_kept(project: TempProject, opens: Opens) -> None:
+def test_the_panel_is_resized_and_widened_and_its_width_is_kept(project: TempProject, open_window: OpenWindow) -> None:
     project.task("01-walls", "true")
     project.commit_all()
-    page = opens().page
+    page = open_window().page
     _card(page, "01-walls").click()
     panel = _panel(page)
     edge = panel.get_by_role("separator", name="Panel width")
@@ -282,10 +289,10 @@ def test_the_panel_is_resized_and_widened_and_its_width_is_kept(project: TempPro
     assert width() == 1440
 
 
-def test_what_the_panel_covers_is_out_of_reach(project: TempProject, opens: Opens) -> None:
+def test_what_the_panel_covers_is_out_of_reach(project: TempProject, open_window: OpenWindow) -> None:
     project.task("01-walls", "true")
     project.commit_all()
-    page = opens().page
+    page = open_window().page
     card = _card(page, "01-walls")
     title = _panel(page).get_by_role("heading", name="01-walls")
     card.press("Enter")

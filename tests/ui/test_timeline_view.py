@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 from playwright.sync_api import Locator, Page, expect
 
-from tests.support.browser import BrowserWindow
+from tests.support.browser import OpenWindow
 from tests.support.temp_project import TempProject
 from tests.support.waiting import wait_until
-
-Opens = Callable[..., BrowserWindow]
 
 TASKS = ("01-walls", "02-door", "03-roof")
 
@@ -44,9 +41,11 @@ def _span(page: Page, task: str, words: str) -> Locator:
     return _spans(page, task).and_(page.get_by_role("button", name=re.compile(f"^{words}")))
 
 
-def test_a_timeline_tells_attempts_retries_waits_and_merges(project: TempProject, opens: Opens, tmp_path: Path) -> None:
+def test_a_timeline_tells_attempts_retries_waits_and_merges(
+    project: TempProject, open_window: OpenWindow, tmp_path: Path
+) -> None:
     go = _project(project, tmp_path)
-    window = opens()
+    window = open_window()
     page = window.page
     batch = _run(project)
     window.go(f"/batches/{batch}/timeline")

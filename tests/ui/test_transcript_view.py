@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import CDPSession, Locator, Page, expect
 
-from tests.support.browser import BrowserWindow
+from tests.support.browser import OpenWindow
 from tests.support.temp_project import TempProject
 from tests.support.waiting import wait_until
-
-Opens = Callable[..., BrowserWindow]
 
 LONG = 100_000_000  # bytes
 HEAP = 60_000_000  # bytes that the page may take, however long the transcript is
@@ -64,7 +61,9 @@ def _still(log: Locator) -> str:
     return _last(log)
 
 
-def test_the_end_is_followed_until_a_person_scrolls_up(project: TempProject, opens: Opens, tmp_path: Path) -> None:
+def test_the_end_is_followed_until_a_person_scrolls_up(
+    project: TempProject, open_window: OpenWindow, tmp_path: Path
+) -> None:
     more, go = tmp_path / "more", tmp_path / "go"
     printing = "for i in $(seq {0}); do echo {1} $i; done"
     waits = "while [ ! -e {} ]; do sleep 0.05; done"
@@ -77,7 +76,7 @@ def test_the_end_is_followed_until_a_person_scrolls_up(project: TempProject, ope
     project.task("01-walls", "\n".join([*script, "echo finished; echo walls > walls.txt"]))
     project.task("02-roof", "true", needs="[01-walls]")
     project.commit_all()
-    page = opens().page
+    page = open_window().page
     _run(page, "01-walls", "02-roof")
 
     log = _log(page, "01-walls")
@@ -120,11 +119,11 @@ def test_the_end_is_followed_until_a_person_scrolls_up(project: TempProject, ope
     expect(panel).to_contain_text(re.compile("passed|changed nothing|running|No attempt"))
 
 
-def test_words_are_found_and_lines_are_copied(project: TempProject, opens: Opens) -> None:
+def test_words_are_found_and_lines_are_copied(project: TempProject, open_window: OpenWindow) -> None:
     lines = "seq -f 'a quite ordinary line number %.0f' 1 30000"
     project.task("01-walls", f"echo the first needle; {lines}; echo the second NEEDLE; {lines}; echo w > w.txt")
     project.commit_all()
-    page = opens().page
+    page = open_window().page
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     batch = _run(page, "01-walls")
     wait_until(lambda: project.statuses()["01-walls"] == "done")
@@ -168,11 +167,11 @@ def test_words_are_found_and_lines_are_copied(project: TempProject, opens: Opens
     assert copied("Selection") == "first needle\na quite"
 
 
-def test_what_is_hostile_is_text(project: TempProject, opens: Opens) -> None:
+def test_what_is_hostile_is_text(project: TempProject, open_window: OpenWindow) -> None:
     project.write("hostile.sh", HOSTILE)
     project.task("01-walls", "sh hostile.sh; echo w > w.txt")
     project.commit_all()
-    page = opens().page
+    page = open_window().page
     _run(page, "01-walls")
     wait_until(lambda: project.statuses()["01-walls"] == "done")
     log = _log(page, "01-walls")
@@ -188,12 +187,12 @@ def test_what_is_hostile_is_text(project: TempProject, opens: Opens) -> None:
     assert "taken" not in page.title()
 
 
-def test_a_hundred_megabytes_are_read_at_any_place(project: TempProject, opens: Opens) -> None:
+def test_a_hundred_megabytes_are_read_at_any_place(project: TempProject, open_window: OpenWindow) -> None:
     project.write("plait.toml", '[engine]\ntranscript_cap = "256MB"')
     numbers = "seq -f 'this is the line of the number %.0f, and it is as long as lines usually are' 1 2000000"
     project.task("01-walls", f"{numbers} | head -c {LONG}; echo; echo the very last line; echo w > w.txt")
     project.commit_all()
-    page = opens().page
+    page = open_window().page
     _run(page, "01-walls")
     wait_until(lambda: project.statuses()["01-walls"] == "done")
     measure = page.context.new_cdp_session(page)
@@ -223,11 +222,11 @@ def test_a_hundred_megabytes_are_read_at_any_place(project: TempProject, opens: 
     assert _heap(measure) < HEAP
 
 
-def test_what_was_left_out_of_the_middle_is_told(project: TempProject, opens: Opens) -> None:
+def test_what_was_left_out_of_the_middle_is_told(project: TempProject, open_window: OpenWindow) -> None:
     project.write("plait.toml", '[engine]\ntranscript_cap = "1MB"')
     project.task("01-walls", "seq -f 'this is the line of the number %.0f' 1 300000; echo w > w.txt")
     project.commit_all()
-    page = opens().page
+    page = open_window().page
     _run(page, "01-walls")
     wait_until(lambda: project.statuses()["01-walls"] == "done")
     log = _log(page, "01-walls")

@@ -10,7 +10,7 @@ from urllib.parse import unquote
 
 from playwright.sync_api import Browser, expect
 
-from tests.support.running_server import start_server
+from tests.support.running_server import Serve
 from tests.support.temp_project import TempProject
 
 
@@ -39,9 +39,9 @@ def another_site() -> Iterator[str]:
             thread.join()
 
 
-def test_who_is_not_logged_in_is_told_the_command(browser: Browser, project: TempProject) -> None:
+def test_who_is_not_logged_in_is_told_the_command(browser: Browser, serve: Serve, project: TempProject) -> None:
     project.commit_all()
-    server = start_server(project)
+    server = serve()
     page = browser.new_page(color_scheme="dark")
     answer = page.goto(f"{server.url}/batches/7f3a/graph")
     assert answer is not None
@@ -52,9 +52,9 @@ def test_who_is_not_logged_in_is_told_the_command(browser: Browser, project: Tem
     page.close()
 
 
-def test_a_link_on_another_site_logs_in_and_leads_on(browser: Browser, project: TempProject) -> None:
+def test_a_link_on_another_site_logs_in_and_leads_on(browser: Browser, serve: Serve, project: TempProject) -> None:
     project.commit_all()
-    server = start_server(project)
+    server = serve()
     with another_site() as elsewhere:
         page = browser.new_page()
         for target, there in (
@@ -69,9 +69,9 @@ def test_a_link_on_another_site_logs_in_and_leads_on(browser: Browser, project: 
         page.close()
 
 
-def test_a_link_that_is_used_up_says_so_once(browser: Browser, project: TempProject) -> None:
+def test_a_link_that_is_used_up_says_so_once(browser: Browser, serve: Serve, project: TempProject) -> None:
     project.commit_all()
-    server = start_server(project)
+    server = serve()
     with another_site() as elsewhere:
         first, page = browser.new_page(), browser.new_page()
         first.goto(server.link)

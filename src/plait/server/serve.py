@@ -85,7 +85,7 @@ def serve(options: ServeOptions, on_ready: Callable[[ServerInfo], None], warn: C
         info = _describe_server(options, sessions, listener, authenticator)
         _configure_logging()
         _raise_file_limit()
-        config = _create_config(sessions, authenticator, policy, options.tls)
+        config = create_config(sessions, authenticator, policy, options.tls)
         return asyncio.run(
             _run_server(sessions, _Server(config, lambda: on_ready(info), sessions.begin_shutdown), listener)
         )
@@ -112,9 +112,10 @@ def _describe_server(
     return ServerInfo(url, make_login_link(authenticator, url), own, more, is_loopback(listener), tls)
 
 
-def _create_config(
-    sessions: SessionPool, authenticator: Authenticator, policy: RequestPolicy, tls: TlsFiles | None
+def create_config(
+    sessions: SessionPool, authenticator: Authenticator, policy: RequestPolicy, tls: TlsFiles | None = None
 ) -> uvicorn.Config:
+    """The API, MCP and the web page, with all middleware."""
     app = create_app(sessions)
     add_mcp(app, sessions)
     add_page(app)
