@@ -144,7 +144,7 @@ def test_what_is_set_for_an_agent_is_told(install: Install, tmp_path: Path, caps
         "work",
     )
     agents_command(tmp_path / "top", as_json=False)
-    assert "the default here · model gpt-5 · permission edits · account work" in capsys.readouterr().out
+    assert "default · model gpt-5 · permission edits · account work" in capsys.readouterr().out
 
 
 def test_what_a_repository_would_have_run_is_not_run(
@@ -166,7 +166,7 @@ def test_people_see_who_is_here_first_and_how_to_get_the_others(
     monkeypatch.delenv("CODEX_API_KEY", raising=False)
     assert agents_command(Path(), as_json=False) == 0
     out = capsys.readouterr().out
-    here, _, missing = out.partition("not here\n")
+    here, _, missing = out.partition("not installed\n")
     assert [line[:10].split() for line in here.splitlines() if line.strip()] == [
         ["*", "codex"],
         ["goose"],
@@ -175,7 +175,7 @@ def test_people_see_who_is_here_first_and_how_to_get_the_others(
         ["command"],
     ]
     # It takes no notice of that key: it has one of its own.
-    assert "0.166.0  Codex · the default here · not logged in: codex login" in here
+    assert "0.166.0  Codex · default · not logged in: codex login" in here
     assert "Goose (untested) · logged in (OPENAI_API_KEY)" in here
     assert "npm install -g @anthropic-ai/claude-code" in missing
     assert "codex" not in missing

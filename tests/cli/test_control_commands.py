@@ -138,7 +138,7 @@ def test_a_result_for_each_task_in_json(say: Say) -> None:
 
 @pytest.mark.usefixtures("running")
 def test_a_whole_batch_is_cancelled(say: Say, place: RepoLocation) -> None:
-    assert str(say("cancel")) == "batch beef is being cancelled: 2 at work are asked to end\nexit 0\n"
+    assert str(say("cancel")) == "batch beef is being cancelled: stopping 2 attempts\nexit 0\n"
     assert statuses(place)["c"] == "cancelled"
     assert str(say("cancel")) == "stderr: plait: batch beef is already being cancelled\nexit 1\n"
 
@@ -174,7 +174,7 @@ def at_a_terminal(place: RepoLocation, answer: str, *words: str) -> tuple[int, s
 def test_at_a_terminal_a_whole_batch_is_asked_about(place: RepoLocation) -> None:
     code, seen = at_a_terminal(place, "n\n", "cancel")
     assert code == 1
-    assert "Cancel batch beef: end a, b and give up 3 of 3 tasks? [y/N]" in seen
+    assert "Cancel batch beef: stop a, b and give up 3 of 3 tasks? [y/N]" in seen
     assert "Nothing was cancelled." in seen
     assert statuses(place) == {"a": "", "b": "", "c": ""}
     code, seen = at_a_terminal(place, "y\n", "cancel")
@@ -210,7 +210,7 @@ def test_what_was_stopped_is_resumed(writer: JournalWriter, engines: StubEngines
 def test_some_verbs_are_about_whole_batches(verb: str, say: Say) -> None:
     answer = say(verb, "beef", "a")
     assert answer.code == 2
-    assert answer.err.startswith(f"plait: {verb} is about a whole batch\n")
+    assert answer.err.startswith(f"plait: {verb} applies to a whole batch\n")
 
 
 @pytest.mark.usefixtures("queue")
@@ -241,7 +241,7 @@ def test_without_a_queue_there_is_nothing_to_approve(say: Say) -> None:
 @pytest.mark.usefixtures("failed")
 def test_retrying_takes_up_all_that_was_lost_in_the_order_of_its_needs(say: Say, place: RepoLocation) -> None:
     answer = say("retry")
-    assert str(answer) == "a is running: attempt 2 by shell; with it c\nb is waiting: needs a\nexit 0\n"
+    assert str(answer) == "a is running: attempt 2 by shell; also c\nb is waiting: needs a\nexit 0\n"
     assert statuses(place) == {"a": "", "b": "", "c": "", "d": "done"}
 
 
@@ -254,7 +254,7 @@ def test_retrying_one_task(say: Say, place: RepoLocation) -> None:
 
 @pytest.mark.usefixtures("running")
 def test_where_nothing_was_lost_there_is_nothing_to_retry(say: Say) -> None:
-    told = "Nothing of batch beef has failed, timed out, conflicted or was cancelled.\nexit 0\n"
+    told = "Batch beef has nothing to retry: no task failed, timed out, conflicted or was cancelled.\nexit 0\n"
     assert str(say("retry")) == told
     assert json.loads(say("retry", "--json").out) == {"batchId": "beef", "results": []}
 

@@ -114,7 +114,7 @@ def test_a_dry_run_shows_what_could_go_and_removes_nothing(bench: Bench, say: Sa
     assert answer.code == 0
     assert "batch beef  2 workspaces, " in answer.out
     assert "plait/task-beef-a: the batch branch has it" in answer.out
-    assert "1 of them holds work that is saved first" in answer.out
+    assert "1 of them contains work that is saved first" in answer.out
     assert "plait/batch-beef: it is not merged" in answer.out
     assert len(bench.refs("refs/heads/plait")) == 3
     assert Path(bench.workspaces.path("beef", "b")).is_dir()
@@ -128,7 +128,7 @@ def test_it_removes_what_it_showed_and_tells_how_to_bring_back_what_it_saved(ben
     assert not Path(bench.workspaces.path("beef", "b")).exists()
     assert "saved/beef/b/1" in say("gc", "--list").out
     made = say("gc", "restore", "saved/beef/b/1")
-    assert made.out.startswith("The branch restored-beef-b-1 was made")
+    assert made.out.startswith("Created branch restored-beef-b-1,")
     assert git(bench.top, "show", "restored-beef-b-1:b.txt") == "b"
     assert say("gc", "restore", "saved/beef/b/1", "--as", "mine").code == 0
     assert "There is nothing to remove." in say("gc").out
@@ -180,7 +180,7 @@ def test_forgetting_says_what_stays(bench: Bench, say: Say) -> None:
     git(bench.top, "merge", "-q", "--no-ff", "-m", "merged", "plait/batch-beef")
     answer = say("gc", "--forget", "beef")
     assert answer.code == 0
-    assert "The journal still tells of batch beef: nothing is ever taken out of it." in answer.out
+    assert "The journal still contains batch beef: nothing is ever removed from it." in answer.out
     assert bench.refs("refs/plait") == ["refs/plait/saved/beef/b/1"]
     assert not folder.exists()
     assert "beef" in say("history").out
@@ -196,11 +196,11 @@ def test_forgetting_says_what_stays(bench: Bench, say: Say) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--older", "soon"], "soon is no length of time"),
-        (["--with-unmerged"], "--with-unmerged is about batches that are to be forgotten"),
-        (["--as", "x"], "--as is about restoring"),
-        (["beef"], "gc takes no names, but for what is to be restored"),
-        (["restore"], "gc takes no names, but for what is to be restored"),
+        (["--older", "soon"], "soon is not a duration"),
+        (["--with-unmerged"], "--with-unmerged only works with --forget"),
+        (["--as", "x"], "--as only works with restore"),
+        (["beef"], "gc takes no arguments except restore NAME"),
+        (["restore"], "gc takes no arguments except restore NAME"),
         (["restore", "nobody"], "nothing is saved under the name nobody"),
         (["--forget", "nobody"], "there is no batch nobody"),
     ],
@@ -220,7 +220,7 @@ def test_where_there_is_no_repository_only_papers_are_looked_at(
     writer.exit_attempt("a")
     (tmp_path / ".plait" / "batches" / "cafe" / "tasks").mkdir(parents=True)
     assert ask(capsys, tmp_path, "gc").code == 0
-    assert ask(capsys, tmp_path, "gc", "--list").out == "Nothing is saved here.\n"
+    assert ask(capsys, tmp_path, "gc", "--list").out == "Nothing is saved.\n"
     assert ask(capsys, tmp_path, "gc", "--forget", "cafe").code == 0
     assert not (tmp_path / ".plait" / "batches" / "cafe").exists()
 
@@ -249,7 +249,7 @@ def test_on_a_terminal_it_asks_first(bench: Bench) -> None:
 def test_what_would_be_lost_for_good_is_confirmed_by_name(bench: Bench) -> None:
     for typed, code in (("y", 1), ("beef", 0)):
         shown = terminal(bench, "--forget", "beef", "--with-unmerged")
-        shown.wait_for("Type beef to forget it:")
+        shown.wait_for("Type beef to delete them:")
         shown.type(f"{typed}\n")
         assert shown.wait() == code
         shown.close()

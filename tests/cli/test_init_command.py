@@ -112,7 +112,7 @@ def test_the_last_lines_tell_how_to_go_on(repo: Path) -> None:
     init(repo)
     *_, wrote, agent, then = init.output.splitlines()
     assert wrote == f"Wrote {repo / 'plait.toml'}."
-    assert agent == "No agent is set: install one of them, or name another under [run]."
+    assert agent == "No agent is set: install one, or set agent under [run]."
     assert "`plait plan`" in then
 
 
@@ -199,7 +199,7 @@ def test_from_a_folder_inside_the_file_goes_to_the_top(repo: Path) -> None:
 def test_outside_of_a_repository_it_says_so_and_writes_here(tmp_path: Path) -> None:
     init = Init()
     init(tmp_path)
-    assert f"{tmp_path} is in no git repository" in init.output.splitlines()[0]
+    assert f"{tmp_path} is not in a git repository" in init.output.splitlines()[0]
     assert (tmp_path / "plait.toml").exists()
 
 
@@ -207,7 +207,7 @@ def test_outside_of_a_repository_it_says_so_and_writes_here(tmp_path: Path) -> N
 def test_a_file_that_is_there_stays(repo: Path, old: str) -> None:
     (repo / "plait.toml").write_text(old)
     error = refusal(UserError, lambda: Init()(repo))
-    assert error.message == "there is a plait.toml already"
+    assert error.message == "plait.toml already exists"
     assert "--force" in error.hint
     assert "plait config" in error.hint
     assert (repo / "plait.toml").read_text() == old
@@ -223,7 +223,7 @@ def test_force_replaces_it(repo: Path, old: str) -> None:
 def test_a_link_that_leads_nowhere_is_a_file_that_is_there(repo: Path) -> None:
     (repo / "plait.toml").symlink_to("elsewhere")
     error = refusal(UserError, lambda: Init()(repo))
-    assert error.message == "there is a plait.toml already"
+    assert error.message == "plait.toml already exists"
     assert not (repo / "elsewhere").exists()
 
 

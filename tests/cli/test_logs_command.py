@@ -67,7 +67,7 @@ def tried(place: RepoLocation, writer: JournalWriter) -> None:
 def test_the_newest_attempt_is_shown(say: Say) -> None:
     answer = say("logs", "beef", "a")
     assert (answer.code, answer.out) == (0, "second\nand on\n")
-    assert answer.err == "plait: its verification has a transcript of its own: --step verify\n"
+    assert answer.err == "plait: the verification has its own transcript: --step verify\n"
 
 
 @pytest.mark.usefixtures("tried")
@@ -83,7 +83,7 @@ def test_what_is_not_there_is_told(say: Say) -> None:
     )
     assert say("logs", "a", "--step", "verify", "--attempt", "0").code == 2
     assert say("logs", "a", "--step", "merge").err == (
-        "plait: no attempts are made at a step called merge\n  --step is write or verify.\n"
+        "plait: there is no step called merge\n  --step is write or verify.\n"
     )
 
 
@@ -134,7 +134,7 @@ def test_of_a_tool_that_prints_objects_what_it_said_and_did_is_shown(
     assert "\x1b" not in answer.out
     assert "npm warn: old" in lines
     assert answer.out.endswith(f"\n{last}\n")
-    assert answer.err == "plait: this is what it said and did; --raw shows all that it printed\n"
+    assert answer.err == "plait: this is a summary; --raw shows the complete output\n"
     assert say("logs", "a", "--raw").out == printed
 
 
@@ -271,7 +271,7 @@ def start(project: TempProject, *words: str) -> subprocess.Popen[str]:
 
 def test_following_goes_on_across_attempts_until_the_task_has_ended(project: TempProject) -> None:
     wait = "while [ ! -e go ]; do sleep 0.02; done; rm go"
-    project.task("01-walls", f"echo begun; {wait}; echo on; exit 1", front="retries: 1\n")
+    project.task("01-walls", f"echo begun; {wait}; echo on; exit 1", retries=1)
     assert project.plait("run", "--detach", "--yes").code == 0
     front = start(project, "logs", "01-walls", "-f")
     assert front.stdout is not None
@@ -287,7 +287,7 @@ def test_following_goes_on_across_attempts_until_the_task_has_ended(project: Tem
 
 def test_following_what_has_not_started_says_why_and_waits(project: TempProject) -> None:
     project.task("01-walls", "while [ ! -e go ]; do sleep 0.02; done")
-    project.task("02-paint", "echo painted", front="needs: [01-walls]\n")
+    project.task("02-paint", "echo painted", needs="[01-walls]")
     assert project.plait("run", "--detach", "--yes").code == 0
     front = start(project, "logs", "02", "--follow")
     assert front.stderr is not None

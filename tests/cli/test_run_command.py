@@ -95,7 +95,7 @@ def test_whom_nobody_named_is_the_first_one_found(top: Path, tmp_path: Path, mon
     staff = assign_plan_agents(found(top, "tasks/01-run.md", "tasks/02-plain.md"), ())
     assert staff.settings.agents == ("codex",)
     assert agents(staff) == {"01-run": "shell", "02-plain": None}
-    assert "codex (the first agent found here), shell" in describe_run(staff, planned(staff))
+    assert "codex (first agent found), shell" in describe_run(staff, planned(staff))
 
 
 def test_what_was_tested_with_nobody_is_nobody_s_default(
@@ -157,7 +157,7 @@ def test_each_of_several_agents_must_be_there(top: Path, tmp_path: Path, monkeyp
         ("--agent-command 'a | b'", "--agent-shell"),
         ("--agent-command 'tool {tusk_file}'", "task_file"),
         ("--agent-command x -a claude", "claude, command"),
-        ("--executor ray", "--executor local"),
+        ("--executor ray", "The only executor is local."),
         ("--resume --agent-command x", "--resume"),
         ("--resume -a shell", "--resume"),
         ("--resume -s 02", "--resume"),
@@ -278,20 +278,20 @@ def test_auto_goes_by_the_tasks_that_are_planned_not_by_those_that_are_there(top
 def test_the_terms_say_who_stands_in(top: Path) -> None:
     specs = [AgentSpec(name, program="true") for name in ("claude", "codex")]
     outlook = assign_plan_agents(found(top, "plan.md", run_agent="claude", run_fallback="codex"), specs)
-    assert " · claude (while refused: codex) · " in describe_run(outlook, planned(outlook))
+    assert " · claude (fallback: codex) · " in describe_run(outlook, planned(outlook))
 
 
 def test_the_terms_say_what_really_runs_at_once(top: Path) -> None:
     outlook = assign_plan_agents(found(top, "tasks/01-run.md", run_max_parallel="9"), ())
-    assert "1 task · 9 at once · shell · each in a worktree of its own" in describe_run(outlook, planned(outlook))
+    assert "1 task · 9 at once · shell · each in its own worktree" in describe_run(outlook, planned(outlook))
     queue = assign_plan_agents(found(top, "tasks/01-run.md", run_mode="queue"), ())
     assert "1 task · one at a time, each after approval · shell" in describe_run(queue, planned(queue))
     (top / "plait.toml").write_text("[engine]\nparallel_limit = 3\n")
     outlook = assign_plan_agents(found(top, "tasks/01-run.md", run_max_parallel="9"), ())
     said = describe_run(outlook, planned(outlook))
-    assert "1 task · 3 at once (engine.parallel_limit) · shell · each in a worktree of its own" in said
+    assert "1 task · 3 at once (engine.parallel_limit) · shell · each in its own worktree" in said
     in_place = replace(outlook, settings=replace(outlook.settings, isolation=Isolation.IN_PLACE))
-    assert f"in place: all tasks work in {top} itself" in describe_run(in_place, planned(in_place))
+    assert f"in place: all tasks work in {top} directly" in describe_run(in_place, planned(in_place))
 
 
 def submitted(outlook: PlanPreview, batch: str, state: State) -> None:

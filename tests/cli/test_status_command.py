@@ -302,7 +302,7 @@ def test_what_a_task_has_been_through(say: Say, writer: JournalWriter) -> None:
         "\n"
         "attempts\n"
         "  write-1   shell         1s  task: no luck\n"
-        "            then again: the agent failed: no luck\n"
+        "            retried: the agent failed: no luck\n"
         "  write-2   shell         1s  ok\n"
         "  verify-1  verify        1s  verify: 2 tests failed\n"
         "\n"
@@ -408,7 +408,7 @@ def test_what_a_tool_says_as_it_is_ended_is_not_told(say: Say, writer: JournalWr
     writer.apply(Stop("s", "beef"))
     writer.exit_attempt("a", Category.TASK, "[diagnostic] stop_reason=null")
     told = say("explain", "a").out
-    assert "ended by plait (stop)\n" in told
+    assert "stopped by plait (stop)\n" in told
     assert "diagnostic" not in told.partition("attempts")[2]
 
 
@@ -473,7 +473,7 @@ def test_a_pull_request_is_shown_and_when_it_is_older_than_the_branch(say: Say, 
     merged.batch.head = "fedcba9876543210"
     view = make_batch_view(merged.state, merged.batch)
     assert next(branch_lines_of(view))[0] == (
-        "branch plait/batch-beef at fedcba9876; what was published, 0123456789, is older: plait pr beef"
+        "branch plait/batch-beef at fedcba9876; the published commit 0123456789 is older: plait pr beef"
     )
     assert format_publication(view) == f"older than its branch: {url}"
 

@@ -180,7 +180,7 @@ def test_nothing_is_rotated_for_a_link_that_leads_nowhere(home: Path, capsys: py
     before = capsys.readouterr().out
     with pytest.raises(UserError, match="not the address of a server"):
         token_command(home, as_json=False, rotate=True, link=True, url="elsewhere")
-    with pytest.raises(UserError, match="--url says where a link leads to"):
+    with pytest.raises(UserError, match="--url only works with --link"):
         token_command(home, as_json=False, rotate=True, url="http://localhost")
     token_command(home, as_json=False)
     assert capsys.readouterr().out == before

@@ -131,14 +131,14 @@ def test_listed_and_revoked(top: Path, capsys: OutputCapture) -> None:
     assert {each["value"] for each in repository["commands"]} == {"make test", "make check"}
     assert "no longer trusted: make test  (run.verify)" in ask(capsys, top, "trust", "--revoke").out
     assert ask(capsys, top, "trust", "--json").code == 3
-    assert ask(capsys, top, "trust", "--list").out == "No repository's own commands are trusted.\n"
+    assert ask(capsys, top, "trust", "--list").out == "No repository's commands are trusted.\n"
     assert json.loads(ask(capsys, top, "trust", "--revoke", "--json").out)["revoked"] == []
 
 
 def test_two_of_its_flags_make_no_sense(top: Path, capsys: OutputCapture) -> None:
     answer = ask(capsys, top, "trust", "--yes", "--revoke")
     assert answer.code == 2
-    assert "Say one of them." in answer.err
+    assert "Use one of them." in answer.err
 
 
 def test_nothing_in_a_command_can_hide_or_pretend(top: Path, capsys: OutputCapture) -> None:

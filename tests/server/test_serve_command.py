@@ -74,7 +74,7 @@ def test_where_a_journal_keeps_what_is_printed_there_is_no_link_but_how_to_get_o
     first, second = front.stdout.readline(), front.stdout.readline()
     url = first.split()[-1]
     assert first == f"plait serves {project.top} at {url}\n"
-    assert second == f"  A link that logs a browser in: plait token --link --url {url}\n"
+    assert second == f"  For a login link: plait token --link --url {url}\n"
     os.kill(front.pid, signal.SIGTERM)
     out, err = front.communicate(timeout=60)
     assert (front.returncode, out, err) == (0, "", "")

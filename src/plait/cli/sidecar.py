@@ -59,7 +59,7 @@ def _wait_until_ready(server: subprocess.Popen[bytes], errors: IO[bytes]) -> dic
     """What the server announces when it is ready, or why it did not start."""
     assert server.stdout is not None
     if not select.select([server.stdout], [], [], SIDECAR_START_TIMEOUT_SECONDS)[0]:
-        return "its server does not answer"
+        return "the server does not answer"
     line = server.stdout.readline()
     if line.endswith(b"\n"):
         announcement: dict[str, str] = json.loads(line)
@@ -67,7 +67,7 @@ def _wait_until_ready(server: subprocess.Popen[bytes], errors: IO[bytes]) -> dic
     server.wait()
     errors.seek(0)
     message = " ".join(errors.read(4096).decode(errors="replace").split()).removeprefix("plait: ")
-    return message or "its server ended at once"
+    return message or "the server ended immediately"
 
 
 def _print_address(answer: dict[str, str] | str, *, as_json: bool) -> None:
@@ -82,10 +82,10 @@ def _print_address(answer: dict[str, str] | str, *, as_json: bool) -> None:
 
 
 def _format_address(answer: dict[str, str]) -> list[str]:
-    where = f"The page is at {answer['url']} for as long as this runs; plait serve keeps it."
+    where = f"The page is at {answer['url']} while this command runs; plait serve keeps it running."
     if is_output_logged():
-        return [where, f"  A link that logs a browser in: plait token --link --url {answer['url']}"]
-    return [where, "  Open this link to log in, once and within ten minutes:", f"  {answer['link']}"]
+        return [where, f"  For a login link: plait token --link --url {answer['url']}"]
+    return [where, "  Log in with this link, once and within ten minutes:", f"  {answer['link']}"]
 
 
 def _stop_server(server: subprocess.Popen[bytes]) -> None:

@@ -154,7 +154,7 @@ def stopped() -> Picture:
     return Picture(
         script,
         {second: "tidying up"},
-        notice="stopping: agents are asked to end; Ctrl+C again to end them at once",
+        notice="stopping the agents; press Ctrl+C again to stop them immediately",
     )
 
 

@@ -47,7 +47,7 @@ def test_a_course_of_events() -> None:
     assert lines(script) == [
         "00:16:41  batch 7f3a  created: 2 tasks, parallel",
         "00:16:41  03-split    started (shell, attempt 1)",
-        "00:16:42  plait       an engine is at work (pid 42)",
+        "00:16:42  plait       engine running (pid 42)",
         "00:16:43  03-split    Phase 1: Read",
         "00:16:44  03-split    retrying at 00:16:55: the agent failed: 1 test failed",
         "00:16:55  03-split    started (shell, attempt 2)",
@@ -79,7 +79,7 @@ def test_limits_and_pauses() -> None:
     assert [line[10:] for line in lines(script)[2:]] == [
         "plait       anthropic is unavailable until 00:17:42: the provider refused",
         "plait       nothing new starts: no disk",
-        "plait       the machine accepts work again",
+        "plait       the machine is available again",
         "batch 7f3a  paused by request",
         "batch 7f3a  paused: stopped by request",
         "03-split    interrupted: stopped by request",
@@ -110,7 +110,7 @@ def test_what_conflicts_is_told_with_its_files_and_the_way_to_its_change() -> No
     assert [line[10:] for line in lines(script)[3:]] == [
         "03-split    would conflict with 04 in a.py, b.py",
         "03-split    would conflict with the batch branch in a.py",
-        "03-split    would not conflict with the batch branch any more",
+        "03-split    no longer conflicts with the batch branch",
         "04          conflicted: its change conflicts with what was merged before: a.py, b.py · plait diff 7f3a 04",
     ]
 
@@ -152,7 +152,7 @@ GATE = {"gate": 2, "commit": "0123456789abcdef", "merges": 3}
     ("more", "said"),
     [
         ({}, "gate 2: make, on 0123456789 (3 merges)"),
-        ({"merges": 0}, "gate 2: make, on 0123456789 (the base, without any merge)"),
+        ({"merges": 0}, "gate 2: make, on 0123456789 (the base, without merges)"),
     ],
 )
 def test_a_gate_is_told_with_what_it_runs_on(more: dict[str, object], said: str) -> None:

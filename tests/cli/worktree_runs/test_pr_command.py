@@ -51,7 +51,7 @@ def test_a_text_from_the_standard_input(project: TempProject, remote: LocalForge
         (("--title", "two\nlines"), "the title must be one line of text"),
         (("--title", "x" * 256), "a title has at most 255 characters"),
         (("--body-file", "none.md"), "none.md can't be read: No such file or directory"),
-        (("--body-file", "latin.md"), "latin.md is no text in UTF-8"),
+        (("--body-file", "latin.md"), "latin.md is not UTF-8 text"),
     ],
 )
 def test_what_can_not_be_said_is_told_and_nothing_is_published(

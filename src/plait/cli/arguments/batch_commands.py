@@ -239,7 +239,7 @@ def gc(
         typer.Argument(metavar="[restore NAME]", help="Create a branch from saved work with this name."),
     ] = None,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", "-n", help="Show what would be removed, and remove nothing.")
+        bool, typer.Option("--dry-run", "-n", help="Show what would be removed without removing it.")
     ] = False,
     older: Annotated[
         str | None,

@@ -19,7 +19,9 @@ Flags = dict[str, object]
 
 Sources = Annotated[
     list[str] | None,
-    typer.Argument(metavar="[SOURCE...]", help="Folders, files or globs; none: those of plait.toml, else those found."),
+    typer.Argument(
+        metavar="[SOURCE...]", help="Folders, files or globs. Default: those in plait.toml, else those found."
+    ),
 ]
 
 Select = Annotated[
@@ -32,29 +34,29 @@ Select = Annotated[
     ),
 ]
 
-WithNeeds = Annotated[bool, typer.Option("--with-needs", help="Pull in what the selected tasks need.")]
+WithNeeds = Annotated[bool, typer.Option("--with-needs", help="Also select what the selected tasks need.")]
 
-IgnoreNeeds = Annotated[bool, typer.Option("--ignore-needs", help="Go without needs that are not selected.")]
+IgnoreNeeds = Annotated[bool, typer.Option("--ignore-needs", help="Ignore dependencies that are not selected.")]
 
-Resume = Annotated[bool, typer.Option("--resume", help="Take up tasks that an earlier run began and did not end.")]
+Resume = Annotated[bool, typer.Option("--resume", help="Include tasks that an earlier run started but did not finish.")]
 
 Contest = Annotated[
     str | None,
     typer.Option(
-        "--contest", metavar="NAME,...", help="Every task by each of these agents: the best result is merged."
+        "--contest", metavar="NAME,...", help="Run each task with each of these agents and merge the best result."
     ),
 ]
 
 Times = Annotated[
-    int, typer.Option("--times", "-n", metavar="N", help="Every task so often by each agent, as a contest.")
+    int, typer.Option("--times", "-n", metavar="N", help="Run each task N times per agent and keep the best.")
 ]
 
 Repo = Annotated[
     str | None,
-    typer.Option("--repo", metavar="URL", help="Work on another repository, from a mirror that plait keeps."),
+    typer.Option("--repo", metavar="URL", help="Work on another repository, which plait mirrors."),
 ]
 
-Pr = Annotated[bool | None, typer.Option("--pr/--no-pr", help="Push the result and open a pull request; or do not.")]
+Pr = Annotated[bool | None, typer.Option("--pr/--no-pr", help="Push the result and open a pull request, or don't.")]
 
 Draft = Annotated[bool, typer.Option("--draft", help="Open the pull request as a draft.")]
 
@@ -62,27 +64,29 @@ Push = Annotated[bool, typer.Option("--push", help="Push the result, without a p
 
 Title = Annotated[
     str | None,
-    typer.Option("--title", metavar="TEXT", help="The pull request's title, now and from now on."),
+    typer.Option("--title", metavar="TEXT", help="Title of the pull request, kept in later updates."),
 ]
 
 BodyFile = Annotated[
     str | None,
-    typer.Option("--body-file", metavar="FILE", help="Its text, in markdown; - reads the standard input."),
+    typer.Option(
+        "--body-file", metavar="FILE", help="Description of the pull request in Markdown; - reads standard input."
+    ),
 ]
 
 Executor = Annotated[str, typer.Option("--executor", metavar="local", help="Where attempts run.")]
 
-ResumeBatch = Annotated[bool, typer.Option("--resume", help="Go on with the newest unfinished batch of these sources.")]
+ResumeBatch = Annotated[bool, typer.Option("--resume", help="Continue the newest unfinished batch of these sources.")]
 
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Show the plan, and start nothing.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Show the plan without starting anything.")]
 
-Detach = Annotated[bool, typer.Option("--detach", help="Start it, and leave it to itself.")]
+Detach = Annotated[bool, typer.Option("--detach", help="Run in the background.")]
 
-Web = Annotated[bool, typer.Option("--web", help="Serve the page meanwhile, and print a link to it.")]
+Web = Annotated[bool, typer.Option("--web", help="Serve the web page while the batch runs, and print its link.")]
 
-Yes = Annotated[bool, typer.Option("--yes", "-y", "--autonomous", help="Ask nothing.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", "--autonomous", help="Don't prompt.")]
 
-Json = Annotated[bool, typer.Option("--json", help="Answer in JSON.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 def takes_settings(*patterns: str) -> Callable[[Callable[..., None]], Callable[..., None]]:

@@ -37,7 +37,7 @@ def plan(
     from plait.sources.planning import PlanOptions
 
     if shape not in set(PlanFormat):
-        raise UserError(f"there is no shape called {shape}", hint=f"--format is one of {', '.join(PlanFormat)}.")
+        raise UserError(f"there is no format called {shape}", hint=f"--format is one of {', '.join(PlanFormat)}.")
     wish = PlanOptions(select, with_needs, ignore_needs, resume)
     chosen = PlanFormat.JSON if json else PlanFormat(shape)
     raise typer.Exit(plan_command(context.obj, sources or (), wish, flags, chosen, prompt))

@@ -65,10 +65,10 @@ def demo_command() -> int:
     top = Path(tempfile.mkdtemp(prefix="plait-demo-")).resolve() / "site"
     make_site(top)
     page = Page()
-    page.add_line(("A small web site, built by ten tasks, for real: no keys, no network.", "bold"))
-    page.add_line("Each works in a worktree of its own; what is good is merged into one branch, which is pushed.")
+    page.add_line(("A small web site, built by ten real tasks: no keys, no network.", "bold"))
+    page.add_line("Each task works in its own worktree; good results are merged into one branch, which is pushed.")
     page.add_line(
-        "One fails at first and is tried again, one fails for good and blocks another, two share a file, and two change "
+        "One fails at first and is retried, one fails for good and blocks another, two share a file, and two change "
         "the same line."
     )
     page.add_line()
@@ -119,7 +119,7 @@ def _git(top: Path, words: list[str], names: dict[str, str]) -> None:
             check=False,
         )
     except FileNotFoundError:
-        raise WorldError("there is no git here", hint="Install git: plait works in repositories.") from None
+        raise WorldError("git is not installed", hint="Install git 2.38 or newer.") from None
     if made.returncode:
         raise WorldError(f"git {words[0]} failed in {top}: {made.stderr.strip()}")
 
@@ -141,17 +141,17 @@ def _print_next_steps(top: Path, batch: BatchState) -> None:
     for command, why in (
         (f"git -C {shlex.quote(str(top))} log --oneline --graph {batch.branch}", "what was merged"),
         (f"{plait} diff {batch.id} 02-colours", "what one task changed"),
-        (f"{plait} drop {batch.id} 02-colours", "take it out of the branch again"),
-        (f"{plait} logs {batch.id} 06-translation", "what it said before it failed"),
+        (f"{plait} drop {batch.id} 02-colours", "remove it from the branch"),
+        (f"{plait} logs {batch.id} 06-translation", "its output before it failed"),
         (f"{plait} explain {batch.id} 07-language-menu", "why it did not run"),
-        (f"echo hello > {shlex.quote(str(top / 'dictionary.txt'))}", "give it what it lacks …"),
-        (f"{plait} retry {batch.id} 06-translation", "… and both run again and are merged"),
+        (f"echo hello > {shlex.quote(str(top / 'dictionary.txt'))}", "provide what it needs …"),
+        (f"{plait} retry {batch.id} 06-translation", "… and retry: both tasks run and are merged"),
     ):
         page.add_line((f"  # {why}", "dim"))
         page.add_line(f"  {command}")
     page.add_line()
-    page.add_line(f"The checkout in {top} is as it was: all of it is on {batch.branch}.")
-    page.add_line(f"Delete {top.parent} when you have seen enough.")
+    page.add_line(f"The checkout in {top} is unchanged: all results are on {batch.branch}.")
+    page.add_line(f"Delete {top.parent} when you are done.")
     page.show()
 
 

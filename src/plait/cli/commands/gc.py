@@ -59,7 +59,7 @@ def gc_command(where: Path, words: Sequence[str], arguments: GcArguments) -> int
     if words:
         return _restore(place, words, arguments)
     if arguments.branch is not None:
-        raise UserError("--as is about restoring", hint="plait gc restore NAME --as BRANCH")
+        raise UserError("--as only works with restore", hint="plait gc restore NAME --as BRANCH")
     if arguments.listing:
         return _print_saved(place, arguments)
     with open_session(place) as session:
@@ -72,9 +72,9 @@ def gc_command(where: Path, words: Sequence[str], arguments: GcArguments) -> int
 def _parse_request(session: Session, facts: GcFacts, arguments: GcArguments) -> GcOptions:
     older = None if arguments.older is None else parse_duration_setting(arguments.older)
     if arguments.older is not None and older is None:
-        raise UserError(f"{arguments.older} is no length of time", hint="--older 14d, --older 12h")
+        raise UserError(f"{arguments.older} is not a duration", hint="--older 14d, --older 12h")
     if arguments.unmerged and not arguments.forget:
-        raise UserError("--with-unmerged is about batches that are to be forgotten", hint="plait gc --forget BATCH")
+        raise UserError("--with-unmerged only works with --forget", hint="plait gc --forget BATCH")
     state = session.preview_state()
     forget = frozenset(find_batch_to_forget(state, facts, word) for word in arguments.forget)
     return GcOptions(older, forget, arguments.unmerged, arguments.lost)
@@ -117,17 +117,17 @@ def _print_saved(place: RepoLocation, arguments: GcArguments) -> int:
 
 def _restore(place: RepoLocation, words: Sequence[str], arguments: GcArguments) -> int:
     if len(words) != 2 or words[0] != RESTORE:  # the word and a name
-        raise UserError("gc takes no names, but for what is to be restored", hint="plait gc restore NAME")
+        raise UserError("gc takes no arguments except restore NAME", hint="plait gc restore NAME")
     if not place.repository:
-        raise UserError(f"{place.top} is no repository: nothing is saved in it")
+        raise UserError(f"{place.top} is not a repository, so nothing is saved in it")
     with open_session(place) as session:
         known = collect_names(session.preview_state())
     made = restore_branch(open_repository_git(place), known, words[1], arguments.branch)
     if arguments.as_json:
         print_json({"branch": made.branch, "commit": made.commit, "made": made.made})
     else:
-        how = "was made" if made.made else "is there already"
-        print_line(f"The branch {made.branch} {how}, at {made.commit[:12]}: git switch {made.branch}")
+        what = f"Created branch {made.branch}" if made.made else f"Branch {made.branch} already exists"
+        print_line(f"{what}, at {made.commit[:12]}: git switch {made.branch}")
     return OK
 
 
@@ -143,7 +143,7 @@ def _confirm(plan: GcPlan, request: GcOptions) -> bool:
 
 def _confirm_by_name(batch: str, unrecoverable: Sequence[Removal]) -> bool:
     many = sum(isinstance(item.item, RefItem) and item.item.batch == batch for item in unrecoverable)
-    question = f"{many} results of batch {batch} were never merged, and can't be brought back by plait. Type {batch} to forget it: "
+    question = f"{many} results of batch {batch} were never merged and can't be restored by plait. Type {batch} to delete them: "
     return not many or prompt_line(question) == batch
 
 
@@ -202,21 +202,21 @@ def print_cleanup(plan: GcPlan) -> None:
     if not plan.removals:
         page.add_line("There is nothing to remove.")
     else:
-        page.add_line(("can go", "bold"))
+        page.add_line(("can be removed", "bold"))
         _add_groups(page, plan.removals)
         total = sum(get_size(item.item) for item in plan.removals)
-        page.add_line(f"  {format_size(total)} in all")
+        page.add_line(f"  {format_size(total)} in total")
         saves = sum(item.save for item in plan.removals)
         if saves:
             page.add_line(
                 (
-                    f"  {_pluralize(saves, 'of them holds', 'of them hold')} work that is saved first: plait gc --list",
+                    f"  {_pluralize(saves, 'of them contains', 'of them contain')} work that is saved first: plait gc --list",
                     "dim",
                 )
             )
     if plan.kept:
         page.add_line()
-        page.add_line(("stays", "bold"))
+        page.add_line(("kept", "bold"))
         _add_groups(page, plan.kept)
     page.show()
 
@@ -248,29 +248,29 @@ def print_removed(outcomes: Sequence[Removal | KeptItem], newly_saved: Sequence[
     page = Page()
     gone = [each for each in outcomes if isinstance(each, Removal)]
     freed = sum(get_size(item.item) for item in gone)
-    page.add_line((f"Removed {_pluralize(len(gone), 'thing')}, {format_size(freed)}.", "bold"))
+    page.add_line((f"Removed {_pluralize(len(gone), 'item')}, {format_size(freed)}.", "bold"))
     for each in outcomes:
         if isinstance(each, KeptItem):
-            page.add_line(("  stays ", "yellow"), f"{describe_kind(each.item)} {get_name(each.item)}: {each.why}")
+            page.add_line(("  kept ", "yellow"), f"{describe_kind(each.item)} {get_name(each.item)}: {each.why}")
         elif isinstance(each.item, RefItem) and not each.item.elsewhere:
             page.add_line(f"  {each.item.name} was {each.item.tip}; git keeps that commit for a while")
     for each_name in newly_saved:
         page.add_line(f"  saved {each_name}: plait gc restore {each_name}")
     for each_batch in forgotten:
-        page.add_line((f"  The journal still tells of batch {each_batch}: nothing is ever taken out of it.", "dim"))
+        page.add_line((f"  The journal still contains batch {each_batch}: nothing is ever removed from it.", "dim"))
     page.show()
 
 
 def print_saved(found: Sequence[SavedCommit]) -> None:
     page = Page()
     if not found:
-        page.add_line("Nothing is saved here.")
+        page.add_line("Nothing is saved.")
     width = max((len(each.name) for each in found), default=0)
     for each in found:
         page.add_line(each.name.ljust(width), (f"  {each.commit[:12]}  {format_date(each.at)}  {each.subject}", "dim"))
     if found:
         page.add_line()
-        page.add_line("plait gc restore NAME makes a branch of one.")
+        page.add_line("Create a branch from one: plait gc restore NAME")
     page.show()
 
 

@@ -29,14 +29,14 @@ if TYPE_CHECKING:
 
 
 _HINT_BY_ERRNO = {
-    errno.ENOSPC: "Make room on the disk, then run `plait init` again.",
-    errno.EDQUOT: "Make room in your quota, then run `plait init` again.",
-    errno.EROFS: "The file system can be read only.",
+    errno.ENOSPC: "Free some disk space, then run `plait init` again.",
+    errno.EDQUOT: "Free some of your quota, then run `plait init` again.",
+    errno.EROFS: "The file system is read-only.",
     errno.EISDIR: "Move the folder of that name away.",
 }
 
 
-_PERMISSION_HINT = "See who may write there: ls -ld ."
+_PERMISSION_HINT = "Check the permissions: ls -ld ."
 
 
 def init_command(  # noqa: PLR0913 - the command's options, and what tests replace
@@ -73,17 +73,17 @@ def _check_not_configured(top: Path, *, force: bool) -> None:
     """Settings in pyproject.toml rule out a plait.toml, even with --force."""
     if has_settings_in_pyproject(top):
         raise UserError(
-            f"{PYPROJECT} has settings already, under [tool.plait]",
+            f"{PYPROJECT} already has settings, under [tool.plait]",
             hint=f"`plait config` shows them. For a {PLAIT_TOML} instead, delete that table first.",
         )
     if not force and os.path.lexists(top / PLAIT_TOML):
-        raise _make_exists_error(f"there is a {PLAIT_TOML} already")
+        raise _make_exists_error(f"{PLAIT_TOML} already exists")
 
 
 def _make_exists_error(message: str) -> UserError:
     return UserError(
         message,
-        hint="`plait config` shows what is in force; `plait init --force` writes a new file in its place.",
+        hint="`plait config` shows the settings in effect; `plait init --force` overwrites the file.",
     )
 
 
@@ -167,7 +167,7 @@ def ask_choice(ask: Prompt, out: Console, place: RepoLocation, found: RepoScan) 
     """Keep, other or none, for each of the three."""
     first = suggest_choice(found)
     print_line(out)
-    print_line(out, "Return keeps what is in brackets; type something else instead, or none.")
+    print_line(out, "Press Return to keep the value in brackets, or type another one, or none.")
 
     def sources(said: str) -> tuple[str, ...]:
         names = tuple(filter(None, map(str.strip, said.split(","))))
@@ -222,7 +222,7 @@ def print_findings(out: Console, place: RepoLocation, found: RepoScan) -> None:
     if not place.repository:
         print_line(
             out,
-            f"{quote_unprintable(str(place.top))} is in no git repository: {PLAIT_TOML} goes into this folder.",
+            f"{quote_unprintable(str(place.top))} is not in a git repository: {PLAIT_TOML} is written to this folder.",
             "yellow",
         )
     rows = [*_source_rows(found), _agent_row(found), _verify_row(found)]
@@ -236,7 +236,7 @@ def _source_rows(found: RepoScan) -> Iterator[tuple[str, str, str]]:
         yield (
             "sources",
             "none found",
-            "a folder tasks/ with a markdown file for each task will do, or a TODO.md",
+            "add a folder tasks/ with one Markdown file per task, or a TODO.md",
         )
     for place, seen in enumerate(found.sources):
         yield "" if place else "sources", quote_unprintable(seen.path), _describe_source(seen)
@@ -264,7 +264,7 @@ def _agent_row(found: RepoScan) -> tuple[str, str, str]:
 
 def _verify_row(found: RepoScan) -> tuple[str, str, str]:
     if found.verify is None:
-        return "verify", "none found", "no file here tells how the tests are run"
+        return "verify", "none found", "found no file that says how to run the tests"
     return "verify", found.verify.command, found.verify.why
 
 
@@ -272,6 +272,6 @@ def print_next_steps(out: Console, place: RepoLocation, *, sources: bool, agent:
     print_line(out)
     print_line(out, f"Wrote {quote_unprintable(str(place.top / PLAIT_TOML))}.")
     if not agent:
-        print_line(out, "No agent is set: install one of them, or name another under [run].")
-    first = "" if sources else "write down some tasks, or name their source under [sources]; then "
+        print_line(out, "No agent is set: install one, or set agent under [run].")
+    first = "" if sources else "write some tasks, or set paths under [sources]; then "
     print_line(out, f"Next: {first}`plait plan` shows what would run, in which order, and why.")

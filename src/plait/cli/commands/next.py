@@ -83,7 +83,7 @@ def _print_waiting(plan: Plan, wanted: Collection[str]) -> None:
     inside = {task.id for task in plan.tasks}
     for task in [task for task in plan.tasks if task.id in wanted][:MAX_NAMES]:
         needs = dict.fromkeys(need.on for need in task.needs if need.on in inside)
-        phase = f"phase {task.phase} to open" if task.phase else "a file that another task holds"
+        phase = f"phase {task.phase} to open" if task.phase else "a file that another task uses"
         page.add_line(f"{task.id} waits for {', '.join(needs) or phase}.")
     page.show()
 

@@ -21,7 +21,7 @@ def notify_command(where: Path, *, test: bool, as_json: bool) -> int:
     if test and not has_receivers(config):
         raise UserError(
             "no notifications are configured: neither notify.urls nor notify.webhook is set",
-            hint=f"They belong under [notify] in {find_user_file()}.",
+            hint=f"Set one of them under [notify] in {find_user_file()}.",
         )
     tried = (
         send_test_message(find_repo(where), config)
@@ -62,5 +62,5 @@ def _print_addressees(config: Config, tried: list[DeliveryResult], *, test: bool
         page.add_line(f"No notifications configured: set notify.urls or notify.webhook in {find_user_file()}.")
     elif not test:
         page.add_line((f"notifies on {', '.join(kind.value for kind in config.notify.on) or 'nothing'}", "dim"))
-        page.add_line(("`plait notify --test` sends a message to see whether it arrives", "dim"))
+        page.add_line(("send a test message: plait notify --test", "dim"))
     page.show()

@@ -44,13 +44,13 @@ def pr_command(
 ) -> int:
     body = _read_body(where, arguments.body_file) if arguments.body_file is not None else None
     if arguments.title is not None and not arguments.title.strip():
-        raise UserError("the title is blank", hint="Without --title, it stays as it is.")
+        raise UserError("the title is blank", hint="Leave --title out to keep the current one.")
     with open_session(find_repo(where)) as session:
         target = find_batch_and_tasks(session.preview_state(), names)
         if target.tasks:
             raise UserError(
-                "a pull request is about a whole batch",
-                hint=f"plait pr {target.batch.id}; plait drop takes single tasks out of it.",
+                "a pull request contains a whole batch",
+                hint=f"plait pr {target.batch.id}; plait drop removes single tasks from it.",
             )
         view = make_batch_view(session.preview_state(), target.batch)
         title, body = check_pull_request_text(session.place, view, arguments.title, body)
@@ -70,7 +70,7 @@ def _read_body(where: Path, name: str) -> str:
     except OSError as error:
         raise UserError(f"{replace_control_chars(name)} can't be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
-        raise UserError(f"{replace_control_chars(name)} is no text in UTF-8") from error
+        raise UserError(f"{replace_control_chars(name)} is not UTF-8 text") from error
 
 
 def _publish(session: Session, request: Ship, *, as_json: bool) -> int:
@@ -94,7 +94,7 @@ def _get_pending_reason(session: Session, request: Ship) -> str:
     """What the request waits for; empty if it is finished."""
     batch = session.state.batches[request.batch]
     if request.id in session.state.unanswered or request.id in {each.id for each in session.list_pending()}:
-        return "request saved, but no engine has taken it yet; check `plait status`"
+        return "request saved, but no engine has picked it up yet; check `plait status`"
     if batch.requested_publish is not None or batch.publishing is not None:
         return "still publishing; check `plait status`"
     return ""
@@ -109,7 +109,7 @@ def _print_published(view: BatchView, *, as_json: bool) -> None:
         print_json({"batchId": view.id, "branch": view.branch, "commit": view.shipped, "prUrl": view.pr_url or None})
         return
     page = Page()
-    page.add_line(f"{view.branch} is pushed, at {view.shipped[:10]}.")
+    page.add_line(f"Pushed {view.branch} at {view.shipped[:10]}.")
     if view.pr_url:
         page.add_line(f"Pull request: {view.pr_url}")
     page.show()

@@ -172,7 +172,7 @@ def use_mirror(options: RunOptions) -> RunOptions:
         )
     found = mirror(options.repo, base=str(options.flags.get(_BASE_KEY) or ""), on_progress=print_notice)
     where = found.place.top
-    print_notice(f"{found.name} is mirrored; look at its batches with: plait -C {where} status")
+    print_notice(f"Mirrored {found.name}; to see its batches: plait -C {where} status")
     # The checkout is the base.
     flags = {name: value for name, value in options.flags.items() if name != _BASE_KEY}
     names = tuple(_resolve_source(word, where) for word in options.source_names)

@@ -81,8 +81,8 @@ def report_detached(options: RunOptions, batch: str) -> int:
         return OK
     page = Page()
     page.add_line(f"Batch {batch} runs in the background.")
-    page.add_line((f"  plait status {batch}   how far it is", "dim"))
-    page.add_line((f"  {_format_resume_command(options)}   watch it", "dim"))
+    page.add_line((f"  plait status {batch}   shows its progress", "dim"))
+    page.add_line((f"  {_format_resume_command(options)}   watches it", "dim"))
     page.show()
     return OK
 
@@ -155,12 +155,12 @@ def _report_result(options: RunOptions, result: FollowResult, view: BatchView, s
         case FollowResult.ENDED:
             return get_batch_exit_code(view)
         case FollowResult.STOPPED:
-            print_notice(f"Stopped. Resume it: {_format_resume_command(options)}")
+            print_notice(f"Stopped. To resume: {_format_resume_command(options)}")
             return INTERRUPTED
         case FollowResult.NEEDS_PERSON:
             return NEEDS_PERSON
         case FollowResult.DETACHED:
-            print_notice(f"Batch {view.id} continues in the background. Watch it: {_format_resume_command(options)}")
+            print_notice(f"Batch {view.id} continues in the background. To watch it: {_format_resume_command(options)}")
             return OK if signals.exit_signal is None else 128 + signals.exit_signal
         case _:
             assert_never(result)
@@ -177,7 +177,7 @@ def _report_lost_output(options: RunOptions, batch: str, error: OSError) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     if not isinstance(error, BrokenPipeError):
         print_notice(f"plait: {describe_os_error(error)}")
-    print_notice(f"Batch {batch} continues in the background. Watch it: {_format_resume_command(options)}")
+    print_notice(f"Batch {batch} continues in the background. To watch it: {_format_resume_command(options)}")
     return 128 + SIGPIPE if isinstance(error, BrokenPipeError) else FAILED
 
 
@@ -186,8 +186,8 @@ MIN_READ_INTERVAL_SECONDS = 0.05  # between two reads of the journal
 WRITE_BACK_TIMEOUT_SECONDS = 3.0  # for the statuses in the sources
 HEALTH_CHECK_SECONDS = 1.0  # between two checks of the engine
 
-_STOPPING_NOTICE = "stopping: agents are asked to end; Ctrl+C again to end them at once"
-_STOPPING_NOW_NOTICE = "stopping at once"
+_STOPPING_NOTICE = "stopping the agents; press Ctrl+C again to stop them immediately"
+_STOPPING_NOW_NOTICE = "stopping immediately"
 
 
 class FollowResult(Enum):

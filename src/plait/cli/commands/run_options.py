@@ -47,13 +47,13 @@ class RunOptions:
         self._check_contest()
         if self.web and self.detach:
             raise UserError(
-                "--web serves the page for as long as the batch is watched, and --detach leaves it to itself",
-                hint="Leave one of them out; plait serve serves the page for good.",
+                "--web serves the page while the batch is watched, so it can't be used with --detach",
+                hint="Leave one of them out, or run plait serve.",
             )
         if self.executor != LOCAL_EXECUTOR:
             raise UserError(
-                f"there is no executor called {self.executor} yet",
-                hint="Attempts run here: --executor local.",
+                f"there is no executor called {self.executor}",
+                hint="The only executor is local.",
             )
 
     def check_resume(self) -> None:
@@ -67,16 +67,16 @@ class RunOptions:
 
     def _check_contest(self) -> None:
         if self.times < 1:
-            raise UserError(f"-n {self.times}: a task is tried once at least", hint="Say -n 2, or more.")
+            raise UserError(f"-n must be at least 1, not {self.times}", hint="Use -n 2 or more for a contest.")
         judging_flags = [flag for flag in ("run.judge", "run.score") if flag in self.flags]
         if judging_flags and not self.contest:
             raise UserError(
-                f"--{judging_flags[0].removeprefix('run.')} decides a contest, and none is asked for",
-                hint="Say who is in it: --contest claude,codex, or -n 2.",
+                f"--{judging_flags[0].removeprefix('run.')} only works in a contest",
+                hint="Start one with --contest claude,codex or -n 2.",
             )
         if self.resume and self.contest:
             raise UserError(
-                "--resume continues a batch as it was submitted: contests are part of it, or are not",
+                "--resume continues a batch as it was submitted, so it takes no contest options",
                 hint="Leave --contest and -n out; or run a new batch.",
             )
 
@@ -86,7 +86,7 @@ def choose_agents(contest: str | None, agent: object) -> object:
     if contest is not None and agent is not None:
         raise UserError(
             "--contest and --agent both name the agents",
-            hint="Say --contest for a contest between them, --agent to share the tasks out.",
+            hint="Use --contest for a contest between them, or --agent to share the tasks.",
         )
     return contest if contest is not None else agent
 
@@ -94,7 +94,7 @@ def choose_agents(contest: str | None, agent: object) -> object:
 def choose_publish_mode(*, pr: bool | None, draft: bool, push: bool) -> str | None:
     """The value of pr.when_done that the flags ask for; None: no flag."""
     if pr is False and (draft or push):
-        raise UserError("--no-pr goes with neither --draft nor --push", hint="Leave one of them out.")
+        raise UserError("--no-pr contradicts --draft and --push", hint="Leave one of them out.")
     if push and (pr or draft):
         raise UserError("--push pushes without a pull request", hint="--pr pushes too: leave --push out.")
     if pr is False:
@@ -123,7 +123,7 @@ def describe_run(found: PlanPreview, plan: Plan) -> str:
     agents.update(settings.agents if any(task.agent is None for task in tasks) else ())
     named = ", ".join([*_describe_contest(found, plan), *(_describe_agent(found, name) for name in sorted(agents))])
     if settings.fallback and len(tasks) == len(plan.tasks):  # contests have no fallback
-        named = f"{named} (while refused: {', '.join(settings.fallback)})"
+        named = f"{named} (fallback: {', '.join(settings.fallback)})"
     return f"{pluralize(len(tasks), 'task')} · {_describe_parallelism(found)} · {named} · {_describe_isolation(found)}"
 
 
@@ -138,14 +138,14 @@ def _describe_contest(found: PlanPreview, plan: Plan) -> list[str]:
 def _describe_agent(found: PlanPreview, name: str) -> str:
     """The agent's name, marked if it was detected rather than configured."""
     chosen = not found.survey.config.default_agents and name in found.settings.agents and name != SHELL_AGENT
-    return f"{name} (the first agent found here)" if chosen else name
+    return f"{name} (first agent found)" if chosen else name
 
 
 def _describe_isolation(found: PlanPreview) -> str:
     if found.settings.isolation is Isolation.WORKTREE:
         base = found.survey.config.run.base
-        return f"each in a worktree of its own, from {base}" if base else "each in a worktree of its own"
-    return f"in place: all tasks work in {found.survey.place.top} itself, without worktrees"
+        return f"each in its own worktree, from {base}" if base else "each in its own worktree"
+    return f"in place: all tasks work in {found.survey.place.top} directly, without worktrees"
 
 
 def _describe_parallelism(found: PlanPreview) -> str:

@@ -65,7 +65,7 @@ def _resume_and_follow(
         return NEEDS_PERSON
     if options.detach:
         return report_detached(options, batch.id)
-    headline = f"batch {batch.id} · {batch.unfinished_count} of {len(batch.tasks)} tasks to go"
+    headline = f"batch {batch.id} · {batch.unfinished_count} of {len(batch.tasks)} tasks left"
     followed = FollowedBatch(batch.id, headline, _load_agents(session, batch.id), seen.config.notify.bell)
     return follow_batch(options, session, followed, signals)
 
@@ -99,7 +99,7 @@ def _wait_until_taken(session: Session, name: str) -> BatchState:
     deadline = time.monotonic() + _TAKE_TIMEOUT_SECONDS
     while name not in session.state.batches:
         if time.monotonic() > deadline:
-            raise WorldError(f"batch {name} is accepted, but no engine has taken it")
+            raise WorldError(f"batch {name} was submitted, but no engine has picked it up")
         session.ensure_engine()
         session.wait(_POLL_SECONDS)
         session.refresh()

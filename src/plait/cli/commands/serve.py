@@ -51,7 +51,7 @@ def _make_server_options(where: Path, arguments: ServeArguments) -> ServeOptions
     from plait.server.serve import ServeOptions as Options
 
     if arguments.keyfile is not None and arguments.certfile is None:
-        raise UserError("--keyfile is the key of a certificate", hint="Name that too: --certfile FILE.")
+        raise UserError("--keyfile needs a certificate", hint="Name it with --certfile FILE.")
     tls = None if arguments.certfile is None else TlsFiles(arguments.certfile, arguments.keyfile)
     return Options(where, arguments.host.strip("[]"), arguments.port, tls, arguments.names, arguments.rotate)
 
@@ -72,16 +72,16 @@ def _announce(ready: ServerInfo, arguments: ServeArguments) -> None:
 def _format_announcement(ready: ServerInfo, arguments: ServeArguments) -> list[str]:
     lines = [f"plait serves {_describe_projects(ready)} at {ready.url}"]
     if arguments.rotate:
-        lines += ["  The token is new: older ones, links and logins are dead."]
+        lines += ["  The token is new: older tokens, links and logins no longer work."]
     if not is_output_logged():
         return [
             *lines,
-            "  Open this link to log in, once and within ten minutes:",
+            "  Log in with this link, once and within ten minutes:",
             f"  {ready.link}",
             "  Ctrl+C stops the server; batches continue without it.",
         ]
     where = "" if ready.url == DEFAULT_URL else f" --url {ready.url}"
-    return [*lines, f"  A link that logs a browser in: plait token --link{where}"]
+    return [*lines, f"  For a login link: plait token --link{where}"]
 
 
 def is_output_logged() -> bool:
@@ -100,13 +100,13 @@ def _warn_public(ready: ServerInfo) -> None:
     port = ready.url.rpartition(":")[2]
     _print_warning(
         "the server can be reached from the network, and only the token protects it",
-        "It answers to addresses, and to a name only after --allow-host NAME. "
-        f"A link for there: plait token --link --url {'https' if ready.tls else 'http'}://ADDRESS:{port}",
+        "It accepts IP addresses; allow a host name with --allow-host NAME. "
+        f"For a login link: plait token --link --url {'https' if ready.tls else 'http'}://ADDRESS:{port}",
     )
     if not ready.tls:
         _print_warning(
             "there is no TLS: anyone on the network path can read the token and everything else",
-            "Use --certfile and --keyfile, or leave --host out and come by a tunnel: "
+            "Use --certfile and --keyfile, or leave --host out and use a tunnel: "
             f"ssh -L {port}:127.0.0.1:{port} MACHINE",
         )
 
@@ -141,7 +141,7 @@ def token_command(  # noqa: PLR0913 - the command's options
     url: str | None = None,
 ) -> int:
     if url is not None and not link:
-        raise UserError("--url says where a link leads to", hint="Say it with --link.")
+        raise UserError("--url only works with --link", hint="plait token --link --url URL")
     if link:
         from plait.server.auth import parse_server_url  # only for --link
 

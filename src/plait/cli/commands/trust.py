@@ -88,7 +88,7 @@ class TrustCheck:
 
 def print_commands(found: Sequence[RepoCommand]) -> None:
     page = Page()
-    page.add_line(("This repository's own settings would have plait run:", "bold"))
+    page.add_line(("This repository's settings run these commands:", "bold"))
     for each in found:
         first, *rest = each.value.rstrip("\n").split("\n")
         style = "" if each.trusted else "bold"
@@ -106,7 +106,7 @@ def print_commands(found: Sequence[RepoCommand]) -> None:
 def trust_command(where: Path, *, yes: bool, everything: bool, revoke: bool, as_json: bool) -> int:
     """Here --yes is an answer, because trust is the only question."""
     if yes + everything + revoke > 1:
-        raise UserError("--yes, --list and --revoke are three different things", hint="Say one of them.")
+        raise UserError("--yes, --list and --revoke can't be combined", hint="Use one of them.")
     if everything:
         return _print_trusted(list_all_trusted(), as_json=as_json)
     place = find_repo(where)
@@ -135,7 +135,7 @@ def _ask(where: Path, place: RepoLocation, found: Sequence[RepoCommand], *, yes:
     if not yes and not is_interactive():
         raise UserError(
             "not a terminal: can't ask whether to trust these commands",
-            hint=f"If you have read them and do: {format_trust_command(where)} --yes",
+            hint=f"To trust them: {format_trust_command(where)} --yes",
         )
     if not yes and not ask_yes_no("Do you trust these commands? [y/N] ", default=False):
         print_line("Nothing was changed.")
@@ -165,7 +165,7 @@ def _revoke(place: RepoLocation, *, as_json: bool) -> int:
         )
         return OK
     if not gone:
-        print_line("Nothing of this repository was trusted.")
+        print_line("No commands of this repository were trusted.")
     for each in gone:
         print_line(f"no longer trusted: {escape_command(each.value)}  ({each.key})")
     return OK
@@ -192,7 +192,7 @@ def _print_trusted(found: Sequence[TrustedCommand], *, as_json: bool) -> int:
         for each in commands:
             page.add_line(f"  {escape_command(each.value)}", (f"  ({each.key}, since {format_date(each.when)})", "dim"))
     if not found:
-        page.add_line("No repository's own commands are trusted.")
+        page.add_line("No repository's commands are trusted.")
     page.show()
     return OK
 

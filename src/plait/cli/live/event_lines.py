@@ -106,9 +106,9 @@ class EventLines:
                 return f"{more.get('provider')} is unavailable until {until}: {more.get('reason')}"
             case EventType.LIMIT_CLOSED:
                 machine = more.get("provider") == MACHINE_PROVIDER
-                return f"{'the machine' if machine else more.get('provider')} accepts work again"
+                return f"{'the machine' if machine else more.get('provider')} is available again"
             case EventType.ENGINE_TAKEN:
-                return f"an engine is at work (pid {more.get('pid')})"
+                return f"engine running (pid {more.get('pid')})"
             case _:
                 return None
 
@@ -161,7 +161,7 @@ def describe_progress(event: StreamEvent, name: str) -> str | None:
 def _describe_predicted_conflict(more: EventDetails) -> str:
     other = more.get("conflictsWith") or "the batch branch"
     files = _join_names(more.get("files"))
-    return f"would conflict with {other} in {files}" if files else f"would not conflict with {other} any more"
+    return f"would conflict with {other} in {files}" if files else f"no longer conflicts with {other}"
 
 
 def _describe_gate_result(more: EventDetails, name: str) -> str:
@@ -196,7 +196,7 @@ def _format_merge_count(more: EventDetails) -> str:
         case None:
             return ""
         case 0:
-            return " (the base, without any merge)"
+            return " (the base, without merges)"
         case count:
             return f" ({_pluralize(count, 'merge')})"
 

@@ -231,7 +231,7 @@ def make_notes(model: BatchViewModel, now: float, *, keys: bool) -> Iterator[tup
     yield from _question_notes(model)
     for limit in model.limits:
         others = ", ".join(model.view.settings.fallback)
-        then = f"its tasks go to {others}" if others else "its tasks wait, others continue"
+        then = f"its tasks use {others}" if others else "its tasks wait, others continue"
         yield f"{format_provider_limit(limit.provider, limit.until, now)}; {then}", "yellow"
     if model.machine_busy is not None:
         yield f"waiting: the machine is busy ({model.machine_busy})", "yellow"
@@ -268,7 +268,7 @@ def _pause_notes(model: BatchViewModel, *, keys: bool) -> Iterator[tuple[str, st
         case PauseCause.STOP:
             left = sum(task.status in AGENT_STATUSES for task in model.view.tasks)
             if left:
-                yield f"stopping: {left} still at work", "yellow"
+                yield f"stopping: {left} still running", "yellow"
             else:
                 yield f"stopped; to resume: {press}plait resume {model.name}", "yellow"
         case PauseCause.BUDGET:
@@ -294,7 +294,7 @@ def _question_notes(model: BatchViewModel) -> Iterator[tuple[str, str]]:
     for task in asking[:_MAX_QUESTIONS]:
         yield f"{task.id} asks: {task.question}", "bold yellow"
     if asking:
-        more = f" (and {len(asking) - _MAX_QUESTIONS} more ask)" if len(asking) > _MAX_QUESTIONS else ""
+        more = f" (and {len(asking) - _MAX_QUESTIONS} more questions)" if len(asking) > _MAX_QUESTIONS else ""
         target = f"{model.name} {quote(asking[0].id)}"
         command = format_answer_command(target, asks_for_budget=asking[0].asks_for_budget)
         yield f"answer: {command}{more}", "yellow"

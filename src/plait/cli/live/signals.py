@@ -58,7 +58,7 @@ def force_quit(session: Session, batch: BatchState | None) -> int:
         print_notice("Nothing was started.")
     elif batch.ended is None:
         session.send_all([Stop(new_request_id(), batch.id, now=True)], timeout=0)
-        print_notice(f"Batch {batch.id} is asked to stop at once; plait status {batch.id} shows whether it has.")
+        print_notice(f"Asked batch {batch.id} to stop immediately. To check: plait status {batch.id}")
     return INTERRUPTED
 
 

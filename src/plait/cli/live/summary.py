@@ -171,7 +171,7 @@ def _add_questions(page: Page, view: BatchView, name: str) -> None:
 
 def _add_more_count(page: Page, found: Sequence[TaskView]) -> None:
     if len(found) > _MAX_PER_KIND:
-        page.add_line((f"  and {len(found) - _MAX_PER_KIND} more (plait status has them all)", "dim"))
+        page.add_line((f"  and {len(found) - _MAX_PER_KIND} more (see plait status)", "dim"))
 
 
 def _add_next_steps(page: Page, view: BatchView, name: str) -> None:
@@ -230,7 +230,7 @@ def _describe_job(job: ModelJobView) -> str:
         or "nothing written"
     ]
     if job.retry_used:
-        parts.append("answered again")
+        parts.append("retried")
     if job.fixes:
         parts.append(f"repaired {pluralize(job.fixes, 'time')}")
     if job.implicit:
