@@ -7,6 +7,7 @@ fit beside that. A bound changes only when it is clearly out of date.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import inf
 
 from plait.core.fast_dataclass import dataclass
 from plait.core.reports import CapacityChanged
@@ -66,7 +67,7 @@ def find_capacity_change(
     `beside` what the user's other engines leave.
     """
     memory = memory_capacity(readings, measure_demand(state, sizes))
-    found = min(memory, beside or NO_BOUND, key=_slot_bound)
+    found = min(memory, beside or NO_BOUND, key=lambda each: inf if each.slots is None else each.slots)
     last = state.capacity or NO_BOUND
     same = found.slots == last.slots and (found.slots is None or found.on is last.on)
     return None if same else found
@@ -93,10 +94,11 @@ def measure_demand(state: State, sizes: Mapping[Attempt, int]) -> Demand:
 
 
 def memory_capacity(readings: MachineReadings, demand: Demand) -> CapacityChanged:
-    """As many slots as memory allows; at least one, so that no batch stands still for ever, unless nothing is left."""
+    """As many slots as memory allows; at least one, so that every batch makes progress, unless no memory is left."""
     if readings.memory_total <= 0:  # unknown
         return NO_BOUND
-    if readings.memory < _min_memory(readings.memory_total) * (2 if demand.previous_slots == 0 else 1):
+    least = min(256 * MIB, readings.memory_total // 32)  # with less, not even one attempt could work
+    if readings.memory < least * (2 if demand.previous_slots == 0 else 1):
         return CapacityChanged(0, f"only {format_binary_size(readings.memory)} of memory left")
     spare = readings.memory - reserved_memory(readings.memory_total) - demand.growth
     slots = _stable_slots(demand, spare)
@@ -120,9 +122,9 @@ def shared_capacity(limit: int, others: int, who: str, queued_engines: int = 0) 
 
 
 def describe_shortage(readings: MachineReadings, was: str | None, where: str = "") -> str | None:
-    """What the machine is short of, in words (as before while it is the same: `was`); None: of nothing.
+    """Describe what the machine is short of; None: nothing. While the shortage is the same, its text (`was`) stays.
 
-    `where` is the place whose disk it is.
+    `where` is the folder whose disk it is.
     """
     ease = RECOVERY_FACTOR if was is not None else 1.0
     for opening, found in (
@@ -136,18 +138,13 @@ def describe_shortage(readings: MachineReadings, was: str | None, where: str = "
 
 
 def reserved_memory(total: int) -> int:
-    """The memory that is left alone: a GiB or a twentieth, and on a small machine no more than an eighth."""
+    """The memory that stays free: a GiB or a twentieth, and on a small machine no more than an eighth."""
     return min(max(GIB, total // 20), total // 8)
 
 
 def format_binary_size(count: int) -> str:
-    """Bytes, in words for a person."""
+    """A number of bytes for people: "1.5 GiB"."""
     return f"{count / GIB:.1f} GiB" if count >= GIB else f"{count // MIB} MiB"
-
-
-def _min_memory(total: int) -> int:
-    """With less memory than this, not even one attempt would get anywhere."""
-    return min(256 * MIB, total // 32)
 
 
 def _stable_slots(demand: Demand, spare: int) -> int:
@@ -167,10 +164,6 @@ def _describe_memory(readings: MachineReadings, demand: Demand) -> str:
     growing = f" and {format_binary_size(demand.growth)} for running attempts to grow" if demand.growth else ""
     who = demand.agent or "the next attempt"
     return f"{format_binary_size(readings.memory)} of memory left, {kept}{growing}, and {who} takes up to {format_binary_size(demand.footprint)}"
-
-
-def _slot_bound(found: CapacityChanged) -> float:
-    return float("inf") if found.slots is None else found.slots
 
 
 def _find_largest_agent(state: State) -> str:

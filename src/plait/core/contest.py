@@ -49,7 +49,7 @@ def can_be_contested(task: Task) -> bool:
 def expand_contest(plan: Plan, contest: Contest) -> Plan:
     """The plan with the entrants of every task that can be contested, each before its task.
 
-    The referee takes next to no time: an entrant is ranked as its task was, and the task without its own length.
+    The referee takes hardly any time: an entrant has the rank of its task, and the task its rank without its own duration.
     """
     tasks, places = _insert_entrants(plan, contest)
     needs: list[tuple[int, ...]] = [()] * len(tasks)
@@ -71,7 +71,7 @@ def expand_contest(plan: Plan, contest: Contest) -> Plan:
 
 
 def _insert_entrants(plan: Plan, contest: Contest) -> tuple[list[Task], list[int]]:
-    """All tasks, and where each one of the plan is among them."""
+    """All tasks, and the new position of each task of the plan."""
     tasks: list[Task] = []
     places: list[int] = []
     for task in plan.tasks:
@@ -115,7 +115,7 @@ def _longest_path_after(plan: Plan) -> list[float]:
 
 
 def find_duplicate_id(plan: Plan) -> str | None:
-    """An id that a task has already and an entrant got as well."""
+    """An id that two tasks have: a task and an entrant."""
     seen: set[str] = set()
     return next((task.id for task in plan.tasks if task.id in seen or seen.add(task.id)), None)  # type: ignore[func-returns-value]  # it marks it as seen
 

@@ -52,7 +52,7 @@ class Candidate:
 class AttemptStarted:
     """Start it. `base` is the commit its workspace is made from; `session` the agent's session to continue;
     `command` what is run where no agent is (verification). `repairs` is the task's earlier change, where that
-    conflicted with what is in `base` now, and this attempt is to make it again. `before` is what the session had spent,
+    conflicted with what is in `base` now, and this attempt makes it again. `before` is what the session had spent,
     `candidates` what a referee is to choose from.
     """
 
@@ -74,7 +74,7 @@ class AttemptStarted:
 
 @dataclass(frozen=True, slots=True)
 class AttemptEnding:
-    """Ask a running attempt to end; it has ended when the world reports so."""
+    """Ask a running attempt to end; it has ended when its exit is reported."""
 
     attempt: Attempt
     why: EndWhy
@@ -112,8 +112,8 @@ class BackoffEnded:
 
 @dataclass(frozen=True, slots=True)
 class AnswerAwaited:
-    """Something is asked that only a person can answer: by the agent; or whether the task may go over its own budget, and
-    then `wants` is what another attempt may cost.
+    """A question for a person: the agent's, or whether the task may exceed its own budget. In the second case, `wants` is
+    what another attempt may cost.
     """
 
     batch: str
@@ -136,7 +136,7 @@ class TaskEnded:
 
 @dataclass(frozen=True, slots=True)
 class TaskInterrupted:
-    """A stop ended its attempt; resuming makes that step again."""
+    """A stop ended its attempt; resuming repeats that step."""
 
     batch: str
     task: str
@@ -228,7 +228,7 @@ class BreakerClosed:
 
 @dataclass(frozen=True, slots=True)
 class LimitRaised:
-    """`limit` None: the provider is trusted with any number again."""
+    """`limit` None: the provider takes any number again."""
 
     provider: str
     limit: int | None

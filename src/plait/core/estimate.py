@@ -44,7 +44,7 @@ from plait.core.task import Step, Task
 VERIFY_SHARE = 0.1  # of the writing, until something better is known
 GATE_SECONDS = 300.0
 REFEREE_SECONDS = 60.0
-STEPS_PER_TASK = 50  # a forecast that needs more than this is no forecast
+STEPS_PER_TASK = 50  # more steps than this: there is no forecast
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +140,7 @@ class _Simulation:
             case PublishStarted():
                 self._schedule(self.now, PublishDone(decision.batch, decision.n, "", decision.commit))
             case _:
-                pass  # the rest is bookkeeping, or about time, which does not run out here
+                pass  # the rest is bookkeeping or about timeouts, which do not happen here
 
     def _schedule(self, at: float, report: Report) -> None:
         self._scheduled_count += 1
@@ -209,7 +209,7 @@ def estimate_cost(state: State, plan: Plan, settings: Settings) -> Spend | None:
     usual = {agent: _median_spend(state, agent) for crew in crews for agent in crew}
     if None in usual.values():
         return None
-    shares = [[said for agent in crew if (said := usual[agent]) is not None] for crew in crews]
+    shares = [[spend for agent in crew if (spend := usual[agent]) is not None] for crew in crews]
     dollars, tokens = (sum(mean(each[side] for each in share) for share in shares) for side in (0, 1))
     return Spend(round(dollars), round(tokens)) or None
 

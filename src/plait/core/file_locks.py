@@ -4,9 +4,9 @@
 task. Two touched paths overlap exactly when they share a lock:
 
 A path stands for one file; if it ends in a slash, or the plan names something beneath it, it is a folder and stands
-for all that lies in it. A glob stands for what it matches. The wider takes the locks of the narrower, never the other
-way round: two files of one folder must not meet. Two globs count as overlapping unless their prefixes exclude each
-other; they meet in locks of their own (`src/a*/`: no path is spelled like that), for a prefix says nothing about
+for all that is in it. A glob stands for what it matches. A folder or glob takes the locks of what it contains, never the
+reverse: two files of one folder must not conflict. Two globs count as overlapping unless their prefixes exclude each
+other; they share locks of their own (`src/a*/`: no path is spelled like that), for a prefix says nothing about
 files and folders.
 """
 
@@ -37,17 +37,18 @@ def assign_locks(
     """For each task its locks, sorted; and what is wrong with what it touches or conflicts with."""
     pairs, problems = _pair_locks(tasks, index, outside)
     normals = {
-        said: normalize_touch(said) for said in dict.fromkeys(chain.from_iterable(task.touches for task in tasks))
+        written: normalize_touch(written)
+        for written in dict.fromkeys(chain.from_iterable(task.touches for task in tasks))
     }
     problems += _check_touched_paths(tasks, normals)
     taken = find_file_locks({touch for touch in normals.values() if touch is not None})
-    of_said = {said: taken[touch] for said, touch in normals.items() if touch is not None}
+    locks_by_touch = {written: taken[touch] for written, touch in normals.items() if touch is not None}
     held: list[LockNames] = []
     for place, task in enumerate(tasks):
         if not (task.touches or task.exclusive or place in pairs):
             held.append(())
             continue
-        mine = set(chain.from_iterable(of_said.get(said, ()) for said in task.touches))
+        mine = set(chain.from_iterable(locks_by_touch.get(written, ()) for written in task.touches))
         mine.update(pairs.get(place, ()))
         if task.exclusive:
             mine.add(GROUP_PREFIX + task.exclusive)
@@ -73,12 +74,12 @@ def _pair_locks(
 
 
 def _check_touched_paths(tasks: Sequence[Task], normals: Mapping[str, str | None]) -> Iterator[Problem]:
-    bad = {said for said, touch in normals.items() if touch is None}
+    bad = {written for written, touch in normals.items() if touch is None}
     for task in tasks if bad else ():
-        for said in dict.fromkeys(task.touches):
-            if said in bad:
+        for written in dict.fromkeys(task.touches):
+            if written in bad:
                 message = (
-                    f"{task.id} touches {said or 'a file without a name'}, which is not in the repository: ignored"
+                    f"{task.id} touches {written or 'a file without a name'}, which is not in the repository: ignored"
                 )
                 hint = "Paths are written from the top of the repository, without / or .. in front."
                 yield Problem(Severity.WARNING, message, task.origin, hint)
@@ -111,19 +112,19 @@ FILE_PREFIX = "file:"
 ROOT = "."
 
 
-def normalize_touch(said: str) -> str | None:
+def normalize_touch(written: str) -> str | None:
     """One spelling for each path; a folder keeps its slash. None if it is empty or lies outside the repository."""
     names: list[str] = []
-    for name in said.split("/"):
+    for name in written.split("/"):
         if name == "..":
             if not names:
                 return None
             names.pop()
         elif name not in {"", "."}:
             names.append(name)
-    if not said or said.startswith("/"):
+    if not written or written.startswith("/"):
         return None
-    folder = said.endswith(("/", "/.", "/.."))
+    folder = written.endswith(("/", "/.", "/.."))
     path = "/".join(names)
     if not folder:
         return path or f"{ROOT}/"

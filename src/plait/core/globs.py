@@ -34,8 +34,8 @@ class Glob:
 
 def parse_glob(text: str) -> Glob:
     prefix = _WILDCARD.split(text, maxsplit=1)[0]
-    said = text.split("/")
-    names = [name for place, name in enumerate(said) if name != "**" or said[place - 1 : place] != ["**"]]
+    parts = text.split("/")
+    names = [name for place, name in enumerate(parts) if name != "**" or parts[place - 1 : place] != ["**"]]
     whole, above = (re.compile(pattern, re.DOTALL) for pattern in (_full_pattern(names), _folder_pattern(names)))
     return Glob(text, prefix, prefix.rpartition("/")[0], whole, above)
 

@@ -21,7 +21,7 @@ from plait.core.dependencies import (
 from plait.core.fast_dataclass import dataclass
 from plait.core.file_locks import assign_locks, file_of_lock, find_crowded_files
 from plait.core.phases import add_phase_rows, check_phases, find_phase_contradictions
-from plait.core.plan import Conflict, Plan, Problem, Severity
+from plait.core.plan import Conflict, Plan, Problem, Severity, has_errors
 from plait.core.task import Need, Phase, Task
 
 
@@ -62,9 +62,9 @@ def build_checked_plan(  # noqa: PLR0913 - what the source knows, what the perso
     ordered = sort_topologically(needs)
     if ordered is None:
         problems += _report_cycles(tasks, needs)
-    elif phases and not _has_errors(disorder) and sort_topologically(add_phase_rows(tasks, needs, phases)) is None:
+    elif phases and not has_errors(disorder) and sort_topologically(add_phase_rows(tasks, needs, phases)) is None:
         problems += find_phase_contradictions(tasks, needs, phases)
-    if ordered is None or _has_errors(problems):
+    if ordered is None or has_errors(problems):
         return PlanCheck(None, tuple(problems))
     ranks = _rank_tasks(ordered, needs, [durations(task) if durations else task.expected_seconds for task in tasks])
     return PlanCheck(Plan(tuple(tasks), tuple(needs), tuple(held), tuple(ranks), phases), tuple(problems))
@@ -99,10 +99,6 @@ def _report_cycles(tasks: Sequence[Task], needs: Sequence[DependencyRow]) -> lis
         return describe_need(tasks[place], tasks[before].id)
 
     return report_cycles(needs, CycleNames("tasks", lambda place: tasks[place].id, edge))
-
-
-def _has_errors(problems: Sequence[Problem]) -> bool:
-    return any(problem.severity is Severity.ERROR for problem in problems)
 
 
 def _rank_tasks(ordered: Sequence[int], needs: Sequence[DependencyRow], durations: Sequence[float]) -> list[float]:

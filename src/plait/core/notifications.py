@@ -91,11 +91,6 @@ NOTIFYING_EVENTS: tuple[type, ...] = (
 )
 
 
-def find_notifications(state: State, records: Iterable[Record]) -> list[Notification]:
-    """What follows from these records, by the state that has them all."""
-    return NotificationBuilder().add(state, records)
-
-
 class NotificationBuilder:
     """Remembers what it has notified: many calls give no more than one call with all records would."""
 
@@ -121,7 +116,7 @@ class NotificationBuilder:
             case TaskEnded():
                 self._questions.pop((fact.batch, fact.task), None)
                 yield from self._notify_task_end(state, record, fact)
-            case AttemptStarted():  # whatever the task asked, it was answered
+            case AttemptStarted():  # its question was answered
                 self._questions.pop((fact.attempt.batch, fact.attempt.task), None)
             case AttemptAsked():
                 where = fact.attempt.batch, fact.attempt.task
@@ -150,7 +145,7 @@ class NotificationBuilder:
         yield _make_notification(record, kind, describe_batch_end(batch), batch)
 
     def _notify_task_end(self, state: State, record: Record, fact: TaskEnded) -> Iterator[Notification]:
-        batch, task = _find_batch_and_task(state, fact.batch, fact.task)
+        batch, task = state.find_task(fact.batch, fact.task)
         if batch is None or task is None or task.task.entrant is not None or not fact.status.is_failure:
             return
         if task.status is fact.status and task.ended_at == record.at:
@@ -159,7 +154,7 @@ class NotificationBuilder:
     def _notify_question(
         self, state: State, record: Record, where: tuple[str, str], question: str
     ) -> Iterator[Notification]:
-        batch, task = _find_batch_and_task(state, *where)
+        batch, task = state.find_task(*where)
         if batch is None or task is None or not _is_asking(task, question):
             return
         if self._questions.get(where) != question:
@@ -234,11 +229,6 @@ def _make_notification(
     return Notification(kind, batch.id, name, to_plain_line(title), text, record.at, record.seq)
 
 
-def _find_batch_and_task(state: State, batch: str, task: str) -> tuple[BatchState | None, TaskState | None]:
-    found = state.batches.get(batch)
-    return found, found.find_task(task) if found is not None else None
-
-
 def _is_asking(task: TaskState, question: str) -> bool:
     alive = (attempt.question for attempt in task.alive.values())
     return task.status is None and question in {task.question, *alive}
@@ -278,14 +268,16 @@ def describe_batch_end(batch: BatchState) -> tuple[str, str]:
     else:
         title = f"batch {batch.id} has ended, {left} of {len(asked)} tasks not done"
     bad = [
-        f"{task.task.id} {_describe_end(task)}" for task in asked if task.status is not None and task.status.is_failure
+        f"{task.task.id} {task.status.label}: {task.reason}"
+        for task in asked
+        if task.status is not None and task.status.is_failure
     ]
     url = batch.published.url if batch.published is not None else ""
     return title, "\n".join(map(to_plain_line, filter(None, (batch.reason, url, *_limit_lines(bad, MAX_TASKS_NAMED)))))
 
 
 def describe_task_failure(task: TaskState) -> tuple[str, str]:
-    status = task.status.value.replace("_", " ") if task.status is not None else ""
+    status = task.status.label if task.status is not None else ""
     name, title = task.task.id, task.task.title
     named = f"{name} ({title})" if title and title != name else name
     return f"{named} {'has ' if status == 'failed' else ''}{status}", to_plain_line(task.reason)
@@ -329,11 +321,6 @@ def bundle_notifications(bundle: Sequence[Notification]) -> Notification:
         last.seq,
         last.until,
     )
-
-
-def _describe_end(task: TaskState) -> str:
-    status = task.status.value.replace("_", " ") if task.status is not None else ""
-    return f"{status}: {task.reason}"
 
 
 def _limit_lines(lines: Sequence[str], most: int) -> list[str]:

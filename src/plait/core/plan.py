@@ -1,7 +1,8 @@
-"""The Plan: the checked, immutable graph of a batch's tasks. `graph.build` makes it; nothing else should."""
+"""The Plan: the checked, immutable graph of a batch's tasks. Only `graph.build_checked_plan` makes it."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from enum import StrEnum
 
@@ -23,6 +24,10 @@ class Problem:
     message: str
     at: Origin | None = None
     hint: str = ""
+
+
+def has_errors(problems: Iterable[Problem]) -> bool:
+    return any(problem.severity is Severity.ERROR for problem in problems)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +54,7 @@ class Plan:
 
     @property
     def is_consistent(self) -> bool:
-        """Whether its parts belong together; a plan that `graph.build` made does."""
+        """Whether its parts belong together; a plan of `graph.build_checked_plan` does."""
         count = len(self.tasks)
         same = count == len(self.needs) == len(self.holds) == len(self.ranks)
         return same and all(0 <= need < count for needs in self.needs for need in needs)

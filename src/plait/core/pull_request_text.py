@@ -18,7 +18,7 @@ MAX_BODY_BYTES = 60_000  # forges accept 65,536 characters; the rest is for peop
 _MAX_TITLE_CHARS = 120  # characters of a title of plait's own
 _MAX_NAME_CHARS = 160  # characters of a task's title
 _MAX_REASON_CHARS = 300
-_FRAME_BYTES = 1_000  # bytes for what stands around the lists
+_FRAME_BYTES = 1_000  # bytes for what is around the lists
 _ZERO_WIDTH_SPACE = "\u200b"  # after a sign, so that the forge does not interpret it
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 _ACTIVE_SYNTAX = re.compile(r"[@#!%~$&^:](?=\S)|(?<=\bGH)-(?=\d)|(?<=www)\.", re.IGNORECASE)
@@ -59,9 +59,13 @@ class PullRequestText:
         return PullRequestText(hide(self.title), hide(self.body))
 
 
-def write_pull_request(view: BatchView, said: PullRequestOverride = NO_OVERRIDE, *, usual: str = "") -> PullRequestText:
+def write_pull_request(
+    view: BatchView, override: PullRequestOverride = NO_OVERRIDE, *, usual: str = ""
+) -> PullRequestText:
     """A person's own text, else plait's; `usual` is the configured title."""
-    return PullRequestText(write_title(view, said.title or usual), said.body if said.body.strip() else write_body(view))
+    return PullRequestText(
+        write_title(view, override.title or usual), override.body if override.body.strip() else write_body(view)
+    )
 
 
 def write_title(view: BatchView, wanted: str = "") -> str:
@@ -109,7 +113,7 @@ def _summary(view: BatchView) -> str:
 
 
 def _format_counts(counts: Mapping[TaskStatus, int]) -> list[str]:
-    return [f"{count} {_status_word(status)}" for status, count in counts.items() if count]
+    return [f"{count} {status.label}" for status, count in counts.items() if count]
 
 
 def _format_row(view: BatchView, task: TaskView, detail: TaskDetail) -> str:
@@ -136,11 +140,7 @@ def _format_name(task: TaskView) -> str:
 
 
 def _format_status(status: TaskStatus) -> str:
-    return f"{_STATUS_SIGNS.get(status, '·')} {_status_word(status)}"
-
-
-def _status_word(status: TaskStatus) -> str:
-    return status.value.replace("_", " ")
+    return f"{_STATUS_SIGNS.get(status, '·')} {status.label}"
 
 
 def _format_commit(commit: str) -> str:

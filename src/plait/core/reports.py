@@ -1,4 +1,4 @@
-"""What the world reports. Reports may come late, twice, or about things long over; none of that is an error."""
+"""What the engine observes. Reports may come late, twice, or about ended things; none of that is an error."""
 
 from __future__ import annotations
 
@@ -220,7 +220,7 @@ class RateLimited:
 
 @dataclass(frozen=True, slots=True)
 class PressureChanged:
-    """`why` says what the machine is short of; None: it has room again."""
+    """`why` says what the machine is short of; None: of nothing any more."""
 
     why: str | None
 
@@ -258,7 +258,7 @@ class EngineReleased:
 
 @dataclass(frozen=True, slots=True)
 class SourcesWritten:
-    """What the records up to `upto` say of these tasks stands in their sources. No decision follows from it."""
+    """The sources have the statuses of these tasks as of record `upto`. No decision follows from it."""
 
     batch: str
     tasks: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""What each category of failure asks for: never retry, retry later, retry with feedback, or ask."""
+"""The response to each category of failure: never retry, retry later, retry with feedback, or ask."""
 
 from __future__ import annotations
 

@@ -362,6 +362,11 @@ class State:
     breaker_closings: SortedSet[tuple[float, str]] = field(default_factory=SortedSet)
     gate_deadlines: SortedSet[tuple[float, str, int]] = field(default_factory=SortedSet)
 
+    def find_task(self, batch: str, task: str) -> tuple[BatchState, TaskState] | tuple[None, None]:
+        found = self.batches.get(batch)
+        place = found.index.get(task) if found is not None else None
+        return (None, None) if found is None or place is None else (found, found.tasks[place])
+
     def find_attempt(self, attempt: Attempt) -> AttemptState | None:
         batch = self.batches.get(attempt.batch)
         return None if batch is None else batch.alive.get(attempt)

@@ -39,7 +39,7 @@ class Need:
 
 
 class ModelJobMode(StrEnum):
-    """What a model's answer is to its files: them as a whole, edits of them, parts of one, insertions, new fields."""
+    """What a model's answer contains: whole files, edits, parts of a file, insertions, new fields."""
 
     REPLACE = "replace"
     EDIT = "edit"
@@ -50,7 +50,7 @@ class ModelJobMode(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ModelJob:
-    """What a model is to write by itself. Paths are the repository's; `output` is `output_dir` and `output_file` together.
+    """What a model writes by itself. Paths are the repository's; `output` is `output_dir` and `output_file` together.
 
     `tests` is written first, where there is one; `sequential`: one file after another, each with those before it.
     """
@@ -72,7 +72,7 @@ class Task:
     """One piece of work. `weight` and `estimate` are expected duration and only order the ready tasks.
 
     `body`, `run`, `env` and `job` are for the agent, not for decisions: a journalled plan goes without them (`Plan.without_texts`).
-    `entrant` is the task that this one is a try at, in a contest: what it writes is never merged by itself.
+    `entrant` is the contested task that this one is an entrant of: its own change is never merged.
     """
 
     id: str

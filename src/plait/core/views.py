@@ -49,7 +49,7 @@ class TaskView:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How many tasks stand where; the counts sum to `total`. Of a contest, its task alone counts."""
+    """How many tasks have each status; the counts sum to `total`. Of a contest, only its task counts."""
 
     total: int
     counts: tuple[tuple[TaskStatus, int], ...]

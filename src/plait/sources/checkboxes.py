@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from textwrap import dedent
 
 from plait.core.fast_dataclass import dataclass
 from plait.sources import status_changes
 from plait.sources.markdown import Block, Checkbox, Markdown
 from plait.sources.source_model import Document, SourceFiles, SourceStatus
-from plait.sources.status_changes import Rewrite, StatusChange
+from plait.sources.status_changes import Rewrite, StatusChange, StatusFileWriter
 from plait.sources.text import TextEdit, apply_edits, to_printable
 
 TICK_CHARACTERS = frozenset("xXvV✓✔✅☑")
@@ -29,7 +30,7 @@ def find_checkboxes(markdown: Markdown) -> Iterator[tuple[Block, Checkbox]]:
 
 
 def is_checkbox(box: Checkbox) -> bool:
-    """`[1]` and `[a]` are notes and options, not boxes; any other sign is one."""
+    """`[1]` and `[a]` are notes and options, not boxes; any other character is one."""
     return box.character in TICK_CHARACTERS or not box.character.isalnum()
 
 
@@ -89,12 +90,6 @@ def make_tick_edit(markdown: Markdown, block: Block, mark: str) -> TextEdit:
     return TextEdit(start, start + 1, mark)
 
 
-def find_usual_tick(marks: Iterable[str]) -> str:
-    """How this file ticks its boxes: as most of the ticked ones are, else with an x."""
-    counts = Counter(mark for mark in marks if mark in TICK_CHARACTERS)
-    return counts.most_common(1)[0][0] if counts else "x"
-
-
 # A whole number needs a full stop or a parenthesis: "2 eggs" is no second task.
 _NUMBER = re.compile(r"\**(?:(\d{1,6}(?:\.\d{1,6}){1,7})[.):]?|(\d{1,6})[.):])\**(?:\s+|\Z)(.*)\Z", re.DOTALL)
 
@@ -149,13 +144,18 @@ class TaskBox:
     parts: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
 class CheckboxFile:
-    """The task boxes of a file, and its characters for statuses; a status without one is not written."""
+    """The task boxes of a file, and its characters for statuses; a status without one is not written.
 
-    markdown: Markdown
-    boxes: Sequence[TaskBox]
-    characters: Mapping[SourceStatus, str]
+    A file ticks its boxes as most of the ticked ones are, else with an x. `more` are the format's other characters.
+    """
+
+    def __init__(self, markdown: Markdown, boxes: Sequence[TaskBox], more: Mapping[SourceStatus, str] = {}) -> None:
+        self.markdown = markdown
+        self.boxes = boxes
+        used = (box.block.checkbox.character for box in boxes if box.block.checkbox is not None)
+        ticks = Counter(character for character in used if character in TICK_CHARACTERS).most_common(1)
+        self.characters = {SourceStatus.DONE: ticks[0][0] if ticks else "x", **more}
 
     def character_for(self, now: SourceStatus, status: SourceStatus) -> str | None:
         """The character to write into a box, None to keep it. A ticked box is never set back to in progress."""
@@ -167,6 +167,13 @@ class CheckboxFile:
         return OPEN_CHARACTER if status is SourceStatus.TODO or now in untrue else None
 
 
+def make_checkbox_writers(
+    parse: Callable[[str], CheckboxFile],
+) -> Callable[[str, Sequence[StatusChange]], list[StatusFileWriter]]:
+    """`Format.writers` for files whose statuses are boxes; `parse` finds the tasks of a text."""
+    return partial(status_changes.write_each_file, partial(write_checkboxes, parse))
+
+
 def write_checkboxes(
     parse: Callable[[str], CheckboxFile], path: str, text: str, changes: Sequence[StatusChange]
 ) -> Rewrite:
@@ -174,36 +181,36 @@ def write_checkboxes(
     changes = status_changes.select_file_changes(path, changes)
     if not changes:
         return Rewrite(text)
-    sheet = parse(to_printable(text))
-    places = status_changes.TaskIndex(
-        range(len(sheet.boxes)), lambda n: sheet.boxes[n].id, lambda n: sheet.boxes[n].title
-    )
+    file = parse(to_printable(text))
+    places = status_changes.TaskIndex(range(len(file.boxes)), lambda n: file.boxes[n].id, lambda n: file.boxes[n].title)
     matched, problems = places.match(changes)
-    signs: dict[int, str] = {}
+    characters: dict[int, str] = {}
     marks: dict[int, SourceStatus] = {}
     for place, change in matched:
-        sign = sheet.character_for(sheet.boxes[place].status, change.status)
-        if sign is not None:
-            signs[place] = sign
-            marks[place] = change.status if change.status in sheet.characters else SourceStatus.TODO
-    signs.update(_update_groups(sheet, marks))
-    edits = [make_tick_edit(sheet.markdown, sheet.boxes[place].block, sign) for place, sign in signs.items()]
+        character = file.character_for(file.boxes[place].status, change.status)
+        if character is not None:
+            characters[place] = character
+            marks[place] = change.status if change.status in file.characters else SourceStatus.TODO
+    characters.update(_update_groups(file, marks))
+    edits = [
+        make_tick_edit(file.markdown, file.boxes[place].block, character) for place, character in characters.items()
+    ]
     return Rewrite(apply_edits(text, edits), problems)
 
 
-def _update_groups(sheet: CheckboxFile, marks: dict[int, SourceStatus]) -> Iterator[tuple[int, str]]:
+def _update_groups(file: CheckboxFile, marks: dict[int, SourceStatus]) -> Iterator[tuple[int, str]]:
     """A group's box follows its parts when one of them changes; from below, since a part may be a group."""
-    for place in range(len(sheet.boxes) - 1, -1, -1):
-        spot = sheet.boxes[place]
-        if not any(part in marks for part in spot.parts):
+    for place in range(len(file.boxes) - 1, -1, -1):
+        box = file.boxes[place]
+        if not any(part in marks for part in box.parts):
             continue
-        statuses = {marks.get(part, sheet.boxes[part].status) for part in spot.parts}
+        statuses = {marks.get(part, file.boxes[part].status) for part in box.parts}
         mark = SourceStatus.TODO if statuses == {SourceStatus.TODO} else SourceStatus.DOING
         mark = SourceStatus.DONE if all(part.is_closed for part in statuses) else mark
-        mark = mark if mark in sheet.characters else SourceStatus.TODO
-        if mark is not spot.status:
+        mark = mark if mark in file.characters else SourceStatus.TODO
+        if mark is not box.status:
             marks[place] = mark
-            yield place, sheet.characters.get(mark, OPEN_CHARACTER)
+            yield place, file.characters.get(mark, OPEN_CHARACTER)
 
 
 _DATA_SUFFIXES = (".json", ".jsonl", ".yaml", ".yml", ".toml", ".csv")

@@ -117,14 +117,14 @@ def read_json_source(entries: Callable[[JsonReader, JsonNode], Iterable[SourceEn
     found: list[SourceEntry] = []
     problems: list[Problem] = []
     for document in source.documents:
-        sheet = JsonReader(document)
+        reader = JsonReader(document)
         try:
             root = parse_json(document.text)
-        except JsonSyntaxError as flaw:
-            problems.append(_report_unreadable(document, flaw))
+        except JsonSyntaxError as error:
+            problems.append(_report_unreadable(document, error))
         else:
-            found += entries(sheet, root)
-            problems += sort_by_line(sheet.problems)
+            found += entries(reader, root)
+            problems += sort_by_line(reader.problems)
     return Reading(tuple(found), problems=tuple(problems))
 
 

@@ -9,7 +9,7 @@ from datetime import datetime
 from plait.core.dependencies import UnknownNeeds
 from plait.core.fast_dataclass import dataclass
 from plait.core.graph import PlanCheck, build_checked_plan
-from plait.core.plan import Plan, Problem, Severity
+from plait.core.plan import Plan, Problem, has_errors
 from plait.core.settings import Settings
 from plait.core.task import Task
 from plait.sources.selectors import Selection, add_needs, select_ids, select_tasks
@@ -46,13 +46,13 @@ class PlanResult:
 
     @property
     def failed(self) -> bool:
-        return any(problem.severity is Severity.ERROR for problem in self.problems)
+        return has_errors(self.problems)
 
 
 def plan_tasks(
     source_set: SourceSet, options: PlanOptions, durations: Callable[[Task], float] | None = None
 ) -> PlanResult:
-    if any(problem.severity is Severity.ERROR for problem in source_set.problems) and not source_set.entries:
+    if has_errors(source_set.problems) and not source_set.entries:
         return PlanResult(None, source_set.problems)
     selection = (
         select_ids(source_set, options.ids, resume=options.resume)
@@ -64,8 +64,7 @@ def plan_tasks(
         return PlanResult(None, problems, complete=selection.complete and not selection.failed)
     checked = _build_checked(source_set, selection, options, durations)
     problems += checked.problems
-    failed = any(problem.severity is Severity.ERROR for problem in problems)
-    return PlanResult(None if failed else checked.plan, problems, unreadable=selection.unreadable)
+    return PlanResult(None if has_errors(problems) else checked.plan, problems, unreadable=selection.unreadable)
 
 
 def _build_checked(

@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase
 
 from plait.core.fast_dataclass import dataclass
 from plait.core.lazy_pattern import pattern
-from plait.core.plan import Problem, Severity
+from plait.core.plan import Problem, Severity, has_errors
 from plait.sources.references import is_within
 from plait.sources.source_model import SourceEntry, SourceStatus
 from plait.sources.source_set import SourceSet, list_leaves
@@ -41,7 +41,7 @@ class Selection:
 
     @property
     def failed(self) -> bool:
-        return any(problem.severity is Severity.ERROR for problem in self.problems)
+        return has_errors(self.problems)
 
 
 def select_tasks(source_set: SourceSet, text: str | None = None, *, resume: bool = False) -> Selection:
@@ -76,26 +76,26 @@ def add_needs(source_set: SourceSet, ids: Sequence[str]) -> tuple[str, ...]:
 
 @dataclass
 class _Selector:
-    pile: SourceSet
+    source_set: SourceSet
     ids: dict[str, None] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
     is_all: bool = False
 
     def __post_init__(self) -> None:
-        self.groups = {entry.task.id: entry.parts for entry in self.pile.entries if entry.parts}
+        self.groups = {entry.task.id: entry.parts for entry in self.source_set.entries if entry.parts}
         self.ids_by_name: dict[str, list[str]] = {}
-        for entry in self.pile.entries:
+        for entry in self.source_set.entries:
             for name in {entry.task.id, *entry.aliases, _strip_source(entry.task.id)}:
                 self.ids_by_name.setdefault(name.lower(), []).append(entry.task.id)
 
     def add_all(self) -> None:
         self.is_all = True
-        self.ids = dict.fromkeys(entry.task.id for entry in self.pile.entries if not entry.parts)
+        self.ids = dict.fromkeys(entry.task.id for entry in self.source_set.entries if not entry.parts)
 
     def add_ids(self, ids: Iterable[str]) -> None:
         for name in dict.fromkeys(ids):
-            if name in self.pile.by_id:
+            if name in self.source_set.by_id:
                 self._add([name])
             else:
                 self._error(f"there is no task {name}", self._suggest(name))
@@ -151,15 +151,15 @@ class _Selector:
         path = token.removeprefix("./")
         return [
             entry.task.id
-            for entry in self.pile.entries
+            for entry in self.source_set.entries
             if entry.task.origin is not None and f"/{entry.task.origin.file}".endswith(f"/{path}")
         ]
 
     def _add_phase(self, key: str) -> None:
-        keys = {phase.key for phase in self.pile.phases if key in {phase.key, _strip_source(phase.key)}}
-        found = [entry.task.id for entry in self.pile.entries if entry.task.phase in keys and not entry.parts]
+        keys = {phase.key for phase in self.source_set.phases if key in {phase.key, _strip_source(phase.key)}}
+        found = [entry.task.id for entry in self.source_set.entries if entry.task.phase in keys and not entry.parts]
         if not key or not keys:
-            existing = ", ".join(phase.key for phase in self.pile.phases) or "none"
+            existing = ", ".join(phase.key for phase in self.source_set.phases) or "none"
             self._error(f"there is no phase {key or 'without a name'}", f"The phases: {existing}.")
         elif not found:
             self._warn(f"phase {key} has no tasks")
@@ -174,7 +174,7 @@ class _Selector:
             return
         numbers = {
             entry.task.id: number
-            for entry in self.pile.entries
+            for entry in self.source_set.entries
             if not entry.parts
             and (not source or _is_from_source(entry, source))
             and (number := _parse_leading_number(_strip_source(entry.task.id), prefix))
@@ -192,7 +192,7 @@ class _Selector:
     def _add_glob(self, token: str) -> None:
         found = [
             entry.task.id
-            for entry in self.pile.entries
+            for entry in self.source_set.entries
             if any(fnmatchcase(name, token) for name in (entry.task.id, _strip_source(entry.task.id), *entry.aliases))
         ]
         if not found:
@@ -201,7 +201,7 @@ class _Selector:
 
     def _add_by_prefix(self, token: str) -> bool:
         """`01` for `01-pyproject`, when no other id begins like that; else, if it looks like an id, it is missing."""
-        ids = [entry.task.id for entry in self.pile.entries]
+        ids = [entry.task.id for entry in self.source_set.entries]
         found = [name for name in ids if _strip_source(name).startswith(f"{token}-")]
         if not found and token.isdecimal():  # 1 for 01-pyproject
             found = [name for name in ids if _PADDED.sub(r"\1-", _strip_source(name)).startswith(f"{int(token)}-")]
@@ -215,7 +215,7 @@ class _Selector:
         lowered = [word.lower() for word in words]
         found = [
             entry.task.id
-            for entry in self.pile.entries
+            for entry in self.source_set.entries
             if all(word in f"{entry.task.id} {entry.task.title}".lower() for word in lowered)
         ]
         if not found:
@@ -230,9 +230,9 @@ class _Selector:
     def build(self, *, resume: bool, named: bool) -> Selection:
         for name in dict.fromkeys(self.missing):
             self._warn(f"there is no task {name}: skipped", self._suggest(name))
-        if not self.ids and not any(problem.severity is Severity.ERROR for problem in self.problems):
+        if not self.ids and not has_errors(self.problems):
             self._error("none of the selected tasks is there" if self.missing else "there are no tasks")
-        chosen = [entry for entry in self.pile.entries if entry.task.id in self.ids]
+        chosen = [entry for entry in self.source_set.entries if entry.task.id in self.ids]
         wanted = [entry for entry in chosen if _is_runnable(entry, resume=resume)]
         self.problems += _report_skipped(chosen, named=named, resume=resume)
         complete = bool(chosen) and all(entry.status.is_closed for entry in chosen)
@@ -241,7 +241,7 @@ class _Selector:
         return Selection(ids, tuple(self.problems), complete, tuple(dict.fromkeys(unreadable)))
 
     def _suggest(self, name: str) -> str:
-        known = [entry.task.id for entry in self.pile.entries[:2000]]
+        known = [entry.task.id for entry in self.source_set.entries[:2000]]
         near = get_close_matches(name, known, n=1)
         return f"Did you mean {near[0]}?" if near else "plait plan lists the tasks that are there."
 

@@ -15,7 +15,7 @@ from plait.sources.formats import Format, get_entry, load_format
 from plait.sources.source_model import Document, ReadOptions, SourceEntry, SourceFiles, SourceStatus
 from plait.sources.status_changes import StatusChange, TaskIndex
 from plait.sources.text import TextLines, to_printable
-from plait.sources.text_merge import match_lines
+from plait.sources.text_merge import find_changes
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 # Written one after another, so that spelling and dates are the same whatever was there before.
@@ -25,7 +25,6 @@ _NORMALIZATIONS = (
     (SourceStatus.TODO, SourceStatus.DOING, SourceStatus.SKIPPED, SourceStatus.DONE),
 )
 _TOKEN = re.compile(r"\w+|\s|[^\w\s]")
-Span = tuple[int, int, Sequence[str]]
 
 
 def restore_statuses(format_name: str, path: str, base: str, new: str) -> str:
@@ -118,7 +117,7 @@ def _merge_candidates(flat: str, base: str, edited: str) -> Iterator[str]:
 
 def _merge_parts(base: Sequence[str], ours: Sequence[str], theirs: Sequence[str]) -> list[str] | None:
     """What both sides did to the base; None if they did something to the same place."""
-    spans = sorted([*_find_changed_spans(base, ours), *_find_changed_spans(base, theirs)], key=lambda span: span[:2])
+    spans = sorted([*find_changes(base, ours), *find_changes(base, theirs)], key=lambda span: span[:2])
     merged: list[str] = []
     done = 0
     last = (-1, -1)
@@ -129,12 +128,3 @@ def _merge_parts(base: Sequence[str], ours: Sequence[str], theirs: Sequence[str]
         merged += put
         done, last = stop, (start, stop)
     return [*merged, *base[done:]]
-
-
-def _find_changed_spans(base: Sequence[str], side: Sequence[str]) -> Iterator[Span]:
-    """Where a side differs from the base, and what it has there."""
-    place = here = 0
-    for i, j in [*match_lines(base, side), (len(base), len(side))]:
-        if i > place or j > here:
-            yield place, i, side[here:j]
-        place, here = i + 1, j + 1

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import field
 from difflib import SequenceMatcher
 from itertools import pairwise
@@ -90,12 +90,21 @@ def _match_blocks(one: Sequence[str], other: Sequence[str], span: Span) -> list[
     return [(a + i + n, b + j + n) for i, j, size in matcher.get_matching_blocks() for n in range(size)]
 
 
+def find_changes(base: Sequence[str], side: Sequence[str]) -> Iterator[tuple[int, int, Sequence[str]]]:
+    """Where a side differs from the base, and what it has there."""
+    place = here = 0
+    for i, j in [*match_lines(base, side), (len(base), len(side))]:
+        if i > place or j > here:
+            yield place, i, side[here:j]
+        place, here = i + 1, j + 1
+
+
 @dataclass(frozen=True, slots=True)
 class _SideChanges:
     """The changes of a side: lines `added` before an index, `replaced` from an index, or `removed`."""
 
-    added: dict[int, list[str]] = field(default_factory=dict)
-    replaced: dict[int, list[str]] = field(default_factory=dict)
+    added: dict[int, Sequence[str]] = field(default_factory=dict)
+    replaced: dict[int, Sequence[str]] = field(default_factory=dict)
     removed: set[int] = field(default_factory=set)
 
 
@@ -147,18 +156,13 @@ def _find_common_places(version: list[str], versions: list[list[str]]) -> set[in
 
 def _diff_side(base: list[str], lines: list[str]) -> _SideChanges:
     side = _SideChanges()
-    place = here = 0
-    for i, j in [*match_lines(base, lines), (len(base), len(lines))]:
-        if i > place:
-            side.replaced[place] = lines[here:j]
-            side.removed.update(range(place, i))
-        elif j > here:
-            side.added[place] = lines[here:j]
-        place, here = i + 1, j + 1
+    for start, stop, put in find_changes(base, lines):
+        (side.replaced if stop > start else side.added)[start] = put
+        side.removed.update(range(start, stop))
     return side
 
 
-def _merge_lines(ours: list[str], theirs: list[str], once: set[str]) -> list[str]:
+def _merge_lines(ours: Sequence[str], theirs: Sequence[str], once: set[str]) -> list[str]:
     """A line that each side has only once, and both here, is the same line; between those, ours and then theirs."""
     where = {line: place for place, line in enumerate(theirs) if line in once}
     same = find_longest_rising([(place, where[line]) for place, line in enumerate(ours) if line in where])
@@ -171,13 +175,13 @@ def _merge_lines(ours: list[str], theirs: list[str], once: set[str]) -> list[str
     return merged
 
 
-def _concatenate(ours: list[str], theirs: list[str]) -> list[str]:
+def _concatenate(ours: Sequence[str], theirs: Sequence[str]) -> Sequence[str]:
     if _is_subsequence(theirs, ours):
         return ours
-    return theirs if _is_subsequence(ours, theirs) else ours + theirs
+    return theirs if _is_subsequence(ours, theirs) else [*ours, *theirs]
 
 
-def _is_subsequence(few: list[str], many: list[str]) -> bool:
+def _is_subsequence(few: Sequence[str], many: Sequence[str]) -> bool:
     rest = iter(many)
     return all(line in rest for line in few)
 

@@ -43,8 +43,7 @@ from plait.core.task import Step
 
 def apply_attempt_decision(state: State, at: float, decision: AttemptDecision) -> None:
     name = decision.attempt
-    batch = state.batches.get(name.batch)
-    task = batch.find_task(name.task) if batch else None
+    batch, task = state.find_task(name.batch, name.task)
     if batch is None or task is None:
         return
     match decision:
@@ -68,8 +67,7 @@ def apply_attempt_decision(state: State, at: float, decision: AttemptDecision) -
 
 
 def apply_task_decision(state: State, at: float, decision: TaskDecision) -> None:
-    batch = state.batches.get(decision.batch)
-    task = batch.find_task(decision.task) if batch else None
+    batch, task = state.find_task(decision.batch, decision.task)
     if batch is None or task is None:
         return
     match decision:
@@ -193,7 +191,7 @@ def _record_spend(state: State, attempt: AttemptState, spend: Spend) -> None:
 def _touch_attempt(state: State, at: float, attempt: AttemptState) -> None:
     if attempt.ending is None:
         state.deadlines.discard((attempt.expires, attempt.name))
-        attempt.last_active_at = at - state.clock_jump  # a jump that is not worked in yet will move it
+        attempt.last_active_at = at - state.clock_jump  # a jump that is not applied yet will move it
         state.deadlines.add((attempt.expires, attempt.name))
 
 

@@ -109,8 +109,7 @@ def _end_merge(state: State, batch: BatchState, report: MergeDone | MergeConflic
 
 def discard_lost_change(state: State, name: Attempt) -> None:
     """The merge that failed just now found nothing to merge: what had been verified is gone."""
-    batch = state.batches.get(name.batch)
-    task = batch.find_task(name.task) if batch else None
+    _, task = state.find_task(name.batch, name.task)
     if task is not None and task.merge_error is not None and task.attempt_counts.get(Step.MERGE) == name.n:
         task.base = task.tip = None
 

@@ -17,11 +17,11 @@ from plait.core.settings import FileConflicts
 from plait.core.state import AttemptState, BatchState, State, TaskState
 from plait.core.status import Category
 
-MAX_CHANGED_FILES = 64  # of a task that changes more files, these must do
+MAX_CHANGED_FILES = 64  # of a task that changes more files, the first ones
 
 
 def record_change(state: State, batch: BatchState, task: TaskState, attempt: AttemptState) -> None:
-    """A good exit, or an empty one, says all there is to merge; after any other, the last good one's may still stand."""
+    """Record what an exit leaves to merge. After a failed exit, the change of the last good one may still count."""
     outcome = attempt.outcome
     if outcome is None:
         return
@@ -50,7 +50,7 @@ def _record_files(state: State, batch: BatchState, task: TaskState, files: tuple
 
 
 def recall_changed_files(state: State, batch: BatchState, task: TaskState) -> None:
-    """What it changed in another batch, without being done there, it will change again."""
+    """Lock the files that it changed in another batch without being done there."""
     files = state.changed_files.get(task.task.key) if _infers_files(batch) else None
     if files:
         seen = scope_locks(batch, tuple(FILE_PREFIX + file for file in files))
@@ -70,9 +70,8 @@ def _list_folder_locks(batch: BatchState, files: tuple[str, ...]) -> Iterator[st
 
 
 def apply_conflict_prediction(state: State, _at: float, report: ConflictPrediction) -> None:
-    batch = state.batches.get(report.batch)
-    task = batch.find_task(report.task) if batch is not None else None
-    other = batch.find_task(report.other) if batch is not None and report.other else None
+    _, task = state.find_task(report.batch, report.task)
+    _, other = state.find_task(report.batch, report.other)
     if task is None or task is other or (report.other and other is None):
         return
     match report:

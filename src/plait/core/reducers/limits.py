@@ -86,7 +86,7 @@ def _open_breaker(state: State, at: float, decision: BreakerOpened) -> None:
 
 
 def _clear_refusals(state: State, decision: BreakerOpened) -> None:
-    """The provider's first refusal is answered by this, and with it those that ask for no more."""
+    """Remove the provider's first refusal, and the others that this breaker covers."""
     first = next((refusal for refusal in state.refusals if refusal.provider == decision.provider), None)
 
     def answered(refusal: Refusal) -> bool:
@@ -181,7 +181,7 @@ def record_served(state: State, attempt: AttemptState) -> None:
 
 
 def _began_after_refusal(state: State, attempt: AttemptState) -> bool:
-    """What began before the last refusal says nothing about the time after it."""
+    """Whether it started after the last refusal: an earlier attempt proves nothing about the provider now."""
     breaker = state.breakers.get(attempt.provider)
     return breaker is not None and attempt.started_at >= breaker.opened_at
 
@@ -203,12 +203,14 @@ def _record_suspect_refusal(state: State, task: TaskState, attempt: AttemptState
 
 def _record_exit_refusal(state: State, attempt: AttemptState, outcome: Outcome) -> None:
     at = attempt.ended_at or state.now
-    said = [instant for instant in (outcome.retry_at, outcome.retry_after and at + outcome.retry_after) if instant]
-    record_refusal(state, Refusal(attempt.provider, at, max(said, default=None), attempt.started_at))
+    retry_times = [
+        instant for instant in (outcome.retry_at, outcome.retry_after and at + outcome.retry_after) if instant
+    ]
+    record_refusal(state, Refusal(attempt.provider, at, max(retry_times, default=None), attempt.started_at))
 
 
 def record_refusal(state: State, refusal: Refusal) -> None:
-    """A breaker that stays open long enough has answered it already."""
+    """Record a refusal, unless the breaker is already open long enough."""
     breaker = state.breakers.get(refusal.provider)
     until = breaker.until if breaker is not None else None
     if until is None or until <= refusal.at or (refusal.until is not None and until < refusal.until):

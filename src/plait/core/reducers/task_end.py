@@ -123,7 +123,7 @@ def _update_dependents(
             other.pending_needs += pending
             other.lost_needs += lost
         if other.pending_needs or (other.unmerged is not None and other.unmerged.winner == task.task.id):
-            other.unmerged = None  # it was made with what is to be made again, or is not wanted
+            other.unmerged = None  # it was made with a change that is being redone, or is not wanted
         reindex_task(state, batch, other)
 
 
@@ -132,7 +132,7 @@ def _is_lost(status: TaskStatus | None) -> int:
 
 
 def _clear_task(state: State, batch: BatchState, task: TaskState) -> None:
-    """Nothing of an ended task is under way or waits any more."""
+    """Clear what an ended task was doing or waiting for."""
     if task.not_before is not None:
         state.backoffs.discard((task.not_before, batch.id, task.place))
     task.pending_end = task.conflict_files = task.merge_error = task.not_before = task.question = None

@@ -68,12 +68,12 @@ def _has_next_actions(batch: BatchState) -> bool:
     )
 
 
-# Each holds what those before it do.
+# Each includes those before it.
 _PUBLISH_LEVELS = (Publish.OFF, Publish.PUSH, Publish.DRAFT, Publish.PR)
 
 
 def schedule_requested_publishes(state: State) -> Iterator[Due]:
-    """Comes before anything that could change the branch for which a person requested it."""
+    """Comes before every rule that could change the branch whose publishing a person requested."""
     for batch in state.publishing_batches.values():
         commit = find_publishable_commit(batch) if batch.requested_publish is not None else None
         if batch.requested_publish is not None and commit is not None:

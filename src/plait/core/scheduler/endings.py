@@ -1,4 +1,4 @@
-"""What ends attempts, tasks and batches before their time.
+"""What ends attempts, tasks and batches early.
 
 A running attempt is asked to end when its task ends, its batch is stopped, feedback replaces it, it runs too long, or it
 prints nothing for too long. A clock jump moves its deadlines. A task ends by request, or when something it needs will

@@ -211,10 +211,6 @@ def _find_contest_tasks(batch: BatchState, task: TaskState) -> list[TaskState]:
     return [entrant for entrant in unpassed if entrant.by == task.task.id]
 
 
-def _find_root_cause(task: TaskState) -> str:
-    return task.by if task.status is TaskStatus.BLOCKED and task.by else task.task.id
-
-
 def _find_halted_by(batch: BatchState, task: TaskState) -> list[TaskState]:
     if batch.halted_by != task.task.id:
         return []
@@ -267,11 +263,10 @@ def _why_not_retry(batch: BatchState, task: TaskState) -> str | None:
     if batch.cancelled and batch.ended is None:
         return f"batch {batch.id} is being cancelled"
     if task.lost_needs:
-        causes = {
-            cause: None
-            for place in sorted(_find_lost_needs(batch, task))
-            if (cause := _find_root_cause(batch.tasks[place]))
-        }
+        lost = [batch.tasks[place] for place in sorted(_find_lost_needs(batch, task))]
+        causes = dict.fromkeys(
+            need.by if need.status is TaskStatus.BLOCKED and need.by else need.task.id for need in lost
+        )
         return f"{task.task.id} is {task.status}: retry {', '.join(causes)} instead"
     ending = _find_unended_entrants(batch, task)
     if ending:

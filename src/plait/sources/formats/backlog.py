@@ -28,10 +28,10 @@ _NUMBERED = re.compile(r"(?P<prefix>\D*)(?P<number>\d+(?:\.\d+)*)\Z")
 
 
 def detect(source: SourceFiles) -> Confidence:
-    lies = any("backlog/" in path for path in (f"{source.path}/", *(d.path for d in source.documents[:1])))
+    in_backlog = any("backlog/" in path for path in (f"{source.path}/", *(d.path for d in source.documents[:1])))
     for keys in sample_keys(source, "id", "title", "status"):
         if keys.has("id", "title", "status"):
-            if lies:
+            if in_backlog:
                 return Confidence.NAME
             if keys.has("created_date") or keys.has("assignee"):
                 return Confidence.CONTENT

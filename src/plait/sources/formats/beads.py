@@ -95,8 +95,8 @@ class IssueFile:
     def _add(self, number: int, line: str) -> None:
         try:
             node = parse_json(line)
-        except JsonSyntaxError as flaw:
-            self._report_invalid(number, line, flaw)
+        except JsonSyntaxError as error:
+            self._report_invalid(number, line, error)
             return
         if node.get("_type") not in _RECORD_TYPES:
             return
@@ -201,8 +201,8 @@ class _IssueReader:
         self._parents: set[str] = set()
 
     def read(self) -> Reading:
-        for flaw in self._issues.problems:
-            self._warn(flaw.number, flaw.message, flaw.hint)
+        for problem in self._issues.problems:
+            self._warn(problem.number, problem.message, problem.hint)
         self._collect_needs()
         entries = [self._build_entry(issue) for issue in self._issues.by_id.values()]
         entries += (

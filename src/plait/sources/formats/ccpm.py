@@ -23,8 +23,8 @@ _ISSUE = re.compile(r"/issues/(\d{1,12})\b")
 
 
 def detect(source: SourceFiles) -> Confidence:
-    lies = any(_EPICS in path for path in (f"{source.path}/", *(d.path for d in source.documents[:1])))
-    for keys in sample_keys(source, "name", "status") if lies else ():
+    in_epics = any(_EPICS in path for path in (f"{source.path}/", *(d.path for d in source.documents[:1])))
+    for keys in sample_keys(source, "name", "status") if in_epics else ():
         if keys.has("name", "status"):
             return Confidence.NAME
     for keys in sample_keys(source, "parallel", "conflicts_with"):

@@ -25,12 +25,11 @@ from plait.sources.checkboxes import (
     find_checkbox_document,
     find_checkboxes,
     find_nested,
-    find_usual_tick,
     is_checkbox,
+    make_checkbox_writers,
     read_checkbox_status,
     read_checkbox_text,
     read_item_body,
-    write_checkboxes,
 )
 from plait.sources.formats import Confidence, Format
 from plait.sources.markdown import Block, BlockKind, Checkbox, Markdown
@@ -53,7 +52,6 @@ from plait.sources.source_model import (
     make_warning,
     read_single_file,
 )
-from plait.sources.status_changes import write_each_file
 from plait.sources.task_paths import find_mentions
 from plait.sources.vocabulary import make_slug, parse_priority as word_priority
 
@@ -273,20 +271,14 @@ def _parse_checkbox_file(text: str) -> CheckboxFile:
     document = Document("", text)
     tasks = [task for task in _find_tasks(document, ContextTracker(document)) if task.text]
     ids = _make_ids(tasks, find_nested([task.block for task in tasks]))
-    spots = [
+    boxes = [
         TaskBox(task.block, read_checkbox_status(task.box), name, make_title(task.text))
         for task, name in zip(tasks, ids, strict=True)
     ]
     marks = Counter(task.box.character for task in tasks)
-    signs = {SourceStatus.DONE: find_usual_tick(marks.elements()), SourceStatus.SKIPPED: SKIPPED_CHARACTER}
-    under_way = max(IN_PROGRESS_CHARACTERS, key=lambda mark: marks[mark])
-    if marks[under_way]:
-        signs[SourceStatus.DOING] = under_way
-    return CheckboxFile(document.markdown, spots, signs)
+    in_progress = max(IN_PROGRESS_CHARACTERS, key=lambda mark: marks[mark])
+    more = {SourceStatus.DOING: in_progress} if marks[in_progress] else {}
+    return CheckboxFile(document.markdown, boxes, {SourceStatus.SKIPPED: SKIPPED_CHARACTER, **more})
 
 
-FORMAT = Format(
-    detect,
-    partial(read_single_file, _read_document),
-    partial(write_each_file, partial(write_checkboxes, _parse_checkbox_file)),
-)
+FORMAT = Format(detect, partial(read_single_file, _read_document), make_checkbox_writers(_parse_checkbox_file))

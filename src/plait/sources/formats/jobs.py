@@ -106,14 +106,14 @@ _KEYS = (
 
 
 def detect(source: SourceFiles) -> Confidence:
-    lies = get_folder(source.path).rpartition("/")[2] == "jobs" or any(
+    in_jobs_folder = get_folder(source.path).rpartition("/")[2] == "jobs" or any(
         document.path.rpartition("/")[0].rpartition("/")[2] == "jobs" for document in source.documents[:1]
     )
-    if lies and any(document.name == STATUS_FILE for document in source.companions.values()):
+    if in_jobs_folder and any(document.name == STATUS_FILE for document in source.companions.values()):
         return Confidence.NAME
     for keys in sample_keys(source, "output_"):
-        if keys.has(*_REQUIRED) or (lies and any(keys.has(name) for name in _REQUIRED)):
-            return Confidence.NAME if lies else Confidence.CONTENT
+        if keys.has(*_REQUIRED) or (in_jobs_folder and any(keys.has(name) for name in _REQUIRED)):
+            return Confidence.NAME if in_jobs_folder else Confidence.CONTENT
     return Confidence.NO
 
 

@@ -54,10 +54,10 @@ def read_job_statuses(document: Document | None) -> JobStatuses:
         return found
     try:
         root = parse_json(document.text)
-    except JsonSyntaxError as flaw:
-        message = f"the statuses of the jobs can't be read: {flaw.message} (column {flaw.column})"
+    except JsonSyntaxError as error:
+        message = f"the statuses of the jobs can't be read: {error.message} (column {error.column})"
         hint = "Correct this place; without the file all jobs would be new."
-        found.problems.append(make_error(document, flaw.line - 1, message, hint))
+        found.problems.append(make_error(document, error.line - 1, message, hint))
         return found
     if not isinstance(root.value, list):
         hint = "Without the file all jobs would be new."
@@ -92,8 +92,8 @@ def write_job_statuses(path: str, text: str, changes: Sequence[StatusChange]) ->
     bare = not shown.strip(f"{BOM} \t\r\n")
     try:
         root = parse_json("[]" if bare else shown)
-    except JsonSyntaxError as flaw:
-        return Rewrite(text, (json_tasks.report_unwritable(path, flaw),))
+    except JsonSyntaxError as error:
+        return Rewrite(text, (json_tasks.report_unwritable(path, error),))
     if not isinstance(root.value, list):
         message = "not a list of jobs; no status written"
         return Rewrite(text, (Problem(Severity.WARNING, message, Origin(path, 1)),))

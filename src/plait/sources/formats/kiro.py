@@ -21,9 +21,8 @@ from plait.sources.checkboxes import (
     find_nested,
     find_numbered_boxes,
     find_parents,
-    find_usual_tick,
+    make_checkbox_writers,
     read_item_body,
-    write_checkboxes,
 )
 from plait.sources.formats import Confidence, Format
 from plait.sources.markdown import Checkbox, Markdown
@@ -39,7 +38,6 @@ from plait.sources.source_model import (
     make_warning,
     read_single_file,
 )
-from plait.sources.status_changes import write_each_file
 from plait.sources.task_paths import find_mentions
 
 _KIRO_PATH = re.compile(r"(?:^|/)\.kiro/specs/[^/]+/tasks\.md\Z")
@@ -160,16 +158,11 @@ def _make_context(tasks: _NumberedTasks, texts: Sequence[str], place: int) -> st
 def _parse_checkbox_file(text: str) -> CheckboxFile:
     markdown = Markdown(text)
     tasks = _NumberedTasks.build([item for item in find_numbered_boxes(markdown) if item.number])
-    spots = [
+    boxes = [
         TaskBox(item.block, _read_status(item.box), name, _read_title(item), parts)
         for item, name, parts in zip(tasks.items, tasks.ids, tasks.parts, strict=True)
     ]
-    signs = {SourceStatus.DONE: find_usual_tick(item.box.character for item in tasks.items), SourceStatus.DOING: "-"}
-    return CheckboxFile(markdown, spots, signs)
+    return CheckboxFile(markdown, boxes, {SourceStatus.DOING: "-"})
 
 
-FORMAT = Format(
-    detect,
-    partial(read_single_file, _read_document),
-    partial(write_each_file, partial(write_checkboxes, _parse_checkbox_file)),
-)
+FORMAT = Format(detect, partial(read_single_file, _read_document), make_checkbox_writers(_parse_checkbox_file))

@@ -21,10 +21,9 @@ from plait.sources.checkboxes import (
     find_nested,
     find_numbered_boxes,
     find_parents,
-    find_usual_tick,
+    make_checkbox_writers,
     read_checkbox_status,
     read_item_body,
-    write_checkboxes,
 )
 from plait.sources.formats import Confidence, Format
 from plait.sources.markdown import Block, Markdown
@@ -34,12 +33,10 @@ from plait.sources.source_model import (
     Reading,
     SourceEntry,
     SourceFiles,
-    SourceStatus,
     find_repeated_ids,
     make_warning,
     read_single_file,
 )
-from plait.sources.status_changes import write_each_file
 from plait.sources.task_paths import find_mentions
 from plait.sources.vocabulary import make_slug
 
@@ -159,17 +156,11 @@ def _build_entries(document: Document, tasks: Sequence[_SpecTask]) -> Iterator[S
 def _parse_checkbox_file(text: str) -> CheckboxFile:
     markdown = Markdown(text)
     tasks = list(_find_tasks(markdown))
-    spots = [
+    boxes = [
         TaskBox(task.item.block, read_checkbox_status(task.item.box), task.id, task.title, parts)
         for task, parts in zip(tasks, _find_parts(tasks), strict=True)
     ]
-    return CheckboxFile(
-        markdown, spots, {SourceStatus.DONE: find_usual_tick(task.item.box.character for task in tasks)}
-    )
+    return CheckboxFile(markdown, boxes)
 
 
-FORMAT = Format(
-    detect,
-    partial(read_single_file, _read_document),
-    partial(write_each_file, partial(write_checkboxes, _parse_checkbox_file)),
-)
+FORMAT = Format(detect, partial(read_single_file, _read_document), make_checkbox_writers(_parse_checkbox_file))

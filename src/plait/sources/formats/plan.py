@@ -157,7 +157,7 @@ class PlanOrder:
             phases = [phase]
         if not phases and not note.references:
             hint = 'Write "Tasks 1.1-1.3 are [SEQUENTIAL]".'
-            self._warn(note.line, "this note names no task, and lies in no phase", hint)
+            self._warn(note.line, "this note names no task, and is in no phase", hint)
         if len(phases) != 1 or phases[0] in self._sequential:  # one phase after another is what phases do anyway
             return "", []
         self._sequential.add(phases[0])
@@ -332,10 +332,8 @@ def _find_problems(document: Document, seen: PlanOutline) -> Iterator[Problem]:
 def _parse_checkbox_file(text: str) -> CheckboxFile:
     document = Document("", text)
     items = read_outline(document).items
-    spots = [TaskBox(item.block, checkboxes.read_checkbox_status(item.box), item.id, item.title) for item in items]
-    return CheckboxFile(
-        document.markdown, spots, {SourceStatus.DONE: checkboxes.find_usual_tick(item.box.character for item in items)}
-    )
+    boxes = [TaskBox(item.block, checkboxes.read_checkbox_status(item.box), item.id, item.title) for item in items]
+    return CheckboxFile(document.markdown, boxes)
 
 
 FORMAT = Format(detect, read, writers, companions)

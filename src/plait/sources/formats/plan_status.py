@@ -46,8 +46,8 @@ def read_status_json(document: Document) -> tuple[dict[str, RecordedStatus], lis
     """The statuses by id; of a repeated id the last one counts. An unreadable file has none."""
     try:
         root = validate_root(document.text, parse_json(document.text).value)
-    except JsonSyntaxError as flaw:
-        return {}, [report_unreadable(document.path, flaw, "the boxes of the plan count")]
+    except JsonSyntaxError as error:
+        return {}, [report_unreadable(document.path, error, "the boxes of the plan count")]
     recorded: dict[str, RecordedStatus] = {}
     strange: list[str] = []
     for record in iter_task_records(root):
@@ -142,8 +142,8 @@ def write_status_json(plan: str, path: str, text: str, changes: Sequence[StatusC
             return Rewrite(text)
         _update_totals(root, changed)
         return Rewrite(JsonStyle.detect(text).dump(root))
-    except JsonSyntaxError as flaw:
-        return Rewrite(text, (_report_left_alone(path, flaw),))
+    except JsonSyntaxError as error:
+        return Rewrite(text, (_report_left_alone(path, error),))
     except ValueError:
         return Rewrite(text, (_report_left_alone(path, JsonSyntaxError(text, 0, "it holds a number that is too big")),))
 

@@ -100,8 +100,8 @@ def _read_priority(reader: JsonReader, node: JsonNode) -> int:
 def _write_statuses(path: str, text: str, changes: Sequence[StatusChange]) -> Rewrite:
     try:
         stories = _index_stories(parse_json(to_printable(text)))
-    except JsonSyntaxError as flaw:
-        return Rewrite(text, (json_tasks.report_unwritable(path, flaw),))
+    except JsonSyntaxError as error:
+        return Rewrite(text, (json_tasks.report_unwritable(path, error),))
     places = TaskIndex(stories, lambda name: name, lambda name: json_tasks.read_json_title(stories[name], name))
     matched, problems = places.match(select_file_changes(path, changes))
     edits = [

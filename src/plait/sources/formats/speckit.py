@@ -22,11 +22,10 @@ from plait.sources.checkboxes import (
     find_checkbox_document,
     find_checkboxes,
     find_nested,
-    find_usual_tick,
     is_checkbox,
+    make_checkbox_writers,
     read_checkbox_status,
     read_item_body,
-    write_checkboxes,
 )
 from plait.sources.formats import Confidence, Format
 from plait.sources.formats.speckit_grammar import (
@@ -49,13 +48,11 @@ from plait.sources.source_model import (
     Reading,
     SourceEntry,
     SourceFiles,
-    SourceStatus,
     find_repeated_ids,
     make_info,
     make_warning,
     read_single_file,
 )
-from plait.sources.status_changes import write_each_file
 from plait.sources.task_paths import find_mentions
 from plait.sources.vocabulary import make_slug
 
@@ -192,7 +189,7 @@ class SpecKitNeeds:
         for on, name in product(earlier, later) if count <= _MAX_EDGES else ():
             place = self._places.get(name)
             if place is None:
-                message = f"{name} is said to come after {on}, but no task here has that id"
+                message = f"{name} should come after {on}, but no task here has that id"
                 self.problems.append(make_info(self.document, order.line, message))
             elif not self._contradicts(place, on):
                 self._add(place, on, NeedKind.NEED, order.text, order.line)
@@ -313,13 +310,10 @@ def _build_entries(
 
 def _parse_checkbox_file(text: str) -> CheckboxFile:
     markdown = Markdown(text)
-    tasks = list(find_listed_tasks(markdown))
-    spots = [TaskBox(task.block, read_checkbox_status(task.box), task.id, task.title) for task in tasks]
-    return CheckboxFile(markdown, spots, {SourceStatus.DONE: find_usual_tick(task.box.character for task in tasks)})
+    tasks = find_listed_tasks(markdown)
+    return CheckboxFile(
+        markdown, [TaskBox(task.block, read_checkbox_status(task.box), task.id, task.title) for task in tasks]
+    )
 
 
-FORMAT = Format(
-    detect,
-    partial(read_single_file, _read_document),
-    partial(write_each_file, partial(write_checkboxes, _parse_checkbox_file)),
-)
+FORMAT = Format(detect, partial(read_single_file, _read_document), make_checkbox_writers(_parse_checkbox_file))

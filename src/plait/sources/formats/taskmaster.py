@@ -261,8 +261,8 @@ def _read_priority(reader: JsonReader, node: JsonNode, otherwise: int) -> int:
 def _write_statuses(path: str, text: str, changes: Sequence[StatusChange]) -> Rewrite:
     try:
         known = find_task_lists(parse_json(to_printable(text)))
-    except JsonSyntaxError as flaw:
-        return Rewrite(text, (json_tasks.report_unwritable(path, flaw),))
+    except JsonSyntaxError as error:
+        return Rewrite(text, (json_tasks.report_unwritable(path, error),))
     trees = {tag: [*_flatten(build_tree(tasks))] for tag, tasks in known.items()}
     asked: dict[TreeTask, SourceStatus] = {}
     problems: list[Problem] = []

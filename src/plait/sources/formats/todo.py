@@ -151,7 +151,7 @@ class TodoNeeds:
         for other in existing:
             if other is item:
                 if ref.first == ref.last and len(existing) == 1:
-                    self._warn(placed, f"{item.id} is said to need itself")
+                    self._warn(placed, f"{item.id} can't depend on itself")
             elif not (ref.is_settled and get_current_status(other).is_closed):
                 yield other.id
 

@@ -18,7 +18,9 @@ TICK_MARKS = "\u2705\u2713\u2714\u2611"
 _VARIATION_SELECTOR = "\ufe0f"  # shows the character before it in colour
 _HEADING = re.compile(rf"[{TICK_MARKS}{_VARIATION_SELECTOR}\s]*([0-9]{{1,9}})\.(?:(\s+)(.*))?\Z", re.DOTALL)
 _NOTED = re.compile(r"\*\*([^*:\n]{1,60})\*\*[ \t]*\([^()\n]{0,200}\)[ \t]*:[ \t]*(.*)\Z")
-_SPOT = re.compile(r"(\s*(?:[-*+]\s+)?)\*\*[^*:\n]{1,60}?\s*(:\s*\*\*|\*\*\s*(?:\([^()\n]{0,200}\)\s*)?:)([ \t]*)")
+_FIELD_OPENING = re.compile(
+    r"(\s*(?:[-*+]\s+)?)\*\*[^*:\n]{1,60}?\s*(:\s*\*\*|\*\*\s*(?:\([^()\n]{0,200}\)\s*)?:)([ \t]*)"
+)
 # A paragraph whose last line begins so has a list of its own, whose bullets may speak of fields without being any.
 _LISTS = re.compile(r"\s*\*\*(?:acceptance|success) criteria\b", re.IGNORECASE)
 _LEVEL = 3
@@ -170,7 +172,7 @@ def _split_margin_fields(markdown: Markdown, block: Block) -> Iterator[Block]:
 
 def _at_margin(markdown: Markdown, line: int) -> bool:
     text = markdown.lines.strip_end(line)
-    return text.startswith("**") and _SPOT.match(text) is not None
+    return text.startswith("**") and _FIELD_OPENING.match(text) is not None
 
 
 def _is_top_level(block: Block) -> bool:
@@ -203,12 +205,12 @@ def _find_fields(markdown: Markdown, item: TodoItem) -> Iterator[PlacedField]:
         stops = [following.line for following in found[1:]] + [_find_block_end(markdown, block)]
         for bold_field, stop in zip(found, stops, strict=True):
             line = markdown.lines.strip_end(bold_field.line)
-            spot = _SPOT.match(line)
-            if spot:
-                own = line[spot.end() :].rstrip()
-                style = FieldStyle(spot[1], spot[2], spot[3], line[spot.end() + len(own) :])
+            opening = _FIELD_OPENING.match(line)
+            if opening:
+                own = line[opening.end() :].rstrip()
+                style = FieldStyle(opening[1], opening[2], opening[3], line[opening.end() + len(own) :])
                 yield PlacedField(
-                    bold_field, block, stop, own, markdown.lines.starts[bold_field.line] + spot.end(), style
+                    bold_field, block, stop, own, markdown.lines.starts[bold_field.line] + opening.end(), style
                 )
 
 

@@ -211,9 +211,9 @@ def write_todo_statuses(path: str, text: str, changes: Sequence[StatusChange]) -
     asked = select_file_changes(path, changes)
     if not asked:
         return Rewrite(text)
-    pen = _TodoEditor(text)
-    matched, problems = pen.places.match(asked)
-    edits = [edit for item, change in matched for edit in pen.make_edits(item, change)]
+    editor = _TodoEditor(text)
+    matched, problems = editor.places.match(asked)
+    edits = [edit for item, change in matched for edit in editor.make_edits(item, change)]
     return Rewrite(apply_edits(text, edits), problems)
 
 
