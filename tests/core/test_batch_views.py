@@ -1,4 +1,4 @@
-"""What people see of a batch."""
+"""Batch views: status, progress, and whether a batch waits for a person."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_the_counts_sum_to_the_total() -> None:
     assert view.progress.percentage == 50
 
 
-def test_a_batch_says_where_it_is() -> None:
+def test_a_batch_view_has_the_status_and_reason() -> None:
     script = Script("a", "b", settings=Settings(max_parallel=1))
 
     def status() -> BatchStatus:
@@ -43,7 +43,7 @@ def test_a_batch_says_where_it_is() -> None:
     assert status() is BatchStatus.CANCELLED
 
 
-def test_a_batch_that_only_merges_says_so() -> None:
+def test_a_batch_that_only_merges_has_the_status_merging() -> None:
     script = Script("a")
     script.answers_merges = False
     script.exit_attempt("a")
@@ -59,7 +59,7 @@ def test_a_task_shows_its_cost_its_commit_and_its_error() -> None:
     assert (b.error, b.category, b.attempt) == ("the agent is not logged in: no key", Category.AUTH, 1)
 
 
-def test_a_batch_says_when_all_that_is_left_waits_for_a_person() -> None:
+def test_a_batch_view_says_when_everything_waits_for_a_person() -> None:
     script = Script("a", "b", task_needing("c", "a"), settings=Settings(max_parallel=1))
 
     def waits() -> bool:
@@ -74,7 +74,7 @@ def test_a_batch_says_when_all_that_is_left_waits_for_a_person() -> None:
     assert not waits()
 
 
-def test_a_queue_and_a_pause_wait_for_a_person() -> None:
+def test_an_unapproved_queue_and_a_paused_batch_wait_for_a_person() -> None:
     queue = Script("a", "b", settings=Settings(mode=Mode.QUEUE))
     assert make_batch_view(queue.state, queue.batch()).waits_for_person
     paused = Script("a", "b", settings=Settings(max_parallel=1))
@@ -84,7 +84,7 @@ def test_a_queue_and_a_pause_wait_for_a_person() -> None:
     assert make_batch_view(paused.state, paused.batch()).waits_for_person
 
 
-def test_a_pause_before_the_gate_waits_for_a_person_also_when_no_task_is_left() -> None:
+def test_a_pause_before_the_gate_waits_for_a_person_even_without_open_tasks() -> None:
     script = Script("a", "b", settings=Settings(gate="make"))
     for name in "ab":
         script.exit_attempt(name)
@@ -99,7 +99,7 @@ def test_a_pause_before_the_gate_waits_for_a_person_also_when_no_task_is_left() 
     assert make_batch_view(script.state, script.batch()).waits_for_person
 
 
-def test_a_file_that_another_batch_holds_waits_for_nobody() -> None:
+def test_waiting_for_a_file_of_another_batch_is_not_waiting_for_a_person() -> None:
     in_place = Settings(isolation=Isolation.IN_PLACE)
     script = Script(Task("holder", touches=("x",)), settings=in_place)
     script.submit(Task("a", touches=("x",)), "b", settings=in_place, batch="b2")
@@ -110,7 +110,7 @@ def test_a_file_that_another_batch_holds_waits_for_nobody() -> None:
     assert make_batch_view(script.state, script.batch("b2")).waits_for_person
 
 
-def test_memory_is_no_person() -> None:
+def test_waiting_for_memory_is_not_waiting_for_a_person() -> None:
     script = Script("a", "b", settings=Settings(max_parallel=1))
     script.apply(CapacityChanged(0, "only 90 MiB of memory left"))
     script.exit_attempt("a")

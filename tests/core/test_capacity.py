@@ -1,4 +1,4 @@
-"""What the machine has room for: it fits, it does not flap, and it says why in words."""
+"""How many attempts the machine can run: they fit, the bound is stable, and it has a reason."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def width(found: CapacityChanged) -> float:
 
 
 @given(MACHINES, DEMANDS)
-def test_what_is_let_in_fits_beside_what_runs(machine: MachineReadings, wanted: Demand) -> None:
+def test_the_capacity_fits_beside_what_runs(machine: MachineReadings, wanted: Demand) -> None:
     found = memory_capacity(machine, wanted)
     more = (wanted.limit if found.slots is None else found.slots) - wanted.slots
     spare = machine.memory - reserved_memory(machine.memory_total) - wanted.growth
@@ -73,21 +73,21 @@ def test_what_is_let_in_fits_beside_what_runs(machine: MachineReadings, wanted: 
 
 
 @given(MACHINES, DEMANDS)
-def test_nobody_stands_still_while_anything_is_left(machine: MachineReadings, wanted: Demand) -> None:
+def test_at_least_one_slot_is_allowed_while_memory_is_left(machine: MachineReadings, wanted: Demand) -> None:
     if memory_capacity(machine, wanted).slots == 0:
         assert machine.memory < min(512 * MIB, machine.memory_total / 16)
 
 
 @given(MACHINES, DEMANDS, BYTES)
-def test_more_memory_is_never_less_room(machine: MachineReadings, wanted: Demand, more: int) -> None:
+def test_more_memory_never_lowers_the_capacity(machine: MachineReadings, wanted: Demand, more: int) -> None:
     richer = replace(machine, memory=machine.memory + more)
     assert width(memory_capacity(richer, wanted)) >= width(memory_capacity(machine, wanted))
 
 
 @given(MACHINES, DEMANDS)
-def test_what_was_told_stays_while_nothing_changes(machine: MachineReadings, wanted: Demand) -> None:
-    told = memory_capacity(machine, wanted)
-    assert memory_capacity(machine, replace(wanted, previous_slots=told.slots)).slots == told.slots
+def test_the_capacity_stays_while_nothing_changes(machine: MachineReadings, wanted: Demand) -> None:
+    capacity = memory_capacity(machine, wanted)
+    assert memory_capacity(machine, replace(wanted, previous_slots=capacity.slots)).slots == capacity.slots
 
 
 @given(
@@ -97,17 +97,17 @@ def test_what_was_told_stays_while_nothing_changes(machine: MachineReadings, wan
     st.integers(0, 6),
     st.integers(0, 8),
 )
-def test_memory_that_comes_and_goes_a_little_does_not_make_it_flap(
+def test_small_changes_of_memory_do_not_change_the_capacity(
     fits: int, below: int, sways: list[int], slots: int, limit: int
 ) -> None:
-    """A sway over an edge, of less than a quarter of a footprint, is told as it is and at most once as less."""
+    """A sway over an edge, of less than a quarter of a footprint, is capacity as it is and at most once as less."""
     wanted = Demand(slots, GIB, "claude", 512 * MIB, limit)
     edge = reserved_memory(FAIR.memory_total) + wanted.growth + fits * wanted.footprint
-    told: list[int | None] = []
+    capacity: list[int | None] = []
     for sway in sways:
-        told.append(memory_capacity(with_memory(max(0, edge - below + sway)), wanted).slots)
-        wanted = replace(wanted, previous_slots=told[-1])
-    assert len([*groupby(told)]) <= 2
+        capacity.append(memory_capacity(with_memory(max(0, edge - below + sway)), wanted).slots)
+        wanted = replace(wanted, previous_slots=capacity[-1])
+    assert len([*groupby(capacity)]) <= 2
 
 
 def test_a_large_machine_sets_no_bound_within_the_limit() -> None:
@@ -122,31 +122,31 @@ def test_without_a_limit_the_machine_is_the_limit() -> None:
     assert memory_capacity(FAIR, Demand(0, 0, "claude", GIB)).slots == 14
 
 
-def test_a_far_bound_is_left_alone() -> None:
+def test_a_capacity_far_above_the_demand_is_not_changed() -> None:
     assert memory_capacity(FAIR, Demand(2, 0, "claude", GIB, previous_slots=11)).slots == 11
     assert memory_capacity(FAIR, Demand(4, 0, "claude", GIB, previous_slots=11)).slots == 18
 
 
-def test_it_says_how_much_is_left_and_who_wants_it() -> None:
-    told = memory_capacity(with_memory(int(2.1 * GIB)), Demand(1, 0, "claude", int(1.4 * GIB), limit=4))
-    assert told == CapacityChanged(
+def test_the_reason_names_the_memory_left_and_the_agent() -> None:
+    capacity = memory_capacity(with_memory(int(2.1 * GIB)), Demand(1, 0, "claude", int(1.4 * GIB), limit=4))
+    assert capacity == CapacityChanged(
         1, "2.1 GiB of memory left, 1.2 GiB of it kept free, and claude takes up to 1.4 GiB", WaitReason.MEMORY
     )
-    told = memory_capacity(with_memory(4 * GIB), Demand(2, 3 * GIB, "", 300 * MIB, limit=4))
-    assert told.why == (
+    capacity = memory_capacity(with_memory(4 * GIB), Demand(2, 3 * GIB, "", 300 * MIB, limit=4))
+    assert capacity.why == (
         "4.0 GiB of memory left, 1.2 GiB of it kept free and 3.0 GiB for running attempts to grow, "
         "and the next attempt takes up to 300 MiB"
     )
 
 
-def test_when_nothing_is_left_not_even_one_starts() -> None:
+def test_without_memory_not_even_one_attempt_starts() -> None:
     wanted = Demand(0, 0, "claude", GIB)
     assert memory_capacity(with_memory(90 * MIB), wanted) == CapacityChanged(0, "only 90 MiB of memory left")
     assert memory_capacity(with_memory(300 * MIB), replace(wanted, previous_slots=0)).slots == 0
     assert memory_capacity(with_memory(600 * MIB), replace(wanted, previous_slots=0)).slots == 1
 
 
-def test_a_machine_that_tells_nothing_sets_no_bound() -> None:
+def test_without_readings_there_is_no_bound() -> None:
     assert memory_capacity(replace(FAIR, memory=0, memory_total=0), Demand(0, 0, "claude", GIB)) == NO_BOUND
 
 
@@ -157,7 +157,7 @@ def test_a_small_machine_keeps_less_free(total: int, kept: int) -> None:
     assert reserved_memory(total) == kept
 
 
-def test_what_an_agent_took_is_remembered_however_it_ended() -> None:
+def test_the_footprint_of_an_agent_is_recorded_however_it_ended() -> None:
     script = Script("a", "b", "c", "d", settings=Settings(agents=("claude",), retries=0))
     assert estimate_footprint(script.state, "claude") == 512 * MIB
     script.exit_attempt("a", Category.TASK, peak=200 * MIB)
@@ -170,7 +170,7 @@ def test_what_an_agent_took_is_remembered_however_it_ended() -> None:
     assert estimate_footprint(script.state, "claude") == 700 * MIB
 
 
-def test_a_history_of_small_ones_counts_and_old_ones_are_forgotten() -> None:
+def test_small_footprints_count_and_old_ones_are_dropped() -> None:
     tasks = [str(n) for n in range(24)]
     script = Script(*tasks, settings=Settings(agents=("claude",), max_parallel=1))
     for place, name in enumerate(tasks):
@@ -179,14 +179,14 @@ def test_a_history_of_small_ones_counts_and_old_ones_are_forgotten() -> None:
     assert estimate_footprint(script.state, "claude") == 100 * MIB
 
 
-def test_a_heavy_attempt_takes_its_memory_in_all_its_slots() -> None:
+def test_the_footprint_of_an_attempt_is_per_slot() -> None:
     script = Script(Task("heavy", slots=3))
     assert measure_demand(script.state, {}).growth == 3 * estimate_footprint(script.state, "shell")
     script.exit_attempt("heavy", peak=3 * GIB)
     assert script.state.agent_stats["shell"].footprints == (GIB,)
 
 
-def test_a_check_has_a_footprint_of_its_own() -> None:
+def test_a_verification_has_a_footprint_of_its_own() -> None:
     script = Script("a", settings=Settings(verify="make check"))
     script.exit_attempt("a", peak=100 * MIB)
     script.exit_attempt("a", peak=2 * GIB)
@@ -194,7 +194,7 @@ def test_a_check_has_a_footprint_of_its_own() -> None:
     assert estimate_footprint(script.state, "verify") == 2 * GIB
 
 
-def test_the_hungriest_of_those_that_are_next_decides() -> None:
+def test_the_largest_footprint_of_the_next_agents_decides() -> None:
     script = Script("a", Task("b", agent="claude"), settings=Settings(max_parallel=1))
     wanted = measure_demand(script.state, {})
     assert (wanted.agent, wanted.footprint, wanted.slots) == ("claude", 512 * MIB, 1)
@@ -202,7 +202,7 @@ def test_the_hungriest_of_those_that_are_next_decides() -> None:
     assert measure_demand(script.state, {}).agent == "shell"  # nobody is next: what the batch uses
 
 
-def test_a_check_may_be_next_and_a_paused_batch_is_not() -> None:
+def test_a_due_verification_counts_and_a_paused_batch_does_not() -> None:
     script = Script("a", "b", settings=Settings(verify="make check", max_parallel=1))
     script.apply(CapacityChanged(0, "only 90 MiB of memory left"))
     script.exit_attempt("a")
@@ -212,7 +212,7 @@ def test_a_check_may_be_next_and_a_paused_batch_is_not() -> None:
     assert measure_demand(script.state, {}).agent == "shell"
 
 
-def test_what_others_took_was_no_bound_of_the_memory() -> None:
+def test_a_bound_by_other_engines_is_not_a_memory_bound() -> None:
     script = Script("a")
     assert measure_demand(script.state, {}).previous_slots is None
     script.apply(CapacityChanged(2, "little memory left"))
@@ -221,14 +221,14 @@ def test_what_others_took_was_no_bound_of_the_memory() -> None:
     assert measure_demand(script.state, {}).previous_slots is None
 
 
-def test_what_runs_grows_to_its_footprint_and_no_further() -> None:
+def test_running_attempts_are_expected_to_grow_to_their_footprint() -> None:
     script = Script("a", "b", settings=Settings(agents=("claude",)))
     one, two = script.batch().alive
     assert measure_demand(script.state, {}).growth == GIB
     assert measure_demand(script.state, {one: 112 * MIB, two: 9 * GIB}).growth == 400 * MIB
 
 
-def test_other_engines_leave_what_they_have_not_taken() -> None:
+def test_other_engines_leave_the_slots_that_they_do_not_use() -> None:
     assert shared_capacity(4, 0, "") == shared_capacity(0, 3, "") == NO_BOUND
     assert shared_capacity(4, 3, "the engine\nof website") == CapacityChanged(
         1, "3 of your 4 slots are taken by the engine of website", WaitReason.SLOT
@@ -236,7 +236,7 @@ def test_other_engines_leave_what_they_have_not_taken() -> None:
     assert shared_capacity(4, 9, "").slots == 0
 
 
-def test_who_waits_gets_an_even_part() -> None:
+def test_engines_that_wait_get_an_even_share() -> None:
     assert shared_capacity(4, 0, "", queued_engines=1).slots == 2, "a busy engine makes room as its attempts end"
     assert shared_capacity(5, 0, "", queued_engines=1).slots == 3
     assert shared_capacity(4, 0, "", queued_engines=3).slots == 1
@@ -245,12 +245,12 @@ def test_who_waits_gets_an_even_part() -> None:
     assert shared_capacity(0, 9, "", queued_engines=1) == NO_BOUND
 
 
-def test_the_narrower_bound_is_told_and_only_once() -> None:
+def test_the_smaller_bound_is_reported_once() -> None:
     script = Script("a", settings=Settings(agents=("claude",)))
     assert find_capacity_change(script.state, FAIR, {}) is None
-    told = find_capacity_change(script.state, FAIR, {}, shared_capacity(4, 3, "website"))
-    assert told == CapacityChanged(1, "3 of your 4 slots are taken by website", WaitReason.SLOT)
-    script.apply(told)
+    capacity = find_capacity_change(script.state, FAIR, {}, shared_capacity(4, 3, "website"))
+    assert capacity == CapacityChanged(1, "3 of your 4 slots are taken by website", WaitReason.SLOT)
+    script.apply(capacity)
     assert find_capacity_change(script.state, FAIR, {}, shared_capacity(4, 3, "website")) is None
     tight = find_capacity_change(script.state, with_memory(GIB), {}, shared_capacity(4, 2, ""))
     assert tight is not None
@@ -261,5 +261,5 @@ def test_the_narrower_bound_is_told_and_only_once() -> None:
 @pytest.mark.parametrize(
     ("count", "said"), [(0, "0 MiB"), (312 * MIB, "312 MiB"), (int(2.14 * GIB), "2.1 GiB"), (GIB, "1.0 GiB")]
 )
-def test_bytes_are_told_in_words(count: int, said: str) -> None:
+def test_sizes_are_formatted_for_people(count: int, said: str) -> None:
     assert format_binary_size(count) == said

@@ -1,4 +1,4 @@
-"""The room bounds what runs at once, says why, and starves nobody."""
+"""Capacity limits what runs at once, gives a reason, and lets every task run in the end."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ def in_room(slots: int | None, *tasks: Task | str, settings: Settings | None = N
     return script
 
 
-def test_no_more_starts_than_there_is_room_for_and_the_rest_says_why() -> None:
+def test_tasks_beyond_the_capacity_wait_and_say_why() -> None:
     script = in_room(2, "a", "b", "c")
     assert script.running_tasks() == ["a", "b"]
     assert script.explain("c") == f"c is waiting: {LITTLE}"
     assert explain_status(script.state, script.batch(), script.task("c")).waiting is WaitReason.MEMORY
 
 
-def test_slots_that_another_engine_has_are_waited_for_like_slots() -> None:
+def test_slots_of_another_engine_are_waited_for_like_own_slots() -> None:
     script = in_room(1, "a")
     script.apply(CapacityChanged(1, "3 of your 4 slots are taken by another engine", WaitReason.SLOT))
     script.submit("x", batch="b2")
@@ -35,13 +35,13 @@ def test_slots_that_another_engine_has_are_waited_for_like_slots() -> None:
     assert explain_status(script.state, script.batch("b2"), script.task("x", "b2")).waiting is WaitReason.SLOT
 
 
-def test_more_room_starts_more_at_once() -> None:
+def test_more_capacity_starts_more_tasks_at_once() -> None:
     script = in_room(1, "a", "b", "c")
     assert started_tasks(script.apply(CapacityChanged(2, LITTLE))) == ["b"]
     assert started_tasks(script.apply(CapacityChanged(None))) == ["c"]
 
 
-def test_less_room_ends_nothing_and_starts_nothing() -> None:
+def test_less_capacity_ends_nothing_and_starts_nothing() -> None:
     script = Script("a", "b", "c", settings=Settings(max_parallel=2))
     script.apply(CapacityChanged(1, LITTLE))
     assert script.running_tasks() == ["a", "b"]
@@ -49,13 +49,13 @@ def test_less_room_ends_nothing_and_starts_nothing() -> None:
     assert started_tasks(script.exit_attempt("b")) == ["c"]
 
 
-def test_the_settings_bound_what_the_room_does_not() -> None:
+def test_the_settings_limit_what_the_capacity_does_not() -> None:
     script = in_room(9, *"abcdef", settings=Settings(max_parallel=0))
     assert len(script.running_tasks()) == 4
     assert script.explain("e") == "e is queued: 4 of 4 slots are taken"
 
 
-def test_without_limits_the_room_is_the_limit() -> None:
+def test_without_limits_the_capacity_is_the_limit() -> None:
     script = Script(start=False)
     script.request(lambda name: ChangeEngineSettings(name, EngineSettings(parallel_limit=0), ("parallel_limit",)))
     script.apply(CapacityChanged(7, LITTLE))
@@ -74,14 +74,14 @@ def test_a_task_that_never_fits_starts_when_it_can_be_alone() -> None:
     assert started_tasks(script.exit_attempt("heavy")) == ["b"]
 
 
-def test_where_there_is_no_room_at_all_nothing_starts() -> None:
+def test_without_any_capacity_nothing_starts() -> None:
     script = in_room(0, "a")
     assert script.running_tasks() == []
     assert script.explain("a") == f"a is waiting: {LITTLE}"
     assert started_tasks(script.apply(CapacityChanged(1, LITTLE))) == ["a"]
 
 
-def test_a_check_needs_room_too_and_has_it_before_anything_new() -> None:
+def test_a_verification_needs_capacity_and_comes_before_new_tasks() -> None:
     script = in_room(1, "a", "b", settings=Settings(verify="make check"))
     assert started_tasks(script.exit_attempt("a")) == ["a"]
     assert script.status("a") == "verifying"
@@ -90,12 +90,12 @@ def test_a_check_needs_room_too_and_has_it_before_anything_new() -> None:
     assert script.explain("b") == f"b is waiting: {LITTLE}"
 
 
-def test_a_new_engine_starts_without_the_last_ones_bound() -> None:
+def test_a_new_engine_starts_without_the_old_capacity() -> None:
     script = in_room(0, "a")
     assert started_tasks(script.apply(EngineTaken(2))) == ["a"]
 
 
-def test_a_new_engine_that_tells_the_room_in_the_same_turn_keeps_to_it() -> None:
+def test_a_new_engine_respects_a_capacity_reported_at_once() -> None:
     script = in_room(0, "a")
     assert started_tasks(script.apply(EngineTaken(2), CapacityChanged(0, LITTLE))) == []
     assert script.batch(BATCH).started_at is None

@@ -1,4 +1,4 @@
-"""The survey and the core together: what is started fits, and what would fit is started."""
+"""Capacity and scheduler together: what is started fits, and what would fit is started."""
 
 from __future__ import annotations
 
@@ -55,8 +55,8 @@ class SharedMachine:
         """How many were started."""
         state, now = self.script.state, self.script.now
         fold_incoming(state, reports, now)
-        told = find_capacity_change(state, self.weather, self.sizes)
-        fold_incoming(state, [told] if told is not None else [], now)
+        change = find_capacity_change(state, self.weather, self.sizes)
+        fold_incoming(state, [change] if change is not None else [], now)
         decided, _ = decide_due(state, now)
         new = [record.event.attempt for record in decided if isinstance(record.event, AttemptStarted)]
         self.sizes |= dict.fromkeys(new, 0)
@@ -70,9 +70,7 @@ def steps() -> st.SearchStrategy[list[tuple[str, int, float]]]:
 
 @settings(deadline=None)
 @given(st.integers(1, 12), steps())
-def test_nothing_is_started_that_would_not_fit_and_nothing_waits_that_would(
-    gibs: int, happenings: list[tuple[str, int, float]]
-) -> None:
+def test_tasks_start_exactly_while_they_fit_into_memory(gibs: int, happenings: list[tuple[str, int, float]]) -> None:
     machine = SharedMachine(gibs * GIB, tasks=12)
     for reports in _happen(machine, happenings):
         started = machine.turn(*reports)

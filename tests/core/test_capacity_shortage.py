@@ -1,4 +1,4 @@
-"""What the machine is short of, in words; what was short must be clearly better before it is forgotten."""
+"""Descriptions of a shortage; it ends only when readings are clearly better."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FAIR = MachineReadings(
 )
 
 
-def test_a_machine_in_good_shape_is_short_of_nothing() -> None:
+def test_an_idle_machine_has_no_shortage() -> None:
     assert describe_shortage(FAIR, None) is None
     assert describe_shortage(replace(FAIR, memory_stall=None), None) is None
 
@@ -33,15 +33,15 @@ def test_a_machine_in_good_shape_is_short_of_nothing() -> None:
         (replace(FAIR, load=9.5, cores=1), "load 9.5 on 1 core"),
     ],
 )
-def test_it_says_what_the_machine_is_short_of(weather: MachineReadings, why: str) -> None:
+def test_a_shortage_is_described(weather: MachineReadings, why: str) -> None:
     assert describe_shortage(weather, None, "/srv") == why
 
 
-def test_a_reason_is_one_line_whatever_a_folder_is_called() -> None:
+def test_a_shortage_is_one_line_whatever_the_folder_is_called() -> None:
     assert describe_shortage(replace(FAIR, disk=0), None, "/srv/a\nb") == "only 0 MiB of disk left at /srv/a b"
 
 
-def test_a_small_disk_is_short_later() -> None:
+def test_a_small_disk_has_a_smaller_minimum() -> None:
     small = replace(FAIR, disk=200 * MIB, disk_total=8 * GIB)
     assert describe_shortage(small, None) is None
     assert describe_shortage(replace(small, disk=150 * MIB), None) == "only 150 MiB of disk left"
@@ -55,7 +55,7 @@ def test_a_small_disk_is_short_later() -> None:
         (replace(FAIR, load=70.0), replace(FAIR, load=50.0), replace(FAIR, load=40.0)),
     ],
 )
-def test_what_was_short_must_be_clearly_better(
+def test_a_shortage_ends_only_when_readings_are_clearly_better(
     short: MachineReadings, better: MachineReadings, good: MachineReadings
 ) -> None:
     why = describe_shortage(short, None)
@@ -65,6 +65,6 @@ def test_what_was_short_must_be_clearly_better(
     assert describe_shortage(good, why) is None
 
 
-def test_another_shortage_has_other_words() -> None:
+def test_a_different_shortage_is_described_again() -> None:
     why = describe_shortage(replace(FAIR, load=99.0), None)
     assert describe_shortage(replace(FAIR, load=99.0, disk=0), why) == "only 0 MiB of disk left"

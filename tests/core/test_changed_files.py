@@ -1,4 +1,4 @@
-"""Files that a task was seen to change, and what follows for the next start."""
+"""Files that a task changed are locked until they are merged."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from plait.testing.script import BATCH, Script, started_tasks
 NOW = Settings(backoff=Backoff(0.0, 1.0, 0.0, 0.0))
 
 
-def test_what_was_changed_is_held_until_it_is_merged() -> None:
+def test_changed_files_are_held_until_they_are_merged() -> None:
     script = Script("a", Task("b", touches=("x.py",)), settings=Settings(max_parallel=1))
     script.answers_merges = False
     assert started_tasks(script.exit_attempt("a", files=("x.py",))) == []
@@ -21,7 +21,7 @@ def test_what_was_changed_is_held_until_it_is_merged() -> None:
     assert started_tasks(script.apply(MergeDone(BATCH, "a", 1, "base+a"))) == ["b"]
 
 
-def test_who_wants_the_folder_waits_for_a_file_in_it_as_well() -> None:
+def test_a_task_that_touches_a_folder_waits_for_a_changed_file_in_it() -> None:
     script = Script(
         "a", Task("b", touches=("src/",)), Task("c", touches=("src/y.py",)), settings=Settings(max_parallel=1)
     )
@@ -29,7 +29,7 @@ def test_who_wants_the_folder_waits_for_a_file_in_it_as_well() -> None:
     assert script.explain("b") == "b is waiting: touches src, held by a"
 
 
-def test_what_another_holds_is_not_taken_from_it_and_not_waited_for() -> None:
+def test_a_changed_file_that_another_task_holds_is_neither_taken_nor_waited_for() -> None:
     """Two that changed each other's files would wait for each other for ever."""
     script = Script(Task("a", touches=("x",)), Task("b", touches=("y",)), settings=NOW)
     script.exit_attempt("a", Category.TASK, files=("y",))
@@ -38,7 +38,7 @@ def test_what_another_holds_is_not_taken_from_it_and_not_waited_for() -> None:
     assert sorted(script.running_tasks()) == ["a", "b"]
 
 
-def test_a_task_that_is_taken_up_again_waits_for_what_it_changed_before() -> None:
+def test_a_retried_task_waits_for_the_files_it_changed_before() -> None:
     script = Script("a", Task("b", touches=("x",)), settings=Settings(retries=0, max_parallel=1))
     assert started_tasks(script.exit_attempt("a", Category.TASK, files=("x",))) == ["b"]
     script.request(lambda name: Retry(name, BATCH, "a"))
@@ -47,7 +47,7 @@ def test_a_task_that_is_taken_up_again_waits_for_what_it_changed_before() -> Non
     assert started_tasks(script.exit_attempt("b")) == ["a"]
 
 
-def test_another_batch_knows_what_was_changed_and_not_done() -> None:
+def test_another_batch_knows_the_files_of_an_unfinished_task() -> None:
     script = Script("a", "c", settings=Settings(retries=0))
     script.exit_attempt("a", Category.TASK, files=("x",))
     script.exit_attempt("c", files=("x",))
@@ -56,13 +56,13 @@ def test_another_batch_knows_what_was_changed_and_not_done() -> None:
     assert script.explain("b", "b2") == "b is waiting: touches x, held by a"
 
 
-def test_where_only_declared_files_count_nothing_is_learnt() -> None:
+def test_with_declared_conflicts_changed_files_are_not_locked() -> None:
     settings = Settings(max_parallel=1, file_conflicts=FileConflicts.DECLARED)
     script = Script("a", Task("b", touches=("x",)), settings=settings)
     assert started_tasks(script.exit_attempt("a", Category.TASK, files=("x",))) == ["b"]
 
 
-def test_in_place_a_file_is_one_for_all_batches() -> None:
+def test_in_place_a_file_is_locked_across_batches() -> None:
     settings = Settings(isolation=Isolation.IN_PLACE, verify="make", max_parallel=1)
     script = Script("a", settings=settings)
     script.exit_attempt("a", files=("x",))
@@ -70,7 +70,7 @@ def test_in_place_a_file_is_one_for_all_batches() -> None:
     assert script.explain("b", "b2") == "b is waiting: touches x, held by a of batch b1"
 
 
-def test_a_huge_change_costs_no_more_than_some_of_its_files() -> None:
+def test_of_a_huge_change_only_some_files_are_locked() -> None:
     script = Script("a")
     script.answers_merges = False
     script.exit_attempt("a", files=tuple(f"f{n}" for n in range(5000)))

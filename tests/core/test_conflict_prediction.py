@@ -1,4 +1,4 @@
-"""Conflicts that are foreseen: said of both, forgotten with either, and nothing follows."""
+"""Predicted conflicts are shown at both tasks, end with either, and decide nothing."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ def foreseen(script: Script, task: str) -> dict[str, tuple[str, ...]]:
     return dict(make_task_view(script.state, script.batch(), script.task(task)).foreseen)
 
 
-def test_both_are_warned_and_nothing_is_decided() -> None:
+def test_a_predicted_conflict_is_shown_at_both_tasks_and_decides_nothing() -> None:
     script = Script("a", "b")
     assert script.apply(ConflictPredicted(BATCH, "a", "b", ("x.py", "y.py"))) == []
     assert script.explain("a") == "a is running: attempt 1 by shell; would conflict with b in x.py, y.py"
     assert script.explain("b") == "b is running: attempt 1 by shell; would conflict with a in x.py, y.py"
 
 
-def test_a_conflict_with_the_branch_and_long_lists_are_said_in_short() -> None:
+def test_conflicts_with_the_branch_and_long_lists_are_shortened() -> None:
     script = Script("a")
     script.apply(ConflictPredicted(BATCH, "a", "", tuple("vwxyz")))
     assert script.explain("a").endswith("; would conflict with the batch branch in v, w, x and 2 more")
 
 
-def test_what_is_cleared_is_not_said_any_more() -> None:
+def test_a_cleared_prediction_is_not_shown() -> None:
     script = Script("a", "b")
     script.apply(ConflictPredicted(BATCH, "a", "b", ("x",)), ConflictCleared(BATCH, "b", "a"))
     assert (foreseen(script, "a"), foreseen(script, "b")) == ({}, {})
 
 
-def test_it_is_forgotten_when_either_ends() -> None:
+def test_a_prediction_is_removed_when_either_task_ends() -> None:
     script = Script("a", "b", settings=Settings(retries=0))
     script.apply(ConflictPredicted(BATCH, "a", "b", ("x",)), ConflictPredicted(BATCH, "b", "", ("y",)))
     script.exit_attempt("a", Category.TASK)
@@ -42,7 +42,7 @@ def test_it_is_forgotten_when_either_ends() -> None:
     assert foreseen(script, "b") == {"": ("y",)}
 
 
-def test_a_repair_begins_without_it() -> None:
+def test_a_repair_starts_without_the_prediction() -> None:
     script = Script("a", "b", settings=Settings(on_conflict=OnConflict.REPAIR))
     script.answers_merges = False
     script.exit_attempt("a")
@@ -51,7 +51,7 @@ def test_a_repair_begins_without_it() -> None:
     assert (foreseen(script, "a"), foreseen(script, "b")) == ({}, {})
 
 
-def test_nonsense_changes_nothing() -> None:
+def test_a_prediction_about_unknown_tasks_changes_nothing() -> None:
     script = Script("a", "b")
     script.request(lambda name: CancelTask(name, BATCH, "b"))
     for task, other in (("a", "a"), ("a", "nobody"), ("nobody", "a"), ("nobody", "")):

@@ -77,7 +77,7 @@ def test_an_entrant_is_verified_before_it_counts() -> None:
     assert script.status("a@amber") == "failed"
 
 
-def test_the_referee_is_told_of_those_that_passed_and_what_they_took() -> None:
+def test_the_referee_gets_the_passed_entrants_with_their_costs() -> None:
     script = contest("a", settings=Settings(retries=0))
     script.wait(60)
     script.exit_attempt("a@amber", spend=Spend(50_000, 7), diffstat=(1, 10, 2))
@@ -116,7 +116,7 @@ def test_a_failed_entrant_is_no_failure_of_the_batch() -> None:
     assert (progress.total, progress.percentage) == (2, 100)
 
 
-def test_without_one_that_passed_the_task_fails_and_names_them() -> None:
+def test_without_a_passed_entrant_the_task_fails_and_names_them() -> None:
     script = contest("a", task_needing("b", "a"), settings=Settings(retries=0))
     script.exit_attempt("a@amber", Category.TASK)
     script.exit_attempt("a@birch", Category.USAGE)
@@ -159,7 +159,7 @@ def test_dependents_wait_for_the_task_and_not_for_its_entrants() -> None:
     assert script.running_tasks() == ["b@amber", "b@birch"]
 
 
-def test_entrants_of_tasks_that_touch_one_file_run_beside_each_other() -> None:
+def test_entrants_of_tasks_that_touch_one_file_run_in_parallel() -> None:
     script = contest(Task("a", touches=("x.py",)), Task("b", touches=("x.py",)), settings=Settings(max_parallel=0))
     assert len(script.running_tasks()) == 4
     script.exit_attempt("a@amber", files=("x.py",))
@@ -174,7 +174,7 @@ def test_an_exclusive_group_holds_among_entrants_too() -> None:
     assert script.running_tasks() == ["a@amber"]
 
 
-def test_a_winner_that_does_not_pass_the_check_gives_way_to_the_next() -> None:
+def test_a_winner_that_fails_verification_is_replaced_by_another_entrant() -> None:
     script = contest("a", settings=Settings(verify="make test"))
     for name in ("a@amber", "a@birch"):
         script.exit_attempt(name)
@@ -204,7 +204,7 @@ def test_tasks_with_a_script_or_a_job_are_not_contested() -> None:
     assert [task.id for task in found.tasks] == ["a", "b", "c@amber", "c@birch", "c"]
 
 
-def test_the_same_agent_several_times() -> None:
+def test_a_contest_can_run_one_agent_several_times() -> None:
     found = plan("a", contest=Contest(("amber",), 2))
     assert [(task.id, task.agent) for task in found.tasks] == [
         ("a@amber-1", "amber"),
@@ -227,7 +227,7 @@ def test_a_model_named_by_the_task_is_not_given_to_other_agents() -> None:
     ]
 
 
-def test_needs_places_and_ranks_are_kept() -> None:
+def test_a_contest_keeps_needs_order_and_ranks() -> None:
     found = plan("a", task_needing("b", "a"), Task("c", run="true", needs=(Need("b"),)))
     named = [task.id for task in found.tasks]
     assert {named[place]: [named[need] for need in row] for place, row in enumerate(found.needs)} == {
@@ -248,7 +248,7 @@ def test_needs_places_and_ranks_are_kept() -> None:
     ]
 
 
-def test_an_id_that_an_entrant_would_share_is_found() -> None:
+def test_an_entrant_with_the_id_of_a_task_is_found() -> None:
     assert find_duplicate_id(plan("a", "b")) is None
     assert find_duplicate_id(plan("a", Task("a@amber", run="true"))) == "a@amber"
 
@@ -275,7 +275,7 @@ def test_a_contest_in_a_phase_that_can_not_open_is_blocked_and_not_failed() -> N
     assert [script.status(name) for name in ("b@amber", "b@birch", "b")] == ["blocked"] * 3
 
 
-def test_in_a_queue_each_is_approved_like_any_task() -> None:
+def test_in_a_queue_entrants_are_approved_like_any_task() -> None:
     script = contest("a", settings=Settings(mode=Mode.QUEUE, auto_approve=True))
     for name in ("a@amber", "a@birch", "a"):
         assert script.running_tasks() == [name]
@@ -283,7 +283,7 @@ def test_in_a_queue_each_is_approved_like_any_task() -> None:
     assert script.batch().ended is BatchStatus.COMPLETED
 
 
-def test_entrants_are_paid_from_the_batchs_budget() -> None:
+def test_entrants_count_against_the_budget_of_the_batch() -> None:
     settings = Settings(budget=Budget(1_000_000), reserve=Spend(600_000))
     script = contest("a", settings=settings)
     assert script.running_tasks() == ["a@amber"]
@@ -300,7 +300,7 @@ def test_entrants_end_with_their_task(request_: type[CancelTask | Drop], verb: s
     assert script.running_tasks() == ["b@amber", "b@birch"]
 
 
-def test_one_entrant_can_be_dropped_and_the_contest_goes_on() -> None:
+def test_one_entrant_can_be_dropped_and_the_contest_continues() -> None:
     script = contest("a")
     script.request(lambda name: Drop(name, BATCH, "a@amber"))
     script.exit_attempt("a@amber", Category.KILLED)
@@ -308,7 +308,7 @@ def test_one_entrant_can_be_dropped_and_the_contest_goes_on() -> None:
     assert candidates(decided) == ["a@birch"]
 
 
-def test_one_that_passed_can_be_dropped_before_the_choice() -> None:
+def test_a_passed_entrant_can_be_dropped_before_the_choice() -> None:
     script = contest("a")
     script.exit_attempt("a@amber")
     script.request(lambda name: Drop(name, BATCH, "a@amber"))
@@ -334,7 +334,7 @@ def test_retrying_a_task_without_a_winner_begins_the_contest_again() -> None:
     assert started_tasks(decided) == ["a@amber", "a@birch"]
 
 
-def test_retrying_a_cancelled_task_takes_up_those_that_ended_with_it() -> None:
+def test_retrying_a_cancelled_task_retries_the_entrants_that_ended_with_it() -> None:
     script = contest("a")
     script.exit_attempt("a@amber")
     script.request(lambda name: CancelTask(name, BATCH, "a"))
@@ -342,7 +342,7 @@ def test_retrying_a_cancelled_task_takes_up_those_that_ended_with_it() -> None:
     assert started_tasks(script.request(lambda name: Retry(name, BATCH, "a"))) == ["a@birch"]
 
 
-def test_retrying_an_entrant_takes_up_its_task() -> None:
+def test_retrying_an_entrant_retries_its_task() -> None:
     script = contest("a", settings=Settings(retries=0))
     script.exit_attempt("a@amber", Category.TASK)
     script.exit_attempt("a@birch", Category.TASK)
@@ -375,7 +375,7 @@ def test_a_person_can_give_the_task_to_one_agent_alone() -> None:
     assert (order.attempt.task, order.agent, order.candidates) == ("a", "cedar", ())
 
 
-def test_feedback_is_for_those_who_write() -> None:
+def test_feedback_goes_to_entrants_and_not_to_the_referee() -> None:
     script = contest("a", settings=Settings(retries=0))
     (refused,) = script.request(lambda name: Feedback(name, BATCH, "a", "shorter, please"))
     assert isinstance(refused, RequestRefused)
@@ -400,7 +400,7 @@ def test_contests_need_worktrees() -> None:
     assert why == "a contest needs worktrees: its entrants can't run in place"
 
 
-def test_nobody_else_may_wait_for_an_entrant() -> None:
+def test_only_the_contested_task_may_need_an_entrant() -> None:
     checked = build_checked_plan(
         [
             Task("a", needs=(Need("a@x", NeedKind.ENTRANT),)),
@@ -422,7 +422,7 @@ def test_a_batch_that_was_dropped_to_nothing_is_complete() -> None:
     assert (ended.status, ended.reason) == (BatchStatus.COMPLETED, "1 skipped")
 
 
-def test_who_was_dropped_while_the_choice_was_made_is_not_merged() -> None:
+def test_an_entrant_dropped_during_the_choice_is_not_merged() -> None:
     script = contest("a")
     script.exit_attempt("a@amber")
     script.exit_attempt("a@birch")
@@ -435,7 +435,7 @@ def test_who_was_dropped_while_the_choice_was_made_is_not_merged() -> None:
     assert script.status("a") == "done"
 
 
-def test_who_was_dropped_after_merging_it_failed_is_not_merged_by_a_retry() -> None:
+def test_an_entrant_dropped_after_a_failed_merge_is_not_merged_by_a_retry() -> None:
     script = contest("a", settings=Settings(backoff=Backoff(1)))
     script.answers_merges = False
     script.exit_attempt("a@amber")
@@ -448,7 +448,7 @@ def test_who_was_dropped_after_merging_it_failed_is_not_merged_by_a_retry() -> N
     assert candidates(script.request(lambda name: Retry(name, BATCH, "a"))) == ["a@amber"]
 
 
-def test_when_all_were_dropped_while_the_choice_was_made_nothing_is_merged() -> None:
+def test_nothing_is_merged_when_all_entrants_were_dropped_during_the_choice() -> None:
     script = contest("a")
     script.exit_attempt("a@amber")
     script.exit_attempt("a@birch")
@@ -458,7 +458,7 @@ def test_when_all_were_dropped_while_the_choice_was_made_nothing_is_merged() -> 
     assert script.task("a").reason == "no entrant passed: a@amber was skipped; a@birch was skipped"
 
 
-def test_whoever_was_given_the_task_alone_is_given_it_again_without_a_contest() -> None:
+def test_an_agent_chosen_for_the_task_gets_it_again_without_a_contest() -> None:
     script = contest("a", settings=Settings(retries=0))
     script.exit_attempt("a@amber", Category.TASK)
     script.exit_attempt("a@birch", Category.TASK)
@@ -480,7 +480,7 @@ def test_a_task_can_be_given_back_to_its_referee() -> None:
     assert started_tasks(decided) == ["a@amber", "a@birch"]
 
 
-def test_retrying_an_entrant_takes_up_what_the_lost_contest_had_halted() -> None:
+def test_retrying_an_entrant_retries_what_the_lost_contest_halted() -> None:
     script = contest("a", "b", settings=Settings(retries=0, stop_on_fail=True, max_parallel=1))
     script.exit_attempt("a@amber", Category.TASK)
     script.exit_attempt("a@birch", Category.TASK)
@@ -490,7 +490,7 @@ def test_retrying_an_entrant_takes_up_what_the_lost_contest_had_halted() -> None
     assert (script.status("b"), script.status("b@amber")) == ("waiting", "queued")
 
 
-def test_a_task_is_not_taken_up_before_its_entrants_have_ended() -> None:
+def test_a_task_is_not_retried_before_its_entrants_have_ended() -> None:
     """They end with it, and would end after it was taken up: it would go on without them."""
     script = contest("a")
     script.exit_attempt("a@amber")

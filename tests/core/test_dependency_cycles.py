@@ -71,20 +71,20 @@ def test_a_chain_or_ring_of_any_length_needs_no_recursion() -> None:
     assert find_shortest_cycle(ring, range(size)) == [*range(size), 0]
 
 
-def test_a_loop_is_asked_for_only_where_there_is_one() -> None:
+def test_find_shortest_cycle_expects_a_component_with_a_cycle() -> None:
     with pytest.raises(ValueError, match="no cycle"):
         find_shortest_cycle([(), (0,)], [1])
 
 
-def told(rows: DependencyRows) -> list[str]:
+def format_problems(rows: DependencyRows) -> list[str]:
     def edge(place: int, before: int) -> EdgeText:
         return f"{place} after {before}", Origin("plan", place + 1)
 
     return [f"{problem.message}\n{problem.hint}" for problem in report_cycles(rows, CycleNames("tasks", str, edge))]
 
 
-def test_each_component_is_told_with_its_path_and_its_lines() -> None:
-    assert told([(2,), (0,), (1,), (4,), (3,), (5,), (5,)]) == [
+def test_each_cycle_is_reported_with_its_path_and_its_lines() -> None:
+    assert format_problems([(2,), (0,), (1,), (4,), (3,), (5,), (5,)]) == [
         (
             "tasks wait for one another: 0 → 1 → 2 → 0\n"
             "  1 after 0\n"
@@ -103,7 +103,7 @@ def test_each_component_is_told_with_its_path_and_its_lines() -> None:
 
 
 def test_a_component_wider_than_the_cycle_shown_says_how_many_are_in_it() -> None:
-    (message,) = told([(1,), (0, 2), (1,)])
+    (message,) = format_problems([(1,), (0, 2), (1,)])
 
     assert message.splitlines()[0] == "tasks wait for one another: 0 → 1 → 0"
     assert message.splitlines()[3] == "  3 tasks are tied up with one another in all"

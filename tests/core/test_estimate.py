@@ -1,4 +1,4 @@
-"""ETA by the same agenda, run forward."""
+"""Forecasts: the scheduler run forward in simulated time."""
 
 from __future__ import annotations
 
@@ -13,42 +13,42 @@ from plait.testing.script import BATCH, Script, task_needing
 TEN = 600.0
 
 
-def test_parallel_work_overlaps_and_needs_do_not() -> None:
+def test_a_forecast_overlaps_parallel_tasks_and_not_dependent_ones() -> None:
     script = Script("a", "b", task_needing("c", "a", "b"))
     ahead = forecast_batch(script.state, BATCH, script.now)
     assert ahead.end == script.now + 2 * TEN
     assert ahead.tasks == {"a": script.now + TEN, "b": script.now + TEN, "c": script.now + 2 * TEN}
 
 
-def test_limits_count() -> None:
+def test_a_forecast_respects_the_limits() -> None:
     script = Script("a", "b", "c", settings=Settings(max_parallel=1))
     assert forecast_batch(script.state, BATCH, script.now).end == script.now + 3 * TEN
 
 
-def test_the_room_counts() -> None:
+def test_a_forecast_respects_the_capacity() -> None:
     script = Script(start=False)
     script.apply(CapacityChanged(2, "4.0 GiB of memory left"))
     script.submit("a", "b", "c")
     assert forecast_batch(script.state, BATCH, script.now).end == script.now + 2 * TEN
 
 
-def test_what_has_run_already_counts() -> None:
+def test_a_forecast_counts_the_time_that_an_attempt_has_run() -> None:
     script = Script("a")
     assert forecast_batch(script.state, BATCH, script.now + 450).end == script.now + TEN
     assert forecast_batch(script.state, BATCH, script.now + 9999).end == script.now + 9999
 
 
-def test_a_task_may_say_how_long_it_takes() -> None:
+def test_an_estimate_of_a_task_sets_its_duration() -> None:
     script = Script(Task("a", estimate=42.0))
     assert forecast_batch(script.state, BATCH, script.now).end == script.now + 42
 
 
-def test_verification_and_the_gate_take_time() -> None:
+def test_a_forecast_includes_verification_and_the_gate() -> None:
     script = Script(Task("a", estimate=100.0), settings=Settings(verify="v", gate="g"))
     assert forecast_batch(script.state, BATCH, script.now).end == script.now + 100 + 10 + 300
 
 
-def test_history_makes_better_guesses() -> None:
+def test_history_improves_the_forecast() -> None:
     script = Script("a", "b", settings=Settings(max_parallel=1))
     script.now += 60
     script.exit_attempt("a")
@@ -62,12 +62,12 @@ def test_a_long_attempt_is_not_timed_out_in_a_forecast() -> None:
     assert forecast_batch(script.state, BATCH, script.now).end == script.now + 9000
 
 
-def test_approval_is_taken_for_granted() -> None:
+def test_a_forecast_assumes_approval() -> None:
     script = Script("a", "b", settings=Settings(mode=Mode.QUEUE))
     assert forecast_batch(script.state, BATCH, script.now).end == script.now + 2 * TEN
 
 
-def test_what_waits_for_a_person_has_no_end() -> None:
+def test_a_batch_that_waits_for_a_person_has_no_forecast_end() -> None:
     script = Script("a", "b", settings=Settings(max_parallel=1))
     script.exit_attempt("a", Category.QUESTION)
     ahead = forecast_batch(script.state, BATCH, script.now)
@@ -77,7 +77,7 @@ def test_what_waits_for_a_person_has_no_end() -> None:
     assert forecast_batch(script.state, BATCH, script.now).end is None
 
 
-def test_a_breaker_is_waited_for() -> None:
+def test_a_forecast_waits_for_an_open_breaker() -> None:
     script = Script("a", settings=Settings(agents=("claude",)))
     script.exit_attempt("a", Category.RATE_LIMIT, retry_after=7200.0)
     assert forecast_batch(script.state, BATCH, script.now).end == script.now + 7200 + TEN
@@ -93,7 +93,7 @@ def test_a_forecast_changes_nothing_and_can_be_repeated() -> None:
     assert script.explain("b") == "b is cancelled: cancelled by request"
 
 
-def test_an_ended_batch_ended_when_it_did() -> None:
+def test_the_forecast_of_an_ended_batch_is_its_end() -> None:
     script = Script("a")
     script.exit_attempt("a")
     assert forecast_batch(script.state, BATCH, script.now + 500).end == script.now

@@ -1,4 +1,4 @@
-"""Who stands in while a provider refuses, and what becomes of tasks that a provider rejects."""
+"""Fallback agents while a provider refuses, and tasks that a provider rejects."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ def test_while_the_provider_refuses_another_agent_takes_the_task_afresh() -> Non
     assert script.task("a").tries == 0
 
 
-def test_when_the_window_reopens_the_tasks_own_agent_takes_over_again() -> None:
+def test_after_the_reset_time_the_tasks_own_agent_takes_over_again() -> None:
     script = Script("a", task_needing("b", "a"), settings=SETTINGS)
     assert starts(script.exit_attempt("a", Category.RATE_LIMIT, retry_after=60.0)) == [("a", "codex")]
     script.wait(61)
     assert starts(script.exit_attempt("a")) == [("b", "claude")]
 
 
-def test_nobody_stands_in_for_who_is_only_busy() -> None:
+def test_a_busy_agent_has_no_fallback() -> None:
     script = Script(start=False)
     script.state.settings = EngineSettings(agent_limits=(("claude", 1),))
     script.submit("a", "b", settings=SETTINGS)
@@ -49,19 +49,19 @@ def test_nobody_stands_in_for_who_is_only_busy() -> None:
     assert script.explain("b") == "b is waiting: claude is busy (1 of 1 running)"
 
 
-def test_nobody_stands_in_unless_asked_for() -> None:
+def test_without_the_setting_there_is_no_fallback() -> None:
     script = Script("a", settings=Settings(agents=("claude",), providers=PROVIDERS))
     assert started_tasks(script.exit_attempt("a", Category.RATE_LIMIT, retry_after=60.0)) == []
 
 
-def test_an_agent_of_the_tasks_own_goes_before_one_that_stands_in() -> None:
+def test_an_agent_of_the_task_goes_before_a_fallback() -> None:
     both = SETTINGS.with_fields(Settings(agents=("claude", "gemini")), ("agents",))
     script = Script("a", settings=both)
     assert starts(script.exit_attempt("a", Category.RATE_LIMIT, retry_after=60.0)) == [("a", "gemini")]
     assert starts(script.exit_attempt("a", Category.RATE_LIMIT, retry_after=60.0)) == [("a", "codex")]
 
 
-def test_those_who_stand_in_are_taken_in_order_and_not_while_they_refuse_too() -> None:
+def test_fallbacks_are_taken_in_order_and_skipped_while_they_refuse() -> None:
     two = SETTINGS.with_fields(Settings(fallback=("codex", "gemini")), ("fallback",))
     script = Script("a", settings=two)
     script.apply(RateLimited("openai", script.now + 500))
@@ -71,18 +71,18 @@ def test_those_who_stand_in_are_taken_in_order_and_not_while_they_refuse_too() -
     assert starts(script.wait(505)) == [("a", "codex")]
 
 
-def test_a_task_that_names_its_agent_has_somebody_who_stands_in_too() -> None:
+def test_a_task_that_names_its_agent_has_fallbacks() -> None:
     script = Script(Task("a", agent="gemini"), settings=SETTINGS)
     assert starts(script.exit_attempt("a", Category.RATE_LIMIT, retry_after=60.0)) == [("a", "codex")]
 
 
-def test_an_entrant_of_a_contest_is_nobody_elses() -> None:
+def test_an_entrant_of_a_contest_has_no_fallback() -> None:
     entrant = Task("a@gemini", agent="gemini", entrant="a")
     script = Script(entrant, task_needing("a", "a@gemini", kind=NeedKind.ENTRANT), settings=SETTINGS)
     assert starts(script.exit_attempt("a@gemini", Category.RATE_LIMIT, retry_after=60.0)) == []
 
 
-def test_an_entrant_that_waits_for_its_agent_keeps_nobody_from_whoever_stands_in() -> None:
+def test_an_entrant_that_waits_for_its_agent_does_not_hold_up_fallbacks() -> None:
     entrant = Task("a@claude", agent="claude", entrant="a", priority=1)
     others = (
         entrant,
@@ -94,7 +94,7 @@ def test_an_entrant_that_waits_for_its_agent_keeps_nobody_from_whoever_stands_in
 
 
 @pytest.mark.parametrize("category", [Category.AUTH, Category.QUOTA])
-def test_what_a_provider_rejects_goes_elsewhere_and_uses_up_no_retry(category: Category) -> None:
+def test_a_rejected_task_goes_to_another_provider_and_uses_up_no_retry(category: Category) -> None:
     script = Script("a", "b", settings=SETTINGS)
     decisions = script.exit_attempt("a", category, detail="who are you?")
     retry = next(decision for decision in decisions if isinstance(decision, RetryGranted))
@@ -107,7 +107,7 @@ def test_what_a_provider_rejects_goes_elsewhere_and_uses_up_no_retry(category: C
     assert script.batch().rejections == 0
 
 
-def test_a_provider_that_goes_on_rejecting_is_asked_ever_more_seldom() -> None:
+def test_a_provider_that_keeps_rejecting_is_tried_less_and_less_often() -> None:
     script = Script("a", task_needing("b", "a"), task_needing("c", "b"), settings=SETTINGS)
     waits = []
     for name in "abc":
@@ -118,7 +118,7 @@ def test_a_provider_that_goes_on_rejecting_is_asked_ever_more_seldom() -> None:
     assert waits[0] < waits[1] < waits[2]
 
 
-def test_without_anybody_else_a_rejection_is_as_final_as_ever() -> None:
+def test_without_another_provider_a_rejection_is_final() -> None:
     alone = Script("a", settings=Settings(agents=("claude",), providers=PROVIDERS))
     alone.exit_attempt("a", Category.AUTH)
     assert alone.status("a") == "failed"
@@ -127,26 +127,26 @@ def test_without_anybody_else_a_rejection_is_as_final_as_ever() -> None:
     assert same.status("a") == "failed"
 
 
-def test_a_task_that_everybody_rejects_fails() -> None:
+def test_a_task_that_all_providers_reject_fails() -> None:
     script = Script("a", settings=SETTINGS)
     assert starts(script.exit_attempt("a", Category.AUTH)) == [("a", "codex")]
     script.exit_attempt("a", Category.QUOTA, detail="pay first")
     assert script.explain("a") == "a is failed: the provider's quota is used up: pay first (after 2 attempts)"
 
 
-def test_who_stood_in_and_was_rejected_gives_the_task_back() -> None:
+def test_a_rejected_fallback_gives_the_task_back() -> None:
     script = Script("a", settings=SETTINGS)
     script.exit_attempt("a", Category.RATE_LIMIT, retry_after=300.0)
     assert started_tasks(script.exit_attempt("a", Category.AUTH)) == []
     assert starts(script.wait(300)) == [("a", "claude")]
 
 
-def test_what_a_session_had_spent_is_told_once() -> None:
+def test_what_a_session_had_spent_is_counted_once() -> None:
     """A tool that counts its session as a whole says 30, then 70, then 100: each attempt is counted for what it took."""
     script = Script("a", settings=Settings(agents=("codex",), verify="make"))
-    attempts, told = [], [Spend(0, 30), Spend(0, 70), Spend(0, 100)]
+    attempts, reported = [], [Spend(0, 30), Spend(0, 70), Spend(0, 100)]
     last = Spend()
-    for n, whole in enumerate(told, 1):
+    for n, whole in enumerate(reported, 1):
         attempt = script.task("a").last_write
         assert attempt is not None
         attempts.append(attempt)
@@ -161,14 +161,14 @@ def test_what_a_session_had_spent_is_told_once() -> None:
     assert script.batch().spent == Spend(0, 100)
 
 
-def test_another_session_begins_at_nothing() -> None:
+def test_a_new_session_starts_with_no_spend() -> None:
     script = Script("a", settings=Settings(agents=("codex",), verify="make"))
     script.exit_attempt("a", spend=Spend(0, 30))
     again = order(script.exit_attempt("a", Category.VERIFY))
     assert (again.session, again.before) == (None, NO_SPEND)
 
 
-def test_whoever_asks_for_work_may_have_logged_in_so_that_it_is_tried_at_once() -> None:
+def test_a_request_for_work_tries_a_rejecting_provider_at_once() -> None:
     script = Script("a", settings=SETTINGS)
     script.exit_attempt("a", Category.AUTH)
     script.exit_attempt("a", Category.AUTH)
@@ -178,7 +178,7 @@ def test_whoever_asks_for_work_may_have_logged_in_so_that_it_is_tried_at_once() 
     assert starts(decisions) == [("a", "claude")]
 
 
-def test_another_batch_of_the_account_does_not_wait_for_hours_before_anybody_is_asked() -> None:
+def test_another_batch_tries_a_rejecting_provider_at_once() -> None:
     script = Script("a", settings=SETTINGS)
     script.exit_attempt("a", Category.AUTH)
     alone = Settings(agents=("claude",), providers=PROVIDERS)
@@ -187,14 +187,14 @@ def test_another_batch_of_the_account_does_not_wait_for_hours_before_anybody_is_
     assert script.status("z", "b2") == "failed"
 
 
-def test_a_rate_limit_is_not_over_because_somebody_asks() -> None:
+def test_a_request_does_not_end_a_rate_limit() -> None:
     script = Script("a", settings=SETTINGS)
     script.exit_attempt("a", Category.RATE_LIMIT, retry_after=3600.0)
     script.exit_attempt("a", Category.TASK)
     assert starts(script.request(lambda name: Retry(name, BATCH, "a"))) == [("a", "codex")]
 
 
-def test_who_rejects_again_after_somebody_asked_is_left_alone_for_longer() -> None:
+def test_a_provider_that_rejects_again_after_a_request_waits_longer() -> None:
     script = Script("a", settings=SETTINGS)
     for _ in range(2):
         script.exit_attempt("a", Category.AUTH)
@@ -204,7 +204,7 @@ def test_who_rejects_again_after_somebody_asked_is_left_alone_for_longer() -> No
     assert opened.until - script.now >= 0.9 * 4 * 3600
 
 
-def test_what_keeps_it_waiting_is_what_the_one_who_stands_in_may_cost() -> None:
+def test_the_cost_of_the_fallback_is_what_the_budget_must_allow() -> None:
     paid = SETTINGS.with_fields(Settings(budget=Budget(1_000_000), reserve=Spend(300_000)), ("budget", "reserve"))
     script = Script("a", "b", settings=paid)
     script.state.agent_stats["codex"] = AgentStats(spends=(Spend(900_000),) * 3)

@@ -1,4 +1,4 @@
-"""Our `dataclass` is the standard library's to everybody who uses it."""
+"""Our `dataclass` gives the same classes as the standard library's."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ class Nothing:
     pass
 
 
-def test_they_are_made_shown_and_compared_alike() -> None:
-    for words in ((1,), (1, ("x",)), (1, ("x",), [2])):
-        ours, theirs = Ours(*words), Theirs(*words)
+def test_instances_are_constructed_printed_and_compared_as_usual() -> None:
+    for values in ((1,), (1, ("x",)), (1, ("x",), [2])):
+        ours, theirs = Ours(*values), Theirs(*values)
         assert asdict(ours) == asdict(theirs)
         assert repr(ours) == repr(theirs).replace("Theirs", "Ours")
-        assert ours == Ours(*words)
+        assert ours == Ours(*values)
     others: list[object] = [Ours(2), Theirs(1), 1]
     assert Ours(1) not in others
     assert One(1) == One(1)
@@ -63,7 +63,7 @@ def test_they_are_made_shown_and_compared_alike() -> None:
             Ours(**wrong)  # type: ignore[arg-type]
 
 
-def test_what_a_class_takes_is_known_before_one_is_made() -> None:
+def test_the_signature_is_known_before_the_first_instance() -> None:
     @dataclass(frozen=True, slots=True)
     class Fresh:
         one: int
@@ -74,20 +74,20 @@ def test_what_a_class_takes_is_known_before_one_is_made() -> None:
         three: float = 3.0
 
     assert [*inspect.signature(Longer).parameters] == ["one", "two", "three"]
-    told = inspect.signature(Fresh).parameters
-    assert [*told] == ["one", "two"]
-    assert told["one"].default is inspect.Parameter.empty
-    assert told["two"].default == "2"
+    parameters = inspect.signature(Fresh).parameters
+    assert [*parameters] == ["one", "two"]
+    assert parameters["one"].default is inspect.Parameter.empty
+    assert parameters["two"].default == "2"
     assert Longer(1) == Longer(1, "2", 3.0)
 
 
-def test_a_factory_is_called_for_each() -> None:
+def test_a_default_factory_is_called_for_each_instance() -> None:
     one, other = Ours(1), Ours(1)
     one.c.append(1)
     assert other.c == []
 
 
-def test_they_are_frozen_and_have_no_room_for_more() -> None:
+def test_frozen_instances_reject_changes_and_have_no_dict() -> None:
     for change in ("a", "new"):
         with pytest.raises(FrozenInstanceError):
             setattr(Ours(1), change, 2)
@@ -96,20 +96,20 @@ def test_they_are_frozen_and_have_no_room_for_more() -> None:
     assert not hasattr(Ours(1), "__dict__")
 
 
-def test_what_is_equal_has_one_hash() -> None:
+def test_equal_instances_have_one_hash() -> None:
     assert len({One(1), One(1), One(2)}) == 2
     assert hash(Task("a", needs=(Need("b"),))) == hash(Task("a", needs=(Need("b"),)))
     with pytest.raises(TypeError):
         hash(Ours(1, c=[]))
 
 
-def test_they_can_be_copied_pickled_and_replaced() -> None:
+def test_instances_can_be_copied_pickled_and_replaced() -> None:
     made = Ours(1, ("x",), [2])
     assert copy.copy(made) == copy.deepcopy(made) == pickle.loads(pickle.dumps(made)) == made
     assert replace(made, a=3) == Ours(3, ("x",), [2])
 
 
-def test_what_is_not_frozen_can_be_changed_and_what_asks_for_more_has_it() -> None:
+def test_unfrozen_instances_can_change_and_other_options_work() -> None:
     attempts = [Attempt("b", "t", Step.WRITE, n) for n in (2, 1)]
     assert sorted(attempts) == attempts[::-1]
 
@@ -131,7 +131,7 @@ class Discreet:
     beside: int = field(compare=False, default=0)
 
 
-def test_what_a_field_asks_for_is_kept() -> None:
+def test_options_of_a_field_are_kept() -> None:
     assert "s3cret" not in repr(Discreet(1))
     assert Discreet(1, beside=1) == Discreet(1, beside=2)
     with pytest.raises(FrozenInstanceError):
@@ -146,7 +146,7 @@ class Counted:
     a: int = 1
 
 
-def test_what_is_no_field_stays_the_class_s_own() -> None:
+def test_a_class_variable_is_not_a_field() -> None:
     assert Counted.count == 3
     assert [each.name for each in fields(Counted)] == ["a"]
     assert Counted(2).a == 2
@@ -157,12 +157,12 @@ class Longer(Ours):
     d: int = 4
 
 
-def test_what_extends_another_has_the_fields_of_both() -> None:
+def test_a_subclass_has_the_fields_of_both_classes() -> None:
     assert Longer(1, d=5) == Longer(1, (), [], 5)
     assert Ours(1) == Ours(1, (), [])
 
 
-def test_a_default_that_all_would_share_is_refused() -> None:
+def test_a_mutable_default_is_refused() -> None:
     for make in (dataclass, dataclasses.dataclass):
         with pytest.raises(ValueError, match="default_factory"):
             make(type("Shared", (), {"__module__": __name__, "__annotations__": {"a": "list"}, "a": []}))
@@ -180,11 +180,11 @@ for package in ("core", "agents", "config", "sources", "client"):
         found = vars(importlib.import_module(module.name)).values()
         for each in found:
             if isinstance(each, type) and dataclasses.is_dataclass(each) and each.__module__ == module.name:
-                told = [(one.name, one.type, type(one.default), one.init, one.compare) for one in dataclasses.fields(each)]
+                parameters = [(one.name, one.type, type(one.default), one.init, one.compare) for one in dataclasses.fields(each)]
                 own = sorted(name for name in vars(each) if not name.startswith("__get")
                              and name not in {"__replace__", "__signature__"})
                 takes = [(one.name, one.kind) for one in inspect.signature(each).parameters.values()]
-                print(each.__module__, each.__qualname__, told, each.__match_args__, each.__dataclass_params__, own,
+                print(each.__module__, each.__qualname__, parameters, each.__match_args__, each.__dataclass_params__, own,
                       takes, getattr(each, "__slots__", None), each.__hash__ is None)
 """
 

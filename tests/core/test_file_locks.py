@@ -10,22 +10,22 @@ def held(*tasks: Task) -> dict[str, tuple[str, ...]]:
     return {task.id: tokens for task, tokens in zip(plan.tasks, plan.holds, strict=True)}
 
 
-def told(checked: PlanCheck) -> list[str]:
+def format_problems(checked: PlanCheck) -> list[str]:
     return [f"{p.severity} {p.at or '-'}: {p.message}" for p in checked.problems]
 
 
-def test_a_task_that_shares_nothing_holds_nothing() -> None:
+def test_a_task_that_shares_nothing_has_no_locks() -> None:
     assert held(Task("1")) == {"1": ()}
 
 
-def test_the_same_file_in_two_spellings_is_one_token() -> None:
+def test_two_spellings_of_one_file_are_one_lock() -> None:
     assert held(Task("1", touches=("./src//a.py", "src/a.py")), Task("2", touches=("src/a.py",))) == {
         "1": ("file:src/a.py",),
         "2": ("file:src/a.py",),
     }
 
 
-def test_a_folder_meets_its_files_but_they_do_not_meet_one_another() -> None:
+def test_a_folder_conflicts_with_its_files_and_they_do_not_conflict_with_each_other() -> None:
     assert held(Task("1", touches=("src",)), Task("2", touches=("src/a",)), Task("3", touches=("src/b",))) == {
         "1": ("file:src", "file:src/a", "file:src/b"),
         "2": ("file:src/a",),
@@ -33,7 +33,7 @@ def test_a_folder_meets_its_files_but_they_do_not_meet_one_another() -> None:
     }
 
 
-def test_an_exclusive_group_and_a_conflict_are_tokens_too() -> None:
+def test_exclusive_groups_and_conflicts_are_locks() -> None:
     assert held(Task("2", exclusive="db", conflicts_with=("1",)), Task("1", exclusive="db"), Task("3")) == {
         "2": ("group:db", "pair:1|2"),
         "1": ("group:db", "pair:1|2"),
@@ -49,7 +49,7 @@ def test_two_conflicts_of_one_task_do_not_keep_the_others_apart() -> None:
     }
 
 
-def test_a_conflict_with_a_task_outside_the_plan_holds_nothing_and_an_unknown_one_is_said() -> None:
+def test_a_conflict_outside_the_plan_takes_no_lock_and_an_unknown_one_is_reported() -> None:
     at = Origin("tasks/1.md", 4)
     checked = build_checked_plan(
         [Task("1", conflicts_with=("1", "2", "3", "4"), origin=at)], known=["2"], finished=["3"]
@@ -57,16 +57,16 @@ def test_a_conflict_with_a_task_outside_the_plan_holds_nothing_and_an_unknown_on
 
     assert checked.plan is not None
     assert checked.plan.holds == ((),)
-    assert told(checked) == ["warning tasks/1.md:4: 1 conflicts with 4, which is not in any source"]
+    assert format_problems(checked) == ["warning tasks/1.md:4: 1 conflicts with 4, which is not in any source"]
 
 
-def test_paths_outside_the_repository_are_ignored_and_said() -> None:
+def test_paths_outside_the_repository_are_ignored_with_a_warning() -> None:
     at = Origin("tasks/1.md", 4)
     checked = build_checked_plan([Task("1", touches=("/etc/hosts", "../x", "src/a.py", ""), origin=at)])
 
     assert checked.plan is not None
     assert checked.plan.holds == (("file:src/a.py",),)
-    assert told(checked) == [
+    assert format_problems(checked) == [
         "warning tasks/1.md:4: 1 touches /etc/hosts, which is not in the repository: ignored",
         "warning tasks/1.md:4: 1 touches ../x, which is not in the repository: ignored",
         "warning tasks/1.md:4: 1 touches a file without a name, which is not in the repository: ignored",
@@ -80,20 +80,22 @@ def sharing(many: int, of: int, *files: str, chained: bool = False) -> PlanCheck
     )
 
 
-def test_one_file_that_keeps_many_tasks_in_line_is_said() -> None:
-    assert told(sharing(6, 20, "src/app.py")) == ["warning -: src/app.py forces 6 of 20 tasks to run one at a time"]
+def test_a_file_that_many_tasks_share_is_reported() -> None:
+    assert format_problems(sharing(6, 20, "src/app.py")) == [
+        "warning -: src/app.py forces 6 of 20 tasks to run one at a time"
+    ]
 
 
-def test_several_such_files_are_one_warning() -> None:
-    assert told(sharing(6, 20, "b.py", "a.py", "c.py")) == [
+def test_several_crowded_files_give_one_warning() -> None:
+    assert format_problems(sharing(6, 20, "b.py", "a.py", "c.py")) == [
         "warning -: a.py forces 6 of 20 tasks to run one at a time, and so do 2 more files"
     ]
-    assert told(sharing(6, 20, "a.py", "b.py")) == [
+    assert format_problems(sharing(6, 20, "a.py", "b.py")) == [
         "warning -: a.py forces 6 of 20 tasks to run one at a time, and so does another file"
     ]
 
 
-def test_few_tasks_a_small_share_or_a_chain_that_is_in_line_anyway_are_not_worth_a_word() -> None:
-    assert told(sharing(4, 4, "src/app.py")) == []
-    assert told(sharing(5, 20, "src/app.py")) == []
-    assert told(sharing(6, 20, "src/app.py", chained=True)) == []
+def test_few_tasks_a_small_share_or_a_chain_give_no_warning() -> None:
+    assert format_problems(sharing(4, 4, "src/app.py")) == []
+    assert format_problems(sharing(5, 20, "src/app.py")) == []
+    assert format_problems(sharing(6, 20, "src/app.py", chained=True)) == []

@@ -23,7 +23,7 @@ def planned(checked: PlanCheck) -> Plan:
     return checked.plan
 
 
-def told(checked: PlanCheck) -> list[str]:
+def format_problems(checked: PlanCheck) -> list[str]:
     """Each problem as `severity place: message | hint`."""
     return [f"{p.severity} {p.at or '-'}: {p.message} | {p.hint}" for p in checked.problems]
 
@@ -58,7 +58,7 @@ def on_a_cycle(graph: Graph) -> list[frozenset[int]]:
 
 
 @given(graphs(cyclic=True))
-def test_there_is_a_plan_unless_there_is_a_cycle_and_every_knot_is_reported(graph: Graph) -> None:
+def test_there_is_a_plan_unless_there_is_a_cycle_and_every_cycle_is_reported(graph: Graph) -> None:
     knots = on_a_cycle(graph)
     checked = build_checked_plan(tasks_of(graph))
 
@@ -81,7 +81,7 @@ def test_a_plan_has_the_needs_as_places_in_order(graph: Graph) -> None:
 
 
 @given(graphs(cyclic=False), st.lists(st.integers(0, 5), min_size=8, max_size=8))
-def test_a_rank_is_the_longest_way_from_a_start_to_the_end(graph: Graph, durations: list[int]) -> None:
+def test_a_rank_is_the_longest_path_to_the_end(graph: Graph, durations: list[int]) -> None:
     @cache
     def longest(place: int) -> float:
         after = [longest(other) for other, needs in enumerate(graph) if place in needs]
@@ -92,20 +92,20 @@ def test_a_rank_is_the_longest_way_from_a_start_to_the_end(graph: Graph, duratio
     assert plan.ranks == tuple(longest(place) for place in range(len(graph)))
 
 
-def test_without_a_history_an_estimate_counts_and_without_that_the_weight() -> None:
+def test_without_history_the_estimate_counts_and_else_the_weight() -> None:
     plan = planned(build_checked_plan([Task("a", weight=2), Task("b", weight=2, estimate=90)]))
 
     assert plan.ranks == (1200, 90)
 
 
-def test_a_cycle_is_told_with_the_lines_that_say_it() -> None:
+def test_a_cycle_is_reported_with_the_lines_that_state_it() -> None:
     tasks = [
         Task("1", needs=(Need("3", reason="Dependencies: 3", at=Origin("TODO.md", 4)),)),
         Task("2", needs=(Need("1", reason="Dependencies: 1", at=Origin("TODO.md", 14)),)),
         Task("3", needs=(Need("2", NeedKind.CHAIN, reason="Tasks 2-3 are [SEQUENTIAL]"),)),
     ]
 
-    assert told(build_checked_plan(tasks)) == [
+    assert format_problems(build_checked_plan(tasks)) == [
         (
             "error TODO.md:4: tasks wait for one another: 1 → 2 → 3 → 1\n"
             '  2 needs 1 (TODO.md:14: "Dependencies: 1")\n'
@@ -117,13 +117,13 @@ def test_a_cycle_is_told_with_the_lines_that_say_it() -> None:
 
 
 def test_a_task_that_needs_itself_is_a_cycle_of_one() -> None:
-    assert told(build_checked_plan([task("1", "1", line=3)])) == [
+    assert format_problems(build_checked_plan([task("1", "1", line=3)])) == [
         "error TODO.md:3: 1 waits for itself: 1 → 1\n  1 needs 1 (TODO.md:3) | Remove that need, at TODO.md:3."
     ]
 
 
 def test_a_plan_without_tasks_is_an_error() -> None:
-    assert told(build_checked_plan([])) == [
+    assert format_problems(build_checked_plan([])) == [
         "error -: there are no tasks to run | Name a source that has tasks, or select others with --select."
     ]
 
@@ -132,13 +132,13 @@ def test_two_tasks_of_one_id_are_an_error_that_names_both_places_and_hides_no_ot
     checked = build_checked_plan([task("1", line=3), task("1", line=9), task("2", "2", line=12)])
 
     assert checked.plan is None
-    assert told(checked) == [
+    assert format_problems(checked) == [
         "error TODO.md:9: 2 tasks are called 1: TODO.md:3 and TODO.md:9 | Give each of them an id of its own.",
         "error TODO.md:12: 2 waits for itself: 2 → 2\n  2 needs 2 (TODO.md:12) | Remove that need, at TODO.md:12.",
     ]
 
 
-def test_a_need_on_a_finished_task_is_satisfied_without_a_word() -> None:
+def test_a_need_on_a_finished_task_is_met_without_a_message() -> None:
     checked = build_checked_plan([task("2", "1")], finished=["1"], unknown=UnknownNeeds.FAIL)
 
     assert planned(checked).needs == ((),)
@@ -152,7 +152,7 @@ def test_a_finished_task_that_runs_again_is_waited_for() -> None:
 def test_a_need_on_a_task_that_was_not_selected_is_an_error_with_two_ways_out() -> None:
     tasks = [task("2", "1", line=5), task("3", "2", "1", line=9)]
 
-    assert told(build_checked_plan(tasks, known=["1", "2", "3"])) == [
+    assert format_problems(build_checked_plan(tasks, known=["1", "2", "3"])) == [
         (
             "error TODO.md:5: 2 and 1 more need 1, which is neither finished nor selected"
             " | --with-needs adds it, --ignore-needs ignores it."
@@ -160,18 +160,20 @@ def test_a_need_on_a_task_that_was_not_selected_is_an_error_with_two_ways_out() 
     ]
 
 
-def test_a_person_may_go_without_a_task_that_was_not_selected() -> None:
+def test_unselected_needs_can_be_ignored() -> None:
     checked = build_checked_plan([task("2", "1", line=5), task("3", "2", "1")], known=["1"], ignore_needs=True)
 
     assert planned(checked).needs == ((), (0,))
-    assert told(checked) == ["info TODO.md:5: 2 and 1 more need 1, which is neither finished nor selected: ignored | "]
+    assert format_problems(checked) == [
+        "info TODO.md:5: 2 and 1 more need 1, which is neither finished nor selected: ignored | "
+    ]
 
 
-def test_an_unknown_need_is_taken_as_finished_and_said_once() -> None:
+def test_an_unknown_need_counts_as_finished_and_is_reported_once() -> None:
     checked = build_checked_plan([task("2", "1", "1", line=5)])
 
     assert planned(checked).needs == ((),)
-    assert told(checked) == [
+    assert format_problems(checked) == [
         (
             "info TODO.md:5: 2 needs 1, which is not in any source: assumed finished"
             " | With --unknown-needs fail this is an error."
@@ -182,7 +184,7 @@ def test_an_unknown_need_is_taken_as_finished_and_said_once() -> None:
 def test_an_unknown_need_can_be_an_error_that_names_the_nearest_id() -> None:
     tasks = [task("01-setup"), task("02-api", "01-stup", line=5), task("03-docs", "nowhere", line=7)]
 
-    assert told(build_checked_plan(tasks, unknown=UnknownNeeds.FAIL)) == [
+    assert format_problems(build_checked_plan(tasks, unknown=UnknownNeeds.FAIL)) == [
         "error TODO.md:5: 02-api needs 01-stup, which is not in any source | Did you mean 01-setup?",
         (
             "error TODO.md:7: 03-docs needs nowhere, which is not in any source"
@@ -199,7 +201,7 @@ def test_thousands_of_unknown_needs_are_refused_with_a_bounded_search_for_near_i
     assert sum(problem.hint.startswith("Did you mean") for problem in checked.problems) == 5
 
 
-def test_a_need_said_twice_is_one_need() -> None:
+def test_a_need_stated_twice_is_one_need() -> None:
     assert planned(build_checked_plan([task("1"), task("2", "1", "1")])).needs == ((), (0,))
 
 

@@ -67,7 +67,7 @@ def test_waves_are_in_the_order_of_the_plan() -> None:
     ]
 
 
-def test_a_phase_shows_after_the_earlier_ones_but_not_those_of_its_tasks_that_say_what_they_need() -> None:
+def test_a_phase_comes_after_the_earlier_ones_except_for_tasks_with_needs() -> None:
     phases = (Phase("1"), Phase("2", after=("1",)))
     tasks = (
         task("1.1", phase="1"),
@@ -80,7 +80,7 @@ def test_a_phase_shows_after_the_earlier_ones_but_not_those_of_its_tasks_that_sa
     assert group_waves(plan_of(*tasks, phases=phases)) == [["1.1", "x"], ["1.2", "2.2"], ["2.1"]]
 
 
-def test_a_phase_that_one_task_opens_shows_after_that_task() -> None:
+def test_a_phase_that_one_task_opens_comes_after_that_task() -> None:
     phases = (Phase("1"), Phase("2", after=("1",), opens_with="1.1"))
     tasks = (task("1.1", phase="1"), task("1.2", "1.1", phase="1"), task("2.1", phase="2"))
 

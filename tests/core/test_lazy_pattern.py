@@ -1,4 +1,4 @@
-"""A pattern that is compiled when it is first used is the standard library's to everybody who uses it."""
+"""A lazy pattern behaves like a compiled one."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from plait.core.lazy_pattern import pattern
 
 
-def test_it_finds_what_a_compiled_one_finds() -> None:
+def test_a_lazy_pattern_finds_what_a_compiled_one_finds() -> None:
     late, soon = pattern("(?P<word>a+)b?", re.IGNORECASE), re.compile("(?P<word>a+)b?", re.IGNORECASE)
     for text in ("xAAb", "b", ""):
         for how in ("search", "match", "fullmatch", "findall", "split"):
@@ -19,7 +19,7 @@ def test_it_finds_what_a_compiled_one_finds() -> None:
     assert late.groupindex == soon.groupindex
 
 
-def test_what_is_wrong_with_it_is_told_when_it_is_used() -> None:
+def test_an_invalid_lazy_pattern_fails_when_it_is_used() -> None:
     wrong = pattern("(")
     with pytest.raises(re.error):
         wrong.search("")

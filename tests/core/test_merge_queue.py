@@ -1,4 +1,4 @@
-"""The line of merges: conflicts, the gate and its bisection, rebuilding."""
+"""The merge queue: conflicts, the gate and its bisection, rebuilds."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_merges_happen_one_at_a_time_in_the_plans_order() -> None:
     assert MergeStarted(BATCH, "a", 1, "base", "tip-a", "base+c") in decisions
 
 
-def test_a_conflict_is_skipped_and_the_others_go_on() -> None:
+def test_a_conflicted_task_ends_and_the_others_continue() -> None:
     script = Script("a", "b")
     script.answers_merges = False
     script.exit_attempt("a")
@@ -82,7 +82,7 @@ def test_a_conflict_can_be_repaired_on_the_new_base() -> None:
     assert script.status("a") == "conflicted"
 
 
-def test_a_merge_that_goes_wrong_is_tried_again_and_then_given_up() -> None:
+def test_a_failed_merge_is_retried_a_limited_number_of_times() -> None:
     script = Script("a", settings=Settings(backoff=Backoff(base=10, jitter=0)))
     script.answers_merges = False
     script.exit_attempt("a")
@@ -104,7 +104,7 @@ def test_done_means_gated_where_there_is_a_gate() -> None:
     assert script.running_tasks() == ["b"]
 
 
-def test_one_gate_covers_what_was_merged_meanwhile() -> None:
+def test_one_gate_covers_all_that_was_merged_meanwhile() -> None:
     script = Script("a", "b", "c", settings=GATED)
     script.exit_attempt("a")
     assert gate_sizes(script.exit_attempt("b")) == []
@@ -115,7 +115,7 @@ def test_one_gate_covers_what_was_merged_meanwhile() -> None:
     assert script.batch().ended == "completed"
 
 
-def test_bisection_finds_the_guilty_task_and_the_rest_stay() -> None:
+def test_bisection_finds_the_culprit_and_keeps_the_rest() -> None:
     script = Script("a", "b", "c", "d", task_needing("e", "c"), settings=GATED)
     script.answers_merges = False
     for name in "abcd":
@@ -134,7 +134,7 @@ def test_bisection_finds_the_guilty_task_and_the_rest_stay() -> None:
     assert [script.status(name) for name in "abd"] == ["done", "done", "done"]
 
 
-def test_a_gate_that_fails_without_any_change_asks_a_person() -> None:
+def test_a_gate_that_fails_on_the_base_pauses_the_batch() -> None:
     script = Script("a", settings=GATED)
     script.exit_attempt("a")
     assert gate_sizes(script.finish_gate(passed=False)) == [0]
@@ -145,7 +145,7 @@ def test_a_gate_that_fails_without_any_change_asks_a_person() -> None:
     assert script.status("a") == "done"
 
 
-def test_a_first_task_is_guilty_only_when_the_base_is_good() -> None:
+def test_the_first_task_is_the_culprit_only_if_the_base_passes() -> None:
     script = Script("a", settings=GATED)
     script.exit_attempt("a")
     script.finish_gate(passed=False)
@@ -154,7 +154,7 @@ def test_a_first_task_is_guilty_only_when_the_base_is_good() -> None:
     assert script.batch().head == "base"
 
 
-def test_a_lost_gate_runs_again_and_asks_a_person_after_three() -> None:
+def test_a_lost_gate_runs_again_and_pauses_the_batch_after_three() -> None:
     script = Script("a", settings=GATED)
     script.exit_attempt("a")
     for n in (1, 2):
@@ -177,7 +177,7 @@ def test_a_stop_ends_the_gate_and_resuming_runs_it_again() -> None:
     assert gate_sizes(script.request(lambda name: Resume(name, BATCH))) == [1]
 
 
-def test_a_gate_whose_line_changed_under_it_means_nothing() -> None:
+def test_a_gate_result_does_not_count_after_the_branch_changed() -> None:
     script = Script("a", "b", settings=GATED)
     script.answers_merges = False
     script.exit_attempt("b")
@@ -193,7 +193,7 @@ def test_a_gate_whose_line_changed_under_it_means_nothing() -> None:
     assert script.batch().head == "base+a"
 
 
-def test_a_drop_gates_what_is_left_again() -> None:
+def test_after_a_drop_the_gate_runs_again() -> None:
     script = Script("a", "b", settings=GATED)
     script.exit_attempt("a")
     script.finish_gate(passed=True)
@@ -205,7 +205,7 @@ def test_a_drop_gates_what_is_left_again() -> None:
     assert script.batch().ended == "completed"
 
 
-def test_what_a_drop_leaves_is_gated_as_it_is() -> None:
+def test_the_gate_runs_on_what_a_drop_left() -> None:
     """The two passed together; that the first one passes alone is not known."""
     script = Script("a", "b", settings=GATED)
     script.answers_merges = False
@@ -260,7 +260,7 @@ def test_nothing_is_merged_or_started_while_the_branch_is_rebuilt() -> None:
     assert started_tasks(script.apply(MergeDone(BATCH, "b", 1, "base+b"))) == ["e"]
 
 
-def test_who_starts_next_starts_from_what_is_being_merged() -> None:
+def test_the_next_task_starts_from_what_is_being_merged() -> None:
     script = Script("a", "b", settings=Settings(max_parallel=1))
     script.answers_merges = False
     assert started_tasks(script.exit_attempt("a")) == []
@@ -275,7 +275,7 @@ def test_a_late_rebuild_report_changes_nothing() -> None:
     assert script.batch().head == "base+a"
 
 
-def test_a_rebuild_that_goes_wrong_is_tried_again_and_then_a_person_is_asked() -> None:
+def test_a_failed_rebuild_is_retried_and_then_pauses_the_batch() -> None:
     script = Script("a", "b")
     script.exit_attempt("a")
     script.answers_merges = False
@@ -289,7 +289,7 @@ def test_a_rebuild_that_goes_wrong_is_tried_again_and_then_a_person_is_asked() -
     assert [d.n for d in again if isinstance(d, RebuildStarted)] == [4]
 
 
-def test_the_base_is_known_to_be_good_only_by_itself() -> None:
+def test_only_a_gate_on_the_base_proves_the_base_good() -> None:
     script = Script("a", "b", settings=GATED)
     script.exit_attempt("a")
     script.finish_gate(passed=True)
@@ -299,7 +299,7 @@ def test_the_base_is_known_to_be_good_only_by_itself() -> None:
     assert gate_sizes(script.finish_gate(passed=False)) == [0]
 
 
-def test_a_need_that_is_done_again_is_not_kept_waiting_by_a_merged_task() -> None:
+def test_a_retried_need_does_not_wait_for_a_merged_dependent() -> None:
     settings = Settings(gate="g", on_conflict=OnConflict.REPAIR, max_parallel=0)
     tasks = ("c", Task("a", touches=("x",)), Task("b", needs=(Need("a"),), touches=("x",)))
     script = Script(*tasks, settings=settings)
@@ -313,7 +313,7 @@ def test_a_need_that_is_done_again_is_not_kept_waiting_by_a_merged_task() -> Non
     assert script.running_tasks() == ["a"]
 
 
-def test_a_clash_of_an_earlier_life_is_not_held_against_the_next() -> None:
+def test_a_conflict_of_an_earlier_generation_does_not_count() -> None:
     script = Script("x", "a")
     script.exit_attempt("x")
     script.exit_attempt("a")
@@ -353,7 +353,7 @@ def test_cancelling_a_batch_ends_its_gate() -> None:
     assert script.batch().ended == "cancelled"
 
 
-def test_a_gate_that_is_taken_away_is_not_waited_for() -> None:
+def test_a_removed_gate_is_not_waited_for() -> None:
     script = Script("a", settings=GATED)
     script.exit_attempt("a")
     script.finish_gate(passed=False)

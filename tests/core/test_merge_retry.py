@@ -1,4 +1,4 @@
-"""A verified change that nobody could merge: taking its task up merges it, and nobody writes it again."""
+"""Retrying a task whose merge failed merges its change again without writing it again."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def merges(decisions: list[Decision]) -> list[MergeStarted]:
     return [each for each in decisions if isinstance(each, MergeStarted)]
 
 
-def test_a_retry_merges_what_is_there_and_runs_nobody() -> None:
+def test_a_retry_of_a_failed_merge_merges_again_without_an_attempt() -> None:
     script = blocked("a", task_needing("b", "a"))
     decisions = retry(script, "a")
     assert merges(decisions) == [MergeStarted(BATCH, "a", MAX_MERGE_TRIES + 2, "base", "tip-a", "base")]
@@ -75,7 +75,7 @@ def test_a_retry_merges_what_is_there_and_runs_nobody() -> None:
     assert started_tasks(done) == ["b"]
 
 
-def test_it_is_tried_as_long_as_the_first_time_and_kept_again() -> None:
+def test_a_retried_merge_has_all_its_tries_and_is_kept_after_failing() -> None:
     script = blocked("a")
     retry(script, "a")
     give_up(script, "a")
@@ -83,7 +83,7 @@ def test_it_is_tried_as_long_as_the_first_time_and_kept_again() -> None:
     assert len(merges(retry(script, "a"))) == 1
 
 
-def test_the_way_out_says_that_nobody_runs_again() -> None:
+def test_the_next_step_says_that_no_attempt_is_needed() -> None:
     script = blocked("a")
     assert suggest_next_step(script.state, script.batch(), script.task("a")) == (
         "plait retry b1 a merges its existing result without running the agent again; "
@@ -91,18 +91,18 @@ def test_the_way_out_says_that_nobody_runs_again() -> None:
     )
 
 
-def test_who_names_an_agent_has_it_written_again() -> None:
+def test_a_retry_with_an_agent_writes_the_change_again() -> None:
     script = blocked("a", settings=Settings(agents=("claude", "codex"), backoff=Backoff(1)))
     decisions = retry(script, "a", "codex")
     assert [each.agent for each in decisions if isinstance(each, AttemptStarted)] == ["codex"]
 
 
-def test_words_of_a_person_have_it_written_again() -> None:
+def test_feedback_has_the_change_written_again() -> None:
     script = blocked("a")
     assert started_tasks(script.request(lambda name: Feedback(name, BATCH, "a", "use tabs"))) == ["a"]
 
 
-def test_words_that_come_while_it_waits_to_be_merged_have_it_begun_anew() -> None:
+def test_feedback_before_the_merge_restarts_the_task() -> None:
     """Its workspace was given back when it ended: a session that goes on would not find what it wrote."""
     script = Script(Task("a", touches=("x",)), Task("b", touches=("x",)), settings=Settings(backoff=Backoff(1)))
     script.apply(AttemptSession(Attempt(BATCH, "a", Step.WRITE, 1), "s1"))
@@ -117,13 +117,13 @@ def test_words_that_come_while_it_waits_to_be_merged_have_it_begun_anew() -> Non
     assert (order.attempt.task, order.base, order.session) == ("a", "base+b", None)
 
 
-def test_what_a_person_dropped_is_written_again() -> None:
+def test_a_dropped_task_is_written_again() -> None:
     script = blocked("a")
     script.request(lambda name: Drop(name, BATCH, "a"))
     assert started_tasks(retry(script, "a")) == ["a"]
 
 
-def test_a_conflict_is_no_such_failure() -> None:
+def test_a_conflict_keeps_no_unmerged_change() -> None:
     script = Script("a")
     script.answers_merges = False
     script.exit_attempt("a")
@@ -131,7 +131,7 @@ def test_a_conflict_is_no_such_failure() -> None:
     assert started_tasks(retry(script, "a")) == ["a"]
 
 
-def test_what_was_made_with_something_that_is_done_again_is_written_again() -> None:
+def test_a_change_is_written_again_when_a_need_is_done_again() -> None:
     script = Script("a", task_needing("b", "a"), settings=QUICK)
     passes(script, "a")
     script.answers_merges = False
@@ -143,7 +143,7 @@ def test_what_was_made_with_something_that_is_done_again_is_written_again() -> N
     assert started_tasks(retry(script, "b")) == ["b"]
 
 
-def test_nothing_is_done_again_beneath_it_while_it_is_merged() -> None:
+def test_a_need_is_not_retried_while_its_dependent_is_merged() -> None:
     script = Script("a", task_needing("b", "a"), settings=QUICK)
     passes(script, "a")
     script.answers_merges = False
@@ -153,7 +153,7 @@ def test_nothing_is_done_again_beneath_it_while_it_is_merged() -> None:
     assert "a is done, and b depends on it: drop it instead" in str(retry(script, "a"))
 
 
-def test_it_steps_back_when_what_it_needs_conflicts_meanwhile() -> None:
+def test_a_merge_waits_when_a_need_conflicts_meanwhile() -> None:
     tasks = ("z", "a", Task("b", needs=(Need("a"),), touches=("x",)), Task("c", touches=("x",)))
     settings = Settings(on_conflict=OnConflict.REPAIR, backoff=Backoff(1), max_parallel=1, order=Order.FIFO)
     script = Script(*tasks, settings=settings)
@@ -171,7 +171,7 @@ def test_it_steps_back_when_what_it_needs_conflicts_meanwhile() -> None:
     assert script.explain("b") == "b is waiting: needs a"
 
 
-def test_its_files_are_its_own_again_until_it_is_merged() -> None:
+def test_a_retried_merge_holds_its_files_again() -> None:
     script = blocked(Task("a", touches=("x",)), Task("b", touches=("x",)))
     script.exit_attempt("b", Category.USAGE)
     retry(script, "a")
@@ -181,7 +181,7 @@ def test_its_files_are_its_own_again_until_it_is_merged() -> None:
     assert script.running_tasks() == ["b"]
 
 
-def test_who_has_taken_its_files_meanwhile_keeps_them() -> None:
+def test_a_task_that_took_the_files_meanwhile_keeps_them() -> None:
     script = blocked(Task("a", touches=("x",)), Task("b", touches=("x",)), settings=QUICK)
     assert script.running_tasks() == ["b"]
     (merge,) = merges(retry(script, "a"))
@@ -189,7 +189,7 @@ def test_who_has_taken_its_files_meanwhile_keeps_them() -> None:
     assert (script.status("a"), script.running_tasks()) == ("done", ["b"])
 
 
-def test_in_a_queue_it_is_merged_out_of_turn_and_written_in_its_turn() -> None:
+def test_in_a_queue_a_retried_merge_comes_at_once_and_a_write_in_turn() -> None:
     settings = Settings(mode=Mode.QUEUE, auto_approve=True, backoff=Backoff(1))
     script = blocked("a", "b", settings=settings)
     retry(script, "a")
@@ -199,7 +199,7 @@ def test_in_a_queue_it_is_merged_out_of_turn_and_written_in_its_turn() -> None:
     assert started_tasks(script.exit_attempt("b")) == ["a"]
 
 
-def test_a_repair_of_it_waits_for_files_that_others_have() -> None:
+def test_a_repair_after_a_retried_merge_waits_for_held_files() -> None:
     settings = Settings(on_conflict=OnConflict.REPAIR, backoff=Backoff(1))
     script = blocked(Task("a", touches=("x",)), Task("b", touches=("x",)), settings=settings)
     retry(script, "a")
@@ -211,7 +211,7 @@ def test_a_repair_of_it_waits_for_files_that_others_have() -> None:
     assert (order.base, order.repairs) == ("base+b", Change("a", "base", "tip-a"))
 
 
-def test_a_result_that_is_gone_is_written_again_at_once() -> None:
+def test_a_lost_result_is_written_again_at_once() -> None:
     script = blocked("a")
     retry(script, "a")
     (order,) = (each for each in gone(script, "a") if isinstance(each, AttemptStarted))
@@ -223,7 +223,7 @@ def test_a_result_that_is_gone_is_written_again_at_once() -> None:
     assert script.status("a") == "done"
 
 
-def test_what_is_gone_again_and_again_is_given_up() -> None:
+def test_a_result_that_is_lost_repeatedly_fails_the_task() -> None:
     script = Script("a", settings=Settings(backoff=Backoff(1)))
     script.answers_merges = False
     for _ in range(MAX_LOST_ATTEMPTS):
@@ -235,12 +235,12 @@ def test_what_is_gone_again_and_again_is_given_up() -> None:
     assert started_tasks(retry(script, "a")) == ["a"]
 
 
-def test_only_the_merge_that_failed_last_can_find_its_result_gone() -> None:
+def test_only_the_last_failed_merge_can_report_a_lost_result() -> None:
     script = Script("a", settings=Settings(backoff=Backoff(1)))
     script.answers_merges = False
     script.exit_attempt("a")
     fail(script, "a")
-    script.apply(AttemptLost(Attempt(BATCH, "a", Step.MERGE, 1), "told too late"))
+    script.apply(AttemptLost(Attempt(BATCH, "a", Step.MERGE, 1), "reported too late"))
     assert [each.tip for each in merges(script.wait(10))] == ["tip-a"]
-    fail(script, "a", AttemptLost(Attempt(BATCH, "a", Step.MERGE, 1), "told far too late"))
+    fail(script, "a", AttemptLost(Attempt(BATCH, "a", Step.MERGE, 1), "reported far too late"))
     assert [each.tip for each in merges(script.wait(10))] == ["tip-a"]

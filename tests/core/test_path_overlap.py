@@ -63,7 +63,7 @@ def prefix(glob: str) -> str:
 @example(["a/b/", "a/b/*", "a/?"])
 @example(["a/*", "a/b", "a/b/c"])
 @example(["./", "a", "b/*"])
-def test_touches_share_a_token_exactly_when_they_overlap(plan: list[str]) -> None:
+def test_touched_paths_share_a_lock_exactly_when_they_overlap(plan: list[str]) -> None:
     taken = find_file_locks(plan)
     for one, other in combinations(plan, 2):
         share = not set(taken[one]).isdisjoint(taken[other])
@@ -108,7 +108,7 @@ def test_a_glob_matches_what_its_names_match(names: list[str]) -> None:
         ("a.b*", "aXb", False),
     ],
 )
-def test_wildcards(glob: str, path: str, result: bool) -> None:  # noqa: FBT001
+def test_wildcards_match_as_in_git_ignore_globs(glob: str, path: str, result: bool) -> None:  # noqa: FBT001
     assert parse_glob(glob).matches(path) is result
 
 
@@ -137,11 +137,11 @@ def test_a_hostile_glob_does_not_take_long() -> None:
         ("src/../../x", None),
     ],
 )
-def test_one_spelling_for_each_path(said: str, spelling: str | None) -> None:
+def test_every_path_has_one_normal_spelling(said: str, spelling: str | None) -> None:
     assert normalize_touch(said) == spelling
 
 
-def test_the_wider_takes_the_tokens_of_the_narrower_and_never_the_other_way_round() -> None:
+def test_a_folder_takes_the_locks_of_its_files_and_not_the_reverse() -> None:
     taken = find_file_locks(["src", "src/a.py", "src/x/", "src/*.py", "**/*.md"])
 
     assert {touch: set(found) for touch, found in taken.items()} == {

@@ -28,17 +28,17 @@ def planned(checked: PlanCheck) -> Plan:
     return checked.plan
 
 
-def told(checked: PlanCheck) -> list[str]:
+def format_problems(checked: PlanCheck) -> list[str]:
     return [f"{p.severity} {p.at or '-'}: {p.message}" for p in checked.problems]
 
 
-def test_a_task_that_says_what_it_needs_is_not_held_by_its_phase() -> None:
+def test_a_task_with_needs_of_its_own_is_not_held_by_its_phase() -> None:
     assert is_held_by_phase(task("2.1"), TWO)
     assert is_held_by_phase(task("2.2", "2.1", kind=NeedKind.CHAIN), TWO)
     assert not is_held_by_phase(task("2.1", "1.1"), TWO)
 
 
-def test_a_barrier_holds_also_the_tasks_that_say_what_they_need() -> None:
+def test_a_barrier_holds_tasks_with_needs_too() -> None:
     first, barrier = Phase("1"), Phase("2", after=("1",), gate=1.0)
     assert is_held_by_phase(task("2.1", "1.1"), barrier)
     tasks = (Task("1.1", phase="1"), Task("1.2", phase="1"), Task("2.1", phase="2", needs=(Need("1.1"),)))
@@ -58,27 +58,29 @@ def test_totals_cover_the_tasks_at_hand_and_keep_what_the_source_counted() -> No
     assert [(phase.total, phase.settled) for phase in phases] == [(5, 3), (9, 0)]
 
 
-def test_phases_that_are_not_there() -> None:
+def test_unknown_phases_are_errors() -> None:
     tasks = [task("1.1"), task("3.1"), task("3.2"), task("4.1")]
 
-    assert told(build_checked_plan(tasks, phases=[ONE, Phase("2", after=("7",), at=Origin("plan.md", 9))])) == [
+    assert format_problems(
+        build_checked_plan(tasks, phases=[ONE, Phase("2", after=("7",), at=Origin("plan.md", 9))])
+    ) == [
         "error plan.md:30: 3.1 is part of phase 3, which does not exist",
         "error plan.md:30: 4.1 is part of phase 4, which does not exist",
         "error plan.md:9: phase 2 comes after phase 7, which does not exist",
     ]
 
 
-def test_two_phases_of_one_name() -> None:
-    assert told(build_checked_plan([task("1.1")], phases=[ONE, Phase("1")])) == [
+def test_two_phases_of_one_name_are_an_error() -> None:
+    assert format_problems(build_checked_plan([task("1.1")], phases=[ONE, Phase("1")])) == [
         "error -: there are two phases called 1"
     ]
 
 
-def test_phases_that_wait_for_one_another() -> None:
+def test_phases_that_wait_for_one_another_are_an_error() -> None:
     checked = build_checked_plan([Task("x")], phases=[Phase("1", after=("2",)), TWO])
 
     assert checked.problems[0].hint == "Let one of them come first."
-    assert told(checked) == [
+    assert format_problems(checked) == [
         (
             "error -: phases wait for one another: phase 1 → phase 2 → phase 1\n"
             '  phase 2 waits for phase 1 (plan.md:20: "## Phase 2: Build")\n'
@@ -110,20 +112,22 @@ def test_a_phase_opens_with_a_task_of_the_plan_or_is_open_or_waits_as_usual(
     phase = planned(checked).phases[1]
 
     assert (phase.after, phase.opens_with) == (after, opens_with)
-    assert told(checked) == [f"info plan.md:20: phase 2 opens with {other}, {message}" for message in problem]
+    assert format_problems(checked) == [
+        f"info plan.md:20: phase 2 opens with {other}, {message}" for message in problem
+    ]
 
 
 def test_a_phase_that_opens_with_an_unknown_task_is_refused_where_unknown_needs_are() -> None:
     checked = opened_with("1.11", UnknownNeeds.FAIL)
 
-    assert told(checked) == ["error plan.md:20: phase 2 opens with 1.11, which is not in any source"]
+    assert format_problems(checked) == ["error plan.md:20: phase 2 opens with 1.11, which is not in any source"]
     assert checked.problems[0].hint == "Did you mean 1.1?"
 
 
 def test_a_need_on_a_task_that_waits_for_the_phase_is_a_contradiction() -> None:
     checked = build_checked_plan([task("1.1", "2.1"), task("1.2"), task("2.1"), task("2.2")], phases=[ONE, TWO])
 
-    assert told(checked) == [
+    assert format_problems(checked) == [
         (
             "error plan.md:30: tasks and phases wait for one another: 1.1 → phase 1 → phase 2 → 2.1 → 1.1\n"
             "  1.1 is part of phase 1\n"
@@ -137,22 +141,22 @@ def test_a_need_on_a_task_that_waits_for_the_phase_is_a_contradiction() -> None:
     )
 
 
-def test_a_later_task_that_says_what_it_needs_can_be_needed_earlier() -> None:
+def test_a_later_task_with_needs_can_be_needed_earlier() -> None:
     assert build_checked_plan([task("1.1", "2.1"), task("1.2"), task("2.1", "1.2")], phases=[ONE, TWO]).plan
 
 
-def test_a_task_that_gates_nothing_may_need_a_later_phase() -> None:
+def test_a_task_that_does_not_gate_may_need_a_later_phase() -> None:
     assert build_checked_plan([task("1.1", "2.1", gating=False), task("2.1")], phases=[ONE, TWO]).plan
 
 
-def test_phases_in_parallel_contradict_nothing() -> None:
+def test_parallel_phases_do_not_contradict_needs() -> None:
     assert build_checked_plan([task("1.1", "2.1"), task("2.1")], phases=[ONE, Phase("2")]).plan
 
 
 def test_a_phase_cannot_open_with_a_task_that_waits_for_it() -> None:
     checked = build_checked_plan([task("1.1"), task("2.1")], phases=[ONE, Phase("2", after=("1",), opens_with="2.1")])
 
-    assert told(checked) == [
+    assert format_problems(checked) == [
         (
             "error plan.md:30: tasks and phases wait for one another: 2.1 → phase 2 → 2.1\n"
             "  phase 2 waits for 2.1\n"
@@ -231,7 +235,7 @@ class Run:
     st.randoms(use_true_random=False),
     st.sampled_from([1.0, 0.6]),
 )
-def test_a_plan_with_phases_comes_to_an_end_whatever_happens_and_one_that_is_refused_need_not(
+def test_every_accepted_plan_with_phases_ends(
     case: tuple[list[Task], list[Phase]], share: float, chance: Random, luck: float
 ) -> None:
     tasks, phases = case

@@ -15,7 +15,7 @@ def plan(*tasks: Task, phases: tuple[Phase, ...] = ()) -> Plan:
     return checked.plan
 
 
-def test_what_would_start_waits_for_needs_phases_and_files_and_for_no_limit() -> None:
+def test_initial_tasks_depend_on_needs_phases_and_files_and_not_on_limits() -> None:
     tasks = (
         Task("a", touches=("x.py",)),
         Task("b", touches=("x.py",), estimate=9000),
@@ -31,11 +31,11 @@ def test_what_would_start_waits_for_needs_phases_and_files_and_for_no_limit() ->
     assert set(started) == {"b", "e", *(f"f{n}" for n in range(9))}
 
 
-def test_without_history_nobody_knows_how_long_it_takes() -> None:
+def test_without_history_there_is_no_estimate() -> None:
     assert not estimate.has_agent_history(State(), plan(Task("a")), Settings())
 
 
-def test_history_sets_the_length_of_what_comes() -> None:
+def test_history_sets_the_estimated_duration() -> None:
     script = Script("a")
     script.wait(99)
     script.exit_attempt("a")
@@ -64,7 +64,7 @@ def test_a_task_takes_as_long_as_it_took_before() -> None:
     assert estimate.estimate_task(script.state, Settings(), Task("b", origin=Origin("another.md"))) != 301
 
 
-def test_history_sets_the_cost_of_what_comes() -> None:
+def test_history_sets_the_estimated_cost() -> None:
     script = Script("a", "b", "c", settings=Settings(agents=("claude",)))
     for name, dollars in (("a", 1), ("b", 2), ("c", 9)):
         script.exit_attempt(name, spend=Spend(dollars * 1_000_000, 100 * dollars))
@@ -73,7 +73,7 @@ def test_history_sets_the_cost_of_what_comes() -> None:
     assert estimate.estimate_cost(script.state, new, Settings(agents=("codex",))) is None, "one of them is a stranger"
 
 
-def test_who_never_told_of_a_cost_is_not_said_to_cost_nothing() -> None:
+def test_an_agent_without_known_costs_has_no_estimate() -> None:
     script = Script("a")
     script.exit_attempt("a")
     assert estimate.estimate_cost(script.state, plan(Task("x")), Settings()) is None

@@ -1,4 +1,4 @@
-"""Publishing: when, what, and what becomes of the batch."""
+"""Publishing: when, which commit, and the status of the batch."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def gated_together() -> Script:
     return script
 
 
-def test_a_batch_is_published_when_all_else_is_over_and_ends_then() -> None:
+def test_a_batch_is_published_last_and_then_ends() -> None:
     script = Script("a", "b", settings=PR)
     assert publishes(script.exit_attempt("a")) == []
     decisions = script.exit_attempt("b")
@@ -90,7 +90,7 @@ def test_a_batch_is_published_when_all_else_is_over_and_ends_then() -> None:
     assert (view.unshipped, view.is_outdated) == (None, False)
 
 
-def test_what_is_merged_is_published_though_others_failed() -> None:
+def test_merged_tasks_are_published_although_others_failed() -> None:
     script = Script("a", "b", settings=Settings(publish=Publish.PUSH, retries=0))
     script.exit_attempt("a")
     assert publishes(script.exit_attempt("b", Category.TASK)) == [PublishStarted(BATCH, 1, "base+a", Publish.PUSH)]
@@ -98,7 +98,7 @@ def test_what_is_merged_is_published_though_others_failed() -> None:
     assert script.batch().ended is BatchStatus.FAILED
 
 
-def test_nothing_is_published_where_nothing_is_merged_or_nobody_asked() -> None:
+def test_nothing_is_published_without_merges_or_without_the_setting() -> None:
     script = Script("a", settings=Settings(publish=Publish.PR, retries=0))
     decisions = script.exit_attempt("a", Category.TASK)
     assert publishes(decisions) == []
@@ -107,7 +107,7 @@ def test_nothing_is_published_where_nothing_is_merged_or_nobody_asked() -> None:
     assert publishes(script.exit_attempt("a")) == []
 
 
-def test_a_publishing_that_fails_is_said_and_fails_no_task() -> None:
+def test_a_failed_publish_is_reported_and_fails_no_task() -> None:
     script = Script("a", settings=PR)
     script.exit_attempt("a")
     assert ends(script.fail_publish("no token", "git push origin x")) == ["1 done; not published: no token"]
@@ -122,7 +122,7 @@ def test_a_publishing_that_fails_is_said_and_fails_no_task() -> None:
     assert ends(script.finish_publish(URL)) == []
 
 
-def test_only_what_the_gate_has_passed_is_published() -> None:
+def test_only_a_commit_that_passed_the_gate_is_published() -> None:
     script = Script("a", "b", settings=GATED)
     script.exit_attempt("a")
     assert refusal(ship(script)) == "the gate has not passed on what is merged of batch b1"
@@ -135,7 +135,7 @@ def test_only_what_the_gate_has_passed_is_published() -> None:
     assert (order.commit, order.expected) == ("base+a+b", "base+a")
 
 
-def test_what_a_drop_leaves_is_gated_before_it_is_published_again() -> None:
+def test_after_a_drop_the_gate_runs_before_the_next_publish() -> None:
     script = gated_together()
     decisions = drop(script, "b")
     assert gate_sizes(decisions) == [1]
@@ -145,7 +145,7 @@ def test_what_a_drop_leaves_is_gated_before_it_is_published_again() -> None:
     ]
 
 
-def test_what_passed_only_with_what_is_gone_is_found_guilty_alone() -> None:
+def test_a_task_that_passed_only_with_a_dropped_one_is_the_culprit() -> None:
     script = gated_together()
     drop(script, "b")
     assert gate_sizes(script.finish_gate(passed=False)) == [0]
@@ -154,7 +154,7 @@ def test_what_passed_only_with_what_is_gone_is_found_guilty_alone() -> None:
     assert script.batch().merges == []
 
 
-def test_a_changed_branch_is_published_again_where_the_settings_say_so() -> None:
+def test_a_changed_branch_is_published_again_by_the_settings() -> None:
     script = done(PR, "a", "b")
     assert publishes(drop(script, "b")) == [PublishStarted(BATCH, 2, "base+a", Publish.PR, "base+a+b")]
     script.finish_publish()
@@ -162,7 +162,7 @@ def test_a_changed_branch_is_published_again_where_the_settings_say_so() -> None
     assert (view.pr_url, view.shipped) == (URL, "base+a")
 
 
-def test_otherwise_it_is_seen_to_differ() -> None:
+def test_without_the_setting_a_changed_branch_is_shown_as_outdated() -> None:
     script = done(Settings(), "a", "b")
     ship(script)
     script.finish_publish(URL)
@@ -171,13 +171,13 @@ def test_otherwise_it_is_seen_to_differ() -> None:
     assert (view.is_outdated, view.unshipped) == (True, None)
 
 
-def test_a_branch_that_nothing_is_left_of_is_not_published() -> None:
+def test_an_emptied_branch_is_not_published() -> None:
     script = done(PR, "a")
     assert publishes(drop(script, "a")) == []
     assert make_batch_view(script.state, script.batch()).unshipped == "nothing is left of what was published"
 
 
-def test_a_batch_that_is_opened_and_ends_again_as_it_was_is_not_published_again() -> None:
+def test_a_reopened_batch_that_ends_unchanged_is_not_published_again() -> None:
     script = Script("a", "b", settings=Settings(publish=Publish.PR, retries=0))
     script.exit_attempt("a")
     script.exit_attempt("b", Category.TASK)
@@ -188,7 +188,7 @@ def test_a_batch_that_is_opened_and_ends_again_as_it_was_is_not_published_again(
     assert len(ends(decisions)) == 1
 
 
-def test_a_batch_that_ends_again_tries_again_what_failed() -> None:
+def test_a_batch_that_ends_again_retries_a_failed_publish() -> None:
     script = Script("a", "b", settings=Settings(publish=Publish.PR, retries=0))
     script.exit_attempt("a")
     script.exit_attempt("b", Category.TASK)
@@ -197,7 +197,7 @@ def test_a_batch_that_ends_again_tries_again_what_failed() -> None:
     assert len(publishes(script.exit_attempt("b", Category.TASK))) == 1
 
 
-def test_what_was_pushed_before_the_rest_failed_is_what_is_expected_there() -> None:
+def test_a_push_before_a_failure_is_the_expected_remote_commit() -> None:
     script = Script("a", settings=PR)
     script.exit_attempt("a")
     script.fail_publish("the forge said no", commit="base+a")
@@ -217,12 +217,12 @@ def test_an_ended_batch_is_shipped_without_being_opened_again() -> None:
     assert make_batch_view(script.state, script.batch()).pr_url == URL
 
 
-def test_shipping_what_is_published_does_it_again() -> None:
+def test_shipping_a_published_batch_publishes_it_again() -> None:
     script = done(PR, "a")
     assert publishes(ship(script)) == [PublishStarted(BATCH, 2, "base+a", Publish.PR, "base+a")]
 
 
-def test_a_draft_that_was_asked_for_is_made_a_pull_request_by_the_settings() -> None:
+def test_the_settings_turn_a_requested_draft_into_a_pull_request() -> None:
     script = Script("a", "b", settings=PR)
     script.exit_attempt("a")
     ship(script, Publish.DRAFT)
@@ -273,13 +273,13 @@ def _publishing() -> Script:
         (_running, Publish.OFF, "nothing to publish: choose push, pr or draft"),
     ],
 )
-def test_what_can_not_be_shipped_is_refused_with_the_reason(
+def test_a_ship_request_that_can_not_work_is_refused_with_the_reason(
     script: Callable[[], Script], publish: Publish, why: str
 ) -> None:
     assert refusal(ship(script(), publish)) == why
 
 
-def test_what_is_granted_is_what_is_published_whatever_is_asked_for_next() -> None:
+def test_a_granted_publish_is_not_changed_by_later_requests() -> None:
     script = Script("a", "b")
     script.exit_attempt("a")
     script.exit_attempt("b")
@@ -340,7 +340,7 @@ def test_a_forecast_sees_the_end_behind_the_publishing() -> None:
     assert script.batch().publishing is None
 
 
-def test_what_a_person_says_of_a_pull_request_is_said_again_until_they_say_something_else() -> None:
+def test_a_given_title_and_body_are_used_until_they_are_changed() -> None:
     script = done(PR, "a")
     assert words(ship(script, title="Walls", body="As agreed.")) == ("Walls", "As agreed.", True)
     script.finish_publish(URL)
@@ -351,7 +351,7 @@ def test_what_a_person_says_of_a_pull_request_is_said_again_until_they_say_somet
     assert words(ship(script, title="", body="")) == ("", "", True)
 
 
-def test_the_settings_publish_with_the_words_of_a_person() -> None:
+def test_publishing_by_the_settings_uses_the_given_title_and_body() -> None:
     script = Script("a", "b", settings=PR)
     script.exit_attempt("a")
     ship(script, title="Walls")
@@ -384,7 +384,7 @@ def test_a_title_counts_until_a_pull_request_has_it() -> None:
         (None, "\x1b[2Jgone", "the body contains control characters"),
     ],
 )
-def test_words_that_no_pull_request_can_have_are_refused_and_change_nothing(
+def test_invalid_titles_and_bodies_are_refused_and_change_nothing(
     title: str | None, body: str | None, why: str
 ) -> None:
     script = done(Settings(), "a")
@@ -392,7 +392,7 @@ def test_words_that_no_pull_request_can_have_are_refused_and_change_nothing(
     assert words(ship(script, title="x" * 255, body="x" * 60_000)) == ("x" * 255, "x" * 60_000, True)
 
 
-def test_what_is_refused_is_not_said() -> None:
+def test_a_refused_title_is_not_used() -> None:
     script = Script("a")
     assert refusal(ship(script, title="Walls")) == "nothing of batch b1 is merged"
     script.exit_attempt("a")

@@ -115,7 +115,7 @@ def unseen(sign: str) -> bool:
     return sign < " " or "\x7f" <= sign <= "\x9f" or "\ud800" <= sign <= "\udfff" or turning
 
 
-def test_the_whole_letter() -> None:
+def test_the_body_has_a_summary_a_table_and_reasons() -> None:
     view = batch(
         task("01-a", said="Add a", cost=Spend(410_000)),
         task("02-b", TaskStatus.FAILED, said="Break b", why="the agent failed: exit status 3"),
@@ -154,7 +154,7 @@ def test_the_whole_letter() -> None:
 @example("`", "x", "y")
 @example("@someone", "x", "y")
 @example("\\", "x\\", "y\\")
-def test_a_text_is_shown_as_it_is_and_does_nothing_else(name: str, said: str, why: str) -> None:
+def test_untrusted_text_is_shown_literally(name: str, said: str, why: str) -> None:
     text = write_body(batch(task("first"), task(name, TaskStatus.FAILED, said=said, why=why), task("last")))
     text.encode()
     told = rows(text)
@@ -168,7 +168,7 @@ def test_a_text_is_shown_as_it_is_and_does_nothing_else(name: str, said: str, wh
 
 
 @pytest.mark.parametrize("said", HOSTILE)
-def test_nobody_is_called_and_nothing_is_closed(said: str) -> None:
+def test_untrusted_text_mentions_no_user_and_closes_no_issue(said: str) -> None:
     view = batch(task("one", said=said), task("two", TaskStatus.FAILED, said=said, why=said))
     for text in (write_body(view), write_title(view)):
         for call in ("@someone", "#12", "#3", "GH-7"):
@@ -193,12 +193,12 @@ def test_a_thousand_tasks_fit_and_the_others_are_counted() -> None:
     assert text.endswith("Plait-Batch: 7f3a\n")
 
 
-def test_where_a_whole_batch_is_checked_what_is_done_is_verified() -> None:
+def test_with_a_batch_verify_command_done_tasks_are_verified() -> None:
     view = batch(task("a"), task("b", TaskStatus.FAILED), settings=Settings(verify="make test"))
     assert [row[4] for row in rows(write_body(view))] == ["yes", ""]
 
 
-def test_a_title_says_what_is_in_it() -> None:
+def test_a_title_names_the_merged_tasks() -> None:
     one = task("1", said="Add a\n thing")
     failed = task("2", TaskStatus.FAILED, said="Break it")
     assert write_title(batch(one, failed)) == "Add a thing"
@@ -208,16 +208,16 @@ def test_a_title_says_what_is_in_it() -> None:
     assert len(write_title(batch(task("x", said="long " * 100)))) == 120
 
 
-def test_a_title_may_be_a_persons_own() -> None:
+def test_a_title_can_be_given() -> None:
     assert write_title(batch(task("1")), "  Closes #12,\n thanks @ada ") == "Closes #12, thanks @ada"
 
 
-def test_a_title_that_may_be_said_is_not_cut() -> None:
+def test_a_given_title_of_allowed_length_is_not_cut() -> None:
     longest = "x" * MAX_OVERRIDE_TITLE_CHARS
     assert (write_title(batch(task("1")), longest), check_title(longest)) == (longest, None)
     assert check_title(f"{longest}x") is not None
 
 
-def test_a_body_without_words_is_none() -> None:
+def test_a_blank_body_is_replaced_by_plaits() -> None:
     view = batch(task("1"))
     assert write_pull_request(view, PullRequestOverride(body=" \n")).body == write_body(view)

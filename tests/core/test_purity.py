@@ -56,7 +56,7 @@ def impurities(source: str) -> list[str]:
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(FOLDER)))
-def test_a_file_of_the_core_is_pure(path: Path) -> None:
+def test_every_module_of_the_core_is_pure(path: Path) -> None:
     assert impurities(path.read_text()) == EXCEPTED.get(path.name, [])
 
 
@@ -71,5 +71,5 @@ def test_a_file_of_the_core_is_pure(path: Path) -> None:
         "import random as r",
     ],
 )
-def test_an_impurity_is_seen(source: str) -> None:
+def test_an_impure_import_is_found(source: str) -> None:
     assert impurities(source) != []

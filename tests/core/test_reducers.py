@@ -1,4 +1,4 @@
-"""evolve is total and deterministic, and its indexes are what a recount gives, whatever the list of facts holds."""
+"""evolve is total and deterministic, and its indexes equal a recount for any list of records."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def fold(events: list[Event]) -> State:
 
 @settings(max_examples=400, deadline=None)
 @given(HISTORIES)
-def test_no_list_of_facts_makes_it_fail(events: list[Event]) -> None:
+def test_no_list_of_records_makes_the_fold_fail(events: list[Event]) -> None:
     state = fold(events)
     list(list_due(state))
     assert find_index_errors(state) == []
@@ -85,7 +85,7 @@ def test_no_list_of_facts_makes_it_fail(events: list[Event]) -> None:
 
 @settings(max_examples=50, deadline=None)
 @given(HISTORIES)
-def test_the_same_facts_give_the_same_agenda(events: list[Event]) -> None:
+def test_the_same_records_give_the_same_due_decisions(events: list[Event]) -> None:
     assert list(list_due(fold(events))) == list(list_due(fold(events)))
 
 
@@ -94,11 +94,11 @@ def test_every_kind_of_event_has_a_handler() -> None:
 
 
 @pytest.mark.parametrize("kind", sorted(codec.EVENT_TYPES))
-def test_the_strategy_reaches_every_kind(kind: str) -> None:
+def test_the_strategy_generates_every_kind_of_event(kind: str) -> None:
     assert not strategy(codec.EVENT_TYPES[kind]).is_empty
 
 
-def test_a_fork_is_the_same_and_independent() -> None:
+def test_a_copied_state_is_equal_and_independent() -> None:
     script = Script("a", task_needing("b", "a"), "c", settings=Settings(verify="v"))
     script.exit_attempt("a")
     before = list(list_due(script.state))
@@ -113,7 +113,7 @@ def test_a_fork_is_the_same_and_independent() -> None:
     assert list(list_due(script.state)) == before
 
 
-def test_the_engine_of_today_is_known_with_its_time_and_not_with_what_yesterdays_saw() -> None:
+def test_a_new_engine_is_recorded_with_its_time_and_without_old_readings() -> None:
     script = Script("a")
     script.apply(reports.PressureChanged("the disk is full"), reports.CapacityChanged(1, "little memory left"))
     script.apply(reports.EngineTaken(7))

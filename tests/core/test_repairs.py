@@ -1,4 +1,4 @@
-"""Repairs: those of one file come one after another, so that none of them uses up what another one has."""
+"""Repairs of one file run one after another."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Shared(Script):
         return super()._answer_merge(decision)
 
 
-def test_a_repair_waits_for_the_one_that_has_its_file() -> None:
+def test_a_repair_waits_for_the_task_that_holds_its_file() -> None:
     script = Shared({"a": "x", "b": "x", "c": "x"})
     for name in "abc":
         script.writes(name)
@@ -53,7 +53,7 @@ def test_a_repair_waits_for_the_one_that_has_its_file() -> None:
     assert [script.status(name) for name in "abc"] == ["done"] * 3
 
 
-def test_who_waits_for_a_repair_keeps_nobody_from_another_file() -> None:
+def test_a_task_that_waits_for_a_repair_holds_no_other_file() -> None:
     script = Shared({"a": "x", "b": "x", "c": "xy", "d": "y"})
     for name in "abcd":
         script.writes(name)
@@ -77,7 +77,7 @@ def test_in_a_queue_a_repair_keeps_its_turn() -> None:
     assert script.repairing() == ["a"]
 
 
-def test_where_files_may_be_shared_nobody_waits() -> None:
+def test_without_file_conflicts_repairs_do_not_wait() -> None:
     settings = Settings(on_conflict=OnConflict.REPAIR, max_parallel=0, file_conflicts=FileConflicts.DECLARED)
     script = Shared({"a": "x", "b": "x", "c": "x"}, settings)
     for name in "abc":

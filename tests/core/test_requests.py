@@ -1,4 +1,4 @@
-"""What people can ask for in every state, and what they are told when it can't be done."""
+"""Requests in every state, and the reasons for refusing them."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def refusal(decisions: list[Decision]) -> str:
         ),
     ],
 )
-def test_what_can_not_be_done_is_refused_with_the_reason(make: Callable[[str], Request], why: str) -> None:
+def test_an_impossible_request_is_refused_with_the_reason(make: Callable[[str], Request], why: str) -> None:
     assert refusal(Script("a").request(make)) == why
 
 
@@ -112,7 +112,7 @@ def test_a_cancelled_task_ends_when_its_attempt_has_ended_and_never_becomes_done
     assert script.explain("b") == "b is blocked: needs a, which was cancelled"
 
 
-def test_a_task_cancelled_while_it_is_merged_is_taken_out_of_the_branch() -> None:
+def test_a_task_cancelled_during_its_merge_is_removed_from_the_branch() -> None:
     script = Script("a", "b")
     script.answers_merges = False
     script.exit_attempt("a")
@@ -147,7 +147,7 @@ def test_a_stop_keeps_everything_resumable() -> None:
     assert script.task("a").tries == 0
 
 
-def test_a_second_stop_asks_for_no_grace() -> None:
+def test_a_second_stop_ends_attempts_without_grace() -> None:
     script = Script("a")
     script.request(lambda name: Stop(name, BATCH))
     decisions = script.request(lambda name: Stop(name, BATCH, now=True))
@@ -162,7 +162,7 @@ def test_work_that_finished_while_it_was_stopped_is_not_done_again() -> None:
     assert [d.attempt.step for d in decisions if isinstance(d, AttemptStarted)] == [Step.VERIFY]
 
 
-def test_resuming_before_the_stopped_attempt_has_ended_makes_the_step_again() -> None:
+def test_resuming_before_the_stopped_attempt_has_ended_repeats_the_step() -> None:
     script = Script("a")
     script.request(lambda name: Stop(name, BATCH))
     script.request(lambda name: Resume(name, BATCH))
@@ -170,7 +170,7 @@ def test_resuming_before_the_stopped_attempt_has_ended_makes_the_step_again() ->
     assert script.task("a").tries == 0
 
 
-def test_a_retry_takes_up_the_task_and_those_it_blocked() -> None:
+def test_a_retry_includes_the_tasks_that_it_blocked() -> None:
     script = Script("a", task_needing("b", "a"), "x", task_needing("c", "b", "x"), settings=NO_RETRY)
     script.exit_attempt("a", Category.TASK)
     script.exit_attempt("x", Category.TASK)
@@ -185,7 +185,7 @@ def test_a_retry_takes_up_the_task_and_those_it_blocked() -> None:
     assert script.batch().ended == "failed"
 
 
-def test_a_retry_takes_up_what_its_failure_halted() -> None:
+def test_a_retry_includes_the_tasks_that_its_failure_halted() -> None:
     script = Script("a", "b", settings=Settings(max_parallel=1, retries=0, stop_on_fail=True))
     script.exit_attempt("a", Category.TASK)
     assert script.status("b") == "skipped"
@@ -195,7 +195,7 @@ def test_a_retry_takes_up_what_its_failure_halted() -> None:
     assert script.batch().ended == "completed"
 
 
-def test_dropping_a_done_task_takes_it_and_what_builds_on_it_out() -> None:
+def test_dropping_a_done_task_removes_it_and_its_dependents() -> None:
     script = Script("a", task_needing("b", "a"), "c")
     for name in ("a", "b", "c"):
         script.exit_attempt(name)
@@ -216,7 +216,7 @@ def test_a_dropped_failure_does_not_fail_the_batch() -> None:
     assert script.batch().ended == "completed"
 
 
-def test_a_done_task_can_be_done_again_until_others_build_on_it() -> None:
+def test_a_done_task_can_be_retried_until_others_depend_on_it() -> None:
     script = Script("a", task_needing("b", "a"), settings=Settings(mode=Mode.QUEUE))
     script.request(lambda name: Approve(name, BATCH, "a"))
     script.exit_attempt("a")
@@ -231,7 +231,7 @@ def test_a_done_task_can_be_done_again_until_others_build_on_it() -> None:
     assert why == "a is done, and b depends on it: drop it instead"
 
 
-def test_approval_is_for_what_waits_for_it() -> None:
+def test_only_a_task_that_waits_for_approval_can_be_approved() -> None:
     script = Script("a", "b", settings=Settings(mode=Mode.QUEUE))
     script.request(lambda name: Approve(name, BATCH))
     assert refusal(script.request(lambda name: Approve(name, BATCH))) == ""  # the next one, in advance
@@ -246,14 +246,14 @@ def test_a_changed_setting_leaves_the_others_alone() -> None:
     assert (script.batch().settings.max_parallel, script.batch().settings.retries) == (9, 7)
 
 
-def test_a_changed_choice_of_agents_holds_for_what_has_not_started() -> None:
+def test_changed_agents_apply_to_tasks_that_have_not_started() -> None:
     script = Script("a", "b", Task("c", agent="aider"), settings=Settings(max_parallel=1))
     script.request(lambda name: ChangeSettings(name, BATCH, Settings(agents=("codex",)), ("agents",)))
     agents = [d.agent for name in "ab" for d in script.exit_attempt(name) if isinstance(d, AttemptStarted)]
     assert agents == ["codex", "aider"]
 
 
-def test_an_attempt_that_plait_ended_for_a_reason_that_is_gone_costs_no_retry() -> None:
+def test_an_attempt_that_plait_ended_needlessly_uses_up_no_retry() -> None:
     script = Script("a", task_needing("b", "a"), settings=NO_RETRY)
     script.exit_attempt("a")
     script.request(lambda name: Drop(name, BATCH, "a"))
@@ -265,7 +265,7 @@ def test_an_attempt_that_plait_ended_for_a_reason_that_is_gone_costs_no_retry() 
     assert script.task("b").tries == 0
 
 
-def test_a_task_whose_need_is_done_again_does_not_hold_what_the_need_wants() -> None:
+def test_a_task_whose_need_is_retried_releases_its_files() -> None:
     a, b = Task("a", touches=("x",)), Task("b", needs=(Need("a"),), touches=("x",))
     script = Script(a, b)
     script.exit_attempt("a")
@@ -278,7 +278,7 @@ def test_a_task_whose_need_is_done_again_does_not_hold_what_the_need_wants() -> 
     assert script.batch().ended == "completed"
 
 
-def test_a_pause_for_money_ends_when_what_it_was_for_is_gone() -> None:
+def test_a_budget_pause_ends_when_its_task_is_gone() -> None:
     settings = Settings(budget=Budget(microusd=10), reserve=Spend(20), gate="make")
     script = Script("a", settings=settings)
     assert script.batch().paused is not None
@@ -286,7 +286,7 @@ def test_a_pause_for_money_ends_when_what_it_was_for_is_gone() -> None:
     assert script.batch().ended == "failed"
 
 
-def test_nothing_is_taken_up_while_its_batch_is_being_cancelled() -> None:
+def test_no_task_is_retried_while_its_batch_is_being_cancelled() -> None:
     script = Script("a", "b", settings=Settings(gate="g", retries=0))
     script.exit_attempt("a", Category.TASK)
     script.request(lambda name: CancelBatch(name, BATCH))
@@ -297,7 +297,7 @@ def test_nothing_is_taken_up_while_its_batch_is_being_cancelled() -> None:
     assert script.batch().ended == "cancelled"
 
 
-def test_a_stopped_batch_holds_nothing_that_another_one_wants() -> None:
+def test_a_stopped_batch_holds_no_locks() -> None:
     in_place = Settings(isolation=Isolation.IN_PLACE)
     script = Script(Task("a", touches=("x",)), settings=in_place)
     script.request(lambda name: Stop(name, BATCH))
@@ -317,7 +317,7 @@ def test_dropping_the_failure_that_halted_a_batch_lets_the_others_be_retried() -
     assert script.batch().ended == "completed"
 
 
-def test_a_person_may_hold_a_batch_that_waits_for_money() -> None:
+def test_a_batch_that_waits_for_budget_can_be_paused() -> None:
     script = Script("a", settings=Settings(budget=Budget(microusd=1), reserve=Spend(2)))
     assert refusal(script.request(lambda name: Pause(name, BATCH))) == ""
     more = Settings(budget=None)
@@ -325,7 +325,7 @@ def test_a_person_may_hold_a_batch_that_waits_for_money() -> None:
     assert started_tasks(script.request(lambda name: Unpause(name, BATCH))) == ["a"]
 
 
-def test_settings_can_be_changed_before_an_ended_batch_is_taken_up_again() -> None:
+def test_settings_of_an_ended_batch_can_be_changed_before_a_retry() -> None:
     script = Script("a", settings=NO_RETRY)
     script.exit_attempt("a", Category.TASK)
     script.request(lambda name: ChangeSettings(name, BATCH, Settings(agents=("codex",)), ("agents",)))

@@ -1,4 +1,4 @@
-"""What happens after an attempt has ended: again, later, never, or on to the next step."""
+"""After an attempt: retry now, retry later, fail, or continue with the next step."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_a_transient_failure_waits_longer_each_time_and_then_fails_for_good() ->
     assert script.explain("a") == "a is failed: the network failed: no route (after 3 attempts)"
 
 
-def test_what_the_provider_asks_for_is_waited_for() -> None:
+def test_a_retry_waits_as_long_as_the_provider_asks() -> None:
     script = Script("a", settings=Settings(backoff=STEADY))
     assert granted([*script.exit_attempt("a", Category.OVERLOADED, retry_after=77.0)]).at == script.now + 77
     script = Script("a", settings=Settings(backoff=STEADY))
@@ -69,7 +69,7 @@ def test_jitter_spreads_the_delays_and_replays_the_same() -> None:
 
 
 @pytest.mark.parametrize("category", [Category.AUTH, Category.QUOTA, Category.USAGE, Category.CONTEXT])
-def test_what_can_not_succeed_is_not_tried_again(category: Category) -> None:
+def test_a_failure_that_can_not_succeed_is_not_retried(category: Category) -> None:
     script = Script("a")
     script.exit_attempt("a", category)
     assert script.status("a") == "failed"
@@ -81,7 +81,7 @@ def test_a_task_may_have_its_own_retries() -> None:
     assert script.status("a") == "failed"
 
 
-def test_a_failed_verification_goes_back_at_once_with_what_was_wrong() -> None:
+def test_a_failed_verification_is_retried_at_once_with_feedback() -> None:
     script = Script("a", settings=Settings(verify="make test"))
     assert [decision.attempt.step for decision in script.exit_attempt("a") if isinstance(decision, AttemptStarted)] == [
         Step.VERIFY
@@ -93,7 +93,7 @@ def test_a_failed_verification_goes_back_at_once_with_what_was_wrong() -> None:
     assert write.feedback == "verification failed: 2 tests failed"
 
 
-def test_a_retry_goes_on_in_the_agents_session_and_workspace() -> None:
+def test_a_retry_continues_the_session_in_the_same_workspace() -> None:
     script = Script("a", "b", settings=Settings(verify="make test", agents=("claude",)))
     script.apply(AttemptSession(Attempt(BATCH, "a", Step.WRITE, 1), "s-1"))
     script.exit_attempt("b")
@@ -104,7 +104,7 @@ def test_a_retry_goes_on_in_the_agents_session_and_workspace() -> None:
     assert (write.session, write.base) == ("s-1", "base")
 
 
-def test_a_session_that_is_gone_is_not_gone_on_with() -> None:
+def test_a_lost_session_is_not_continued() -> None:
     script = Script("a", settings=Settings(verify="make test", agents=("claude",)))
     script.exit_attempt("a", session="s-1")
     again = script.exit_attempt("a", Category.VERIFY)
@@ -114,7 +114,7 @@ def test_a_session_that_is_gone_is_not_gone_on_with() -> None:
     assert [one.session for one in later if isinstance(one, AttemptStarted)] == [None]
 
 
-def test_an_empty_change_is_no_success_unless_the_task_allows_it() -> None:
+def test_an_empty_change_fails_unless_the_task_allows_it() -> None:
     script = Script("a", settings=Settings(retries=0))
     script.exit_attempt("a", tip=None)
     assert script.explain("a") == "a is failed: nothing was changed"
@@ -123,7 +123,7 @@ def test_an_empty_change_is_no_success_unless_the_task_allows_it() -> None:
     assert script.explain("a") == "a is done: nothing to change"
 
 
-def test_what_an_attempt_took_back_is_not_merged() -> None:
+def test_a_change_that_an_attempt_reverted_is_not_merged() -> None:
     """It was written, found wanting, and taken back: nothing is left of it."""
     script = Script(Task("a", allow_empty=True), settings=Settings(verify="make"))
     script.exit_attempt("a")
@@ -162,7 +162,7 @@ def test_reports_that_come_late_or_twice_change_nothing() -> None:
     assert script.status("b") == before
 
 
-def test_a_question_waits_for_a_person_and_the_answer_goes_with_the_next_attempt() -> None:
+def test_a_question_waits_for_a_person_and_the_next_attempt_gets_the_answer() -> None:
     script = Script("a")
     script.exit_attempt("a", Category.QUESTION, question="which port?")
     assert script.explain("a") == "a is waiting: needs an answer: which port? (answer with feedback)"
@@ -171,7 +171,7 @@ def test_a_question_waits_for_a_person_and_the_answer_goes_with_the_next_attempt
     assert write.feedback == "8080"
 
 
-def test_feedback_ends_the_running_attempt_and_goes_with_the_next() -> None:
+def test_feedback_ends_the_running_attempt_and_is_given_to_the_next() -> None:
     script = Script("a")
     decisions = script.request(lambda name: Feedback(name, BATCH, "a", "use tabs"))
     assert AttemptEnding(Attempt(BATCH, "a", Step.WRITE, 1), EndWhy.FEEDBACK) in decisions
@@ -191,14 +191,14 @@ def test_an_attempt_ends_at_its_deadline_and_the_task_times_out() -> None:
     assert script.status("a") == "timed_out"
 
 
-def test_an_attempt_that_finished_while_it_was_ended_is_taken() -> None:
+def test_an_attempt_that_finished_while_it_was_being_ended_counts() -> None:
     script = Script("a", settings=Settings(timeout=60))
     script.wait(61)
     script.exit_attempt("a")
     assert script.status("a") == "done"
 
 
-def test_signs_of_life_put_off_the_idle_timeout_but_not_the_deadline() -> None:
+def test_output_extends_the_idle_timeout_and_not_the_deadline() -> None:
     script = Script("a", settings=Settings(timeout=100, idle_timeout=30))
     for _ in range(3):
         assert script.wait(25) == []
@@ -246,7 +246,7 @@ def test_after_a_refusal_concurrency_is_halved_and_grows_back() -> None:
     assert len(script.running_tasks()) == 4
 
 
-def test_a_provider_that_does_not_say_when_is_asked_less_and_less() -> None:
+def test_a_provider_without_a_reset_time_is_tried_less_and_less_often() -> None:
     script = Script("a", settings=LIMITED)
     waits = []
     for _ in range(3):
@@ -256,7 +256,7 @@ def test_a_provider_that_does_not_say_when_is_asked_less_and_less() -> None:
     assert waits[0] < waits[1] < waits[2]
 
 
-def test_another_engine_may_tell_of_a_limit() -> None:
+def test_another_engine_can_report_a_rate_limit() -> None:
     script = Script("a", "b", settings=Settings(max_parallel=1))
     script.apply(RateLimited("shell", script.now + 100))
     assert started_tasks(script.exit_attempt("a")) == []
@@ -269,7 +269,7 @@ def test_another_agent_takes_the_tasks_of_a_limited_one() -> None:
     assert next(decision.agent for decision in decisions if isinstance(decision, AttemptStarted)) == "codex"
 
 
-def test_what_runs_is_reserved_so_that_a_budget_is_not_overrun() -> None:
+def test_running_attempts_are_reserved_so_that_the_budget_holds() -> None:
     settings = Settings(budget=Budget(microusd=10_000_000), reserve=Spend(4_000_000), max_parallel=4)
     script = Script("a", "b", "c", settings=settings)
     assert script.running_tasks() == ["a", "b"]
@@ -288,7 +288,7 @@ def test_what_runs_is_reserved_so_that_a_budget_is_not_overrun() -> None:
     assert started_tasks(script.request(lambda name: ChangeSettings(name, BATCH, more, ("budget",)))) == ["c"]
 
 
-def test_a_dependent_is_blocked_with_the_cause_and_independents_go_on() -> None:
+def test_a_dependent_is_blocked_with_the_cause_and_other_tasks_continue() -> None:
     script = Script("a", task_needing("b", "a"), task_needing("c", "b"), "d", settings=Settings(retries=0))
     decisions = script.exit_attempt("a", Category.TASK)
     ends = {decision.task: (decision.status, decision.by) for decision in decisions if isinstance(decision, TaskEnded)}
@@ -306,7 +306,7 @@ def test_stop_on_fail_skips_what_has_not_started_and_lets_the_rest_finish() -> N
     assert script.batch().ended == "failed"
 
 
-def test_words_stay_with_the_task_until_an_attempt_with_them_has_passed() -> None:
+def test_feedback_stays_until_an_attempt_with_it_has_passed() -> None:
     script = Script("a", settings=Settings(backoff=STEADY, verify="v"))
     script.request(lambda name: Feedback(name, BATCH, "a", "use tabs"))
     script.exit_attempt("a", Category.KILLED)
@@ -318,7 +318,7 @@ def test_words_stay_with_the_task_until_an_attempt_with_them_has_passed() -> Non
     assert after.feedback == "verification failed: red"
 
 
-def test_a_question_that_nobody_answered_in_time_is_still_a_question() -> None:
+def test_a_question_stays_open_after_the_attempt_timed_out() -> None:
     script = Script("a", settings=Settings(retries=0))
     script.apply(AttemptAsked(Attempt(BATCH, "a", Step.WRITE, 1), "which port?"))
     script.wait(1801)
@@ -326,7 +326,7 @@ def test_a_question_that_nobody_answered_in_time_is_still_a_question() -> None:
     assert script.explain("a") == "a is waiting: needs an answer: which port? (answer with feedback)"
 
 
-def test_a_check_that_takes_too_long_says_so() -> None:
+def test_a_verification_that_times_out_says_so() -> None:
     script = Script("a", settings=Settings(verify="v", verify_timeout=60, retries=0))
     script.exit_attempt("a")
     script.wait(61)
@@ -334,7 +334,7 @@ def test_a_check_that_takes_too_long_says_so() -> None:
     assert script.explain("a") == "a is failed: verification failed: it timed out"
 
 
-def test_a_provider_that_refuses_again_and_again_is_not_called_again_and_again() -> None:
+def test_a_provider_that_refuses_repeatedly_is_not_tried_at_once() -> None:
     script = Script("a", settings=LIMITED)
     for _ in range(8):
         script.exit_attempt("a", Category.RATE_LIMIT, retry_at=script.now - 100)
@@ -345,13 +345,13 @@ def test_a_provider_that_refuses_again_and_again_is_not_called_again_and_again()
     assert until - script.now > 300
 
 
-def test_a_provider_is_not_given_up_for_ever() -> None:
+def test_a_breaker_never_stays_open_for_ever() -> None:
     script = Script("a", settings=LIMITED)
     script.exit_attempt("a", Category.RATE_LIMIT, retry_at=1.7e12)
     assert started_tasks(script.wait(9 * 86_400)) == ["a"]
 
 
-def test_a_clock_that_is_set_back_makes_nobody_wait_longer() -> None:
+def test_a_clock_that_is_set_back_makes_no_wait_longer() -> None:
     script = Script("a", "b", settings=Settings(backoff=STEADY, agents=("claude",), max_parallel=1))
     script.exit_attempt("a", Category.NETWORK)
     script.now -= 400
@@ -364,7 +364,7 @@ def test_a_clock_that_is_set_back_makes_nobody_wait_longer() -> None:
     assert started_tasks(script.wait(120)) == ["a"]
 
 
-def test_what_was_begun_goes_on_while_there_is_no_money_for_more() -> None:
+def test_started_tasks_continue_while_the_budget_is_used_up() -> None:
     settings = Settings(budget=Budget(microusd=10), reserve=Spend(8), verify="v", gate="g")
     script = Script("a", "b", settings=settings)
     script.exit_attempt("a", spend=Spend(5))
@@ -376,7 +376,7 @@ def test_what_was_begun_goes_on_while_there_is_no_money_for_more() -> None:
     assert script.status("b") == "waiting"
 
 
-def test_an_agent_that_can_be_paid_is_preferred_to_an_idle_one() -> None:
+def test_an_affordable_agent_is_preferred_to_an_idle_one() -> None:
     settings = Settings(agents=("claude", "codex"), budget=Budget(microusd=19), reserve=Spend(1), max_parallel=1)
     script = Script(*"abcdefg", settings=settings)
     for _ in range(4):
@@ -386,7 +386,7 @@ def test_an_agent_that_can_be_paid_is_preferred_to_an_idle_one() -> None:
     assert [a.agent for a in script.batch().alive.values()] == ["codex"]
 
 
-def test_a_batch_that_is_rejected_again_and_again_asks_a_person() -> None:
+def test_a_batch_is_paused_after_repeated_rejections() -> None:
     script = Script(*"abcd", settings=Settings(max_parallel=1))
     script.exit_attempt("a", Category.AUTH, detail="no key")
     script.exit_attempt("b", Category.AUTH, detail="no key")
@@ -397,7 +397,7 @@ def test_a_batch_that_is_rejected_again_and_again_asks_a_person() -> None:
     assert started_tasks(script.request(lambda name: Unpause(name, BATCH))) == ["c"]
 
 
-def test_a_check_that_is_taken_out_of_the_settings_is_not_waited_for() -> None:
+def test_a_removed_verify_command_is_not_waited_for() -> None:
     script = Script("a", "b", settings=Settings(verify="v", max_parallel=1))
     script.apply(PressureChanged("memory"))
     script.exit_attempt("a")
@@ -406,7 +406,7 @@ def test_a_check_that_is_taken_out_of_the_settings_is_not_waited_for() -> None:
     assert script.status("a") == "done"
 
 
-def test_a_refusal_that_meets_one_task_alone_is_at_last_taken_for_its_own_failure() -> None:
+def test_repeated_refusals_of_one_task_alone_count_as_its_failure() -> None:
     """A tool whose own server says 429, or a misread line, would go round for ever."""
     others = [f"o{n}" for n in range(40)]
     settings = Settings(agents=("claude",), max_parallel=1, retries=1, order=Order.FIFO)
@@ -427,7 +427,7 @@ def test_a_refusal_that_meets_one_task_alone_is_at_last_taken_for_its_own_failur
     )  # the first shows nothing, and one retry is left then
 
 
-def test_a_provider_that_refuses_everybody_uses_up_no_retry_however_often() -> None:
+def test_a_provider_that_refuses_all_tasks_uses_up_no_retry() -> None:
     script = Script("a", settings=Settings(agents=("claude",), retries=0))
     for _ in range(50):
         script.exit_attempt("a", Category.RATE_LIMIT)

@@ -1,4 +1,4 @@
-"""Settings that are saved: each by its name, and none that the journal should not keep for ever."""
+"""Saved settings: set and removed by name, with limits on their size."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def answered(script: Script, *changes: tuple[str, str | None]) -> str:
     return answer.why if isinstance(answer, RequestRefused) else ""
 
 
-def test_they_are_set_changed_and_forgotten_one_by_one() -> None:
+def test_saved_settings_are_set_changed_and_removed_one_by_one() -> None:
     script = Script("a")
     assert save(script, retries="1", verify='"make"') == ""
     assert save(script, retries="2", gate='"make all"', never=None) == ""
@@ -30,7 +30,7 @@ def test_they_are_set_changed_and_forgotten_one_by_one() -> None:
     assert script.state.saved == {"retries": "2", "gate": '"make all"'}
 
 
-def test_they_need_no_batch() -> None:
+def test_saving_settings_needs_no_batch() -> None:
     script = Script("a")
     script.exit_attempt("a")
     assert save(script, retries="1") == ""
@@ -55,13 +55,13 @@ def test_a_second_copy_changes_nothing() -> None:
         ),
     ],
 )
-def test_what_no_setting_is_like_is_refused_and_nothing_of_it_saved(change: tuple[str, str | None], why: str) -> None:
+def test_an_invalid_setting_is_refused_and_nothing_is_saved(change: tuple[str, str | None], why: str) -> None:
     script = Script("a")
     assert answered(script, ("retries", "1"), change) == why
     assert script.state.saved == {}
 
 
-def test_there_are_only_so_many() -> None:
+def test_the_number_of_saved_settings_is_limited() -> None:
     script = Script("a")
     assert answered(script, *((f"s{number}", "1") for number in range(settings.MAX_SAVED_SETTINGS))) == ""
     assert save(script, one_more="1") == f"no more than {settings.MAX_SAVED_SETTINGS} settings can be saved"

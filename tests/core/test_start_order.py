@@ -1,4 +1,4 @@
-"""Who starts, in which order, and within which limits."""
+"""Which tasks start, in which order, and within which limits."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_a_task_waits_for_all_its_needs_and_starts_from_their_merged_code() -> N
     assert [decision.base for decision in decisions if isinstance(decision, AttemptStarted)] == ["base+a+b"]
 
 
-def test_no_wave_waits_for_its_last_task() -> None:
+def test_a_task_starts_as_soon_as_its_own_needs_are_done() -> None:
     script = Script("slow", "quick", task_needing("next", "quick"))
     assert started_tasks(script.exit_attempt("quick")) == ["next"]
     assert "slow" in script.running_tasks()
@@ -50,7 +50,7 @@ def test_the_longest_path_goes_first() -> None:
     assert script.running_tasks() == ["first"]
 
 
-def test_quick_first_and_fifo_on_request() -> None:
+def test_the_order_can_be_quick_first_or_fifo() -> None:
     tasks = (Task("long", estimate=900), Task("short", estimate=60))
     quick = Script(*tasks, settings=Settings(max_parallel=1, order=Order.QUICK_FIRST))
     fifo = Script(*tasks, settings=Settings(max_parallel=1, order=Order.FIFO))
@@ -58,7 +58,7 @@ def test_quick_first_and_fifo_on_request() -> None:
     assert fifo.running_tasks() == ["long"]
 
 
-def test_what_people_call_urgent_goes_before_the_longest_path() -> None:
+def test_priority_goes_before_the_longest_path() -> None:
     script = Script("long", task_needing("tail", "long"), Task("urgent", priority=0), settings=Settings(max_parallel=1))
     assert script.running_tasks() == ["urgent"]
 
@@ -75,18 +75,18 @@ def test_one_file_is_worked_on_by_one_task_until_it_is_merged() -> None:
     assert started_tasks(script.apply(MergeDone(BATCH, "a", 1, "base+a"))) == ["b"]
 
 
-def test_a_mutex_is_no_edge_when_the_holder_fails() -> None:
+def test_a_file_is_free_when_its_holder_fails() -> None:
     script = Script(Task("a", touches=("x",)), Task("b", touches=("x",)), settings=Settings(retries=0, max_parallel=4))
     assert started_tasks(script.exit_attempt("a", Category.TASK)) == ["b"]
 
 
-def test_an_exclusive_group_is_one_for_all_batches() -> None:
+def test_an_exclusive_group_holds_across_batches() -> None:
     script = Script(Task("a", exclusive="db"))
     script.submit(Task("a", exclusive="db"), batch="b2")
     assert script.explain("a", "b2") == "a is waiting: is in the exclusive group db, held by a of batch b1"
 
 
-def test_files_are_per_branch_and_shared_in_place() -> None:
+def test_files_are_locked_per_branch_and_shared_by_in_place_batches() -> None:
     script = Script(Task("a", touches=("x",)))
     assert started_tasks(script.submit(Task("a", touches=("x",)), batch="b2")) == ["a"]
     script = Script(Task("a", touches=("x",)), settings=Settings(isolation=Isolation.IN_PLACE))
@@ -98,7 +98,7 @@ def test_files_are_per_branch_and_shared_in_place() -> None:
     )
 
 
-def test_tasks_that_conflict_by_word_do_not_run_side_by_side() -> None:
+def test_tasks_with_a_declared_conflict_do_not_run_in_parallel() -> None:
     script = Script(Task("a", conflicts_with=("b",)), "b")
     assert script.running_tasks() == ["a"]
     assert script.explain("b") == "b is waiting: must not run at the same time as a"
@@ -119,7 +119,7 @@ def test_a_task_heavier_than_the_limit_takes_all_of_it() -> None:
     assert script.batch().slots == 2
 
 
-def test_several_agents_share_the_tasks_by_what_they_have_at_work() -> None:
+def test_tasks_are_shared_among_agents_by_their_load() -> None:
     script = Script("a", "b", "c", "d", settings=Settings(agents=("claude", "codex")))
     assert script.state.agents == {"claude": 2, "codex": 2}
 
@@ -150,7 +150,7 @@ def test_nothing_starts_under_memory_pressure_and_nothing_is_killed() -> None:
     assert started_tasks(script.apply(PressureChanged(None))) == ["b"]
 
 
-def test_a_paused_batch_starts_nothing_and_goes_on_when_unpaused() -> None:
+def test_a_paused_batch_starts_nothing_until_it_is_unpaused() -> None:
     script = Script("a", "b", settings=Settings(max_parallel=1))
     script.request(lambda name: Pause(name, BATCH))
     assert started_tasks(script.exit_attempt("a")) == []
@@ -169,14 +169,14 @@ def test_a_queue_runs_one_task_at_a_time_in_written_order_with_approval() -> Non
     assert started_tasks(script.request(lambda name: Approve(name, BATCH))) == ["b"]
 
 
-def test_a_queue_that_approves_itself_still_runs_one_at_a_time() -> None:
+def test_an_auto_approved_queue_runs_one_task_at_a_time() -> None:
     script = Script("a", "b", settings=Settings(mode=Mode.QUEUE, auto_approve=True))
     assert script.running_tasks() == ["a"]
     assert script.explain("b") == "b is waiting: starts after a"
     assert started_tasks(script.exit_attempt("a")) == ["b"]
 
 
-def test_a_queue_does_not_skip_a_task_that_waits_to_go_again() -> None:
+def test_a_queue_does_not_skip_a_task_that_waits_for_its_retry() -> None:
     script = Script("a", "b", settings=Settings(mode=Mode.QUEUE, auto_approve=True))
     assert started_tasks(script.exit_attempt("a", Category.NETWORK)) == []
     assert started_tasks(script.wait(60)) == ["a"]
@@ -217,7 +217,7 @@ def test_a_strict_phase_that_can_not_be_reached_blocks_the_later_ones() -> None:
     assert script.explain("2.1") == "2.1 is blocked: its phase two can't open (one: 0 of 2 done, 100% needed)"
 
 
-def test_a_task_that_says_its_needs_is_not_held_by_its_phase() -> None:
+def test_a_task_with_needs_is_not_held_by_its_phase() -> None:
     early = task_needing("2.1", "1.1")
     script = Script(
         *ONE[:3],
@@ -235,7 +235,7 @@ def test_a_phase_may_open_with_one_task() -> None:
     assert "2.1" in started_tasks(script.exit_attempt("1.1"))
 
 
-def test_a_chain_says_so() -> None:
+def test_a_chained_task_says_what_it_comes_after() -> None:
     script = Script("a", task_needing("b", "a", kind=NeedKind.CHAIN))
     assert script.explain("b") == "b is waiting: comes after a"
 

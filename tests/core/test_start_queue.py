@@ -77,7 +77,7 @@ ReadyMachine.TestCase.settings = settings(max_examples=300, stateful_step_count=
 test_ready = ReadyMachine.TestCase
 
 
-def test_a_copy_is_independent() -> None:
+def test_a_copied_start_queue_is_independent() -> None:
     ready = StartQueue()
     for n in range(3):
         ready.add(QueueEntry(("b", n), QueueKey("b", ("x",), is_contest=False), (1, 0, 0.0, n), ("file",)))

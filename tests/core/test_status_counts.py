@@ -1,4 +1,4 @@
-"""Counts of a batch, without a sentence about each task: after every record of many stormy nights."""
+"""Status counts equal the statuses of the tasks after every record of simulated histories."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def one_by_one(state: State, batch: BatchState) -> Counter[str]:
 
 
 @pytest.mark.parametrize("seed", range(24))
-def test_it_is_what_is_said_of_each_task(seed: int) -> None:
+def test_status_counts_equal_the_statuses_of_the_tasks(seed: int) -> None:
     state = State()
     for record in simulate(make_stormy(seed)).journal:
         evolve(state, record)

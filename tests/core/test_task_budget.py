@@ -1,4 +1,4 @@
-"""What one task may spend: it asks before it could be more, and the others go on."""
+"""The budget of a task: it asks before it exceeds it, and the others continue."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def asking() -> Script:
     return script
 
 
-def test_a_task_that_could_go_over_its_budget_asks_and_the_others_go_on() -> None:
+def test_a_task_that_could_exceed_its_budget_asks_and_the_others_continue() -> None:
     script = asking()
     assert script.running_tasks() == ["b"]
     assert script.explain("a") == f"a is waiting: needs an answer: {QUESTION} (answer with feedback)"
@@ -33,7 +33,7 @@ def test_a_task_that_could_go_over_its_budget_asks_and_the_others_go_on() -> Non
     assert waits_for_person(script.state, script.batch())
 
 
-def test_an_answer_pays_for_the_attempt_and_lets_its_budget_begin_anew() -> None:
+def test_an_answer_approves_the_attempt_and_restarts_the_budget() -> None:
     script = asking()
     assert started_tasks(script.request(lambda name: Feedback(name, BATCH, "a", "go on"))) == ["a"]
     assert started_tasks(script.exit_attempt("a", Category.TASK, spend=Spend(700_000))) == [
@@ -43,7 +43,7 @@ def test_an_answer_pays_for_the_attempt_and_lets_its_budget_begin_anew() -> None
     assert QUESTION in script.explain("a")
 
 
-def test_a_larger_budget_answers_it_too() -> None:
+def test_a_larger_budget_answers_the_question() -> None:
     script = asking()
     more = Settings(task_budget=Budget(1_400_000))
     assert started_tasks(script.request(lambda name: ChangeSettings(name, BATCH, more, ("task_budget",)))) == ["a"]
@@ -57,13 +57,13 @@ def test_a_budget_that_is_still_too_small_asks_again() -> None:
     assert script.status("a") == "waiting"
 
 
-def test_another_life_has_the_whole_budget() -> None:
+def test_a_retried_task_has_its_whole_budget_again() -> None:
     script = Script("a", settings=Settings(task_budget=Budget(1_000_000), retries=0))
     script.exit_attempt("a", Category.TASK, spend=Spend(300_000))
     assert started_tasks(script.request(lambda name: Retry(name, BATCH, "a"))) == ["a"]
 
 
-def test_an_agent_that_is_within_the_budget_is_asked_first() -> None:
+def test_an_agent_within_the_budget_is_preferred() -> None:
     dear = Settings(agents=("dear", "cheap"), task_budget=Budget(1_000_000), reserve=Spend(100_000), max_parallel=9)
     script = Script(*"abcd", settings=dear)
     costs = {"dear": Spend(900_000), "cheap": Spend(200_000)}
@@ -78,7 +78,7 @@ def test_an_agent_that_is_within_the_budget_is_asked_first() -> None:
     assert again.agent == "cheap"
 
 
-def test_without_history_an_attempt_is_taken_to_cost_a_share_of_what_there_is() -> None:
+def test_without_history_an_attempt_is_assumed_to_cost_a_share_of_the_budget() -> None:
     def guess(**settings: object) -> Spend:
         script = Script("a", settings=Settings(**settings))  # type: ignore[arg-type]  # a test's own words
         return estimate_reserve(script.state, script.batch(), "shell")
@@ -90,6 +90,6 @@ def test_without_history_an_attempt_is_taken_to_cost_a_share_of_what_there_is() 
     assert guess(budget=Budget(100, 500), task_budget=Budget(90)) == Spend(10, 50)
 
 
-def test_a_reserve_that_no_task_could_have_is_refused() -> None:
+def test_a_reserve_larger_than_a_task_budget_is_refused() -> None:
     problem = Settings(task_budget=Budget(10), reserve=Spend(11)).problem()
     assert problem == "a reserve must not be more than a task's budget: no task could start"

@@ -41,7 +41,7 @@ def material(path: str, text: str) -> SourceFiles:
 
 
 @pytest.mark.parametrize(("expected", "path"), LOOK_ALIKES)
-def test_each_format_is_known_by_name_or_content(expected: str, path: str) -> None:
+def test_each_format_is_detected_by_name_or_content(expected: str, path: str) -> None:
     assert detect_format(material(path, LOOK_ALIKES[expected, path]))[0] == expected
 
 
@@ -51,7 +51,7 @@ def test_line_ends_and_a_byte_order_mark_change_nothing(expected: str, path: str
     assert detect_format(material(path, text))[0] == expected
 
 
-def test_a_file_that_nobody_knows_is_an_error_that_lists_the_formats() -> None:
+def test_an_unknown_file_is_an_error_that_lists_the_formats() -> None:
     with pytest.raises(UserError, match=r"notes.md: unknown format, no tasks read") as caught:
         detect_format(material("notes.md", "# Notes\n\n- milk\n- eggs\n"))
     assert "plain bullets are not tasks" in caught.value.hint
@@ -59,19 +59,19 @@ def test_a_file_that_nobody_knows_is_an_error_that_lists_the_formats() -> None:
 
 
 @pytest.mark.parametrize(("path", "text"), [("tasks.json", "{"), ("notes.md", "Only prose.\n")])
-def test_nobody_is_told_of_bullets_where_there_are_none(path: str, text: str) -> None:
+def test_the_hint_about_bullets_needs_bullets(path: str, text: str) -> None:
     with pytest.raises(UserError) as caught:
         detect_format(material(path, text))
     assert "bullets" not in caught.value.hint
 
 
-def test_a_file_that_is_not_json_is_told_where() -> None:
+def test_a_file_that_is_not_json_is_reported_with_its_line() -> None:
     with pytest.raises(UserError) as caught:
         detect_format(material("tasks.json", '{"master": {"tasks": [\n  {"id": 1,}\n]}}'))
     assert caught.value.hint.startswith("It is not JSON: line 2, column ")
 
 
-def test_a_file_that_could_be_two_is_an_error_that_names_them() -> None:
+def test_a_file_of_two_possible_formats_is_an_error_that_names_them() -> None:
     text = "## 1. Ground\n\n- [ ] 1.1 Dig\n\n### 7. Dig\n**Status**: [NOT STARTED]\n"
     with pytest.raises(UserError, match=r"work.md: the format could be .* or ") as caught:
         detect_format(material("work.md", text))
@@ -85,7 +85,7 @@ def test_other_json_files_hold_no_tasks(text: str) -> None:
 
 
 @given(st.sampled_from(sorted(LOOK_ALIKES)).flatmap(lambda key: mangled_texts(st.just(LOOK_ALIKES[key]))))
-def test_a_text_without_the_sign_of_a_format_is_never_its_own(text: str) -> None:
+def test_a_text_without_the_hint_of_a_format_is_never_detected_as_it(text: str) -> None:
     """The signs only spare work: what they rule out, the format itself would refuse."""
     for name, row in FORMATS.items():
         for path in ("work.md", "TODO.md", "01-x.md", "specs/a/tasks.md", "openspec/changes/a/tasks.md"):

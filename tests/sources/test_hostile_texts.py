@@ -1,4 +1,4 @@
-"""Texts that nobody wrote: every format reads them in time that grows with their length, and says what is wrong.
+"""Generated texts: every format reads them in time that grows with their length, and says what is wrong.
 
 `PLAIT_HOSTILE_LONG=1` for texts of ten megabytes. A reader that costs the square of the length would not come to its end.
 """

@@ -67,13 +67,13 @@ def nodes(node: JsonNode) -> list[JsonNode]:
 
 @SETTINGS
 @given(styled())
-def test_it_reads_what_the_standard_reader_reads(text: str) -> None:
+def test_parse_json_reads_what_the_standard_decoder_reads(text: str) -> None:
     assert parse_json(text).value == shown(json.loads(text.removeprefix("\ufeff")))
 
 
 @SETTINGS
 @given(styled())
-def test_every_value_knows_where_it_is_written(text: str) -> None:
+def test_every_value_has_its_position(text: str) -> None:
     for node in nodes(parse_json(text)):
         assert json.loads(node.source) == node.value
         if isinstance(node.value, dict):
@@ -86,7 +86,7 @@ def test_every_value_knows_where_it_is_written(text: str) -> None:
 
 @SETTINGS
 @given(mangled_texts(styled()) | st.text())
-def test_whatever_the_text_it_is_read_or_refused_with_a_place(text: str) -> None:
+def test_every_text_is_read_or_refused_with_a_position(text: str) -> None:
     text = to_printable(text)
     flaw = None
     try:
@@ -112,7 +112,7 @@ def test_a_replaced_value_leaves_every_other_byte(text: str, data: st.DataObject
 
 @SETTINGS
 @given(styled(OBJECTS), st.data())
-def test_a_key_that_is_put_in_and_taken_out_again_leaves_no_trace(text: str, data: st.DataObject) -> None:
+def test_inserting_and_removing_a_key_restores_the_text(text: str, data: st.DataObject) -> None:
     root = parse_json(text)
     after = data.draw(st.sampled_from([(), *((key,) for key in root.members)]))
     written = apply_edits(text, [insert_key(root, "the key", value=True, after=after)])
@@ -123,7 +123,7 @@ def test_a_key_that_is_put_in_and_taken_out_again_leaves_no_trace(text: str, dat
 
 @SETTINGS
 @given(styled(OBJECTS.filter(bool)), st.data())
-def test_a_key_that_is_taken_out_is_the_only_loss(text: str, data: st.DataObject) -> None:
+def test_removing_a_key_loses_nothing_else(text: str, data: st.DataObject) -> None:
     root = parse_json(text)
     key = data.draw(st.sampled_from(sorted(root.members)))
     left = parse_json(apply_edits(text, [remove_key(root, key)]))
@@ -156,19 +156,19 @@ def test_of_a_key_that_is_written_twice_the_last_one_counts() -> None:
 
 
 @pytest.mark.parametrize("bracket", ["[", '{"a":', '[{"a":'])
-def test_a_text_that_is_nested_too_deep_is_refused_where_it_gets_so(bracket: str) -> None:
+def test_a_text_nested_too_deep_is_refused_with_the_position(bracket: str) -> None:
     with pytest.raises(JsonSyntaxError, match="nested more than") as refused:
         parse_json("\n" + bracket * 100_000)
     assert refused.value.line == 2
     assert refused.value.column <= MAX_DEPTH * len(bracket) + 1
 
 
-def test_brackets_inside_texts_are_not_nesting() -> None:
+def test_brackets_inside_strings_are_not_nesting() -> None:
     text = json.dumps(["[" * 300, '\\"' + "{" * 300, []])
     assert len(parse_json(text).items) == 3
 
 
-def test_as_many_brackets_side_by_side_as_you_like() -> None:
+def test_any_number_of_brackets_side_by_side_is_allowed() -> None:
     assert len(parse_json("[" + "[], " * 1000 + "{}]").items) == 1001
 
 
@@ -191,11 +191,11 @@ def test_values_can_be_shown_and_stored(text: str, value: object) -> None:
     assert parse_json(text).value == value
 
 
-def test_half_a_character_in_a_key_is_replaced_too() -> None:
+def test_a_lone_surrogate_in_a_key_is_replaced() -> None:
     assert parse_json(r'{"\ud83d": 1}').members.keys() == {"\ufffd"}
 
 
-def test_what_is_not_a_number_is_one() -> None:
+def test_nan_and_infinity_are_read_as_numbers() -> None:
     assert str(parse_json("[NaN]").value) == "[nan]"
 
 
@@ -216,7 +216,7 @@ def test_what_is_not_a_number_is_one() -> None:
         ("[\u200b]", 1, 2, "not U+200B"),
     ],
 )
-def test_a_mistake_is_shown_where_it_is(text: str, line: int, column: int, message: str) -> None:
+def test_a_syntax_error_has_its_line_and_column(text: str, line: int, column: int, message: str) -> None:
     with pytest.raises(JsonSyntaxError) as refused:
         parse_json(text)
     assert (refused.value.line, refused.value.column) == (line, column)

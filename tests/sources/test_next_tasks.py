@@ -28,11 +28,11 @@ def ids(*entries: SourceEntry) -> list[str]:
     return [each.entry.task.id for each in found(*entries)]
 
 
-def test_in_progress_then_failed_then_pending() -> None:
+def test_tasks_in_progress_come_before_failed_and_pending_ones() -> None:
     assert ids(entry("a"), entry("b", SourceStatus.FAILED), entry("c", SourceStatus.DOING)) == ["c", "b", "a"]
 
 
-def test_what_waits_is_not_listed() -> None:
+def test_a_task_that_waits_is_not_listed() -> None:
     assert ids(
         entry("a"),
         entry("b", SourceStatus.TODO, "a"),
@@ -44,19 +44,19 @@ def test_what_waits_is_not_listed() -> None:
     ]
 
 
-def test_a_stale_task_hides_nothing() -> None:
+def test_a_stale_task_does_not_hide_others() -> None:
     fresh = replace(entry("fresh", SourceStatus.DOING), since=NOW - timedelta(minutes=5))
     stale = replace(entry("stale", SourceStatus.DOING), since=NOW - timedelta(hours=9))
     assert ids(stale, entry("a"), fresh) == ["fresh", "a", "stale"]
 
 
-def test_a_task_whose_tries_are_used_up_comes_last() -> None:
+def test_a_task_without_retries_left_comes_last() -> None:
     tired = replace(entry("tired", SourceStatus.FAILED), tries=2)
     again = replace(entry("again", SourceStatus.FAILED), tries=1)
     assert ids(tired, entry("a"), again) == ["again", "a", "tired"]
 
 
-def test_a_task_may_have_tries_of_its_own() -> None:
+def test_a_task_can_have_its_own_retries() -> None:
     task = replace(entry("more", SourceStatus.FAILED).task, retries=5)
     more = replace(entry("more", SourceStatus.FAILED), task=task, tries=2)
     assert ids(entry("a"), more) == ["more", "a"]

@@ -38,7 +38,7 @@ PLAN = pile(
 FOLDER = pile(entry("01-pyproject"), entry("08-identity"), entry("08-batch"), path="tasks")
 
 
-def told(selection: Selection, severity: Severity) -> list[str]:
+def list_messages(selection: Selection, severity: Severity) -> list[str]:
     return [problem.message for problem in selection.problems if problem.severity is severity]
 
 
@@ -56,7 +56,7 @@ def told(selection: Selection, severity: Severity) -> list[str]:
         ("6*", ["63", "64", "65", "66", "67"]),
     ],
 )
-def test_numbers_and_ranges(text: str, ids: list[str]) -> None:
+def test_numbers_and_ranges_select_tasks(text: str, ids: list[str]) -> None:
     assert list(select_tasks(TODO, text).ids) == ids
 
 
@@ -74,7 +74,7 @@ def test_numbers_and_ranges(text: str, ids: list[str]) -> None:
         ("test API", ["2.1"]),
     ],
 )
-def test_ids_of_a_plan_phases_and_words(text: str, ids: list[str]) -> None:
+def test_ids_phases_and_words_select_tasks(text: str, ids: list[str]) -> None:
     assert list(select_tasks(PLAN, text).ids) == ids
 
 
@@ -93,33 +93,33 @@ def test_ids_of_a_plan_phases_and_words(text: str, ids: list[str]) -> None:
         ("70", "none of the selected tasks is there"),
     ],
 )
-def test_what_is_wrong_is_said(text: str, message: str) -> None:
+def test_invalid_selectors_are_reported(text: str, message: str) -> None:
     selection = select_tasks(TODO, text)
-    assert told(selection, Severity.ERROR) == [message]
+    assert list_messages(selection, Severity.ERROR) == [message]
     assert selection.failed
 
 
 def test_a_missing_task_is_a_warning_and_the_others_run() -> None:
     selection = select_tasks(TODO, "63, 70, 67-69")
     assert list(selection.ids) == ["63", "67"]
-    assert told(selection, Severity.WARNING) == [
+    assert list_messages(selection, Severity.WARNING) == [
         "there is no task 70: skipped",
         "there is no task 68: skipped",
         "there is no task 69: skipped",
     ]
 
 
-def test_a_finished_task_is_said_and_skipped() -> None:
+def test_a_finished_task_is_reported_and_skipped() -> None:
     selection = select_tasks(TODO, "63, 90, 91")
     assert list(selection.ids) == ["63"]
-    assert told(selection, Severity.INFO) == [
+    assert list_messages(selection, Severity.INFO) == [
         "90 is complete already: skipped",
         "91 is skipped already: skipped",
     ]
     assert not selection.complete
 
 
-def test_everything_selected_is_complete() -> None:
+def test_a_selection_of_finished_tasks_is_complete() -> None:
     selection = select_tasks(TODO, "90, 91")
     assert selection.complete
     assert not selection.failed
@@ -129,12 +129,12 @@ def test_everything_selected_is_complete() -> None:
 def test_without_a_selector_the_finished_ones_are_counted() -> None:
     selection = select_tasks(TODO)
     assert len(selection.ids) == 6
-    assert told(selection, Severity.INFO) == ["2 of 8 tasks are complete already"]
+    assert list_messages(selection, Severity.INFO) == ["2 of 8 tasks are complete already"]
 
 
 def test_a_number_alone_is_enough_where_one_id_begins_with_it() -> None:
     assert list(select_tasks(FOLDER, "01").ids) == ["01-pyproject"]
-    assert told(select_tasks(FOLDER, "08"), Severity.ERROR) == ["08 could be 08-identity or 08-batch"]
+    assert list_messages(select_tasks(FOLDER, "08"), Severity.ERROR) == ["08 could be 08-identity or 08-batch"]
 
 
 def test_a_stuck_task_runs_only_on_request() -> None:
@@ -146,24 +146,24 @@ def test_a_stuck_task_runs_only_on_request() -> None:
 def test_an_unreadable_task_never_runs() -> None:
     selection = select_tasks(pile(entry("a", mark=SourceStatus.UNREADABLE), entry("b")), "a b")
     assert list(selection.ids) == ["b"]
-    assert told(selection, Severity.WARNING) == ["a can't be read: skipped"]
+    assert list_messages(selection, Severity.WARNING) == ["a can't be read: skipped"]
 
 
-def test_a_group_stands_for_its_parts() -> None:
+def test_selecting_a_group_selects_its_parts() -> None:
     group = SourceEntry(Task("1", "Whole", origin=Origin("t.md", 1)), parts=("1.1", "1.2"))
     whole = pile(group, entry("1.1"), entry("1.2", mark=SourceStatus.DONE), entry("2"))
     assert list(select_tasks(whole, "1").ids) == ["1.1"]
     assert list(select_tasks(whole).ids) == ["1.1", "2"]
 
 
-def test_an_id_that_two_sources_have_must_be_said_in_full() -> None:
+def test_an_id_of_two_sources_must_be_qualified() -> None:
     both = combine_sources(
         [
             ("todo", "a.md", Reading((entry("1.1"), entry("9")))),
             ("todo", "docs/b.md", Reading((entry("1.1"),))),
         ]
     )
-    assert told(select_tasks(both, "1.1"), Severity.ERROR) == ["1.1 could be a:1.1 or b:1.1"]
+    assert list_messages(select_tasks(both, "1.1"), Severity.ERROR) == ["1.1 could be a:1.1 or b:1.1"]
     assert list(select_tasks(both, "b:1.1 9").ids) == ["9", "b:1.1"]
     assert list(select_tasks(both, "a:9").ids) == ["9"]
 
@@ -174,7 +174,7 @@ def test_a_file_selects_its_tasks() -> None:
     assert list(select_tasks(pile(one, two, path="tasks"), "tasks/y.md").ids) == ["y"]
 
 
-def test_needs_are_pulled_in_however_far_back() -> None:
+def test_needs_are_added_however_far_back() -> None:
     chain = pile(
         entry("a", "", SourceStatus.DONE),
         entry("b", "", SourceStatus.TODO, "a"),
@@ -188,7 +188,7 @@ def test_needs_are_pulled_in_however_far_back() -> None:
     st.text(max_size=30) | st.text("0123456789.-, *?[]p:all", max_size=30),
     st.sampled_from([TODO, PLAN, FOLDER]),
 )
-def test_no_text_raises_and_nothing_is_selected_in_silence(text: str, where: SourceSet) -> None:
+def test_no_selector_raises_and_an_empty_selection_has_a_problem(text: str, where: SourceSet) -> None:
     selection = select_tasks(where, text)
     assert selection.ids or selection.failed or selection.complete
     assert set(selection.ids) <= where.by_id.keys()
@@ -200,12 +200,12 @@ def test_programs_name_tasks_by_their_exact_ids() -> None:
 
 
 @pytest.mark.parametrize("name", ["6", "63-65", "all", "*", "01", "Task", "", "63,64"])
-def test_an_id_that_is_not_there_is_an_error_that_names_it(name: str) -> None:
+def test_a_missing_id_is_an_error_that_names_it(name: str) -> None:
     found = select_ids(TODO, ["63", name])
-    assert told(found, Severity.ERROR) == [f"there is no task {name}"]
+    assert list_messages(found, Severity.ERROR) == [f"there is no task {name}"]
 
 
-def test_a_named_task_that_is_finished_is_said_and_left_out() -> None:
+def test_a_named_task_that_is_finished_is_reported_and_left_out() -> None:
     found = select_ids(TODO, ["63", "90"])
-    assert (found.ids, told(found, Severity.INFO)) == (("63",), ["90 is complete already: skipped"])
+    assert (found.ids, list_messages(found, Severity.INFO)) == (("63",), ["90 is complete already: skipped"])
     assert select_ids(TODO, ["90"]).complete

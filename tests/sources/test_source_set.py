@@ -21,7 +21,7 @@ def test_a_source_is_called_by_its_stem_or_by_its_folder() -> None:
     assert make_source_names(paths) == ["plan-a", "todo", "001-login", "taskmaster", "tasks"]
 
 
-def test_sources_of_one_name_are_told_apart() -> None:
+def test_sources_of_one_name_get_different_names() -> None:
     assert make_source_names(["a/x.md", "b/x.md", "b/x.md"]) == ["a-x.md", "b-x.md", "b-x.md-2"]
 
 
@@ -41,7 +41,7 @@ def test_ids_that_clash_are_qualified_and_needs_follow_them() -> None:
     }
 
 
-def test_phases_that_clash_are_told_apart() -> None:
+def test_phases_of_one_key_are_qualified() -> None:
     first = (Phase("1"), Phase("2", after=("1",), opens_with="x"))
     pile = combine_sources(
         [
@@ -57,7 +57,7 @@ def test_phases_that_clash_are_told_apart() -> None:
     assert [entry.task.phase for entry in pile.entries] == ["a:1", "b:1"]
 
 
-def test_whoever_needs_a_group_needs_its_parts() -> None:
+def test_a_need_on_a_group_is_a_need_on_its_parts() -> None:
     group = SourceEntry(Task("1", origin=Origin("x.md", 1)), parts=("1.1", "1.2"))
     outer = SourceEntry(Task("0", origin=Origin("x.md", 1)), parts=("1", "0.1"))
     pile = combine_sources(
@@ -80,7 +80,7 @@ def test_a_group_is_finished_when_its_parts_are() -> None:
     assert not finished(SourceStatus.DONE, SourceStatus.TODO)
 
 
-def test_a_chain_holds_though_some_of_its_tasks_were_done_early() -> None:
+def test_a_chain_holds_although_some_of_its_tasks_were_done_early() -> None:
     def link(name: str, *on: str, mark: SourceStatus = SourceStatus.TODO) -> SourceEntry:
         return SourceEntry(Task(name, needs=tuple(Need(other, NeedKind.CHAIN) for other in on)), mark)
 
@@ -101,7 +101,7 @@ def test_a_chain_holds_though_some_of_its_tasks_were_done_early() -> None:
     }
 
 
-def test_files_named_in_the_text_count_as_the_setting_says() -> None:
+def test_mentioned_files_count_by_the_setting() -> None:
     one = SourceEntry(Task("a", touches=("x.py",), origin=Origin("t.md", 1)), mentions=("y.py", "x.py"))
 
     def touches(conflicts: FileConflicts) -> tuple[str, ...]:
@@ -113,7 +113,7 @@ def test_files_named_in_the_text_count_as_the_setting_says() -> None:
     assert touches(FileConflicts.OFF) == ()
 
 
-def test_a_source_is_kept_with_all_that_finds_it_again() -> None:
+def test_a_source_address_can_be_parsed_again() -> None:
     pile = combine_sources([("plan", "a: b.md", Reading()), ("taskmaster", "t/tasks.json", Reading())], tag="wip")
     kept = [str(source) for source in pile.sources]
     assert kept == ["plan:a: b.md", "taskmaster[wip]:t/tasks.json"]
@@ -134,7 +134,7 @@ def test_a_short_name_means_the_only_file_that_ends_like_it() -> None:
     assert same.resolve("pi.ts") == "pi.ts"
 
 
-def test_two_tasks_that_spell_a_file_differently_meet() -> None:
+def test_two_spellings_of_a_file_are_one_conflict() -> None:
     one = SourceEntry(Task("a", origin=Origin("t.md", 1)), mentions=("api.ts",))
     two = SourceEntry(Task("b", origin=Origin("t.md", 2)), mentions=("src/api.ts",))
     pile = combine_sources([("plan", "t.md", Reading((one, two)))])

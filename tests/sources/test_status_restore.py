@@ -97,7 +97,7 @@ MARKS = (
 )
 
 
-def told(name: str, text: str, mark: SourceStatus) -> str:
+def write_statuses(name: str, text: str, mark: SourceStatus) -> str:
     """The text with every task's status set by the format's own writer."""
     subject = FormatUnderTest(name, SAMPLES[name].path)
     tag = "master" if load_format(name).list_tags else ""
@@ -108,21 +108,21 @@ def told(name: str, text: str, mark: SourceStatus) -> str:
 def test_every_format_that_writes_statuses_has_a_sample() -> None:
     assert set(FORMATS) - set(SAMPLES) == {"folder", "jobs"}
     for name, sample in SAMPLES.items():
-        assert told(name, sample.text, SourceStatus.DONE) != sample.text
+        assert write_statuses(name, sample.text, SourceStatus.DONE) != sample.text
 
 
 @pytest.mark.parametrize("mark", MARKS)
 @pytest.mark.parametrize("name", SAMPLES)
-def test_what_was_only_said_of_tasks_is_taken_back(name: str, mark: SourceStatus) -> None:
+def test_status_edits_are_undone(name: str, mark: SourceStatus) -> None:
     sample = SAMPLES[name]
-    assert restore_statuses(name, sample.path, sample.text, told(name, sample.text, mark)) == sample.text
+    assert restore_statuses(name, sample.path, sample.text, write_statuses(name, sample.text, mark)) == sample.text
 
 
 @pytest.mark.parametrize("mark", MARKS)
 @pytest.mark.parametrize("name", SAMPLES)
-def test_what_else_was_edited_stays(name: str, mark: SourceStatus) -> None:
+def test_other_edits_stay(name: str, mark: SourceStatus) -> None:
     sample = SAMPLES[name]
-    new = sample.edited(told(name, sample.text, mark))
+    new = sample.edited(write_statuses(name, sample.text, mark))
     assert restore_statuses(name, sample.path, sample.text, new) == sample.edited(sample.text)
 
 
@@ -137,23 +137,23 @@ def test_a_text_without_other_statuses_stays_as_it_is(name: str) -> None:
 def test_line_ends_and_strange_bytes_survive(name: str) -> None:
     sample = SAMPLES[name]
     base = "\ufeff" + sample.text.replace("\n", "\r\n") if name not in {"prd", "taskmaster"} else sample.text
-    new = sample.edited(told(name, base, SourceStatus.DONE))
+    new = sample.edited(write_statuses(name, base, SourceStatus.DONE))
     assert restore_statuses(name, sample.path, base, new) == sample.edited(base)
 
 
-def test_a_tick_in_another_spelling_is_taken_back() -> None:
+def test_a_tick_in_another_spelling_is_undone() -> None:
     base = "# Things\n\n- [ ] Buy bread\n- [v] Bake cake\n"
     assert restore_statuses("checklist", "TODO.md", base, base.replace("[ ]", "[X]").replace("[v]", "[ ]")) == base
 
 
-def test_a_status_and_a_title_edited_on_one_line_are_told_apart() -> None:
+def test_a_status_and_a_title_on_one_line_are_separated() -> None:
     base = "## Phase 1: Ground\n- [ ] 1.1 Dig\n- [X] 1.2 Pour\n"
     new = "## Phase 1: Ground\n- [x] 1.1 Dig deep\n- [ ] 1.2 Pour it all\n"
     wanted = "## Phase 1: Ground\n- [ ] 1.1 Dig deep\n- [X] 1.2 Pour it all\n"
     assert restore_statuses("plan", "plan.md", base, new) == wanted
 
 
-def test_a_new_task_keeps_what_it_says() -> None:
+def test_a_new_task_keeps_its_status() -> None:
     base = "## Phase 1: Ground\n- [ ] 1.1 Dig\n"
     new = "## Phase 1: Ground\n- [x] 1.1 Dig\n- [x] 1.2 Found while digging\n"
     assert restore_statuses("plan", "plan.md", base, new) == base + "- [x] 1.2 Found while digging\n"
@@ -175,7 +175,7 @@ def test_every_list_of_a_file_with_tags_is_restored() -> None:
 @pytest.mark.parametrize(
     ("name", "path"), [("plan", "docs/plan-outputs/site/status.json"), ("jobs", "jobs/_jobstatus.json")]
 )
-def test_a_file_that_tells_nothing_but_statuses_is_as_it_was(name: str, path: str) -> None:
+def test_a_file_of_statuses_only_is_restored_whole(name: str, path: str) -> None:
     assert restore_statuses(name, path, '{"tasks": []}', '{"tasks": [1]}') == '{"tasks": []}'
 
 

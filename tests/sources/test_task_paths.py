@@ -43,7 +43,7 @@ def test_files_are_found(text: str, files: list[str]) -> None:
         "192.0.2.1 and 10.0.0.0/8",
     ],
 )
-def test_what_only_looks_like_a_file_is_none(text: str) -> None:
+def test_text_that_only_looks_like_a_file_is_not_one(text: str) -> None:
     assert find_mentions(text) == ()
 
 
@@ -53,6 +53,6 @@ def test_every_mention_is_in_the_text(text: str) -> None:
 
 
 @pytest.mark.parametrize("piece", ["a.", "a/", "a+", "`", "a-", "./", "a.b/", "a:1", "é."])
-def test_a_long_line_of_anything_is_read_in_one_go(piece: str) -> None:
+def test_a_long_line_takes_linear_time(piece: str) -> None:
     """Would not come to an end if looking cost the square of the length."""
     find_mentions(piece * 300_000)

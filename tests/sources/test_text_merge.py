@@ -44,7 +44,7 @@ def text(lines: list[str]) -> str:
 
 @MANY
 @given(texts(), texts())
-def test_one_side_alone_is_taken_as_it_is(base: str, side: str) -> None:
+def test_a_change_of_one_side_is_taken_as_it_is(base: str, side: str) -> None:
     assert merge_texts(base, side, base) == side
     assert merge_texts(base, base, side) == side
 
@@ -64,7 +64,7 @@ def added(base: str, side: str) -> Counter[str]:
 
 @MANY
 @given(versions())
-def test_every_line_that_either_side_added_is_there(three: tuple[str, str, str]) -> None:
+def test_every_added_line_of_either_side_is_kept(three: tuple[str, str, str]) -> None:
     base, ours, theirs = three
     merged = Counter(TextLines(merge_texts(base, ours, theirs)).all)
     assert added(base, ours) <= merged
@@ -73,14 +73,14 @@ def test_every_line_that_either_side_added_is_there(three: tuple[str, str, str])
 
 @MANY
 @given(texts(), texts(), texts())
-def test_no_line_comes_from_nowhere_and_none_is_glued_to_another(base: str, ours: str, theirs: str) -> None:
+def test_no_line_is_invented_and_none_is_joined_to_another(base: str, ours: str, theirs: str) -> None:
     known = {line.rstrip("\r\n") for side in (base, ours, theirs) for line in TextLines(side).all}
     assert {line.rstrip("\r\n") for line in TextLines(merge_texts(base, ours, theirs)).all} <= known
 
 
 @MANY
 @given(versions())
-def test_a_line_that_one_side_took_out_is_gone(three: tuple[str, str, str]) -> None:
+def test_a_line_that_one_side_removed_is_gone(three: tuple[str, str, str]) -> None:
     base, ours, _ = three
     theirs = f"{base}last\n"
     merged = TextLines(merge_texts(base, ours, theirs)).all
@@ -127,7 +127,7 @@ def test_shared_lines_are_the_same_and_do_not_cross(one: str, other: str) -> Non
         "theirs put before a line that we changed",
     ],
 )
-def test_merged(base: str, ours: str, theirs: str, merged: str) -> None:
+def test_merges_of_small_texts(base: str, ours: str, theirs: str, merged: str) -> None:
     result = merge_texts(*(text(side.split()) for side in (base, ours, theirs)))
     assert result == text(merged.split())
 
@@ -137,13 +137,13 @@ def test_two_blocks_that_look_alike_stay_whole() -> None:
     assert merge_texts(base, base + foo, base + bar) == base + foo + bar
 
 
-def test_nothing_is_glued_to_a_last_line_without_an_end() -> None:
+def test_no_line_is_joined_to_a_last_line_without_an_end() -> None:
     assert merge_texts("a\nb", "a\nb\nx", "a\nb\ny") == "a\nb\nx\ny"
     assert merge_texts("a\nb", "x\na\nb", "a\nb\n") == "x\na\nb\n"
     assert merge_texts("a\n", "", "a") == ""
 
 
-def test_a_long_file_whose_every_part_looks_the_same() -> None:
+def test_a_long_file_of_equal_parts_is_merged() -> None:
     base = "".join(f"### {n}\n- **Status**: new\n\n---\n" for n in range(20_000))
     ours = base.replace("new", "done")
     assert merge_texts(base, ours, f"top\n{base}end\n") == f"top\n{ours}end\n"
@@ -157,7 +157,7 @@ def join(known: tuple[str, ...], ours: str, theirs: str) -> str:
 
 @MANY
 @given(versions(), texts())
-def test_a_version_that_was_only_added_to_is_known_again(three: tuple[str, str, str], other: str) -> None:
+def test_a_version_with_additions_only_is_recognised(three: tuple[str, str, str], other: str) -> None:
     base = three[0]
     theirs = f"first\n{base}last\n"
     assert merge_texts(find_ancestor((base, other), theirs), base, theirs) == theirs
@@ -166,7 +166,7 @@ def test_a_version_that_was_only_added_to_is_known_again(three: tuple[str, str, 
 
 @MANY
 @given(versions(), versions())
-def test_what_not_every_version_had_is_never_taken_out(
+def test_a_line_that_not_every_version_had_is_never_removed(
     three: tuple[str, str, str], others: tuple[str, str, str]
 ) -> None:
     base, newest, older = three
@@ -176,36 +176,36 @@ def test_what_not_every_version_had_is_never_taken_out(
     assert own <= {*merged}, "only one of the two had it"
 
 
-def test_what_somebody_has_not_seen_they_have_not_taken_out() -> None:
+def test_an_unseen_line_does_not_count_as_removed() -> None:
     newest, older, ours = "head\nL\nfoot\n", "head\nK\nfoot\n", "head\nL\nK\nfoot\n"
     assert join((newest, older), ours, "head\nL\nM\nfoot\n") == "head\nL\nK\nM\nfoot\n"
     assert join((newest, older), ours, "head\nK\nM\nfoot\n") == "head\nL\nK\nM\nfoot\n"
     assert join((newest, older), ours, "M\nfoot\n") == "M\nL\nK\nfoot\n"
 
 
-def test_what_others_took_out_does_not_come_back_with_an_older_version() -> None:
+def test_a_removed_line_does_not_come_back_with_an_older_version() -> None:
     known = ("head\nX\nfoot\n", "head\nY\nfoot\n")
     assert join(known, known[1], f"{known[0]}more\n") == f"{known[1]}more\n"
 
 
-def test_what_both_have_is_not_doubled_when_nobody_knows_where_it_came_from() -> None:
+def test_a_line_of_both_sides_is_not_doubled() -> None:
     known = ("head\nfoot\n", "head\np\nq\nx\nfoot\n")
     assert join(known, known[1], "head\np\nq\nm\nfoot\n") == "head\np\nq\nx\nm\nfoot\n"
 
 
-def test_a_line_like_it_elsewhere_does_not_stand_for_a_hidden_one() -> None:
+def test_an_equal_line_elsewhere_does_not_replace_an_unseen_one() -> None:
     """Two people add the same words at different places; one of them has not seen the other's."""
     newest, older = "a\nb\nc\n", "a\n- tbd\nb\nc\n"
     assert join((newest, older), older, "a\nb\nc\n- tbd\n") == "a\n- tbd\nb\nc\n- tbd\n"
 
 
-def test_blocks_that_look_alike_stay_whole_whoever_saw_what() -> None:
+def test_blocks_that_look_alike_stay_whole_with_any_ancestor() -> None:
     base, foo, bar = "### 1\nStatus: new\n\n", "### 2\nStatus: new\n\n", "### 3\nStatus: new\n\n"
     assert join((base, base + foo), base + foo, base + bar) == base + foo + bar
     assert join((base, base + foo), base + foo, base + foo + bar) == base + foo + bar
 
 
-def test_an_inherited_line_is_no_edit_even_if_much_was_taken_out() -> None:
+def test_an_inherited_line_is_not_an_edit_even_after_many_removals() -> None:
     """One had the task done and the note `n`, the other neither; theirs was made from the first, and the note taken out."""
     newest, older = "### 7 done\nn\nfoot\n", "### 7\nL\nfoot\n"
     assert join((newest, older), older, "### 7 done\nm\nfoot\n") == "### 7\nL\nm\nfoot\n"

@@ -86,7 +86,7 @@ def line(status: str) -> str:
 
 
 class TestReading:
-    def test_one_file_is_one_task_and_acceptance_boxes_are_none(self) -> None:
+    def test_one_file_is_one_task_and_acceptance_boxes_are_not(self) -> None:
         entry = get_single(SUBJECT.read(TASK))
         assert (entry.task.id, entry.task.title) == ("task-12", "Add login: the form")
         assert (entry.status, entry.status_text, entry.task.priority) == (SourceStatus.TODO, "To Do", 0)
@@ -107,7 +107,7 @@ class TestReading:
     def test_statuses(self, said: str, mark: SourceStatus) -> None:
         assert get_single(SUBJECT.read(line(f"status: {said}"))).status is mark
 
-    def test_a_status_of_the_projects_own_is_told_and_counts_as_not_started(self) -> None:
+    def test_a_custom_status_is_reported_and_counts_as_not_started(self) -> None:
         reading = SUBJECT.read(line("status: Waiting for Godot"))
         assert get_single(reading).status is SourceStatus.TODO
         assert format_problems(reading, Severity.WARNING) == [
@@ -128,11 +128,11 @@ class TestReading:
             "task-99",
         ]
 
-    def test_a_dependency_on_a_task_that_is_gone_is_not_one_on_its_subtasks(self) -> None:
+    def test_a_dependency_on_a_missing_task_does_not_mean_its_subtasks(self) -> None:
         found = index_by_id(read({"a.md": task("task-3.1"), "b.md": task("task-4", "dependencies:\n  - task-3")}))
         assert list(read_needs(found["task-4"])) == ["task-3"]
 
-    def test_a_parent_comes_after_its_subtasks_and_may_find_nothing_left(self) -> None:
+    def test_a_parent_comes_after_its_subtasks_and_may_be_empty(self) -> None:
         files = {"a.md": task("task-3"), "b.md": task("task-3.1", "parent_task_id: TASK-3")}
         found = index_by_id(read(files))
         at = Origin("backlog/tasks/b.md", 5)
@@ -140,12 +140,12 @@ class TestReading:
         assert found["task-3"].task.allow_empty
         assert not found["task-3.1"].task.allow_empty
 
-    def test_unless_a_subtask_waits_for_it(self) -> None:
+    def test_a_subtask_that_waits_for_its_parent_comes_after_it(self) -> None:
         lines = ("parent_task_id: task-3", "dependencies: [task-3]")
         reading = read({"a.md": task("task-3"), "b.md": task("task-3.1", *lines)})
         assert build_checked_plan([entry.task for entry in reading.entries]).plan is not None
 
-    def test_without_an_id_the_files_name_tells_it(self) -> None:
+    def test_without_an_id_the_file_name_has_it(self) -> None:
         entry = get_single(read({"back-4.02 - Do-it-well.md": "---\nstatus: Done\n---\n"}))
         assert (entry.task.id, entry.task.title, entry.status) == (
             "back-4.02",
@@ -154,7 +154,7 @@ class TestReading:
         )
 
     @pytest.mark.parametrize("text", ["# No front matter\n", "---\nid: [\n---\n"])
-    def test_what_cannot_be_read_is_known_by_name(self, text: str) -> None:
+    def test_an_unreadable_file_has_only_its_name(self, text: str) -> None:
         reading = read({"task-5 - X.md": text})
         assert (get_single(reading).task.id, get_single(reading).status) == (
             "task-5",
@@ -198,10 +198,10 @@ class TestWriting:
             ("status: Waiting for Godot", SourceStatus.TODO),
         ],
     )
-    def test_what_a_person_said_stays_where_nothing_better_can_be_told(self, before: str, mark: SourceStatus) -> None:
+    def test_a_status_without_a_better_word_stays(self, before: str, mark: SourceStatus) -> None:
         assert write(line(before), mark) == line(before)
 
-    def test_every_other_byte_stays(self) -> None:
+    def test_every_other_byte_stays_the_same(self) -> None:
         text = "\ufeff" + TASK.replace("\n", "\r\n") + "\udcff\x00 end"
         assert write(text, SourceStatus.DONE) == text.replace("status: To Do", "status: Done")
 
@@ -216,14 +216,14 @@ class TestWriting:
             "}",
         ],
     )
-    def test_without_a_plain_line_nothing_is_written_and_that_is_told(self, before: str) -> None:
+    def test_without_a_plain_status_line_nothing_is_written_and_a_problem_is_reported(self, before: str) -> None:
         change = StatusChange("task-12", SourceStatus.DONE, NOW, PATH, "Add login: the form")
         (writer,) = BACKLOG.writers(PATH, [change])
         rewrite = writer.apply(line(before), [change])
         assert rewrite.text == line(before)
         assert [problem.severity for problem in rewrite.problems] == [Severity.WARNING]
 
-    def test_a_file_that_holds_another_task_now_is_left_alone(self) -> None:
+    def test_a_file_with_another_task_is_left_alone(self) -> None:
         other = StatusChange("task-77", SourceStatus.DONE, NOW, PATH, "Something else")
         (writer,) = BACKLOG.writers("backlog/tasks", [other])
         rewrite = writer.apply(TASK, [other])
@@ -236,15 +236,15 @@ class TestWriting:
         assert paths == ["backlog/tasks/1.md", "backlog/tasks/2.md"]
 
 
-class TestLikeness:
+class TestDetection:
     def like(self, folder: str, text: str) -> Confidence:
         return BACKLOG.detect(make_source_files("backlog", folder, {"a.md": text}))
 
-    def test_by_place_and_content(self) -> None:
+    def test_path_and_content_are_recognised(self) -> None:
         assert self.like("backlog/tasks", task("a")) is Confidence.NAME
         assert self.like("/home/me/x/backlog/tasks", task("a")) is Confidence.NAME
 
-    def test_by_content(self) -> None:
+    def test_content_alone_is_recognised(self) -> None:
         assert self.like("elsewhere", task("a", "created_date: today")) is Confidence.CONTENT
         assert self.like("elsewhere", task("a")) is Confidence.NO
         assert self.like("backlog/tasks", "# A\n") is Confidence.NO
@@ -268,7 +268,7 @@ def _file(draw: st.DrawFn) -> str:
 
 @given(_file(), st.sampled_from(("\n", "\r\n", "\r")))
 @settings(max_examples=100, deadline=None)
-def test_writing_what_is_there_changes_nothing(text: str, eol: str) -> None:
+def test_writing_the_current_status_changes_nothing(text: str, eol: str) -> None:
     check_lossless(SUBJECT, text.replace("\n", eol))
 
 
@@ -280,7 +280,7 @@ def test_only_the_status_line_changes(text: str, mark: SourceStatus) -> None:
 
 @given(_file(), st.sampled_from(list(SourceStatus)))
 @settings(max_examples=100, deadline=None)
-def test_one_line_at_most_differs(text: str, mark: SourceStatus) -> None:
+def test_at_most_one_line_differs(text: str, mark: SourceStatus) -> None:
     entry: SourceEntry = get_single(SUBJECT.read(text))
     written = SUBJECT.write(text, [SUBJECT.change(entry, mark)])
     pairs = zip(text.split("\n"), written.split("\n"), strict=True)
@@ -289,5 +289,5 @@ def test_one_line_at_most_differs(text: str, mark: SourceStatus) -> None:
 
 @given(mangled_texts(_file()))
 @settings(max_examples=200, deadline=None)
-def test_no_text_makes_it_raise(text: str) -> None:
+def test_no_text_makes_the_reader_raise(text: str) -> None:
     check_any_text(SUBJECT, text)

@@ -86,7 +86,7 @@ def test_every_line_is_an_issue() -> None:
     assert one.task.touches == ()
 
 
-def test_the_body_holds_what_was_thought_of_it() -> None:
+def test_the_body_has_description_design_and_notes() -> None:
     fields = {
         "description": "What.\nMore.",
         "design": "How.",
@@ -111,20 +111,20 @@ def test_the_body_holds_what_was_thought_of_it() -> None:
         (None, SourceStatus.TODO),
     ],
 )
-def test_the_statuses_that_beads_knows(status: str | None, mark: SourceStatus) -> None:
+def test_the_statuses_of_beads_are_read(status: str | None, mark: SourceStatus) -> None:
     reading = read(line("a", status=status))
     assert reading.entries[0].status is mark
     assert reading.problems == ()
 
 
 @pytest.mark.parametrize("status", ["frozen", 3, ["closed"], ""])
-def test_a_status_that_nobody_knows_is_said_and_taken_for_open(status: object) -> None:
+def test_an_unknown_status_is_reported_and_counts_as_open(status: object) -> None:
     reading = read(line("a") + line("b", status=status))
     assert reading.entries[1].status is SourceStatus.TODO
     assert [str(problem.at) for problem in reading.problems] == [f"{PATH}:2"]
 
 
-def test_one_that_is_in_progress_says_since_when() -> None:
+def test_an_issue_in_progress_has_its_start_time() -> None:
     entries = by_id(line("a", status="in_progress") + line("b"))
     assert entries["a"].since == datetime(2026, 1, 21, 1, 0, 56, 811932, tzinfo=UTC)
     assert entries["b"].since is None
@@ -138,7 +138,7 @@ def test_priorities_go_from_0_to_4(said: object, priority: int) -> None:
 
 
 @pytest.mark.parametrize("said", [5, -1, True, 1.5, "soon", []])
-def test_another_priority_costs_itself(said: object) -> None:
+def test_an_invalid_priority_is_ignored_with_a_warning(said: object) -> None:
     reading = read(line("a", priority=said))
     assert reading.entries[0].task.priority == 1
     assert len(reading.problems) == 1
@@ -149,7 +149,7 @@ def test_an_estimate_is_in_minutes() -> None:
     assert by_id(line("a", estimated_minutes="90"))["a"].task.estimate is None
 
 
-def test_blocks_are_edges_and_other_ways_are_none() -> None:
+def test_blocks_dependencies_are_edges_and_others_are_not() -> None:
     other = json.dumps(
         {
             "id": "c",
@@ -180,27 +180,27 @@ def test_a_parent_waits_for_its_children_and_may_find_nothing_left_to_do() -> No
     assert all(not entry.parts for entry in read(text).entries)
 
 
-def test_a_child_that_is_said_to_wait_for_its_parent_does() -> None:
+def test_a_child_that_is_blocked_by_its_parent_waits_for_it() -> None:
     assert needs(line("p") + line("c", on=["p"], child_of=["p"])) == {"p": [], "c": ["p"]}
 
 
-def test_tombstones_are_no_tasks_and_nobody_waits_for_them() -> None:
+def test_tombstones_are_not_tasks_and_are_not_waited_for() -> None:
     text = line("a", on=["t", "b"]) + line("t", status="tombstone", child_of=["a"]) + line("b")
     assert needs(text) == {"a": ["b"], "b": []}
 
 
 @pytest.mark.parametrize("fields", [{"issue_type": "message"}, {"is_template": True}])
-def test_records_that_are_no_work_are_no_tasks(fields: dict[str, Any]) -> None:
+def test_messages_and_templates_are_not_tasks(fields: dict[str, Any]) -> None:
     assert needs(line("a", on=["m"]) + line("m", **fields)) == {"a": []}
 
 
-def test_memories_and_headers_are_passed_over_in_silence() -> None:
+def test_other_kinds_of_records_are_ignored() -> None:
     text = '{"_type":"memory","key":"k","value":"v"}\n' + line("a", _type="issue")
     assert list(by_id(text)) == ["a"]
     assert read(text).problems == ()
 
 
-def test_a_bad_line_costs_that_line() -> None:
+def test_a_bad_line_is_skipped_alone() -> None:
     text = line("a") + '{"id":"b","title":\n' + "7\n" + '{"title":"no id"}\n' + line("c", dependencies=3) + line("d")
     reading = read(text)
     assert [(entry.task.id, entry.status) for entry in reading.entries] == [
@@ -213,13 +213,13 @@ def test_a_bad_line_costs_that_line() -> None:
     assert {problem.severity for problem in reading.problems} == {Severity.WARNING}
 
 
-def test_an_issue_whose_line_is_bad_is_not_taken_for_finished() -> None:
+def test_an_issue_on_a_bad_line_does_not_count_as_finished() -> None:
     text = line("a", on=["b"]) + line("b").rstrip("}\n") + "\n"
     assert needs(text)["a"] == ["b"]
     assert by_id(text)["b"].status is SourceStatus.UNREADABLE
 
 
-def test_marks_of_a_merge_are_named_as_such() -> None:
+def test_conflict_markers_are_reported_as_such() -> None:
     text = "<<<<<<< HEAD\n" + line("a", status="closed") + "=======\n" + line("a") + ">>>>>>> theirs\n"
     reading = read(text)
     assert [(entry.task.id, entry.status) for entry in reading.entries] == [("a", SourceStatus.TODO)]
@@ -249,14 +249,14 @@ def test_closing_writes_the_status_and_the_times() -> None:
     )
 
 
-def test_an_issue_that_is_opened_again_is_not_closed_at_any_time() -> None:
+def test_a_reopened_issue_loses_its_closing_time() -> None:
     """Beads refuses an open issue that has a closed_at."""
     text = line("a")
     back = write(write(text, "a", SourceStatus.DONE), "a", SourceStatus.FAILED)
     assert back == text.replace("2026-01-21T01:00:56.811932631Z", "2026-03-14T09:26:53Z")
 
 
-def test_what_a_line_lacks_is_put_in() -> None:
+def test_missing_keys_are_inserted() -> None:
     assert write('{"id": "a", "x": 1}\r\n', "a", SourceStatus.DONE) == (
         '{"id": "a", "status": "closed", "updated_at": "2026-03-14T09:26:53Z", '
         '"closed_at": "2026-03-14T09:26:53Z", "x": 1}\r\n'
@@ -272,13 +272,13 @@ def test_what_a_line_lacks_is_put_in() -> None:
         (SourceStatus.SKIPPED, "deferred"),
     ],
 )
-def test_the_statuses_that_are_written(mark: SourceStatus, status: str) -> None:
+def test_every_status_is_written_as_beads_does(mark: SourceStatus, status: str) -> None:
     assert json.loads(write(line("a"), "a", mark))["status"] == status
 
 
 @pytest.mark.parametrize("status", ["in_progress", "blocked", "deferred", "closed"])
 @pytest.mark.parametrize("mark", [SourceStatus.TODO, SourceStatus.FAILED])
-def test_what_failed_or_is_given_back_is_open(status: str, mark: SourceStatus) -> None:
+def test_failed_and_returned_issues_are_open(status: str, mark: SourceStatus) -> None:
     assert json.loads(write(line("a", status=status), "a", mark))["status"] == "open"
 
 
@@ -295,7 +295,7 @@ def test_what_failed_or_is_given_back_is_open(status: str, mark: SourceStatus) -
         ("open", SourceStatus.STUCK),
     ],
 )
-def test_what_is_so_already_or_can_not_be_told_changes_nothing(status: str, mark: SourceStatus) -> None:
+def test_unchanged_and_unknown_statuses_change_nothing(status: str, mark: SourceStatus) -> None:
     text = line("a", status=status)
     assert write(text, "a", mark) == text
 
@@ -305,7 +305,7 @@ def test_times_keep_their_zone() -> None:
     assert json.loads(write(line("a"), "a", SourceStatus.DOING, at))["updated_at"] == "2026-03-14T09:26:53.123456+11:00"
 
 
-def test_what_is_gone_is_said_and_the_rest_is_written() -> None:
+def test_a_missing_task_is_reported_and_the_rest_is_written() -> None:
     text = line("a") + line("t", status="tombstone")
     changes = [StatusChange(name, SourceStatus.DONE, NOW, PATH, f"Do {name}") for name in ("a", "t", "x")]
     [writer] = beads.FORMAT.writers(PATH, changes)
@@ -346,11 +346,11 @@ def test_bytes_that_are_not_utf_8_survive() -> None:
         ("issues.md", line("a"), Confidence.NO),
     ],
 )
-def test_it_knows_its_own(path: str, text: str, likeness: Confidence) -> None:
+def test_files_of_this_format_are_recognised(path: str, text: str, likeness: Confidence) -> None:
     assert beads.FORMAT.detect(SourceFiles(path, (Document(path, text),))) is likeness
 
 
-def test_a_folder_is_not_its_own() -> None:
+def test_a_folder_is_not_recognised() -> None:
     assert beads.FORMAT.detect(SourceFiles(".beads", (), folder=True)) is Confidence.NO
     assert beads.FORMAT.read(SourceFiles(".beads", (), folder=True)) == Reading()
 
@@ -431,7 +431,7 @@ def junk(draw: st.DrawFn) -> str:
 
 @SETTINGS
 @given(texts())
-def test_it_keeps_every_byte(text: str) -> None:
+def test_writing_nothing_keeps_every_byte(text: str) -> None:
     check_lossless(SUBJECT, text)
 
 
@@ -447,7 +447,7 @@ def test_one_change_changes_one_line(text: str, index: int, mark: SourceStatus) 
 
 @SETTINGS
 @given(texts(), st.integers(0, 20), st.sampled_from(list(SourceStatus)))
-def test_nothing_but_the_status_and_its_times_is_different(text: str, index: int, mark: SourceStatus) -> None:
+def test_only_the_status_and_its_times_change(text: str, index: int, mark: SourceStatus) -> None:
     entries = [entry for entry in read(text).entries if entry.status is not SourceStatus.UNREADABLE]
     if not entries:
         return
@@ -465,13 +465,13 @@ def test_nothing_but_the_status_and_its_times_is_different(text: str, index: int
 
 @SETTINGS
 @given(mangled_texts(texts() | junk()))
-def test_it_never_raises(text: str) -> None:
+def test_no_text_makes_the_format_raise(text: str) -> None:
     check_any_text(SUBJECT, text)
 
 
 @SETTINGS
 @given(junk())
-def test_wrong_types_never_make_it_raise_nor_break_a_line(text: str) -> None:
+def test_wrong_types_neither_raise_nor_break_a_line(text: str) -> None:
     check_any_text(SUBJECT, text)
     entries = read(text).entries
     written = SUBJECT.write(text, [SUBJECT.change(entry, SourceStatus.DONE) for entry in entries])

@@ -77,12 +77,12 @@ class TestReading:
         assert entry.task.needs == (Need("002", reason="depends_on: 002", at=Origin(PATH, 6)),)
         assert (entry.task.exclusive, entry.mentions) == (None, ("src/form.ts",))
 
-    def test_files_about_the_epic_are_no_tasks(self) -> None:
+    def test_files_about_the_epic_are_not_tasks(self) -> None:
         about = ("epic.md", "001-analysis.md", "execution-status.md", "github-mapping.md", "README.md")
         files = dict.fromkeys(about, task()) | {"notes.md": "# Notes\n", "001.md": task(), "extra.md": task()}
         assert list(index_by_id(read(files))) == ["001", "extra"]
 
-    def test_tasks_are_called_by_number_with_or_without_zeros_or_by_issue(self) -> None:
+    def test_tasks_are_referred_to_by_number_or_issue(self) -> None:
         files = {
             "001.md": task(),
             "12.md": task("github: https://example.org/o/r/issues/345"),
@@ -92,7 +92,7 @@ class TestReading:
         assert list(read_needs(found)) == ["001", "12", "99"]
         assert found.task.conflicts_with == ("001",)
 
-    def test_what_is_not_parallel_shares_one_group(self) -> None:
+    def test_tasks_that_are_not_parallel_share_one_group(self) -> None:
         assert get_single(read({"001.md": task("parallel: false")})).task.exclusive == "serial"
 
     @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ class TestReading:
     def test_statuses(self, said: str, mark: SourceStatus) -> None:
         assert get_single(SUBJECT.read(TASK.replace("open", said))).status is mark
 
-    def test_what_cannot_be_read_is_known_by_name(self) -> None:
+    def test_an_unreadable_file_has_only_its_name(self) -> None:
         reading = read({"001.md": "# Task\n", "002.md": "---\nname: a: b\n---\n", "003.md": "---\nname: A\n---\n"})
         assert [entry.status for entry in reading.entries] == [
             SourceStatus.UNREADABLE,
@@ -136,21 +136,21 @@ class TestWriting:
         assert write(bare, SourceStatus.DONE) == bare.replace("open", "closed")
         assert write(TASK, SourceStatus.TODO) == TASK
 
-    def test_a_task_that_was_closed_meanwhile_is_not_taken_up(self) -> None:
+    def test_a_task_closed_meanwhile_is_not_started(self) -> None:
         closed = TASK.replace("open", "closed")
         assert write(closed, SourceStatus.DOING) == closed
 
 
-class TestLikeness:
+class TestDetection:
     def like(self, folder: str, text: str) -> Confidence:
         return CCPM.detect(make_source_files("ccpm", folder, {"001.md": text}))
 
-    def test_by_place_and_content(self) -> None:
+    def test_path_and_content_are_recognised(self) -> None:
         assert self.like(EPIC, task()) is Confidence.NAME
         assert self.like(f"/home/me/{EPIC}", task()) is Confidence.NAME
         assert self.like(EPIC, "# A\n") is Confidence.NO
 
-    def test_by_content(self) -> None:
+    def test_content_alone_is_recognised(self) -> None:
         assert self.like("tasks", task("parallel: true", "conflicts_with: []")) is Confidence.CONTENT
         assert self.like("tasks", task("parallel: true")) is Confidence.NO
 
@@ -172,7 +172,7 @@ def _file(draw: st.DrawFn) -> str:
 
 @given(_file(), st.sampled_from(("\n", "\r\n", "\r")), st.sampled_from([*SUBJECT.tells, SourceStatus.STUCK]))
 @settings(max_examples=150, deadline=None)
-def test_only_status_and_time_change(text: str, eol: str, mark: SourceStatus) -> None:
+def test_only_the_status_and_its_time_change(text: str, eol: str, mark: SourceStatus) -> None:
     text = text.replace("\n", eol)
     check_lossless(SUBJECT, text)
     check_status_change(SUBJECT, text, 0, mark)
@@ -180,5 +180,5 @@ def test_only_status_and_time_change(text: str, eol: str, mark: SourceStatus) ->
 
 @given(mangled_texts(_file()))
 @settings(max_examples=150, deadline=None)
-def test_no_text_makes_it_raise(text: str) -> None:
+def test_no_text_makes_the_reader_raise(text: str) -> None:
     check_any_text(SUBJECT, text)

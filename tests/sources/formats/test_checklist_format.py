@@ -75,7 +75,7 @@ def priorities(text: str) -> list[int]:
 
 
 class TestTasks:
-    def test_every_box_is_one(self) -> None:
+    def test_every_box_is_a_task(self) -> None:
         assert [(entry.task.id, entry.status) for entry in read(TODO).entries] == [
             ("fix-readme-md", SourceStatus.TODO),
             ("untested-crane-stops", SourceStatus.DONE),
@@ -87,7 +87,7 @@ class TestTasks:
             ("a-numbered-thing-that-goes-on-over-two", SourceStatus.TODO),
         ]
 
-    def test_wrapped_text_belongs_to_the_title_and_what_stands_at_the_margin_does_not(self) -> None:
+    def test_indented_text_belongs_to_the_title_and_unindented_text_does_not(self) -> None:
         found = entries(TODO)
         assert (
             found["a-numbered-thing-that-goes-on-over-two"].task.title == "A numbered thing that goes on over two lines"
@@ -104,23 +104,23 @@ class TestTasks:
             ("-", SourceStatus.SKIPPED),
         ],
     )
-    def test_signs(self, sign: str, mark: SourceStatus) -> None:
+    def test_characters_in_boxes_are_statuses(self, sign: str, mark: SourceStatus) -> None:
         reading = read(f"- [{sign}] a\n- [ ] b\n")
         assert (reading.entries[0].status, reading.problems) == (mark, ())
 
-    def test_notes_and_options_in_brackets_are_no_boxes(self) -> None:
+    def test_notes_and_options_in_brackets_are_not_boxes(self) -> None:
         assert ids("- [1] a note\n- [a] an option\n- [ ] a task\n- [x](a/link)\n") == ["a-task"]
 
-    def test_a_box_without_text_costs_its_line(self) -> None:
+    def test_a_box_without_text_is_ignored_with_a_warning(self) -> None:
         reading = read("- [ ] a\n- [ ]\n- [x] b\n")
         assert [entry.task.id for entry in reading.entries] == ["a", "b"]
         assert [(p.severity, p.at and p.at.line) for p in reading.problems] == [(Severity.WARNING, 2)]
 
-    def test_the_headings_are_told_to_the_agent(self) -> None:
+    def test_the_body_names_the_headings(self) -> None:
         body = entries(TODO)["sink-boats"].task.body
         assert body == "Under: Harbour > Backend\n\n- [-] Sink boats"
 
-    def test_files_that_it_names_itself(self) -> None:
+    def test_mentioned_files_are_found(self) -> None:
         found = entries(TODO)
         assert found["with-src-tug-py"].mentions == ("src/tug.py",)
         assert found["move-boats"].mentions == ()
@@ -143,11 +143,11 @@ class TestTasks:
             "Acceptance Criteria (all of them):\n",
         ],
     )
-    def test_criteria_and_legends_are_no_tasks(self, heading: str) -> None:
+    def test_criteria_and_legends_are_not_tasks(self, heading: str) -> None:
         assert ids(f"- [ ] a\n\n{heading}\n- [ ] b\n  - [ ] c\n") == ["a"]
         assert ids(f"{heading}\n- [ ] b\n\n# Next\n- [ ] a\n") == ["a"]
 
-    def test_criteria_inside_a_task_are_no_tasks(self) -> None:
+    def test_criteria_inside_a_task_are_not_tasks(self) -> None:
         text = "- [ ] a\n  - Acceptance criteria:\n    - [ ] x\n  - [ ] b\n\n    Done when:\n\n    - [ ] y\n- [ ] c\n"
         assert ids(text) == ["a", "b", "c"]
 
@@ -166,36 +166,36 @@ class TestTasks:
             ("## Legend\n- [ ] open\n", "legend"),
         ],
     )
-    def test_no_tasks_are_said(self, text: str, said: str) -> None:
+    def test_a_file_without_tasks_has_a_warning(self, text: str, said: str) -> None:
         (problem,) = read(text).problems
         assert said in problem.message
         assert problem.at is not None
 
 
 class TestIds:
-    def test_markup_and_links_are_not_in_them(self) -> None:
+    def test_ids_have_no_markup_and_no_links(self) -> None:
         assert ids("- [ ] Add **bold** `code_x` and [a link](http://x.y/z)\n") == ["add-bold-code-x-and-a-link"]
 
-    def test_under_other_headings_the_heading_tells_them_apart(self) -> None:
+    def test_equal_titles_are_prefixed_with_their_heading(self) -> None:
         assert ids("## Parser\n- [ ] Add tests\n## Lexer\n- [ ] Add tests\n") == [
             "parser-add-tests",
             "lexer-add-tests",
         ]
 
-    def test_in_other_boxes_the_box_does(self) -> None:
+    def test_equal_titles_are_prefixed_with_the_box_around_them(self) -> None:
         text = "- [ ] Parser\n  - [ ] Add tests\n- [ ] Lexer\n  - [ ] Add tests\n"
         assert ids(text) == ["parser", "parser-add-tests", "lexer", "lexer-add-tests"]
 
-    def test_true_doubles_are_counted(self) -> None:
+    def test_identical_tasks_are_numbered(self) -> None:
         assert ids("- [ ] a\n- [ ] a\n- [ ] a 2\n- [ ] a\n") == ["a", "a-3", "a-2", "a-4"]
 
-    def test_what_has_a_name_of_its_own_keeps_it(self) -> None:
+    def test_a_unique_title_keeps_its_id(self) -> None:
         text = "- [ ] Parser add tests\n## Parser\n- [ ] Add tests\n## Lexer\n- [ ] Add tests\n"
         assert ids(text) == ["parser-add-tests", "parser-add-tests-2", "lexer-add-tests"]
 
     @given(st.data())
     @settings(max_examples=100, deadline=None)
-    def test_other_tasks_come_go_and_are_ticked_without_changing_them(self, data: st.DataObject) -> None:
+    def test_ids_do_not_depend_on_other_tasks(self, data: st.DataObject) -> None:
         lines = [f"- [ ] task {n}" if n % 4 else f"## heading {n}" for n in range(12)]
         kept = data.draw(st.lists(st.sampled_from(lines), unique=True))
         ticked = [line.replace("[ ]", "[x]") for line in lines if line in kept]
@@ -203,7 +203,7 @@ class TestIds:
 
 
 class TestParts:
-    def test_a_box_needs_those_directly_inside_it_and_may_have_nothing_left_to_do(self) -> None:
+    def test_a_box_needs_the_boxes_inside_it_and_may_be_empty(self) -> None:
         found = entries("- [ ] a\n  - [ ] b\n    - [ ] c\n  - not a box\n    - [ ] d\n")
         needs = {name: [(n.on, n.kind, n.reason) for n in entry.task.needs] for name, entry in found.items()}
         assert needs == {
@@ -214,10 +214,10 @@ class TestParts:
         }
         assert [entry.task.allow_empty for entry in found.values()] == [True, True, False, False]
 
-    def test_its_parts_are_in_its_body(self) -> None:
+    def test_the_body_includes_the_parts(self) -> None:
         assert "with `src/tug.py`" in entries(TODO)["move-boats"].task.body
 
-    def test_they_make_a_plan(self) -> None:
+    def test_the_tasks_make_a_plan(self) -> None:
         reading = read(TODO)
         tasks = [entry.task for entry in reading.entries if not entry.status.is_closed]
         done = [entry.task.id for entry in reading.entries if entry.status.is_closed]
@@ -248,10 +248,10 @@ class TestPriority:
             ("- Low\n\n<!-- -->\n", 1),
         ],
     )
-    def test_a_heading_or_label_about_nothing_else_sets_it(self, heading: str, priority: int) -> None:
+    def test_a_heading_or_label_sets_the_priority(self, heading: str, priority: int) -> None:
         assert priorities(f"{heading}\n- [ ] a\n") == [priority]
 
-    def test_inner_headings_inherit_it_and_outer_ones_end_it(self) -> None:
+    def test_inner_headings_inherit_the_priority_and_outer_ones_end_it(self) -> None:
         assert priorities("## High\n### Server\n- [ ] a\n### Low\n- [ ] b\n## Other\n- [ ] c\n") == [0, 2, 1]
 
     def test_a_label_holds_until_the_next_label_or_heading(self) -> None:
@@ -268,7 +268,7 @@ class TestPriority:
 
 
 class TestPhases:
-    def test_headings_by_name(self) -> None:
+    def test_headings_that_name_phases_are_phases(self) -> None:
         text = "## Phase 1: Setup\n- [x] a\n- [ ] b\n## Other\n- [ ] c\n## Phase 2\n### Code\n- [-] d\n"
         reading = read(text)
         assert [(p.key, p.title, p.after, p.total, p.settled, p.gate) for p in reading.phases] == [
@@ -278,14 +278,14 @@ class TestPhases:
         assert [entry.task.phase for entry in reading.entries] == ["1", "1", None, "2"]
 
     @pytest.mark.parametrize("word", ["Milestone", "Stage", "Step", "phase", "🚀 Phase"])
-    def test_their_names(self, word: str) -> None:
+    def test_phases_have_keys_and_titles(self, word: str) -> None:
         assert [phase.key for phase in read(f"## {word} 4 \u2014 x\n- [ ] a\n").phases] == ["4"]
 
     @pytest.mark.parametrize("heading", ["## Step by step", "## Stage a rollback", "## Phases", "## Milestones 1"])
-    def test_other_headings_are_none(self, heading: str) -> None:
+    def test_other_headings_are_not_phases(self, heading: str) -> None:
         assert read(f"{heading}\n- [ ] a\n").phases == ()
 
-    def test_inside_a_phase_there_are_no_others(self) -> None:
+    def test_a_phase_contains_no_other_phase(self) -> None:
         text = "## Milestone 1\n### Step 1\n- [ ] a\n### Step 2\n- [ ] b\n## Milestone 2\n### Step 1\n- [ ] c\n"
         assert [phase.key for phase in read(text).phases] == ["1", "2"]
 
@@ -295,8 +295,8 @@ class TestPhases:
         assert [(phase.key, phase.total) for phase in reading.phases] == [("1", 2), ("1-2", 1)]
 
 
-class TestLikeness:
-    def test_any_file_with_a_box_perhaps(self) -> None:
+class TestDetection:
+    def test_any_file_with_a_box_may_be_a_checklist(self) -> None:
         def likeness(text: str, path: str = PATH, *, folder: bool = False) -> Confidence:
             return checklist.FORMAT.detect(SourceFiles(path, (Document(path, text),), folder=folder))
 
@@ -318,16 +318,16 @@ class TestWriting:
         assert write("- [v] a\n- [ ] b\n", {"b": SourceStatus.DONE}) == "- [v] a\n- [v] b\n"
         assert write("1. [ ] b\n", {"b": SourceStatus.DONE}) == "1. [x] b\n"
 
-    def test_what_is_not_done_is_unticked_and_a_persons_skip_stays(self) -> None:
+    def test_an_unfinished_task_is_unticked_and_a_skipped_one_stays(self) -> None:
         text = "- [x] a\n- [-] b\n- [?] c\n"
         for mark in (SourceStatus.FAILED, SourceStatus.BLOCKED, SourceStatus.PARTIAL):
             assert write(text, dict.fromkeys("abc", mark)) == "- [ ] a\n- [-] b\n- [?] c\n"
         assert write(text, dict.fromkeys("abc", SourceStatus.TODO)) == "- [ ] a\n- [ ] b\n- [?] c\n"
 
-    def test_skipped(self) -> None:
+    def test_a_skipped_task_gets_a_dash(self) -> None:
         assert write("- [ ] a\n", {"a": SourceStatus.SKIPPED}) == "- [-] a\n"
 
-    def test_under_way_only_where_the_file_says_it_already(self) -> None:
+    def test_in_progress_is_written_only_in_files_that_use_it(self) -> None:
         assert write("- [ ] a\n", {"a": SourceStatus.DOING}) == "- [ ] a\n"
         assert write("- [ ] a\n- [/] b\n", {"a": SourceStatus.DOING}) == "- [/] a\n- [/] b\n"
         assert write("- [ ] a\n- [~] b\n", {"a": SourceStatus.DOING}) == "- [~] a\n- [~] b\n"
@@ -337,11 +337,11 @@ class TestWriting:
         text = "- [ ] a\n\n  Acceptance criteria:\n  - [ ] x\n"
         assert write(text, {"a": SourceStatus.DONE}) == text.replace("[ ] a", "[x] a")
 
-    def test_a_task_among_doubles_is_found_by_its_place(self) -> None:
+    def test_a_task_among_identical_ones_is_found_by_its_position(self) -> None:
         text = "## P\n- [ ] a\n## Q\n- [ ] a\n- [ ] b\n"
         assert write(text, {"q-a": SourceStatus.DONE}) == "## P\n- [ ] a\n## Q\n- [x] a\n- [ ] b\n"
 
-    def test_a_task_that_is_gone_is_reported(self) -> None:
+    def test_a_missing_task_is_reported(self) -> None:
         change = CHECKLIST.change(entries("- [ ] a\n")["a"], SourceStatus.DONE)
         (writer,) = checklist.FORMAT.writers(PATH, [change])
         rewrite = writer.apply("- [ ] b\n", [change])
@@ -397,7 +397,7 @@ def test_a_change_touches_its_own_line(text: str, index: int, mark: SourceStatus
 
 @settings(max_examples=150, deadline=None)
 @given(mangled_texts(lists()))
-def test_no_text_makes_it_raise(text: str) -> None:
+def test_no_text_makes_the_reader_raise(text: str) -> None:
     check_any_text(CHECKLIST, text)
 
 

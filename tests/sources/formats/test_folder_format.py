@@ -45,15 +45,15 @@ class TestFiles:
             Origin("tasks/v1.2-notes.md", 1),
         ]
 
-    def test_files_about_the_folder_and_hidden_ones_are_no_tasks(self) -> None:
+    def test_hidden_files_and_files_about_the_folder_are_not_tasks(self) -> None:
         files = dict.fromkeys(("README.md", "Readme.md", "PHASES.md", "_template.md", ".draft.md", "a.md"), "# A\n")
         assert list(index_by_id(read(files))) == ["a"]
 
     @pytest.mark.parametrize("glob", ["b*.md", "tasks/b.md", "**/b.md", "b.md"])
-    def test_what_is_excluded_by_name_or_path_is_no_task(self, glob: str) -> None:
+    def test_excluded_files_are_not_tasks(self, glob: str) -> None:
         assert list(index_by_id(read({"a.md": "# A\n", "b.md": "# B\n"}, exclude=(glob,)))) == ["a"]
 
-    def test_numbers_repeat_and_are_no_ids(self) -> None:
+    def test_numbers_alone_are_not_ids(self) -> None:
         files = {"08-a.md": "# A\n", "08-b.md": "# B\n", "08-c.md": "# C\n"}
         assert list(index_by_id(read(files))) == ["08-a", "08-b", "08-c"]
 
@@ -78,7 +78,7 @@ class TestFiles:
         assert problem.message == "there are no task files in tasks"
         assert "README.md" in problem.hint
 
-    def test_a_file_that_says_nothing_is_known_by_name_only(self) -> None:
+    def test_an_empty_file_has_only_its_name(self) -> None:
         reading = read({"a.md": " \n", "b.md": "---\nrun: make\n---\n"})
         assert [entry.status for entry in reading.entries] == [SourceStatus.UNREADABLE, SourceStatus.TODO]
         assert format_problems(reading) == ["tasks/a.md:1: empty task file: it can't be run"]
@@ -106,10 +106,10 @@ class TestTitles:
         assert one(f"{heading}\n", "x.md").task.title == title
 
     @pytest.mark.parametrize("text", ["Text", "# Task: Heading"])
-    def test_the_front_matter_tells_it_before_any_heading(self, text: str) -> None:
+    def test_the_title_of_the_front_matter_comes_first(self, text: str) -> None:
         assert one(f"---\ntitle: From above\n---\n{text}\n").task.title == "From above"
 
-    def test_else_the_name_in_words(self) -> None:
+    def test_without_a_heading_the_file_name_is_the_title(self) -> None:
         assert one("Text\n", "03-add_more-tests.md").task.title == "03 add more tests"
 
     def test_the_body_is_the_text_without_front_matter_as_it_is_written(self) -> None:
@@ -118,7 +118,7 @@ class TestTitles:
 
 
 class TestFrontMatter:
-    def test_every_key(self) -> None:
+    def test_every_key_of_the_front_matter_is_read(self) -> None:
         task = front(
             """
             needs: [02-y]
@@ -167,7 +167,7 @@ class TestFrontMatter:
         assert front("run: make docs\nagent: claude").task.agent == "claude"
         assert front("model: opus").task.agent is None
 
-    def test_what_must_not_run_in_parallel_shares_one_group(self) -> None:
+    def test_tasks_that_must_not_run_in_parallel_share_one_group(self) -> None:
         assert front("parallel: false").task.exclusive == "serial"
         assert front("exclusive: true").task.exclusive == "serial"
         assert front("parallel: true").task.exclusive is None
@@ -193,7 +193,7 @@ class TestFrontMatter:
             ("verify: false", "verify is not a command: false"),
         ],
     )
-    def test_a_value_of_the_wrong_kind_costs_that_key(self, line: str, message: str) -> None:
+    def test_a_value_of_the_wrong_type_is_ignored_alone(self, line: str, message: str) -> None:
         reading = read({"01-x.md": f"---\ntitle: X\n{line}\nmodel: opus\n---\nText\n"})
         assert format_problems(reading, Severity.WARNING) == [f"tasks/01-x.md:3: {message}"]
         assert get_single(reading).task.model == "opus"
@@ -208,15 +208,15 @@ class TestFrontMatter:
         assert reading.problems[0].hint == "Did you mean touches?"
         assert "needs" in reading.problems[1].hint
 
-    def test_keys_of_other_tools_are_no_problem(self) -> None:
+    def test_keys_of_other_tools_give_no_warning(self) -> None:
         lines = "".join(f"{key}: x\n" for key in ("created", "labels", "tags", "assignee", "author", "date"))
         assert read({"a.md": f"---\n{lines}description: y\nupdated: z\n---\n# A\n"}).problems == ()
 
-    def test_recipes_are_noted(self) -> None:
+    def test_recipes_are_reported_as_unsupported(self) -> None:
         reading = read({"a.md": "---\nrecipe: review\n---\n# A\n"})
         assert format_problems(reading, Severity.INFO) == ["tasks/a.md:2: recipes are not supported yet; ignored"]
 
-    def test_front_matter_that_cannot_be_read_leaves_the_name_known(self) -> None:
+    def test_a_file_with_broken_front_matter_has_only_its_name(self) -> None:
         reading = read({"a.md": "---\ntitle: a: b: c\nid: other\n---\n# A\n", "b.md": "# B\n"})
         assert [(entry.task.id, entry.status) for entry in reading.entries] == [
             ("a", SourceStatus.UNREADABLE),
@@ -225,12 +225,12 @@ class TestFrontMatter:
         assert format_problems(reading)[0].startswith("tasks/a.md:2: the front matter can't be read")
 
     @pytest.mark.parametrize("deep", ["[", "{a: ", "- ", "? ", "- [", "&a [", "!a ["])
-    def test_front_matter_without_a_floor_takes_nobody_down_with_it(self, deep: str) -> None:
+    def test_deeply_nested_front_matter_does_not_crash(self, deep: str) -> None:
         text = f"---\ntitle: A\nx:\n {deep * 100_000}\n---\n# A\n"
         (entry,) = read({"a.md": text}).entries
         assert (entry.task.id, entry.status) == ("a", SourceStatus.UNREADABLE)
 
-    def test_many_lists_are_not_deep(self) -> None:
+    def test_many_lists_are_not_deep_nesting(self) -> None:
         lists = "".join(f"k{n}: [a, [b, {{c: [d]}}]]\n" for n in range(1000))
         (entry,) = read({"a.md": f"---\n{lists}title: Wide\n---\n# A\n"}).entries
         assert entry.task.title == "Wide"
@@ -265,7 +265,7 @@ class TestNames:
             ("All of it", "All of it"),
         ],
     )
-    def test_a_task_can_be_called_in_many_ways(self, said: str, on: str) -> None:
+    def test_a_task_can_be_named_in_many_ways(self, said: str, on: str) -> None:
         reading = self.reading(said)
         assert list(read_needs(index_by_id(reading)["me"])) == [on]
         assert reading.problems == ()
@@ -275,16 +275,16 @@ class TestNames:
         assert index_by_id(reading)["me"].task.needs == ()
         assert format_problems(reading) == ["tasks/me.md:2: 08 could be 08-a or 08-b; ignored"]
 
-    def test_a_task_does_not_mean_itself_by_its_number(self) -> None:
+    def test_a_number_in_a_task_does_not_mean_the_task_itself(self) -> None:
         reading = read({"08-a.md": "# A\n", "08-b.md": "---\nneeds: [08]\n---\n# B\n"})
         assert list(read_needs(index_by_id(reading)["08-b"])) == ["08-a"]
 
-    def test_a_need_tells_who_said_it_and_where(self) -> None:
+    def test_a_need_has_its_key_and_line(self) -> None:
         reading = self.reading("01")
         at = Origin("tasks/me.md", 2)
         assert index_by_id(reading)["me"].task.needs == (Need("01-x", NeedKind.NEED, "needs: 01", at),)
 
-    def test_unknown_needs_are_the_plans_business(self) -> None:
+    def test_unknown_needs_are_left_to_the_plan(self) -> None:
         checked = build_checked_plan([entry.task for entry in self.reading("77-gone").entries])
         assert checked.plan is not None
         assert "assumed finished" in checked.problems[0].message
@@ -310,7 +310,7 @@ class TestHeaderLines:
     def files(self) -> dict[str, str]:
         return {"01-x.md": self.TEXT} | {f"{name}.md": f"# {name}\n" for name in ("02-y", "03-z", "04-w")}
 
-    def test_each_of_them(self) -> None:
+    def test_every_header_field_is_read(self) -> None:
         reading = read(self.files())
         found = index_by_id(reading)
         task = found["01-x"].task
@@ -320,13 +320,13 @@ class TestHeaderLines:
         assert found["04-w"].task.needs == (Need("01-x", reason="Enables: 04-w", at=Origin("tasks/01-x.md", 7)),)
         assert reading.problems == ()
 
-    def test_they_may_be_bulleted_and_have_their_list_beneath(self) -> None:
+    def test_header_fields_can_be_bullets_with_a_list_below(self) -> None:
         entry = one("# X\n\n- **Priority**: Low\n- **Estimated Time:** 30 min\n\n**Files:**\n- `a.py` (new)\n- b.py\n")
         assert (entry.task.priority, entry.task.estimate) == (2, 1800.0)
         assert entry.task.touches == ("a.py", "b.py")
 
     @pytest.mark.parametrize("said", ["~20 files across core", "New command, new layout", "6 files, ~10 places"])
-    def test_words_about_files_are_no_paths(self, said: str) -> None:
+    def test_words_about_files_are_not_paths(self, said: str) -> None:
         assert one(f"# X\n\n**Files:** {said}\n").task.touches == ()
 
     def test_prose_about_dependencies_is_a_note(self) -> None:
@@ -337,25 +337,25 @@ class TestHeaderLines:
             "tasks/a.md:3: Depends on: Stable code: not a task; ignored",
         ]
 
-    def test_nothing_is_said_by_none(self) -> None:
+    def test_none_means_no_dependency(self) -> None:
         reading = read({"a.md": "# A\n\n**Depends on:** None\n**Enables:** -\n"})
         assert get_single(reading).task.needs == ()
         assert reading.problems == ()
 
-    def test_an_example_is_no_header(self) -> None:
+    def test_an_example_is_not_a_header(self) -> None:
         assert one("# X\n\n```\n**Priority:** P0\n```\n> **Complexity:** High\n").task.priority == 1
 
-    def test_front_matter_comes_first(self) -> None:
+    def test_front_matter_goes_before_header_fields(self) -> None:
         task = one("---\npriority: low\nweight: 3\n---\n# X\n\n**Priority:** P0\n**Complexity:** High\n").task
         assert (task.priority, task.weight) == (2, 3.0)
 
 
 class TestOwnedPaths:
-    def test_a_list(self) -> None:
+    def test_a_list_of_owned_paths_is_read(self) -> None:
         text = "# X\n\n## Owned Paths (hard boundary)\n\n- `src/a/**`\n- src/b/\n- `c.py` only.\n- this record\n"
         assert one(text).task.touches == ("src/a/**", "src/b/", "c.py")
 
-    def test_a_tree_is_put_together_to_whole_paths(self) -> None:
+    def test_a_tree_gives_whole_paths(self) -> None:
         text = """\
             # X
 
@@ -386,11 +386,11 @@ class TestOwnedPaths:
             "src/deep/leaf.ts",
         )
 
-    def test_a_tree_of_plain_signs_and_a_plain_list_of_paths(self) -> None:
+    def test_ascii_trees_and_plain_lists_are_read(self) -> None:
         text = "# X\n## Owned paths\n\n```text\nsrc/\n|-- a.py\n`-- b/\n    `-- c.py\ndocs/x.md\nand more prose\n```\n"
         assert one(text).task.touches == ("src/a.py", "src/b/c.py", "docs/x.md")
 
-    def test_what_must_not_be_modified_is_neither_owned_nor_mentioned(self) -> None:
+    def test_forbidden_files_are_neither_owned_nor_mentioned(self) -> None:
         text = """\
             # X
 
@@ -426,7 +426,7 @@ class TestOwnedPaths:
         assert entry.task.touches == ("own.py",)
         assert entry.mentions == ("used.py", "also.py", "registry.py", "free.py")
 
-    def test_a_sentence_that_forbids_is_no_label_of_the_list_beneath(self) -> None:
+    def test_a_forbidding_sentence_is_not_the_label_of_a_list(self) -> None:
         assert one("# X\n\nBehaviour must not change.\n\n- Update `a.py`\n").mentions == ("a.py",)
 
     def test_mentions_come_from_text_and_not_from_examples(self) -> None:
@@ -501,7 +501,7 @@ class TestPhasesTable:
         assert found["01-setup"].status_text == "✅ DONE"
         assert found["01-setup"].task.weight == 1.0
 
-    def test_an_edge_is_told_with_its_row(self) -> None:
+    def test_a_need_has_the_line_of_its_row(self) -> None:
         (need,) = index_by_id(read(ROWS | {"PHASES.md": TABLE}))["06-docs"].task.needs
         assert need == Need("05-tests", reason="05 Blocks: 06", at=Origin("tasks/PHASES.md", 7))
 
@@ -511,7 +511,7 @@ class TestPhasesTable:
             "tasks/PHASES.md:10: there is no task file for 09: dependencies on them are ignored",
         ]
 
-    def test_a_number_of_several_files_needs_a_description_that_tells_them_apart(self) -> None:
+    def test_a_number_of_several_files_is_resolved_by_its_description(self) -> None:
         reading = read(ROWS | {"PHASES.md": TABLE.replace("Simplify identity", "Whatever it is")})
         assert all(
             entry.status is SourceStatus.TODO for name, entry in index_by_id(reading).items() if name.startswith("08")
@@ -529,7 +529,7 @@ class TestPhasesTable:
         assert list(read_needs(found["02-split"])) == ["01-setup"]
 
     @pytest.mark.parametrize("column", ["Status", "Blocks", "Blocked By"])
-    def test_one_column_that_tells_something_is_enough(self, column: str) -> None:
+    def test_one_useful_column_is_enough(self, column: str) -> None:
         said = {"Status": "DONE", "Blocks": "02-split", "Blocked By": "06-docs"}[column]
         table = f"| Task | {column} |\n|--|--|\n| 05-tests | {said} |\n"
         found = index_by_id(read(ROWS | {"PHASES.md": table}))
@@ -541,25 +541,25 @@ class TestPhasesTable:
         table = "```\n| Task | Status | Blocks |\n|--|--|--|\n| 01 | DONE | - |\n```\n"
         assert index_by_id(read(ROWS | {"PHASES.md": table}))["01-setup"].status is SourceStatus.TODO
 
-    def test_the_front_matter_knows_better(self) -> None:
+    def test_the_front_matter_goes_before_the_table(self) -> None:
         files = ROWS | {"PHASES.md": TABLE, "01-setup.md": "---\nstatus: open\n---\n# Set up\n"}
         assert index_by_id(read(files))["01-setup"].status is SourceStatus.TODO
 
-    def test_a_status_that_is_not_known_is_a_warning(self) -> None:
+    def test_an_unknown_status_is_a_warning(self) -> None:
         reading = read(ROWS | {"PHASES.md": TABLE.replace("✅ DONE", "sort of")})
         assert format_problems(reading, Severity.WARNING) == [
             "tasks/PHASES.md:5: sort of is not a known status; 01-setup counts as not started"
         ]
 
 
-class TestLikeness:
+class TestDetection:
     def like(self, files: dict[str, str], *, named: bool = True) -> Confidence:
         return FOLDER.detect(make_source_files("folder", "docs/work", files, named=named))
 
-    def test_any_folder_of_markdown_files(self) -> None:
+    def test_a_folder_of_markdown_files_is_recognised(self) -> None:
         assert self.like({"a.md": "# A\n"}) is Confidence.CONTENT
 
-    def test_an_empty_folder_is_read_for_its_error(self) -> None:
+    def test_an_empty_folder_may_be_recognised(self) -> None:
         assert self.like({"README.md": "# A\n"}) is Confidence.PERHAPS
 
     @pytest.mark.parametrize(
@@ -583,7 +583,7 @@ class TestLikeness:
             ("split.md", "# Split\n\n**Complexity:** Low\n"),
         ],
     )
-    def test_a_single_file_that_looks_like_one_task(self, name: str, text: str) -> None:
+    def test_a_single_task_file_is_recognised(self, name: str, text: str) -> None:
         assert self.like({name: text}, named=False) is Confidence.CONTENT
 
     @pytest.mark.parametrize(
@@ -594,7 +594,7 @@ class TestLikeness:
             ("tasks.md", "# Tasks\n\n- [ ] 1. A\n"),
         ],
     )
-    def test_a_single_file_with_tasks_of_its_own_is_not(self, name: str, text: str) -> None:
+    def test_a_file_with_several_tasks_is_not_recognised(self, name: str, text: str) -> None:
         assert self.like({name: text}, named=False) is Confidence.NO
 
 
@@ -639,7 +639,7 @@ def _file(draw: st.DrawFn) -> str:
 
 @given(st.lists(mangled_texts(_file()), min_size=1, max_size=4), mangled_texts(_file()), st.booleans())
 @settings(max_examples=150, deadline=None)
-def test_no_text_makes_it_raise_and_every_problem_says_where(
+def test_no_text_makes_the_reader_raise_and_every_problem_has_a_place(
     texts: list[str],
     phases: str,
     named: bool,  # noqa: FBT001

@@ -68,7 +68,7 @@ class TestReading:
             Origin("jobs/split_001.md", 1),
         )
 
-    def test_system_files_are_no_jobs(self) -> None:
+    def test_system_files_are_not_jobs(self) -> None:
         assert list(index_by_id(read({"_systemprompt.md": "# You are\n", "README.md": "# R\n", "a.md": job()}))) == [
             "a"
         ]
@@ -90,7 +90,7 @@ class TestReading:
         assert [entry.task.id for entry in reading.entries if entry.status is SourceStatus.UNREADABLE] == ["odd"]
         assert format_problems(reading) == ["jobs/odd.md:4: mode is not known: edti; this job can't be run"]
 
-    def test_keys_that_mean_nothing_are_told(self) -> None:
+    def test_unknown_keys_are_reported(self) -> None:
         reading = read({"a.md": job("context_file: [a.rs]", "struct_name: A", "new_field: b", "verify: true")})
         assert [problem.hint for problem in reading.problems] == ["Did you mean context_files?"]
 
@@ -102,7 +102,7 @@ class TestJobs:
     def job(self, *lines: str, writes: str = "src/out.rs") -> ModelJob | None:
         return get_single(read({"a.md": job(*lines, writes=writes)})).task.job
 
-    def test_what_a_model_is_to_write(self) -> None:
+    def test_a_job_has_the_files_that_a_model_writes(self) -> None:
         lines = (
             "mode: split",
             "target_file: ./src/big.rs",
@@ -125,12 +125,12 @@ class TestJobs:
             new_field="a: 1",
         )
 
-    def test_the_least(self) -> None:
+    def test_a_job_needs_only_its_output(self) -> None:
         assert self.job() == ModelJob("src/out.rs")
         assert self.job(writes="out.rs") == ModelJob("out.rs")
 
     @pytest.mark.parametrize(("said", "verify"), [("false", False), ("no", False), ("true", True), ("perhaps", True)])
-    def test_whether_it_is_verified(self, said: str, verify: bool) -> None:  # noqa: FBT001 - the row's
+    def test_a_job_can_turn_verification_off(self, said: str, verify: bool) -> None:  # noqa: FBT001 - the row's
         found = self.job(f"verify: {said}")
         assert found is not None
         assert found.verify is verify
@@ -138,46 +138,46 @@ class TestJobs:
     @pytest.mark.parametrize(
         ("said", "mode"), [("create", ModelJobMode.REPLACE), *((each.value, each) for each in ModelJobMode)]
     )
-    def test_its_mode(self, said: str, mode: ModelJobMode) -> None:
+    def test_a_job_has_a_mode(self, said: str, mode: ModelJobMode) -> None:
         assert self.job(f"mode: {said}") == ModelJob("src/out.rs", mode)
 
-    def test_one_that_can_not_be_read_has_none(self) -> None:
+    def test_an_unreadable_file_has_no_job(self) -> None:
         assert self.job("mode: odd") is None
         assert get_single(read({"a.md": "---\noutput_dir: src\n---\n# Do\n"})).task.job is None
         assert get_single(read({"a.md": "---\noutput_dir: [\n---\n# Do\n"})).task.job is None
 
 
 class TestNeeds:
-    def test_those_that_are_said(self) -> None:
+    def test_declared_dependencies_are_read(self) -> None:
         (need,) = index_by_id(read({"a.md": job(), "b.md": job("depends_on: [a]", writes="src/b.rs")}))["b"].task.needs
         assert need == Need("a", reason="depends_on: a", at=Origin("jobs/b.md", 4))
 
-    def test_one_that_nobody_knows_is_an_error_that_names_it(self) -> None:
+    def test_an_unknown_dependency_is_an_error_that_names_it(self) -> None:
         reading = read({"b.md": job("depends_on: [nope]")})
         assert format_problems(reading, Severity.ERROR) == [
             "jobs/b.md:4: b depends on nope, which is not the id of any job"
         ]
 
-    def test_one_that_has_passed_is_satisfied_even_if_its_file_is_gone(self) -> None:
+    def test_a_passed_dependency_needs_no_file(self) -> None:
         reading = read({"b.md": job("depends_on: [old]")}, [status("old", "pass")])
         assert get_single(reading).task.needs == ()
         assert reading.problems == ()
 
-    def test_one_that_has_not_passed_and_is_gone_is_an_error(self) -> None:
+    def test_a_missing_dependency_that_has_not_passed_is_an_error(self) -> None:
         reading = read({"b.md": job("depends_on: [old]")}, [status("old", "fail")])
         assert "has no file and has not passed (fail)" in format_problems(reading, Severity.ERROR)[0]
 
     @pytest.mark.parametrize("line", ["context_files: [./src/a.rs]", "mode: edit\ntarget_files:\n  - src/a.rs"])
-    def test_a_job_waits_for_what_it_reads_or_edits(self, line: str) -> None:
+    def test_a_job_waits_for_jobs_that_write_what_it_reads_or_edits(self, line: str) -> None:
         found = index_by_id(read({"z.md": job(writes="src/a.rs"), "b.md": job(line, writes="src/b.rs")}))
         assert list(read_needs(found["b"])) == ["z"]
         assert read_needs(found["z"]) == {}
 
-    def test_the_need_tells_the_file(self) -> None:
+    def test_an_inferred_need_names_the_file(self) -> None:
         found = index_by_id(read({"a.md": job(writes="a.rs"), "b.md": job("context_files: [x, a.rs]", writes="b.rs")}))
         assert found["b"].task.needs == (Need("a", reason="context_files: a.rs", at=Origin("jobs/b.md", 4)),)
 
-    def test_its_test_counts_as_an_output(self) -> None:
+    def test_a_test_file_counts_as_an_output(self) -> None:
         files = {
             "a.md": job("test_file: tests/x.rs", writes="src/x.rs"),
             "b.md": job("context_files: [tests/x.rs]", writes="src/b.rs"),
@@ -186,7 +186,7 @@ class TestNeeds:
         assert found["a"].task.touches == ("src/x.rs", "tests/x.rs")
         assert list(read_needs(found["b"])) == ["a"]
 
-    def test_all_the_outputs_of_a_job_count(self) -> None:
+    def test_all_outputs_of_a_job_count(self) -> None:
         files = {
             "a.md": job("output_files: [src/x.rs, src/y.rs]", writes="src/x.rs"),
             "b.md": job("context_files: [src/y.rs]", writes="src/b.rs"),
@@ -199,18 +199,18 @@ class TestNeeds:
         assert [read_needs(entry) for entry in reading.entries] == [{}, {}]
         assert {entry.task.touches for entry in reading.entries} == {("a.rs",)}
 
-    def test_so_do_jobs_that_write_one_file_anew(self) -> None:
+    def test_jobs_that_write_one_file_run_in_any_order(self) -> None:
         anew = job("context_files: [a.rs]", writes="a.rs")
         assert [read_needs(entry) for entry in read({"a.md": anew, "b.md": anew}).entries] == [{}, {}]
 
-    def test_who_only_reads_waits_for_who_edits(self) -> None:
+    def test_a_job_that_only_reads_waits_for_one_that_edits(self) -> None:
         files = {
             "a.md": job("context_files: [x.rs]", writes="a.rs"),
             "b.md": job("mode: edit", "target_file: x.rs", writes="x.rs"),
         }
         assert list(read_needs(index_by_id(read(files))["a"])) == ["b"]
 
-    def test_two_that_read_each_others_output_go_in_the_order_of_their_names(self) -> None:
+    def test_jobs_that_read_each_others_output_run_in_the_order_of_their_names(self) -> None:
         files = {
             "a.md": job("context_files: [a.rs, b.rs]", writes="a.rs"),
             "b.md": job("context_files: [a.rs, b.rs]", writes="b.rs"),
@@ -223,7 +223,7 @@ class TestNeeds:
         ]
         assert build_checked_plan([entry.task for entry in reading.entries]).plan is not None
 
-    def test_unless_one_says_otherwise(self) -> None:
+    def test_a_declared_dependency_decides_their_order(self) -> None:
         files = {
             "a.md": job("context_files: [b.rs]", "depends_on: [b]", writes="a.rs"),
             "b.md": job("context_files: [a.rs]", writes="b.rs"),
@@ -247,7 +247,7 @@ class TestStatuses:
             ("partial", SourceStatus.PARTIAL),
         ],
     )
-    def test_are_read(self, said: str, mark: SourceStatus) -> None:
+    def test_statuses_are_read(self, said: str, mark: SourceStatus) -> None:
         entry = get_single(read({"a.md": job()}, [status("a", said)]))
         assert (entry.status, entry.status_text, entry.since) == (
             mark,
@@ -255,7 +255,7 @@ class TestStatuses:
             datetime(2026, 1, 1, tzinfo=UTC),
         )
 
-    def test_a_passed_job_stays_passed_when_it_cannot_be_read_any_more(self) -> None:
+    def test_a_passed_job_stays_passed_when_its_file_is_unreadable(self) -> None:
         reading = read({"a.md": "# no keys\n", "b.md": "---\n: [\n---\n"}, [status("a", "pass"), status("b", "fail")])
         assert [entry.status for entry in reading.entries] == [SourceStatus.DONE, SourceStatus.UNREADABLE]
 
@@ -266,13 +266,13 @@ class TestStatuses:
         assert str(problem.at).startswith(f"jobs/{STATUS}:")
 
     @pytest.mark.parametrize("text", ["{}", '"x"', "7"])
-    def test_so_is_one_that_is_not_a_list(self, text: str) -> None:
+    def test_a_status_file_that_is_not_a_list_is_an_error(self, text: str) -> None:
         assert [problem.severity for problem in read({"a.md": job()}, text).problems] == [Severity.ERROR]
 
-    def test_an_empty_one_says_nothing(self) -> None:
+    def test_an_empty_status_file_has_no_statuses(self) -> None:
         assert read({"a.md": job()}, " \n").problems == ()
 
-    def test_one_bad_entry_costs_that_entry(self) -> None:
+    def test_a_bad_entry_is_skipped_alone(self) -> None:
         reading = read({"a.md": job()}, [7, {"id": "b"}, status("c", "odd"), status("a", "pass", updated_at="soon")])
         assert (get_single(reading).status, get_single(reading).since) == (SourceStatus.DONE, None)
         assert len(format_problems(reading, Severity.WARNING)) == 3
@@ -303,19 +303,19 @@ def write(text: str, name: str, mark: SourceStatus, reason: str = "") -> str:
 
 
 class TestWriting:
-    def test_a_job_that_begins(self) -> None:
+    def test_a_started_job_is_pending_work(self) -> None:
         assert write(LIST, "a", SourceStatus.DOING) == LIST.replace('"created"', '"pending_work"', 1).replace(
             '"updated_at": "2026-01-01T00:00:00.123456789Z",\n    "own": 1.50',
             f'"updated_at": "{AT}",\n    "own": 1.50,\n    "ran": true',
         )
 
-    def test_a_job_that_failed_and_passes_has_no_error_any_more(self) -> None:
+    def test_a_passed_job_loses_its_error(self) -> None:
         assert write(LIST, "b", SourceStatus.DONE) == LIST.replace(
             '"status":"fail","error":"too long","ran":true', f'"status":"pass","ran":true,"updated_at":"{AT}"'
         )
 
     @pytest.mark.parametrize(("mark", "said"), [(SourceStatus.FAILED, "fail"), (SourceStatus.PARTIAL, "partial")])
-    def test_a_job_that_fails_says_why(self, mark: SourceStatus, said: str) -> None:
+    def test_a_failed_job_has_its_error(self, mark: SourceStatus, said: str) -> None:
         first = json.loads(write(LIST, "a", mark, 'it said "no"'))[0]
         assert (first["status"], first["error"], first["ran"], first["own"]) == (
             said,
@@ -324,11 +324,11 @@ class TestWriting:
             1.5,
         )
 
-    def test_a_job_that_is_to_be_done_again(self) -> None:
+    def test_a_reset_job_is_created_again(self) -> None:
         assert json.loads(write(LIST, "b", SourceStatus.TODO))[1]["status"] == "created"
 
     @pytest.mark.parametrize("mark", [SourceStatus.BLOCKED, SourceStatus.SKIPPED])
-    def test_a_job_that_was_begun_and_is_blocked_is_as_before(self, mark: SourceStatus) -> None:
+    def test_a_blocked_job_is_created_again(self, mark: SourceStatus) -> None:
         begun = write(LIST, "a", SourceStatus.DOING)
         assert json.loads(write(begun, "a", mark))[0]["status"] == "created"
         assert write(LIST, "b", mark) == LIST
@@ -336,14 +336,14 @@ class TestWriting:
     @pytest.mark.parametrize(
         ("name", "mark"), [("a", SourceStatus.TODO), ("b", SourceStatus.FAILED), ("new", SourceStatus.TODO)]
     )
-    def test_what_is_there_already_changes_nothing(self, name: str, mark: SourceStatus) -> None:
+    def test_an_unchanged_status_changes_nothing(self, name: str, mark: SourceStatus) -> None:
         assert write(LIST, name, mark, "another reason") == LIST
 
-    def test_a_passed_job_is_not_set_back_by_a_beginning(self) -> None:
+    def test_a_passed_job_is_not_set_back_by_a_start(self) -> None:
         passed = write(LIST, "a", SourceStatus.DONE)
         assert write(passed, "a", SourceStatus.DOING) == passed
 
-    def test_a_job_that_is_not_there_is_added_in_the_same_style(self) -> None:
+    def test_a_missing_job_is_added_in_the_same_style(self) -> None:
         written = write(LIST, "new", SourceStatus.DOING)
         assert written.startswith(LIST.removesuffix("\n]\n"))
         assert written.removeprefix(LIST.removesuffix("\n]\n")) == (
@@ -352,39 +352,39 @@ class TestWriting:
         )
 
     @pytest.mark.parametrize("text", ["", " \n", "[]", "[ ]\n", '[{"id": "b"}]', "[7]"])
-    def test_a_file_without_jobs_or_none_at_all_gets_it(self, text: str) -> None:
+    def test_an_empty_or_missing_file_gets_the_job(self, text: str) -> None:
         last = json.loads(write(text, "new", SourceStatus.FAILED, "why"))[-1]
         assert (last["id"], last["status"], last["error"], last["ran"]) == ("new", "fail", "why", True)
 
     @pytest.mark.parametrize("text", ["{", "{}", "[1,"])
-    def test_a_file_that_is_no_list_is_left_alone_and_told(self, text: str) -> None:
+    def test_a_file_that_is_not_a_list_is_left_alone_and_reported(self, text: str) -> None:
         change = StatusChange("a", SourceStatus.DONE, NOW, "jobs/a.md")
         (writer,) = JOBS.writers("jobs", [change])
         rewrite = writer.apply(text, [change])
         assert rewrite.text == text
         assert len(rewrite.problems) == 1
 
-    def test_jobs_of_another_folder_are_not_its_business(self) -> None:
+    def test_jobs_of_another_folder_are_not_written(self) -> None:
         change = StatusChange("a", SourceStatus.DONE, NOW, "other/a.md")
         assert JOBS.writers("jobs", [change]) == []
         (writer,) = JOBS.writers("other/a.md", [change])
         assert writer.path == f"other/{STATUS}"
 
 
-class TestLikeness:
+class TestDetection:
     def like(self, folder: str, files: dict[str, str], *, named: bool = True) -> Confidence:
         return JOBS.detect(make_source_files("jobs", folder, files, named=named))
 
-    def test_by_place_and_content(self) -> None:
+    def test_path_and_content_are_recognised(self) -> None:
         assert self.like("x/jobs", {"a.md": job()}) is Confidence.NAME
         assert self.like("x/jobs", {"a.md": "---\noutput_dir: x\n---\n"}) is Confidence.NAME
         assert self.like("x/jobs", {"a.md": "# A\n", STATUS: "[]"}) is Confidence.NAME
 
-    def test_by_content(self) -> None:
+    def test_content_alone_is_recognised(self) -> None:
         assert self.like("work", {"_a.md": "# A\n", "b.md": job()}) is Confidence.CONTENT
         assert self.like("work", {"b.md": job()}, named=False) is Confidence.CONTENT
 
-    def test_a_folder_of_jobs_of_another_kind_is_not(self) -> None:
+    def test_a_folder_of_other_jobs_is_not_recognised(self) -> None:
         assert self.like("x/jobs", {"a.md": "# Baker\n"}) is Confidence.NO
 
 
@@ -414,7 +414,7 @@ _STATUSES = st.lists(
     mangled_texts(st.builds(lambda s: json.dumps(s, indent=1), _STATUSES)),
 )
 @settings(max_examples=200, deadline=None)
-def test_no_text_makes_it_raise(first: str, second: str, statuses: str) -> None:
+def test_no_text_makes_the_reader_raise(first: str, second: str, statuses: str) -> None:
     files = {"a.md": first, "b.md": second, STATUS: statuses}
     found = make_source_files("jobs", "jobs", files)
     JOBS.detect(found)
@@ -431,7 +431,7 @@ def test_no_text_makes_it_raise(first: str, second: str, statuses: str) -> None:
 
 @given(_STATUSES, st.sampled_from((None, 1, "\t")), st.sampled_from("abc"), st.sampled_from(list(SourceStatus)))
 @settings(max_examples=150, deadline=None)
-def test_other_jobs_stay_as_they_are(
+def test_writing_changes_no_other_job(
     statuses: list[dict[str, object]], indent: int | str | None, name: str, mark: SourceStatus
 ) -> None:
     text = json.dumps(statuses, indent=indent)

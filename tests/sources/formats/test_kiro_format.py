@@ -85,7 +85,7 @@ class TestTasks:
         numbers = "1 1.1 2 2.1 2.2 2.3 3 4 4.1 4.2 4.2.1 4.2.2"
         assert list(entries(PLAN)) == numbers.split()
 
-    def test_titles_are_without_number_and_markup(self) -> None:
+    def test_titles_have_no_number_and_no_markup(self) -> None:
         found = entries("- [ ] **1. Add `x`**\n- [ ] **1.1** See [the docs](http://x.y)\n- [ ] 2.\n")
         assert [entry.task.title for entry in found.values()] == ["Add x", "See the docs", "2"]
 
@@ -108,7 +108,7 @@ class TestTasks:
         assert "2.1" not in found["2"].task.body.replace("Requirements: 2.1", "")
         assert "with unit tests" in found["2.2"].task.body
 
-    def test_a_part_is_told_what_its_group_says(self) -> None:
+    def test_a_part_gets_the_text_of_its_group(self) -> None:
         found = entries("- [ ] 1. Models\n  - Use pydantic\n  - [ ] 1.1 Users\n")
         assert "Use pydantic" in found["1.1"].task.body
         assert "Users" not in found["1"].task.body
@@ -118,7 +118,7 @@ class TestTasks:
         assert "1. Models" in found["1.1"].task.body
         assert len(found["1.1"].task.body) < 200
 
-    def test_files_that_it_names(self) -> None:
+    def test_mentioned_files_are_found(self) -> None:
         found = entries(PLAN)
         assert found["1"].mentions == ("src/importer.py",)
         assert found["2.1"].mentions == ("src/types.ts",)
@@ -129,7 +129,7 @@ class TestTasks:
         assert origin is not None
         assert PLAN.splitlines()[origin.line - 1] == "  - [x] 2.1 Define types"
 
-    def test_two_eggs_are_no_second_task(self) -> None:
+    def test_a_number_without_a_full_stop_is_not_an_id(self) -> None:
         assert list(entries("- [ ] 1. Cake\n- [ ] 2 eggs\n")) == ["1"]
 
     def test_a_checkpoint_may_change_nothing(self) -> None:
@@ -140,12 +140,12 @@ class TestTasks:
         reading = read("- [ ] 1. a\n- [ ] b\n- [ ] c\n")
         assert [(p.severity, p.at and p.at.line) for p in reading.problems] == [(Severity.INFO, 2)]
 
-    def test_a_file_without_numbers_has_no_tasks_and_says_so(self) -> None:
+    def test_a_file_without_numbers_has_a_warning_and_no_tasks(self) -> None:
         reading = read("- [ ] a\n")
         assert reading.entries == ()
         assert [problem.severity for problem in reading.problems] == [Severity.WARNING]
 
-    def test_a_folder_is_refused_in_words(self) -> None:
+    def test_a_folder_is_refused_with_a_message(self) -> None:
         reading = kiro.FORMAT.read(SourceFiles("specs", ()))
         assert [problem.severity for problem in reading.problems] == [Severity.ERROR]
 
@@ -167,7 +167,7 @@ class TestOrder:
             "4.2.2": ["4.2.1"],
         }
 
-    def test_order_is_of_the_kind_chain(self) -> None:
+    def test_written_order_makes_chain_needs(self) -> None:
         kinds = {need.kind for entry in read(PLAN).entries for need in entry.task.needs}
         assert kinds == {NeedKind.CHAIN}
 
@@ -179,15 +179,15 @@ class TestOrder:
         parts = {name: entry.parts for name, entry in entries(PLAN).items() if entry.parts}
         assert parts == {"2": ("2.1", "2.2"), "4": ("4.1", "4.2"), "4.2": ("4.2.1", "4.2.2")}
 
-    def test_what_lies_in_an_optional_group_is_optional(self) -> None:
+    def test_parts_of_an_optional_group_are_optional(self) -> None:
         text = "- [ ] 1. a\n- [ ]* 2. b\n- [ ] 2.1 c\n- [ ] 3. d\n"
         assert follows(text) == {"1": [], "2": [], "2.1": ["1"], "3": ["1"]}
         assert not entries(text)["2.1"].task.gating
 
-    def test_a_missing_parent_is_passed_over(self) -> None:
+    def test_a_missing_parent_is_skipped(self) -> None:
         assert entries("- [ ] 1. a\n- [ ] 1.2.3 b\n")["1"].parts == ("1.2.3",)
 
-    def test_a_tick_of_the_parent_says_nothing_of_its_parts(self) -> None:
+    def test_a_ticked_parent_does_not_finish_its_parts(self) -> None:
         found = entries("- [x] 1. a\n  - [ ] 1.1 b\n")
         assert (found["1"].status, found["1.1"].status) == (SourceStatus.DONE, SourceStatus.TODO)
 
@@ -196,8 +196,8 @@ class TestOrder:
         assert build_checked_plan(tasks).plan is not None
 
 
-class TestLikeness:
-    def test_by_where_it_lies(self) -> None:
+class TestDetection:
+    def test_the_usual_path_is_recognised(self) -> None:
         assert likeness(PLAN, PATH) is Confidence.NAME
         assert likeness(PLAN, f"a/b/{PATH}") is Confidence.NAME
         assert likeness(PLAN, "specs/import/tasks.md") is Confidence.CONTENT
@@ -214,17 +214,17 @@ class TestLikeness:
             "```\n- [ ] 1. a\n```\n",
         ],
     )
-    def test_not_by_content(self, text: str) -> None:
+    def test_other_content_is_not_recognised(self, text: str) -> None:
         assert likeness(text) is Confidence.NO
 
-    def test_a_folder_and_other_kinds_of_files_are_none(self) -> None:
+    def test_folders_and_data_files_are_not_recognised(self) -> None:
         document = Document("tasks.json", "- [ ] 1. a\n")
         assert kiro.FORMAT.detect(SourceFiles("tasks.json", (document,))) is Confidence.NO
         assert kiro.FORMAT.detect(SourceFiles("x", (document,), folder=True)) is Confidence.NO
         assert kiro.FORMAT.detect(SourceFiles("x", ())) is Confidence.NO
 
 
-def test_a_number_that_is_there_again_costs_nobody_anything() -> None:
+def test_a_repeated_number_loses_no_task() -> None:
     text = "## A\n- [ ] 1. a\n  - [ ] 1.1 b\n- [ ] 2. c\n\n## B\n- [ ] 1. d\n  - [ ] 1.1 e\n"
     reading = read(text)
     assert [(entry.task.id, entry.parts) for entry in reading.entries] == [
@@ -250,7 +250,7 @@ def write(text: str, **marks: SourceStatus) -> str:
 class TestWriting:
     GROUP = "- [ ] 1. a\n  - [ ] 1.1 b\n  - [ ] 1.2 c\n  - [ ]* 1.3 d\n- [ ] 2. e\n"
 
-    def test_begun_done_and_back(self) -> None:
+    def test_boxes_are_started_ticked_and_unticked(self) -> None:
         text = "- [ ] 1. a\r\n* [ ]* 1.1 b\r\n"
         text = write(text, _1=SourceStatus.DOING)
         assert text == "- [-] 1. a\r\n* [ ]* 1.1 b\r\n"
@@ -258,7 +258,7 @@ class TestWriting:
         assert text == "- [x] 1. a\r\n* [-]* 1.1 b\r\n"
         assert write(text, _1=SourceStatus.TODO, _1_1=SourceStatus.FAILED) == "- [ ] 1. a\r\n* [ ]* 1.1 b\r\n"
 
-    def test_a_group_is_begun_with_its_first_part_and_done_with_its_last_required_one(self) -> None:
+    def test_a_group_starts_with_its_first_part_and_ends_with_its_last_required_one(self) -> None:
         text = write(self.GROUP, _1_1=SourceStatus.DOING)
         assert text.startswith("- [-] 1. a\n  - [-] 1.1 b\n")
         text = write(text, _1_1=SourceStatus.DONE)
@@ -266,27 +266,27 @@ class TestWriting:
         text = write(text, _1_2=SourceStatus.DONE)
         assert text == "- [x] 1. a\n  - [x] 1.1 b\n  - [x] 1.2 c\n  - [ ]* 1.3 d\n- [ ] 2. e\n"
 
-    def test_a_group_goes_back_with_its_part(self) -> None:
+    def test_a_group_is_reopened_with_its_part(self) -> None:
         text = "- [x] 1. a\n  - [x] 1.1 b\n  - [x] 1.2 c\n"
         text = write(text, _1_2=SourceStatus.FAILED)
         assert text == "- [-] 1. a\n  - [x] 1.1 b\n  - [ ] 1.2 c\n"
         assert write(text, _1_1=SourceStatus.TODO).startswith("- [ ] 1. a\n")
 
-    def test_groups_of_groups_follow(self) -> None:
+    def test_groups_of_groups_follow_their_parts(self) -> None:
         text = "- [ ] 1. a\n- [ ] 1.1 b\n- [ ] 1.1.1 c\n- [x] 1.2 d\n"
         assert write(text, _1_1_1=SourceStatus.DONE) == text.replace("[ ]", "[x]")
 
-    def test_an_optional_part_moves_no_group(self) -> None:
+    def test_an_optional_part_does_not_change_its_group(self) -> None:
         assert write(self.GROUP, _1_3=SourceStatus.DONE) == self.GROUP.replace("[ ]*", "[x]*")
 
-    def test_a_group_that_disagrees_with_its_parts_stays_while_they_do(self) -> None:
+    def test_a_group_stays_as_it_is_while_its_parts_do_not_change(self) -> None:
         text = "- [x] 1. a\n  - [ ] 1.1 b\n"
         assert write(text, _1_1=SourceStatus.TODO) == text
 
-    def test_a_group_that_agrees_keeps_its_own_sign(self) -> None:
+    def test_a_group_with_the_right_status_keeps_its_character(self) -> None:
         assert write("- [~] 1. a\n  - [-] 1.1 b\n", _1_1=SourceStatus.FAILED) == "- [~] 1. a\n  - [ ] 1.1 b\n"
 
-    def test_what_a_person_ticked_is_not_set_back_to_begun(self) -> None:
+    def test_a_ticked_box_is_not_set_back_to_in_progress(self) -> None:
         assert write("- [x] 1. a\n", _1=SourceStatus.DOING) == "- [x] 1. a\n"
 
     def test_a_skipped_task_is_not_in_progress_any_more(self) -> None:
@@ -295,7 +295,7 @@ class TestWriting:
             == "- [ ] 1. a\n- [ ] 2. b\n"
         )
 
-    def test_a_renumbered_task_is_found_by_its_title_and_a_gone_one_is_reported(self) -> None:
+    def test_a_renumbered_task_is_found_by_its_title_and_a_missing_one_is_reported(self) -> None:
         change = KIRO.change(entries("- [ ] 1. a\n")["1"], SourceStatus.DONE)
         (writer,) = kiro.FORMAT.writers(PATH, [change])
         assert writer.apply("- [ ] 1. new\n- [ ] 2. a\n", [change]).text == "- [ ] 1. new\n- [x] 2. a\n"
@@ -303,7 +303,7 @@ class TestWriting:
         assert rewrite.text == "- [ ] 3. b\n"
         assert len(rewrite.problems) == 1
 
-    def test_the_files_own_tick_is_used(self) -> None:
+    def test_the_usual_tick_of_the_file_is_used(self) -> None:
         assert write("- [X] 1. a\n- [ ] 2. b\n", _2=SourceStatus.DONE) == "- [X] 1. a\n- [X] 2. b\n"
 
 
@@ -365,7 +365,7 @@ def test_a_change_touches_its_own_lines_and_groups(text: str, index: int, mark: 
 
 @settings(max_examples=150, deadline=None)
 @given(mangled_texts(plans()))
-def test_no_text_makes_it_raise(text: str) -> None:
+def test_no_text_makes_the_reader_raise(text: str) -> None:
     check_any_text(KIRO, text)
 
 

@@ -80,7 +80,7 @@ class TestTasks:
             "afterwards.archive-the-change",
         ]
 
-    def test_titles_are_without_number(self) -> None:
+    def test_titles_have_no_number(self) -> None:
         titles = [entry.task.title for entry in entries(TASKS).values()]
         assert titles[:3] == ["Add the users table in db/schema.sql", "Migrate", "Form wrapped"]
         assert titles[6] == "Tell the team about login"
@@ -102,20 +102,20 @@ class TestTasks:
     def test_a_plain_number_counts_within_its_section(self) -> None:
         assert list(entries("## 1. a\n- [ ] 1. x\n## 2. b\n- [ ] 1) y\n")) == ["1.1", "2.1"]
 
-    def test_the_same_words_twice_in_a_section_are_counted(self) -> None:
+    def test_equal_texts_in_a_section_are_numbered(self) -> None:
         assert list(entries("## 1. a\n- [ ] x\n- [ ] x\n## 2. b\n- [ ] x\n")) == ["1.x", "1.x-2", "2.x"]
 
     def test_a_section_with_a_number_has_tasks_whatever_its_name(self) -> None:
         assert list(entries("## 1. Verification\n- [ ] x\n## Verification\n- [ ] y\n")) == ["1.x"]
 
-    def test_no_tasks_are_said(self) -> None:
+    def test_a_file_without_tasks_has_a_warning(self) -> None:
         reading = read("## 1. a\n- b\n")
         assert reading.entries == ()
         assert [(p.severity, p.at and p.at.line) for p in reading.problems] == [(Severity.WARNING, 1)]
 
 
 class TestSections:
-    def test_they_are_barriers_in_the_order_of_the_file(self) -> None:
+    def test_phases_are_barriers_in_the_order_of_the_file(self) -> None:
         phases = read(TASKS).phases
         assert [(p.key, p.title, p.after, p.gate) for p in phases] == [
             ("1", "Prepare the schema", (), 1.0),
@@ -124,16 +124,16 @@ class TestSections:
             ("afterwards", "Afterwards", ("1", "2", "3"), 1.0),
         ]
 
-    def test_they_are_counted_without_groups(self) -> None:
+    def test_groups_do_not_count_in_sections(self) -> None:
         assert [(p.total, p.settled) for p in read(TASKS).phases] == [(2, 2), (4, 1), (1, 0), (1, 0)]
 
-    def test_the_tasks_of_one_are_independent(self) -> None:
+    def test_tasks_of_one_section_are_independent(self) -> None:
         assert all(entry.task.needs == () for entry in read(TASKS).entries)
 
-    def test_a_task_is_in_the_section_where_it_stands_whatever_its_number(self) -> None:
+    def test_a_task_is_in_the_section_of_its_heading_whatever_its_number(self) -> None:
         assert [entry.task.phase for entry in entries("## 1. a\n- [ ] 7.1 x\n").values()] == ["1"]
 
-    def test_a_number_that_is_there_twice_makes_two_sections(self) -> None:
+    def test_two_sections_of_one_number_are_separate(self) -> None:
         reading = read("## 1. a\n- [ ] 1.1 x\n## 1. b\n- [ ] 1.2 y\n")
         assert [phase.key for phase in reading.phases] == ["1", "1-2"]
         assert [entry.task.phase for entry in reading.entries] == ["1", "1-2"]
@@ -142,19 +142,19 @@ class TestSections:
         reading = read("## 1. a\n### 2. inside\n- [ ] 1.1 x\n### More\n- [ ] 1.2 y\n")
         assert [phase.key for phase in reading.phases] == ["1"]
 
-    def test_they_make_a_plan(self) -> None:
+    def test_the_tasks_make_a_plan(self) -> None:
         reading = read(TASKS)
         tasks = [entry.task for entry in reading.entries if not entry.parts and not entry.status.is_closed]
         assert build_checked_plan(tasks, phases=reading.phases).plan is not None
 
 
-class TestLikeness:
-    def test_by_where_it_lies_with_any_box(self) -> None:
+class TestDetection:
+    def test_the_usual_path_is_recognised_with_any_box(self) -> None:
         assert likeness(TASKS, PATH) is Confidence.NAME
         assert likeness("- [ ] a\n", "x/openspec/changes/archive/y/tasks.md") is Confidence.NAME
         assert likeness("- a\n", PATH) is Confidence.NO
 
-    def test_by_content(self) -> None:
+    def test_content_alone_is_recognised(self) -> None:
         assert likeness(TASKS) is Confidence.CONTENT
         assert kiro.FORMAT.detect(SourceFiles("tasks.md", (Document("tasks.md", TASKS),))) is Confidence.NO
 
@@ -162,11 +162,11 @@ class TestLikeness:
         "text",
         ["## 1. a\n- [ ] x\n", "- [ ] 1.1 x\n", "### 1. a\n- [ ] 1.1 x\n", "## Phase 1: a\n- [ ] 1.1 x\n"],
     )
-    def test_not_by_content(self, text: str) -> None:
+    def test_other_content_is_not_recognised(self, text: str) -> None:
         assert likeness(text) is Confidence.NO
 
 
-def test_a_task_that_has_the_number_of_another_costs_nobody_anything() -> None:
+def test_a_repeated_number_loses_no_task() -> None:
     reading = read("## 1. A\n- [ ] 1.1 a\n- [ ] b\n- [ ] 1.1 c\n  - [ ] 1.1.1 d\n")
     assert [(entry.task.id, entry.parts) for entry in reading.entries] == [
         ("1.1", ()),
@@ -189,7 +189,7 @@ class TestWriting:
         written = write(text, {"1.1": SourceStatus.DONE, "1.2": SourceStatus.FAILED, "1.z": SourceStatus.DONE})
         assert written == "## 1. a\n* [X] 1.1 x\n* [ ] 1.2 y\n- [X] z\n"
 
-    def test_what_a_box_can_not_say_changes_nothing(self) -> None:
+    def test_statuses_without_a_character_change_nothing(self) -> None:
         for mark in (
             SourceStatus.DOING,
             SourceStatus.SKIPPED,
@@ -205,7 +205,7 @@ class TestWriting:
         text = write(text, {"2.2.2": SourceStatus.BLOCKED})
         assert "* [ ] 2.2 Service" in text
 
-    def test_a_group_that_is_half_done_keeps_its_own_sign(self) -> None:
+    def test_a_half_done_group_keeps_its_character(self) -> None:
         text = "## 1. a\n- [?] 1.1 g\n  - [ ] 1.1.1 x\n  - [ ] 1.1.2 y\n"
         assert write(text, {"1.1.1": SourceStatus.DONE}) == text.replace("[ ] 1.1.1", "[x] 1.1.1")
 
@@ -259,5 +259,5 @@ def test_a_change_touches_its_own_lines_and_groups(text: str, index: int, mark: 
 
 @settings(max_examples=150, deadline=None)
 @given(mangled_texts(changes()))
-def test_no_text_makes_it_raise(text: str) -> None:
+def test_no_text_makes_the_reader_raise(text: str) -> None:
     check_any_text(OPENSPEC, text)

@@ -92,7 +92,7 @@ class TestTasks:
         assert ids(HARBOUR) == ["0.1", "0.2", "0.2.1", "1.1", "1.2", "1.10"]
         assert read(HARBOUR).problems == ()
 
-    def test_know_where_they_stand(self) -> None:
+    def test_have_their_line_as_origin(self) -> None:
         assert entry(HARBOUR, "0.2").task.origin == Origin(PATH, 14)
 
     def test_have_their_indented_lines_as_their_body(self) -> None:
@@ -151,7 +151,7 @@ class TestTasks:
             "- [1.1] No box",
         ],
     )
-    def test_are_nothing_else(self, line: str) -> None:
+    def test_are_not_made_from_other_lines(self, line: str) -> None:
         assert ids(f"## Phase 1: A\n\n{line}\n") == []
 
     def test_of_one_id_are_both_returned(self) -> None:
@@ -160,7 +160,7 @@ class TestTasks:
     def test_without_a_text_are_reported(self) -> None:
         assert said(read("## Phase 1: A\n- [ ] 1.1\n")) == [(2, "1.1 has no text")]
 
-    def test_go_on_with_bullets_that_are_indented_by_less_than_markdown_asks_for(self) -> None:
+    def test_include_bullets_with_too_little_indentation(self) -> None:
         text = "## Phase 1: A\n- [ ] 1.1 a\n - detail\n - more\n- [ ] 1.2 b\n"
         assert entry(text, "1.1").task.body == "- [ ] 1.1 a\n - detail\n - more"
 
@@ -169,13 +169,13 @@ class TestTasks:
         assert entry(text, "1.1").task.body == "- [ ] 1.1 a\n  - detail"
         assert entry(text, "1.2").task.title == "c"
 
-    def test_are_read_without_changing_what_other_readers_see(self) -> None:
+    def test_are_read_without_changing_the_parsed_markdown(self) -> None:
         document = Document(PATH, "## Phase 1: A\n- [ ] 1.1 a\n**More:** b\n")
         load_format("plan").read(SourceFiles(PATH, (document,)))
         assert [block.text for block in document.markdown.blocks] == ["Phase 1: A", "[ ] 1.1 a\n**More:** b"]
 
     @pytest.mark.parametrize("line", ["- [] 1.2 b", "- [ ]1.2 b", "- [x]**1.2** b", "- [ ] 1.2.3.4 b"])
-    def test_that_are_almost_written_as_such_are_reported(self, line: str) -> None:
+    def test_that_are_almost_tasks_are_reported(self, line: str) -> None:
         reading = read(f"## Phase 1: A\n- [ ] 1.1 a\n{line}\n- [ ] 1.5x faster\n- [ ] 99.9% there\n")
         assert [entry.task.id for entry in reading.entries] == ["1.1"]
         ((number, message),) = said(reading)
@@ -191,7 +191,7 @@ class TestTasks:
         ((line, message),) = said(read(text))
         assert (line, message[:19]) == (2, "1.1 is marked [?], ")
 
-    def test_are_as_urgent_as_they_say_themselves_else_as_their_phase_says(self) -> None:
+    def test_have_their_own_priority_or_that_of_their_phase(self) -> None:
         assert {e.task.id: e.task.priority for e in read(HARBOUR).entries if e.task.phase == "1"} == {
             "1.1": 0,
             "1.2": 2,
@@ -210,7 +210,7 @@ class TestTasks:
             ("ALLOW it", 1),
         ],
     )
-    def test_say_so_in_capitals(self, words: str, priority: int) -> None:
+    def test_have_a_priority_only_in_capitals(self, words: str, priority: int) -> None:
         assert entry(f"## Phase 1: A\n- [ ] 1.1 {words}\n", "1.1").task.priority == priority
 
 
@@ -249,7 +249,7 @@ class TestPhases:
         "heading",
         ["# Phase 3: A", "### Phase 3: A", "## Phases 3", "## Phase 1-3: All", "## Phase A", "> ## Phase 3"],
     )
-    def test_are_nothing_else(self, heading: str) -> None:
+    def test_are_not_made_from_other_lines(self, heading: str) -> None:
         assert read(f"{heading}\n\n- [ ] 3.1 a\n").phases == ()
 
     def test_wait_for_all_that_come_before_them_in_the_file(self) -> None:
@@ -286,7 +286,7 @@ class TestTasksOutsideOfThePhases:
         assert [problem.severity for problem in reading.problems] == [Severity.INFO]
 
     @pytest.mark.parametrize("title", ["Success Criteria", "Risks", "Notes", "Definition of Done", "Acceptance"])
-    def test_are_none_where_the_whole_is_talked_about(self, title: str) -> None:
+    def test_are_not_read_in_sections_about_criteria_or_risks(self, title: str) -> None:
         reading = read(f"## Phase 1: A\n- [ ] 1.1 a\n## {title}\n- [ ] 1.2 b\n")
         assert [entry.task.id for entry in reading.entries] == ["1.1"]
         assert reading.problems == ()
@@ -298,12 +298,12 @@ class TestAnEmptyPlan:
         assert problem.message == "there is no task in this plan"
         assert "- [ ] 1.1 Text" in problem.hint
 
-    def test_is_not_a_folder(self) -> None:
+    def test_can_not_be_a_folder(self) -> None:
         reading = load_format("plan").read(SourceFiles("docs/plans", (), folder=True))
         assert [problem.severity for problem in reading.problems] == [Severity.ERROR]
 
 
-class TestLikeness:
+class TestDetection:
     @pytest.mark.parametrize(
         ("path", "text", "likeness"),
         [
@@ -320,7 +320,7 @@ class TestLikeness:
     def test_needs_phases_and_tasks(self, path: str, text: str, likeness: Confidence) -> None:
         assert load_format("plan").detect(SourceFiles(path, (Document(path, text),))) is likeness
 
-    def test_is_none_for_a_folder(self) -> None:
+    def test_does_not_match_a_folder(self) -> None:
         material = SourceFiles("docs/plans", (Document("docs/plans/x.md", HARBOUR),), folder=True)
         assert load_format("plan").detect(material) is Confidence.NO
 
@@ -342,7 +342,7 @@ class TestWriting:
         written = PLAN.write("## Phase 1: A\n- [ ] 1.1 new\n- [ ] 1.2 a\n", [change("1.1", "a", SourceStatus.DONE)])
         assert written == "## Phase 1: A\n- [ ] 1.1 new\n- [x] 1.2 a\n"
 
-    def test_reports_a_task_that_is_gone(self) -> None:
+    def test_reports_a_missing_task(self) -> None:
         (writer, _) = load_format("plan").writers(PATH, ())
         rewrite = writer.apply("## Phase 1: A\n- [ ] 1.1 a\n", [change("1.7", "z", SourceStatus.DONE)])
         assert rewrite.text == "## Phase 1: A\n- [ ] 1.1 a\n"
@@ -411,12 +411,12 @@ class TestTheContract:
 
     @settings(max_examples=200, deadline=None)
     @given(mangled_texts(PLANS))
-    def test_nothing_makes_it_raise(self, text: str) -> None:
+    def test_no_text_makes_it_fail(self, text: str) -> None:
         check_any_text(PLAN, text)
 
     @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
     @pytest.mark.parametrize("start", ["", "\ufeff"])
-    def test_line_ends_and_byte_order_marks_do_not_matter(self, end: str, start: str) -> None:
+    def test_line_ends_and_byte_order_marks_make_no_difference(self, end: str, start: str) -> None:
         text = start + HARBOUR.replace("\n", end)
         assert ids(text) == ids(HARBOUR)
         assert PLAN.write(text, [change("1.1", "Pour the foundation", SourceStatus.DONE)]) == text.replace(

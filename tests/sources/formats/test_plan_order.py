@@ -70,7 +70,7 @@ class TestSequentialNotes:
         (need,) = reading.entries[1].task.needs
         assert (need.kind, need.reason, need.at) == (NeedKind.CHAIN, "one file", Origin(PATH, 3))
 
-    def test_without_a_reason_are_their_own(self) -> None:
+    def test_without_a_reason_have_their_own_text(self) -> None:
         reading = read(phase(1, "**Execution Note:** Tasks 1.1-1.2 are [SEQUENTIAL]", boxes("1.1", "1.2")))
         assert reading.entries[1].task.needs[0].reason == "Tasks 1.1-1.2 are [SEQUENTIAL]"
         assert reading.entries[1].chain == Chain("1.1-1.2", "")
@@ -120,7 +120,7 @@ class TestSequentialNotes:
         assert needs(reading) == {"1.2": ["1.1"]}
         assert reading.entries[0].chain == Chain("phase 1", "x")
 
-    def test_name_what_is_not_there_and_are_reported(self) -> None:
+    def test_that_name_missing_tasks_are_reported(self) -> None:
         reading = read(phase(1, "**Execution Note:** Tasks 1.1, 1.2, 1.7 are [SEQUENTIAL] - x", boxes("1.1", "1.2")))
         assert needs(reading) == {"1.2": ["1.1"]}
         assert messages(reading) == [(3, "this note names 1.7, but there is no such task")]
@@ -140,7 +140,7 @@ class TestSequentialNotes:
             "<!--\n**Execution Note:** Tasks 1.1-1.2 are [SEQUENTIAL] - x\n-->",
         ],
     )
-    def test_are_no_examples(self, line: str) -> None:
+    def test_are_not_read_in_examples(self, line: str) -> None:
         reading = read(phase(1, boxes("1.1", "1.2"), "", line))
         assert needs(reading) == {}
         assert reading.problems == ()
@@ -154,12 +154,12 @@ class TestSequentialNotes:
             "**Execution Note**: Tasks 1.1-1.2 are [SEQUENTIAL] - x",
         ],
     )
-    def test_may_stand_right_below_a_task(self, line: str) -> None:
+    def test_can_be_right_below_a_task(self, line: str) -> None:
         reading = read(phase(1, boxes("1.1", "1.2"), line))
         assert needs(reading) == {"1.2": ["1.1"]}
         assert reading.entries[1].task.title == "do 1.2"
 
-    def test_of_a_task_that_is_in_two_groups_show_the_first(self) -> None:
+    def test_show_the_first_of_two_groups(self) -> None:
         notes = [f"**Execution Note:** Tasks {tasks} are [SEQUENTIAL] - {tasks}\n" for tasks in ("1.1-1.2", "1.2-1.3")]
         reading = read(phase(1, *notes, boxes("1.1", "1.2", "1.3")))
         assert [entry.chain.name for entry in reading.entries if entry.chain] == [
@@ -171,18 +171,18 @@ class TestSequentialNotes:
 
 class TestParallelNotes:
     @pytest.mark.parametrize("what", ["Phases 1-3 are", "Phases 1, 2 and 3 are", "Phases 1\u20133 are"])
-    def test_take_the_gates_between_phases_away(self, what: str) -> None:
+    def test_remove_the_gates_between_phases(self, what: str) -> None:
         text = f"**Execution Note:** {what} [PARALLEL] - apart\n\n" + "".join(
             phase(n, boxes(f"{n}.1")) for n in range(5)
         )
         after = {found.key: found.after for found in read(text).phases}
         assert after == {"0": (), "1": ("0",), "2": ("0",), "3": ("0",), "4": ("0", "1", "2", "3")}
 
-    def test_name_what_is_not_there_and_are_reported(self) -> None:
+    def test_that_name_missing_tasks_are_reported(self) -> None:
         reading = read("**Execution Note:** Phases 1-7 are [PARALLEL] - x\n\n" + phase(1, boxes("1.1")))
         assert messages(reading) == [(1, "this note names 7, but there is no such phase")]
 
-    def test_of_tasks_say_nothing_new(self) -> None:
+    def test_of_tasks_change_nothing(self) -> None:
         reading = read(phase(1, "**Execution Note:** Tasks 1.1-1.2 are [PARALLEL]", boxes("1.1", "1.2")))
         assert (needs(reading), reading.problems) == ({}, ())
 
@@ -207,7 +207,7 @@ class TestDependencies:
         assert reading.entries[-1].task.title == "Build it"
         assert reading.problems == ()
 
-    def test_say_where_and_in_which_words(self) -> None:
+    def test_have_their_text_and_line(self) -> None:
         reading = read(phase(1, boxes("1.1"), "- [ ] 1.2 Build (depends: 1.1)"))
         (need,) = reading.entries[1].task.needs
         assert (need.reason, need.at) == ("(depends: 1.1)", Origin(PATH, 4))
@@ -250,7 +250,7 @@ class TestDependencies:
         assert needs(reading) == {}
         assert messages(reading) == [(3, "1.2 can't depend on itself: (depends: 1.2)")]
 
-    def test_beyond_all_measure_are_an_error_and_cost_no_memory(self) -> None:
+    def test_in_huge_numbers_are_an_error_and_take_no_memory(self) -> None:
         many = "\n".join(f"- [ ] 1.{n} a (depends: 1.1-1.1000)" for n in range(1, 1001))
         reading = read(phase(1, many))
         assert [problem.severity for problem in reading.problems] == [Severity.ERROR]
@@ -280,12 +280,12 @@ class TestVerifying:
         assert (need.reason, need.at) == ("VERIFY Phase 1:", Origin(PATH, 4))
 
     @pytest.mark.parametrize("line", ["**VERIFY Phase 1:** (non-blocking)", "**VERIFY Phase 1 (non-blocking):**"])
-    def test_may_be_waited_for_by_nobody(self, line: str) -> None:
+    def test_can_be_non_blocking(self, line: str) -> None:
         reading = read(phase(1, boxes("1.1"), line, boxes("1.2", "1.3")))
         assert [entry.task.gating for entry in reading.entries] == [True, False, False]
         assert reading.phases[0].total == 1
 
-    def test_counts_otherwise(self) -> None:
+    def test_counts_for_the_gate_by_default(self) -> None:
         reading = read(phase(1, boxes("1.1"), "**VERIFY Phase 1:**", boxes("1.2")))
         assert reading.phases[0].total == 2
 
@@ -308,14 +308,14 @@ class TestVerifying:
         )
         assert needs(read(text)) == {}
 
-    def test_comes_with_what_its_tasks_say_themselves(self) -> None:
+    def test_keeps_the_needs_that_its_tasks_state(self) -> None:
         reading = read(phase(1, boxes("1.1", "1.2"), "**VERIFY Phase 1:**", "- [ ] 1.3 a (depends: 1.2)"))
         assert [(need.on, need.kind) for need in reading.entries[2].task.needs] == [
             ("1.2", NeedKind.NEED),
             ("1.1", NeedKind.CHAIN),
         ]
 
-    def test_of_a_phase_that_is_not_there_is_reported(self) -> None:
+    def test_of_a_missing_phase_is_reported(self) -> None:
         reading = read(phase(1, boxes("1.1"), "**VERIFY Phase 4:**", boxes("1.2")))
         assert messages(reading) == [(4, "there is no phase 4 to verify")]
 
@@ -325,7 +325,7 @@ class TestVerifying:
     def test_is_not_a_sentence(self, line: str) -> None:
         assert needs(read(phase(1, boxes("1.1"), "", line, "", boxes("1.2")))) == {}
 
-    def test_of_very_many_goes_through_the_first(self) -> None:
+    def test_of_very_many_tasks_uses_the_first_as_barrier(self) -> None:
         ordinary, checks = [f"1.{n}" for n in range(1, 301)], [f"1.{n}" for n in range(301, 601)]
         found = needs(read(phase(1, boxes(*ordinary), "**VERIFY Phase 1:**", boxes(*checks))))
         assert found["1.301"] == ordinary
@@ -353,7 +353,7 @@ class TestPipelineStarts:
         ]
         assert reading.problems == ()
 
-    def test_name_what_is_not_there_and_are_reported(self) -> None:
+    def test_that_name_missing_tasks_are_reported(self) -> None:
         reading = read(phase(1, boxes("1.1"), "**pipeline-start:** when 1.9 completes") + phase(2, boxes("2.1")))
         assert reading.phases[1].opens_with is None
         assert messages(reading) == [(4, "phase 2 opens with 1.9, but there is no such task")]

@@ -54,12 +54,12 @@ def read(status: str, plan: str = PLAN) -> Reading:
     return load_format("plan").read(material)
 
 
-def told(**task: object) -> SourceEntry:
+def read_task(**task: object) -> SourceEntry:
     """What is read of 1.1 when status.json says this of it."""
     return read(json.dumps({"tasks": [{"id": "1.1", **task}]})).entries[0]
 
 
-def test_lies_in_the_outputs_of_the_plan_wherever_that_is() -> None:
+def test_the_status_file_is_in_the_outputs_folder_of_the_plan() -> None:
     assert load_format("plan").companions("a/b/harbour.md") == (STATUS,)
     assert load_format("plan").companions("harbour") == (STATUS,)
 
@@ -77,11 +77,11 @@ class TestReading:
         ],
     )
     def test_gives_tasks_their_status(self, said: str, mark: SourceStatus) -> None:
-        entry = told(status=said)
+        entry = read_task(status=said)
         assert (entry.status, entry.status_text) == (mark, said)
 
     @pytest.mark.parametrize("said", ["pending", "failed", "in_progress"])
-    def test_leaves_a_ticked_box_the_last_word(self, said: str) -> None:
+    def test_gives_a_ticked_box_precedence(self, said: str) -> None:
         entries = read(json.dumps({"tasks": [{"id": "1.2", "status": said}]})).entries
         assert [entry.status for entry in entries] == [
             SourceStatus.TODO,
@@ -93,17 +93,17 @@ class TestReading:
         reading = read(json.dumps({"tasks": [{"id": "1.1", "status": "skipped"}]}))
         assert (reading.phases[0].total, reading.phases[0].settled) == (3, 2)
 
-    def test_tells_since_when_how_often_and_why(self) -> None:
+    def test_gives_time_retries_and_error(self) -> None:
         begun, ended = "2026-03-14T11:00:00.000Z", "2026-03-14T11:30:00.000Z"
-        doing = told(status="in_progress", startedAt=begun, completedAt=ended)
-        failed = told(status="failed", startedAt=begun, completedAt=ended, retryCount=2, error="no\ncement")
+        doing = read_task(status="in_progress", startedAt=begun, completedAt=ended)
+        failed = read_task(status="failed", startedAt=begun, completedAt=ended, retryCount=2, error="no\ncement")
         assert doing.since == datetime(2026, 3, 14, 11, tzinfo=UTC)
         assert failed.since == datetime(2026, 3, 14, 11, 30, tzinfo=UTC)
         assert (failed.tries, failed.status_text) == (2, "failed: no cement")
 
     @pytest.mark.parametrize("odd", [None, 7, "yesterday", True, [], {}, "2026-13-45", -1, 1e400])
-    def test_takes_no_harm_from_odd_values(self, odd: object) -> None:
-        entry = told(status="in_progress", startedAt=odd, retryCount=odd, error=odd)
+    def test_ignores_values_of_the_wrong_type(self, odd: object) -> None:
+        entry = read_task(status="in_progress", startedAt=odd, retryCount=odd, error=odd)
         assert (entry.status, entry.since, entry.tries) == (SourceStatus.DOING, None, 7 if odd == 7 else 0)
 
     @pytest.mark.parametrize(
@@ -143,7 +143,7 @@ class TestMakingTheFile:
         ]
 
     @pytest.mark.parametrize("nothing", ["", "\n", " \r\n"])
-    def test_tells_all_that_is_known(self, nothing: str) -> None:
+    def test_writes_everything_that_is_known(self, nothing: str) -> None:
         assert written(nothing, change("1.1", SourceStatus.DOING, batch="b7")) == {
             "planPath": PATH,
             "planName": "harbour",
@@ -178,12 +178,12 @@ class TestMakingTheFile:
             },
         }
 
-    def test_tells_the_phase_and_the_dependencies_of_a_task(self) -> None:
-        told = change("1.3", SourceStatus.DOING, phase="Phase 1: Quay", needs=("1.1", "1.2"))
-        (task,) = written("", told)["tasks"]
+    def test_writes_phase_and_dependencies_of_a_task(self) -> None:
+        new = change("1.3", SourceStatus.DOING, phase="Phase 1: Quay", needs=("1.1", "1.2"))
+        (task,) = written("", new)["tasks"]
         assert (task["phase"], task["dependencies"]) == ("Phase 1: Quay", ["1.1", "1.2"])
         known = json.dumps({"tasks": [{"id": "1.3", "dependencies": ["0.1"], "status": "pending"}]})
-        assert written(known, told)["tasks"][0]["dependencies"] == ["0.1"]
+        assert written(known, new)["tasks"][0]["dependencies"] == ["0.1"]
 
     def test_is_laid_out_for_people(self) -> None:
         text = write("", change("1.1", SourceStatus.DONE))
@@ -194,13 +194,13 @@ class TestMakingTheFile:
         data = written("", *(change(name, SourceStatus.DOING) for name in ("1.10", "2.1", "1.9", "1.9.2")))
         assert [task["id"] for task in data["tasks"]] == ["1.9", "1.9.2", "1.10", "2.1"]
 
-    def test_is_not_done_for_nothing(self) -> None:
+    def test_needs_a_change(self) -> None:
         assert write("") == ""
         assert write("", StatusChange("1.1", SourceStatus.DONE, NOON, "other.md")) == ""
 
 
 class TestTheLifeOfATask:
-    def test_has_a_beginning_and_an_end(self) -> None:
+    def test_starts_and_ends_with_times(self) -> None:
         text = write("", change("1.1", SourceStatus.DOING))
         (task,) = written(text, change("1.1", SourceStatus.DONE, 2.5))["tasks"]
         assert task["status"] == "completed"
@@ -210,7 +210,7 @@ class TestTheLifeOfATask:
             150_000,
         )
 
-    def test_may_fail_and_be_tried_again(self) -> None:
+    def test_can_fail_and_be_retried(self) -> None:
         text = write("", change("1.1", SourceStatus.DOING))
         text = write(text, change("1.1", SourceStatus.FAILED, 1, reason="no cement"))
         (failed,) = json.loads(text)["tasks"]
@@ -236,15 +236,15 @@ class TestTheLifeOfATask:
             (SourceStatus.STUCK, "in_progress"),
         ],
     )
-    def test_knows_five_words(self, mark: SourceStatus, said: str) -> None:
+    def test_has_five_statuses(self, mark: SourceStatus, said: str) -> None:
         (task,) = written("", change("1.1", mark))["tasks"]
         assert task["status"] == said
 
-    def test_begins_anew_when_it_is_open_again(self) -> None:
+    def test_restarts_when_it_is_pending_again(self) -> None:
         text = write("", change("1.1", SourceStatus.DOING))
         assert written(text, change("1.1", SourceStatus.TODO, 1))["tasks"] == [_head("pending")]
 
-    def test_is_not_set_back_by_a_beginning_that_comes_late(self) -> None:
+    def test_is_not_set_back_by_a_late_start(self) -> None:
         text = write("", change("1.1", SourceStatus.DONE))
         assert write(text, change("1.1", SourceStatus.DOING, 1)) == text
 
@@ -254,12 +254,12 @@ class TestTheLifeOfATask:
         assert [task["phase"] for task in data["tasks"]] == ["Phase 1: Quay", "Phase 1: Quay", "Phase 2"]
         assert data["currentPhase"] == "Phase 1: Quay"
 
-    def test_counts_its_tries_even_if_it_is_still_in_progress(self) -> None:
+    def test_counts_retries_while_it_is_in_progress(self) -> None:
         text = write("", change("1.1", SourceStatus.DOING))
         (task,) = written(text, change("1.1", SourceStatus.DOING, 1, tries=2))["tasks"]
         assert (task["startedAt"], task["retryCount"]) == ("2026-03-14T12:01:00.123Z", 2)
 
-    def test_is_not_told_twice(self) -> None:
+    def test_is_not_written_twice(self) -> None:
         text = write("", change("1.1", SourceStatus.FAILED, reason="a"))
         assert write(text, change("1.1", SourceStatus.FAILED, 5, reason="a")) == text
 
@@ -300,7 +300,7 @@ class TestRunsAndSummary:
         assert data["summary"]["completed"] == 3
         assert data["lastUpdatedAt"] == "2026-03-14T12:04:00.123Z"
 
-    def test_only_what_really_changes_counts_as_an_update(self) -> None:
+    def test_only_real_changes_count_as_an_update(self) -> None:
         text = write("", change("1.1", SourceStatus.DONE))
         data = written(text, change("1.2", SourceStatus.DONE, 1), change("1.1", SourceStatus.DONE, 9, batch="late"))
         assert (data["lastUpdatedAt"], data["runs"]) == ("2026-03-14T12:01:00.123Z", [])
@@ -348,7 +348,7 @@ class TestKeepingWhatIsThere:
         text = write(laid_out(EXISTING), change("1.2", SourceStatus.DOING))
         assert text == laid_out(json.loads(text.removeprefix("\ufeff")))
 
-    def test_half_a_character_stays_an_escape(self) -> None:
+    def test_a_lone_surrogate_stays_an_escape(self) -> None:
         text = write('{"odd": "\\ud83d \\u00e9", "tasks": []}', change("1.1", SourceStatus.DONE))
         assert text.startswith('{"odd": "\\ud83d \\u00e9", ')
         assert write('{"odd": "\\ud83d é", "tasks": []}', change("1.1", SourceStatus.DONE)).startswith(
@@ -379,7 +379,7 @@ class TestKeepingWhatIsThere:
         assert "no status was written" in problem.message
 
     @pytest.mark.parametrize("key", ["runs", "summary"])
-    def test_what_has_another_shape_is_left_alone(self, key: str) -> None:
+    def test_a_file_of_another_shape_is_left_alone(self, key: str) -> None:
         data = written(json.dumps({"tasks": [], key: "mine"}), change("1.1", SourceStatus.DONE, batch="b"))
         assert data[key] == "mine"
 
@@ -413,7 +413,7 @@ CHANGES = st.lists(
 
 @settings(max_examples=200, deadline=None)
 @given(FILES, CHANGES)
-def test_once_is_as_good_as_twice(root: Json, changes: list[StatusChange]) -> None:
+def test_writing_twice_equals_writing_once(root: Json, changes: list[StatusChange]) -> None:
     text = json.dumps(root)
     once = writer().apply(text, changes)
     assert writer().apply(once.text, changes) == Rewrite(once.text, once.problems)
@@ -422,7 +422,7 @@ def test_once_is_as_good_as_twice(root: Json, changes: list[StatusChange]) -> No
 
 @settings(max_examples=200, deadline=None)
 @given(FILES, CHANGES)
-def test_what_is_not_asked_for_stays(root: Json, changes: list[StatusChange]) -> None:
+def test_tasks_without_changes_stay_the_same(root: Json, changes: list[StatusChange]) -> None:
     asked = {change.id for change in changes}
     after = json.loads(writer().apply(json.dumps(root), changes).text)
     others = [task for task in root["tasks"] if not (isinstance(task, dict) and task.get("id") in asked)]
@@ -435,7 +435,7 @@ def test_what_is_not_asked_for_stays(root: Json, changes: list[StatusChange]) ->
 @given(
     st.text(max_size=40) | FILES.map(json.dumps).flatmap(lambda text: st.integers(0, len(text)).map(lambda n: text[:n]))
 )
-def test_nothing_makes_it_raise(text: str) -> None:
+def test_no_text_makes_it_fail(text: str) -> None:
     for problem in read(text).problems:
         assert problem.at is not None
     rewrite = writer().apply(text, [change("1.1", SourceStatus.DONE)])

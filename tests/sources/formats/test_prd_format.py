@@ -98,7 +98,7 @@ def test_the_body_holds_criteria_and_notes() -> None:
     assert entries["US-002"].task.body == '## Acceptance criteria\n\n- "passes": false\n\n## Notes\n\nCarefully.'
 
 
-def test_needs_are_those_that_are_named() -> None:
+def test_named_stories_are_needs() -> None:
     entries = by_id(FILE)
     assert [need.on for need in entries["US-002"].task.needs] == ["US-001"]
     assert [need.on for need in entries["3"].task.needs] == ["US-002", "4"]
@@ -115,20 +115,20 @@ def test_the_smaller_number_goes_first(said: object, priority: int) -> None:
 
 
 @pytest.mark.parametrize("said", [True, "soon", [], 10**300, float("nan")])
-def test_another_priority_costs_itself(said: object) -> None:
+def test_an_invalid_priority_is_ignored_with_a_warning(said: object) -> None:
     reading = read(story(priority=said))
     assert reading.entries[0].task.priority == 1
     assert len(reading.problems) == 1
 
 
 @pytest.mark.parametrize("said", ["true", 1, "yes", []])
-def test_only_true_is_true(said: object) -> None:
+def test_only_true_passes(said: object) -> None:
     reading = read(story(passes=said))
     assert reading.entries[0].status is SourceStatus.TODO
     assert [problem.severity for problem in reading.problems] == [Severity.WARNING]
 
 
-def test_what_is_wrong_costs_itself_and_says_where() -> None:
+def test_invalid_values_are_ignored_with_a_line() -> None:
     text = """{"userStories": [
 {"title": "no id"},
 null,
@@ -149,7 +149,7 @@ def test_a_file_of_another_shape_is_an_error(text: str) -> None:
     assert read(text).entries == ()
 
 
-def test_a_file_without_stories_says_so() -> None:
+def test_a_file_without_stories_is_reported() -> None:
     assert [problem.severity for problem in read('{"userStories": []}').problems] == [Severity.INFO]
 
 
@@ -161,15 +161,15 @@ def test_only_passes_is_written() -> None:
 
 @pytest.mark.parametrize("name", ["US-001", "US-002", "3"])
 @pytest.mark.parametrize("mark", [SourceStatus.DOING, SourceStatus.SKIPPED, SourceStatus.PARTIAL, SourceStatus.STUCK])
-def test_what_it_can_not_tell_changes_nothing(name: str, mark: SourceStatus) -> None:
+def test_statuses_that_prd_lacks_change_nothing(name: str, mark: SourceStatus) -> None:
     assert write(FILE, name, mark) == FILE
 
 
-def test_what_does_not_pass_need_not_say_so() -> None:
+def test_a_story_without_passes_is_not_written_as_failing() -> None:
     assert write(FILE, "3", SourceStatus.FAILED) == FILE
 
 
-def test_what_is_gone_is_said() -> None:
+def test_a_missing_story_is_reported() -> None:
     changes = [StatusChange("US-009", SourceStatus.DONE, NOW, PATH, "Gone")]
     [writer] = prd.FORMAT.writers(PATH, changes)
     assert writer.apply(FILE, changes).text == FILE
@@ -192,7 +192,7 @@ def test_what_is_gone_is_said() -> None:
         ("prd.md", FILE, Confidence.NO),
     ],
 )
-def test_it_knows_its_own(path: str, text: str, likeness: Confidence) -> None:
+def test_files_of_this_format_are_recognised(path: str, text: str, likeness: Confidence) -> None:
     assert prd.FORMAT.detect(SourceFiles(path, (Document(path, text),))) is likeness
 
 
@@ -242,7 +242,7 @@ def masked(text: str) -> str:
 
 @SETTINGS
 @given(texts())
-def test_it_keeps_every_byte(text: str) -> None:
+def test_writing_nothing_keeps_every_byte(text: str) -> None:
     check_lossless(SUBJECT, text)
 
 
@@ -254,7 +254,7 @@ def test_one_change_changes_one_story(text: str, index: int, mark: SourceStatus)
 
 @SETTINGS
 @given(texts(), st.sampled_from(list(SourceStatus)))
-def test_nothing_but_passes_is_different(text: str, mark: SourceStatus) -> None:
+def test_only_passes_changes(text: str, mark: SourceStatus) -> None:
     written = SUBJECT.write(text, [SUBJECT.change(entry, mark) for entry in read(text).entries])
     before, after = (json.loads(each.removeprefix("\ufeff")) for each in (text, written))
     for value in (before, after):
@@ -267,11 +267,11 @@ def test_nothing_but_passes_is_different(text: str, mark: SourceStatus) -> None:
 
 @SETTINGS
 @given(mangled_texts(texts() | junk()))
-def test_it_never_raises(text: str) -> None:
+def test_no_text_makes_the_format_raise(text: str) -> None:
     check_any_text(SUBJECT, text)
 
 
 @SETTINGS
 @given(junk())
-def test_wrong_types_never_make_it_raise(text: str) -> None:
+def test_wrong_types_do_not_raise(text: str) -> None:
     check_any_text(SUBJECT, text)

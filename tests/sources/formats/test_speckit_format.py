@@ -101,7 +101,7 @@ class TestTasks:
     def test_boxes_with_an_id_are_tasks_in_the_order_of_the_file(self) -> None:
         assert " ".join(entries(TASKS)) == "T001 T002 T003 T004 T005 T008 T006 T007 T007a T009"
 
-    def test_titles_are_without_tags_and_asides_about_needs(self) -> None:
+    def test_titles_have_no_tags_and_no_asides_about_needs(self) -> None:
         titles = {name: entry.task.title for name, entry in entries(TASKS).items()}
         assert titles["T005"] == "Contract test in tests/test_b.py"
         assert titles["T006"] == "Service in src/service.py"
@@ -123,7 +123,7 @@ class TestTasks:
             ("1. [ ] T012 [P?] [Story] Text", "Text"),
         ],
     )
-    def test_ways_to_write_one(self, line: str, title: str) -> None:
+    def test_many_spellings_of_a_task_are_read(self, line: str, title: str) -> None:
         assert {name: entry.task.title for name, entry in entries(line).items()} == {"T012": title}
 
     @pytest.mark.parametrize(
@@ -137,7 +137,7 @@ class TestTasks:
             "> - [ ] T001 a",
         ],
     )
-    def test_what_is_none(self, line: str) -> None:
+    def test_other_boxes_are_not_tasks(self, line: str) -> None:
         assert entries(line) == {}
 
     def test_bodies_and_files(self) -> None:
@@ -146,17 +146,17 @@ class TestTasks:
         assert found["T003"].mentions == ("ruff.toml",)
         assert found["T008"].mentions == ("src/user.py",)
 
-    def test_a_repeated_id_outside_the_phases_is_no_second_task(self) -> None:
+    def test_a_repeated_id_outside_the_phases_is_not_a_task(self) -> None:
         assert len(read(TASKS).entries) == 10
         assert len(read("## Phase 1: a\n- [ ] T001 a\n- [ ] T001 b\n").entries) == 2
 
-    def test_no_tasks_are_said(self) -> None:
+    def test_a_file_without_tasks_has_a_warning(self) -> None:
         reading = read("- [ ] a\n")
         assert [(p.severity, p.at and p.at.line) for p in reading.problems] == [(Severity.WARNING, 1)]
 
 
 class TestPhases:
-    def test_they_are_barriers_in_the_order_of_the_file(self) -> None:
+    def test_phases_are_barriers_in_the_order_of_the_file(self) -> None:
         assert [(p.key, p.title, p.after, p.total, p.settled, p.gate) for p in read(TASKS).phases] == [
             ("3.1", "Setup", (), 3, 1, 1.0),
             ("3.2", "Tests First (TDD) \u26a0\ufe0f MUST COMPLETE BEFORE 3.3", ("3.1",), 2, 0, 1.0),
@@ -178,11 +178,11 @@ class TestPhases:
         reading = read(text)
         assert [(phase.key, phase.total) for phase in reading.phases] == [("1.1", 1), ("1.2", 1), ("1", 1)]
 
-    def test_a_heading_of_its_own_name_inside_a_phase_goes_on_with_it(self) -> None:
+    def test_a_heading_of_the_same_name_continues_its_phase(self) -> None:
         text = "## Phase 2: a\n- [ ] T001 x\n### Phase 2 tests\n- [ ] T002 x\n## Phase 2: again\n- [ ] T003 y\n"
         assert [(phase.key, phase.total) for phase in read(text).phases] == [("2", 2), ("2-2", 1)]
 
-    def test_examples_and_formats_inside_a_phase_are_tasks_after_all(self) -> None:
+    def test_examples_inside_a_phase_are_tasks(self) -> None:
         assert list(entries("## Phase 1: a\n### Format code\n- [ ] T001 x\n### Parallel\n- [ ] T002 y\n")) == [
             "T001",
             "T002",
@@ -190,7 +190,7 @@ class TestPhases:
 
 
 class TestWrittenOrder:
-    def test_a_task_without_p_is_a_point_in_the_order(self) -> None:
+    def test_a_task_without_p_follows_all_above_and_precedes_all_below(self) -> None:
         text = "".join(
             f"- [ ] T{n} {'[P] ' if parallel else ''}x\n" for n, parallel in enumerate((1, 1, 0, 0, 1, 1, 1, 0, 1))
         )
@@ -206,14 +206,14 @@ class TestWrittenOrder:
             "T8": ["T7"],
         }
 
-    def test_it_starts_anew_in_each_phase(self) -> None:
+    def test_written_order_restarts_in_each_phase(self) -> None:
         assert needs("## Phase 1\n- [ ] T001 a\n## Phase 2\n- [ ] T002 b\n- [ ] T003 c\n") == {
             "T001": [],
             "T002": [],
             "T003": ["T002"],
         }
 
-    def test_it_is_of_the_kind_chain(self) -> None:
+    def test_written_order_makes_chain_needs(self) -> None:
         found = entries("- [ ] T001 a\n- [ ] T002 b\n")
         assert [need.kind for need in found["T002"].task.needs] == [NeedKind.CHAIN]
 
@@ -264,7 +264,7 @@ class TestStatements:
             ("T001 \u2192 T003 \u2190 T002", [("T001", "T003"), ("T002", "T003")]),
         ],
     )
-    def test_order(self, text: str, order: list[tuple[str, str]]) -> None:
+    def test_statements_about_order_are_read(self, text: str, order: list[tuple[str, str]]) -> None:
         assert said(text) == order
 
     @pytest.mark.parametrize(
@@ -287,10 +287,10 @@ class TestStatements:
             "T001 > T002, T002 - T003, T003 = T004",
         ],
     )
-    def test_prose(self, text: str) -> None:
+    def test_other_prose_is_not_a_statement(self, text: str) -> None:
         assert said(text) == []
 
-    def test_in_a_fence_every_line_stands_alone_and_only_arrows_speak(self) -> None:
+    def test_in_a_fence_each_line_is_separate_and_only_arrows_count(self) -> None:
         text = "T001 -> T002\nT003\nT004 depends on T001\n  \u2514\u2500> T005\nPhase 2: T006 -> T007"
         found = [
             (order.earlier[0].first, order.later[0].first, order.line) for order in parse_orders(text, fenced=True)
@@ -299,7 +299,7 @@ class TestStatements:
 
 
 class TestDependencies:
-    def test_an_aside_beside_the_task(self) -> None:
+    def test_an_aside_in_the_text_of_a_task_states_a_need(self) -> None:
         text = "- [ ] T001 [P] a\n- [ ] T002 [P] b\n- [ ] T003 [P] c (depends on T001,\n  T002) more\n- [ ] T004 [P] d *(Blocks T001.)*\n"
         assert needs(text) == {"T001": ["T004"], "T002": [], "T003": ["T001", "T002"], "T004": []}
         assert entries(text)["T003"].task.title == "c more"
@@ -314,11 +314,11 @@ class TestDependencies:
             ("fix what depends on T001 being there", []),
         ],
     )
-    def test_the_end_of_a_sentence(self, said: str, on: list[str]) -> None:
+    def test_the_end_of_a_sentence_states_a_need(self, said: str, on: list[str]) -> None:
         text = f"- [ ] T001 [P] a\n- [ ] T002 [P] b\n- [ ] T003 [P] {said}\n"
         assert needs(text)["T003"] == on
 
-    def test_an_id_that_is_there_again_costs_nobody_anything(self) -> None:
+    def test_a_repeated_id_loses_no_task(self) -> None:
         text = "## Phase 1\n- [ ] T001 a\n- [ ] T001 [P] b\n- [ ] T002 c (depends on T001)\n"
         reading = read(text)
         assert [entry.task.id for entry in reading.entries] == ["T001", "T001-2", "T002"]
@@ -327,7 +327,7 @@ class TestDependencies:
         assert "duplicate id T001 (first on line 2); using T001-2" in problem.message
         assert str(problem.at).endswith(":3")
 
-    def test_a_line_below_the_task(self) -> None:
+    def test_a_line_below_the_task_states_a_need(self) -> None:
         text = "- [ ] T001 [P] a\n- [ ] T002 [P] b\n  - **Depends on**: T001\n  - after lunch\n"
         assert needs(text)["T002"] == ["T001"]
 
@@ -345,7 +345,7 @@ class TestDependencies:
             "## Dependencies\n- T002 \u2190 T001\n",
         ],
     )
-    def test_a_section_about_them(self, section: str) -> None:
+    def test_a_section_on_dependencies_is_read(self, section: str) -> None:
         text = f"## Phase 1\n- [ ] T001 [P] a\n- [ ] T002 [P] b\n\n{section}"
         assert needs(text) == {"T001": [], "T002": ["T001"]}
 
@@ -360,10 +360,10 @@ class TestDependencies:
             "```\n## Dependencies\nT001 -> T002\n```\n",
         ],
     )
-    def test_elsewhere_they_are_not_said(self, section: str) -> None:
+    def test_other_sections_state_no_dependencies(self, section: str) -> None:
         assert needs(f"## Phase 1\n- [ ] T001 [P] a\n- [ ] T002 [P] b\n\n{section}")["T002"] == []
 
-    def test_reasons_are_the_words_and_their_place(self) -> None:
+    def test_a_need_has_the_text_and_line_of_its_statement(self) -> None:
         text = "- [ ] T001 [P] a\n- [ ] T002 [P] b\n\n## Dependencies\n\n- so: T001 before\n  T002 (always)\n"
         (need,) = entries(text)["T002"].task.needs
         assert (need.reason, need.at and need.at.line) == ("so: T001 before T002 (always)", 6)
@@ -372,17 +372,17 @@ class TestDependencies:
         text = "- [ ] T001 [P] a\n- [ ] t003a [P] b\n- [ ] T007 [P] c\n- [ ] T009 [P] d\n## Dependencies\nt009 depends on T001-T003, T005\n"
         assert needs(text)["T009"] == ["T001", "T003a", "T005"]
 
-    def test_a_range_that_holds_the_task_itself_leaves_it_out(self) -> None:
+    def test_a_range_leaves_out_the_task_itself(self) -> None:
         text = "- [ ] T001 [P] a\n- [ ] T002 [P] b\n## Dependencies\nT002 depends on T001-T002\n"
         assert needs(text)["T002"] == ["T001"]
 
-    def test_they_lift_no_barrier(self) -> None:
+    def test_dependencies_do_not_lift_a_barrier(self) -> None:
         reading = read(TASKS)
         phases = {phase.key: phase for phase in reading.phases}
         assert all(is_held_by_phase(entry.task, phases[entry.task.phase or ""]) for entry in reading.entries)
         assert entries(TASKS)["T002"].task.needs[0].kind is NeedKind.NEED
 
-    def test_what_contradicts_the_written_order_costs_its_line(self) -> None:
+    def test_a_statement_against_the_written_order_is_ignored_with_a_warning(self) -> None:
         text = (
             "## Phase 1\n- [ ] T001 a\n- [ ] T002 [P] b (depends on T003)\n- [ ] T003 [P] c\n## Phase 2\n- [ ] T004 d\n"
         )
@@ -399,18 +399,18 @@ class TestDependencies:
             "T004": ["T001"],
         }
 
-    def test_an_id_that_no_task_has_is_noted(self) -> None:
+    def test_an_unknown_id_is_reported(self) -> None:
         reading = read("- [ ] T001 a (depends on T099)\n## Dependencies\n- T050 depends on T001\n")
         assert [need.on for need in reading.entries[0].task.needs] == ["T099"]
         assert [(p.severity, p.at and p.at.line) for p in reading.problems] == [(Severity.INFO, 3)]
 
-    def test_a_thousand_before_a_thousand_is_refused_in_words(self) -> None:
+    def test_too_many_edges_are_refused_with_a_message(self) -> None:
         boxes = "".join(f"- [ ] T{n:04} [P] x\n" for n in range(2000))
         reading = read(f"{boxes}\n## Dependencies\nT0000-T0999 before T1000-T1999\n")
         assert len(reading.problems) == 1
         assert all(not entry.task.needs for entry in reading.entries)
 
-    def test_the_whole_makes_a_plan(self) -> None:
+    def test_all_dependencies_make_a_plan(self) -> None:
         reading = read(TASKS)
         assert reading.problems == ()
         done = [entry.task.id for entry in reading.entries if entry.status.is_closed]
@@ -418,12 +418,12 @@ class TestDependencies:
         assert build_checked_plan(tasks, phases=reading.phases, finished=done).plan is not None
 
 
-class TestLikeness:
-    def test_by_where_it_lies(self) -> None:
+class TestDetection:
+    def test_the_usual_path_is_recognised(self) -> None:
         assert likeness(TASKS, PATH) is Confidence.NAME
         assert likeness(TASKS, f"x/.specify/{PATH}") is Confidence.NAME
 
-    def test_by_content(self) -> None:
+    def test_content_alone_is_recognised(self) -> None:
         assert likeness(TASKS) is Confidence.CONTENT
         material = SourceFiles("tasks.md", (Document("tasks.md", TASKS),))
         assert kiro.FORMAT.detect(material) is openspec.FORMAT.detect(material) is Confidence.NO
@@ -438,12 +438,12 @@ class TestLikeness:
             "```\n- [ ] T001 a\n```\n",
         ],
     )
-    def test_not_by_content(self, text: str) -> None:
+    def test_other_content_is_not_recognised(self, text: str) -> None:
         assert likeness(text) is Confidence.NO
 
 
 class TestWriting:
-    def test_boxes_are_ticked_and_unticked_and_nothing_else(self) -> None:
+    def test_only_boxes_are_ticked_and_unticked(self) -> None:
         found = entries(TASKS)
         changes = [
             SPECKIT.change(found["T001"], SourceStatus.FAILED),
@@ -514,13 +514,13 @@ def test_a_change_touches_its_own_line(text: str, index: int, mark: SourceStatus
 
 @settings(max_examples=150, deadline=None)
 @given(mangled_texts(files()))
-def test_no_text_makes_it_raise(text: str) -> None:
+def test_no_text_makes_the_reader_raise(text: str) -> None:
     check_any_text(SPECKIT, text)
 
 
 @settings(max_examples=100, deadline=None)
 @given(files())
-def test_barriers_hold_and_points_are_points(text: str) -> None:
+def test_every_text_keeps_the_order_of_barriers_and_tasks_without_p(text: str) -> None:
     """Whatever is said on top, a task comes after all before the last point above it, and is held by its phase."""
     reading = read(text)
     places = {entry.task.id: n for n, entry in enumerate(reading.entries)}

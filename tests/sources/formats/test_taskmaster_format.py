@@ -129,7 +129,7 @@ def test_tasks_and_subtasks_are_read_in_the_order_of_the_file() -> None:
     assert reading.phases == ()
 
 
-def test_each_says_where_it_starts() -> None:
+def test_each_task_has_its_line() -> None:
     lines = TextLines(FILE).all
     for entry in read(FILE).entries:
         assert entry.task.origin is not None
@@ -161,7 +161,7 @@ def test_statuses_are_read() -> None:
     assert entries["3"].status_text == "review"
 
 
-def test_numbers_in_a_subtask_are_siblings_if_there_are_such_and_dots_are_full_ids() -> None:
+def test_a_number_in_a_subtask_is_a_sibling_if_there_is_one() -> None:
     entries = by_id(FILE)
     assert needs(entries["2"]) == ["1", "4"]
     assert needs(entries["3"]) == ["2.3", "2"]
@@ -170,7 +170,7 @@ def test_numbers_in_a_subtask_are_siblings_if_there_are_such_and_dots_are_full_i
     assert needs(entries["2.3"]) == ["2.1", "2.2", "3", "1", "4"], "not a sibling of itself: task 3"
 
 
-def test_a_need_says_why_and_where() -> None:
+def test_a_need_has_its_reason_and_line() -> None:
     need = by_id(FILE)["2.1"].task.needs[0]
     assert need.kind is NeedKind.NEED
     assert need.reason == "dependencies: 1"
@@ -178,7 +178,7 @@ def test_a_need_says_why_and_where() -> None:
     assert '"dependencies": [1, "4"]' in TextLines(FILE).all[need.at.line - 1]
 
 
-def test_a_part_can_not_wait_for_its_whole_nor_a_whole_for_its_parts() -> None:
+def test_a_subtask_can_not_wait_for_its_task() -> None:
     text = tasks(
         {
             "id": 7,
@@ -199,7 +199,7 @@ def test_priorities_are_inherited() -> None:
     assert [entries[name].task.priority for name in ("1", "2", "2.1", "2.2", "3")] == [0, 2, 2, 0, 1]
 
 
-def test_the_body_holds_details_and_test_strategy_and_a_subtask_its_context() -> None:
+def test_the_body_has_details_and_a_subtask_has_its_context() -> None:
     entries = by_id(FILE)
     assert entries["1"].task.body == (
         'Make `pyproject.toml`.\n\n## Details\n\n1. Write "status": "done" nowhere\n\n## Test strategy\n\nIt builds.'
@@ -211,7 +211,7 @@ def test_the_body_holds_details_and_test_strategy_and_a_subtask_its_context() ->
     )
 
 
-def test_files_that_only_the_whole_names_do_not_keep_its_parts_apart() -> None:
+def test_files_of_a_task_do_not_keep_its_subtasks_apart() -> None:
     entries = by_id(FILE)
     assert entries["2.1"].mentions == ("src/lexer.py",)
     assert entries["2.2"].mentions == ()
@@ -232,14 +232,14 @@ def test_files_that_only_the_whole_names_do_not_keep_its_parts_apart() -> None:
         (None, SourceStatus.TODO),
     ],
 )
-def test_the_statuses_that_task_master_knows(status: str | None, mark: SourceStatus) -> None:
+def test_the_statuses_of_task_master_are_read(status: str | None, mark: SourceStatus) -> None:
     reading = read(tasks({"id": 1, "title": "t", "status": status}))
     assert reading.entries[0].status is mark
     assert reading.problems == ()
 
 
 @pytest.mark.parametrize("status", ["frozen", 3, ["done"], ""])
-def test_a_status_that_nobody_knows_is_said_and_taken_for_pending(status: object) -> None:
+def test_an_unknown_status_is_reported_and_counts_as_pending(status: object) -> None:
     reading = read(tasks({"id": 1, "title": "t", "status": status}))
     assert reading.entries[0].status is SourceStatus.TODO
     [problem] = reading.problems
@@ -295,7 +295,7 @@ def test_the_tag_chooses_the_tasks() -> None:
     assert [entry.task.title for entry in read(TAGS, tag="feature").entries] == ["Same", "New"]
 
 
-def test_a_tag_that_is_not_there_is_an_error_that_lists_the_tags() -> None:
+def test_a_missing_tag_is_an_error_that_lists_the_tags() -> None:
     reading = read(TAGS, tag="featuer")
     assert reading.entries == ()
     [problem] = reading.problems
@@ -304,7 +304,7 @@ def test_a_tag_that_is_not_there_is_an_error_that_lists_the_tags() -> None:
     assert problem.hint == "The tags are master, feature: choose one with --tag."
 
 
-def test_the_only_tag_is_read_if_nobody_asked_for_another() -> None:
+def test_the_only_tag_is_read_by_default() -> None:
     text = tasks({"id": 1, "title": "t"}, tag="v2")
     reading = read(text)
     assert [entry.task.id for entry in reading.entries] == ["1"]
@@ -323,7 +323,7 @@ def test_a_status_goes_to_the_tag_that_the_task_was_read_from() -> None:
         assert changed[other] == json.loads(TAGS)[other]
 
 
-def test_without_a_tag_only_a_task_that_is_the_only_such_one_is_changed() -> None:
+def test_without_a_tag_only_an_unambiguous_task_is_changed() -> None:
     [writer] = taskmaster.FORMAT.writers(PATH, [StatusChange("1", SourceStatus.DONE, NOW, PATH, "Same")])
     rewrite = writer.apply(TAGS, [StatusChange("1", SourceStatus.DONE, NOW, PATH, "Same")])
     assert rewrite.text == TAGS
@@ -332,7 +332,7 @@ def test_without_a_tag_only_a_task_that_is_the_only_such_one_is_changed() -> Non
     assert json.loads(changed)["feature"]["tasks"][1]["status"] == "done"
 
 
-def test_what_is_wrong_costs_itself_and_says_where() -> None:
+def test_invalid_values_are_ignored_with_a_line() -> None:
     text = """{"tasks": [
 {"title": "no id"},
 {"id": true, "title": "no id either"},
@@ -363,7 +363,7 @@ def test_a_file_of_another_shape_is_an_error(text: str) -> None:
     assert read(text).entries == ()
 
 
-def test_a_file_that_is_not_json_says_where() -> None:
+def test_a_file_that_is_not_json_is_an_error_with_its_line() -> None:
     [problem] = read(FILE.replace('"status": "done",\n', '"status": "done"\n', 1)).problems
     assert problem.at is not None
     assert problem.at.line == 13
@@ -388,7 +388,7 @@ def test_a_task_follows_its_subtasks() -> None:
     assert by_id(back)["2.2"].status is SourceStatus.TODO
 
 
-def test_a_task_of_which_nothing_is_begun_any_more_is_pending_again() -> None:
+def test_a_task_without_started_subtasks_is_pending_again() -> None:
     parts = [{"id": 1, "title": "a", "status": "in-progress"}, {"id": 2, "title": "b", "status": "pending"}]
     text = tasks({"id": 5, "title": "w", "status": "in-progress", "subtasks": parts})
     assert statuses(write(text, _5_1=SourceStatus.FAILED)) == {
@@ -401,32 +401,32 @@ def test_a_task_of_which_nothing_is_begun_any_more_is_pending_again() -> None:
 
 
 @pytest.mark.parametrize("closed", ["done", "cancelled"])
-def test_a_task_that_a_person_closed_before_its_subtasks_stays_closed(closed: str) -> None:
+def test_a_task_closed_before_its_subtasks_stays_closed(closed: str) -> None:
     parts = [{"id": 1, "title": "a", "status": "in-progress"}, {"id": 2, "title": "b", "status": "done"}]
     text = tasks({"id": 5, "title": "w", "status": closed, "subtasks": parts})
     assert statuses(write(text, _5_1=SourceStatus.FAILED)) == {"5": closed, "5.1": "pending", "5.2": "done"}
 
 
-def test_a_task_that_a_person_cancelled_stays_so_when_its_last_subtask_is_done() -> None:
+def test_a_cancelled_task_stays_cancelled_when_its_last_subtask_is_done() -> None:
     parts = [{"id": 1, "title": "a", "status": "in-progress"}]
     text = tasks({"id": 5, "title": "w", "status": "cancelled", "subtasks": parts})
     assert statuses(write(text, _5_1=SourceStatus.DONE)) == {"5": "cancelled", "5.1": "done"}
 
 
-def test_what_is_so_already_is_not_written_again() -> None:
+def test_an_unchanged_status_is_not_written() -> None:
     text = tasks({"id": 5, "title": "w", "status": "done", "subtasks": [{"id": 1, "title": "p"}]})
     assert write(text, _5_1=SourceStatus.FAILED) == text
     text = tasks({"id": 5, "title": "w", "status": "failed"}, {"id": 6, "title": "v", "status": "deferred"})
     assert write(text, _5=SourceStatus.FAILED, _6=SourceStatus.SKIPPED) == text
 
 
-def test_what_was_finished_meanwhile_is_not_begun_again() -> None:
+def test_a_task_finished_meanwhile_is_not_started() -> None:
     assert write(FILE, _1=SourceStatus.DOING) == FILE
     assert write(FILE, _2_1=SourceStatus.DOING) == FILE
 
 
 @pytest.mark.parametrize("mark", [SourceStatus.PARTIAL, SourceStatus.STUCK, SourceStatus.UNREADABLE])
-def test_what_task_master_can_not_tell_changes_nothing(mark: SourceStatus) -> None:
+def test_statuses_that_task_master_lacks_change_nothing(mark: SourceStatus) -> None:
     assert write(FILE, _2_2=mark, _1=mark) == FILE
 
 
@@ -437,13 +437,13 @@ def test_a_task_without_a_status_gets_one_in_the_files_own_style() -> None:
     assert write(text, _2=SourceStatus.DONE) == text.replace('"id":2', '"id":2,"status":"done"')
 
 
-def test_a_task_is_found_again_by_its_title_after_renumbering() -> None:
+def test_a_renumbered_task_is_found_by_its_title() -> None:
     text = FILE.replace('"id": 3, "title": "Write', '"id": 9, "title": "Write')
     changed = SUBJECT.write(text, [StatusChange("3", SourceStatus.DONE, NOW, PATH, "Write the output")])
     assert changed == text.replace('"review"', '"done"')
 
 
-def test_what_is_gone_is_said_and_the_rest_is_written() -> None:
+def test_a_missing_task_is_reported_and_the_rest_is_written() -> None:
     changes = [
         StatusChange("77", SourceStatus.DONE, NOW, PATH, "Gone"),
         StatusChange("3", SourceStatus.DONE, NOW, PATH, "Write the output"),
@@ -454,7 +454,7 @@ def test_what_is_gone_is_said_and_the_rest_is_written() -> None:
     assert [problem.message.split()[0] for problem in rewrite.problems] == ["77"]
 
 
-def test_a_file_that_is_broken_when_statuses_come_stays_as_it_is() -> None:
+def test_a_broken_file_is_not_written() -> None:
     changes = [StatusChange("3", SourceStatus.DONE, NOW, PATH, "Write the output")]
     [writer] = taskmaster.FORMAT.writers(PATH, changes)
     rewrite = writer.apply(FILE[:-5], changes)
@@ -489,11 +489,11 @@ def test_bytes_that_are_not_utf_8_survive() -> None:
         ("list.json", '["tasks"]', Confidence.NO),
     ],
 )
-def test_it_knows_its_own(path: str, text: str, likeness: Confidence) -> None:
+def test_files_of_this_format_are_recognised(path: str, text: str, likeness: Confidence) -> None:
     assert taskmaster.FORMAT.detect(SourceFiles(path, (Document(path, text),))) is likeness
 
 
-def test_a_folder_is_not_its_own() -> None:
+def test_a_folder_is_not_recognised() -> None:
     assert taskmaster.FORMAT.detect(SourceFiles(".taskmaster", (), folder=True)) is Confidence.NO
     assert taskmaster.FORMAT.read(SourceFiles(".taskmaster", (), folder=True)) == Reading()
 
@@ -576,13 +576,13 @@ def masked(text: str) -> str:
 
 @SETTINGS
 @given(texts())
-def test_it_keeps_every_byte(text: str) -> None:
+def test_writing_nothing_keeps_every_byte(text: str) -> None:
     check_lossless(SUBJECT, text)
 
 
 @SETTINGS
 @given(texts(), st.integers(0, 20), st.sampled_from(list(SourceStatus)))
-def test_one_change_changes_one_status_and_that_of_its_whole(text: str, index: int, mark: SourceStatus) -> None:
+def test_one_change_changes_one_status_and_that_of_its_task(text: str, index: int, mark: SourceStatus) -> None:
     before = SUBJECT.read(text).entries
     titles = [entry.task.title for entry in before]
     alone = [e for e in before if not e.parts and titles.count(e.task.title) == 1]
@@ -610,13 +610,13 @@ def test_one_change_changes_one_status_and_that_of_its_whole(text: str, index: i
 
 @SETTINGS
 @given(mangled_texts(texts() | junk()))
-def test_it_never_raises(text: str) -> None:
+def test_no_text_makes_the_format_raise(text: str) -> None:
     check_any_text(SUBJECT, text)
 
 
 @SETTINGS
 @given(junk())
-def test_wrong_types_never_make_it_raise_nor_write_anything_but_statuses(text: str) -> None:
+def test_wrong_types_neither_raise_nor_change_other_text(text: str) -> None:
     check_any_text(SUBJECT, text)
     entries = SUBJECT.read(text).entries
     written = SUBJECT.write(text, [SUBJECT.change(entry, SourceStatus.DONE) for entry in entries])

@@ -231,7 +231,7 @@ def test_a_status_is_the_first_field_of_that_name_at_the_top_of_the_task(
     assert entries["84"].status_text == ""
 
 
-def test_needs_point_from_a_task_to_what_it_waits_for_with_the_words_that_say_so(
+def test_needs_have_the_text_that_states_them(
     entries: dict[str, SourceEntry],
 ) -> None:
     assert {name: sorted(read_needs(entry)) for name, entry in entries.items() if entry.task.needs} == {
@@ -251,7 +251,7 @@ def test_needs_point_from_a_task_to_what_it_waits_for_with_the_words_that_say_so
     assert read_needs(entries["75"]) == {"73": "Blocking: Tasks 74, 75, 1000"}
 
 
-def test_a_task_called_finished_is_waited_for_only_if_the_file_says_otherwise(
+def test_a_task_called_finished_is_a_need_only_if_the_file_disagrees(
     entries: dict[str, SourceEntry],
 ) -> None:
     assert list(read_needs(entries["81"])) == ["77"]
@@ -292,14 +292,14 @@ def test_a_body_goes_up_to_the_next_heading_or_rule(entries: dict[str, SourceEnt
     assert "### 502. Quoted" in entries["84"].task.body
 
 
-def test_since_when_is_the_date_of_the_status(entries: dict[str, SourceEntry]) -> None:
+def test_the_status_time_is_the_date_of_the_status(entries: dict[str, SourceEntry]) -> None:
     assert entries["74"].since == datetime(2026, 1, 3, tzinfo=UTC)
     assert entries["77"].since == datetime(2026, 1, 5, 10, 15, 30, tzinfo=UTC)
     assert entries["81"].since == datetime(2026, 1, 7, tzinfo=UTC)
     assert entries["73"].since is None
 
 
-def test_a_number_can_be_selected_with_its_sign(entries: dict[str, SourceEntry]) -> None:
+def test_a_number_can_be_selected_with_a_hash(entries: dict[str, SourceEntry]) -> None:
     assert entries["73"].aliases == ("#73",)
 
 
@@ -308,7 +308,7 @@ def test_there_are_no_phases(reading: Reading) -> None:
     assert all(entry.task.phase is None and entry.task.gating for entry in reading.entries)
 
 
-def test_what_is_odd_is_said_with_its_line(reading: Reading) -> None:
+def test_oddities_are_reported_with_their_line(reading: Reading) -> None:
     first, second = line("### 86. Ticked"), line("### 86. The same")
     expected = {
         line("**Dependencies**: Requires Layer"): "read as a note, not as a dependency: Requires Layer 0 completion",
@@ -370,7 +370,7 @@ STATUSES = {
         "{} - so they say",
     ],
 )
-def test_a_status_is_known_in_any_case_and_dress(said: str, form: str) -> None:
+def test_a_status_is_read_in_any_case_and_style(said: str, form: str) -> None:
     for spelt in (
         said,
         said.upper(),
@@ -420,7 +420,7 @@ def test_a_field_may_be_bare_or_a_bullet(line: str) -> None:
         "| **Status**: [BLOCKED] | b |\n|---|---|",
     ],
 )
-def test_what_only_looks_like_a_field_is_none(line: str) -> None:
+def test_text_that_only_looks_like_a_field_is_not_one(line: str) -> None:
     assert task(line).status is SourceStatus.TODO
 
 
@@ -440,7 +440,7 @@ def test_what_only_looks_like_a_field_is_none(line: str) -> None:
         ("### 7.", "", SourceStatus.TODO),
     ],
 )
-def test_a_title_goes_without_number_and_tick(heading: str, title: str, mark: SourceStatus) -> None:
+def test_a_title_has_no_number_and_no_tick(heading: str, title: str, mark: SourceStatus) -> None:
     entry = task(title=heading)
     assert (entry.task.id, entry.task.title, entry.status) == ("7", title, mark)
 
@@ -457,13 +457,13 @@ def test_a_title_goes_without_number_and_tick(heading: str, title: str, mark: So
         "###7. No",
     ],
 )
-def test_other_headings_are_no_tasks(heading: str) -> None:
+def test_other_headings_are_not_tasks(heading: str) -> None:
     reading = read(f"{heading}\n**Status**: [BLOCKED]\n")
     assert reading.entries == ()
     assert format_problems(reading) == [f"{PATH}:1: no task found"]
 
 
-def test_a_line_of_dashes_under_text_is_a_rule_and_leaves_the_section_as_it_is() -> None:
+def test_dashes_below_text_are_a_rule_and_do_not_end_the_section() -> None:
     reading = read("## High Priority\n\n### 1. One\nSome words\n---\n\n### 2. Two\n")
     first, second = reading.entries
     assert first.task.body == "Some words"
@@ -476,22 +476,22 @@ def test_a_section_may_be_underlined() -> None:
     assert first.task.body.strip() == "text"
 
 
-def test_a_number_that_several_tasks_have_names_them_all() -> None:
+def test_a_number_of_several_tasks_means_all_of_them() -> None:
     text = "### 1. A\n### 1. B\n### 2. C\n**Dependencies**: Task 1\n"
     assert list(read_needs(index_by_id(read(text))["2"])) == ["1", "1.2"]
 
 
-def test_a_task_that_needs_itself_is_told_so_unless_a_range_runs_over_it() -> None:
+def test_a_task_that_needs_itself_is_reported_unless_by_a_range() -> None:
     assert task("**Dependencies**: Tasks 1-3").task.needs == (
         Need("2", reason="Dependencies: Tasks 1-3", at=Origin(PATH, 2)),
         Need("3", reason="Dependencies: Tasks 1-3", at=Origin(PATH, 2)),
     )
     reading = read("### 1. A\n**Dependencies**: Task 1\n")
     assert get_single(reading).task.needs == ()
-    assert format_problems(reading) == [f"{PATH}:2: 1 is said to need itself"]
+    assert format_problems(reading) == [f"{PATH}:2: 1 can't depend on itself"]
 
 
-def test_a_range_that_it_blocks_does_not_make_a_task_wait_for_itself() -> None:
+def test_a_blocked_range_does_not_make_a_task_wait_for_itself() -> None:
     entries = index_by_id(read("### 1. A\n**Blocking**: Tasks 1-2\n### 2. B\n"))
     assert (list(read_needs(entries["1"])), list(read_needs(entries["2"]))) == ([], ["1"])
 
@@ -500,7 +500,7 @@ def test_leading_zeros_are_the_same_number() -> None:
     assert list(read_needs(index_by_id(read("### 007. A\n### 8. B\n**Depends on:** Task 7\n"))["8"])) == ["007"]
 
 
-def test_a_range_that_no_person_means_names_nothing() -> None:
+def test_a_range_that_is_too_wide_or_backwards_is_ignored() -> None:
     reading = read("### 1. A\n**Dependencies**: Tasks 1-999999999\n")
     assert get_single(reading).task.needs == ()
     assert format_problems(reading) == [f"{PATH}:2: 1-999999999 is too wide; ignored"]
@@ -511,11 +511,11 @@ def test_a_task_has_at_most_one_note() -> None:
     assert [problem.severity for problem in reading.problems] == [Severity.INFO]
 
 
-def test_the_other_way_may_also_be_said_as_a_verb() -> None:
+def test_blocking_can_be_stated_with_a_verb() -> None:
     assert list(read_needs(index_by_id(read("### 1. A\n**Blocking**: Blocks Task 2\n### 2. B\n"))["2"])) == ["1"]
 
 
-def test_a_field_right_below_a_list_is_no_part_of_it() -> None:
+def test_a_field_right_below_a_list_is_not_part_of_it() -> None:
     lines = (
         "**Dependencies**:",
         "- Task 7",
@@ -537,12 +537,12 @@ def test_a_field_right_below_a_list_is_no_part_of_it() -> None:
 
 
 @pytest.mark.parametrize("key", ["Dependencies", "Dependency", "Depends on", "Blocked by"])
-def test_an_edge_has_several_names(key: str) -> None:
+def test_several_field_names_state_dependencies(key: str) -> None:
     entries = index_by_id(read(f"### 1. A\n**Blocks**: Task 3\n### 2. B\n**{key}**: Task 1\n### 3. C\n"))
     assert (list(read_needs(entries["2"])), list(read_needs(entries["3"]))) == (["1"], ["1"])
 
 
-def test_files_may_be_counted_in_the_label() -> None:
+def test_the_label_of_files_can_have_a_count() -> None:
     assert task("**Files Affected** (2 modules):", "- `a.py`", "- b/c.py (2 hours)").task.touches == (
         "a.py",
         "b/c.py",

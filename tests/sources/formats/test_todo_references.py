@@ -120,7 +120,7 @@ def bounds(text: str) -> Numbers:
 
 
 @pytest.mark.parametrize(("text", "numbers"), NAMED)
-def test_numbers_that_stand_for_tasks_are_references(text: str, numbers: Numbers) -> None:
+def test_numbers_of_tasks_are_references(text: str, numbers: Numbers) -> None:
     assert bounds(text) == numbers
     assert not parse_references(text).has_note
 
@@ -132,7 +132,7 @@ def test_other_numbers_and_prose_are_a_note(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", NOTHING)
-def test_saying_that_there_is_nothing_says_nothing(text: str) -> None:
+def test_none_gives_no_references_and_no_note(text: str) -> None:
     assert bounds(text) == []
     assert not parse_references(text).has_note
 
@@ -156,7 +156,7 @@ def test_a_task_that_the_text_calls_finished_is_settled(text: str, settled: list
     assert [ref.is_settled for ref in parse_references(text).refs] == settled
 
 
-def test_what_is_asked_for_and_what_is_only_useful_are_told_apart_in_one_text() -> None:
+def test_required_and_optional_tasks_are_distinguished_in_one_text() -> None:
     found = parse_references("Requires Task 3, benefits from Tasks 5 and 6, requires Task 7; Task 8")
     assert [ref.first for ref in found.refs] == ["3", "7", "8"]
     assert found.has_note
@@ -170,7 +170,7 @@ TEXTS = st.one_of(st.lists(WORDS, max_size=30).map(" ".join), st.lists(WORDS, ma
 
 @settings(max_examples=300)
 @given(TEXTS)
-def test_any_text_gets_an_answer_made_of_its_own_numbers(text: str) -> None:
+def test_references_use_only_numbers_of_the_text(text: str) -> None:
     written = {int(number) for number in re.findall(r"[0-9]+", text)}
     for ref in parse_references(text).refs:
         assert {int(ref.first), int(ref.last)} <= written
@@ -193,6 +193,6 @@ def test_a_plain_list_of_numbers_is_read_whole(numbers: list[int], between: str)
 
 
 @pytest.mark.parametrize("piece", ["(", "[", "1,", "Task 1 ", "((1))", "[1](", "1-", "9", "*", "`", " ", "(Task 1"])
-def test_a_very_long_text_is_read_in_one_go(piece: str) -> None:
+def test_a_very_long_text_takes_linear_time(piece: str) -> None:
     """Anything that goes back over the text for each of its pieces would not come to an end here."""
     parse_references(piece * 40_000)

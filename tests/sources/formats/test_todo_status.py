@@ -54,28 +54,28 @@ def write(text: str, mark: SourceStatus, name: str = "1", reason: str = "") -> s
     return rewritten.text
 
 
-def test_a_task_that_starts_says_so_and_when() -> None:
+def test_a_started_task_gets_its_status_and_date() -> None:
     text = "### 1. One\n- **Effort**: 2h\n- **Status**: [NOT STARTED]\n- **Priority**: High\n"
     assert write(text, SourceStatus.DOING) == (
         "### 1. One\n- **Effort**: 2h\n- **Status**: [IN PROGRESS]\n- **Started**: 2026-03-14\n- **Priority**: High\n"
     )
 
 
-def test_a_task_that_is_done_says_so_and_when_and_has_a_tick() -> None:
+def test_a_done_task_gets_its_status_date_and_tick() -> None:
     text = "### 1. One\n**Status**: [IN PROGRESS]\n**Started**: 2026-03-13\n\nText\n"
     assert write(text, SourceStatus.DONE) == (
         "### 1. One \u2705\n**Status**: [COMPLETED]\n**Started**: 2026-03-13\n**Completed**: 2026-03-14\n\nText\n"
     )
 
 
-def test_a_status_right_below_a_list_is_written_where_it_is() -> None:
+def test_a_status_right_below_a_list_is_replaced_in_place() -> None:
     text = "### 1. One\n**Acceptance Criteria**:\n- [ ] a\n**Status**: [NOT STARTED]\n"
     assert write(text, SourceStatus.DOING) == (
         "### 1. One\n**Acceptance Criteria**:\n- [ ] a\n**Status**: [IN PROGRESS]\n**Started**: 2026-03-14\n"
     )
 
 
-def test_dates_stand_in_their_order_and_the_reason_below_them() -> None:
+def test_dates_are_in_order_and_the_reason_is_below_them() -> None:
     text = "### 1. One\n- **Status**: [FAILED]\n- **Started**: 2026-03-13\n- **Blocking Reason**: x\n"
     assert write(text, SourceStatus.BLOCKED, reason="y") == (
         "### 1. One\n- **Status**: [BLOCKED]\n- **Started**: 2026-03-13\n- **Blocked**: 2026-03-14\n- **Blocking Reason**: y\n"
@@ -83,7 +83,7 @@ def test_dates_stand_in_their_order_and_the_reason_below_them() -> None:
 
 
 @pytest.mark.parametrize("end", ["", "\n", "\r\n", "\n\nText\n"])
-def test_what_was_in_the_way_of_a_task_goes_when_it_is_done(end: str) -> None:
+def test_the_blocking_reason_is_removed_when_a_task_is_done(end: str) -> None:
     text = f"### 1. One\n**Status**: [BLOCKED]\n**Blocking Reason**: no network{end}"
     done = write(text, SourceStatus.DONE)
     assert done.startswith("### 1. One \u2705\n**Status**: [COMPLETED]\n**Completed**: 2026-03-14\n")
@@ -93,20 +93,20 @@ def test_what_was_in_the_way_of_a_task_goes_when_it_is_done(end: str) -> None:
     assert "**Blocking Reason**: no network\nand no time\n" in write(several, SourceStatus.DONE)
 
 
-def test_a_blocked_task_says_when_and_why_in_one_line() -> None:
+def test_a_blocked_task_gets_its_date_and_a_reason_of_one_line() -> None:
     assert write("### 1. One\n**Status:** Planned\n", SourceStatus.BLOCKED, reason="no\n  network \udcff") == (
         "### 1. One\n**Status:** Blocked\n**Blocked:** 2026-03-14\n**Blocking Reason:** no network \ufffd\n"
     )
 
 
-def test_a_failed_task_says_why_and_has_no_date() -> None:
+def test_a_failed_task_gets_a_reason_and_no_date() -> None:
     assert write("### 1. One\n**Status**: [PLANNED]\n", SourceStatus.FAILED, reason="tests fail") == (
         "### 1. One\n**Status**: [FAILED]\n**Blocking Reason**: tests fail\n"
     )
     assert write("### 1. One\n**Status**: [PLANNED]\n", SourceStatus.FAILED) == "### 1. One\n**Status**: [FAILED]\n"
 
 
-def test_an_abandoned_task_says_when() -> None:
+def test_an_abandoned_task_gets_its_date() -> None:
     assert write("### 1. One\n* **Status**: not started\n", SourceStatus.SKIPPED, reason="not told") == (
         "### 1. One\n* **Status**: abandoned\n* **Abandoned**: 2026-03-14\n"
     )
@@ -148,7 +148,7 @@ def test_a_long_reason_is_cut() -> None:
         ),
     ],
 )
-def test_a_status_keeps_its_dress(said: str, doing: str, done: str, todo: str) -> None:
+def test_a_status_keeps_its_style(said: str, doing: str, done: str, todo: str) -> None:
     for mark, expected in ((SourceStatus.DOING, doing), (SourceStatus.DONE, done), (SourceStatus.TODO, todo)):
         written = write(f"### 1. One\n**Status**: {said}\n", mark)
         assert written.split("\n")[1] == f"**Status**: {expected}"
@@ -167,32 +167,32 @@ def test_a_status_keeps_its_dress(said: str, doing: str, done: str, todo: str) -
         (["in progress", "done"], "", "in progress"),
     ],
 )
-def test_what_a_status_can_not_tell_the_others_do(others: list[str], said: str, expected: str) -> None:
+def test_a_status_without_style_takes_that_of_the_others(others: list[str], said: str, expected: str) -> None:
     text = f"### 1. One\n**Status**: {said}\n" + "".join(
         f"### {n}. Other\n**Status**: {other}\n" for n, other in enumerate(others, 2)
     )
     assert write(text, SourceStatus.DOING).split("\n")[1] == f"**Status**: {expected}"
 
 
-def test_a_file_keeps_its_own_words() -> None:
+def test_a_status_is_spelled_as_elsewhere_in_the_file() -> None:
     text = "### 1. One\n**Status**: Pending\n### 2. Two\n**Status**: Done\n### 3. Three\n**Status**: Done\n"
     assert "**Status**: Done\n**Completed**" in write(text, SourceStatus.DONE)
     assert write(text, SourceStatus.TODO, "2").count("**Status**: Pending") == 2
 
 
-def test_a_done_task_that_goes_back_loses_its_tick() -> None:
+def test_a_reopened_task_loses_its_tick() -> None:
     for heading in ("### 1. One \u2705", "### \u2705 1. One", "### 1. \u2713 One", "### 1. One \u2714\ufe0f"):
         text = f"{heading}\n**Status**: [COMPLETED] \u2705\n"
         assert write(text, SourceStatus.TODO) == "### 1. One\n**Status**: [NOT STARTED]\n"
     assert write("### 1. One \u2705\ntext\n", SourceStatus.TODO) == "### 1. One\ntext\n"
 
 
-def test_a_tick_stands_before_the_closing_signs_and_spaces_of_a_heading() -> None:
+def test_a_tick_comes_before_closing_hashes_and_spaces() -> None:
     assert write("### 1. One ###  \r\n", SourceStatus.DONE).startswith("### 1. One \u2705 ###  \r\n")
     assert write("### 1. Learn C#\n", SourceStatus.DONE).startswith("### 1. Learn C# \u2705\n")
 
 
-def test_a_line_that_is_there_gets_the_new_value_and_keeps_what_people_added() -> None:
+def test_an_existing_field_gets_the_new_value_and_keeps_remarks() -> None:
     text = "### 1. One\n- **Completed**: 2025-01-01 in a hurry\n- **Status**: [PLANNED]\n- **Started**: soon\n"
     assert write(text, SourceStatus.DONE) == (
         "### 1. One \u2705\n- **Completed**: 2026-03-14 in a hurry\n- **Status**: [COMPLETED]\n- **Started**: soon\n"
@@ -200,7 +200,7 @@ def test_a_line_that_is_there_gets_the_new_value_and_keeps_what_people_added() -
     assert "- **Started**: 2026-03-14\n" in write(text, SourceStatus.DOING)
 
 
-def test_dates_in_the_status_itself_are_kept_right_and_not_said_twice() -> None:
+def test_dates_in_the_status_are_updated_and_not_repeated() -> None:
     text = "### 1. One\n**Status**: PLANNED (Started: 2025-12-22)\n"
     assert write(text, SourceStatus.DOING) == "### 1. One\n**Status**: IN PROGRESS (Started: 2026-03-14)\n"
     done = "### 1. One\n**Status**: COMPLETED (Started: 2025-12-22, Completed: 2025-12-23)\n"
@@ -208,7 +208,7 @@ def test_dates_in_the_status_itself_are_kept_right_and_not_said_twice() -> None:
     assert write("### 1. One\n**Status**: DONE (Completed: 2025-12-23)\n", SourceStatus.TODO).endswith("NOT STARTED\n")
 
 
-def test_the_date_is_that_of_the_place_where_it_happened() -> None:
+def test_the_date_is_in_the_local_time_zone() -> None:
     late = datetime(2026, 3, 14, 23, 30, tzinfo=timezone(timedelta(hours=-8)))
     changes = [change("1", SourceStatus.DOING, at=late)]
     assert "**Started**: 2026-03-14" in rewrite("### 1. One\n**Status**: [PLANNED]\n", changes).text
@@ -247,11 +247,11 @@ def test_the_date_is_that_of_the_place_where_it_happened() -> None:
         ("\ufeff### 1. One\r\n", "\ufeff### 1. One\r\n**Status**: [BLOCKED]\r\n**Blocked**: 2026-03-14\r\n"),
     ],
 )
-def test_new_lines_look_like_the_status(text: str, expected: str) -> None:
+def test_new_fields_have_the_style_of_the_status(text: str, expected: str) -> None:
     assert write(text, SourceStatus.BLOCKED) == expected
 
 
-def test_a_new_status_goes_with_the_dates_that_are_there() -> None:
+def test_a_new_status_updates_existing_dates() -> None:
     text = "### 1. One\n**Effort**: 2h\n**Blocked**: 2025-01-01\n"
     assert (
         write(text, SourceStatus.BLOCKED)
@@ -284,13 +284,13 @@ def test_a_task_without_a_status_gets_one(body: str, expected: str) -> None:
     assert write(f"### 1. One\n{body}", SourceStatus.DONE) == f"### 1. One \u2705\n{expected}"
 
 
-def test_a_new_status_is_written_as_the_file_writes_them() -> None:
+def test_a_new_status_has_the_style_of_the_file() -> None:
     other = "### 2. Two\n- **Status:** Planned\n- **Effort:** 2h\n"
     expected = "### 1. One \u2705\n- **Status:** Completed\n- **Completed:** 2026-03-14\n\nText\n"
     assert write(f"### 1. One\nText\n{other}", SourceStatus.DONE) == expected + other
 
 
-def test_a_bullet_does_not_swallow_the_code_below_it() -> None:
+def test_a_new_status_does_not_turn_code_below_into_a_bullet() -> None:
     other = "### 2. Two\n- **Status**: [PLANNED]\n"
     written = write(f"### 1. One\n\n    **Status**: x\n{other}", SourceStatus.DONE)
     assert written == f"### 1. One \u2705\n{NO_STATUS}\n    **Status**: x\n{other}"
@@ -303,7 +303,7 @@ def test_only_the_first_status_of_a_task_is_its_status() -> None:
 
 
 @pytest.mark.parametrize("mark", MARKS)
-def test_what_is_there_already_is_left_as_it_is(mark: SourceStatus) -> None:
+def test_an_unchanged_status_changes_nothing(mark: SourceStatus) -> None:
     said = {
         SourceStatus.DOING: "implementing",
         SourceStatus.DONE: "Complete!",
@@ -314,7 +314,7 @@ def test_what_is_there_already_is_left_as_it_is(mark: SourceStatus) -> None:
     assert write(text, mark, reason="a reason") == text
 
 
-def test_what_a_person_has_finished_meanwhile_is_not_set_back_by_a_start() -> None:
+def test_a_task_finished_meanwhile_is_not_set_back_by_a_start() -> None:
     for text in (
         "### 1. One\n**Status**: [COMPLETED]\n",
         "### 1. One \u2705\n",
@@ -323,19 +323,19 @@ def test_what_a_person_has_finished_meanwhile_is_not_set_back_by_a_start() -> No
         assert rewrite(text, [change("1", SourceStatus.DOING)]).text == text
 
 
-def test_marks_that_the_format_can_not_tell_change_nothing() -> None:
+def test_statuses_without_a_word_change_nothing() -> None:
     text = "### 1. One\n**Status**: [PLANNED]\n"
     for mark in (SourceStatus.STUCK, SourceStatus.UNREADABLE):
         assert rewrite(text, [change("1", mark)]).text == text
 
 
-def test_many_changes_are_one_write() -> None:
+def test_many_changes_are_written_at_once() -> None:
     text = "".join(f"### {n}. Task {n}\n**Status**: [NOT STARTED]\n\n" for n in range(1, 6))
     rewritten = rewrite(text, [change(str(n), mark) for n, mark in enumerate(MARKS[1:6], 1)])
     assert [entry.status for entry in SUBJECT.read(rewritten.text).entries] == list(MARKS[1:6])
 
 
-def test_a_task_that_was_renumbered_or_reworded_is_found_again() -> None:
+def test_a_renumbered_or_reworded_task_is_found() -> None:
     text = "### 2. One\n**Status**: [PLANNED]\n### 3. New words\n**Status**: [PLANNED]\n"
     changes = [change("1", SourceStatus.PARTIAL, "One"), change("3", SourceStatus.FAILED, "Old words")]
     assert [entry.status for entry in SUBJECT.read(rewrite(text, changes).text).entries] == [
@@ -344,7 +344,7 @@ def test_a_task_that_was_renumbered_or_reworded_is_found_again() -> None:
     ]
 
 
-def test_a_task_that_is_gone_is_told_and_the_others_are_written() -> None:
+def test_a_missing_task_is_reported_and_the_others_are_written() -> None:
     changes = [change("9", SourceStatus.DONE, "Gone"), change("1", SourceStatus.PARTIAL, "One")]
     rewritten = rewrite("### 1. One\n**Status**: [PLANNED]\n", changes)
     assert rewritten.text == "### 1. One\n**Status**: [PARTIAL]\n"
@@ -353,12 +353,12 @@ def test_a_task_that_is_gone_is_told_and_the_others_are_written() -> None:
     ] == [True]
 
 
-def test_changes_that_lead_to_one_task_are_no_clash() -> None:
+def test_two_changes_of_one_task_do_not_overlap() -> None:
     changes = [change("1", SourceStatus.DONE, "One"), change("5", SourceStatus.BLOCKED, "One")]
     assert "[BLOCKED]" in rewrite("### 1. One\n**Status**: [PLANNED]\n", changes).text
 
 
-def test_bytes_that_are_no_text_survive() -> None:
+def test_bytes_that_are_not_text_survive() -> None:
     text = decode(b"### 1. \xff One \xe2\x9c\x85\n**Status**: [COMPLETED] (\xfe\x00)\n**Effort**: \xfd\n")
     title = SUBJECT.read(text).entries[0].task.title
     written = rewrite(text, [change("1", SourceStatus.TODO, title)])
@@ -465,7 +465,7 @@ FORMS = st.sampled_from(("\n", "\r\n", "\r"))
 
 @settings(max_examples=150)
 @given(files(), FORMS, st.booleans())
-def test_writing_what_is_there_keeps_every_byte(text: str, ends: str, bom: bool) -> None:  # noqa: FBT001
+def test_writing_the_current_statuses_keeps_every_byte(text: str, ends: str, bom: bool) -> None:  # noqa: FBT001
     check_lossless(SUBJECT, ("\ufeff" if bom else "") + text.replace("\n", ends))
 
 
@@ -479,7 +479,9 @@ def test_a_change_touches_its_own_lines_only(text: str, ends: str, index: int, m
 
 @settings(max_examples=60)
 @given(files(), st.lists(st.sampled_from(MARKS), min_size=4, max_size=4))
-def test_after_many_changes_a_task_says_the_last_one_and_every_line_once(text: str, marks: list[SourceStatus]) -> None:
+def test_after_many_changes_the_last_status_holds_and_no_field_is_repeated(
+    text: str, marks: list[SourceStatus]
+) -> None:
     for mark in marks:
         entries = SUBJECT.read(text).entries
         changes = [SUBJECT.change(entry, mark) for entry in entries]
@@ -494,11 +496,11 @@ def test_after_many_changes_a_task_says_the_last_one_and_every_line_once(text: s
 
 @settings(max_examples=200)
 @given(mangled_texts(files()))
-def test_nothing_that_the_world_does_to_a_file_makes_it_raise(text: str) -> None:
+def test_no_text_makes_the_writer_raise(text: str) -> None:
     check_any_text(SUBJECT, text)
 
 
-def test_problems_of_a_reading_are_not_made_by_writing() -> None:
+def test_writing_makes_no_new_problems() -> None:
     text = "### 1. One\n**Status**: [NOT STARTED]\n"
     for mark in MARKS:
         assert format_problems(SUBJECT.read(write(text, mark, reason="because of Task 4"))) == []
