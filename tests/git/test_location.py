@@ -29,7 +29,7 @@ def test_a_linked_worktree_shares_the_state(top: Path, tmp_path: Path) -> None:
     assert (place.top, place.state) == (tmp_path / "other", top / ".git" / "plait")
 
 
-def test_looking_runs_nothing_that_the_repository_is_set_to_run(top: Path, tmp_path: Path) -> None:
+def test_finding_a_repository_runs_none_of_its_programs(top: Path, tmp_path: Path) -> None:
     program = tmp_path / "program"
     program.write_text(f"#!/bin/sh\ntouch {tmp_path / 'ran'}\n")
     program.chmod(0o755)
@@ -41,14 +41,14 @@ def test_looking_runs_nothing_that_the_repository_is_set_to_run(top: Path, tmp_p
     assert not (tmp_path / "ran").exists()
 
 
-def test_a_bare_repository_is_no_folder_without_one(tmp_path: Path) -> None:
+def test_a_bare_repository_is_refused(tmp_path: Path) -> None:
     git("init", "--quiet", "--bare", tmp_path)
     with pytest.raises(UserError, match="work tree") as refused:
         find_repo(tmp_path)
     assert "git worktree add" in refused.value.hint
 
 
-def test_a_repository_that_git_distrusts_is_no_folder_without_one(top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_repository_that_git_distrusts_is_refused(top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
     with pytest.raises(UserError, match="dubious ownership"):
         find_repo(top)
@@ -60,13 +60,13 @@ def test_a_path_with_a_line_break_is_refused(tmp_path: Path) -> None:
         find_repo(tmp_path / "a\nb")
 
 
-def test_without_git_a_folder_is_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_git_a_folder_is_not_a_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
     place = find_repo(tmp_path)
     assert (place.repository, place.state) == (False, tmp_path / ".plait")
 
 
-def test_a_path_through_a_link_above_is_named_from_the_top(top: Path, tmp_path: Path) -> None:
+def test_a_path_through_a_symlink_is_relative_to_the_top(top: Path, tmp_path: Path) -> None:
     (top / "list.md").write_text("- [ ] Do it\n")
     (tmp_path / "alias").symlink_to(top)
     (found,), _ = read_named_sources(find_repo(top), [str(tmp_path / "alias" / "list.md")], where=top)
@@ -74,7 +74,7 @@ def test_a_path_through_a_link_above_is_named_from_the_top(top: Path, tmp_path: 
 
 
 @pytest.mark.parametrize("said", ["plan.md", " plan.md\n", "a\0b", "a" * 300, "../out.md", "", "a\nb"])
-def test_a_pointer_to_a_plan_leads_there_or_nowhere(said: str, top: Path) -> None:
+def test_a_pointer_to_a_plan_is_followed_only_inside_the_repository(said: str, top: Path) -> None:
     (top / "plan.md").touch()
     (top.parent / "out.md").touch()
     (top / ".claude").mkdir()
@@ -82,7 +82,7 @@ def test_a_pointer_to_a_plan_leads_there_or_nowhere(said: str, top: Path) -> Non
     assert discover_sources(top) == ([top / "plan.md"] if said.strip() == "plan.md" else [])
 
 
-def test_a_link_to_where_one_is_leads_no_further(top: Path) -> None:
+def test_a_symlink_to_its_own_folder_is_not_followed(top: Path) -> None:
     (top / "tasks").mkdir()
     (top / "tasks" / "01-one.md").write_text("# One\n")
     (top / "tasks" / "again").symlink_to(".")
@@ -91,13 +91,13 @@ def test_a_link_to_where_one_is_leads_no_further(top: Path) -> None:
 
 
 @pytest.mark.parametrize("setting", ["core.worktree=../elsewhere", "core.bare=true", "include.path=../other"])
-def test_a_repository_that_is_not_ordinary_is_gits_to_tell(top: Path, setting: str) -> None:
+def test_an_unusual_repository_is_located_by_git(top: Path, setting: str) -> None:
     assert _find_ordinary_repo(top) == find_repo(top)
     git("-C", top, "config", *setting.split("="))
     assert _find_ordinary_repo(top) is None
 
 
-def test_what_lies_in_a_repository_is_of_it(top: Path) -> None:
+def test_folders_in_a_repository_belong_to_it(top: Path) -> None:
     inner = top / "a" / "b"
     inner.mkdir(parents=True)
     assert _find_ordinary_repo(inner) == find_repo(top)
@@ -106,7 +106,7 @@ def test_what_lies_in_a_repository_is_of_it(top: Path) -> None:
     assert _find_ordinary_repo(inner) is None, "a submodule, or a linked worktree"
 
 
-def test_git_itself_says_the_same(top: Path) -> None:
+def test_git_finds_the_same_repository(top: Path) -> None:
     told = subprocess.run(
         ["git", "-C", top, "rev-parse", "--path-format=absolute", "--show-toplevel", "--git-common-dir"],
         capture_output=True,

@@ -38,7 +38,7 @@ def results(folder: Path, *instants: int) -> dict[int, dict[str, object]]:
     return {int(instant): told for instant, told in json.loads(done.stdout).items()}
 
 
-def test_left_alone_it_is_this(tmp_path: Path) -> None:
+def test_an_uninterrupted_capture_gives_the_expected_refs(tmp_path: Path) -> None:
     assert results(tmp_path, BEYOND) == {BEYOND: {**WHOLE, "killed": False}}
 
 
@@ -46,5 +46,7 @@ def test_left_alone_it_is_this(tmp_path: Path) -> None:
     "instants",
     [(1, 3, 7, 12, 18, 22), (25, 26, 27, 28, 29, 30), (31, 32, 33, 34, 35, 36), (41, 49, 50, 51, 52, 53)],
 )
-def test_killed_at_any_instant_and_done_again_it_is_the_same(tmp_path: Path, instants: tuple[int, ...]) -> None:
+def test_a_capture_killed_at_any_instant_and_repeated_gives_the_same_result(
+    tmp_path: Path, instants: tuple[int, ...]
+) -> None:
     assert results(tmp_path, *instants) == {instant: {**WHOLE, "killed": True} for instant in instants}

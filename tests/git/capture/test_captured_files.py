@@ -13,7 +13,7 @@ from plait.git.worktrees.result_checks import UnfinishedError
 from tests.support.task_worktree import TaskWorktree
 
 
-def test_the_files_win_over_the_index(worktree: TaskWorktree) -> None:
+def test_files_are_captured_whatever_the_index_says(worktree: TaskWorktree) -> None:
     worktree.write("a.txt", "staged\n")
     worktree.write("only-staged.txt", "x\n")
     worktree.git("add", "-A")
@@ -37,7 +37,7 @@ def test_ignored_files_stay_out_and_tracked_ones_that_are_ignored_stay_in(tmp_pa
     assert (worktree.path / "other.log").exists()
 
 
-def test_an_ignored_file_that_was_taken_out_of_the_index_is_untracked_on_purpose(tmp_path: Path) -> None:
+def test_an_ignored_file_removed_from_the_index_stays_untracked(tmp_path: Path) -> None:
     worktree = TaskWorktree.create(tmp_path, {"secret.env": "1\n"})
     worktree.write(".gitignore", "*.env\n")
     worktree.git("rm", "-q", "--cached", "secret.env")
@@ -45,14 +45,14 @@ def test_an_ignored_file_that_was_taken_out_of_the_index_is_untracked_on_purpose
     assert (worktree.path / "secret.env").exists()
 
 
-def test_an_ignored_file_that_the_agent_staged_is_taken(tmp_path: Path) -> None:
+def test_an_ignored_file_that_the_agent_staged_is_captured(tmp_path: Path) -> None:
     worktree = TaskWorktree.create(tmp_path, {".gitignore": "*.log\n"})
     worktree.write("wanted.log", "1\n")
     worktree.git("add", "-f", "wanted.log")
     assert worktree.capture().files == ("wanted.log",)
 
 
-def test_names_of_all_kinds(worktree: TaskWorktree) -> None:
+def test_files_with_unusual_names_are_captured(worktree: TaskWorktree) -> None:
     names = [
         "with space",
         "-dash",
@@ -73,7 +73,7 @@ def test_names_of_all_kinds(worktree: TaskWorktree) -> None:
     assert worktree.is_clean()
 
 
-def test_modes_and_symlinks(worktree: TaskWorktree) -> None:
+def test_modes_and_symlinks_are_captured(worktree: TaskWorktree) -> None:
     (worktree.path / "a.txt").chmod(0o755)
     (worktree.path / "link").symlink_to("d/c.txt")
     (worktree.path / "nowhere").symlink_to("/no/such/place")
@@ -91,7 +91,7 @@ def test_modes_and_symlinks(worktree: TaskWorktree) -> None:
     }
 
 
-def test_a_file_in_place_of_a_folder_and_a_folder_in_place_of_a_file(worktree: TaskWorktree) -> None:
+def test_a_file_can_replace_a_folder_and_a_folder_a_file(worktree: TaskWorktree) -> None:
     (worktree.path / "d" / "c.txt").unlink()
     (worktree.path / "d").rmdir()
     worktree.write("d", "a file\n")
@@ -102,7 +102,7 @@ def test_a_file_in_place_of_a_folder_and_a_folder_in_place_of_a_file(worktree: T
     assert worktree.is_clean()
 
 
-def test_a_link_in_place_of_a_folder(worktree: TaskWorktree) -> None:
+def test_a_symlink_can_replace_a_folder(worktree: TaskWorktree) -> None:
     (worktree.path / "d").rename(worktree.path / "e")
     (worktree.path / "d").symlink_to("e")
     captured = worktree.capture()
@@ -110,7 +110,7 @@ def test_a_link_in_place_of_a_folder(worktree: TaskWorktree) -> None:
     assert worktree.is_clean()
 
 
-def test_what_is_neither_file_nor_folder_is_passed_over(worktree: TaskWorktree) -> None:
+def test_special_files_are_skipped(worktree: TaskWorktree) -> None:
     os.mkfifo(worktree.path / "pipe")
     (worktree.path / "a.txt").unlink()
     os.mkfifo(worktree.path / "a.txt")
@@ -118,7 +118,7 @@ def test_what_is_neither_file_nor_folder_is_passed_over(worktree: TaskWorktree) 
     assert worktree.capture().files == ("a.txt", "one.txt")
 
 
-def test_line_ends_are_kept_as_the_repository_keeps_them(tmp_path: Path) -> None:
+def test_line_endings_follow_the_repository_settings(tmp_path: Path) -> None:
     worktree = TaskWorktree.create(tmp_path, {".gitattributes": "*.txt text\n", "a.txt": "a\n", "b.bin": "b\n"})
     worktree.git("config", "core.autocrlf", "true")
     worktree.git("config", "core.safecrlf", "true")
@@ -131,14 +131,14 @@ def test_line_ends_are_kept_as_the_repository_keeps_them(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("bit", ["--assume-unchanged", "--skip-worktree"])
-def test_an_edit_of_a_file_that_git_was_told_not_to_look_at(worktree: TaskWorktree, bit: str) -> None:
+def test_an_edit_of_a_file_hidden_by_index_flags_is_captured(worktree: TaskWorktree, bit: str) -> None:
     worktree.git("update-index", bit, "a.txt")
     worktree.write("a.txt", "changed\n")
     assert worktree.capture().files == ("a.txt",)
     assert worktree.git("ls-files", "-v", "a.txt") == "H a.txt"
 
 
-def test_an_edit_that_keeps_size_and_time(worktree: TaskWorktree) -> None:
+def test_an_edit_that_keeps_size_and_time_is_captured(worktree: TaskWorktree) -> None:
     worktree.git("config", "core.trustctime", "false")
     file = worktree.path / "a.txt"
     os.utime(file, (1_000_000, 1_000_000))
@@ -153,7 +153,7 @@ def test_an_edit_that_keeps_size_and_time(worktree: TaskWorktree) -> None:
 
 @pytest.mark.parametrize("cone", ["--cone", "--no-cone", "without a setting"])
 @pytest.mark.parametrize("index", ["kept", "lost"])
-def test_what_a_sparse_checkout_leaves_out_is_not_deleted(tmp_path: Path, cone: str, index: str) -> None:
+def test_files_outside_a_sparse_checkout_are_not_deleted(tmp_path: Path, cone: str, index: str) -> None:
     worktree = TaskWorktree.create(
         tmp_path,
         {"top.txt": "t\n", "in/a.txt": "a\n", "in/b.txt": "b\n", "out/c.txt": "c\n", "out/d.txt": "d\n"},
@@ -175,7 +175,7 @@ def test_what_a_sparse_checkout_leaves_out_is_not_deleted(tmp_path: Path, cone: 
 
 
 @pytest.mark.parametrize("content", [None, b"", b"not an index"])
-def test_an_index_that_is_gone_or_damaged(worktree: TaskWorktree, content: bytes | None) -> None:
+def test_a_missing_or_damaged_index_does_not_prevent_capture(worktree: TaskWorktree, content: bytes | None) -> None:
     (worktree.admin / "index").unlink()
     if content is not None:
         (worktree.admin / "index").write_bytes(content)
@@ -184,7 +184,7 @@ def test_an_index_that_is_gone_or_damaged(worktree: TaskWorktree, content: bytes
     assert worktree.is_clean()
 
 
-def test_a_lock_that_a_killed_git_left(worktree: TaskWorktree) -> None:
+def test_a_lock_left_by_a_killed_git_does_not_prevent_capture(worktree: TaskWorktree) -> None:
     (worktree.admin / "index.lock").touch()
     (worktree.admin / "HEAD.lock").touch()
     (worktree.common / f"refs/heads/{worktree.branch}.lock").touch()
@@ -197,7 +197,7 @@ def test_a_lock_that_a_killed_git_left(worktree: TaskWorktree) -> None:
 
 
 @pytest.mark.parametrize("commits", [True, False])
-def test_the_files_of_a_repository_inside_are_taken(worktree: TaskWorktree, *, commits: bool) -> None:
+def test_files_of_a_nested_repository_are_captured(worktree: TaskWorktree, *, commits: bool) -> None:
     inner = worktree.path / "vendor" / "lib"
     inner.mkdir(parents=True)
     worktree.git("init", "-q", at=inner)
@@ -219,14 +219,14 @@ def test_the_files_of_a_repository_inside_are_taken(worktree: TaskWorktree, *, c
     assert (inner / ".git").is_dir()
 
 
-def test_a_repository_made_in_a_tracked_folder_hides_nothing(worktree: TaskWorktree) -> None:
+def test_a_repository_made_in_a_tracked_folder_hides_no_files(worktree: TaskWorktree) -> None:
     worktree.git("init", "-q", at=worktree.path / "d")
     worktree.write("d/c.txt", "changed\n")
     worktree.write("d/new.txt", "new\n")
     assert worktree.capture().files == ("d/c.txt", "d/new.txt")
 
 
-def test_a_submodule_is_where_the_agent_moved_it(tmp_path: Path) -> None:
+def test_a_moved_submodule_commit_is_captured(tmp_path: Path) -> None:
     worktree = TaskWorktree.create(tmp_path / "r")
     other = TaskWorktree.create(tmp_path / "other")
     allowed = ("-c", "protocol.file.allow=always")
@@ -241,7 +241,7 @@ def test_a_submodule_is_where_the_agent_moved_it(tmp_path: Path) -> None:
     assert worktree.git("rev-parse", f"{moved.tip}:sub") == worktree.git("rev-parse", "HEAD", at=worktree.path / "sub")
 
 
-def test_edits_in_a_submodule_are_no_result_until_they_are_committed_there(tmp_path: Path) -> None:
+def test_uncommitted_edits_in_a_submodule_are_refused(tmp_path: Path) -> None:
     worktree = TaskWorktree.create(tmp_path / "r")
     other = TaskWorktree.create(tmp_path / "other", {"a.txt": "a\n"})
     worktree.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(other.main), "sub")
@@ -255,7 +255,7 @@ def test_edits_in_a_submodule_are_no_result_until_they_are_committed_there(tmp_p
     assert "beside.txt" in worktree.capture().files
 
 
-def test_what_outfitting_put_there_stays_out(tmp_path: Path) -> None:
+def test_files_made_by_setup_are_not_captured(tmp_path: Path) -> None:
     worktree = TaskWorktree.create(tmp_path, {"a.txt": "a\n", "config/base.ini": "1\n"})
     ours = ["node_modules", "config", "with *"]
     (worktree.admin / "plait-outfit").write_text(json.dumps({"key": "k", "ours": ours}))
@@ -274,13 +274,13 @@ def test_what_outfitting_put_there_stays_out(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("said", [b"", b"{", b"[]", b'{"ours": 3}', b'{"ours": [3, "", "/"]}'])
-def test_what_outfitting_wrote_may_be_damaged(worktree: TaskWorktree, said: bytes) -> None:
+def test_damaged_setup_metadata_does_not_prevent_capture(worktree: TaskWorktree, said: bytes) -> None:
     (worktree.admin / "plait-outfit").write_bytes(said)
     worktree.write("one.txt", "1\n")
     assert worktree.capture().files == ("one.txt",)
 
 
-def test_the_folder_of_all_worktrees_may_be_moved_with_a_link_in_its_place(worktree: TaskWorktree) -> None:
+def test_the_worktrees_folder_may_be_moved_and_replaced_by_a_symlink(worktree: TaskWorktree) -> None:
     worktree.write("one.txt", "1\n")
     moved = worktree.path.parent.with_name("elsewhere")
     worktree.path.parent.rename(moved)

@@ -20,7 +20,7 @@ def stands(worktree: TaskWorktree, tip: str) -> None:
     assert worktree.is_clean()
 
 
-def test_nothing_at_all_is_the_base_itself(worktree: TaskWorktree) -> None:
+def test_without_changes_the_result_is_the_base(worktree: TaskWorktree) -> None:
     captured = worktree.capture()
     assert (captured.tip, captured.files, captured.empty) == (worktree.base, (), True)
     stands(worktree, worktree.base)
@@ -45,7 +45,7 @@ def test_a_rename_counts_as_both_names(worktree: TaskWorktree) -> None:
     assert worktree.capture().files == ("a.txt", "z.txt")
 
 
-def test_commits_of_the_agent_stay_and_what_they_lack_comes_on_top(worktree: TaskWorktree) -> None:
+def test_the_agents_commits_stay_and_uncommitted_changes_come_on_top(worktree: TaskWorktree) -> None:
     worktree.commit("one.txt", "1\n")
     own = worktree.commit("two.txt", "2\n")
     assert worktree.capture().tip == own
@@ -56,7 +56,7 @@ def test_commits_of_the_agent_stay_and_what_they_lack_comes_on_top(worktree: Tas
     assert captured.files == ("one.txt", "three.txt", "two.txt")
 
 
-def test_commits_on_a_branch_of_the_agents_own(worktree: TaskWorktree) -> None:
+def test_commits_on_another_branch_are_captured(worktree: TaskWorktree) -> None:
     worktree.git("switch", "-q", "-c", "feature")
     own = worktree.commit("one.txt", "1\n")
     assert worktree.capture().tip == own
@@ -64,7 +64,7 @@ def test_commits_on_a_branch_of_the_agents_own(worktree: TaskWorktree) -> None:
     assert worktree.git("rev-parse", "feature") == own
 
 
-def test_commits_on_no_branch(worktree: TaskWorktree) -> None:
+def test_commits_on_a_detached_head_are_captured(worktree: TaskWorktree) -> None:
     worktree.git("checkout", "-q", "--detach")
     own = worktree.commit("one.txt", "1\n")
     worktree.write("two.txt", "2\n")
@@ -74,7 +74,7 @@ def test_commits_on_no_branch(worktree: TaskWorktree) -> None:
     assert worktree.capture().tip == captured.tip
 
 
-def test_what_was_left_on_the_branch_when_the_agent_went_elsewhere_is_saved(worktree: TaskWorktree) -> None:
+def test_commits_left_on_the_branch_when_the_agent_switched_are_saved(worktree: TaskWorktree) -> None:
     left = worktree.commit("one.txt", "1\n")
     worktree.git("checkout", "-q", "-b", "feature", worktree.base)
     worktree.write("two.txt", "2\n")
@@ -107,14 +107,14 @@ def test_an_amended_base_becomes_one_commit_on_the_base(worktree: TaskWorktree) 
     assert worktree.is_saved(own)
 
 
-def test_a_branch_that_the_agent_deleted_is_made_again(worktree: TaskWorktree) -> None:
+def test_a_branch_that_the_agent_deleted_is_recreated(worktree: TaskWorktree) -> None:
     worktree.git("checkout", "-q", "--detach")
     worktree.git("branch", "-q", "-D", worktree.branch)
     worktree.write("one.txt", "1\n")
     stands(worktree, worktree.capture().tip)
 
 
-def test_an_unborn_branch_is_no_obstacle(worktree: TaskWorktree) -> None:
+def test_an_unborn_branch_is_captured(worktree: TaskWorktree) -> None:
     worktree.git("checkout", "-q", "--orphan", "fresh")
     worktree.write("one.txt", "1\n")
     captured = worktree.capture()
@@ -122,13 +122,13 @@ def test_an_unborn_branch_is_no_obstacle(worktree: TaskWorktree) -> None:
     stands(worktree, captured.tip)
 
 
-def test_captured_again_it_is_the_same(worktree: TaskWorktree) -> None:
+def test_capturing_twice_gives_the_same_commit(worktree: TaskWorktree) -> None:
     worktree.write("one.txt", "1\n")
     captured = worktree.capture()
     assert worktree.capture() == captured
 
 
-def test_captured_again_before_head_was_moved_it_is_the_same(worktree: TaskWorktree) -> None:
+def test_capturing_again_before_head_was_moved_gives_the_same_commit(worktree: TaskWorktree) -> None:
     worktree.git("checkout", "-q", "--detach")
     worktree.write("one.txt", "1\n")
     captured = worktree.capture()
@@ -139,7 +139,7 @@ def test_captured_again_before_head_was_moved_it_is_the_same(worktree: TaskWorkt
     stands(worktree, captured.tip)
 
 
-def test_a_second_attempt_goes_on_from_the_first(worktree: TaskWorktree) -> None:
+def test_a_second_attempt_continues_from_the_first(worktree: TaskWorktree) -> None:
     worktree.write("one.txt", "1\n")
     first = worktree.capture()
     worktree.write("two.txt", "2\n")
@@ -149,7 +149,7 @@ def test_a_second_attempt_goes_on_from_the_first(worktree: TaskWorktree) -> None
     assert worktree.git("rev-parse", attempt_ref(ATTEMPT)) == first.tip
 
 
-def test_work_that_was_undone_is_empty_but_in_the_history(worktree: TaskWorktree) -> None:
+def test_reverted_work_is_an_empty_change_with_history(worktree: TaskWorktree) -> None:
     worktree.commit("one.txt", "1\n")
     (worktree.path / "one.txt").unlink()
     captured = worktree.capture()
@@ -158,7 +158,7 @@ def test_work_that_was_undone_is_empty_but_in_the_history(worktree: TaskWorktree
     assert worktree.git("rev-parse", f"{captured.tip}~2") == worktree.base
 
 
-def test_the_users_checkout_is_as_it_was(worktree: TaskWorktree) -> None:
+def test_the_users_checkout_is_not_changed(worktree: TaskWorktree) -> None:
     worktree.write("untracked.txt", "mine\n", at=worktree.main)
     worktree.write("a.txt", "my edit\n", at=worktree.main)
     worktree.git("add", "b.txt", at=worktree.main)

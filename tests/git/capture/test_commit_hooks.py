@@ -38,7 +38,7 @@ def test_hooks_see_the_commit_and_may_change_it(worktree: TaskWorktree, tmp_path
     assert worktree.capture(hooks=True).tip == tip
 
 
-def test_a_refusal_is_the_agents_to_mend_and_what_it_made_is_saved(worktree: TaskWorktree) -> None:
+def test_a_commit_refused_by_a_hook_is_an_agent_error_and_saved(worktree: TaskWorktree) -> None:
     hook(worktree, "pre-commit", "echo 'line 3 is too long' >&2; exit 1")
     worktree.write("one.txt", "1\n")
     with pytest.raises(HookRefusedError, match="line 3 is too long") as caught:
@@ -52,7 +52,7 @@ def test_a_refusal_is_the_agents_to_mend_and_what_it_made_is_saved(worktree: Tas
     assert worktree.capture(hooks=True).files == ("one.txt",)
 
 
-def test_nothing_to_commit_runs_no_hook(worktree: TaskWorktree) -> None:
+def test_an_empty_change_runs_no_hook(worktree: TaskWorktree) -> None:
     hook(worktree, "pre-commit", "exit 1")
     own = worktree.git("rev-parse", "HEAD")
     assert worktree.capture(hooks=True).tip == own
@@ -71,7 +71,7 @@ def test_a_resolved_merge_keeps_both_parents(worktree: TaskWorktree) -> None:
     assert not (worktree.admin / "MERGE_HEAD").exists()
 
 
-def test_a_rewritten_history_is_one_commit_on_the_base(worktree: TaskWorktree) -> None:
+def test_a_rewritten_history_becomes_one_commit_on_the_base(worktree: TaskWorktree) -> None:
     hook(worktree, "pre-commit", "exit 0")
     worktree.git("checkout", "-q", "--orphan", "fresh")
     own = worktree.commit("one.txt", "1\n")

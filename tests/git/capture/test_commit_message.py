@@ -38,18 +38,18 @@ TRAILERS = ["Plait-Batch: 7f3a", "Plait-Task: 01-pages", "Plait-Attempt: write-1
         "a\n---\nb",
     ],
 )
-def test_the_words_are_as_given_and_the_trailers_are_trailers(worktree: TaskWorktree, message: str) -> None:
+def test_the_message_is_unchanged_and_git_reads_the_trailers(worktree: TaskWorktree, message: str) -> None:
     assert told(worktree, replace(AUTHOR, message=message)) == (message, TRAILERS)
 
 
-def test_odd_characters_do_no_harm(worktree: TaskWorktree) -> None:
+def test_control_characters_are_removed_from_the_message(worktree: TaskWorktree) -> None:
     assert told(worktree, replace(AUTHOR, message="\n\n Make\0 it\x1b[31m  \r\nbody\udcff\n\n")) == (
         "Make it[31m\nbody?",
         TRAILERS,
     )
 
 
-def test_a_message_without_words_names_the_task(worktree: TaskWorktree) -> None:
+def test_an_empty_message_names_the_task(worktree: TaskWorktree) -> None:
     assert told(worktree, replace(AUTHOR, message=" \n")) == ("Work on 01-pages", TRAILERS)
 
 
@@ -69,16 +69,16 @@ def people(worktree: TaskWorktree, author: CommitInfo = AUTHOR) -> list[str]:
     return worktree.git("log", "-1", "--format=%an <%ae>%n%cn <%ce>", tip).splitlines()
 
 
-def test_who_is_not_named_is_the_user(worktree: TaskWorktree) -> None:
+def test_without_a_named_author_the_user_is_the_author(worktree: TaskWorktree) -> None:
     assert people(worktree) == ["Una User <una@example.org>"] * 2
 
 
-def test_who_is_named_is_the_author_and_the_user_commits(worktree: TaskWorktree) -> None:
+def test_a_named_author_is_the_author_and_the_user_the_committer(worktree: TaskWorktree) -> None:
     author = replace(AUTHOR, name="Agent <Smith>\n", email="agent@example.org")
     assert people(worktree, author) == ["Agent Smith <agent@example.org>", "Una User <una@example.org>"]
 
 
-def test_a_user_without_a_name_is_plait(worktree: TaskWorktree) -> None:
+def test_without_a_configured_user_the_author_is_plait(worktree: TaskWorktree) -> None:
     worktree.git("config", "--unset", "user.name")
     worktree.git("config", "--unset", "user.email")
     assert people(worktree) == ["plait <plait@localhost>"] * 2
@@ -103,7 +103,9 @@ SIGNS = r"""printf '\n[GNUPG:] SIG_CREATED x\n' >&2; printf -- '-----BEGIN PGP S
 
 
 @pytest.mark.parametrize("hooks", [True, False])
-def test_a_repository_that_wants_signatures_gets_them(worktree: TaskWorktree, tmp_path: Path, *, hooks: bool) -> None:
+def test_commits_are_signed_if_the_repository_requires_it(
+    worktree: TaskWorktree, tmp_path: Path, *, hooks: bool
+) -> None:
     signer(worktree, tmp_path, SIGNS)
     worktree.write("one.txt", "1\n")
     tip = worktree.capture(hooks=hooks).tip
@@ -111,7 +113,7 @@ def test_a_repository_that_wants_signatures_gets_them(worktree: TaskWorktree, tm
 
 
 @pytest.mark.parametrize("hooks", [True, False])
-def test_a_signature_that_fails_is_told_and_nothing_is_lost(
+def test_a_failed_signature_is_reported_and_nothing_is_lost(
     worktree: TaskWorktree, tmp_path: Path, *, hooks: bool
 ) -> None:
     signer(worktree, tmp_path, "echo 'no secret key' >&2; exit 2")

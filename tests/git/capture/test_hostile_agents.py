@@ -11,7 +11,7 @@ from plait.git.worktrees.agent_worktree import WorktreeError
 from tests.support.task_worktree import TaskWorktree
 
 
-def test_a_git_file_that_was_removed_is_put_back(worktree: TaskWorktree) -> None:
+def test_a_removed_git_file_is_restored(worktree: TaskWorktree) -> None:
     (worktree.path / ".git").unlink()
     worktree.write("one.txt", "1\n")
     assert worktree.capture().files == ("one.txt",)
@@ -19,7 +19,7 @@ def test_a_git_file_that_was_removed_is_put_back(worktree: TaskWorktree) -> None
 
 
 @pytest.mark.parametrize("commits", [True, False])
-def test_a_repository_made_in_the_place_of_the_worktree(worktree: TaskWorktree, *, commits: bool) -> None:
+def test_a_repository_made_in_place_of_the_worktree_is_captured(worktree: TaskWorktree, *, commits: bool) -> None:
     (worktree.path / ".git").unlink()
     worktree.git("init", "-q")
     worktree.git("config", "user.name", "a")
@@ -35,7 +35,7 @@ def test_a_repository_made_in_the_place_of_the_worktree(worktree: TaskWorktree, 
         assert not list(worktree.admin.glob("plait-left-*"))
 
 
-def test_a_git_file_that_points_at_the_users_checkout_is_not_believed(worktree: TaskWorktree) -> None:
+def test_a_git_file_that_points_to_the_users_checkout_is_ignored(worktree: TaskWorktree) -> None:
     (worktree.path / ".git").write_text(f"gitdir: {worktree.common}\n")
     worktree.write("one.txt", "1\n")
     before = ((worktree.common / "index").read_bytes(), (worktree.common / "HEAD").read_bytes())
@@ -44,7 +44,7 @@ def test_a_git_file_that_points_at_the_users_checkout_is_not_believed(worktree: 
     assert worktree.git("rev-parse", "trunk", at=worktree.main) == worktree.base
 
 
-def test_a_git_file_that_names_another_tasks_worktree_is_not_believed(worktree: TaskWorktree) -> None:
+def test_a_git_file_that_points_to_another_tasks_worktree_is_ignored(worktree: TaskWorktree) -> None:
     other = worktree.path.with_name("plait-02")
     worktree.git("worktree", "add", "-q", "--detach", str(other), at=worktree.main)
     (other / ".git").unlink()
@@ -55,19 +55,19 @@ def test_a_git_file_that_names_another_tasks_worktree_is_not_believed(worktree: 
     assert (theirs / "gitdir").read_text() == f"{other / '.git'}\n"
 
 
-def test_a_folder_that_is_gone_is_told(worktree: TaskWorktree) -> None:
+def test_a_missing_workspace_is_reported(worktree: TaskWorktree) -> None:
     shutil.rmtree(worktree.path)
     with pytest.raises(WorktreeError, match="is gone"):
         worktree.capture()
 
 
-def test_records_that_are_gone_are_told(worktree: TaskWorktree) -> None:
+def test_a_missing_admin_folder_is_reported(worktree: TaskWorktree) -> None:
     shutil.rmtree(worktree.admin)
     with pytest.raises(WorktreeError, match="not a git worktree any more"):
         worktree.capture()
 
 
-def test_a_head_that_means_nothing(worktree: TaskWorktree) -> None:
+def test_an_invalid_head_is_repaired(worktree: TaskWorktree) -> None:
     (worktree.admin / "HEAD").write_text("nonsense\n")
     worktree.write("one.txt", "1\n")
     assert worktree.capture().files == ("one.txt",)
@@ -96,7 +96,7 @@ def trap(worktree: TaskWorktree) -> tuple[Path, Path]:
         "core.askPass",
     ],
 )
-def test_programs_that_the_agent_put_into_the_settings_are_not_run(worktree: TaskWorktree, setting: str) -> None:
+def test_programs_configured_by_the_agent_are_not_run(worktree: TaskWorktree, setting: str) -> None:
     trace, program = trap(worktree)
     worktree.git("config", setting, str(program))
     worktree.write(".gitattributes", "* diff=x merge=x\n")
@@ -109,7 +109,7 @@ def test_programs_that_the_agent_put_into_the_settings_are_not_run(worktree: Tas
 
 
 @pytest.mark.parametrize("where", ["in the repository", "elsewhere"])
-def test_hooks_that_nobody_asked_for_are_not_run(worktree: TaskWorktree, where: str) -> None:
+def test_hooks_are_not_run_by_default(worktree: TaskWorktree, where: str) -> None:
     trace, program = trap(worktree)
     folder = worktree.common / "hooks" if where == "in the repository" else worktree.main.parent / "hooks"
     folder.mkdir(exist_ok=True)
@@ -132,7 +132,7 @@ def test_hooks_that_nobody_asked_for_are_not_run(worktree: TaskWorktree, where: 
     assert not trace.exists()
 
 
-def test_settings_that_lead_elsewhere_are_not_followed(worktree: TaskWorktree, tmp_path: Path) -> None:
+def test_settings_that_point_to_other_folders_are_ignored(worktree: TaskWorktree, tmp_path: Path) -> None:
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     worktree.git("config", "core.worktree", str(elsewhere))
@@ -141,7 +141,7 @@ def test_settings_that_lead_elsewhere_are_not_followed(worktree: TaskWorktree, t
     assert worktree.capture().files == ("one.txt",)
 
 
-def test_a_base_that_was_replaced_is_still_the_base(worktree: TaskWorktree) -> None:
+def test_object_replacements_are_ignored(worktree: TaskWorktree) -> None:
     other = worktree.commit("other.txt", "x\n")
     worktree.git("reset", "-q", "--hard", worktree.base)
     worktree.git("replace", worktree.base, other)
@@ -149,14 +149,14 @@ def test_a_base_that_was_replaced_is_still_the_base(worktree: TaskWorktree) -> N
     assert worktree.capture().files == ("one.txt",)
 
 
-def test_a_filter_of_the_repository_is_used_since_contents_depend_on_it(worktree: TaskWorktree) -> None:
+def test_filters_of_the_repository_are_used(worktree: TaskWorktree) -> None:
     worktree.git("config", "filter.shout.clean", "tr a-z A-Z")
     worktree.write(".gitattributes", "*.txt filter=shout\n")
     worktree.write("new.txt", "quiet\n")
     assert worktree.show(worktree.capture().tip, "new.txt") == "QUIET"
 
 
-def test_hundreds_of_untracked_folders(worktree: TaskWorktree) -> None:
+def test_hundreds_of_untracked_folders_are_captured(worktree: TaskWorktree) -> None:
     for n in range(300):
         worktree.write(f"n/{n}/x.txt", f"{n}\n")
     assert len(worktree.capture().files) == 300

@@ -15,7 +15,7 @@ MOST = 1000
 
 
 @pytest.mark.parametrize("hooks", [False, True])
-def test_a_file_that_is_too_large_is_no_result_and_is_saved(worktree: TaskWorktree, *, hooks: bool) -> None:
+def test_a_file_over_the_limit_is_refused_and_saved(worktree: TaskWorktree, *, hooks: bool) -> None:
     worktree.write("big.bin", "x" * (MOST + 1))
     worktree.write("small.txt", "small\n")
     before = worktree.git("rev-parse", worktree.branch)
@@ -30,18 +30,18 @@ def test_a_file_that_is_too_large_is_no_result_and_is_saved(worktree: TaskWorktr
     assert worktree.capture(largest=MOST, hooks=hooks).files == ("small.txt",)
 
 
-def test_one_that_is_just_as_large_as_it_may_be_is_taken(worktree: TaskWorktree) -> None:
+def test_a_file_at_the_limit_is_captured(worktree: TaskWorktree) -> None:
     worktree.write("big.bin", "x" * MOST)
     assert worktree.capture(largest=MOST).files == ("big.bin",)
 
 
-def test_one_that_was_there_before_is_nobody_s_fault(worktree: TaskWorktree) -> None:
+def test_a_large_file_of_the_base_is_accepted(worktree: TaskWorktree) -> None:
     later = replace(worktree, base=worktree.commit("big.bin", "x" * (MOST + 1)))
     later.write("small.txt", "small\n")
     assert later.capture(largest=MOST).files == ("small.txt",)
 
 
-def test_one_that_is_only_moved_copied_or_made_a_program_is_nothing_new(worktree: TaskWorktree) -> None:
+def test_a_large_file_that_is_moved_copied_or_made_executable_is_accepted(worktree: TaskWorktree) -> None:
     for name in ("moved", "program", "copied"):
         worktree.write(name, name * MOST)
     worktree.git("add", "-A")
@@ -53,12 +53,12 @@ def test_one_that_is_only_moved_copied_or_made_a_program_is_nothing_new(worktree
     assert later.capture(largest=MOST).files == ("copy", "elsewhere", "moved", "program")
 
 
-def test_without_a_limit_any_is_taken(worktree: TaskWorktree) -> None:
+def test_without_a_limit_any_file_is_captured(worktree: TaskWorktree) -> None:
     worktree.write("big.bin", "x" * (MOST + 1))
     assert worktree.capture(largest=0).files == ("big.bin",)
 
 
-def test_what_a_filter_makes_small_is_small(worktree: TaskWorktree) -> None:
+def test_the_size_after_filters_counts(worktree: TaskWorktree) -> None:
     worktree.git("config", "filter.short.clean", "head -c 10")
     worktree.git("config", "filter.short.smudge", "cat")
     worktree.write(".gitattributes", "*.bin filter=short\n")
@@ -67,7 +67,7 @@ def test_what_a_filter_makes_small_is_small(worktree: TaskWorktree) -> None:
 
 
 @pytest.mark.parametrize("hooks", [False, True])
-def test_history_that_would_carry_it_is_left_behind_and_saved(worktree: TaskWorktree, *, hooks: bool) -> None:
+def test_history_with_a_large_file_is_left_out_and_saved(worktree: TaskWorktree, *, hooks: bool) -> None:
     worktree.commit("small.txt", "small\n")
     own = worktree.commit("big.bin", "x" * (MOST + 1))
     worktree.git("rm", "-q", "big.bin")
@@ -80,7 +80,7 @@ def test_history_that_would_carry_it_is_left_behind_and_saved(worktree: TaskWork
 
 
 @pytest.mark.parametrize("hooks", [False, True])
-def test_a_merge_that_would_carry_it_becomes_one_commit_and_what_was_merged_is_saved(
+def test_a_merge_with_a_large_file_becomes_one_commit_and_the_merged_side_is_saved(
     worktree: TaskWorktree, *, hooks: bool
 ) -> None:
     worktree.git("checkout", "-q", "--detach")
@@ -97,7 +97,7 @@ def test_a_merge_that_would_carry_it_becomes_one_commit_and_what_was_merged_is_s
     assert side in worktree.read_saved_refs().values()
 
 
-def test_nothing_is_fetched_to_see_how_large_it_is(worktree: TaskWorktree, tmp_path: Path) -> None:
+def test_sizes_are_checked_without_fetching(worktree: TaskWorktree, tmp_path: Path) -> None:
     host = tmp_path / "host"
     worktree.git("clone", "-q", str(worktree.main), str(host))
     worktree.git("config", "uploadpack.allowFilter", "true", at=host)
@@ -113,12 +113,12 @@ def test_nothing_is_fetched_to_see_how_large_it_is(worktree: TaskWorktree, tmp_p
     assert worktree.capture(largest=MOST).tip == worktree.git("rev-parse", "HEAD")
 
 
-def test_history_without_one_stays(worktree: TaskWorktree) -> None:
+def test_history_without_large_files_stays(worktree: TaskWorktree) -> None:
     own = worktree.commit("a\f~b", "small\n")
     assert worktree.capture(largest=MOST).tip == own
 
 
-def test_links_and_names_of_all_kinds_are_looked_at(worktree: TaskWorktree) -> None:
+def test_symlinks_and_unusual_names_are_checked(worktree: TaskWorktree) -> None:
     (worktree.path / "link").symlink_to("x" * 200)
     worktree.write("a b\n\"c'\té.bin", "x" * 200)
     with pytest.raises(UnfinishedError, match=r"é\.bin") as caught:

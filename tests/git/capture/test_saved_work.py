@@ -36,7 +36,7 @@ def saved(worktree: TaskWorktree) -> str:
     return worktree.read_saved_refs()[ref]
 
 
-def test_there_is_nothing_to_save(worktree: TaskWorktree) -> None:
+def test_a_clean_workspace_has_nothing_to_save(worktree: TaskWorktree) -> None:
     assert worktree.save() is None
     own = worktree.commit("one.txt", "1\n")
     assert worktree.save() is None
@@ -45,13 +45,13 @@ def test_there_is_nothing_to_save(worktree: TaskWorktree) -> None:
     assert worktree.read_saved_refs() == {}
 
 
-def test_ignored_files_are_nothing(worktree: TaskWorktree) -> None:
+def test_ignored_files_are_not_saved(worktree: TaskWorktree) -> None:
     worktree.commit(".gitignore", "build/\n")
     worktree.write("build/out", "x\n")
     assert worktree.save() is None
 
 
-def test_edits_new_files_and_deletions(worktree: TaskWorktree) -> None:
+def test_edits_new_files_and_deletions_are_saved(worktree: TaskWorktree) -> None:
     worktree.write("a.txt", "changed\n")
     worktree.write("new.txt", "new\n")
     (worktree.path / "b.txt").unlink()
@@ -60,7 +60,7 @@ def test_edits_new_files_and_deletions(worktree: TaskWorktree) -> None:
     assert worktree.git("rev-parse", f"{commit}^") == worktree.base
 
 
-def test_what_is_only_in_the_index(worktree: TaskWorktree) -> None:
+def test_staged_changes_are_saved(worktree: TaskWorktree) -> None:
     worktree.write("a.txt", "staged\n")
     worktree.git("add", "a.txt")
     worktree.write("a.txt", "in the file\n")
@@ -69,20 +69,20 @@ def test_what_is_only_in_the_index(worktree: TaskWorktree) -> None:
     assert worktree.show(f"{commit}^2", "a.txt") == "staged"
 
 
-def test_what_is_staged_and_as_in_the_files_is_one_thing(worktree: TaskWorktree) -> None:
+def test_staged_changes_equal_to_the_files_are_saved_once(worktree: TaskWorktree) -> None:
     worktree.write("a.txt", "staged\n")
     worktree.git("add", "a.txt")
     assert worktree.git("rev-parse", f"{saved(worktree)}^@") == worktree.base
 
 
-def test_commits_on_no_branch(worktree: TaskWorktree) -> None:
+def test_commits_on_no_branch_are_saved(worktree: TaskWorktree) -> None:
     worktree.git("checkout", "-q", "--detach")
     own = worktree.commit("one.txt", "1\n")
     saved(worktree)
     assert worktree.is_saved(own)
 
 
-def test_an_unfinished_merge_with_its_other_side(worktree: TaskWorktree) -> None:
+def test_an_unfinished_merge_is_saved_with_its_other_side(worktree: TaskWorktree) -> None:
     worktree.git("checkout", "-q", "--detach")
     theirs = worktree.commit("a.txt", "theirs\n")
     worktree.git("checkout", "-q", worktree.branch)
@@ -92,21 +92,21 @@ def test_an_unfinished_merge_with_its_other_side(worktree: TaskWorktree) -> None
     assert worktree.is_saved(theirs)
 
 
-def test_a_repository_inside(worktree: TaskWorktree) -> None:
+def test_files_of_a_nested_repository_are_saved(worktree: TaskWorktree) -> None:
     (worktree.path / "inner").mkdir()
     worktree.git("init", "-q", at=worktree.path / "inner")
     worktree.write("inner/x.txt", "x\n")
     assert worktree.files(saved(worktree))["inner/x.txt"] == "x"
 
 
-def test_work_on_a_branch_that_is_not_born(worktree: TaskWorktree) -> None:
+def test_work_on_an_unborn_branch_is_saved(worktree: TaskWorktree) -> None:
     worktree.git("checkout", "-q", "--orphan", "fresh")
     worktree.git("rm", "-q", "-r", "-f", "--cached", ".")
     worktree.write("one.txt", "1\n")
     assert worktree.files(saved(worktree))["one.txt"] == "1"
 
 
-def test_each_work_has_a_name_of_its_own(worktree: TaskWorktree) -> None:
+def test_each_saved_state_has_its_own_ref(worktree: TaskWorktree) -> None:
     worktree.write("one.txt", "1\n")
     assert worktree.save() == "refs/plait/saved/7f3a/01-pages/1"
     worktree.write("one.txt", "2\n")
@@ -115,7 +115,7 @@ def test_each_work_has_a_name_of_its_own(worktree: TaskWorktree) -> None:
     assert worktree.save() == "refs/plait/saved/7f3a/01-pages/1"
 
 
-def test_what_a_dead_process_left_is_swept(worktree: TaskWorktree) -> None:
+def test_scratch_folders_of_dead_processes_are_removed(worktree: TaskWorktree) -> None:
     left = worktree.admin / "plait-scratch-999999999-x"
     left.mkdir()
     (left / "index").touch()
@@ -126,7 +126,7 @@ def test_what_a_dead_process_left_is_swept(worktree: TaskWorktree) -> None:
     assert not left.exists()
 
 
-def test_a_worktree_that_was_moved(worktree: TaskWorktree) -> None:
+def test_a_moved_worktree_is_saved(worktree: TaskWorktree) -> None:
     worktree.write("one.txt", "1\n")
     moved = worktree.path.parent / "pool"
     worktree.git("worktree", "move", str(worktree.path), str(moved), at=worktree.main)

@@ -24,7 +24,7 @@ def worktree(tmp_path: Path) -> TaskWorktree:
 
 
 @pytest.mark.parametrize("committed", [True, False])
-def test_a_source_in_which_only_a_status_differs_is_taken_out(worktree: TaskWorktree, *, committed: bool) -> None:
+def test_a_source_in_which_only_a_status_differs_is_reverted(worktree: TaskWorktree, *, committed: bool) -> None:
     if committed:
         worktree.commit("plan.md", DONE)
     worktree.write("plan.md", DONE)
@@ -36,14 +36,14 @@ def test_a_source_in_which_only_a_status_differs_is_taken_out(worktree: TaskWork
     assert worktree.is_clean()
 
 
-def test_a_status_alone_is_an_empty_change(worktree: TaskWorktree) -> None:
+def test_a_status_edit_alone_is_an_empty_change(worktree: TaskWorktree) -> None:
     worktree.write("plan.md", DONE)
     captured = worktree.capture(restore=restore)
     assert (captured.tip, captured.empty, captured.reverted_sources) == (worktree.base, True, ("plan.md",))
     assert worktree.is_clean()
 
 
-def test_what_else_was_written_into_a_source_stays(worktree: TaskWorktree) -> None:
+def test_other_edits_of_a_source_stay(worktree: TaskWorktree) -> None:
     worktree.write("plan.md", DONE + "- [ ] 1.3 Wait\n")
     captured = worktree.capture(restore=restore)
     assert captured.files == ("plan.md",)
@@ -54,7 +54,7 @@ def test_what_else_was_written_into_a_source_stays(worktree: TaskWorktree) -> No
     assert worktree.capture(restore=restore) == captured
 
 
-def test_only_files_that_are_in_both_versions_are_shown(worktree: TaskWorktree) -> None:
+def test_only_modified_files_are_passed_to_restore(worktree: TaskWorktree) -> None:
     seen: list[str] = []
 
     def look(path: str, base: bytes, new: bytes) -> bytes:
@@ -71,7 +71,7 @@ def test_only_files_that_are_in_both_versions_are_shown(worktree: TaskWorktree) 
     assert seen == ["a.txt"]
 
 
-def test_line_ends_of_the_folder_are_kept(worktree: TaskWorktree) -> None:
+def test_line_endings_of_the_workspace_are_kept(worktree: TaskWorktree) -> None:
     worktree.git("config", "core.autocrlf", "true")
     worktree.write("plan.md", (DONE + "more\n").replace("\n", "\r\n"))
     captured = worktree.capture(restore=restore)

@@ -39,7 +39,7 @@ BEGIN = {
 
 
 @pytest.mark.parametrize("what", BEGIN)
-def test_conflicts_that_are_left_are_no_result(fork: TaskWorktree, what: str) -> None:
+def test_unresolved_conflicts_are_refused(fork: TaskWorktree, what: str) -> None:
     fork.git(*BEGIN[what], fails=True)
     before = (fork.git("status", "--porcelain=v2"), under_way(fork), (fork.admin / "index").read_bytes())
     ours = fork.git("rev-parse", fork.branch)
@@ -61,7 +61,7 @@ def test_conflicts_that_are_left_are_no_result(fork: TaskWorktree, what: str) ->
 
 
 @pytest.mark.parametrize("staged", [True, False])
-def test_a_merge_that_was_resolved_is_finished_as_one(fork: TaskWorktree, *, staged: bool) -> None:
+def test_a_resolved_merge_is_committed_with_both_parents(fork: TaskWorktree, *, staged: bool) -> None:
     ours = fork.git("rev-parse", "HEAD")
     fork.git("merge", "theirs", fails=True)
     fork.write("a.txt", "both\n")
@@ -76,7 +76,7 @@ def test_a_merge_that_was_resolved_is_finished_as_one(fork: TaskWorktree, *, sta
     assert fork.capture() == captured
 
 
-def test_a_merge_that_is_captured_again_before_its_records_were_gone(fork: TaskWorktree) -> None:
+def test_a_resolved_merge_captured_twice_gives_the_same_commit(fork: TaskWorktree) -> None:
     fork.git("merge", "theirs", fails=True)
     records = {name: (fork.admin / name).read_bytes() for name in ("MERGE_HEAD", "MERGE_MSG", "index")}
     fork.write("a.txt", "both\n")
@@ -87,7 +87,7 @@ def test_a_merge_that_is_captured_again_before_its_records_were_gone(fork: TaskW
     assert fork.is_clean()
 
 
-def test_a_rebase_that_stopped_is_what_the_files_say_and_the_rest_is_saved(fork: TaskWorktree) -> None:
+def test_a_stopped_rebase_is_captured_from_its_files_and_its_commits_are_saved(fork: TaskWorktree) -> None:
     ours = fork.git("rev-parse", "HEAD")
     fork.git("rebase", "theirs", fails=True)
     fork.write("a.txt", "both\n")
@@ -99,7 +99,7 @@ def test_a_rebase_that_stopped_is_what_the_files_say_and_the_rest_is_saved(fork:
     assert fork.is_clean()
 
 
-def test_what_a_rebase_put_aside_is_saved(fork: TaskWorktree) -> None:
+def test_the_autostash_of_a_rebase_is_saved(fork: TaskWorktree) -> None:
     fork.write("b.txt", "not committed\n")
     fork.git("rebase", "--autostash", "theirs", fails=True)
     assert (fork.path / "b.txt").read_text() == "b\n"
@@ -109,7 +109,7 @@ def test_what_a_rebase_put_aside_is_saved(fork: TaskWorktree) -> None:
     assert fork.is_saved(stash)
 
 
-def test_a_cherry_pick_that_was_resolved(fork: TaskWorktree) -> None:
+def test_a_resolved_cherry_pick_is_captured(fork: TaskWorktree) -> None:
     fork.git("cherry-pick", "theirs", fails=True)
     fork.write("a.txt", "both\n")
     captured = fork.capture()
@@ -117,7 +117,7 @@ def test_a_cherry_pick_that_was_resolved(fork: TaskWorktree) -> None:
     assert under_way(fork) == []
 
 
-def test_a_bisection(fork: TaskWorktree) -> None:
+def test_a_bisection_is_ended(fork: TaskWorktree) -> None:
     fork.git("bisect", "start", "HEAD", fork.base)
     fork.write("found.txt", "it\n")
     captured = fork.capture()
@@ -127,7 +127,7 @@ def test_a_bisection(fork: TaskWorktree) -> None:
 
 
 @pytest.mark.parametrize("choice", ["untouched", "deleted", "edited"])
-def test_a_file_that_one_side_deleted_has_to_be_chosen(fork: TaskWorktree, choice: str) -> None:
+def test_a_file_deleted_on_one_side_must_be_resolved(fork: TaskWorktree, choice: str) -> None:
     fork.git("rm", "-q", "b.txt")
     fork.git("commit", "-q", "-m", "no b")
     fork.git("switch", "-q", "theirs")
@@ -146,7 +146,7 @@ def test_a_file_that_one_side_deleted_has_to_be_chosen(fork: TaskWorktree, choic
     assert ("b.txt" in fork.files(fork.capture().tip)) is (choice == "edited")
 
 
-def test_a_binary_file_has_to_be_chosen(tmp_path: Path) -> None:
+def test_a_binary_conflict_must_be_resolved(tmp_path: Path) -> None:
     worktree = TaskWorktree.create(tmp_path, {"x.bin": b"\0base"})
     worktree.git("switch", "-q", "-c", "theirs")
     worktree.write("x.bin", b"\0theirs")
@@ -162,6 +162,6 @@ def test_a_binary_file_has_to_be_chosen(tmp_path: Path) -> None:
     assert worktree.show(worktree.capture().tip, "x.bin") == "\0theirs"
 
 
-def test_markers_in_a_file_that_was_never_in_conflict_are_just_text(worktree: TaskWorktree) -> None:
+def test_conflict_markers_in_a_file_without_conflict_are_text(worktree: TaskWorktree) -> None:
     worktree.write("a.txt", "<<<<<<< how a conflict looks\n=======\n>>>>>>> it\n")
     assert worktree.capture().files == ("a.txt",)

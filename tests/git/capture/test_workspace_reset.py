@@ -27,7 +27,7 @@ def is_back(worktree: TaskWorktree, tip: str) -> bool:
     return worktree.is_clean() and worktree.git("rev-parse", "HEAD", worktree.branch).split() == [tip, tip]
 
 
-def test_a_check_that_left_only_what_is_ignored(worktree: TaskWorktree, tip: str) -> None:
+def test_ignored_files_survive_a_reset(worktree: TaskWorktree, tip: str) -> None:
     worktree.write("build/out", "x\n")
     worktree.put_back(tip)
     assert is_back(worktree, tip)
@@ -35,7 +35,7 @@ def test_a_check_that_left_only_what_is_ignored(worktree: TaskWorktree, tip: str
     assert worktree.read_saved_refs() == {}
 
 
-def test_what_it_changed_is_saved_and_put_back(worktree: TaskWorktree, tip: str) -> None:
+def test_changes_of_a_check_are_saved_and_reverted(worktree: TaskWorktree, tip: str) -> None:
     worktree.write("a.txt", "formatted\n")
     worktree.write("report/r.xml", "x\n")
     (worktree.path / "b.txt").unlink()
@@ -52,21 +52,21 @@ def test_what_it_changed_is_saved_and_put_back(worktree: TaskWorktree, tip: str)
     assert len(worktree.read_saved_refs()) == 1
 
 
-def test_what_it_committed_is_saved_and_put_back(worktree: TaskWorktree, tip: str) -> None:
+def test_commits_of_a_check_are_saved_and_reverted(worktree: TaskWorktree, tip: str) -> None:
     own = worktree.commit("made-by-check.txt", "x\n")
     worktree.put_back(tip)
     assert is_back(worktree, tip)
     assert worktree.is_saved(own)
 
 
-def test_it_went_elsewhere(worktree: TaskWorktree, tip: str) -> None:
+def test_a_reset_returns_to_the_tasks_branch(worktree: TaskWorktree, tip: str) -> None:
     worktree.git("checkout", "-q", "--detach", worktree.base)
     worktree.put_back(tip)
     assert is_back(worktree, tip)
     assert (worktree.path / "a.txt").read_text() == "made\n"
 
 
-def test_the_index_was_changed(worktree: TaskWorktree, tip: str) -> None:
+def test_a_reset_restores_the_index(worktree: TaskWorktree, tip: str) -> None:
     worktree.git("rm", "-q", "--cached", "b.txt")
     worktree.git("update-index", "--assume-unchanged", "a.txt")
     worktree.write("a.txt", "hidden\n")
@@ -76,7 +76,7 @@ def test_the_index_was_changed(worktree: TaskWorktree, tip: str) -> None:
     assert (worktree.path / "a.txt").read_text() == "made\n"
 
 
-def test_a_merge_was_begun(worktree: TaskWorktree, tip: str) -> None:
+def test_a_reset_ends_an_unfinished_merge(worktree: TaskWorktree, tip: str) -> None:
     worktree.git("checkout", "-q", "--detach", worktree.base)
     other = worktree.commit("a.txt", "other\n")
     worktree.git("checkout", "-q", worktree.branch)
@@ -86,7 +86,7 @@ def test_a_merge_was_begun(worktree: TaskWorktree, tip: str) -> None:
     assert not (worktree.admin / "MERGE_HEAD").exists()
 
 
-def test_what_outfitting_put_there_stays(worktree: TaskWorktree, tip: str) -> None:
+def test_files_made_by_setup_survive_a_reset(worktree: TaskWorktree, tip: str) -> None:
     ours = ["modules", "odd [name]*", "conf/local.ini"]
     (worktree.admin / "plait-outfit").write_text(json.dumps({"key": "k", "ours": ours}))
     for name in ("modules/x", "odd [name]*", "conf/local.ini"):
@@ -97,7 +97,7 @@ def test_what_outfitting_put_there_stays(worktree: TaskWorktree, tip: str) -> No
     assert not (worktree.path / "conf/report.txt").exists()
 
 
-def test_a_repository_that_it_made_goes(worktree: TaskWorktree, tip: str) -> None:
+def test_a_repository_made_by_a_check_is_removed(worktree: TaskWorktree, tip: str) -> None:
     (worktree.path / "clone").mkdir()
     worktree.git("init", "-q", at=worktree.path / "clone")
     worktree.write("clone/x.txt", "x\n")
@@ -109,7 +109,7 @@ def test_a_repository_that_it_made_goes(worktree: TaskWorktree, tip: str) -> Non
 
 
 @pytest.mark.parametrize("setting", [True, False])
-def test_what_a_sparse_checkout_leaves_out_stays_out(tmp_path: Path, *, setting: bool) -> None:
+def test_a_reset_keeps_a_checkout_sparse(tmp_path: Path, *, setting: bool) -> None:
     worktree = TaskWorktree.create(tmp_path, {"a.txt": "a\n", "in/b.txt": "b\n", "out/c.txt": "c\n"})
     worktree.git("sparse-checkout", "set", "--cone", "in") if setting else worktree.sparse("in")
     worktree.write("out/new.txt", "made\n")
@@ -123,7 +123,7 @@ def test_what_a_sparse_checkout_leaves_out_stays_out(tmp_path: Path, *, setting:
     assert worktree.capture().tip == tip
 
 
-def test_a_submodule_is_where_the_tip_has_it(tmp_path: Path) -> None:
+def test_a_reset_restores_a_submodules_commit(tmp_path: Path) -> None:
     worktree = TaskWorktree.create(tmp_path / "r")
     other = TaskWorktree.create(tmp_path / "other")
     worktree.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(other.main), "sub")

@@ -14,7 +14,7 @@ CHILD = Path(__file__).with_name("child.py")
 STRIDE = 7  # moments between two kills: all of them would take long
 
 
-def test_killed_at_any_moment(project: GcProject) -> None:
+def test_gc_killed_at_any_moment_loses_no_work(project: GcProject) -> None:
     project.batch("beef", "a")
     mine, moment, killed = project.snapshot_user_files(), 1, 0
     while True:

@@ -39,7 +39,9 @@ def made(project: GcProject) -> dict[str, str]:
     return tips
 
 
-def test_what_the_batch_branch_has_goes_and_the_rest_stays(project: GcProject, made: dict[str, str]) -> None:
+def test_task_branches_in_the_batch_branch_are_removed_and_others_kept(
+    project: GcProject, made: dict[str, str]
+) -> None:
     before = project.snapshot_user_files()
     project.clean()
     assert heads(project) == {"plait/batch-beef", "plait/task-beef-b"}
@@ -48,25 +50,25 @@ def test_what_the_batch_branch_has_goes_and_the_rest_stays(project: GcProject, m
 
 
 @pytest.mark.usefixtures("made")
-def test_while_the_batch_is_not_over_every_branch_stays(project: GcProject) -> None:
+def test_branches_of_an_unfinished_batch_are_kept(project: GcProject) -> None:
     project.batch("beef", "a", "b", over=False)
     project.clean(GcOptions(older=0.0))
     assert heads(project) == {"plait/batch-beef", "plait/task-beef-a", "plait/task-beef-b"}
 
 
-def test_a_batch_branch_that_was_merged_goes(project: GcProject, made: dict[str, str]) -> None:
+def test_a_merged_batch_branch_is_removed(project: GcProject, made: dict[str, str]) -> None:
     project.git("merge", "-q", "--no-ff", "-m", "merged", made["a"])
     project.clean()
     assert heads(project) == {"plait/task-beef-b"}
 
 
-def test_what_only_a_stash_has_is_not_merged(project: GcProject, made: dict[str, str]) -> None:
+def test_a_commit_that_only_a_stash_contains_is_not_merged(project: GcProject, made: dict[str, str]) -> None:
     project.ref("refs/stash", made["a"])
     project.clean()
     assert "plait/batch-beef" in heads(project)
 
 
-def test_a_batch_branch_that_is_only_pushed_stays_until_it_is_old(project: GcProject, made: dict[str, str]) -> None:
+def test_a_batch_branch_that_is_only_pushed_is_kept_until_it_is_old(project: GcProject, made: dict[str, str]) -> None:
     project.ref("refs/remotes/origin/plait/batch-beef", made["a"])
     project.clean()
     assert "plait/batch-beef" in heads(project)
@@ -75,7 +77,7 @@ def test_a_batch_branch_that_is_only_pushed_stays_until_it_is_old(project: GcPro
     assert project.refs("refs/plait/saved") == {}
 
 
-def test_an_old_branch_that_nothing_else_holds_is_saved_first(project: GcProject) -> None:
+def test_an_old_unmerged_branch_is_saved_before_removal(project: GcProject) -> None:
     project.batch("beef", "a")
     tip = project.commit(a="a\n")
     project.ref("refs/heads/plait/task-beef-a", tip)
@@ -85,14 +87,14 @@ def test_an_old_branch_that_nothing_else_holds_is_saved_first(project: GcProject
     assert list(project.refs("refs/plait/saved").values()) == [tip]
 
 
-def test_a_branch_that_somebody_has_checked_out_stays(project: GcProject, made: dict[str, str], tmp_path: Path) -> None:
+def test_a_checked_out_branch_is_kept(project: GcProject, made: dict[str, str], tmp_path: Path) -> None:
     project.git("merge", "-q", "--no-ff", "-m", "merged", made["a"])
     project.git("worktree", "add", "-q", str(tmp_path / "review"), "plait/batch-beef")
     plan = project.plan()
     assert project.find_kept(plan.kept)["plait/batch-beef"] == f"it is checked out in {tmp_path / 'review'}"
 
 
-def test_a_branch_that_moves_between_the_plan_and_the_deed_stays(project: GcProject, made: dict[str, str]) -> None:
+def test_a_branch_that_moves_after_planning_is_kept(project: GcProject, made: dict[str, str]) -> None:
     items = project.plan().removals
     moved = project.commit(c="c\n")
     project.ref("refs/heads/plait/task-beef-a", moved)
@@ -103,9 +105,7 @@ def test_a_branch_that_moves_between_the_plan_and_the_deed_stays(project: GcProj
 
 
 @pytest.mark.usefixtures("made")
-def test_a_branch_that_somebody_checks_out_between_the_plan_and_the_deed_stays(
-    project: GcProject, tmp_path: Path
-) -> None:
+def test_a_branch_checked_out_after_planning_is_kept(project: GcProject, tmp_path: Path) -> None:
     items = project.plan().removals
     project.git("worktree", "add", "-q", str(tmp_path / "review"), "plait/task-beef-a")
     told = list(project.make_collector.clean(items, GcOptions()))
@@ -114,7 +114,7 @@ def test_a_branch_that_somebody_checks_out_between_the_plan_and_the_deed_stays(
 
 
 @pytest.mark.usefixtures("made")
-def test_a_batch_that_is_taken_up_again_between_the_plan_and_the_deed_keeps_everything(
+def test_a_batch_resumed_after_planning_keeps_everything(
     project: GcProject,
 ) -> None:
     (project.state.batch("beef") / "tasks").mkdir(parents=True)
@@ -128,7 +128,7 @@ def test_a_batch_that_is_taken_up_again_between_the_plan_and_the_deed_keeps_ever
     assert (project.state.batch("beef") / "tasks").is_dir()
 
 
-def test_a_worktree_and_its_branch_go_together(project: GcProject) -> None:
+def test_a_worktree_and_its_branch_are_removed_together(project: GcProject) -> None:
     project.batch("beef", "a")
     project.workspace("beef", "a")  # its branch is at the base, which is merged
     assert project.find_kept(project.clean()) == {}
@@ -136,7 +136,7 @@ def test_a_worktree_and_its_branch_go_together(project: GcProject) -> None:
 
 
 @pytest.mark.usefixtures("made")
-def test_forgetting_a_batch_leaves_what_was_never_merged(project: GcProject, made: dict[str, str]) -> None:
+def test_forgetting_a_batch_keeps_unmerged_work(project: GcProject, made: dict[str, str]) -> None:
     project.git("merge", "-q", "--no-ff", "-m", "merged", made["a"])
     (project.state.batch("beef") / "tasks" / "a" / "write-1").mkdir(parents=True)
     (project.state.batch("beef") / "kit.json").write_text("{}")
@@ -149,14 +149,14 @@ def test_forgetting_a_batch_leaves_what_was_never_merged(project: GcProject, mad
 
 
 @pytest.mark.usefixtures("made")
-def test_forgetting_touches_no_other_batch(project: GcProject) -> None:
+def test_forgetting_a_batch_changes_no_other_batch(project: GcProject) -> None:
     project.batch("cafe", "a")
     project.ref("refs/plait/attempts/cafe/a/write-1", project.commit(x="x\n"))
     project.clean(GcOptions(forget=frozenset({"beef"}), unmerged=True))
     assert set(project.refs("refs/plait")) == {"refs/plait/attempts/cafe/a/write-1"}
 
 
-def test_transcripts_go_when_they_are_old_and_the_kit_stays(project: GcProject) -> None:
+def test_old_transcripts_are_removed_and_batch_inputs_kept(project: GcProject) -> None:
     project.batch("beef", "a")
     project.batch("cafe", "a", days=1.0)
     for batch in ("beef", "cafe"):
@@ -169,7 +169,7 @@ def test_transcripts_go_when_they_are_old_and_the_kit_stays(project: GcProject) 
     assert (project.state.batch("cafe") / "tasks").is_dir()
 
 
-def test_what_was_handed_over_and_never_submitted_goes_with_its_secrets(project: GcProject) -> None:
+def test_inputs_of_a_batch_that_was_never_submitted_are_removed_with_its_secrets(project: GcProject) -> None:
     folder = project.state.batch("dead")
     folder.mkdir(parents=True)
     (folder / "environment.json").write_text("[]")
@@ -181,7 +181,7 @@ def test_what_was_handed_over_and_never_submitted_goes_with_its_secrets(project:
     assert not folder.exists()
 
 
-def test_a_lock_that_a_git_left_goes_and_a_fresh_one_does_not(project: GcProject, made: dict[str, str]) -> None:
+def test_a_stale_lock_is_removed_and_a_fresh_one_kept(project: GcProject, made: dict[str, str]) -> None:
     stale, fresh = (project.common / f"refs/heads/plait/task-beef-{task}.lock" for task in "ab")
     for path in (stale, fresh):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -209,7 +209,7 @@ def back(project: GcProject, name: str, branch: str | None = None) -> tuple[str,
         "plait/task-beef-b",
     ],
 )
-def test_what_is_kept_comes_back_by_name(project: GcProject, made: dict[str, str], name: str) -> None:
+def test_saved_work_is_restored_by_name(project: GcProject, made: dict[str, str], name: str) -> None:
     before = project.snapshot_user_files()
     assert back(project, name) == ("restored-beef-b-write-1", True)
     assert project.git("rev-parse", "restored-beef-b-write-1") == made["b"]
@@ -217,7 +217,7 @@ def test_what_is_kept_comes_back_by_name(project: GcProject, made: dict[str, str
     assert before.items() <= project.snapshot_user_files().items()
 
 
-def test_no_branch_is_ever_moved_by_restoring(project: GcProject, made: dict[str, str]) -> None:
+def test_restoring_never_moves_a_branch(project: GcProject, made: dict[str, str]) -> None:
     project.git("branch", "restored-beef-b-write-1")
     assert back(project, "beef/b") == ("restored-beef-b-write-1-2", True)
     with pytest.raises(UserError, match="there is a branch restored-beef-b-write-1 already"):
@@ -231,7 +231,7 @@ def test_no_branch_is_ever_moved_by_restoring(project: GcProject, made: dict[str
 
 
 @pytest.mark.usefixtures("made")
-def test_a_name_that_could_be_two_things_is_asked_about(project: GcProject) -> None:
+def test_an_ambiguous_name_is_refused(project: GcProject) -> None:
     with pytest.raises(UserError, match="beef could be attempts/beef/"):
         back(project, "beef")
     with pytest.raises(UserError, match="nothing is saved under the name nobody"):

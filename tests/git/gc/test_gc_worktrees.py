@@ -25,7 +25,7 @@ def grow_old(path: Path) -> None:
     os.utime(path, (then, then), follow_symlinks=False)
 
 
-def test_what_is_over_goes_and_its_work_is_saved_first(project: GcProject) -> None:
+def test_worktrees_of_a_finished_batch_are_removed_after_saving_their_work(project: GcProject) -> None:
     project.batch("beef", "a", "b")
     for task in ("a", "b"):
         project.workspace("beef", task)
@@ -42,7 +42,7 @@ def test_what_is_over_goes_and_its_work_is_saved_first(project: GcProject) -> No
     assert project.clean() == []
 
 
-def test_what_is_going_on_is_left_alone(project: GcProject) -> None:
+def test_worktrees_of_an_unfinished_batch_are_kept(project: GcProject) -> None:
     project.batch("beef", "a", over=False)
     path = project.workspace("beef", "a")
     assert project.find_kept(project.plan().kept)["task-a"] == "batch beef is not over"
@@ -50,7 +50,7 @@ def test_what_is_going_on_is_left_alone(project: GcProject) -> None:
     assert path.is_dir()
 
 
-def test_a_batch_that_is_taken_up_again_between_the_plan_and_the_deed_keeps_its_worktree(
+def test_a_batch_resumed_after_planning_keeps_its_worktree(
     project: GcProject,
 ) -> None:
     project.batch("beef", "a")
@@ -72,7 +72,7 @@ def at_work(folder: Path) -> Iterator[int]:
         process.communicate()
 
 
-def test_a_worktree_in_which_somebody_is_at_work_stays_until_they_leave(project: GcProject) -> None:
+def test_a_worktree_with_a_running_process_is_kept(project: GcProject) -> None:
     project.batch("beef", "a")
     path = project.workspace("beef", "a")
     inside = path / "deep"
@@ -88,7 +88,7 @@ def test_a_worktree_in_which_somebody_is_at_work_stays_until_they_leave(project:
     assert not path.exists()
 
 
-def test_a_locked_worktree_stays(project: GcProject) -> None:
+def test_a_locked_worktree_is_kept(project: GcProject) -> None:
     project.batch("beef", "a")
     path = project.workspace("beef", "a")
     project.git("worktree", "lock", "--reason", "mine for now", str(path))
@@ -97,7 +97,7 @@ def test_a_locked_worktree_stays(project: GcProject) -> None:
     assert path.is_dir()
 
 
-def test_the_users_own_worktrees_are_none_of_ours(project: GcProject, tmp_path: Path) -> None:
+def test_the_users_own_worktrees_are_not_listed(project: GcProject, tmp_path: Path) -> None:
     project.batch("beef", "a")
     project.workspace("beef", "a")
     project.git("worktree", "add", "-q", "-b", "mine", str(tmp_path / "drive"))
@@ -106,7 +106,7 @@ def test_the_users_own_worktrees_are_none_of_ours(project: GcProject, tmp_path: 
     assert str(tmp_path / "drive") in project.git("worktree", "list", "--porcelain")
 
 
-def test_a_drive_with_workspaces_that_is_not_there_now_is_waited_for(project: GcProject, tmp_path: Path) -> None:
+def test_worktrees_on_an_unmounted_drive_are_kept(project: GcProject, tmp_path: Path) -> None:
     project.batch("beef", "a")
     project.workspace("beef", "a")
     project.location.rename(tmp_path / "unplugged")
@@ -116,7 +116,7 @@ def test_a_drive_with_workspaces_that_is_not_there_now_is_waited_for(project: Gc
     assert project.list_worktrees() == []
 
 
-def test_an_entry_without_a_folder_goes_and_what_only_it_knows_of_is_saved(project: GcProject) -> None:
+def test_an_admin_without_a_folder_is_removed_after_saving_its_commits(project: GcProject) -> None:
     project.batch("beef", "a")
     path = project.workspace("beef", "a")
     project.git("checkout", "-q", "--detach", at=path)
@@ -130,7 +130,7 @@ def test_an_entry_without_a_folder_goes_and_what_only_it_knows_of_is_saved(proje
     assert project.git("show", "refs/plait/saved/beef/a/1:new.txt") == "committed on no branch"
 
 
-def test_a_folder_without_an_entry_goes_and_its_files_are_saved(project: GcProject) -> None:
+def test_a_folder_without_an_admin_is_removed_after_saving_its_files(project: GcProject) -> None:
     project.batch("beef", "a")
     path = project.workspace("beef", "a")
     (path / "new.txt").write_text("hours of work\n")
@@ -142,7 +142,7 @@ def test_a_folder_without_an_entry_goes_and_its_files_are_saved(project: GcProje
     assert project.git("show", "refs/plait/saved/beef/a/1:new.txt") == "hours of work"
 
 
-def test_what_the_dead_were_making_goes_and_what_the_living_make_does_not(project: GcProject) -> None:
+def test_half_made_worktrees_of_dead_processes_are_removed_and_others_kept(project: GcProject) -> None:
     project.batch("beef", "a")
     project.layout.making.mkdir(parents=True)
     dead, fresh = project.layout.making / "plait-00000000dead", project.layout.making / "plait-0000000fresh"
@@ -154,7 +154,7 @@ def test_what_the_dead_were_making_goes_and_what_the_living_make_does_not(projec
     assert project.find_kept(plan.kept)[fresh.name] == "it is just being made"
 
 
-def test_the_pool_and_the_trash_go_when_no_batch_is_going(project: GcProject) -> None:
+def test_the_pool_and_the_trash_are_emptied_when_no_batch_runs(project: GcProject) -> None:
     project.batch("beef", "a", over=False)
     project.workspace("beef", "a")
     project.workspaces.release("beef", "a")
@@ -169,7 +169,7 @@ def test_the_pool_and_the_trash_go_when_no_batch_is_going(project: GcProject) ->
     assert project.list_worktrees() == []
 
 
-def test_workspaces_of_a_batch_that_no_journal_knows_go_once_they_are_no_longer_fresh(
+def test_old_workspaces_of_an_unknown_batch_are_removed(
     project: GcProject,
 ) -> None:
     path = project.workspace("lost", "a")
@@ -180,7 +180,7 @@ def test_workspaces_of_a_batch_that_no_journal_knows_go_once_they_are_no_longer_
     assert project.git("show", "refs/plait/saved/lost/a/1:new.txt") == "work"
 
 
-def test_what_is_left_of_repositories_that_are_gone_goes_only_when_asked_for(project: GcProject) -> None:
+def test_workspaces_of_missing_repositories_are_removed_only_on_request(project: GcProject) -> None:
     other = project.location / "other-2"
     (other / "batch-cafe" / "task-x").mkdir(parents=True)
     (other / "batch-cafe" / "task-x" / ".git").write_text("gitdir: /nowhere/at/all/.git/worktrees/plait-1\n")
@@ -192,7 +192,7 @@ def test_what_is_left_of_repositories_that_are_gone_goes_only_when_asked_for(pro
     assert not other.exists()
 
 
-def test_two_at_once_do_it_once(project: GcProject) -> None:
+def test_two_collectors_at_once_remove_everything_once(project: GcProject) -> None:
     project.batch("beef", *"abcd")
     for task in "abcd":
         (project.workspace("beef", task) / "new.txt").write_text(f"{task}\n")

@@ -92,7 +92,7 @@ def facts(*things: GcItem) -> GcFacts:
 
 
 @given(st.lists(_things, max_size=20), _wishes)
-def test_nothing_in_use_and_nothing_unsaved_is_ever_in_the_plan(things: list[GcItem], wish: GcOptions) -> None:
+def test_the_plan_never_contains_anything_in_use_or_unsaved(things: list[GcItem], wish: GcOptions) -> None:
     planned = plan_gc(facts(*things), wish)
     assert len(planned.removals) + len(planned.kept) == len(things)
     for item in planned.removals:
@@ -137,7 +137,7 @@ def _not_lost(item: Removal, wish: GcOptions) -> None:
 
 
 @given(_things, _flags)
-def test_what_is_younger_than_asked_for_stays(thing: GcItem, unmerged: bool) -> None:  # noqa: FBT001 - drawn
+def test_batches_younger_than_older_are_kept(thing: GcItem, unmerged: bool) -> None:  # noqa: FBT001 - drawn
     wish = GcOptions(older=14 * DAY, unmerged=unmerged)
     if getattr(thing, "batch", "") == "fresh" and getattr(thing, "use", None) is not WorktreeUse.POOL:
         assert not isinstance(decide(facts(thing), wish, thing), Removal)
@@ -148,7 +148,7 @@ def told(thing: GcItem, wish: GcOptions = GcOptions()) -> tuple[bool, str]:  # n
     return isinstance(verdict, Removal), verdict.why
 
 
-def test_a_merged_branch_of_a_batch_that_is_over_goes_and_one_that_is_not_stays() -> None:
+def test_a_merged_branch_of_a_finished_batch_is_removed_and_an_unmerged_one_kept() -> None:
     tip = "0" * 40
     assert told(BranchItem("plait/task-old-a", tip, "old", "a", joined=True)) == (
         True,
@@ -169,21 +169,21 @@ def test_a_merged_branch_of_a_batch_that_is_over_goes_and_one_that_is_not_stays(
     assert long_ago.save
 
 
-def test_the_pool_goes_when_no_batch_is_going() -> None:
+def test_the_pool_is_removed_when_no_batch_runs() -> None:
     pooled = WorktreeItem("w", WorktreeUse.POOL, entry="e")
     assert told(pooled) == (False, "the next task of batch going may get it")
     quiet = GcFacts(NOW, {}, ())
     assert isinstance(decide(quiet, GcOptions(), pooled), Removal)
 
 
-def test_what_the_journal_does_not_know_yet_may_be_on_its_way() -> None:
+def test_fresh_items_of_an_unknown_batch_are_kept() -> None:
     assert told(BatchFolderItem("unknown", "f", age=60.0)) == (False, "it may be being submitted")
     assert told(BatchFolderItem("unknown", "f", age=FRESH_SECONDS)) == (True, "it was never submitted")
     assert told(WorktreeItem("w", WorktreeUse.TASK, "unknown", age=60.0))[0] is False
     assert told(WorktreeItem("w", WorktreeUse.TASK, "unknown", age=FRESH_SECONDS))[0] is True
 
 
-def test_what_was_never_merged_is_forgotten_only_by_name_and_word() -> None:
+def test_unmerged_work_is_removed_only_with_forget_and_with_unmerged() -> None:
     ref = RefItem("refs/plait/attempts/old/a/write-1", "0" * 40, "old")
     assert told(ref) == (False, "it can be restored; remove it with --forget")
     named = frozenset({"old"})

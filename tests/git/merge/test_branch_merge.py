@@ -17,7 +17,7 @@ from tests.support.git_repository import ExecutableFile, GitRepository
 Page = Callable[..., str]
 
 
-def test_the_first_merge_makes_the_branch_and_later_ones_move_it(line: MergedBranch, page: Page) -> None:
+def test_the_first_merge_creates_the_branch_and_later_ones_move_it(line: MergedBranch, page: Page) -> None:
     one = line.repository.commit({"page.txt": page((1, "one"))}, line.base)
     two = line.repository.commit({"page.txt": page((18, "two"))}, line.base)
     assert line.read_head == ""
@@ -29,7 +29,7 @@ def test_the_first_merge_makes_the_branch_and_later_ones_move_it(line: MergedBra
     assert line.repository.git("show", "-s", "--format=%P", line.read_head) == f"{first.commit} {two}"
 
 
-def test_a_change_of_nothing_is_still_a_merge(line: MergedBranch) -> None:
+def test_an_empty_change_is_merged_too(line: MergedBranch) -> None:
     tip = line.repository.commit({}, line.base)
     done = line.merge("idle", tip)
     assert isinstance(done, MergeDone)
@@ -40,7 +40,7 @@ def test_a_change_of_nothing_is_still_a_merge(line: MergedBranch) -> None:
     ]
 
 
-def test_the_same_merge_is_the_same_commit(line: MergedBranch, page: Page, tmp_path: Path) -> None:
+def test_repeating_a_merge_gives_the_same_commit(line: MergedBranch, page: Page, tmp_path: Path) -> None:
     tip = line.repository.commit({"page.txt": page((1, "one"))}, line.base)
     order = line.make_merge(Change("one", line.base, tip))
     done = line.merge("one", tip)
@@ -50,7 +50,7 @@ def test_the_same_merge_is_the_same_commit(line: MergedBranch, page: Page, tmp_p
     assert elsewhere.merge(order, line.branch, line.make_message("one"), MergeRules()) == done
 
 
-def test_a_merge_that_is_there_already_is_found_whatever_would_be_said_of_it_now(line: MergedBranch) -> None:
+def test_an_existing_merge_is_found_even_with_another_message(line: MergedBranch) -> None:
     tip = line.repository.commit({"new.txt": "new\n"}, line.base)
     order = line.make_merge(Change("one", line.base, tip))
     done = line.merge("one", tip)
@@ -59,14 +59,14 @@ def test_a_merge_that_is_there_already_is_found_whatever_would_be_said_of_it_now
     assert again == replace(done, n=2)
 
 
-def test_a_conflict_leaves_the_branch_as_it_was(line: MergedBranch, page: Page) -> None:
+def test_a_conflict_does_not_move_the_branch(line: MergedBranch, page: Page) -> None:
     line.merge("one", line.repository.commit({"page.txt": page((1, "one"))}, line.base))
     tip = line.repository.commit({"page.txt": page((1, "two")), "other.txt": "fine\n"}, line.base)
     assert line.merge("two", tip) == MergeConflicted("7f3a", "two", 1, ("page.txt",))
     assert line.read_head == line.head
 
 
-def test_a_branch_that_somebody_moved_is_left_there(line: MergedBranch) -> None:
+def test_a_branch_that_was_moved_by_hand_is_not_changed(line: MergedBranch) -> None:
     line.merge("one", line.repository.commit({"one.txt": "1\n"}, line.base))
     theirs = line.repository.commit({"theirs.txt": "x\n"}, line.head)
     line.repository.git("branch", "-f", line.branch, theirs)
@@ -76,7 +76,7 @@ def test_a_branch_that_somebody_moved_is_left_there(line: MergedBranch) -> None:
     assert line.read_head == theirs
 
 
-def test_a_branch_moved_to_another_merge_of_plaits_is_left_there(line: MergedBranch) -> None:
+def test_a_branch_moved_to_another_merge_of_plait_is_not_changed(line: MergedBranch) -> None:
     one, two = (line.repository.commit({f"{name}.txt": "x\n"}, line.base) for name in ("one", "two"))
     line.merge("one", one)
     line.head = line.base
@@ -84,7 +84,7 @@ def test_a_branch_moved_to_another_merge_of_plaits_is_left_there(line: MergedBra
         line.merge("two", two)
 
 
-def test_a_branch_that_somebody_deleted_is_made_again(line: MergedBranch) -> None:
+def test_a_deleted_branch_is_recreated(line: MergedBranch) -> None:
     line.merge("one", line.repository.commit({"one.txt": "1\n"}, line.base))
     line.repository.git("branch", "-D", line.branch)
     line.merge("two", line.repository.commit({"two.txt": "2\n"}, line.base))
@@ -107,7 +107,7 @@ def test_a_branch_that_is_checked_out_is_not_moved(line: MergedBranch, tmp_path:
     assert isinstance(line.merge("two", two), MergeDone)
 
 
-def test_the_checkout_its_index_and_the_stash_are_never_touched(line: MergedBranch, page: Page) -> None:
+def test_the_checkout_its_index_and_the_stash_are_never_changed(line: MergedBranch, page: Page) -> None:
     repository = line.repository
     tips = [repository.commit({"page.txt": page((n, "new"))}, line.base) for n in (1, 9)]
     repository.git("checkout", "-q", "trunk")
@@ -130,7 +130,7 @@ def _everything(repository: GitRepository) -> Mapping[str, object]:
     return {str(path): (path.read_bytes(), path.stat().st_mtime_ns) for path in (*kept, *stays)}
 
 
-def test_the_commit_is_by_the_user_and_says_what_it_is(line: MergedBranch) -> None:
+def test_the_commit_has_the_users_identity_and_the_message(line: MergedBranch) -> None:
     tip = line.repository.commit({"one.txt": "1\n"}, line.base)
     line.merge(
         "one",
@@ -154,7 +154,7 @@ def test_the_commit_is_by_the_user_and_says_what_it_is(line: MergedBranch) -> No
     )
 
 
-def test_without_a_name_the_commit_is_plaits(line: MergedBranch) -> None:
+def test_without_a_configured_user_the_committer_is_plait(line: MergedBranch) -> None:
     tip = line.repository.commit({"one.txt": "1\n"}, line.base)
     for key in ("user.name", "user.email"):
         line.repository.git("config", "--unset", key)
@@ -163,7 +163,7 @@ def test_without_a_name_the_commit_is_plaits(line: MergedBranch) -> None:
     assert said == "plait <plait@localhost>"
 
 
-def test_commits_are_signed_where_the_users_are(line: MergedBranch, tmp_path: Path) -> None:
+def test_commits_are_signed_if_the_users_are(line: MergedBranch, tmp_path: Path) -> None:
     signer = tmp_path / "signer"
     signer.write_text("#!/bin/sh\ncat >/dev/null\necho '[GNUPG:] SIG_CREATED ' >&2\necho signed by nobody\n")
     signer.chmod(0o755)
@@ -207,7 +207,7 @@ def test_files_are_edited_in_the_merged_tree_and_keep_their_mode(line: MergedBra
 
 
 @pytest.mark.parametrize("path", ["../out", "/etc/x", "a/../b", ".git/config", "a//b", ""])
-def test_no_edit_leaves_the_repository(line: MergedBranch, path: str) -> None:
+def test_edits_outside_of_the_repository_are_refused(line: MergedBranch, path: str) -> None:
     tip = line.repository.commit({"one.txt": "1\n"}, line.base)
     with pytest.raises(WorldError, match="not a path"):
         line.merge("one", tip, words=MergeMessage("Merge one", edit_files=lambda _: {path: b"x"}))

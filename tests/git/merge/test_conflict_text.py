@@ -15,7 +15,7 @@ def _told(line: MergedBranch, tip: str, base: str = "") -> str:
     return line.integrator.describe_conflict(line.make_merge(Change("two", base or line.base, tip)), MergeRules())
 
 
-def test_both_sides_and_what_was_before_are_shown_with_a_few_lines_around(line: MergedBranch, page: Page) -> None:
+def test_both_sides_and_the_base_are_shown_with_context(line: MergedBranch, page: Page) -> None:
     line.merge("one", line.repository.commit({"page.txt": page((10, "from one"))}, line.base))
     told = _told(line, line.repository.commit({"page.txt": page((10, "from two"))}, line.base))
     assert told.splitlines() == [
@@ -38,7 +38,7 @@ def test_both_sides_and_what_was_before_are_shown_with_a_few_lines_around(line: 
     ]
 
 
-def test_an_own_change_is_told_in_the_same_words(line: MergedBranch, page: Page) -> None:
+def test_a_change_without_common_history_is_described_alike(line: MergedBranch, page: Page) -> None:
     line.merge("bad", line.repository.commit({"page.txt": page((1, "bad"))}, line.base))
     base = line.head
     tip = line.repository.commit({"page.txt": page((1, "bad, and more"))}, base)
@@ -47,7 +47,7 @@ def test_an_own_change_is_told_in_the_same_words(line: MergedBranch, page: Page)
     assert "<<<<<<< already merged\nline 1\n||||||| before both\nbad\n=======\nbad, and more\n" in told
 
 
-def test_what_has_no_lines_is_named(line: MergedBranch) -> None:
+def test_conflicts_without_lines_are_named(line: MergedBranch) -> None:
     base = line.repository.commit({"logo.bin": b"\0one", "gone.txt": "some\ntext\n"}, line.base)
     line.base = line.head = base
     line.merge("one", line.repository.commit({"logo.bin": b"\0two", "gone.txt": None}, base))
@@ -57,7 +57,7 @@ def test_what_has_no_lines_is_named(line: MergedBranch) -> None:
     assert "\0" not in told
 
 
-def test_a_huge_conflict_is_cut(line: MergedBranch) -> None:
+def test_a_huge_conflict_is_truncated(line: MergedBranch) -> None:
     many = {f"file{n}.txt": "x" * 40_000 + "\n" for n in range(40)}
     line.merge("one", line.repository.commit({**many, "long.txt": "one\n" * 30_000}, line.base))
     theirs = {name: text.replace("x", "y") for name, text in many.items()}
@@ -66,6 +66,6 @@ def test_a_huge_conflict_is_cut(line: MergedBranch) -> None:
     assert "characters more" in told
 
 
-def test_nothing_is_told_of_what_can_be_merged(line: MergedBranch) -> None:
+def test_a_clean_merge_has_no_conflict_text(line: MergedBranch) -> None:
     tip = line.repository.commit({"new.txt": "x\n"}, line.base)
     assert line.integrator.describe_conflict(line.make_merge(Change("two", line.base, tip)), MergeRules()) == ""

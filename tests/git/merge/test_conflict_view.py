@@ -39,7 +39,7 @@ def sides(
     return {each.path: each for each in files}, more
 
 
-def test_a_changed_line_is_told_as_it_was_and_as_both_want_it(line: MergedBranch, page: Page) -> None:
+def test_a_changed_line_is_shown_with_base_and_both_sides(line: MergedBranch, page: Page) -> None:
     found, more = sides(line, {"page.txt": page((10, "from one"))}, {"page.txt": page((10, "from two"))})
     (told,) = found.values()
     assert (told.path, told.kind, told.binary, told.truncated, more) == (
@@ -56,66 +56,66 @@ def test_a_changed_line_is_told_as_it_was_and_as_both_want_it(line: MergedBranch
     assert told.changed_by == ("one",)
 
 
-def test_what_both_made_has_nothing_before_it(line: MergedBranch) -> None:
+def test_a_file_added_on_both_sides_has_no_base(line: MergedBranch) -> None:
     found, _ = sides(line, {"new.txt": "one\n"}, {"new.txt": "two\n"})
     told = found["new.txt"]
     assert (told.kind, told.base, told.ours, told.theirs) == (ConflictKind.ADD_ADD, None, "one\n", "two\n")
 
 
-def test_what_one_has_deleted_is_not_there_on_that_side(line: MergedBranch, page: Page) -> None:
+def test_a_file_deleted_on_one_side_is_missing_there(line: MergedBranch, page: Page) -> None:
     found, _ = sides(line, {"page.txt": None}, {"page.txt": page((1, "more"))})
     told = found["page.txt"]
     assert (told.kind, told.ours, told.theirs) == (ConflictKind.MODIFY_DELETE, None, page((1, "more")))
     assert told.message.startswith("CONFLICT (modify/delete): page.txt deleted in already merged")
 
 
-def test_a_file_that_two_gave_other_names(line: MergedBranch, page: Page) -> None:
+def test_a_file_renamed_differently_on_both_sides_is_a_rename_conflict(line: MergedBranch, page: Page) -> None:
     found, _ = sides(line, {"page.txt": None, "one.txt": page()}, {"page.txt": None, "two.txt": page()})
     assert {told.kind for told in found.values()} == {ConflictKind.RENAME}
     assert {"one.txt", "two.txt"} <= found.keys()
 
 
-def test_no_text_is_made_of_what_is_none(line: MergedBranch) -> None:
+def test_binary_files_are_not_shown_as_text(line: MergedBranch) -> None:
     found, _ = sides(line, {"logo": b"\0two"}, {"logo": b"\0three"}, base={"logo": b"\0one"})
     told = found["logo"]
     assert (told.kind, told.binary, told.truncated) == (ConflictKind.BINARY, True, ())
     assert (told.base, told.ours, told.theirs, told.merged) == (None, None, None, None)
 
 
-def test_what_is_no_utf8_is_told_as_far_as_it_can_be(line: MergedBranch) -> None:
+def test_invalid_utf_8_is_shown_with_replacement_characters(line: MergedBranch) -> None:
     found, _ = sides(line, {"old.txt": b"caf\xe9\n"}, {"old.txt": b"th\xe9\n"})
     assert found["old.txt"].ours == "caf\ufffd\n"
 
 
 @pytest.mark.parametrize("name", [":(glob)*.txt", ":!odd", ":/odd", "[a]*", "-r", "caf\udce9"])
-def test_a_name_that_git_could_read_something_into_is_a_name(line: MergedBranch, name: str) -> None:
+def test_special_characters_in_a_file_name_are_taken_literally(line: MergedBranch, name: str) -> None:
     found, _ = sides(line, {name: "one\n"}, {name: "two\n"})
     told = found[name]
     assert (told.ours, told.theirs) == ("one\n", "two\n")
     assert "<<<<<<< already merged" in (told.merged or "")
 
 
-def test_what_is_too_long_is_said_to_be_so(line: MergedBranch) -> None:
+def test_a_side_that_is_too_long_is_marked_as_truncated(line: MergedBranch) -> None:
     long = "x\n" * objects.MAX_BLOB_BYTES
     found, _ = sides(line, {"long.txt": f"one\n{long}"}, {"long.txt": "two\n"})
     told = found["long.txt"]
     assert (told.ours, told.theirs, told.truncated) == (None, "two\n", ("ours", "merged"))
 
 
-def test_the_files_that_are_too_many_are_counted(line: MergedBranch) -> None:
+def test_files_beyond_the_limit_are_counted(line: MergedBranch) -> None:
     names = [f"{n:03}.txt" for n in range(MAX_CONFLICT_FILES + 5)]
     found, more = sides(line, dict.fromkeys(names, "one\n"), dict.fromkeys(names, "two\n"))
     assert (len(found), more) == (MAX_CONFLICT_FILES, 5)
 
 
-def test_files_that_are_blended_are_no_conflict(line: MergedBranch) -> None:
+def test_files_with_merge_rules_are_no_conflict(line: MergedBranch) -> None:
     rules = MergeRules(union=("CHANGELOG.md",), regenerate=(("lock", "false"),))
     names = ("CHANGELOG.md", "lock", "new.txt")
     found, _ = sides(line, dict.fromkeys(names, "one\n"), dict.fromkeys(names, "two\n"), blending=rules)
     assert list(found) == ["new.txt"]
 
 
-def test_a_change_whose_base_was_taken_out_is_told_by_itself(line: MergedBranch, page: Page) -> None:
+def test_a_change_whose_base_was_dropped_is_shown_by_itself(line: MergedBranch, page: Page) -> None:
     line.merge("bad", line.repository.commit({"page.txt": page((1, "bad"))}, line.base))
     base = line.head
     tip = line.repository.commit({"page.txt": page((1, "bad, and more"))}, base)
@@ -126,7 +126,7 @@ def test_a_change_whose_base_was_taken_out_is_told_by_itself(line: MergedBranch,
     assert told.changed_by == ()
 
 
-def test_nothing_is_left_in_the_repository_and_nobodys_program_is_run(
+def test_viewing_leaves_nothing_in_the_repository_and_runs_no_program(
     line: MergedBranch, page: Page, tmp_path: Path
 ) -> None:
     ran = tmp_path / "ran"
@@ -147,7 +147,7 @@ def test_nothing_is_left_in_the_repository_and_nobodys_program_is_run(
     assert not ran.exists()
 
 
-def test_a_merged_change_that_git_has_lost_costs_only_its_name(line: MergedBranch, page: Page) -> None:
+def test_a_missing_commit_of_a_merged_change_only_loses_its_name(line: MergedBranch, page: Page) -> None:
     make = line.repository.commit
     one = Change("one", line.base, make({"page.txt": page((10, "from one"))}, line.base))
     two = Change("two", line.base, make({"page.txt": page((10, "from two"))}, line.base))

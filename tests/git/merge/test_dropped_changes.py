@@ -31,7 +31,7 @@ def grown(line: MergedBranch, page: Page) -> MergedBranch:
     return line
 
 
-def test_a_change_that_grew_from_a_dropped_one_is_kept_alone(grown: MergedBranch, page: Page) -> None:
+def test_a_change_based_on_a_dropped_one_is_merged_without_it(grown: MergedBranch, page: Page) -> None:
     old = grown.head
     done = grown.rebuild(grown.make_rebuild("bad"))
     assert done.line == (MergedTask("next", grown.read_head),)
@@ -40,7 +40,7 @@ def test_a_change_that_grew_from_a_dropped_one_is_kept_alone(grown: MergedBranch
     assert grown.repository.git("rev-parse", refs.pre_rebuild_ref("7f3a", 1)) == old
 
 
-def test_history_does_not_hold_what_was_dropped(grown: MergedBranch) -> None:
+def test_dropped_commits_are_not_in_the_history(grown: MergedBranch) -> None:
     bad, following = grown.changes
     grown.rebuild(grown.make_rebuild("bad"))
     assert not _ancestor(grown.repository, bad.tip, grown.read_head)
@@ -51,7 +51,7 @@ def test_history_does_not_hold_what_was_dropped(grown: MergedBranch) -> None:
     assert grown.repository.git("show", "-s", said, second) == grown.repository.git("show", "-s", said, following.tip)
 
 
-def test_a_running_task_that_grew_from_a_dropped_one_brings_only_its_own(grown: MergedBranch, page: Page) -> None:
+def test_a_running_task_based_on_a_dropped_one_merges_only_its_own_change(grown: MergedBranch, page: Page) -> None:
     base = grown.head
     late = grown.repository.commit({"page.txt": page((1, "bad"), (10, "next"), (18, "late"))}, base)
     grown.rebuild(grown.make_rebuild("bad"))
@@ -59,7 +59,7 @@ def test_a_running_task_that_grew_from_a_dropped_one_brings_only_its_own(grown: 
     assert grown.repository.files(grown.read_head) == {"page.txt": page((10, "next"), (18, "late"))}
 
 
-def test_what_was_dropped_can_be_done_again_on_its_old_branch(grown: MergedBranch, page: Page) -> None:
+def test_a_dropped_task_can_be_retried_on_its_old_branch(grown: MergedBranch, page: Page) -> None:
     first = grown.changes[0]
     grown.rebuild(grown.make_rebuild("bad"))
     again = grown.repository.commit({"bad.txt": "good\n"}, first.tip)
@@ -70,7 +70,7 @@ def test_what_was_dropped_can_be_done_again_on_its_old_branch(grown: MergedBranc
     }
 
 
-def test_a_change_that_needs_a_dropped_one_clashes_and_the_others_stay(line: MergedBranch, page: Page) -> None:
+def test_a_change_that_depends_on_a_dropped_one_conflicts_and_the_others_stay(line: MergedBranch, page: Page) -> None:
     line.merge("bad", line.repository.commit({"page.txt": page((1, "bad"))}, line.base))
     base = line.head
     line.merge("on it", line.repository.commit({"page.txt": page((1, "bad, and more"))}, base), base)
@@ -83,7 +83,7 @@ def test_a_change_that_needs_a_dropped_one_clashes_and_the_others_stay(line: Mer
     assert line.rebuild(order) == done
 
 
-def test_merges_before_the_dropped_one_stay_the_same_commits_whatever_is_said_now(line: MergedBranch) -> None:
+def test_merges_before_the_dropped_one_stay_the_same_commits(line: MergedBranch) -> None:
     tips = [line.repository.commit({f"{n}.txt": "x\n"}, line.base) for n in range(4)]
     made = [line.merge(str(n), tip) for n, tip in enumerate(tips)]
     done = line.integrator.rebuild(line.make_rebuild("2"), line.branch, line.base, {}, line.blending)
@@ -94,13 +94,13 @@ def test_merges_before_the_dropped_one_stay_the_same_commits_whatever_is_said_no
     assert line.repository.git("rev-parse", f"{line.read_head}^2") == tips[3]
 
 
-def test_a_line_without_anything_is_its_base(grown: MergedBranch) -> None:
+def test_a_rebuild_without_changes_gives_the_base(grown: MergedBranch) -> None:
     done = grown.rebuild(grown.make_rebuild("bad", "next"))
     assert done.line == ()
     assert grown.read_head == grown.base
 
 
-def test_made_anew_twice_is_made_anew_once(grown: MergedBranch) -> None:
+def test_rebuilding_twice_gives_the_same_branch(grown: MergedBranch) -> None:
     order = grown.make_rebuild("bad")
     old = grown.head
     done = grown.rebuild(order)
@@ -108,14 +108,14 @@ def test_made_anew_twice_is_made_anew_once(grown: MergedBranch) -> None:
     assert grown.repository.git("rev-parse", refs.pre_rebuild_ref("7f3a", 1)) == old
 
 
-def test_a_crash_between_saving_and_moving_changes_nothing(grown: MergedBranch) -> None:
+def test_a_crash_between_saving_and_moving_does_not_change_the_result(grown: MergedBranch) -> None:
     order, old = grown.make_rebuild("bad"), grown.head
     grown.repository.git("update-ref", refs.pre_rebuild_ref("7f3a", 1), old)
     done = grown.rebuild(order)
     assert grown.read_head == done.line[-1].commit != old
 
 
-def test_each_line_that_was_is_kept(grown: MergedBranch) -> None:
+def test_the_branch_before_each_rebuild_is_saved(grown: MergedBranch) -> None:
     first = grown.head
     grown.rebuild(grown.make_rebuild("bad"))
     second = grown.head
@@ -124,7 +124,7 @@ def test_each_line_that_was_is_kept(grown: MergedBranch) -> None:
     assert kept == [first, second]
 
 
-def test_a_branch_with_somebodys_commits_is_not_made_anew(grown: MergedBranch) -> None:
+def test_a_branch_with_foreign_commits_is_not_rebuilt(grown: MergedBranch) -> None:
     theirs = grown.repository.commit({"mine.txt": "x\n"}, grown.head)
     grown.repository.git("branch", "-f", grown.branch, theirs)
     with pytest.raises(WorldError, match="did not make"):
@@ -132,20 +132,20 @@ def test_a_branch_with_somebodys_commits_is_not_made_anew(grown: MergedBranch) -
     assert grown.read_head == theirs
 
 
-def test_a_deleted_branch_is_made_anew(grown: MergedBranch, page: Page) -> None:
+def test_a_deleted_branch_is_rebuilt(grown: MergedBranch, page: Page) -> None:
     grown.repository.git("branch", "-D", grown.branch)
     grown.rebuild(grown.make_rebuild("bad"))
     assert grown.repository.files(grown.read_head) == {"page.txt": page((10, "next"))}
 
 
-def test_a_rebuild_says_what_the_merges_said(grown: MergedBranch) -> None:
+def test_a_rebuild_keeps_the_merge_messages(grown: MergedBranch) -> None:
     words = {"next": MergeMessage("All the words", edit_files=lambda _: {"status.md": b"done\n"})}
     grown.integrator.rebuild(grown.make_rebuild("bad"), grown.branch, grown.base, words, grown.blending)
     assert grown.repository.git("show", "-s", "--format=%s", grown.read_head) == "All the words"
     assert grown.repository.files(grown.read_head)["status.md"] == "done\n"
 
 
-def test_an_agent_that_rewrote_its_base_brings_only_its_own_change(line: MergedBranch, page: Page) -> None:
+def test_a_task_that_rewrote_its_base_merges_only_its_own_change(line: MergedBranch, page: Page) -> None:
     line.merge("one", line.repository.commit({"page.txt": page((1, "one"))}, line.base))
     base = line.head
     amended = line.repository.commit({"page.txt": page((1, "one, better"))}, line.base)
@@ -157,7 +157,7 @@ def test_an_agent_that_rewrote_its_base_brings_only_its_own_change(line: MergedB
         assert not _ancestor(line.repository, tip, probe.read_head)
 
 
-def test_an_agent_that_merged_the_line_itself_is_merged_naturally(line: MergedBranch, page: Page) -> None:
+def test_a_task_that_merged_the_batch_branch_itself_is_merged_with_its_history(line: MergedBranch, page: Page) -> None:
     own = line.repository.commit({"page.txt": page((18, "own"))}, line.base)
     line.merge("one", line.repository.commit({"page.txt": page((1, "one"))}, line.base))
     line.repository.git("checkout", "-q", "--detach", own)
@@ -170,7 +170,7 @@ def test_an_agent_that_merged_the_line_itself_is_merged_naturally(line: MergedBr
     assert line.repository.files(line.read_head) == {"page.txt": page((1, "one, later"), (18, "own"))}
 
 
-def test_a_conflict_of_an_own_change_names_its_files(grown: MergedBranch, page: Page) -> None:
+def test_a_conflict_of_a_change_without_common_history_names_its_files(grown: MergedBranch, page: Page) -> None:
     base = grown.head
     late = grown.repository.commit({"bad.txt": "more of it\n"}, base)
     grown.rebuild(grown.make_rebuild("bad"))

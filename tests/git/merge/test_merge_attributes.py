@@ -33,7 +33,7 @@ def _line(repository: GitRepository, files: Files) -> tuple[MergedBranch, str, s
         ({"other/.gitattributes": "*.log merge=union\n"}, False),
     ],
 )
-def test_committed_attributes_count_as_in_a_checkout(repository: GitRepository, files: Files, clean: object) -> None:
+def test_committed_attributes_apply_as_in_a_checkout(repository: GitRepository, files: Files, clean: object) -> None:
     line, one, two = _line(repository, files)
     line.merge("one", one)
     onto = line.head
@@ -42,7 +42,7 @@ def test_committed_attributes_count_as_in_a_checkout(repository: GitRepository, 
     assert repository.merge_tree(onto, two) == (repository.tree(line.read_head) if clean else None)
 
 
-def test_attributes_below_a_folder_count_there(repository: GitRepository) -> None:
+def test_attributes_in_a_folder_apply_there(repository: GitRepository) -> None:
     base = repository.commit({"a/b/.gitattributes": "*.log merge=union\n", "a/b/x.log": "start\n", "a/x.log": "s\n"})
     line = MergedBranch(repository, base)
     below = [repository.commit({"a/b/x.log": f"start\n{name}\n"}, base) for name in ("one", "two")]
@@ -55,7 +55,7 @@ def test_attributes_below_a_folder_count_there(repository: GitRepository) -> Non
     assert isinstance(line.merge("four", last), MergeConflicted)
 
 
-def test_attributes_that_a_task_brought_count_from_the_next_merge_on(repository: GitRepository) -> None:
+def test_attributes_added_by_a_task_apply_from_the_next_merge_on(repository: GitRepository) -> None:
     line, one, two = _line(repository, {})
     line.merge("one", one)
     assert isinstance(line.merge("two", two), MergeConflicted)
@@ -66,7 +66,7 @@ def test_attributes_that_a_task_brought_count_from_the_next_merge_on(repository:
     assert isinstance(line.merge("three", three), MergeConflicted)
 
 
-def test_what_lies_uncommitted_in_a_checkout_has_no_effect(repository: GitRepository) -> None:
+def test_uncommitted_attributes_have_no_effect(repository: GitRepository) -> None:
     line, one, two = _line(repository, {})
     (repository.top / ".gitattributes").write_text("* merge=union\n")
     (repository.git_dir / "info").mkdir(exist_ok=True)
@@ -101,7 +101,7 @@ def test_the_users_settings_have_no_effect(repository: GitRepository, tmp_path: 
 
 
 @pytest.mark.parametrize("pattern", ["*.log", "changes.log", "/changes.log", "**/*.log", 'we"ird\\* \t.log', "#x.log"])
-def test_the_batchs_own_rules_keep_the_lines_of_both(repository: GitRepository, pattern: str) -> None:
+def test_union_rules_of_the_batch_keep_the_lines_of_both_sides(repository: GitRepository, pattern: str) -> None:
     name = {'we"ird\\* \t.log': 'we"ird* \t.log', "#x.log": "#x.log"}.get(pattern, "changes.log")
     base = repository.commit({name: "start\n", ".gitattributes": "*.log -merge\n"})
     line = MergedBranch(repository, base)
@@ -111,7 +111,7 @@ def test_the_batchs_own_rules_keep_the_lines_of_both(repository: GitRepository, 
     assert repository.files(line.read_head)[name] == "start\none\ntwo\n"
 
 
-def test_batches_with_other_rules_do_not_meet(repository: GitRepository) -> None:
+def test_batches_with_different_rules_do_not_affect_each_other(repository: GitRepository) -> None:
     line, one, two = _line(repository, {})
     other = MergedBranch(repository, line.base, "other")
     other.integrator = line.integrator
@@ -123,7 +123,7 @@ def test_batches_with_other_rules_do_not_meet(repository: GitRepository) -> None
     assert other.read_head == other.head
 
 
-def test_a_folder_that_was_left_half_made_is_no_hindrance(repository: GitRepository) -> None:
+def test_a_half_made_git_folder_does_not_prevent_merging(repository: GitRepository) -> None:
     line, one, _ = _line(repository, {})
     half = repository.git_dir / "plait" / "integrator" / "making-left"
     half.mkdir(parents=True)

@@ -19,14 +19,14 @@ Page = Callable[..., str]
 
 
 @pytest.mark.parametrize("tip", ["0" * 40, "", "main", "HEAD", "f" * 39, "$(touch x)\n"])
-def test_a_result_that_is_gone_is_told(line: MergedBranch, tip: str) -> None:
+def test_a_missing_result_commit_is_reported(line: MergedBranch, tip: str) -> None:
     with pytest.raises(ChangeGoneError, match=r"the result of one, .* is not in the repository any more") as error:
         line.merge("one", tip)
     assert "retry" in error.value.hint
     assert line.read_head == ""
 
 
-def test_a_base_that_is_gone_is_told(line: MergedBranch) -> None:
+def test_a_missing_base_commit_is_reported(line: MergedBranch) -> None:
     tip = line.repository.commit({"one.txt": "1\n"}, line.base)
     with pytest.raises(ChangeGoneError, match="the base of one"):
         line.merge("one", tip, "0" * 40)
@@ -34,7 +34,7 @@ def test_a_base_that_is_gone_is_told(line: MergedBranch) -> None:
         line.integrator.rebuild(line.make_rebuild(), line.branch, "0" * 40, {}, line.blending)
 
 
-def test_a_damaged_object_is_told_and_the_branch_stays(repository: GitRepository) -> None:
+def test_a_damaged_object_is_reported_and_the_branch_stays(repository: GitRepository) -> None:
     base = repository.commit({"page.txt": "start\n"})
     line = MergedBranch(repository, base)
     line.merge("one", repository.commit({"page.txt": "start\none\n"}, base))
@@ -49,7 +49,7 @@ def test_a_damaged_object_is_told_and_the_branch_stays(repository: GitRepository
     assert line.read_head == line.head
 
 
-def test_a_full_disk_is_told_and_the_branch_stays(line: MergedBranch, page: Page) -> None:
+def test_a_full_disk_is_reported_and_the_branch_stays(line: MergedBranch, page: Page) -> None:
     one, two = (line.repository.commit({"page.txt": page((n, "new"))}, line.base) for n in (1, 18))
     line.merge("one", one)
     with _no_room(), pytest.raises(WorldError, match="two could not be merged"):
@@ -79,7 +79,7 @@ def test_a_lock_that_a_killed_git_left_is_removed(line: MergedBranch) -> None:
     assert not lock.exists()
 
 
-def test_a_repository_that_is_gone_is_told(line: MergedBranch, tmp_path: Path) -> None:
+def test_a_missing_repository_is_reported(line: MergedBranch, tmp_path: Path) -> None:
     tip = line.repository.commit({"one.txt": "1\n"}, line.base)
     line.repository.top.rename(tmp_path / "away")
     with pytest.raises(WorldError, match="one could not be merged"):
@@ -87,7 +87,7 @@ def test_a_repository_that_is_gone_is_told(line: MergedBranch, tmp_path: Path) -
     (tmp_path / "away").rename(line.repository.top)
 
 
-def test_any_id_has_a_branch(repository: GitRepository) -> None:
+def test_every_batch_id_has_a_valid_branch_name(repository: GitRepository) -> None:
     base = repository.commit({"a.txt": "a\n"})
     line = MergedBranch(repository, base, "Ünïcode .. ~^:\n\\ lock.lock")
     tip = repository.commit({"b.txt": "b\n"}, base)

@@ -55,7 +55,7 @@ def _until_killed(top: Path, base: str, orders: Sequence[Order], patience: float
     return [pickle.loads(base64.b64decode(line)) for line in told if line]
 
 
-def test_the_same_calls_again_give_the_same_commits(tmp_path: Path) -> None:
+def test_repeating_calls_after_a_kill_gives_the_same_commits(tmp_path: Path) -> None:
     rng = Random(1)
     repository = GitRepository(tmp_path / "repository")
     base = repository.commit(make_initial_files(rng))

@@ -61,7 +61,7 @@ def _sides(repository: GitRepository, one: Files, two: Files) -> tuple[MergedBra
 
 
 @pytest.mark.parametrize("kind", CLEAN)
-def test_what_git_merges_is_merged_alike(repository: GitRepository, kind: str) -> None:
+def test_merges_equal_those_of_git(repository: GitRepository, kind: str) -> None:
     line, one, two = _sides(repository, *CLEAN[kind])
     line.merge("one", one)
     onto = line.head
@@ -88,7 +88,7 @@ def _submodule(repository: GitRepository, base: str, commit: str) -> str:
     return repository.git("rev-parse", "HEAD")
 
 
-def test_a_submodule_goes_where_one_side_moved_it(repository: GitRepository) -> None:
+def test_a_submodule_moved_on_one_side_is_merged(repository: GitRepository) -> None:
     first = repository.commit(BASE)
     old, new = (repository.git("commit-tree", f"{first}^{{tree}}", "-m", name) for name in ("old", "new"))
     base = _submodule(repository, first, old)
@@ -98,7 +98,7 @@ def test_a_submodule_goes_where_one_side_moved_it(repository: GitRepository) -> 
     assert new in repository.git("ls-tree", line.read_head, "sub")
 
 
-def test_a_submodule_that_both_moved_is_a_conflict(repository: GitRepository) -> None:
+def test_a_submodule_moved_on_both_sides_is_a_conflict(repository: GitRepository) -> None:
     first = repository.commit(BASE)
     old, *new = (repository.git("commit-tree", f"{first}^{{tree}}", "-m", name) for name in "abc")
     base = _submodule(repository, first, old)
@@ -108,7 +108,7 @@ def test_a_submodule_that_both_moved_is_a_conflict(repository: GitRepository) ->
     assert line.merge("two", two) == MergeConflicted("7f3a", "two", 1, ("sub",))
 
 
-def test_a_repository_with_long_ids(tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_merging_works_with_sha256_ids(tmp_path_factory: pytest.TempPathFactory) -> None:
     repository = GitRepository(tmp_path_factory.mktemp("long") / "r", "--object-format=sha256")
     line, one, two = _sides(repository, {"file.txt": SHORT, ".gitattributes": "*.md binary\n"}, {"file.txt": LAST})
     line.merge("one", one)
@@ -119,7 +119,7 @@ def test_a_repository_with_long_ids(tmp_path_factory: pytest.TempPathFactory) ->
     assert repository.tree(line.read_head) == repository.tree(two)
 
 
-def test_a_shallow_clone(repository: GitRepository, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_merging_works_in_a_shallow_clone(repository: GitRepository, tmp_path_factory: pytest.TempPathFactory) -> None:
     repository.commit({"old.txt": "old\n"})
     repository.commit(BASE)
     top = tmp_path_factory.mktemp("shallow") / "r"
@@ -136,7 +136,7 @@ def test_a_shallow_clone(repository: GitRepository, tmp_path_factory: pytest.Tem
     assert clone.tree(line.read_head) == clone.tree(two)
 
 
-def test_a_partial_clone_fetches_what_it_lacks(
+def test_a_partial_clone_fetches_missing_objects(
     repository: GitRepository, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     base = repository.commit(BASE)

@@ -73,7 +73,7 @@ class Story:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_a_line_equals_the_same_branches_merged_by_git_one_after_the_other(tmp_path: Path, seed: int) -> None:
+def test_the_batch_branch_equals_the_same_branches_merged_by_git(tmp_path: Path, seed: int) -> None:
     story = Story(tmp_path, seed)
     for _ in range(3):
         story.begin()
@@ -85,7 +85,7 @@ def test_a_line_equals_the_same_branches_merged_by_git_one_after_the_other(tmp_p
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_after_drops_and_retries_the_line_equals_what_is_left(tmp_path: Path, seed: int) -> None:
+def test_after_drops_and_retries_the_branch_contains_the_remaining_changes(tmp_path: Path, seed: int) -> None:
     story = Story(tmp_path, 1000 + seed)
     for _ in range(3):
         story.begin()

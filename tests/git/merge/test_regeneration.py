@@ -47,7 +47,7 @@ def line(repository: GitRepository, maker: Maker) -> MergedBranch:
     return line
 
 
-def test_a_file_in_conflict_is_made_anew_from_the_merged_tree(line: MergedBranch, maker: Maker) -> None:
+def test_a_file_in_conflict_is_regenerated_from_the_merged_tree(line: MergedBranch, maker: Maker) -> None:
     one = line.repository.commit({"needs.txt": "a\nb\n\n\n\nz\n", "app.lock": "1\n"}, line.base)
     two = line.repository.commit({"needs.txt": "a\n\n\n\nc\nz\n", "app.lock": "2\n"}, line.base)
     line.merge("one", one)
@@ -58,7 +58,7 @@ def test_a_file_in_conflict_is_made_anew_from_the_merged_tree(line: MergedBranch
     assert line.repository.files(line.read_head)["app.lock"] == "relock app.lock of ['a', 'b', 'c', 'z']\n"
 
 
-def test_a_file_that_both_changed_is_made_anew_even_without_a_conflict(line: MergedBranch, maker: Maker) -> None:
+def test_a_file_changed_on_both_sides_is_regenerated_even_without_a_conflict(line: MergedBranch, maker: Maker) -> None:
     lines = [f"{n}\n" for n in range(20)]
     base = line.repository.commit({"app.lock": "".join(lines)}, line.base)
     line.base = line.head = base
@@ -70,7 +70,7 @@ def test_a_file_that_both_changed_is_made_anew_even_without_a_conflict(line: Mer
     assert maker.asked == [("relock", ("app.lock",))]
 
 
-def test_each_command_makes_its_own_files(line: MergedBranch, maker: Maker) -> None:
+def test_each_command_regenerates_its_own_files(line: MergedBranch, maker: Maker) -> None:
     sides = [{"app.lock": f"{n}\n", "gen/code": f"{n}\n", "sub/b.lock": f"{n}\n"} for n in (1, 2)]
     for n, files in enumerate(sides):
         assert isinstance(line.merge(str(n), line.repository.commit(files, line.base)), MergeDone)
@@ -78,14 +78,14 @@ def test_each_command_makes_its_own_files(line: MergedBranch, maker: Maker) -> N
     assert line.repository.files(line.read_head)["sub/b.lock"].startswith("relock")
 
 
-def test_other_conflicts_are_conflicts_and_nothing_is_made(line: MergedBranch, maker: Maker) -> None:
+def test_with_other_conflicts_nothing_is_regenerated(line: MergedBranch, maker: Maker) -> None:
     one, two = (line.repository.commit({"app.lock": f"{n}\n", "x.txt": f"{n}\n"}, line.base) for n in (1, 2))
     line.merge("1", one)
     assert line.merge("2", two) == MergeConflicted("7f3a", "2", 1, ("x.txt",))
     assert maker.asked == []
 
 
-def test_one_side_that_removed_the_file_is_no_conflict_either(line: MergedBranch, maker: Maker) -> None:
+def test_a_file_deleted_on_one_side_is_regenerated_without_conflict(line: MergedBranch, maker: Maker) -> None:
     line.merge("one", line.repository.commit({"app.lock": None}, line.base))
     line.merge("two", line.repository.commit({"app.lock": "2\n"}, line.base))
     assert maker.asked == [("relock", ("app.lock",))]
@@ -93,7 +93,7 @@ def test_one_side_that_removed_the_file_is_no_conflict_either(line: MergedBranch
     assert line.repository.files(line.read_head)["app.lock"].startswith("relock")
 
 
-def test_without_anybody_to_make_them_such_files_are_merged_like_others(line: MergedBranch) -> None:
+def test_without_a_regenerator_such_files_are_merged_like_others(line: MergedBranch) -> None:
     alone = MergedBranch(line.repository, line.base, "alone")
     alone.blending = RULES
     alone.merge("one", line.repository.commit({"app.lock": "1\n"}, line.base))
@@ -101,7 +101,7 @@ def test_without_anybody_to_make_them_such_files_are_merged_like_others(line: Me
     assert alone.merge("two", tip) == MergeConflicted("alone", "two", 1, ("app.lock",))
 
 
-def test_a_command_that_fails_leaves_the_branch_as_it_was(line: MergedBranch) -> None:
+def test_a_failing_command_does_not_move_the_branch(line: MergedBranch) -> None:
     def fails(commit: str, command: str, files: tuple[str, ...]) -> Mapping[str, bytes]:
         raise WorldError(f"{command} failed on {commit[:4] and files[0]}")
 

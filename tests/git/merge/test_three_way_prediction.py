@@ -13,7 +13,7 @@ def _tips(line: MergedBranch, **sides: Files) -> dict[str, tuple[str, str]]:
     return {task: (line.base, line.repository.commit(files, line.base)) for task, files in sides.items()}
 
 
-def test_changes_that_would_not_go_together_are_named(line: MergedBranch, page: Page) -> None:
+def test_conflicting_changes_are_named(line: MergedBranch, page: Page) -> None:
     tips = _tips(
         line,
         a={"page.txt": page((1, "a")), "a.txt": "a\n"},
@@ -31,12 +31,12 @@ def test_a_change_against_the_branch_is_named_once(line: MergedBranch, page: Pag
     assert found == [PredictedConflict("a", "", ("page.txt",)), PredictedConflict("b", "", ("page.txt",))]
 
 
-def test_a_file_and_a_folder_of_one_name(line: MergedBranch) -> None:
+def test_a_file_conflicts_with_a_folder_of_the_same_name(line: MergedBranch) -> None:
     found = line.integrator.predict_conflicts(line.base, _tips(line, a={"x": "file\n"}, b={"x/y/z": "in it\n"}))
     assert [(one.left, one.right) for one in found] == [("a", "b")]
 
 
-def test_a_change_that_grew_from_a_dropped_one_is_seen_by_its_own(line: MergedBranch, page: Page) -> None:
+def test_a_change_based_on_a_dropped_one_is_checked_without_it(line: MergedBranch, page: Page) -> None:
     line.merge("bad", line.repository.commit({"page.txt": page((1, "bad"))}, line.base))
     base = line.head
     fine = line.repository.commit({"page.txt": page((1, "bad"), (9, "fine"))}, base)
@@ -46,7 +46,7 @@ def test_a_change_that_grew_from_a_dropped_one_is_seen_by_its_own(line: MergedBr
     assert found == [PredictedConflict("lost", "", ("page.txt",))]
 
 
-def test_the_batchs_rules_count(line: MergedBranch, page: Page) -> None:
+def test_merge_rules_apply_to_predictions(line: MergedBranch, page: Page) -> None:
     tips = _tips(line, a={"page.txt": page((1, "a"))}, b={"page.txt": page((1, "b"))})
     assert line.integrator.predict_conflicts(line.base, tips, MergeRules(union=("page.txt",))) == []
 
@@ -64,7 +64,7 @@ def test_submodules_that_two_tasks_move_do_not_confuse_the_others(line: MergedBr
     assert found == [PredictedConflict("a", "z", ("page.txt",)), PredictedConflict("m", "n", ("sub",))]
 
 
-def test_what_is_gone_is_left_out(line: MergedBranch, page: Page) -> None:
+def test_missing_commits_are_left_out(line: MergedBranch, page: Page) -> None:
     tips = _tips(line, a={"page.txt": page((1, "a"))}, b={"page.txt": page((1, "b"))})
     assert line.integrator.predict_conflicts(line.base, {**tips, "gone": (line.base, "0" * 40), "odd": ("", "")}) == [
         PredictedConflict("a", "b", ("page.txt",))

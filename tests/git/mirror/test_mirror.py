@@ -27,7 +27,7 @@ def refs(made: Mirror, under: str = "refs/") -> dict[str, str]:
     return dict(line.split(" ") for line in told.splitlines())
 
 
-def test_cloned_once_and_fetched_each_time(mirror: Open, commit: Commit, bare: Path, cache: Path) -> None:
+def test_a_mirror_is_cloned_once_and_fetched_each_time(mirror: Open, commit: Commit, bare: Path, cache: Path) -> None:
     first = mirror(bare)
     assert (first.name, first.branch) == ("site", "trunk")
     new = commit("two.txt")
@@ -37,7 +37,7 @@ def test_cloned_once_and_fetched_each_time(mirror: Open, commit: Commit, bare: P
     assert first.git.text("rev-parse", "--is-bare-repository") == "true"
 
 
-def test_branches_of_the_remote_never_move_ours(mirror: Open, commit: Commit, bare: Path) -> None:
+def test_branches_of_the_remote_never_move_local_ones(mirror: Open, commit: Commit, bare: Path) -> None:
     made = mirror(bare)
     base = made.resolve()
     for name in ("trunk", "plait/batch-1"):
@@ -48,7 +48,7 @@ def test_branches_of_the_remote_never_move_ours(mirror: Open, commit: Commit, ba
     assert refs(made, "refs/heads") == {"refs/heads/plait/batch-1": base, "refs/heads/trunk": base}
 
 
-def test_what_is_gone_there_is_gone_here_but_no_tag_that_an_agent_made(
+def test_deleted_remote_branches_are_pruned_but_local_tags_are_not(
     mirror: Open, commit: Commit, bare: Path, env: dict[str, str]
 ) -> None:
     commit("a.txt", branch="feature")
@@ -66,7 +66,7 @@ def test_what_is_gone_there_is_gone_here_but_no_tag_that_an_agent_made(
     }
 
 
-def test_history_made_anew_and_tags_moved_are_followed(
+def test_rewritten_history_and_moved_tags_are_fetched(
     mirror: Open, commit: Commit, bare: Path, env: dict[str, str]
 ) -> None:
     tag = ["git", "-C", str(bare), "tag", "--force", "v1", "trunk"]
@@ -77,7 +77,7 @@ def test_history_made_anew_and_tags_moved_are_followed(
     assert mirror(bare).resolve("v1") == new
 
 
-def test_the_default_branch_is_the_remote_s(mirror: Open, commit: Commit, bare: Path, env: dict[str, str]) -> None:
+def test_the_default_branch_is_the_remotes(mirror: Open, commit: Commit, bare: Path, env: dict[str, str]) -> None:
     assert mirror(bare).branch == "trunk"
     new = commit("two.txt", branch="next")
     subprocess.run(["git", "-C", str(bare), "symbolic-ref", "HEAD", "refs/heads/next"], env=env, check=True)
@@ -108,13 +108,13 @@ def test_a_base_is_looked_for_at_the_remote_first(mirror: Open, commit: Commit, 
 
 @pytest.mark.usefixtures("commit")
 @pytest.mark.parametrize("base", ["nowhere", "-x", "--all", "a\0b", "trunk:one.txt", "0" * 40])
-def test_a_base_that_is_none_is_told(mirror: Open, bare: Path, base: str) -> None:
+def test_an_unknown_base_is_reported(mirror: Open, bare: Path, base: str) -> None:
     with pytest.raises(UserError):
         mirror(bare).resolve(base)
 
 
 @pytest.mark.usefixtures("commit")
-def test_a_repository_whose_head_names_nothing_asks_for_a_base(mirror: Open, bare: Path, env: dict[str, str]) -> None:
+def test_a_repository_without_default_branch_needs_a_base(mirror: Open, bare: Path, env: dict[str, str]) -> None:
     subprocess.run(["git", "-C", str(bare), "symbolic-ref", "HEAD", "refs/heads/none"], env=env, check=True)
     with pytest.raises(UserError) as caught:
         mirror(bare).resolve()
@@ -122,12 +122,12 @@ def test_a_repository_whose_head_names_nothing_asks_for_a_base(mirror: Open, bar
     assert mirror(bare).resolve("trunk")
 
 
-def test_a_repository_without_commits_is_told(mirror: Open, bare: Path) -> None:
+def test_a_repository_without_commits_is_reported(mirror: Open, bare: Path) -> None:
     with pytest.raises(UserError, match="nothing on it"):
         mirror(bare).resolve()
 
 
-def test_a_repository_with_longer_hashes(mirror: Open, tmp_path: Path, env: dict[str, str]) -> None:
+def test_a_sha256_repository_is_mirrored(mirror: Open, tmp_path: Path, env: dict[str, str]) -> None:
     top = tmp_path / "long"
     for words in (
         ["init", "--quiet", "--object-format=sha256", str(top)],
@@ -138,7 +138,7 @@ def test_a_repository_with_longer_hashes(mirror: Open, tmp_path: Path, env: dict
 
 
 @pytest.mark.usefixtures("commit")
-def test_many_at_once_share_one(cache: Path, bare: Path, env: dict[str, str]) -> None:
+def test_concurrent_runs_share_one_mirror(cache: Path, bare: Path, env: dict[str, str]) -> None:
     code = (
         "import os, sys; from pathlib import Path; from plait.git.mirror import open_mirror; "
         "made = open_mirror(sys.argv[1], Path(sys.argv[2]), environment=os.environ); "
@@ -155,7 +155,7 @@ def test_many_at_once_share_one(cache: Path, bare: Path, env: dict[str, str]) ->
     assert len(mirrors(cache)) == 1
 
 
-def test_who_waits_for_another_is_told(
+def test_waiting_for_another_fetch_is_reported(
     mirror: Open, commit: Commit, bare: Path, cache: Path, env: dict[str, str]
 ) -> None:
     import fcntl  # the other one
@@ -174,7 +174,7 @@ def test_who_waits_for_another_is_told(
     assert told == [f"Another plait is fetching {bare}.", f"Fetching {bare} …"]
 
 
-def test_where_an_agent_bent_it_to_it_comes_back_from(mirror: Open, commit: Commit, bare: Path, tmp_path: Path) -> None:
+def test_a_remote_changed_by_an_agent_is_restored(mirror: Open, commit: Commit, bare: Path, tmp_path: Path) -> None:
     made = mirror(bare)
     mine = made.resolve()
     made.git.run("update-ref", "refs/heads/trunk", mine)
@@ -191,7 +191,7 @@ def test_where_an_agent_bent_it_to_it_comes_back_from(mirror: Open, commit: Comm
 
 
 @pytest.mark.usefixtures("commit")
-def test_no_rewriting_leads_to_a_program(mirror: Open, bare: Path, tmp_path: Path, env: dict[str, str]) -> None:
+def test_url_rewriting_never_runs_a_program(mirror: Open, bare: Path, tmp_path: Path, env: dict[str, str]) -> None:
     """The person's own settings may rewrite addresses, and allow what they like: not here."""
     settings = tmp_path / "gitconfig"
     settings.write_text(
@@ -203,15 +203,13 @@ def test_no_rewriting_leads_to_a_program(mirror: Open, bare: Path, tmp_path: Pat
     assert not (tmp_path / "pwned").exists()
 
 
-def test_what_the_person_forbids_stays_forbidden(mirror: Open, bare: Path, env: dict[str, str]) -> None:
+def test_protocols_forbidden_by_the_user_stay_forbidden(mirror: Open, bare: Path, env: dict[str, str]) -> None:
     env["GIT_ALLOW_PROTOCOL"] = "https:ext"
     with pytest.raises(WorldError, match="'file' not allowed"):
         mirror(bare)
 
 
-def test_a_remote_that_is_away_is_no_reason_to_start_from_something_stale(
-    mirror: Open, commit: Commit, bare: Path
-) -> None:
+def test_an_unreachable_remote_is_an_error_even_with_a_mirror(mirror: Open, commit: Commit, bare: Path) -> None:
     with pytest.raises(WorldError, match="can't be cloned") as never:
         mirror("http://127.0.0.1:1/site")
     assert "git ls-remote http://127.0.0.1:1/site" in never.value.hint
@@ -233,7 +231,7 @@ def damage_config(git_dir: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", [damage_head, damage_config])
-def test_a_damaged_mirror_is_told_with_the_way_out(
+def test_a_damaged_mirror_is_reported_with_a_hint(
     mirror: Open, commit: Commit, bare: Path, damage: Callable[[Path], None]
 ) -> None:
     made = mirror(bare)
@@ -246,7 +244,7 @@ def test_a_damaged_mirror_is_told_with_the_way_out(
     assert mirror(bare).resolve() == new
 
 
-def test_a_cache_that_can_t_be_written_is_told(mirror: Open, commit: Commit, bare: Path, cache: Path) -> None:
+def test_a_read_only_cache_is_reported(mirror: Open, commit: Commit, bare: Path, cache: Path) -> None:
     commit("two.txt")
     cache.touch()
     with pytest.raises(WorldError, match="cannot write the mirror"):

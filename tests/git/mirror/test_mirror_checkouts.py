@@ -38,7 +38,7 @@ def head(made: Mirror) -> str:
     return made.resolve()
 
 
-def test_it_is_the_commit_and_plait_s_state_is_in_the_mirror(made: Mirror, head: str) -> None:
+def test_a_checkout_has_the_commit_and_keeps_its_state_in_the_mirror(made: Mirror, head: str) -> None:
     path = made.checkout(head)
     assert names(path) == {"one.txt", "two.txt"}
     assert path.name == "site"
@@ -47,7 +47,7 @@ def test_it_is_the_commit_and_plait_s_state_is_in_the_mirror(made: Mirror, head:
     assert made.checkout(head) == path
 
 
-def test_one_in_use_stays_where_it_is_when_the_remote_goes_on(
+def test_a_checkout_in_use_stays_when_the_remote_moves(
     made: Mirror, head: str, mirror: Open, commit: Commit, bare: Path
 ) -> None:
     before = made.checkout(head)
@@ -71,7 +71,7 @@ def test_running_worktrees_are_not_disturbed_by_a_fetch(
     assert Git(work).text("rev-parse", "HEAD") == head
 
 
-def test_what_somebody_left_in_it_is_saved_before_it_is_made_fresh(made: Mirror, head: str) -> None:
+def test_changes_in_a_checkout_are_saved_before_it_is_reset(made: Mirror, head: str) -> None:
     path = made.checkout(head)
     (path / "one.txt").write_text("changed\n")
     (path / "two.txt").unlink()
@@ -83,7 +83,7 @@ def test_what_somebody_left_in_it_is_saved_before_it_is_made_fresh(made: Mirror,
     assert made.git.text("ls-tree", "--name-only", ref).splitlines() == ["new.txt", "one.txt"]
 
 
-def test_commits_that_somebody_made_in_it_are_saved_and_his_branch_stays(made: Mirror, head: str) -> None:
+def test_commits_in_a_checkout_are_saved_and_the_branch_stays(made: Mirror, head: str) -> None:
     path = made.checkout(head)
     own = made.git_at(path)
     own.run("switch", "--quiet", "-c", "mine")
@@ -94,7 +94,7 @@ def test_commits_that_somebody_made_in_it_are_saved_and_his_branch_stays(made: M
     assert made.git.text("rev-parse", *saved(made), "refs/heads/mine").splitlines() == [tip, tip]
 
 
-def test_each_time_something_was_left_it_gets_a_name_of_its_own(made: Mirror, head: str) -> None:
+def test_each_saved_change_of_a_checkout_has_its_own_ref(made: Mirror, head: str) -> None:
     path = made.checkout(head)
     for text in ("first", "second", "second"):
         (path / "note.txt").write_text(text)
@@ -103,7 +103,7 @@ def test_each_time_something_was_left_it_gets_a_name_of_its_own(made: Mirror, he
     assert told[:2] == ["first", "second"]
 
 
-def test_one_that_an_open_batch_has_changed_is_left_alone(made: Mirror, head: str) -> None:
+def test_a_checkout_changed_by_an_open_batch_is_not_reset(made: Mirror, head: str) -> None:
     used = made.checkout(head)
     (used / "one.txt").write_text("the batch's status\n")
     other = made.checkout(head, in_use=[used])
@@ -113,7 +113,7 @@ def test_one_that_an_open_batch_has_changed_is_left_alone(made: Mirror, head: st
     assert saved(made) == []
 
 
-def test_ignored_files_that_somebody_put_there_stay(made: Mirror, head: str) -> None:
+def test_ignored_files_in_a_checkout_stay(made: Mirror, head: str) -> None:
     path = made.checkout(head)
     (made.git_dir / "info").mkdir(exist_ok=True)
     (made.git_dir / "info" / "exclude").write_text(".env\n")
@@ -123,7 +123,7 @@ def test_ignored_files_that_somebody_put_there_stay(made: Mirror, head: str) -> 
     assert names(path) == {"one.txt", "two.txt", ".env"}
 
 
-def test_a_repository_inside_of_it_can_t_be_saved_and_so_it_stays(made: Mirror, head: str, env: dict[str, str]) -> None:
+def test_a_checkout_with_a_nested_repository_is_kept(made: Mirror, head: str, env: dict[str, str]) -> None:
     path = made.checkout(head)
     inner = path / "inner"
     for words in (
@@ -136,7 +136,7 @@ def test_a_repository_inside_of_it_can_t_be_saved_and_so_it_stays(made: Mirror, 
     assert (inner / ".git").is_dir()
 
 
-def test_one_whose_maker_was_killed_is_made_again(made: Mirror, head: str) -> None:
+def test_a_half_made_checkout_is_made_again(made: Mirror, head: str) -> None:
     path = made.checkout(head)
     (path.parent / ".ready").unlink()
     (path / "one.txt").unlink()
@@ -145,7 +145,7 @@ def test_one_whose_maker_was_killed_is_made_again(made: Mirror, head: str) -> No
     assert saved(made) == []
 
 
-def test_one_whose_folder_is_gone_is_made_again(made: Mirror, head: str) -> None:
+def test_a_checkout_whose_folder_is_missing_is_made_again(made: Mirror, head: str) -> None:
     path = made.checkout(head)
     shutil.rmtree(path)
     assert names(made.checkout(head)) == {"one.txt", "two.txt"}
@@ -153,7 +153,7 @@ def test_one_whose_folder_is_gone_is_made_again(made: Mirror, head: str) -> None
     assert names(made.checkout(head)) == {"one.txt", "two.txt"}
 
 
-def test_those_that_nobody_needs_are_removed_with_what_is_in_them_saved(
+def test_unused_checkouts_are_removed_after_saving_their_changes(
     made: Mirror, head: str, mirror: Open, commit: Commit, bare: Path
 ) -> None:
     old = made.checkout(head)
@@ -170,7 +170,7 @@ def test_those_that_nobody_needs_are_removed_with_what_is_in_them_saved(
     assert later.git.text("show", f"{ref}:note.txt") == "note"
 
 
-def test_a_mirror_that_lacks_what_it_should_have_is_told_to_be_damaged(made: Mirror, head: str) -> None:
+def test_a_mirror_with_missing_objects_is_reported_as_damaged(made: Mirror, head: str) -> None:
     blob = made.git.text("rev-parse", f"{head}:two.txt")
     (made.git_dir / "objects" / blob[:2] / blob[2:]).unlink()
     with pytest.raises(WorldError, match="is damaged") as caught:

@@ -112,7 +112,7 @@ def lend(env: dict[str, str], user: str = USER) -> None:
     )
 
 
-def test_the_secret_is_git_s_own_and_nowhere_else(
+def test_credentials_are_passed_to_git_and_stored_nowhere(
     mirror: Open, server: Server, env: dict[str, str], cache: Path, tmp_path: Path
 ) -> None:
     lend(env)
@@ -131,7 +131,7 @@ def test_the_secret_is_git_s_own_and_nowhere_else(
     assert SECRET not in repr(made)
 
 
-def test_a_user_s_name_in_the_address_is_for_the_helpers(
+def test_a_user_name_in_the_url_is_passed_to_credential_helpers(
     mirror: Open, server: Server, env: dict[str, str], tmp_path: Path
 ) -> None:
     lend(env)
@@ -145,7 +145,7 @@ def test_a_user_s_name_in_the_address_is_for_the_helpers(
 
 
 @pytest.mark.parametrize("user", ["", "bob"])
-def test_who_is_not_let_in_is_told_how(
+def test_a_failed_authentication_says_how_to_log_in(
     mirror: Open, server: Server, env: dict[str, str], cache: Path, user: str
 ) -> None:
     if user:
@@ -164,7 +164,7 @@ CHILD = (
 
 
 @pytest.mark.parametrize("whom", [os.kill, os.killpg])
-def test_a_clone_that_was_killed_is_begun_again(
+def test_a_killed_clone_is_started_again(
     server: Server, env: dict[str, str], cache: Path, whom: Callable[[int, int], None]
 ) -> None:
     """Its git may be killed with it, or live on."""
@@ -182,7 +182,7 @@ def test_a_clone_that_was_killed_is_begun_again(
     assert made.git.run("fsck", "--strict", "--no-progress").code == 0
 
 
-def test_a_fetch_that_was_killed_is_no_obstacle(
+def test_a_killed_fetch_does_not_prevent_the_next(
     server: Server, env: dict[str, str], cache: Path, commit: Callable[..., str]
 ) -> None:
     lend(env)

@@ -28,11 +28,11 @@ from plait.git.remote_url import parse_remote_url
         ["ssh://git@[::1]/srv/name", "git@[::1]:/srv/name"],
     ],
 )
-def test_spellings_of_one_repository(same: list[str]) -> None:
+def test_different_spellings_of_one_repository_share_a_mirror(same: list[str]) -> None:
     assert len({parse_remote_url(each).folder for each in same}) == 1
 
 
-def test_what_need_not_be_the_same_is_not() -> None:
+def test_urls_that_may_differ_have_different_mirrors() -> None:
     different = [
         "https://host.org/owner/name",
         "http://host.org/owner/name",
@@ -48,7 +48,7 @@ def test_what_need_not_be_the_same_is_not() -> None:
     assert len({parse_remote_url(each).folder for each in different}) == len(different)
 
 
-def test_a_folder_is_the_same_by_any_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_paths_of_a_folder_share_a_mirror(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "site one.git").mkdir()
     (tmp_path / "link").symlink_to("site one.git")
     monkeypatch.chdir(tmp_path)
@@ -65,7 +65,7 @@ def test_a_folder_is_the_same_by_any_way(tmp_path: Path, monkeypatch: pytest.Mon
     assert parse_remote_url("site one").folder != parse_remote_url("site one.git").folder
 
 
-def test_a_user_s_name_for_http_is_kept_out_of_the_address() -> None:
+def test_a_user_name_for_http_is_removed_from_the_url() -> None:
     found = parse_remote_url("https://ann@host.org/owner/name")
     assert (found.url, found.user) == ("https://host.org/owner/name", "ann")
 
@@ -84,7 +84,7 @@ def test_a_user_s_name_for_http_is_kept_out_of_the_address() -> None:
         "ann:hunter2@host.org:owner/name",
     ],
 )
-def test_a_secret_in_an_address_is_refused_and_not_repeated(secret: str) -> None:
+def test_a_secret_in_a_url_is_refused_and_not_printed(secret: str) -> None:
     with pytest.raises(UserError) as caught:
         parse_remote_url(secret)
     assert "hunter2" not in str(caught.value)
@@ -124,7 +124,7 @@ def test_a_secret_in_an_address_is_refused_and_not_repeated(secret: str) -> None
         "nowhere",
     ],
 )
-def test_what_is_no_address_is_refused(hostile: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_invalid_url_is_refused(hostile: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(UserError) as caught:
         parse_remote_url(hostile)
@@ -133,7 +133,7 @@ def test_what_is_no_address_is_refused(hostile: str, tmp_path: Path, monkeypatch
 
 
 @pytest.mark.parametrize("name", ["..", ".", "a b", "é", "x" * 300, "con:trol", "~", ".git"])
-def test_any_name_is_one_folder_s(name: str) -> None:
+def test_every_repository_name_gives_one_folder_name(name: str) -> None:
     folder = parse_remote_url(f"https://host.org/owner/{name}").folder
     assert "/" not in folder
     assert not folder.startswith(".")

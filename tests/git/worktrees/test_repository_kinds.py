@@ -32,12 +32,12 @@ def _round(ground: WorkspaceRepo) -> Path:
     return second
 
 
-def test_a_detached_head(ground: WorkspaceRepo) -> None:
+def test_workspaces_work_with_a_detached_head(ground: WorkspaceRepo) -> None:
     ground.git("switch", "--quiet", "--detach")
     _round(ground)
 
 
-def test_a_bare_repository(ground: WorkspaceRepo, tmp_path: Path) -> None:
+def test_workspaces_work_in_a_bare_repository(ground: WorkspaceRepo, tmp_path: Path) -> None:
     bare = tmp_path / "bare.git"
     ground.git("clone", "--quiet", "--bare", str(ground.top), str(bare))
     config = (bare / "config").read_bytes()
@@ -51,7 +51,7 @@ def test_a_bare_repository(ground: WorkspaceRepo, tmp_path: Path) -> None:
     assert (bare / "config").read_bytes() == config
 
 
-def test_a_shallow_clone(ground: WorkspaceRepo, tmp_path: Path) -> None:
+def test_workspaces_work_in_a_shallow_clone(ground: WorkspaceRepo, tmp_path: Path) -> None:
     ground.commit({"more": "m\n"})
     ground.git("clone", "--quiet", "--depth=1", ground.top.as_uri(), str(tmp_path / "shallow"))
     ground.top = tmp_path / "shallow"
@@ -67,13 +67,13 @@ def test_a_partial_clone_fetches_what_a_workspace_needs(ground: WorkspaceRepo, t
     assert (workspace / "src/app.py").read_text() == "print(1)\n"
 
 
-def test_a_checkout_that_is_itself_a_worktree(ground: WorkspaceRepo, tmp_path: Path) -> None:
+def test_workspaces_work_from_a_linked_worktree(ground: WorkspaceRepo, tmp_path: Path) -> None:
     ground.git("worktree", "add", "--quiet", "-b", "mine", str(tmp_path / "linked"))
     ground.top = tmp_path / "linked"
     _round(ground)
 
 
-def test_a_work_tree_that_the_configuration_names_and_that_is_gone(ground: WorkspaceRepo) -> None:
+def test_a_configured_work_tree_that_is_missing_is_ignored(ground: WorkspaceRepo) -> None:
     common = ground.common
     base = ground.head
     ground.git("config", "core.worktree", "../gone")
@@ -85,7 +85,7 @@ def test_a_work_tree_that_the_configuration_names_and_that_is_gone(ground: Works
         workspaces.release("7f3a", task)
 
 
-def test_settings_of_the_users_worktree_are_the_workspaces_too_but_for_those_about_its_files(
+def test_per_worktree_settings_are_copied_except_those_about_the_checkout(
     ground: WorkspaceRepo,
 ) -> None:
     ground.git("config", "extensions.worktreeConfig", "true")
@@ -97,7 +97,7 @@ def test_settings_of_the_users_worktree_are_the_workspaces_too_but_for_those_abo
     assert ground.git("config", "user.nickname", at=workspace) == "me"
 
 
-def test_a_sparse_checkout_of_the_users_is_about_theirs(ground: WorkspaceRepo) -> None:
+def test_a_sparse_checkout_of_the_user_does_not_affect_workspaces(ground: WorkspaceRepo) -> None:
     ground.git("config", "core.sparseCheckout", "true")
     ground.write({"info/sparse-checkout": "/*\n!/*/\n"}, at=ground.common)
     ground.git("read-tree", "-mu", "HEAD")
@@ -107,9 +107,7 @@ def test_a_sparse_checkout_of_the_users_is_about_theirs(ground: WorkspaceRepo) -
 
 
 @pytest.mark.parametrize("location", ["the cache", "inside of another repository"])
-def test_locks_and_repositories_around_are_nobodys_business(
-    ground: WorkspaceRepo, tmp_path: Path, location: str
-) -> None:
+def test_locks_and_repositories_around_have_no_effect(ground: WorkspaceRepo, tmp_path: Path, location: str) -> None:
     if location != "the cache":
         ground.git("init", "--quiet", str(tmp_path / "around"))
         ground.root = tmp_path / "around" / "deep" / "workspaces"
@@ -124,7 +122,7 @@ def test_locks_and_repositories_around_are_nobodys_business(
     assert location == "the cache" or (tmp_path / "around" / "precious").exists()
 
 
-def test_names_of_any_kind(ground: WorkspaceRepo) -> None:
+def test_files_with_unusual_names_are_checked_out(ground: WorkspaceRepo) -> None:
     names = [
         "with space",
         "ünï-cödé",
@@ -146,21 +144,21 @@ def test_names_of_any_kind(ground: WorkspaceRepo) -> None:
     assert (workspace / "a\udcffb").read_bytes() == b"bytes"
 
 
-def test_a_location_with_a_line_end_in_it_is_refused(ground: WorkspaceRepo) -> None:
+def test_a_location_with_a_line_break_is_refused(ground: WorkspaceRepo) -> None:
     ground.root = ground.root.with_name("two\nlines")
     with pytest.raises(UserError, match="line break") as told:
         ground.prepare()
     assert "[workspace] location" in told.value.hint
 
 
-def test_names_that_differ_only_in_case(ground: WorkspaceRepo) -> None:
+def test_files_that_differ_only_in_case_are_checked_out(ground: WorkspaceRepo) -> None:
     ground.commit({"Name": "1\n", "name": "2\n", "NAME/x": "3\n"})
     workspace = _round(ground)
     assert (workspace / "Name").read_text() == "1\n"
     assert (workspace / "name").read_text() == "2\n"
 
 
-def test_links_are_links_and_nothing_is_removed_through_them(ground: WorkspaceRepo, tmp_path: Path) -> None:
+def test_nothing_is_removed_through_a_symlink(ground: WorkspaceRepo, tmp_path: Path) -> None:
     outside = tmp_path / "outside"
     ground.write({"precious": "p"}, at=outside)
     (ground.top / "link").symlink_to("README")
@@ -179,7 +177,7 @@ def test_links_are_links_and_nothing_is_removed_through_them(ground: WorkspaceRe
 
 
 @pytest.mark.parametrize("value", ["true", "input", "false"])
-def test_line_ends_are_as_git_has_them(ground: WorkspaceRepo, value: str) -> None:
+def test_line_endings_are_those_of_git(ground: WorkspaceRepo, value: str) -> None:
     ground.git("config", "core.autocrlf", value)
     ground.git("config", "core.safecrlf", "true")
     (ground.top / ".gitattributes").write_bytes(b"*.bat text eol=crlf\n")
@@ -208,7 +206,7 @@ class Lfs:
         ground.git("commit", "--quiet", "-m", "large files")
 
 
-def test_large_files_come_from_where_lfs_keeps_them(ground: WorkspaceRepo) -> None:
+def test_lfs_files_come_from_the_local_lfs_storage(ground: WorkspaceRepo) -> None:
     (ground.common / "lfs").mkdir()
     (ground.common / "lfs" / "content").write_text("large\n")
     Lfs(ground, f"cat > /dev/null; cat {ground.common}/lfs/content")
@@ -216,7 +214,7 @@ def test_large_files_come_from_where_lfs_keeps_them(ground: WorkspaceRepo) -> No
 
 
 @pytest.mark.parametrize("smudge", ["git-lfs-that-is-not-there smudge -- %f", "exit 2"])
-def test_large_files_that_can_not_be_had_stay_pointers(ground: WorkspaceRepo, smudge: str) -> None:
+def test_unavailable_lfs_files_stay_pointers(ground: WorkspaceRepo, smudge: str) -> None:
     Lfs(ground, smudge)
     workspace = ground.prepare()
     assert (workspace / "big.bin").read_text() == Lfs.POINTER
@@ -235,7 +233,7 @@ def test_hooks_are_not_run(ground: WorkspaceRepo, tmp_path: Path) -> None:
     assert not (tmp_path / "ran").exists()
 
 
-def test_a_repository_with_names_of_another_length(ground: WorkspaceRepo, tmp_path: Path) -> None:
+def test_workspaces_work_with_sha256_ids(ground: WorkspaceRepo, tmp_path: Path) -> None:
     ground.top = tmp_path / "sha256"
     ground.top.mkdir()
     ground.git("init", "--quiet", "--object-format=sha256")

@@ -41,7 +41,7 @@ def _files(workspace: Path) -> list[str]:
 HELD = [".gitignore", "README", "docs/d", "src/app.py", "src/app/a", "src/app/deep/b", "src/near", "top"]
 
 
-def test_only_the_named_folders_are_there_and_nothing_counts_as_deleted(wide: WorkspaceRepo) -> None:
+def test_only_the_named_folders_exist_and_nothing_counts_as_deleted(wide: WorkspaceRepo) -> None:
     before = wide.snapshot_user_files()
     workspace = wide.prepare(setup=APP)
     assert _files(workspace) == HELD
@@ -52,7 +52,7 @@ def test_only_the_named_folders_are_there_and_nothing_counts_as_deleted(wide: Wo
     assert wide.snapshot_user_files() == before  # the configuration too
 
 
-def test_git_works_as_ever_in_it(wide: WorkspaceRepo) -> None:
+def test_git_works_in_a_sparse_workspace(wide: WorkspaceRepo) -> None:
     workspace = wide.prepare(setup=APP)
     wide.write({"docs/d": "half done\n"}, at=workspace)
     wide.git("stash", at=workspace)
@@ -64,7 +64,7 @@ def test_git_works_as_ever_in_it(wide: WorkspaceRepo) -> None:
     assert wide.git("rev-parse", "HEAD^{tree}", at=workspace) == wide.git("rev-parse", f"{onto}^{{tree}}")
 
 
-def test_a_file_that_is_written_where_one_is_left_out_is_saved(wide: WorkspaceRepo) -> None:
+def test_a_file_written_outside_the_sparse_folders_is_saved(wide: WorkspaceRepo) -> None:
     workspace = wide.prepare(setup=APP)
     wide.write({"data/e": "written\n", "data/new": "n\n"}, at=workspace)
     base = wide.head
@@ -73,7 +73,7 @@ def test_a_file_that_is_written_where_one_is_left_out_is_saved(wide: WorkspaceRe
     assert wide.git("diff", "--name-only", base, saved).splitlines() == ["data/e", "data/new"]
 
 
-def test_the_pool_gives_the_same_folders_or_a_new_worktree(wide: WorkspaceRepo) -> None:
+def test_the_pool_reuses_only_worktrees_with_the_same_sparse_folders(wide: WorkspaceRepo) -> None:
     first = wide.prepare("one", setup=APP)
     admin = wide.admin(first)
     wide.write({"data/e": "written\n"}, at=first)
@@ -91,12 +91,12 @@ def test_the_pool_gives_the_same_folders_or_a_new_worktree(wide: WorkspaceRepo) 
     assert wide.status(again) == ""
 
 
-def test_names_with_patterns_in_them_are_only_names(wide: WorkspaceRepo) -> None:
+def test_special_characters_in_folder_names_are_literal(wide: WorkspaceRepo) -> None:
     workspace = wide.prepare(setup=WorkspaceSetup(sparse=("data/[x]",)))
     assert _files(workspace) == [".gitignore", "README", "data/[x]/f", "data/e", "top"]
 
 
-def test_what_is_inside_of_another_is_named_once() -> None:
+def test_nested_folders_are_merged() -> None:
     assert normalize_sparse_folders(("src/app/", "src/app/deep", "/docs", "docs")) == ("docs", "src/app")
     assert format_cone_patterns(("src/app",)).splitlines() == ["/*", "!/*/", "/src/", "!/src/*/", "/src/app/"]
 

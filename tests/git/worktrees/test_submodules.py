@@ -49,7 +49,7 @@ def test_submodules_are_filled_without_a_network(nest: WorkspaceRepo) -> None:
     assert (nest.snapshot_user_files(), _modules(nest)) == before
 
 
-def test_what_an_agent_made_in_a_submodule_is_saved(nest: WorkspaceRepo) -> None:
+def test_work_in_a_submodule_is_saved(nest: WorkspaceRepo) -> None:
     before = nest.snapshot_user_files(), _modules(nest)
     workspace = nest.prepare()
     tip = nest.commit({"made": "m\n"}, at=workspace / "lib")
@@ -67,13 +67,13 @@ def test_what_an_agent_made_in_a_submodule_is_saved(nest: WorkspaceRepo) -> None
     assert nest.status(nest.prepare("two")) == ""
 
 
-def test_a_submodule_that_nobody_changed_leaves_nothing_to_save(nest: WorkspaceRepo) -> None:
+def test_an_unchanged_submodule_leaves_nothing_to_save(nest: WorkspaceRepo) -> None:
     nest.prepare()
     nest.release()
     assert nest.list_saved() == []
 
 
-def test_a_submodule_that_nobody_has_cloned_stays_empty_and_is_told(nest: WorkspaceRepo, tmp_path: Path) -> None:
+def test_a_submodule_without_a_clone_stays_empty_and_is_reported(nest: WorkspaceRepo, tmp_path: Path) -> None:
     nest.git("clone", "--quiet", str(nest.top), str(tmp_path / "fresh"))
     nest.top = tmp_path / "fresh"
     told: list[str] = []
@@ -87,7 +87,7 @@ def test_a_submodule_that_nobody_has_cloned_stays_empty_and_is_told(nest: Worksp
     assert nest.snapshot_user_files() == before
 
 
-def test_a_commit_of_a_submodule_that_is_not_here_stays_out(nest: WorkspaceRepo) -> None:
+def test_a_submodule_whose_commit_is_missing_stays_empty(nest: WorkspaceRepo) -> None:
     nest.git("update-index", "--cacheinfo", f"160000,{'1' * 40},lib")
     nest.git("commit", "--quiet", "-m", "a commit that nobody has")
     told: list[str] = []
@@ -96,7 +96,7 @@ def test_a_commit_of_a_submodule_that_is_not_here_stays_out(nest: WorkspaceRepo)
     assert "lib" in told[0]
 
 
-def test_a_clone_inside_of_the_checkout_serves_as_well(nest: WorkspaceRepo, tmp_path: Path) -> None:
+def test_a_clone_inside_the_checkout_is_used(nest: WorkspaceRepo, tmp_path: Path) -> None:
     """As git had them in the old days: with a git folder of their own, in their place."""
     nest.git("clone", "--quiet", str(nest.common / "modules/the/lib"), str(tmp_path / "own"))
     nest.git("clone", "--quiet", str(nest.top), str(tmp_path / "fresh"))
@@ -108,7 +108,7 @@ def test_a_clone_inside_of_the_checkout_serves_as_well(nest: WorkspaceRepo, tmp_
 
 
 @pytest.mark.parametrize("path", ["../escape", "/absolute"])
-def test_a_submodule_that_would_lie_outside_is_left_alone(ground: WorkspaceRepo, tmp_path: Path, path: str) -> None:
+def test_a_submodule_with_a_path_outside_is_skipped(ground: WorkspaceRepo, tmp_path: Path, path: str) -> None:
     ground.commit({".gitmodules": f'[submodule "x"]\n\tpath = {path}\n\turl = {tmp_path}\n'})
     workspace = ground.prepare()
     assert ground.status(workspace) == ""

@@ -41,7 +41,7 @@ with ThreadPoolExecutor(8) as threads:
 
 
 @pytest.mark.parametrize("count", [8, 16])
-def test_from_threads(ground: WorkspaceRepo, count: int) -> None:
+def test_workspaces_are_prepared_from_threads_at_once(ground: WorkspaceRepo, count: int) -> None:
     before = ground.snapshot_user_files()
     workspaces, base = ground.open(), ground.head
 
@@ -66,7 +66,7 @@ def test_from_threads(ground: WorkspaceRepo, count: int) -> None:
     assert ground.snapshot_user_files() == before
 
 
-def test_from_two_processes(ground: WorkspaceRepo) -> None:
+def test_workspaces_are_prepared_from_two_processes_at_once(ground: WorkspaceRepo) -> None:
     before = ground.snapshot_user_files()
     words = [sys.executable, "-c", PROCESS, str(ground.common), str(ground.root), ground.head]
     both = [
@@ -83,7 +83,7 @@ def test_from_two_processes(ground: WorkspaceRepo) -> None:
     assert ground.snapshot_user_files() == before
 
 
-def test_a_stamp_that_many_write_at_once_is_whole_and_leaves_nothing_beside(tmp_path: Path) -> None:
+def test_concurrent_writes_leave_one_complete_lease_file(tmp_path: Path) -> None:
     stamps = [LeaseMetadata("7f3a", f"task-{number}", "0" * 40) for number in range(8)]
 
     def write(mine: LeaseMetadata) -> None:
@@ -97,7 +97,7 @@ def test_a_stamp_that_many_write_at_once_is_whole_and_leaves_nothing_beside(tmp_
     assert [each.name for each in tmp_path.iterdir()] == ["plait.json"]
 
 
-def test_one_task_prepared_by_two_at_once_is_prepared_once(ground: WorkspaceRepo) -> None:
+def test_a_task_prepared_twice_at_once_gets_one_worktree(ground: WorkspaceRepo) -> None:
     workspaces, base = ground.open(), ground.head
     with ThreadPoolExecutor(4) as threads:
         asked = [threads.submit(workspaces.prepare, "7f3a", "one", base, PLAIN, top=str(ground.top)) for _ in range(4)]

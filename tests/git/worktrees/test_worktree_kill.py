@@ -59,7 +59,9 @@ def nursery() -> Iterator[subprocess.Popen[str]]:
 
 
 @pytest.mark.parametrize("seed", [1, 2])
-def test_killed_at_any_instant(ground: WorkspaceRepo, nursery: subprocess.Popen[str], seed: int) -> None:
+def test_preparing_and_releasing_survive_a_kill_at_any_instant(
+    ground: WorkspaceRepo, nursery: subprocess.Popen[str], seed: int
+) -> None:
     rng = Random(seed)
     bases = [ground.head, ground.commit({f"more/{n}": f"{n}\n" for n in range(30)})]
     before = ground.snapshot_user_files()
@@ -97,7 +99,7 @@ def _kill_one(nursery: subprocess.Popen[str], words: Sequence[str], after: float
     return set(told.split())
 
 
-def test_what_a_dead_one_was_making_is_thrown_away_and_a_living_ones_is_not(ground: WorkspaceRepo) -> None:
+def test_half_made_worktrees_of_dead_processes_are_discarded_and_others_kept(ground: WorkspaceRepo) -> None:
     alive = ground.root / "making" / "plait-alive"
     alive.mkdir(parents=True)
     (ground.root / "making" / "plait-dead").mkdir()
@@ -110,7 +112,7 @@ def test_what_a_dead_one_was_making_is_thrown_away_and_a_living_ones_is_not(grou
     assert list(ground.root.glob("making/*")) == []
 
 
-def test_a_worktree_that_was_half_given_back_is_still_a_whole_one(ground: WorkspaceRepo) -> None:
+def test_a_half_released_worktree_is_still_usable(ground: WorkspaceRepo) -> None:
     """Its admin was told of its new place, and then it was not moved."""
     workspace = ground.prepare()
     ground.write({"new": "n\n"}, at=workspace)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 BRANCH = "refs/heads/plait/task-7f3a-one"
 
 
-def test_a_workspace_holds_its_base_on_the_tasks_own_branch(ground: WorkspaceRepo) -> None:
+def test_a_workspace_has_its_base_on_the_tasks_branch(ground: WorkspaceRepo) -> None:
     base = ground.head
     ground.commit({"later": "not for this one\n"})
     workspace = ground.prepare(base=base)
@@ -34,7 +34,7 @@ def test_commits_in_a_workspace_go_to_its_branch(ground: WorkspaceRepo) -> None:
     assert ground.branch() == tip
 
 
-def test_nothing_of_the_users_is_touched(ground: WorkspaceRepo) -> None:
+def test_the_users_checkout_and_settings_are_not_changed(ground: WorkspaceRepo) -> None:
     ground.write({"README": "stashed\n"})
     ground.git("stash")
     ground.write({"README": "changed, not staged\n", "staged": "s\n", "untracked": "u\n", "x.log": "ignored"})
@@ -52,7 +52,7 @@ def test_nothing_of_the_users_is_touched(ground: WorkspaceRepo) -> None:
     assert ground.worktrees() == []
 
 
-def test_what_an_agent_left_is_there_for_its_next_attempt(ground: WorkspaceRepo) -> None:
+def test_the_next_attempt_finds_the_work_of_the_last(ground: WorkspaceRepo) -> None:
     base = ground.head
     workspace = ground.prepare()
     tip = ground.commit({"done": "d\n"}, at=workspace)
@@ -66,7 +66,7 @@ def test_what_an_agent_left_is_there_for_its_next_attempt(ground: WorkspaceRepo)
     assert ground.list_saved() == []
 
 
-def test_another_base_starts_afresh_and_loses_nothing(ground: WorkspaceRepo) -> None:
+def test_another_base_starts_a_new_worktree_and_saves_the_old_work(ground: WorkspaceRepo) -> None:
     workspace = ground.prepare()
     tip = ground.commit({"done": "d\n"}, at=workspace)
     ground.write({"README": "half done\n", "new": "n\n", "x.log": "ignored"}, at=workspace)
@@ -87,7 +87,7 @@ def test_another_base_starts_afresh_and_loses_nothing(ground: WorkspaceRepo) -> 
     assert ground.git("rev-parse", f"{saved}^") == tip
 
 
-def test_a_branch_of_an_older_run_is_saved_before_it_is_taken(ground: WorkspaceRepo) -> None:
+def test_a_branch_of_an_older_run_is_saved_before_it_is_reused(ground: WorkspaceRepo) -> None:
     base = ground.head
     ground.git("switch", "--quiet", "--create", "plait/task-7f3a-one")
     old = ground.commit({"old": "work\n"})
@@ -97,7 +97,7 @@ def test_a_branch_of_an_older_run_is_saved_before_it_is_taken(ground: WorkspaceR
     assert ground.list_saved() == [old]
 
 
-def test_a_branch_whose_commits_are_kept_elsewhere_is_not_saved_again(ground: WorkspaceRepo) -> None:
+def test_a_branch_with_reachable_commits_is_not_saved(ground: WorkspaceRepo) -> None:
     base = ground.head
     ground.git("switch", "--quiet", "--create", "plait/task-7f3a-one")
     old = ground.commit({"old": "work\n"})
@@ -107,7 +107,7 @@ def test_a_branch_whose_commits_are_kept_elsewhere_is_not_saved_again(ground: Wo
     assert ground.list_saved() == []
 
 
-def test_a_branch_that_somebody_has_checked_out_is_not_taken_from_them(ground: WorkspaceRepo) -> None:
+def test_a_branch_checked_out_elsewhere_is_refused(ground: WorkspaceRepo) -> None:
     base = ground.head
     ground.git("switch", "--quiet", "--create", "plait/task-7f3a-one")
     before = ground.snapshot_user_files()
@@ -120,7 +120,7 @@ def test_a_branch_that_somebody_has_checked_out_is_not_taken_from_them(ground: W
     assert ground.prepare(base=base).is_dir()
 
 
-def test_a_folder_that_somebody_removed_is_made_again_with_what_was_committed(ground: WorkspaceRepo) -> None:
+def test_a_removed_folder_is_recreated_with_the_committed_work(ground: WorkspaceRepo) -> None:
     base = ground.head
     workspace = ground.prepare()
     tip = ground.commit({"done": "d\n"}, at=workspace)
@@ -134,7 +134,7 @@ def test_a_folder_that_somebody_removed_is_made_again_with_what_was_committed(gr
     assert ground.text(saved, "staged") == "s"
 
 
-def test_a_folder_that_git_has_forgotten_is_saved_and_made_again(ground: WorkspaceRepo) -> None:
+def test_a_folder_unknown_to_git_is_saved_and_recreated(ground: WorkspaceRepo) -> None:
     base = ground.head
     workspace = ground.prepare()
     tip = ground.commit({"done": "d\n"}, at=workspace)
@@ -148,7 +148,7 @@ def test_a_folder_that_git_has_forgotten_is_saved_and_made_again(ground: Workspa
     assert ground.git("worktree", "prune", "--dry-run", "--verbose") == ""
 
 
-def test_a_folder_that_somebody_removed_with_git_is_made_again(ground: WorkspaceRepo) -> None:
+def test_a_folder_removed_with_git_is_recreated(ground: WorkspaceRepo) -> None:
     workspace = ground.prepare()
     ground.git("worktree", "remove", "--force", str(workspace))
     assert ground.prepare() == workspace
@@ -156,7 +156,7 @@ def test_a_folder_that_somebody_removed_with_git_is_made_again(ground: Workspace
 
 
 @pytest.mark.parametrize("name", ["HEAD", "index", "plait.json", "gitdir"])
-def test_whatever_is_damaged_about_a_workspace_its_files_are_saved(ground: WorkspaceRepo, name: str) -> None:
+def test_files_of_a_damaged_workspace_are_saved(ground: WorkspaceRepo, name: str) -> None:
     base = ground.head
     workspace = ground.prepare()
     ground.write({"new": "n\n"}, at=workspace)
@@ -167,7 +167,7 @@ def test_whatever_is_damaged_about_a_workspace_its_files_are_saved(ground: Works
 
 
 @pytest.mark.parametrize("lost", ["commondir", ".git"])
-def test_what_has_no_content_of_its_own_is_mended(ground: WorkspaceRepo, lost: str) -> None:
+def test_damaged_git_links_are_repaired(ground: WorkspaceRepo, lost: str) -> None:
     workspace = ground.prepare()
     ground.write({"new": "n\n"}, at=workspace)
     (workspace / ".git" if lost == ".git" else ground.admin(workspace) / lost).unlink()
@@ -175,7 +175,7 @@ def test_what_has_no_content_of_its_own_is_mended(ground: WorkspaceRepo, lost: s
     assert ground.status(workspace) == "?? new"
 
 
-def test_a_git_file_that_a_crash_left_empty_is_written_again(ground: WorkspaceRepo) -> None:
+def test_an_empty_git_file_is_rewritten(ground: WorkspaceRepo) -> None:
     workspace = ground.prepare()
     (workspace / ".git").write_text("")
     ground.write({"new": "n\n"}, at=workspace)
@@ -183,7 +183,7 @@ def test_a_git_file_that_a_crash_left_empty_is_written_again(ground: WorkspaceRe
     assert ground.status(workspace) == "?? new"
 
 
-def test_a_git_file_that_names_the_users_checkout_leads_nobody_there(ground: WorkspaceRepo) -> None:
+def test_a_git_file_that_points_to_the_users_checkout_is_ignored(ground: WorkspaceRepo) -> None:
     ground.write({"README": "precious\n", "untracked": "u"})
     workspace = ground.prepare()
     before = ground.snapshot_user_files()
@@ -194,7 +194,7 @@ def test_a_git_file_that_names_the_users_checkout_leads_nobody_there(ground: Wor
     assert [ground.text(saved, "new") for saved in ground.list_saved()] == ["n"]
 
 
-def test_a_repository_that_an_agent_made_in_the_place_of_ours_is_saved(ground: WorkspaceRepo) -> None:
+def test_a_repository_made_in_place_of_the_worktree_is_saved(ground: WorkspaceRepo) -> None:
     base = ground.head
     workspace = ground.prepare()
     (workspace / ".git").unlink()
@@ -207,7 +207,7 @@ def test_a_repository_that_an_agent_made_in_the_place_of_ours_is_saved(ground: W
     assert ground.status(workspace) == ""
 
 
-def test_locks_of_a_killed_git_are_gone_before_the_next_attempt(ground: WorkspaceRepo) -> None:
+def test_locks_of_a_killed_git_are_removed_before_the_next_attempt(ground: WorkspaceRepo) -> None:
     workspace = ground.prepare()
     (ground.admin(workspace) / "index.lock").touch()
     (ground.admin(workspace) / "HEAD.lock").touch()
@@ -215,7 +215,7 @@ def test_locks_of_a_killed_git_are_gone_before_the_next_attempt(ground: Workspac
     ground.commit({"new": "n\n"}, at=workspace)
 
 
-def test_what_lies_in_the_way_is_put_aside(ground: WorkspaceRepo) -> None:
+def test_a_file_in_place_of_the_workspace_is_moved_away(ground: WorkspaceRepo) -> None:
     place = ground.root / "batch-7f3a" / "task-one"
     ground.write({"found": "somebody's\n"}, at=place)
     assert ground.prepare() == place
@@ -223,7 +223,7 @@ def test_what_lies_in_the_way_is_put_aside(ground: WorkspaceRepo) -> None:
     assert [ground.text(saved, "found") for saved in ground.list_saved()] == ["somebody's"]
 
 
-def test_a_link_in_the_way_is_put_aside_and_not_followed(ground: WorkspaceRepo) -> None:
+def test_a_symlink_in_place_of_the_workspace_is_moved_away_and_not_followed(ground: WorkspaceRepo) -> None:
     place = ground.root / "batch-7f3a" / "task-one"
     place.parent.mkdir(parents=True)
     place.symlink_to(ground.top)
@@ -233,14 +233,14 @@ def test_a_link_in_the_way_is_put_aside_and_not_followed(ground: WorkspaceRepo) 
     assert ground.snapshot_user_files() == before
 
 
-def test_a_commit_that_is_not_there_is_told(ground: WorkspaceRepo) -> None:
+def test_a_missing_base_commit_is_reported(ground: WorkspaceRepo) -> None:
     with pytest.raises(WorldError, match="has no commit 1111") as told:
         ground.prepare(base="1" * 40)
     assert told.value.hint
     assert ground.worktrees() == []
 
 
-def test_ids_of_any_kind_have_places_of_their_own(ground: WorkspaceRepo) -> None:
+def test_every_id_has_its_own_folder(ground: WorkspaceRepo) -> None:
     strange = ["../../escape", "a b", "A", "a", "ünï/cödé", "x" * 300, "new\nline", ".", "-rf"]
     workspaces = {task: ground.prepare(task) for task in strange}
     assert len({str(each).lower() for each in workspaces.values()}) == len(strange)

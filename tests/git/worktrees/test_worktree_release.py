@@ -38,7 +38,7 @@ def test_a_clean_workspace_goes_to_the_pool_and_its_branch_stays(ground: Workspa
     ground.git("branch", "--quiet", "--delete", "--force", f"plait/task-{BATCH}-one")
 
 
-def test_released_twice_is_released_once(ground: WorkspaceRepo) -> None:
+def test_releasing_twice_is_harmless(ground: WorkspaceRepo) -> None:
     workspace = ground.prepare()
     ground.write({"new": "n\n"}, at=workspace)
     ground.release()
@@ -47,7 +47,7 @@ def test_released_twice_is_released_once(ground: WorkspaceRepo) -> None:
     assert len(ground.list_saved()) == 1
 
 
-def test_whatever_is_in_no_ref_is_saved(ground: WorkspaceRepo) -> None:
+def test_work_that_no_ref_contains_is_saved(ground: WorkspaceRepo) -> None:
     workspace = ground.prepare()
     loose = ground.commit({"loose": "l\n"}, at=workspace)
     ground.git("switch", "--quiet", "--detach", at=workspace)
@@ -72,7 +72,7 @@ def test_whatever_is_in_no_ref_is_saved(ground: WorkspaceRepo) -> None:
     assert ground.git("merge-base", detached, saved) == detached
 
 
-def test_work_on_files_that_git_was_told_to_look_away_from_is_saved(ground: WorkspaceRepo) -> None:
+def test_work_on_files_hidden_by_index_flags_is_saved(ground: WorkspaceRepo) -> None:
     workspace = ground.prepare()
     ground.git("update-index", "--assume-unchanged", "README", at=workspace)
     ground.git("update-index", "--skip-worktree", "src/app.py", at=workspace)
@@ -82,7 +82,7 @@ def test_work_on_files_that_git_was_told_to_look_away_from_is_saved(ground: Work
     assert (ground.text(saved, "README"), ground.text(saved, "src/app.py")) == ("hidden", "hidden")
 
 
-def test_no_task_inherits_anything_from_the_one_before(ground: WorkspaceRepo) -> None:
+def test_a_reused_worktree_has_nothing_of_the_previous_task(ground: WorkspaceRepo) -> None:
     first = ground.prepare("one")
     ground.write({"README": "dirty\n", "new": "n", "x.log": "ignored", "deep/er/x.log": "i"}, at=first)
     ground.git("init", "--quiet", "nested", at=first)
@@ -103,7 +103,7 @@ def test_no_task_inherits_anything_from_the_one_before(ground: WorkspaceRepo) ->
     assert ground.git("symbolic-ref", "--short", "HEAD", at=second) == f"plait/task-{BATCH}-two"
 
 
-def test_a_pooled_worktree_follows_to_another_base(ground: WorkspaceRepo) -> None:
+def test_a_pooled_worktree_is_reused_for_another_base(ground: WorkspaceRepo) -> None:
     ground.prepare("one")
     ground.release("one")
     ground.git("rm", "--quiet", "README")
@@ -129,7 +129,7 @@ def test_declared_outputs_of_a_setup_are_kept_for_the_next_task(ground: Workspac
     assert (told.key, told.fitted, told.used) == ("key", "", False)  # the setup counts, copies are due again
 
 
-def test_outputs_are_kept_only_whole_and_for_those_who_declare_them(ground: WorkspaceRepo) -> None:
+def test_setup_outputs_are_kept_only_if_complete_and_declared(ground: WorkspaceRepo) -> None:
     _set_up(ground.prepare("one", setup=VENDOR), VENDOR)
     ground.release("one")
     other = ground.prepare("two")
@@ -165,7 +165,7 @@ def test_patterns_in_the_names_of_outputs_are_only_names(ground: WorkspaceRepo) 
     assert not (second / "other").exists()
 
 
-def test_no_more_are_kept_than_asked_for(ground: WorkspaceRepo) -> None:
+def test_the_pool_keeps_at_most_the_given_number(ground: WorkspaceRepo) -> None:
     for task in ("one", "two", "three"):
         ground.prepare(task)
     for task in ("one", "two", "three"):
@@ -178,7 +178,7 @@ def test_no_more_are_kept_than_asked_for(ground: WorkspaceRepo) -> None:
     assert ground.list_pooled() == []
 
 
-def test_folders_that_forbid_removal_are_removed_all_the_same(ground: WorkspaceRepo) -> None:
+def test_folders_without_write_permission_are_removed(ground: WorkspaceRepo) -> None:
     workspace = ground.prepare()
     ground.write({"vendor/module/file": "v"}, at=workspace)
     (workspace / "vendor/module").chmod(0o500)
@@ -204,7 +204,7 @@ def test_the_end_of_a_batch_leaves_nothing_but_refs(ground: WorkspaceRepo) -> No
     assert sorted(each.name for each in (ground.common / "plait").iterdir()) == ["trash", "workspaces.lock"]
 
 
-def test_one_that_can_not_be_saved_stays_and_keeps_none_of_the_others(ground: WorkspaceRepo) -> None:
+def test_a_workspace_that_cannot_be_saved_stays_and_the_others_are_released(ground: WorkspaceRepo) -> None:
     one, two = ground.prepare("one"), ground.prepare("two")
     ground.write({"new": "n\n"}, at=one)
     ground.write({f"refs/plait/saved/{BATCH}/one": f"{ground.head}\n"}, at=ground.common)  # where its refs would be

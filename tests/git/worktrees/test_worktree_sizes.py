@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 MEGABYTE = 1 << 20
 
 
-def test_usage_counts_what_works_waits_and_is_thrown_away(ground: WorkspaceRepo) -> None:
+def test_disk_usage_counts_workspaces_pool_and_trash(ground: WorkspaceRepo) -> None:
     workspaces = ground.open()
     assert workspaces.measure_disk_usage() < MEGABYTE
     one, two = ground.prepare("one"), ground.prepare("two")
@@ -30,7 +30,7 @@ def test_usage_counts_what_works_waits_and_is_thrown_away(ground: WorkspaceRepo)
     assert ground.open().measure_disk_usage() < MEGABYTE
 
 
-def test_a_folder_is_measured_again_only_when_that_was_worth_it(tmp_path: Path) -> None:
+def test_a_folder_is_measured_again_only_when_needed(tmp_path: Path) -> None:
     now = [0.0]
 
     def clock() -> float:
