@@ -25,7 +25,6 @@ def test_the_counts_sum_to_the_total() -> None:
         TaskStatus.WAITING: 1,
     }
     assert sum(counts.values()) == view.progress.total == 4
-    assert view.progress.percentage == 50
 
 
 def test_a_batch_view_has_the_status_and_reason() -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 from hypothesis import example, given, strategies as st
@@ -9,7 +10,6 @@ from markdown_it.token import Token
 
 from plait.core.pull_request_text import (
     MAX_BODY_BYTES,
-    TaskDetail,
     write_body,
     write_pull_request,
     write_title,
@@ -117,12 +117,12 @@ def unseen(sign: str) -> bool:
 
 def test_the_body_has_a_summary_a_table_and_reasons() -> None:
     view = batch(
-        task("01-a", said="Add a", cost=Spend(410_000)),
+        replace(task("01-a", said="Add a", cost=Spend(410_000)), diffstat=(3, 182, 12)),
         task("02-b", TaskStatus.FAILED, said="Break b", why="the agent failed: exit status 3"),
         task("03-c", TaskStatus.SKIPPED, why="dropped"),
+        settings=Settings(verify="make"),
     )
-    details = {"01-a": TaskDetail((3, 182, 12), verified=True)}
-    assert write_body(view, details) == (
+    assert write_body(view) == (
         "**1 of 3 tasks done** · 1 failed · 1 skipped · 12m 30s · \\$\u200b1\\.24 and 340\\,000 tokens\n"
         "\n"
         "| status | task | commit | change | verified | cost |\n"

@@ -59,9 +59,9 @@ class Notification:
         return self.seq, self.kind.value
 
 
-def to_plain_line(text: str, most: int = MAX_NOTIFICATION_LINE_CHARS) -> str:
+def to_plain_line(text: str) -> str:
     """Any text as one line without control characters, shortened."""
-    return shorten(" ".join(_CONTROL.sub(" ", text).split()), most)
+    return shorten(" ".join(_CONTROL.sub(" ", text).split()), MAX_NOTIFICATION_LINE_CHARS)
 
 
 REPEAT_LIMIT_SECONDS = 3600.0  # a limit that lasts this much longer than notified is notified again

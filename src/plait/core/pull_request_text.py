@@ -39,18 +39,6 @@ _TABLE_HEADER = "| status | task | commit | change | verified | cost |\n|---|---
 
 
 @dataclass(frozen=True, slots=True)
-class TaskDetail:
-    """What a view lacks. `diffstat`: files, lines added, lines removed; `verified` None: unknown."""
-
-    diffstat: tuple[int, int, int] | None = None
-    commit: str = ""
-    verified: bool | None = None
-
-
-_NO_DETAIL = TaskDetail()
-
-
-@dataclass(frozen=True, slots=True)
 class PullRequestText:
     title: str
     body: str
@@ -78,15 +66,14 @@ def write_title(view: BatchView, wanted: str = "") -> str:
     return _defuse_references(shorten(title if merged else f"Batch {_to_one_line(view.id)}", _MAX_TITLE_CHARS))
 
 
-def write_body(view: BatchView, details: Mapping[str, TaskDetail] | None = None, *, most: int = MAX_BODY_BYTES) -> str:
-    """At most `most` bytes: tasks that do not fit are counted."""
+def write_body(view: BatchView) -> str:
+    """At most `MAX_BODY_BYTES`: tasks that do not fit are counted."""
     asked = _list_requested(view)
     left = [task for task in asked if task.status is not TaskStatus.DONE]
-    room = (most - _FRAME_BYTES) // 2 if left else most - _FRAME_BYTES
+    room = (MAX_BODY_BYTES - _FRAME_BYTES) // (2 if left else 1)
     parts = [_summary(view)]
     if asked:
-        rows = ((task.status, _format_row(view, task, (details or {}).get(task.id, _NO_DETAIL))) for task in asked)
-        table, more = _fit_lines(rows, room)
+        table, more = _fit_lines(((task.status, _format_row(view, task)) for task in asked), room)
         parts += ["\n".join([_TABLE_HEADER, *table]), *more]
     if left:
         reasons, more = _fit_lines(((task.status, _format_reason(task)) for task in left), room)
@@ -116,13 +103,15 @@ def _format_counts(counts: Mapping[TaskStatus, int]) -> list[str]:
     return [f"{count} {status.label}" for status, count in counts.items() if count]
 
 
-def _format_row(view: BatchView, task: TaskView, detail: TaskDetail) -> str:
+def _format_row(view: BatchView, task: TaskView) -> str:
+    # Where a whole batch is verified, nothing is done before its verification has passed.
+    verified = task.status is TaskStatus.DONE and view.settings.verify is not None
     cells = [
         _format_status(task.status),
         _format_name(task),
-        _format_commit(detail.commit or task.commit or ""),
-        _format_diffstat(detail.diffstat or task.diffstat),
-        _format_verified(view, task, detail),
+        _format_commit(task.commit or ""),
+        _format_diffstat(task.diffstat),
+        "yes" if verified else "",
         _escape_markdown(str(task.cost)) if task.cost else "",
     ]
     return f"| {' | '.join(cells)} |"
@@ -146,13 +135,6 @@ def _format_status(status: TaskStatus) -> str:
 def _format_commit(commit: str) -> str:
     """Plain, so that the forge makes a link of it."""
     return commit[:10] if re.fullmatch(r"[0-9a-f]{40,64}", commit) else ""
-
-
-def _format_verified(view: BatchView, task: TaskView, detail: TaskDetail) -> str:
-    """Where a whole batch is checked, nothing is done before its check has passed."""
-    if detail.verified is None and task.status is TaskStatus.DONE and view.settings.verify is not None:
-        return "yes"
-    return {True: "yes", False: "no", None: ""}[detail.verified]
 
 
 def _format_diffstat(diffstat: tuple[int, int, int] | None) -> str:

@@ -112,9 +112,6 @@ class Budget:
         """The part of a spend that this budget bounds."""
         return Spend(spend.microusd if self.microusd is not None else 0, spend.tokens if self.tokens is not None else 0)
 
-    def share(self, parts: int) -> Spend:
-        return Spend((self.microusd or 0) // parts, (self.tokens or 0) // parts)
-
     def __str__(self) -> str:
         return str(Spend(self.microusd or 0, self.tokens or 0))
 

@@ -54,11 +54,6 @@ class Progress:
     total: int
     counts: tuple[tuple[TaskStatus, int], ...]
 
-    @property
-    def percentage(self) -> int:
-        ended = sum(count for status, count in self.counts if status.is_terminal)
-        return 100 * ended // self.total if self.total else 100
-
 
 @dataclass(frozen=True, slots=True)
 class BatchView:

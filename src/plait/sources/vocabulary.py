@@ -22,6 +22,7 @@ _DURATION = pattern(
 _P = pattern(r"\bP([0-9])\b", re.IGNORECASE)
 _WORD = pattern(r"[A-Za-z]+")
 _NON_WORD = pattern(r"[^\w]+|_+")
+_MAX_SLUG_LENGTH = 48
 _EMPTY_VALUES = {"", "-", "\u2013", "\u2014", "none", "n/a", "na", "nothing", "null"}
 
 STATUS_WORDS = {
@@ -106,13 +107,13 @@ def split_list(value: str) -> list[str]:
     return [part for part in found if part.lower() not in _EMPTY_VALUES]
 
 
-def make_slug(title: str, words: int = 8, length: int = 48) -> str:
+def make_slug(title: str, words: int = 8) -> str:
     """An id that a person can type and a branch can carry: the first words of a title."""
     plain = unicodedata.normalize("NFKC", title).lower()
     parts = [part for part in _NON_WORD.split(plain) if part][:words]
-    text = parts[0][:length] if parts else ""
+    text = parts[0][:_MAX_SLUG_LENGTH] if parts else ""
     for part in parts[1:]:
-        if len(text) + 1 + len(part) > length:
+        if len(text) + 1 + len(part) > _MAX_SLUG_LENGTH:
             break
         text = f"{text}-{part}"
     return text or "task"
