@@ -20,7 +20,7 @@ from plait.core.requests import CancelTask, Drop, Feedback, Retry, Submit
 from plait.core.scheduler.request_answers import why_not_submit
 from plait.core.settings import Backoff, Budget, Isolation, Mode, OnConflict, Settings, Spend
 from plait.core.state import State
-from plait.core.status import BatchStatus, Category
+from plait.core.status import BatchStatus, Category, TaskStatus
 from plait.core.task import ModelJob, Need, NeedKind, Phase, Task
 from plait.core.views import make_batch_view
 from plait.testing.script import BATCH, Script, started_tasks, task_needing
