@@ -19,11 +19,16 @@ WRITTEN := $(shell find ui/src ui/public -type f 2>/dev/null) ui/index.html ui/v
 BROWSER := $(VENV)/.browser
 SEEDS  ?=
 LONG   ?=
+# Most tests wait for processes that they started, so more of them run at once than there are cores.
+WORKERS ?= 4
+PYTEST := $(BIN)/pytest -n $(WORKERS) --dist worksteal
+# Without bytecode every process that a test starts, and every pytest worker, would compile all modules again.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo page test test-agents unit check format sim crash soak stress fuzz pictures bench mutants lock clean
+.PHONY: help demo page test test-agents unit check check-style check-types check-page format sim crash soak stress fuzz pictures bench mutants lock clean
 
-help:  ## what can be made
+help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 13
 
 $(STAMP): requirements/dev.txt pyproject.toml
@@ -34,7 +39,7 @@ $(STAMP): requirements/dev.txt pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@
 
-demo: $(STAMP)  ## a small repository, and its tasks run for real: no keys, no network
+demo: $(STAMP)  ## run the tasks of a small repository: no keys, no network
 	@$(BIN)/plait demo
 
 page: $(PAGE)  ## the web page that plait serve shows
@@ -46,7 +51,7 @@ test-agents: $(STAMP) $(ALL) $(PIPPED)  ## the real coding tools, all that npm a
 
 unit: $(STAMP) $(OPENAPI) $(FEW) $(PAGE) $(BROWSER)
 	npm test --prefix ui --silent
-	$(BIN)/pytest -n 2
+	$(PYTEST)
 
 $(UI): ui/package-lock.json
 	npm ci --prefix ui --ignore-scripts --no-audit --no-fund --silent
@@ -81,15 +86,22 @@ $(VENV)/agents/%/.installed: requirements/%.txt | $(STAMP)
 	@touch $@
 
 check: $(STAMP) $(PAGE)  ## format, lint, types, imports, and the size of the page
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target check-types check-style check-page
+
+check-types:
+	$(BIN)/mypy
+
+check-style:
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
+
+check-page:
 	npm run check --prefix ui --silent
 	npm run types --prefix ui --silent -- --check
 	npm run size --prefix ui --silent
 
-format: $(STAMP) $(UI)  ## put the code in order
+format: $(STAMP) $(UI)  ## format the code
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 	npm run format --prefix ui --silent
@@ -97,20 +109,20 @@ format: $(STAMP) $(UI)  ## put the code in order
 sim: $(STAMP)  ## simulated batches with crashes; LONG=1 for a million records and more
 	$(BIN)/python -m plait.testing.simulation $(if $(LONG),--long) $(if $(SEEDS),--seeds $(SEEDS))
 
-crash: $(STAMP)  ## engines, fronts and writers killed, disks full, files damaged; LONG=1 for 300 kills and more
+crash: $(STAMP)  ## kill engines, front ends and writers, fill disks, damage files; LONG=1 for 300 kills and more
 	PLAIT_CRASH_LONG=$(LONG) $(BIN)/pytest -n 2 tests/crash
 
 soak: $(STAMP)  ## batches with worktrees, dropped from and added to, and many tasks at once; LONG=1 for 60 and 1,000
 	PLAIT_SOAK_LONG=$(LONG) $(BIN)/pytest -n 2 -s tests/cli/worktree_runs/test_random_batches.py tests/cli/worktree_runs/test_many_tasks.py
 
-stress: $(STAMP)  ## others write a source at the same time, and texts nobody wrote; LONG=1 for more
+stress: $(STAMP)  ## others write a source at the same time, and hostile texts; LONG=1 for more
 	PLAIT_STRESS_LONG=$(LONG) PLAIT_HOSTILE_LONG=$(LONG) $(BIN)/pytest tests/system/status_files/test_write_stress.py tests/sources/test_hostile_texts.py
 
-pictures: $(STAMP) $(PAGE) $(BROWSER)  ## the pictures of the page in docs/img, taken anew
+pictures: $(STAMP) $(PAGE) $(BROWSER)  ## the pictures of the page in docs/img
 	@mkdir -p docs/img
 	PLAIT_PICTURES=1 $(BIN)/pytest -q tests/ui/test_all_views.py
 
-fuzz: $(STAMP)  ## the server asked for whatever its own OpenAPI allows, and for what it does not: some minutes
+fuzz: $(STAMP)  ## requests that the OpenAPI document allows and ones that it does not, generated: some minutes
 	PLAIT_CONTRACT_LONG=1 $(BIN)/pytest tests/server/test_openapi_contract.py tests/server/test_event_routes.py
 
 bench: $(STAMP)  ## ratios against a floor in the same run; a table and bench/results/*.json
@@ -119,7 +131,7 @@ bench: $(STAMP)  ## ratios against a floor in the same run; a table and bench/re
 mutants: $(STAMP)  ## deliberate defects, each of which the simulator must catch
 	$(BIN)/python -m tests.support.mutants
 
-lock: $(STAMP)  ## compile the hashed locks anew from pyproject.toml
+lock: $(STAMP)  ## compile the hashed locks from pyproject.toml
 	$(PYTHON) -m venv $(VENV)/lock && $(VENV)/lock/bin/python -m pip install --quiet uv
 	$(VENV)/lock/bin/uv pip compile --quiet --universal --generate-hashes --python-version 3.11 --no-emit-index-url \
 	  --custom-compile-command "make lock" pyproject.toml -o requirements/run.txt
@@ -130,5 +142,5 @@ lock: $(STAMP)  ## compile the hashed locks anew from pyproject.toml
 	    --custom-compile-command "make lock" requirements/$$tool.in -o requirements/$$tool.txt || exit; \
 	done
 
-clean:  ## remove what was made here
+clean:  ## remove everything that was built or installed
 	rm -rf $(VENV) ui/node_modules src/plait/ui tests/forges/openapi/node_modules $(TOOLS)/node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis dist build
