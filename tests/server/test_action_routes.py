@@ -27,7 +27,7 @@ def failing(server: RunningServer) -> str:
     return batch
 
 
-def test_a_queue_goes_on_by_approval(server: RunningServer) -> None:
+def test_a_queue_continues_by_approval(server: RunningServer) -> None:
     batch = queue(server)
     server.wait_until(batch, lambda told: "approval" in told["tasks"][0]["reason"])
     told = server.post(f"/api/batches/{batch}/approve")
@@ -42,7 +42,7 @@ def test_a_queue_goes_on_by_approval(server: RunningServer) -> None:
     assert server.wait_until_finished(batch)["status"] == "completed"
 
 
-def test_one_task_is_cancelled_and_the_others_go_on(server: RunningServer) -> None:
+def test_one_task_is_cancelled_and_the_others_continue(server: RunningServer) -> None:
     for name in ("01-walls", "02-roof"):
         server.project.task(name, WAIT)
     batch = server.run("01-walls", "02-roof")
@@ -55,7 +55,7 @@ def test_one_task_is_cancelled_and_the_others_go_on(server: RunningServer) -> No
     assert server.statuses(batch) == {"01-walls": "cancelled", "02-roof": "done"}
 
 
-def test_a_batch_is_paused_and_goes_on_and_is_cancelled(server: RunningServer) -> None:
+def test_a_batch_is_paused_unpaused_and_cancelled(server: RunningServer) -> None:
     server.project.task("01-walls", WAIT)
     batch = server.run("01-walls")
     assert server.post(f"/api/batches/{batch}/pause")["results"][0]["status"] == "paused"
@@ -67,7 +67,7 @@ def test_a_batch_is_paused_and_goes_on_and_is_cancelled(server: RunningServer) -
     assert server.post(f"/api/batches/{batch}/cancel", None, 409)["state"] == "cancelled"
 
 
-def test_a_retry_takes_up_what_was_lost(server: RunningServer) -> None:
+def test_a_retry_runs_failed_and_blocked_tasks_again(server: RunningServer) -> None:
     batch = failing(server)
     blocked = server.post(f"/api/batches/{batch}/tasks/02-roof/retry", None, 409)
     assert (blocked["state"], blocked["error"]) == ("blocked", "02-roof is blocked: retry 01-walls instead")
@@ -94,7 +94,7 @@ def test_a_task_is_dropped(server: RunningServer) -> None:
     assert server.post(f"/api/batches/{batch}/tasks/01-walls/drop", None, 409)["state"] == "skipped"
 
 
-def test_feedback_is_words_for_a_new_attempt(server: RunningServer) -> None:
+def test_feedback_reaches_a_new_attempt(server: RunningServer) -> None:
     server.project.task("01-walls", 'test -s "$PLAIT_FEEDBACK_FILE" && grep -q doors "$PLAIT_FEEDBACK_FILE"')
     batch = server.run("01-walls", settings={"retries": 0})
     server.wait_until_finished(batch)
@@ -104,7 +104,7 @@ def test_feedback_is_words_for_a_new_attempt(server: RunningServer) -> None:
     assert server.wait_until_finished(batch)["status"] == "completed"
 
 
-def test_whoever_asks_twice_with_one_key_is_answered_once(server: RunningServer) -> None:
+def test_a_repeated_action_with_a_key_is_performed_once(server: RunningServer) -> None:
     batch = queue(server)
     server.wait_until(batch, lambda told: "approval" in told["tasks"][0]["reason"])
     path, key = f"/api/batches/{batch}/approve", {"Idempotency-Key": "once"}
@@ -118,7 +118,7 @@ def test_whoever_asks_twice_with_one_key_is_answered_once(server: RunningServer)
     ] == ["02-roof"]
 
 
-def test_of_many_who_ask_at_once_with_one_key_each_is_answered_the_same(server: RunningServer) -> None:
+def test_concurrent_requests_with_one_key_get_the_same_answer(server: RunningServer) -> None:
     batch = failing(server)
     path = f"/api/batches/{batch}/tasks/01-walls/retry"
 
@@ -133,7 +133,7 @@ def test_of_many_who_ask_at_once_with_one_key_each_is_answered_the_same(server: 
     assert server.batch(batch)["tasks"][0]["attempt"] == 2
 
 
-def test_a_retry_of_all_is_answered_again_and_not_done_again(server: RunningServer) -> None:
+def test_a_repeated_retry_with_a_key_is_answered_but_not_performed_again(server: RunningServer) -> None:
     batch = failing(server)
     path, key = f"/api/batches/{batch}/retry", {"Idempotency-Key": "k"}
     first = server.check_status(server.client.post(path, headers=key), 200)
@@ -147,7 +147,7 @@ def test_a_retry_of_all_is_answered_again_and_not_done_again(server: RunningServ
 
 
 @pytest.mark.parametrize("task", ["nobody", "..", "a/b", "TODO:63", "x" * 9_000, "%2e%2e", "\u202e", "<b>"])
-def test_a_task_that_is_not_there_is_not_found(server: RunningServer, task: str) -> None:
+def test_actions_on_an_unknown_task_are_not_found(server: RunningServer, task: str) -> None:
     server.project.task("01-walls", "true")
     batch = server.run("01-walls")
     for verb in ("cancel", "retry", "drop", "approve"):
@@ -155,7 +155,7 @@ def test_a_task_that_is_not_there_is_not_found(server: RunningServer, task: str)
     assert server.post("/api/batches/nobody/cancel", None, 404)["error"] == "there is no batch nobody"
 
 
-def test_many_at_once_get_a_result_each(server: RunningServer) -> None:
+def test_a_bulk_action_returns_a_result_for_each_task(server: RunningServer) -> None:
     batch = failing(server)
     server.project.task("03-door", "true")
     other = server.run("03-door")
@@ -187,5 +187,5 @@ def test_many_at_once_get_a_result_each(server: RunningServer) -> None:
         ({"action": "cancel", "taskIds": ["a"], "agent": "x"}, "agent"),
     ],
 )
-def test_bulk_says_what_is_wrong_with_it(server: RunningServer, body: object, field: str) -> None:
+def test_an_invalid_bulk_body_is_refused_with_its_field(server: RunningServer, body: object, field: str) -> None:
     assert server.post("/api/bulk", body, 422)["field"] == field

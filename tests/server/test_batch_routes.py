@@ -22,7 +22,7 @@ def place(tmp_path: Path) -> RepoLocation:
     return RepoLocation(tmp_path, tmp_path / ".plait", repository=False)
 
 
-def three(server: RunningServer, run: str = "echo hello") -> None:
+def write_tasks(server: RunningServer, run: str = "echo hello") -> None:
     for name in NAMES:
         server.project.task(name, run)
 
@@ -37,7 +37,7 @@ def refuse(server: RunningServer, status: int, body: object, path: str = "/api/b
 
 
 def test_tasks_are_run_by_their_exact_ids(server: RunningServer) -> None:
-    three(server)
+    write_tasks(server)
     made = server.post("/api/batches", {"taskIds": ["03-door", "01-walls"], "mode": "parallel"}, 201)
     assert {*made} == {"id", "status", "mode", "branch", "tasks", "createdAt", "problems", "accepted"}
     assert [task["taskId"] for task in made["tasks"]] == ["01-walls", "03-door"]
@@ -46,15 +46,15 @@ def test_tasks_are_run_by_their_exact_ids(server: RunningServer) -> None:
     assert (done["status"], done["progress"]["completed"], done["progress"]["total"]) == ("completed", 2, 2)
 
 
-def test_settings_of_a_batch_count_for_it_alone(server: RunningServer) -> None:
-    three(server)
+def test_settings_of_a_batch_apply_to_it_alone(server: RunningServer) -> None:
+    write_tasks(server)
     batch = server.run("01-walls", settings={"maxBatchSize": 1, "retries": 0, "timeout": "5m", "verify": None})
     settings = server.batch(batch)["settings"]
     assert (settings["maxBatchSize"], settings["retries"], settings["timeout"]) == (1, 0, 300.0)
     assert server.get("/api/settings")["retries"] == 2
 
 
-def test_with_needs_whatever_is_needed_is_run_too(server: RunningServer) -> None:
+def test_with_needs_adds_the_needed_tasks(server: RunningServer) -> None:
     server.project.task("01-walls", "true")
     server.project.task("02-roof", "true", needs="[01-walls]")
     batch = server.run("02-roof", withNeeds=True)
@@ -76,18 +76,18 @@ def test_with_needs_whatever_is_needed_is_run_too(server: RunningServer) -> None
         ({"taskIds": ["01-walls"], "taskId": 1}, "taskId"),
     ],
 )
-def test_what_can_not_be_so_is_told_with_its_field(server: RunningServer, body: object, field: str) -> None:
-    three(server)
+def test_an_invalid_body_is_refused_with_its_field(server: RunningServer, body: object, field: str) -> None:
+    write_tasks(server)
     assert refuse(server, 422, body)["field"] == field
 
 
-def test_an_agent_that_nobody_knows_is_told(server: RunningServer) -> None:
+def test_an_unknown_agent_is_refused(server: RunningServer) -> None:
     server.project.task("01-walls")
     told = refuse(server, 422, {"taskIds": ["01-walls"], "settings": {"agent": "nobody"}})
     assert "nobody" in str(told["error"])
 
 
-def test_a_body_that_is_no_json_is_refused(server: RunningServer) -> None:
+def test_a_body_that_is_not_json_is_refused(server: RunningServer) -> None:
     answer = server.client.post("/api/batches", content=b"{", headers={"Content-Type": "application/json"})
     assert server.check_status(answer, 422)["field"] == "body"
     deep = b"[" * 100_000
@@ -97,18 +97,18 @@ def test_a_body_that_is_no_json_is_refused(server: RunningServer) -> None:
 
 
 @pytest.mark.parametrize("name", ["01", "nobody", "..", "tasks/01-walls.md", "x" * 10_000, "0\u20281", "*"])
-def test_a_task_is_found_by_its_whole_id_or_not_at_all(server: RunningServer, name: str) -> None:
-    three(server)
+def test_a_task_is_found_only_by_its_exact_id(server: RunningServer, name: str) -> None:
+    write_tasks(server)
     assert name[:5] in str(refuse(server, 404, {"taskIds": [name]})["error"])
 
 
-def test_what_is_complete_is_not_run_again(server: RunningServer) -> None:
+def test_a_completed_task_is_refused(server: RunningServer) -> None:
     server.project.task("01-walls", "true", status="done")
     told = refuse(server, 409, {"taskIds": ["01-walls"]})
     assert told["state"] == "completed"
 
 
-def test_needs_in_a_circle_are_told_as_problems(server: RunningServer) -> None:
+def test_circular_dependencies_are_listed_as_problems(server: RunningServer) -> None:
     server.project.task("01-walls", "true", needs="[02-roof]")
     server.project.task("02-roof", "true", needs="[01-walls]")
     told = refuse(server, 422, {"taskIds": ["01-walls", "02-roof"]})
@@ -120,8 +120,8 @@ def test_needs_in_a_circle_are_told_as_problems(server: RunningServer) -> None:
     assert [problem["message"] for problem in plan["problems"]] == [problem["message"] for problem in problems]
 
 
-def test_commands_of_the_repository_wait_for_a_person(fresh_server: RunningServer) -> None:
-    three(fresh_server)
+def test_commands_of_the_repository_need_trust(fresh_server: RunningServer) -> None:
+    write_tasks(fresh_server)
     fresh_server.project.write("plait.toml", '[run]\nverify = "make check"')
     told = refuse(fresh_server, 409, {"taskIds": ["01-walls"]})
     assert told["problems"] == [
@@ -139,15 +139,15 @@ def test_commands_of_the_repository_wait_for_a_person(fresh_server: RunningServe
     fresh_server.wait_until_finished(fresh_server.run("01-walls", settings={"verify": "true"}))
 
 
-def test_settings_of_the_repository_that_can_not_be_read_are_told(server: RunningServer) -> None:
-    three(server)
+def test_invalid_settings_of_the_repository_are_reported(server: RunningServer) -> None:
+    write_tasks(server)
     server.project.write("plait.toml", "[run]\nretries = many")
     told = refuse(server, 409, {"taskIds": ["01-walls"]})
     assert "plait.toml" in str(told["error"])
 
 
-def test_a_task_of_an_open_batch_is_not_begun_beside_it(server: RunningServer) -> None:
-    three(server, "while [ ! -e go ]; do sleep 0.05; done")
+def test_a_task_of_an_open_batch_is_refused(server: RunningServer) -> None:
+    write_tasks(server, "while [ ! -e go ]; do sleep 0.05; done")
     batch = server.run("01-walls")
     told = server.post("/api/batches", {"taskIds": ["01-walls"]}, 409)
     assert batch in told["error"]
@@ -156,7 +156,7 @@ def test_a_task_of_an_open_batch_is_not_begun_beside_it(server: RunningServer) -
 
 
 def test_batches_are_listed_newest_first(server: RunningServer) -> None:
-    three(server)
+    write_tasks(server)
     first, second = server.run("01-walls"), server.run("02-roof")
     told = server.get("/api/batches")
     assert [batch["id"] for batch in told["batches"][:2]] == [second, first]
@@ -167,8 +167,8 @@ def test_batches_are_listed_newest_first(server: RunningServer) -> None:
     assert server.get("/api/batches", 422, limit=0)["field"] == "limit"
 
 
-def test_an_open_batch_is_listed_however_old_it_is(server: RunningServer) -> None:
-    three(server)
+def test_open_batches_are_listed_beyond_the_limit(server: RunningServer) -> None:
+    write_tasks(server)
     server.project.task("01-walls", "until [ -e go ]; do sleep 0.02; done")
     first, second, third = server.run("01-walls"), server.run("02-roof"), server.run("03-door")
     server.wait_until_finished(second)
@@ -186,15 +186,15 @@ def test_an_open_batch_is_listed_however_old_it_is(server: RunningServer) -> Non
     assert listed(1) == [third]
 
 
-def test_a_batch_is_found_by_the_beginning_of_its_id(fresh_server: RunningServer) -> None:
-    three(fresh_server)
+def test_a_batch_is_found_by_a_unique_prefix_of_its_id(fresh_server: RunningServer) -> None:
+    write_tasks(fresh_server)
     batch = fresh_server.run("01-walls")
     assert fresh_server.get(f"/api/batches/{batch[:3]}")["id"] == batch
     for name in ("nobody", "..%2f..", "%00", "x" * 200, "ф"):
         assert fresh_server.get(f"/api/batches/{name}", 404)["error"]
 
 
-def test_what_could_be_two_batches_names_both(place: RepoLocation) -> None:
+def test_an_ambiguous_prefix_names_the_candidates(place: RepoLocation) -> None:
     writer = JournalWriter(place)
     writer.submit("7f3a", "walls", "walls-2", "roof")
     writer.submit("7f3b", "door")
@@ -209,15 +209,15 @@ def test_what_could_be_two_batches_names_both(place: RepoLocation) -> None:
         resolve_task(batch, "")
 
 
-def test_before_the_first_batch_there_is_none(fresh_server: RunningServer) -> None:
+def test_the_list_is_empty_before_the_first_batch(fresh_server: RunningServer) -> None:
     answer = fresh_server.client.get("/api/batches")
     assert answer.json() == {"engine": None, "batches": []}
     assert answer.headers["Plait-Mark"] == "0"
     assert fresh_server.get("/api/batches/7f3a", 404)["field"] is None
 
 
-def test_a_reading_carries_the_mark_to_listen_from(server: RunningServer) -> None:
-    three(server)
+def test_responses_carry_the_cursor_to_continue_from(server: RunningServer) -> None:
+    write_tasks(server)
     batch = server.run("01-walls")
     server.wait_until_finished(batch)
     for path in (f"/api/batches/{batch}", "/api/batches", "/api/tasks"):
@@ -226,8 +226,8 @@ def test_a_reading_carries_the_mark_to_listen_from(server: RunningServer) -> Non
         assert mark.seq > 3
 
 
-def test_whoever_asks_twice_with_one_key_gets_one_batch(server: RunningServer) -> None:
-    three(server)
+def test_a_repeated_submission_with_a_key_creates_one_batch(server: RunningServer) -> None:
+    write_tasks(server)
     before = server.batch_ids()
     body = {"taskIds": ["01-walls"]}
     key = {"Idempotency-Key": "a-1"}
@@ -238,7 +238,7 @@ def test_whoever_asks_twice_with_one_key_gets_one_batch(server: RunningServer) -
     assert server.batch_ids() == [first["id"], *before]
 
 
-def test_a_plan_is_shown_and_nothing_is_started(fresh_server: RunningServer) -> None:
+def test_a_plan_is_shown_without_starting_anything(fresh_server: RunningServer) -> None:
     fresh_server.project.task("01-walls", "true")
     fresh_server.project.task("02-roof", "true", needs="[01-walls]")
     fresh_server.project.task("03-door", "true", status="done")
@@ -251,8 +251,8 @@ def test_a_plan_is_shown_and_nothing_is_started(fresh_server: RunningServer) -> 
     assert not (fresh_server.project.top / ".git" / "plait" / "journal.db").exists()
 
 
-def test_of_two_who_ask_at_once_with_one_key_both_get_the_same_batch(server: RunningServer) -> None:
-    three(server)
+def test_concurrent_submissions_with_one_key_create_one_batch(server: RunningServer) -> None:
+    write_tasks(server)
     before = server.batch_ids()
 
     def ask(_: int) -> str:
@@ -264,8 +264,8 @@ def test_of_two_who_ask_at_once_with_one_key_both_get_the_same_batch(server: Run
     assert server.batch_ids() == [batch, *before]
 
 
-def test_a_preview_says_what_would_keep_it_from_being_run(server: RunningServer) -> None:
-    three(server, "while [ ! -e go ]; do sleep 0.05; done")
+def test_a_plan_lists_what_prevents_it_from_being_run(server: RunningServer) -> None:
+    write_tasks(server, "while [ ! -e go ]; do sleep 0.05; done")
     server.project.write("plait.toml", '[run]\nverify = "make check"')
     batch = server.run("01-walls", settings={"verify": "true"})
     plan = server.post("/api/plan", {"taskIds": ["01-walls", "02-roof"]})
@@ -277,7 +277,7 @@ def test_a_preview_says_what_would_keep_it_from_being_run(server: RunningServer)
     server.wait_until_finished(batch)
 
 
-def test_hints_are_in_the_words_of_the_interface(server: RunningServer) -> None:
+def test_hints_use_the_names_of_the_api(server: RunningServer) -> None:
     server.project.task("01-walls", "true")
     server.project.task("02-roof", "true", needs="[01-walls]")
     (problem,) = server.post("/api/batches", {"taskIds": ["02-roof"]}, 422)["problems"]
@@ -287,8 +287,8 @@ def test_hints_are_in_the_words_of_the_interface(server: RunningServer) -> None:
     assert server.wait_until_finished(batch)["status"] == "completed"
 
 
-def test_a_contest_is_between_agents_that_can_enter_one(server: RunningServer) -> None:
-    three(server)
+def test_a_contest_with_unusable_agents_is_refused(server: RunningServer) -> None:
+    write_tasks(server)
     for contest, words in (({"times": 2}, "in place"), ({"agents": ["nobody"]}, "in place")):
         told = refuse(server, 422, {"taskIds": ["01-walls"], "contest": contest})
         assert (told["field"], words in str(told["error"])) == ("contest", True)
@@ -296,7 +296,7 @@ def test_a_contest_is_between_agents_that_can_enter_one(server: RunningServer) -
     assert refuse(server, 422, {"taskIds": ["01-walls"], "contest": {"agents": []}})["field"] == "contest.agents"
 
 
-def test_where_there_are_no_sources_there_is_no_task(server: RunningServer) -> None:
+def test_without_sources_every_task_is_unknown(server: RunningServer) -> None:
     assert refuse(server, 404, {"taskIds": ["01-walls"]})["error"] == "there is no task 01-walls"
     assert server.get("/api/tasks/01-walls", 404)["error"] == "there is no task 01-walls"
     assert server.patch("/api/tasks/01-walls", {"version": "1", "title": "x"}, 404)["error"]

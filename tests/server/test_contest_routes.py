@@ -8,7 +8,7 @@ from tests.support.contest_project import AMBER, BIRCH, contest_project as make
 from tests.support.running_server import running_server as serve
 
 
-def test_two_agents_enter_and_one_wins(tmp_path: Path) -> None:
+def test_a_contest_between_two_agents_has_one_winner(tmp_path: Path) -> None:
     with make(tmp_path) as contest_project, serve(contest_project.project, tmp_path / "projects.json") as server:
         contest_project.write_agent("birch", "echo spent 250000 1200\nprintf 'birch\\nbirch\\n' >a.txt")
         contest_project.write_agent("amber", "echo spent 750000 800\necho amber >a.txt")

@@ -6,7 +6,7 @@ from tests.support.local_forge import REPOSITORY, LocalForge
 from tests.support.running_server import RunningServer
 
 
-def test_three_tasks_to_one_pull_request(forge_server: RunningServer, forge: LocalForge) -> None:
+def test_three_tasks_become_one_pull_request(forge_server: RunningServer, forge: LocalForge) -> None:
     forge_server.project.task("01-walls", "echo walls > walls.txt")
     forge_server.project.task("02-roof", "echo roof > roof.txt")
     forge_server.project.task("03-door", "while [ ! -e never ]; do sleep 0.05; done")
@@ -35,7 +35,7 @@ def test_three_tasks_to_one_pull_request(forge_server: RunningServer, forge: Loc
     assert forge_server.get("/api/tasks")["tasks"][0]["batch"]["shipped"] is True
 
 
-def test_nothing_merged_is_nothing_to_publish(forge_server: RunningServer) -> None:
+def test_a_batch_without_merged_tasks_can_t_be_published(forge_server: RunningServer) -> None:
     forge_server.project.task("01-walls", "exit 1")
     forge_server.project.commit_all()
     batch = forge_server.run("01-walls", settings={"retries": 0})
@@ -45,7 +45,7 @@ def test_nothing_merged_is_nothing_to_publish(forge_server: RunningServer) -> No
     assert forge_server.post(f"/api/batches/{batch}/pr", {"publish": "off"}, 422)["field"] == "publish"
 
 
-def test_only_a_push_has_no_link(forge_server: RunningServer, forge: LocalForge) -> None:
+def test_a_push_without_a_pull_request_has_no_url(forge_server: RunningServer, forge: LocalForge) -> None:
     forge_server.project.task("01-walls", "echo walls > walls.txt")
     forge_server.project.commit_all()
     batch = forge_server.run("01-walls")

@@ -22,7 +22,7 @@ def history(seed: int) -> Sequence[Record]:
 
 
 @cache
-def told(seed: int) -> tuple[BufferedEvent, ...]:
+def make_events(seed: int) -> tuple[BufferedEvent, ...]:
     """Everything, as somebody hears it who was there from the beginning."""
     feed = EventStream()
     return tuple(piece for record in history(seed) for piece in encode_events(JOURNAL, record.seq, feed.apply(record)))
@@ -48,8 +48,8 @@ SEEDS = st.integers(0, 4)
 
 @settings(deadline=None, max_examples=30)
 @given(SEEDS, st.data())
-def test_after_any_event_comes_exactly_what_follows_it(seed: int, data: st.DataObject) -> None:
-    everything, story = told(seed), written(seed, most=1 << 30)
+def test_reading_from_any_cursor_returns_exactly_the_later_events(seed: int, data: st.DataObject) -> None:
+    everything, story = make_events(seed), written(seed, most=1 << 30)
     heard = data.draw(st.integers(0, len(everything)))
     mark = (
         EventCursor(JOURNAL, everything[heard - 1].seq, everything[heard - 1].part)
@@ -63,10 +63,8 @@ def test_after_any_event_comes_exactly_what_follows_it(seed: int, data: st.DataO
 
 @settings(deadline=None, max_examples=30)
 @given(SEEDS, st.integers(0, 20_000), st.data())
-def test_what_was_forgotten_is_said_to_be_and_nothing_else_is_missing(
-    seed: int, most: int, data: st.DataObject
-) -> None:
-    everything, story = told(seed), written(seed, most=most)
+def test_dropped_events_are_reported_and_later_ones_are_complete(seed: int, most: int, data: st.DataObject) -> None:
+    everything, story = make_events(seed), written(seed, most=most)
     heard = data.draw(st.integers(1, len(everything)))
     last = everything[heard - 1]
     place = story.find_position(EventCursor(JOURNAL, last.seq, last.part))
@@ -76,14 +74,14 @@ def test_what_was_forgotten_is_said_to_be_and_nothing_else_is_missing(
         assert rest(story, place) == list(everything[heard:])
 
 
-def test_a_story_never_holds_much_more_than_it_may() -> None:
+def test_the_buffer_stays_within_its_limit() -> None:
     story = written(3, most=10_000)
     kept = rest(story, story.end_position - len(story._events))
     assert sum(len(piece.data) for piece in kept) <= 10_000
     assert kept
 
 
-def test_who_fell_behind_is_told_so() -> None:
+def test_a_position_that_was_dropped_returns_none() -> None:
     story = EventBuffer(JOURNAL, max_bytes=1000)
     place = story.find_position(EventCursor(JOURNAL, 0))
     assert place == 0
@@ -93,21 +91,21 @@ def test_who_fell_behind_is_told_so() -> None:
     assert story.find_position(EventCursor(JOURNAL, 0)) is None
 
 
-def test_an_event_that_is_not_the_last_of_its_record_says_so_in_its_id() -> None:
+def test_the_id_of_an_event_says_whether_more_of_its_record_follow() -> None:
     events = [StreamEvent(7, 0.0, kind, "b") for kind in (EventType.TASK_COMPLETED, EventType.BATCH_PROGRESS)]
     first, second = encode_events(JOURNAL, 7, events)
     assert first.data.startswith(f"id: {JOURNAL}+1:7\nevent: batch:task:completed\ndata: {{".encode())
     assert second.data.startswith(f"id: {JOURNAL}:7\nevent: batch:progress\n".encode())
 
 
-def test_a_text_with_line_breaks_is_still_one_event() -> None:
+def test_line_breaks_in_a_text_do_not_split_an_event() -> None:
     event = StreamEvent(1, 0.0, EventType.TASK_FAILED, "b", data={"error": "a\nb\r\n\r\n\u2028data: {}"})
     (piece,) = encode_events(JOURNAL, 1, [event])
     assert piece.data.count(b"\n") == 4
     assert b"\r" not in piece.data
 
 
-def test_what_stands_in_no_journal_has_no_id_and_moves_no_mark() -> None:
+def test_transient_events_have_no_id_and_do_not_move_the_cursor() -> None:
     story = EventBuffer(JOURNAL)
     story.append(encode_events(JOURNAL, 1, [StreamEvent(1, 0.0, EventType.BATCH_PROGRESS, "b")]), 1)
     story.append_transient([StreamEvent(None, 0.0, EventType.EXECUTION_LOG, "b", "t", 1, {"offset": 0})])
@@ -118,7 +116,7 @@ def test_what_stands_in_no_journal_has_no_id_and_moves_no_mark() -> None:
     )
 
 
-def test_one_reading_is_no_longer_than_is_sent_at_once() -> None:
+def test_one_read_is_limited_to_a_chunk() -> None:
     story = EventBuffer(JOURNAL)
     long = StreamEvent(1, 0.0, EventType.TASK_FAILED, "b", data={"error": "x" * (SSE_CHUNK_BYTES // 3)})
     story.append([piece for seq in range(1, 20) for piece in encode_events(JOURNAL, seq, [long])], 19)
@@ -128,7 +126,7 @@ def test_one_reading_is_no_longer_than_is_sent_at_once() -> None:
 
 
 @given(st.integers(0, 10**15 - 1), st.integers(0, 999_999))
-def test_a_mark_is_read_back_as_it_was_spelt(seq: int, part: int) -> None:
+def test_a_cursor_survives_formatting_and_parsing(seq: int, part: int) -> None:
     assert EventCursor.parse(str(EventCursor(JOURNAL, seq, part))) == EventCursor(JOURNAL, seq, part)
 
 
@@ -136,5 +134,5 @@ def test_a_mark_is_read_back_as_it_was_spelt(seq: int, part: int) -> None:
     "text",
     ["", "7", "00", ":7", "j:", "j:-1", "j:1.5", "j+0:1", "j+x:1", "a:b:1", "j:1\n", "j" * 65 + ":1", "j:²"],
 )
-def test_what_nobody_ever_got_from_here_is_no_mark(text: str) -> None:
+def test_a_cursor_that_was_never_issued_is_invalid(text: str) -> None:
     assert EventCursor.parse(text) is None

@@ -40,7 +40,7 @@ def history(tasks: int) -> Sequence[Record]:
 
 
 @asynccontextmanager
-async def opened(place: RepoLocation) -> AsyncIterator[ProjectSession]:
+async def open_session(place: RepoLocation) -> AsyncIterator[ProjectSession]:
     session = ProjectSession("r", place)
     await session.open()
     try:
@@ -57,13 +57,13 @@ async def listen(session: ProjectSession, reader: SseReader, until: int, **wish:
                 return
 
 
-async def test_who_is_cut_off_again_and_again_hears_also_what_the_server_has_forgotten_exactly_once(
+async def test_a_reader_that_reconnects_often_gets_every_event_once_even_dropped_ones(
     place: RepoLocation, journal: Journal
 ) -> None:
     records, chance, reader = history(300), Random(7), SseReader(str(EventCursor(journal.id, 0)))
     wanted = expected_events(journal.id, records)
     journal.append(records[:1])
-    async with opened(place) as session:
+    async with open_session(place) as session:
         session.buffer._max_bytes = 60_000
         writing = asyncio.create_task(write(journal, records[1:]))
         for _ in range(CUTS):
@@ -97,11 +97,11 @@ async def write(journal: Journal, records: Sequence[Record]) -> None:
         await asyncio.sleep(0)
 
 
-async def test_a_reader_who_comes_late_hears_all_from_the_mark_it_brings(place: RepoLocation, journal: Journal) -> None:
+async def test_a_late_reader_gets_all_events_after_its_cursor(place: RepoLocation, journal: Journal) -> None:
     records = history(60)
     journal.append(records)
     wanted = expected_events(journal.id, records)
-    async with opened(place) as session:
+    async with open_session(place) as session:
         for seq in (0, 1, len(records) // 2):
             left = [data for data in wanted if int(data.split(b"\n", 1)[0].rsplit(b":", 1)[1]) > seq]
             reader = SseReader(str(EventCursor(journal.id, seq)))
@@ -109,10 +109,10 @@ async def test_a_reader_who_comes_late_hears_all_from_the_mark_it_brings(place: 
             assert reader.events == left
 
 
-async def test_without_a_mark_it_is_told_what_happens_from_now_on(place: RepoLocation, journal: Journal) -> None:
+async def test_a_reader_without_a_cursor_gets_events_from_now_on(place: RepoLocation, journal: Journal) -> None:
     records = history(20)
     journal.append(records[:50])
-    async with opened(place) as session:
+    async with open_session(place) as session:
         reader = SseReader()
         listening = asyncio.create_task(listen(session, reader, 1))
         while not reader.last_event_id:  # noqa: ASYNC110 - a turn of the loop, no time
@@ -123,10 +123,10 @@ async def test_without_a_mark_it_is_told_what_happens_from_now_on(place: RepoLoc
     assert json.loads(reader.events[0].split(b"data: ")[1])["seq"] > 50
 
 
-async def test_the_first_batch_of_all_is_heard_by_who_listened_before_there_was_a_journal(
+async def test_a_reader_from_before_the_journal_gets_the_first_batch(
     place: RepoLocation,
 ) -> None:
-    async with opened(place) as session:
+    async with open_session(place) as session:
         reader = SseReader()
         listening = asyncio.create_task(listen(session, reader, 1))
         await asyncio.sleep(0)
@@ -136,19 +136,19 @@ async def test_the_first_batch_of_all_is_heard_by_who_listened_before_there_was_
             assert reader.events[0] == expected_events(journal.id, history(3))[0]
 
 
-async def test_a_mark_of_another_journal_is_answered_with_a_reset(place: RepoLocation, journal: Journal) -> None:
+async def test_a_cursor_of_another_journal_gets_a_reset(place: RepoLocation, journal: Journal) -> None:
     journal.append(history(3))
-    async with opened(place) as session:
+    async with open_session(place) as session:
         for mark in (EventCursor("another", 3), EventCursor(journal.id, 10_000_000)):
             reader = SseReader(str(mark))
             await asyncio.wait_for(listen(session, reader, 1), PATIENCE)
             assert reader.events[0].startswith(f"id: {journal.id}:{len(history(3))}\nevent: reset\n".encode())
 
 
-async def test_a_journal_that_is_replaced_is_told_to_who_listens(place: RepoLocation, tmp_path: Path) -> None:
+async def test_a_replaced_journal_resets_its_readers(place: RepoLocation, tmp_path: Path) -> None:
     with closing(open_journal_writer(place.state / JOURNAL_FILE)) as journal:
         journal.append(history(3))
-    async with opened(place) as session:
+    async with open_session(place) as session:
         reader = SseReader()
         listening = asyncio.create_task(listen(session, reader, 1))
         await asyncio.sleep(0)
@@ -161,21 +161,21 @@ async def test_a_journal_that_is_replaced_is_told_to_who_listens(place: RepoLoca
         assert session.follower.counters is not None
 
 
-async def test_only_the_batch_that_was_asked_for_is_told(place: RepoLocation, journal: Journal) -> None:
+async def test_a_reader_of_one_batch_gets_only_its_events(place: RepoLocation, journal: Journal) -> None:
     journal.append(history(5))
-    async with opened(place) as session:
+    async with open_session(place) as session:
         reader = SseReader(str(EventCursor(journal.id, 0)))
         with pytest.raises(TimeoutError):
             await asyncio.wait_for(listen(session, reader, 10_000, batch="other"), 0.3)
         assert {json.loads(event.split(b"data: ")[1])["batchId"] for event in reader.events} <= {None}
 
 
-async def test_who_hears_nothing_gets_a_sign_of_life_and_a_mark_that_moves(
+async def test_an_idle_reader_gets_heartbeats_with_a_current_cursor(
     place: RepoLocation, journal: Journal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("plait.server.project_session.HEARTBEAT_SECONDS", 0.01)
     journal.append(history(3)[:1])
-    async with opened(place) as session, aclosing(aiter(SseStream(session, None, batch="other"))) as stream:
+    async with open_session(place) as session, aclosing(aiter(SseStream(session, None, batch="other"))) as stream:
         assert (await anext(stream)).startswith(b"retry: ")
         journal.append(history(3)[1:])
         signs = b""
@@ -185,12 +185,12 @@ async def test_who_hears_nothing_gets_a_sign_of_life_and_a_mark_that_moves(
         assert b":\n\n" in signs
 
 
-async def test_what_happens_while_a_sign_of_life_is_sent_is_not_waited_for(
+async def test_an_event_during_a_heartbeat_is_sent_at_once(
     place: RepoLocation, journal: Journal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("plait.server.project_session.HEARTBEAT_SECONDS", 1e9)  # there will be no other
     journal.append(history(3)[:1])
-    async with opened(place) as session, aclosing(aiter(SseStream(session, None))) as stream:
+    async with open_session(place) as session, aclosing(aiter(SseStream(session, None))) as stream:
         assert (await anext(stream)).startswith(b"retry: ")
         sending = asyncio.create_task(anext(stream))
         while not session._waiters:  # noqa: ASYNC110 - a turn of the loop, no time
@@ -204,10 +204,10 @@ async def test_what_happens_while_a_sign_of_life_is_sent_is_not_waited_for(
         assert b"data: " in await asyncio.wait_for(anext(stream), PATIENCE)
 
 
-async def test_a_reader_that_stops_reading_costs_nobody_else_anything(place: RepoLocation, journal: Journal) -> None:
+async def test_a_stuck_reader_does_not_affect_others(place: RepoLocation, journal: Journal) -> None:
     records = history(300)
     journal.append(records[:1])
-    async with opened(place) as session:
+    async with open_session(place) as session:
         async with aclosing(aiter(SseStream(session, EventCursor(journal.id, 0)))) as stuck:
             await anext(stuck)
             reader = SseReader(str(EventCursor(journal.id, 0)))

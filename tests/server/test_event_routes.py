@@ -37,13 +37,13 @@ CUTS = 200 if LONG else 50
 WAIT = "while [ ! -e go ]; do sleep 0.05; done"
 
 
-class Caller:
+class EventClient:
     """Whoever comes to the real server, through its guard, to hear its events."""
 
     def __init__(self, server: ServerProcess, mark: EventCursor) -> None:
         self._server, self.reader = server, SseReader(str(mark))
 
-    def hear(self, most: int, patience: float, until: int) -> None:
+    def read(self, most: int, patience: float, until: int) -> None:
         """At most so many bytes, or until there are so many events; then the connection is cut."""
         with closing(HTTPConnection(urlsplit(self._server.url).netloc, timeout=TIMEOUT_SECONDS)) as line:
             headers = {
@@ -72,7 +72,7 @@ def _pieces(answer: HTTPResponse, left: int) -> Iterator[bytes]:
         left -= len(data)
 
 
-def test_who_is_cut_off_again_and_again_hears_everything_exactly_once(project: TempProject) -> None:
+def test_a_client_that_reconnects_often_gets_every_event_once(project: TempProject) -> None:
     records, chance, turn = records_of(batch_of(TASKS), Settings()), Random(7), Semaphore(0)
     place = find_repo(project.top)
     place.state.mkdir(parents=True)
@@ -82,25 +82,25 @@ def test_who_is_cut_off_again_and_again_hears_everything_exactly_once(project: T
     ):
         wanted, step = expected_events(journal.id, records), len(records) // CUTS
         server = start_server(project)
-        caller = Caller(server, EventCursor(journal.id, 0))
+        client = EventClient(server, EventCursor(journal.id, 0))
 
-        def hear_in_parts() -> None:
+        def read_in_parts() -> None:
             for _ in range(CUTS):
                 turn.release()
-                caller.hear(chance.choice((0, 10, 300, 5_000, 60_000, 90_000)), 0.02, len(wanted))
-            caller.hear(1 << 30, TIMEOUT_SECONDS, len(wanted))
+                client.read(chance.choice((0, 10, 300, 5_000, 60_000, 90_000)), 0.02, len(wanted))
+            client.read(1 << 30, TIMEOUT_SECONDS, len(wanted))
 
-        heard = listening.submit(hear_in_parts)
+        heard = listening.submit(read_in_parts)
         for at in range(0, len(records), step):
             journal.append(records[at : at + step])  # as an engine does: a few at a time
             if at < step * CUTS:
                 assert turn.acquire(timeout=TIMEOUT_SECONDS)
         heard.result(TIMEOUT_SECONDS)
-        assert caller.reader.events == wanted
+        assert client.reader.events == wanted
         assert server.end() == 0
 
 
-def until(events: object, kind: str) -> list[dict[str, object]]:
+def read_until(events: object, kind: str) -> list[dict[str, object]]:
     heard = []
     for event in events:  # type: ignore[attr-defined]
         heard.append(event)
@@ -109,69 +109,67 @@ def until(events: object, kind: str) -> list[dict[str, object]]:
     raise AssertionError(f"the stream ended before {kind}")
 
 
-def test_whoever_listens_from_a_reading_on_misses_nothing(server: RunningServer) -> None:
+def test_events_after_a_response_s_cursor_have_no_gap(server: RunningServer) -> None:
     server.project.task("01-walls", "true")
     mark = server.client.get("/api/batches").headers["Plait-Mark"]
     batch = server.run("01-walls")
     with server.stream_events(last=mark) as events:
-        heard = until(events, "batch:completed")
+        heard = read_until(events, "batch:completed")
     assert [event["type"] for event in heard if event["type"] == "batch:created"] == ["batch:created"]
     assert heard[-1]["batchId"] == batch
     middle = heard[len(heard) // 2]["id"]
     with server.stream_events(last=str(middle)) as events:
-        again = until(events, "batch:completed")
+        again = read_until(events, "batch:completed")
     assert again == heard[len(heard) // 2 + 1 :]
     with server.stream_events(since=middle) as events:
-        assert until(events, "batch:completed") == again
+        assert read_until(events, "batch:completed") == again
 
 
-def test_of_one_batch_all_is_told_and_of_others_nothing(server: RunningServer) -> None:
+def test_a_stream_of_one_batch_has_all_its_events_and_no_others(server: RunningServer) -> None:
     server.project.task("01-walls", "true")
     server.project.task("02-roof", "true")
     first, second = server.run("01-walls"), server.run("02-roof")
     for batch in (first, second):
         server.wait_until_finished(batch)
     with server.stream_events(batch=second[:3] if first[:3] != second[:3] else second) as events:
-        heard = until(events, "batch:completed")
+        heard = read_until(events, "batch:completed")
     assert {event["batchId"] for event in heard} - {None} == {second}
     assert any(event["type"] == "batch:created" for event in heard)
 
 
-def test_without_a_mark_one_hears_what_happens_from_now_on(server: RunningServer) -> None:
+def test_a_stream_without_a_cursor_starts_now(server: RunningServer) -> None:
     server.project.task("01-walls", "true")
     server.project.task("02-roof", "true")
     server.wait_until_finished(server.run("01-walls"))
     with server.stream_events() as events:
         second = server.run("02-roof")
-        heard = until(events, "batch:completed")
+        heard = read_until(events, "batch:completed")
     assert {event["batchId"] for event in heard} - {None} == {second}
 
 
-def test_what_agents_say_is_told_unless_nobody_wants_it(server: RunningServer) -> None:
+def test_agent_output_is_streamed_unless_turned_off(server: RunningServer) -> None:
     server.project.task("01-walls", f"echo hello; {WAIT}")
     batch = server.run("01-walls")
     with server.stream_events(batch=batch) as events:
-        said = until(events, "execution:log")[-1]
+        said = read_until(events, "execution:log")[-1]
     assert (said["id"], said["entry"]) == (None, {"kind": "activity", "text": "hello"})
     with server.stream_events(batch=batch, logs="false") as events:
         server.project.write("go", "")
-        assert not any(event["type"] == "execution:log" for event in until(events, "batch:completed"))
+        assert not any(event["type"] == "execution:log" for event in read_until(events, "batch:completed"))
 
 
 @pytest.mark.parametrize("mark", ["x", "1", ":5", "a:b", "a" * 100 + ":1", "0" * 250, "a:1\u00e4"])
-def test_what_is_no_mark_is_refused(server: RunningServer, mark: str) -> None:
+def test_an_invalid_cursor_is_refused(server: RunningServer, mark: str) -> None:
     assert server.get("/api/events", 422, since=mark)["field"] == "since"
     answer = server.client.get("/api/events", headers=[(b"Last-Event-ID", mark.encode("latin-1"))])
     assert server.check_status(answer, 422)["field"] == "Last-Event-ID"
 
 
-def test_a_batch_that_is_not_there_is_not_found(server: RunningServer) -> None:
+def test_events_of_an_unknown_batch_are_not_found(server: RunningServer) -> None:
     assert server.get("/api/events", 404, batch="nobody")["error"]
 
 
-def test_a_journal_that_can_not_be_read_is_told_and_another_one_is_read(
-    fresh_server: RunningServer, tmp_path: Path
-) -> None:
+def test_a_damaged_journal_is_reported_and_its_replacement_is_read(fresh_server: RunningServer, tmp_path: Path) -> None:
     place = find_repo(fresh_server.project.top)
     place.state.mkdir(parents=True)
     with closing(open_journal_writer(place.state / JOURNAL_FILE)) as journal:
@@ -187,7 +185,7 @@ def test_a_journal_that_can_not_be_read_is_told_and_another_one_is_read(
     assert fresh_server.get("/api/batches")["batches"] == []
 
 
-def test_metrics_are_told(server: RunningServer) -> None:
+def test_metrics_are_served(server: RunningServer) -> None:
     server.project.task("01-walls", "true")
     server.wait_until_finished(server.run("01-walls"))
     answer = server.client.get("/metrics")

@@ -11,7 +11,7 @@ from tests.support.waiting import wait_until
 SECRET = "correct-horse-battery-staple"
 
 
-def test_what_a_gate_printed_is_read_like_a_log(worktree_server: RunningServer) -> None:
+def test_the_log_of_a_gate_is_read_in_parts_without_secrets(worktree_server: RunningServer) -> None:
     server = worktree_server
     os.environ["MY_SECRET_KEY"] = SECRET
     worktree_server.project.task("01-walls", "echo walls > walls.txt")
@@ -48,7 +48,7 @@ def test_what_a_gate_printed_is_read_like_a_log(worktree_server: RunningServer) 
         assert server.get(path, 422, **query)["field"] == field
 
 
-def test_a_gate_is_read_while_it_runs(worktree_server: RunningServer, tmp_path: Path) -> None:
+def test_the_log_of_a_running_gate_is_read(worktree_server: RunningServer, tmp_path: Path) -> None:
     server, go = worktree_server, tmp_path / "go"
     worktree_server.project.task("01-walls", "echo walls > walls.txt")
     worktree_server.project.commit_all()
@@ -64,7 +64,7 @@ def test_a_gate_is_read_while_it_runs(worktree_server: RunningServer, tmp_path: 
     assert (rest.text, rest.headers["Plait-Ended"]) == ("two\n", "true")
 
 
-def test_where_no_gate_has_run_there_is_none_to_read(server: RunningServer) -> None:
+def test_a_batch_without_a_gate_has_no_gate_log(server: RunningServer) -> None:
     server.project.task("01-walls", "true")
     batch = server.run("01-walls")
     server.wait_until_finished(batch)

@@ -13,7 +13,7 @@ def allowed(answer: httpx.Response) -> set[str]:
     return set(answer.headers["Allow"].split(", "))
 
 
-def test_a_method_that_an_address_has_not_is_told_those_that_it_has(server: RunningServer) -> None:
+def test_an_unsupported_method_gets_the_allowed_ones(server: RunningServer) -> None:
     ask = server.client.request
     assert allowed(ask("PUT", "/api/tasks/01-walls")) == {"GET", "HEAD", "PATCH"}
     assert allowed(ask("GET", "/api/batches/7f3a/cancel")) == {"POST"}
@@ -30,22 +30,22 @@ def test_head_has_the_headers_of_get_and_no_body(server: RunningServer) -> None:
         assert head.headers.get("Plait-Mark") == got.headers.get("Plait-Mark")
 
 
-def test_nobody_waits_for_the_head_of_what_has_no_end(server: RunningServer) -> None:
+def test_head_is_not_allowed_for_the_event_stream(server: RunningServer) -> None:
     assert allowed(server.client.head("/api/events")) == {"GET"}
 
 
 @pytest.mark.parametrize("path", ["/api/batches/", "/api/batches/x/cancel/", "/api", "/", "/api/nothing"])
-def test_an_address_is_spelt_in_one_way(server: RunningServer, path: str) -> None:
+def test_unknown_paths_and_trailing_slashes_are_not_found(server: RunningServer, path: str) -> None:
     answer = server.client.get(path)
     assert server.check_status(answer, 404)["hint"] == "GET /api/docs lists all routes."
 
 
-def test_no_other_origin_is_let_in(server: RunningServer) -> None:
+def test_there_are_no_cors_headers(server: RunningServer) -> None:
     answer = server.client.get("/api/batches", headers={"Origin": "http://localhost:9"})
     assert not [name for name in answer.headers if name.startswith("access-control")]
 
 
-def test_where_no_body_is_needed_none_is_asked_for(server: RunningServer) -> None:
+def test_optional_bodies_may_be_missing(server: RunningServer) -> None:
     server.project.task("01-walls", "true")
     json_type = {"Content-Type": "application/json"}
     for headers in ({}, json_type):
@@ -56,13 +56,13 @@ def test_where_no_body_is_needed_none_is_asked_for(server: RunningServer) -> Non
 
 
 @pytest.mark.parametrize("headers", [{}, {"Content-Type": "application/x-www-form-urlencoded"}])
-def test_a_body_that_is_not_called_json_is_not_read(server: RunningServer, headers: dict[str, str]) -> None:
+def test_a_body_without_a_json_content_type_is_not_read(server: RunningServer, headers: dict[str, str]) -> None:
     told = server.check_status(server.client.post("/api/batches", content=b'{"taskIds": ["a"]}', headers=headers), 422)
     assert told["error"] == "the body must be JSON, sent with Content-Type: application/json"
     assert told["field"] == "body"
 
 
-def test_what_is_wrong_with_a_body_is_told_plainly(server: RunningServer) -> None:
+def test_body_errors_have_plain_messages(server: RunningServer) -> None:
     json_type = {"Content-Type": "application/json; charset=utf-8"}
     said = {b"": "missing", b"[]": "must be a JSON object", b"{": "not valid JSON", b"null": "JSON object"}
     for body, words in said.items():

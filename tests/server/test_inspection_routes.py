@@ -15,29 +15,29 @@ WAIT = "while [ ! -e go ]; do sleep 0.05; done"
 SECRET = "correct-horse-battery-staple"
 
 
-def log(server: RunningServer, batch: str, task: str, **query: object) -> httpx.Response:
+def read_log(server: RunningServer, batch: str, task: str, **query: object) -> httpx.Response:
     words = {name.rstrip("_"): str(value) for name, value in query.items()}
     answer = server.client.get(f"/api/batches/{batch}/tasks/{quote_task_id(task)}/log", params=words)
     assert answer.status_code == 200, answer.text
     return answer
 
 
-def whole(server: RunningServer, batch: str, task: str, **query: object) -> str:
+def read_whole_log(server: RunningServer, batch: str, task: str, **query: object) -> str:
     """All of it, page by page."""
     told, at = "", 0
     while True:
-        answer = log(server, batch, task, from_=at, **query)
+        answer = read_log(server, batch, task, from_=at, **query)
         assert int(answer.headers["Plait-Offset"]) == at
         told, at = told + answer.text, int(answer.headers["Plait-Next"])
         if answer.headers["Plait-Ended"] == "true":
             return told
 
 
-def test_a_log_is_read_from_an_offset_on(server: RunningServer) -> None:
+def test_a_log_is_read_from_an_offset(server: RunningServer) -> None:
     server.project.task("01-walls", "echo first; echo 'second <b>'")
     batch = server.run("01-walls")
     server.wait_until_finished(batch)
-    answer = log(server, batch, "01-walls")
+    answer = read_log(server, batch, "01-walls")
     assert answer.text == "first\nsecond <b>\n"
     assert answer.headers["Content-Type"] == "text/plain; charset=utf-8"
     assert answer.headers["Plait-Attempt"] == "write-1"
@@ -46,69 +46,69 @@ def test_a_log_is_read_from_an_offset_on(server: RunningServer) -> None:
         "17",
         "true",
     ]
-    assert log(server, batch, "01-walls", from_=6).text == "second <b>\n"
-    assert log(server, batch, "01-walls", from_=-4).text == "<b>\n"
-    inside = log(server, batch, "01-walls", from_=3)
+    assert read_log(server, batch, "01-walls", from_=6).text == "second <b>\n"
+    assert read_log(server, batch, "01-walls", from_=-4).text == "<b>\n"
+    inside = read_log(server, batch, "01-walls", from_=3)
     assert (inside.text, inside.headers["Plait-Offset"]) == ("st\nsecond <b>\n", "3")
-    beyond = log(server, batch, "01-walls", from_=10**12)
+    beyond = read_log(server, batch, "01-walls", from_=10**12)
     assert (beyond.text, beyond.headers["Plait-Next"]) == ("", "17")
 
 
-def test_a_line_that_has_no_end_yet_is_told_when_it_has(server: RunningServer) -> None:
+def test_an_unfinished_line_is_sent_when_it_is_complete(server: RunningServer) -> None:
     server.project.task("01-walls", f"echo first; printf half; touch here; {WAIT}; echo ' and half'")
     batch = server.run("01-walls")
     server.project.wait_for_file("here")
-    wait_until(lambda: log(server, batch, "01-walls").text)
-    running = log(server, batch, "01-walls")
+    wait_until(lambda: read_log(server, batch, "01-walls").text)
+    running = read_log(server, batch, "01-walls")
     assert running.text == "first\n"
     assert running.headers["Plait-Ended"] == "false"
     server.project.write("go", "")
     server.wait_until_finished(batch)
-    rest = log(server, batch, "01-walls", from_=running.headers["Plait-Next"])
+    rest = read_log(server, batch, "01-walls", from_=running.headers["Plait-Next"])
     assert (rest.text, rest.headers["Plait-Ended"]) == ("half and half\n", "true")
 
 
-def test_a_long_log_comes_in_pages_and_none_is_large(server: RunningServer) -> None:
+def test_a_long_log_is_sent_in_pages_of_limited_size(server: RunningServer) -> None:
     server.project.task("01-walls", "seq -w 1 400000")
     batch = server.run("01-walls")
     server.wait_until_finished(batch)
-    assert len(log(server, batch, "01-walls", limit=65536).content) <= 65536
-    assert whole(server, batch, "01-walls").split() == [f"{number:06}" for number in range(1, 400_001)]
+    assert len(read_log(server, batch, "01-walls", limit=65536).content) <= 65536
+    assert read_whole_log(server, batch, "01-walls").split() == [f"{number:06}" for number in range(1, 400_001)]
 
 
-def test_a_line_that_is_longer_than_a_page_is_told_to_its_end(server: RunningServer) -> None:
+def test_a_line_longer_than_a_page_is_sent_in_parts(server: RunningServer) -> None:
     server.project.task("01-walls", "echo first; head -c 200000 /dev/zero | tr '\\0' x; echo; echo last")
     batch = server.run("01-walls")
     server.wait_until_finished(batch)
-    ends = [log(server, batch, "01-walls", limit=65536, from_=at) for at in (0, 6, 6 + 65536)]
+    ends = [read_log(server, batch, "01-walls", limit=65536, from_=at) for at in (0, 6, 6 + 65536)]
     assert [(each.headers["Plait-Next"], each.headers["Plait-Ended"]) for each in ends] == [
         ("6", "false"),
         (str(6 + 65536), "false"),
         (str(6 + 2 * 65536), "false"),
     ]
-    assert whole(server, batch, "01-walls", limit=65536) == f"first\n{'x' * 200_000}\nlast\n"
+    assert read_whole_log(server, batch, "01-walls", limit=65536) == f"first\n{'x' * 200_000}\nlast\n"
     assert ends[1].headers["Content-Encoding"] == "gzip"
 
 
-def test_no_secret_is_told_wherever_the_reader_begins(fresh_server: RunningServer) -> None:
+def test_secrets_are_redacted_at_every_offset(fresh_server: RunningServer) -> None:
     os.environ["MY_SECRET_KEY"] = SECRET
     key = "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASC\nBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj\n"
     fresh_server.project.write("key", key)
     fresh_server.project.task("01-walls", 'echo "it is $MY_SECRET_KEY."; cat key')
     batch = fresh_server.run("01-walls")
     assert fresh_server.wait_until_finished(batch)["status"] == "completed"
-    size = int(log(fresh_server, batch, "01-walls").headers["Plait-Next"])
+    size = int(read_log(fresh_server, batch, "01-walls").headers["Plait-Next"])
     assert size > len(SECRET) + len(key)
     for start in range(size):
-        told = log(fresh_server, batch, "01-walls", from_=start).text
+        told = read_log(fresh_server, batch, "01-walls", from_=start).text
         assert not any(word in told for word in (SECRET, SECRET[6:], "MIIEvQ", "BKcwgg", "VJTUt"))
 
 
-def test_what_it_said_and_did_is_told_as_events(server: RunningServer) -> None:
+def test_a_log_is_returned_as_events(server: RunningServer) -> None:
     server.project.task("01-walls", "echo one; echo; echo two")
     batch = server.run("01-walls")
     server.wait_until_finished(batch)
-    answer = log(server, batch, "01-walls", format="events")
+    answer = read_log(server, batch, "01-walls", format="events")
     told = [json.loads(line) for line in answer.text.splitlines()]
     assert [(each["type"], each["offset"], each["entry"]) for each in told] == [
         ("execution:log", 0, {"kind": "activity", "text": "one"}),
@@ -117,15 +117,15 @@ def test_what_it_said_and_did_is_told_as_events(server: RunningServer) -> None:
     assert {each["batchId"] for each in told} == {batch}
 
 
-def test_attempts_and_steps_are_chosen(server: RunningServer) -> None:
+def test_a_log_is_chosen_by_attempt_and_step(server: RunningServer) -> None:
     server.project.task("01-walls", "echo attempt $PLAIT_ATTEMPT; test -e go || { touch go; exit 1; }")
     batch = server.run("01-walls", settings={"verify": "echo checked", "retries": 0})
     server.wait_until_finished(batch)
     server.post(f"/api/batches/{batch}/retry")
     server.wait_until_finished(batch)
-    assert log(server, batch, "01-walls", attempt=1).text == "attempt 1\n"
-    assert log(server, batch, "01-walls").text == "attempt 2\n"
-    assert log(server, batch, "01-walls", step="verify").text == "checked\n"
+    assert read_log(server, batch, "01-walls", attempt=1).text == "attempt 1\n"
+    assert read_log(server, batch, "01-walls").text == "attempt 2\n"
+    assert read_log(server, batch, "01-walls", step="verify").text == "checked\n"
     path = f"/api/batches/{batch}/tasks/01-walls/log"
     assert server.get(path, 404, attempt=3)["error"] == "01-walls has no write attempt 3"
     for query, field in (
@@ -138,7 +138,7 @@ def test_attempts_and_steps_are_chosen(server: RunningServer) -> None:
         assert server.get(path, 422, **query)["field"] == field
 
 
-def test_before_the_first_attempt_there_is_nothing_to_read(server: RunningServer) -> None:
+def test_log_and_diff_are_refused_before_the_first_attempt(server: RunningServer) -> None:
     server.project.task("01-walls", "true")
     batch = server.run("01-walls", mode="queue")
     for what in ("log", "diff"):
@@ -147,19 +147,19 @@ def test_before_the_first_attempt_there_is_nothing_to_read(server: RunningServer
 
 
 @pytest.mark.parametrize("task", ["a/b", "TODO:63", "ünï", "a b", "x?y#z", "log", "a/log", "%2e"])
-def test_any_id_can_be_named_in_a_path(server: RunningServer, task: str) -> None:
+def test_task_ids_with_special_characters_work_in_paths(server: RunningServer, task: str) -> None:
     server.project.task("01", f"echo {len(task)}", id=json.dumps(task))
     listed = [each["id"] for each in server.get("/api/tasks")["tasks"]]
     if task not in listed:
         pytest.skip(f"no source makes such an id: {listed}")
     batch = server.run(task)
     server.wait_until_finished(batch)
-    assert log(server, batch, task).text == f"{len(task)}\n"
+    assert read_log(server, batch, task).text == f"{len(task)}\n"
     assert server.get(f"/api/batches/{batch}/tasks/{quote_task_id(task)}/explain")["taskId"] == task
     assert server.get(f"/api/tasks/{quote_task_id(task)}")["id"] == task
 
 
-def test_an_explanation_tells_the_reason_and_the_way_out(server: RunningServer) -> None:
+def test_an_explanation_names_the_reason_and_the_next_step(server: RunningServer) -> None:
     server.project.task("01-walls", "exit 3")
     server.project.task("02-roof", "true", needs="[01-walls]")
     batch = server.run("01-walls", "02-roof", settings={"retries": 0})
@@ -172,7 +172,7 @@ def test_an_explanation_tells_the_reason_and_the_way_out(server: RunningServer) 
     assert server.get(f"/api/batches/{batch}/tasks/nobody/explain", 404)["error"]
 
 
-def test_a_change_is_told_as_git_tells_it(worktree_server: RunningServer) -> None:
+def test_a_diff_is_sent_as_git_prints_it(worktree_server: RunningServer) -> None:
     server = worktree_server
     worktree_server.project.task("01-walls", "seq 1 20000 > walls.txt")
     worktree_server.project.task("02-roof", "echo roof > roof.txt")
@@ -197,7 +197,7 @@ def test_a_change_is_told_as_git_tells_it(worktree_server: RunningServer) -> Non
     assert server.get(path, 404, attempt=2)["error"] == "01-walls has no write attempt 2"
 
 
-def test_in_place_there_is_nothing_to_compare(server: RunningServer) -> None:
+def test_a_batch_in_place_has_no_diff(server: RunningServer) -> None:
     server.project.task("01-walls", "true")
     batch = server.run("01-walls")
     server.wait_until_finished(batch)

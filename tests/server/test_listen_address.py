@@ -12,7 +12,7 @@ from plait.server.serve import bind_listener
 pytestmark = pytest.mark.anyio
 
 
-async def test_a_small_answer_is_not_kept_back_until_the_last_one_has_arrived() -> None:
+async def test_the_listener_disables_nagle_s_algorithm() -> None:
     """Otherwise each answer of two parts takes as long as the other side takes to acknowledge the first: 40 ms."""
     at_once: asyncio.Future[int] = asyncio.get_running_loop().create_future()
 

@@ -50,20 +50,20 @@ def writer(place: RepoLocation) -> JournalWriter:
     return JournalWriter(place)
 
 
-class Counted:
+class CountedSession:
     """A session whose records are counted, as the server counts them. Nothing writes the journal while it is open."""
 
     def __init__(self, place: RepoLocation) -> None:
-        self.place, self.meter = place, MetricsReader()
+        self.place, self.reader = place, MetricsReader()
         self._open()
 
     def _open(self) -> None:
-        self.session, self.tally = Session(self.place, EventStream()), JournalCounters()
-        self.session.subscribe(lambda record, _: self.tally.apply(self.session.state, record))
+        self.session, self.counters = Session(self.place, EventStream()), JournalCounters()
+        self.session.subscribe(lambda record, _: self.counters.apply(self.session.state, record))
 
-    def figures(self, project: str = "p") -> ProjectMetrics:
+    def read(self, project: str = "p") -> ProjectMetrics:
         self.session.refresh()
-        return self.meter.read(project, self.session, self.tally, clients=3)
+        return self.reader.read(project, self.session, self.counters, clients=3)
 
     def restart(self) -> None:
         """Another server, which begins with the journal's first record."""
@@ -75,8 +75,8 @@ class Counted:
 
 
 @pytest.fixture
-def counted(place: RepoLocation, writer: JournalWriter) -> Iterator[Counted]:  # noqa: ARG001 - the writer comes first
-    with closing(Counted(place)) as made:
+def counted(place: RepoLocation, writer: JournalWriter) -> Iterator[CountedSession]:  # noqa: ARG001 - the writer comes first
+    with closing(CountedSession(place)) as made:
         yield made
 
 
@@ -92,10 +92,10 @@ def value(figures: ProjectMetrics, name: str, **labels: str) -> float | None:
     return next((each.value for each in samples if each.name == name and each.labels == wanted), None)
 
 
-def test_a_batch_as_make_metrics(writer: JournalWriter, counted: Counted) -> None:
+def test_a_batch_is_counted_by_status(writer: JournalWriter, counted: CountedSession) -> None:
     writer.submit("one", "a", "b", "c<a", "d<c")
     writer.exit_attempt("a", Category.USAGE)
-    figures = counted.figures()
+    figures = counted.read()
     assert value(figures, "plait_batches", status="running") == 1
     assert value(figures, "plait_batches", status="completed") == 0
     for status, count in {"failed": 1, "blocked": 2, "running": 1, "queued": 0}.items():
@@ -110,20 +110,20 @@ def test_a_batch_as_make_metrics(writer: JournalWriter, counted: Counted) -> Non
     assert value(figures, "plait_project_up") == 1
 
 
-def test_tasks_that_wait_say_on_what(writer: JournalWriter, counted: Counted) -> None:
+def test_waiting_tasks_are_counted_by_reason(writer: JournalWriter, counted: CountedSession) -> None:
     writer.submit("one", "a", "b<a")
     writer.apply(Pause("p", "one"))
-    figures = counted.figures()
+    figures = counted.read()
     assert value(figures, "plait_batches", status="paused") == 1
     assert value(figures, "plait_tasks_waiting", on="needs") == 1
 
 
-def test_how_long_attempts_took_is_a_histogram(writer: JournalWriter, counted: Counted) -> None:
+def test_attempt_durations_are_a_histogram(writer: JournalWriter, counted: CountedSession) -> None:
     writer.submit("one", "a", "b")
     writer.exit_attempt("a")
     writer.now += 1000
     writer.exit_attempt("b")
-    figures = counted.figures()
+    figures = counted.read()
     labels = {"agent": "shell", "step": "write"}
     name = "plait_attempt_duration_seconds"
     buckets = [value(figures, f"{name}_bucket", le=str(float(each)), **labels) or 0 for each in DURATION_BOUNDS_SECONDS]
@@ -134,69 +134,71 @@ def test_how_long_attempts_took_is_a_histogram(writer: JournalWriter, counted: C
     assert value(figures, f"{name}_sum", **labels) == pytest.approx(1 + 1002)
 
 
-def test_what_it_cost_by_agent(writer: JournalWriter, counted: Counted) -> None:
+def test_cost_is_counted_by_agent(writer: JournalWriter, counted: CountedSession) -> None:
     writer.submit("one", "a")
     attempt = next(iter(writer.batch.alive))
     writer.apply(r.AttemptUsed(attempt, Spend(1_250_000, 300)))
-    figures = counted.figures()
+    figures = counted.read()
     assert value(figures, "plait_cost_usd_total", agent="shell") == 1.25
     assert value(figures, "plait_tokens_total", agent="shell") == 300
 
 
-def test_a_breaker_is_open_for_so_long(writer: JournalWriter, counted: Counted) -> None:
+def test_an_open_breaker_reports_its_remaining_seconds(writer: JournalWriter, counted: CountedSession) -> None:
     writer.submit("one", "a")
     writer.apply(r.RateLimited("north", time.time() + 600))
     assert any(breaker.until for breaker in writer.state.breakers.values())
-    figures = counted.figures()
+    figures = counted.read()
     assert value(figures, "plait_breaker_open", provider="north") == 1
     assert 0 < (value(figures, "plait_breaker_remaining_seconds", provider="north") or 0) <= 600
     assert value(figures, "plait_breaker_openings_total", provider="north") == 1
 
 
-def test_the_engine_s_lag(place: RepoLocation, writer: JournalWriter, counted: Counted) -> None:
+def test_engine_silence_and_inbox_age_are_reported(
+    place: RepoLocation, writer: JournalWriter, counted: CountedSession
+) -> None:
     writer.submit("one", "a")
-    figures = counted.figures()
+    figures = counted.read()
     assert value(figures, "plait_engine_up") == 0
     silence = value(figures, "plait_engine_silence_seconds") or 0
     assert silence == pytest.approx(time.time() - writer.now, abs=5)
     assert value(figures, "plait_inbox_requests") == 0
     with closing(open_project_inbox(place)) as box:
         box.put(Pause("p", "one"))
-    assert value(counted.figures(), "plait_inbox_requests") == 1
-    seen = counted.meter._first_seen["p"]
-    counted.meter._first_seen["p"] = seen - 40
-    assert (value(counted.figures(), "plait_inbox_oldest_request_seconds") or 0) >= 40
+    assert value(counted.read(), "plait_inbox_requests") == 1
+    seen = counted.reader._first_seen["p"]
+    counted.reader._first_seen["p"] = seen - 40
+    assert (value(counted.read(), "plait_inbox_oldest_request_seconds") or 0) >= 40
     counted.restart()
     writer.apply(Pause("p", "one"))
-    assert value(counted.figures(), "plait_inbox_oldest_request_seconds") == 0
+    assert value(counted.read(), "plait_inbox_oldest_request_seconds") == 0
     counted.restart()
     writer.exit_attempt("a")
-    assert value(counted.figures(), "plait_engine_silence_seconds") == 0
+    assert value(counted.read(), "plait_engine_silence_seconds") == 0
     assert (place.state / INBOX_FILE).exists()
 
 
-def test_a_restarted_server_goes_on_with_the_same_make_metrics(writer: JournalWriter, counted: Counted) -> None:
+def test_a_restarted_server_has_the_same_totals(writer: JournalWriter, counted: CountedSession) -> None:
     writer.submit("one", "a", "b<a")
     writer.exit_attempt("a")
     writer.exit_attempt("b", Category.TASK)
-    before = counted.figures()
+    before = counted.read()
     counted.restart()
-    after = counted.figures()
+    after = counted.read()
     assert before.samples
     assert after.samples
     assert [after.samples[family.name] for family in COUNTERS] == [before.samples[family.name] for family in COUNTERS]
     assert after.durations == before.durations
 
 
-def test_a_journal_that_is_gone_is_no_history(place: RepoLocation, writer: JournalWriter, counted: Counted) -> None:
+def test_a_removed_journal_counts_nothing(place: RepoLocation, writer: JournalWriter, counted: CountedSession) -> None:
     writer.submit("one", "a")
     writer.exit_attempt("a")
-    assert value(counted.figures(), "plait_batches", status="completed") == 1
+    assert value(counted.read(), "plait_batches", status="completed") == 1
     for path in place.state.glob(f"{JOURNAL_FILE}*"):
         path.unlink()
     counted.session._journal_checked_at = 0.0
-    assert value(counted.figures(), "plait_batches", status="completed") == 0
-    assert value(counted.figures(), "plait_journal_records_total") == 0
+    assert value(counted.read(), "plait_batches", status="completed") == 0
+    assert value(counted.read(), "plait_journal_records_total") == 0
 
 
 HOSTILE = 'a"b\\c\nd{}=,#\u2028é\x00'
@@ -211,7 +213,7 @@ def make_metrics(name: str = "shell", count: int = 7) -> ProjectMetrics:
     return compute_metrics(name, ProjectReading(counters, {}, {}, {}, {write: count}, {name: 5.0}))
 
 
-def test_labels_say_whatever_somebody_called_it() -> None:
+def test_hostile_names_are_escaped_in_labels() -> None:
     figures = make_metrics(HOSTILE)
     assert value(figures, "plait_attempts_total", agent=HOSTILE, step="write", category="ok") == 7
     assert value(figures, "plait_breaker_openings_total", provider=HOSTILE) == 7
@@ -221,7 +223,7 @@ def test_labels_say_whatever_somebody_called_it() -> None:
     assert names("half\udcff").encode() == b"half?"
 
 
-def test_what_prometheus_asks_for_it_gets() -> None:
+def test_the_exposition_format_follows_the_accept_header() -> None:
     accept = "application/openmetrics-text;version=1.0.0,text/plain;q=0.5"
     text, content_type = render_metrics([make_metrics()], accept)
     assert content_type.startswith("application/openmetrics-text")
@@ -246,7 +248,7 @@ def test_names_follow_the_conventions() -> None:
     assert labels == {"agent", "provider", "status", "step", "category", "on"}
 
 
-def test_several_projects_are_told_apart_and_a_broken_one_costs_itself() -> None:
+def test_projects_have_their_own_label_and_a_broken_one_is_down() -> None:
     found = families([make_metrics("one", 1), make_metrics("two", 2), ProjectMetrics("broken")])
     running = {each.labels["project"]: each.value for each in found["plait_attempts_running"].samples}
     assert running == {"one": 1, "two": 2}
@@ -269,7 +271,7 @@ def calls(work: Callable[[], object]) -> int:
     return made
 
 
-def test_ended_batches_cost_nothing(writer: JournalWriter, counted: Counted) -> None:
+def test_ended_batches_do_not_slow_down_metrics(writer: JournalWriter, counted: CountedSession) -> None:
     writer.submit("open", "a", "b")
     costs = list[int]()
     for number in range(3):
@@ -280,33 +282,33 @@ def test_ended_batches_cost_nothing(writer: JournalWriter, counted: Counted) -> 
         counted.restart()
         counted.session.refresh()
         assert writer.batch.ended is not None
-        costs.append(calls(lambda: counted.meter.read("p", counted.session, counted.tally)))
+        costs.append(calls(lambda: counted.reader.read("p", counted.session, counted.counters)))
         counted.restart()
     assert costs[2] == costs[1]
 
 
-def test_what_stands_as_it_stood_is_not_counted_again(writer: JournalWriter, counted: Counted) -> None:
+def test_status_counts_are_cached_until_the_next_record(writer: JournalWriter, counted: CountedSession) -> None:
     again = list[int]()
     for number, size in enumerate((2, 40)):
         writer.submit(f"open-{number}", *(f"t{task}" for task in range(size)))
         counted.restart()
-        counted.figures()
-        again.append(calls(lambda: counted.meter.read("p", counted.session, counted.tally)))
+        counted.read()
+        again.append(calls(lambda: counted.reader.read("p", counted.session, counted.counters)))
         counted.restart()
     assert again[1] - again[0] < 40
     counted.restart()
-    assert value(counted.figures(), "plait_tasks", status="done") == 0
+    assert value(counted.read(), "plait_tasks", status="done") == 0
     counted.restart()
     writer.exit_attempt("t0")
-    assert value(counted.figures(), "plait_tasks", status="done") == 1
+    assert value(counted.read(), "plait_tasks", status="done") == 1
 
 
-def test_a_project_that_can_t_be_opened_is_told_to_be_down() -> None:
+def test_a_project_that_can_t_be_opened_is_reported_as_down() -> None:
     text, _ = asyncio.run(ServerMetrics().scrape([], down=["broken"]))
     assert b'plait_project_up{project="broken"} 0.0' in text
 
 
-def test_an_office_is_scraped(place: RepoLocation, writer: JournalWriter) -> None:
+def test_a_session_is_scraped(place: RepoLocation, writer: JournalWriter) -> None:
     writer.submit("one", "a")
     writer.exit_attempt("a")
 

@@ -51,7 +51,7 @@ def queries() -> list[str]:
 
 
 @pytest.mark.parametrize("query", queries())
-def test_every_query_is_about_a_metric_and_labels_that_there_are(query: str) -> None:
+def test_every_dashboard_query_uses_known_metrics_and_labels(query: str) -> None:
     known, found = samples(), QUERY.findall(query)
     assert found
     for name, chosen in found:
@@ -62,7 +62,7 @@ def test_every_query_is_about_a_metric_and_labels_that_there_are(query: str) -> 
 
 
 @pytest.mark.parametrize("query", queries())
-def test_what_a_query_groups_by_is_a_label_of_its_metric(query: str) -> None:
+def test_queries_group_by_labels_of_their_metric(query: str) -> None:
     known = samples()
     for grouped, name in re.findall(r"by \(([^)]*)\) \(?(?:[a-z_]+\()*((?:plait)_[a-z0-9_]+)", query):
         assert {each.strip() for each in grouped.split(",")} <= known[name]
@@ -79,7 +79,7 @@ def test_the_dashboard_can_be_imported() -> None:
         assert panel["datasource"] == {"type": "prometheus", "uid": "${datasource}"}
 
 
-def test_no_two_panels_lie_over_each_other() -> None:
+def test_dashboard_panels_do_not_overlap() -> None:
     cells = [
         (place["x"] + x, place["y"] + y)
         for place in (panel["gridPos"] for panel in DASHBOARD["panels"])
@@ -89,7 +89,7 @@ def test_no_two_panels_lie_over_each_other() -> None:
     assert len(set(cells)) == len(cells)
 
 
-def test_the_page_lists_every_metric_with_its_labels() -> None:
+def test_the_documentation_lists_every_metric_with_its_labels() -> None:
     rows = re.findall(r"^\| `(plait_[a-z0-9_]+)` \|([^|]*)\|", (DOCS / "events.md").read_text(), re.MULTILINE)
     listed = {name: set(re.findall(r"`([a-z]+)`", labels)) for name, labels in rows}
     gauges = {each.name: {*each.labels} for each in GAUGES}
@@ -98,7 +98,7 @@ def test_the_page_lists_every_metric_with_its_labels() -> None:
     assert listed == {**gauges, **counters, **histogram, "plait_project_up": set()}
 
 
-def test_the_page_names_no_metric_that_there_is_not() -> None:
+def test_the_documentation_names_only_existing_metrics() -> None:
     known = {re.sub(r"_(bucket|sum|count)$", "", name) for name in samples()} | samples().keys()
     named = METRIC.findall((DOCS / "events.md").read_text())
     assert {name for name in named if not name.startswith("process_")} <= known

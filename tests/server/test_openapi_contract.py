@@ -15,7 +15,7 @@ from tests.support.waiting import wait_until
 
 LONG = bool(os.environ.get("PLAIT_CONTRACT_LONG"))
 EXAMPLES = 100 if LONG else 4  # for each operation
-PHASES = "examples,coverage,fuzzing,stateful" if LONG else "coverage,stateful"
+PHASES = "examples,coverage,fuzzing,stateful" if LONG else "coverage"
 CHECKS = (
     "not_a_server_error",
     "status_code_conformance",
@@ -43,9 +43,7 @@ def with_work(project: TempProject) -> ServerProcess:
     return server
 
 
-def test_whatever_is_asked_nothing_breaks_and_every_answer_is_one_that_was_announced(
-    project: TempProject, tmp_path: Path
-) -> None:
+def test_generated_requests_get_only_documented_responses(project: TempProject, tmp_path: Path) -> None:
     server = with_work(project)
     asked = subprocess.run(
         [
@@ -68,7 +66,7 @@ def test_whatever_is_asked_nothing_breaks_and_every_answer_is_one_that_was_annou
     assert server.end() == 0
 
 
-def test_no_address_but_that_of_health_answers_somebody_without_a_token(project: TempProject) -> None:
+def test_every_route_but_health_needs_a_token(project: TempProject) -> None:
     server = start_server(project)
     described = server.get("/api/openapi.json")["paths"]
     addresses = {(method.upper(), path) for path, methods in described.items() for method in methods}

@@ -75,7 +75,7 @@ async def open_pool(register: ProjectStore, default: Path | None = None) -> Asyn
 # The register
 
 
-def test_what_is_registered_is_there_for_the_next_server_and_for_its_owner_alone(tmp_path: Path) -> None:
+def test_saved_projects_are_read_by_the_next_server_and_private(tmp_path: Path) -> None:
     path = tmp_path / "state" / "projects.json"
     one, two = Project("0" * 12, "one", "/one"), Project("1" * 12, "two", "/two", "https://host/two")
     ProjectStore(path).save(one)
@@ -85,7 +85,7 @@ def test_what_is_registered_is_there_for_the_next_server_and_for_its_owner_alone
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
 
 
-def test_a_project_that_is_put_again_keeps_its_place_in_line(register: ProjectStore) -> None:
+def test_saving_a_known_project_keeps_its_position(register: ProjectStore) -> None:
     for n in range(3):
         register.save(Project(f"{n}" * 12, "p", f"/{n}"))
     register.save(Project("0" * 12, "p", "/elsewhere"))
@@ -112,7 +112,7 @@ _ONE = {"id": "0" * 12, "name": "one", "path": "/one", "url": ""}
         ("\x00\xff", []),
     ],
 )
-def test_a_damaged_register_is_told_and_put_aside_and_what_is_sound_in_it_stays(
+def test_a_damaged_project_file_is_set_aside_and_its_valid_entries_stay(
     tmp_path: Path, text: str, kept: list[str]
 ) -> None:
     path, said = tmp_path / "projects.json", list[str]()
@@ -127,14 +127,14 @@ def test_a_damaged_register_is_told_and_put_aside_and_what_is_sound_in_it_stays(
     assert aside.name in said[0]
 
 
-def test_a_register_that_others_could_write_is_not_believed(register: ProjectStore, tmp_path: Path) -> None:
+def test_a_project_file_that_others_can_write_is_refused(register: ProjectStore, tmp_path: Path) -> None:
     register.save(Project("0" * 12, "one", "/one"))
     (tmp_path / "state" / "projects.json").chmod(0o622)
     with pytest.raises(WorldError, match="another user"):
         register.list_projects()
 
 
-def test_a_register_that_can_t_be_kept_says_so_and_where(tmp_path: Path) -> None:
+def test_a_project_file_that_can_t_be_written_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "state").write_text("a file where the folder should be")
     with pytest.raises(WorldError, match="can't save projects"):
         ProjectStore(tmp_path / "state" / "projects.json").save(Project("0" * 12, "one", "/one"))
@@ -150,7 +150,7 @@ for n in range(int(sys.argv[2]), int(sys.argv[2]) + 10):
 """
 
 
-def test_servers_that_register_at_once_lose_nothing_to_each_other(tmp_path: Path) -> None:
+def test_concurrent_servers_lose_no_projects(tmp_path: Path) -> None:
     path = tmp_path / "projects.json"
     adding = [subprocess.Popen([sys.executable, "-c", _ADDS, str(path), str(first)]) for first in (0, 10, 20, 30)]
     assert [each.wait(60) for each in adding] == [0] * 4
@@ -160,7 +160,7 @@ def test_servers_that_register_at_once_lose_nothing_to_each_other(tmp_path: Path
 # By path
 
 
-async def test_a_project_is_the_whole_repository_and_nothing_in_it_is_touched(
+async def test_adding_a_project_adds_the_whole_repository_and_changes_nothing_in_it(
     tmp_path: Path, register: ProjectStore
 ) -> None:
     top = repository(tmp_path / "here")
@@ -174,7 +174,7 @@ async def test_a_project_is_the_whole_repository_and_nothing_in_it_is_touched(
     assert sorted(top.rglob("*")) == before
 
 
-async def test_a_path_may_begin_at_home(home: Path, register: ProjectStore) -> None:
+async def test_a_project_path_may_start_with_a_tilde(home: Path, register: ProjectStore) -> None:
     top = repository(home / "mine")
     async with open_pool(register) as pool:
         assert (await pool.add_project(path="~/mine")).path == str(top)
@@ -192,7 +192,7 @@ async def test_all_checkouts_of_a_repository_are_one_project(tmp_path: Path, reg
         assert pool.list_projects() == [moved]
 
 
-async def test_what_the_server_was_started_in_is_not_registered_twice(tmp_path: Path, register: ProjectStore) -> None:
+async def test_the_default_project_is_not_saved_again(tmp_path: Path, register: ProjectStore) -> None:
     top = repository(tmp_path / "here")
     async with open_pool(register, top) as pool:
         assert (await pool.add_project(path=str(top))).default
@@ -219,7 +219,7 @@ async def test_what_the_server_was_started_in_is_not_registered_twice(tmp_path: 
         ("{tmp}/loop/x", "can't be resolved|can't access"),
     ],
 )
-async def test_a_path_that_is_no_checkout_is_refused_as_that_field(
+async def test_a_path_that_is_not_a_checkout_is_refused(
     tmp_path: Path, register: ProjectStore, said: str, why: str
 ) -> None:
     (tmp_path / "file").write_text("x")
@@ -234,7 +234,7 @@ async def test_a_path_that_is_no_checkout_is_refused_as_that_field(
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give things away")
-async def test_a_repository_of_somebody_else_is_refused(tmp_path: Path, register: ProjectStore) -> None:
+async def test_a_repository_of_another_user_is_refused(tmp_path: Path, register: ProjectStore) -> None:
     top = repository(tmp_path / "theirs")
     os.chown(top, 12345, 12345)
     async with open_pool(register) as pool:
@@ -243,7 +243,7 @@ async def test_a_repository_of_somebody_else_is_refused(tmp_path: Path, register
 
 
 @pytest.mark.parametrize("said", [{}, {"path": "/x", "url": "https://host/x"}])
-async def test_a_project_is_named_in_one_way(register: ProjectStore, said: dict[str, str]) -> None:
+async def test_a_project_has_either_a_path_or_a_url(register: ProjectStore, said: dict[str, str]) -> None:
     async with open_pool(register) as pool:
         with pytest.raises(FieldError, match="either a path or a url"):
             await pool.add_project(**said)
@@ -271,7 +271,7 @@ async def test_a_url_becomes_a_mirror_with_a_checkout_of_its_default_branch(
     assert register.list_projects() == [added]
 
 
-async def test_a_mirror_is_fetched_for_whoever_starts_something_and_when_it_is_added_again(
+async def test_a_mirror_is_fetched_before_a_batch_and_when_it_is_added_again(
     tmp_path: Path, register: ProjectStore
 ) -> None:
     source = repository(tmp_path / "source", a="1")
@@ -293,9 +293,7 @@ async def test_a_mirror_is_fetched_for_whoever_starts_something_and_when_it_is_a
         assert compute_project_id(session.place) == added.id
 
 
-async def test_a_mirror_is_served_while_its_remote_is_away_and_nothing_is_started_from_what_is_old(
-    tmp_path: Path, register: ProjectStore
-) -> None:
+async def test_a_mirror_without_its_remote_can_be_read_but_not_updated(tmp_path: Path, register: ProjectStore) -> None:
     origin = bare(repository(tmp_path / "source"), tmp_path / "origin.git")
     async with open_pool(register) as pool:
         added = await pool.add_project(url=origin.as_uri())
@@ -306,7 +304,7 @@ async def test_a_mirror_is_served_while_its_remote_is_away_and_nothing_is_starte
             await pool.get_updated(added.id)
 
 
-async def test_a_mirror_whose_checkout_was_tidied_away_gets_another_one(tmp_path: Path, register: ProjectStore) -> None:
+async def test_a_mirror_whose_checkout_was_deleted_gets_a_new_one(tmp_path: Path, register: ProjectStore) -> None:
     origin = bare(repository(tmp_path / "source"), tmp_path / "origin.git")
     async with open_pool(register) as pool:
         added = await pool.add_project(url=origin.as_uri())
@@ -336,7 +334,7 @@ async def test_a_mirror_whose_checkout_was_tidied_away_gets_another_one(tmp_path
         "file:///nowhere/at/all",
     ],
 )
-async def test_what_is_no_address_of_a_repository_is_refused_and_no_secret_is_shown_or_kept(
+async def test_an_invalid_repository_url_is_refused_without_showing_its_secrets(
     register: ProjectStore, home: Path, said: str
 ) -> None:
     async with open_pool(register) as pool:
@@ -351,7 +349,7 @@ async def test_what_is_no_address_of_a_repository_is_refused_and_no_secret_is_sh
 # Offices
 
 
-async def test_without_a_word_the_project_is_the_one_served(tmp_path: Path, register: ProjectStore) -> None:
+async def test_the_default_project_is_used_without_an_id(tmp_path: Path, register: ProjectStore) -> None:
     here, other = repository(tmp_path / "here"), repository(tmp_path / "other")
     async with open_pool(register, here) as pool:
         added = await pool.add_project(path=str(other))
@@ -361,9 +359,7 @@ async def test_without_a_word_the_project_is_the_one_served(tmp_path: Path, regi
         assert (await pool.get(added.id)).place.top == other
 
 
-async def test_without_a_project_of_its_own_the_server_takes_the_only_one(
-    tmp_path: Path, register: ProjectStore
-) -> None:
+async def test_without_a_default_project_the_only_one_is_used(tmp_path: Path, register: ProjectStore) -> None:
     async with open_pool(register) as pool:
         with pytest.raises(NotFoundError, match="not started in a project"):
             await pool.get(None)
@@ -374,7 +370,7 @@ async def test_without_a_project_of_its_own_the_server_takes_the_only_one(
             await pool.get(None)
 
 
-async def test_a_folder_that_is_no_repository_can_be_served(tmp_path: Path, register: ProjectStore) -> None:
+async def test_a_folder_without_a_repository_can_be_served(tmp_path: Path, register: ProjectStore) -> None:
     (tmp_path / "plain").mkdir()
     async with open_pool(register, tmp_path / "plain") as pool:
         session = await pool.get(None)
@@ -383,7 +379,7 @@ async def test_a_folder_that_is_no_repository_can_be_served(tmp_path: Path, regi
 
 
 @pytest.mark.parametrize("name", ["", "0" * 12, "../../etc/passwd", "\x1b[31m", "x" * 10_000])
-async def test_an_unknown_project_is_unknown(register: ProjectStore, name: str) -> None:
+async def test_an_unknown_project_is_not_found(register: ProjectStore, name: str) -> None:
     async with open_pool(register) as pool:
         with pytest.raises(NotFoundError) as refused:
             await pool.get(name)
@@ -391,15 +387,13 @@ async def test_an_unknown_project_is_unknown(register: ProjectStore, name: str) 
         assert len(refused.value.message) < 200
 
 
-async def test_all_who_ask_at_once_are_in_the_same_office(tmp_path: Path, register: ProjectStore) -> None:
+async def test_concurrent_callers_get_the_same_session(tmp_path: Path, register: ProjectStore) -> None:
     async with open_pool(register, repository(tmp_path / "here")) as pool:
         found = await asyncio.gather(*(pool.get(None) for _ in range(20)))
         assert len(set(map(id, found))) == 1
 
 
-async def test_a_project_that_is_gone_says_so_and_the_others_are_none_the_worse(
-    tmp_path: Path, register: ProjectStore
-) -> None:
+async def test_a_missing_project_is_an_error_and_the_others_still_work(tmp_path: Path, register: ProjectStore) -> None:
     gone, there = repository(tmp_path / "gone"), repository(tmp_path / "there")
     async with open_pool(register, there) as pool:
         added = await pool.add_project(path=str(gone))
@@ -413,7 +407,7 @@ async def test_a_project_that_is_gone_says_so_and_the_others_are_none_the_worse(
             await pool.get(added.id)
 
 
-async def test_what_is_removed_is_forgotten_and_not_touched(tmp_path: Path, register: ProjectStore) -> None:
+async def test_a_removed_project_is_forgotten_and_its_files_stay(tmp_path: Path, register: ProjectStore) -> None:
     here, other = repository(tmp_path / "here"), repository(tmp_path / "other")
     async with open_pool(register, here) as pool:
         added = await pool.add_project(path=str(other))
@@ -429,9 +423,7 @@ async def test_what_is_removed_is_forgotten_and_not_touched(tmp_path: Path, regi
     assert (other / "a").exists()
 
 
-async def test_an_office_that_nobody_is_in_is_closed_and_opened_again_for_the_next(
-    tmp_path: Path, register: ProjectStore
-) -> None:
+async def test_an_idle_session_is_closed_and_opened_again(tmp_path: Path, register: ProjectStore) -> None:
     async with open_pool(register) as pool:
         added = await pool.add_project(path=str(repository(tmp_path / "other")))
         with pool.open_scope():
@@ -444,9 +436,7 @@ async def test_an_office_that_nobody_is_in_is_closed_and_opened_again_for_the_ne
         assert await pool.get(added.id) is not session
 
 
-async def test_who_listens_in_an_office_that_is_removed_is_asked_to_leave(
-    tmp_path: Path, register: ProjectStore
-) -> None:
+async def test_streams_end_when_their_project_is_removed(tmp_path: Path, register: ProjectStore) -> None:
     async with open_pool(register) as pool:
         added = await pool.add_project(path=str(repository(tmp_path / "other")))
         other = await pool.add_project(path=str(repository(tmp_path / "third")))
@@ -464,7 +454,7 @@ async def test_who_listens_in_an_office_that_is_removed_is_asked_to_leave(
             assert elsewhere.closing.is_set()
 
 
-async def test_a_register_that_can_t_be_read_does_not_keep_the_server_from_its_own_project(
+async def test_an_unreadable_project_file_does_not_affect_the_default_project(
     tmp_path: Path, register: ProjectStore
 ) -> None:
     (tmp_path / "state").write_text("a file where the folder should be")
@@ -474,7 +464,9 @@ async def test_a_register_that_can_t_be_read_does_not_keep_the_server_from_its_o
             pool.list_projects()
 
 
-def test_there_is_an_end_to_projects(tmp_path: Path, register: ProjectStore, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_number_of_projects_is_limited(
+    tmp_path: Path, register: ProjectStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("plait.server.projects.MAX_PROJECTS", 1)
     catalogue = ProjectCatalog(register)
     catalogue.add_path(str(repository(tmp_path / "one")))
@@ -483,7 +475,7 @@ def test_there_is_an_end_to_projects(tmp_path: Path, register: ProjectStore, mon
     assert [each.name for each in catalogue.list_projects()] == ["one"]
 
 
-def test_the_id_of_a_project_is_the_same_whoever_asks(tmp_path: Path) -> None:
+def test_the_project_id_does_not_depend_on_the_path_used(tmp_path: Path) -> None:
     top = repository(tmp_path / "here")
     (tmp_path / "link").symlink_to(top)
     place = find_repo(top)

@@ -37,7 +37,7 @@ pytestmark = pytest.mark.anyio
 
 
 @pytest.fixture(autouse=True)
-def soon(monkeypatch: pytest.MonkeyPatch) -> None:
+def short_intervals(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(project_session, "READ_RETRY_SECONDS", 0.05)
     monkeypatch.setattr(journal_follower, "ENGINE_RETRY_SECONDS", 0.05)
     monkeypatch.setattr(sse, "REPLAY_RETRY_SECONDS", 0.05)
@@ -49,8 +49,8 @@ def history(tasks: int = 20) -> Sequence[Record]:
 
 
 @asynccontextmanager
-async def opened(place: RepoLocation, *, tends: bool = False) -> AsyncIterator[ProjectSession]:
-    session = ProjectSession("r", place, start_engine=tends)
+async def open_session(place: RepoLocation, *, start_engine: bool = False) -> AsyncIterator[ProjectSession]:
+    session = ProjectSession("r", place, start_engine=start_engine)
     await session.open()
     try:
         yield session
@@ -58,13 +58,13 @@ async def opened(place: RepoLocation, *, tends: bool = False) -> AsyncIterator[P
         await session.close()
 
 
-async def until(holds: Callable[[], object]) -> None:
+async def wait_for(holds: Callable[[], object]) -> None:
     async with asyncio.timeout(PATIENCE):
         while not holds():  # noqa: ASYNC110 - nobody says a word of it
             await asyncio.sleep(0.005)
 
 
-async def hear(stream: SseStream, reader: SseReader, count: int) -> None:
+async def read_events(stream: SseStream, reader: SseReader, count: int) -> None:
     async with asyncio.timeout(PATIENCE), aclosing(aiter(stream)) as told:
         async for data in told:
             reader.feed(data)
@@ -77,28 +77,26 @@ def move_away(place: RepoLocation, to: Path) -> None:
         file.rename(to / f"away-{file.name}")
 
 
-async def test_readers_that_are_stuck_in_a_replay_keep_nobody_from_another(
-    place: RepoLocation, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_stuck_readers_lose_their_replay_slots(place: RepoLocation, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sse, "REPLAY_IDLE_SECONDS", 0.05)
     monkeypatch.setattr(sse, "SSE_CHUNK_BYTES", 2_000)
     with closing(open_journal_writer(place.state / JOURNAL_FILE)) as journal:
         journal.append(history())
         wanted, begin = expected_events(journal.id, history()), EventCursor(journal.id, 0)
-        async with opened(place) as session:
+        async with open_session(place) as session:
             session.buffer.since = session.buffer.seq  # all is forgotten
             stuck = [aiter(SseStream(session, begin)) for _ in range(3)]
             for stream in stuck:
                 await anext(stream)
                 await asyncio.wait_for(anext(stream), PATIENCE)  # the first of many portions
             reader = SseReader()
-            await hear(SseStream(session, begin), reader, len(wanted))
+            await read_events(SseStream(session, begin), reader, len(wanted))
             assert reader.events == wanted
             for stream in stuck:
                 await stream.aclose()
 
 
-async def test_a_reader_that_lost_its_turn_goes_on_where_it_was(
+async def test_a_reader_that_lost_its_slot_continues_at_its_cursor(
     place: RepoLocation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sse, "SSE_CHUNK_BYTES", 2_000)
@@ -107,38 +105,40 @@ async def test_a_reader_that_lost_its_turn_goes_on_where_it_was(
         journal.append(history())
         wanted = expected_events(journal.id, history())
         async with (
-            opened(place) as session,
+            open_session(place) as session,
             aclosing(aiter(SseStream(session, EventCursor(journal.id, 0)))) as stream,
         ):
             session.buffer.since = session.buffer.seq
             reader = SseReader()
             while len(reader.events) < len(wanted):
                 reader.feed(await asyncio.wait_for(anext(stream), PATIENCE))
-                await until(lambda: session.replay_slots._value == 2)
+                await wait_for(lambda: session.replay_slots._value == 2)
         assert reader.events == wanted
 
 
-async def test_who_comes_and_goes_leaves_nothing_behind(place: RepoLocation, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_disconnected_readers_leave_no_threads_files_or_tasks(
+    place: RepoLocation, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(sse, "SSE_CHUNK_BYTES", 2_000)
     with closing(open_journal_writer(place.state / JOURNAL_FILE)) as journal:
         journal.append(history())
         begin = EventCursor(journal.id, 0)
-    async with opened(place) as session:
+    async with open_session(place) as session:
         session.buffer.since = session.buffer.seq
-        await come_and_go(session, begin, 10)
-        await until(lambda: session.replay_slots._value == 2)
-        before = held()
-        await come_and_go(session, begin, 100)
+        await connect_and_disconnect(session, begin, 10)
+        await wait_for(lambda: session.replay_slots._value == 2)
+        before = count_resources()
+        await connect_and_disconnect(session, begin, 100)
         assert (session.readers, session.log_readers) == (0, 0)
-        await until(lambda: all(now <= then + 3 for now, then in zip(held(), before, strict=True)))
+        await wait_for(lambda: all(now <= then + 3 for now, then in zip(count_resources(), before, strict=True)))
 
 
-def held() -> tuple[int, int, int]:
+def count_resources() -> tuple[int, int, int]:
     """Threads, files and tasks. SQLite keeps a few files, to use them again."""
     return threading.active_count(), len(os.listdir("/dev/fd")), len(asyncio.all_tasks())  # noqa: PTH208
 
 
-async def come_and_go(session: ProjectSession, mark: EventCursor, times: int) -> None:
+async def connect_and_disconnect(session: ProjectSession, mark: EventCursor, times: int) -> None:
     for number in range(times):
         stream = aiter(SseStream(session, mark))
         for _ in range(number % 3):
@@ -150,15 +150,15 @@ async def come_and_go(session: ProjectSession, mark: EventCursor, times: int) ->
         await stream.aclose()
 
 
-async def test_a_journal_that_is_gone_is_told_and_the_next_one_is_heard_from_its_beginning(
+async def test_a_removed_journal_resets_readers_and_the_next_one_is_read_from_its_beginning(
     place: RepoLocation, tmp_path: Path
 ) -> None:
     with closing(open_journal_writer(place.state / JOURNAL_FILE)) as journal:
         journal.append(history())
-    async with opened(place) as session:
+    async with open_session(place) as session:
         reader = SseReader()
-        listening = asyncio.create_task(hear(SseStream(session, None), reader, 1))
-        await until(lambda: session.readers)
+        listening = asyncio.create_task(read_events(SseStream(session, None), reader, 1))
+        await wait_for(lambda: session.readers)
         move_away(place, tmp_path)
         await listening
         assert b"event: reset" in reader.events[0]
@@ -167,30 +167,28 @@ async def test_a_journal_that_is_gone_is_told_and_the_next_one_is_heard_from_its
             journal.append(history(3))
             wanted = expected_events(journal.id, history(3))
             after = SseReader()
-            await hear(SseStream(session, reader.cursor), after, len(wanted))
+            await read_events(SseStream(session, reader.cursor), after, len(wanted))
             assert after.events == wanted
 
 
-async def test_a_journal_that_is_damaged_is_told_and_another_one_is_read_again(
-    place: RepoLocation, tmp_path: Path
-) -> None:
+async def test_a_damaged_journal_is_an_error_until_it_is_replaced(place: RepoLocation, tmp_path: Path) -> None:
     with closing(open_journal_writer(place.state / JOURNAL_FILE)) as journal:
         journal.append(history())
-    async with opened(place) as session:
+    async with open_session(place) as session:
         with closing(sqlite3.connect(place.state / JOURNAL_FILE)) as damage, damage:
             damage.execute("UPDATE meta SET last = last + 1")
         with pytest.raises(JournalCorruptError):
             await session.query(lambda _: None)
-        await until(lambda: isinstance(session.error, JournalCorruptError))
+        await wait_for(lambda: isinstance(session.error, JournalCorruptError))
         move_away(place, tmp_path)
         with closing(open_journal_writer(place.state / JOURNAL_FILE)) as journal:
             journal.append(history(3))
-            await until(lambda: session.buffer.seq == len(history(3)))
+            await wait_for(lambda: session.buffer.seq == len(history(3)))
             assert await session.query(lambda client_session: client_session.journal_id) == journal.id
-        await until(lambda: session.error is None)
+        await wait_for(lambda: session.error is None)
 
 
-async def test_engines_that_do_not_stay_keep_nobody_from_hearing(
+async def test_events_continue_while_no_engine_keeps_running(
     place: RepoLocation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """They are started and die; what others write meanwhile is told."""
@@ -200,10 +198,10 @@ async def test_engines_that_do_not_stay_keep_nobody_from_hearing(
     monkeypatch.setattr(engine_launcher, "_start", lambda _: os.spawnlp(os.P_NOWAIT, "true", "true"))
     with closing(open_journal_writer(place.state / JOURNAL_FILE)) as journal:
         journal.append(history()[:30])
-    async with opened(place, tends=True) as session:
-        await until(lambda: isinstance(session.error, WorldError))
+    async with open_session(place, start_engine=True) as session:
+        await wait_for(lambda: isinstance(session.error, WorldError))
         await asyncio.to_thread(write_elsewhere, place, 30)
-        await until(lambda: session.buffer.seq == len(history()))
+        await wait_for(lambda: session.buffer.seq == len(history()))
 
 
 def write_elsewhere(place: RepoLocation, start: int) -> None:
@@ -216,7 +214,9 @@ def write_elsewhere(place: RepoLocation, start: int) -> None:
     subprocess.run([sys.executable, "-c", code, str(place.state / JOURNAL_FILE), str(start)], check=True)
 
 
-async def test_whatever_goes_wrong_once_it_goes_on(place: RepoLocation, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_following_continues_after_an_unexpected_error(
+    place: RepoLocation, monkeypatch: pytest.MonkeyPatch
+) -> None:
     failed: list[object] = []
     wait = Session.wait
 
@@ -229,21 +229,21 @@ async def test_whatever_goes_wrong_once_it_goes_on(place: RepoLocation, monkeypa
     told: list[object] = []
     asyncio.get_running_loop().set_exception_handler(lambda _, said: told.append(said["exception"]))
     with closing(open_journal_writer(place.state / JOURNAL_FILE)) as journal:
-        async with opened(place) as session:
+        async with open_session(place) as session:
             monkeypatch.setattr(Session, "wait", stumble)
-            await until(lambda: failed)
+            await wait_for(lambda: failed)
             journal.append(history())
-            await until(lambda: session.buffer.seq == len(history()))
+            await wait_for(lambda: session.buffer.seq == len(history()))
     assert [type(error) for error in told] == [ZeroDivisionError]
 
 
-async def test_an_office_closes_though_somebody_waits_for_an_answer(place: RepoLocation) -> None:
+async def test_a_session_closes_while_a_request_waits_and_the_request_stays_durable(place: RepoLocation) -> None:
     """What was asked for is safe: the next engine answers it."""
     with closing(open_journal_writer(place.state / JOURNAL_FILE)) as journal:
         journal.append(history()[:30])
-        async with opened(place) as session:
+        async with open_session(place) as session:
             asking = asyncio.create_task(session.ask([Pause("r1", "b")]))
-            await until(lambda: session._requests and (place.state / INBOX_FILE).exists())
+            await wait_for(lambda: session._requests and (place.state / INBOX_FILE).exists())
             asking.cancel()
-        async with opened(place) as session:
+        async with open_session(place) as session:
             assert [request.id for request in await session.query(Session.list_pending)] == ["r1"]

@@ -32,7 +32,7 @@ def publish(server: RunningServer, batch: str, **body: object) -> None:
     assert server.batch(batch)["unshipped"] is None
 
 
-def test_the_words_are_seen_before_they_are_sent(forge_server: RunningServer, forge: LocalForge) -> None:
+def test_title_and_body_are_previewed_before_publishing(forge_server: RunningServer, forge: LocalForge) -> None:
     batch = run_batch(forge_server)
     seen = get_preview(forge_server, batch)
     assert seen["title"] == "01-walls"
@@ -47,7 +47,7 @@ def test_the_words_are_seen_before_they_are_sent(forge_server: RunningServer, fo
     assert seen["body"].strip() in forge.pulls[0]["body"]
 
 
-def test_what_a_person_writes_is_sent_and_stays(forge_server: RunningServer, forge: LocalForge) -> None:
+def test_an_edited_title_and_body_are_published_and_kept(forge_server: RunningServer, forge: LocalForge) -> None:
     batch = run_batch(forge_server)
     own = get_preview(forge_server, batch)["own"]
     publish(forge_server, batch)
@@ -63,9 +63,7 @@ def test_what_a_person_writes_is_sent_and_stays(forge_server: RunningServer, for
     assert seen["own"] == own
 
 
-def test_a_title_counts_once_over_one_that_was_given_on_the_forge(
-    forge_server: RunningServer, forge: LocalForge
-) -> None:
+def test_a_new_title_replaces_one_from_the_forge_once(forge_server: RunningServer, forge: LocalForge) -> None:
     batch = run_batch(forge_server)
     publish(forge_server, batch)
     forge.pulls[0]["title"] = "Theirs"
@@ -76,7 +74,9 @@ def test_a_title_counts_once_over_one_that_was_given_on_the_forge(
     assert forge.pulls[0]["title"] == "Theirs again"
 
 
-def test_what_plait_would_say_is_left_to_plait(forge_server: RunningServer, forge: LocalForge) -> None:
+def test_plait_s_own_title_and_an_empty_body_remove_the_override(
+    forge_server: RunningServer, forge: LocalForge
+) -> None:
     batch = run_batch(forge_server)
     publish(forge_server, batch, title="Mine", body="Mine too.")
     own = get_preview(forge_server, batch)["own"]
@@ -87,7 +87,7 @@ def test_what_plait_would_say_is_left_to_plait(forge_server: RunningServer, forg
     assert "task done" in forge.pulls[0]["body"]
 
 
-def test_a_secret_is_not_get_preview(forge_server: RunningServer, forge: LocalForge) -> None:
+def test_secrets_are_redacted_from_titles_and_bodies(forge_server: RunningServer, forge: LocalForge) -> None:
     forge_server.project.task("01-walls", "echo walls > walls.txt", env=f"{{SITE_PASSWORD: {SECRET}}}")
     forge_server.project.commit_all()
     batch = forge_server.run("01-walls")
@@ -113,13 +113,13 @@ def test_a_secret_is_not_get_preview(forge_server: RunningServer, forge: LocalFo
         ({"body": "none\0"}, "body"),
     ],
 )
-def test_words_that_can_not_be_so(server: RunningServer, body: Json, field: str) -> None:
+def test_an_invalid_title_or_body_is_refused(server: RunningServer, body: Json, field: str) -> None:
     server.project.task("01-walls", "true")
     batch = server.run("01-walls")
     assert server.post(f"/api/batches/{batch}/pr", body, 422)["field"] == field
 
 
-def test_why_nothing_can_be_published_is_said(server: RunningServer) -> None:
+def test_a_batch_in_place_can_t_be_published(server: RunningServer) -> None:
     server.project.task("01-walls", "true")
     batch = server.run("01-walls")
     server.wait_until_finished(batch)
@@ -129,7 +129,7 @@ def test_why_nothing_can_be_published_is_said(server: RunningServer) -> None:
     server.get("/api/batches/none/pr", 404)
 
 
-def test_where_no_forge_is_known_a_push_is_left(fresh_worktree_server: RunningServer) -> None:
+def test_without_a_known_forge_only_a_push_is_possible(fresh_worktree_server: RunningServer) -> None:
     batch = run_batch(fresh_worktree_server)
     seen = get_preview(fresh_worktree_server, batch)
     assert (seen["canPublish"], seen["canPush"]) == (False, True)
@@ -140,14 +140,14 @@ def test_where_no_forge_is_known_a_push_is_left(fresh_worktree_server: RunningSe
     assert "no remote named 'origin'" in seen["why"]
 
 
-def test_the_target_is_what_the_settings_or_the_remote_say(fresh_worktree_server: RunningServer) -> None:
+def test_the_target_is_the_remote_s_default_branch(fresh_worktree_server: RunningServer) -> None:
     batch = run_batch(fresh_worktree_server)
     fresh_worktree_server.project.git("fetch", "--quiet", "origin")
     fresh_worktree_server.project.git("symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/main")
     assert get_preview(fresh_worktree_server, batch)["target"] == "main"
 
 
-def test_a_key_stands_for_the_same_words(forge_server: RunningServer, forge: LocalForge) -> None:
+def test_an_idempotency_key_is_for_one_title_and_body(forge_server: RunningServer, forge: LocalForge) -> None:
     batch = run_batch(forge_server)
     for said in ({"title": "Walls"}, {"title": "Walls"}, {"title": "Roof"}, {"body": "Roof"}):
         headers = {"Idempotency-Key": "once"}

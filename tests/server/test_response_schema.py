@@ -52,7 +52,7 @@ def shapes(batch: str) -> Iterator[tuple[str, type[object]]]:
     yield "/api/me", CallerDetails
 
 
-def test_every_answer_is_of_its_shape(worktree_server: RunningServer) -> None:
+def test_every_response_matches_its_schema(worktree_server: RunningServer) -> None:
     server = worktree_server
     worktree_server.project.write("roof.txt", "none")
     worktree_server.project.task("01-walls", "echo walls > walls.txt", touches="[walls.txt]", weight=2, priority=3)
@@ -94,7 +94,7 @@ class Broken:
 
 
 @pytest.mark.parametrize("error", [Bug("a secret of ours"), RuntimeError("a secret of ours")])
-def test_a_bug_is_told_calmly(error: Exception, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_bug_is_a_500_without_details(error: Exception, capfd: pytest.CaptureFixture[str]) -> None:
     pool: SessionPool = Broken(error)  # type: ignore[assignment]
     answer = anyio.run(_asked, create_app(pool))
     assert answer.status_code == 500

@@ -15,7 +15,7 @@ TASKS = [f"{n:02}-task" for n in range(1, 5)]
 AT_ONCE = 2
 
 
-def told(project: TempProject) -> list[str]:
+def list_event_ids(project: TempProject) -> list[str]:
     """The ids of all events that follow from the journal, as somebody hears them who was never cut off."""
     feed, found = EventStream(), list[str]()
     with closing(open_project_journal(find_repo(project.top))) as reader:
@@ -30,7 +30,7 @@ def finish(project: TempProject, name: str) -> None:
     wait_until(lambda: project.statuses()[name] == "done")
 
 
-def test_a_server_that_is_killed_during_a_batch_costs_nothing_and_clients_go_on_where_they_were(
+def test_killing_the_server_during_a_batch_loses_no_event_and_no_work(
     project: TempProject,
 ) -> None:
     for name in TASKS:
@@ -59,7 +59,7 @@ def test_a_server_that_is_killed_during_a_batch_costs_nothing_and_clients_go_on_
     follower.wait_for_event("engine:released")
     follower.close()
     assert follower.connections == 1 + len(TASKS) // 2
-    assert [each.id for each in follower.events if each.id] == told(project)
+    assert [each.id for each in follower.events if each.id] == list_event_ids(project)
     assert not follower.has_event("reset")
     assert [each.type for each in follower.events].count("engine:taken") == 1
     assert {project.read(f"runs-{name}").count("\n") for name in TASKS} == {1}

@@ -31,7 +31,7 @@ PRINTS = rf"printf '\033]0;owned\007\033[2J{HTML}\n'"
 
 
 @pytest.fixture(scope="module")
-def begun(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecurityHarness]:
+def shared_harness(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecurityHarness]:
     with make_project(tmp_path_factory.mktemp("security")) as project:
         project.task("01-work", WORKS)
         project.task("02-print", PRINTS, title=json.dumps(f"{HTML} {ESCAPES} title"))
@@ -55,14 +55,14 @@ def begun(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecurityHarness]
 
 
 @pytest.fixture
-def harness(begun: SecurityHarness) -> Iterator[SecurityHarness]:
-    known = begun.batches()
-    yield begun
-    before = begun.ticks()
-    assert begun.get("/health")["status"] == "ok"
-    assert begun.batches() == known
-    assert begun.statuses() == {"01-work": "running", "02-print": "done"}
-    wait_until(lambda: begun.ticks() > before)
+def harness(shared_harness: SecurityHarness) -> Iterator[SecurityHarness]:
+    known = shared_harness.batches()
+    yield shared_harness
+    before = shared_harness.ticks()
+    assert shared_harness.get("/health")["status"] == "ok"
+    assert shared_harness.batches() == known
+    assert shared_harness.statuses() == {"01-work": "running", "02-print": "done"}
+    wait_until(lambda: shared_harness.ticks() > before)
 
 
 def routes(harness: SecurityHarness) -> Iterator[tuple[str, str]]:
@@ -75,14 +75,14 @@ def routes(harness: SecurityHarness) -> Iterator[tuple[str, str]]:
     yield "POST", "/logout"
 
 
-def test_without_a_token_there_is_nothing_but_health(harness: SecurityHarness) -> None:
+def test_without_a_token_only_health_is_answered(harness: SecurityHarness) -> None:
     told = {(method, path): harness.request(method, path).status_code for method, path in routes(harness)}
     assert told.pop(("GET", "/health")) == 200
     assert len(told) > 30
     assert set(told.values()) == {401}
 
 
-def test_a_wrong_token_is_none_and_does_not_lock_out_the_right_one(harness: SecurityHarness) -> None:
+def test_wrong_tokens_are_limited_without_locking_out_the_right_one(harness: SecurityHarness) -> None:
     wrong = ["x", "no", harness.server.token[:-1], harness.server.token.upper() + "0", "0" * 64, *"abcdef"]
     told = [harness.request("GET", "/api/batches", Authorization=f"Bearer {each}") for each in wrong]
     assert [each.status_code for each in told] == [401] * 10 + [429]
@@ -91,7 +91,7 @@ def test_a_wrong_token_is_none_and_does_not_lock_out_the_right_one(harness: Secu
     assert harness.request_as_owner("GET", "/api/batches").status_code == 200
 
 
-def test_an_expired_cookie_is_none(harness: SecurityHarness) -> None:
+def test_an_expired_cookie_is_rejected(harness: SecurityHarness) -> None:
     now = time.time()
     assert harness.request("GET", "/api/batches", Cookie=harness.cookie(now - 1)).status_code == 401
     assert harness.request("GET", "/api/batches", Cookie=harness.cookie(now + 60)).status_code == 200
@@ -101,7 +101,7 @@ def test_an_expired_cookie_is_none(harness: SecurityHarness) -> None:
 
 
 @pytest.mark.parametrize("origin", ["https://evil.example", "null", "http://127.0.0.1:1", "https://127.0.0.1:{port}"])
-def test_a_post_of_another_origin_is_refused(harness: SecurityHarness, origin: str) -> None:
+def test_a_post_from_another_origin_is_rejected(harness: SecurityHarness, origin: str) -> None:
     cookie, own = harness.cookie(time.time() + 60), harness.server.url
     path = f"/api/batches/{harness.batch}/cancel"
     said = harness.request("POST", path, {}, Cookie=cookie, Origin=origin.format(port=harness.port))
@@ -118,7 +118,7 @@ def test_a_post_of_another_origin_is_refused(harness: SecurityHarness, origin: s
 @pytest.mark.parametrize(
     "host", ["evil.example", "evil.example:{port}", "127.0.0.1.evil.example", "localhost.", "a@localhost"]
 )
-def test_a_name_that_was_made_to_point_here_is_not_answered(harness: SecurityHarness, host: str) -> None:
+def test_a_foreign_host_name_is_rejected(harness: SecurityHarness, host: str) -> None:
     named = host.format(port=harness.port)
     said = harness.request_as_owner("GET", "/api/batches", Host=named, Origin=f"http://{named}")
     assert said.status_code == 421
@@ -137,7 +137,7 @@ OUT = [
 
 
 @pytest.mark.parametrize("name", OUT)
-def test_an_id_is_no_path(harness: SecurityHarness, name: str) -> None:
+def test_ids_are_never_used_as_paths(harness: SecurityHarness, name: str) -> None:
     harness.project.write("../secret", "the secret")
     spelt, ask = quote(name, safe="").replace(".", "%2E"), harness.request_as_owner
     paths = [
@@ -159,7 +159,7 @@ def test_an_id_is_no_path(harness: SecurityHarness, name: str) -> None:
     assert harness.project.read("../secret") == "the secret\n"
 
 
-def test_a_title_names_no_file_outside_of_the_tasks(harness: SecurityHarness) -> None:
+def test_a_title_never_creates_a_file_outside_the_task_folder(harness: SecurityHarness) -> None:
     def files() -> set[Path]:
         return set(harness.project.top.parent.rglob("*.md")) | set(harness.project.top.glob(".git/hooks/*"))
 
@@ -170,7 +170,7 @@ def test_a_title_names_no_file_outside_of_the_tasks(harness: SecurityHarness) ->
     assert new.parent == harness.project.top / "tasks"
 
 
-def test_what_a_link_of_the_repository_leads_to_is_not_told(harness: SecurityHarness) -> None:
+def test_a_symlink_in_the_task_folder_is_not_followed(harness: SecurityHarness) -> None:
     looks = harness.project.plait("token", "--read-only").out.strip()
     (token,) = Path(harness.project.env["HOME"]).rglob("plait/token")
     link = harness.project.top / "tasks/03-link.md"
@@ -212,7 +212,7 @@ def test_html_and_terminal_escapes_in_logs_are_text(harness: SecurityHarness) ->
     assert heard.isprintable()
 
 
-def test_a_body_of_a_gigabyte_is_not_taken(harness: SecurityHarness) -> None:
+def test_a_body_of_a_gigabyte_is_rejected_without_being_stored(harness: SecurityHarness) -> None:
     process, most = psutil.Process(harness.server.pid), 1 << 30
     before = process.memory_info().rss
     head = f"POST /api/plan HTTP/1.1\r\nHost: localhost\r\nAuthorization: {harness.bearer}\r\n"
@@ -231,7 +231,7 @@ def test_a_body_of_a_gigabyte_is_not_taken(harness: SecurityHarness) -> None:
     assert stranger.startswith(b"HTTP/1.1 401 ")
 
 
-def test_who_says_nothing_or_says_it_slowly_shuts_nobody_out(harness: SecurityHarness) -> None:
+def test_silent_and_slow_connections_do_not_lock_out_others(harness: SecurityHarness) -> None:
     process = psutil.Process(harness.server.pid)
     with ExitStack() as stack:
         slow = [stack.enter_context(harness.connect()) for _ in range(300)]
@@ -248,7 +248,7 @@ def test_who_says_nothing_or_says_it_slowly_shuts_nobody_out(harness: SecurityHa
         wait_until(dripped)
 
 
-def test_nobody_brings_a_header_or_a_request_along(harness: SecurityHarness) -> None:
+def test_request_smuggling_and_header_injection_are_rejected(harness: SecurityHarness) -> None:
     host, auth = "Host: localhost\r\n", f"Authorization: {harness.bearer}\r\n"
     inner = f"GET /api/batches HTTP/1.1\r\n{host}{auth}\r\n"
     hidden = f"POST /api/plan HTTP/1.1\r\n{host}{auth}"
@@ -268,7 +268,7 @@ def test_nobody_brings_a_header_or_a_request_along(harness: SecurityHarness) -> 
         assert b"set-cookie" not in heard.lower()
 
 
-def test_what_is_nested_or_counts_without_end_is_refused(harness: SecurityHarness) -> None:
+def test_deeply_nested_and_malformed_json_is_refused(harness: SecurityHarness) -> None:
     bodies = [
         '{"taskIds":' + "[" * 200_000,
         '{"taskIds":' + "[" * 100_000 + "]" * 100_000 + "}",
@@ -291,7 +291,7 @@ def test_what_is_nested_or_counts_without_end_is_refused(harness: SecurityHarnes
         client.close()
 
 
-def test_a_repository_can_t_take_the_server_down(harness: SecurityHarness) -> None:
+def test_a_deeply_nested_task_file_is_reported_as_a_problem(harness: SecurityHarness) -> None:
     deep = harness.project.write("tasks/03-deep.md", "---\ntitle: " + "[" * 200_000 + "\n---\n# deep")
     try:
         told = harness.get("/api/tasks")

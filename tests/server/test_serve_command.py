@@ -5,6 +5,7 @@ import re
 import signal
 import socket
 import sys
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address
 from pathlib import Path
@@ -18,22 +19,38 @@ from cryptography.x509.oid import NameOID
 
 from plait.engine.daemon import find_engine
 from plait.git.location import find_repo
-from tests.support.running_server import EventFollower, ServerProcess, start_server
-from tests.support.temp_project import TempProject
+from tests.support.cli_runner import ask
+from tests.support.running_server import EventFollower, ServerProcess, read_token, start_server
+from tests.support.temp_project import TempProject, temp_project, use_environment
 from tests.support.waiting import wait_until
 
 WAITS = "echo $$ >> runs-{name}\nuntil [ -e go-{name} ]; do sleep 0.02; done"
 
 
-def repository(project: TempProject, name: str) -> Path:
+def create_repository(project: TempProject, name: str) -> Path:
     top = project.top.parent / name
     project.git_in(project.top, "init", "--quiet", "-b", "main", str(top))
     return top
 
 
-def beside(project: TempProject, top: Path) -> TempProject:
-    """The same home, another repository."""
-    return TempProject(top, project.env, project.cli_processes, project.terminals)
+class FolderProject(TempProject):
+    """The folder itself is the repository, or none."""
+
+    @property
+    def top(self) -> Path:
+        return self.folder
+
+
+def in_folder(project: TempProject, folder: Path) -> TempProject:
+    """Another folder of the same user."""
+    return FolderProject(folder, project.env, project.cli_processes, project.terminals)
+
+
+@pytest.fixture(scope="module")
+def shared_process(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[TempProject, ServerProcess]]:
+    """A project and its `plait serve`, for tests that neither stop it nor change its token."""
+    with temp_project(tmp_path_factory.mktemp("shared")) as project:
+        yield project, start_server(project)
 
 
 def run(server: ServerProcess, *tasks: str, project_id: str = "", **settings: object) -> str:
@@ -45,19 +62,19 @@ def run(server: ServerProcess, *tasks: str, project_id: str = "", **settings: ob
     return made["id"]
 
 
-def until_completed(server: ServerProcess, batch: str, project_id: str = "") -> None:
+def wait_until_completed(server: ServerProcess, batch: str, project_id: str = "") -> None:
     path = f"/api/batches/{batch}" + (f"?project={project_id}" if project_id else "")
     wait_until(lambda: server.get(path)["status"] == "completed")
 
 
-def until_done(project: TempProject, *tasks: str) -> None:
+def wait_until_done(project: TempProject, *tasks: str) -> None:
     wait_until(lambda: project.statuses() == dict.fromkeys(tasks, "done"))
 
 
 # What it says
 
 
-def test_one_link_is_printed_and_nothing_else_that_lets_in(project: TempProject) -> None:
+def test_one_login_link_and_no_token_are_printed(project: TempProject) -> None:
     front = project.start("serve", "--port", "0")
     assert front.stdout is not None
     said = [front.stdout.readline() for _ in range(4)]
@@ -68,7 +85,7 @@ def test_one_link_is_printed_and_nothing_else_that_lets_in(project: TempProject)
     assert (front.returncode, out, err) == (0, "", "")
 
 
-def test_where_a_journal_keeps_what_is_printed_there_is_no_link_but_how_to_get_one(project: TempProject) -> None:
+def test_under_systemd_no_login_link_is_printed_but_its_command(project: TempProject) -> None:
     front = project.start("serve", "--port", "0", env={"JOURNAL_STREAM": "8:1234"})
     assert front.stdout is not None
     first, second = front.stdout.readline(), front.stdout.readline()
@@ -80,7 +97,7 @@ def test_where_a_journal_keeps_what_is_printed_there_is_no_link_but_how_to_get_o
     assert (front.returncode, out, err) == (0, "", "")
 
 
-def test_on_a_terminal_there_is_one_link_and_it_logs_in_once(project: TempProject) -> None:
+def test_on_a_terminal_one_login_link_is_printed_and_works_once(project: TempProject) -> None:
     terminal = project.terminal("serve", "--port", "0")
     terminal.wait_for("Ctrl+C stops the server")
     assert terminal.text.count("/login?code=") == 1
@@ -97,7 +114,7 @@ def test_on_a_terminal_there_is_one_link_and_it_logs_in_once(project: TempProjec
     assert "Traceback" not in terminal.text
 
 
-def test_programs_are_told_on_one_line(project: TempProject) -> None:
+def test_json_output_is_one_line_with_url_and_link(project: TempProject) -> None:
     server = start_server(project)
     assert server.process.pid == server.pid
     assert server.link.startswith(f"{server.url}/login?code=")
@@ -106,9 +123,7 @@ def test_programs_are_told_on_one_line(project: TempProject) -> None:
     assert server.end() == 0
 
 
-def test_a_browser_is_opened_with_the_link_and_one_that_fails_is_no_matter(
-    project: TempProject, tmp_path: Path
-) -> None:
+def test_open_starts_a_browser_with_the_link_and_ignores_its_failure(project: TempProject, tmp_path: Path) -> None:
     script = tmp_path / "browser"
     script.write_text(f'#!/bin/sh\necho "$1" > {tmp_path}/opened.part && mv {tmp_path}/opened.part {tmp_path}/opened\n')
     script.chmod(0o755)
@@ -120,28 +135,31 @@ def test_a_browser_is_opened_with_the_link_and_one_that_fails_is_no_matter(
     assert other.end() == 0
 
 
-def test_a_server_in_no_project_serves_those_that_are_added(project: TempProject) -> None:
-    home = Path(project.env["HOME"])
-    front = beside(project, home).start("serve", "--port", "0")
-    assert front.stdout is not None
-    assert front.stdout.readline().startswith("plait serves no project yet at ")
-    server = start_server(beside(project, home))
+def test_a_server_that_is_started_in_no_project_serves_those_that_are_added(project: TempProject) -> None:
+    home = in_folder(project, Path(project.env["HOME"]))
+    process = home.start("serve", "--port", "0")
+    assert process.stdout is not None
+    line = process.stdout.readline()
+    assert line.startswith("plait serves no project yet at ")
+    server = ServerProcess(url=line.split()[-1], link="", token=read_token(project), process=process, pid=process.pid)
     refused = server.request("GET", "/api/batches")
     assert refused.status_code == 404
     assert "not started in a project" in refused.json()["error"]
     added = server.post("/api/projects", {"path": str(project.top)})
     assert server.get(f"/api/batches?project={added['id']}")["batches"] == []
     assert server.get("/api/batches")["batches"] == []
-    front = beside(project, home).start("serve", "--port", "0")
-    assert front.stdout is not None
-    assert front.stdout.readline().startswith("plait serves 1 project at ")
+    process = home.start("serve", "--port", "0")
+    assert process.stdout is not None
+    assert process.stdout.readline().startswith("plait serves 1 project at ")
 
 
 # Where it listens
 
 
-def test_a_port_that_is_taken_is_told_with_who_has_it_and_the_way_out(project: TempProject) -> None:
-    server = start_server(project)
+def test_a_port_in_use_is_reported_with_its_process_and_a_hint(
+    shared_process: tuple[TempProject, ServerProcess],
+) -> None:
+    project, server = shared_process
     port = server.url.rpartition(":")[2]
     told = project.plait("serve", "--port", port)
     assert (told.code, told.out) == (2, "")
@@ -162,16 +180,17 @@ def test_a_port_that_is_taken_is_told_with_who_has_it_and_the_way_out(project: T
         (["--allow-host", "ftp://x"], "is not a host"),
     ],
 )
-def test_what_can_t_be_listened_at_is_refused_before_anything_starts(
-    project: TempProject, words: list[str], why: str
+def test_options_that_can_not_be_used_are_refused_before_anything_starts(
+    project: TempProject, capsys: pytest.CaptureFixture[str], words: list[str], why: str
 ) -> None:
-    told = project.plait("serve", "--port", "0", *words)
+    with use_environment(project.env):
+        told = ask(capsys, project.top, "serve", "--port", "0", *words)
     assert (told.code, told.out) == (2, "")
     assert why in told.err
     assert not (Path(project.env["XDG_STATE_HOME"]) / "plait" / "token").exists()
 
 
-def test_another_address_says_who_can_reach_it(project: TempProject) -> None:
+def test_listening_on_all_interfaces_prints_a_warning(project: TempProject) -> None:
     server = start_server(project, "--host", "0.0.0.0")
     assert server.url.startswith("http://127.0.0.1:")
     assert server.get("/health")["status"] == "ok"
@@ -187,7 +206,7 @@ def test_another_address_says_who_can_reach_it(project: TempProject) -> None:
 
 
 @pytest.mark.skipif(not socket.has_ipv6, reason="no IPv6")
-def test_it_listens_by_ipv6(project: TempProject) -> None:
+def test_the_server_listens_on_ipv6(project: TempProject) -> None:
     try:
         socket.create_server(("::1", 0), family=socket.AF_INET6).close()
     except OSError:
@@ -223,7 +242,7 @@ def certificate(folder: Path) -> tuple[Path, Path]:
     return cert, secret
 
 
-def test_it_speaks_tls_with_a_certificate_and_nothing_else_then(project: TempProject, tmp_path: Path) -> None:
+def test_a_server_with_a_certificate_speaks_only_tls(project: TempProject, tmp_path: Path) -> None:
     cert, key = certificate(tmp_path)
     server = start_server(project, "--certfile", str(cert), "--keyfile", str(key))
     assert server.url.startswith("https://")
@@ -238,7 +257,7 @@ def test_it_speaks_tls_with_a_certificate_and_nothing_else_then(project: TempPro
     assert server.end() == 0
 
 
-def test_a_new_token_makes_the_old_one_worthless(project: TempProject) -> None:
+def test_rotating_the_token_invalidates_the_old_one(project: TempProject) -> None:
     first = start_server(project)
     assert first.request("GET", "/api/projects").status_code == 200
     second = start_server(project, "--rotate-token")
@@ -251,7 +270,7 @@ def test_a_new_token_makes_the_old_one_worthless(project: TempProject) -> None:
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
-def test_it_ends_at_once_though_somebody_listens_and_its_batch_goes_on(
+def test_the_server_ends_at_once_with_open_streams_and_its_batch_continues(
     project: TempProject, number: signal.Signals, code: int
 ) -> None:
     project.task("one", WAITS.format(name="one"))
@@ -268,11 +287,11 @@ def test_it_ends_at_once_though_somebody_listens_and_its_batch_goes_on(
     assert server.process.stderr is not None
     assert server.process.stderr.read() == ""
     project.write("go-one", "")
-    until_done(project, "one")
+    wait_until_done(project, "one")
     assert project.read("runs-one").count("\n") == 1
 
 
-def test_who_can_t_wait_for_its_end_is_shown_nothing_of_what_is_cut_short(project: TempProject) -> None:
+def test_a_second_interrupt_ends_the_server_without_a_traceback(project: TempProject) -> None:
     server = start_server(project)
     host, port = server.url.removeprefix("http://").split(":")
     with socket.create_connection((host, int(port)), 60) as client:
@@ -293,9 +312,11 @@ def listens(host: str, port: int) -> bool:
         return client.connect_ex((host, port)) == 0
 
 
-def test_who_listens_to_a_project_that_is_removed_hears_that_it_is_over(project: TempProject) -> None:
-    server = start_server(project)
-    added = server.post("/api/projects", {"path": str(repository(project, "other"))})
+def test_the_event_stream_of_a_removed_project_ends(
+    shared_process: tuple[TempProject, ServerProcess],
+) -> None:
+    project, server = shared_process
+    added = server.post("/api/projects", {"path": str(create_repository(project, "removed"))})
     with server.client() as client:
         headers = {"Authorization": f"Bearer {server.token}"}
         with client.stream("GET", f"/api/events?project={added['id']}", headers=headers) as stream:
@@ -309,11 +330,11 @@ def test_who_listens_to_a_project_that_is_removed_hears_that_it_is_over(project:
 # Projects
 
 
-def test_two_projects_have_batches_at_once_each_of_its_own(project: TempProject) -> None:
-    other = beside(project, repository(project, "other"))
+def test_two_projects_run_batches_at_the_same_time(shared_process: tuple[TempProject, ServerProcess]) -> None:
+    project, server = shared_process
+    other = in_folder(project, create_repository(project, "other"))
     for each in (project, other):
         each.task("one", WAITS.format(name="one"))
-    server = start_server(project)
     project_id = server.post("/api/projects", {"path": str(other.top)})["id"]
     follower = EventFollower(server.url, server.token, f"/api/events?project={project_id}")
     follower.wait_until(lambda: follower.connections)
@@ -327,26 +348,26 @@ def test_two_projects_have_batches_at_once_each_of_its_own(project: TempProject)
     assert server.get(f"/api/batches/{mine}")["projectId"] != project_id
     for each in (other, project):
         each.write("go-one", "")
-    until_completed(server, mine)
-    until_completed(server, theirs, project_id)
+    wait_until_completed(server, mine)
+    wait_until_completed(server, theirs, project_id)
     follower.wait_for_event("batch:completed")
     follower.close()
     assert {each.data["batchId"] for each in follower.events} <= {None, theirs}
 
 
-def test_a_project_by_url_is_worked_on_in_its_mirror_from_what_the_remote_has_now(
+def test_a_project_by_url_runs_in_its_mirror_from_the_remote_s_current_state(
     worktree_project: TempProject,
 ) -> None:
     worktree_project.task("one", "echo 1 > one")
     worktree_project.commit_all()
-    server = start_server(beside(worktree_project, Path(worktree_project.env["HOME"])))
+    server = start_server(in_folder(worktree_project, Path(worktree_project.env["HOME"])))
     added = server.post("/api/projects", {"url": worktree_project.remote.as_uri()})
     assert added["url"] == worktree_project.remote.as_uri()
     worktree_project.task("two", "echo 2 > two")
     worktree_project.commit_all()  # after it was added
     before = worktree_project.snapshot_user_files()
     batch = run(server, "one", "two", isolation="in-place")  # a mirror has no place to be worked in
-    until_completed(server, batch)
+    wait_until_completed(server, batch)
     told = server.get(f"/api/batches/{batch}")
     mirror = find_repo(Path(added["path"])).state.parent
     assert told["settings"]["isolation"] == "worktree"
@@ -354,10 +375,10 @@ def test_a_project_by_url_is_worked_on_in_its_mirror_from_what_the_remote_has_no
     assert worktree_project.snapshot_user_files() == before
 
 
-def test_after_a_reboot_the_work_of_all_projects_goes_on_as_soon_as_the_server_is_there(
+def test_a_started_server_resumes_the_batches_of_all_projects(
     project: TempProject,
 ) -> None:
-    other = beside(project, repository(project, "other"))
+    other = in_folder(project, create_repository(project, "other"))
     for each in (project, other):
         each.task("one", WAITS.format(name="one"))
         each.task("two", WAITS.format(name="two"))
@@ -381,16 +402,16 @@ def test_after_a_reboot_the_work_of_all_projects_goes_on_as_soon_as_the_server_i
         each.write("go-two", "")
     again = start_server(project, token=server.token)  # and nobody asks it for anything
     for each in (project, other):
-        until_done(each, "one", "two")
+        wait_until_done(each, "one", "two")
         assert each.read("runs-one").count("\n") == 1
     assert again.get(f"/api/batches/{batches[0]}")["status"] == "completed"
     assert again.get(f"/api/batches/{batches[1]}?project={project_id}")["status"] == "completed"
 
 
-def test_a_project_that_is_gone_is_told_when_the_server_starts_and_costs_nothing_else(
+def test_a_missing_project_is_reported_when_the_server_starts(
     project: TempProject,
 ) -> None:
-    gone = repository(project, "gone")
+    gone = create_repository(project, "gone")
     server = start_server(project)
     server.post("/api/projects", {"path": str(gone)})
     assert server.end() == 0
@@ -401,7 +422,7 @@ def test_a_project_that_is_gone_is_told_when_the_server_starts_and_costs_nothing
     assert server.get("/api/batches")["batches"] == []
 
 
-def test_other_verbs_do_not_wait_for_what_only_the_server_needs(project: TempProject) -> None:
+def test_other_commands_do_not_import_the_web_framework(project: TempProject) -> None:
     words = "import sys, plait.cli.app; print([m for m in ('fastapi', 'uvicorn', 'pydantic', 'starlette') if m in sys.modules])"
     told = project.finish(project.popen([sys.executable, "-P", "-c", words]))
     assert (told.code, told.out) == (0, "[]\n")

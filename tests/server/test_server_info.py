@@ -16,11 +16,11 @@ from plait import __version__
 from tests.support.running_server import RunningServer, quote_task_id
 
 
-def test_health_needs_nothing_and_tells_nothing(server: RunningServer) -> None:
+def test_health_returns_only_the_version(server: RunningServer) -> None:
     assert server.get("/health") == {"status": "ok", "version": __version__}
 
 
-def test_an_address_that_is_none_and_a_method_that_is_none_are_told_like_all_else(
+def test_all_errors_have_the_same_fields(
     server: RunningServer,
 ) -> None:
     shape = {"error", "hint", "field", "state", "problems"}
@@ -30,7 +30,7 @@ def test_an_address_that_is_none_and_a_method_that_is_none_are_told_like_all_els
     assert server.get("/api/batches", 422, project="x" * 300)["field"] == "project"
 
 
-def test_projects_come_and_go_and_nothing_of_them_is_touched(server: RunningServer, tmp_path: Path) -> None:
+def test_projects_are_added_and_removed_without_touching_their_files(server: RunningServer, tmp_path: Path) -> None:
     (own,) = server.get("/api/projects")["projects"]
     assert (own["path"], own["default"], own["url"]) == (str(server.project.top), True, None)
     other = tmp_path / "other"
@@ -57,11 +57,11 @@ def test_projects_come_and_go_and_nothing_of_them_is_touched(server: RunningServ
         ({"path": 3}, "path"),
     ],
 )
-def test_what_is_no_project_is_told(server: RunningServer, body: object, field: str) -> None:
+def test_an_invalid_project_is_refused_with_its_field(server: RunningServer, body: object, field: str) -> None:
     assert server.post("/api/projects", body, 422)["field"] == field
 
 
-def test_tasks_are_listed_made_and_edited(server: RunningServer) -> None:
+def test_tasks_are_listed_created_and_edited(server: RunningServer) -> None:
     assert server.get("/api/tasks")["tasks"] == []
     made = server.post("/api/tasks", {"title": "Put up <b>walls</b>", "body": "All four.", "run": "true"}, 201)
     (listed,) = server.get("/api/tasks")["tasks"]
@@ -77,7 +77,7 @@ def test_tasks_are_listed_made_and_edited(server: RunningServer) -> None:
     assert server.get("/api/tasks")["tasks"][0]["batch"]["status"] == "done"
 
 
-def test_what_is_wrong_with_a_task_is_told_with_its_field(server: RunningServer) -> None:
+def test_an_invalid_task_is_refused_with_its_field(server: RunningServer) -> None:
     server.project.task("01-walls", "true")
     for body, field in (({}, "title"), ({"title": ""}, "title"), ({"title": "a", "needs": [1]}, "needs.0")):
         assert server.post("/api/tasks", body, 422)["field"] == field
@@ -87,7 +87,7 @@ def test_what_is_wrong_with_a_task_is_told_with_its_field(server: RunningServer)
         assert server.get(f"/api/tasks/{name}", 404)["error"]
 
 
-def test_settings_are_shown_saved_and_forgotten(fresh_server: RunningServer) -> None:
+def test_settings_are_read_saved_and_removed(fresh_server: RunningServer) -> None:
     before = fresh_server.get("/api/settings")
     assert before["given"]["parallelLimit"]["layer"] == "default"
     after = fresh_server.patch("/api/settings", {"parallelLimit": 3, "conflictBehavior": "repair"})
@@ -102,13 +102,13 @@ def test_settings_are_shown_saved_and_forgotten(fresh_server: RunningServer) -> 
     assert {each["name"] for each in described["settings"]} == {*before} - {"given"}
 
 
-def test_all_that_is_wrong_with_settings_is_told_each_with_its_field(server: RunningServer) -> None:
+def test_every_invalid_setting_is_reported_with_its_field(server: RunningServer) -> None:
     told = server.patch("/api/settings", {"retries": -1, "mode": "sideways", "gate": "true"}, 422)
     assert [problem["field"] for problem in told["problems"]] == ["retries", "mode"]
     assert server.get("/api/settings")["gate"] is None
 
 
-def test_of_many_who_save_at_once_the_last_is_in_force(fresh_server: RunningServer) -> None:
+def test_concurrent_settings_changes_leave_the_saved_one_in_force(fresh_server: RunningServer) -> None:
     fresh_server.project.task("01-walls", "while [ ! -e go ]; do sleep 0.05; done")
     batch = fresh_server.run("01-walls")
 
@@ -129,7 +129,7 @@ def test_agents_are_listed(server: RunningServer) -> None:
     assert all({"name", "available", "login"} <= agent.keys() for agent in agents)
 
 
-def test_the_description_is_whole(server: RunningServer) -> None:
+def test_the_openapi_document_is_complete(server: RunningServer) -> None:
     described = server.get("/api/openapi.json")
     operations = [
         (path, method, told) for path, methods in described["paths"].items() for method, told in methods.items()
@@ -149,14 +149,14 @@ def test_the_description_is_whole(server: RunningServer) -> None:
     assert [name for name, shape in schemas.items() if shape.get("additionalProperties") is True] == ["Event"]
 
 
-def test_the_page_about_it_loads_nothing(server: RunningServer) -> None:
+def test_the_docs_page_loads_no_external_files(server: RunningServer) -> None:
     answer = server.client.get("/api/docs")
     assert answer.headers["Content-Type"] == "text/html; charset=utf-8"
     assert not re.search(r"<script|<link|<img|<style|style=|src=|https?://", answer.text)
     assert 'id="createBatch"' in answer.text
 
 
-def test_long_answers_are_compressed_for_those_who_read_that(server: RunningServer) -> None:
+def test_long_responses_are_compressed_if_accepted(server: RunningServer) -> None:
     plain = server.client.get("/api/openapi.json", headers={"Accept-Encoding": "identity"})
     assert "Content-Encoding" not in plain.headers
     with server.client.stream("GET", "/api/openapi.json", headers={"Accept-Encoding": "gzip"}) as answer:
@@ -165,7 +165,7 @@ def test_long_answers_are_compressed_for_those_who_read_that(server: RunningServ
     assert len(raw) < len(plain.content) / 5
 
 
-def test_a_name_that_is_no_text_breaks_nothing(server: RunningServer) -> None:
+def test_a_task_file_with_an_undecodable_name_is_listed(server: RunningServer) -> None:
     server.project.task("01-walls", "true")
     (server.project.top / "tasks").joinpath("01-walls.md").rename(
         Path(str(server.project.top / "tasks") + "/w\udcffalls.md")

@@ -15,11 +15,11 @@ from plait.server.http.middleware.shutdown import ShutdownMiddleware
 from plait.server.serve import is_unexpected
 
 
-class Ends(uvicorn.Server):
-    """As soon as somebody has asked, and nobody is answered."""
+class StoppingServer(uvicorn.Server):
+    """As soon as somebody has request, and nobody is answered."""
 
     def __init__(self) -> None:
-        config = uvicorn.Config(ShutdownMiddleware(self.waits), port=0, log_config=None, lifespan="off")
+        config = uvicorn.Config(ShutdownMiddleware(self.wait_forever), port=0, log_config=None, lifespan="off")
         config.timeout_graceful_shutdown = 1
         super().__init__(config)
         self.ready = asyncio.Event()
@@ -28,11 +28,11 @@ class Ends(uvicorn.Server):
         await super().startup(sockets)
         self.ready.set()
 
-    async def waits(self, _scope: Scope, _receive: Receive, _send: Send) -> None:
+    async def wait_forever(self, _scope: Scope, _receive: Receive, _send: Send) -> None:
         self.should_exit = True
         await asyncio.Event().wait()
 
-    async def asked(self) -> httpx.Response:
+    async def request(self) -> httpx.Response:
         serving = asyncio.create_task(self._serve())
         await self.ready.wait()
         port = self.servers[0].sockets[0].getsockname()[1]
@@ -42,15 +42,15 @@ class Ends(uvicorn.Server):
         return answer
 
 
-async def asked() -> httpx.Response:
-    return await Ends().asked()
+async def request() -> httpx.Response:
+    return await StoppingServer().request()
 
 
-def test_a_request_without_an_answer_is_told_that_the_server_has_ended(
+def test_an_unanswered_request_gets_an_error_at_shutdown(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     caplog.handler.addFilter(is_unexpected)
-    answer = asyncio.run(asked())
+    answer = asyncio.run(request())
     assert answer.status_code == 503
     assert answer.json()["error"] == "the server shut down before it answered"
     assert [each for each in caplog.records if each.levelno >= logging.ERROR] == []

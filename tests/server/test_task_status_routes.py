@@ -8,12 +8,12 @@ from tests.support.running_server import RunningServer
 HOSTILE = "a&b=c +%2F é"
 
 
-def asked(server: RunningServer, batch: str, *tasks: str) -> list[str]:
+def read_standing(server: RunningServer, batch: str, *tasks: str) -> list[str]:
     told = server.check_status(server.client.get(f"/api/batches/{batch}/standing", params={"task": list(tasks)}), 200)
     return [run["taskId"] for run in told["tasks"]]
 
 
-def test_a_run_is_what_the_list_of_tasks_has_of_it(server: RunningServer) -> None:
+def test_the_standing_of_a_task_equals_its_entry_in_the_task_list(server: RunningServer) -> None:
     server.project.task("01-walls", "true")
     server.project.task("02-roof", "exit 1", retries=0)
     server.project.task("03-tiles", "true", needs="[02-roof]")
@@ -28,17 +28,17 @@ def test_a_run_is_what_the_list_of_tasks_has_of_it(server: RunningServer) -> Non
     assert server.get(f"/api/batches/{batch}/standing")["tasks"] == list(listed.values())
 
 
-def test_only_those_that_are_asked_for_by_their_exact_names(server: RunningServer) -> None:
+def test_the_standing_is_limited_to_the_named_tasks(server: RunningServer) -> None:
     for name in ("01-walls", "02-roof", "03-tiles"):
         server.project.task(name, "true")
     batch = server.run("01-walls", "02-roof", "03-tiles")
-    assert asked(server, batch) == ["01-walls", "02-roof", "03-tiles"]
-    assert asked(server, batch, "03-tiles", "01-walls", "03-tiles") == ["03-tiles", "01-walls"]
-    assert asked(server, batch, "02", "nobody", "", HOSTILE, "02-roof") == ["02-roof"]
-    assert asked(server, batch, "nobody") == []
+    assert read_standing(server, batch) == ["01-walls", "02-roof", "03-tiles"]
+    assert read_standing(server, batch, "03-tiles", "01-walls", "03-tiles") == ["03-tiles", "01-walls"]
+    assert read_standing(server, batch, "02", "nobody", "", HOSTILE, "02-roof") == ["02-roof"]
+    assert read_standing(server, batch, "nobody") == []
 
 
-def test_whoever_listens_from_its_mark_on_misses_nothing(server: RunningServer) -> None:
+def test_events_after_a_standing_s_cursor_have_no_gap(server: RunningServer) -> None:
     server.project.task("01-walls", "until [ -e go ]; do sleep 0.02; done")
     batch = server.run("01-walls")
     server.wait_for_task(batch, "01-walls", "running")
@@ -54,7 +54,7 @@ def test_whoever_listens_from_its_mark_on_misses_nothing(server: RunningServer) 
     assert "batch:task:started" not in kinds
 
 
-def test_a_batch_or_a_question_that_can_not_be(server: RunningServer) -> None:
+def test_an_unknown_batch_or_too_many_tasks_are_refused(server: RunningServer) -> None:
     server.project.task("01-walls", "true")
     batch = server.run("01-walls")
     assert server.get("/api/batches/nobody/standing", 404)["error"]

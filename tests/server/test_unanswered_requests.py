@@ -21,7 +21,7 @@ from tests.support.waiting import wait_until
 
 
 @pytest.fixture
-def held(project: TempProject, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[RunningServer]:
+def engineless_server(project: TempProject, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[RunningServer]:
     """With a batch `b`, half of it done; nobody waits long."""
     monkeypatch.setattr(project_session, "SUBMIT_TIMEOUT_SECONDS", 1.0)
     monkeypatch.setattr(project_session, "ANSWER_TIMEOUT_SECONDS", 1.0)
@@ -34,28 +34,28 @@ def held(project: TempProject, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
             yield made
 
 
-def test_a_request_is_safe_before_it_is_answered(held: RunningServer) -> None:
-    told = held.post("/api/batches/b/pause", None, 202)
+def test_a_durable_request_without_an_answer_is_accepted(engineless_server: RunningServer) -> None:
+    told = engineless_server.post("/api/batches/b/pause", None, 202)
     assert told["results"] == [
         {**told["results"][0], "result": "accepted", "taskId": None, "status": "running", "tasks": []}
     ]
-    many = held.post("/api/bulk", {"action": "cancel", "taskIds": ["t19"]})
+    many = engineless_server.post("/api/bulk", {"action": "cancel", "taskIds": ["t19"]})
     assert many["results"][0]["result"] == "accepted"
 
 
-def test_a_batch_is_there_as_soon_as_it_is_safe(held: RunningServer) -> None:
-    held.project.task("01-walls", "true")
+def test_a_batch_exists_as_soon_as_its_request_is_durable(engineless_server: RunningServer) -> None:
+    engineless_server.project.task("01-walls", "true")
     body, key = {"taskIds": ["01-walls"]}, {"Idempotency-Key": "k"}
-    told = held.check_status(held.client.post("/api/batches", json=body, headers=key), 202)
+    told = engineless_server.check_status(engineless_server.client.post("/api/batches", json=body, headers=key), 202)
     assert (told["accepted"], told["status"]) == (True, "pending")
     assert "no engine picked it up" in told["problems"][-1]["message"]
-    assert held.batch(told["id"])["status"] == "pending"
-    again = held.check_status(held.client.post("/api/batches", json=body, headers=key), 202)
+    assert engineless_server.batch(told["id"])["status"] == "pending"
+    again = engineless_server.check_status(engineless_server.client.post("/api/batches", json=body, headers=key), 202)
     assert again["id"] == told["id"]
-    assert [batch["id"] for batch in held.get("/api/batches")["batches"]] == [told["id"], "b"]
+    assert [batch["id"] for batch in engineless_server.get("/api/batches")["batches"]] == [told["id"], "b"]
 
 
-def test_what_is_safe_is_not_called_lost_where_no_engine_can_be_started(fresh_server: RunningServer) -> None:
+def test_durable_requests_are_accepted_when_no_engine_can_be_started(fresh_server: RunningServer) -> None:
     fresh_server.project.task("01-walls", "exit 1")
     batch = fresh_server.run("01-walls", settings={"retries": 0})
     fresh_server.wait_until_finished(batch)

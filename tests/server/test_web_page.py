@@ -40,24 +40,24 @@ def app(folder: Path) -> FastAPI:
 
 
 def ask(app: FastAPI, path: str, method: str = "GET", **headers: str) -> httpx.Response:
-    async def asked() -> httpx.Response:
+    async def send() -> httpx.Response:
         transport = httpx.ASGITransport(app=app)
         async with httpx.AsyncClient(transport=transport, base_url="http://plait") as client:
             return await client.request(method, path, headers=headers)
 
-    return anyio.run(asked)
+    return anyio.run(send)
 
 
 @pytest.mark.parametrize("path", ["/", "/settings", "/batches/7f3a/graph", "/batches/x/tasks/a%2Fb.js", "/%C3%A9 ?q=1"])
 @pytest.mark.parametrize("browser", [BROWSER, OLD_BROWSER])
-def test_wherever_a_person_goes_there_is_the_page(app: FastAPI, path: str, browser: dict[str, str]) -> None:
+def test_every_page_path_returns_the_page(app: FastAPI, path: str, browser: dict[str, str]) -> None:
     answer = ask(app, path, **browser)
     assert (answer.status_code, answer.text) == (200, "<!doctype html><title>the page</title>")
     assert answer.headers["Content-Type"] == "text/html; charset=utf-8"
     assert answer.headers["Cache-Control"] == "no-cache"
 
 
-def test_who_has_the_page_is_not_sent_it_again_until_there_is_another(app: FastAPI, folder: Path) -> None:
+def test_an_unchanged_page_is_not_sent_again(app: FastAPI, folder: Path) -> None:
     etag = ask(app, "/", **BROWSER).headers["ETag"]
     for said in (etag, f"W/{etag}", f'"other", {etag}', "*"):
         again = ask(app, "/settings", **BROWSER, **{"If-None-Match": said})
@@ -69,7 +69,7 @@ def test_who_has_the_page_is_not_sent_it_again_until_there_is_another(app: FastA
     assert version != read_page_version(folder)
 
 
-def test_a_file_whose_name_changes_with_it_is_kept_for_ever(app: FastAPI) -> None:
+def test_a_file_with_a_hashed_name_is_cached_forever(app: FastAPI) -> None:
     answer = ask(app, "/assets/index-a1b2.js")
     assert (answer.text, answer.headers["Content-Type"]) == (SCRIPT, "text/javascript; charset=utf-8")
     assert answer.headers["Cache-Control"] == "public, max-age=31536000, immutable"
@@ -77,7 +77,7 @@ def test_a_file_whose_name_changes_with_it_is_kept_for_ever(app: FastAPI) -> Non
     assert ask(app, "/favicon.svg").headers["Content-Type"] == "image/svg+xml"
 
 
-def test_it_comes_packed_for_those_who_read_that(app: FastAPI) -> None:
+def test_page_files_are_sent_compressed_if_accepted(app: FastAPI) -> None:
     async def raw(encoding: str) -> tuple[bytes, httpx.Headers]:
         transport = httpx.ASGITransport(app=app)
         async with httpx.AsyncClient(transport=transport, base_url="http://plait") as client:
@@ -100,7 +100,7 @@ def test_it_comes_packed_for_those_who_read_that(app: FastAPI) -> None:
         "/assets/%2e%2e/%2e%2e/secret",
     ],
 )
-def test_what_is_no_page_is_not_there_for_anybody(app: FastAPI, path: str) -> None:
+def test_api_and_asset_paths_never_return_the_page(app: FastAPI, path: str) -> None:
     for headers in (BROWSER, {}):
         answer = ask(app, path, **headers)
         assert answer.status_code == 404, answer.text
@@ -111,19 +111,19 @@ def test_what_is_no_page_is_not_there_for_anybody(app: FastAPI, path: str) -> No
     "path",
     ["/.vite/manifest.json", "/out", "/../secret", "/%2e%2e/secret", "/nowhere", "/x%00y", f"/{'x' * 9000}"],
 )
-def test_a_program_is_told_that_there_is_nothing_and_nothing_leads_out(app: FastAPI, path: str) -> None:
+def test_unknown_paths_are_404_for_programs_and_never_leave_the_folder(app: FastAPI, path: str) -> None:
     assert ask(app, path).json()["error"] == "not found"
     assert ask(app, path, **BROWSER).text != "no"
 
 
-def test_a_method_that_an_address_has_not_is_still_told(app: FastAPI) -> None:
+def test_an_unsupported_method_is_rejected_on_pages_too(app: FastAPI) -> None:
     assert ask(app, "/api/tasks", "PUT", **BROWSER).status_code == 405
     assert ask(app, "/settings", "POST", **BROWSER).status_code == 404
     head = ask(app, "/settings", "HEAD", **BROWSER)
     assert (head.status_code, head.headers["ETag"]) == (200, ask(app, "/", **BROWSER).headers["ETag"])
 
 
-def test_where_it_was_not_built_that_is_said_until_it_is(tmp_path: Path) -> None:
+def test_without_a_built_page_a_message_is_shown(tmp_path: Path) -> None:
     app = create_bare_app()
     add_page(app, tmp_path / "ui")
     for path in ("/", "/settings"):
@@ -135,6 +135,6 @@ def test_where_it_was_not_built_that_is_said_until_it_is(tmp_path: Path) -> None
     assert ask(app, "/", **BROWSER).text == "built"
 
 
-def test_the_package_knows_whether_it_has_one() -> None:
+def test_the_built_page_is_found_if_it_exists() -> None:
     found = find_built_page()
     assert found is None or (found / "index.html").is_file()

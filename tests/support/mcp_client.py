@@ -1,4 +1,4 @@
-"""A host of the Model Context Protocol, with the official client: what an agent's program does with `plait mcp`."""
+"""The official MCP client, connected to `plait mcp`, to its tools in this process, or to a server over HTTP."""
 
 from __future__ import annotations
 
@@ -14,16 +14,15 @@ from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import TextContent
 
-from tests.support.temp_project import TempProject
+from plait.server.mcp.server import FULL_SCOPE, open_mcp_server
+from tests.support.temp_project import TempProject, use_environment
 
-ToolJson = dict[str, Any]  # JSON, as a program meets it
+ToolJson = dict[str, Any]  # Any: tests read any field of a result
 
 MCP_TIMEOUT_SECONDS = 60.0
 
 
 class McpClient:
-    """`told` is what a tool answers, by its schema; `refused` what it says instead."""
-
     def __init__(self, client: Client) -> None:
         self.client = client
 
@@ -31,12 +30,20 @@ class McpClient:
         return [tool.name for tool in (await self.client.list_tools()).tools]
 
     async def call(self, name: str, **words: object) -> ToolJson:
+        """The result of a tool."""
         answer = await self.client.call_tool(name, words)
         assert not answer.is_error, answer.content
         assert isinstance(answer.structured_content, dict)
         return answer.structured_content
 
+    async def wait(self, **words: object) -> ToolJson:
+        """The result of `wait`, when it has another reason than its time limit."""
+        while (answer := await self.call("wait", **words))["why"] == "time":
+            pass
+        return answer
+
     async def call_refused(self, name: str, **words: object) -> str:
+        """The error of a tool."""
         answer = await self.client.call_tool(name, words)
         assert answer.is_error, answer.structured_content
         (said,) = answer.content
@@ -48,7 +55,7 @@ class McpClient:
 async def start_mcp(
     project: TempProject, *words: str, env: Mapping[str, str] | None = None, at: Path | None = None
 ) -> AsyncIterator[McpClient]:
-    """`plait mcp` as a process of its own, in the project or `at` another folder."""
+    """`plait mcp` as a process, in the project or in the folder `at`."""
     server = StdioServerParameters(
         command=sys.executable,
         args=["-m", "plait", "mcp", *words],
@@ -60,8 +67,20 @@ async def start_mcp(
 
 
 @asynccontextmanager
+async def connect_mcp(project: TempProject) -> AsyncIterator[McpClient]:
+    """The tools of `plait mcp`, served by this process."""
+    with use_environment(project.env):
+        async with (
+            asyncio.timeout(MCP_TIMEOUT_SECONDS),
+            open_mcp_server(project.place, FULL_SCOPE) as server,
+            Client(server) as client,
+        ):
+            yield McpClient(client)
+
+
+@asynccontextmanager
 async def connect_http(url: str, key: str) -> AsyncIterator[McpClient]:
-    """A server's `/mcp`, with this token."""
+    """`/mcp` of a server, with this token."""
     headers = {"Authorization": f"Bearer {key}"}
     async with (
         asyncio.timeout(MCP_TIMEOUT_SECONDS),

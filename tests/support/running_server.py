@@ -90,11 +90,12 @@ def start_server(
         raise AssertionError(f"the server did not start: {project.finish(front).err}")
     told = json.loads(line)
     return ServerProcess(
-        url=told["url"], link=told["link"], token=token or _read_token(project), process=front, pid=told["pid"]
+        url=told["url"], link=told["link"], token=token or read_token(project), process=front, pid=told["pid"]
     )
 
 
-def _read_token(project: TempProject) -> str:
+def read_token(project: TempProject) -> str:
+    """The token that the server of this user has created."""
     return (Path(project.env["XDG_STATE_HOME"]) / "plait" / "token").read_text().strip()
 
 
@@ -303,7 +304,7 @@ def serve_page(project: TempProject) -> Iterator[ServerAccess]:
     with use_environment(project.env):
         pool, authenticator = SessionPool(open_project_store(print), project.place), create_authenticator()
         with _run_in_thread(create_config(pool, authenticator, create_policy()), pool) as url:
-            yield ServerAccess(url=url, link=make_login_link(authenticator, url), token=_read_token(project))
+            yield ServerAccess(url=url, link=make_login_link(authenticator, url), token=read_token(project))
 
 
 @contextmanager

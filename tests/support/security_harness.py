@@ -51,7 +51,7 @@ class SecurityHarness:
         return socket.create_connection(("127.0.0.1", self.port), timeout=TIMEOUT_SECONDS)
 
     def send_raw(self, data: bytes) -> bytes:
-        """These very bytes; all that comes back until the server hangs up."""
+        """Send these bytes and read until the server closes the connection."""
         with self.connect() as client:
             client.sendall(data)
             heard = b""

@@ -10,7 +10,8 @@ from tests.support.temp_project import TempProject, temp_project
 
 @pytest.fixture
 def project(tmp_path: Path) -> Iterator[TempProject]:
-    """A repository whose tasks work in worktrees of their own, and are tried once."""
+    """A repository with a commit, whose tasks run in worktrees, and once."""
     with temp_project(tmp_path) as made:
         made.env |= {"PLAIT_ISOLATION": "worktree", "PLAIT_RETRIES": "0"}
+        made.git("commit", "--quiet", "--allow-empty", "--message", "first")
         yield made

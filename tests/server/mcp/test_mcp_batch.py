@@ -1,4 +1,4 @@
-"""An agent runs and steers batches: the official client, `plait mcp` as a real process, tasks in a real repository."""
+"""An agent runs and steers batches with the official client, in a real repository."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.mcp_client import McpClient, ToolJson, start_mcp
+from tests.support.mcp_client import McpClient, ToolJson, connect_mcp
 from tests.support.temp_project import TempProject
 
 pytestmark = pytest.mark.anyio
@@ -20,7 +20,7 @@ def results(told: ToolJson) -> dict[str, str]:
     return {each["taskId"]: each["result"] for each in told["results"]}
 
 
-async def until(host: McpClient, task: str, status: str) -> None:
+async def wait_for_status(host: McpClient, task: str, status: str) -> None:
     """By the marks of the answers: nothing that happens in between is missed."""
     told = await host.call("status")
     while statuses(told)[task] != status:
@@ -30,8 +30,8 @@ async def until(host: McpClient, task: str, status: str) -> None:
 
 async def test_a_batch_from_start_to_finish(project: TempProject) -> None:
     project.task("01-page", "echo working on it\necho '<p>' > page.html")
-    project.task("02-index", "cat page.html > index.html", front="needs: [01-page]\n")
-    async with start_mcp(project) as host:
+    project.task("02-index", "cat page.html > index.html", needs="[01-page]")
+    async with connect_mcp(project) as host:
         listed = await host.call("list")
         assert [task["id"] for task in listed["tasks"]] == ["01-page", "02-index"]
 
@@ -39,7 +39,7 @@ async def test_a_batch_from_start_to_finish(project: TempProject) -> None:
         assert (plan["ready"], plan["waves"], plan["tasks"][1]["needs"][0]["id"]) == (True, 2, "01-page")
 
         batch = (await host.call("run", tasks=["01-page", "02-index"]))["batch"]["id"]
-        over = await host.call("wait", batch=batch)
+        over = await host.wait(batch=batch)
         assert (over["why"], over["batch"]["status"]) == ("ended", "completed")
 
         told = await host.call("status", batch=batch)
@@ -62,88 +62,88 @@ async def test_a_batch_from_start_to_finish(project: TempProject) -> None:
         assert [(each["batchId"], each["status"]) for each in known.values()] == [(batch, "done")] * 2
 
 
-async def test_a_running_task_is_cancelled_and_the_others_go_on(project: TempProject) -> None:
+async def test_a_running_task_is_cancelled_and_the_others_continue(project: TempProject) -> None:
     project.task("01-long", "sleep 600")
     project.task("02-short", "touch short")
-    async with start_mcp(project) as host:
+    async with connect_mcp(project) as host:
         await host.call("run")
-        await until(host, "01-long", "running")
+        await wait_for_status(host, "01-long", "running")
         assert results(await host.call("cancel", tasks=["01"])) == {"01-long": "granted"}
-        assert (await host.call("wait"))["why"] == "ended"
+        assert (await host.wait())["why"] == "ended"
         assert statuses(await host.call("status")) == {"01-long": "cancelled", "02-short": "done"}
 
 
 async def test_a_whole_batch_is_cancelled_once(project: TempProject) -> None:
     project.task("01-long", "sleep 600")
-    async with start_mcp(project) as host:
+    async with connect_mcp(project) as host:
         await host.call("run")
-        await until(host, "01-long", "running")
+        await wait_for_status(host, "01-long", "running")
         await host.call("cancel")
-        over = await host.call("wait")
+        over = await host.wait()
         assert (over["why"], over["batch"]["status"]) == ("ended", "cancelled")
         assert await host.call_refused("cancel")
 
 
-async def test_each_task_of_a_queue_waits_for_a_persons_word(project: TempProject) -> None:
+async def test_each_task_of_a_queue_waits_for_approval(project: TempProject) -> None:
     project.task("01-one", "touch one")
     project.task("02-two", "touch two")
-    async with start_mcp(project) as host:
+    async with connect_mcp(project) as host:
         await host.call("run", mode="queue")
-        waits = await host.call("wait")
+        waits = await host.wait()
         assert (waits["why"], waits["batch"]["needsPerson"]) == ("person", True)
         assert set(statuses(await host.call("status")).values()) == {"waiting"}
         await host.call("approve")
-        await until(host, "01-one", "done")
-        assert (await host.call("wait"))["why"] == "person"
+        await wait_for_status(host, "01-one", "done")
+        assert (await host.wait())["why"] == "person"
         await host.call("approve", tasks=["02-two"])
-        assert (await host.call("wait"))["why"] == "ended"
+        assert (await host.wait())["why"] == "ended"
 
 
-async def test_what_failed_is_taken_up_again(project: TempProject, tmp_path: Path) -> None:
+async def test_a_failed_task_is_retried(project: TempProject, tmp_path: Path) -> None:
     ready = tmp_path / "ready"
     project.task("01-flaky", f"test -e '{ready}' || exit 7\ntouch done")
-    async with start_mcp(project) as host:
+    async with connect_mcp(project) as host:
         await host.call("run")
-        assert (await host.call("wait"))["batch"]["status"] == "failed"
+        assert (await host.wait())["batch"]["status"] == "failed"
         why = await host.call("explain", task="01")
         assert why["attempts"][0]["exitCode"] == 7
         ready.touch()
         assert results(await host.call("retry")) == {"01-flaky": "granted"}
-        assert (await host.call("wait"))["batch"]["status"] == "completed"
+        assert (await host.wait())["batch"]["status"] == "completed"
         assert "no task of batch" in await host.call_refused("retry")
 
 
-async def test_an_agents_words_reach_the_next_attempt(project: TempProject) -> None:
+async def test_feedback_of_an_agent_reaches_the_next_attempt(project: TempProject) -> None:
     project.task("01-told", 'cat "$PLAIT_FEEDBACK_FILE" > heard.txt')
-    async with start_mcp(project) as host:
+    async with connect_mcp(project) as host:
         await host.call("run")
-        assert (await host.call("wait"))["batch"]["status"] == "failed"
+        assert (await host.wait())["batch"]["status"] == "failed"
         await host.call("feedback", task="01", text="use the other file")
-        assert (await host.call("wait"))["batch"]["status"] == "completed"
+        assert (await host.wait())["batch"]["status"] == "completed"
         assert "use the other file" in (await host.call("diff"))["text"]
 
 
-async def test_a_paused_batch_starts_nothing_and_a_dropped_task_is_taken_out(project: TempProject) -> None:
+async def test_a_paused_batch_waits_and_a_dropped_task_is_removed_from_the_branch(project: TempProject) -> None:
     project.task("01-one", "touch one")
     project.task("02-two", "touch two")
-    async with start_mcp(project) as host:
+    async with connect_mcp(project) as host:
         await host.call("run", mode="queue")
         await host.call("pause")
-        paused = await host.call("wait")
+        paused = await host.wait()
         assert (paused["why"], paused["batch"]["status"]) == ("person", "paused")
         await host.call("unpause")
         await host.call("approve", tasks=["01-one", "02-two"])
-        assert (await host.call("wait"))["why"] == "ended"
+        assert (await host.wait())["why"] == "ended"
         assert results(await host.call("drop", tasks=["02-two"])) == {"02-two": "granted"}
-        assert (await host.call("wait"))["why"] == "ended"
+        assert (await host.wait())["why"] == "ended"
         assert [file["path"] for file in (await host.call("diff"))["files"]] == ["one"]
 
 
-async def test_settings_of_one_batch_are_its_own(project: TempProject) -> None:
+async def test_settings_of_a_batch_do_not_change_those_of_the_project(project: TempProject) -> None:
     project.task("01-one", "touch one")
-    async with start_mcp(project) as host:
+    async with connect_mcp(project) as host:
         await host.call("run", settings={"verify": "test -e two"})
-        assert (await host.call("wait"))["batch"]["status"] == "failed"
+        assert (await host.wait())["batch"]["status"] == "failed"
         assert [each["step"] for each in (await host.call("explain", task="01"))["attempts"]] == [
             "write",
             "verify",
@@ -154,43 +154,43 @@ async def test_settings_of_one_batch_are_its_own(project: TempProject) -> None:
         }
 
 
-async def test_progress_is_told_while_somebody_waits(project: TempProject, tmp_path: Path) -> None:
+async def test_progress_is_reported_while_waiting(project: TempProject, tmp_path: Path) -> None:
     go = tmp_path / "go"
     project.task("01-one", "touch one")
     project.task("02-two", f"while ! test -e '{go}'; do sleep 0.05; done; touch two")
     heard: list[float] = []
 
-    async def hear(progress: float, total: float | None, message: str | None) -> None:
+    async def record_progress(progress: float, total: float | None, message: str | None) -> None:
         assert (total, bool(message)) == (2, True)
         heard.append(progress)
         go.touch()
 
-    async with start_mcp(project) as host:
+    async with connect_mcp(project) as host:
         await host.call("run")
-        await host.client.call_tool("wait", {"seconds": 45}, progress_callback=hear)
+        await host.client.call_tool("wait", {"seconds": 45}, progress_callback=record_progress)
         assert (await host.call("status"))["batch"]["status"] == "completed"
         assert heard == sorted(set(heard))
         assert heard[-1] == 2
 
 
-async def test_whoever_waits_too_briefly_is_told_so(project: TempProject) -> None:
+async def test_a_wait_that_times_out_says_so(project: TempProject) -> None:
     project.task("01-long", "sleep 600")
-    async with start_mcp(project) as host:
+    async with connect_mcp(project) as host:
         await host.call("run")
         told = await host.call("wait", seconds=0)
         assert (told["why"], told["batch"]["completedAt"]) == ("time", None)
         await host.call("cancel")
 
 
-async def test_a_mark_tells_whether_anything_moved_since(project: TempProject) -> None:
+async def test_a_cursor_shows_whether_anything_changed_since(project: TempProject) -> None:
     project.task("01-one", "touch one")
-    async with start_mcp(project) as host:
+    async with connect_mcp(project) as host:
         made = (await host.call("run", mode="queue"))["batch"]
-        waits = (await host.call("wait"))["batch"]
+        waits = (await host.wait())["batch"]
         rests = await host.call("wait", until="change", mark=waits["mark"], seconds=0)
         assert (rests["why"], rests["batch"]["mark"]) == ("time", waits["mark"])
         await host.call("approve")
-        assert (await host.call("wait"))["why"] == "ended"
+        assert (await host.wait())["why"] == "ended"
         for mark in (made["mark"], waits["mark"]):
             assert (await host.call("wait", until="change", mark=mark, seconds=0))["why"] == "changed"
         mark = (await host.call("status"))["batch"]["mark"]

@@ -44,7 +44,7 @@ class Server:
 
 
 @asynccontextmanager
-async def serving(project: TempProject, folder: Path) -> AsyncIterator[Server]:
+async def run_server(project: TempProject, folder: Path) -> AsyncIterator[Server]:
     """Behind all of the guard."""
     files, rules = TokenFiles(folder), RequestPolicy()
     full, read_only = read_or_create_token(files.full), read_or_create_token(files.read_only)
@@ -78,19 +78,17 @@ def project(project: TempProject, monkeypatch: pytest.MonkeyPatch) -> TempProjec
 
 async def test_a_batch_is_run_over_http(project: TempProject, tmp_path: Path) -> None:
     project.task("01-one", "echo hello; touch one")
-    async with serving(project, tmp_path / "keys") as server, server.host(server.full) as host:
+    async with run_server(project, tmp_path / "keys") as server, server.host(server.full) as host:
         assert "run" in await host.list_tool_names()
         await host.call("run")
-        assert (await host.call("wait"))["batch"]["status"] == "completed"
+        assert (await host.wait())["batch"]["status"] == "completed"
         assert (await host.call("logs", task="01"))["text"] == "hello\n"
         assert "task:" in await host.call_refused("cancel", task="01")
 
 
-async def test_a_token_that_may_only_read_gets_the_tools_that_change_nothing(
-    project: TempProject, tmp_path: Path
-) -> None:
+async def test_a_read_only_token_gets_only_the_reading_tools(project: TempProject, tmp_path: Path) -> None:
     project.task("01-one", "touch one")
-    async with serving(project, tmp_path / "keys") as server, server.host(server.read_only) as host:
+    async with run_server(project, tmp_path / "keys") as server, server.host(server.read_only) as host:
         assert set(await host.list_tool_names()) == {tool.name for tool in TOOLS if tool.is_read_only}
         for tool in TOOLS:
             if not tool.is_read_only:
@@ -103,70 +101,59 @@ def call(name: str) -> dict[str, object]:
     return {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": name, "arguments": {}}}
 
 
-@pytest.mark.parametrize(
-    ("method", "body", "status"),
-    [
+async def test_a_read_only_token_changes_nothing_however_it_is_used(project: TempProject, tmp_path: Path) -> None:
+    project.task("01-one", "touch one")
+    cases: list[tuple[str, object, int]] = [
         ("POST", [call("run"), call("run")], 400),
         ("POST", {**call("run"), "params": []}, 400),
-        ("POST", {"jsonrpc": "2.0", "method": "tools/call", "params": call("run")["params"]}, 202),
+        ("POST", {"jsonrpc": "2.0", "method": "tools/call", "params": call("run")["params"]}, 202),  # a notification
         ("POST", call("run"), 200),
         ("PUT", call("run"), 405),
         ("GET", None, 405),
         ("DELETE", None, 405),
-    ],
-    ids=[
-        "several at once",
-        "no params",
-        "nobody wants the answer",
-        "as it should be",
-        "PUT",
-        "GET",
-        "DELETE",
-    ],
-)
-async def test_however_it_is_asked_nothing_is_changed_with_such_a_token(
-    project: TempProject, tmp_path: Path, method: str, body: object, status: int
-) -> None:
-    project.task("01-one", "touch one")
-    async with serving(project, tmp_path / "keys") as server, httpx2.AsyncClient(trust_env=False) as http:
+    ]
+    async with (
+        run_server(project, tmp_path / "keys") as server,
+        httpx2.AsyncClient(trust_env=False, timeout=MCP_TIMEOUT_SECONDS) as http,
+    ):
         told = {
             "Accept": "application/json, text/event-stream",
             "Authorization": f"Bearer {server.read_only}",
             "Mcp-Session-Id": "that-of-somebody-else",
         }
-        answer = await http.request(method, server.url, json=body, headers=told)
-        assert answer.status_code == status, answer.text
+        for method, body, status in cases:
+            answer = await http.request(method, server.url, json=body, headers=told)
+            assert answer.status_code == status, (method, body, answer.text)
         async with server.host(server.full) as host:
             assert (await host.call("history"))["batches"] == []
 
 
-async def test_another_project_is_asked_for_by_its_id(project: TempProject, tmp_path: Path) -> None:
-    async with serving(project, tmp_path / "keys") as server, server.host(server.full, "?project=nope") as host:
+async def test_the_project_parameter_chooses_the_project(project: TempProject, tmp_path: Path) -> None:
+    async with run_server(project, tmp_path / "keys") as server, server.host(server.full, "?project=nope") as host:
         assert "nope" in await host.call_refused("list")
 
 
-@pytest.mark.parametrize(
-    ("headers", "status"),
-    [
+async def test_it_is_behind_the_server_s_middleware(project: TempProject, tmp_path: Path) -> None:
+    cases: list[tuple[dict[str, str], int]] = [
         ({}, 401),
         ({"Authorization": "Bearer wrong"}, 401),
         ({"Host": "evil.example"}, 421),
         ({"Origin": "https://evil.example"}, 403),
-    ],
-)
-async def test_it_is_behind_the_guard(
-    project: TempProject, tmp_path: Path, headers: dict[str, str], status: int
-) -> None:
-    async with serving(project, tmp_path / "keys") as server, httpx2.AsyncClient(trust_env=False) as http:
-        told = {"Accept": "application/json, text/event-stream", **headers}
-        if "Authorization" not in told and headers:
-            told["Authorization"] = f"Bearer {server.full}"
-        body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
-        answer = await http.post(server.url, json=body, headers=told)
-        assert answer.status_code == status
+    ]
+    async with (
+        run_server(project, tmp_path / "keys") as server,
+        httpx2.AsyncClient(trust_env=False, timeout=MCP_TIMEOUT_SECONDS) as http,
+    ):
+        for headers, status in cases:
+            told = {"Accept": "application/json, text/event-stream", **headers}
+            if "Authorization" not in told and headers:
+                told["Authorization"] = f"Bearer {server.full}"
+            body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+            answer = await http.post(server.url, json=body, headers=told)
+            assert answer.status_code == status, headers
 
 
-async def test_an_sdk_that_can_t_be_used_fails_each_request_and_keeps_nobody_waiting(
+async def test_an_unusable_sdk_fails_each_request_at_once(
     project: TempProject, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "mcp.server.streamable_http_manager", None)
@@ -174,14 +161,17 @@ async def test_an_sdk_that_can_t_be_used_fails_each_request_and_keeps_nobody_wai
     for _ in range(2):
         async with asyncio.timeout(MCP_TIMEOUT_SECONDS):
             with pytest.raises(ImportError):
-                await over_http({"type": "http"}, _hear, _say)
+                await over_http({"type": "http"}, _receive, _send)
 
 
-async def test_a_mirror_is_fetched_for_whoever_plans_or_runs(project: TempProject, tmp_path: Path) -> None:
+async def test_a_mirror_is_fetched_before_planning_with_a_full_token(project: TempProject, tmp_path: Path) -> None:
     project.task("01-one", "touch one")
     git(project, "add", "--all")
     git(project, "commit", "--quiet", "--message", "one")
-    async with serving(project, tmp_path / "keys") as server, httpx2.AsyncClient(trust_env=False) as http:
+    async with (
+        run_server(project, tmp_path / "keys") as server,
+        httpx2.AsyncClient(trust_env=False, timeout=MCP_TIMEOUT_SECONDS) as http,
+    ):
         address, key = server.url.replace("/mcp", "/api/projects"), {"Authorization": f"Bearer {server.full}"}
         made = await http.post(address, json={"url": project.top.as_uri()}, headers=key, timeout=MCP_TIMEOUT_SECONDS)
         query = f"?project={made.json()['id']}"
@@ -198,9 +188,9 @@ def git(project: TempProject, *words: str) -> None:
     subprocess.run(["git", *words], cwd=project.top, env=project.env, check=True)
 
 
-async def _hear() -> Message:
+async def _receive() -> Message:
     raise AssertionError
 
 
-async def _say(_: Message) -> None:
+async def _send(_: Message) -> None:
     raise AssertionError

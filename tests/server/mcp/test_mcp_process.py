@@ -37,7 +37,7 @@ def call(number: int, name: str, **words: object) -> dict[str, object]:
 
 
 @contextmanager
-def started(project: TempProject) -> Iterator[subprocess.Popen[str]]:
+def start_process(project: TempProject) -> Iterator[subprocess.Popen[str]]:
     """It is dead at the end, and when the test has waited too long for a word of it."""
     process = subprocess.Popen(
         [sys.executable, "-m", "plait", "mcp"],
@@ -63,14 +63,14 @@ def started(project: TempProject) -> Iterator[subprocess.Popen[str]]:
         process.wait()
 
 
-def say(process: subprocess.Popen[str], *messages: object) -> None:
+def send(process: subprocess.Popen[str], *messages: object) -> None:
     assert process.stdin is not None
     for message in messages:
         process.stdin.write(f"{message if isinstance(message, str) else json.dumps(message)}\n")
     process.stdin.flush()
 
 
-def hear(process: subprocess.Popen[str], number: int) -> dict[str, object]:
+def read_response(process: subprocess.Popen[str], number: int) -> dict[str, object]:
     """The answer to this request; whatever is on the output is the protocol's."""
     assert process.stdout is not None
     while True:
@@ -80,50 +80,50 @@ def hear(process: subprocess.Popen[str], number: int) -> dict[str, object]:
             return dict(told)
 
 
-def test_nothing_but_the_protocol_is_on_its_output_and_it_ends_with_its_input(project: TempProject) -> None:
+def test_the_output_is_only_protocol_messages_and_the_server_ends_with_its_input(project: TempProject) -> None:
     project.task("01-one", "echo loud; echo louder >&2; touch one")
-    with started(project) as process:
-        say(process, HELLO, READY, "this is no JSON", call(2, "run"))
-        assert "result" in hear(process, 2)
-        say(process, call(3, "wait"))
-        assert "ended" in json.dumps(hear(process, 3))
+    with start_process(project) as process:
+        send(process, HELLO, READY, "this is no JSON", call(2, "run"))
+        assert "result" in read_response(process, 2)
+        send(process, call(3, "wait"))
+        assert "ended" in json.dumps(read_response(process, 3))
         out, err = process.communicate(timeout=MCP_TIMEOUT_SECONDS)
     assert process.returncode == 0
     assert all(json.loads(line)["jsonrpc"] == "2.0" for line in out.splitlines())
     assert "Traceback" not in err
 
 
-def test_a_host_that_dies_leaves_no_server_behind(project: TempProject) -> None:
-    with started(project) as process:
-        say(process, HELLO)
-        hear(process, 1)
+def test_the_server_exits_when_its_host_dies(project: TempProject) -> None:
+    with start_process(project) as process:
+        send(process, HELLO)
+        read_response(process, 1)
         assert process.stdin is not None
         assert process.stdout is not None
         process.stdout.close()
-        say(process, READY, call(2, "list"))
+        send(process, READY, call(2, "list"))
         process.stdin.close()
         assert process.wait(timeout=MCP_TIMEOUT_SECONDS) == 0
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_ends_it_at_once_while_it_reads(project: TempProject, number: signal.Signals) -> None:
-    with started(project) as process:
-        say(process, HELLO)
-        hear(process, 1)
+def test_a_signal_ends_the_server_at_once(project: TempProject, number: signal.Signals) -> None:
+    with start_process(project) as process:
+        send(process, HELLO)
+        read_response(process, 1)
         process.send_signal(number)
         assert process.wait(timeout=MCP_TIMEOUT_SECONDS) == -number
 
 
 @pytest.mark.anyio
-async def test_a_batch_goes_on_when_its_server_is_killed_and_the_next_one_sees_it(
+async def test_a_batch_outlives_its_killed_server_and_the_next_server_sees_it(
     project: TempProject, tmp_path: Path
 ) -> None:
     go = tmp_path / "go"
     project.task("01-one", f"while ! test -e '{go}'; do sleep 0.05; done; touch one")
-    with started(project) as process:
-        say(process, HELLO, READY, call(2, "run"))
-        made = hear(process, 2)
-        say(process, call(3, "wait"))
+    with start_process(project) as process:
+        send(process, HELLO, READY, call(2, "run"))
+        made = read_response(process, 2)
+        send(process, call(3, "wait"))
         os.killpg(process.pid, signal.SIGKILL)
     engine = project.find_engine()
     assert engine is not None
@@ -133,10 +133,10 @@ async def test_a_batch_goes_on_when_its_server_is_killed_and_the_next_one_sees_i
         assert seen["id"] in json.dumps(made)
         assert seen["completedAt"] is None
         go.touch()
-        assert (await host.call("wait"))["batch"]["status"] == "completed"
+        assert (await host.wait())["batch"]["status"] == "completed"
 
 
-def test_without_the_extra_it_says_what_to_install(project: TempProject) -> None:
+def test_without_the_mcp_extra_the_command_says_what_to_install(project: TempProject) -> None:
     told = subprocess.run(
         [
             sys.executable,

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from plait.server.mcp.server import FULL_SCOPE, NESTED_SCOPE, READ_ONLY_SCOPE, detect_scope
-from tests.support.mcp_client import start_mcp
+from tests.support.mcp_client import connect_mcp, start_mcp
 from tests.support.temp_project import TempProject
 
 CHANGING = {
@@ -25,7 +25,7 @@ CHANGING = {
 pytestmark = pytest.mark.anyio
 
 
-async def test_a_read_only_server_offers_and_does_nothing_that_changes(project: TempProject) -> None:
+async def test_a_read_only_server_neither_lists_nor_runs_changing_tools(project: TempProject) -> None:
     project.task("01-one", "touch one")
     async with start_mcp(project, "--read-only") as host:
         assert not CHANGING & set(await host.list_tool_names())
@@ -36,7 +36,7 @@ async def test_a_read_only_server_offers_and_does_nothing_that_changes(project: 
     assert not (project.place.state / "inbox.db").exists()
 
 
-async def test_a_task_does_not_steer_the_batch_that_it_belongs_to(project: TempProject) -> None:
+async def test_changing_tools_are_denied_inside_an_attempt(project: TempProject) -> None:
     project.task("01-one", "touch one")
     async with start_mcp(project, env={"PLAIT_BATCH": "beef"}) as host:
         assert not CHANGING & set(await host.list_tool_names())
@@ -44,11 +44,13 @@ async def test_a_task_does_not_steer_the_batch_that_it_belongs_to(project: TempP
         assert "inside an attempt" in (host.client.instructions or "")
 
 
-async def test_a_worktree_is_known_though_the_environment_tells_nothing(project: TempProject, tmp_path: Path) -> None:
+async def test_a_task_worktree_is_recognised_without_environment_variables(
+    project: TempProject, tmp_path: Path
+) -> None:
     """Some hosts start their servers with little more than a PATH."""
     where = tmp_path / "where"
     project.task("01-one", f"pwd > '{where}.new' && mv '{where}.new' '{where}'\nsleep 600")
-    async with start_mcp(project) as host:
+    async with connect_mcp(project) as host:
         told = await host.call("run")
         while not where.exists():
             told = await host.call("wait", until="change", mark=told["batch"]["mark"], seconds=0.1)
@@ -61,7 +63,7 @@ async def test_a_worktree_is_known_though_the_environment_tells_nothing(project:
         await host.call("cancel")
 
 
-def test_the_checkout_of_a_person_reaches_everything(project: TempProject) -> None:
+def test_an_ordinary_checkout_has_full_access(project: TempProject) -> None:
     assert detect_scope(project.place, read_only=False, environment={}) == FULL_SCOPE
     assert detect_scope(project.place, read_only=True, environment={}) == READ_ONLY_SCOPE
     assert detect_scope(project.place, read_only=False, environment={"PLAIT_MARK": "x"}) == NESTED_SCOPE

@@ -15,7 +15,7 @@ from tests.support.temp_project import TempProject
 pytestmark = pytest.mark.anyio
 
 
-async def test_a_batch_to_its_pull_request(worktree_project: TempProject, tmp_path: Path) -> None:
+async def test_an_agent_runs_a_batch_and_opens_its_pull_request(worktree_project: TempProject, tmp_path: Path) -> None:
     with local_forge(tmp_path / "forge") as remote:
         worktree_project.git("remote", "set-url", "origin", f"{remote.url}/{REPOSITORY}.git")
         worktree_project.env |= {"PLAIT_PR_FORGE": "gitea", "PLAIT_FORGE_TOKEN": "t0ken-t0ken-t0ken", "NO_PROXY": "*"}
@@ -24,7 +24,7 @@ async def test_a_batch_to_its_pull_request(worktree_project: TempProject, tmp_pa
         server = start_server(worktree_project)
         async with connect_http(f"{server.url}/mcp", server.token) as host:
             await host.call("run")
-            assert (await host.call("wait"))["batch"]["status"] == "completed"
+            assert (await host.wait())["batch"]["status"] == "completed"
             told = await host.call("pull_request", draft=True)
             assert (told["underWay"], told["unshipped"]) == (False, None)
             assert told["prUrl"] == f"{remote.url}/{REPOSITORY}/pulls/1"
@@ -32,7 +32,7 @@ async def test_a_batch_to_its_pull_request(worktree_project: TempProject, tmp_pa
             assert [pull["head"]["ref"] for pull in remote.pulls] == [told["branch"]]
 
 
-async def test_why_a_branch_is_not_published_is_told_then_and_later(
+async def test_a_failed_publication_is_reported_at_once_and_in_the_status(
     worktree_project: TempProject, tmp_path: Path
 ) -> None:
     worktree_project.task("01-walls", "echo walls > walls.txt")
@@ -40,7 +40,7 @@ async def test_why_a_branch_is_not_published_is_told_then_and_later(
     server = start_server(worktree_project)
     async with connect_http(f"{server.url}/mcp", server.token) as host:
         await host.call("run")
-        await host.call("wait")
+        await host.wait()
         worktree_project.git("remote", "set-url", "origin", str(tmp_path / "gone.git"))
         told = await host.call("pull_request", push=True)
         assert (told["underWay"], told["prUrl"]) == (False, None)
@@ -48,7 +48,7 @@ async def test_why_a_branch_is_not_published_is_told_then_and_later(
         assert (await host.call("status"))["batch"]["unshipped"] == told["unshipped"]
 
 
-async def test_whoever_waits_is_answered_when_the_server_ends(worktree_project: TempProject) -> None:
+async def test_a_waiting_tool_call_is_answered_at_shutdown(worktree_project: TempProject) -> None:
     """It comes back to the next one; nothing of it is an error to whoever reads the log."""
     worktree_project.task("01-long", "sleep 600")
     worktree_project.commit_all()

@@ -14,19 +14,19 @@ GIVES_UP = {"cancel", "drop"}
 LISTED = 20_000  # characters of all that a model is given to read: names, descriptions, what is taken
 
 
-def test_everything_that_was_promised_is_there() -> None:
+def test_the_documented_tools_exist() -> None:
     promised = {"list", "plan", "run", "status", "logs", "explain", "cancel", "approve", "retry", "diff"}
     assert promised <= set(TOOLS_BY_NAME)
     assert len(TOOLS_BY_NAME) == len(TOOLS)
 
 
-def test_what_a_model_reads_of_them_is_short() -> None:
+def test_the_tool_list_is_short() -> None:
     told = [(tool.name, tool.definition.description, tool.definition.input_schema) for tool in TOOLS]
     assert len(json.dumps(told)) < LISTED
 
 
 @pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
-def test_a_tool_says_what_it_takes_tells_and_does(tool: Tool) -> None:
+def test_every_tool_has_a_description_schemas_and_hints(tool: Tool) -> None:
     listed, hints = tool.definition, tool.definition.annotations
     assert hints is not None
     assert listed.description

@@ -31,7 +31,7 @@ class Reply:
     body: bytes = b""
 
     def header(self, name: str) -> str | None:
-        """The one header of that name; None where there is none."""
+        """The only header of that name, or None."""
         found = [value for key, value in self.headers if key == name]
         assert len(found) < 2, f"{name} is there twice: {found}"
         return found[0] if found else None
@@ -44,8 +44,8 @@ class Reply:
 
 
 @dataclass
-class TinyApp:
-    """Says 200 and what it got; remembers every scope that reached it."""
+class EchoApp:
+    """Answers 200, and keeps the scopes and bodies that reached it."""
 
     reached: list[Scope] = field(default_factory=list)
     bodies: list[bytes] = field(default_factory=list)
@@ -66,10 +66,10 @@ class TinyApp:
 
 @dataclass
 class AsgiClient:
-    """Asks an ASGI app, as a server would."""
+    """Sends requests to an ASGI app, as a server does."""
 
     scheme: str = "http"
-    client: str = "127.0.0.1"
+    address: str = "127.0.0.1"
 
     def request(
         self,
@@ -79,7 +79,7 @@ class AsgiClient:
         headers: Headers = (),
         body: Iterable[bytes] | None = None,
     ) -> Reply:
-        return asyncio.run(self.asking(app, self.scope(method, target, headers), body))
+        return asyncio.run(self.send(app, self.scope(method, target, headers), body))
 
     def scope(self, method: str, target: str, headers: Headers = ()) -> Scope:
         path, _, query = target.partition("?")
@@ -94,10 +94,10 @@ class AsgiClient:
             "raw_path": path.encode(),
             "query_string": query.encode(),
             "headers": [(name.lower().encode(), value.encode("latin-1")) for name, value in pairs],
-            "client": (self.client, 4242),
+            "client": (self.address, 4242),
         }
 
-    async def asking(self, app: ASGIApp, scope: Scope, body: Iterable[bytes] | None = None) -> Reply:
+    async def send(self, app: ASGIApp, scope: Scope, body: Iterable[bytes] | None = None) -> Reply:
         chunks = iter(body) if body is not None else iter([b""])
         got: list[Message] = []
 
@@ -124,20 +124,20 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def files(tmp_path: Path) -> TokenFiles:
+def token_files(tmp_path: Path) -> TokenFiles:
     return TokenFiles(tmp_path / "state")
 
 
 @pytest.fixture
-def keys(files: TokenFiles, tmp_path: Path, clock: Clock) -> Authenticator:
-    return Authenticator(files.read, UsedCodes(tmp_path / "state" / "spent-codes", clock).redeem, clock)
+def authenticator(token_files: TokenFiles, tmp_path: Path, clock: Clock) -> Authenticator:
+    return Authenticator(token_files.read, UsedCodes(tmp_path / "state" / "spent-codes", clock).redeem, clock)
 
 
 @pytest.fixture
-def tiny() -> TinyApp:
-    return TinyApp()
+def echo_app() -> EchoApp:
+    return EchoApp()
 
 
 @pytest.fixture
-def visitor() -> AsgiClient:
+def client() -> AsgiClient:
     return AsgiClient()

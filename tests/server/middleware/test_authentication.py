@@ -20,167 +20,178 @@ from plait.server.http.middleware.policy import RequestPolicy, create_policy
 from plait.server.http.server_config import wrap_with_middleware
 
 if TYPE_CHECKING:
-    from tests.server.middleware.conftest import AsgiClient, Clock, TinyApp
+    from tests.server.middleware.conftest import AsgiClient, Clock, EchoApp
 
 
 @pytest.fixture
-def door(tiny: TinyApp, keys: Authenticator, clock: Clock) -> AuthenticationMiddleware:
+def guarded_app(echo_app: EchoApp, authenticator: Authenticator, clock: Clock) -> AuthenticationMiddleware:
     rules = RequestPolicy()
-    return AuthenticationMiddleware(ReadOnlyMiddleware(tiny), keys, AuthRateLimiter(rules, clock), rules, clock)
+    return AuthenticationMiddleware(
+        ReadOnlyMiddleware(echo_app), authenticator, AuthRateLimiter(rules, clock), rules, clock
+    )
 
 
 @pytest.fixture
-def full(files: TokenFiles) -> dict[str, str]:
-    return {"authorization": f"Bearer {read_or_create_token(files.full)}"}
+def full(token_files: TokenFiles) -> dict[str, str]:
+    return {"authorization": f"Bearer {read_or_create_token(token_files.full)}"}
 
 
 @pytest.fixture
-def read(files: TokenFiles) -> dict[str, str]:
-    return {"authorization": f"bearer {read_or_create_token(files.read_only)}"}
+def read(token_files: TokenFiles) -> dict[str, str]:
+    return {"authorization": f"bearer {read_or_create_token(token_files.read_only)}"}
 
 
-def caller(tiny: TinyApp) -> Caller:
-    found = tiny.reached[-1]["state"]["caller"]
+def caller(echo_app: EchoApp) -> Caller:
+    found = echo_app.reached[-1]["state"]["caller"]
     assert isinstance(found, Caller)
     return found
 
 
 @pytest.mark.parametrize("target", ["/", "/api/batches", "/health/", "/metrics", "/api/docs", "/app.js", "/logout"])
 @pytest.mark.parametrize("method", ["GET", "HEAD", "POST", "PATCH", "OPTIONS", "TRACE"])
-def test_no_route_is_open(
-    door: AuthenticationMiddleware, tiny: TinyApp, visitor: AsgiClient, method: str, target: str
+def test_every_route_needs_authentication(
+    guarded_app: AuthenticationMiddleware, echo_app: EchoApp, client: AsgiClient, method: str, target: str
 ) -> None:
-    said = visitor.request(door, method, target)
+    said = client.request(guarded_app, method, target)
     assert said.status == 401
     assert said.header("www-authenticate") == "Bearer"
     assert said.json()["error"] == "this needs a token"
-    assert tiny.reached == []
+    assert echo_app.reached == []
 
 
-def test_everybody_may_ask_whether_the_server_lives(
-    door: AuthenticationMiddleware, tiny: TinyApp, visitor: AsgiClient
+def test_the_health_check_needs_no_token(
+    guarded_app: AuthenticationMiddleware, echo_app: EchoApp, client: AsgiClient
 ) -> None:
-    assert visitor.request(door, "GET", "/health").status == 200
-    assert visitor.request(door, "HEAD", "/health").status == 200
-    assert visitor.request(door, "POST", "/health").status == 401
-    assert len(tiny.reached) == 2
+    assert client.request(guarded_app, "GET", "/health").status == 200
+    assert client.request(guarded_app, "HEAD", "/health").status == 200
+    assert client.request(guarded_app, "POST", "/health").status == 401
+    assert len(echo_app.reached) == 2
 
 
-def test_the_token_lets_in(
-    door: AuthenticationMiddleware, tiny: TinyApp, visitor: AsgiClient, full: dict[str, str]
+def test_the_token_authenticates(
+    guarded_app: AuthenticationMiddleware, echo_app: EchoApp, client: AsgiClient, full: dict[str, str]
 ) -> None:
-    assert visitor.request(door, "POST", "/api/batches", full).status == 200
-    assert caller(tiny) == Caller(Access.FULL, AuthMethod.TOKEN)
+    assert client.request(guarded_app, "POST", "/api/batches", full).status == 200
+    assert caller(echo_app) == Caller(Access.FULL, AuthMethod.TOKEN)
 
 
-def test_the_cookie_lets_in_among_others(
-    door: AuthenticationMiddleware, tiny: TinyApp, visitor: AsgiClient, keys: Authenticator
+def test_the_session_cookie_is_found_among_others(
+    guarded_app: AuthenticationMiddleware, echo_app: EchoApp, client: AsgiClient, authenticator: Authenticator
 ) -> None:
-    cookies = {"cookie": f"theme=dark; {SESSION_COOKIE}=forged; {SESSION_COOKIE}={keys.issue_cookie(Access.FULL)}; x"}
-    assert visitor.request(door, "GET", "/", cookies).status == 200
-    assert caller(tiny) == Caller(Access.FULL, AuthMethod.COOKIE)
+    cookies = {
+        "cookie": f"theme=dark; {SESSION_COOKIE}=forged; {SESSION_COOKIE}={authenticator.issue_cookie(Access.FULL)}; x"
+    }
+    assert client.request(guarded_app, "GET", "/", cookies).status == 200
+    assert caller(echo_app) == Caller(Access.FULL, AuthMethod.COOKIE)
 
 
-def test_a_cookie_that_has_ended_does_not(
-    door: AuthenticationMiddleware, visitor: AsgiClient, keys: Authenticator, clock: Clock
+def test_an_expired_cookie_does_not_authenticate(
+    guarded_app: AuthenticationMiddleware, client: AsgiClient, authenticator: Authenticator, clock: Clock
 ) -> None:
-    cookies = {"cookie": f"{SESSION_COOKIE}={keys.issue_cookie(Access.FULL)}"}
+    cookies = {"cookie": f"{SESSION_COOKIE}={authenticator.issue_cookie(Access.FULL)}"}
     clock.now += COOKIE_SECONDS
-    assert visitor.request(door, "GET", "/", cookies).status == 401
+    assert client.request(guarded_app, "GET", "/", cookies).status == 401
 
 
-def test_who_may_look_may_not_change(
-    door: AuthenticationMiddleware, tiny: TinyApp, visitor: AsgiClient, read: dict[str, str]
+def test_read_only_access_allows_no_changes(
+    guarded_app: AuthenticationMiddleware, echo_app: EchoApp, client: AsgiClient, read: dict[str, str]
 ) -> None:
-    assert visitor.request(door, "GET", "/api/batches", read).status == 200
-    assert caller(tiny) == Caller(Access.READ, AuthMethod.TOKEN)
+    assert client.request(guarded_app, "GET", "/api/batches", read).status == 200
+    assert caller(echo_app) == Caller(Access.READ, AuthMethod.TOKEN)
     for method in ("POST", "PATCH", "PUT", "DELETE", "OPTIONS", "get"):
-        said = visitor.request(door, method, "/api/batches", read)
+        said = client.request(guarded_app, method, "/api/batches", read)
         assert (said.status, said.json()["error"]) == (403, "this token is read-only")
-    assert len(tiny.reached) == 1
+    assert len(echo_app.reached) == 1
 
 
 @pytest.mark.parametrize("name", ["token", "access_token", "code", "authorization"])
-def test_a_token_in_the_address_is_no_token(
-    door: AuthenticationMiddleware, visitor: AsgiClient, files: TokenFiles, name: str
+def test_a_token_in_the_url_is_ignored(
+    guarded_app: AuthenticationMiddleware, client: AsgiClient, token_files: TokenFiles, name: str
 ) -> None:
-    assert visitor.request(door, "GET", f"/api/batches?{name}={read_or_create_token(files.full)}").status == 401
+    assert (
+        client.request(guarded_app, "GET", f"/api/batches?{name}={read_or_create_token(token_files.full)}").status
+        == 401
+    )
 
 
-def test_a_wrong_token_is_not_mended_by_a_right_cookie(
-    door: AuthenticationMiddleware, visitor: AsgiClient, keys: Authenticator
+def test_a_wrong_token_is_rejected_despite_a_valid_cookie(
+    guarded_app: AuthenticationMiddleware, client: AsgiClient, authenticator: Authenticator
 ) -> None:
-    both = {"authorization": "Bearer wrong", "cookie": f"{SESSION_COOKIE}={keys.issue_cookie(Access.FULL)}"}
-    assert visitor.request(door, "GET", "/", both).status == 401
+    both = {"authorization": "Bearer wrong", "cookie": f"{SESSION_COOKIE}={authenticator.issue_cookie(Access.FULL)}"}
+    assert client.request(guarded_app, "GET", "/", both).status == 401
 
 
-def test_two_tokens_are_none(door: AuthenticationMiddleware, visitor: AsgiClient, full: dict[str, str]) -> None:
-    assert visitor.request(door, "GET", "/", [*full.items(), *full.items()]).status == 401
+def test_two_authorization_headers_are_rejected(
+    guarded_app: AuthenticationMiddleware, client: AsgiClient, full: dict[str, str]
+) -> None:
+    assert client.request(guarded_app, "GET", "/", [*full.items(), *full.items()]).status == 401
 
 
 @pytest.mark.parametrize(
     "said", ["", "Bearer", "Bearer ", "Basic {}", "{}", "Bearer {} x", "Bearer \xff", "Bearer {}0"]
 )
-def test_what_is_no_bearer_token(
-    door: AuthenticationMiddleware, visitor: AsgiClient, files: TokenFiles, said: str
+def test_malformed_authorization_headers_are_rejected(
+    guarded_app: AuthenticationMiddleware, client: AsgiClient, token_files: TokenFiles, said: str
 ) -> None:
-    presented = {"authorization": said.format(read_or_create_token(files.full))}
-    assert visitor.request(door, "GET", "/", presented).status == 401
+    presented = {"authorization": said.format(read_or_create_token(token_files.full))}
+    assert client.request(guarded_app, "GET", "/", presented).status == 401
 
 
-def test_after_ten_wrong_ones_in_a_minute_the_address_waits_and_the_right_one_passes(
-    door: AuthenticationMiddleware, visitor: AsgiClient, full: dict[str, str], clock: Clock
+def test_ten_wrong_tokens_a_minute_block_wrong_ones_but_not_the_right_one(
+    guarded_app: AuthenticationMiddleware, client: AsgiClient, full: dict[str, str], clock: Clock
 ) -> None:
     wrong = {"authorization": "Bearer wrong"}
-    assert [visitor.request(door, "GET", "/", wrong).status for _ in range(10)] == [401] * 10
+    assert [client.request(guarded_app, "GET", "/", wrong).status for _ in range(10)] == [401] * 10
     clock.now += 20
-    said = visitor.request(door, "GET", "/", wrong)
+    said = client.request(guarded_app, "GET", "/", wrong)
     assert (said.status, said.header("retry-after")) == (429, "40")
-    assert visitor.request(door, "GET", "/", full).status == 200
-    visitor.client = "10.0.0.9"
-    assert visitor.request(door, "GET", "/", wrong).status == 401
-    visitor.client = "127.0.0.1"
+    assert client.request(guarded_app, "GET", "/", full).status == 200
+    client.address = "10.0.0.9"
+    assert client.request(guarded_app, "GET", "/", wrong).status == 401
+    client.address = "127.0.0.1"
     clock.now += 40
-    assert visitor.request(door, "GET", "/", wrong).status == 401
+    assert client.request(guarded_app, "GET", "/", wrong).status == 401
 
 
-def test_who_shows_none_or_a_stale_cookie_is_not_counted(door: AuthenticationMiddleware, visitor: AsgiClient) -> None:
+def test_missing_tokens_and_stale_cookies_are_not_counted_as_failures(
+    guarded_app: AuthenticationMiddleware, client: AsgiClient
+) -> None:
     for headers in ({}, {"cookie": f"{SESSION_COOKIE}=stale"}) * 20:
-        assert visitor.request(door, "GET", "/", headers).status == 401
+        assert client.request(guarded_app, "GET", "/", headers).status == 401
 
 
-def test_however_many_addresses_are_wrong_few_are_remembered(visitor: AsgiClient, clock: Clock) -> None:
+def test_the_rate_limiter_remembers_a_limited_number_of_addresses(client: AsgiClient, clock: Clock) -> None:
     strikes = AuthRateLimiter(RequestPolicy(), clock)
     for n in range(5000):
-        visitor.client = f"10.{n // 256}.{n % 256}.1"
-        assert strikes.record_failure(visitor.scope("GET", "/")) is None
+        client.address = f"10.{n // 256}.{n % 256}.1"
+        assert strikes.record_failure(client.scope("GET", "/")) is None
     assert len(strikes) == 1024
 
 
-def test_a_running_server_knows_of_a_rotation_at_once(
-    door: AuthenticationMiddleware, visitor: AsgiClient, files: TokenFiles, full: dict[str, str]
+def test_a_running_server_notices_a_rotation_at_once(
+    guarded_app: AuthenticationMiddleware, client: AsgiClient, token_files: TokenFiles, full: dict[str, str]
 ) -> None:
-    assert visitor.request(door, "GET", "/", full).status == 200
-    fresh = files.rotate()
-    assert visitor.request(door, "GET", "/", full).status == 401
-    assert visitor.request(door, "GET", "/", {"authorization": f"Bearer {fresh}"}).status == 200
+    assert client.request(guarded_app, "GET", "/", full).status == 200
+    fresh = token_files.rotate()
+    assert client.request(guarded_app, "GET", "/", full).status == 401
+    assert client.request(guarded_app, "GET", "/", {"authorization": f"Bearer {fresh}"}).status == 200
 
 
-def test_when_its_token_can_t_be_read_nobody_is_let_in(
-    door: AuthenticationMiddleware, visitor: AsgiClient, files: TokenFiles, full: dict[str, str]
+def test_all_requests_are_rejected_while_the_token_is_unreadable(
+    guarded_app: AuthenticationMiddleware, client: AsgiClient, token_files: TokenFiles, full: dict[str, str]
 ) -> None:
-    files.full.chmod(0o644)
-    said = visitor.request(door, "GET", "/", full)
+    token_files.full.chmod(0o644)
+    said = client.request(guarded_app, "GET", "/", full)
     assert said.status == 503
-    assert str(files.full) not in said.body.decode()
-    assert visitor.request(door, "GET", "/health").status == 200
+    assert str(token_files.full) not in said.body.decode()
+    assert client.request(guarded_app, "GET", "/health").status == 200
 
 
 OPENS = {"sec-fetch-mode": "navigate", "sec-fetch-site": "none"}
 
 
-def test_a_person_who_opens_a_page_is_told_on_one(door: AuthenticationMiddleware, visitor: AsgiClient) -> None:
-    said = visitor.request(door, "GET", "/batches/7f3a", OPENS)
+def test_a_browser_without_a_login_gets_an_html_page(guarded_app: AuthenticationMiddleware, client: AsgiClient) -> None:
+    said = client.request(guarded_app, "GET", "/batches/7f3a", OPENS)
     assert (said.status, said.header("content-type")) == (401, "text/html; charset=utf-8")
     assert said.header("cache-control") == "no-store"
     assert b"<h1>This browser is not logged in.</h1>" in said.body
@@ -198,13 +209,13 @@ def test_a_person_who_opens_a_page_is_told_on_one(door: AuthenticationMiddleware
         ("http <b>", "plait token --link"),
     ],
 )
-def test_the_command_makes_a_link_to_where_the_person_is(
-    tiny: TinyApp, keys: Authenticator, visitor: AsgiClient, came: str, command: str
+def test_the_suggested_command_names_the_url_in_use(
+    echo_app: EchoApp, authenticator: Authenticator, client: AsgiClient, came: str, command: str
 ) -> None:
     rules = create_policy(allowed=["https://plait.example.org"])
-    visitor.scheme, host = came.split()
-    said = visitor.request(
-        AuthenticationMiddleware(tiny, keys, AuthRateLimiter(rules), rules),
+    client.scheme, host = came.split()
+    said = client.request(
+        AuthenticationMiddleware(echo_app, authenticator, AuthRateLimiter(rules), rules),
         "GET",
         "/",
         {**OPENS, "host": host},
@@ -212,19 +223,19 @@ def test_the_command_makes_a_link_to_where_the_person_is(
     assert f"<code>{command}</code>" in said.body.decode()
 
 
-def test_a_link_on_another_site_is_opened_again_by_a_page_of_ours_once(
-    door: AuthenticationMiddleware, visitor: AsgiClient
+def test_a_page_opened_from_another_site_reloads_itself_once(
+    guarded_app: AuthenticationMiddleware, client: AsgiClient
 ) -> None:
     refresh = b'<meta http-equiv="refresh" content="0">'
     for site, again in (("cross-site", True), ("same-origin", False), ("same-site", False), ("none", False)):
-        said = visitor.request(door, "GET", "/settings", {**OPENS, "sec-fetch-site": site})
+        said = client.request(guarded_app, "GET", "/settings", {**OPENS, "sec-fetch-site": site})
         assert (said.status, refresh in said.body) == (401, again), site
 
 
-def test_a_browser_that_does_not_say_where_it_comes_from_leaves_it_to_the_person(
-    door: AuthenticationMiddleware, visitor: AsgiClient
+def test_a_browser_without_fetch_metadata_gets_a_reload_link(
+    guarded_app: AuthenticationMiddleware, client: AsgiClient
 ) -> None:
-    said = visitor.request(door, "GET", "/settings", {"accept": "text/html,*/*;q=0.8"})
+    said = client.request(guarded_app, "GET", "/settings", {"accept": "text/html,*/*;q=0.8"})
     assert (said.status, said.header("content-type")) == (401, "text/html; charset=utf-8")
     assert b'<a href="">' in said.body
     assert b"http-equiv" not in said.body
@@ -240,19 +251,19 @@ def test_a_browser_that_does_not_say_where_it_comes_from_leaves_it_to_the_person
         ("POST", "/settings", OPENS),
     ],
 )
-def test_a_program_is_told_in_the_shape_of_all_errors(
-    door: AuthenticationMiddleware, visitor: AsgiClient, method: str, path: str, headers: dict[str, str]
+def test_a_program_gets_a_rejection_as_json(
+    guarded_app: AuthenticationMiddleware, client: AsgiClient, method: str, path: str, headers: dict[str, str]
 ) -> None:
-    assert visitor.request(door, method, path, headers).json()["error"] == "this needs a token"
+    assert client.request(guarded_app, method, path, headers).json()["error"] == "this needs a token"
 
 
-def test_a_stream_ends_with_the_token_that_opened_it(
-    keys: Authenticator, files: TokenFiles, clock: Clock, visitor: AsgiClient, full: dict[str, str]
+def test_a_stream_ends_when_its_token_is_revoked(
+    authenticator: Authenticator, token_files: TokenFiles, clock: Clock, client: AsgiClient, full: dict[str, str]
 ) -> None:
     async def app(_scope: Scope, _receive: Receive, send: Send) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": []})
         await send({"type": "http.response.body", "body": b"one ", "more_body": True})
-        files.rotate()
+        token_files.rotate()
         await send({"type": "http.response.body", "body": b"two ", "more_body": True})  # within the second
         clock.now += 1
         for _ in range(3):
@@ -267,39 +278,39 @@ def test_a_stream_ends_with_the_token_that_opened_it(
     async def receive() -> Message:
         return {"type": "http.request"}
 
-    door = AuthenticationMiddleware(app, keys, AuthRateLimiter(rules), rules, clock)
-    asyncio.run(door(visitor.scope("GET", "/api/events", full), receive, send))
+    guarded_app = AuthenticationMiddleware(app, authenticator, AuthRateLimiter(rules), rules, clock)
+    asyncio.run(guarded_app(client.scope("GET", "/api/events", full), receive, send))
     assert [each["body"] for each in got[1:]] == [b"one ", b"two ", b""]
     assert got[-1]["more_body"] is False
 
 
-def test_a_response_of_known_length_is_sent_whole(
-    keys: Authenticator, files: TokenFiles, clock: Clock, visitor: AsgiClient, full: dict[str, str]
+def test_a_response_of_known_length_is_sent_completely_after_a_rotation(
+    authenticator: Authenticator, token_files: TokenFiles, clock: Clock, client: AsgiClient, full: dict[str, str]
 ) -> None:
     async def app(_scope: Scope, _receive: Receive, send: Send) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"6")]})
-        files.rotate()
+        token_files.rotate()
         clock.now += 60
         await send({"type": "http.response.body", "body": b"a file"})
 
-    door = AuthenticationMiddleware(app, keys, AuthRateLimiter(RequestPolicy()), RequestPolicy(), clock)
-    assert visitor.request(door, "GET", "/", full).body == b"a file"
+    guarded_app = AuthenticationMiddleware(app, authenticator, AuthRateLimiter(RequestPolicy()), RequestPolicy(), clock)
+    assert client.request(guarded_app, "GET", "/", full).body == b"a file"
 
 
-def test_all_together_let_the_right_one_through(
-    tiny: TinyApp, keys: Authenticator, visitor: AsgiClient, full: dict[str, str]
+def test_the_whole_middleware_passes_a_valid_request(
+    echo_app: EchoApp, authenticator: Authenticator, client: AsgiClient, full: dict[str, str]
 ) -> None:
-    app = wrap_with_middleware(tiny, keys, RequestPolicy())
-    said = visitor.request(app, "POST", "/api/batches", {**full, "content-length": "2"}, [b"{}"])
-    assert (said.status, tiny.bodies) == (200, [b"{}"])
+    app = wrap_with_middleware(echo_app, authenticator, RequestPolicy())
+    said = client.request(app, "POST", "/api/batches", {**full, "content-length": "2"}, [b"{}"])
+    assert (said.status, echo_app.bodies) == (200, [b"{}"])
     assert said.header("cache-control") == "no-store"
-    assert visitor.request(app, "POST", "/api/batches", full | {"host": "evil.example"}).status == 421
-    assert visitor.request(app, "POST", "/api/batches", full | {"origin": "null"}).status == 403
-    for refused in (visitor.request(app, "GET", "/"), visitor.request(app, "GET", "/" * 9000)):
+    assert client.request(app, "POST", "/api/batches", full | {"host": "evil.example"}).status == 421
+    assert client.request(app, "POST", "/api/batches", full | {"origin": "null"}).status == 403
+    for refused in (client.request(app, "GET", "/"), client.request(app, "GET", "/" * 9000)):
         assert refused.header("x-frame-options") == "DENY"
 
 
-def test_what_is_no_request_of_http_passes(tiny: TinyApp, keys: Authenticator) -> None:
+def test_other_asgi_messages_pass_through(echo_app: EchoApp, authenticator: Authenticator) -> None:
     async def receive() -> Message:
         return {"type": "lifespan.startup"}
 
@@ -307,7 +318,7 @@ def test_what_is_no_request_of_http_passes(tiny: TinyApp, keys: Authenticator) -
         return
 
     async def start() -> None:
-        await wrap_with_middleware(tiny, keys, RequestPolicy())({"type": "lifespan"}, receive, send)
+        await wrap_with_middleware(echo_app, authenticator, RequestPolicy())({"type": "lifespan"}, receive, send)
 
     asyncio.run(start())
-    assert [scope["type"] for scope in tiny.reached] == ["lifespan"]
+    assert [scope["type"] for scope in echo_app.reached] == ["lifespan"]

@@ -59,7 +59,7 @@ class Ticker:
 
 
 @dataclass
-class Place:
+class BoundServer:
     """A server that listens, and its tokens."""
 
     port: int
@@ -78,15 +78,15 @@ class Place:
         finally:
             client.close()
 
-    def asking(self, target: str) -> bytes:
-        """The head of somebody who may."""
+    def make_request(self, target: str) -> bytes:
+        """A request with the token."""
         return f"GET {target} HTTP/1.1\r\nHost: localhost\r\nAuthorization: {self.bearer['Authorization']}\r\n\r\n".encode()
 
     def connect(self) -> socket.socket:
         return socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE)
 
     def say(self, data: bytes) -> bytes:
-        """These very bytes; all that comes back until the server hangs up."""
+        """Send these bytes and read until the server closes the connection."""
         with self.connect() as client:
             client.sendall(data)
             return until_closed(client)
@@ -108,20 +108,20 @@ def parsed(heard: bytes) -> tuple[int, dict[str, object]]:
     return int(head.split()[1]), json.loads(body)
 
 
-Open = Callable[..., Place]
+StartServer = Callable[..., BoundServer]
 
 
 @contextmanager
-def opened(folder: Path, rules: RequestPolicy, **how: object) -> Iterator[Place]:
+def run_server(folder: Path, rules: RequestPolicy, **how: object) -> Iterator[BoundServer]:
     app, files = Ticker(), TokenFiles(folder)
     keys = Authenticator(files.read, UsedCodes(folder / "spent-codes").redeem)
-    listener = socket.create_server(("127.0.0.1", 0))  # it listens already: whoever comes early waits
+    listener = socket.create_server(("127.0.0.1", 0))  # already listening, so no client comes too early
     config = create_uvicorn_config(wrap_with_middleware(app, keys, rules), rules, **how)  # type: ignore[arg-type] # as the test says
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
     thread.start()
     try:
-        yield Place(listener.getsockname()[1], app, files)
+        yield BoundServer(listener.getsockname()[1], app, files)
     finally:
         server.should_exit = server.force_exit = True
         thread.join(PATIENCE)
@@ -129,36 +129,36 @@ def opened(folder: Path, rules: RequestPolicy, **how: object) -> Iterator[Place]
 
 
 @pytest.fixture
-def start(tmp_path: Path) -> Iterator[Open]:
+def start(tmp_path: Path) -> Iterator[StartServer]:
     with ExitStack() as stack:
-        yield lambda rules=RULES, **how: stack.enter_context(opened(tmp_path, rules, **how))
+        yield lambda rules=RULES, **how: stack.enter_context(run_server(tmp_path, rules, **how))
 
 
 @pytest.fixture
-def place(start: Open) -> Place:
+def server(start: StartServer) -> BoundServer:
     return start()
 
 
-def test_a_rotation_ends_the_stream_that_somebody_listens_to(start: Open) -> None:
-    place = start(replace(RULES, recheck_seconds=0.0))
-    with place.connect() as client:
-        client.sendall(place.asking("/ticks"))
+def test_a_token_rotation_ends_open_streams(start: StartServer) -> None:
+    server = start(replace(RULES, recheck_seconds=0.0))
+    with server.connect() as client:
+        client.sendall(server.make_request("/ticks"))
         assert b"tick" in client.recv(4096) + client.recv(4096)
-        place.files.rotate()
-        assert place.app.left.wait(PATIENCE)
+        server.files.rotate()
+        assert server.app.left.wait(PATIENCE)
 
 
-def test_a_body_that_trickles_in_is_not_waited_for(start: Open) -> None:
-    place = start(replace(RULES, body_seconds=0.2, drain_seconds=0.2))
-    head = f"POST / HTTP/1.1\r\nHost: localhost\r\nAuthorization: {place.bearer['Authorization']}\r\n"
-    status, said = parsed(place.say(f"{head}Content-Length: 9\r\n\r\nhalf".encode()))
+def test_a_slow_body_is_rejected(start: StartServer) -> None:
+    server = start(replace(RULES, body_seconds=0.2, drain_seconds=0.2))
+    head = f"POST / HTTP/1.1\r\nHost: localhost\r\nAuthorization: {server.bearer['Authorization']}\r\n"
+    status, said = parsed(server.say(f"{head}Content-Length: 9\r\n\r\nhalf".encode()))
     assert (status, said["error"]) == (408, "the body took longer than 0.2 s")
 
 
 @pytest.mark.parametrize("asked", [b"POST /", b"GET /health"])
-def test_what_a_stranger_sends_as_a_body_is_neither_read_nor_taken_for_a_request(place: Place, asked: bytes) -> None:
+def test_an_unauthenticated_body_is_not_read_as_another_request(server: BoundServer, asked: bytes) -> None:
     inner = b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"
-    heard = place.say(
+    heard = server.say(
         b"%b HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%b" % (asked, len(inner) + 1, inner)
     )
     assert heard.count(b"HTTP/1.1 ") == 1
@@ -182,22 +182,22 @@ def dripped(client: socket.socket, drop: bytes) -> bool:
 
 
 @pytest.mark.parametrize("drop", [b"", b"x"])
-def test_who_says_nothing_or_says_it_slowly_does_not_stay(start: Open, drop: bytes) -> None:
-    place = start(header_seconds=0.3)
-    with place.connect() as silent, place.connect() as slow, place.connect() as second:
+def test_silent_and_slow_connections_are_closed(start: StartServer, drop: bytes) -> None:
+    server = start(header_seconds=0.3)
+    with server.connect() as silent, server.connect() as slow, server.connect() as second:
         slow.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\nX-A: ")
         second.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
         assert second.recv(4096).startswith(b"HTTP/1.1 200")
         assert dripped(second, b"G")
         assert dripped(slow, drop)
         assert dripped(silent, b"")
-    assert place.lives()
+    assert server.lives()
 
 
-def test_who_was_let_in_and_listens_stays(start: Open) -> None:
-    place = start(header_seconds=0.1, unauthenticated=UnauthenticatedConnections(2, grace_seconds=0.2))
-    with place.connect() as client:
-        client.sendall(place.asking("/ticks"))
+def test_an_authenticated_stream_stays_open(start: StartServer) -> None:
+    server = start(header_seconds=0.1, unauthenticated=UnauthenticatedConnections(2, grace_seconds=0.2))
+    with server.connect() as client:
+        client.sendall(server.make_request("/ticks"))
         heard = client.recv(4096)
         while heard.count(b"tick") < 30:
             data = client.recv(4096)
@@ -205,43 +205,43 @@ def test_who_was_let_in_and_listens_stays(start: Open) -> None:
             heard += data
 
 
-def test_strangers_make_room_for_each_other_and_never_shut_the_person_out(start: Open) -> None:
-    place = start(unauthenticated=UnauthenticatedConnections(3, grace_seconds=0.2))
-    known = http.client.HTTPConnection("127.0.0.1", place.port, timeout=PATIENCE)
+def test_unauthenticated_connections_never_displace_authenticated_ones(start: StartServer) -> None:
+    server = start(unauthenticated=UnauthenticatedConnections(3, grace_seconds=0.2))
+    known = http.client.HTTPConnection("127.0.0.1", server.port, timeout=PATIENCE)
     with ExitStack() as stack:
         stack.callback(known.close)
         known.connect()
         kept = known.sock
 
         def asked() -> bytes:
-            known.request("GET", "/", headers=place.bearer)
+            known.request("GET", "/", headers=server.bearer)
             return known.getresponse().read()
 
         assert asked() == b"5"
-        silent = [stack.enter_context(place.connect()) for _ in range(20)]
+        silent = [stack.enter_context(server.connect()) for _ in range(20)]
         assert all(until_closed(client) == b"" for client in silent[:17])
-        assert place.ask("/", place.bearer) == 200
+        assert server.ask("/", server.bearer) == 200
         assert asked() == b"5"
         assert known.sock is kept
 
 
-def test_however_many_come_at_once_who_has_a_token_is_let_in(start: Open) -> None:
-    place = start(unauthenticated=UnauthenticatedConnections(2, grace_seconds=PATIENCE))
+def test_many_simultaneous_clients_with_a_token_are_all_served(start: StartServer) -> None:
+    server = start(unauthenticated=UnauthenticatedConnections(2, grace_seconds=PATIENCE))
     with ExitStack() as stack:
-        clients = [stack.enter_context(place.connect()) for _ in range(100)]
+        clients = [stack.enter_context(server.connect()) for _ in range(100)]
         for client in clients:
-            client.sendall(place.asking("/ticks"))
+            client.sendall(server.make_request("/ticks"))
         assert all(client.recv(4096).startswith(b"HTTP/1.1 200") for client in clients)
 
 
-def test_in_a_crowd_nobody_has_a_moment(start: Open) -> None:
-    place = start(
+def test_unauthenticated_connections_above_the_hard_limit_are_closed_at_once(start: StartServer) -> None:
+    server = start(
         header_seconds=PATIENCE, unauthenticated=UnauthenticatedConnections(2, grace_seconds=PATIENCE, hard_limit=5)
     )
     with ExitStack() as stack:
-        silent = [stack.enter_context(place.connect()) for _ in range(20)]
+        silent = [stack.enter_context(server.connect()) for _ in range(20)]
         assert all(until_closed(client) == b"" for client in silent[:15])
-        assert place.ask("/", place.bearer) == 200
+        assert server.ask("/", server.bearer) == 200
 
 
 HEAD = b"GET /health HTTP/1.1\r\nHost: localhost\r\n"
@@ -264,18 +264,18 @@ HEAD = b"GET /health HTTP/1.1\r\nHost: localhost\r\n"
         b"\r\n\r\n\r\nno HTTP at all\r\n\r\n",
     ],
 )
-def test_what_is_no_sound_request_is_told_so_and_the_connection_ends(place: Place, data: bytes) -> None:
-    heard = place.say(data)
+def test_a_malformed_request_gets_400_and_the_connection_is_closed(server: BoundServer, data: bytes) -> None:
+    heard = server.say(data)
     status, said = parsed(heard)
     assert (status, sorted(said)) == (400, ["error", "field", "hint", "problems", "state"])
     assert b"x-content-type-options: nosniff" in heard
-    assert place.app.reached == []
-    assert place.lives()
+    assert server.app.reached == []
+    assert server.lives()
 
 
-def test_addresses_and_heads_have_an_end(place: Place) -> None:
-    assert place.ask("/" + "a" * 20_000, place.bearer) == 414
-    assert place.ask("/", place.bearer | {f"X-{n}": "y" for n in range(101)}) == 431
+def test_urls_and_heads_are_limited_in_size(server: BoundServer) -> None:
+    assert server.ask("/" + "a" * 20_000, server.bearer) == 414
+    assert server.ask("/", server.bearer | {f"X-{n}": "y" for n in range(101)}) == 431
     whole = HEAD + b"".join(b"X-%d: %b\r\n" % (n, b"y" * 4000) for n in range(20)) + b"\r\n"
-    assert place.say(whole).split(b"\r\n")[0].split()[1] in {b"400", b"431"}
-    assert place.lives()
+    assert server.say(whole).split(b"\r\n")[0].split()[1] in {b"400", b"431"}
+    assert server.lives()

@@ -19,7 +19,7 @@ from plait.server.http.middleware.policy import LOOPBACK_HOSTS, RequestPolicy, c
 from plait.server.http.middleware.request_limits import HeaderLimitMiddleware
 
 if TYPE_CHECKING:
-    from tests.server.middleware.conftest import AsgiClient, TinyApp
+    from tests.server.middleware.conftest import AsgiClient, EchoApp
 
 OWN = "http://127.0.0.1:3001"
 
@@ -38,19 +38,19 @@ OWN = "http://127.0.0.1:3001"
         ("/straße 1", 200),
     ],
 )
-def test_an_address_is_printable_and_not_too_long(tiny: TinyApp, visitor: AsgiClient, target: str, status: int) -> None:
-    said = visitor.request(HeaderLimitMiddleware(tiny, RequestPolicy()), "GET", target)
-    assert (said.status, len(tiny.reached)) == (status, int(status == 200))
+def test_invalid_and_long_urls_are_rejected(echo_app: EchoApp, client: AsgiClient, target: str, status: int) -> None:
+    said = client.request(HeaderLimitMiddleware(echo_app, RequestPolicy()), "GET", target)
+    assert (said.status, len(echo_app.reached)) == (status, int(status == 200))
 
 
-def test_there_are_not_too_many_headers_and_they_are_not_too_long(tiny: TinyApp, visitor: AsgiClient) -> None:
-    app = HeaderLimitMiddleware(tiny, RequestPolicy())
-    assert visitor.request(app, "GET", "/", [(f"x-{n}", "") for n in range(100)]).status == 431
-    assert visitor.request(app, "GET", "/", {"x": "y" * (32 << 10)}).status == 431
-    assert visitor.request(app, "GET", "/", [(f"x-{n}", "") for n in range(99)]).status == 200
+def test_too_many_or_too_long_headers_are_rejected(echo_app: EchoApp, client: AsgiClient) -> None:
+    app = HeaderLimitMiddleware(echo_app, RequestPolicy())
+    assert client.request(app, "GET", "/", [(f"x-{n}", "") for n in range(100)]).status == 431
+    assert client.request(app, "GET", "/", {"x": "y" * (32 << 10)}).status == 431
+    assert client.request(app, "GET", "/", [(f"x-{n}", "") for n in range(99)]).status == 200
 
 
-def test_web_sockets_are_closed(tiny: TinyApp) -> None:
+def test_web_sockets_are_closed(echo_app: EchoApp) -> None:
     got: list[Message] = []
 
     async def send(message: Message) -> None:
@@ -60,15 +60,17 @@ def test_web_sockets_are_closed(tiny: TinyApp) -> None:
         return {"type": "websocket.connect"}
 
     asyncio.run(
-        HeaderLimitMiddleware(tiny, RequestPolicy())({"type": "websocket", "path": "/api/events"}, receive, send)
+        HeaderLimitMiddleware(echo_app, RequestPolicy())({"type": "websocket", "path": "/api/events"}, receive, send)
     )
     assert [message["type"] for message in got] == ["websocket.close"]
-    assert tiny.reached == []
+    assert echo_app.reached == []
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.0.0.1:3001", "localhost:8080", "LocalHost", "[::1]", "[::1]:3001"])
-def test_the_server_is_known_by_the_names_of_this_machine(tiny: TinyApp, visitor: AsgiClient, host: str) -> None:
-    assert visitor.request(HostCheckMiddleware(tiny, RequestPolicy()), "GET", "/health", {"host": host}).status == 200
+def test_loopback_names_are_accepted(echo_app: EchoApp, client: AsgiClient, host: str) -> None:
+    assert (
+        client.request(HostCheckMiddleware(echo_app, RequestPolicy()), "GET", "/health", {"host": host}).status == 200
+    )
 
 
 @pytest.mark.parametrize(
@@ -92,8 +94,8 @@ def test_the_server_is_known_by_the_names_of_this_machine(tiny: TinyApp, visitor
         "localhost\x00",
     ],
 )
-def test_under_any_other_name_it_is_not_there(tiny: TinyApp, visitor: AsgiClient, host: str) -> None:
-    said = visitor.request(HostCheckMiddleware(tiny, RequestPolicy()), "GET", "/health", {"host": host})
+def test_other_host_names_are_rejected(echo_app: EchoApp, client: AsgiClient, host: str) -> None:
+    said = client.request(HostCheckMiddleware(echo_app, RequestPolicy()), "GET", "/health", {"host": host})
     assert said.status == 421
     assert said.json() | {"hint": ""} == {
         "error": "this server is not known by that name",
@@ -102,12 +104,12 @@ def test_under_any_other_name_it_is_not_there(tiny: TinyApp, visitor: AsgiClient
         "state": None,
         "problems": None,
     }
-    assert tiny.reached == []
+    assert echo_app.reached == []
 
 
-def test_two_hosts_are_none(tiny: TinyApp, visitor: AsgiClient) -> None:
-    app = HostCheckMiddleware(tiny, RequestPolicy())
-    assert visitor.request(app, "GET", "/", [("host", "localhost"), ("host", "localhost")]).status == 421
+def test_two_host_headers_are_rejected(echo_app: EchoApp, client: AsgiClient) -> None:
+    app = HostCheckMiddleware(echo_app, RequestPolicy())
+    assert client.request(app, "GET", "/", [("host", "localhost"), ("host", "localhost")]).status == 421
 
 
 @pytest.mark.parametrize(
@@ -125,22 +127,22 @@ def test_two_hosts_are_none(tiny: TinyApp, visitor: AsgiClient) -> None:
         ("127.0.0.1", ["plait.example.org"], "sub.plait.example.org", 421),
     ],
 )
-def test_the_names_that_it_was_given(  # noqa: PLR0913, PLR0917 - a row of the table
-    tiny: TinyApp, visitor: AsgiClient, host: str, allowed: list[str], asked: str, status: int
+def test_allowed_host_names_are_accepted(  # noqa: PLR0913, PLR0917 - a row of the table
+    echo_app: EchoApp, client: AsgiClient, host: str, allowed: list[str], asked: str, status: int
 ) -> None:
-    app = HostCheckMiddleware(tiny, create_policy(host, allowed))
-    assert visitor.request(app, "GET", "/", {"host": asked}).status == status
+    app = HostCheckMiddleware(echo_app, create_policy(host, allowed))
+    assert client.request(app, "GET", "/", {"host": asked}).status == status
 
 
 @pytest.mark.parametrize("allowed", ["", "a b", "ftp://a", "*", "http://", "https://a/b", "a:b:c", "-"])
-def test_what_is_no_host_is_told(allowed: str) -> None:
+def test_an_invalid_host_is_an_error(allowed: str) -> None:
     with pytest.raises(UserError, match="is not a host"):
         create_policy("127.0.0.1", [allowed])
     with pytest.raises(UserError, match="is not a host"):
         create_policy(f"{allowed}/")
 
 
-def test_by_default_only_this_machine_s_names_hold() -> None:
+def test_only_loopback_names_are_allowed_by_default() -> None:
     assert create_policy() == RequestPolicy(hosts=LOOPBACK_HOSTS)
 
 
@@ -161,18 +163,18 @@ def test_by_default_only_this_machine_s_names_hold() -> None:
     ],
 )
 @pytest.mark.parametrize("method", ["GET", "POST", "OPTIONS"])
-def test_a_page_asks_the_server_that_it_came_from(  # noqa: PLR0913, PLR0917 - a row of the table
-    tiny: TinyApp, visitor: AsgiClient, origin: str, host: str, status: int, method: str
+def test_requests_of_the_server_s_own_page_are_accepted(  # noqa: PLR0913, PLR0917 - a row of the table
+    echo_app: EchoApp, client: AsgiClient, origin: str, host: str, status: int, method: str
 ) -> None:
-    app = OriginCheckMiddleware(tiny, create_policy(allowed=["https://plait.example.org"]))
-    said = visitor.request(app, method, "/api/batches", {"origin": origin, "host": host})
+    app = OriginCheckMiddleware(echo_app, create_policy(allowed=["https://plait.example.org"]))
+    said = client.request(app, method, "/api/batches", {"origin": origin, "host": host})
     assert said.status == status
     assert not any(name.startswith("access-control") for name, _ in said.headers)
 
 
-def test_two_origins_are_refused(tiny: TinyApp, visitor: AsgiClient) -> None:
-    app = OriginCheckMiddleware(tiny, RequestPolicy())
-    assert visitor.request(app, "POST", "/", [("origin", OWN), ("origin", OWN)]).status == 403
+def test_two_origin_headers_are_rejected(echo_app: EchoApp, client: AsgiClient) -> None:
+    app = OriginCheckMiddleware(echo_app, RequestPolicy())
+    assert client.request(app, "POST", "/", [("origin", OWN), ("origin", OWN)]).status == 403
 
 
 PAGE = {"sec-fetch-mode": "navigate", "sec-fetch-dest": "document"}
@@ -194,13 +196,13 @@ PAGE = {"sec-fetch-mode": "navigate", "sec-fetch-dest": "document"}
         ("GET", {"sec-fetch-site": "same-site", **PAGE, "sec-fetch-dest": "iframe"}, 403),
     ],
 )
-def test_a_cookie_counts_for_the_server_s_own_pages_alone(
-    tiny: TinyApp, visitor: AsgiClient, method: str, headers: dict[str, str], status: int
+def test_a_cookie_is_accepted_only_from_the_server_s_own_pages(
+    echo_app: EchoApp, client: AsgiClient, method: str, headers: dict[str, str], status: int
 ) -> None:
     async def ask(by: AuthMethod) -> int:
-        scope = visitor.scope(method, "/api/batches", headers)
+        scope = client.scope(method, "/api/batches", headers)
         scope["state"] = {"caller": Caller(Access.FULL, by)}
-        return (await visitor.asking(CsrfMiddleware(tiny), scope)).status
+        return (await client.send(CsrfMiddleware(echo_app), scope)).status
 
     assert asyncio.run(ask(AuthMethod.COOKIE)) == status
     assert asyncio.run(ask(AuthMethod.TOKEN)) == 200  # no page can make a browser send it

@@ -11,7 +11,7 @@ from starlette.types import Message, Receive, Scope, Send
 from plait.server.http.middleware.security_headers import SecurityHeadersMiddleware
 
 if TYPE_CHECKING:
-    from tests.server.middleware.conftest import AsgiClient, TinyApp
+    from tests.server.middleware.conftest import AsgiClient, EchoApp
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
@@ -19,8 +19,8 @@ POLICY = (
 )
 
 
-def test_every_response_is_kept_from_other_pages(tiny: TinyApp, visitor: AsgiClient) -> None:
-    said = visitor.request(SecurityHeadersMiddleware(tiny), "GET", "/")
+def test_every_response_has_the_security_headers(echo_app: EchoApp, client: AsgiClient) -> None:
+    said = client.request(SecurityHeadersMiddleware(echo_app), "GET", "/")
     assert said.header("content-security-policy") == POLICY
     assert said.header("x-content-type-options") == "nosniff"
     assert said.header("referrer-policy") == "no-referrer"
@@ -30,29 +30,31 @@ def test_every_response_is_kept_from_other_pages(tiny: TinyApp, visitor: AsgiCli
     assert "camera=()" in (said.header("permissions-policy") or "")
 
 
-def test_no_route_can_weaken_that_or_let_another_origin_in(tiny: TinyApp, visitor: AsgiClient) -> None:
-    tiny.headers = [
+def test_routes_can_t_weaken_the_security_headers(echo_app: EchoApp, client: AsgiClient) -> None:
+    echo_app.headers = [
         (b"Content-Security-Policy", b"default-src *"),
         (b"x-frame-options", b"ALLOWALL"),
         (b"Access-Control-Allow-Origin", b"*"),
         (b"x-own", b"kept"),
     ]
-    said = visitor.request(SecurityHeadersMiddleware(tiny), "GET", "/")
+    said = client.request(SecurityHeadersMiddleware(echo_app), "GET", "/")
     assert said.header("content-security-policy") == POLICY
     assert said.header("x-frame-options") == "DENY"
     assert said.header("x-own") == "kept"
     assert not any(name.lower().startswith("access-control") for name, _ in said.headers)
 
 
-def test_nothing_of_the_api_is_stored_unless_its_route_says_so(tiny: TinyApp, visitor: AsgiClient) -> None:
-    assert visitor.request(SecurityHeadersMiddleware(tiny), "GET", "/api/batches").header("cache-control") == "no-store"
-    assert visitor.request(SecurityHeadersMiddleware(tiny), "GET", "/app.js").header("cache-control") is None
-    tiny.headers = [(b"Cache-Control", b"no-cache")]
-    said = visitor.request(SecurityHeadersMiddleware(tiny), "GET", "/api/batches")
+def test_api_responses_are_not_cached_by_default(echo_app: EchoApp, client: AsgiClient) -> None:
+    assert (
+        client.request(SecurityHeadersMiddleware(echo_app), "GET", "/api/batches").header("cache-control") == "no-store"
+    )
+    assert client.request(SecurityHeadersMiddleware(echo_app), "GET", "/app.js").header("cache-control") is None
+    echo_app.headers = [(b"Cache-Control", b"no-cache")]
+    said = client.request(SecurityHeadersMiddleware(echo_app), "GET", "/api/batches")
     assert [value for name, value in said.headers if name.lower() == "cache-control"] == ["no-cache"]
 
 
-def test_what_breaks_is_told_in_the_shape_of_all_errors_and_nothing_of_it_leaks(visitor: AsgiClient) -> None:
+def test_an_exception_becomes_a_json_error_without_details(client: AsgiClient) -> None:
     async def broken(_scope: Scope, _receive: Receive, _send: Send) -> None:
         raise RuntimeError("a secret")
 
@@ -65,7 +67,7 @@ def test_what_breaks_is_told_in_the_shape_of_all_errors_and_nothing_of_it_leaks(
         return {"type": "http.request"}
 
     with pytest.raises(RuntimeError):  # for the server's own log
-        asyncio.run(SecurityHeadersMiddleware(broken)(visitor.scope("GET", "/api/batches"), receive, send))
+        asyncio.run(SecurityHeadersMiddleware(broken)(client.scope("GET", "/api/batches"), receive, send))
     assert got[0]["status"] == 500
     assert got[1]["body"].startswith(b'{"error":"this is a bug in plait')
     assert b"secret" not in got[1]["body"]

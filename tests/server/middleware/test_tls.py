@@ -40,7 +40,7 @@ def problem(cert: Path, key: Path | None = None) -> str:
     return found.message
 
 
-def test_two_that_belong_together_will_do(tmp_path: Path) -> None:
+def test_a_matching_certificate_and_key_are_accepted(tmp_path: Path) -> None:
     cert, key = made(tmp_path, "one")
     assert check_tls_files(cert, key) is None
     both = tmp_path / "both.pem"
@@ -49,18 +49,18 @@ def test_two_that_belong_together_will_do(tmp_path: Path) -> None:
     assert check_tls_files(both) is None
 
 
-def test_two_that_do_not_belong_together(tmp_path: Path) -> None:
+def test_a_key_of_another_certificate_is_refused(tmp_path: Path) -> None:
     cert, key = made(tmp_path, "one")[0], made(tmp_path, "two")[1]
     assert problem(cert, key) == f"the key {key} does not belong to the certificate {cert}"
 
 
-def test_a_key_that_others_could_read(tmp_path: Path) -> None:
+def test_a_key_that_others_can_read_is_refused(tmp_path: Path) -> None:
     cert, key = made(tmp_path, "one")
     key.chmod(0o644)
     assert problem(cert, key) == f"the key {key} is readable by others"
 
 
-def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+def test_a_missing_tls_file_is_reported(tmp_path: Path) -> None:
     cert, key = made(tmp_path, "one")
     gone = tmp_path / "gone"
     assert problem(gone, key) == f"--certfile {gone} can't be read: No such file or directory"
@@ -68,13 +68,13 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     assert problem(tmp_path, key) == f"--certfile {tmp_path} is not a file"
 
 
-def test_a_key_with_a_passphrase_is_not_asked_for_on_a_terminal(tmp_path: Path) -> None:
+def test_a_key_with_a_passphrase_is_refused_without_a_prompt(tmp_path: Path) -> None:
     cert, key = made(tmp_path, "one", "-passout", "pass:secret")
     assert problem(cert, key) == f"the key {key} is protected by a passphrase"
 
 
 @pytest.mark.parametrize("text", ["", "no PEM at all"])
-def test_what_is_no_certificate(tmp_path: Path, text: str) -> None:
+def test_an_invalid_certificate_is_refused(tmp_path: Path, text: str) -> None:
     cert, key = made(tmp_path, "one")
     cert.write_text(text)
     assert problem(cert, key).startswith(f"{cert} and {key} can't be used")

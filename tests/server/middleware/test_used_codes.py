@@ -21,13 +21,13 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "state" / "spent-codes"
 
 
-def test_of_many_who_use_one_at_once_one_has_it(folder: Path, clock: Clock) -> None:
+def test_of_concurrent_uses_of_a_code_one_succeeds(folder: Path, clock: Clock) -> None:
     with ThreadPoolExecutor(8) as pool:
         had = list(pool.map(lambda _: UsedCodes(folder, clock).redeem("code", clock.now + 9), range(64)))
     assert had.count(True) == 1
 
 
-def test_nobody_else_sees_them_and_the_code_is_not_in_them(folder: Path, clock: Clock) -> None:
+def test_used_code_files_are_private_and_do_not_contain_the_code(folder: Path, clock: Clock) -> None:
     assert UsedCodes(folder, clock).redeem("../../code", clock.now + 9)
     (made,) = folder.iterdir()
     assert stat.S_IMODE(made.stat().st_mode) == 0o600
@@ -35,7 +35,7 @@ def test_nobody_else_sees_them_and_the_code_is_not_in_them(folder: Path, clock: 
     assert "code" not in made.name
 
 
-def test_they_are_forgotten_a_day_after_they_have_ended(folder: Path, clock: Clock) -> None:
+def test_used_codes_are_deleted_a_day_after_they_expire(folder: Path, clock: Clock) -> None:
     codes = UsedCodes(folder, clock)
     assert codes.redeem("one", clock.now + 9)
     (one,) = folder.iterdir()
@@ -48,7 +48,7 @@ def test_they_are_forgotten_a_day_after_they_have_ended(folder: Path, clock: Clo
     assert len(list(folder.iterdir())) == 2
 
 
-def test_what_somebody_else_put_there_is_left_alone(folder: Path, clock: Clock) -> None:
+def test_other_files_in_the_folder_are_left_alone(folder: Path, clock: Clock) -> None:
     folder.mkdir(parents=True)
     (folder / "notes").touch()
     (folder / "²-x").touch()
@@ -56,7 +56,7 @@ def test_what_somebody_else_put_there_is_left_alone(folder: Path, clock: Clock) 
     assert {"notes", "²-x"} < {path.name for path in folder.iterdir()}
 
 
-def test_a_place_that_can_t_be_written_is_told_and_the_code_not_used(folder: Path, clock: Clock) -> None:
+def test_a_code_is_refused_if_its_use_can_t_be_saved(folder: Path, clock: Clock) -> None:
     folder.parent.mkdir()
     folder.touch()
     with pytest.raises(WorldError, match="can't save the used code"):

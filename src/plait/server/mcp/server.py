@@ -6,7 +6,8 @@ import asyncio
 import os
 import sys
 import traceback
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -113,10 +114,12 @@ def serve_stdio(place: RepoLocation, scope: AccessScope) -> None:
     note = "" if scope == FULL_SCOPE else f"Only tools that change nothing are offered: {scope.denial_reason}."
     if note:
         print(f"plait mcp: {note}", file=sys.stderr)  # noqa: T201 - stdout belongs to the protocol
-    asyncio.run(_serve_session(place, scope, note))
+    asyncio.run(_run_stdio(place, scope, note))
 
 
-async def _serve_session(place: RepoLocation, scope: AccessScope, note: str) -> None:
+@asynccontextmanager
+async def open_mcp_server(place: RepoLocation, scope: AccessScope, note: str = "") -> AsyncIterator[Server[Any]]:
+    """A server for one project, with its session. Raises PlaitError if the journal can't be read."""
     session = ProjectSession(compute_project_id(place), place, start_engine=scope == FULL_SCOPE)
     await session.open()
 
@@ -124,15 +127,15 @@ async def _serve_session(place: RepoLocation, scope: AccessScope, note: str) -> 
         return ToolCall(session, context.session.report_progress, closing=asyncio.Event())
 
     try:
-        await _run_stdio(create_mcp_server(make_call, lambda _: scope, note=note))
+        yield create_mcp_server(make_call, lambda _: scope, note=note)
     finally:
         await session.close()
 
 
-async def _run_stdio(server: Server[Any]) -> None:
+async def _run_stdio(place: RepoLocation, scope: AccessScope, note: str) -> None:
     """The SDK owns standard output: other prints go to standard error."""
     try:
-        async with stdio_server() as (read, write):
+        async with open_mcp_server(place, scope, note) as server, stdio_server() as (read, write):
             await server.run(read, write, server.create_initialization_options())
     except* (BrokenPipeError, BrokenResourceError, ClosedResourceError):  # the host is gone
         pass
