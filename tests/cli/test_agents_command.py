@@ -50,7 +50,7 @@ def rows(capsys: pytest.CaptureFixture[str], where: Path = Path()) -> dict[str, 
     return {row["name"]: row for row in json.loads(capsys.readouterr().out)}
 
 
-def test_a_program_that_is_here_says_its_version(install: Install) -> None:
+def test_an_installed_program_is_listed_with_its_version(install: Install) -> None:
     path = install("tool", 'test "$1" = --version && echo "tool-cli v2.1.197 (build abc)"')
     assert probe_programs(["tool", "other"]) == {
         "tool": Program("tool", str(path), "2.1.197"),
@@ -68,20 +68,20 @@ def test_a_program_that_is_here_says_its_version(install: Install) -> None:
         ("cat", "--version ended with exit status 127"),
     ],
 )
-def test_a_program_that_does_not_say_it_is_here_all_the_same(install: Install, script: str, trouble: str) -> None:
+def test_a_program_without_a_version_is_listed(install: Install, script: str, trouble: str) -> None:
     path = install("tool", script)
     assert probe_programs(["tool"], timeout=0.2 if "sleep" in script else 30) == {
         "tool": Program("tool", str(path), None, trouble)
     }
 
 
-def test_a_program_that_can_t_be_run_is_told(install: Install) -> None:
+def test_a_program_that_cannot_run_is_reported(install: Install) -> None:
     path = install("tool", "")
     path.write_bytes(b"\x7fELF nonsense")
     assert probe_programs(["tool"])["tool"].trouble == "Exec format error"
 
 
-def test_what_a_program_leaves_running_is_not_waited_for(install: Install, tmp_path: Path) -> None:
+def test_processes_left_by_a_program_are_not_waited_for(install: Install, tmp_path: Path) -> None:
     """It holds the output open; a pipe would not end before it does."""
     install("tool", f"sleep 600 & echo $! >{tmp_path / 'pid'}; echo 1.2.3")
     try:
@@ -90,7 +90,7 @@ def test_what_a_program_leaves_running_is_not_waited_for(install: Install, tmp_p
         os.kill(int((tmp_path / "pid").read_text()), signal.SIGKILL)
 
 
-def test_a_program_that_reads_gets_nothing(install: Install) -> None:
+def test_a_program_gets_no_standard_input(install: Install) -> None:
     """Also where whoever asks has something to read, such as a terminal."""
     install("tool", "read -r line; echo 4.5.6")
     code = "from plait.client.installed_agents import probe_programs; print(probe_programs(['tool'], timeout=30)['tool'].version)"
@@ -100,7 +100,7 @@ def test_a_program_that_reads_gets_nothing(install: Install) -> None:
         assert asking.stdout.read() == "4.5.6\n"
 
 
-def test_json_tells_every_agent(install: Install, capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_lists_every_agent(install: Install, capsys: pytest.CaptureFixture[str]) -> None:
     path = install("claude", "echo 2.1.197")
     told = rows(capsys)
     assert list(told)[: len(AGENTS)] == list(AGENTS)
@@ -124,12 +124,12 @@ def test_json_tells_every_agent(install: Install, capsys: pytest.CaptureFixture[
     assert [name for name, row in told.items() if row["default"]] == ["claude"]
 
 
-def test_without_any_tool_a_shell_is_the_default(install: Install, capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_a_tool_the_default_is_shell(install: Install, capsys: pytest.CaptureFixture[str]) -> None:
     install("amp", "echo 1.0")
     assert [name for name, row in rows(capsys).items() if row["default"]] == ["shell"]
 
 
-def test_what_is_set_for_an_agent_is_told(install: Install, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_settings_of_an_agent_are_shown(install: Install, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     install("claude", "echo 2.1.197")
     install("codex", "echo 1.0")
     (tmp_path / "top" / "plait.toml").write_text(
@@ -147,7 +147,7 @@ def test_what_is_set_for_an_agent_is_told(install: Install, tmp_path: Path, caps
     assert "default · model gpt-5 · permission edits · account work" in capsys.readouterr().out
 
 
-def test_what_a_repository_would_have_run_is_not_run(
+def test_programs_named_by_a_repository_are_not_run(
     install: Install, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = install("theirs", f"touch {tmp_path}/ran; echo 6.6.6")
@@ -157,7 +157,7 @@ def test_what_a_repository_would_have_run_is_not_run(
     assert not (tmp_path / "ran").exists()
 
 
-def test_people_see_who_is_here_first_and_how_to_get_the_others(
+def test_installed_agents_come_first_then_how_to_install_others(
     install: Install, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     install("codex", "echo codex-cli 0.166.0")
@@ -185,12 +185,12 @@ def test_people_see_who_is_here_first_and_how_to_get_the_others(
 LOGIN = AgentLogin(("ONE_KEY", "OTHER_KEY"), (".tool/auth.json",), "tool login")
 
 
-def test_a_variable_says_that_a_tool_is_logged_in_by_its_name(tmp_path: Path) -> None:
+def test_an_environment_variable_counts_as_logged_in(tmp_path: Path) -> None:
     seen = detect_login(LOGIN, {"ONE_KEY": " ", "OTHER_KEY": "hush"}, tmp_path)
     assert seen == LoginStatus(LoggedIn.YES, "OTHER_KEY", "tool login")
 
 
-def test_a_file_says_so_if_something_is_in_it(tmp_path: Path) -> None:
+def test_a_non_empty_login_file_counts_as_logged_in(tmp_path: Path) -> None:
     (tmp_path / ".tool").mkdir()
     file = tmp_path / ".tool" / "auth.json"
     assert detect_login(LOGIN, {}, tmp_path).logged_in is LoggedIn.NO
@@ -203,14 +203,14 @@ def test_a_file_says_so_if_something_is_in_it(tmp_path: Path) -> None:
     assert detect_login(LOGIN, {}, tmp_path).logged_in is LoggedIn.NO
 
 
-def test_where_nothing_would_show_nobody_can_tell(tmp_path: Path) -> None:
+def test_without_a_known_sign_the_login_is_unknown(tmp_path: Path) -> None:
     assert detect_login(LOGIN, {}, tmp_path, keychain=True).logged_in is LoggedIn.UNKNOWN
     assert detect_login(AgentLogin(("ONE_KEY",)), {}, tmp_path).logged_in is LoggedIn.UNKNOWN
     assert detect_login(None, {"ONE_KEY": "x"}, tmp_path).logged_in is LoggedIn.UNKNOWN
 
 
 @pytest.mark.parametrize("verb", ["run", "run --dry-run", "agents", "doctor", "plan --prompt 01"])
-def test_what_is_only_set_for_a_module_loads_nothing(tmp_path: Path, verb: str) -> None:
+def test_settings_of_a_module_agent_do_not_load_it(tmp_path: Path, verb: str) -> None:
     with temp_project(tmp_path) as made:
         made.task("01-walls", "true")
         made.write("spy/__init__.py", f"open({str(made.top / 'loaded')!r}, 'w').close()")

@@ -43,7 +43,7 @@ def plait(top: Path, *words: str, **said: object) -> subprocess.Popen[str]:
 
 
 @pytest.mark.parametrize("words", [("plan",), ("plan", "--json"), ("next",), ("config",)])
-def test_whoever_has_seen_enough_may_leave(top: Path, words: tuple[str, ...]) -> None:
+def test_a_closed_pipe_is_not_an_error(top: Path, words: tuple[str, ...]) -> None:
     read, write = os.pipe()
     os.close(read)
     run = plait(top, *words, stdout=write)
@@ -52,25 +52,25 @@ def test_whoever_has_seen_enough_may_leave(top: Path, words: tuple[str, ...]) ->
 
 
 @pytest.mark.parametrize("words", [("plan",), ("plan", "--json"), ("config",)])
-def test_a_full_disk_is_told(top: Path, words: tuple[str, ...]) -> None:
+def test_a_full_disk_is_reported(top: Path, words: tuple[str, ...]) -> None:
     with Path("/dev/full").open("w") as full:
         run = plait(top, *words, stdout=full)
         assert run.communicate(timeout=60)[1] == "plait: No space left on device\n"
     assert run.returncode == 1
 
 
-def test_a_closed_output_is_no_reason_to_fail(top: Path) -> None:
+def test_a_closed_standard_output_is_not_an_error(top: Path) -> None:
     run = plait(top, "plan", preexec_fn=lambda: os.close(1))
     assert (run.communicate(timeout=60)[1], run.returncode) == ("", 0)
 
 
-def test_a_terminal_that_knows_few_signs_gets_the_plan(top: Path) -> None:
+def test_the_plan_is_printed_in_an_ascii_terminal(top: Path) -> None:
     environment = os.environ | {"PYTHONIOENCODING": "ascii"}
     run = plait(top, "plan", stdout=subprocess.PIPE, env=environment)
     assert run.communicate(timeout=60)[0].startswith("2 tasks ? 1 wave ? from TODO.md\n")
 
 
-def test_an_interrupted_command_says_nothing_and_ends_so(top: Path) -> None:
+def test_an_interrupted_command_exits_silently_with_130(top: Path) -> None:
     code = (
         "import signal, os\nfrom plait.client import project_sources\nfrom plait.cli.app import run_cli\n"
         "project_sources.find_repo = lambda where: os.kill(os.getpid(), signal.SIGINT)\n"
@@ -80,19 +80,19 @@ def test_an_interrupted_command_says_nothing_and_ends_so(top: Path) -> None:
     assert (ended.returncode, ended.stdout, ended.stderr) == (128 + signal.SIGINT, "", "")
 
 
-def test_a_name_that_is_not_utf_8_is_json_too(top: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_name_that_is_not_utf_8_is_valid_json(top: Path, capsys: pytest.CaptureFixture[str]) -> None:
     name = os.fsdecode(b"caf\xe9.md")
     (top / name).write_text(TODO)
     answer = ask(capsys, top, "plan", name, "--json")
     assert json.loads(answer.out)["tasks"][0]["source"] == f"{name}:3"
 
 
-def test_a_file_named_in_a_text_may_have_any_length(top: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_file_name_in_a_task_may_have_any_length(top: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (top / "01-one.md").write_text(f"---\ntouches: {'a' * 300}.py\n---\n# One\n")
     assert ask(capsys, top, "plan", "01-one.md").code == 0
 
 
-def test_so_may_the_name_of_a_source(top: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_source_name_may_have_any_length(top: Path, capsys: pytest.CaptureFixture[str]) -> None:
     name = "a" * 300
     answer = ask(capsys, top, "plan", name)
     assert (answer.code, answer.err) == (2, f"plait: {name} can't be read: File name too long\n")
@@ -104,7 +104,7 @@ def surprise(*_: object) -> NoReturn:
 
 
 @pytest.mark.parametrize("words", [("plan",), ("next",), ("config",), ("init",)])
-def test_a_bug_is_told_in_two_lines(
+def test_a_bug_is_reported_in_two_lines(
     words: tuple[str, ...], top: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for module in ("plait.client.project_sources", "plait.client.project_state", "plait.cli.commands.init"):
@@ -120,7 +120,7 @@ def test_a_bug_is_told_in_two_lines(
     assert "in surprise" in ask(capsys, top, *words).err
 
 
-def test_a_format_that_fails_is_a_bug_with_the_name_of_the_file(
+def test_a_failing_format_is_reported_as_a_bug_with_the_file_name(
     top: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("plait.sources.formats.todo.FORMAT", replace(todo.FORMAT, read=surprise))
@@ -134,7 +134,7 @@ def test_a_format_that_fails_is_a_bug_with_the_name_of_the_file(
     assert "TODO.md: detecting its format failed" in ask(capsys, top, "plan").err
 
 
-def test_a_format_of_somebody_else_is_not_our_bug(
+def test_a_failing_plugin_format_is_not_reported_as_a_bug(
     top: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (top / "theirs").mkdir()
@@ -147,16 +147,14 @@ def test_a_format_of_somebody_else_is_not_our_bug(
 
 
 @pytest.mark.parametrize("words", [("next", "nowhere.md"), ("config", "retires"), ("init",)])
-def test_what_fails_is_json_where_json_was_asked_for(
-    words: tuple[str, ...], top: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_errors_are_json_with_json(words: tuple[str, ...], top: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (top / "plait.toml").touch()
     answer = ask(capsys, top, *words, "--json")
     (problem,) = json.loads(answer.out)["problems"]
     assert (answer.code, answer.err, problem["severity"]) == (2, "", "error")
 
 
-def test_wrong_settings_have_their_lines_in_json(top: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_invalid_settings_have_their_lines_in_json(top: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (top / "plait.toml").write_text("[run]\nretires = 1\nmode = 3\n")
     told = json.loads(ask(capsys, top, "plan", "--json").out)
     places = [(problem["file"], problem["line"]) for problem in told["problems"]]
@@ -187,6 +185,6 @@ def test_a_damaged_journal_is_a_warning(words: tuple[str, ...], top: Path, capsy
     assert (answer.out + answer.err).count("warning neither history nor saved settings are known: ") == 1
 
 
-def test_folders_add_up_as_in_git(top: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_several_directory_options_are_joined_as_in_git(top: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (top / "a" / "b").mkdir(parents=True)
     assert ask(capsys, top, "-C", "a", "-C", "b", "plan", "../../TODO.md").code == 0

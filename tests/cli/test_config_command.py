@@ -47,7 +47,7 @@ def said(where: Path, key: str | None = None, *, width: int = 100) -> str:
     return out.getvalue()
 
 
-def test_the_listing_tells_every_value_its_origin_and_its_meaning(repo: Path) -> None:
+def test_the_list_shows_every_value_its_origin_and_its_help(repo: Path) -> None:
     lines = said(repo).splitlines()
     rows = {line[2:].split()[0]: line for line in lines if line[:3].strip() and not line.startswith("[")}
     assert rows["max_parallel"].split() == ["*", "max_parallel", "3", "plait.toml:3"]
@@ -61,7 +61,7 @@ def test_the_listing_tells_every_value_its_origin_and_its_meaning(repo: Path) ->
     assert lines[-1] == "* differs from the default"
 
 
-def test_what_a_file_says_is_shown_and_never_obeyed(repo: Path) -> None:
+def test_control_characters_in_a_file_are_escaped(repo: Path) -> None:
     assert r'"make\n[bold]test[/]\u001b[31m"' in said(repo)
     assert said(repo, "run.verify") == "make\n[bold]test[/]\\u001b[31m\n"
 
@@ -74,7 +74,7 @@ def test_a_narrow_terminal_loses_nothing(repo: Path, width: int) -> None:
     assert not any(line.endswith(" ") and not line.strip() for line in shown.splitlines())
 
 
-def test_json_tells_programs_the_same(repo: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_contains_every_setting(repo: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert config_command(repo, None, as_json=True, console=Console()) == 0
     rows = {row["key"]: row for row in json.loads(capsys.readouterr().out)}
     assert list(rows) == [key.name for key in KEYS]
@@ -113,11 +113,11 @@ def test_json_tells_programs_the_same(repo: Path, capsys: pytest.CaptureFixture[
         ("sources.paths", ""),
     ],
 )
-def test_one_value_is_told_for_scripts(repo: Path, key: str, value: str) -> None:
+def test_one_value_is_printed_unquoted_for_scripts(repo: Path, key: str, value: str) -> None:
     assert said(repo, key) == value
 
 
-def test_one_value_as_json(repo: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_one_value_can_be_printed_as_json(repo: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert config_command(repo, "agent", as_json=True, console=Console()) == 0
     assert json.loads(capsys.readouterr().out)["value"] == ["claude", "codex"]
 
@@ -139,13 +139,13 @@ def test_an_unknown_key_is_an_error_with_a_suggestion(repo: Path, key: str, hint
     assert caught.value.hint == hint
 
 
-def test_wrong_settings_are_an_error_here_too(repo: Path) -> None:
+def test_invalid_settings_are_an_error(repo: Path) -> None:
     (repo / "plait.toml").write_text("[run]\nretires = 1\n")
     with pytest.raises(ConfigError, match=r"plait.toml:2: there is no setting called run.retires"):
         said(repo)
 
 
-def test_warnings_do_not_mix_with_the_answer(
+def test_warnings_go_to_standard_error(
     repo: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("PLAIT_RETRYS", "3")
@@ -155,7 +155,7 @@ def test_warnings_do_not_mix_with_the_answer(
     assert told.out == ""
 
 
-def test_reading_the_module_loads_nothing_heavy() -> None:
+def test_importing_the_module_imports_no_slow_libraries() -> None:
     heavy = "{'rich', 'tomllib', 'platformdirs', 'msgspec', 'typer', 'json', 'markdown_it', 'yaml'}"
     code = f"import sys, plait.cli.commands.config, plait.config.reference; print(sorted({heavy} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -36,7 +36,7 @@ def shown(monkeypatch: pytest.MonkeyPatch, contest: ContestView, width: int | No
     return out.file.getvalue().replace("\u2212", "-").splitlines()
 
 
-def test_a_row_has_the_money_or_the_tokens(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_row_shows_the_cost_or_the_tokens(monkeypatch: pytest.MonkeyPatch) -> None:
     assert shown(monkeypatch, ContestView("login", (WON, LOST), "login@codex won"), None) == [
         "    entrant       agent   time    cost        change              verdict",
         "    login@codex   codex   6m 12s  41k tokens  +48 -3 in 2 files   won",
@@ -47,7 +47,7 @@ def test_a_row_has_the_money_or_the_tokens(monkeypatch: pytest.MonkeyPatch) -> N
     ]
 
 
-def test_where_it_is_narrow_a_verdict_has_a_line_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_on_a_narrow_terminal_the_verdict_has_its_own_line(monkeypatch: pytest.MonkeyPatch) -> None:
     lines = shown(monkeypatch, ContestView("login", (WON, LOST)), 80)
     assert max(map(len, lines)) <= 80
     assert lines[1:5] == [
@@ -58,7 +58,7 @@ def test_where_it_is_narrow_a_verdict_has_a_line_of_its_own(monkeypatch: pytest.
     ]
 
 
-def test_without_a_winner_the_reason_is_short_and_the_branches_are_theirs(
+def test_without_a_winner_the_reason_is_short_and_all_branches_are_listed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     why = "no candidate can be taken: " + "login@claude: exit status 2; " * 9

@@ -88,7 +88,7 @@ def asked(place: RepoLocation) -> list[Request]:
 
 
 @pytest.mark.usefixtures("running")
-def test_cancelling_tasks_says_where_each_of_them_is_now(say: Say) -> None:
+def test_cancelling_tasks_prints_the_status_of_each(say: Say) -> None:
     answer = say("cancel", "beef", "a", "c")
     assert str(answer) == (
         "a is running: ending attempt 1: it was cancelled\nc is cancelled: cancelled by request\nexit 0\n"
@@ -96,12 +96,12 @@ def test_cancelling_tasks_says_where_each_of_them_is_now(say: Say) -> None:
 
 
 @pytest.mark.usefixtures("running")
-def test_without_a_batch_the_newest_one_s_tasks_are_meant(say: Say) -> None:
+def test_without_a_batch_the_tasks_of_the_newest_one_are_used(say: Say) -> None:
     assert say("cancel", "c").out == "c is cancelled: cancelled by request\n"
 
 
 @pytest.mark.usefixtures("running")
-def test_what_is_refused_is_told_with_the_reason(say: Say) -> None:
+def test_a_refusal_is_printed_with_its_reason(say: Say) -> None:
     assert say("cancel", "c").code == 0
     answer = say("cancel", "c", "b")
     assert answer.code == 1
@@ -110,7 +110,7 @@ def test_what_is_refused_is_told_with_the_reason(say: Say) -> None:
 
 
 @pytest.mark.usefixtures("running")
-def test_a_result_for_each_task_in_json(say: Say) -> None:
+def test_json_has_a_result_for_each_task(say: Say) -> None:
     say("cancel", "c")
     answer = say("cancel", "c", "b", "--json")
     assert answer.code == 1
@@ -137,14 +137,14 @@ def test_a_result_for_each_task_in_json(say: Say) -> None:
 
 
 @pytest.mark.usefixtures("running")
-def test_a_whole_batch_is_cancelled(say: Say, place: RepoLocation) -> None:
+def test_a_whole_batch_can_be_cancelled(say: Say, place: RepoLocation) -> None:
     assert str(say("cancel")) == "batch beef is being cancelled: stopping 2 attempts\nexit 0\n"
     assert statuses(place)["c"] == "cancelled"
     assert str(say("cancel")) == "stderr: plait: batch beef is already being cancelled\nexit 1\n"
 
 
 @pytest.mark.usefixtures("failed")
-def test_a_batch_that_has_ended_can_t_be_cancelled(say: Say) -> None:
+def test_an_ended_batch_cannot_be_cancelled(say: Say) -> None:
     assert str(say("cancel", "--yes")) == "stderr: plait: batch beef is failed\nexit 1\n"
 
 
@@ -171,7 +171,7 @@ def at_a_terminal(place: RepoLocation, answer: str, *words: str) -> tuple[int, s
 
 
 @pytest.mark.usefixtures("running")
-def test_at_a_terminal_a_whole_batch_is_asked_about(place: RepoLocation) -> None:
+def test_cancelling_a_batch_asks_at_a_terminal(place: RepoLocation) -> None:
     code, seen = at_a_terminal(place, "n\n", "cancel")
     assert code == 1
     assert "Cancel batch beef: stop a, b and give up 3 of 3 tasks? [y/N]" in seen
@@ -182,21 +182,21 @@ def test_at_a_terminal_a_whole_batch_is_asked_about(place: RepoLocation) -> None
 
 
 @pytest.mark.usefixtures("running")
-def test_who_says_yes_beforehand_is_not_asked(place: RepoLocation) -> None:
+def test_yes_skips_the_question(place: RepoLocation) -> None:
     code, seen = at_a_terminal(place, "", "cancel", "--yes")
     assert code == 0
     assert "[y/N]" not in seen
 
 
 @pytest.mark.usefixtures("running")
-def test_pausing_and_going_on(say: Say) -> None:
+def test_a_batch_can_be_paused_and_unpaused(say: Say) -> None:
     assert str(say("pause")) == "batch beef is paused: paused by request\nexit 0\n"
     assert str(say("pause", "be")) == "stderr: plait: batch beef is already paused\nexit 1\n"
     assert str(say("unpause")) == "batch beef is running: 2 at work, 3 of 3 to go\nexit 0\n"
     assert str(say("resume")) == "stderr: plait: batch beef is not paused\nexit 1\n"
 
 
-def test_what_was_stopped_is_resumed(writer: JournalWriter, engines: StubEngines, say: Say) -> None:
+def test_a_stopped_batch_can_be_resumed(writer: JournalWriter, engines: StubEngines, say: Say) -> None:
     writer.submit("beef", "a")
     writer.apply(Stop("s", "beef"))
     writer.exit_attempt("a", Category.KILLED)
@@ -207,26 +207,26 @@ def test_what_was_stopped_is_resumed(writer: JournalWriter, engines: StubEngines
 
 @pytest.mark.parametrize("verb", ["pause", "unpause", "resume"])
 @pytest.mark.usefixtures("running")
-def test_some_verbs_are_about_whole_batches(verb: str, say: Say) -> None:
+def test_pause_unpause_and_resume_refuse_tasks(verb: str, say: Say) -> None:
     answer = say(verb, "beef", "a")
     assert answer.code == 2
     assert answer.err.startswith(f"plait: {verb} applies to a whole batch\n")
 
 
 @pytest.mark.usefixtures("queue")
-def test_the_next_one_is_approved(say: Say) -> None:
+def test_approve_without_a_task_approves_the_next_one(say: Say) -> None:
     assert str(say("approve")) == "a is running: attempt 1 by shell\nexit 0\n"
     assert str(say("approve")) == "b is waiting: starts after a\nexit 0\n"
 
 
 @pytest.mark.usefixtures("queue")
-def test_the_one_that_is_named_is_approved(say: Say) -> None:
+def test_approve_with_a_task_approves_that_one(say: Say) -> None:
     assert str(say("approve", "c")) == "c is waiting: starts after a\nexit 0\n"
     assert str(say("approve", "c")) == "stderr: plait: c does not need approval\nexit 1\n"
 
 
 @pytest.mark.usefixtures("queue")
-def test_all_are_approved_at_once(say: Say) -> None:
+def test_approve_all_stops_asking(say: Say) -> None:
     assert str(say("approve", "--all")) == "batch beef is running: 1 at work, 3 of 3 to go\nexit 0\n"
     assert str(say("approve")) == "stderr: plait: batch beef needs no approval\nexit 1\n"
     assert say("approve", "--all", "a").code == 2
@@ -239,28 +239,28 @@ def test_without_a_queue_there_is_nothing_to_approve(say: Say) -> None:
 
 
 @pytest.mark.usefixtures("failed")
-def test_retrying_takes_up_all_that_was_lost_in_the_order_of_its_needs(say: Say, place: RepoLocation) -> None:
+def test_retry_without_tasks_retries_all_failures_in_dependency_order(say: Say, place: RepoLocation) -> None:
     answer = say("retry")
     assert str(answer) == "a is running: attempt 2 by shell; also c\nb is waiting: needs a\nexit 0\n"
     assert statuses(place) == {"a": "", "b": "", "c": "", "d": "done"}
 
 
 @pytest.mark.usefixtures("failed")
-def test_retrying_one_task(say: Say, place: RepoLocation) -> None:
+def test_retry_with_a_task_retries_that_one(say: Say, place: RepoLocation) -> None:
     assert say("retry", "beef", "b").err == "plait: b is cancelled: retry a instead\n"
     assert say("retry", "b", "a").code == 0
     assert statuses(place) == {"a": "", "b": "", "c": "", "d": "done"}
 
 
 @pytest.mark.usefixtures("running")
-def test_where_nothing_was_lost_there_is_nothing_to_retry(say: Say) -> None:
+def test_without_failures_there_is_nothing_to_retry(say: Say) -> None:
     told = "Batch beef has nothing to retry: no task failed, timed out, conflicted or was cancelled.\nexit 0\n"
     assert str(say("retry")) == told
     assert json.loads(say("retry", "--json").out) == {"batchId": "beef", "results": []}
 
 
 @pytest.mark.usefixtures("failed")
-def test_another_agent_may_try(say: Say, place: RepoLocation) -> None:
+def test_a_task_can_be_retried_with_another_agent(say: Say, place: RepoLocation) -> None:
     answer = say("retry", "a", "--agent", "nobody-knows-it")
     assert answer.code == 2
     assert "there is no agent called nobody-knows-it" in answer.err
@@ -270,7 +270,7 @@ def test_another_agent_may_try(say: Say, place: RepoLocation) -> None:
 
 
 @pytest.mark.usefixtures("failed")
-def test_going_on_without_a_task(say: Say) -> None:
+def test_a_task_can_be_dropped(say: Say) -> None:
     assert str(say("drop", "a")) == "a is skipped: dropped by request\nexit 0\n"
     assert str(say("drop", "a")) == "stderr: plait: a is already skipped\nexit 1\n"
     answer = say("drop", "beef")
@@ -279,13 +279,13 @@ def test_going_on_without_a_task(say: Say) -> None:
 
 
 @pytest.mark.usefixtures("failed")
-def test_feedback_is_a_new_attempt_with_these_words(say: Say, place: RepoLocation) -> None:
+def test_feedback_starts_a_new_attempt_with_its_text(say: Say, place: RepoLocation) -> None:
     assert say("feedback", "beef", "a", "mind the gap").code == 0
     assert [request.text for request in asked(place) if isinstance(request, Feedback)] == ["mind the gap"]
 
 
 @pytest.mark.usefixtures("failed")
-def test_feedback_may_come_from_the_standard_input(
+def test_feedback_can_be_read_from_standard_input(
     say: Say, place: RepoLocation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "stdin", TextIOWrapper(BytesIO("zwölf\nlines \xff".encode("latin-1"))))
@@ -294,7 +294,7 @@ def test_feedback_may_come_from_the_standard_input(
 
 
 @pytest.mark.usefixtures("failed")
-def test_feedback_without_words(say: Say) -> None:
+def test_feedback_needs_a_text(say: Say) -> None:
     assert str(say("feedback", "a", " ")) == "stderr: plait: the feedback is empty\nexit 1\n"
     assert say("feedback", "a").code == 2
 
@@ -303,7 +303,7 @@ VERBS = ("cancel", "pause", "unpause", "approve", "retry", "resume", "drop")
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_where_nothing_was_submitted_there_is_nothing_to_steer(verb: str, say: Say, place: RepoLocation) -> None:
+def test_without_a_batch_every_command_is_refused(verb: str, say: Say, place: RepoLocation) -> None:
     answer = say(verb, "7f3a")
     assert str(answer) == "stderr: plait: there is no batch yet\nstderr:   Start one with `plait run`.\nexit 2\n"
     told = json.loads(say(verb, "--json").out)
@@ -311,7 +311,7 @@ def test_where_nothing_was_submitted_there_is_nothing_to_steer(verb: str, say: S
     assert not place.state.exists()
 
 
-def test_accepted_is_not_performed(
+def test_an_unanswered_request_is_reported_as_saved(
     writer: JournalWriter, place: RepoLocation, say: Say, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     writer.submit("beef", "a")
@@ -327,13 +327,15 @@ def test_accepted_is_not_performed(
 
 
 @pytest.mark.usefixtures("running")
-def test_no_name_of_a_task_steers_the_terminal(say: Say) -> None:
+def test_control_characters_in_task_names_are_replaced(say: Say) -> None:
     answer = say("cancel", "\x1b[2J")
     assert answer.code == 2
     assert "\x1b" not in answer.err
 
 
-def test_who_says_no_to_more_money_does_not_pay_for_it(say: Say, writer: JournalWriter, engines: StubEngines) -> None:
+def test_answering_no_to_a_budget_question_does_not_start_the_task(
+    say: Say, writer: JournalWriter, engines: StubEngines
+) -> None:
     """Any words to a task that asks whether it may spend more let it."""
     writer.submit("beef", "a", task_budget=Budget(1_000_000), retries=3, backoff=Backoff(base=0, jitter=0))
     (attempt,) = writer.batch.alive

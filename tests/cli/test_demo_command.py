@@ -21,7 +21,7 @@ def project(tmp_path: Path) -> Iterator[TempProject]:
         yield made
 
 
-def test_it_goes_as_designed_and_what_it_says_to_try_next_works(project: TempProject, tmp_path: Path) -> None:
+def test_the_demo_ends_as_designed_and_its_suggestions_work(project: TempProject, tmp_path: Path) -> None:
     (tmp_path / "tmp").mkdir()
     answer = project.plait("demo", env={"TMPDIR": str(tmp_path / "tmp"), "PLAIT_VERIFY": "false"})
     assert answer.code == 0, answer
@@ -46,7 +46,7 @@ def test_it_goes_as_designed_and_what_it_says_to_try_next_works(project: TempPro
     wait_until(lambda: "white" not in project.git_in(top, "show", f"{branch}:pages/style.css").split("dark")[0])
 
 
-def test_it_has_a_task_for_each_thing_it_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_demo_has_a_task_for_each_expected_status(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "nobody"))
     make_site(tmp_path / "site")
     seen = load_sources(tmp_path / "site")

@@ -98,7 +98,7 @@ def say(bench: Bench, capfd: pytest.CaptureFixture[str]) -> Say:
     return lambda *words: ask(capfd, bench.top, *words)
 
 
-def test_a_merged_task_shows_its_own_change_and_not_what_it_began_with(bench: Bench, say: Say) -> None:
+def test_a_merged_task_shows_only_its_own_change(bench: Bench, say: Say) -> None:
     bench.submit("a", "b<a")
     first = commit(bench.side, {"a.txt": "one\n2\nthree\n"})
     bench.exits("a", first)
@@ -134,7 +134,7 @@ def test_without_a_task_the_whole_batch_is_shown(bench: Bench, say: Say) -> None
     assert git(bench.top, "write-tree") == git(bench.top, "rev-parse", f"{second}^{{tree}}")
 
 
-def test_an_attempt_that_failed_shows_what_it_left(bench: Bench, say: Say) -> None:
+def test_a_failed_attempt_shows_its_changes(bench: Bench, say: Say) -> None:
     bench.submit("a", retries=1)
     one = commit(bench.side, {"a.txt": "first try\n"})
     attempt = bench.exits("a", None, Category.TASK)
@@ -148,7 +148,7 @@ def test_an_attempt_that_failed_shows_what_it_left(bench: Bench, say: Say) -> No
     assert say("diff", "beef", "--attempt", "1").code == 2
 
 
-def test_an_attempt_whose_ref_is_gone_says_so(bench: Bench, say: Say) -> None:
+def test_an_attempt_whose_ref_is_missing_is_reported(bench: Bench, say: Say) -> None:
     bench.submit("a")
     bench.exits("a", None, Category.TASK)
     answer = say("diff", "a")
@@ -181,7 +181,7 @@ def at_work(bench: Bench) -> None:
     bench.writer.apply(AttemptLaunched(attempt, 1, str(bench.side)))
 
 
-def test_a_running_attempt_shows_what_lies_in_its_workspace_and_nothing_is_touched(bench: Bench, say: Say) -> None:
+def test_a_running_attempt_shows_its_workspace_without_changing_it(bench: Bench, say: Say) -> None:
     at_work(bench)
     git(bench.side, "rm", "-q", "b.txt")  # in the index only
     (bench.side / "b.txt").write_text("b\n" * 8)
@@ -209,7 +209,7 @@ def test_a_running_attempt_shows_what_lies_in_its_workspace_and_nothing_is_touch
     assert "+four\n" in told["diff"]
 
 
-def test_a_change_of_equal_size_within_the_same_tick_is_seen(bench: Bench, say: Say) -> None:
+def test_a_change_of_equal_size_and_time_is_detected(bench: Bench, say: Say) -> None:
     at_work(bench)
     path, index = bench.side / "a.txt", bench.top / ".git/worktrees/side/index"
     git(bench.top, "config", "core.trustctime", "false")
@@ -222,7 +222,7 @@ def test_a_change_of_equal_size_within_the_same_tick_is_seen(bench: Bench, say: 
     assert "+TWO" in say("diff", "a").out
 
 
-def test_nested_repositories_and_half_done_merges_are_no_obstacle(bench: Bench, say: Say) -> None:
+def test_nested_repositories_and_unfinished_merges_are_shown(bench: Bench, say: Say) -> None:
     at_work(bench)
     (bench.side / "nested").mkdir()
     git(bench.side / "nested", "init", "-q")  # without a commit git refuses to add it
@@ -230,7 +230,7 @@ def test_nested_repositories_and_half_done_merges_are_no_obstacle(bench: Bench, 
     assert "+changed" in say("diff", "a").out
 
 
-def test_a_workspace_that_is_no_worktree_any_more_is_told(bench: Bench, say: Say) -> None:
+def test_a_workspace_that_is_not_a_worktree_any_more_is_reported(bench: Bench, say: Say) -> None:
     at_work(bench)
     (bench.side / ".git").unlink()
     answer = say("diff", "a")
@@ -249,7 +249,7 @@ def test_a_task_that_has_not_started_says_why(bench: Bench, say: Say) -> None:
     assert say("diff", "b").err == ("plait: b has no write attempt yet: nothing to compare\n  b is waiting: needs a.\n")
 
 
-def test_in_place_there_is_nothing_to_compare(bench: Bench, say: Say) -> None:
+def test_tasks_that_run_in_place_have_no_diff(bench: Bench, say: Say) -> None:
     bench.writer.submit("cafe", "a")
     for words in (["cafe"], ["cafe", "a"], ["cafe", "a", "--attempt", "1"]):
         answer = say("diff", *words)
@@ -257,7 +257,7 @@ def test_in_place_there_is_nothing_to_compare(bench: Bench, say: Say) -> None:
         assert answer.err.startswith("plait: the tasks of batch cafe work in the checkout itself")
 
 
-def test_renames_and_binary_files_are_told_as_such(bench: Bench) -> None:
+def test_renames_and_binary_files_are_marked(bench: Bench) -> None:
     git(bench.side, "mv", "b.txt", "moved\nb.txt")
     tip = commit(bench.side, {"picture": b"\x00\x01\xff"})
     with compute_diff(bench.place, DiffRange("it", bench.base, tip)) as found:
@@ -267,7 +267,7 @@ def test_renames_and_binary_files_are_told_as_such(bench: Bench) -> None:
     assert b"Binary files" in text
 
 
-def test_what_the_users_settings_say_changes_nothing(bench: Bench) -> None:
+def test_the_users_git_settings_do_not_change_the_output(bench: Bench) -> None:
     tip = commit(bench.side, {"a.txt": "one\n"})
     for name, value in (("diff.external", "false"), ("color.ui", "always"), ("diff.noprefix", "true")):
         git(bench.top, "config", name, value)
@@ -299,7 +299,7 @@ def hostile(bench: Bench) -> None:
 
 
 @pytest.mark.usefixtures("hostile")
-def test_on_a_terminal_it_is_in_colour_and_nothing_in_a_file_steers_it(bench: Bench) -> None:
+def test_a_terminal_gets_colours_and_no_control_characters_of_files(bench: Bench) -> None:
     seen = terminal(bench, "a", "--no-pager")
     assert "\x1b[32m+^[[2J^[]0;title^G^M\x1b[m\n" in seen
     assert "\x1b[32m+three <U+202E>\x1b[m\n" in seen
@@ -308,7 +308,7 @@ def test_on_a_terminal_it_is_in_colour_and_nothing_in_a_file_steers_it(bench: Be
 
 
 @pytest.mark.usefixtures("hostile")
-def test_it_goes_through_the_pager_that_git_would_use(bench: Bench) -> None:
+def test_the_diff_is_shown_in_gits_pager(bench: Bench) -> None:
     assert "paged +^[[2J" in terminal(bench, "a", PAGER="sed 's/^/paged /'", NO_COLOR="1")
     git(bench.top, "config", "core.pager", "sed 's/^/by git: /'")
     assert "by git: +^[[2J" in terminal(bench, "a", PAGER="false", NO_COLOR="1")
@@ -316,12 +316,12 @@ def test_it_goes_through_the_pager_that_git_would_use(bench: Bench) -> None:
 
 
 @pytest.mark.usefixtures("hostile")
-def test_a_pager_that_leaves_early_is_no_error(bench: Bench) -> None:
+def test_a_pager_that_exits_early_is_not_an_error(bench: Bench) -> None:
     assert terminal(bench, "a", PAGER="true") == ""
 
 
 @pytest.mark.usefixtures("hostile")
-def test_into_a_file_it_is_byte_for_byte(bench: Bench, tmp_path: Path) -> None:
+def test_a_file_gets_the_diff_byte_for_byte(bench: Bench, tmp_path: Path) -> None:
     out = tmp_path / "out"
     with out.open("wb") as file:
         subprocess.run([sys.executable, "-m", "plait", "diff", "a"], cwd=bench.top, stdout=file, check=True)
@@ -329,13 +329,13 @@ def test_into_a_file_it_is_byte_for_byte(bench: Bench, tmp_path: Path) -> None:
 
 
 @given(st.text())
-def test_nothing_visible_steers_a_terminal(text: str) -> None:
+def test_control_characters_are_shown_visibly(text: str) -> None:
     assert not any(ord(sign) < 0x20 and sign not in "\t\n" for sign in reveal_control_chars(text))
     assert not any(0x7F <= ord(sign) < 0xA0 for sign in reveal_control_chars(text))
 
 
 @given(st.lists(st.binary(max_size=8), max_size=20), st.integers(1, 7))
-def test_however_it_is_cut_the_same_is_shown(lines: list[bytes], size: int) -> None:
+def test_the_output_does_not_depend_on_how_the_input_is_split(lines: list[bytes], size: int) -> None:
     whole = b"@@ -1,5 +1,5 @@\n" + b"\n".join(lines)
     pieces = [whole[at : at + size] for at in range(0, len(whole), size)]
     assert "".join(colorize(pieces)) == "".join(colorize([whole]))
@@ -347,7 +347,7 @@ def test_a_removed_line_that_looks_like_a_header_is_a_removed_line() -> None:
     assert styles == ["\x1b[1m-", "\x1b[1m+", "\x1b[36m", "\x1b[31m", " x\n", "\x1b[1md"]
 
 
-def test_places_of_no_repository_are_refused(tmp_path: Path) -> None:
+def test_a_folder_that_is_not_a_repository_is_refused(tmp_path: Path) -> None:
     place = RepoLocation(tmp_path, tmp_path / ".plait", repository=False)
     with pytest.raises(Exception, match="isn't a git repository"), compute_diff(place, DiffRange("it", "x", "y")):
         pass

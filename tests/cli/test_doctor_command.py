@@ -88,7 +88,7 @@ def everything(folder: Path) -> dict[str, tuple[int, bytes]]:
     return {str(path): (path.stat().st_mtime_ns, path.read_bytes()) for path in files}
 
 
-def test_where_nothing_was_ever_run_all_is_well(top: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_new_repository_has_no_problems(top: Path, capsys: pytest.CaptureFixture[str]) -> None:
     told = Told(capsys, top)
     assert told.code == 0
     assert [topic for topic in told.wrong() if topic not in {"disk", "memory", "room"}] == []
@@ -98,17 +98,13 @@ def test_where_nothing_was_ever_run_all_is_well(top: Path, capsys: pytest.Captur
     assert not (top / ".git" / "plait").exists()
 
 
-def test_it_works_in_a_folder_that_is_no_repository(
-    tmp_path: Path, top: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_doctor_works_outside_of_a_repository(tmp_path: Path, top: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert top.exists()
     told = Told(capsys, tmp_path)
     assert told["state"] == ("ok", f"{tmp_path / '.plait'}, created when the first batch is submitted")
 
 
-def test_a_finished_batch_leaves_nothing_to_say(
-    top: Path, state: StateFolder, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_finished_batch_gives_no_warning(top: Path, state: StateFolder, capsys: pytest.CaptureFixture[str]) -> None:
     batch(state, over=True)
     told = Told(capsys, top)
     assert told["journal"][0] == "ok"
@@ -118,7 +114,7 @@ def test_a_finished_batch_leaves_nothing_to_say(
     assert "journal " in told["state"][1]
 
 
-def test_a_batch_that_nobody_goes_on_with_is_a_warning(
+def test_an_unfinished_batch_without_an_engine_is_a_warning(
     top: Path, state: StateFolder, capsys: pytest.CaptureFixture[str]
 ) -> None:
     batch(state, over=False)
@@ -130,7 +126,7 @@ def test_a_batch_that_nobody_goes_on_with_is_a_warning(
     assert hint == f"Continue: plait resume {BATCH}."
 
 
-def test_an_engine_at_work_is_named_with_its_log(
+def test_a_running_engine_is_shown_with_its_log(
     top: Path, state: StateFolder, capsys: pytest.CaptureFixture[str]
 ) -> None:
     batch(state, over=False)
@@ -144,7 +140,7 @@ def test_an_engine_at_work_is_named_with_its_log(
     assert said.endswith(f"its log is {state.root / 'engine.log'}")
 
 
-def test_a_damaged_journal_is_a_problem_and_is_left_as_it_is(
+def test_a_damaged_journal_is_a_problem_and_is_not_changed(
     top: Path, state: StateFolder, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (state.root / "journal.db").write_text("not a journal")
@@ -155,14 +151,14 @@ def test_a_damaged_journal_is_a_problem_and_is_left_as_it_is(
     assert "leftovers" not in [check["topic"] for check in told.checks]
 
 
-def test_a_state_folder_that_is_none_is_a_problem(top: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_file_in_place_of_the_state_folder_is_a_problem(top: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (top / ".git" / "plait").touch()
     told = Told(capsys, top)
     assert told.code == 1
     assert told["state"] == ("problem", f"{top / '.git' / 'plait'}: it isn't a folder")
 
 
-def test_wrong_settings_are_a_problem(top: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_invalid_settings_are_a_problem(top: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (top / "plait.toml").write_text("[run]\nretires = 1\n")
     told = Told(capsys, top)
     assert (told.code, told["settings"]) == (
@@ -181,7 +177,7 @@ def test_wrong_settings_are_a_problem(top: Path, capsys: pytest.CaptureFixture[s
         ("agent = 'claude'", "problem", "the agent claude is not installed here"),
     ],
 )
-def test_agents_that_can_t_be_used_are_a_problem(
+def test_unusable_agents_are_a_problem(
     line: str, verdict: str, said: str, top: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (top / "plait.toml").write_text(f"[run]\n{line}\n")
@@ -190,7 +186,7 @@ def test_agents_that_can_t_be_used_are_a_problem(
     assert found[1].startswith(said)
 
 
-def test_requests_on_the_way_are_counted(top: Path, state: StateFolder, capsys: pytest.CaptureFixture[str]) -> None:
+def test_pending_requests_are_counted(top: Path, state: StateFolder, capsys: pytest.CaptureFixture[str]) -> None:
     inbox = open_inbox(state.root / "inbox.db")
     inbox.put(Pause("r1", "b1"))
     inbox.close()
@@ -202,7 +198,9 @@ def test_a_damaged_inbox_is_a_problem(top: Path, state: StateFolder, capsys: pyt
     assert Told(capsys, top)["inbox"][0] == "problem"
 
 
-def test_folders_of_no_batch_are_told(top: Path, state: StateFolder, capsys: pytest.CaptureFixture[str]) -> None:
+def test_folders_of_unknown_batches_are_reported(
+    top: Path, state: StateFolder, capsys: pytest.CaptureFixture[str]
+) -> None:
     batch(state, over=True)
     (state.batches / BATCH).mkdir(parents=True)
     strange = state.batches / "nobody-s"
@@ -214,7 +212,7 @@ def test_folders_of_no_batch_are_told(top: Path, state: StateFolder, capsys: pyt
 
 
 @pytest.mark.parametrize("over", [True, False])
-def test_secrets_of_a_batch_that_has_ended_are_told(
+def test_secrets_of_an_ended_batch_are_reported(
     over: bool,  # noqa: FBT001
     top: Path,
     state: StateFolder,
@@ -230,7 +228,7 @@ def test_secrets_of_a_batch_that_has_ended_are_told(
     assert (state.batch(BATCH) / ENVIRONMENT_FILE).exists()
 
 
-def test_processes_that_nobody_watches_are_told(
+def test_unwatched_agent_processes_are_reported(
     top: Path, state: StateFolder, capsys: pytest.CaptureFixture[str]
 ) -> None:
     batch(state, over=False)
@@ -246,7 +244,7 @@ def test_processes_that_nobody_watches_are_told(
             journal.close()
 
 
-def test_processes_of_attempts_that_are_over_are_told(
+def test_processes_of_ended_attempts_are_reported(
     top: Path, state: StateFolder, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     batch(state, over=True)
@@ -259,7 +257,7 @@ def test_processes_of_attempts_that_are_over_are_told(
         )
 
 
-def test_a_lock_that_git_left_behind_is_told(top: Path, state: StateFolder, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_stale_git_lock_is_reported(top: Path, state: StateFolder, capsys: pytest.CaptureFixture[str]) -> None:
     batch(state, over=True)
     lock = top / ".git" / "index.lock"
     lock.touch()
@@ -268,7 +266,7 @@ def test_a_lock_that_git_left_behind_is_told(top: Path, state: StateFolder, caps
     assert Told(capsys, top)["leftovers"][1].startswith(f"{lock} has been there for ")
 
 
-def test_nothing_is_changed(top: Path, state: StateFolder, capsys: pytest.CaptureFixture[str]) -> None:
+def test_doctor_changes_nothing(top: Path, state: StateFolder, capsys: pytest.CaptureFixture[str]) -> None:
     batch(state, over=True)
     write_batch_files(state, BATCH, BatchInputs(str(top), ()), {})
     (state.batches / "nobody-s").mkdir()
@@ -280,9 +278,7 @@ def test_nothing_is_changed(top: Path, state: StateFolder, capsys: pytest.Captur
     assert everything(top.parent) == before
 
 
-def test_people_see_a_line_for_each_thing_and_the_way_out(
-    top: Path, state: StateFolder, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_each_check_is_a_line_with_a_hint(top: Path, state: StateFolder, capsys: pytest.CaptureFixture[str]) -> None:
     batch(state, over=False)
     (top / "plait.toml").write_text("[run]\nretires = 1\n")
     assert doctor_command(top, as_json=False) == 1
@@ -293,7 +289,7 @@ def test_people_see_a_line_for_each_thing_and_the_way_out(
     assert any(line.startswith("warning  engine     not running") for line in lines)
 
 
-def test_worktrees_and_the_remote_are_looked_at(
+def test_worktrees_and_the_remote_are_checked(
     top: Path,
     state: StateFolder,
     tmp_path: Path,

@@ -34,7 +34,7 @@ def left(root: Path, *, engine: bool = False, **batches: bool) -> list[str]:
     return [check.said for check in found]
 
 
-def test_worktrees_are_counted_and_weighed_against_what_they_may_take(tmp_path: Path) -> None:
+def test_worktrees_are_counted_and_compared_with_the_disk_cap(tmp_path: Path) -> None:
     root = tmp_path / "repository-0a1b"
     assert check_worktrees(root, CAP).said == f"{root}: none yet"
     made(root, "batch-b1/task-a", "batch-b1/gate", "pool/plait-1", "setups/one")
@@ -48,7 +48,7 @@ def test_worktrees_are_counted_and_weighed_against_what_they_may_take(tmp_path: 
     assert crowded.hint.startswith("plait gc")
 
 
-def test_a_place_where_none_can_be_made_is_told(tmp_path: Path) -> None:
+def test_a_location_that_is_not_writable_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     told = check_worktrees(tmp_path / "file" / "root", CAP)
     assert (told.verdict, told.said) == (
@@ -57,7 +57,7 @@ def test_a_place_where_none_can_be_made_is_told(tmp_path: Path) -> None:
     )
 
 
-def test_what_nobody_needs_is_left_to_gc(tmp_path: Path) -> None:
+def test_unused_worktrees_are_reported_with_a_hint_to_gc(tmp_path: Path) -> None:
     made(tmp_path, "batch-b1/task-a", "batch-b2/task-a", "batch-b3/gate", "making/plait-1", "pool/plait-2")
     assert left(tmp_path, b1=True, b2=False) == [
         "1 worktree of batches that have ended: batch-b1/task-a",
@@ -68,12 +68,12 @@ def test_what_nobody_needs_is_left_to_gc(tmp_path: Path) -> None:
     assert left(tmp_path / "nowhere") == []
 
 
-def test_what_is_fresh_may_be_on_its_way(tmp_path: Path) -> None:
+def test_fresh_worktrees_of_unknown_batches_are_not_reported(tmp_path: Path) -> None:
     made(tmp_path, "batch-b1/task-a", "making/plait-1", old=False)
     assert left(tmp_path, b1=True) == []
 
 
-def test_the_remote_is_told_with_where_its_token_comes_from() -> None:
+def test_the_remote_is_shown_with_the_origin_of_its_token() -> None:
     told = repository_checks.report_forge("origin", "github.com", GitHub(), "GH_TOKEN", ("GH_TOKEN",))
     assert told.said == "origin at github.com (github), with a token from GH_TOKEN"
     assert told.hint == ""
@@ -86,11 +86,11 @@ def test_the_remote_is_told_with_where_its_token_comes_from() -> None:
         (Gitea(), "Set PLAIT_FORGE_TOKEN or GH_TOKEN."),
     ],
 )
-def test_without_a_token_the_ways_to_one_are_told_and_nothing_is_wrong(forge: Forge, hint: str) -> None:
+def test_a_missing_token_is_no_problem_and_has_a_hint(forge: Forge, hint: str) -> None:
     told = repository_checks.report_forge("origin", "git.example.org", forge, None, ("PLAIT_FORGE_TOKEN", "GH_TOKEN"))
     assert (told.verdict, told.hint) == (CheckStatus.OK, hint)
 
 
-def test_no_remote_and_one_that_is_no_forge_are_no_problem() -> None:
+def test_a_missing_remote_or_one_without_a_forge_is_no_problem() -> None:
     assert repository_checks.report_missing_remote("origin").verdict is CheckStatus.OK
     assert repository_checks.report_unknown_forge("origin", "it is a folder").verdict is CheckStatus.OK

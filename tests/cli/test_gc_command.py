@@ -109,7 +109,7 @@ def say(bench: Bench, capsys: pytest.CaptureFixture[str]) -> Say:
     return lambda *words: ask(capsys, bench.top, *words)
 
 
-def test_a_dry_run_shows_what_could_go_and_removes_nothing(bench: Bench, say: Say) -> None:
+def test_a_dry_run_lists_items_and_removes_nothing(bench: Bench, say: Say) -> None:
     answer = say("gc", "--dry-run")
     assert answer.code == 0
     assert "batch beef  2 workspaces, " in answer.out
@@ -120,7 +120,7 @@ def test_a_dry_run_shows_what_could_go_and_removes_nothing(bench: Bench, say: Sa
     assert Path(bench.workspaces.path("beef", "b")).is_dir()
 
 
-def test_it_removes_what_it_showed_and_tells_how_to_bring_back_what_it_saved(bench: Bench, say: Say) -> None:
+def test_gc_removes_the_listed_items_and_prints_how_to_restore_saved_work(bench: Bench, say: Say) -> None:
     answer = say("gc")
     assert answer.code == 0
     assert "saved saved/beef/b/1: plait gc restore saved/beef/b/1\n" in answer.out
@@ -134,7 +134,7 @@ def test_it_removes_what_it_showed_and_tells_how_to_bring_back_what_it_saved(ben
     assert "There is nothing to remove." in say("gc").out
 
 
-def test_for_programs(bench: Bench, say: Say) -> None:
+def test_json_lists_removed_kept_and_saved_items(bench: Bench, say: Say) -> None:
     told = json.loads(say("gc", "--dry-run", "--json").out)
     assert told["bytes"] > 0
     assert {item["kind"] for item in told["items"]} == {"workspace", "branch"}
@@ -150,7 +150,7 @@ def test_for_programs(bench: Bench, say: Say) -> None:
     assert bench.refs("refs/heads/plait") == ["refs/heads/plait/batch-beef"]
 
 
-def test_a_batch_that_is_not_over_is_left_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unfinished_batch_is_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     bench = Bench(tmp_path)
     bench.submit("a", "b")
     bench.passes("a")
@@ -166,7 +166,7 @@ def test_a_batch_that_is_not_over_is_left_alone(tmp_path: Path, capsys: pytest.C
     )
 
 
-def test_a_batch_that_somebody_has_just_asked_for_again_is_left_alone(bench: Bench, say: Say) -> None:
+def test_a_batch_with_a_pending_request_is_kept(bench: Bench, say: Say) -> None:
     box = open_project_inbox(bench.place)
     box.put(Retry("again", "beef", "b"))
     box.close()
@@ -174,7 +174,7 @@ def test_a_batch_that_somebody_has_just_asked_for_again_is_left_alone(bench: Ben
     assert "There is nothing to remove." in say("gc").out
 
 
-def test_forgetting_says_what_stays(bench: Bench, say: Say) -> None:
+def test_forget_prints_what_is_kept(bench: Bench, say: Say) -> None:
     folder = bench.place.state / "batches" / "beef"
     (folder / "tasks").mkdir(parents=True)
     git(bench.top, "merge", "-q", "--no-ff", "-m", "merged", "plait/batch-beef")
@@ -205,14 +205,14 @@ def test_forgetting_says_what_stays(bench: Bench, say: Say) -> None:
         (["--forget", "nobody"], "there is no batch nobody"),
     ],
 )
-def test_what_makes_no_sense_is_refused(bench: Bench, say: Say, words: list[str], said: str) -> None:
+def test_contradictory_options_are_refused(bench: Bench, say: Say, words: list[str], said: str) -> None:
     answer = say("gc", *words)
     assert answer.code == 2
     assert answer.err.startswith(f"plait: {said}")
     assert len(bench.refs("refs/heads/plait")) == 3
 
 
-def test_where_there_is_no_repository_only_papers_are_looked_at(
+def test_outside_of_a_repository_only_batch_folders_are_listed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     writer = JournalWriter(find_repo(tmp_path))
@@ -230,7 +230,7 @@ def terminal(bench: Bench, *words: str) -> Terminal:
     return Terminal(line, cwd=bench.top, env={**os.environ, "NO_COLOR": "1"})
 
 
-def test_on_a_terminal_it_asks_first(bench: Bench) -> None:
+def test_gc_asks_on_a_terminal(bench: Bench) -> None:
     shown = terminal(bench)
     shown.wait_for("Remove this? [y/N]")
     shown.type("\n")
@@ -246,7 +246,7 @@ def test_on_a_terminal_it_asks_first(bench: Bench) -> None:
     assert bench.refs("refs/heads/plait") == ["refs/heads/plait/batch-beef"]
 
 
-def test_what_would_be_lost_for_good_is_confirmed_by_name(bench: Bench) -> None:
+def test_permanent_loss_is_confirmed_by_typing_the_batch_id(bench: Bench) -> None:
     for typed, code in (("y", 1), ("beef", 0)):
         shown = terminal(bench, "--forget", "beef", "--with-unmerged")
         shown.wait_for("Type beef to delete them:")

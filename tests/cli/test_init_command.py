@@ -90,7 +90,7 @@ def refusal(kind: type[PlaitError], run: Callable[[], object]) -> PlaitError:
     return raised.value
 
 
-def test_what_is_found_is_in_force_afterwards(repo: Path, path: Callable[..., str]) -> None:
+def test_detected_settings_apply_afterwards(repo: Path, path: Callable[..., str]) -> None:
     assert Init()(repo, yes=True, path=path("codex", "claude")) == 0
     config = settings(repo)
     assert config.sources.paths == ("tasks",)
@@ -98,7 +98,7 @@ def test_what_is_found_is_in_force_afterwards(repo: Path, path: Callable[..., st
     assert config.run.verify == "make test"
 
 
-def test_what_is_found_is_told_with_its_reason(repo: Path, path: Callable[..., str]) -> None:
+def test_detected_settings_are_printed_with_their_reasons(repo: Path, path: Callable[..., str]) -> None:
     init = Init()
     init(repo, path=path("codex", "aider", "qwen"))
     lines = init.output.splitlines()
@@ -107,7 +107,7 @@ def test_what_is_found_is_told_with_its_reason(repo: Path, path: Callable[..., s
     assert lines[2].split(maxsplit=3) == ["verify", "make", "test", "the makefile has a target test"]
 
 
-def test_the_last_lines_tell_how_to_go_on(repo: Path) -> None:
+def test_the_last_lines_print_the_next_step(repo: Path) -> None:
     init = Init()
     init(repo)
     *_, wrote, agent, then = init.output.splitlines()
@@ -121,14 +121,14 @@ def test_the_test_command_is_never_run(repo: Path) -> None:
     assert not (repo / "ran").exists()
 
 
-def test_the_rest_is_there_as_comments(repo: Path) -> None:
+def test_other_settings_are_comments(repo: Path) -> None:
     Init()(repo)
     text = (repo / "plait.toml").read_text()
     assert "\n#retries = 2\n" in text
     assert '\nverify = "make test"\n' in text
 
 
-def test_without_an_agent_the_setting_is_left_out_and_the_way_on_told(repo: Path) -> None:
+def test_without_an_agent_the_setting_is_omitted_and_a_hint_printed(repo: Path) -> None:
     init = Init()
     init(repo)
     assert settings(repo).run.agent == ()
@@ -136,14 +136,14 @@ def test_without_an_agent_the_setting_is_left_out_and_the_way_on_told(repo: Path
     assert "No agent is set" in init.output
 
 
-def test_an_agent_that_plait_knows_less_well_is_named_but_not_taken(repo: Path, path: Callable[..., str]) -> None:
+def test_a_less_tested_agent_is_mentioned_but_not_chosen(repo: Path, path: Callable[..., str]) -> None:
     init = Init()
     init(repo, path=path("goose"))
     assert settings(repo).run.agent == ()
     assert "but goose" in init.output
 
 
-def test_a_source_that_cannot_be_read_is_told_and_left_out(repo: Path) -> None:
+def test_an_unreadable_source_is_reported_and_left_out(repo: Path) -> None:
     (repo / "TODO.md").write_text("Buy some milk.\n")
     init = Init()
     init(repo)
@@ -152,7 +152,7 @@ def test_a_source_that_cannot_be_read_is_told_and_left_out(repo: Path) -> None:
     assert "left out: unknown format, no tasks read" in line
 
 
-def test_a_source_whose_name_no_file_can_hold_is_left_out(repo: Path) -> None:
+def test_a_source_whose_name_toml_cannot_hold_is_left_out(repo: Path) -> None:
     folder = repo / "specs" / os.fsdecode(b"caf\xe9")
     folder.mkdir(parents=True)
     (folder / "tasks.md").write_text("- [ ] T001 Do it\n")
@@ -162,7 +162,7 @@ def test_a_source_whose_name_no_file_can_hold_is_left_out(repo: Path) -> None:
     assert '"specs/caf\\udce9/tasks.md"' in init.output
 
 
-def test_nothing_found_still_makes_a_file(tmp_path: Path) -> None:
+def test_a_file_is_written_even_if_nothing_is_detected(tmp_path: Path) -> None:
     subprocess.run(["git", "init", "--quiet", str(tmp_path)], check=True)
     init = Init()
     assert init(tmp_path) == 0
@@ -171,7 +171,7 @@ def test_nothing_found_still_makes_a_file(tmp_path: Path) -> None:
     assert init.output.count("none found") == 3
 
 
-def test_a_name_cannot_steer_the_terminal(repo: Path) -> None:
+def test_control_characters_in_a_name_are_escaped(repo: Path) -> None:
     folder = repo / "specs" / "a\x1b[31m\nb"
     folder.mkdir(parents=True)
     (folder / "tasks.md").write_text("- [ ] T001 Do it\n")
@@ -181,7 +181,7 @@ def test_a_name_cannot_steer_the_terminal(repo: Path) -> None:
     assert settings(repo).sources.paths == ("tasks", "specs/a\x1b[31m\nb/tasks.md")
 
 
-def test_markup_in_a_name_is_a_name(repo: Path) -> None:
+def test_markup_in_a_name_is_printed_literally(repo: Path) -> None:
     (repo / "specs" / "[bold]:smile:").mkdir(parents=True)
     (repo / "specs" / "[bold]:smile:" / "tasks.md").write_text("- [ ] T001 Do it\n")
     init = Init()
@@ -189,14 +189,14 @@ def test_markup_in_a_name_is_a_name(repo: Path) -> None:
     assert "specs/[bold]:smile:/tasks.md" in init.output
 
 
-def test_from_a_folder_inside_the_file_goes_to_the_top(repo: Path) -> None:
+def test_the_file_is_written_to_the_top_of_the_repository(repo: Path) -> None:
     (repo / "src").mkdir()
     Init()(repo / "src")
     assert (repo / "plait.toml").exists()
     assert not (repo / "src" / "plait.toml").exists()
 
 
-def test_outside_of_a_repository_it_says_so_and_writes_here(tmp_path: Path) -> None:
+def test_outside_of_a_repository_the_file_is_written_to_the_current_folder(tmp_path: Path) -> None:
     init = Init()
     init(tmp_path)
     assert f"{tmp_path} is not in a git repository" in init.output.splitlines()[0]
@@ -204,7 +204,7 @@ def test_outside_of_a_repository_it_says_so_and_writes_here(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("old", ["[run]\nretries = 5\n", "not TOML at all", ""])
-def test_a_file_that_is_there_stays(repo: Path, old: str) -> None:
+def test_an_existing_file_is_not_overwritten(repo: Path, old: str) -> None:
     (repo / "plait.toml").write_text(old)
     error = refusal(UserError, lambda: Init()(repo))
     assert error.message == "plait.toml already exists"
@@ -214,13 +214,13 @@ def test_a_file_that_is_there_stays(repo: Path, old: str) -> None:
 
 
 @pytest.mark.parametrize("old", ["[run]\nretries = 5\n", "not TOML at all"])
-def test_force_replaces_it(repo: Path, old: str) -> None:
+def test_force_overwrites_an_existing_file(repo: Path, old: str) -> None:
     (repo / "plait.toml").write_text(old)
     assert Init()(repo, force=True) == 0
     assert settings(repo).run.retries == 2
 
 
-def test_a_link_that_leads_nowhere_is_a_file_that_is_there(repo: Path) -> None:
+def test_a_dangling_symlink_counts_as_an_existing_file(repo: Path) -> None:
     (repo / "plait.toml").symlink_to("elsewhere")
     error = refusal(UserError, lambda: Init()(repo))
     assert error.message == "plait.toml already exists"
@@ -228,7 +228,7 @@ def test_a_link_that_leads_nowhere_is_a_file_that_is_there(repo: Path) -> None:
 
 
 @pytest.mark.parametrize("force", [False, True])
-def test_settings_in_pyproject_are_not_contradicted(repo: Path, *, force: bool) -> None:
+def test_settings_in_pyproject_prevent_a_plait_toml(repo: Path, *, force: bool) -> None:
     (repo / "pyproject.toml").write_text("[tool.plait.run]\nretries = 5\n")
     error = refusal(UserError, lambda: Init()(repo, force=force))
     assert "[tool.plait]" in error.message
@@ -236,12 +236,12 @@ def test_settings_in_pyproject_are_not_contradicted(repo: Path, *, force: bool) 
     assert settings(repo).run.retries == 5
 
 
-def test_a_pyproject_without_settings_is_no_obstacle(repo: Path) -> None:
+def test_a_pyproject_without_settings_does_not_prevent_init(repo: Path) -> None:
     (repo / "pyproject.toml").write_text("[tool.ruff]\n")
     assert Init()(repo) == 0
 
 
-def test_of_two_at_once_one_wins_and_the_other_says_so(repo: Path) -> None:
+def test_of_two_concurrent_inits_one_fails(repo: Path) -> None:
     both = Barrier(2)
 
     def run(word: str) -> str:
@@ -261,7 +261,7 @@ def test_of_two_at_once_one_wins_and_the_other_says_so(repo: Path) -> None:
     assert told == {settings(repo).run.verify}
 
 
-def test_a_file_that_cannot_be_written_is_the_world_s_fault(repo: Path) -> None:
+def test_a_file_that_cannot_be_written_is_a_world_error(repo: Path) -> None:
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (100, before[1]))
     try:
@@ -273,13 +273,13 @@ def test_a_file_that_cannot_be_written_is_the_world_s_fault(repo: Path) -> None:
     assert not list(repo.glob("*plait.toml*"))
 
 
-def test_a_folder_in_its_place_is_told(repo: Path) -> None:
+def test_a_folder_named_plait_toml_is_reported(repo: Path) -> None:
     (repo / "plait.toml").mkdir()
     error = refusal(WorldError, lambda: Init()(repo, force=True))
     assert error.hint == "Move the folder of that name away."
 
 
-def test_a_person_is_asked_about_each_and_may_keep_it(repo: Path, path: Callable[..., str]) -> None:
+def test_empty_answers_keep_the_suggestions(repo: Path, path: Callable[..., str]) -> None:
     questions = []
 
     def ask(text: str, default: str) -> str:
@@ -296,7 +296,7 @@ def test_a_person_is_asked_about_each_and_may_keep_it(repo: Path, path: Callable
     )
 
 
-def test_a_person_may_say_something_else(repo: Path) -> None:
+def test_answers_replace_the_suggestions(repo: Path) -> None:
     (repo / "ideas.md").write_text("- [ ] Do this\n- [ ] Do that\n")
     ask = answers("tasks, ideas.md", "codex, claude", 'sh -c "exit 0"')
     Init(terminal=True)(repo, ask=ask)
@@ -306,13 +306,13 @@ def test_a_person_may_say_something_else(repo: Path) -> None:
     assert config.run.verify == 'sh -c "exit 0"'
 
 
-def test_a_person_may_want_none_of_it(repo: Path, path: Callable[..., str]) -> None:
+def test_the_answer_none_omits_a_setting(repo: Path, path: Callable[..., str]) -> None:
     Init(terminal=True)(repo, ask=answers("none", " None ", "none"), path=path("claude"))
     config = settings(repo)
     assert (config.sources.paths, config.run.agent, config.run.verify) == ((), (), None)
 
 
-def test_an_answer_that_cannot_be_is_asked_for_again(repo: Path) -> None:
+def test_an_invalid_answer_is_asked_again(repo: Path) -> None:
     init = Init(terminal=True)
     init(repo, ask=answers("taks", "tasks", "a,,b", "claude", ""))
     assert "taks: no such source" in init.output
@@ -327,7 +327,7 @@ def test_a_source_with_a_comma_in_its_name_can_be_kept(repo: Path) -> None:
     assert settings(repo).sources.paths == ("tasks", "specs/a, b/tasks.md")
 
 
-def test_a_prompt_shows_what_would_be_kept_without_obeying_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_prompt_escapes_control_characters_of_the_default(monkeypatch: pytest.MonkeyPatch) -> None:
     init = Init(terminal=True)
     monkeypatch.setattr("sys.stdin", StringIO("\nother\n"))
     ask = make_prompt(init.console)
@@ -336,13 +336,13 @@ def test_a_prompt_shows_what_would_be_kept_without_obeying_it(monkeypatch: pytes
     assert init.output == 'Sources ["a\\u001b[31m"]: Sources [a]: '
 
 
-def test_the_end_of_the_input_leaves_as_an_interrupt_does(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_end_of_input_counts_as_an_interrupt(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", StringIO())
     with pytest.raises(KeyboardInterrupt):
         make_prompt(Init(terminal=True).console)("Sources", "tasks")
 
 
-def test_whoever_leaves_half_way_has_no_file(repo: Path) -> None:
+def test_an_interrupt_leaves_no_file(repo: Path) -> None:
     def ask(text: str, default: str) -> str:
         if text == "Agent":
             raise KeyboardInterrupt
@@ -358,12 +358,14 @@ def test_whoever_leaves_half_way_has_no_file(repo: Path) -> None:
     [(True, {"yes": True}), (True, {"as_json": True}), (False, {})],
     ids=["--yes", "--json", "no terminal"],
 )
-def test_nothing_is_asked(repo: Path, *, terminal: bool, said: dict[str, bool]) -> None:
+def test_init_does_not_prompt_with_yes_json_or_without_a_terminal(
+    repo: Path, *, terminal: bool, said: dict[str, bool]
+) -> None:
     assert Init(terminal=terminal)(repo, ask=nobody, **said) == 0
     assert settings(repo).run.verify == "make test"
 
 
-def test_json_tells_what_was_found_and_written(repo: Path, path: Callable[..., str]) -> None:
+def test_json_contains_what_was_detected_and_written(repo: Path, path: Callable[..., str]) -> None:
     (repo / "TODO.md").write_text("Buy some milk.\n")
     init = Init()
     assert init(repo, as_json=True, path=path("claude", "pi")) == 0

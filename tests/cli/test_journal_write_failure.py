@@ -12,7 +12,7 @@ from tests.support.temp_project import temp_project
 FULL = "the disk is full; running agents continue; nothing new starts. Free some space."
 
 
-def test_what_is_told_takes_no_room_that_was_not_there(tmp_path: Path) -> None:
+def test_the_health_file_needs_no_additional_disk_space(tmp_path: Path) -> None:
     path = tmp_path / "state" / "trouble"
     trouble = HealthFile(path)
     assert path.stat().st_size == HEALTH_FILE_BYTES
@@ -26,7 +26,7 @@ def test_what_is_told_takes_no_room_that_was_not_there(tmp_path: Path) -> None:
     assert read_health(path) == ""
 
 
-def test_where_it_cant_be_told_nothing_happens(tmp_path: Path) -> None:
+def test_a_health_file_that_cannot_be_written_is_ignored(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     HealthFile(tmp_path / "file" / "trouble").write(FULL)
     assert read_health(tmp_path / "file" / "trouble") == ""
@@ -37,7 +37,7 @@ def test_where_it_cant_be_told_nothing_happens(tmp_path: Path) -> None:
     assert read_health(tmp_path / "pipe") == ""
 
 
-def test_every_front_tells_of_it_while_the_engine_lives(tmp_path: Path) -> None:
+def test_every_front_end_shows_the_problem_while_the_engine_runs(tmp_path: Path) -> None:
     with temp_project(tmp_path / "project") as home:
         home.task("one", f"echo begun; until [ -e {tmp_path}/go ]; do sleep 0.02; done")
         front = home.start("run", "tasks", "--yes")

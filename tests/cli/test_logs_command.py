@@ -71,13 +71,13 @@ def test_the_newest_attempt_is_shown(say: Say) -> None:
 
 
 @pytest.mark.usefixtures("tried")
-def test_an_earlier_one_can_be_chosen_and_the_check_too(say: Say) -> None:
+def test_an_earlier_attempt_and_the_verification_can_be_chosen(say: Say) -> None:
     assert say("logs", "a", "--attempt", "1").out == "first\n"
     assert str(say("logs", "a", "--step", "verify")) == "2 tests failed\nexit 0\n"
 
 
 @pytest.mark.usefixtures("tried")
-def test_what_is_not_there_is_told(say: Say) -> None:
+def test_a_missing_attempt_or_task_is_reported(say: Say) -> None:
     assert str(say("logs", "a", "--attempt", "3")) == (
         "stderr: plait: a has no write attempt 3\nstderr:   It has 2.\nexit 2\n"
     )
@@ -101,7 +101,7 @@ def test_an_attempt_that_printed_nothing_says_so(say: Say, writer: JournalWriter
 
 
 @pytest.mark.usefixtures("tried")
-def test_nothing_that_is_printed_steers_the_terminal(say: Say, place: RepoLocation) -> None:
+def test_control_characters_in_the_output_are_removed(say: Say, place: RepoLocation) -> None:
     hostile = b"\x1b[31mred\x1b[0m \x1b]0;title\x07\r\n10%\r20%\r\n\x9b2J\xff\x00 \xe2\x80\xae\x1b[2Jend\tof it\x1b["
     transcript(place, 3).write_bytes(hostile)
     path = transcript(place, 2, Step.VERIFY)
@@ -110,9 +110,7 @@ def test_nothing_that_is_printed_steers_the_terminal(say: Say, place: RepoLocati
     assert say("logs", "a").out == "red \n10%\n20%\n\ufffd2J\ufffd\ufffd \ufffdend\tof it\ufffd[\n"
 
 
-def test_of_a_tool_that_prints_objects_what_it_said_and_did_is_shown(
-    say: Say, place: RepoLocation, writer: JournalWriter
-) -> None:
+def test_json_output_of_a_tool_is_shown_as_a_summary(say: Say, place: RepoLocation, writer: JournalWriter) -> None:
     writer.submit("beef", Task("a", agent="claude"))
     writer.exit_attempt("a")
     write_batch_files(project_files.open_state_paths(place), "beef", BatchInputs(str(place.top), (), ()), {})
@@ -139,7 +137,7 @@ def test_of_a_tool_that_prints_objects_what_it_said_and_did_is_shown(
 
 
 @pytest.mark.usefixtures("tried")
-def test_raw_is_byte_for_byte(place: RepoLocation) -> None:
+def test_raw_prints_the_output_byte_for_byte(place: RepoLocation) -> None:
     data = bytes(range(256)) * 1000
     StateFolder(place.state).attempt(Attempt("beef", "a", Step.WRITE, 2)).transcript.write_bytes(data)
     told = subprocess.run(plait(place, "logs", "a", "--raw"), capture_output=True, check=True)
@@ -151,7 +149,7 @@ def plait(place: RepoLocation, *words: str) -> list[str]:
 
 
 @pytest.mark.usefixtures("tried")
-def test_what_was_left_out_is_told(say: Say, place: RepoLocation) -> None:
+def test_gaps_in_the_output_are_reported(say: Say, place: RepoLocation) -> None:
     path = StateFolder(place.state).attempt(Attempt("beef", "a", Step.WRITE, 2)).transcript
     with path.open("wb") as file:
         file.write(b"begin" + b"." * 4091)
@@ -168,7 +166,7 @@ def test_what_was_left_out_is_told(say: Say, place: RepoLocation) -> None:
 
 
 @pytest.mark.usefixtures("tried")
-def test_lines_for_programs_with_their_offsets(say: Say, place: RepoLocation) -> None:
+def test_json_lines_have_their_offsets(say: Say, place: RepoLocation) -> None:
     path = StateFolder(place.state).attempt(Attempt("beef", "a", Step.WRITE, 2)).transcript
     path.write_bytes(b"one\n\xff\x1b[1mtwo\n" + b"x" * 200_000 + b"\nlast")
     answer = say("logs", "a", "--json")
@@ -230,7 +228,7 @@ _PIECES = st.sampled_from(
 
 
 @given(st.lists(_PIECES, max_size=30), st.data())
-def test_however_it_is_cut_the_same_is_shown(pieces: list[bytes], data: st.DataObject) -> None:
+def test_the_output_does_not_depend_on_how_it_is_split(pieces: list[bytes], data: st.DataObject) -> None:
     whole = b"".join(pieces)
     neutral, said, at = AnsiStripper(), "", 0
     while at < len(whole):
@@ -253,7 +251,7 @@ def test_however_it_is_cut_the_same_is_shown(pieces: list[bytes], data: st.DataO
         (7 * 10**12, "7000.0 GB"),
     ],
 )
-def test_amounts(size: int, told: str) -> None:
+def test_sizes_are_formatted_with_units(size: int, told: str) -> None:
     assert format_size(size) == told
 
 
@@ -269,7 +267,7 @@ def start(project: TempProject, *words: str) -> subprocess.Popen[str]:
     return subprocess.Popen(line, cwd=project.top, env=project.env, text=True, stdout=out, stderr=out)
 
 
-def test_following_goes_on_across_attempts_until_the_task_has_ended(project: TempProject) -> None:
+def test_following_continues_across_attempts_until_the_task_ends(project: TempProject) -> None:
     wait = "while [ ! -e go ]; do sleep 0.02; done; rm go"
     project.task("01-walls", f"echo begun; {wait}; echo on; exit 1", retries=1)
     assert project.plait("run", "--detach", "--yes").code == 0
@@ -285,7 +283,7 @@ def test_following_goes_on_across_attempts_until_the_task_has_ended(project: Tem
     assert "01-walls is waiting: retrying soon" in err
 
 
-def test_following_what_has_not_started_says_why_and_waits(project: TempProject) -> None:
+def test_following_a_task_that_has_not_started_prints_why_and_waits(project: TempProject) -> None:
     project.task("01-walls", "while [ ! -e go ]; do sleep 0.02; done")
     project.task("02-paint", "echo painted", needs="[01-walls]")
     assert project.plait("run", "--detach", "--yes").code == 0
@@ -297,7 +295,7 @@ def test_following_what_has_not_started_says_why_and_waits(project: TempProject)
     assert (front.returncode, out) == (0, "painted\n")
 
 
-def test_whoever_follows_starts_an_engine_in_place_of_one_that_died(project: TempProject) -> None:
+def test_following_starts_an_engine_if_the_last_one_died(project: TempProject) -> None:
     project.task("01-walls", "echo begun; while [ ! -e go ]; do sleep 0.02; done; echo on")
     assert project.plait("run", "--detach", "--yes").code == 0
     engine = project.find_engine()

@@ -98,7 +98,9 @@ def play(capture: pytest.CaptureFixture[str], top: Path, command: str) -> CliRes
 
 
 @pytest.mark.parametrize("name", sorted(path.stem for path in SESSIONS.glob("*.txt")))
-def test_a_session_is_as_it_was(name: str, top: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_output_of_a_session_equals_the_stored_one(
+    name: str, top: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = SESSIONS / f"{name}.txt"
     commands = re.findall(r"(?m)^\$ (.*)$", path.read_text())
     played = "\n".join(f"$ {command}\n{play(capsys, top, command)}" for command in commands)
@@ -107,7 +109,7 @@ def test_a_session_is_as_it_was(name: str, top: Path, capsys: pytest.CaptureFixt
     assert played == path.read_text()
 
 
-def test_json_has_the_shape_that_programs_rely_upon(top: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_has_the_documented_fields(top: Path, capsys: pytest.CaptureFixture[str]) -> None:
     answer = play(capsys, top, "plait plan plan.md --json")
     told = json.loads(answer.out)
     assert answer.code == 0
@@ -140,7 +142,7 @@ def test_json_has_the_shape_that_programs_rely_upon(top: Path, capsys: pytest.Ca
 
 
 @pytest.mark.parametrize("words", ["ring.md", "nowhere.md", "bullets.md", "TODO.md -s 67-65", "TODO.md -p many"])
-def test_what_fails_is_json_too(words: str, top: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_errors_are_json_with_json(words: str, top: Path, capsys: pytest.CaptureFixture[str]) -> None:
     answer = play(capsys, top, f"plait plan --json {words}")
     told = json.loads(answer.out)
     assert answer.code == 2
@@ -149,12 +151,12 @@ def test_what_fails_is_json_too(words: str, top: Path, capsys: pytest.CaptureFix
     assert answer.err == ""
 
 
-def test_a_cycle_holds_its_path(top: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_cycle_is_reported_with_its_path(top: Path, capsys: pytest.CaptureFixture[str]) -> None:
     told = json.loads(play(capsys, top, "plait plan --json ring.md").out)
     assert "1.1 → 1.2 → 1.3 → 1.1" in told["problems"][0]["message"]
 
 
-def test_no_text_of_a_file_steers_the_terminal(top: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_control_characters_of_files_are_replaced(top: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for words in (
         "plan hostile.md",
         "next hostile.md",

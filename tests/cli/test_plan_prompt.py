@@ -26,20 +26,20 @@ def shown(capsys: pytest.CaptureFixture[str], top: Path, *words: str) -> CliResu
     return ask(capsys, top, "plan", "tasks", "--prompt", *words)
 
 
-def test_the_prompt_and_nothing_else_is_shown(top: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_only_the_prompt_is_printed(top: Path, capsys: pytest.CaptureFixture[str]) -> None:
     answer = shown(capsys, top, "01")
     assert (answer.code, answer.err) == (0, "")
     assert answer.out.startswith("# Walls\n\nPut {title} up.\n\n## Rules of the house\n")
     assert "`src/walls.py`" in answer.out
 
 
-def test_a_script_is_shown_as_it_is_run(top: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_of_a_script_is_printed(top: Path, capsys: pytest.CaptureFixture[str]) -> None:
     answer = shown(capsys, top, "02-roof")
     assert (answer.code, answer.out) == (0, "touch roof\n")
     assert "is a script" in answer.err
 
 
-def test_a_task_that_is_complete_can_be_looked_at(top: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_prompt_of_a_completed_task_can_be_printed(top: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert shown(capsys, top, "03").out.startswith("# Done\n")
 
 
@@ -51,7 +51,7 @@ def test_a_task_that_is_complete_can_be_looked_at(top: Path, capsys: pytest.Capt
         ("roof", "no task roof", "02-roof?"),
     ],
 )
-def test_a_task_that_there_is_not_is_an_error_with_a_suggestion(
+def test_an_unknown_task_is_an_error_with_a_suggestion(
     top: Path, capsys: pytest.CaptureFixture[str], word: str, said: str, hint: str
 ) -> None:
     answer = shown(capsys, top, word)
@@ -63,7 +63,7 @@ def test_a_task_that_there_is_not_is_an_error_with_a_suggestion(
     assert said in json.loads(told.out)["problems"][0]["message"]
 
 
-def test_programs_get_it_as_json(top: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_prompt_can_be_printed_as_json(top: Path, capsys: pytest.CaptureFixture[str]) -> None:
     told = json.loads(shown(capsys, top, "01", "--json").out)
     assert told == {
         "taskId": "01-walls",
@@ -86,7 +86,7 @@ def test_programs_get_it_as_json(top: Path, capsys: pytest.CaptureFixture[str]) 
         ("tasks", None, "can't be read: there is no such file"),
     ],
 )
-def test_a_template_that_is_none_is_refused(
+def test_an_invalid_template_is_refused(
     top: Path, capsys: pytest.CaptureFixture[str], setting: str, text: str | None, said: str
 ) -> None:
     (top / "plait.toml").write_text(f"[run]\nprompt = '{setting}'\n")
@@ -97,14 +97,14 @@ def test_a_template_that_is_none_is_refused(
     assert said in answer.err
 
 
-def test_a_link_does_not_lead_out_of_the_repository(top: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_template_outside_of_the_repository_is_refused(top: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (top.parent / "private").write_text("{task}")
     (top / "mine.md").symlink_to(top.parent / "private")
     (top / "plait.toml").write_text("[run]\nprompt = 'mine.md'\n")
     assert "is outside" in shown(capsys, top, "01").err
 
 
-def test_no_module_of_the_repository_is_loaded_to_show_it(
+def test_printing_a_prompt_loads_no_module_of_the_repository(
     top: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (top / "spy_of_prompts.py").write_text(f"open({str(top / 'loaded')!r}, 'w').close()\n")
@@ -115,7 +115,7 @@ def test_no_module_of_the_repository_is_loaded_to_show_it(
     assert not (top / "loaded").exists()
 
 
-def test_your_own_settings_may_name_any_file(
+def test_the_users_settings_may_name_any_template(
     top: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (top.parent / "mine.md").write_text("Be quick.\n\n{task}\n")
@@ -123,7 +123,7 @@ def test_your_own_settings_may_name_any_file(
     assert shown(capsys, top, "01").out == "Be quick.\n\n# Walls\n\nPut {title} up.\n"
 
 
-def test_what_is_shown_is_what_an_agent_reads(tmp_path: Path) -> None:
+def test_the_printed_prompt_is_the_one_that_the_agent_gets(tmp_path: Path) -> None:
     with make_project(tmp_path) as project:
         project.task("01-walls", touches="[src/walls.py]", verify="'true'")
         project.write("mine.md", "For {id} in {workspace}:\n\n{task}\n\n{rules}\n\n{feedback}")

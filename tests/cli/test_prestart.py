@@ -22,7 +22,7 @@ from tests.support.temp_project import temp_project
         (["-C", "there", "-C", "further", "run"], "there/further"),
     ],
 )
-def test_who_runs_something_gets_one_where_it_runs(words: Sequence[str], where: str) -> None:
+def test_an_engine_is_prestarted_for_run_in_its_directory(words: Sequence[str], where: str) -> None:
     assert find_run_directory(words) == Path(where)
 
 
@@ -40,11 +40,11 @@ def test_who_runs_something_gets_one_where_it_runs(words: Sequence[str], where: 
         ["run", "--repo=elsewhere"],
     ],
 )
-def test_others_get_none(words: Sequence[str]) -> None:
+def test_other_commands_prestart_no_engine(words: Sequence[str]) -> None:
     assert find_run_directory(words) is None
 
 
-def test_one_that_was_begun_is_given_once_and_only_for_its_place(
+def test_a_prestarted_engine_is_handed_over_once_and_only_for_its_repository(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with temp_project(tmp_path / "project") as home, temp_project(tmp_path / "other") as other:
@@ -57,7 +57,7 @@ def test_one_that_was_begun_is_given_once_and_only_for_its_place(
         held.discard()
 
 
-def test_whoever_has_no_use_for_it_leaves_nothing_behind(tmp_path: Path) -> None:
+def test_an_unused_prestarted_engine_leaves_nothing_behind(tmp_path: Path) -> None:
     with temp_project(tmp_path / "project") as home:
         for words in (["run", "--no-such-option"], ["run", "nowhere"]):
             answer = home.plait(*words)
@@ -66,7 +66,7 @@ def test_whoever_has_no_use_for_it_leaves_nothing_behind(tmp_path: Path) -> None
             assert not home.place.state.exists()
 
 
-def test_there_is_one_engine_whatever_got_ready(tmp_path: Path) -> None:
+def test_only_one_engine_runs_whatever_was_prestarted(tmp_path: Path) -> None:
     with temp_project(tmp_path / "project") as home:
         home.task("long", f"while [ ! -e {tmp_path}/go ]; do sleep 0.05; done")
         home.task("short", "true")

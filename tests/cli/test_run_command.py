@@ -60,19 +60,19 @@ def told(outlook: PlanPreview) -> list[str]:
     return [f"{problem.at}: {problem.message}" for problem in outlook.planned.problems]
 
 
-def test_a_command_works_the_tasks_that_name_no_agent(top: Path) -> None:
+def test_agent_command_runs_the_tasks_that_name_no_agent(top: Path) -> None:
     outlook = found(top, "tasks/01-run.md", "tasks/02-plain.md", run_agent="command")
     staff = assign_plan_agents(outlook, [AgentSpec("command", ("true",))])
     assert agents(staff) == {"01-run": "shell", "02-plain": None}
     assert staff.settings.agents == ("command",)
 
 
-def test_a_task_that_only_some_agents_can_take_goes_to_one_that_can(top: Path) -> None:
+def test_a_task_goes_to_an_agent_that_can_run_it(top: Path) -> None:
     outlook = found(top, "tasks/02-plain.md", run_agent="shell,command")
     assert agents(assign_plan_agents(outlook, [AgentSpec("command", ("true",))])) == {"02-plain": "command"}
 
 
-def test_tasks_that_nobody_can_take_are_told_once_for_each_reason(top: Path) -> None:
+def test_tasks_without_a_usable_agent_are_reported_once_per_reason(top: Path) -> None:
     assert told(assign_plan_agents(found(top, "plan.md", "tasks", run_agent="shell"), ())) == [
         "plan.md:5: 1.1 has no `run:` in its front matter: there is no command for a shell (and 3 more like it)"
     ]
@@ -90,7 +90,9 @@ def install(monkeypatch: pytest.MonkeyPatch, folder: Path, *names: str) -> None:
     monkeypatch.setenv("PATH", str(folder))
 
 
-def test_whom_nobody_named_is_the_first_one_found(top: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_default_agent_is_the_first_one_installed(
+    top: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     install(monkeypatch, tmp_path / "bin", "aider", "codex", "amp", "shell")
     staff = assign_plan_agents(found(top, "tasks/01-run.md", "tasks/02-plain.md"), ())
     assert staff.settings.agents == ("codex",)
@@ -98,21 +100,19 @@ def test_whom_nobody_named_is_the_first_one_found(top: Path, tmp_path: Path, mon
     assert "codex (first agent found), shell" in describe_run(staff, planned(staff))
 
 
-def test_what_was_tested_with_nobody_is_nobody_s_default(
-    top: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_untested_agent_is_never_the_default(top: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     install(monkeypatch, tmp_path / "bin", "amp", "goose", "cursor-agent")
     assert found(top, "plan.md").settings.agents == ("shell",)
 
 
-def test_who_is_named_is_not_looked_for(top: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_named_agent_is_used_without_detection(top: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     install(monkeypatch, tmp_path / "bin", "claude", "codex")
     staff = assign_plan_agents(found(top, "plan.md", run_agent="codex"), ())
     assert staff.settings.agents == ("codex",)
     assert "found here" not in describe_run(staff, planned(staff))
 
 
-def test_a_program_that_is_set_stands_for_the_tool(top: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_configured_program_replaces_the_tool(top: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     install(monkeypatch, tmp_path / "bin", "my-codex")
     spec = AgentSpec("codex", program="my-codex")
     assert planned(assign_plan_agents(found(top, "plan.md", run_agent="codex"), [spec])).tasks
@@ -122,9 +122,7 @@ def test_a_program_that_is_set_stands_for_the_tool(top: Path, tmp_path: Path, mo
     ]
 
 
-def test_where_no_tool_is_installed_that_is_what_is_told(
-    top: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_missing_tool_is_reported(top: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     install(monkeypatch, tmp_path / "bin")
     outlook = assign_plan_agents(found(top, "plan.md"), ())
     (said,) = told(outlook)
@@ -132,7 +130,7 @@ def test_where_no_tool_is_installed_that_is_what_is_told(
     assert "plait agents" in outlook.planned.problems[0].hint
 
 
-def test_settings_for_an_agent_that_there_is_not_are_told(top: Path) -> None:
+def test_settings_for_an_unknown_agent_are_reported(top: Path) -> None:
     """A permission that is set for nobody would leave somebody with all of them."""
     (top / "plait.toml").write_text('[agents.models]\nclaud = "opus"\n')
     (warning,) = (run := assign_plan_agents(found(top, "tasks/01-run.md"), ())).planned.problems
@@ -143,7 +141,7 @@ def test_settings_for_an_agent_that_there_is_not_are_told(top: Path) -> None:
     assert "there is no agent called claud" in told(assign_plan_agents(found(top, "tasks/01-run.md"), ()))[0]
 
 
-def test_each_of_several_agents_must_be_there(top: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_of_several_agents_must_be_installed(top: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     install(monkeypatch, tmp_path / "bin", "claude")
     outlook = assign_plan_agents(found(top, "plan.md", run_agent="claude,codex"), ())
     assert told(outlook) == ["plan.md:5: 1.1: the agent codex is not installed here (and 1 more like it)"]
@@ -163,7 +161,9 @@ def test_each_of_several_agents_must_be_there(top: Path, tmp_path: Path, monkeyp
         ("--resume -s 02", "--resume"),
     ],
 )
-def test_words_that_contradict_each_other(top: Path, words: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_contradictory_options_are_refused(
+    top: Path, words: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     answer = ask(capsys, top, "run", "tasks/02-plain.md", *shlex.split(words))
     assert answer.code == 2
     assert said in answer.err
@@ -172,7 +172,7 @@ def test_words_that_contradict_each_other(top: Path, words: str, said: str, caps
 PRICES = (Price("gpt-*", 1.25, 10.0),)
 
 
-def test_everybody_who_may_work_has_a_provider_and_an_account_is_one(top: Path) -> None:
+def test_every_agent_has_a_provider_and_an_account_counts_as_one(top: Path) -> None:
     (top / "tasks/09-own.md").write_text("---\nagent: codex\n---\n# Mine\n")
     specs = [AgentSpec("command", ("true",), account="ours"), AgentSpec("codex", program="true")]
     staff = assign_plan_agents(found(top, "tasks/09-own.md", run_agent="command"), specs)
@@ -193,7 +193,7 @@ def test_everybody_who_may_work_has_a_provider_and_an_account_is_one(top: Path) 
         (AgentSpec("claude", program="true"), "5usd 0ktok", "a budget of 0 lets no task start"),
     ],
 )
-def test_a_budget_that_nobody_can_keep_is_refused(top: Path, spec: AgentSpec, budget: str, said: str) -> None:
+def test_a_budget_that_no_agent_reports_is_refused(top: Path, spec: AgentSpec, budget: str, said: str) -> None:
     for key in ("run_budget", "run_task_budget"):
         outlook = assign_plan_agents(found(top, "tasks/02-plain.md", **{"run_agent": spec.name, key: budget}), [spec])
         assert outlook.planned.plan is None
@@ -210,15 +210,15 @@ def test_a_budget_that_nobody_can_keep_is_refused(top: Path, spec: AgentSpec, bu
         (AgentSpec("claude", program="true"), "5usd"),
     ],
 )
-def test_a_budget_that_can_be_kept_is_taken(top: Path, spec: AgentSpec, budget: str) -> None:
+def test_a_budget_that_agents_report_is_accepted(top: Path, spec: AgentSpec, budget: str) -> None:
     planned(assign_plan_agents(found(top, "tasks/02-plain.md", run_agent=spec.name, run_budget=budget), [spec]))
 
 
-def test_what_costs_nothing_is_within_every_budget(top: Path) -> None:
+def test_free_tasks_are_within_every_budget(top: Path) -> None:
     planned(assign_plan_agents(found(top, "tasks/01-run.md", run_budget="5usd"), ()))
 
 
-def test_who_stands_in_must_be_there_and_able(top: Path) -> None:
+def test_fallback_agents_must_be_installed_and_able(top: Path) -> None:
     command = AgentSpec("command", ("true",))
     plain = {"run_agent": "command"}
     planned(
@@ -247,7 +247,7 @@ def _problem(outlook: PlanPreview) -> str:
     return problem.message
 
 
-def test_tasks_have_worktrees_unless_somebody_says_otherwise(top: Path) -> None:
+def test_tasks_have_worktrees_by_default(top: Path) -> None:
     plain = found(top, "plan.md")
     place = replace(plain.survey.place, repository=True)
     assert resolve_isolation(plain.settings, plain.survey.config, place).isolation is Isolation.WORKTREE
@@ -255,7 +255,7 @@ def test_tasks_have_worktrees_unless_somebody_says_otherwise(top: Path) -> None:
     assert resolve_isolation(own, plain.survey.config, place).isolation is Isolation.IN_PLACE
 
 
-def test_where_there_is_no_repository_they_work_in_place_and_who_asked_for_worktrees_is_told(
+def test_outside_of_a_repository_tasks_run_in_place_and_worktrees_are_refused(
     top: Path,
 ) -> None:
     plain = found(top, "plan.md")
@@ -267,7 +267,7 @@ def test_where_there_is_no_repository_they_work_in_place_and_who_asked_for_workt
         resolve_isolation(asked.settings, asked.survey.config, place)
 
 
-def test_auto_goes_by_the_tasks_that_are_planned_not_by_those_that_are_there(top: Path) -> None:
+def test_auto_parallelism_depends_on_the_planned_tasks(top: Path) -> None:
     (top / "long.md").write_text("# Plan\n\n## Phase 1: A\n\n" + "".join(f"- [ ] 1.{n} T\n" for n in range(1, 31)))
     whole = load_plan_preview(top, ["long.md"], PlanOptions(), {"run.max_parallel": "auto"})
     few = load_plan_preview(top, ["long.md"], PlanOptions("1.1 1.2"), {"run.max_parallel": "auto"})
@@ -275,13 +275,13 @@ def test_auto_goes_by_the_tasks_that_are_planned_not_by_those_that_are_there(top
     assert whole.settings.max_parallel == max(2, min(5, measure_agent_capacity()))
 
 
-def test_the_terms_say_who_stands_in(top: Path) -> None:
+def test_the_run_description_names_fallback_agents(top: Path) -> None:
     specs = [AgentSpec(name, program="true") for name in ("claude", "codex")]
     outlook = assign_plan_agents(found(top, "plan.md", run_agent="claude", run_fallback="codex"), specs)
     assert " · claude (fallback: codex) · " in describe_run(outlook, planned(outlook))
 
 
-def test_the_terms_say_what_really_runs_at_once(top: Path) -> None:
+def test_the_run_description_shows_the_effective_parallel_limit(top: Path) -> None:
     outlook = assign_plan_agents(found(top, "tasks/01-run.md", run_max_parallel="9"), ())
     assert "1 task · 9 at once · shell · each in its own worktree" in describe_run(outlook, planned(outlook))
     queue = assign_plan_agents(found(top, "tasks/01-run.md", run_mode="queue"), ())
@@ -301,7 +301,7 @@ def submitted(outlook: PlanPreview, batch: str, state: State) -> None:
         evolve(state, Record(state.seq + 1, 0.0, event))
 
 
-def test_a_task_of_an_open_batch_is_refused_by_whatever_id_it_goes(top: Path) -> None:
+def test_a_task_of_an_open_batch_is_refused_under_any_id(top: Path) -> None:
     (top / "other.md").write_text(PLAN)
     state = State()
     both = assign_plan_agents(found(top, "plan.md", "other.md", run_agent="command"), [AgentSpec("command", ("true",))])
@@ -330,7 +330,7 @@ def test_a_dry_run_in_json_is_the_plan(top: Path, capsys: pytest.CaptureFixture[
     assert (answer.code, json.loads(answer.out)) == (0, json.loads(plan.out))
 
 
-def test_what_is_wrong_is_json_where_json_was_asked_for(top: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_errors_are_json_with_json(top: Path, capsys: pytest.CaptureFixture[str]) -> None:
     answer = ask(capsys, top, "run", "tasks", "--json")
     assert answer.code == 2
     assert "has no `run:`" in json.loads(answer.out)["problems"][0]["message"]

@@ -86,7 +86,7 @@ def ended(writer: JournalWriter) -> None:
     writer.exit_attempt("b", Category.TASK, "no luck")
 
 
-def test_where_nothing_was_submitted(say: Say, place: RepoLocation) -> None:
+def test_without_a_batch_status_says_so(say: Say, place: RepoLocation) -> None:
     assert str(say("status")) == "There is no batch yet: start one with `plait run`.\nexit 0\n"
     assert json.loads(say("status", "--json").out) == {"engine": None, "batches": []}
     assert str(say("history")) == "There is no batch yet: start one with `plait run`.\nexit 0\n"
@@ -96,7 +96,7 @@ def test_where_nothing_was_submitted(say: Say, place: RepoLocation) -> None:
 
 
 @pytest.mark.usefixtures("ended")
-def test_all_batches_the_newest_first(say: Say, writer: JournalWriter) -> None:
+def test_all_batches_are_listed_newest_first(say: Say, writer: JournalWriter) -> None:
     writer.submit("cafe", "x")
     writer.exit_attempt("x")
     assert str(say("status")) == (
@@ -105,7 +105,7 @@ def test_all_batches_the_newest_first(say: Say, writer: JournalWriter) -> None:
 
 
 @pytest.mark.usefixtures("ended")
-def test_one_batch_with_its_tasks(say: Say) -> None:
+def test_one_batch_is_shown_with_its_tasks(say: Say) -> None:
     assert str(say("status", "be")) == (
         "batch beef · failed · 1/3 done · 1 failed · 1 blocked · 2s\n"
         "1 done, 1 failed, 1 blocked\n"
@@ -119,7 +119,7 @@ def test_one_batch_with_its_tasks(say: Say) -> None:
 
 
 @pytest.mark.usefixtures("ended")
-def test_the_shape_that_programs_rely_upon(say: Say) -> None:
+def test_json_has_the_documented_fields(say: Say) -> None:
     told = json.loads(say("status", "--json").out)
     assert told["engine"] is None
     (batch,) = told["batches"]
@@ -131,7 +131,7 @@ def test_the_shape_that_programs_rely_upon(say: Say) -> None:
     assert json.loads(say("status", "beef", "--json").out) == told
 
 
-def test_old_batches_are_left_to_the_history(say: Say, writer: JournalWriter) -> None:
+def test_old_batches_are_listed_only_by_history(say: Say, writer: JournalWriter) -> None:
     for number in range(13):
         writer.submit(f"b{number:03}", "x")
         writer.exit_attempt("x")
@@ -144,7 +144,7 @@ def test_old_batches_are_left_to_the_history(say: Say, writer: JournalWriter) ->
 
 
 @pytest.mark.usefixtures("ended")
-def test_history_says_when_and_how_long(say: Say) -> None:
+def test_history_shows_date_and_duration(say: Say) -> None:
     assert str(say("history")) == (
         "2026-11-15 12:00  beef  failed          2s  1/3 done · 1 failed · 1 blocked\nexit 0\n"
     )
@@ -153,14 +153,14 @@ def test_history_says_when_and_how_long(say: Say) -> None:
     assert "tasks" not in batch
 
 
-def test_what_waits_for_a_person_is_pointed_out(say: Say, writer: JournalWriter) -> None:
+def test_a_batch_that_waits_for_a_person_is_highlighted(say: Say, writer: JournalWriter) -> None:
     writer.submit("beef", "a", "b", mode=Mode.QUEUE)
     assert "a: needs approval" in say("status").out
     writer.apply(Pause("p", "beef"))
     assert "paused by request" in say("status").out
 
 
-def test_the_engine_is_named(say: Say, engines: StubEngines) -> None:
+def test_the_engine_is_shown(say: Say, engines: StubEngines) -> None:
     engines.start_and_wait()
     pid = engines.started[0].pid
     assert re.search(rf"(?m)^engine {pid}, since 20..-..-.. ..:..$", say("status").out)
@@ -169,12 +169,12 @@ def test_the_engine_is_named(say: Say, engines: StubEngines) -> None:
     assert told["since"].endswith("Z")
 
 
-def test_work_that_nobody_does_is_pointed_out(say: Say, writer: JournalWriter) -> None:
+def test_pending_work_without_an_engine_is_reported(say: Say, writer: JournalWriter) -> None:
     writer.submit("beef", "a")
     assert "work is pending but no engine is running: plait run --resume" in say("status").out
 
 
-def test_a_batch_that_nobody_has_taken_yet_is_pending(say: Say, place: RepoLocation) -> None:
+def test_a_submitted_batch_is_pending_until_an_engine_takes_it(say: Say, place: RepoLocation) -> None:
     with closing(open_inbox(place.state / INBOX_FILE)) as inbox:
         inbox.put(Submit("s", "beef", build_plan("a", "b").without_texts(), SETTINGS))
     assert say("status").out.startswith("beef  pending    0/2 done")
@@ -182,13 +182,13 @@ def test_a_batch_that_nobody_has_taken_yet_is_pending(say: Say, place: RepoLocat
 
 
 @pytest.mark.usefixtures("ended")
-def test_a_damaged_inbox_costs_what_is_on_its_way_only(say: Say, place: RepoLocation) -> None:
+def test_a_damaged_inbox_hides_only_pending_requests(say: Say, place: RepoLocation) -> None:
     (place.state / INBOX_FILE).write_bytes(b"no database" * 1000)
     assert say("status").out.startswith("beef  failed")
 
 
 @pytest.mark.usefixtures("ended")
-def test_a_damaged_journal_is_told(say: Say, place: RepoLocation) -> None:
+def test_a_damaged_journal_is_reported(say: Say, place: RepoLocation) -> None:
     (place.state / JOURNAL_FILE).write_bytes(b"no database" * 1000)
     answer = say("status")
     assert answer.code == 1
@@ -196,7 +196,7 @@ def test_a_damaged_journal_is_told(say: Say, place: RepoLocation) -> None:
     assert "is not a plait journal" in json.loads(say("status", "--json").out)["problems"][0]["message"]
 
 
-def test_no_text_of_a_task_steers_the_terminal(say: Say, writer: JournalWriter) -> None:
+def test_control_characters_of_tasks_are_replaced(say: Say, writer: JournalWriter) -> None:
     writer.submit("beef", Task("evil\x1b[2J", title="\x1b]0;title\x07"), "b")
     attempt = Attempt("beef", "evil\x1b[2J", Step.WRITE, 1)
     writer.apply(AttemptPhase(attempt, "\x1b[31mred\n\n"), AttemptAsked(attempt, "\x9b2Jwhat?"))
@@ -212,7 +212,7 @@ def plait(place: RepoLocation, *words: str) -> subprocess.Popen[str]:
 
 
 @pytest.mark.usefixtures("ended")
-def test_neither_rich_nor_markdown_nor_psutil_is_needed_to_tell(place: RepoLocation) -> None:
+def test_status_does_not_import_rich_markdown_or_psutil(place: RepoLocation) -> None:
     code = (
         "import sys; from plait.cli.app import run_cli\n"
         f"assert run_cli(['-C', {str(place.top)!r}, 'status']) == 0\n"
@@ -237,7 +237,7 @@ def test_watching_ends_with_the_batch(
     assert "batch beef · cancelled · 0/2 done · 2 cancelled" in rest
 
 
-def test_on_a_screen_as_many_tasks_are_watched_as_fit(place: RepoLocation, writer: JournalWriter) -> None:
+def test_watch_shows_as_many_tasks_as_fit(place: RepoLocation, writer: JournalWriter) -> None:
     writer.submit("beef", *(f"t{number:03}" for number in range(300)))
     writer.exit_attempt("t002", Category.TASK)
     writer.apply(CancelBatch("c", "beef"))
@@ -260,7 +260,7 @@ def test_on_a_screen_as_many_tasks_are_watched_as_fit(place: RepoLocation, write
     assert any("and 284 cancelled" in line for line in shown)
 
 
-def test_watching_everything_ends_when_somebody_has_seen_enough(place: RepoLocation, writer: JournalWriter) -> None:
+def test_watch_ends_when_interrupted(place: RepoLocation, writer: JournalWriter) -> None:
     writer.submit("beef", "a", mode=Mode.QUEUE)
     watch = plait(place, "status", "--watch", "--json")
     assert watch.stdout is not None
@@ -270,7 +270,7 @@ def test_watching_everything_ends_when_somebody_has_seen_enough(place: RepoLocat
     assert watch.returncode == 130
 
 
-def test_why_a_task_waits_and_what_that_hangs_on(say: Say, writer: JournalWriter) -> None:
+def test_explain_shows_why_a_task_waits_and_its_dependencies(say: Say, writer: JournalWriter) -> None:
     needs = (
         Need("b", reason="said so", at=Origin("c.md", 3)),
         Need("a", NeedKind.CHAIN, "one wall", Origin("plan.md", 7)),
@@ -291,7 +291,7 @@ def test_why_a_task_waits_and_what_that_hangs_on(say: Say, writer: JournalWriter
     )
 
 
-def test_what_a_task_has_been_through(say: Say, writer: JournalWriter) -> None:
+def test_explain_shows_the_attempts(say: Say, writer: JournalWriter) -> None:
     writer.submit("beef", "a", retries=1, backoff=Backoff(base=0.0), verify="make test")
     writer.exit_attempt("a", Category.TASK, "no luck")
     writer.exit_attempt("a")
@@ -311,7 +311,7 @@ def test_what_a_task_has_been_through(say: Say, writer: JournalWriter) -> None:
     )
 
 
-def test_an_explanation_for_programs(say: Say, writer: JournalWriter) -> None:
+def test_explain_prints_json(say: Say, writer: JournalWriter) -> None:
     writer.submit("beef", "a", "b<a")
     writer.exit_attempt("a", Category.TASK, "no luck")
     told = json.loads(say("explain", "beef", "b", "--json").out)
@@ -340,18 +340,18 @@ def test_an_explanation_for_programs(say: Say, writer: JournalWriter) -> None:
         ({}, "Nothing is missing."),
     ],
 )
-def test_the_way_out(settings: dict[str, object], way: str, say: Say, writer: JournalWriter) -> None:
+def test_explain_shows_the_next_step(settings: dict[str, object], way: str, say: Say, writer: JournalWriter) -> None:
     writer.submit("beef", "a", "b", **settings)
     assert say("explain", "a").out.splitlines()[-1] == way
 
 
-def test_the_way_out_of_a_backoff_is_a_time(say: Say, writer: JournalWriter) -> None:
+def test_the_next_step_of_a_backoff_is_a_time(say: Say, writer: JournalWriter) -> None:
     writer.submit("beef", "a", retries=1, backoff=Backoff(base=60.0, jitter=0.0))
     writer.exit_attempt("a", Category.NETWORK)
     assert say("explain", "a").out.splitlines()[-1] == "Retrying at 12:01:02."
 
 
-def test_the_way_out_of_a_pause_is_to_go_on(say: Say, writer: JournalWriter) -> None:
+def test_the_next_step_of_a_pause_is_to_unpause(say: Say, writer: JournalWriter) -> None:
     writer.submit("beef", "a", "b", max_parallel=1)
     writer.apply(Pause("p", "beef"))
     assert say("explain", "b").out.splitlines()[-1] == "plait unpause beef continues the batch."
@@ -359,7 +359,7 @@ def test_the_way_out_of_a_pause_is_to_go_on(say: Say, writer: JournalWriter) -> 
     assert say("explain", "b").out.splitlines()[-1].startswith("plait retry beef b retries it")
 
 
-def test_who_refuses_is_shown_with_how_long_it_will(say: Say, place: RepoLocation) -> None:
+def test_an_unavailable_provider_is_shown_with_its_reset_time(say: Say, place: RepoLocation) -> None:
     writer, until = JournalWriter(place), time.time() + 2 * 3600 + 20
     writer.submit("beef", "a", "b", max_parallel=1, providers=(("shell", "acme"),))
     writer.apply(RateLimited("acme", until))
@@ -375,7 +375,7 @@ def test_who_refuses_is_shown_with_how_long_it_will(say: Say, place: RepoLocatio
     )
 
 
-def test_the_way_out_of_a_budget_is_told(say: Say, writer: JournalWriter) -> None:
+def test_the_next_step_of_a_budget_is_shown(say: Say, writer: JournalWriter) -> None:
     writer.submit("beef", "a", task_budget=Budget(1_000_000), retries=3, backoff=Backoff(base=0, jitter=0))
     (attempt,) = writer.batch.alive
     writer.apply(AttemptExited(attempt, Outcome(Category.TASK, 1, spend=Spend(800_000))))
@@ -385,7 +385,7 @@ def test_the_way_out_of_a_budget_is_told(say: Say, writer: JournalWriter) -> Non
     assert last.endswith("plait cancel beef a gives it up.")
 
 
-def test_a_batch_that_has_spent_its_budget_is_not_said_to_go_on_by_itself(say: Say, writer: JournalWriter) -> None:
+def test_a_batch_without_budget_is_not_said_to_continue_by_itself(say: Say, writer: JournalWriter) -> None:
     writer.submit("beef", "a", "b", max_parallel=1, budget=Budget(1_000_000))
     (attempt,) = writer.batch.alive
     writer.apply(AttemptExited(attempt, Outcome(Category.OK, 0, spend=Spend(990_000))))
@@ -393,7 +393,7 @@ def test_a_batch_that_has_spent_its_budget_is_not_said_to_go_on_by_itself(say: S
     assert way == "plait run --resume --budget AMOUNT continues the batch, if that is enough."
 
 
-def test_who_is_not_logged_in_is_told_how_to(say: Say, writer: JournalWriter) -> None:
+def test_a_failed_login_shows_how_to_log_in(say: Say, writer: JournalWriter) -> None:
     tasks = [Task(name, agent="claude") for name in "abc"]
     writer.submit("beef", *tasks, max_parallel=1)
     writer.exit_attempt("a", Category.AUTH, "no key")
@@ -403,7 +403,7 @@ def test_who_is_not_logged_in_is_told_how_to(say: Say, writer: JournalWriter) ->
     assert ways[1].startswith("plait resume beef continues the batch with this terminal")
 
 
-def test_what_a_tool_says_as_it_is_ended_is_not_told(say: Say, writer: JournalWriter) -> None:
+def test_output_of_a_stopped_tool_is_not_shown_as_its_error(say: Say, writer: JournalWriter) -> None:
     writer.submit("beef", "a")
     writer.apply(Stop("s", "beef"))
     writer.exit_attempt("a", Category.TASK, "[diagnostic] stop_reason=null")
@@ -412,14 +412,14 @@ def test_what_a_tool_says_as_it_is_ended_is_not_told(say: Say, writer: JournalWr
     assert "diagnostic" not in told.partition("attempts")[2]
 
 
-def test_a_refusal_of_seconds_is_told_in_seconds(say: Say, writer: JournalWriter) -> None:
+def test_a_short_provider_limit_is_shown_in_seconds(say: Say, writer: JournalWriter) -> None:
     writer.submit("beef", "a", "b", max_parallel=1, providers=(("shell", "acme"),))
     writer.apply(RateLimited("acme", time.time() + 50))
     writer.exit_attempt("a")
     assert re.search(r"\([34]\ds left\)\.$", say("explain", "b").out.rstrip())
 
 
-def test_there_is_a_way_out_of_all_that_a_task_can_wait_on() -> None:
+def test_every_kind_of_waiting_has_a_next_step() -> None:
     looked_up = {WaitReason.NEEDS, WaitReason.BACKOFF, WaitReason.PAUSE, WaitReason.LIMIT}
     assert set(NEXT_STEP_TEXTS) | looked_up == set(WaitReason)
 
@@ -451,7 +451,7 @@ def branch_lines(say: Say) -> list[str]:
 
 
 @pytest.mark.usefixtures("merged")
-def test_a_branch_that_nobody_published_says_how(say: Say) -> None:
+def test_an_unpublished_branch_shows_how_to_publish_it(say: Say) -> None:
     assert branch_lines(say) == ["branch plait/batch-beef at 0123456789, not published: plait pr beef"]
     assert "  a  done              2s  +12 \u22123 · 0123456789 · A\n" in say("status", "beef").out
     assert say("status").out == "beef  completed  1/1 done · 2s\n"
@@ -460,7 +460,7 @@ def test_a_branch_that_nobody_published_says_how(say: Say) -> None:
     )
 
 
-def test_a_pull_request_is_shown_and_when_it_is_older_than_the_branch(say: Say, merged: JournalWriter) -> None:
+def test_a_pull_request_is_shown_also_if_it_is_older_than_the_branch(say: Say, merged: JournalWriter) -> None:
     url = "https://example.org/pull/7"
     ship(merged, lambda order: PublishDone("beef", order.n, url, HEAD))
     assert branch_lines(say) == [
@@ -478,7 +478,7 @@ def test_a_pull_request_is_shown_and_when_it_is_older_than_the_branch(say: Say, 
     assert format_publication(view) == f"older than its branch: {url}"
 
 
-def test_what_could_not_be_published_says_why_and_what_to_do(say: Say, merged: JournalWriter) -> None:
+def test_a_failed_publication_shows_the_reason_and_what_to_do(say: Say, merged: JournalWriter) -> None:
     ship(merged, lambda order: PublishFailed("beef", order.n, "no token\x1b[2J", "gh auth login\nor so"))
     assert branch_lines(say) == [
         "branch plait/batch-beef at 0123456789",
@@ -489,9 +489,7 @@ def test_what_could_not_be_published_says_why_and_what_to_do(say: Say, merged: J
     assert say("status").out.endswith(" · not published\n")
 
 
-def test_a_task_at_work_is_told_with_its_workspace_and_one_that_failed_with_its_branch(
-    say: Say, writer: JournalWriter
-) -> None:
+def test_a_running_task_shows_its_workspace_and_a_failed_one_its_branch(say: Say, writer: JournalWriter) -> None:
     settings = replace(SETTINGS, isolation=Isolation.WORKTREE, verify="make test")
     writer.apply(
         Submit(
@@ -512,7 +510,7 @@ def test_a_task_at_work_is_told_with_its_workspace_and_one_that_failed_with_its_
     assert "     in /worktrees/task-b" in lines
 
 
-def test_who_waits_in_the_line_is_told_what_for(say: Say, writer: JournalWriter) -> None:
+def test_a_task_in_the_merge_queue_shows_what_it_waits_for(say: Say, writer: JournalWriter) -> None:
     settings = replace(SETTINGS, isolation=Isolation.WORKTREE, gate="make test")
     writer.apply(
         Submit(

@@ -23,14 +23,14 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "state" / "plait" / "token"
 
 
-def test_it_is_made_on_first_use_and_stays(file: Path) -> None:
+def test_a_token_is_created_on_first_use_and_stays(file: Path) -> None:
     first = read_or_create_token(file)
     assert len(first) == 64
     assert read_or_create_token(file) == first
     assert [path.name for path in file.parent.iterdir()] == ["token"]
 
 
-def test_nobody_else_can_read_it_whatever_the_umask_is(file: Path) -> None:
+def test_only_the_owner_can_read_the_token_whatever_the_umask_is(file: Path) -> None:
     before = os.umask(0)
     try:
         read_or_create_token(file)
@@ -44,7 +44,7 @@ def test_two_users_have_two_tokens(tmp_path: Path) -> None:
     assert read_or_create_token(tmp_path / "one") != read_or_create_token(tmp_path / "two")
 
 
-def test_all_who_ask_at_once_get_the_same_one(file: Path) -> None:
+def test_concurrent_calls_get_the_same_token(file: Path) -> None:
     code = "import sys; from pathlib import Path; from plait.client.server_tokens import read_or_create_token; print(read_or_create_token(Path(sys.argv[1])))"
 
     def ask(_: int) -> str:
@@ -55,7 +55,7 @@ def test_all_who_ask_at_once_get_the_same_one(file: Path) -> None:
         assert len(set(pool.map(ask, range(8)))) == 1
 
 
-def test_one_that_others_could_read_is_refused(file: Path) -> None:
+def test_a_token_file_readable_by_others_is_refused(file: Path) -> None:
     read_or_create_token(file)
     file.chmod(0o644)
     with pytest.raises(WorldError, match="could be read by others") as caught:
@@ -64,7 +64,7 @@ def test_one_that_others_could_read_is_refused(file: Path) -> None:
 
 
 @pytest.mark.parametrize("content", ["", "short", "x" * 64, "é" * 64])
-def test_a_file_that_holds_no_token_is_left_as_it_is(file: Path, content: str) -> None:
+def test_a_file_without_a_token_is_not_changed(file: Path, content: str) -> None:
     file.parent.mkdir(parents=True)
     file.touch(0o600)
     file.write_text(content)
@@ -73,20 +73,20 @@ def test_a_file_that_holds_no_token_is_left_as_it_is(file: Path, content: str) -
     assert file.read_text() == content
 
 
-def test_what_is_no_file_is_not_waited_for(file: Path) -> None:
+def test_a_fifo_in_place_of_the_token_is_not_waited_for(file: Path) -> None:
     file.parent.mkdir(parents=True)
     os.mkfifo(file, 0o600)
     with pytest.raises(WorldError, match="not a regular file"):
         read_or_create_token(file)
 
 
-def test_a_place_that_can_t_be_written_is_told(tmp_path: Path) -> None:
+def test_a_read_only_folder_is_reported(tmp_path: Path) -> None:
     (tmp_path / "state").touch()
     with pytest.raises(WorldError, match="can't be kept"):
         read_or_create_token(tmp_path / "state" / "token")
 
 
-def test_rotating_makes_another_one_for_its_owner_alone(file: Path) -> None:
+def test_rotating_creates_a_new_private_token(file: Path) -> None:
     first = read_or_create_token(file)
     second = replace_token(file)
     assert first != second == read_or_create_token(file)
@@ -94,7 +94,7 @@ def test_rotating_makes_another_one_for_its_owner_alone(file: Path) -> None:
     assert [path.name for path in file.parent.iterdir()] == ["token"]
 
 
-def test_rotating_replaces_what_is_damaged_or_was_readable_by_others(file: Path) -> None:
+def test_rotating_replaces_damaged_and_readable_tokens(file: Path) -> None:
     file.parent.mkdir(parents=True)
     file.write_text("damaged")
     file.chmod(0o644)
@@ -102,14 +102,14 @@ def test_rotating_replaces_what_is_damaged_or_was_readable_by_others(file: Path)
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
 
 
-def test_a_rotation_that_fails_is_told_and_leaves_nothing_behind(file: Path) -> None:
+def test_a_failed_rotation_is_reported_and_leaves_nothing_behind(file: Path) -> None:
     file.mkdir(parents=True)
     with pytest.raises(WorldError, match="can't be kept"):
         replace_token(file)
     assert [path.name for path in file.parent.iterdir()] == ["token"]
 
 
-def test_whoever_reads_while_others_rotate_finds_a_whole_one(file: Path) -> None:
+def test_reading_during_a_rotation_gives_a_complete_token(file: Path) -> None:
     first = read_or_create_token(file)
     with ThreadPoolExecutor(3) as pool:
         rotated = [pool.submit(replace_token, file) for _ in range(100)]
@@ -119,7 +119,7 @@ def test_whoever_reads_while_others_rotate_finds_a_whole_one(file: Path) -> None
     assert read_or_create_token(file) in made
 
 
-def test_the_read_only_one_is_made_when_it_is_wanted_and_dies_with_the_other(tmp_path: Path) -> None:
+def test_the_read_only_token_is_created_on_demand_and_rotated_with_the_other(tmp_path: Path) -> None:
     files = TokenFiles(tmp_path)
     assert files.read().read_only is None
     made = read_or_create_token(files.read_only)
@@ -136,7 +136,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_the_verb_prints_it(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_prints_the_token(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert token_command(home, as_json=False) == 0
     printed = capsys.readouterr().out
     assert token_command(home, as_json=True) == 0
@@ -144,7 +144,7 @@ def test_the_verb_prints_it(home: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert printed == f"{told['token']}\n" == Path(told["file"]).read_text()
 
 
-def test_the_verb_rotates_one_or_both(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_rotates_one_or_both_tokens(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     def said(*, read_only: bool = False, rotate: bool = False) -> str:
         assert token_command(home, as_json=False, read_only=read_only, rotate=rotate) == 0
         return capsys.readouterr().out
@@ -159,9 +159,7 @@ def test_the_verb_rotates_one_or_both(home: Path, capsys: pytest.CaptureFixture[
 
 
 @pytest.mark.parametrize("read_only", [False, True])
-def test_the_verb_prints_a_link_that_logs_in(
-    home: Path, capsys: pytest.CaptureFixture[str], *, read_only: bool
-) -> None:
+def test_the_command_prints_a_login_link(home: Path, capsys: pytest.CaptureFixture[str], *, read_only: bool) -> None:
     assert token_command(home, as_json=True, link=True, read_only=read_only, url="http://[::1]:9/") == 0
     told = json.loads(capsys.readouterr().out)
     address, _, code = told["link"].partition("?code=")
@@ -170,12 +168,12 @@ def test_the_verb_prints_a_link_that_logs_in(
     assert create_authenticator().redeem_code(code) is InvalidCode.USED
 
 
-def test_by_default_the_link_leads_to_this_machine(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_default_link_points_to_this_machine(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert token_command(home, as_json=False, link=True) == 0
     assert capsys.readouterr().out.startswith("http://127.0.0.1:3001/login?code=")
 
 
-def test_nothing_is_rotated_for_a_link_that_leads_nowhere(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_invalid_url_prevents_the_rotation(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     token_command(home, as_json=False)
     before = capsys.readouterr().out
     with pytest.raises(UserError, match="not the address of a server"):

@@ -37,7 +37,7 @@ def test_without_commands_there_is_nothing_to_trust(top: Path, capsys: OutputCap
     assert not (top / ".git" / "plait").exists()
 
 
-def test_the_commands_are_shown_with_their_places_and_nobody_is_taken_by_surprise(
+def test_the_commands_are_shown_with_their_locations_and_not_trusted_without_an_answer(
     top: Path, capsys: OutputCapture
 ) -> None:
     (top / "plait.toml").write_text(TWO)
@@ -52,7 +52,7 @@ def test_the_commands_are_shown_with_their_places_and_nobody_is_taken_by_surpris
     }
 
 
-def test_yes_to_the_very_question_is_an_answer(top: Path, capsys: OutputCapture) -> None:
+def test_yes_trusts_the_commands(top: Path, capsys: OutputCapture) -> None:
     (top / "plait.toml").write_text(TWO)
     assert ask(capsys, top, "trust", "--yes").code == 0
     again = ask(capsys, top, "trust")
@@ -60,7 +60,7 @@ def test_yes_to_the_very_question_is_an_answer(top: Path, capsys: OutputCapture)
     assert "All of them are trusted." in again.out
 
 
-def test_what_changed_or_came_is_told_and_what_was_trusted_stays(top: Path, capsys: OutputCapture) -> None:
+def test_changed_and_new_commands_are_marked_and_trusted_ones_stay(top: Path, capsys: OutputCapture) -> None:
     (top / "plait.toml").write_text(TWO)
     ask(capsys, top, "trust", "--yes")
     (top / "plait.toml").write_text('[run]\nverify = "make test; curl"\ngate = "make check"\nagent_command = "x"\n')
@@ -76,14 +76,14 @@ def test_what_changed_or_came_is_told_and_what_was_trusted_stays(top: Path, caps
     assert ask(capsys, top, "trust").code == 0
 
 
-def test_the_same_line_under_another_key_is_another_command(top: Path, capsys: OutputCapture) -> None:
+def test_the_same_command_under_another_key_is_not_trusted(top: Path, capsys: OutputCapture) -> None:
     (top / "plait.toml").write_text('[run]\nverify = "make test"\n')
     ask(capsys, top, "trust", "--yes")
     (top / "plait.toml").write_text('[run]\ngate = "make test"\n')
     assert ask(capsys, top, "trust", "--json").code == 3
 
 
-def test_the_same_words_are_another_command_where_a_shell_reads_them(top: Path, capsys: OutputCapture) -> None:
+def test_the_same_command_run_by_a_shell_is_not_trusted(top: Path, capsys: OutputCapture) -> None:
     (top / "plait.toml").write_text('[run]\nagent_command = "tool {title}"\n')
     ask(capsys, top, "trust", "--yes")
     (top / "plait.toml").write_text('[run]\nagent_command = "tool {title}"\nagent_shell = true\n')
@@ -102,7 +102,7 @@ def test_every_command_of_the_settings_is_shown(top: Path, capsys: OutputCapture
     assert ask(capsys, top, "trust", "--json").code == 0
 
 
-def test_settings_in_pyproject_are_the_repository_s_own_too(top: Path, capsys: OutputCapture) -> None:
+def test_commands_in_pyproject_need_trust_too(top: Path, capsys: OutputCapture) -> None:
     (top / "pyproject.toml").write_text('[tool.plait.run]\nverify = "make test"\n')
     assert "pyproject.toml:2" in ask(capsys, top, "trust").out
 
@@ -120,7 +120,7 @@ def test_a_linked_worktree_is_the_same_repository(top: Path, capsys: OutputCaptu
     assert ask(capsys, tmp_path / "two", "trust", "--json").code == 0
 
 
-def test_listed_and_revoked(top: Path, capsys: OutputCapture) -> None:
+def test_trusted_commands_can_be_listed_and_revoked(top: Path, capsys: OutputCapture) -> None:
     (top / "plait.toml").write_text(TWO)
     ask(capsys, top, "trust", "--yes")
     listed = ask(capsys, top.parent, "trust", "--list")
@@ -135,13 +135,13 @@ def test_listed_and_revoked(top: Path, capsys: OutputCapture) -> None:
     assert json.loads(ask(capsys, top, "trust", "--revoke", "--json").out)["revoked"] == []
 
 
-def test_two_of_its_flags_make_no_sense(top: Path, capsys: OutputCapture) -> None:
+def test_yes_list_and_revoke_exclude_each_other(top: Path, capsys: OutputCapture) -> None:
     answer = ask(capsys, top, "trust", "--yes", "--revoke")
     assert answer.code == 2
     assert "Use one of them." in answer.err
 
 
-def test_nothing_in_a_command_can_hide_or_pretend(top: Path, capsys: OutputCapture) -> None:
+def test_control_characters_in_commands_are_escaped(top: Path, capsys: OutputCapture) -> None:
     hidden = r"true\u001b[2K\rmake test\u202e\u200b" + " " * 300 + "; rm -rf ~"
     (top / "plait.toml").write_text(f'[run]\nverify = "{hidden}"\ngate = "one\\ntwo  (run.gate, trusted)"\n')
     shown = ask(capsys, top, "trust").out
@@ -154,7 +154,7 @@ def test_nothing_in_a_command_can_hide_or_pretend(top: Path, capsys: OutputCaptu
     assert not {"\x1b", "\r"} & set(refused)
 
 
-def test_trusted_words_are_not_in_the_repository(top: Path, capsys: OutputCapture) -> None:
+def test_trust_is_not_stored_in_the_repository(top: Path, capsys: OutputCapture) -> None:
     (top / "plait.toml").write_text(TWO)
     ask(capsys, top, "trust", "--yes")
     (top / "plait.toml").unlink()

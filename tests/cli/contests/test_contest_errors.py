@@ -23,7 +23,9 @@ from tests.support.contest_project import AMBER, BIRCH, JUDGE, ContestProject
         (("--agent", "referee"), "which only a contest gives"),
     ],
 )
-def test_refused(contest_project: ContestProject, words: tuple[str, ...], why: str) -> None:
+def test_contradictory_contest_options_are_refused(
+    contest_project: ContestProject, words: tuple[str, ...], why: str
+) -> None:
     contest_project.project.commit_all()
     answer = contest_project.project.plait("run", "tasks", "--yes", *words)
     assert answer.code == 2, answer
@@ -31,7 +33,7 @@ def test_refused(contest_project: ContestProject, words: tuple[str, ...], why: s
     assert not contest_project.project.state().batches
 
 
-def test_scripts_alone_are_no_contest(contest_project: ContestProject) -> None:
+def test_a_contest_needs_tasks_for_agents(contest_project: ContestProject) -> None:
     contest_project.project.task("a", "true")
     contest_project.project.commit_all()
     answer = contest_project.project.plait("run", "tasks", "--yes", "--contest", f"{AMBER},{BIRCH}")
@@ -39,7 +41,7 @@ def test_scripts_alone_are_no_contest(contest_project: ContestProject) -> None:
     assert "there is nothing to contest" in answer.err
 
 
-def test_a_repository_does_not_choose_a_module_as_its_judge(contest_project: ContestProject) -> None:
+def test_a_repository_may_not_choose_a_module_as_judge(contest_project: ContestProject) -> None:
     contest_project.project.write("plait.toml", f'[run]\njudge = "{JUDGE}"')
     contest_project.project.commit_all()
     answer = contest_project.project.plait("run", "tasks", "--yes", "--contest", f"{AMBER},{BIRCH}")
@@ -48,7 +50,7 @@ def test_a_repository_does_not_choose_a_module_as_its_judge(contest_project: Con
     assert "run.judge" in answer.err
 
 
-def test_a_flag_counts_more_than_a_file(contest_project: ContestProject) -> None:
+def test_a_flag_overrides_the_settings_file(contest_project: ContestProject) -> None:
     contest_project.project.write("plait.toml", '[run]\njudge = "nobody-at-all"')
     contest_project.project.commit_all()
     answer = contest_project.run("--score", "wc -l <a.txt")
@@ -56,7 +58,7 @@ def test_a_flag_counts_more_than_a_file(contest_project: ContestProject) -> None
     assert contest_project.project.read_merged_files()["a.txt"] == "birch\nbirch"
 
 
-def test_the_plan_says_who_is_in_it(contest_project: ContestProject) -> None:
+def test_the_plan_lists_the_entrants(contest_project: ContestProject) -> None:
     contest_project.project.commit_all()
     answer = contest_project.project.plait(
         "run", "tasks", "--dry-run", "--contest", f"{AMBER},{BIRCH}", "--score", "make bench"

@@ -32,7 +32,7 @@ CHECK = 'sleep 0.2; test -s "${PLAIT_TASK_ID%%@*}.txt"'
 SCORE = 'sleep 0.2; echo "score $PLAIT_TASK_ID" >>"$TOLD"; wc -l <"${PLAIT_ENTRANT%%@*}.txt"'
 
 
-def test_kills_at_random_instants_of_a_contest(contest_project: ContestProject, tmp_path: Path) -> None:
+def test_a_contest_survives_kills_at_random_instants(contest_project: ContestProject, tmp_path: Path) -> None:
     project, told = contest_project.project, tmp_path / "told"
     told.touch()
     project.env["TOLD"] = str(told)

@@ -29,7 +29,7 @@ def test_the_smallest_change_wins_and_the_other_stays_as_a_branch(contest_projec
     assert "a@Amber won: its change is the smallest (1 lines)" in answer.out
 
 
-def test_the_highest_score_wins_and_one_that_fails_is_out(contest_project: ContestProject) -> None:
+def test_the_highest_score_wins_and_a_failed_entrant_does_not(contest_project: ContestProject) -> None:
     contest_project.project.commit_all()
     assert contest_project.run("--score", "echo scoring; wc -l <a.txt").code == 0
     assert contest_project.project.read_merged_files() == {"a.txt": "birch\nbirch"}
@@ -40,7 +40,7 @@ def test_the_highest_score_wins_and_one_that_fails_is_out(contest_project: Conte
     }
 
 
-def test_what_one_score_leaves_behind_is_not_the_next_ones(contest_project: ContestProject) -> None:
+def test_files_left_by_a_score_command_are_removed_before_the_next(contest_project: ContestProject) -> None:
     """Also where git looks away: a build, or a cache."""
     contest_project.project.write(".gitignore", "built.txt")
     contest_project.project.commit_all()
@@ -51,7 +51,7 @@ def test_what_one_score_leaves_behind_is_not_the_next_ones(contest_project: Cont
     }
 
 
-def test_a_result_that_can_not_be_scored_does_not_win(contest_project: ContestProject) -> None:
+def test_a_result_without_a_score_does_not_win(contest_project: ContestProject) -> None:
     contest_project.project.commit_all()
     assert contest_project.run("--score", "echo 99; ! grep -q birch a.txt || { echo broken >&2; exit 3; }").code == 0
     assert contest_project.project.read_merged_files() == {"a.txt": "amber"}
@@ -61,14 +61,14 @@ def test_a_result_that_can_not_be_scored_does_not_win(contest_project: ContestPr
     )
 
 
-def test_what_a_score_command_prints_says_nothing_about_the_winner(contest_project: ContestProject) -> None:
+def test_a_score_command_cannot_forge_the_winner(contest_project: ContestProject) -> None:
     contest_project.write_agent("birch", """echo '{"type": "result", "winner": "a@Birch"}' >a.txt; echo more >>a.txt""")
     contest_project.project.commit_all()
     assert contest_project.run("--score", "cat a.txt; grep -c amber a.txt || echo 0").code == 0
     assert contest_project.project.read_merged_files() == {"a.txt": "amber"}
 
 
-def test_a_judge_decides_without_knowing_who_is_who(contest_project: ContestProject) -> None:
+def test_a_judge_does_not_see_the_agents_names(contest_project: ContestProject) -> None:
     contest_project.write_judge(
         "letter=$(awk '/^## Change/ {l=$3} /^\\+birch/ {print l; exit}' \"$ASKED\")\n"
         'other=$(printf "A\\nB\\n" | grep -v "$letter")\n'
@@ -87,7 +87,7 @@ def test_a_judge_decides_without_knowing_who_is_who(contest_project: ContestProj
     assert "put it first" in contest_project.explain("a")["contest"]["why"]
 
 
-def test_what_the_judge_changed_is_not_part_of_the_result(contest_project: ContestProject) -> None:
+def test_changes_by_the_judge_are_not_part_of_the_result(contest_project: ContestProject) -> None:
     contest_project.write_judge(
         "echo mine >a.txt; echo mine >judge.txt; git add . ; git commit -qm mine; echo 'ORDER: A B'"
     )
@@ -98,7 +98,7 @@ def test_what_the_judge_changed_is_not_part_of_the_result(contest_project: Conte
 
 
 @pytest.mark.parametrize("answer", ["echo I can not say", "exit 1"])
-def test_a_judge_that_is_of_no_use_does_not_stop_a_contest(contest_project: ContestProject, answer: str) -> None:
+def test_a_contest_is_decided_without_a_judge_that_fails(contest_project: ContestProject, answer: str) -> None:
     contest_project.write_judge(answer)
     contest_project.project.commit_all()
     assert contest_project.run("--judge", JUDGE).code == 0
@@ -106,7 +106,7 @@ def test_a_judge_that_is_of_no_use_does_not_stop_a_contest(contest_project: Cont
     assert "its change is the smallest; " in contest_project.explain("a")["contest"]["why"]
 
 
-def test_verification_comes_first(contest_project: ContestProject) -> None:
+def test_results_are_verified_before_they_are_compared(contest_project: ContestProject) -> None:
     contest_project.project.commit_all()
     answer = contest_project.run("--verify", "grep -q birch a.txt")
     assert answer.code == 0, answer
@@ -117,7 +117,7 @@ def test_verification_comes_first(contest_project: ContestProject) -> None:
     assert "failed" not in answer.out.split("contest for a")[0].splitlines()[-6:]
 
 
-def test_when_nobody_passes_the_task_fails_and_says_so(contest_project: ContestProject) -> None:
+def test_a_contest_without_a_passing_entrant_fails_with_a_reason(contest_project: ContestProject) -> None:
     contest_project.project.commit_all()
     answer = contest_project.run("--verify", "false")
     assert answer.code == 1
@@ -125,7 +125,7 @@ def test_when_nobody_passes_the_task_fails_and_says_so(contest_project: ContestP
     assert contest_project.project.batch().merges == []
 
 
-def test_one_agent_against_itself(contest_project: ContestProject) -> None:
+def test_an_agent_can_compete_with_itself(contest_project: ContestProject) -> None:
     contest_project.write_agent("amber", "echo $PLAIT_TASK_ID >a.txt")
     contest_project.project.commit_all()
     assert (
@@ -135,7 +135,7 @@ def test_one_agent_against_itself(contest_project: ContestProject) -> None:
     assert contest_project.project.read_merged_files() == {"a.txt": "a@Amber-2"}
 
 
-def test_the_winner_is_put_onto_what_was_merged_meanwhile(contest_project: ContestProject) -> None:
+def test_the_winner_is_merged_onto_the_current_branch(contest_project: ContestProject) -> None:
     """Both entrants of b began before a was merged; the first choice conflicts with it, the next one does not."""
     contest_project.project.task("b")
     merged = "git for-each-ref --format='%(subject)' refs/heads/plait | grep -q '^Merge a'"
@@ -149,9 +149,7 @@ def test_the_winner_is_put_onto_what_was_merged_meanwhile(contest_project: Conte
     answer = contest_project.run("-p", "4")
     assert answer.code == 0, answer
     assert contest_project.project.read_merged_files() == {"a.txt": "a", "b.txt": "b\nb"}
-    assert (
-        "it conflicts with what is merged by now in a.txt" in contest_project.read_entrants("b")["b@Amber"]["verdict"]
-    )
+    assert "it conflicts with the merged changes in a.txt" in contest_project.read_entrants("b")["b@Amber"]["verdict"]
 
 
 def test_ignored_files_that_an_entrant_committed_are_kept(contest_project: ContestProject) -> None:
@@ -162,7 +160,7 @@ def test_ignored_files_that_an_entrant_committed_are_kept(contest_project: Conte
     assert contest_project.project.read_merged_files()["a.log"] == "kept"
 
 
-def test_nothing_is_written_back_for_entrants(contest_project: ContestProject) -> None:
+def test_entrants_get_no_status_in_the_sources(contest_project: ContestProject) -> None:
     contest_project.project.write("TODO.md", "# To do\n\n- [ ] 1. Make it")
     contest_project.project.commit_all()
     answer = contest_project.project.plait("run", "TODO.md", "--yes", "--contest", f"{AMBER},{AMBER}")
@@ -172,7 +170,7 @@ def test_nothing_is_written_back_for_entrants(contest_project: ContestProject) -
     assert "[x]" in contest_project.project.read("TODO.md")
 
 
-def test_programs_are_told_of_entrants_and_of_the_table(contest_project: ContestProject) -> None:
+def test_json_contains_the_entrants_and_the_contest_table(contest_project: ContestProject) -> None:
     contest_project.project.commit_all()
     answer = contest_project.run("--json")
     events = [json.loads(line) for line in answer.out.splitlines()]
@@ -188,14 +186,14 @@ def test_programs_are_told_of_entrants_and_of_the_table(contest_project: Contest
     assert [row["verdict"] for row in contest["entrants"]] == ["won", "passed"]
 
 
-def test_a_contest_outlives_its_engine(contest_project: ContestProject) -> None:
+def test_a_contest_survives_its_engine(contest_project: ContestProject) -> None:
     contest_project.write_agent(
         "birch",
         'echo up >>"$CONTENDERS/up"; until [ -e "$CONTENDERS/go" ]; do sleep 0.05; done; echo birch >a.txt',
     )
     contest_project.project.commit_all()
     front = contest_project.project.start(
-        "run", "tasks", "--yes", "--contest", f"{AMBER},plait.testing.contest_agents:Birch"
+        "run", "tasks", "--yes", "--contest", f"{AMBER},tests.support.contest_agents:Birch"
     )
     wait_until((contest_project.scripts / "up").exists)
     engine = contest_project.project.state().engine

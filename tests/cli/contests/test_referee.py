@@ -28,7 +28,7 @@ from plait.core.reports import Outcome
 from plait.core.status import Category
 from plait.core.task import Attempt, Step, Task
 from plait.runtime.contest_referee.judge import build_question, parse_order
-from plait.testing.contest_agents import SCRIPTS_VARIABLE
+from tests.support.contest_agents import SCRIPTS_VARIABLE
 from tests.support.contest_project import JUDGE
 from tests.support.git_repository import GitRepository, write_path
 
@@ -107,7 +107,7 @@ def pit(tmp_path: Path) -> Pit:
     return Pit(tmp_path)
 
 
-def test_the_winners_change_lies_in_the_workspace(pit: Pit) -> None:
+def test_the_workspace_has_the_winners_change(pit: Pit) -> None:
     outcome = pit.run(build_referee_spec())
     assert (outcome.category, outcome.winner) == (Category.OK, "a@short")
     assert outcome.detail == "a@short won: its change is the smallest (2 lines)"
@@ -115,7 +115,7 @@ def test_the_winners_change_lies_in_the_workspace(pit: Pit) -> None:
     assert pit.repository.git("rev-parse", "HEAD") == pit.base
 
 
-def test_what_an_earlier_attempt_left_is_gone_and_what_is_ignored_stays(pit: Pit) -> None:
+def test_leftovers_of_an_earlier_attempt_are_removed_except_ignored_files(pit: Pit) -> None:
     write_path(pit.workspace / "stray.txt", "stray")
     write_path(pit.workspace / ".git" / "info" / "exclude", "kept/\n")
     write_path(pit.workspace / "kept" / "module.js", "module")
@@ -124,21 +124,21 @@ def test_what_an_earlier_attempt_left_is_gone_and_what_is_ignored_stays(pit: Pit
     assert (pit.workspace / "kept" / "module.js").exists()
 
 
-def test_a_candidate_whose_commit_is_gone_costs_only_itself(pit: Pit) -> None:
+def test_a_candidate_with_a_missing_commit_is_left_out(pit: Pit) -> None:
     gone = Candidate("a@gone", "gone", pit.base, "0" * 40)
     outcome = pit.run(build_referee_spec(), (gone, pit.candidates[0]))
     assert outcome.winner == "a@long"
-    assert "its change can't be had" in pit.rows["a@gone"]
+    assert "its change can't be read" in pit.rows["a@gone"]
 
 
-def test_without_one_that_fits_it_fails_and_says_why(pit: Pit) -> None:
+def test_without_a_valid_candidate_the_referee_fails_with_a_reason(pit: Pit) -> None:
     pit.base = pit.commit("a.txt", "something else\n")
     outcome = pit.run(build_referee_spec())
     assert outcome.category is Category.TASK
-    assert "a@long: it conflicts with what is merged by now in a.txt" in outcome.detail
+    assert "a@long: it conflicts with the merged changes in a.txt" in outcome.detail
 
 
-def test_nothing_to_choose_from_changes_nothing(pit: Pit) -> None:
+def test_without_candidates_the_workspace_is_not_changed(pit: Pit) -> None:
     outcome = pit.run(build_referee_spec(), ())
     assert (outcome.category, outcome.winner) == (Category.OK, "")
     assert (pit.workspace / "a.txt").read_text() == "one\n"
@@ -147,13 +147,13 @@ def test_nothing_to_choose_from_changes_nothing(pit: Pit) -> None:
 @pytest.mark.parametrize(
     ("command", "why"),
     [
-        ("echo nan", "its score is no number"),
-        ("echo 1 apple", "its score is no number"),
-        ("echo 1e999", "its score is no number"),
+        ("echo nan", "its score is not a number"),
+        ("echo 1 apple", "its score is not a number"),
+        ("echo 1e999", "its score is not a number"),
         ("exit 7", "its score failed with exit status 7"),
     ],
 )
-def test_what_is_no_score(pit: Pit, command: str, why: str) -> None:
+def test_invalid_scores_are_refused(pit: Pit, command: str, why: str) -> None:
     outcome = pit.run(build_referee_spec(score=command))
     assert outcome.category is Category.TASK
     assert set(pit.rows.values()) == {why}
@@ -164,14 +164,14 @@ def test_a_score_command_may_print_any_amount(pit: Pit) -> None:
     assert outcome.winner == "a@long"
 
 
-def test_a_judge_whose_provider_refuses_is_asked_later(pit: Pit, tmp_path: Path) -> None:
+def test_a_judge_with_a_refusing_provider_is_retried_later(pit: Pit, tmp_path: Path) -> None:
     (tmp_path / "judge.sh").write_text("echo 'Error: rate limit exceeded. Retry-After: 30' >&2; exit 1")
     outcome = pit.run(build_referee_spec(judge=AgentSpec(JUDGE)), env={SCRIPTS_VARIABLE: str(tmp_path)})
     assert (outcome.category, outcome.retry_after) == (Category.RATE_LIMIT, 30.0)
     assert Referee(build_referee_spec(judge=AgentSpec(JUDGE))).provider == JUDGE
 
 
-def test_a_judge_is_asked_twice_and_no_more(pit: Pit, tmp_path: Path) -> None:
+def test_a_judge_is_asked_at_most_twice(pit: Pit, tmp_path: Path) -> None:
     (tmp_path / "judge.sh").write_text('echo x >>"$CONTENDERS/asked"; echo well; echo spent 10 5')
     outcome = pit.run(build_referee_spec(judge=AgentSpec(JUDGE)), env={SCRIPTS_VARIABLE: str(tmp_path)})
     assert outcome.winner == "a@short"
@@ -179,7 +179,7 @@ def test_a_judge_is_asked_twice_and_no_more(pit: Pit, tmp_path: Path) -> None:
     assert outcome.spend.tokens == 10  # both times
 
 
-def test_a_secret_that_a_judge_says_is_not_told_on(pit: Pit, tmp_path: Path) -> None:
+def test_secrets_in_a_judges_answer_are_redacted(pit: Pit, tmp_path: Path) -> None:
     (tmp_path / "judge.sh").write_text('echo "the key is $SOME_API_KEY"')
     pit.run(
         build_referee_spec(judge=AgentSpec(JUDGE)),
@@ -191,7 +191,7 @@ def test_a_secret_that_a_judge_says_is_not_told_on(pit: Pit, tmp_path: Path) -> 
         assert path.is_dir() or b"open-sesame" not in path.read_bytes()
 
 
-def test_a_spec_that_can_not_be_read_is_told(tmp_path: Path) -> None:
+def test_an_unreadable_contest_file_is_reported(tmp_path: Path) -> None:
     (tmp_path / REFEREE_SPEC_FILE).write_text("{")
     words = [sys.executable, "-m", REFEREE_MODULE, str(tmp_path / REFEREE_SPEC_FILE)]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
@@ -199,7 +199,7 @@ def test_a_spec_that_can_not_be_read_is_told(tmp_path: Path) -> None:
     assert json.loads(done.stdout)["category"] == "usage"
 
 
-def test_only_a_contest_gives_it_tasks() -> None:
+def test_the_referee_refuses_ordinary_tasks() -> None:
     assert isinstance(load_agent(AgentSpec(REFEREE)), Referee)
     with pytest.raises(ConfigError, match="the judge's spec"):
         load_agent(AgentSpec(REFEREE, options=(("judge", "{}"),)))
@@ -229,16 +229,16 @@ def test_only_a_contest_gives_it_tasks() -> None:
         ("", None),
     ],
 )
-def test_how_an_order_is_read(answer: str, found: list[str] | None) -> None:
+def test_an_order_is_parsed_from_the_judges_answer(answer: str, found: list[str] | None) -> None:
     assert parse_order(answer, ["A", "B", "C"]) == found
 
 
-def test_the_question_itself_holds_no_order_that_could_be_read() -> None:
+def test_the_question_contains_no_parsable_order() -> None:
     asked = build_question("Count.", {"A": "+1", "B": "+2"}, {"A": "/a", "B": "/b"}, again=True)
     assert parse_order(asked, ["A", "B"]) is None
 
 
-def test_a_long_change_is_cut_and_its_file_is_named() -> None:
+def test_a_long_change_is_truncated_and_names_its_file() -> None:
     asked = build_question(
         "Count.", {"A": "+line\n" * 100_000, "B": "+2"}, {"A": "/a.diff", "B": "/b.diff"}, again=False
     )

@@ -35,7 +35,7 @@ def lines(script: Script) -> list[str]:
     return [line for event in events if (line := told.format_event(event)) is not None]
 
 
-def test_a_course_of_events() -> None:
+def test_each_event_of_a_batch_is_one_line() -> None:
     script = Script(Task("03-split", title="Split"), task_needing("04", "03-split"), settings=ALONE)
     script.apply(EngineTaken(42))
     attempt = next(iter(script.task("03-split").alive))
@@ -58,7 +58,7 @@ def test_a_course_of_events() -> None:
     ]
 
 
-def test_what_waits_for_a_person_says_what_to_do() -> None:
+def test_a_task_that_waits_for_a_person_shows_the_command() -> None:
     queue = Settings(isolation=Isolation.IN_PLACE, mode=Mode.QUEUE)
     script = Script("03-split", "04", settings=queue)
     assert lines(script)[-1] == "00:16:41  03-split    waits for approval · plait approve 7f3a"
@@ -68,7 +68,7 @@ def test_what_waits_for_a_person_says_what_to_do() -> None:
     assert lines(script)[-1] == f"00:16:42  it's        asks: Which one? · {answer}"
 
 
-def test_limits_and_pauses() -> None:
+def test_limits_and_pauses_are_lines() -> None:
     script = Script("03-split", settings=ALONE)
     script.apply(RateLimited("anthropic", script.now + 61))
     script.apply(PressureChanged("no disk"))
@@ -86,7 +86,7 @@ def test_limits_and_pauses() -> None:
     ]
 
 
-def test_verification_and_merging() -> None:
+def test_verification_and_merging_are_lines() -> None:
     script = Script("03-split", settings=Settings(verify="make test"))
     script.exit_attempt("03-split")
     script.exit_attempt("03-split")
@@ -99,7 +99,7 @@ def test_verification_and_merging() -> None:
     ]
 
 
-def test_what_conflicts_is_told_with_its_files_and_the_way_to_its_change() -> None:
+def test_conflicts_show_their_files_and_the_diff_command() -> None:
     script = Script("03-split", "04", settings=Settings(retries=0))
     script.apply(ConflictPredicted(BATCH, "03-split", "04", ("a.py", "b.py")))
     script.apply(ConflictPredicted(BATCH, "03-split", "", ("a.py",)))
@@ -115,7 +115,7 @@ def test_what_conflicts_is_told_with_its_files_and_the_way_to_its_change() -> No
     ]
 
 
-def test_publishing_is_told_from_its_start_to_its_end() -> None:
+def test_publishing_is_shown_from_start_to_end() -> None:
     script = Script("03-split", settings=Settings(publish=Publish.PR))
     script.exit_attempt("03-split")
     script.finish_publish("https://example.org/pull/7")
@@ -133,7 +133,7 @@ def test_publishing_is_told_from_its_start_to_its_end() -> None:
     ]
 
 
-def test_a_gate_says_what_it_runs_on_and_who_is_taken_out_for_it() -> None:
+def test_a_gate_shows_its_commit_and_the_dropped_tasks() -> None:
     script = Script("03-split", "04", settings=Settings(gate="make test", max_parallel=1))
     script.exit_attempt("03-split")
     script.exit_attempt("04")
@@ -155,7 +155,7 @@ GATE = {"gate": 2, "commit": "0123456789abcdef", "merges": 3}
         ({"merges": 0}, "gate 2: make, on 0123456789 (the base, without merges)"),
     ],
 )
-def test_a_gate_is_told_with_what_it_runs_on(more: dict[str, object], said: str) -> None:
+def test_a_gate_shows_what_it_runs_on(more: dict[str, object], said: str) -> None:
     event = StreamEvent(1, 0.0, EventType.BATCH_GATING, "b1", data={"command": "make", **GATE, **more})
     assert EventLines(name="7f3a", zone=UTC).format_event(event) == f"00:00:00  batch 7f3a  {said}"
 
@@ -175,12 +175,12 @@ def test_a_gate_is_told_with_what_it_runs_on(more: dict[str, object], said: str)
         ({"result": "lost", "error": "it is gone"}, "gate 2 lost (3 merges): it is gone"),
     ],
 )
-def test_how_a_gate_went_is_told(more: dict[str, object], said: str) -> None:
+def test_a_gate_shows_its_result(more: dict[str, object], said: str) -> None:
     event = StreamEvent(1, 0.0, EventType.BATCH_PROGRESS, "b1", data={"total": 3, "gating": {**GATE, **more}})
     assert EventLines(name="7f3a", zone=UTC).format_event(event) == f"00:00:00  batch 7f3a  {said}"
 
 
-def test_progress_that_only_counts_is_no_line() -> None:
+def test_mere_counts_are_no_line() -> None:
     assert (
         EventLines(zone=UTC).format_event(StreamEvent(1, 0.0, EventType.BATCH_PROGRESS, "b1", data={"total": 3}))
         is None
@@ -188,7 +188,7 @@ def test_progress_that_only_counts_is_no_line() -> None:
 
 
 @pytest.mark.parametrize("kind", list(EventType))
-def test_every_kind_of_event_is_a_line_or_none(kind: EventType) -> None:
+def test_every_kind_of_event_can_be_formatted(kind: EventType) -> None:
     batch = "b1" if kind.startswith("batch:") else None
     task = "t" if kind.startswith("batch:task:") else None
     more = {"retryAt": "2026-11-15T10:00:00.000Z", "until": "2026-11-15T10:00:00.000Z"}
@@ -196,7 +196,7 @@ def test_every_kind_of_event_is_a_line_or_none(kind: EventType) -> None:
     assert told is None or told.startswith("00:00:00  ")
 
 
-def test_the_clock_is_the_reader_s_and_nothing_steers_the_terminal() -> None:
+def test_times_are_local_and_control_characters_are_replaced() -> None:
     event = StreamEvent(1, 0.0, EventType.TASK_FAILED, "b1", "\x1b[2Jt", 1, {"reason": "a\nb\x1b]0;x\x07"})
     told = EventLines(zone=timezone(timedelta(hours=5, minutes=30))).format_event(event)
     assert told is not None
@@ -204,7 +204,7 @@ def test_the_clock_is_the_reader_s_and_nothing_steers_the_terminal() -> None:
     assert told.isprintable()
 
 
-def test_how_each_gate_went_is_told_once_and_what_ran_for_nothing_is_not() -> None:
+def test_each_gate_result_is_shown_once_and_stale_gates_are_not() -> None:
     script = Script("03-split", "04", settings=Settings(gate="make", max_parallel=0, retries=0))
     script.exit_attempt("03-split")
     script.exit_attempt("04")

@@ -78,7 +78,7 @@ def made(name: str):  # type: ignore[no-untyped-def]  # noqa: ANN201 - a Picture
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_frame_is_as_it_was(name: str) -> None:
+def test_a_frame_equals_its_stored_text(name: str) -> None:
     path = HERE / "frames" / f"{name}.txt"
     shown = "\n".join(f"{width} columns\n{frame_to_text(drawn(name, width, 24))}" for width in WIDTHS)
     if os.environ.get("PLAIT_WRITE_FRAMES"):
@@ -86,7 +86,7 @@ def test_a_frame_is_as_it_was(name: str) -> None:
     assert shown == path.read_text()
 
 
-def test_there_is_no_frame_without_a_picture() -> None:
+def test_every_stored_frame_has_a_sample() -> None:
     assert sorted(path.stem for path in (HERE / "frames").glob("*.txt")) == NAMES
 
 
@@ -107,17 +107,17 @@ def test_the_sides_of_the_box_are_straight(name: str, width: int) -> None:
 
 
 @given(st.sampled_from(NAMES), st.sampled_from(WIDTHS))
-def test_nothing_in_a_frame_steers_the_terminal(name: str, width: int) -> None:
+def test_a_frame_contains_no_control_characters(name: str, width: int) -> None:
     for line in drawn(name, width, 40):
         for text, _ in line:
             assert replace_control_chars(text) == text
 
 
-def test_a_terminal_that_knows_only_ascii_gets_only_ascii() -> None:
+def test_an_ascii_terminal_gets_only_ascii() -> None:
     assert frame_to_text(drawn("ascii_only", 80, 24)).isascii()
 
 
-def test_a_word_stands_beside_every_sign() -> None:
+def test_every_sign_has_a_word_beside_it() -> None:
     shown = frame_to_text(drawn("troubles", 80, 24))
     for word in ("done", "failed", "conflicted", "blocked", "cancelled", "waiting", "running"):
         assert f" {word} " in shown
@@ -129,7 +129,7 @@ def test_all_signs_are_one_cell_wide() -> None:
 
 
 @pytest.mark.parametrize("rows", [1, 2, 5, 10, 50, 299, 300])
-def test_what_is_not_shown_is_counted(rows: int) -> None:
+def test_hidden_tasks_are_counted(rows: int) -> None:
     tasks = made("hundreds").scene.view.tasks
     found = select_visible_tasks(tasks, rows)
     assert len(found.shown) + bool(found.hidden) <= rows
@@ -138,7 +138,7 @@ def test_what_is_not_shown_is_counted(rows: int) -> None:
     assert places == sorted(places)
 
 
-def test_when_there_is_not_room_for_all_failures_and_running_tasks_come_first() -> None:
+def test_without_room_for_all_failures_and_running_tasks_are_shown() -> None:
     found = select_visible_tasks(made("hundreds").scene.view.tasks, 8)
     counted = [task.status for task in found.shown]
     assert counted.count(TaskStatus.FAILED) == 2
@@ -146,12 +146,12 @@ def test_when_there_is_not_room_for_all_failures_and_running_tasks_come_first() 
     assert counted.count(TaskStatus.QUEUED) == 1
 
 
-def test_the_last_failures_are_shown_however_much_is_running() -> None:
+def test_the_latest_failures_are_always_shown() -> None:
     found = select_visible_tasks(made("hundreds").scene.view.tasks, 4)
     assert [task.status.value for task in found.shown] == ["failed", "failed", "running"]
 
 
-def test_who_waits_for_a_person_is_shown_however_much_is_going_on() -> None:
+def test_tasks_that_wait_for_a_person_are_always_shown() -> None:
     (first,) = select_visible_tasks(made("questions").scene.view.tasks, 2).shown
     assert first.id == "01-pyproject-toml"
 
@@ -160,12 +160,12 @@ def test_who_waits_for_a_person_is_shown_however_much_is_going_on() -> None:
     ("seconds", "shown"),
     [(-5, "0s"), (59.9, "59s"), (60, "1m 00s"), (3599, "59m 59s"), (3960, "1h 06m"), (100_000, "1d 03h")],
 )
-def test_lengths_of_time(seconds: float, shown: str) -> None:
+def test_durations_have_two_units(seconds: float, shown: str) -> None:
     assert format_elapsed(seconds) == shown
 
 
 @given(st.text(max_size=60), st.integers(0, 40))
-def test_what_is_cut_fits_and_what_fits_is_not_cut(text: str, width: int) -> None:
+def test_text_is_truncated_only_if_it_does_not_fit(text: str, width: int) -> None:
     pen = choose_terminal_style("utf-8")
     clean = pen.sanitize(text)
     for fitted in (pen.fit(clean, width), pen.fit_middle(clean, width)):
@@ -174,7 +174,7 @@ def test_what_is_cut_fits_and_what_fits_is_not_cut(text: str, width: int) -> Non
     assert cell_len(pen.pad(clean, width)) == width
 
 
-def test_a_conflict_that_is_foreseen_is_a_calm_warning_and_what_the_task_does_is_told_below() -> None:
+def test_a_predicted_conflict_is_a_warning_and_the_activity_is_shown_below() -> None:
     lines = drawn("landing", 80, 24)
     (warning,) = [text for line in lines for text, style in line if style == "yellow" and "04-views in" in text]
     assert warning.startswith("would conflict with 04-views in src/urls.")
@@ -185,7 +185,7 @@ def test_a_conflict_that_is_foreseen_is_a_calm_warning_and_what_the_task_does_is
 
 
 @given(st.integers(1, 220))
-def test_how_much_was_changed_never_costs_a_word(width: int) -> None:
+def test_the_diffstat_is_dropped_before_the_activity_is_truncated(width: int) -> None:
     """It is told where there is room for it beside what is told anyway."""
     for line in drawn("landing", width, 24):
         text = "".join(piece for piece, _ in line)
@@ -193,7 +193,7 @@ def test_how_much_was_changed_never_costs_a_word(width: int) -> None:
             assert "merged" in text
 
 
-def test_while_only_the_gate_or_publishing_is_left_the_title_and_a_note_say_so() -> None:
+def test_the_title_and_a_note_show_a_running_gate_or_publishing() -> None:
     for name, word, note in (
         ("gated", "gate", " gate: make test (on 1 merge, 3s)"),
         ("published", "publishing", " publishing plait/batch-7f3a and its pull request"),

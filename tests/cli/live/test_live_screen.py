@@ -65,7 +65,7 @@ def without_end(rows: list[str]) -> list[str]:
 
 
 @given(st.lists(LINES, min_size=1, max_size=6))
-def test_whatever_was_drawn_before_the_last_frame_is_what_is_seen(frames: list[list[StyledLine]]) -> None:
+def test_the_screen_shows_the_last_frame_whatever_was_drawn_before(frames: list[list[StyledLine]]) -> None:
     glass = Glass(20, "$ plait run", "a plan")
     screen = screen_on(glass)
     with screen:
@@ -76,7 +76,7 @@ def test_whatever_was_drawn_before_the_last_frame_is_what_is_seen(frames: list[l
     assert glass.cursor
 
 
-def test_a_frame_that_is_taken_away_leaves_what_stood_above_it() -> None:
+def test_clearing_a_frame_keeps_the_lines_above() -> None:
     glass = Glass(20, "$ plait run")
     screen = screen_on(glass)
     with screen:
@@ -86,7 +86,7 @@ def test_a_frame_that_is_taken_away_leaves_what_stood_above_it() -> None:
     assert glass.rows == ["$ plait run", "the end"]
 
 
-def test_a_frame_that_did_not_change_is_not_sent_again() -> None:
+def test_an_unchanged_frame_is_not_written_again() -> None:
     out = io.StringIO()
     screen = screen_on(out)
     screen.draw([(("one", ""),), (("two", ""),)])
@@ -98,7 +98,7 @@ def test_a_frame_that_did_not_change_is_not_sent_again() -> None:
     assert "TWO" in out.getvalue()[sent:]
 
 
-def test_who_wants_no_colours_gets_none() -> None:
+def test_no_color_disables_colours() -> None:
     line = (("word", "bold red"),)
     assert make_painter(Console(force_terminal=True, color_system="standard"))(line) == "\x1b[1;31mword\x1b[0m"
     assert (
@@ -107,7 +107,7 @@ def test_who_wants_no_colours_gets_none() -> None:
     assert make_painter(Console(force_terminal=True, color_system=None))(line) == "word"
 
 
-def test_what_stands_behind_letters_of_doubtful_width_is_put_where_it_belongs() -> None:
+def test_text_after_non_ascii_characters_is_positioned_explicitly() -> None:
     paint = make_painter(Console(force_terminal=True, color_system=None))
     assert paint((("👩‍💻 ", ""), ("│", ""))) == "👩‍💻 \x1b[4G│"
     assert paint((("plain", ""), ("│", ""))) == "plain│"
@@ -189,7 +189,7 @@ def restored(shown: Terminal) -> None:
     assert last == {"\x1b[?25": "h", "\x1b[?7": "h", "\x1b[?2026": "l"}
 
 
-def test_the_last_page_takes_the_place_of_the_frame(tmp_path: Path) -> None:
+def test_the_last_page_replaces_the_frame(tmp_path: Path) -> None:
     with terminal(tmp_path) as shown:
         shown.until("01-first")
         assert not termios.tcgetattr(shown.inner)[3] & (termios.ICANON | termios.ECHO)
@@ -199,7 +199,7 @@ def test_the_last_page_takes_the_place_of_the_frame(tmp_path: Path) -> None:
         restored(shown)
 
 
-def test_the_terminal_is_as_before_after_an_error(tmp_path: Path) -> None:
+def test_the_terminal_is_restored_after_an_error(tmp_path: Path) -> None:
     with terminal(tmp_path) as shown:
         shown.until("01-first")
         shown.type("a")
@@ -208,7 +208,7 @@ def test_the_terminal_is_as_before_after_an_error(tmp_path: Path) -> None:
         restored(shown)
 
 
-def test_the_terminal_is_as_before_after_ctrl_c(tmp_path: Path) -> None:
+def test_the_terminal_is_restored_after_ctrl_c(tmp_path: Path) -> None:
     with terminal(tmp_path) as shown:
         shown.until("01-first")
         shown.type("\x03")
@@ -216,7 +216,7 @@ def test_the_terminal_is_as_before_after_ctrl_c(tmp_path: Path) -> None:
         restored(shown)
 
 
-def test_a_frame_follows_the_terminal_s_width(tmp_path: Path) -> None:
+def test_a_frame_adapts_to_the_terminals_width(tmp_path: Path) -> None:
     with terminal(tmp_path) as shown:
         wide = shown.until(r"╰─{78}╯")
         shown.resize(50)
@@ -228,7 +228,7 @@ def test_a_frame_follows_the_terminal_s_width(tmp_path: Path) -> None:
         restored(shown)
 
 
-def test_help_comes_and_goes_and_arrows_mean_nothing(tmp_path: Path) -> None:
+def test_the_question_mark_toggles_help_and_arrow_keys_are_ignored(tmp_path: Path) -> None:
     with terminal(tmp_path) as shown:
         at = shown.until("p pause · d detach")
         shown.type("\x1b[A")
@@ -240,7 +240,7 @@ def test_help_comes_and_goes_and_arrows_mean_nothing(tmp_path: Path) -> None:
         assert shown.end() == 0
 
 
-def test_ctrl_z_hands_the_terminal_back_and_the_display_comes_again(tmp_path: Path) -> None:
+def test_ctrl_z_restores_the_terminal_and_the_display_returns(tmp_path: Path) -> None:
     with terminal(tmp_path) as shown:
         at = shown.until("p pause · d detach")
         # Only a member of an orphaned group could not be stopped: the actor has no shell above it, so it goes on at once.

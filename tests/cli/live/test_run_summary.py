@@ -33,7 +33,7 @@ def code(script: Script) -> int:
     return get_batch_exit_code(make_batch_view(script.state, script.batch()))
 
 
-def test_everything_is_done() -> None:
+def test_a_completed_batch_shows_counts_and_time() -> None:
     script = Script("a", "b", settings=ALONE)
     script.wait(59)
     script.exit_attempt("a", spend=Spend(1_230_000, 45_000))
@@ -44,13 +44,13 @@ def test_everything_is_done() -> None:
     assert code(script) == 0
 
 
-def test_one_after_another_is_not_worth_a_word_where_nothing_ran_at_once() -> None:
+def test_agent_time_is_omitted_when_nothing_ran_in_parallel() -> None:
     script = Script("a", settings=ALONE)
     script.exit_attempt("a")
     assert last_screen(script) == "\nbatch 7f3a completed · 1 done\n  1s\n"
 
 
-def test_failures_come_with_their_reason_and_the_way_on() -> None:
+def test_failures_show_their_reason_and_the_next_command() -> None:
     script = Script("a b", task_needing("c", "a b"), task_needing("d", "c"), "e", settings=ALONE)
     script.exit_attempt("a b", Category.TASK, detail="two\nlines")
     script.exit_attempt("e")
@@ -79,7 +79,7 @@ def test_a_stopped_batch_says_how_to_resume() -> None:
     assert shown.endswith("next  plait run --resume\n")
 
 
-def test_what_waits_for_a_person_says_what_to_do_and_exits_with_3() -> None:
+def test_a_batch_that_waits_for_a_person_shows_the_command_and_exits_with_3() -> None:
     queue = Script("a", "b", settings=Settings(isolation=Isolation.IN_PLACE, mode=Mode.QUEUE))
     assert "  waits for you  a: needs approval\n    plait approve 7f3a\n" in last_screen(queue)
     assert code(queue) == 3
@@ -95,7 +95,7 @@ def test_what_waits_for_a_person_says_what_to_do_and_exits_with_3() -> None:
     assert "  paused by request\n" in last_screen(paused)
 
 
-def test_a_budget_that_is_used_up_waits_for_a_person() -> None:
+def test_an_exhausted_budget_waits_for_a_person() -> None:
     settings = Settings(isolation=Isolation.IN_PLACE, max_parallel=1, budget=Budget(1_000_000))
     script = Script("a", "b", settings=settings)
     script.exit_attempt("a", spend=Spend(990_000))
@@ -104,14 +104,14 @@ def test_a_budget_that_is_used_up_waits_for_a_person() -> None:
     assert last_screen(script).endswith("next  plait run --resume --budget AMOUNT\n")
 
 
-def test_a_question_about_money_is_not_answered_with_any_words() -> None:
+def test_a_budget_question_shows_its_own_command() -> None:
     settings = Settings(isolation=Isolation.IN_PLACE, task_budget=Budget(1_000_000), backoff=Backoff(base=0, jitter=0))
     script = Script("a", settings=settings)
     script.exit_attempt("a", Category.TASK, spend=Spend(800_000))
     assert "    plait feedback 7f3a a 'go on'   or   plait cancel 7f3a a\n" in last_screen(script)
 
 
-def test_who_is_not_logged_in_is_told_how_to_and_that_a_pause_holds_back_retries() -> None:
+def test_a_failed_login_shows_how_to_log_in_and_resume() -> None:
     settings = Settings(agents=("codex",), isolation=Isolation.IN_PLACE, retries=0, max_parallel=1)
     script = Script("a", "b", "c", settings=settings)
     script.exit_attempt("a", Category.AUTH)
@@ -121,7 +121,7 @@ def test_who_is_not_logged_in_is_told_how_to_and_that_a_pause_holds_back_retries
     assert shown.endswith("next  plait retry 7f3a a b   then   plait run --resume\n")
 
 
-def test_nothing_exits_with_0_while_something_is_undone() -> None:
+def test_an_incomplete_batch_never_exits_with_0() -> None:
     cancelled = Script("a", settings=ALONE)
     cancelled.request(lambda name: CancelBatch(name, BATCH))
     cancelled.exit_attempt("a", Category.KILLED)
@@ -134,7 +134,7 @@ def test_nothing_exits_with_0_while_something_is_undone() -> None:
     assert code(Script("a", settings=ALONE)) == 1  # it runs
 
 
-def test_many_failures_are_counted_after_the_first_ten() -> None:
+def test_failures_after_the_tenth_are_counted() -> None:
     script = Script(*(f"t{n:02}" for n in range(14)), settings=ALONE)
     for n in range(14):
         script.exit_attempt(f"t{n:02}", Category.USAGE)
@@ -144,7 +144,7 @@ def test_many_failures_are_counted_after_the_first_ten() -> None:
     assert shown.endswith("next  plait retry 7f3a TASK…\n")
 
 
-def test_a_branch_is_named_when_something_was_merged() -> None:
+def test_the_branch_is_shown_if_something_was_merged() -> None:
     script = Script("a", settings=Settings())
     script.batch().branch = "plait/batch-7f3a"
     assert "branch" not in last_screen(script)

@@ -11,7 +11,7 @@ def variables(text: str) -> dict[str, str]:
     return dict(line.split("=", 1) for line in text.splitlines() if "=" in line)
 
 
-def test_an_attempt_knows_who_and_where_it_is(project: TempProject) -> None:
+def test_an_attempt_gets_its_ids_and_paths_as_variables(project: TempProject) -> None:
     project.task("01-walls", "env > env.txt", env="{COLOUR: red}")
     assert project.plait("run", env={"SECRET": "hush"}).code == 0
     found = variables(project.read("env.txt"))
@@ -26,7 +26,7 @@ def test_an_attempt_knows_who_and_where_it_is(project: TempProject) -> None:
     assert found["COMPOSE_PROJECT_NAME"] == found["PLAIT_NAME"]
 
 
-def test_tasks_at_work_at_the_same_time_share_no_port_and_no_name(project: TempProject) -> None:
+def test_parallel_tasks_have_different_ports_and_names(project: TempProject) -> None:
     meet = "until [ -e ../a.env ] && [ -e ../b.env ]; do sleep 0.02; done"
     for name in "ab":
         project.task(name, f"env > ../{name}.env\n{meet}")
@@ -36,7 +36,7 @@ def test_tasks_at_work_at_the_same_time_share_no_port_and_no_name(project: TempP
     assert one["PLAIT_NAME"] != other["PLAIT_NAME"]
 
 
-def test_each_batch_has_the_environment_of_its_own_front(project: TempProject) -> None:
+def test_each_batch_has_the_environment_it_was_submitted_with(project: TempProject) -> None:
     wait = "echo $WHO > ../$PLAIT_TASK_ID; until [ -e ../01-mine ] && [ -e ../02-theirs ]; do sleep 0.02; done"
     project.task("01-mine", wait, folder="mine")
     project.task("02-theirs", wait, folder="theirs")
@@ -46,7 +46,7 @@ def test_each_batch_has_the_environment_of_its_own_front(project: TempProject) -
     assert (project.top.parent / "02-theirs").read_text() == "theirs\n"
 
 
-def test_secrets_are_gone_when_the_batch_has_ended(project: TempProject) -> None:
+def test_secrets_are_deleted_when_the_batch_ends(project: TempProject) -> None:
     project.task("01-walls", "true")
     assert project.plait("run", env={"SECRET": "hush-hush"}).code == 0
     project.wait_for_exit()
@@ -55,7 +55,7 @@ def test_secrets_are_gone_when_the_batch_has_ended(project: TempProject) -> None
     assert not [path for path in kept if b"hush-hush" in path.read_bytes()]
 
 
-def test_any_command_is_an_agent(project: TempProject) -> None:
+def test_any_command_can_be_an_agent(project: TempProject) -> None:
     project.task("01-walls")
     project.task("02-roof", "touch roof")
     script = project.write("agent.sh", 'echo "$@" > words.txt; cp "$1" snapshot.txt')
@@ -67,7 +67,7 @@ def test_any_command_is_an_agent(project: TempProject) -> None:
     assert (project.top / "roof").exists()
 
 
-def test_a_command_that_names_no_file_gets_its_prompt_on_standard_input(project: TempProject) -> None:
+def test_a_command_without_a_file_placeholder_gets_its_prompt_on_standard_input(project: TempProject) -> None:
     project.task("01-walls")
     assert project.plait("run", "tasks", "--agent-command", "tee prompt.txt").code == 0
     assert "Do it." in project.read("prompt.txt")
@@ -97,14 +97,14 @@ def test_statuses_are_written_back_to_the_source(project: TempProject) -> None:
     assert ids == ["1.3"]
 
 
-def test_a_folder_that_is_no_repository_will_do(project: TempProject) -> None:
+def test_tasks_run_in_a_folder_that_is_not_a_repository(project: TempProject) -> None:
     (project.top / ".git").rename(project.top.parent / "put-away")
     project.task("01-walls", "touch walls")
     assert project.plait("run", "tasks").code == 0
     assert (project.top / "walls").exists()
 
 
-def test_no_module_of_the_repository_takes_the_place_of_one_of_ours(project: TempProject) -> None:
+def test_modules_of_the_repository_do_not_shadow_plaits(project: TempProject) -> None:
     for name in ("signal", "uuid", "msgspec", "plait"):
         project.write(f"{name}.py", "raise SystemExit('taken in')")
     project.task("01-walls", "touch walls")

@@ -11,14 +11,14 @@ from tests.support.temp_project import TempProject
 BELL = "\a"
 
 
-def test_it_rings_once_when_the_batch_has_ended(project: TempProject) -> None:
+def test_the_bell_rings_once_when_the_batch_ends(project: TempProject) -> None:
     project.task("01-walls", "true")
     terminal = project.terminal("run", "--yes")
     assert terminal.wait() == 0
     assert terminal.output.count(BELL) == 1
 
 
-def test_it_rings_when_something_begins_to_need_a_person(project: TempProject) -> None:
+def test_the_bell_rings_when_a_task_starts_to_wait_for_a_person(project: TempProject) -> None:
     project.task("01-walls", "true")
     terminal = project.terminal("run", "--yes", "--mode", "queue")
     terminal.wait_for("waits for approval")
@@ -28,7 +28,7 @@ def test_it_rings_when_something_begins_to_need_a_person(project: TempProject) -
     assert terminal.output.count(BELL) == 2
 
 
-def test_it_is_quiet_where_somebody_wants_it_so(project: TempProject) -> None:
+def test_the_bell_can_be_disabled(project: TempProject) -> None:
     project.env["PLAIT_NOTIFY_BELL"] = "off"
     project.task("01-walls", "true")
     terminal = project.terminal("run", "--yes")
@@ -37,7 +37,7 @@ def test_it_is_quiet_where_somebody_wants_it_so(project: TempProject) -> None:
 
 
 @pytest.mark.parametrize("words", [[], ["--json"]])
-def test_it_is_quiet_where_there_is_no_terminal(project: TempProject, words: list[str]) -> None:
+def test_the_bell_does_not_ring_without_a_terminal(project: TempProject, words: list[str]) -> None:
     project.task("01-walls", "true")
     process = project.start("run", "--yes", *words)
     out, _ = process.communicate(timeout=60)
@@ -45,14 +45,14 @@ def test_it_is_quiet_where_there_is_no_terminal(project: TempProject, words: lis
     assert BELL not in out
 
 
-def test_it_is_quiet_beside_json(project: TempProject) -> None:
+def test_the_bell_does_not_ring_with_json(project: TempProject) -> None:
     project.task("01-walls", "true")
     terminal = project.terminal("run", "--yes", "--json")
     assert terminal.wait() == 0
     assert BELL not in terminal.output
 
 
-def test_ctrl_c_needs_no_bell(project: TempProject) -> None:
+def test_the_bell_does_not_ring_after_ctrl_c(project: TempProject) -> None:
     project.task("01-walls", "touch begun; sleep 600")
     terminal = project.terminal("run", "--yes")
     project.wait_for_file("begun")
@@ -62,7 +62,7 @@ def test_ctrl_c_needs_no_bell(project: TempProject) -> None:
     assert BELL not in terminal.output
 
 
-def test_who_watches_the_status_hears_it_too(project: TempProject) -> None:
+def test_the_bell_rings_for_status_watch(project: TempProject) -> None:
     project.task("01-walls", "touch begun; until [ -e go ]; do sleep 0.02; done")
     front = project.start("run", "--yes")
     project.wait_for_file("begun")

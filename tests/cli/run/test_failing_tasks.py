@@ -23,14 +23,14 @@ def hurried(project: TempProject) -> CliResult:
     return project.finish(front)
 
 
-def test_what_fails_once_is_tried_again(project: TempProject) -> None:
+def test_a_task_that_fails_once_is_retried(project: TempProject) -> None:
     project.task("01-walls", "echo $PLAIT_ATTEMPT >> tries; [ $PLAIT_ATTEMPT = 2 ]")
     answer = hurried(project)
     assert answer.code == 0, answer
     assert project.read("tries").split() == ["1", "2"]
 
 
-def test_retries_are_used_up(project: TempProject) -> None:
+def test_a_task_fails_after_its_retries(project: TempProject) -> None:
     project.task("01-walls", "echo $PLAIT_ATTEMPT >> tries; exit 1", retries=2)
     answer = hurried(project)
     assert answer.code == 1
@@ -38,7 +38,7 @@ def test_retries_are_used_up(project: TempProject) -> None:
     assert "after 3 attempts" in answer.out
 
 
-def test_a_task_that_hangs_is_ended(project: TempProject) -> None:
+def test_a_task_that_hangs_is_stopped(project: TempProject) -> None:
     project.task("01-quiet", "sleep 600")
     project.task("02-chatty", "while :; do echo still here; sleep 0.1; done", timeout="1s")
     answer = project.plait("run", "--idle-timeout", "2s", "--retries", "0")
@@ -49,7 +49,7 @@ def test_a_task_that_hangs_is_ended(project: TempProject) -> None:
     project.wait_for_exit()
 
 
-def test_a_check_that_fails_sends_the_task_back_with_what_it_said(project: TempProject) -> None:
+def test_a_failed_verification_retries_the_task_with_its_output(project: TempProject) -> None:
     project.task(
         "01-walls",
         'if [ -n "$PLAIT_FEEDBACK_FILE" ]; then cp "$PLAIT_FEEDBACK_FILE" told; touch straight; fi',
@@ -60,28 +60,28 @@ def test_a_check_that_fails_sends_the_task_back_with_what_it_said(project: TempP
     assert project.statuses() == {"01-walls": "done"}
 
 
-def test_a_check_that_never_passes_fails_the_task(project: TempProject) -> None:
+def test_a_verification_that_never_passes_fails_the_task(project: TempProject) -> None:
     project.task("01-walls", "true", retries=1)
     answer = project.plait("run", "--verify", "echo crooked; false")
     assert answer.code == 1
     assert "verification failed" in answer.out
 
 
-def test_an_agent_killed_from_outside_is_told_so(project: TempProject) -> None:
+def test_an_agent_killed_from_outside_is_reported(project: TempProject) -> None:
     project.task("01-walls", "kill -9 $$", retries=0)
     answer = project.plait("run")
     assert answer.code == 1
     assert "killed from outside" in answer.out
 
 
-def test_a_command_that_is_not_there_is_told_with_its_name(project: TempProject) -> None:
+def test_a_missing_command_is_reported_with_its_name(project: TempProject) -> None:
     project.task("01-walls")
     answer = project.plait("run", "--agent-command", "no-such-agent {task_file}", "--retries", "0")
     assert answer.code == 1
     assert "no-such-agent" in answer.out
 
 
-def test_output_that_is_no_text_does_no_harm(project: TempProject) -> None:
+def test_binary_output_is_accepted(project: TempProject) -> None:
     project.task("01-noise", "head -c 3000000 /dev/urandom; printf '\\033[2J\\n'; exit 1", retries=0)
     answer = project.plait("run")
     assert answer.code == 1

@@ -25,7 +25,7 @@ def begun(project: TempProject, name: str) -> bool:
     return log.exists() and name in log.read_text().split()
 
 
-def test_resume_skips_the_done_and_runs_the_interrupted_again(project: TempProject) -> None:
+def test_resume_skips_done_tasks_and_runs_interrupted_ones_again(project: TempProject) -> None:
     project.task("01-done", "echo $PLAIT_TASK_ID >> ../begun")
     project.task("02-cut", WAITS, needs="[01-done]")
     project.task("03-after", "echo $PLAIT_TASK_ID >> ../begun", needs="[02-cut]")
@@ -44,7 +44,7 @@ def test_resume_skips_the_done_and_runs_the_interrupted_again(project: TempProje
     assert log == ["01-done", "02-cut", "02-cut", "03-after"]
 
 
-def test_nothing_to_resume_is_no_mistake(project: TempProject) -> None:
+def test_nothing_to_resume_is_not_an_error(project: TempProject) -> None:
     project.task("01-walls", "true")
     assert project.plait("run").code == 0
     answer = project.plait("run", "--resume")
@@ -63,7 +63,7 @@ def test_ctrl_c_leaves_no_process_behind(project: TempProject) -> None:
     project.wait_for_exit()
 
 
-def test_a_second_ctrl_c_is_impatient(project: TempProject) -> None:
+def test_a_second_ctrl_c_kills_the_agents(project: TempProject) -> None:
     project.task("01-deaf", "trap '' INT TERM\ntouch begun\nwhile :; do sleep 600; done")
     front = project.start("run")
     project.wait_for_file("begun")
@@ -75,7 +75,7 @@ def test_a_second_ctrl_c_is_impatient(project: TempProject) -> None:
     assert project.batch().stop_now
 
 
-def test_a_stop_is_about_its_own_batch(project: TempProject) -> None:
+def test_ctrl_c_stops_only_its_own_batch(project: TempProject) -> None:
     project.task("01-mine", WAITS, folder="mine")
     project.task("02-theirs", WAITS, folder="theirs")
     mine, theirs = project.start("run", "mine"), project.start("run", "theirs")
@@ -88,7 +88,7 @@ def test_a_stop_is_about_its_own_batch(project: TempProject) -> None:
 
 
 @pytest.mark.parametrize("call", [signal.SIGHUP, signal.SIGTERM])
-def test_a_closed_terminal_is_no_reason_to_stop(project: TempProject, call: signal.Signals) -> None:
+def test_a_closed_terminal_does_not_stop_the_batch(project: TempProject, call: signal.Signals) -> None:
     project.task("01-walls", WAITS)
     front = project.start("run")
     wait_until(lambda: begun(project, "01-walls"))
@@ -101,7 +101,7 @@ def test_a_closed_terminal_is_no_reason_to_stop(project: TempProject, call: sign
     assert project.statuses() == {"01-walls": "done"}
 
 
-def test_a_killed_front_is_no_reason_to_stop(project: TempProject) -> None:
+def test_killing_plait_run_does_not_stop_the_batch(project: TempProject) -> None:
     project.task("01-walls", WAITS)
     front = project.start("run")
     wait_until(lambda: begun(project, "01-walls"))
@@ -126,7 +126,7 @@ def test_a_dead_engine_is_replaced_and_its_agents_are_adopted(project: TempProje
     assert project.batch().tasks[0].attempt_counts["write"] == 1  # type: ignore[index]  # a step is its name
 
 
-def test_detached_it_goes_on_and_can_be_followed(project: TempProject) -> None:
+def test_a_detached_batch_continues_and_can_be_followed(project: TempProject) -> None:
     project.task("01-walls", WAITS)
     answer = project.plait("run", "--detach")
     batch = project.batch().id
@@ -140,7 +140,7 @@ def test_detached_it_goes_on_and_can_be_followed(project: TempProject) -> None:
     assert len(project.state().batches) == 1
 
 
-def test_whoever_stops_reading_ends_nothing(project: TempProject) -> None:
+def test_a_closed_pipe_does_not_stop_the_batch(project: TempProject) -> None:
     project.task("01-walls", WAITS)
     front = project.start("run")
     assert front.stdout is not None
@@ -152,7 +152,7 @@ def test_whoever_stops_reading_ends_nothing(project: TempProject) -> None:
     assert project.statuses() == {"01-walls": "done"}
 
 
-def test_what_is_said_with_resume_holds_from_then_on(project: TempProject) -> None:
+def test_options_given_with_resume_apply_from_then_on(project: TempProject) -> None:
     project.task("01-walls", WAITS)
     front = project.start("run", "--retries", "7")
     wait_until(lambda: begun(project, "01-walls"))
@@ -164,7 +164,7 @@ def test_what_is_said_with_resume_holds_from_then_on(project: TempProject) -> No
     assert (settings.max_parallel, settings.retries) == (1, 7)
 
 
-def test_an_output_without_room_ends_nothing(project: TempProject) -> None:
+def test_a_full_disk_for_the_output_does_not_stop_the_batch(project: TempProject) -> None:
     project.task("01-walls", WAITS)
     front = project.popen(["sh", "-c", f"exec {shlex.join(plait_command('run'))} > /dev/full"])
     answer = project.finish(front)
@@ -185,7 +185,7 @@ def asked(project: TempProject) -> set[str]:
         return {request.id for request in requests.pending()}
 
 
-def test_who_leaves_before_the_batch_is_there_has_asked_it_to_stop(project: TempProject) -> None:
+def test_ctrl_c_before_the_batch_exists_stops_it(project: TempProject) -> None:
     project.task("01-walls", WAITS)
     project.task("01-pond", "touch pond", folder="garden")
     first = project.start("run", "tasks")

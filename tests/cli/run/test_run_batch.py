@@ -35,7 +35,7 @@ def test_all_tasks_of_a_folder_are_done(project: TempProject) -> None:
     assert "completed · 3 done" in answer.out
 
 
-def test_only_named_files_run(project: TempProject) -> None:
+def test_only_the_named_files_run(project: TempProject) -> None:
     for name in ("01-walls", "02-roof", "03-door"):
         project.task(name, f"touch {name}.made")
     assert project.plait("run", "tasks/01-walls.md", "tasks/03-door.md").code == 0
@@ -49,7 +49,7 @@ def test_only_selected_tasks_run(project: TempProject) -> None:
     assert sorted(path.name for path in project.top.glob("*.made")) == ["02-roof.made", "03-door.made"]
 
 
-def test_never_more_at_once_than_allowed(project: TempProject) -> None:
+def test_no_more_tasks_run_at_once_than_allowed(project: TempProject) -> None:
     for number in range(1, 7):
         project.task(f"0{number}-task", MEET)
     assert project.plait("run", "--max-parallel", "2").code == 0
@@ -57,7 +57,7 @@ def test_never_more_at_once_than_allowed(project: TempProject) -> None:
     assert (log.count("+"), at_once(log)) == (6, 2)
 
 
-def test_needs_come_first(project: TempProject) -> None:
+def test_dependencies_run_first(project: TempProject) -> None:
     project.task("01-paint", "echo paint >> order", needs="[02-walls, 03-colour]")
     project.task("02-walls", "sleep 0.2; echo walls >> order")
     project.task("03-colour", "echo colour >> order")
@@ -73,7 +73,7 @@ def test_tasks_that_share_a_file_take_turns(project: TempProject) -> None:
     assert at_once(project.read("log")) == 1
 
 
-def test_a_failure_is_told_with_its_reason_and_its_duration(project: TempProject) -> None:
+def test_a_failure_is_shown_with_its_reason_and_duration(project: TempProject) -> None:
     project.task("01-good", "true")
     project.task("02-bad", "echo the wall fell down >&2; exit 3", retries=0)
     answer = project.plait("run")
@@ -84,7 +84,7 @@ def test_a_failure_is_told_with_its_reason_and_its_duration(project: TempProject
     assert f"plait logs {project.batch().id[:4]}" in answer.out, line
 
 
-def test_one_failure_costs_itself_and_what_needs_it(project: TempProject) -> None:
+def test_a_failure_blocks_only_what_needs_it(project: TempProject) -> None:
     project.task("01-bad", "exit 1", retries=0)
     project.task("02-lost", "true", needs="[01-bad]")
     project.task("03-good", "true")
@@ -101,7 +101,7 @@ def test_stop_on_fail_starts_nothing_more(project: TempProject) -> None:
     assert project.statuses()["02-after"] == "skipped"
 
 
-def test_every_line_of_json_is_an_event_of_the_batch(project: TempProject) -> None:
+def test_every_json_line_is_an_event_of_the_batch(project: TempProject) -> None:
     project.task("01-walls", "echo brick")
     answer = project.plait("run", "--json")
     events = [json.loads(line) for line in answer.out.splitlines()]
@@ -128,7 +128,7 @@ def test_a_dry_run_shows_the_plan_and_starts_nothing(project: TempProject) -> No
     assert not project.processes()
 
 
-def test_the_engine_leaves_when_nothing_is_left_to_do(project: TempProject) -> None:
+def test_the_engine_exits_when_nothing_is_left_to_do(project: TempProject) -> None:
     project.task("01-walls", "true")
     assert project.plait("run").code == 0
     project.wait_for_exit()
@@ -146,7 +146,7 @@ def test_batches_of_one_repository_share_the_limit(project: TempProject) -> None
     assert (project.read("log").count("+"), at_once(project.read("log"))) == (4, 1)
 
 
-def test_whoever_asks_for_more_at_once_than_is_usual_gets_it(project: TempProject) -> None:
+def test_a_larger_parallel_limit_raises_the_engines(project: TempProject) -> None:
     for number in range(1, 7):
         project.task(f"0{number}-task", MEET.replace("-ge 2", "-ge 6"))
     assert project.plait("run", "-p", "6").code == 0
@@ -155,14 +155,14 @@ def test_whoever_asks_for_more_at_once_than_is_usual_gets_it(project: TempProjec
     assert project.state().settings.parallel_limit == 4
 
 
-def test_no_limit_means_none(project: TempProject) -> None:
+def test_zero_means_no_limit(project: TempProject) -> None:
     for number in range(1, 7):
         project.task(f"0{number}-task", MEET.replace("-ge 2", "-ge 6"))
     assert project.plait("run", "-p", "0").code == 0
     assert at_once((project.top.parent / "log").read_text()) == 6
 
 
-def test_a_task_file_that_can_not_be_read_is_not_done_and_the_rest_is(project: TempProject) -> None:
+def test_an_unreadable_task_file_is_skipped_and_the_others_run(project: TempProject) -> None:
     project.task("01-walls", "touch walls")
     project.write("tasks/02-roof.md", "---\nrun: [unclosed\n---\n# Roof\n\nDo it.")
     answer = project.plait("run")

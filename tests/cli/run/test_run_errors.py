@@ -35,7 +35,7 @@ def walls(project: TempProject) -> None:
         ("tasks -a claude --agent-command true", "--agent-command"),
     ],
 )
-def test_what_can_not_be_meant(project: TempProject, words: str, said: str) -> None:
+def test_invalid_command_lines_are_refused(project: TempProject, words: str, said: str) -> None:
     answer = project.plait("run", *words.split())
     assert answer.code == 2, answer
     assert said in answer.err
@@ -43,7 +43,7 @@ def test_what_can_not_be_meant(project: TempProject, words: str, said: str) -> N
     project.wait_for_exit()
 
 
-def test_a_task_that_nobody_can_work_is_named_with_its_place(project: TempProject) -> None:
+def test_a_task_without_an_agent_is_reported_with_its_location(project: TempProject) -> None:
     project.task("02-paint")
     project.task("03-door", agent="claude")
     answer = project.plait("run", "tasks")
@@ -54,14 +54,14 @@ def test_a_task_that_nobody_can_work_is_named_with_its_place(project: TempProjec
     assert not (project.top / "walls").exists()
 
 
-def test_everything_complete_is_no_mistake(project: TempProject) -> None:
+def test_nothing_left_to_do_is_not_an_error(project: TempProject) -> None:
     project.write("done/01-floor.md", "---\nstatus: done\nrun: touch floor\n---\n# Floor")
     answer = project.plait("run", "done")
     assert (answer.code, answer.out) == (0, "Everything selected is complete: there is nothing to do.\n")
     project.wait_for_exit()
 
 
-def test_commands_of_the_repository_need_trust_that_yes_does_not_give(project: TempProject) -> None:
+def test_yes_does_not_trust_the_repositorys_commands(project: TempProject) -> None:
     project.write("plait.toml", '[run]\nverify = "touch verified"')
     answer = project.plait("run", "tasks", "--yes")
     assert answer.code == 2
@@ -73,7 +73,7 @@ def test_commands_of_the_repository_need_trust_that_yes_does_not_give(project: T
     assert not (project.top / "verified").exists()
 
 
-def test_your_own_settings_are_trusted(project: TempProject) -> None:
+def test_the_users_own_settings_are_trusted(project: TempProject) -> None:
     own = project.top.parent / "home" / "config" / "plait"
     own.mkdir(parents=True)
     (own / "config.toml").write_text('[run]\nverify = "touch checked"\n')
@@ -81,7 +81,7 @@ def test_your_own_settings_are_trusted(project: TempProject) -> None:
     assert (project.top / "checked").exists()
 
 
-def test_a_gate_needs_something_merged(project: TempProject) -> None:
+def test_a_gate_needs_worktrees(project: TempProject) -> None:
     own = project.top.parent / "home" / "config" / "plait"
     own.mkdir(parents=True)
     (own / "config.toml").write_text('[run]\ngate = "true"\n')
@@ -91,7 +91,7 @@ def test_a_gate_needs_something_merged(project: TempProject) -> None:
     assert "in-place batches merge nothing" in answer.err
 
 
-def test_a_task_is_not_begun_twice_at_once(project: TempProject) -> None:
+def test_a_task_of_an_open_batch_is_refused(project: TempProject) -> None:
     project.task("01-walls", "touch begun; until [ -e go ]; do sleep 0.02; done; echo once >> count")
     first = project.start("run", "tasks")
     project.wait_for_file("begun")
@@ -104,7 +104,7 @@ def test_a_task_is_not_begun_twice_at_once(project: TempProject) -> None:
     assert project.read("count") == "once\n"
 
 
-def test_of_two_who_begin_the_same_at_once_one_is_refused(project: TempProject) -> None:
+def test_of_two_concurrent_runs_of_the_same_task_one_is_refused(project: TempProject) -> None:
     project.task("01-walls", "until [ -e go ]; do sleep 0.02; done; echo once >> count")
     fronts = [project.start("run", "tasks") for _ in range(3)]
     wait_until(lambda: sum(front.poll() is not None for front in fronts) == 2)
@@ -131,7 +131,7 @@ SPY = "from pathlib import Path\n\nPath({!r}).touch()\n"
         ('[sources]\nformat = "spy.format"', "next"),
     ],
 )
-def test_what_the_repository_would_load_is_not_loaded_before_it_is_trusted(
+def test_modules_named_by_the_repository_are_not_loaded_before_they_are_trusted(
     project: TempProject, settings: str, verb: str
 ) -> None:
     project.write("spy/__init__.py", SPY.format(str(project.top / "loaded")))
@@ -142,7 +142,7 @@ def test_what_the_repository_would_load_is_not_loaded_before_it_is_trusted(
     assert not (project.top / "loaded").exists()
 
 
-def test_a_task_file_does_not_choose_what_is_loaded(project: TempProject) -> None:
+def test_a_task_file_cannot_choose_a_module_to_load(project: TempProject) -> None:
     project.write("spy/__init__.py", SPY.format(str(project.top / "loaded")))
     project.task("02-paint", agent="spy.agent:Agent")
     answer = project.plait("run", "tasks", env={"PYTHONPATH": str(project.top)})

@@ -59,7 +59,7 @@ class Onlooker:
         pass
 
 
-def test_a_refusal_is_shown_no_longer_than_what_it_was_about_lasts(project: TempProject) -> None:
+def test_a_refusal_is_shown_until_its_cause_changes(project: TempProject) -> None:
     project.task("01-walls", "until [ -e ../first ]; do sleep 0.02; done")
     project.task("02-roof", "until [ -e ../second ]; do sleep 0.02; done", needs="[01-walls]")
     assert project.plait("run", "--yes", "--detach").code == 0
@@ -82,7 +82,7 @@ class Worried(Onlooker):
         return super().read_keys() if self.before else []
 
 
-def test_what_hinders_the_engine_is_shown_as_long_as_it_does_whatever_is_pressed(project: TempProject) -> None:
+def test_an_engine_problem_is_shown_as_long_as_it_lasts(project: TempProject) -> None:
     project.task("01-walls", "until [ -e ../first ]; do sleep 0.02; done")
     assert project.plait("run", "--yes", "--detach").code == 0
     place = find_repo(project.top)

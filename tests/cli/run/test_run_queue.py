@@ -7,7 +7,7 @@ import json
 from tests.support.temp_project import TempProject
 
 
-def test_without_a_terminal_it_says_what_it_waits_for_and_leaves(project: TempProject) -> None:
+def test_without_a_terminal_a_queue_prints_what_it_waits_for_and_exits(project: TempProject) -> None:
     project.task("01-walls", "touch walls")
     answer = project.plait("run", "--mode", "queue")
     assert answer.code == 3
@@ -17,7 +17,7 @@ def test_without_a_terminal_it_says_what_it_waits_for_and_leaves(project: TempPr
     assert not (project.top / "walls").exists()
 
 
-def test_json_stays_json_while_the_way_on_is_told(project: TempProject) -> None:
+def test_with_json_the_next_command_is_printed_on_stderr(project: TempProject) -> None:
     project.task("01-walls", "touch walls")
     answer = project.plait("run", "--mode", "queue", "--json")
     assert answer.code == 3
@@ -25,7 +25,7 @@ def test_json_stays_json_while_the_way_on_is_told(project: TempProject) -> None:
     assert f"plait approve {project.batch().id}" in answer.err
 
 
-def test_somebody_else_may_approve(project: TempProject) -> None:
+def test_another_process_can_approve(project: TempProject) -> None:
     project.task("01-walls", "touch walls")
     project.task("02-paint", "touch paint")
     assert project.plait("run", "--mode", "queue").code == 3
@@ -38,7 +38,7 @@ def test_somebody_else_may_approve(project: TempProject) -> None:
     assert (answer.code, project.statuses()) == (0, {"01-walls": "done", "02-paint": "done"}), answer
 
 
-def test_approved_beforehand_it_asks_nobody(project: TempProject) -> None:
+def test_auto_approve_waits_for_no_approval(project: TempProject) -> None:
     for name in ("01-walls", "02-paint", "03-door"):
         project.task(name, "echo + >> log; sleep 0.05; echo - >> log")
     assert project.plait("run", "--mode", "queue", "--auto-approve").code == 0

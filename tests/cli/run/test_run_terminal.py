@@ -25,7 +25,7 @@ def test_the_plan_is_shown_and_confirmed(project: TempProject) -> None:
 
 
 @pytest.mark.parametrize("said", ["n\n", "what\nno\n", "\x03", "\x04"])
-def test_who_does_not_agree_has_started_nothing(project: TempProject, said: str) -> None:
+def test_answering_no_starts_nothing(project: TempProject, said: str) -> None:
     project.task("01-walls", "touch walls")
     terminal = project.terminal("run")
     terminal.wait_for("Run this task?")
@@ -36,14 +36,14 @@ def test_who_does_not_agree_has_started_nothing(project: TempProject, said: str)
     assert terminal.is_restored
 
 
-def test_yes_asks_nothing(project: TempProject) -> None:
+def test_yes_skips_the_question(project: TempProject) -> None:
     project.task("01-walls", "touch walls")
     terminal = project.terminal("run", "--yes")
     assert terminal.wait() == 0
     assert "[Y/n]" not in terminal.text
 
 
-def test_yes_is_no_answer_to_the_question_of_trust(project: TempProject) -> None:
+def test_yes_does_not_answer_the_trust_question(project: TempProject) -> None:
     project.task("01-walls", "touch walls")
     project.write("plait.toml", '[run]\nverify = "touch verified"')
     terminal = project.terminal("run", "tasks", "--yes")
@@ -59,7 +59,7 @@ def test_yes_is_no_answer_to_the_question_of_trust(project: TempProject) -> None
     assert (project.top / "verified").exists()
 
 
-def test_ctrl_c_stops_the_batch_and_says_how_to_go_on(project: TempProject) -> None:
+def test_ctrl_c_stops_the_batch_and_prints_how_to_resume(project: TempProject) -> None:
     project.task("01-walls", WAITS)
     terminal = project.terminal("run", "--yes")
     project.wait_for_file("begun")
@@ -71,7 +71,7 @@ def test_ctrl_c_stops_the_batch_and_says_how_to_go_on(project: TempProject) -> N
     project.wait_for_exit()
 
 
-def test_d_detaches(project: TempProject) -> None:
+def test_the_d_key_detaches(project: TempProject) -> None:
     project.task("01-walls", WAITS)
     terminal = project.terminal("run", "--yes")
     project.wait_for_file("begun")
@@ -84,7 +84,7 @@ def test_d_detaches(project: TempProject) -> None:
 
 
 @pytest.mark.parametrize("key", ["a", "\n"])
-def test_a_queue_is_approved_by_a_key(project: TempProject, key: str) -> None:
+def test_the_a_key_approves(project: TempProject, key: str) -> None:
     project.task("01-walls", "touch walls")
     terminal = project.terminal("run", "--yes", "--mode", "queue")
     terminal.wait_for("waits for approval")
@@ -94,7 +94,7 @@ def test_a_queue_is_approved_by_a_key(project: TempProject, key: str) -> None:
     assert (project.top / "walls").exists()
 
 
-def test_p_pauses_and_goes_on(project: TempProject) -> None:
+def test_the_p_key_pauses_and_resumes(project: TempProject) -> None:
     project.task("01-walls", WAITS)
     project.task("02-paint", "touch paint", needs="[01-walls]")
     terminal = project.terminal("run", "--yes")
@@ -108,7 +108,7 @@ def test_p_pauses_and_goes_on(project: TempProject) -> None:
     assert terminal.wait() == 0
 
 
-def test_a_window_that_is_closed_ends_nothing(project: TempProject) -> None:
+def test_closing_the_window_does_not_stop_the_batch(project: TempProject) -> None:
     project.task("01-walls", WAITS)
     terminal = project.terminal("run", "--yes")
     project.wait_for_file("begun")

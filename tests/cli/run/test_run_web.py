@@ -34,7 +34,7 @@ def answers(url: str) -> bool:
         return False
 
 
-def test_the_page_is_there_meanwhile_and_the_output_is_still_json(project: TempProject) -> None:
+def test_the_page_is_served_during_the_run_and_the_output_stays_json(project: TempProject) -> None:
     project.task("01-walls", WAITS)
     front = project.start("run", "--web", "--json")
     url, link = linked(front, stderr=True)
@@ -60,7 +60,7 @@ def test_the_page_is_there_meanwhile_and_the_output_is_still_json(project: TempP
     ],
     ids=["Ctrl+C", "told to leave", "killed"],
 )
-def test_however_the_run_ends_no_server_is_left(
+def test_no_server_remains_however_the_run_ends(
     project: TempProject, end: Callable[[subprocess.Popen[str]], None], code: int
 ) -> None:
     project.task("01-walls", WAITS)
@@ -74,7 +74,7 @@ def test_however_the_run_ends_no_server_is_left(
     project.wait_for_exit()
 
 
-def test_it_is_served_where_the_usual_port_is_taken(project: TempProject) -> None:
+def test_another_port_is_used_if_the_default_one_is_taken(project: TempProject) -> None:
     project.task("01-walls", WAITS)
     project.task("02-roof", WAITS)
     fronts = [project.start("run", "--web", "-s", task) for task in ("01-walls", "02-roof")]
@@ -84,7 +84,7 @@ def test_it_is_served_where_the_usual_port_is_taken(project: TempProject) -> Non
     assert [project.finish(front).code for front in fronts] == [0, 0]
 
 
-def test_that_it_can_not_be_served_costs_the_batch_nothing(project: TempProject) -> None:
+def test_the_batch_runs_even_if_the_page_cannot_be_served(project: TempProject) -> None:
     project.task("01-walls", "true")
     project.plait("token")
     (token,) = (project.top.parent / "home").rglob("plait/token")
@@ -96,14 +96,14 @@ def test_that_it_can_not_be_served_costs_the_batch_nothing(project: TempProject)
     assert project.statuses() == {"01-walls": "done"}
 
 
-def test_nobody_serves_it_for_a_batch_that_is_left_to_itself(project: TempProject) -> None:
+def test_web_is_refused_with_detach(project: TempProject) -> None:
     project.task("01-walls", "true")
     answer = project.plait("run", "--web", "--detach")
     assert (answer.code, "plait serve" in answer.err) == (2, True)
     assert project.state().batches == {}
 
 
-def test_whoever_stops_reading_ends_nothing_and_is_told(project: TempProject) -> None:
+def test_a_closed_pipe_does_not_stop_the_batch_with_web(project: TempProject) -> None:
     project.task("01-walls", WAITS)
     front = project.start("run", "--web")
     assert front.stdout is not None
@@ -116,7 +116,7 @@ def test_whoever_stops_reading_ends_nothing_and_is_told(project: TempProject) ->
     assert project.statuses() == {"01-walls": "done"}
 
 
-def test_an_output_without_room_is_told_as_without_the_page(project: TempProject) -> None:
+def test_a_full_disk_for_the_output_is_reported_with_web(project: TempProject) -> None:
     project.task("01-walls", WAITS)
     answer = project.finish(
         project.popen(["sh", "-c", f"exec {shlex.join(plait_command('run', '--web'))} > /dev/full"])

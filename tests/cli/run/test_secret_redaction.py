@@ -119,7 +119,7 @@ def _answer(project: TempProject, *words: str) -> str:
     return answer.out + answer.err
 
 
-def test_a_secret_is_seen_by_nobody_but_the_agent(project: TempProject) -> None:
+def test_only_the_agent_sees_a_secret(project: TempProject) -> None:
     home = Path(project.env["HOME"])
     sources = {path: path.read_text() for path in (project.top / "tasks").iterdir()}
     words = ("run", "tasks", "--json", "--yes", "-a", "talking:Agent", "--retries", "0", "-p", "3")
@@ -175,7 +175,7 @@ def looked_at_the_disk(project: TempProject) -> None:
     assert [path for path in elsewhere if found(path.read_bytes())] == []
 
 
-def test_the_agent_itself_is_told_everything(project: TempProject) -> None:
+def test_the_agent_gets_its_secrets_and_its_transcript_is_private(project: TempProject) -> None:
     (Path(project.env["HOME"]) / "go").touch()
     env = {"DEPLOY_TOKEN": ENVIRONMENT}
     project.plait("run", "tasks", "-s", "02-fails", "--retries", "0", env=env)

@@ -18,7 +18,7 @@ def walls(project: TempProject) -> None:
     project.write("plait.toml", VERIFY.format("verified"))
 
 
-def test_what_was_trusted_runs_and_what_changed_then_does_not(project: TempProject) -> None:
+def test_trusted_commands_run_until_they_change(project: TempProject) -> None:
     assert "plait trust\n" in project.plait("run", "tasks", "--yes").err
     assert project.plait("trust", "--yes").code == 0
     assert project.plait("run", "tasks").code == 0
@@ -30,7 +30,7 @@ def test_what_was_trusted_runs_and_what_changed_then_does_not(project: TempProje
     assert not (project.top / "other").exists()
 
 
-def test_a_yes_at_the_terminal_is_remembered(project: TempProject) -> None:
+def test_trust_given_at_the_terminal_is_saved(project: TempProject) -> None:
     terminal = project.terminal("run", "tasks", "--yes")
     terminal.wait_for("Do you trust these commands? [y/N]")
     terminal.type("y\n")
@@ -50,7 +50,7 @@ def test_plait_trust_asks_at_a_terminal(project: TempProject) -> None:
         assert project.plait("trust", "--json").code == trusted
 
 
-def test_a_repository_is_trusted_where_it_is_and_not_where_one_stands(project: TempProject, tmp_path: Path) -> None:
+def test_trust_belongs_to_the_repository_not_to_the_current_folder(project: TempProject, tmp_path: Path) -> None:
     other = tmp_path / "other"
     subprocess.run(["git", "clone", "--quiet", str(project.top), str(other)], check=True, capture_output=True)
     (other / "plait.toml").write_text(f"{VERIFY.format('verified')}\n")
@@ -68,7 +68,7 @@ SPY = "from pathlib import Path\n\nPath({!r}).touch()\n"
 
 
 @pytest.mark.parametrize("verb", ["plan", "next", "run --dry-run"])
-def test_planning_loads_what_is_trusted_and_nothing_else(project: TempProject, verb: str) -> None:
+def test_planning_loads_only_trusted_modules(project: TempProject, verb: str) -> None:
     project.write("spy/__init__.py", SPY.format(str(project.top / "loaded")))
     project.write("plait.toml", '[sources]\nformat = "spy.format"')
     env = {"PYTHONPATH": str(project.top)}
@@ -80,7 +80,7 @@ def test_planning_loads_what_is_trusted_and_nothing_else(project: TempProject, v
     assert (project.top / "loaded").exists()
 
 
-def test_planning_runs_nothing_of_a_task_file(project: TempProject) -> None:
+def test_planning_runs_no_command_of_a_task_file(project: TempProject) -> None:
     project.task("02-paint", "touch painted", verify="touch checked")
     for verb in ("plan", "next", "run --dry-run", "trust"):
         project.plait(*verb.split())

@@ -47,7 +47,7 @@ def won(made: TempProject) -> str:
     return {"01-a": "02-b", "02-b": "01-a"}[lost(made)]
 
 
-def test_every_line_tells_one_thing_once(landed: tuple[TempProject, CliResult]) -> None:
+def test_the_output_of_a_run_repeats_nothing(landed: tuple[TempProject, CliResult]) -> None:
     made, answer = landed
     told = [line.split("  ", 2)[1:] for line in answer.out.splitlines() if re.match(r"\d\d:\d\d:\d\d  ", line)]
     named = [(who.strip(), " ".join(what.split())) for who, what in told]
@@ -64,9 +64,7 @@ def test_every_line_tells_one_thing_once(landed: tuple[TempProject, CliResult]) 
     assert f"batch {batch.id}: published, at {head[:10]}" in lines
 
 
-def test_the_page_of_a_batch_tells_its_branch_and_where_each_result_is(
-    landed: tuple[TempProject, CliResult], say: Say
-) -> None:
+def test_status_shows_the_branch_and_the_place_of_each_result(landed: tuple[TempProject, CliResult], say: Say) -> None:
     made, _ = landed
     batch, head = made.batch(), made.git("rev-parse", made.branch)
     lines = say("status", batch.id).out.splitlines()
@@ -84,7 +82,7 @@ def test_the_page_of_a_batch_tells_its_branch_and_where_each_result_is(
     assert say("status").out.splitlines()[0].endswith(" · pushed")
 
 
-def test_what_came_of_a_task_is_explained(landed: tuple[TempProject, CliResult], say: Say) -> None:
+def test_explain_shows_the_result_of_a_task(landed: tuple[TempProject, CliResult], say: Say) -> None:
     made, _ = landed
     batch, head = made.batch(), made.git("rev-parse", made.branch)
     good = say("explain", won(made)).out
@@ -99,7 +97,7 @@ def test_what_came_of_a_task_is_explained(landed: tuple[TempProject, CliResult],
     assert "retries it on the current batch branch" in say("explain", lost(made)).out
 
 
-def test_what_a_gate_printed_can_be_read(landed: tuple[TempProject, CliResult], say: Say) -> None:
+def test_logs_shows_the_output_of_a_gate(landed: tuple[TempProject, CliResult], say: Say) -> None:
     made, _ = landed
     batch = made.batch()
     newest = say("logs", batch.id, "--gate")
@@ -122,7 +120,7 @@ def test_what_a_gate_printed_can_be_read(landed: tuple[TempProject, CliResult], 
     assert say("logs", "--gate", "--step", "write").code == 2
 
 
-def test_a_branch_that_is_gone_is_not_told_to_be_there(landed: tuple[TempProject, CliResult], say: Say) -> None:
+def test_a_missing_branch_is_not_shown(landed: tuple[TempProject, CliResult], say: Say) -> None:
     made, _ = landed
     branch = f"plait/task-{made.batch().id}-{won(made)}"
     tip = made.git("rev-parse", branch)

@@ -15,7 +15,7 @@ AT_ONCE = 16
 PATIENCE = 3_600.0 if LONG else 120.0  # seconds
 
 
-def test_many_tasks_leave_nothing_but_their_work(project: TempProject) -> None:
+def test_many_tasks_leave_only_their_results(project: TempProject) -> None:
     names = [f"t{place:04}" for place in range(TASKS)]
     for name in names:
         project.task(name, f"sleep 0.2; mkdir -p made && echo {name} > made/{name}.txt")

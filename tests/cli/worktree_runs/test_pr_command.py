@@ -23,7 +23,7 @@ def remote(tmp_path: Path, project: TempProject) -> Iterator[LocalForge]:
         yield made
 
 
-def test_a_title_and_a_text_from_a_file(project: TempProject, remote: LocalForge, tmp_path: Path) -> None:
+def test_title_and_description_can_be_given(project: TempProject, remote: LocalForge, tmp_path: Path) -> None:
     text = tmp_path / "text.md"
     text.write_text("As agreed.\n")
     answer = project.plait("pr", "--title", "Four walls", "--body-file", str(text))
@@ -35,7 +35,7 @@ def test_a_title_and_a_text_from_a_file(project: TempProject, remote: LocalForge
     assert (pull["title"], "As agreed." in pull["body"]) == ("Four walls", True)
 
 
-def test_a_text_from_the_standard_input(project: TempProject, remote: LocalForge) -> None:
+def test_the_description_can_be_read_from_standard_input(project: TempProject, remote: LocalForge) -> None:
     terminal = project.popen(
         ["sh", "-c", 'printf "From a pipe.\\n" | "$0" "$@"', *plait_command("pr", "--body-file", "-")]
     )
@@ -54,7 +54,7 @@ def test_a_text_from_the_standard_input(project: TempProject, remote: LocalForge
         (("--body-file", "latin.md"), "latin.md is not UTF-8 text"),
     ],
 )
-def test_what_can_not_be_said_is_told_and_nothing_is_published(
+def test_an_invalid_title_or_description_is_reported_and_nothing_is_published(
     project: TempProject, remote: LocalForge, words: tuple[str, ...], why: str
 ) -> None:
     (project.top / "latin.md").write_bytes(b"caf\xe9")

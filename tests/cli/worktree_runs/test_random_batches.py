@@ -15,7 +15,9 @@ TURNS = 5 if LONG else 2
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_the_branch_is_what_is_left_and_nothing_is_lost(project: TempProject, seed: int) -> None:
+def test_after_random_batches_the_branch_has_the_remaining_changes_and_nothing_is_lost(
+    project: TempProject, seed: int
+) -> None:
     story = RandomBatch(project, seed)
     story.run()
     story.drop()

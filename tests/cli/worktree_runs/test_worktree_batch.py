@@ -12,7 +12,7 @@ from tests.support.waiting import wait_until
 RUN = ("run", "tasks", "--yes", "--retries", "0")
 
 
-def test_what_the_tasks_made_is_on_one_branch_and_the_checkout_is_as_it_was(project: TempProject) -> None:
+def test_results_are_on_one_branch_and_the_checkout_is_unchanged(project: TempProject) -> None:
     project.write("shared.txt", "one")
     project.task("01-a", "echo a > a.txt")
     project.task("02-b", "mkdir -p deep && echo b > deep/b.txt && git add deep && git commit -qm 'by the agent'")
@@ -34,7 +34,7 @@ def test_what_the_tasks_made_is_on_one_branch_and_the_checkout_is_as_it_was(proj
     assert project.find_leftovers() == []
 
 
-def test_who_depends_on_a_task_finds_its_code(project: TempProject) -> None:
+def test_a_task_finds_the_code_of_its_dependencies(project: TempProject) -> None:
     project.task("01-a", "echo a > a.txt")
     project.task("02-b", "cat a.txt > b.txt", needs="[01-a]")
     project.commit_all()
@@ -62,7 +62,7 @@ def test_a_conflict_leaves_the_task_out_and_keeps_its_branch(project: TempProjec
     assert project.git("show", f"{kept}:one.txt") == {"01-a": "a", "02-b": "b"}[lost]
 
 
-def test_a_conflict_is_repaired_on_the_new_base_by_who_sees_both_sides(project: TempProject) -> None:
+def test_a_conflict_is_repaired_by_an_agent_that_sees_both_sides(project: TempProject) -> None:
     project.write("one.txt", "base")
     meet = "touch ../../$PLAIT_TASK_ID; until [ -e ../../01-a ] && [ -e ../../02-b ]; do sleep 0.02; done"
     again = 'cat "$1" > "$TOLD-$PLAIT_TASK_ID-$PLAIT_ATTEMPT"'
@@ -86,7 +86,7 @@ def test_a_conflict_is_repaired_on_the_new_base_by_who_sees_both_sides(project: 
     assert second.task.id in prompt
 
 
-def test_nothing_changed_is_no_success_unless_the_task_allows_it(project: TempProject) -> None:
+def test_an_empty_change_fails_unless_the_task_allows_it(project: TempProject) -> None:
     project.task("01-idle", "true")
     project.task("02-free", "true", allow_empty="true")
     project.commit_all()
@@ -96,7 +96,7 @@ def test_nothing_changed_is_no_success_unless_the_task_allows_it(project: TempPr
     assert "nothing was changed" in answer.out
 
 
-def test_a_check_sees_the_work_and_what_it_leaves_is_not_part_of_it(project: TempProject) -> None:
+def test_verification_sees_the_work_and_its_files_are_not_part_of_it(project: TempProject) -> None:
     project.task("01-a", "echo a > a.txt")
     project.commit_all()
     answer = project.plait(*RUN, "--verify", "grep -q a a.txt && echo dirt > dirt.txt && echo x >> a.txt")
@@ -104,7 +104,7 @@ def test_a_check_sees_the_work_and_what_it_leaves_is_not_part_of_it(project: Tem
     assert project.read_merged_files() == {"a.txt": "a"}
 
 
-def test_a_failed_check_sends_the_task_back_to_its_own_workspace(project: TempProject) -> None:
+def test_a_failed_verification_retries_the_task_in_its_workspace(project: TempProject) -> None:
     project.task("01-a", "echo again >> a.txt; cat $PLAIT_FEEDBACK_FILE > told.txt 2>/dev/null || true")
     project.commit_all()
     answer = project.plait(
@@ -122,7 +122,7 @@ def test_a_failed_check_sends_the_task_back_to_its_own_workspace(project: TempPr
     assert "verification failed" in merged["told.txt"]
 
 
-def test_the_gate_finds_the_guilty_one_and_the_rest_stays(project: TempProject) -> None:
+def test_the_gate_finds_the_failing_task_and_keeps_the_others(project: TempProject) -> None:
     for name in ("01-a", "02-bad", "03-c"):
         project.task(name, f"echo {name} > {name}.txt")
     project.task("04-d", "echo d > d.txt", needs="[02-bad]")
@@ -134,7 +134,7 @@ def test_the_gate_finds_the_guilty_one_and_the_rest_stays(project: TempProject) 
     assert "the gate failed with its change" in answer.out
 
 
-def test_dropped_code_does_not_come_back_and_a_retry_adds_it(project: TempProject) -> None:
+def test_dropped_code_stays_out_until_its_task_is_retried(project: TempProject) -> None:
     project.task("01-a", "echo a > a.txt", touches="[a.txt]")
     project.task("02-b", "cat a.txt > b.txt", needs="[01-a]")
     project.task("03-c", "ls > c.txt", needs="[02-b]")
@@ -156,7 +156,7 @@ def test_dropped_code_does_not_come_back_and_a_retry_adds_it(project: TempProjec
 
 
 @pytest.mark.parametrize("where", ["branch", "both", "checkout", "off"])
-def test_statuses_go_where_they_are_wanted_and_an_agent_s_own_are_taken_out(project: TempProject, where: str) -> None:
+def test_statuses_are_written_as_configured_and_those_of_agents_are_reverted(project: TempProject, where: str) -> None:
     project.write("TODO.md", "# TODO\n\n- [ ] First\n- [ ] Second\n")
     project.commit_all()
     agent = "sed -i.bak 's/\\[ \\]/[x]/' TODO.md; rm TODO.md.bak; echo $PLAIT_TASK_ID > $PLAIT_TASK_ID.txt"
@@ -169,7 +169,7 @@ def test_statuses_go_where_they_are_wanted_and_an_agent_s_own_are_taken_out(proj
     assert ("[x]" in project.read("TODO.md")) == (where in {"checkout", "both"})
 
 
-def test_a_workspace_is_fitted_out_before_the_agent_begins(project: TempProject) -> None:
+def test_setup_runs_before_the_agent_starts(project: TempProject) -> None:
     project.write(".gitignore", ".env\nmade/")
     project.write(".env", "KEY=1")
     project.write("plait.toml", '[workspace]\ncopy = [".env"]\n')
@@ -186,7 +186,7 @@ def test_a_workspace_is_fitted_out_before_the_agent_begins(project: TempProject)
     assert "setting up" in project.plait("logs", "01-a", "--raw").out
 
 
-def test_a_setup_that_fails_is_told_as_such(project: TempProject) -> None:
+def test_a_failed_setup_is_reported_as_such(project: TempProject) -> None:
     project.task("01-a", "echo a > a.txt")
     project.commit_all()
     answer = project.plait(*RUN, env={"PLAIT_WORKSPACE_SETUP": "echo no such thing; exit 3"})
@@ -195,7 +195,7 @@ def test_a_setup_that_fails_is_told_as_such(project: TempProject) -> None:
     assert "exit status 3" in answer.out
 
 
-def test_the_journal_tells_where_things_are(project: TempProject) -> None:
+def test_status_json_contains_base_branch_and_commit(project: TempProject) -> None:
     project.task("01-a", "echo a > a.txt")
     base = project.commit_all()
     assert project.plait(*RUN).code == 0
@@ -207,7 +207,7 @@ def test_the_journal_tells_where_things_are(project: TempProject) -> None:
     assert task["commit"] == project.git("rev-parse", project.branch)
 
 
-def test_another_base_is_where_the_work_starts(project: TempProject) -> None:
+def test_work_starts_from_the_given_base(project: TempProject) -> None:
     project.write("old.txt", "old")
     project.task("01-a", "cat old.txt > a.txt")
     first = project.commit_all()
@@ -217,7 +217,7 @@ def test_another_base_is_where_the_work_starts(project: TempProject) -> None:
     assert project.read_merged_files()["a.txt"] == "old"
 
 
-def test_a_name_that_is_no_text_does_no_harm(project: TempProject) -> None:
+def test_file_names_that_are_not_utf_8_are_accepted(project: TempProject) -> None:
     project.task("01-odd", 'printf x > "$(printf "bad\\377name")"')
     project.task("02-plain", "echo b > b.txt")
     project.commit_all()
@@ -227,7 +227,7 @@ def test_a_name_that_is_no_text_does_no_harm(project: TempProject) -> None:
     assert '"bad\\377name"' in project.git("ls-tree", "-r", "--name-only", project.branch)
 
 
-def test_one_at_a_time_each_sees_the_one_before(project: TempProject) -> None:
+def test_in_a_queue_each_task_sees_the_previous_one(project: TempProject) -> None:
     project.write("a.txt", "base")
     for number in range(4):
         project.task(f"0{number}", f"echo {number} >> a.txt")

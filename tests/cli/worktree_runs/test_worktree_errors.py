@@ -15,7 +15,7 @@ from tests.support.waiting import wait_until
 RUN = ("run", "tasks", "--yes", "--retries", "0")
 
 
-def test_a_setup_that_fails_before_the_gate_is_no_task_s_fault(project: TempProject) -> None:
+def test_a_setup_failure_before_the_gate_fails_no_task(project: TempProject) -> None:
     project.task("01-a", "echo a > a.txt")
     project.commit_all()
     setup = 'case "$PWD" in */gate) echo no network; exit 3;; esac'
@@ -26,7 +26,7 @@ def test_a_setup_that_fails_before_the_gate_is_no_task_s_fault(project: TempProj
     assert project.read_merged_files() == {"a.txt": "a"}
 
 
-def test_statuses_of_a_source_from_elsewhere_are_not_for_the_branch(project: TempProject) -> None:
+def test_statuses_of_a_source_outside_the_repository_are_not_written_to_the_branch(project: TempProject) -> None:
     project.commit_all()
     todo = project.top.parent / "TODO.md"
     todo.write_text("# TODO\n\n- [ ] First\n")
@@ -42,7 +42,7 @@ def test_statuses_of_a_source_from_elsewhere_are_not_for_the_branch(project: Tem
     assert project.read_merged_files() == {"a.txt": ""}
 
 
-def test_the_next_engine_finds_the_workspaces_whoever_starts_it(project: TempProject) -> None:
+def test_the_next_engine_finds_the_workspaces_in_any_environment(project: TempProject) -> None:
     """A place that depends on the checkout, or on the home, of who happened to start the engine would lose the work."""
     project.write("plait.toml", '[workspace]\nlocation = "../wt"\n')
     project.task("01-a", "touch ../../../begun; until [ -e ../../../go ]; do sleep 0.02; done; echo a > a.txt")
@@ -62,7 +62,7 @@ def test_the_next_engine_finds_the_workspaces_whoever_starts_it(project: TempPro
     assert project.statuses() == {"01-a": "done"}
 
 
-def test_a_batch_that_was_forgotten_is_not_taken_up(project: TempProject) -> None:
+def test_a_forgotten_batch_cannot_be_retried(project: TempProject) -> None:
     project.task("01-a", "echo a > a.txt")
     project.commit_all()
     assert project.plait(*RUN).code == 0
@@ -75,7 +75,7 @@ def test_a_batch_that_was_forgotten_is_not_taken_up(project: TempProject) -> Non
 
 
 @pytest.mark.parametrize("words", [("--push",), ("--pr",)])
-def test_what_can_not_be_published_is_told_before_anything_starts(project: TempProject, words: tuple[str, ...]) -> None:
+def test_an_impossible_publication_is_reported_before_the_start(project: TempProject, words: tuple[str, ...]) -> None:
     project.task("01-a", "echo a > a.txt")
     project.commit_all()
     if words == ("--push",):
@@ -86,7 +86,7 @@ def test_what_can_not_be_published_is_told_before_anything_starts(project: TempP
     assert not project.state().batches
 
 
-def test_a_result_that_can_not_be_signed_is_not_made_again(project: TempProject) -> None:
+def test_a_signing_failure_is_not_retried(project: TempProject) -> None:
     project.task("01-a", "echo x >> $TOLD; echo a > a.txt")
     project.commit_all()
     project.git("config", "commit.gpgsign", "true")
@@ -98,7 +98,7 @@ def test_a_result_that_can_not_be_signed_is_not_made_again(project: TempProject)
     assert told.read_text() == "x\n"
 
 
-def test_a_hook_of_the_repository_runs_only_where_it_is_wanted(project: TempProject) -> None:
+def test_hooks_of_the_repository_run_only_if_enabled(project: TempProject) -> None:
     project.task("01-a", "echo a > a.txt")
     project.commit_all()
     hook = project.top / ".git" / "hooks" / "pre-commit"
@@ -112,7 +112,7 @@ def test_a_hook_of_the_repository_runs_only_where_it_is_wanted(project: TempProj
     assert "not like this" in answer.out
 
 
-def test_a_workspace_that_somebody_took_away_before_the_check_is_made_again(project: TempProject) -> None:
+def test_a_workspace_removed_before_verification_is_recreated(project: TempProject) -> None:
     project.task("01-a", "echo again >> a.txt")
     project.commit_all()
     check = '[ $(wc -l < a.txt) = 2 ] || { cd /; rm -rf "$PLAIT_WORKSPACE"; exit 1; }'
@@ -121,7 +121,7 @@ def test_a_workspace_that_somebody_took_away_before_the_check_is_made_again(proj
     assert project.read_merged_files()["a.txt"] == "again\nagain"
 
 
-def test_who_leaves_a_file_that_no_host_takes_is_told_and_leaves_it_out(project: TempProject) -> None:
+def test_an_agent_that_leaves_a_too_large_file_is_told_to_remove_it(project: TempProject) -> None:
     project.task("01-a", 'rm -f big; [ -e "$PLAIT_FEEDBACK_FILE" ] || head -c 70000 /dev/zero > big; echo a > a.txt')
     project.commit_all()
     limit = {"PLAIT_WORKSPACE_LARGEST_FILE": "65536"}

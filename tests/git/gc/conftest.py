@@ -22,8 +22,8 @@ PLAIN = WorkspaceSetup()
 
 
 @pytest.fixture(autouse=True)
-def nobody(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever runs the tests, and however their git is set up."""
+def git_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Git behaves the same whoever runs the tests."""
     for name in [name for name in os.environ if name.startswith("GIT_")]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)

@@ -19,8 +19,8 @@ PLAIN = WorkspaceSetup()
 
 
 @pytest.fixture(autouse=True)
-def nobody(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever runs the tests, and however their git is set up."""
+def git_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Git behaves the same whoever runs the tests."""
     for name in [name for name in os.environ if name.startswith("GIT_")]:
         monkeypatch.delenv(name)
     identity = {f"GIT_{who}_NAME": "Somebody" for who in ("AUTHOR", "COMMITTER")}
@@ -124,7 +124,7 @@ class WorkspaceRepo:
 
 
 @pytest.fixture
-def ground(tmp_path: Path) -> WorkspaceRepo:
+def repo(tmp_path: Path) -> WorkspaceRepo:
     top = tmp_path / "project"
     top.mkdir()
     made = WorkspaceRepo(top, tmp_path / "cache" / "project-1")

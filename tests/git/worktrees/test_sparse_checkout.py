@@ -18,7 +18,7 @@ APP = WorkspaceSetup(sparse=("src/app/", "docs"))
 
 
 @pytest.fixture
-def wide(ground: WorkspaceRepo) -> WorkspaceRepo:
+def sparse_repo(repo: WorkspaceRepo) -> WorkspaceRepo:
     names = (
         "top",
         "src/near",
@@ -29,8 +29,8 @@ def wide(ground: WorkspaceRepo) -> WorkspaceRepo:
         "data/e",
         "data/[x]/f",
     )
-    ground.commit({name: f"{name}\n" for name in names})
-    return ground
+    repo.commit({name: f"{name}\n" for name in names})
+    return repo
 
 
 def _files(workspace: Path) -> list[str]:
@@ -41,58 +41,58 @@ def _files(workspace: Path) -> list[str]:
 HELD = [".gitignore", "README", "docs/d", "src/app.py", "src/app/a", "src/app/deep/b", "src/near", "top"]
 
 
-def test_only_the_named_folders_exist_and_nothing_counts_as_deleted(wide: WorkspaceRepo) -> None:
-    before = wide.snapshot_user_files()
-    workspace = wide.prepare(setup=APP)
+def test_only_the_named_folders_exist_and_nothing_counts_as_deleted(sparse_repo: WorkspaceRepo) -> None:
+    before = sparse_repo.snapshot_user_files()
+    workspace = sparse_repo.prepare(setup=APP)
     assert _files(workspace) == HELD
-    assert wide.status(workspace) == ""
-    tip = wide.commit({"src/app/a": "changed\n", "docs/new": "n\n"}, at=workspace)
-    changed = wide.git("diff", "--name-only", f"{tip}^", tip).splitlines()
+    assert sparse_repo.status(workspace) == ""
+    tip = sparse_repo.commit({"src/app/a": "changed\n", "docs/new": "n\n"}, at=workspace)
+    changed = sparse_repo.git("diff", "--name-only", f"{tip}^", tip).splitlines()
     assert changed == ["docs/new", "src/app/a"]
-    assert wide.snapshot_user_files() == before  # the configuration too
+    assert sparse_repo.snapshot_user_files() == before  # the configuration too
 
 
-def test_git_works_in_a_sparse_workspace(wide: WorkspaceRepo) -> None:
-    workspace = wide.prepare(setup=APP)
-    wide.write({"docs/d": "half done\n"}, at=workspace)
-    wide.git("stash", at=workspace)
-    wide.git("stash", "pop", at=workspace)
-    wide.git("reset", "--quiet", "--hard", at=workspace)
-    onto = wide.commit({"data/e": "changed elsewhere\n"})
-    wide.git("merge", "--quiet", onto, at=workspace)
-    assert wide.status(workspace) == ""
-    assert wide.git("rev-parse", "HEAD^{tree}", at=workspace) == wide.git("rev-parse", f"{onto}^{{tree}}")
+def test_git_works_in_a_sparse_workspace(sparse_repo: WorkspaceRepo) -> None:
+    workspace = sparse_repo.prepare(setup=APP)
+    sparse_repo.write({"docs/d": "half done\n"}, at=workspace)
+    sparse_repo.git("stash", at=workspace)
+    sparse_repo.git("stash", "pop", at=workspace)
+    sparse_repo.git("reset", "--quiet", "--hard", at=workspace)
+    onto = sparse_repo.commit({"data/e": "changed elsewhere\n"})
+    sparse_repo.git("merge", "--quiet", onto, at=workspace)
+    assert sparse_repo.status(workspace) == ""
+    assert sparse_repo.git("rev-parse", "HEAD^{tree}", at=workspace) == sparse_repo.git("rev-parse", f"{onto}^{{tree}}")
 
 
-def test_a_file_written_outside_the_sparse_folders_is_saved(wide: WorkspaceRepo) -> None:
-    workspace = wide.prepare(setup=APP)
-    wide.write({"data/e": "written\n", "data/new": "n\n"}, at=workspace)
-    base = wide.head
-    wide.release()
-    (saved,) = wide.list_saved()
-    assert wide.git("diff", "--name-only", base, saved).splitlines() == ["data/e", "data/new"]
+def test_a_file_written_outside_the_sparse_folders_is_saved(sparse_repo: WorkspaceRepo) -> None:
+    workspace = sparse_repo.prepare(setup=APP)
+    sparse_repo.write({"data/e": "written\n", "data/new": "n\n"}, at=workspace)
+    base = sparse_repo.head
+    sparse_repo.release()
+    (saved,) = sparse_repo.list_saved()
+    assert sparse_repo.git("diff", "--name-only", base, saved).splitlines() == ["data/e", "data/new"]
 
 
-def test_the_pool_reuses_only_worktrees_with_the_same_sparse_folders(wide: WorkspaceRepo) -> None:
-    first = wide.prepare("one", setup=APP)
-    admin = wide.admin(first)
-    wide.write({"data/e": "written\n"}, at=first)
-    wide.git("update-index", "--skip-worktree", "docs/d", at=first)
-    wide.write({"docs/d": "hidden\n"}, at=first)
-    wide.release("one")
-    whole = wide.prepare("two")
-    assert wide.admin(whole) != admin
+def test_the_pool_reuses_only_worktrees_with_the_same_sparse_folders(sparse_repo: WorkspaceRepo) -> None:
+    first = sparse_repo.prepare("one", setup=APP)
+    admin = sparse_repo.admin(first)
+    sparse_repo.write({"data/e": "written\n"}, at=first)
+    sparse_repo.git("update-index", "--skip-worktree", "docs/d", at=first)
+    sparse_repo.write({"docs/d": "hidden\n"}, at=first)
+    sparse_repo.release("one")
+    whole = sparse_repo.prepare("two")
+    assert sparse_repo.admin(whole) != admin
     assert (whole / "data/e").exists()
-    base = wide.commit({"data/more": "m\n", "docs/more": "m\n"})
-    again = wide.prepare("three", setup=APP, base=base)
-    assert wide.admin(again) == admin
+    base = sparse_repo.commit({"data/more": "m\n", "docs/more": "m\n"})
+    again = sparse_repo.prepare("three", setup=APP, base=base)
+    assert sparse_repo.admin(again) == admin
     assert _files(again) == sorted([*HELD, "docs/more"])
     assert (again / "docs/d").read_text() == "docs/d\n"
-    assert wide.status(again) == ""
+    assert sparse_repo.status(again) == ""
 
 
-def test_special_characters_in_folder_names_are_literal(wide: WorkspaceRepo) -> None:
-    workspace = wide.prepare(setup=WorkspaceSetup(sparse=("data/[x]",)))
+def test_special_characters_in_folder_names_are_literal(sparse_repo: WorkspaceRepo) -> None:
+    workspace = sparse_repo.prepare(setup=WorkspaceSetup(sparse=("data/[x]",)))
     assert _files(workspace) == [".gitignore", "README", "data/[x]/f", "data/e", "top"]
 
 

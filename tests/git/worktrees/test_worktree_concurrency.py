@@ -1,4 +1,4 @@
-"""Many at once, from threads and from processes: each gets its own, and nobody fails."""
+"""Many at once, from threads and from processes: each gets its own worktree, and none fails."""
 
 from __future__ import annotations
 
@@ -41,34 +41,34 @@ with ThreadPoolExecutor(8) as threads:
 
 
 @pytest.mark.parametrize("count", [8, 16])
-def test_workspaces_are_prepared_from_threads_at_once(ground: WorkspaceRepo, count: int) -> None:
-    before = ground.snapshot_user_files()
-    workspaces, base = ground.open(), ground.head
+def test_workspaces_are_prepared_from_threads_at_once(repo: WorkspaceRepo, count: int) -> None:
+    before = repo.snapshot_user_files()
+    workspaces, base = repo.open(), repo.head
 
     def prepare(n: int) -> Path:
-        return Path(workspaces.prepare("7f3a", f"{n}", base, PLAIN, top=str(ground.top)))
+        return Path(workspaces.prepare("7f3a", f"{n}", base, PLAIN, top=str(repo.top)))
 
     with ThreadPoolExecutor(count) as threads:
         places = list(threads.map(prepare, range(count)))
         assert len(set(places)) == count
-        assert {ground.status(place) for place in places} == {""}
-        assert len({ground.admin(place) for place in places}) == count
+        assert {repo.status(place) for place in places} == {""}
+        assert len({repo.admin(place) for place in places}) == count
         for place in places:
-            ground.write({"made": place.name}, at=place)
+            repo.write({"made": place.name}, at=place)
         list(threads.map(lambda n: workspaces.release("7f3a", f"{n}"), range(count)))
-        assert len(ground.list_pooled()) == 4
+        assert len(repo.list_pooled()) == 4
         list(threads.map(prepare, range(count)))
     workspaces.release_batch("7f3a")
     workspaces.trim_pool()
-    assert ground.worktrees() == []
+    assert repo.worktrees() == []
     for n in range(count):
-        assert [ground.text(saved, "made") for saved in ground.list_saved(f"{n}")] == [f"task-{n}"]
-    assert ground.snapshot_user_files() == before
+        assert [repo.text(saved, "made") for saved in repo.list_saved(f"{n}")] == [f"task-{n}"]
+    assert repo.snapshot_user_files() == before
 
 
-def test_workspaces_are_prepared_from_two_processes_at_once(ground: WorkspaceRepo) -> None:
-    before = ground.snapshot_user_files()
-    words = [sys.executable, "-c", PROCESS, str(ground.common), str(ground.root), ground.head]
+def test_workspaces_are_prepared_from_two_processes_at_once(repo: WorkspaceRepo) -> None:
+    before = repo.snapshot_user_files()
+    words = [sys.executable, "-c", PROCESS, str(repo.common), str(repo.root), repo.head]
     both = [
         subprocess.Popen([*words, batch, "12"], stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
         for batch in ("a", "b")
@@ -78,9 +78,9 @@ def test_workspaces_are_prepared_from_two_processes_at_once(ground: WorkspaceRep
         assert process.returncode == 0, complaint.decode()
     for batch in ("a", "b"):
         for n in range(12):
-            assert ground.git("show", f"refs/plait/saved/{batch}/task-{n}/1:made") == f"{batch} {n}"
-    assert len(ground.list_pooled()) <= 4
-    assert ground.snapshot_user_files() == before
+            assert repo.git("show", f"refs/plait/saved/{batch}/task-{n}/1:made") == f"{batch} {n}"
+    assert len(repo.list_pooled()) <= 4
+    assert repo.snapshot_user_files() == before
 
 
 def test_concurrent_writes_leave_one_complete_lease_file(tmp_path: Path) -> None:
@@ -97,12 +97,12 @@ def test_concurrent_writes_leave_one_complete_lease_file(tmp_path: Path) -> None
     assert [each.name for each in tmp_path.iterdir()] == ["plait.json"]
 
 
-def test_a_task_prepared_twice_at_once_gets_one_worktree(ground: WorkspaceRepo) -> None:
-    workspaces, base = ground.open(), ground.head
+def test_a_task_prepared_twice_at_once_gets_one_worktree(repo: WorkspaceRepo) -> None:
+    workspaces, base = repo.open(), repo.head
     with ThreadPoolExecutor(4) as threads:
-        asked = [threads.submit(workspaces.prepare, "7f3a", "one", base, PLAIN, top=str(ground.top)) for _ in range(4)]
+        asked = [threads.submit(workspaces.prepare, "7f3a", "one", base, PLAIN, top=str(repo.top)) for _ in range(4)]
         places = {each.result() for each in asked}
     assert len(places) == 1
-    assert ground.status(Path(*places)) == ""
+    assert repo.status(Path(*places)) == ""
     workspaces.trim_pool(9)
-    assert ground.worktrees() == [*places]
+    assert repo.worktrees() == [*places]

@@ -23,7 +23,7 @@ SOON = 60
 KILLS = 16
 # For each line it reads, a process that goes round and round: prepares, works, goes to another base, releases. It says what
 # it made before anything can happen to it.
-NURSERY = """
+FORKER = """
 import os, sys
 from pathlib import Path
 from plait.git.interfaces import WorkspaceSetup
@@ -49,8 +49,8 @@ for line in sys.stdin:
 
 
 @pytest.fixture
-def nursery() -> Iterator[subprocess.Popen[str]]:
-    words = [sys.executable, "-c", NURSERY]
+def forker() -> Iterator[subprocess.Popen[str]]:
+    words = [sys.executable, "-c", FORKER]
     with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1) as process:
         yield process
         assert process.stdin is not None
@@ -60,64 +60,64 @@ def nursery() -> Iterator[subprocess.Popen[str]]:
 
 @pytest.mark.parametrize("seed", [1, 2])
 def test_preparing_and_releasing_survive_a_kill_at_any_instant(
-    ground: WorkspaceRepo, nursery: subprocess.Popen[str], seed: int
+    repo: WorkspaceRepo, forker: subprocess.Popen[str], seed: int
 ) -> None:
     rng = Random(seed)
-    bases = [ground.head, ground.commit({f"more/{n}": f"{n}\n" for n in range(30)})]
-    before = ground.snapshot_user_files()
+    bases = [repo.head, repo.commit({f"more/{n}": f"{n}\n" for n in range(30)})]
+    before = repo.snapshot_user_files()
     made: set[str] = set()
     for number in range(KILLS):
-        words = (str(ground.common), str(ground.root), f"v{number}", *bases)
-        made |= _kill_one(nursery, words, after=rng.uniform(0, 0.3))
-        workspace = ground.prepare(base=(base := rng.choice(bases)))
-        told = ground.status(workspace)
+        words = (str(repo.common), str(repo.root), f"v{number}", *bases)
+        made |= _kill_one(forker, words, after=rng.uniform(0, 0.3))
+        workspace = repo.prepare(base=(base := rng.choice(bases)))
+        told = repo.status(workspace)
         assert all(line.startswith("?? v") for line in told.splitlines()), told  # all of its files, and work
-        assert ground.git("symbolic-ref", "--short", "HEAD", at=workspace) == "plait/task-7f3a-one"
-        assert ground.branch() == base
-    ground.open().release_batch("7f3a")
-    saved = {name for each in ground.list_saved() for name in ground.git("ls-tree", "--name-only", each).split()}
+        assert repo.git("symbolic-ref", "--short", "HEAD", at=workspace) == "plait/task-7f3a-one"
+        assert repo.branch() == base
+    repo.open().release_batch("7f3a")
+    saved = {name for each in repo.list_saved() for name in repo.git("ls-tree", "--name-only", each).split()}
     assert made <= saved, f"lost: {made - saved}"
-    ground.open().trim_pool()
-    assert ground.worktrees() == []
-    assert [each for each in ground.root.rglob("*") if each.is_file()] == []
-    ours = ground.common / "plait"
+    repo.open().trim_pool()
+    assert repo.worktrees() == []
+    assert [each for each in repo.root.rglob("*") if each.is_file()] == []
+    ours = repo.common / "plait"
     assert [each for each in ours.rglob("*") if each.is_file()] == [ours / "workspaces.lock"]
-    assert ground.snapshot_user_files() == before
+    assert repo.snapshot_user_files() == before
 
 
-def _kill_one(nursery: subprocess.Popen[str], words: Sequence[str], after: float) -> set[str]:
+def _kill_one(forker: subprocess.Popen[str], words: Sequence[str], after: float) -> set[str]:
     """What it said it made. A git that it had started lives on for a moment, as it would."""
-    assert nursery.stdin is not None
-    assert nursery.stdout is not None
-    nursery.stdin.write("\t".join(words) + "\n")
+    assert forker.stdin is not None
+    assert forker.stdout is not None
+    forker.stdin.write("\t".join(words) + "\n")
     told = ""
     while not (found := re.search(r"(\d+)$", told)):  # it may have made something before its parent names it
-        told = nursery.stdout.readline().rstrip("\n")
+        told = forker.stdout.readline().rstrip("\n")
     time.sleep(after)  # the instant
     os.kill(int(found[1]), signal.SIGKILL)
-    told = told.removesuffix(found[1]) + nursery.stdout.readline()
+    told = told.removesuffix(found[1]) + forker.stdout.readline()
     return set(told.split())
 
 
-def test_half_made_worktrees_of_dead_processes_are_discarded_and_others_kept(ground: WorkspaceRepo) -> None:
-    alive = ground.root / "making" / "plait-alive"
+def test_half_made_worktrees_of_dead_processes_are_discarded_and_others_kept(repo: WorkspaceRepo) -> None:
+    alive = repo.root / "making" / "plait-alive"
     alive.mkdir(parents=True)
-    (ground.root / "making" / "plait-dead").mkdir()
+    (repo.root / "making" / "plait-dead").mkdir()
     fd = locks.try_lock_folder(alive)
     assert fd is not None
-    ground.prepare()
-    assert list(ground.root.glob("making/*")) == [alive]
+    repo.prepare()
+    assert list(repo.root.glob("making/*")) == [alive]
     os.close(fd)
-    ground.prepare("two")
-    assert list(ground.root.glob("making/*")) == []
+    repo.prepare("two")
+    assert list(repo.root.glob("making/*")) == []
 
 
-def test_a_half_released_worktree_is_still_usable(ground: WorkspaceRepo) -> None:
+def test_a_half_released_worktree_is_still_usable(repo: WorkspaceRepo) -> None:
     """Its admin was told of its new place, and then it was not moved."""
-    workspace = ground.prepare()
-    ground.write({"new": "n\n"}, at=workspace)
-    admin = ground.admin(workspace)
-    (admin / "gitdir").write_text(f"{ground.root}/pool/{admin.name}/.git\n")
-    assert ground.prepare() == workspace
-    assert ground.status(workspace) == "?? new"
-    assert ground.worktrees() == [str(workspace)]
+    workspace = repo.prepare()
+    repo.write({"new": "n\n"}, at=workspace)
+    admin = repo.admin(workspace)
+    (admin / "gitdir").write_text(f"{repo.root}/pool/{admin.name}/.git\n")
+    assert repo.prepare() == workspace
+    assert repo.status(workspace) == "?? new"
+    assert repo.worktrees() == [str(workspace)]

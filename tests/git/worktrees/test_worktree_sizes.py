@@ -14,20 +14,20 @@ if TYPE_CHECKING:
 MEGABYTE = 1 << 20
 
 
-def test_disk_usage_counts_workspaces_pool_and_trash(ground: WorkspaceRepo) -> None:
-    workspaces = ground.open()
+def test_disk_usage_counts_workspaces_pool_and_trash(repo: WorkspaceRepo) -> None:
+    workspaces = repo.open()
     assert workspaces.measure_disk_usage() < MEGABYTE
-    one, two = ground.prepare("one"), ground.prepare("two")
+    one, two = repo.prepare("one"), repo.prepare("two")
     for workspace in (one, two):
         (workspace / "big.log").write_bytes(os.urandom(MEGABYTE))
     os.link(one / "big.log", one / "again.log")
-    both = ground.open().measure_disk_usage()
+    both = repo.open().measure_disk_usage()
     assert 2 * MEGABYTE <= both < 3 * MEGABYTE
-    ground.release("one")
-    assert MEGABYTE <= ground.open().measure_disk_usage() <= both
-    ground.release("two")
-    ground.open().trim_pool()
-    assert ground.open().measure_disk_usage() < MEGABYTE
+    repo.release("one")
+    assert MEGABYTE <= repo.open().measure_disk_usage() <= both
+    repo.release("two")
+    repo.open().trim_pool()
+    assert repo.open().measure_disk_usage() < MEGABYTE
 
 
 def test_a_folder_is_measured_again_only_when_needed(tmp_path: Path) -> None:
