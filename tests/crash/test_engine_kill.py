@@ -20,7 +20,7 @@ from plait.core.requests import Submit
 from plait.core.status import TaskStatus
 from plait.store.inbox import open_inbox
 from plait.store.project_files import INBOX_FILE
-from plait.testing.laws.auditor import Auditor
+from tests.support.laws.auditor import Auditor
 from tests.support.temp_project import TempProject, temp_project
 
 LAYERS, WIDTH = 6, 5

@@ -163,7 +163,9 @@ def zeroed(data: bytes, place: int, size: int) -> bytes:
 
 @pytest.mark.parametrize("part", range(PARTS))
 @pytest.mark.parametrize("make", [crashed, closed])
-def test_a_flipped_byte_of_the_file(folder: Path, make: Callable[[Path], Image], part: int, *, long: bool) -> None:
+def test_a_flipped_byte_in_the_journal_is_detected(
+    folder: Path, make: Callable[[Path], Image], part: int, *, long: bool
+) -> None:
     image = make(folder)
     refused = 0
     for place in places(len(image.files[DB]), part, 1 if long else 97):
@@ -175,7 +177,9 @@ def test_a_flipped_byte_of_the_file(folder: Path, make: Callable[[Path], Image],
 
 @pytest.mark.parametrize("part", range(PARTS))
 @pytest.mark.parametrize("make", [crashed, worn])
-def test_a_flipped_byte_of_the_wal(folder: Path, make: Callable[[Path], Image], part: int, *, long: bool) -> None:
+def test_a_flipped_byte_in_the_wal_is_detected_or_an_earlier_journal(
+    folder: Path, make: Callable[[Path], Image], part: int, *, long: bool
+) -> None:
     image = make(folder)
     # What is behind that, in a worn one, is more of the same.
     end = min(len(image.files[WAL]), image.commits[-1].wal + 2 * FRAME_SIZE)
@@ -186,7 +190,7 @@ def test_a_flipped_byte_of_the_wal(folder: Path, make: Callable[[Path], Image], 
 
 @pytest.mark.parametrize("size", [512, 4096])
 @pytest.mark.parametrize("make", [crashed, closed])
-def test_a_block_of_zeros_in_the_file(folder: Path, make: Callable[[Path], Image], size: int) -> None:
+def test_a_block_of_zeros_in_the_journal_is_detected(folder: Path, make: Callable[[Path], Image], size: int) -> None:
     image = make(folder)
     for place in range(0, len(image.files[DB]), size):
         found = outcome(folder, image.with_(DB, zeroed(image.files[DB], place, size)))
@@ -195,7 +199,9 @@ def test_a_block_of_zeros_in_the_file(folder: Path, make: Callable[[Path], Image
 
 @pytest.mark.parametrize("size", [512, 4096])
 @pytest.mark.parametrize("make", [crashed, worn])
-def test_a_block_of_zeros_in_the_wal(folder: Path, make: Callable[[Path], Image], size: int) -> None:
+def test_a_block_of_zeros_in_the_wal_is_detected_or_an_earlier_journal(
+    folder: Path, make: Callable[[Path], Image], size: int
+) -> None:
     image = make(folder)
     for place in range(0, len(image.files[WAL]), size):
         data = zeroed(image.files[WAL], place, size)
@@ -205,7 +211,9 @@ def test_a_block_of_zeros_in_the_wal(folder: Path, make: Callable[[Path], Image]
 
 @pytest.mark.parametrize("part", range(PARTS))
 @pytest.mark.parametrize("make", [crashed, worn])
-def test_a_cut_wal_is_an_earlier_journal(folder: Path, make: Callable[[Path], Image], part: int, *, long: bool) -> None:
+def test_a_truncated_wal_is_an_earlier_journal(
+    folder: Path, make: Callable[[Path], Image], part: int, *, long: bool
+) -> None:
     image = make(folder)
     for size in places(image.commits[-1].wal + 1, part, 9 if long else 211):
         found = outcome(folder, image.with_(WAL, image.files[WAL][:size]), sound=True)
@@ -215,7 +223,7 @@ def test_a_cut_wal_is_an_earlier_journal(folder: Path, make: Callable[[Path], Im
 
 @pytest.mark.parametrize("size", [512, 4096])
 @pytest.mark.parametrize("make", [crashed, worn])
-def test_a_crash_within_a_checkpoint_is_no_damage(folder: Path, make: Callable[[Path], Image], size: int) -> None:
+def test_a_crash_during_a_checkpoint_does_no_damage(folder: Path, make: Callable[[Path], Image], size: int) -> None:
     image = make(folder)
     before, after = image.files[DB], image.carried
     assert len(after) > len(before)
@@ -228,7 +236,7 @@ def test_a_crash_within_a_checkpoint_is_no_damage(folder: Path, make: Callable[[
 
 @pytest.mark.parametrize("part", range(PARTS))
 @pytest.mark.parametrize("make", [crashed, closed])
-def test_a_cut_file(folder: Path, make: Callable[[Path], Image], part: int, *, long: bool) -> None:
+def test_a_truncated_journal_is_detected(folder: Path, make: Callable[[Path], Image], part: int, *, long: bool) -> None:
     image = make(folder)
     for size in places(len(image.files[DB]), part, 9 if long else 251):
         found = outcome(folder, image.with_(DB, image.files[DB][:size]))

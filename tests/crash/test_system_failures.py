@@ -36,7 +36,7 @@ def launched(project: TempProject) -> list[AttemptLaunched]:
     return []
 
 
-def test_an_agent_killed_from_outside_is_tried_again(project: TempProject) -> None:
+def test_an_agent_killed_from_outside_is_retried(project: TempProject) -> None:
     project.task("one", 'echo $$ > "pid.$PLAIT_ATTEMPT"\nif [ "$PLAIT_ATTEMPT" = 1 ]; then exec sleep 600; fi\n')
     front = project.start(*RUN)
     wait_until(lambda: (project.top / "pid.1").exists() and (project.top / "pid.1").read_text().endswith("\n"))
@@ -71,7 +71,7 @@ def test_a_reboot_loses_the_attempts_and_nothing_else(project: TempProject) -> N
     ]
 
 
-def test_a_disk_that_fills_up_during_a_run(project: TempProject, tmp_path: Path) -> None:
+def test_a_batch_survives_a_disk_that_fills_up(project: TempProject, tmp_path: Path) -> None:
     """A small file system of its own, filled by a task and freed by it again; meanwhile others end."""
     top = tmp_path / "small"
     top.mkdir()
@@ -125,7 +125,7 @@ sys.exit(run.returncode)
 """
 
 
-def test_a_state_folder_that_cant_be_written_is_told_and_nothing_starts(project: TempProject) -> None:
+def test_nothing_starts_when_the_state_folder_cannot_be_written(project: TempProject) -> None:
     project.task("one", "touch ran")
     blocked = project.place.state
     blocked.parent.joinpath(blocked.name).write_text("not a folder")

@@ -55,7 +55,7 @@ def test_a_killed_writer_loses_nothing(tmp_path: Path, *, long: bool) -> None:
         journal.append(make_records(last + 1, last + 1))
 
 
-def test_a_writer_killed_at_birth_leaves_no_trouble(tmp_path: Path, *, long: bool) -> None:
+def test_a_writer_killed_while_it_opens_does_no_damage(tmp_path: Path, *, long: bool) -> None:
     chance = Random(12)
     for round_ in range(100 if long else 6):
         path = tmp_path / str(round_) / "journal.db"
@@ -73,7 +73,7 @@ def test_a_writer_killed_at_birth_leaves_no_trouble(tmp_path: Path, *, long: boo
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_a_writer_killed_under_a_reader(tmp_path: Path, seed: int) -> None:
+def test_a_reader_survives_a_killed_writer(tmp_path: Path, seed: int) -> None:
     """The reader's shared memory outlives the writer, and the next writer goes on with it."""
     path = tmp_path / "journal.db"
     open_journal_writer(path).close()

@@ -30,7 +30,7 @@ def around(base: Mapping[str, str], *env: tuple[str, str], **more: object) -> di
     return build_environment(base, **{**given, "name": "plait_x", **more})  # type: ignore[arg-type]
 
 
-def test_an_attempt_is_told_what_it_is() -> None:
+def test_an_attempt_gets_variables_that_identify_it() -> None:
     seen = around({}, feedback_file="/state/feedback.md")
     assert {key: value for key, value in seen.items() if key.startswith("PLAIT_")} == {
         "PLAIT_BATCH": "7f3a",
@@ -47,20 +47,20 @@ def test_an_attempt_is_told_what_it_is() -> None:
     assert seen["PWD"] == "/work"
 
 
-def test_what_it_is_told_is_no_setting_and_no_slip_in_one() -> None:
-    told = {key: value for key, value in around({}, feedback_file="/f").items() if key.startswith("PLAIT_")}
-    assert {*told} <= ATTEMPT_VARIABLES
+def test_the_variables_of_an_attempt_are_not_read_as_settings() -> None:
+    variables = {key: value for key, value in around({}, feedback_file="/f").items() if key.startswith("PLAIT_")}
+    assert {*variables} <= ATTEMPT_VARIABLES
     assert not ATTEMPT_VARIABLES & {*KEYS_BY_VARIABLE}
-    assert read_environment(told).problems == []
+    assert read_environment(variables).problems == []
 
 
-def test_the_fronts_environment_is_kept() -> None:
+def test_the_environment_of_the_front_end_is_kept() -> None:
     base = {"PATH": "/bin", "VIRTUAL_ENV": "/venv", "API_KEY": "secret", "PLAIT_RETRIES": "0", "X": "\udcff"}
     seen = around(base)
     assert {**seen, **base} == seen
 
 
-def test_what_an_attempt_around_it_was_told_is_not_passed_on() -> None:
+def test_variables_of_an_outer_attempt_are_not_passed_on() -> None:
     outer = around({}, feedback_file="/outer", name="plait_outer", extra=[("PLAIT_PROMPT_FILE", "/outer")])
     inner = around({**outer, "PLAIT_MARK": "outer"}, ports=range(0))
     assert "PLAIT_PORT" not in inner
@@ -71,7 +71,7 @@ def test_what_an_attempt_around_it_was_told_is_not_passed_on() -> None:
     assert inner["PLAIT_MARK"] == "outer", "the site sees to that"
 
 
-def test_where_news_of_its_work_goes_is_not_told_to_an_agent() -> None:
+def test_an_agent_does_not_see_notification_urls() -> None:
     secrets = {
         "PLAIT_NOTIFY_URLS": "ntfy://x",
         "PLAIT_NOTIFY_WEBHOOK": "https://h/x",
@@ -80,16 +80,16 @@ def test_where_news_of_its_work_goes_is_not_told_to_an_agent() -> None:
     assert secrets.keys().isdisjoint(around({**secrets, "PATH": "/bin"}))
 
 
-def test_an_agent_that_started_the_front_is_not_taken_for_the_one_that_works() -> None:
+def test_variables_of_an_agent_that_started_plait_are_removed() -> None:
     inside = {"CLAUDECODE": "1", "CLAUDE_CODE_ENTRYPOINT": "cli"}
     assert inside.keys().isdisjoint(around({**inside, "PATH": "/bin"}))
 
 
-def test_a_front_that_names_its_compose_project_keeps_it() -> None:
+def test_a_compose_project_name_that_is_set_is_kept() -> None:
     assert around({"COMPOSE_PROJECT_NAME": "mine"})["COMPOSE_PROJECT_NAME"] == "mine"
 
 
-def test_no_tool_is_led_to_another_repository() -> None:
+def test_variables_that_point_git_to_another_repository_are_removed() -> None:
     listed = subprocess.run(["git", "rev-parse", "--local-env-vars"], capture_output=True, text=True, check=True)
     local = listed.stdout.split()
     seen = around(dict.fromkeys([*local, "GIT_AUTHOR_NAME", "OLDPWD"], "x"))
@@ -98,7 +98,7 @@ def test_no_tool_is_led_to_another_repository() -> None:
     assert "OLDPWD" not in seen
 
 
-def test_git_finds_the_workspace_although_a_hook_started_the_front(tmp_path: Path) -> None:
+def test_git_finds_the_workspace_when_a_hook_started_plait(tmp_path: Path) -> None:
     subprocess.run(["git", "init", "-q", tmp_path], check=True)
     hook = {
         **os.environ,
@@ -117,7 +117,7 @@ def test_git_finds_the_workspace_although_a_hook_started_the_front(tmp_path: Pat
     assert Path(found.stdout.strip()).samefile(tmp_path)
 
 
-def test_nothing_waits_for_a_key() -> None:
+def test_no_pager_or_editor_waits_for_a_key() -> None:
     seen = around({"TERM": "xterm", "PAGER": "less", "GIT_PAGER": "delta", "GIT_EDITOR": "vim", "PYTHONUNBUFFERED": ""})
     unattended = {
         "TERM": "dumb",
@@ -132,7 +132,7 @@ def test_nothing_waits_for_a_key() -> None:
     assert "CI" not in seen
 
 
-def test_a_task_has_the_last_word_but_on_what_plait_tells() -> None:
+def test_a_tasks_variables_override_all_but_plaits_own() -> None:
     own = [
         ("TERM", "xterm"),
         ("PATH", "/mine"),
@@ -153,17 +153,17 @@ def test_a_task_has_the_last_word_but_on_what_plait_tells() -> None:
     assert "PLAIT_MARK" not in seen
 
 
-def test_an_agent_may_tell_more_but_not_otherwise() -> None:
+def test_an_agents_variables_do_not_override_plaits_own() -> None:
     seen = around({}, ("PLAIT_TITLE", "mine"), extra=[("PLAIT_TITLE", "agent"), ("PLAIT_STEP", "agent")])
     assert (seen["PLAIT_TITLE"], seen["PLAIT_STEP"]) == ("agent", "write")
 
 
 @pytest.mark.parametrize("name", ["", "=", "A=B", "A\0B"])
-def test_a_name_that_no_process_can_be_given_is_left_out(name: str) -> None:
+def test_an_invalid_variable_name_is_left_out(name: str) -> None:
     assert name not in around({}, (name, "x"))
 
 
-def test_whatever_a_source_says_a_process_can_be_started() -> None:
+def test_a_process_can_be_started_with_any_variables_of_a_task() -> None:
     odd = ("VALUE", "a\0b\ud800c\udcff")
     attempt = Attempt("b\0", "t\ud800", Step.VERIFY, 1)
     env = {**around({}, odd, ("\ud800", "x"), attempt=attempt), "PATH": os.environ["PATH"]}
@@ -175,11 +175,11 @@ def test_whatever_a_source_says_a_process_can_be_started() -> None:
 
 
 @given(st.text(), st.text(), st.text())
-def test_a_unique_name_suits_databases(state: str, batch: str, task: str) -> None:
+def test_a_unique_name_is_valid_for_databases(state: str, batch: str, task: str) -> None:
     assert re.fullmatch(r"[a-z][a-z0-9_]{0,47}", make_unique_name(state, batch, task))
 
 
-def test_a_unique_name_is_one_tasks_own_and_can_be_recognised() -> None:
+def test_a_unique_name_belongs_to_one_task_and_contains_its_id() -> None:
     names = [
         make_unique_name(*words)
         for words in (("/a", "7f3a", "t"), ("/b", "7f3a", "t"), ("/a", "7f3b", "t"), ("/a", "7f3a", "T"))

@@ -24,7 +24,7 @@ PRICES = (Price("dear*", 50, 50), Price("cheap*", 1, 1))
 
 
 @pytest.mark.parametrize(("model", "cost"), [("dear-1", 5500), (None, 110)])
-def test_a_task_is_paid_for_by_its_own_model(harness: EngineHarness, model: str | None, cost: int) -> None:
+def test_spending_is_priced_by_the_tasks_own_model(harness: EngineHarness, model: str | None, cost: int) -> None:
     tool = harness.place.top / "tool"
     tool.write_text(f"#!/bin/sh\ncat > /dev/null\necho '{dumps(ENDED)}'\n")
     tool.chmod(0o700)

@@ -88,12 +88,12 @@ class FakeExecutor:
         return RunningProcess(7)
 
 
-class Scene:
+class ReportHarness:
     def __init__(self, root: Path) -> None:
         self.folder = StateFolder(root)
         self.path = self.folder.attempt(NAME).transcript
         self.path.parent.mkdir(parents=True)
-        self.news: list[Report] = []
+        self.reports: list[Report] = []
 
     def prints(self, *lines: str) -> None:
         with self.path.open("a") as file:
@@ -102,92 +102,92 @@ class Scene:
     def watch(self) -> Attempts:
         """An engine that finds the attempt running."""
         context = EngineContext(
-            State(), self.news.append, WorkerPool(SelectReactor()), BatchInputsCache(self.folder), self.folder
+            State(), self.reports.append, WorkerPool(SelectReactor()), BatchInputsCache(self.folder), self.folder
         )
         parts = (FakeJobs(), None, lambda _: FakeExecutor(self.path))
         attempts = Attempts(context, *parts)  # type: ignore[arg-type]  # what is used of them
         assert attempts.adopt(ORDER)
-        assert self.told() == [AttemptLaunched(NAME, 7)]
+        assert self.take_reports() == [AttemptLaunched(NAME, 7)]
         return attempts
 
-    def told(self) -> list[Report]:
-        news = list(self.news)
-        self.news.clear()
-        return news
+    def take_reports(self) -> list[Report]:
+        reports = list(self.reports)
+        self.reports.clear()
+        return reports
 
 
 @pytest.fixture
-def scene(tmp_path: Path) -> Scene:
-    return Scene(tmp_path)
+def harness(tmp_path: Path) -> ReportHarness:
+    return ReportHarness(tmp_path)
 
 
-def test_what_is_said_is_reported_and_what_was_told_is_not_told_again(scene: Scene) -> None:
-    watch = scene.watch()
-    scene.prints("session", "first", "spent", "spent", "works", "session")
+def test_each_signal_is_reported_once(harness: ReportHarness) -> None:
+    watch = harness.watch()
+    harness.prints("session", "first", "spent", "spent", "works", "session")
     watch.poll_transcripts(time.monotonic())
-    assert scene.news == [
+    assert harness.reports == [
         AttemptSession(NAME, "s1"),
         AttemptPhase(NAME, "first"),
         AttemptUsed(NAME, Spend(5)),
     ]
 
 
-def test_a_refusal_holds_from_now_on(scene: Scene) -> None:
-    watch, began = scene.watch(), time.time()
-    scene.prints("refused", "later")
+def test_a_rate_limit_counts_from_now(harness: ReportHarness) -> None:
+    watch, began = harness.watch(), time.time()
+    harness.prints("refused", "later")
     watch.poll_transcripts(time.monotonic())
-    first, second = scene.news
+    first, second = harness.reports
     assert isinstance(first, RateLimited)
     assert began + DEFAULT_WAIT_SECONDS <= first.until <= time.time() + DEFAULT_WAIT_SECONDS
     assert second == RateLimited("anthropic", 5_000_000_000.0)
 
 
-def test_a_wait_that_is_said_again_later_counts_from_then_and_a_burst_is_one(
-    scene: Scene, monkeypatch: pytest.MonkeyPatch
+def test_a_rate_limit_that_is_repeated_later_is_extended_and_a_burst_is_one(
+    harness: ReportHarness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    watch, now = scene.watch(), [1_800_000_000.0]
+    watch, now = harness.watch(), [1_800_000_000.0]
     monkeypatch.setattr(time, "time", lambda: now[0])
-    scene.prints("refused", "refused", "refused")
+    harness.prints("refused", "refused", "refused")
     watch.poll_transcripts(0.0)
     now[0] += 40
-    scene.prints("refused")
+    harness.prints("refused")
     watch.poll_transcripts(1.0)
-    first, second = [report.until for report in scene.news if isinstance(report, RateLimited)]
+    first, second = [report.until for report in harness.reports if isinstance(report, RateLimited)]
     assert (first, second - first) == (1_800_000_000.0 + DEFAULT_WAIT_SECONDS, 40.0)
 
 
-def test_a_question_after_a_long_silence_stays_open(scene: Scene) -> None:
+def test_a_question_after_a_long_silence_stays_open(harness: ReportHarness) -> None:
     """A sign of life means that no question is open: it must not come after the question it is the sign of."""
-    watch = scene.watch()
-    scene.prints("asks")
+    watch = harness.watch()
+    harness.prints("asks")
     watch.poll_transcripts(time.monotonic() + ACTIVITY_REPORT_SECONDS)
-    assert scene.news == [AttemptActive(NAME), AttemptAsked(NAME, "Which?")]
+    assert harness.reports == [AttemptActive(NAME), AttemptAsked(NAME, "Which?")]
 
 
-def test_who_takes_over_hears_how_things_stand_and_not_what_is_over(scene: Scene) -> None:
-    scene.prints("session", "first", "refused", "asks", "spent", "second", "more", "later", "works")
-    watch = scene.watch()
+def test_the_next_engine_reports_the_current_signals_only(harness: ReportHarness) -> None:
+    harness.prints("session", "first", "refused", "asks", "spent", "second", "more", "later", "works")
+    watch = harness.watch()
     watch.poll_transcripts(time.monotonic())
-    assert scene.told() == [
+    assert harness.take_reports() == [
         AttemptSession(NAME, "s1"),
         AttemptPhase(NAME, "second"),
         AttemptUsed(NAME, Spend(7)),
     ]
-    scene.prints("asks", "later")
+    harness.prints("asks", "later")
     watch.poll_transcripts(time.monotonic())
-    assert scene.told() == [AttemptAsked(NAME, "Which?"), RateLimited("anthropic", 5_000_000_000.0)]
+    assert harness.take_reports() == [AttemptAsked(NAME, "Which?"), RateLimited("anthropic", 5_000_000_000.0)]
 
 
-def test_who_takes_over_hears_the_question_that_is_open(scene: Scene) -> None:
-    scene.prints("works", "asks")
-    scene.watch().poll_transcripts(time.monotonic())
-    assert scene.news == [AttemptAsked(NAME, "Which?")]
+def test_the_next_engine_reports_an_open_question(harness: ReportHarness) -> None:
+    harness.prints("works", "asks")
+    harness.watch().poll_transcripts(time.monotonic())
+    assert harness.reports == [AttemptAsked(NAME, "Which?")]
 
 
-def test_what_ended_while_nobody_watched_opens_no_breaker(scene: Scene) -> None:
-    scene.prints("session", "refused", "spent", "works")
-    scene.watch().on_exited(NAME, 0)
-    assert scene.news == [
+def test_a_rate_limit_of_an_attempt_that_ended_without_an_engine_opens_no_breaker(harness: ReportHarness) -> None:
+    harness.prints("session", "refused", "spent", "works")
+    harness.watch().on_exited(NAME, 0)
+    assert harness.reports == [
         AttemptSession(NAME, "s1"),
         AttemptUsed(NAME, Spend(5)),
         AttemptExited(NAME, Outcome(Category.OK, 0)),

@@ -51,8 +51,8 @@ def top(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def git(where: Path, *words: str) -> str:
-    told = subprocess.run(["git", *words], cwd=where, check=True, capture_output=True, text=True)
-    return told.stdout.strip()
+    result = subprocess.run(["git", *words], cwd=where, check=True, capture_output=True, text=True)
+    return result.stdout.strip()
 
 
 class World:
@@ -62,7 +62,7 @@ class World:
         self.reactor = reactor
         self.base = git(top, "rev-parse", "HEAD")
         self.state = State()
-        self.news: list[Report] = []
+        self.reports: list[Report] = []
         plan = build_checked_plan([Task("a"), Task("b")]).plan
         assert plan is not None
         fold_incoming(self.state, [Submit("r1", "b1", plan, Settings(), base=self.base, branch="plait/batch-b1")], 0.0)
@@ -75,7 +75,7 @@ class World:
         self.hands = WorkerPool(reactor)
         folder = StateFolder(top / ".git" / "plait")
         batch_files.write_batch_files(folder, "b1", BatchInputs(str(top), ()), {})
-        context = EngineContext(self.state, self.news.append, self.hands, BatchInputsCache(folder), folder)
+        context = EngineContext(self.state, self.reports.append, self.hands, BatchInputsCache(folder), folder)
         self.foresight = ConflictPredictor(context, spaces.preview_commit, lambda: integrator)
         self.foresight.check_batches(0.0)
 
@@ -84,13 +84,13 @@ class World:
         self.foresight._next["b1"] = 0.0
         self.foresight.check_batches(CHECK_SECONDS)
         assert self.reactor.run_until(lambda: self.hands.is_idle, LONG)
-        told = list(self.news)
-        self.news.clear()
-        fold_incoming(self.state, told, 1.0)
-        return told
+        result = list(self.reports)
+        self.reports.clear()
+        fold_incoming(self.state, result, 1.0)
+        return result
 
 
-def test_a_conflict_is_told_once_and_again_when_it_is_over(top: Path, reactor: SelectReactor) -> None:
+def test_a_predicted_conflict_is_reported_once_and_once_more_when_it_is_gone(top: Path, reactor: SelectReactor) -> None:
     world = World(top, reactor)
     assert world.look() == []
     (world.folders["a"] / "one.txt").write_text("a\n")
@@ -104,7 +104,7 @@ def test_a_conflict_is_told_once_and_again_when_it_is_over(top: Path, reactor: S
     world.hands.close()
 
 
-def test_changes_that_fit_together_are_not_worth_a_word(top: Path, reactor: SelectReactor) -> None:
+def test_changes_without_a_conflict_are_not_reported(top: Path, reactor: SelectReactor) -> None:
     world = World(top, reactor)
     for task, folder in world.folders.items():
         (folder / f"{task}.txt").write_text("mine\n")

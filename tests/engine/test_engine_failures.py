@@ -33,7 +33,7 @@ QUICK = Settings(agents=("shell",), isolation=Isolation.IN_PLACE, backoff=Backof
 WAIT = "until [ -e go ]; do sleep 0.01; done"
 
 
-def test_a_clock_set_back_ends_nobody_who_talks(harness: EngineHarness) -> None:
+def test_a_clock_set_back_does_not_time_out_an_attempt_that_prints(harness: EngineHarness) -> None:
     talks = Task("talks", run="for i in 1 2 3 4 5 6 7 8; do echo $i; sleep 0.5; done", retries=0)
     harness.submit(talks, settings=replace(QUICK, idle_timeout=1.5))
     engine = harness.engine()
@@ -43,7 +43,7 @@ def test_a_clock_set_back_ends_nobody_who_talks(harness: EngineHarness) -> None:
     assert engine.statuses() == {"talks": TaskStatus.DONE}
 
 
-def test_a_claim_that_cant_be_read_costs_its_attempt_only(harness: EngineHarness) -> None:
+def test_an_unreadable_pidfile_affects_only_its_attempt(harness: EngineHarness) -> None:
     harness.submit(Task("one", run=WAIT), Task("two", run=WAIT), settings=QUICK)
     first = harness.engine()
     assert first.wait_until(lambda: len(_launched(harness)) == 2)
@@ -57,7 +57,7 @@ def test_a_claim_that_cant_be_read_costs_its_attempt_only(harness: EngineHarness
     assert second.statuses() == {"one": TaskStatus.DONE, "two": TaskStatus.DONE}
 
 
-def test_an_attempt_whose_claim_cant_be_read_is_ended_all_the_same(harness: EngineHarness) -> None:
+def test_an_attempt_with_an_unreadable_pidfile_can_be_cancelled(harness: EngineHarness) -> None:
     harness.submit(Task("one", run="exec sleep 600"), settings=QUICK)
     first = harness.engine()
     assert first.wait_until(lambda: bool(_launched(harness)))
@@ -72,7 +72,7 @@ def test_an_attempt_whose_claim_cant_be_read_is_ended_all_the_same(harness: Engi
     assert processes.read_process(_launched(harness)[0].pid or 0) is None
 
 
-def test_processes_that_cant_be_seen_do_not_end_the_engine(
+def test_a_process_table_that_cannot_be_read_does_not_end_the_engine(
     harness: EngineHarness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     harness.submit(Task("one", run=WAIT), settings=QUICK)
@@ -90,7 +90,7 @@ def test_processes_that_cant_be_seen_do_not_end_the_engine(
     assert engine.wait_until(engine.has_ended)
 
 
-def test_an_environment_that_cant_be_removed_does_not_end_the_engine(harness: EngineHarness) -> None:
+def test_an_environment_that_cannot_be_deleted_does_not_end_the_engine(harness: EngineHarness) -> None:
     harness.submit(Task("one", run=WAIT), settings=QUICK)
     engine = harness.engine()
     assert engine.wait_until(lambda: bool(_launched(harness)))
@@ -121,7 +121,7 @@ def test_an_attempt_that_is_not_launched_yet_gets_the_environment_of_a_resume(
     assert engine.wait_until(engine.has_ended)
 
 
-def test_who_asks_while_the_batch_ends_is_served_with_its_environment(harness: EngineHarness) -> None:
+def test_a_retry_while_the_batch_ends_uses_its_environment(harness: EngineHarness) -> None:
     """A front looks whether there is one, and sees no need to hand over its own; then the batch ends, and it is gone."""
     harness.submit(Task("one", run="[ -e go ]", retries=0), settings=QUICK)
     engine = harness.engine()
@@ -132,7 +132,7 @@ def test_who_asks_while_the_batch_ends_is_served_with_its_environment(harness: E
     assert engine.wait_until(lambda: engine.statuses() == {"one": TaskStatus.DONE}), engine.batch().tasks[0].reason
 
 
-def test_an_agent_with_a_defect_costs_its_task_only(harness: EngineHarness, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_agent_with_a_defect_fails_only_its_task(harness: EngineHarness, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = ShellAgent.build_command
 
     def broken(shell: ShellAgent, brief: AttemptContext) -> Command:
@@ -148,7 +148,7 @@ def test_an_agent_with_a_defect_costs_its_task_only(harness: EngineHarness, monk
     assert "KeyError" in engine.batch().tasks[0].reason
 
 
-def test_who_leaves_takes_no_requests(harness: EngineHarness) -> None:
+def test_an_engine_that_exits_takes_no_requests(harness: EngineHarness) -> None:
     """One that came at the last instant is left for the next engine: this one would perform it and go."""
     engine = harness.engine()
     assert engine.wait_until(lambda: engine.engine.is_finished)
@@ -158,7 +158,7 @@ def test_who_leaves_takes_no_requests(harness: EngineHarness) -> None:
     assert not engine.engine.state.batches
 
 
-def test_what_is_still_being_ended_is_waited_for_in_sleep(
+def test_the_engine_sleeps_while_leftover_processes_are_ended(
     harness: EngineHarness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     engine = harness.engine()
@@ -170,7 +170,7 @@ def test_what_is_still_being_ended_is_waited_for_in_sleep(
     assert engine.engine.max_sleep() > 0, "the loop would spin"
 
 
-def test_a_doorbell_that_became_a_file_is_hung_up_again(tmp_path: Path) -> None:
+def test_a_doorbell_that_became_a_file_is_made_again(tmp_path: Path) -> None:
     with temp_project(tmp_path / "project") as home:
         home.task("one", "true")
         home.place.state.mkdir()
@@ -180,7 +180,7 @@ def test_a_doorbell_that_became_a_file_is_hung_up_again(tmp_path: Path) -> None:
         assert (home.place.state / DOORBELL_FIFO).is_fifo()
 
 
-def test_what_the_front_was_born_with_is_not_held_by_the_engine(tmp_path: Path) -> None:
+def test_the_engine_does_not_keep_inherited_descriptors_open(tmp_path: Path) -> None:
     with temp_project(tmp_path / "project") as home:
         home.task("one", WAIT)
         reader, writer = os.pipe()

@@ -24,7 +24,7 @@ Kind = TypeVar("Kind")
 QUICK = Settings(agents=("shell",), isolation=Isolation.IN_PLACE, backoff=Backoff(base=0.01))
 
 
-def test_a_batch_goes_from_its_submission_to_its_end(harness: EngineHarness) -> None:
+def test_a_batch_runs_from_its_submission_to_its_end(harness: EngineHarness) -> None:
     harness.submit(
         Task("one", run="echo one >> told"),
         Task("two", run="echo two >> told", needs=(Need("one"),)),
@@ -38,7 +38,7 @@ def test_a_batch_goes_from_its_submission_to_its_end(harness: EngineHarness) -> 
     assert engine.batch().tasks[2].reason == "the agent failed: exit status 3"
 
 
-def test_it_is_over_when_nothing_is_left_and_not_before(harness: EngineHarness) -> None:
+def test_the_engine_is_finished_when_nothing_is_left_and_not_before(harness: EngineHarness) -> None:
     harness.submit(Task("one", run="true"))
     engine = harness.engine()
     assert not engine.engine.is_finished
@@ -81,7 +81,7 @@ def test_a_disk_that_fills_up_while_an_attempt_runs_loses_nothing(harness: Engin
     assert harness.read_lines("told") == ["one"]
 
 
-def test_on_a_full_disk_settings_are_not_saved_and_then_they_are(harness: EngineHarness) -> None:
+def test_settings_are_saved_when_a_full_disk_has_space_again(harness: EngineHarness) -> None:
     harness.journal = disk = FullDisk()
     engine = harness.engine()
     harness.request(SaveSettings("save", (("retries", "1"),)))
@@ -91,7 +91,7 @@ def test_on_a_full_disk_settings_are_not_saved_and_then_they_are(harness: Engine
     assert engine.wait_until(lambda: harness.journal.settings() == {"retries": "1"})
 
 
-def test_another_engine_adopts_what_runs(harness: EngineHarness) -> None:
+def test_the_next_engine_adopts_running_attempts(harness: EngineHarness) -> None:
     harness.submit(Task("one", run="until [ -e go ]; do sleep 0.01; done; echo $PLAIT_ATTEMPT >> told"))
     first = harness.engine()
     assert first.wait_until(lambda: bool(first.parts.attempts.running) and bool(launched(harness.journal.read())))
@@ -104,7 +104,7 @@ def test_another_engine_adopts_what_runs(harness: EngineHarness) -> None:
     assert len({each.pid for each in launched(harness.journal.read())}) == 1
 
 
-def test_another_engine_reports_what_ended_while_nobody_watched(harness: EngineHarness) -> None:
+def test_the_next_engine_reports_attempts_that_ended_meanwhile(harness: EngineHarness) -> None:
     harness.submit(
         Task("one", run="until [ -e go ]; do sleep 0.01; done; echo $PLAIT_ATTEMPT >> told; exit 5", retries=0)
     )
@@ -121,7 +121,7 @@ def test_another_engine_reports_what_ended_while_nobody_watched(harness: EngineH
     assert [each.outcome.exit_code for each in events(harness, AttemptExited)] == [5]
 
 
-def test_what_was_decided_and_never_begun_is_begun(harness: EngineHarness) -> None:
+def test_the_next_engine_starts_attempts_that_were_decided_and_never_started(harness: EngineHarness) -> None:
     """The engine died between its commit and the start."""
     harness.submit(Task("one", run="echo one >> told"))
     first = harness.engine()
@@ -146,14 +146,14 @@ def test_a_clock_set_forward_times_nothing_out(harness: EngineHarness) -> None:
     assert engine.statuses() == {"one": TaskStatus.DONE}
 
 
-def test_a_hang_is_ended_when_its_time_is_up(harness: EngineHarness) -> None:
+def test_an_attempt_that_hangs_is_ended_by_its_time_limit(harness: EngineHarness) -> None:
     harness.submit(Task("one", run="exec sleep 600", retries=0), settings=replace(QUICK, timeout=0.2))
     engine = harness.engine()
     assert engine.wait_until(engine.has_ended)
     assert engine.statuses() == {"one": TaskStatus.TIMED_OUT}
 
 
-def test_silence_is_ended_and_chatter_is_not(harness: EngineHarness) -> None:
+def test_a_silent_attempt_is_ended_and_one_that_prints_is_not(harness: EngineHarness) -> None:
     talks = Task("talks", run="for i in 1 2 3 4 5 6 7 8; do echo $i; sleep 0.25; done")
     silent = Task("silent", run="exec sleep 600", retries=0)
     harness.submit(talks, silent, settings=replace(QUICK, idle_timeout=1.5))
@@ -172,7 +172,7 @@ def test_cancelling_ends_the_process(harness: EngineHarness) -> None:
     assert engine.statuses() == {"one": TaskStatus.CANCELLED, "two": TaskStatus.DONE}
 
 
-def test_a_stop_leaves_the_batch_to_be_resumed(harness: EngineHarness) -> None:
+def test_a_stopped_batch_can_be_resumed(harness: EngineHarness) -> None:
     harness.submit(Task("one", run="exec sleep 600"))
     engine = harness.engine()
     assert engine.wait_until(lambda: bool(engine.parts.attempts.running))
@@ -182,7 +182,7 @@ def test_a_stop_leaves_the_batch_to_be_resumed(harness: EngineHarness) -> None:
     assert engine.wait_until(lambda: engine.engine.is_finished), "with all that is left waiting for a person, it leaves"
 
 
-def test_a_batch_without_its_kit_fails_with_a_reason(harness: EngineHarness) -> None:
+def test_a_batch_without_its_inputs_fails_with_a_reason(harness: EngineHarness) -> None:
     harness.submit(Task("one", run="true"))
     (harness.folder.batch("b") / "kit.json").unlink()
     engine = harness.engine()
@@ -191,7 +191,7 @@ def test_a_batch_without_its_kit_fails_with_a_reason(harness: EngineHarness) -> 
     assert "can't read the files of batch b" in engine.batch().tasks[0].reason
 
 
-def test_the_environment_is_gone_when_the_batch_is_over(harness: EngineHarness) -> None:
+def test_the_environment_is_deleted_when_the_batch_has_ended(harness: EngineHarness) -> None:
     harness.submit(Task("one", run="true"))
     path = harness.folder.batch("b") / "environment.json"
     assert path.exists()

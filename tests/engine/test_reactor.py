@@ -31,7 +31,7 @@ def test_a_descriptor_with_something_to_read_calls_back(reactor: SelectReactor) 
     os.close(outer)
 
 
-def test_timers_ring_in_the_order_of_their_times(reactor: SelectReactor) -> None:
+def test_timers_fire_in_the_order_of_their_times(reactor: SelectReactor) -> None:
     rung: list[str] = []
     reactor.call_later(0.02, lambda: rung.append("later"))
     reactor.call_later(0.0, lambda: rung.append("now"))
@@ -39,7 +39,7 @@ def test_timers_ring_in_the_order_of_their_times(reactor: SelectReactor) -> None
     assert rung == ["now", "later"]
 
 
-def test_a_cancelled_timer_is_silent_and_keeps_nobody_awake(reactor: SelectReactor) -> None:
+def test_a_cancelled_timer_neither_fires_nor_wakes_the_loop(reactor: SelectReactor) -> None:
     rung: list[str] = []
     reactor.call_later(0.0, lambda: rung.append("cancelled")).cancel()
     reactor.call_later(0.01, lambda: rung.append("kept"))
@@ -47,7 +47,7 @@ def test_a_cancelled_timer_is_silent_and_keeps_nobody_awake(reactor: SelectReact
     assert rung == ["kept"]
 
 
-def test_another_thread_can_ask_for_a_call(reactor: SelectReactor) -> None:
+def test_another_thread_can_schedule_a_call(reactor: SelectReactor) -> None:
     called: list[str] = []
     thread = Thread(target=lambda: reactor.call_soon(lambda: called.append("here")))
     thread.start()
@@ -55,7 +55,7 @@ def test_another_thread_can_ask_for_a_call(reactor: SelectReactor) -> None:
     thread.join()
 
 
-def test_what_a_posted_call_posts_comes_in_the_next_step(reactor: SelectReactor) -> None:
+def test_a_call_scheduled_by_a_scheduled_call_runs_in_the_next_step(reactor: SelectReactor) -> None:
     called: list[int] = []
 
     def again() -> None:
@@ -69,7 +69,7 @@ def test_what_a_posted_call_posts_comes_in_the_next_step(reactor: SelectReactor)
     assert reactor.run_until(lambda: len(called) == 3, 5)
 
 
-def test_a_callback_that_takes_another_descriptor_out_keeps_it_from_being_called(
+def test_a_descriptor_that_another_callback_unwatched_is_not_called(
     reactor: SelectReactor,
 ) -> None:
     pipes = [os.pipe() for _ in range(2)]

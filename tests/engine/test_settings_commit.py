@@ -31,7 +31,7 @@ def save(**changes: str | None) -> Request:
     return SaveSettings(new_request_id(), tuple(changes.items()))
 
 
-def test_they_are_there_for_whoever_reads_settings(harness: EngineHarness) -> None:
+def test_saved_settings_can_be_read_from_the_journal(harness: EngineHarness) -> None:
     engine = harness.engine()
     harness.request(save(retries="1", verify='"make"'))
     assert engine.wait_until(lambda: harness.journal.settings() == {"retries": "1", "verify": '"make"'})
@@ -39,7 +39,7 @@ def test_they_are_there_for_whoever_reads_settings(harness: EngineHarness) -> No
     assert engine.wait_until(lambda: harness.journal.settings() == {"retries": "1", "gate": '"make all"'})
 
 
-def test_what_is_refused_is_not_saved(harness: EngineHarness) -> None:
+def test_refused_settings_are_not_saved(harness: EngineHarness) -> None:
     engine = harness.engine()
     harness.request(SaveSettings("bad", (("retries", "1"), ("", "2"))))
     harness.request(save(repairs="3"))
@@ -47,7 +47,7 @@ def test_what_is_refused_is_not_saved(harness: EngineHarness) -> None:
     assert harness.journal.settings() == {"repairs": "3"}
 
 
-def test_an_engine_that_takes_over_makes_them_what_the_records_say(harness: EngineHarness) -> None:
+def test_the_next_engine_restores_the_settings_from_the_records(harness: EngineHarness) -> None:
     first = harness.engine()
     harness.request(save(retries="1", verify='"make"'))
     assert first.wait_until(lambda: harness.journal.settings() != {})
@@ -63,19 +63,19 @@ def project(tmp_path: Path) -> Iterator[TempProject]:
         yield made
 
 
-def test_an_engine_killed_at_any_instant_leaves_settings_and_records_that_agree(project: TempProject) -> None:
+def test_settings_and_records_agree_after_a_kill_at_any_instant(project: TempProject) -> None:
     chance, wanted = Random(6), dict[str, str]()
     for number in range(8):
         wanted[f"s{number}"] = str(number)
         with open_session(project.place) as session:  # another one each time: none that has seen too many die
             session.enqueue([save(**{f"s{number}": str(number)})])
             _kill(session, chance)
-        told, kept = _told_and_kept(project)
-        assert kept == told
+        recorded, saved = _read_settings(project)
+        assert saved == recorded
     with open_session(project.place) as session:
         assert session.send(save(last="1")).granted
-    told, kept = _told_and_kept(project)
-    assert kept == told == wanted | {"last": "1"}
+    recorded, saved = _read_settings(project)
+    assert saved == recorded == wanted | {"last": "1"}
     project.wait_for_exit()
 
 
@@ -97,7 +97,7 @@ def _kill(session: Session, chance: Random) -> None:
     session.refresh()
 
 
-def _told_and_kept(project: TempProject) -> tuple[Mapping[str, str], Mapping[str, str]]:
+def _read_settings(project: TempProject) -> tuple[Mapping[str, str], Mapping[str, str]]:
     path = project.place.state / JOURNAL_FILE
     if not path.exists():
         return {}, {}

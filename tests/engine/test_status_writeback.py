@@ -91,7 +91,7 @@ def journalled(place: RepoLocation, script: Script) -> None:
         journal.append(script.records[journal.last() :])
 
 
-def test_an_engine_killed_between_the_journal_and_the_file_is_made_good(place: RepoLocation) -> None:
+def test_the_next_engine_writes_statuses_that_a_killed_one_did_not(place: RepoLocation) -> None:
     from plait.store import codec  # only the child's records are text
 
     script = submitted(place)
@@ -118,7 +118,7 @@ def test_an_engine_killed_between_the_journal_and_the_file_is_made_good(place: R
     assert "### 1. First thing ✅\n" in (place.top / "TODO.md").read_text()
 
 
-def test_what_was_told_is_not_told_again(place: RepoLocation) -> None:
+def test_a_written_status_is_not_written_again(place: RepoLocation) -> None:
     script = submitted(place)
     script.exit_attempt("1")
     journalled(place, script)
@@ -130,7 +130,7 @@ def test_what_was_told_is_not_told_again(place: RepoLocation) -> None:
     assert file.read_text() == again, "a person has taken it up again, and that stands"
 
 
-def test_an_engine_killed_before_it_could_say_so_tells_it_twice_and_changes_nothing(
+def test_a_status_written_twice_after_a_kill_changes_nothing(
     place: RepoLocation,
 ) -> None:
     script = submitted(place)
@@ -144,7 +144,7 @@ def test_an_engine_killed_before_it_could_say_so_tells_it_twice_and_changes_noth
     assert (after.st_mtime_ns, after.st_ino) == (before.st_mtime_ns, before.st_ino)
 
 
-def test_a_failure_and_what_it_blocks_are_told_with_their_reason(place: RepoLocation) -> None:
+def test_a_failed_task_and_the_ones_it_blocks_are_written_with_reasons(place: RepoLocation) -> None:
     script = submitted(place)
     script.exit_attempt("1", Category.TASK, detail="tests fail")
     journalled(place, script)
@@ -153,7 +153,7 @@ def test_a_failure_and_what_it_blocks_are_told_with_their_reason(place: RepoLoca
     assert "**Blocking Reason**: " in (place.top / "TODO.md").read_text()
 
 
-def test_a_source_that_is_gone_is_said_and_owed_no_more(place: RepoLocation) -> None:
+def test_a_missing_source_is_logged_and_no_longer_pending(place: RepoLocation) -> None:
     script = submitted(place)
     journalled(place, script)
     (place.top / "TODO.md").unlink()

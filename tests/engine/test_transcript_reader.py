@@ -14,7 +14,7 @@ from plait.engine.transcript_reader import CHUNK_BYTES, FINAL_BYTES, MAX_LINE_BY
 from plait.runtime.transcript import FileTranscript
 
 
-class Ear:
+class RecordingParser:
     """A listener that keeps what it hears."""
 
     def __init__(self) -> None:
@@ -33,7 +33,7 @@ class Ear:
         return Outcome(Category.OK, code, tail)
 
 
-class Deaf(Ear):
+class FailingParser(RecordingParser):
     def feed(self, line: str) -> Sequence[AgentEvent]:
         raise ValueError(line)
 
@@ -49,58 +49,56 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "transcript"
 
 
-def test_lines_are_heard_whole_however_they_come(path: Path) -> None:
-    ear = Ear()
-    hearing = TranscriptReader(FileTranscript(path), ear)
+def test_lines_are_parsed_whole_however_they_arrive(path: Path) -> None:
+    parser = RecordingParser()
+    reader = TranscriptReader(FileTranscript(path), parser)
     for piece in ("one\ntw", "o\nthr", "ee"):
         with path.open("a") as file:
             file.write(piece)
-        assert hearing.check_growth()
-        hearing.read_signals()
-    assert not hearing.check_growth()
-    assert ear.lines == ["one", "two"]
-    assert list(hearing.read_remaining()) == [Activity("three")]
-    assert ear.misses == 0
+        assert reader.check_growth()
+        reader.read_signals()
+    assert not reader.check_growth()
+    assert parser.lines == ["one", "two"]
+    assert list(reader.read_remaining()) == [Activity("three")]
+    assert parser.misses == 0
 
 
-def test_the_rest_of_a_long_line_is_passed_over(path: Path) -> None:
+def test_the_rest_of_a_long_line_is_skipped(path: Path) -> None:
     path.write_text("x" * (MAX_LINE_BYTES * 3) + "\nend\n")
-    ear = Ear()
-    list(TranscriptReader(FileTranscript(path), ear).read_remaining())
-    assert [len(line) for line in ear.lines] == [MAX_LINE_BYTES, 3]
+    parser = RecordingParser()
+    list(TranscriptReader(FileTranscript(path), parser).read_remaining())
+    assert [len(line) for line in parser.lines] == [MAX_LINE_BYTES, 3]
 
 
-def test_of_much_the_beginning_and_the_end_are_heard_and_no_half_line(path: Path) -> None:
+def test_of_a_long_transcript_the_beginning_and_the_end_are_parsed_without_partial_lines(path: Path) -> None:
     with path.open("w") as file:
         file.writelines(f"line {number:08}\n" for number in range((CHUNK_BYTES + FINAL_BYTES) // 7))
-    ear = Ear()
-    hearing = TranscriptReader(FileTranscript(path), ear)
-    list(hearing.read_remaining())
-    assert ear.lines[0] == "line 00000000"
-    assert ear.lines[-1] == f"line {(CHUNK_BYTES + FINAL_BYTES) // 7 - 1:08}"
-    assert ear.misses == 1
-    ear.lines.remove("(missed)")
-    assert {len(line) for line in ear.lines} == {13}
-    assert sum(len(line) + 1 for line in ear.lines) <= CHUNK_BYTES + FINAL_BYTES
+    parser = RecordingParser()
+    reader = TranscriptReader(FileTranscript(path), parser)
+    list(reader.read_remaining())
+    assert parser.lines[0] == "line 00000000"
+    assert parser.lines[-1] == f"line {(CHUNK_BYTES + FINAL_BYTES) // 7 - 1:08}"
+    assert parser.misses == 1
+    parser.lines.remove("(missed)")
+    assert {len(line) for line in parser.lines} == {13}
+    assert sum(len(line) + 1 for line in parser.lines) <= CHUNK_BYTES + FINAL_BYTES
 
 
-def test_what_was_there_before_anybody_listened_is_past(path: Path) -> None:
+def test_output_from_before_the_engine_is_marked_as_past(path: Path) -> None:
     path.write_text("old\n")
-    hearing = TranscriptReader(FileTranscript(path), Ear())
-    assert hearing.is_catching_up
-    hearing.read_signals()
+    reader = TranscriptReader(FileTranscript(path), RecordingParser())
+    assert reader.is_catching_up
+    reader.read_signals()
     with path.open("a") as file:
         file.write("new\n")
-    assert not hearing.is_catching_up
+    assert not reader.is_catching_up
 
 
-def test_a_listener_that_fails_costs_what_it_would_have_told_and_nothing_else(
-    path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_parser_that_fails_loses_only_its_own_events(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path.write_text("one\ntwo\n" + "x\n" * (CHUNK_BYTES + FINAL_BYTES))
-    hearing = TranscriptReader(FileTranscript(path), Deaf())
-    assert list(hearing.read_remaining()) == []
-    ended = hearing.build_outcome(3, 77)
+    reader = TranscriptReader(FileTranscript(path), FailingParser())
+    assert list(reader.read_remaining()) == []
+    ended = reader.build_outcome(3, 77)
     assert (ended.category, ended.exit_code, ended.detail, ended.peak) == (
         Category.TASK,
         3,

@@ -63,7 +63,7 @@ def again(harness: EngineHarness, engine: RunningEngine) -> None:
     assert engine.wait_until(lambda: engine.batch().tasks[0].generation == 2 and engine.has_ended())
 
 
-def test_a_branch_that_is_free_again_gets_what_was_verified(
+def test_a_verified_change_is_merged_when_the_branch_is_free_again(
     harness: EngineHarness, repository: GitRepository, blocked: RunningEngine, tmp_path: Path
 ) -> None:
     repository.git("switch", "--quiet", "--detach", at=tmp_path / "review")
@@ -74,7 +74,7 @@ def test_a_branch_that_is_free_again_gets_what_was_verified(
     assert blocked.batch().tasks[0].attempt_counts[Step.VERIFY] == 1
 
 
-def test_a_result_that_was_collected_meanwhile_is_written_again(
+def test_a_result_removed_by_gc_is_written_again(
     harness: EngineHarness, repository: GitRepository, blocked: RunningEngine, tmp_path: Path
 ) -> None:
     repository.git("worktree", "remove", "--force", str(tmp_path / "review"))

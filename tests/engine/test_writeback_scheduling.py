@@ -49,7 +49,7 @@ class Alarms:
     def unwatch(self, fd: int) -> None: ...
 
 
-class Scene:
+class ReportHarness:
     def __init__(self) -> None:
         self.alarms = Alarms()
         self.workers = WorkerPool(self.alarms)
@@ -82,23 +82,23 @@ def _slowly(writer: StatusFileWriter, changes: Sequence[StatusChange]) -> Sequen
 
 
 @pytest.fixture
-def scene() -> Iterator[Scene]:
-    made = Scene()
+def harness() -> Iterator[ReportHarness]:
+    made = ReportHarness()
     yield made
     made.workers.close()
 
 
-def test_what_is_slow_to_write_is_written_less_often(scene: Scene) -> None:
-    scene.starts(1)
-    scene.alarms.ring()
-    scene.starts(2)
-    assert scene.alarms.pauses[0] == 0
-    assert scene.alarms.pauses[1] >= REST_FACTOR * SLOW > PAUSE_SECONDS
+def test_a_slow_source_is_written_less_often(harness: ReportHarness) -> None:
+    harness.starts(1)
+    harness.alarms.ring()
+    harness.starts(2)
+    assert harness.alarms.pauses[0] == 0
+    assert harness.alarms.pauses[1] >= REST_FACTOR * SLOW > PAUSE_SECONDS
 
 
-def test_the_end_of_a_batch_is_told_without_a_rest(scene: Scene) -> None:
-    scene.starts(1)
-    scene.alarms.ring()
-    scene.starts(2)
-    scene.happens(BatchEnded("b", BatchStatus.COMPLETED, "1 done"))
-    assert scene.alarms.pauses[2] == 0, "somebody is waiting to read it"
+def test_the_end_of_a_batch_is_written_without_a_pause(harness: ReportHarness) -> None:
+    harness.starts(1)
+    harness.alarms.ring()
+    harness.starts(2)
+    harness.happens(BatchEnded("b", BatchStatus.COMPLETED, "1 done"))
+    assert harness.alarms.pauses[2] == 0, "somebody is waiting to read it"

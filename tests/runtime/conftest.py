@@ -7,27 +7,29 @@ from subprocess import run
 import pytest
 
 from plait.runtime import cgroup, process_tree
-from plait.testing.contracts.executor import ExecutorSetup
+from plait.testing.contracts.executor import ExecutorHarness
 from tests.support.local_executor import local_executor_setup
 
 
 @pytest.fixture(params=["with scopes", "without scopes"])
-def scene(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ExecutorSetup]:
+def harness(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[ExecutorHarness]:
     if request.param == "without scopes":
         monkeypatch.setattr(cgroup, "parent_cgroup", lambda: "")
     elif not cgroup.parent_cgroup():
         pytest.skip("no control groups can be made here")
     monkeypatch.setattr(process_tree, "MIN_AGE_SECONDS", 0.02)
-    with local_executor_setup(tmp_path) as scene:
-        yield scene
+    with local_executor_setup(tmp_path) as harness:
+        yield harness
 
 
 @pytest.fixture
-def bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ExecutorSetup]:
+def bare_harness(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ExecutorHarness]:
     """A scene without scopes, which see everything: what else finds processes has to find them alone."""
     monkeypatch.setattr(cgroup, "parent_cgroup", lambda: "")
-    with local_executor_setup(tmp_path) as scene:
-        yield scene
+    with local_executor_setup(tmp_path) as harness:
+        yield harness
 
 
 @pytest.fixture

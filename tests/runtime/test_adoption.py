@@ -27,7 +27,7 @@ from plait.system.state_paths import AttemptFolder, StateFolder
 from plait.testing.contracts.executor import (
     IGNORES_SIGNALS,
     UNTIL_GO,
-    ExecutorSetup,
+    ExecutorHarness,
     RecordedCallbacks,
     is_alive,
 )
@@ -50,9 +50,9 @@ def stranger(tmp_path: Path) -> Iterator[Popen[bytes]]:
         process.kill()
 
 
-def found(scene: ExecutorSetup, folder: AttemptFolder, *line: object) -> ProbeResult:
+def found(harness: ExecutorHarness, folder: AttemptFolder, *line: object) -> ProbeResult:
     folder.pidfile.write_text(" ".join(map(str, line)) + "\n")
-    return scene.executor.adopt(ATTEMPT)
+    return harness.executor.adopt(ATTEMPT)
 
 
 def identity(pid: int) -> tuple[int, str]:
@@ -61,15 +61,15 @@ def identity(pid: int) -> tuple[int, str]:
     return process.start, processes.boot_id()
 
 
-def test_a_stranger_that_has_the_pid_now_is_not_taken_for_it(
-    bare: ExecutorSetup, folder: AttemptFolder, stranger: Popen[bytes]
+def test_an_unrelated_process_with_the_same_pid_is_not_adopted(
+    bare_harness: ExecutorHarness, folder: AttemptFolder, stranger: Popen[bytes]
 ) -> None:
     start, boot = identity(stranger.pid)
     for line in ((stranger.pid, start, boot), (stranger.pid, 0, boot), (stranger.pid,)):
-        assert isinstance(found(bare, folder, *line), LostProcess)
-        bare.executor.terminate(ATTEMPT, at_once=True)
-        bare.executor.start(bare.make_job("true"))
-    assert bare.callbacks.count == 6
+        assert isinstance(found(bare_harness, folder, *line), LostProcess)
+        bare_harness.executor.terminate(ATTEMPT, at_once=True)
+        bare_harness.executor.start(bare_harness.make_job("true"))
+    assert bare_harness.callbacks.count == 6
     assert stranger.poll() is None
 
 
@@ -98,8 +98,8 @@ class Look:
         (Look(marker="another-one"), False),
     ],
 )
-def test_a_warden_is_one_in_every_respect(
-    bare: ExecutorSetup, folder: AttemptFolder, tmp_path: Path, look: Look, *, is_taken: bool
+def test_a_supervisor_is_recognised_only_if_everything_matches(
+    bare_harness: ExecutorHarness, folder: AttemptFolder, tmp_path: Path, look: Look, *, is_taken: bool
 ) -> None:
     signature = f"{processes.clock_ticks() + look.since} {look.boot or processes.boot_id()}"
     words = [look.name, str(look.folder or folder.path), "/tmp", look.signature or signature]
@@ -109,7 +109,7 @@ def test_a_warden_is_one_in_every_respect(
     }
     with Popen(["sh", "-c", "sleep 60; :", *words], env=environment, start_new_session=True) as process:
         folder.pidfile.write_text(f"{process.pid} {signature}\n")
-        assert bare.wait_until(lambda: len(processes.command_line(process.pid)) == 7)
+        assert bare_harness.wait_until(lambda: len(processes.command_line(process.pid)) == 7)
         signed = pidfile.read_pidfile(folder.pidfile)
         assert signed is not None
         found = supervisor.find_supervisor(folder, signed, attempt_tag(tag_prefix(tmp_path / "state"), ATTEMPT))
@@ -119,40 +119,40 @@ def test_a_warden_is_one_in_every_respect(
         os.close(found.fd)
 
 
-def test_a_process_of_the_attempt_that_has_the_pid_now_is_not_taken_for_its_warden(
-    bare: ExecutorSetup, folder: AttemptFolder, tmp_path: Path
+def test_another_process_of_the_attempt_with_the_same_pid_is_not_its_supervisor(
+    bare_harness: ExecutorHarness, folder: AttemptFolder, tmp_path: Path
 ) -> None:
     """It carries the right marker. Without its warden it is ended, and the attempt is lost."""
     environment = {**os.environ, "PLAIT_MARK": attempt_tag(tag_prefix(tmp_path / "state"), ATTEMPT)}
     with Popen(["sleep", "60"], env=environment, start_new_session=True) as orphan:
         start, boot = identity(orphan.pid)
-        assert found(bare, folder, orphan.pid, start, boot) == RunningProcess(orphan.pid)
-        assert bare.wait_for_end(ATTEMPT) == "the process is gone and left no exit status"
+        assert found(bare_harness, folder, orphan.pid, start, boot) == RunningProcess(orphan.pid)
+        assert bare_harness.wait_for_end(ATTEMPT) == "the process is gone and left no exit status"
         assert orphan.wait(30) == -SIGKILL
 
 
-def test_after_a_restart_of_the_machine_nothing_runs(
-    bare: ExecutorSetup, folder: AttemptFolder, stranger: Popen[bytes]
+def test_after_a_reboot_every_attempt_is_lost(
+    bare_harness: ExecutorHarness, folder: AttemptFolder, stranger: Popen[bytes]
 ) -> None:
     start, _ = identity(stranger.pid)
-    gone = found(bare, folder, stranger.pid, start, "another-boot")
+    gone = found(bare_harness, folder, stranger.pid, start, "another-boot")
     assert gone == LostProcess("the machine was restarted while it ran")
     folder.exit_status.write_bytes(b"003\n")
-    assert bare.executor.adopt(ATTEMPT) == ExitedProcess(3)
+    assert bare_harness.executor.adopt(ATTEMPT) == ExitedProcess(3)
 
 
-def test_one_that_died_and_was_not_waited_for_is_gone(bare: ExecutorSetup) -> None:
-    attempt = bare.start(IGNORES_SIGNALS)
-    bare.executor.close()
-    warden = bare.callbacks.launches[0][1]
+def test_a_zombie_supervisor_has_exited(bare_harness: ExecutorHarness) -> None:
+    attempt = bare_harness.start(IGNORES_SIGNALS)
+    bare_harness.executor.close()
+    warden = bare_harness.callbacks.launches[0][1]
     os.kill(warden, SIGKILL)
     os.waitid(os.P_PID, warden, os.WEXITED | os.WNOWAIT)
     later = RecordedCallbacks()
     # Its command still runs, and must not.
-    assert isinstance(bare.open_executor(later).adopt(attempt), RunningProcess)
-    assert bare.wait_until(lambda: later.count == 1)
+    assert isinstance(bare_harness.open_executor(later).adopt(attempt), RunningProcess)
+    assert bare_harness.wait_until(lambda: later.count == 1)
     assert isinstance(later.ends[attempt], str)
-    assert bare.open_executor(RecordedCallbacks()).adopt(attempt) == LostProcess(
+    assert bare_harness.open_executor(RecordedCallbacks()).adopt(attempt) == LostProcess(
         "the process is gone and left no exit status"
     )
 
@@ -160,104 +160,110 @@ def test_one_that_died_and_was_not_waited_for_is_gone(bare: ExecutorSetup) -> No
 @pytest.mark.parametrize(
     "text", [b"", b"123", b"\xff\xfe\n", b"-1 0 x\n", b"x" * 10_000, b"99999999999999999999 1 b\n"]
 )
-def test_a_claim_that_nobody_signed_is_of_nobody(bare: ExecutorSetup, folder: AttemptFolder, text: bytes) -> None:
+def test_an_empty_pidfile_without_a_supervisor_is_a_lost_attempt(
+    bare_harness: ExecutorHarness, folder: AttemptFolder, text: bytes
+) -> None:
     folder.pidfile.write_bytes(text)
-    assert isinstance(bare.executor.adopt(ATTEMPT), LostProcess)
+    assert isinstance(bare_harness.executor.adopt(ATTEMPT), LostProcess)
 
 
-def test_a_warden_that_has_not_signed_yet_is_found(bare: ExecutorSetup, tmp_path: Path) -> None:
-    attempt = bare.start(f"{UNTIL_GO}; exit 4")
-    bare.executor.close()
+def test_a_supervisor_that_has_not_written_its_pid_yet_is_found(bare_harness: ExecutorHarness, tmp_path: Path) -> None:
+    attempt = bare_harness.start(f"{UNTIL_GO}; exit 4")
+    bare_harness.executor.close()
     path = StateFolder(tmp_path / "state").attempt(attempt).pidfile
     path.write_bytes(b"")
     later = RecordedCallbacks()
-    assert bare.open_executor(later).adopt(attempt) == RunningProcess(bare.callbacks.launches[0][1])
-    (bare.workspace / "go").touch()
-    assert bare.wait_until(lambda: later.count == 1)
+    assert bare_harness.open_executor(later).adopt(attempt) == RunningProcess(bare_harness.callbacks.launches[0][1])
+    (bare_harness.workspace / "go").touch()
+    assert bare_harness.wait_until(lambda: later.count == 1)
     assert later.ends == {attempt: 4}
 
 
-def test_a_claim_that_cannot_be_read_is_not_taken_for_none(bare: ExecutorSetup, folder: AttemptFolder) -> None:
+def test_an_unreadable_pidfile_does_not_count_as_missing(bare_harness: ExecutorHarness, folder: AttemptFolder) -> None:
     folder.pidfile.symlink_to(folder.pidfile)
-    assert isinstance(bare.executor.adopt(ATTEMPT), LostProcess)
+    assert isinstance(bare_harness.executor.adopt(ATTEMPT), LostProcess)
 
 
-def test_a_warden_whose_claim_cannot_be_read_is_found(bare: ExecutorSetup, tmp_path: Path) -> None:
-    attempt = bare.start(f"{UNTIL_GO}; exit 4")
-    bare.executor.close()
+def test_a_supervisor_with_an_unreadable_pidfile_is_found(bare_harness: ExecutorHarness, tmp_path: Path) -> None:
+    attempt = bare_harness.start(f"{UNTIL_GO}; exit 4")
+    bare_harness.executor.close()
     path = StateFolder(tmp_path / "state").attempt(attempt).pidfile
     path.unlink()
     path.mkdir()
     later = RecordedCallbacks()
-    assert bare.open_executor(later).adopt(attempt) == RunningProcess(bare.callbacks.launches[0][1])
-    (bare.workspace / "go").touch()
-    assert bare.wait_until(lambda: later.count == 1)
+    assert bare_harness.open_executor(later).adopt(attempt) == RunningProcess(bare_harness.callbacks.launches[0][1])
+    (bare_harness.workspace / "go").touch()
+    assert bare_harness.wait_until(lambda: later.count == 1)
     assert later.ends == {attempt: 4}
 
 
-def test_an_exit_status_that_cannot_be_read_is_none(bare: ExecutorSetup, folder: AttemptFolder) -> None:
+def test_an_unreadable_exit_status_counts_as_missing(bare_harness: ExecutorHarness, folder: AttemptFolder) -> None:
     folder.pidfile.write_bytes(b"")
     folder.exit_status.mkdir()
-    assert isinstance(bare.executor.adopt(ATTEMPT), LostProcess)
+    assert isinstance(bare_harness.executor.adopt(ATTEMPT), LostProcess)
 
 
 def no_worktrees() -> Workspaces:
     raise AssertionError("all attempts are in place")
 
 
-def test_the_state_folder_may_be_spelled_in_another_way(bare: ExecutorSetup, tmp_path: Path) -> None:
-    attempt = bare.start(f"{UNTIL_GO}; exit 4")
-    bare.executor.close()
+def test_an_attempt_is_found_through_a_link_to_the_state_folder(bare_harness: ExecutorHarness, tmp_path: Path) -> None:
+    attempt = bare_harness.start(f"{UNTIL_GO}; exit 4")
+    bare_harness.executor.close()
     (tmp_path / "link").symlink_to(tmp_path / "state")
     with closing(SelectReactor()) as reactor:
         linked = StateFolder(tmp_path / "link")
         spaces = LocalWorkspaces(no_worktrees, WorkerPool(reactor), linked, linked.root)
         executor = LocalExecutor(RecordedCallbacks(), reactor, spaces)
-        assert executor.adopt(attempt) == RunningProcess(bare.callbacks.launches[0][1])
+        assert executor.adopt(attempt) == RunningProcess(bare_harness.callbacks.launches[0][1])
         executor.close()
 
 
-def test_another_warden_that_came_first_is_adopted(bare: ExecutorSetup, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_supervisor_that_was_faster_is_adopted(
+    bare_harness: ExecutorHarness, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """An engine died between starting a warden and its claim; the next one started another."""
-    job = bare.make_job(f"echo ran >>runs; {UNTIL_GO}; exit 6")
-    bare.executor.start(job)
-    assert bare.wait_until((bare.workspace / "up").exists)
-    bare.executor.close()
+    job = bare_harness.make_job(f"echo ran >>runs; {UNTIL_GO}; exit 6")
+    bare_harness.executor.start(job)
+    assert bare_harness.wait_until((bare_harness.workspace / "up").exists)
+    bare_harness.executor.close()
     later = RecordedCallbacks()
-    second = bare.open_executor(later)
+    second = bare_harness.open_executor(later)
     with monkeypatch.context() as blind:
         blind.setattr(pidfile, "read_pidfile", lambda _: None)
         second.start(job)
-    assert bare.wait_until(lambda: len(later.launches) == 2)
-    assert later.launches[1] == bare.callbacks.launches[0] != later.launches[0]
-    assert second.adopt(job.attempt) == RunningProcess(bare.callbacks.launches[0][1])
-    (bare.workspace / "go").touch()
-    assert bare.wait_until(lambda: later.count == 1)
+    assert bare_harness.wait_until(lambda: len(later.launches) == 2)
+    assert later.launches[1] == bare_harness.callbacks.launches[0] != later.launches[0]
+    assert second.adopt(job.attempt) == RunningProcess(bare_harness.callbacks.launches[0][1])
+    (bare_harness.workspace / "go").touch()
+    assert bare_harness.wait_until(lambda: later.count == 1)
     assert later.ends == {job.attempt: 6}
-    assert (bare.workspace / "runs").read_text() == "ran\n"
+    assert (bare_harness.workspace / "runs").read_text() == "ran\n"
 
 
-def test_another_warden_that_came_first_and_is_over_is_told(
-    bare: ExecutorSetup, monkeypatch: pytest.MonkeyPatch
+def test_the_exit_of_a_supervisor_that_was_faster_is_reported(
+    bare_harness: ExecutorHarness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert bare.run("echo ran >>runs; exit 6") == 6
+    assert bare_harness.run("echo ran >>runs; exit 6") == 6
     later = RecordedCallbacks()
     with monkeypatch.context() as blind:
         blind.setattr(pidfile, "read_pidfile", lambda _: None)
-        bare.open_executor(later).start(bare.make_job(""))
-    assert bare.wait_until(lambda: later.count == 1)
+        bare_harness.open_executor(later).start(bare_harness.make_job(""))
+    assert bare_harness.wait_until(lambda: later.count == 1)
     assert later.ends == {ATTEMPT: 6}
 
 
-def test_an_end_reaches_the_warden_that_came_first(bare: ExecutorSetup, monkeypatch: pytest.MonkeyPatch) -> None:
-    attempt = bare.start(f"echo $$ >self; {IGNORES_SIGNALS}")
-    bare.executor.close()
+def test_terminating_ends_the_supervisor_that_was_faster(
+    bare_harness: ExecutorHarness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    attempt = bare_harness.start(f"echo $$ >self; {IGNORES_SIGNALS}")
+    bare_harness.executor.close()
     later = RecordedCallbacks()
-    second = bare.open_executor(later)
+    second = bare_harness.open_executor(later)
     with monkeypatch.context() as blind:
         blind.setattr(pidfile, "read_pidfile", lambda _: None)
-        second.start(bare.make_job("exit 0"))
+        second.start(bare_harness.make_job("exit 0"))
         second.terminate(attempt, at_once=False)
-    assert bare.wait_until(lambda: later.count == 1)
+    assert bare_harness.wait_until(lambda: later.count == 1)
     assert later.ends == {attempt: 128 + SIGKILL}
-    assert not is_alive(bare.wait_for_pid("self"))
+    assert not is_alive(bare_harness.wait_for_pid("self"))

@@ -68,7 +68,7 @@ class TestApplying:
         assert file.read_bytes() == b"\xef\xbb\xbfa\r\nc\r\n"
         assert stat.S_IMODE(file.stat().st_mode) == 0o751
 
-    def test_mixed_line_ends_are_the_texts_own_business(self, workspace: Path) -> None:
+    def test_mixed_line_ends_are_written_as_given(self, workspace: Path) -> None:
         (workspace / "src/a.py").write_bytes(b"a\r\nb\n")
         with StagedWrites(workspace) as staging:
             text = staging.read("src/a.py")
@@ -76,13 +76,13 @@ class TestApplying:
             staging.apply({"src/a.py": f"{text}c\n"})
         assert (workspace / "src/a.py").read_bytes() == b"a\r\nb\nc\n"
 
-    def test_a_new_file_is_as_open_as_any_other(self, workspace: Path) -> None:
+    def test_a_new_file_gets_the_default_mode(self, workspace: Path) -> None:
         (workspace / "usual").write_text("")
         with StagedWrites(workspace) as staging:
             staging.apply({"new": "x\n"})
         assert (workspace / "new").stat().st_mode == (workspace / "usual").stat().st_mode
 
-    def test_what_somebody_else_has_changed_since_it_was_read_is_not_written_over(self, workspace: Path) -> None:
+    def test_a_file_changed_since_it_was_read_is_not_overwritten(self, workspace: Path) -> None:
         (workspace / "a.py").write_text("old\n")
         with StagedWrites(workspace) as staging:
             assert (staging.read("a.py"), staging.read("b.py")) == ("old\n", None)
@@ -97,13 +97,13 @@ class TestApplying:
         assert (workspace / "b.py").read_text() == "theirs too\n"
         assert not (workspace / "c.py").exists()
 
-    def test_a_file_that_is_the_same_is_not_touched(self, workspace: Path) -> None:
+    def test_an_unchanged_file_is_not_touched(self, workspace: Path) -> None:
         before = (workspace / "src/a.py").stat()
         with StagedWrites(workspace) as staging:
             staging.apply({"src/a.py": "old\n"})
         assert (workspace / "src/a.py").stat() == before
 
-    def test_git_never_sees_the_stage(self, workspace: Path) -> None:
+    def test_git_never_sees_the_staging_folder(self, workspace: Path) -> None:
         (workspace / ".git").rmdir()
         subprocess.run(["git", "init", "-q", workspace], check=True)
         with StagedWrites(workspace) as staging:
@@ -112,14 +112,14 @@ class TestApplying:
             seen = subprocess.check_output(["git", "-C", workspace, "status", "--porcelain", "-uall"], text=True)
         assert seen == "?? src/a.py\n"
 
-    def test_a_name_of_another_file_keeps_its_content(self, workspace: Path) -> None:
+    def test_another_hard_link_keeps_its_content(self, workspace: Path) -> None:
         os.link(workspace / "src/a.py", workspace / "same")
         with StagedWrites(workspace) as staging:
             staging.apply({"src/a.py": "new\n"})
         assert (workspace / "same").read_text() == "old\n"
 
 
-class TestContained:
+class TestContainment:
     @pytest.mark.parametrize(
         "path",
         [
@@ -140,10 +140,10 @@ class TestContained:
             "a//b",
         ],
     )
-    def test_no_path_leads_out(self, workspace: Path, path: str) -> None:
+    def test_a_path_outside_the_workspace_is_refused(self, workspace: Path, path: str) -> None:
         assert refused(workspace, {"src/a.py": "new\n", path: "x\n"})
 
-    def test_no_link_is_followed_on_the_way(self, workspace: Path, tmp_path: Path) -> None:
+    def test_a_link_within_a_path_is_not_followed(self, workspace: Path, tmp_path: Path) -> None:
         (tmp_path / "outside").mkdir()
         (workspace / "link").symlink_to("../outside")
         (workspace / "loop").symlink_to("loop")
@@ -151,7 +151,7 @@ class TestContained:
         for path in ("link/x", "loop/x", "inner/x", "link/deep/x"):
             assert "a link or a file, not a folder" in refused(workspace, {"src/a.py": "new\n", path: "x\n"})
 
-    def test_nor_at_the_end(self, workspace: Path, tmp_path: Path) -> None:
+    def test_a_link_at_the_end_of_a_path_is_not_followed(self, workspace: Path, tmp_path: Path) -> None:
         (tmp_path / "secret").write_text("s")
         (workspace / "link").symlink_to("../secret")
         (workspace / "dangling").symlink_to("../nowhere")
@@ -160,17 +160,17 @@ class TestContained:
             with StagedWrites(workspace) as staging, pytest.raises(StagingError, match="it is a link"):
                 staging.read(path)
 
-    def test_what_is_no_file_stays(self, workspace: Path) -> None:
+    def test_a_path_that_is_not_a_file_is_refused(self, workspace: Path) -> None:
         os.mkfifo(workspace / "pipe")
-        assert "no file" in refused_quietly(workspace, "pipe")
-        assert "no file" in refused_quietly(workspace, "src")
+        assert "not a file" in refused_quietly(workspace, "pipe")
+        assert "not a file" in refused_quietly(workspace, "src")
         assert "a link or a file, not a folder" in refused_quietly(workspace, "src/a.py/b")
 
-    def test_two_names_of_one_file_on_some_systems(self, workspace: Path) -> None:
+    def test_names_that_differ_only_in_case_are_refused(self, workspace: Path) -> None:
         assert "same file on some systems" in refused(workspace, {"b/X.py": "1\n", "B/x.py": "2\n"})
         assert "can't be a file and the folder" in refused(workspace, {"b": "1\n", "b/c": "2\n"})
 
-    def test_a_link_that_somebody_puts_in_the_way_meanwhile(self, workspace: Path, tmp_path: Path) -> None:
+    def test_a_link_created_meanwhile_is_not_followed(self, workspace: Path, tmp_path: Path) -> None:
         """The workspace is the folder that was opened, whatever its name leads to afterwards."""
         (tmp_path / "other/src").mkdir(parents=True)
         with StagedWrites(workspace) as staging:
@@ -180,17 +180,17 @@ class TestContained:
         assert (tmp_path / "moved/src/a.py").read_text() == "new\n"
         assert list((tmp_path / "other/src").iterdir()) == []
 
-    def test_everything_wrong_is_told_at_once(self, workspace: Path) -> None:
+    def test_all_errors_are_reported_at_once(self, workspace: Path) -> None:
         said = refused(workspace, {"../x": "", "src": "x\n", "src/a.py": "\ud800"})
         assert all(f"{path}: " in said for path in ("../x", "src", "src/a.py"))
 
-    def test_what_is_no_text_is_not_read(self, workspace: Path) -> None:
+    def test_a_binary_file_is_not_read(self, workspace: Path) -> None:
         (workspace / "binary").write_bytes(b"\xff\xfe")
         (workspace / "nulls").write_bytes(b"a\0b")
         with StagedWrites(workspace) as staging:
             assert staging.read("nope/nope") is None
             for path in ("binary", "nulls"):
-                with pytest.raises(StagingError, match="no text"):
+                with pytest.raises(StagingError, match="not UTF-8 text"):
                     staging.read(path)
 
 
@@ -201,7 +201,7 @@ def refused_quietly(workspace: Path, path: str) -> str:
 
 
 class TestUndoing:
-    def test_everything_is_as_it_was(self, workspace: Path) -> None:
+    def test_undo_restores_every_file(self, workspace: Path) -> None:
         (workspace / "src/a.py").chmod(0o640)
         before = tree(workspace)
         with StagedWrites(workspace) as staging:
@@ -212,7 +212,7 @@ class TestUndoing:
             staging.apply({"src/a.py": "again\n"})
         assert (workspace / "src/a.py").read_text() == "again\n"
 
-    def test_also_what_a_check_did_with_it(self, workspace: Path) -> None:
+    def test_undo_restores_files_that_a_check_changed(self, workspace: Path) -> None:
         with StagedWrites(workspace) as staging:
             staging.apply({"src/a.py": "new\n", "b": "b\n", "c/d": "d\n"})
             (workspace / "src/a.py").write_text("formatted\n")
@@ -222,7 +222,7 @@ class TestUndoing:
         assert (workspace / "src/a.py").read_text() == "old\n"
         assert sorted(tree(workspace)) == [".git", "c", "c/kept", "src", "src/a.py"]
 
-    def test_an_exception_undoes(self, workspace: Path) -> None:
+    def test_an_exception_undoes_all_writes(self, workspace: Path) -> None:
         before = tree(workspace)
 
         def work() -> None:
@@ -234,20 +234,20 @@ class TestUndoing:
             work()
         assert tree(workspace) == before
 
-    def test_a_link_in_the_way_back_is_not_followed(self, workspace: Path, tmp_path: Path) -> None:
+    def test_undo_follows_no_link(self, workspace: Path, tmp_path: Path) -> None:
         (tmp_path / "outside").mkdir()
         (tmp_path / "outside/a.py").write_text("theirs")
         with StagedWrites(workspace) as staging:
             staging.apply({"src/a.py": "new\n"})
             (workspace / "src").rename(workspace / "away")
             (workspace / "src").symlink_to(tmp_path / "outside")
-            with pytest.raises(StagingError, match=r"could not be put back as before: src/a\.py"):
+            with pytest.raises(StagingError, match=r"could not be restored: src/a\.py"):
                 staging.undo()
             (workspace / "src").unlink()
         assert (tmp_path / "outside/a.py").read_text() == "theirs"
 
 
-class TestFailing:
+class TestFailures:
     def test_a_full_disk_changes_nothing(self, small_disk: Path) -> None:
         (small_disk / "a").write_text("old\n")
         before = tree(small_disk)
@@ -262,7 +262,7 @@ class TestFailing:
             staging.undo()
         assert tree(small_disk) == before
 
-    def test_one_that_can_not_be_put_in_its_place_takes_the_others_back(
+    def test_one_file_that_cannot_be_written_undoes_the_others(
         self, workspace: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         before = tree(workspace)
@@ -281,24 +281,24 @@ class TestFailing:
             staging.apply({"src/a.py": "new\n", "x/b": "b\n", "y/last": "c\n"})
         assert tree(workspace) == before
 
-    def test_a_folder_of_that_name_that_is_not_ours(self, workspace: Path) -> None:
+    def test_a_foreign_folder_with_the_staging_name_is_refused(self, workspace: Path) -> None:
         (workspace / STAGING_DIR).mkdir()
         (workspace / STAGING_DIR / "theirs").write_text("x")
         with pytest.raises(StagingError, match="in the way"), StagedWrites(workspace):
             pass
         assert (workspace / STAGING_DIR / "theirs").read_text() == "x"
 
-    def test_a_link_of_that_name(self, workspace: Path, tmp_path: Path) -> None:
+    def test_a_link_with_the_staging_name_is_refused(self, workspace: Path, tmp_path: Path) -> None:
         (tmp_path / "outside").mkdir()
         (workspace / STAGING_DIR).symlink_to("../outside")
         with pytest.raises(StagingError, match="in the way"), StagedWrites(workspace):
             pass
 
-    def test_no_workspace(self, tmp_path: Path) -> None:
+    def test_a_missing_workspace_is_an_error(self, tmp_path: Path) -> None:
         with pytest.raises(StagingError, match="can't be opened"):
             StagedWrites(tmp_path / "nope")
 
-    def test_two_at_once(self, workspace: Path) -> None:
+    def test_a_second_writer_is_refused(self, workspace: Path) -> None:
         with StagedWrites(workspace), pytest.raises(StagingError, match="another process"):
             StagedWrites(workspace)
         with StagedWrites(workspace):
@@ -354,10 +354,10 @@ NEW = {"src/a.py": "newer\n", "x/y/b": "b\n", "x/c": "c\n"}
 
 
 @pytest.mark.parametrize("then", ["keep", "undo"])
-def test_whoever_dies_at_any_instant_is_taken_back_or_had_finished(tmp_path: Path, then: str) -> None:
+def test_a_process_killed_at_any_instant_is_undone_or_had_finished(tmp_path: Path, then: str) -> None:
     argv = [sys.executable, "-c", DYING, str(tmp_path / "w"), then]
-    told = subprocess.run(argv, check=True, timeout=120, stdout=subprocess.PIPE, text=True).stdout
-    instants = [json.loads(line) for line in told.splitlines()]
+    output = subprocess.run(argv, check=True, timeout=120, stdout=subprocess.PIPE, text=True).stdout
+    instants = [json.loads(line) for line in output.splitlines()]
     assert len(instants) > 40
     finished = False
     for _, files, left, names in instants:
@@ -368,7 +368,7 @@ def test_whoever_dies_at_any_instant_is_taken_back_or_had_finished(tmp_path: Pat
     assert finished == (then == "keep")
 
 
-class TestTakingBack:
+class TestRecovery:
     def left_by(self, workspace: Path) -> None:
         """A process that died when everything was in its place."""
         code = dedent(
@@ -385,14 +385,14 @@ class TestTakingBack:
         subprocess.run([sys.executable, "-c", code, str(workspace)], check=False, timeout=60)
         assert (workspace / "src/a.py").read_text() == "new\n"
 
-    def test_by_the_next_one(self, workspace: Path) -> None:
+    def test_the_next_process_undoes_the_writes(self, workspace: Path) -> None:
         before = tree(workspace)
         self.left_by(workspace)
         with StagedWrites(workspace) as staging:
             assert staging.changed_since == ()
         assert tree(workspace) == before
 
-    def test_what_somebody_changed_since_stays_and_is_told(self, workspace: Path) -> None:
+    def test_a_file_changed_since_is_kept_and_reported(self, workspace: Path) -> None:
         self.left_by(workspace)
         (workspace / "src/a.py").write_text("mine\n")
         with StagedWrites(workspace) as staging:
@@ -400,7 +400,7 @@ class TestTakingBack:
         assert (workspace / "src/a.py").read_text() == "mine\n"
         assert not (workspace / "x").exists()
 
-    def test_a_record_that_leads_out_is_not_followed(self, workspace: Path, tmp_path: Path) -> None:
+    def test_a_record_with_a_path_outside_the_workspace_is_refused(self, workspace: Path, tmp_path: Path) -> None:
         (tmp_path / "victim").write_text("theirs")
         self.left_by(workspace)
         record = workspace / STAGING_DIR / "record"
@@ -411,13 +411,13 @@ class TestTakingBack:
         assert (tmp_path / "victim").read_text() == "theirs"
 
     @pytest.mark.parametrize("text", ["", "{", "[]", '{"layers": 1}', '{"layers": [{"made": [], "writes": [["a"]]}]}'])
-    def test_a_damaged_record_is_told(self, workspace: Path, text: str) -> None:
+    def test_a_damaged_record_is_an_error(self, workspace: Path, text: str) -> None:
         self.left_by(workspace)
         (workspace / STAGING_DIR / "record").write_text(text)
         with pytest.raises(StagingError, match="damaged"), StagedWrites(workspace):
             pass
 
-    def test_an_old_content_that_is_gone(self, workspace: Path) -> None:
+    def test_a_file_whose_old_content_is_gone_is_reported(self, workspace: Path) -> None:
         self.left_by(workspace)
         (workspace / STAGING_DIR / "0-0.old").unlink()
         with StagedWrites(workspace) as staging:
@@ -430,7 +430,7 @@ _FILES = st.dictionaries(_NAMES, st.text("xy\n\r", max_size=6), max_size=4)
 
 @given(st.lists(_FILES, max_size=3))
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_apply_then_undo_is_nothing(tmp_path: Path, layers: list[dict[str, str]]) -> None:
+def test_apply_and_undo_leave_the_workspace_unchanged(tmp_path: Path, layers: list[dict[str, str]]) -> None:
     workspace = tmp_path / "w"
     (workspace / "src/d").mkdir(parents=True, exist_ok=True)
     (workspace / "a").write_bytes(b"old\r\n")

@@ -13,7 +13,7 @@ from plait.runtime import cgroup, process_tree
 from plait.runtime.local_executor import LocalExecutor
 from plait.system.process_identity import tag_prefix
 from plait.system.state_paths import StateFolder
-from plait.testing.contracts.executor import UNTIL_GO, ExecutorSetup, RecordedCallbacks, is_alive
+from plait.testing.contracts.executor import UNTIL_GO, ExecutorHarness, RecordedCallbacks, is_alive
 from tests.support.local_executor import local_executor_setup
 
 needed = pytest.mark.skipif(not cgroup.parent_cgroup(), reason="no control groups can be made here")
@@ -29,7 +29,7 @@ def made() -> Iterator[str]:
 
 
 @needed
-def test_a_scope_holds_who_joined_it_and_is_killed_as_a_whole(made: str) -> None:
+def test_a_cgroup_holds_its_members_and_is_killed_as_a_whole(made: str) -> None:
     join = f"echo 0 >{made}/cgroup.procs; setsid sleep 60 & exec sleep 60"
     with Popen(["sh", "-c", join], stdin=DEVNULL) as process:
         while len(members := cgroup.list_members(made)) < 2:
@@ -45,7 +45,7 @@ def test_a_scope_holds_who_joined_it_and_is_killed_as_a_whole(made: str) -> None
 
 
 @needed
-def test_making_one_that_is_there_and_removing_one_that_is_gone_is_no_error(made: str) -> None:
+def test_making_an_existing_cgroup_and_removing_a_missing_one_are_no_errors(made: str) -> None:
     assert cgroup.make_cgroup(f"test-{os.getpid()}") == made
     assert cgroup.remove_cgroup(made)
     assert cgroup.remove_cgroup(made)
@@ -54,28 +54,28 @@ def test_making_one_that_is_there_and_removing_one_that_is_gone_is_no_error(made
 
 
 @pytest.fixture
-def scene(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ExecutorSetup]:
+def harness(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ExecutorHarness]:
     """Attempts get their scopes at once."""
     monkeypatch.setattr(process_tree, "MIN_AGE_SECONDS", 0.01)
-    with local_executor_setup(tmp_path) as scene:
-        yield scene
+    with local_executor_setup(tmp_path) as harness:
+        yield harness
 
 
-def scope_of(scene: ExecutorSetup, attempt: Attempt) -> str:
+def scope_of(harness: ExecutorHarness, attempt: Attempt) -> str:
     """Of a running attempt, as soon as all of it is in there."""
-    folder = StateFolder(scene.workspace.parent / "state").attempt(attempt).path
-    assert scene.wait_until(lambda: len(cgroup.list_members(cgroup.read_cgroup_path(folder))) > 0)
+    folder = StateFolder(harness.workspace.parent / "state").attempt(attempt).path
+    assert harness.wait_until(lambda: len(cgroup.list_members(cgroup.read_cgroup_path(folder))) > 0)
     return cgroup.read_cgroup_path(folder)
 
 
 @needed
-def test_an_attempt_that_lasts_gets_a_scope_without_its_warden(scene: ExecutorSetup) -> None:
-    attempt = scene.start("env -i setsid sh -c 'echo $$ >child; exec sleep 60' & : >up; wait")
-    child, path = scene.wait_for_pid("child"), scope_of(scene, attempt)
-    assert scene.wait_until(lambda: child in cgroup.list_members(path))
-    assert scene.callbacks.launches[0][1] not in cgroup.list_members(path)
-    scene.executor.terminate(attempt, at_once=True)
-    assert scene.wait_for_end(attempt) == 128 + SIGKILL
+def test_a_long_attempt_gets_a_cgroup_without_its_supervisor(harness: ExecutorHarness) -> None:
+    attempt = harness.start("env -i setsid sh -c 'echo $$ >child; exec sleep 60' & : >up; wait")
+    child, path = harness.wait_for_pid("child"), scope_of(harness, attempt)
+    assert harness.wait_until(lambda: child in cgroup.list_members(path))
+    assert harness.callbacks.launches[0][1] not in cgroup.list_members(path)
+    harness.executor.terminate(attempt, at_once=True)
+    assert harness.wait_for_end(attempt) == 128 + SIGKILL
     assert not Path(path).exists()
 
 
@@ -83,60 +83,60 @@ HIDE = "env -i setsid sh -c '(setsid sh -c \"echo \\$\\$ >child; exec sleep 60\"
 
 
 @needed
-def test_nothing_hides_from_a_scope(scene: ExecutorSetup) -> None:
+def test_no_process_can_leave_its_cgroup(harness: ExecutorHarness) -> None:
     """No parent, no session, no environment: only the scope knows."""
-    attempt = scene.start(f"{UNTIL_GO}; {HIDE}; exec sleep 60")
-    scope_of(scene, attempt)
-    (scene.workspace / "go").touch()
-    child = scene.wait_for_pid("child")
-    scene.executor.terminate(attempt, at_once=True)
-    assert scene.wait_for_end(attempt) == 128 + SIGKILL
+    attempt = harness.start(f"{UNTIL_GO}; {HIDE}; exec sleep 60")
+    scope_of(harness, attempt)
+    (harness.workspace / "go").touch()
+    child = harness.wait_for_pid("child")
+    harness.executor.terminate(attempt, at_once=True)
+    assert harness.wait_for_end(attempt) == 128 + SIGKILL
     assert not is_alive(child)
 
 
 @needed
-def test_what_hides_in_a_scope_is_ended_when_its_attempt_exits(scene: ExecutorSetup) -> None:
-    attempt = scene.start(f"{UNTIL_GO}; {HIDE}; until [ -s child ]; do sleep 0.02; done")
-    path = scope_of(scene, attempt)
-    (scene.workspace / "go").touch()
-    assert scene.wait_for_end(attempt) == 0
-    assert not is_alive(scene.wait_for_pid("child"))
-    assert scene.wait_until(lambda: not Path(path).exists())
+def test_processes_in_the_cgroup_are_ended_when_the_attempt_exits(harness: ExecutorHarness) -> None:
+    attempt = harness.start(f"{UNTIL_GO}; {HIDE}; until [ -s child ]; do sleep 0.02; done")
+    path = scope_of(harness, attempt)
+    (harness.workspace / "go").touch()
+    assert harness.wait_for_end(attempt) == 0
+    assert not is_alive(harness.wait_for_pid("child"))
+    assert harness.wait_until(lambda: not Path(path).exists())
 
 
 @needed
-def test_a_later_engine_knows_the_scope(scene: ExecutorSetup) -> None:
-    attempt = scene.start(f"{UNTIL_GO}; {HIDE}; exec sleep 60")
-    scope_of(scene, attempt)
-    scene.executor.close()
-    (scene.workspace / "go").touch()
-    child = scene.wait_for_pid("child")
+def test_a_later_engine_finds_the_cgroup(harness: ExecutorHarness) -> None:
+    attempt = harness.start(f"{UNTIL_GO}; {HIDE}; exec sleep 60")
+    scope_of(harness, attempt)
+    harness.executor.close()
+    (harness.workspace / "go").touch()
+    child = harness.wait_for_pid("child")
     later = RecordedCallbacks()
-    scene.open_executor(later).terminate(attempt, at_once=True)
-    assert scene.wait_until(lambda: later.count == 1)
+    harness.open_executor(later).terminate(attempt, at_once=True)
+    assert harness.wait_until(lambda: later.count == 1)
     assert not is_alive(child)
 
 
 @needed
-def test_a_scope_that_a_dead_engine_left_is_removed_and_one_in_use_is_not(scene: ExecutorSetup) -> None:
-    attempt = scene.start(f"{UNTIL_GO}; exec sleep 60")
-    used = scope_of(scene, attempt)
-    left = cgroup.make_cgroup(f"{tag_prefix(scene.workspace.parent / 'state')}left")
+def test_a_stale_cgroup_is_removed_and_one_in_use_is_not(harness: ExecutorHarness) -> None:
+    attempt = harness.start(f"{UNTIL_GO}; exec sleep 60")
+    used = scope_of(harness, attempt)
+    left = cgroup.make_cgroup(f"{tag_prefix(harness.workspace.parent / 'state')}left")
     other = cgroup.make_cgroup("of-another-state-folder")
-    assert isinstance(scene.executor, LocalExecutor)
-    assert scene.executor.end_leftovers() == 0
+    assert isinstance(harness.executor, LocalExecutor)
+    assert harness.executor.end_leftovers() == 0
     assert [Path(path).exists() for path in (used, left, other)] == [True, False, True]
     assert cgroup.remove_cgroup(other)
 
 
 @needed
-def test_short_attempts_get_no_scope(tmp_path: Path) -> None:
-    with local_executor_setup(tmp_path) as scene:
-        assert scene.run("true") == 0
+def test_a_short_attempt_gets_no_cgroup(tmp_path: Path) -> None:
+    with local_executor_setup(tmp_path) as harness:
+        assert harness.run("true") == 0
         assert not list((tmp_path / "state").rglob("scope"))
 
 
-def test_where_no_groups_can_be_made_there_is_no_scope(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_an_attempt_gets_no_cgroup_where_none_can_be_made(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(cgroup, "parent_cgroup", lambda: "")
     assert cgroup.make_cgroup("a") == ""
     monkeypatch.setattr(cgroup, "parent_cgroup", lambda: str(tmp_path / "gone"))
@@ -158,5 +158,5 @@ def test_where_no_groups_can_be_made_there_is_no_scope(monkeypatch: pytest.Monke
         ("0::/../a\n", ""),
     ],
 )
-def test_its_own_group_is_read_from_the_line_of_version_2(text: str, own: str) -> None:
+def test_the_own_cgroup_is_read_from_the_line_of_version_2(text: str, own: str) -> None:
     assert cgroup._parse_own_cgroup(text) == own

@@ -8,24 +8,24 @@ import pytest
 
 from plait.runtime import cgroup
 from plait.system import processes, psutil_processes
-from plait.testing.contracts.executor import ExecutorContract, ExecutorSetup
+from plait.testing.contracts.executor import ExecutorContract, ExecutorHarness
 from tests.support.local_executor import local_executor_setup
 
 
 class TestLocalExecutor(ExecutorContract):
     @pytest.fixture
-    def scene(self, tmp_path: Path) -> Iterator[ExecutorSetup]:
-        with local_executor_setup(tmp_path) as scene:
-            yield scene
+    def harness(self, tmp_path: Path) -> Iterator[ExecutorHarness]:
+        with local_executor_setup(tmp_path) as harness:
+            yield harness
 
 
-class TestWithoutScopes(TestLocalExecutor):
+class TestWithoutCgroups(TestLocalExecutor):
     @pytest.fixture(autouse=True)
     def _no_scopes(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(cgroup, "parent_cgroup", lambda: "")
 
 
-class TestWithoutDescriptorsOfProcesses(TestWithoutScopes):
+class TestWithoutPidfds(TestWithoutCgroups):
     """As on systems that can't tell the end of a process by a descriptor."""
 
     @pytest.fixture(autouse=True)
@@ -33,7 +33,7 @@ class TestWithoutDescriptorsOfProcesses(TestWithoutScopes):
         monkeypatch.setattr(processes, "open_pidfd", lambda _: None)
 
 
-class TestWithoutSpawn(TestWithoutScopes):
+class TestWithoutSpawn(TestWithoutCgroups):
     """As on systems whose posix_spawn knows no sessions."""
 
     @pytest.fixture(autouse=True)
@@ -44,7 +44,7 @@ class TestWithoutSpawn(TestWithoutScopes):
         monkeypatch.setattr(os, "posix_spawn", refuse)
 
 
-class TestWithoutProc(TestWithoutDescriptorsOfProcesses):
+class TestWithoutProc(TestWithoutPidfds):
     """As on systems without /proc: psutil tells of processes, and a claim holds a pid alone."""
 
     @pytest.fixture(autouse=True)

@@ -13,68 +13,70 @@ from plait.runtime.local_executor import SWEEP_DELAY_SECONDS, LocalExecutor
 from plait.runtime.termination import GracePeriods
 from plait.system import processes
 from plait.system.process_identity import Process
-from plait.testing.contracts.executor import IGNORES_SIGNALS, ExecutorSetup, RecordedCallbacks, is_alive
+from plait.testing.contracts.executor import IGNORES_SIGNALS, ExecutorHarness, RecordedCallbacks, is_alive
 from tests.support.local_executor import local_executor_setup
 
 DAEMON = "setsid sh -c 'trap \"\" INT TERM; echo $$ >child; while :; do sleep 0.05; done' & until [ -e child ]; do sleep 0.02; done"
 
 
-def swept(scene: ExecutorSetup, executor: Executor | None = None) -> bool:
+def swept(harness: ExecutorHarness, executor: Executor | None = None) -> bool:
     """As an engine does that is about to leave."""
-    executor = executor or scene.executor
+    executor = executor or harness.executor
     assert isinstance(executor, LocalExecutor)
-    return scene.wait_until(lambda: executor.end_leftovers() == 0)
+    return harness.wait_until(lambda: executor.end_leftovers() == 0)
 
 
-def test_what_is_left_in_the_group_is_ended_before_the_exit_is_told(scene: ExecutorSetup) -> None:
-    assert scene.run("sh -c 'echo $$ >child; sleep 60' & until [ -s child ]; do sleep 0.02; done; exit 2") == 2
-    assert not is_alive(scene.wait_for_pid("child"))
+def test_leftovers_in_the_process_group_are_ended_before_the_exit_is_reported(harness: ExecutorHarness) -> None:
+    assert harness.run("sh -c 'echo $$ >child; sleep 60' & until [ -s child ]; do sleep 0.02; done; exit 2") == 2
+    assert not is_alive(harness.wait_for_pid("child"))
 
 
-def test_what_is_left_in_the_session_is_ended(bare: ExecutorSetup) -> None:
+def test_leftovers_in_the_session_are_ended(bare_harness: ExecutorHarness) -> None:
     """In a group of its own, without parents and environment, as soon as it began before its attempt's end."""
     scrub = "set -m; env -i sh -c 'echo $$ >child; exec sleep 60' & until [ -s child ]; do sleep 0.05; done; sleep 0.05"
-    assert bare.run(scrub) == 0
-    assert swept(bare)
-    assert not is_alive(bare.wait_for_pid("child"))
+    assert bare_harness.run(scrub) == 0
+    assert swept(bare_harness)
+    assert not is_alive(bare_harness.wait_for_pid("child"))
 
 
-def test_a_daemon_is_ended_by_the_sweep(bare: ExecutorSetup) -> None:
-    assert bare.run(DAEMON) == 0
-    assert is_alive(bare.wait_for_pid("child"))
-    assert swept(bare)
-    assert not is_alive(bare.wait_for_pid("child"))
+def test_a_daemon_is_ended_by_the_sweep(bare_harness: ExecutorHarness) -> None:
+    assert bare_harness.run(DAEMON) == 0
+    assert is_alive(bare_harness.wait_for_pid("child"))
+    assert swept(bare_harness)
+    assert not is_alive(bare_harness.wait_for_pid("child"))
 
 
-def test_a_daemon_is_ended_some_time_after_its_attempt(bare: ExecutorSetup, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_daemon_is_ended_some_time_after_its_attempt(
+    bare_harness: ExecutorHarness, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("plait.runtime.local_executor.SWEEP_DELAY_SECONDS", SWEEP_DELAY_SECONDS / 20)
-    assert bare.run(DAEMON) == 0
-    assert bare.wait_until(lambda: not is_alive(bare.wait_for_pid("child")))
+    assert bare_harness.run(DAEMON) == 0
+    assert bare_harness.wait_until(lambda: not is_alive(bare_harness.wait_for_pid("child")))
 
 
-def test_a_daemon_that_an_engine_left_is_ended_by_the_next_one(bare: ExecutorSetup) -> None:
-    assert bare.run(DAEMON) == 0
-    bare.executor.close()
-    assert swept(bare, bare.open_executor(RecordedCallbacks()))
-    assert not is_alive(bare.wait_for_pid("child"))
+def test_the_next_engine_ends_a_daemon_that_was_left(bare_harness: ExecutorHarness) -> None:
+    assert bare_harness.run(DAEMON) == 0
+    bare_harness.executor.close()
+    assert swept(bare_harness, bare_harness.open_executor(RecordedCallbacks()))
+    assert not is_alive(bare_harness.wait_for_pid("child"))
 
 
-def test_attempts_that_run_keep_their_daemons(scene: ExecutorSetup) -> None:
+def test_a_running_attempt_keeps_its_daemons(harness: ExecutorHarness) -> None:
     """Those of another engine on this state folder, too, whose attempts this one has not looked at."""
-    scene.start(f"{DAEMON}; {IGNORES_SIGNALS}")
-    child = scene.wait_for_pid("child")
-    other = scene.open_executor(RecordedCallbacks())
-    for executor in (scene.executor, other):
+    harness.start(f"{DAEMON}; {IGNORES_SIGNALS}")
+    child = harness.wait_for_pid("child")
+    other = harness.open_executor(RecordedCallbacks())
+    for executor in (harness.executor, other):
         assert isinstance(executor, LocalExecutor)
         assert executor.end_leftovers() == 0
     assert is_alive(child)
 
 
 def test_an_engine_that_was_started_inside_an_attempt_survives_it(
-    bare: ExecutorSetup, monkeypatch: pytest.MonkeyPatch
+    bare_harness: ExecutorHarness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert bare.run("exit 0") == 0
-    marker = next(iter(bare.executor._table.ended))  # type: ignore[attr-defined]
+    assert bare_harness.run("exit 0") == 0
+    marker = next(iter(bare_harness.executor._table.ended))  # type: ignore[attr-defined]
     every = processes.list_processes
 
     def disguised() -> list[Process]:
@@ -87,10 +89,12 @@ def test_an_engine_that_was_started_inside_an_attempt_survives_it(
         ]
 
     monkeypatch.setattr(processes, "list_processes", disguised)
-    assert swept(bare)
+    assert swept(bare_harness)
 
 
-def test_no_op_attempts_cost_no_pass_over_all_processes(bare: ExecutorSetup, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_short_attempts_cost_no_pass_over_all_processes(
+    bare_harness: ExecutorHarness, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("plait.runtime.local_executor.SWEEP_DELAY_SECONDS", 3600)
     passes, every = 0, processes.list_processes
 
@@ -101,16 +105,16 @@ def test_no_op_attempts_cost_no_pass_over_all_processes(bare: ExecutorSetup, mon
 
     monkeypatch.setattr(processes, "list_processes", counted)
     for number in range(5):
-        assert bare.run("true", f"{number}") == 0
+        assert bare_harness.run("true", f"{number}") == 0
     assert passes == 0
 
 
-def test_what_cannot_be_ended_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_process_that_cannot_be_ended_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Somebody else's process, started through a door such as sudo: no engine waits for it for ever."""
     monkeypatch.setattr(cgroup, "parent_cgroup", lambda: "")
     monkeypatch.setattr(processes, "send_signal", lambda *_: None)
-    with local_executor_setup(tmp_path, graces=GracePeriods(leftover=0.05, kill=0.1)) as scene:
-        assert scene.run("sleep 60 & exit 2", "in its group") == 2
-        assert scene.run(DAEMON, "elsewhere") == 0
-        assert swept(scene)
-        assert is_alive(scene.wait_for_pid("child"))
+    with local_executor_setup(tmp_path, graces=GracePeriods(leftover=0.05, kill=0.1)) as harness:
+        assert harness.run("sleep 60 & exit 2", "in its group") == 2
+        assert harness.run(DAEMON, "elsewhere") == 0
+        assert swept(harness)
+        assert is_alive(harness.wait_for_pid("child"))

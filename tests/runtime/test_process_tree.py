@@ -17,7 +17,7 @@ def found(processes: list[Process], *roots: TreeRoot, scoped: dict[int, str] | N
     return {marker: [process.pid for process in tree] for marker, tree in trees_.items()}
 
 
-def test_whoever_carries_the_marker_is_found_wherever_it_went() -> None:
+def test_a_tagged_process_is_found_in_any_session() -> None:
     assert found([process(10, marker="here-a"), process(11)], TreeRoot("here-a")) == {"here-a": [10]}
 
 
@@ -30,7 +30,7 @@ def test_a_child_without_parents_is_found_by_its_session() -> None:
     assert found([process(20, session=10), process(21, session=11)], TreeRoot("here-a", session=10)) == {"here-a": [20]}
 
 
-def test_a_session_is_trusted_for_what_began_while_its_warden_lived() -> None:
+def test_a_session_counts_for_processes_started_while_its_supervisor_lived() -> None:
     """Once a session is empty its number may become another one's."""
     tree = [
         process(20, session=10, start=50),
@@ -40,18 +40,18 @@ def test_a_session_is_trusted_for_what_began_while_its_warden_lived() -> None:
     assert found(tree, TreeRoot("here-a", session=10, until=51)) == {"here-a": [20]}
 
 
-def test_a_child_that_was_in_the_scope_is_found() -> None:
+def test_a_child_in_the_cgroup_is_found() -> None:
     assert found([process(20), process(21)], TreeRoot("here-a"), scoped={20: "here-a"}) == {"here-a": [20]}
 
 
-def test_one_that_was_seen_to_belong_stays_known_and_a_later_one_of_its_pid_does_not() -> None:
+def test_a_known_process_stays_known_and_a_later_one_with_its_pid_does_not() -> None:
     root = TreeRoot("here-a")
     assert found([process(10, marker="here-a"), process(11, parent=10)], root) == {"here-a": [10, 11]}
     assert found([process(11), process(12)], root) == {"here-a": [11]}
     assert found([process(11, start=70)], root) == {"here-a": []}
 
 
-def test_a_marker_of_this_state_folder_outweighs_parents_session_and_scope() -> None:
+def test_a_tag_of_this_state_folder_outweighs_parents_session_and_cgroup() -> None:
     """No process of one attempt is ever taken for another's."""
     tree = [process(10, marker="here-a"), process(11, parent=10, session=10, marker="here-b")]
     roots = TreeRoot("here-a", session=10), TreeRoot("here-b")
@@ -71,17 +71,17 @@ def test_this_process_is_in_no_tree_and_neither_is_what_it_started() -> None:
     assert found(tree, TreeRoot("here-a")) == {"here-a": [10]}
 
 
-def test_the_dead_are_in_no_tree() -> None:
+def test_a_zombie_is_in_no_tree() -> None:
     dead = Process(10, 1, 1, 1, 50, is_zombie=True, tag="here-a")
     assert found([dead], TreeRoot("here-a")) == {"here-a": []}
 
 
-def test_parents_that_go_round_in_a_circle_do_no_harm() -> None:
+def test_a_cycle_of_parents_does_no_harm() -> None:
     """The list of processes is read while it changes, and pids are used again."""
     assert found([process(10, parent=11), process(11, parent=10), process(12, parent=12)], TreeRoot("here-a")) == {
         "here-a": []
     }
 
 
-def test_trees_of_attempts_that_nobody_runs_are_empty() -> None:
+def test_the_tree_of_an_attempt_without_processes_is_empty() -> None:
     assert found([], TreeRoot("here-a"), TreeRoot("here-b")) == {"here-a": [], "here-b": []}

@@ -53,7 +53,7 @@ def ward(request: pytest.FixtureRequest, tmp_path: Path, folder: AttemptFolder) 
     kill_leaked_processes(tmp_path)
 
 
-def test_it_signs_its_claim_and_leaves_the_exit_status(ward: Ward, folder: AttemptFolder) -> None:
+def test_a_supervisor_writes_its_pidfile_and_the_exit_status(ward: Ward, folder: AttemptFolder) -> None:
     warden = ward("sh", "-c", "exit 7")
     assert warden.wait(30) == 0
     signed = pidfile.read_pidfile(folder.pidfile)
@@ -62,7 +62,7 @@ def test_it_signs_its_claim_and_leaves_the_exit_status(ward: Ward, folder: Attem
     assert folder.exit_status.read_bytes() == b"007\n"
 
 
-def test_one_of_many_wardens_runs_the_command(ward: Ward, tmp_path: Path, folder: AttemptFolder) -> None:
+def test_one_of_many_supervisors_runs_the_command(ward: Ward, tmp_path: Path, folder: AttemptFolder) -> None:
     wardens = [ward("sh", "-c", "echo ran >>runs") for _ in range(8)]
     assert sorted(warden.wait(30) for warden in wardens) == [0] + [EXIT_CLAIMED] * 7
     assert (tmp_path / "runs").read_text() == "ran\n"
@@ -70,7 +70,7 @@ def test_one_of_many_wardens_runs_the_command(ward: Ward, tmp_path: Path, folder
     assert (tmp_path / "output").read_bytes() == b""
 
 
-def test_a_claim_for_nobody_keeps_every_warden_out(ward: Ward, tmp_path: Path, folder: AttemptFolder) -> None:
+def test_an_empty_pidfile_prevents_the_launch(ward: Ward, tmp_path: Path, folder: AttemptFolder) -> None:
     assert pidfile.block_launch(folder.pidfile)
     assert not pidfile.block_launch(folder.pidfile)
     assert ward("touch", "ran").wait(30) == EXIT_CLAIMED
@@ -78,7 +78,7 @@ def test_a_claim_for_nobody_keeps_every_warden_out(ward: Ward, tmp_path: Path, f
     assert pidfile.read_pidfile(folder.pidfile) == pidfile.PidFile()
 
 
-def test_without_room_for_its_files_it_runs_nothing(
+def test_a_supervisor_without_disk_space_runs_nothing(
     ward: Ward, tmp_path: Path, folder: AttemptFolder, small_disk: Path
 ) -> None:
     folder.path.rmdir()
@@ -110,13 +110,13 @@ def _fill(path: Path) -> None:
             file.write(b"x" * 4096)
 
 
-def test_where_it_can_write_nothing_it_runs_nothing(ward: Ward, tmp_path: Path, folder: AttemptFolder) -> None:
+def test_a_supervisor_that_cannot_write_runs_nothing(ward: Ward, tmp_path: Path, folder: AttemptFolder) -> None:
     folder.path.rmdir()
     assert ward("touch", "ran").wait(30) == EXIT_CANNOT_WRITE
     assert not (tmp_path / "ran").exists()
 
 
-def test_no_reader_sees_another_status_than_the_one_it_left(ward: Ward, folder: AttemptFolder) -> None:
+def test_a_reader_never_sees_another_exit_status(ward: Ward, folder: AttemptFolder) -> None:
     seen: set[int | None] = set()
     over = False
 
@@ -138,7 +138,7 @@ def test_no_reader_sees_another_status_than_the_one_it_left(ward: Ward, folder: 
 
 
 @pytest.mark.parametrize("number", [SIGINT, SIGTERM, SIGHUP, SIGQUIT])
-def test_it_survives_what_its_command_is_told_by(
+def test_a_supervisor_survives_the_signals_of_its_command(
     ward: Ward, tmp_path: Path, folder: AttemptFolder, number: Signals
 ) -> None:
     """A signal to the whole group: the command answers in its own way, and the warden writes down how."""
@@ -151,7 +151,7 @@ def test_it_survives_what_its_command_is_told_by(
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="/proc tells it")
-def test_its_command_inherits_no_ignored_signal(ward: Ward, tmp_path: Path) -> None:
+def test_the_command_inherits_no_ignored_signal(ward: Ward, tmp_path: Path) -> None:
     assert ward("sh", "-c", "cat /proc/self/status >status").wait(30) == 0
     lines = dict(line.split(":\t") for line in (tmp_path / "status").read_text().splitlines() if ":\t" in line)
     # 32 and 33 are the C library's own: nobody can set them, and whoever started the tests may have ignored them.
@@ -159,7 +159,7 @@ def test_its_command_inherits_no_ignored_signal(ward: Ward, tmp_path: Path) -> N
     assert int(lines["SigIgn"], 16) & ours == int(lines["SigBlk"], 16) & ours == 0
 
 
-def test_its_command_gets_the_environment_as_it_was(ward: Ward, tmp_path: Path) -> None:
+def test_the_command_gets_the_environment_unchanged(ward: Ward, tmp_path: Path) -> None:
     """Whatever the warden's own variables are called, none of them gets out, and none is overwritten."""
     given = {"plait": "p", "start": "s", "code": "c", "line": "", "A": "a\nb ", "PLAIT_MARK": "m"}
     program = "import os, json; print(json.dumps(dict(os.environ)))"
@@ -169,27 +169,25 @@ def test_its_command_gets_the_environment_as_it_was(ward: Ward, tmp_path: Path) 
     assert found.keys() - given.keys() - os.environ.keys() <= {"PWD", "OLDPWD", "SHLVL", "_", "LC_CTYPE"}
 
 
-def test_options_from_the_environment_do_not_disturb_it(ward: Ward, folder: AttemptFolder) -> None:
+def test_shell_options_in_the_environment_do_not_disturb_the_supervisor(ward: Ward, folder: AttemptFolder) -> None:
     """bash takes them from there, even as sh."""
     ward("sh", "-c", "exit 3", env={"SHELLOPTS": "errexit:nounset:noglob:xtrace"}).wait(30)
     assert pidfile.read_exit_status(folder.exit_status) == 3
 
 
-def test_its_own_options_do_not_reach_its_command(ward: Ward, tmp_path: Path) -> None:
+def test_shell_options_of_the_supervisor_do_not_reach_the_command(ward: Ward, tmp_path: Path) -> None:
     """bash hands them on in the same way."""
     assert ward("env", env={"SHELLOPTS": "braceexpand"}).wait(30) == 0
     assert "noclobber" not in (tmp_path / "output").read_text()
 
 
-def test_a_workspace_that_is_gone_is_said_in_the_transcript(ward: Ward, tmp_path: Path, folder: AttemptFolder) -> None:
+def test_the_transcript_says_that_the_workspace_is_gone(ward: Ward, tmp_path: Path, folder: AttemptFolder) -> None:
     assert ward("touch", "ran", cwd=tmp_path / "gone").wait(30) == 0
     assert pidfile.read_exit_status(folder.exit_status) == 126
     assert "gone" in (tmp_path / "output").read_text()
 
 
-def test_a_command_that_is_not_there_is_said_in_the_transcript(
-    ward: Ward, tmp_path: Path, folder: AttemptFolder
-) -> None:
+def test_the_transcript_says_that_the_command_does_not_exist(ward: Ward, tmp_path: Path, folder: AttemptFolder) -> None:
     ward("there-is-no-such-command").wait(30)
     assert pidfile.read_exit_status(folder.exit_status) == 127
     assert "there-is-no-such-command" in (tmp_path / "output").read_text()

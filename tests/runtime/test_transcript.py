@@ -45,14 +45,14 @@ def trimmed(path: Path) -> bytes:
     return data
 
 
-def test_there_may_be_none(path: Path) -> None:
+def test_a_missing_transcript_is_empty(path: Path) -> None:
     assert FileTranscript(path).size() == 0
     assert FileTranscript(path).read(0, 10) == TranscriptChunk(0, b"")
     assert FileTranscript(path).tail(10) == b""
     assert not FileTranscript(path).trim(CAP)
 
 
-def test_it_is_read_in_pieces_that_join(path: Path) -> None:
+def test_chunks_of_a_transcript_join(path: Path) -> None:
     data = fill(path, 2)
     assert b"".join(piece.data for piece in pieces(path, 777)) == data
     assert FileTranscript(path).read(5, 3) == TranscriptChunk(5, data[5:8])
@@ -61,13 +61,13 @@ def test_it_is_read_in_pieces_that_join(path: Path) -> None:
     assert FileTranscript(path).tail(1 << 30) == data
 
 
-def test_under_its_cap_it_stays_as_it_is(path: Path) -> None:
+def test_a_transcript_below_its_limit_stays_unchanged(path: Path) -> None:
     data = fill(path, 16)
     assert not FileTranscript(path).trim(CAP)
     assert path.read_bytes() == data
 
 
-def test_over_its_cap_it_loses_its_middle_and_every_offset_stays_true(path: Path, trimmed: bytes) -> None:
+def test_a_transcript_above_its_limit_loses_its_middle_and_keeps_its_offsets(path: Path, trimmed: bytes) -> None:
     assert FileTranscript(path).size() == len(trimmed)
     assert path.stat().st_blocks * 512 <= CAP
     head, tail = pieces(path, 1 << 30)
@@ -79,13 +79,13 @@ def test_over_its_cap_it_loses_its_middle_and_every_offset_stays_true(path: Path
         assert piece.data == trimmed[piece.start : piece.end]
 
 
-def test_what_is_added_later_is_read_where_it_was_written(path: Path, trimmed: bytes) -> None:
+def test_later_output_is_read_at_its_own_offset(path: Path, trimmed: bytes) -> None:
     with path.open("ab") as file:
         file.write(b"and on\n")
     assert FileTranscript(path).read(len(trimmed), 100) == TranscriptChunk(len(trimmed), b"and on\n")
 
 
-def test_reading_from_inside_the_hole_goes_on_behind_it(path: Path, trimmed: bytes) -> None:
+def test_reading_inside_the_hole_continues_behind_it(path: Path, trimmed: bytes) -> None:
     _, tail = pieces(path, 1 << 30)
     assert FileTranscript(path).read(CAP, 10) == TranscriptChunk(tail.start, trimmed[tail.start : tail.start + 10])
 
@@ -96,7 +96,7 @@ def test_the_tail_begins_behind_the_hole(path: Path, trimmed: bytes) -> None:
     assert FileTranscript(path).tail(50) == trimmed[-50:]
 
 
-def test_it_can_be_trimmed_again_and_again(path: Path, trimmed: bytes) -> None:
+def test_a_transcript_can_be_trimmed_repeatedly(path: Path, trimmed: bytes) -> None:
     head = pieces(path)[0].data
     for _ in range(3):
         with path.open("ab") as file:
@@ -108,24 +108,24 @@ def test_it_can_be_trimmed_again_and_again(path: Path, trimmed: bytes) -> None:
     assert FileTranscript(path).tail(1000) == trimmed[-1000:]
 
 
-def test_where_the_file_system_has_no_holes_it_stays_as_it_is(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_transcript_stays_whole_on_a_file_system_without_holes(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     data = fill(path, 40)
     monkeypatch.setattr(disk, "_punch_descriptor", lambda *_: False)
     assert not FileTranscript(path).trim(CAP)
     assert path.read_bytes() == data
 
 
-def test_one_that_has_become_shorter_is_read_on_from_its_end(path: Path) -> None:
+def test_a_transcript_that_became_shorter_is_read_from_its_end(path: Path) -> None:
     path.write_bytes(b"0123456789")
     assert FileTranscript(path).read(50, 10) == TranscriptChunk(10, b"")
 
 
-def test_zeros_that_were_printed_are_no_hole(path: Path) -> None:
+def test_printed_zeros_are_not_a_hole(path: Path) -> None:
     path.write_bytes(b"a" + bytes(3 * HOLE_BLOCK_BYTES) + b"b")
     assert b"".join(piece.data for piece in pieces(path)) == path.read_bytes()
 
 
-def test_what_is_no_file_has_nothing_to_read(path: Path) -> None:
+def test_a_path_that_is_not_a_file_is_empty(path: Path) -> None:
     os.mkfifo(path)
     assert FileTranscript(path).read(3, 10).data == FileTranscript(path).tail(10) == b""
     assert not FileTranscript(path).trim(0)
@@ -133,7 +133,9 @@ def test_what_is_no_file_has_nothing_to_read(path: Path) -> None:
 
 
 @given(start=st.integers(0, 45 * HOLE_BLOCK_BYTES), most=st.integers(1, 3 * HOLE_BLOCK_BYTES))
-def test_a_piece_is_true_wherever_it_begins(tmp_path_factory: pytest.TempPathFactory, start: int, most: int) -> None:
+def test_a_chunk_has_the_right_bytes_at_any_offset(
+    tmp_path_factory: pytest.TempPathFactory, start: int, most: int
+) -> None:
     path = tmp_path_factory.getbasetemp() / "trimmed"
     if not path.exists():
         fill(path, 40)
@@ -149,10 +151,10 @@ def test_a_piece_is_true_wherever_it_begins(tmp_path_factory: pytest.TempPathFac
 
 def test_a_line_of_a_hundred_megabytes_does_no_harm(tmp_path: Path) -> None:
     print_it = "head -c 100000000 /dev/zero | tr '\\0' x; printf '\\nthe end\\n'"
-    with local_executor_setup(tmp_path) as scene:
-        job = replace(scene.make_job(print_it), limits=AttemptLimits(transcript_bytes=CAP))
-        scene.executor.start(job)
-        assert scene.wait_for_end(job.attempt) == 0
+    with local_executor_setup(tmp_path) as harness:
+        job = replace(harness.make_job(print_it), limits=AttemptLimits(transcript_bytes=CAP))
+        harness.executor.start(job)
+        assert harness.wait_for_end(job.attempt) == 0
     path = next((tmp_path / "state").rglob("transcript"))
     assert FileTranscript(path).size() == 100_000_009
     assert path.stat().st_blocks * 512 <= CAP

@@ -22,27 +22,27 @@ def reactor() -> Iterator[SelectReactor]:
 
 
 @pytest.fixture
-def hands(reactor: SelectReactor) -> Iterator[WorkerPool]:
-    hands = WorkerPool(reactor)
-    yield hands
-    hands.close()
+def pool(reactor: SelectReactor) -> Iterator[WorkerPool]:
+    pool = WorkerPool(reactor)
+    yield pool
+    pool.close()
 
 
 def unexpected(error: Exception) -> None:
     raise AssertionError(error)
 
 
-def test_what_comes_of_an_errand_is_told_in_the_loop(reactor: SelectReactor, hands: WorkerPool) -> None:
-    told: list[tuple[int, str]] = []
-    hands.submit("a", threading.get_ident, lambda who: told.append((who, threading.current_thread().name)), unexpected)
-    assert not hands.is_idle
-    assert reactor.run_until(lambda: hands.is_idle, LONG)
-    [(worker, heard_in)] = told
+def test_the_result_of_a_job_is_handled_in_the_loop(reactor: SelectReactor, pool: WorkerPool) -> None:
+    output: list[tuple[int, str]] = []
+    pool.submit("a", threading.get_ident, lambda who: output.append((who, threading.current_thread().name)), unexpected)
+    assert not pool.is_idle
+    assert reactor.run_until(lambda: pool.is_idle, LONG)
+    [(worker, heard_in)] = output
     assert worker != threading.get_ident()
     assert heard_in == threading.current_thread().name
 
 
-def test_errands_about_one_thing_go_one_at_a_time_and_in_order(reactor: SelectReactor, hands: WorkerPool) -> None:
+def test_jobs_with_one_key_run_one_at_a_time_and_in_order(reactor: SelectReactor, pool: WorkerPool) -> None:
     at_work, most, order = [0], [0], list[int]()
     gate = threading.Event()
 
@@ -54,31 +54,31 @@ def test_errands_about_one_thing_go_one_at_a_time_and_in_order(reactor: SelectRe
         return number
 
     for number in range(5):
-        hands.submit("a", lambda number=number: errand(number), order.append, unexpected)  # type: ignore[misc]
+        pool.submit("a", lambda number=number: errand(number), order.append, unexpected)  # type: ignore[misc]
     gate.set()
-    assert reactor.run_until(lambda: hands.is_idle, LONG)
+    assert reactor.run_until(lambda: pool.is_idle, LONG)
     assert (order, most) == ([0, 1, 2, 3, 4], [1])
 
 
-def test_errands_about_two_things_go_at_once(reactor: SelectReactor, hands: WorkerPool) -> None:
+def test_jobs_with_different_keys_run_in_parallel(reactor: SelectReactor, pool: WorkerPool) -> None:
     both = threading.Barrier(2, timeout=LONG)
     heard: list[int] = []
     for about in ("a", "b"):
-        hands.submit(about, both.wait, heard.append, unexpected)
-    assert reactor.run_until(lambda: hands.is_idle, LONG)
+        pool.submit(about, both.wait, heard.append, unexpected)
+    assert reactor.run_until(lambda: pool.is_idle, LONG)
     assert sorted(heard) == [0, 1]
 
 
-def test_an_errand_that_fails_is_told_and_the_next_one_goes(reactor: SelectReactor, hands: WorkerPool) -> None:
+def test_a_failed_job_is_reported_and_the_next_one_runs(reactor: SelectReactor, pool: WorkerPool) -> None:
     heard: list[object] = []
-    hands.submit("a", partial(divmod, 1, 0), heard.append, heard.append)
-    hands.submit("a", lambda: 2, heard.append, unexpected)
-    assert reactor.run_until(lambda: hands.is_idle, LONG)
+    pool.submit("a", partial(divmod, 1, 0), heard.append, heard.append)
+    pool.submit("a", lambda: 2, heard.append, unexpected)
+    assert reactor.run_until(lambda: pool.is_idle, LONG)
     assert [type(each) for each in heard] == [ZeroDivisionError, int]
 
 
-def test_what_an_errand_leads_to_may_be_another_errand(reactor: SelectReactor, hands: WorkerPool) -> None:
+def test_a_result_handler_can_submit_another_job(reactor: SelectReactor, pool: WorkerPool) -> None:
     heard: list[int] = []
-    hands.submit("a", lambda: 1, lambda one: hands.submit("a", lambda: one + 1, heard.append, unexpected), unexpected)
-    assert reactor.run_until(lambda: hands.is_idle, LONG)
+    pool.submit("a", lambda: 1, lambda one: pool.submit("a", lambda: one + 1, heard.append, unexpected), unexpected)
+    assert reactor.run_until(lambda: pool.is_idle, LONG)
     assert heard == [2]

@@ -16,7 +16,7 @@ from plait.runtime.local_workspaces import LocalWorkspaces
 from plait.runtime.termination import GracePeriods
 from plait.runtime.worker_pool import WorkerPool
 from plait.system.state_paths import StateFolder
-from plait.testing.contracts.executor import ExecutorSetup
+from plait.testing.contracts.executor import ExecutorHarness
 from tests.support.leaked_processes import kill_leaked_processes
 
 SHORT_GRACES = GracePeriods(interrupt=0.5, terminate=0.2, leftover=0.2)
@@ -24,7 +24,7 @@ WAIT_SECONDS = 30.0
 
 
 @contextmanager
-def local_executor_setup(folder: Path, *, graces: GracePeriods = SHORT_GRACES) -> Iterator[ExecutorSetup]:
+def local_executor_setup(folder: Path, *, graces: GracePeriods = SHORT_GRACES) -> Iterator[ExecutorHarness]:
     opened: list[LocalExecutor] = []
     state = StateFolder(folder / "state")
 
@@ -46,7 +46,7 @@ def local_executor_setup(folder: Path, *, graces: GracePeriods = SHORT_GRACES) -
 
     with closing(SelectReactor()) as reactor, closing(WorkerPool(reactor)) as workers:
         try:
-            yield ExecutorSetup(site, until, folder / "a workspace, señor", folder / "repository")
+            yield ExecutorHarness(site, until, folder / "a workspace, señor", folder / "repository")
         finally:
             for executor in opened:
                 executor.close()

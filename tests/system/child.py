@@ -28,20 +28,20 @@ def work() -> Popen[bytes]:
 
 def hold(folder: Path, engine: str, slots: str, attempts: str) -> None:
     """Hold so many slots with so many attempts until stdin ends; say who they are."""
-    commons = SharedState(folder, engine=engine)
+    shared = SharedState(folder, engine=engine)
     pids = [work().pid for _ in range(int(attempts))]
-    with commons.lock() as elsewhere:
-        commons.record_usage(int(slots), pids)
-    say(elsewhere.slots, *pids)
+    with shared.lock() as read_others:
+        shared.record_usage(int(slots), pids)
+    say(read_others.slots, *pids)
     sys.stdin.read()
-    commons.close()
+    shared.close()
 
 
 def stop(folder: Path, engine: str) -> None:
     """Be stopped while nobody else can take slots."""
-    commons = SharedState(folder, engine=engine)
-    with commons.lock():
-        commons.record_usage(3, [])
+    shared = SharedState(folder, engine=engine)
+    with shared.lock():
+        shared.record_usage(3, [])
         say("held")
         os.kill(os.getpid(), signal.SIGSTOP)
     say("over")
@@ -54,12 +54,12 @@ def crowd(folder: Path, engine: str, limit: str, turns: str, dies: str) -> None:
     It may die at its end with what it holds: in its turn, or after it.
     """
     shared_files.LOCK_TIMEOUT_SECONDS = 60.0  # a slow machine is not what is tried here
-    commons, chance = SharedState(folder, engine=engine), Random(engine)
+    shared, chance = SharedState(folder, engine=engine), Random(engine)
     mine: list[Popen[bytes]] = []
     most = 0
     for turn in range(int(turns)):
-        with commons.lock() as elsewhere:
-            if elsewhere.slots + len(mine) < int(limit) and chance.random() < 0.8:
+        with shared.lock() as read_others:
+            if read_others.slots + len(mine) < int(limit) and chance.random() < 0.8:
                 mine.append(work())
                 _note(folder, mine[-1].pid)
             elif mine:
@@ -67,19 +67,19 @@ def crowd(folder: Path, engine: str, limit: str, turns: str, dies: str) -> None:
                 ended.kill()
                 ended.wait()
             most = max(most, _alive(folder))
-            commons.record_usage(len(mine), [each.pid for each in mine])
+            shared.record_usage(len(mine), [each.pid for each in mine])
             if dies == "in" and turn == int(turns) - 1:
                 say(most)
                 os.kill(os.getpid(), signal.SIGKILL)
     say(most)
     if dies == "after":
         os.kill(os.getpid(), signal.SIGKILL)
-    with commons.lock():
+    with shared.lock():
         for each in mine:
             each.kill()
             each.wait()
-        commons.record_usage(0, [])
-    commons.close()
+        shared.record_usage(0, [])
+    shared.close()
 
 
 def _note(folder: Path, pid: int) -> None:
@@ -99,10 +99,10 @@ def _alive(folder: Path) -> int:
 
 def lease(folder: Path, engine: str, first: str, stop: str, count: str) -> None:
     """Lease so many blocks, and say which; at the word, so that all do it at once."""
-    commons = SharedState(folder, engine=engine, ports=range(int(first), int(stop)))
+    shared = SharedState(folder, engine=engine, ports=range(int(first), int(stop)))
     say("ready")
     sys.stdin.readline()
-    leased = [commons.lease_ports("batch", f"task {number}") for number in range(int(count))]
+    leased = [shared.lease_ports("batch", f"task {number}") for number in range(int(count))]
     say(*(block.start for block in leased if block))
     sys.stdin.read()
 

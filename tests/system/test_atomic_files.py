@@ -32,7 +32,7 @@ def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
-def test_a_new_file_is_as_open_as_others(tmp_path: Path) -> None:
+def test_a_new_file_has_the_mode_of_others(tmp_path: Path) -> None:
     path = tmp_path / "new"
     (tmp_path / "other").touch()
     create_file(path, "text é\n".encode(), mode=0o666)
@@ -41,7 +41,7 @@ def test_a_new_file_is_as_open_as_others(tmp_path: Path) -> None:
     assert names(tmp_path) == ["new", "other"]
 
 
-def test_what_is_there_stays(tmp_path: Path) -> None:
+def test_creating_an_existing_file_fails_and_keeps_it(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_text("old")
     with pytest.raises(FileExistsError):
@@ -50,14 +50,14 @@ def test_what_is_there_stays(tmp_path: Path) -> None:
     assert names(tmp_path) == ["file"]
 
 
-def test_a_link_that_leads_nowhere_is_there(tmp_path: Path) -> None:
+def test_a_dangling_link_counts_as_existing(tmp_path: Path) -> None:
     (tmp_path / "file").symlink_to("elsewhere")
     with pytest.raises(FileExistsError):
         create_file(tmp_path / "file", b"new")
     assert not (tmp_path / "elsewhere").exists()
 
 
-def test_what_is_there_can_be_replaced(tmp_path: Path) -> None:
+def test_an_existing_file_is_replaced(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_text("a longer old text")
     replace_file(path, b"new")
@@ -73,7 +73,7 @@ def test_a_link_is_replaced_and_not_followed(tmp_path: Path) -> None:
     assert not (tmp_path / "file").is_symlink()
 
 
-def test_of_many_at_once_one_wins(tmp_path: Path) -> None:
+def test_one_of_many_concurrent_creators_wins(tmp_path: Path) -> None:
     path = tmp_path / "file"
     start = Barrier(8)
 
@@ -94,7 +94,7 @@ def test_of_many_at_once_one_wins(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("small_files")
 @pytest.mark.parametrize("replace", [False, True])
-def test_a_disk_that_is_full_leaves_everything_as_it_was(tmp_path: Path, *, replace: bool) -> None:
+def test_a_full_disk_leaves_everything_unchanged(tmp_path: Path, *, replace: bool) -> None:
     if replace:
         (tmp_path / "file").write_text("old")
     before = names(tmp_path)
@@ -108,7 +108,7 @@ def no_links(*_: object) -> None:
     raise PermissionError(1, "Operation not permitted")
 
 
-def test_a_file_system_without_links_will_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_is_created_without_hard_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "link", no_links)
     create_file(tmp_path / "file", b"new")
     with pytest.raises(FileExistsError):
@@ -118,7 +118,7 @@ def test_a_file_system_without_links_will_do(tmp_path: Path, monkeypatch: pytest
 
 
 @pytest.mark.parametrize("number", [errno.EINVAL, errno.EBADF, errno.EACCES, errno.EIO])
-def test_a_file_system_that_cannot_sync_folders_will_do(
+def test_a_file_is_written_where_folders_cannot_be_synced(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
 ) -> None:
     sync = os.fsync
@@ -147,7 +147,7 @@ def test_a_file_that_cannot_be_synced_is_not_written(tmp_path: Path, monkeypatch
     assert names(tmp_path) == ["file"]
 
 
-def test_a_folder_that_may_not_be_written_to_says_so(tmp_path: Path) -> None:
+def test_a_read_only_folder_is_an_error(tmp_path: Path) -> None:
     for folder in (tmp_path, *tmp_path.parents[:2]):
         folder.chmod(folder.stat().st_mode | stat.S_IXOTH)
     tmp_path.chmod(0o555)

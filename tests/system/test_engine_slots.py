@@ -36,7 +36,7 @@ def test_the_limit_is_reached_and_never_exceeded(engines: int, turns: int, folde
     assert list((folder / "engines").iterdir()) == []
 
 
-def test_nor_when_engines_die_with_what_they_hold(folder: Path, child: Child) -> None:
+def test_the_limit_is_not_exceeded_when_engines_die(folder: Path, child: Child) -> None:
     """In their turn, when nobody else can take slots, and after it; others go on."""
     dying = [
         child("crowd", folder, f"/dying {number}", LIMIT, 15 + 5 * number, how)

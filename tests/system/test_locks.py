@@ -52,7 +52,7 @@ def test_a_lock_file_that_is_removed_while_waiting_is_made_again(tmp_path: Path)
         assert not is_held
 
 
-def test_a_link_is_no_lock_file(tmp_path: Path) -> None:
+def test_a_link_is_not_used_as_a_lock_file(tmp_path: Path) -> None:
     (tmp_path / "lock").symlink_to("elsewhere")
     with pytest.raises(OSError, match="symbolic links"), hold_lock(tmp_path / "lock"):
         pass

@@ -22,9 +22,9 @@ def opened(folder: Path, name: str, ports: range) -> closing[SharedState]:
     return closing(SharedState(folder, engine=name, ports=ports))
 
 
-def lease_all(commons: SharedState, batch: str = "b") -> list[range]:
+def lease_all(shared: SharedState, batch: str = "b") -> list[range]:
     """Twenty: all there are."""
-    return [commons.lease_ports(batch, str(number)) for number in range(20)]
+    return [shared.lease_ports(batch, str(number)) for number in range(20)]
 
 
 def distinct(leased: list[range]) -> bool:
@@ -32,9 +32,9 @@ def distinct(leased: list[range]) -> bool:
     return len(every) == len({*every})
 
 
-def test_a_task_gets_ten_ports_that_nobody_uses(folder: Path, ports: range) -> None:
-    with opened(folder, "/a", ports) as commons:
-        block = commons.lease_ports("b", "t")
+def test_a_task_gets_ten_free_ports(folder: Path, ports: range) -> None:
+    with opened(folder, "/a", ports) as shared:
+        block = shared.lease_ports("b", "t")
         assert len(block) == 10
         assert {*block} <= {*ports}
         for port in block:
@@ -42,59 +42,59 @@ def test_a_task_gets_ten_ports_that_nobody_uses(folder: Path, ports: range) -> N
                 server.bind(("127.0.0.1", port))
 
 
-def test_it_gets_the_same_ones_until_they_are_given_back(folder: Path, ports: range) -> None:
-    with opened(folder, "/a", ports) as commons:
-        block = commons.lease_ports("b", "t")
+def test_a_task_keeps_its_ports_until_they_are_released(folder: Path, ports: range) -> None:
+    with opened(folder, "/a", ports) as shared:
+        block = shared.lease_ports("b", "t")
         with socket.socket() as server:
             server.bind(("127.0.0.1", block[3]))
-            assert commons.lease_ports("b", "t") == block, "also while it uses them"
-        commons.release_ports("b", "t")
-        commons.release_ports("b", "t")
-        commons.release_ports("b", "never leased")
-        assert commons.lease_ports("b", "next") == block, "this engine's next task has them"
-        commons.release_ports("b", "next")
+            assert shared.lease_ports("b", "t") == block, "also while it uses them"
+        shared.release_ports("b", "t")
+        shared.release_ports("b", "t")
+        shared.release_ports("b", "never leased")
+        assert shared.lease_ports("b", "next") == block, "this engine's next task has them"
+        shared.release_ports("b", "next")
     assert list((folder / "ports").iterdir()) == [], "and when it leaves, anybody"
 
 
-def test_a_spare_block_is_not_given_to_two(folder: Path, ports: range) -> None:
-    with opened(folder, "/a", ports) as commons:
-        commons.lease_ports("b", "1")
-        commons.release_ports("b", "1")
-        leased = [commons.lease_ports("b", str(number)) for number in range(2, 6)]
+def test_a_spare_block_is_leased_once(folder: Path, ports: range) -> None:
+    with opened(folder, "/a", ports) as shared:
+        shared.lease_ports("b", "1")
+        shared.release_ports("b", "1")
+        leased = [shared.lease_ports("b", str(number)) for number in range(2, 6)]
         assert all(leased)
         assert distinct(leased)
-        assert commons.lease_ports("b", "2") == leased[0]
+        assert shared.lease_ports("b", "2") == leased[0]
 
 
-def test_a_spare_block_with_a_port_in_use_is_given_to_nobody(folder: Path, ports: range) -> None:
-    with opened(folder, "/a", ports) as commons, socket.socket() as server:
-        block = commons.lease_ports("b", "1")
-        commons.release_ports("b", "1")
+def test_a_spare_block_with_a_port_in_use_is_not_leased(folder: Path, ports: range) -> None:
+    with opened(folder, "/a", ports) as shared, socket.socket() as server:
+        block = shared.lease_ports("b", "1")
+        shared.release_ports("b", "1")
         server.bind(("127.0.0.1", block[3]))
         server.listen()
-        assert not {*commons.lease_ports("b", "2")} & {*block}
+        assert not {*shared.lease_ports("b", "2")} & {*block}
 
 
 def test_a_lease_of_a_spare_block_survives_the_engine(folder: Path, ports: range) -> None:
-    with opened(folder, "/a", ports) as commons:
-        commons.lease_ports("b", "one with a long name")
-        commons.release_ports("b", "one with a long name")
-        block = commons.lease_ports("b", "2")
-    with opened(folder, "/a", ports) as commons:
-        assert commons.lease_ports("b", "2") == block
+    with opened(folder, "/a", ports) as shared:
+        shared.lease_ports("b", "one with a long name")
+        shared.release_ports("b", "one with a long name")
+        block = shared.lease_ports("b", "2")
+    with opened(folder, "/a", ports) as shared:
+        assert shared.lease_ports("b", "2") == block
 
 
-def test_they_survive_the_engine(folder: Path, ports: range) -> None:
-    with opened(folder, "/a", ports) as commons:
-        leased = lease_all(commons)
-    with opened(folder, "/a", ports) as commons:
-        assert lease_all(commons) == leased
-        commons.release_ports("b", "7")
+def test_leases_survive_the_engine(folder: Path, ports: range) -> None:
+    with opened(folder, "/a", ports) as shared:
+        leased = lease_all(shared)
+    with opened(folder, "/a", ports) as shared:
+        assert lease_all(shared) == leased
+        shared.release_ports("b", "7")
     with opened(folder, "/b", ports) as other:
         assert other.lease_ports("b", "7") == leased[7]
 
 
-def test_tasks_batches_and_engines_are_kept_apart(folder: Path, ports: range) -> None:
+def test_tasks_batches_and_engines_get_separate_ports(folder: Path, ports: range) -> None:
     with opened(folder, "/a", ports) as one, opened(folder, "/b", ports) as two:
         leased = [each.lease_ports(batch, task) for each in (one, two) for batch in "bc" for task in ("1", "2")]
         leased += [
@@ -107,18 +107,18 @@ def test_tasks_batches_and_engines_are_kept_apart(folder: Path, ports: range) ->
         assert one.lease_ports("b\udcff", "\ud800") == leased[8], "whatever its name is"
 
 
-def test_a_block_with_a_port_in_use_is_passed_over(folder: Path, ports: range) -> None:
+def test_a_block_with_a_port_in_use_is_skipped(folder: Path, ports: range) -> None:
     with ExitStack() as stack:
         for first in ports[:190:10]:
             server = stack.enter_context(socket.socket())
             server.bind(("127.0.0.1", first + 9))
             server.listen()
-        commons = stack.enter_context(opened(folder, "/a", ports))
-        assert commons.lease_ports("b", "t") == ports[190:]
-        assert commons.lease_ports("b", "another") == range(0)
+        shared = stack.enter_context(opened(folder, "/a", ports))
+        assert shared.lease_ports("b", "t") == ports[190:]
+        assert shared.lease_ports("b", "another") == range(0)
 
 
-def test_without_a_block_left_there_is_none_and_no_error(folder: Path, ports: range) -> None:
+def test_a_task_gets_no_ports_when_none_are_left(folder: Path, ports: range) -> None:
     with opened(folder, "/a", ports) as one, opened(folder, "/b", ports) as two:
         assert distinct(lease_all(one))
         assert one.lease_ports("b", "one more") == range(0)
@@ -128,7 +128,7 @@ def test_without_a_block_left_there_is_none_and_no_error(folder: Path, ports: ra
         assert (one.problem, two.problem) == ("", "")
 
 
-def test_the_oldest_of_an_engine_that_is_gone_is_taken_over(folder: Path, ports: range) -> None:
+def test_the_oldest_lease_of_a_dead_engine_is_taken_over(folder: Path, ports: range) -> None:
     with opened(folder, "/gone", ports) as gone:
         leased = lease_all(gone)
     for age, block in enumerate(leased):
@@ -144,7 +144,7 @@ def test_the_oldest_of_an_engine_that_is_gone_is_taken_over(folder: Path, ports:
         assert gone.lease_ports("b", "16") == leased[16]
 
 
-def test_leases_of_attempts_that_run_on_are_not_taken_over(folder: Path, ports: range) -> None:
+def test_leases_of_running_attempts_are_not_taken_over(folder: Path, ports: range) -> None:
     gone = SharedState(folder, engine="/gone", ports=ports)
     lease_all(gone)
     gone.record_usage(1, [os.getpid()])
@@ -154,9 +154,7 @@ def test_leases_of_attempts_that_run_on_are_not_taken_over(folder: Path, ports: 
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"key": 1}'])
-def test_a_lease_that_can_not_be_read_is_taken_over_when_no_other_is_left(
-    text: str, folder: Path, ports: range
-) -> None:
+def test_an_unreadable_lease_is_taken_over_when_no_other_is_left(text: str, folder: Path, ports: range) -> None:
     with opened(folder, "/a", ports) as one, opened(folder, "/b", ports) as two:
         leased = lease_all(one)
         (folder / "ports" / str(leased[4].start)).write_text(text)
@@ -166,7 +164,7 @@ def test_a_lease_that_can_not_be_read_is_taken_over_when_no_other_is_left(
         assert one.lease_ports("b", "3") == leased[3]
 
 
-def test_leases_whose_files_were_removed_are_never_had_by_two(folder: Path, ports: range) -> None:
+def test_removed_lease_files_never_lead_to_two_holders(folder: Path, ports: range) -> None:
     with opened(folder, "/a", ports) as one, opened(folder, "/b", ports) as two:
         leased = lease_all(one)
         for path in (folder / "ports").iterdir():
@@ -178,7 +176,7 @@ def test_leases_whose_files_were_removed_are_never_had_by_two(folder: Path, port
         assert [block for block in again if block] == [block for block in leased if block != taken]
 
 
-def test_ten_engines_at_once_never_lease_the_same(folder: Path, ports: range, child: Child) -> None:
+def test_ten_engines_never_lease_the_same_block(folder: Path, ports: range, child: Child) -> None:
     others = [child("lease", folder, f"/{number}", ports.start, ports.stop, 4) for number in range(10)]
     for other in others:
         assert other.stdout
@@ -194,39 +192,39 @@ def test_ten_engines_at_once_never_lease_the_same(folder: Path, ports: range, ch
     assert sorted(leased) == [*ports[::10]], "each once, and none left"
 
 
-def test_blocks_never_overlap_whatever_ranges_engines_were_given() -> None:
+def test_blocks_of_different_ranges_never_overlap() -> None:
     assert list_blocks(range(20003, 20031), range(0)) == (20010, 20020)
     assert list_blocks(range(20000, 20009), range(0)) == ()
     assert list_blocks(range(1050), range(0)) == (1030, 1040)
     assert list_blocks(range(65500, 99999), range(0)) == (65500, 65510, 65520)
 
 
-def test_ports_that_the_system_hands_out_are_left_out_unless_there_are_no_others() -> None:
+def test_ephemeral_ports_are_used_only_if_there_are_no_others() -> None:
     assert list_blocks(range(32740, 32800), range(32768, 61000)) == (32740, 32750)
     assert list_blocks(range(60980, 61020), range(32768, 61000)) == (61000, 61010)
     assert list_blocks(range(40000, 40020), range(32768, 61000)) == (40000, 40010)
     assert len(list_blocks(DEFAULT_PORTS, read_ephemeral_range())) > 0
 
 
-def test_a_full_disk_costs_the_sharing_and_leaves_nothing_half_written(folder: Path, ports: range) -> None:
+def test_a_full_disk_stops_sharing_and_leaves_no_partial_file(folder: Path, ports: range) -> None:
     """As a limit on the size of files: Python ignores the signal that comes with it."""
-    with opened(folder, "/a", ports) as commons:
-        taken = commons.lease_ports("b", "before")
+    with opened(folder, "/a", ports) as shared:
+        taken = shared.lease_ports("b", "before")
         before = resource.getrlimit(resource.RLIMIT_FSIZE)
         resource.setrlimit(resource.RLIMIT_FSIZE, (0, before[1]))
         try:
-            block = commons.lease_ports("b", "t")
+            block = shared.lease_ports("b", "t")
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, before)
         assert len(block) == 10
-        assert "File too large" in commons.problem
+        assert "File too large" in shared.problem
         assert [path.name for path in (folder / "ports").iterdir()] == [str(taken.start)]
-        assert commons.lease_ports("b", "t") == block, "it is told as soon as that can be done"
-        assert commons.problem == ""
+        assert shared.lease_ports("b", "t") == block, "it is told as soon as that can be done"
+        assert shared.problem == ""
         assert len([*(folder / "ports").iterdir()]) == 2
 
 
 def test_an_empty_range_leases_nothing(folder: Path) -> None:
-    with opened(folder, "/a", range(0)) as commons:
-        assert commons.lease_ports("b", "t") == range(0)
-        assert commons.problem == ""
+    with opened(folder, "/a", range(0)) as shared:
+        assert shared.lease_ports("b", "t") == range(0)
+        assert shared.problem == ""

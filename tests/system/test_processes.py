@@ -26,7 +26,7 @@ def child() -> Iterator[Popen[bytes]]:
         process.kill()
 
 
-def test_a_process_is_seen_as_it_is(child: Popen[bytes]) -> None:
+def test_a_process_is_read_with_all_its_fields(child: Popen[bytes]) -> None:
     seen = processes.read_process(child.pid)
     assert seen is not None
     assert (seen.parent, seen.group, seen.session) == (os.getpid(), child.pid, child.pid)
@@ -35,7 +35,7 @@ def test_a_process_is_seen_as_it_is(child: Popen[bytes]) -> None:
     assert processes.command_line(child.pid)[1:] == ["-c", "echo up; read line", "a b", "", "ü"]
 
 
-def test_both_ways_to_look_agree(child: Popen[bytes]) -> None:
+def test_proc_and_psutil_agree(child: Popen[bytes]) -> None:
     linux, other = procfs.read_process(child.pid), psutil_processes.read_process(child.pid)
     assert linux is not None
     assert other is not None
@@ -53,13 +53,13 @@ def test_both_ways_to_look_agree(child: Popen[bytes]) -> None:
     assert child.pid in {process.pid for process in psutil_processes.list_processes()}
 
 
-def test_every_process_is_seen(child: Popen[bytes]) -> None:
+def test_every_process_is_listed(child: Popen[bytes]) -> None:
     seen = {process.pid: process for process in processes.list_processes()}
     assert seen[child.pid] == processes.read_process(child.pid)
     assert {1, os.getpid()} <= seen.keys()
 
 
-def test_one_that_is_not_there_is_none(child: Popen[bytes]) -> None:
+def test_a_missing_process_is_none(child: Popen[bytes]) -> None:
     child.kill()
     child.wait()
     for way in (procfs, psutil_processes):
@@ -68,7 +68,7 @@ def test_one_that_is_not_there_is_none(child: Popen[bytes]) -> None:
         assert way.memory_footprint([child.pid]) == 0
 
 
-def test_one_that_nobody_waited_for_is_dead(child: Popen[bytes]) -> None:
+def test_a_zombie_is_recognised(child: Popen[bytes]) -> None:
     child.kill()
     os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
     for way in (procfs, psutil_processes):
@@ -77,7 +77,7 @@ def test_one_that_nobody_waited_for_is_dead(child: Popen[bytes]) -> None:
         assert (seen.is_zombie, seen.tag) == (True, "")
 
 
-def test_one_that_is_stopped_is_said_to_be(child: Popen[bytes]) -> None:
+def test_a_stopped_process_is_recognised(child: Popen[bytes]) -> None:
     child.send_signal(SIGSTOP)
     os.waitid(os.P_PID, child.pid, os.WSTOPPED | os.WNOWAIT)
     for way in (procfs, psutil_processes):
@@ -86,7 +86,7 @@ def test_one_that_is_stopped_is_said_to_be(child: Popen[bytes]) -> None:
         assert seen.is_stopped
 
 
-def test_a_name_with_brackets_and_blanks_is_only_a_name() -> None:
+def test_a_process_name_with_brackets_and_blanks_is_parsed() -> None:
     rename = "import sys; open('/proc/self/comm', 'w').write(') R 1 (x'); print(flush=True); sys.stdin.read()"
     with Popen([sys.executable, "-Sc", rename], stdin=PIPE, stdout=PIPE) as process:
         assert process.stdout is not None
@@ -97,7 +97,7 @@ def test_a_name_with_brackets_and_blanks_is_only_a_name() -> None:
     assert seen.parent == os.getpid()
 
 
-def test_a_signal_ends_a_process_and_one_that_is_over_is_no_error(child: Popen[bytes]) -> None:
+def test_a_signal_ends_a_process_and_is_ignored_by_an_ended_one(child: Popen[bytes]) -> None:
     seen = processes.read_process(child.pid)
     assert seen is not None
     processes.send_signal(seen, SIGKILL)
@@ -105,7 +105,7 @@ def test_a_signal_ends_a_process_and_one_that_is_over_is_no_error(child: Popen[b
     processes.send_signal(seen, SIGKILL)
 
 
-def test_a_signal_hits_no_later_process_of_the_same_pid(child: Popen[bytes]) -> None:
+def test_a_signal_never_reaches_a_later_process_with_the_same_pid(child: Popen[bytes]) -> None:
     seen = processes.read_process(child.pid)
     assert seen is not None
     processes.send_signal(replace(seen, start=seen.start - 1), SIGKILL)
@@ -121,7 +121,7 @@ def test_the_end_of_a_process_can_be_waited_for_by_a_descriptor() -> None:
     assert processes.open_pidfd(process.pid) is None
 
 
-def test_only_a_marker_at_the_beginning_of_a_variable_counts() -> None:
+def test_only_a_variable_of_the_exact_name_is_the_tag() -> None:
     for environment, marker in {
         b"PLAIT_MARK=a\0B=1\0": "a",
         b"B=1\0PLAIT_MARK=a": "a",

@@ -38,7 +38,7 @@ def group(folder: str, **files: object) -> dict[str, str]:
     return {f"sys/fs/cgroup/{folder}{name.replace('__', '.')}": f"{text}\n" for name, text in files.items()}
 
 
-def test_this_machine_has_something_left(tmp_path: Path) -> None:
+def test_this_machine_has_readings(tmp_path: Path) -> None:
     seen = MachineSensors([tmp_path]).read()
     assert 0 < seen.memory <= seen.memory_total < PLENTY
     assert seen.memory_total <= psutil.virtual_memory().total
@@ -48,12 +48,12 @@ def test_this_machine_has_something_left(tmp_path: Path) -> None:
     assert seen.memory_stall is None or 0 <= seen.memory_stall <= 1
 
 
-def test_memory_is_what_is_available(tmp_path: Path) -> None:
+def test_memory_is_the_available_memory(tmp_path: Path) -> None:
     seen = weather(machine(tmp_path, {}))
     assert (seen.memory, seen.memory_total) == (6000 * 1024, 8000 * 1024)
 
 
-def test_where_there_is_no_proc_psutil_is_asked(tmp_path: Path) -> None:
+def test_psutil_is_used_without_proc(tmp_path: Path) -> None:
     seen = weather(tmp_path)
     assert seen.memory_total == psutil.virtual_memory().total
     assert 0 < seen.memory < seen.memory_total
@@ -64,7 +64,7 @@ def test_where_there_is_no_proc_psutil_is_asked(tmp_path: Path) -> None:
     "text",
     ["", "MemTotal: 8 kB\n", "MemAvailable:\nMemTotal: 8 kB", "\udcff", "MemAvailable: x\nMemTotal: y\n"],
 )
-def test_what_can_not_be_read_is_plenty(text: str, tmp_path: Path) -> None:
+def test_an_unreadable_sensor_counts_as_plenty(text: str, tmp_path: Path) -> None:
     machine(tmp_path, {"proc/pressure/memory": "some\n"})
     (tmp_path / "proc/meminfo").write_text(text, errors="surrogateescape")
     seen = weather(tmp_path, Path("/proc/self/fd/none\0such"))
@@ -72,7 +72,7 @@ def test_what_can_not_be_read_is_plenty(text: str, tmp_path: Path) -> None:
     assert (seen.disk, seen.disk_total) == (PLENTY, PLENTY)
 
 
-def test_a_group_of_version_2_has_what_its_limit_leaves(tmp_path: Path) -> None:
+def test_a_cgroup_v2_limits_memory_and_cores(tmp_path: Path) -> None:
     files = {"proc/self/mountinfo": V2, "proc/self/cgroup": "0::/user/plait\n"}
     stat = "anon 700\ninactive_file 300000\nactive_file 200000\nslab_reclaimable 5000\nfile 600000\n"
     mine = group("user/plait/", memory__max=2_000_000, memory__high="max", memory__current=1_500_000, memory__stat=stat)
@@ -88,7 +88,7 @@ def test_a_group_of_version_2_has_what_its_limit_leaves(tmp_path: Path) -> None:
     assert weather(root).memory == 6000 * 1024
 
 
-def test_the_tightest_group_of_all_above_counts(tmp_path: Path) -> None:
+def test_the_tightest_ancestor_cgroup_counts(tmp_path: Path) -> None:
     files = {"proc/self/mountinfo": V2, "proc/self/cgroup": "0::/a/b/c\n"}
     for folder, limit in {"a": 900_000, "a/b": 4_000_000, "a/b/c": "max"}.items():
         files |= group(f"{folder}/", memory__max=limit, memory__high="max", memory__current=100, memory__stat="")
@@ -99,7 +99,7 @@ def test_the_tightest_group_of_all_above_counts(tmp_path: Path) -> None:
     assert seen.cores == 1
 
 
-def test_a_group_of_version_1_has_what_its_limit_leaves(tmp_path: Path) -> None:
+def test_a_cgroup_v1_limits_memory_and_cores(tmp_path: Path) -> None:
     files = {
         "proc/self/mountinfo": V1,
         "proc/self/cgroup": "4:memory:/x/y\n3:cpu,cpuacct:/\n1:name=systemd:/\n0::/\n",
@@ -126,7 +126,7 @@ def test_a_group_of_version_1_has_what_its_limit_leaves(tmp_path: Path) -> None:
         ("/docker/1", "/docker/1/.."),
     ],
 )
-def test_in_a_container_the_group_that_can_be_seen_counts(top: str, path: str, tmp_path: Path) -> None:
+def test_in_a_container_the_visible_cgroup_counts(top: str, path: str, tmp_path: Path) -> None:
     mount = V2.replace(" / /sys", f" {top} /sys")
     mine = group("", memory__max=500_000, memory__high="max", memory__current=0, memory__stat="")
     files = {"proc/self/mountinfo": mount, "proc/self/cgroup": f"0::{path}\n", **mine}
@@ -136,7 +136,7 @@ def test_in_a_container_the_group_that_can_be_seen_counts(top: str, path: str, t
 
 
 @pytest.mark.parametrize("bad", ["", "much", "\n"])
-def test_a_damaged_group_limits_nothing(bad: str, tmp_path: Path) -> None:
+def test_a_damaged_cgroup_limits_nothing(bad: str, tmp_path: Path) -> None:
     files = {"proc/self/mountinfo": V2 + "garbage\n - \n", "proc/self/cgroup": "0::/\n"}
     files |= group("", memory__max=1000, memory__high="max", memory__current=bad, memory__stat="1 2 3", cpu__max=bad)
     seen = weather(machine(tmp_path, files))
@@ -144,17 +144,17 @@ def test_a_damaged_group_limits_nothing(bad: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("bad", ["", "nonsense", "0:/"])
-def test_groups_that_can_not_be_found_limit_nothing(bad: str, tmp_path: Path) -> None:
+def test_missing_cgroups_limit_nothing(bad: str, tmp_path: Path) -> None:
     files = {"proc/self/mountinfo": V2, "proc/self/cgroup": bad}
     assert weather(machine(tmp_path, files)).memory == 6000 * 1024
 
 
-def test_squeeze_is_the_share_of_time_that_work_stalls(tmp_path: Path) -> None:
+def test_memory_stall_is_the_share_of_stalled_time(tmp_path: Path) -> None:
     text = "some avg10=12.50 avg60=1.00 avg300=0.10 total=99\nfull avg10=3.00 avg60=0.00 avg300=0.00 total=9\n"
     assert weather(machine(tmp_path, {"proc/pressure/memory": text})).memory_stall == 0.125
 
 
-def test_the_scarcest_of_the_disks_counts(tmp_path: Path) -> None:
+def test_the_fullest_disk_counts(tmp_path: Path) -> None:
     shared_memory = Path("/dev/shm")
     if not shared_memory.is_dir() or os.statvfs(shared_memory).f_fsid == os.statvfs(tmp_path).f_fsid:
         pytest.skip("there is one disk here only")
@@ -165,7 +165,7 @@ def test_the_scarcest_of_the_disks_counts(tmp_path: Path) -> None:
     assert both.disk_total in each
 
 
-def test_a_folder_to_come_is_on_the_disk_of_the_one_it_will_be_in(tmp_path: Path) -> None:
+def test_a_missing_folder_counts_as_its_nearest_parent(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     here = weather(tmp_path, tmp_path).disk_total
     assert weather(tmp_path, tmp_path / "not" / "yet").disk_total == here
@@ -173,10 +173,10 @@ def test_a_folder_to_come_is_on_the_disk_of_the_one_it_will_be_in(tmp_path: Path
     assert weather(tmp_path).disk == PLENTY
 
 
-def test_a_load_that_is_over_is_over(tmp_path: Path) -> None:
+def test_a_load_that_has_ended_does_not_count(tmp_path: Path) -> None:
     (tmp_path / "proc").mkdir()
-    told = tmp_path / "proc" / "loadavg"
-    told.write_text("99.00 99.00 99.00 1/345 6789\n")
+    printed = tmp_path / "proc" / "loadavg"
+    printed.write_text("99.00 99.00 99.00 1/345 6789\n")
     assert MachineSensors([tmp_path], root=tmp_path).read().load == 0
-    told.write_text("nonsense")
+    printed.write_text("nonsense")
     assert MachineSensors([tmp_path], root=tmp_path).read().load >= 0

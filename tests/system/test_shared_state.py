@@ -43,17 +43,17 @@ def engine(folder: Path) -> Iterator[Opened]:
         each.close()
 
 
-def elsewhere(commons: SharedState) -> OtherEngines:
-    with commons.lock() as seen:
+def read_others(shared: SharedState) -> OtherEngines:
+    with shared.lock() as seen:
         return seen
 
 
-def hold(commons: SharedState, slots: int, *pids: int) -> None:
-    with commons.lock():
-        commons.record_usage(slots, pids)
+def hold(shared: SharedState, slots: int, *pids: int) -> None:
+    with shared.lock():
+        shared.record_usage(slots, pids)
 
 
-def told(process: Popen[str]) -> list[int]:
+def printed(process: Popen[str]) -> list[int]:
     """A line of numbers."""
     assert process.stdout
     return [int(word) for word in process.stdout.readline().split()]
@@ -68,111 +68,109 @@ def dead(pid: int) -> bool:
     return identify_process(pid) is None
 
 
-def test_an_engine_alone_has_nobody_elsewhere(engine: Opened) -> None:
-    commons = engine("/a")
-    assert elsewhere(commons) == OtherEngines()
-    hold(commons, 3)
-    assert elsewhere(commons) == OtherEngines()
-    assert commons.problem == ""
+def test_a_single_engine_sees_no_others(engine: Opened) -> None:
+    shared = engine("/a")
+    assert read_others(shared) == OtherEngines()
+    hold(shared, 3)
+    assert read_others(shared) == OtherEngines()
+    assert shared.problem == ""
 
 
-def test_others_see_what_an_engine_holds_and_who_it_is(engine: Opened) -> None:
+def test_other_engines_see_slots_and_names(engine: Opened) -> None:
     one, two, three = engine("/a"), engine("/b"), engine("/c")
     hold(one, 2)
     hold(two, 3)
-    assert elsewhere(three) == OtherEngines(5, "/b (3), /a (2)")
-    assert elsewhere(one) == OtherEngines(3, "/b (3)")
+    assert read_others(three) == OtherEngines(5, "/b (3), /a (2)")
+    assert read_others(one) == OtherEngines(3, "/b (3)")
     hold(two, 0)
-    assert elsewhere(one) == OtherEngines()
+    assert read_others(one) == OtherEngines()
 
 
-def test_of_many_engines_the_busiest_are_named(engine: Opened) -> None:
+def test_the_busiest_engines_are_named(engine: Opened) -> None:
     for number in range(1, 6):
         hold(engine(f"/{number}"), number)
-    assert elsewhere(engine("/mine")) == OtherEngines(15, "/5 (5), /4 (4), /3 (3), 2 more")
+    assert read_others(engine("/mine")) == OtherEngines(15, "/5 (5), /4 (4), /3 (3), 2 more")
 
 
-def test_a_name_that_can_not_be_shown_is_shown_as_far_as_it_can(engine: Opened) -> None:
+def test_unprintable_characters_of_a_name_are_replaced(engine: Opened) -> None:
     hold(engine("/a\x1b[2J\udcff\nb"), 1)
-    assert elsewhere(engine("/b")).who == "/a\N{REPLACEMENT CHARACTER}[2J" + "\N{REPLACEMENT CHARACTER}" * 2 + "b (1)"
+    assert read_others(engine("/b")).who == "/a\N{REPLACEMENT CHARACTER}[2J" + "\N{REPLACEMENT CHARACTER}" * 2 + "b (1)"
 
 
-def test_an_engine_that_leaves_holds_nothing_any_more(engine: Opened, folder: Path) -> None:
+def test_an_engine_that_exits_holds_no_slots(engine: Opened, folder: Path) -> None:
     one, two = engine("/a"), engine("/b")
     hold(one, 2)
     one.close()
     one.close()
-    assert elsewhere(two) == OtherEngines()
+    assert read_others(two) == OtherEngines()
     two.close()
     assert list((folder / "engines").iterdir()) == []
 
 
-def test_a_dead_engine_counts_by_those_of_its_attempts_that_live(
+def test_a_dead_engine_counts_with_its_living_attempts(
     engine: Opened, child: Child, folder: Path, until: Callable[[Callable[[], bool]], None]
 ) -> None:
     other = child("hold", folder, "/dead", 4, 3)
-    _, *attempts = told(other)
+    _, *attempts = printed(other)
     mine = engine("/mine")
-    assert elsewhere(mine).slots == 4
+    assert read_others(mine).slots == 4
     other.kill()
     other.wait()
-    assert elsewhere(mine) == OtherEngines(4, "/dead (4)"), "all of them run"
+    assert read_others(mine) == OtherEngines(4, "/dead (4)"), "all of them run"
     end(attempts[0])
     until(lambda: dead(attempts[0]))
-    assert elsewhere(mine).slots == 3, "which of them had two is not known"
+    assert read_others(mine).slots == 3, "which of them had two is not known"
     end(*attempts[1:])
     until(lambda: all(map(dead, attempts)))
-    assert elsewhere(mine) == OtherEngines()
+    assert read_others(mine) == OtherEngines()
     assert len(list((folder / "engines").iterdir())) == 1, "its entry is gone"
 
 
-def test_slots_of_attempts_that_run_on_count_after_an_engine_left(
+def test_slots_of_running_attempts_count_after_their_engine_exited(
     engine: Opened, child: Child, folder: Path, until: Callable[[Callable[[], bool]], None]
 ) -> None:
     other = child("hold", folder, "/left", 2, 2)
-    _, *attempts = told(other)
+    _, *attempts = printed(other)
     other.communicate()
     mine = engine("/mine")
-    assert elsewhere(mine).slots == 2
+    assert read_others(mine).slots == 2
     end(*attempts)
     until(lambda: all(map(dead, attempts)))
-    assert elsewhere(mine).slots == 0
+    assert read_others(mine).slots == 0
 
 
-def test_the_next_engine_of_the_same_name_takes_the_place_of_the_dead_one(
-    engine: Opened, child: Child, folder: Path
-) -> None:
+def test_the_next_engine_of_the_same_name_replaces_a_dead_one(engine: Opened, child: Child, folder: Path) -> None:
     other = child("hold", folder, "/same", 2, 2)
-    _, *attempts = told(other)
+    _, *attempts = printed(other)
     other.kill()
     other.wait()
-    watcher, heir = engine("/watcher"), engine("/same")
-    assert elsewhere(heir) == OtherEngines(), "what it inherits is its own"
-    assert elsewhere(watcher).slots == 2, "not four, and not none"
-    hold(heir, 1, attempts[0])
-    assert elsewhere(watcher).slots == 1
+    watcher, successor = engine("/watcher"), engine("/same")
+    assert read_others(successor) == OtherEngines(), "what it inherits is its own"
+    assert read_others(watcher).slots == 2, "not four, and not none"
+    hold(successor, 1, attempts[0])
+    assert read_others(watcher).slots == 1
     end(*attempts)
 
 
-def test_an_heir_that_leaves_at_once_leaves_what_it_found(engine: Opened, child: Child, folder: Path) -> None:
+def test_an_engine_that_exits_at_once_keeps_the_entry_it_found(engine: Opened, child: Child, folder: Path) -> None:
     other = child("hold", folder, "/same", 2, 2)
-    _, *attempts = told(other)
+    _, *attempts = printed(other)
     other.kill()
     other.wait()
     engine("/same").close()
-    assert elsewhere(engine("/watcher")).slots == 2
+    assert read_others(engine("/watcher")).slots == 2
     end(*attempts)
 
 
-def test_a_second_engine_of_the_same_name_says_so_and_sees_the_others(engine: Opened) -> None:
+def test_a_second_engine_of_the_same_name_is_a_problem_and_sees_the_others(engine: Opened) -> None:
     hold(engine("/other"), 2)
     hold(engine("/same"), 1)
     second = engine("/same")
-    assert elsewhere(second).slots == 2
+    assert read_others(second).slots == 2
     assert "another engine of the same name is running" in second.problem
 
 
-def test_processes_of_an_earlier_start_of_the_machine_count_for_nothing(engine: Opened, folder: Path) -> None:
+def test_processes_from_before_a_reboot_do_not_count(engine: Opened, folder: Path) -> None:
     me = identify_process(os.getpid())
     assert me
     entry = {
@@ -184,25 +182,25 @@ def test_processes_of_an_earlier_start_of_the_machine_count_for_nothing(engine: 
     }
     mine = engine("/mine")
     (folder / "engines" / "old.json").write_text(json.dumps(entry))
-    assert elsewhere(mine) == OtherEngines()
+    assert read_others(mine) == OtherEngines()
     assert not (folder / "engines" / "old.json").exists()
 
 
-def test_a_number_that_another_process_has_now_counts_for_nothing(engine: Opened, child: Child, folder: Path) -> None:
+def test_a_reused_pid_does_not_count(engine: Opened, child: Child, folder: Path) -> None:
     other = child("hold", folder, "/dead", 1, 1)
-    _, attempt = told(other)
+    _, attempt = printed(other)
     other.kill()
     other.wait()
     (path,) = (folder / "engines").iterdir()
     text = path.read_text()
     mine = engine("/mine")
-    assert elsewhere(mine).slots == 1
+    assert read_others(mine).slots == 1
     path.write_text(text.replace('"start":', '"start":1'))
-    assert elsewhere(mine).slots == 0
+    assert read_others(mine).slots == 0
     end(attempt)
 
 
-def test_an_attempt_that_is_over_counts_for_nothing_although_nobody_asked_for_its_status(
+def test_a_zombie_attempt_does_not_count(
     engine: Opened,
 ) -> None:
     over = Popen(["true"])
@@ -210,55 +208,55 @@ def test_an_attempt_that_is_over_counts_for_nothing_although_nobody_asked_for_it
     gone = engine("/gone")
     hold(gone, 1, over.pid)
     gone.close()
-    assert elsewhere(engine("/mine")) == OtherEngines()
+    assert read_others(engine("/mine")) == OtherEngines()
     over.wait()
 
 
 @pytest.mark.parametrize("text", FOREIGN)
-def test_what_can_not_be_read_costs_itself_only(text: str, engine: Opened, folder: Path) -> None:
+def test_an_unreadable_entry_is_skipped(text: str, engine: Opened, folder: Path) -> None:
     one, two = engine("/a"), engine("/b")
     hold(one, 2)
     one.report_refusal("anthropic", 1e12)
     for name in ("foreign.json", "a note.txt"):
         (folder / "engines" / name).write_text(text, encoding="latin-1")
-    assert elsewhere(two) == OtherEngines(2, "/a (2)", refusals={"anthropic": 1e12})
+    assert read_others(two) == OtherEngines(2, "/a (2)", refusals={"anthropic": 1e12})
     assert not (folder / "engines" / "foreign.json").exists()
     assert (folder / "engines" / "a note.txt").exists(), "it is not ours"
     (folder / "refusals.json").write_text(text, encoding="latin-1")
-    assert elsewhere(two) == OtherEngines(2, "/a (2)")
+    assert read_others(two) == OtherEngines(2, "/a (2)")
     one.report_refusal("anthropic", 1e12)
-    assert elsewhere(two).refusals == {"anthropic": 1e12}
+    assert read_others(two).refusals == {"anthropic": 1e12}
     assert two.problem == ""
 
 
-def test_what_is_no_file_is_passed_over(engine: Opened, folder: Path) -> None:
-    commons = engine("/a")
+def test_an_entry_that_is_not_a_file_is_skipped(engine: Opened, folder: Path) -> None:
+    shared = engine("/a")
     os.mkfifo(folder / "engines" / "pipe.json")
     (folder / "engines" / "folder.json").mkdir()
     (folder / "engines" / "link.json").symlink_to(__file__)
-    assert elsewhere(commons) == OtherEngines()
-    assert commons.problem == ""
+    assert read_others(shared) == OtherEngines()
+    assert shared.problem == ""
     assert len(list((folder / "engines").iterdir())) == 4
 
 
-def test_a_live_engine_whose_file_was_damaged_tells_it_anew(engine: Opened, folder: Path) -> None:
+def test_a_live_engine_rewrites_its_damaged_entry(engine: Opened, folder: Path) -> None:
     one, two = engine("/a"), engine("/b")
     hold(one, 2)
     for path in (folder / "engines").iterdir():
         path.write_text("{")
-    assert elsewhere(two) == OtherEngines()
+    assert read_others(two) == OtherEngines()
     hold(one, 3)
-    assert elsewhere(two).slots == 3
+    assert read_others(two).slots == 3
 
 
-def test_what_an_engine_finds_in_its_own_place_and_can_not_read_is_replaced(engine: Opened, folder: Path) -> None:
+def test_an_engine_replaces_an_unreadable_entry_of_its_name(engine: Opened, folder: Path) -> None:
     engine("/a").close()
     one = engine("/a")
     (path,) = (folder / "engines").iterdir()
     one.close()
     path.write_bytes(b"[" * 3_000_000)
     hold(engine("/a"), 2)
-    assert elsewhere(engine("/b")).slots == 2
+    assert read_others(engine("/b")).slots == 2
     assert path.stat().st_size < 4096
 
 
@@ -269,49 +267,49 @@ def test_a_folder_that_was_removed_is_made_again(engine: Opened, folder: Path) -
         path.unlink()
     (folder / "engines").rmdir()
     (folder / "lock").unlink()
-    assert elsewhere(one) == OtherEngines()
-    assert elsewhere(two).slots == 2
+    assert read_others(one) == OtherEngines()
+    assert read_others(two).slots == 2
     assert one.problem == two.problem == ""
 
 
-def test_files_are_for_their_owner_only(engine: Opened, folder: Path) -> None:
-    commons = engine("/a")
-    hold(commons, 1)
-    commons.report_refusal("anthropic", 1e12)
-    commons.lease_ports("b", "t")
+def test_shared_files_are_private(engine: Opened, folder: Path) -> None:
+    shared = engine("/a")
+    hold(shared, 1)
+    shared.report_refusal("anthropic", 1e12)
+    shared.lease_ports("b", "t")
     modes = {path: stat.S_IMODE(path.stat().st_mode) for path in (folder, *folder.rglob("*"))}
     assert {mode for path, mode in modes.items() if path.is_dir()} == {0o700}
     assert {mode for path, mode in modes.items() if path.is_file()} == {0o600}
     assert sum(path.is_file() for path in modes) == 4
 
 
-def test_where_nothing_can_be_written_an_engine_is_alone(tmp_path: Path) -> None:
+def test_an_engine_runs_alone_where_nothing_can_be_written(tmp_path: Path) -> None:
     (tmp_path / "home").write_text("this is no folder")
-    commons = SharedState(tmp_path / "home" / "commons", engine="/a")
-    hold(commons, 2)
-    commons.report_refusal("anthropic", 1e12)
-    assert elsewhere(commons) == OtherEngines()
-    one, two = commons.lease_ports("b", "one"), commons.lease_ports("b", "two")
+    shared = SharedState(tmp_path / "home" / "commons", engine="/a")
+    hold(shared, 2)
+    shared.report_refusal("anthropic", 1e12)
+    assert read_others(shared) == OtherEngines()
+    one, two = shared.lease_ports("b", "one"), shared.lease_ports("b", "two")
     assert len(one) == len(two) == 10
     assert not {*one} & {*two}, "within this engine, ports are kept apart all the same"
-    assert commons.lease_ports("b", "one") == one
-    commons.release_ports("b", "one")
-    commons.close()
-    assert commons.problem.startswith(
+    assert shared.lease_ports("b", "one") == one
+    shared.release_ports("b", "one")
+    shared.close()
+    assert shared.problem.startswith(
         f"slots and ports are not shared with your other engines, since {tmp_path / 'home' / 'commons'} cannot be used: "
     )
-    assert "Not a directory" in commons.problem
+    assert "Not a directory" in shared.problem
 
 
-def test_an_error_of_the_caller_is_the_callers(engine: Opened) -> None:
-    commons = engine("/a")
-    with pytest.raises(OSError, match="mine"), commons.lock():
+def test_an_error_of_the_caller_is_raised(engine: Opened) -> None:
+    shared = engine("/a")
+    with pytest.raises(OSError, match="mine"), shared.lock():
         raise OSError("mine")
-    assert commons.problem == ""
-    assert elsewhere(engine("/b")) == OtherEngines(), "the turn is over"
+    assert shared.problem == ""
+    assert read_others(engine("/b")) == OtherEngines(), "the turn is over"
 
 
-def test_all_of_it_can_be_asked_for_within_a_turn(engine: Opened) -> None:
+def test_all_calls_work_while_the_lock_is_held(engine: Opened) -> None:
     one, two = engine("/a"), engine("/b")
     with one.lock():
         one.record_usage(1, [])
@@ -320,11 +318,11 @@ def test_all_of_it_can_be_asked_for_within_a_turn(engine: Opened) -> None:
         one.release_ports("b", "t")
         with one.lock() as inside:
             assert inside.slots == 0
-    assert elsewhere(two) == OtherEngines(1, "/a (1)", refusals={"anthropic": 1e12})
+    assert read_others(two) == OtherEngines(1, "/a (1)", refusals={"anthropic": 1e12})
     assert (one.problem, two.problem) == ("", "")
 
 
-def test_a_stopped_engine_is_not_waited_for_for_ever(
+def test_waiting_for_a_stopped_engine_is_bounded(
     engine: Opened, child: Child, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(shared_files, "LOCK_TIMEOUT_SECONDS", 0.05)
@@ -339,28 +337,28 @@ def test_a_stopped_engine_is_not_waited_for_for_ever(
     assert mine.problem.startswith(f"process {other.pid} has held {folder / 'lock'} for over ")
     pauses: list[float] = []
     monkeypatch.setattr("time.sleep", pauses.append)
-    assert elsewhere(mine).slots == 3
+    assert read_others(mine).slots == 3
     assert pauses == [], "it is not waited for a second time"
     monkeypatch.undo()
     os.kill(other.pid, signal.SIGCONT)
     assert other.stdout.readline() == "over\n"
-    assert elsewhere(mine).slots == 3
+    assert read_others(mine).slots == 3
     assert mine.problem == ""
 
 
-def test_refusals_reach_the_others_and_outlast_their_engine(engine: Opened) -> None:
+def test_refusals_reach_other_engines_and_outlast_their_own(engine: Opened) -> None:
     one, two, three = engine("/a"), engine("/b"), engine("/c")
     one.report_refusal("anthropic", 2e12)
     two.report_refusal("anthropic", 1e12)
     two.report_refusal("openai", 1e12)
-    assert elsewhere(three).refusals == {"anthropic": 2e12, "openai": 1e12}
-    assert elsewhere(one).refusals == {"anthropic": 1e12, "openai": 1e12}, "its own it knows"
+    assert read_others(three).refusals == {"anthropic": 2e12, "openai": 1e12}
+    assert read_others(one).refusals == {"anthropic": 1e12, "openai": 1e12}, "its own it knows"
     one.close()
-    assert elsewhere(three).refusals["anthropic"] == 2e12
-    assert elsewhere(engine("/a")).refusals == {"anthropic": 1e12, "openai": 1e12}
+    assert read_others(three).refusals["anthropic"] == 2e12
+    assert read_others(engine("/a")).refusals == {"anthropic": 1e12, "openai": 1e12}
 
 
-def test_refusals_end(tmp_path: Path) -> None:
+def test_refusals_expire(tmp_path: Path) -> None:
     path = tmp_path / "refusals.json"
     one, two = ProviderRefusals(path, "one"), ProviderRefusals(path, "two")
     one.record("anthropic", 100, now=10)
@@ -379,7 +377,7 @@ def test_refusals_end(tmp_path: Path) -> None:
     assert two.read_others(80, clean_up=True) == {}
 
 
-def test_one_bad_refusal_costs_itself(tmp_path: Path) -> None:
+def test_an_invalid_refusal_is_skipped(tmp_path: Path) -> None:
     path = tmp_path / "refusals.json"
     good = {"engine": "e", "provider": "p", "until": 9, "later": "versions may say more"}
     path.write_text(json.dumps([1, {"engine": "x"}, good, {**good, "until": "soon"}]))

@@ -54,7 +54,9 @@ def gone(pid: int) -> bool:
     return not Path(f"/proc/{pid}").exists()
 
 
-def test_it_is_asked_for_as_long_as_it_is_held(keeper: Path, until: Until, capfd: pytest.CaptureFixture[str]) -> None:
+def test_the_inhibitor_runs_as_long_as_it_is_held(
+    keeper: Path, until: Until, capfd: pytest.CaptureFixture[str]
+) -> None:
     awake = SleepInhibitor(enabled=True)
     awake.acquire()
     pid, words = asked(keeper, until)
@@ -70,7 +72,7 @@ def test_it_is_asked_for_as_long_as_it_is_held(keeper: Path, until: Until, capfd
     assert capfd.readouterr() == ("", "")
 
 
-def test_it_can_be_held_again(keeper: Path, until: Until) -> None:
+def test_the_inhibitor_can_be_acquired_again(keeper: Path, until: Until) -> None:
     awake = SleepInhibitor(enabled=True)
     pids = set()
     for _ in range(3):
@@ -82,7 +84,7 @@ def test_it_can_be_held_again(keeper: Path, until: Until) -> None:
     assert len(pids) == 3
 
 
-def test_it_ends_with_its_engine_however_that_dies(keeper: Path, child: Child, until: Until) -> None:
+def test_the_inhibitor_ends_with_its_engine(keeper: Path, child: Child, until: Until) -> None:
     engine = child("awake", keeper)
     pid, _ = asked(keeper, until)
     engine.kill()
@@ -90,7 +92,7 @@ def test_it_ends_with_its_engine_however_that_dies(keeper: Path, child: Child, u
     until(lambda: identify_process(pid) is None)
 
 
-def test_it_has_none_of_the_engines_files(keeper: Path, until: Until) -> None:
+def test_the_inhibitor_inherits_no_files_of_the_engine(keeper: Path, until: Until) -> None:
     journal = os.open(keeper / "journal.db", os.O_RDWR | os.O_CREAT)
     os.set_inheritable(journal, True)  # noqa: FBT003
     awake = SleepInhibitor(enabled=True)
@@ -106,7 +108,7 @@ def test_it_has_none_of_the_engines_files(keeper: Path, until: Until) -> None:
     until(lambda: gone(pid))
 
 
-def test_switched_off_it_does_nothing(keeper: Path) -> None:
+def test_a_disabled_inhibitor_does_nothing(keeper: Path) -> None:
     awake = SleepInhibitor(enabled=False)
     awake.acquire()
     assert awake.problem == ""
@@ -114,7 +116,7 @@ def test_switched_off_it_does_nothing(keeper: Path) -> None:
     assert not (keeper / "asked").exists()
 
 
-def test_a_system_that_refuses_is_told_of_and_asked_again_only_after_a_release(
+def test_a_refusal_is_a_problem_and_retried_only_after_a_release(
     tmp_path: Path, until: Until, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     install(tmp_path, "#!/bin/sh\necho x >> 'FOLDER/tries'\nexit 1\n", monkeypatch)
@@ -132,7 +134,7 @@ def test_a_system_that_refuses_is_told_of_and_asked_again_only_after_a_release(
     awake.release()
 
 
-def test_a_system_without_the_program_is_told_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_program_is_a_problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     awake = SleepInhibitor(enabled=True)
     awake.acquire()
@@ -141,7 +143,7 @@ def test_a_system_without_the_program_is_told_of(tmp_path: Path, monkeypatch: py
     assert awake.problem == ""
 
 
-def test_a_program_that_can_not_be_started_is_told_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_program_that_cannot_be_started_is_a_problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     install(tmp_path, "#!/no/such/interpreter\n", monkeypatch)
     monkeypatch.setenv("PATH", str(tmp_path))
     awake = SleepInhibitor(enabled=True)

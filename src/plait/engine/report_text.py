@@ -53,9 +53,9 @@ def make_utf8_safe(report: ReportT) -> ReportT:
     changes = {}
     for name in list_field_names(report):
         value = getattr(report, name)
-        told = _make_value_safe(value)
-        if told is not value:
-            changes[name] = told
+        safe = _make_value_safe(value)
+        if safe is not value:
+            changes[name] = safe
     return replace(report, **changes) if changes else report  # type: ignore[arg-type]  # of the same types
 
 
@@ -71,8 +71,8 @@ def _make_value_safe(value: object) -> object:
     if value is None or isinstance(value, int | float):
         return value
     if isinstance(value, tuple):
-        told = tuple(map(_make_value_safe, value))
-        return value if all(old is new for old, new in zip(value, told, strict=True)) else told
+        safe = tuple(map(_make_value_safe, value))
+        return value if all(old is new for old, new in zip(value, safe, strict=True)) else safe
     if is_dataclass(value) and not isinstance(value, type):
         return make_utf8_safe(value)  # type: ignore[type-var]  # an outcome, and other parts of reports
     return value

@@ -80,9 +80,9 @@ def _run_main(words: list[str]) -> int:
     return _apply(Path(spec.workspace), result.output if result.message is None else result.message)
 
 
-def _apply(workspace: Path, said: str) -> int:
+def _apply(workspace: Path, text: str) -> int:
     with StagedWrites(workspace) as staging:
-        answer = parse_reply_files(said, staging.read_or_none, max_lines=_MAX_ANSWER_LINES)
+        answer = parse_reply_files(text, staging.read_or_none, max_lines=_MAX_ANSWER_LINES)
         if answer.errors or not answer.files:
             why = format_errors(answer.errors) or "it names no file (FILE: path, and a fence)"
             _print_message(f"can't apply the agent's answer: {why}")

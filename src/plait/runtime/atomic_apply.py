@@ -54,7 +54,7 @@ class StagedWrites:
                 self._stage.remove()
         except OSError as error:
             self._close()
-            raise StagingError(f"what was left half done can't be taken back: {error.strerror}") from error
+            raise StagingError(f"can't undo what an earlier process wrote: {error.strerror}") from error
         except BaseException:
             self._close()
             raise
@@ -77,7 +77,7 @@ class StagedWrites:
         self._known[path] = None if found is None else hash_content(found[0])
         text = "" if found is None else decode_text(found[0])
         if text is None:
-            raise StagingError(f"{path}: it is no text in UTF-8")
+            raise StagingError(f"{path}: it is not UTF-8 text")
         return None if found is None else text
 
     def read_or_none(self, path: str) -> str | None:
@@ -112,7 +112,7 @@ class StagedWrites:
         """Restore every file that was written, even if it was changed since."""
         failed = [path for layer in reversed(self._layers) for path in self._undo_layer(layer)]
         if failed:
-            raise StagingError(f"could not be put back as before: {', '.join(dict.fromkeys(failed))}")
+            raise StagingError(f"could not be restored: {', '.join(dict.fromkeys(failed))}")
         self._known |= {write.path: write.old for layer in reversed(self._layers) for write in layer.writes}
         self.keep()
 
@@ -121,7 +121,7 @@ class StagedWrites:
         try:
             self._stage.remove()
         except OSError as error:
-            raise StagingError(f"what lies in {STAGING_DIR} can't be removed: {error.strerror}") from error
+            raise StagingError(f"can't remove {STAGING_DIR}: {error.strerror}") from error
         self._layers.clear()
 
     def _discard(self, layer: WriteLayer) -> None:
@@ -162,7 +162,7 @@ class StagedWrites:
         try:
             new = encode_like(text, old)
         except UnicodeEncodeError as error:
-            raise StagingError(f"{path}: this is no text that can be written") from error
+            raise StagingError(f"{path}: this text can't be written as UTF-8") from error
         return _PlannedWrite(
             StagedWrite(path, name, hash_content(new), None if old is None else hash_content(old)),
             new,
@@ -182,7 +182,7 @@ class StagedWrites:
             stuck = self._undo_layer(layer)
             why = error.message if isinstance(error, StagingError) else f"{error.strerror}"
             if stuck:
-                raise StagingError(f"{why}; could not be put back as before: {', '.join(stuck)}") from error
+                raise StagingError(f"{why}; could not be restored: {', '.join(stuck)}") from error
             with suppress(OSError):
                 self._stage.save_record(self._layers)
             self._discard(layer)

@@ -1,4 +1,4 @@
-# The warden of one attempt. Run as: sh -c TEXT plait-warden FOLDER WORKSPACE SIGNATURE COMMAND…
+# The supervisor of one attempt. Run as: sh -c TEXT plait-warden FOLDER WORKSPACE SIGNATURE COMMAND…
 # No external command in here: each would cost as much as all the rest. Names begin with plait_ so that none of the
 # command's own variables is touched.
 
@@ -8,7 +8,7 @@ set +efux
 # A handler, not "ignore": what the command inherits is the default.
 trap : HUP INT QUIT TERM
 
-# Whoever creates the claim owns the attempt. The exit status gets its room on the disk before anything runs.
+# The process that creates the claim owns the attempt. Disk space for the exit status is reserved before anything runs.
 plait_mine=''
 set -C
 if ! {

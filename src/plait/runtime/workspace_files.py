@@ -118,14 +118,14 @@ def check_path(path: str) -> str:
     if isinstance(found, PathRefusal):
         raise StagingError(f"{_printable(path)}: {found.reason}")
     if found != path:
-        raise StagingError(f"{_printable(path)}: the path is to be spelled {found}")
+        raise StagingError(f"{_printable(path)}: write it as {found}")
     return path
 
 
 def _read_content(fd: int, path: str) -> tuple[bytes, int]:
     status = os.fstat(fd)
     if not stat.S_ISREG(status.st_mode):
-        raise StagingError(f"{path}: it is there and is no file")
+        raise StagingError(f"{path}: it is not a file")
     if status.st_size > _MAX_FILE_BYTES:
         raise StagingError(f"{path}: it has more than {_MAX_FILE_BYTES >> 20} MB")
     with open(fd, "rb", closefd=False) as file:

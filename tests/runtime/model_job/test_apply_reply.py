@@ -35,7 +35,7 @@ def says(text: str) -> str:
     return f"cat <<'END_OF_ANSWER'\n{text}END_OF_ANSWER\n"
 
 
-def test_what_an_agent_answers_is_written_for_it(project: TempProject) -> None:
+def test_the_files_in_an_answer_are_written(project: TempProject) -> None:
     code, said = run(project, f"cat > {project.top.parent}/prompt\n{says(GOOD)}")
     assert code == 0, said
     assert (project.read_merged_files()["new/a.md"], project.read_merged_files()["b.txt"]) == ("hello", "new")
@@ -44,7 +44,7 @@ def test_what_an_agent_answers_is_written_for_it(project: TempProject) -> None:
     assert "FILE: path/to/file" in prompt
 
 
-def test_what_it_prints_is_in_the_log_as_it_was(project: TempProject) -> None:
+def test_the_output_of_the_tool_is_passed_on_unchanged(project: TempProject) -> None:
     run(project, f"{says(GOOD)}echo beside >&2\n")
     (batch,) = project.state().batches
     log = project.plait("logs", batch, "01-one").out
@@ -62,23 +62,21 @@ def test_what_it_prints_is_in_the_log_as_it_was(project: TempProject) -> None:
         (GOOD.replace("new/a.md", ".git/hooks/pre-commit"), ".git"),
     ],
 )
-def test_an_answer_that_can_t_be_applied_is_a_failure_and_nothing_is_written(
-    project: TempProject, said: str, why: str
-) -> None:
-    code, told = run(project, says(said))
+def test_an_answer_that_cannot_be_applied_fails_and_writes_nothing(project: TempProject, said: str, why: str) -> None:
+    code, result = run(project, says(said))
     assert code == 1
-    assert why in told
+    assert why in result
     assert project.statuses() == {"01-one": "failed"}
     assert not (project.top.parent / "a.md").exists()
 
 
-def test_a_tool_that_fails_is_not_taken_at_its_word(project: TempProject) -> None:
-    code, told = run(project, f"{says(GOOD)}echo 'it broke' >&2\nexit 9\n")
+def test_the_answer_of_a_failed_tool_is_not_applied(project: TempProject) -> None:
+    code, result = run(project, f"{says(GOOD)}echo 'it broke' >&2\nexit 9\n")
     assert code == 1
-    assert "exit status 9" in told
+    assert "exit status 9" in result
 
 
-def test_a_tool_that_is_not_there_is_told_as_such(project: TempProject) -> None:
+def test_a_missing_tool_is_reported(project: TempProject) -> None:
     project.commit_all()
     answer = project.plait("run", "tasks", "--agent-command", "no-such-tool-at-all", "--retries", "0")
     assert answer.code == 1
@@ -96,7 +94,7 @@ def test_cancelling_ends_the_tool_too(project: TempProject) -> None:
     project.wait_for_exit()
 
 
-def test_of_a_tool_that_speaks_in_events_its_last_message_counts(project: TempProject) -> None:
+def test_the_last_message_of_a_json_tool_is_applied(project: TempProject) -> None:
     tool = project.top.parent / "claude"
     lines = [
         {"type": "system", "subtype": "init", "session_id": "s-1", "cwd": "."},
@@ -106,8 +104,8 @@ def test_of_a_tool_that_speaks_in_events_its_last_message_counts(project: TempPr
         },
         {"type": "result", "subtype": "success", "is_error": False, "result": GOOD, "session_id": "s-1"},
     ]
-    told = "\n".join(json.dumps(line) for line in lines)
-    tool.write_text(f"#!/bin/sh\ncat > {project.top.parent}/prompt\n{says(told + chr(10))}")
+    result = "\n".join(json.dumps(line) for line in lines)
+    tool.write_text(f"#!/bin/sh\ncat > {project.top.parent}/prompt\n{says(result + chr(10))}")
     tool.chmod(0o755)
     project.env |= {"PLAIT_AGENTS_REPLIES": "claude", "PLAIT_AGENTS_PROGRAMS": f"claude={tool}"}
     project.commit_all()

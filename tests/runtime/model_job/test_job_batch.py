@@ -73,16 +73,16 @@ def test_jobs_become_one_branch_and_a_summary(jobs: JobProject) -> None:
     assert API_KEY not in answer.out + answer.err
 
 
-def test_what_programs_see_of_jobs(jobs: JobProject) -> None:
+def test_json_output_lists_the_jobs(jobs: JobProject) -> None:
     jobs.job("01-one", "one.py")
     jobs.project.commit_all()
     jobs.server.queue_replies(Reply(""))
     answer = jobs.project.plait("run", "jobs", "--json")
     assert answer.code == 0, answer
     events = [json.loads(line) for line in answer.out.splitlines()]
-    (told,) = [event for event in events if event["type"] == "batch:jobs"]
-    assert (told["processed"], told["passed"], told["failed"], told["skipped"]) == (1, 1, 0, 0)
-    (job,) = told["jobs"]
+    (result,) = [event for event in events if event["type"] == "batch:jobs"]
+    assert (result["processed"], result["passed"], result["failed"], result["skipped"]) == (1, 1, 0, 0)
+    (job,) = result["jobs"]
     assert job["outputs"] == [{"path": "one.py", "lines": 1}]
     assert (job["taskId"], job["retryUsed"], job["verdict"]) == ("01-one", True, "PASS")
     phases = [event["phase"] for event in events if event["type"] == "batch:task:phase"]
@@ -90,7 +90,7 @@ def test_what_programs_see_of_jobs(jobs: JobProject) -> None:
     assert API_KEY not in answer.out
 
 
-def test_stuck_jobs_are_taken_up_on_request_only(jobs: JobProject) -> None:
+def test_stuck_jobs_are_retried_only_on_request(jobs: JobProject) -> None:
     jobs.job("01-one", "one.py")
     jobs.job("02-two", "two.py")
     stuck = [{"id": "01-one", "status": "pending_verification", "ran": True}]
@@ -103,7 +103,7 @@ def test_stuck_jobs_are_taken_up_on_request_only(jobs: JobProject) -> None:
     assert jobs.statuses() == {"01-one": "pass", "02-two": "pass"}
 
 
-def test_a_failure_stops_the_rest_where_that_is_asked_for(jobs: JobProject) -> None:
+def test_fail_fast_stops_the_other_jobs(jobs: JobProject) -> None:
     jobs.job("01-one", "one.py")
     jobs.job("02-two", "two.py", depends_on=["01-one"])
     jobs.job("03-three", "three.py")
@@ -116,7 +116,7 @@ def test_a_failure_stops_the_rest_where_that_is_asked_for(jobs: JobProject) -> N
     assert "jobs  1 processed · 0 passed · 1 failed · 2 skipped" in answer.out
 
 
-def test_without_a_limit_all_jobs_are_at_work_at_once(jobs: JobProject) -> None:
+def test_without_a_limit_all_jobs_run_at_once(jobs: JobProject) -> None:
     for number in range(6):
         jobs.job(f"0{number}-job", f"{number}.py")
     jobs.project.commit_all()
@@ -154,7 +154,7 @@ def test_a_rate_limit_opens_the_breaker_and_uses_up_no_retry(jobs: JobProject) -
     assert [event["counted"] for event in events if event["type"] == "batch:task:retry"] == [False]
 
 
-def test_a_wrong_key_is_not_tried_again(jobs: JobProject) -> None:
+def test_a_wrong_key_is_not_retried(jobs: JobProject) -> None:
     jobs.job("01-one", "one.py")
     jobs.project.commit_all()
     jobs.server.set_faults("401")

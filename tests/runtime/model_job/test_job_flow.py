@@ -30,7 +30,7 @@ def undone(bench: ModelJobBench, done: ModelJobRun, category: Category = Categor
     assert (done.result["status"], done.result["outputs"]) == ("failed", [])
 
 
-def test_a_second_prompt_judges_what_was_written(judged: ModelJobBench) -> None:
+def test_a_second_prompt_reviews_the_result(judged: ModelJobBench) -> None:
     judged.settings["verify_model"] = "judge"
     judged.server.queue_replies(whole_file_answer("a.py", "new_text"), "PASS\n")
     done = judged.run(JOB, "Make it blue.")
@@ -43,7 +43,7 @@ def test_a_second_prompt_judges_what_was_written(judged: ModelJobBench) -> None:
     assert done.phases == ["preflight", "writing", "verification"]
 
 
-def test_a_pass_with_warnings_is_a_pass_and_they_are_told(judged: ModelJobBench) -> None:
+def test_a_pass_with_warnings_passes_and_reports_them(judged: ModelJobBench) -> None:
     judged.server.queue_replies(whole_file_answer("a.py", "new"), "PASS_WITH_WARNINGS\nthe name is odd\n")
     done = judged.run(JOB)
     assert judged.read("a.py") == "new\n"
@@ -51,7 +51,7 @@ def test_a_pass_with_warnings_is_a_pass_and_they_are_told(judged: ModelJobBench)
 
 
 @pytest.mark.parametrize("said", ["FAIL_SOFT\nit is not blue\n", "Hm, it is not blue."])
-def test_what_does_not_pass_is_written_again_once_with_the_reasons(judged: ModelJobBench, said: str) -> None:
+def test_a_failed_review_is_retried_once_with_its_reasons(judged: ModelJobBench, said: str) -> None:
     judged.server.queue_replies(whole_file_answer("a.py", "red"), said, whole_file_answer("a.py", "blue"), "PASS")
     done = judged.run(JOB)
     assert done.outcome.category is Category.OK, done.last_error
@@ -60,7 +60,7 @@ def test_what_does_not_pass_is_written_again_once_with_the_reasons(judged: Model
     assert done.result["retry_used"] is True
 
 
-def test_an_edit_is_made_again_on_the_file_as_it_was(judged: ModelJobBench) -> None:
+def test_a_retried_edit_starts_from_the_original_file(judged: ModelJobBench) -> None:
     judged.server.queue_replies(
         edit_answer("a.py", "old", "red"), "FAIL_SOFT\nnot blue", edit_answer("a.py", "old", "blue"), "PASS"
     )
@@ -69,7 +69,7 @@ def test_an_edit_is_made_again_on_the_file_as_it_was(judged: ModelJobBench) -> N
     assert judged.read("a.py") == "blue\n"
 
 
-def test_files_that_came_one_after_another_are_all_written_again(judged: ModelJobBench) -> None:
+def test_a_retry_writes_all_sequential_files_again(judged: ModelJobBench) -> None:
     first = (whole_file_answer("a.py", "a1"), whole_file_answer("b.py", "b1"), "FAIL_SOFT\nnot blue")
     judged.server.queue_replies(*first, whole_file_answer("a.py", "a2"), whole_file_answer("b.py", "b2"), "PASS")
     done = judged.run(ModelJob("a.py", outputs=("a.py", "b.py"), sequential=True))
@@ -79,7 +79,7 @@ def test_files_that_came_one_after_another_are_all_written_again(judged: ModelJo
     assert "a1" not in judged.server.requests[3].text
 
 
-def test_what_fails_twice_is_undone_and_told_as_a_failed_verification(judged: ModelJobBench) -> None:
+def test_a_result_that_fails_twice_is_undone_and_fails_verification(judged: ModelJobBench) -> None:
     judged.server.queue_replies(
         whole_file_answer("a.py", "red"),
         "FAIL_SOFT\nred",
@@ -91,7 +91,7 @@ def test_what_fails_twice_is_undone_and_told_as_a_failed_verification(judged: Mo
     assert "green" in done.outcome.detail
 
 
-def test_a_hard_failure_is_not_tried_again(judged: ModelJobBench) -> None:
+def test_a_hard_failure_is_not_retried(judged: ModelJobBench) -> None:
     judged.server.queue_replies(whole_file_answer("a.py", "red"), "FAIL_HARD\nthere is no blue\n")
     done = judged.run(JOB)
     undone(judged, done)
@@ -99,20 +99,20 @@ def test_a_hard_failure_is_not_tried_again(judged: ModelJobBench) -> None:
     assert "there is no blue" in done.outcome.detail
 
 
-def test_a_new_file_is_gone_again_when_verification_fails(judged: ModelJobBench) -> None:
+def test_a_new_file_is_removed_when_verification_fails(judged: ModelJobBench) -> None:
     judged.server.queue_replies(whole_file_answer("deep/er/b.py", "red"), "FAIL_HARD")
     undone(judged, judged.run(ModelJob("deep/er/b.py")))
     assert not (judged.workspace / "deep").exists()
 
 
-def test_a_job_may_go_without_verification(judged: ModelJobBench) -> None:
+def test_a_job_can_turn_off_verification(judged: ModelJobBench) -> None:
     judged.server.queue_replies(whole_file_answer("a.py", "new"))
     done = judged.run(ModelJob("a.py", verify=False))
     assert done.outcome.category is Category.OK, done.last_error
     assert (done.result["verdict"], len(judged.server.requests)) == ("", 1)
 
 
-def test_a_task_that_is_no_job_is_judged_too(judged: ModelJobBench) -> None:
+def test_an_ordinary_task_is_reviewed_too(judged: ModelJobBench) -> None:
     judged.server.queue_replies(
         "FILE: b.md\n```\nred\n```\n", "FAIL_SOFT\nnot blue", "FILE: b.md\n```\nblue\n```\n", "PASS"
     )
@@ -121,7 +121,7 @@ def test_a_task_that_is_no_job_is_judged_too(judged: ModelJobBench) -> None:
     assert judged.read("b.md") == "blue\n"
 
 
-def test_what_a_check_complains_of_is_put_right_by_the_model(bench: ModelJobBench) -> None:
+def test_the_model_repairs_what_a_check_reports(bench: ModelJobBench) -> None:
     bench.settings["checks"] = ["true", "grep blue a.py || { echo 'it must be blue'; exit 3; }"]
     bench.server.queue_replies(whole_file_answer("a.py", "red\nend"), edit_answer("a.py", "red", "blue"))
     done = bench.run(JOB)
@@ -131,7 +131,7 @@ def test_what_a_check_complains_of_is_put_right_by_the_model(bench: ModelJobBenc
     assert done.result["fixes"] == 1
 
 
-def test_repairs_are_bounded_and_then_all_is_undone(bench: ModelJobBench) -> None:
+def test_repairs_are_limited_and_then_everything_is_undone(bench: ModelJobBench) -> None:
     bench.write("a.py", OLD)
     bench.settings |= {"checks": ["echo never >&2; false"], "fixes": 2}
     bench.server.queue_replies(
@@ -146,14 +146,14 @@ def test_repairs_are_bounded_and_then_all_is_undone(bench: ModelJobBench) -> Non
     assert "failed with status 1: never" in done.outcome.detail
 
 
-def test_a_repair_that_can_t_be_taken_is_a_round_too(bench: ModelJobBench) -> None:
+def test_an_unusable_repair_counts_as_a_round(bench: ModelJobBench) -> None:
     bench.write("a.py", OLD)
     bench.settings |= {"checks": ["false"], "fixes": 1}
     bench.server.queue_replies(whole_file_answer("a.py", "1"), edit_answer("../b.py", "1", "2"))
     undone(bench, bench.run(JOB))
 
 
-def test_a_check_prints_what_it_likes_and_is_not_taken_for_the_process(bench: ModelJobBench) -> None:
+def test_output_of_a_check_is_not_parsed_as_events(bench: ModelJobBench) -> None:
     fake = '{"type": "error", "category": "auth", "message": "fake"}'
     bench.settings["checks"] = [f"echo '{fake}'; head -c 3000000 /dev/zero | tr '\\0' x"]
     bench.server.queue_replies(whole_file_answer("a.py", "x"))
@@ -162,7 +162,7 @@ def test_a_check_prints_what_it_likes_and_is_not_taken_for_the_process(bench: Mo
     assert len(done.printed) < 100_000
 
 
-def test_a_check_is_over_when_its_command_is(bench: ModelJobBench) -> None:
+def test_a_check_ends_with_its_command(bench: ModelJobBench) -> None:
     """What it has left running holds its output open."""
     bench.settings["checks"] = ["sleep 1000 & echo $! > ../left", "echo twice; echo over; false"]
     bench.settings["fixes"] = 0
@@ -179,16 +179,16 @@ def test_a_check_does_not_see_the_key(bench: ModelJobBench) -> None:
     assert API_KEY not in (bench.read("seen.txt") or API_KEY)
 
 
-def test_a_secret_that_a_model_says_is_told_to_nobody(judged: ModelJobBench) -> None:
+def test_a_secret_in_an_answer_is_redacted(judged: ModelJobBench) -> None:
     judged.env["DEPLOY_TOKEN"] = "hunter2-hunter2"
     judged.server.queue_replies(
         whole_file_answer("a.py", "new"), f"PASS_WITH_WARNINGS\nhunter2-hunter2 and {API_KEY} are in it\n"
     )
     done = judged.run(JOB)
     assert done.outcome.category is Category.OK, done.last_error
-    told = done.printed + "".join(path.read_text() for path in judged.folder.iterdir())
-    assert "hunter2-hunter2" not in told
-    assert API_KEY not in told
+    result = done.printed + "".join(path.read_text() for path in judged.folder.iterdir())
+    assert "hunter2-hunter2" not in result
+    assert API_KEY not in result
 
 
 def test_the_key_is_in_no_argument_and_no_file(bench: ModelJobBench) -> None:
@@ -217,9 +217,7 @@ def test_the_key_is_in_no_argument_and_no_file(bench: ModelJobBench) -> None:
         ("garbage", Category.NETWORK, ""),
     ],
 )
-def test_what_a_server_says_is_told_by_its_category(
-    bench: ModelJobBench, fault: str, category: Category, word: str
-) -> None:
+def test_a_server_error_has_its_category(bench: ModelJobBench, fault: str, category: Category, word: str) -> None:
     bench.write("a.py", OLD)
     bench.server.set_faults(fault)
     done = bench.run(JOB)
@@ -228,14 +226,14 @@ def test_what_a_server_says_is_told_by_its_category(
     assert len(bench.server.requests) == 1
 
 
-def test_a_limit_says_how_long_it_holds(bench: ModelJobBench) -> None:
+def test_a_rate_limit_says_how_long_to_wait(bench: ModelJobBench) -> None:
     bench.server.set_faults("429;after=77")
     done = bench.run(JOB)
     assert (done.outcome.category, done.outcome.retry_after) == (Category.RATE_LIMIT, 77.0)
 
 
 @pytest.mark.parametrize("fault", ["hang", "stall"])
-def test_silence_is_measured_by_the_clock(bench: ModelJobBench, fault: str) -> None:
+def test_a_silent_server_times_out(bench: ModelJobBench, fault: str) -> None:
     bench.write("a.py", OLD)
     bench.settings["stall_timeout"] = 0.5
     bench.server.set_faults(fault)
@@ -244,27 +242,27 @@ def test_silence_is_measured_by_the_clock(bench: ModelJobBench, fault: str) -> N
     assert "sent nothing for 0.5 seconds" in done.last_error
 
 
-def test_a_server_that_is_not_there_is_told_as_such(bench: ModelJobBench) -> None:
+def test_an_unreachable_server_is_reported(bench: ModelJobBench) -> None:
     bench.settings["base_url"] = "http://127.0.0.1:9/v1"
     done = bench.run(JOB)
     assert done.outcome.category is Category.NETWORK
     assert "can't be reached" in done.last_error
 
 
-def test_a_key_that_is_not_set_is_told_before_anybody_is_asked(bench: ModelJobBench) -> None:
+def test_a_missing_key_is_reported_before_any_request(bench: ModelJobBench) -> None:
     bench.settings |= {"base_url": "https://api.invalid/v1", "key": "NO_SUCH_KEY"}
     done = bench.run(JOB)
     assert done.outcome.category is Category.AUTH
     assert "NO_SUCH_KEY, which [model] key names, is not set" in done.last_error
 
 
-def test_no_model_is_a_mistake_that_names_those_there_are(bench: ModelJobBench) -> None:
+def test_a_missing_model_name_is_an_error_that_lists_the_models(bench: ModelJobBench) -> None:
     done = bench.run(JOB, model="unheard-of")
     assert done.outcome.category is Category.USAGE
     assert "ollama pull unheard-of" in done.last_error
 
 
-def test_half_a_batch_of_edits_is_taken_back_when_somebody_ends_the_job(bench: ModelJobBench) -> None:
+def test_partial_edits_are_undone_when_the_job_is_terminated(bench: ModelJobBench) -> None:
     bench.write("a.py", OLD)
     bench.settings["checks"] = ["touch ../checking; exec sleep 1000"]
     bench.server.queue_replies(whole_file_answer("a.py", "new"))
@@ -279,7 +277,7 @@ def test_half_a_batch_of_edits_is_taken_back_when_somebody_ends_the_job(bench: M
     assert not [child for child in children if child.is_running()]
 
 
-def test_what_a_killed_process_left_half_done_is_taken_back_by_the_next(bench: ModelJobBench) -> None:
+def test_the_next_process_undoes_what_a_killed_one_wrote(bench: ModelJobBench) -> None:
     bench.write("a.py", OLD)
     bench.settings["checks"] = ["touch ../checking; exec sleep 1000"]
     bench.server.queue_replies(whole_file_answer("a.py", "new"))
@@ -297,7 +295,7 @@ def test_what_a_killed_process_left_half_done_is_taken_back_by_the_next(bench: M
     assert bench.files() == {"a.py": "newer\n"}
 
 
-def test_what_a_person_writes_while_the_model_does_is_not_written_over(bench: ModelJobBench) -> None:
+def test_a_file_that_a_person_changes_meanwhile_is_not_overwritten(bench: ModelJobBench) -> None:
     file = bench.write("a.py", OLD)
 
     def answer(request: ReceivedRequest) -> str:  # noqa: ARG001 - to whatever is asked
@@ -313,7 +311,7 @@ def test_what_a_person_writes_while_the_model_does_is_not_written_over(bench: Mo
     assert bench.files() == {"a.py": "by a person\n"}
 
 
-def test_what_a_check_makes_of_the_files_is_repaired_and_judged(judged: ModelJobBench) -> None:
+def test_files_reformatted_by_a_check_are_what_is_repaired_and_reviewed(judged: ModelJobBench) -> None:
     judged.settings["checks"] = ["sed -i.bak s/=/' = '/ a.py; rm a.py.bak; grep blue a.py"]
     judged.server.queue_replies(whole_file_answer("a.py", "x=red"), edit_answer("a.py", "x = red", "x=blue"), "PASS")
     done = judged.run(JOB)
@@ -323,7 +321,7 @@ def test_what_a_check_makes_of_the_files_is_repaired_and_judged(judged: ModelJob
     assert "x = blue" in judged.server.requests[2].text
 
 
-def test_a_result_that_says_much_is_still_heard(judged: ModelJobBench) -> None:
+def test_a_result_with_many_items_is_parsed(judged: ModelJobBench) -> None:
     files = tuple(f"{'deep/' * 40}{number}.py" for number in range(150))
     warnings = "\n".join(f"{number} is odd" for number in range(300))
     judged.server.queue_replies(
@@ -335,14 +333,14 @@ def test_a_result_that_says_much_is_still_heard(judged: ModelJobBench) -> None:
     assert done.result["outputs"] == [{"path": path, "lines": 1} for path in files]
 
 
-def test_half_a_character_is_no_text_and_no_accident(bench: ModelJobBench) -> None:
+def test_a_lone_surrogate_in_an_answer_is_replaced(bench: ModelJobBench) -> None:
     bench.server.queue_replies(whole_file_answer("a.py", "half \ud83d of one"))
     done = bench.run(JOB)
     assert done.outcome.category is Category.OK, done.printed
     assert bench.read("a.py") == "half ? of one\n"
 
 
-def test_nothing_of_an_answer_that_did_not_pass_stays_beside_the_next(judged: ModelJobBench) -> None:
+def test_files_of_a_rejected_answer_are_removed(judged: ModelJobBench) -> None:
     judged.server.queue_replies(
         "FILE: wrong.md\n```\nx\n```\n", "FAIL_SOFT\nnot there", "FILE: right.md\n```\nx\n```\n", "PASS"
     )

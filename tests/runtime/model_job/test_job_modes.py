@@ -14,7 +14,7 @@ from tests.support.model_job_bench import API_KEY, ModelJobBench, edit_answer, w
 from tests.support.model_server.messages import Reply, Usage
 
 
-def test_replace_writes_a_file_anew(bench: ModelJobBench) -> None:
+def test_replace_rewrites_a_file(bench: ModelJobBench) -> None:
     bench.write("src/a.py", "old\n")
     bench.server.queue_replies(whole_file_answer("src/a.py", "new = 1\nmore = 2"))
     done = bench.run(ModelJob("src/a.py"))
@@ -35,7 +35,7 @@ def test_the_model_sees_the_file_its_context_and_the_task(bench: ModelJobBench) 
         assert text in request.text
 
 
-def test_what_the_task_names_is_shown_unasked_and_told_of(bench: ModelJobBench) -> None:
+def test_files_named_in_the_task_are_added_to_the_context_and_reported(bench: ModelJobBench) -> None:
     bench.write("src/helper.py", "def help_me(): ...\n")
     bench.write("src/far.txt", "nobody names me\n")
     bench.git("add", "--all")
@@ -45,7 +45,7 @@ def test_what_the_task_names_is_shown_unasked_and_told_of(bench: ModelJobBench) 
     assert "src/helper.py" in str(done.result["implicit_context"])
 
 
-def test_context_keeps_within_its_lines(bench: ModelJobBench) -> None:
+def test_context_stays_within_its_line_limit(bench: ModelJobBench) -> None:
     bench.settings["context_lines"] = 10
     bench.write("doc/long.md", "".join(f"line {number}\n" for number in range(100)))
     bench.server.queue_replies(whole_file_answer("src/a.py", "x"))
@@ -55,7 +55,7 @@ def test_context_keeps_within_its_lines(bench: ModelJobBench) -> None:
     assert "doc/long.md" in str(done.result["warnings"])
 
 
-def test_edit_changes_what_it_quotes_in_several_files(bench: ModelJobBench) -> None:
+def test_edit_changes_quoted_lines_in_several_files(bench: ModelJobBench) -> None:
     bench.write("a.py", "one\ntwo\nthree\n")
     bench.write("b.py", "    deep\n")
     bench.server.queue_replies(edit_answer("a.py", "two", "2") + edit_answer("b.py", "    deep", "    deeper"))
@@ -64,7 +64,7 @@ def test_edit_changes_what_it_quotes_in_several_files(bench: ModelJobBench) -> N
     assert (bench.read("a.py"), bench.read("b.py")) == ("one\n2\nthree\n", "    deeper\n")
 
 
-def test_split_makes_several_files_of_one(bench: ModelJobBench) -> None:
+def test_split_makes_several_files_from_one(bench: ModelJobBench) -> None:
     bench.write("big.py", "def a(): ...\ndef b(): ...\n")
     bench.server.queue_replies(whole_file_answer("a.py", "def a(): ...") + whole_file_answer("b.py", "def b(): ..."))
     done = bench.run(ModelJob("a.py", ModelJobMode.SPLIT, outputs=("a.py", "b.py"), targets=("big.py",)))
@@ -73,7 +73,7 @@ def test_split_makes_several_files_of_one(bench: ModelJobBench) -> None:
     assert "def b(): ..." in bench.server.requests[0].text
 
 
-def test_replace_pattern_inserts_wherever_the_lines_are(bench: ModelJobBench) -> None:
+def test_replace_pattern_changes_every_occurrence(bench: ModelJobBench) -> None:
     bench.write("t.py", "begin\n  go\nbegin\n  stop\n")
     bench.server.queue_replies("AFTER:\nbegin\nINSERT:\nthen\nEND\n")
     done = bench.run(ModelJob("t.py", ModelJobMode.REPLACE_PATTERN, targets=("t.py",)))
@@ -81,7 +81,7 @@ def test_replace_pattern_inserts_wherever_the_lines_are(bench: ModelJobBench) ->
     assert bench.read("t.py") == "begin\nthen\n  go\nbegin\nthen\n  stop\n"
 
 
-def test_update_fixtures_gives_a_new_field_to_what_is_made(bench: ModelJobBench) -> None:
+def test_update_fixtures_adds_a_field_to_fixtures(bench: ModelJobBench) -> None:
     bench.write("t.rs", "let p = Point {\n    x: 1,\n};\n")
     bench.server.queue_replies(edit_answer("t.rs", "    x: 1,", "    x: 1,\n    y: 0,"))
     job = ModelJob("t.rs", ModelJobMode.UPDATE_FIXTURES, targets=("t.rs",), struct_name="Point", new_field="y")
@@ -91,7 +91,7 @@ def test_update_fixtures_gives_a_new_field_to_what_is_made(bench: ModelJobBench)
     assert "Point" in bench.server.requests[0].text
 
 
-def test_several_files_come_in_one_answer(bench: ModelJobBench) -> None:
+def test_one_answer_can_contain_several_files(bench: ModelJobBench) -> None:
     bench.server.queue_replies(whole_file_answer("a.py", "a") + whole_file_answer("deep/er/b.py", "b"))
     done = bench.run(ModelJob("a.py", outputs=("a.py", "deep/er/b.py")))
     assert done.outcome.category is Category.OK, done.last_error
@@ -99,7 +99,7 @@ def test_several_files_come_in_one_answer(bench: ModelJobBench) -> None:
     assert bench.read("deep/er/b.py") == "b\n"
 
 
-def test_sequential_files_are_asked_for_one_after_another_each_with_those_before(
+def test_sequential_files_are_written_one_by_one_with_the_earlier_ones_shown(
     bench: ModelJobBench,
 ) -> None:
     bench.server.queue_replies(
@@ -131,7 +131,7 @@ def test_tests_are_written_first_and_the_code_sees_them(bench: ModelJobBench) ->
     assert [one["path"] for one in done.result["outputs"]] == ["test_a.py", "a.py"]  # type: ignore[attr-defined]
 
 
-def test_a_task_that_is_no_job_may_write_what_it_touches(bench: ModelJobBench) -> None:
+def test_an_ordinary_task_may_write_the_files_it_touches(bench: ModelJobBench) -> None:
     bench.write("src/app.py", "colour = 'red'\n")
     bench.server.queue_replies("Here it is.\n\n" + edit_answer("src/app.py", "colour = 'red'", "colour = 'blue'"))
     done = bench.run(None, "Make it blue.", touches=("src/app.py",))
@@ -140,7 +140,7 @@ def test_a_task_that_is_no_job_may_write_what_it_touches(bench: ModelJobBench) -
     assert "colour = 'red'" in bench.server.requests[0].text
 
 
-def test_a_task_that_touches_nothing_by_name_may_write_any_file_of_the_repository(
+def test_a_task_without_touches_may_write_any_file(
     bench: ModelJobBench,
 ) -> None:
     bench.server.queue_replies("FILE: new/place.md\n```\nhello\n```\nFILE: other.txt\n```\nthere\n```\n")
@@ -149,14 +149,14 @@ def test_a_task_that_touches_nothing_by_name_may_write_any_file_of_the_repositor
     assert bench.files() == {"new/place.md": "hello\n", "other.txt": "there\n"}
 
 
-def test_system_prompts_beside_the_jobs_take_the_place_of_plait_s_own(bench: ModelJobBench) -> None:
+def test_system_prompts_beside_the_jobs_replace_the_defaults(bench: ModelJobBench) -> None:
     bench.write("jobs/_systemprompt_create.md", "You are a poet.\n")
     bench.server.queue_replies(whole_file_answer("a.md", "x"))
     bench.run(ModelJob("a.md"))
     assert bench.server.requests[0].parsed.system == "You are a poet."
 
 
-def test_system_prompts_may_lie_in_a_folder_of_their_own(bench: ModelJobBench) -> None:
+def test_system_prompts_can_be_in_another_folder(bench: ModelJobBench) -> None:
     bench.write("jobs/_systemprompt_create.md", "You are a poet.\n")
     bench.write("prompts/_systemprompt_create.md", "You are a clerk.\n")
     bench.settings["prompts"] = "prompts"
@@ -165,7 +165,7 @@ def test_system_prompts_may_lie_in_a_folder_of_their_own(bench: ModelJobBench) -
     assert bench.server.requests[0].parsed.system == "You are a clerk."
 
 
-def test_another_round_has_all_that_the_prompt_says(bench: ModelJobBench) -> None:
+def test_a_retry_with_feedback_uses_the_whole_prompt(bench: ModelJobBench) -> None:
     """Feedback comes with what a check printed, or with both sides of a conflict: the prompt has it."""
     bench.server.queue_replies(whole_file_answer("a.md", "x"))
     task = bench.task(ModelJob("a.md"), "Write it.")
@@ -174,7 +174,7 @@ def test_another_round_has_all_that_the_prompt_says(bench: ModelJobBench) -> Non
     assert "the check said: no" in bench.server.requests[0].text
 
 
-def test_tokens_are_told_and_cost_what_the_prices_say(bench: ModelJobBench) -> None:
+def test_tokens_are_reported_and_priced(bench: ModelJobBench) -> None:
     bench.prices = (Price("scripted", 2.0, 10.0, 1.0),)
     bench.server.queue_replies(Reply(whole_file_answer("a.md", "x"), usage=Usage(1000, 100, 400)))
     done = bench.run(ModelJob("a.md"))
@@ -183,14 +183,14 @@ def test_tokens_are_told_and_cost_what_the_prices_say(bench: ModelJobBench) -> N
 
 
 @pytest.mark.parametrize("heat", [None, 0.25])
-def test_a_temperature_is_sent_only_where_one_is_set(bench: ModelJobBench, heat: float | None) -> None:
+def test_a_temperature_is_sent_only_if_one_is_set(bench: ModelJobBench, heat: float | None) -> None:
     bench.settings["temperature"] = heat
     bench.server.queue_replies(whole_file_answer("a.md", "x"))
     bench.run(ModelJob("a.md"))
     assert bench.server.requests[0].body.get("temperature") == heat
 
 
-def test_thinking_aloud_is_no_part_of_the_answer(bench: ModelJobBench) -> None:
+def test_a_think_block_is_not_part_of_the_answer(bench: ModelJobBench) -> None:
     bench.server.queue_replies(
         f"<think>\n{whole_file_answer('a.md', 'a draft')}</think>\n{whole_file_answer('a.md', 'the text')}"
     )
@@ -198,7 +198,7 @@ def test_thinking_aloud_is_no_part_of_the_answer(bench: ModelJobBench) -> None:
     assert bench.read("a.md") == "the text\n"
 
 
-def test_what_was_asked_and_answered_is_kept_with_the_attempt(bench: ModelJobBench) -> None:
+def test_prompts_and_answers_are_kept_in_the_attempts_folder(bench: ModelJobBench) -> None:
     bench.server.queue_replies(whole_file_answer("a.md", "x"))
     bench.run(ModelJob("a.md"), "Make it blue.")
     assert "Make it blue." in (bench.folder / "01-prompt.md").read_text()

@@ -81,7 +81,7 @@ def test_a_malformed_answer_is_explained_and_nothing_is_written(old: ModelJobBen
     assert done.result["retry_used"] is True
 
 
-def test_the_second_answer_knows_what_was_wrong_with_the_first(old: ModelJobBench) -> None:
+def test_the_retry_prompt_says_what_was_wrong(old: ModelJobBench) -> None:
     old.server.queue_replies(edit_answer("src/a.py", "three", "3"), edit_answer("src/a.py", "one", "1"))
     done = old.run(EDIT)
     assert done.outcome.category is Category.OK, done.last_error
@@ -93,7 +93,7 @@ def test_the_second_answer_knows_what_was_wrong_with_the_first(old: ModelJobBenc
     assert done.result["retry_used"] is True
 
 
-def test_a_file_with_fences_in_it_is_taken_whole(old: ModelJobBench) -> None:
+def test_a_file_that_contains_fences_is_written_whole(old: ModelJobBench) -> None:
     text = "# Title\n\n```sh\nmake\n```\n\nEND"
     old.server.queue_replies(whole_file_answer("src/a.py", text))
     done = old.run(ModelJob("src/a.py"))
@@ -101,7 +101,7 @@ def test_a_file_with_fences_in_it_is_taken_whole(old: ModelJobBench) -> None:
     assert old.read("src/a.py") == f"{text}\n"
 
 
-def test_more_lines_than_are_taken_are_refused(old: ModelJobBench) -> None:
+def test_an_answer_with_too_many_lines_is_refused(old: ModelJobBench) -> None:
     old.settings["output_lines"] = 10
     long = whole_file_answer("src/a.py", "\n".join(map(str, range(11))))
     old.server.queue_replies(long, long)
@@ -111,11 +111,11 @@ def test_more_lines_than_are_taken_are_refused(old: ModelJobBench) -> None:
 def test_an_endless_answer_is_stopped_and_explained(old: ModelJobBench) -> None:
     old.settings["output_lines"] = 1
     old.server.queue_replies(Reply("x" * 39_000, endless=True))
-    refused(old, old.run(ModelJob("src/a.py")), "had no end")
+    refused(old, old.run(ModelJob("src/a.py")), "did not end")
     assert len(old.server.requests) == 1
 
 
-def test_a_stream_that_is_cut_off_is_the_network_s_fault(old: ModelJobBench) -> None:
+def test_a_truncated_stream_is_a_network_error(old: ModelJobBench) -> None:
     old.server.set_faults("cut")
     old.server.queue_replies(whole_file_answer("src/a.py", "new"))
     done = old.run(ModelJob("src/a.py"))
@@ -123,13 +123,13 @@ def test_a_stream_that_is_cut_off_is_the_network_s_fault(old: ModelJobBench) -> 
     assert done.outcome.category is Category.NETWORK
 
 
-def test_an_empty_answer_is_asked_for_again_once(old: ModelJobBench) -> None:
+def test_an_empty_answer_is_retried_once(old: ModelJobBench) -> None:
     old.server.set_faults("empty")
     refused(old, old.run(EDIT), "can't be taken")
     assert len(old.server.requests) == 2
 
 
-def test_a_link_that_leads_out_is_not_written_through(old: ModelJobBench, tmp_path: Path) -> None:
+def test_a_link_out_of_the_workspace_is_not_written_through(old: ModelJobBench, tmp_path: Path) -> None:
     outside = tmp_path / "outside"
     outside.mkdir()
     (old.workspace / "linked").symlink_to(outside)
@@ -141,7 +141,7 @@ def test_a_link_that_leads_out_is_not_written_through(old: ModelJobBench, tmp_pa
     assert not [*outside.iterdir()]
 
 
-def test_a_job_that_names_a_link_is_not_begun(old: ModelJobBench, tmp_path: Path) -> None:
+def test_a_job_that_names_a_link_does_not_start(old: ModelJobBench, tmp_path: Path) -> None:
     """Its text would be told to a server."""
     secret = tmp_path / "secret"
     secret.write_text("mine\n")
@@ -162,26 +162,26 @@ def test_a_link_in_the_context_is_not_read(old: ModelJobBench, tmp_path: Path) -
 
 
 @pytest.mark.parametrize("path", ["../b.py", "/tmp/b.py", ".git/hooks/post-checkout", "a/../../b.py"])
-def test_a_task_s_own_answer_stays_in_the_repository(old: ModelJobBench, path: str) -> None:
+def test_an_answer_cannot_write_outside_the_repository(old: ModelJobBench, path: str) -> None:
     said = f"FILE: {path}\n```\nx\n```\n"
     old.server.queue_replies(said, said)
     refused(old, old.run(None), "can't be taken")
 
 
-def test_what_a_task_does_not_touch_is_refused(old: ModelJobBench) -> None:
+def test_a_file_that_the_task_does_not_touch_is_refused(old: ModelJobBench) -> None:
     said = "FILE: src/b.py\n```\nx\n```\n"
     old.server.queue_replies(said, said)
     refused(old, old.run(None, touches=("src/a.py",)), "src/b.py")
 
 
-def test_what_is_to_be_edited_must_be_there(old: ModelJobBench) -> None:
+def test_a_file_to_edit_must_exist(old: ModelJobBench) -> None:
     done = old.run(ModelJob("gone.py", ModelJobMode.EDIT, targets=("gone.py",)))
     refused(old, done, "gone.py", "not there")
     assert done.outcome.category is Category.USAGE
     assert not old.server.requests
 
 
-def test_a_later_file_that_can_t_be_taken_takes_the_earlier_ones_with_it(old: ModelJobBench) -> None:
+def test_an_unusable_later_file_undoes_the_earlier_ones(old: ModelJobBench) -> None:
     old.server.queue_replies(whole_file_answer("src/a.py", "new"), Reply(""), Reply(""))
     job = ModelJob("src/a.py", outputs=("src/a.py", "src/b.py"), sequential=True)
     refused(old, old.run(job), "can't be taken")

@@ -35,41 +35,41 @@ def event(kind: str, **more: object) -> str:
     return dumps({"type": kind, **more})
 
 
-def test_the_process_is_this_python_s_and_is_told_by_a_file() -> None:
+def test_the_command_is_this_python_with_a_spec_file() -> None:
     agent = load_agent(SPEC)
     job = ModelJob("a.py")
     command = agent.build_command(brief(Task("j", "Title", "Body", job=job, touches=("a.py",))))
     assert command.argv == (sys.executable, "-E", "-P", "-m", "plait.runtime.model_job", "/f/job.json")
     ((name, text),) = command.files
-    told = decode_spec(text)
+    result = decode_spec(text)
     assert name == "job.json"
-    assert (told.job, told.instructions, told.model, told.workspace) == (job, "Body", "coder", "/work")
-    assert told.settings == ModelConfig(base_url="https://api.example.org/v1", key="K")
+    assert (result.job, result.instructions, result.model, result.workspace) == (job, "Body", "coder", "/work")
+    assert result.settings == ModelConfig(base_url="https://api.example.org/v1", key="K")
     assert (command.stdin, command.env) == (None, ())
 
 
-def test_a_task_s_own_model_goes_first() -> None:
+def test_a_tasks_own_model_has_precedence() -> None:
     ((_, text),) = ModelAgent(SPEC).build_command(brief(Task("j", model="other"))).files
     assert decode_spec(text).model == "other"
 
 
-def test_what_was_said_of_the_attempt_before_comes_with_the_prompt() -> None:
+def test_feedback_comes_with_the_prompt() -> None:
     assert ModelAgent(SPEC).build_command(brief(Task("j"), "better")).stdin == "/f/prompt.md"
 
 
-def test_its_limits_are_the_server_s() -> None:
+def test_the_provider_is_the_server() -> None:
     assert ModelAgent(SPEC).provider == "api.example.org"
     assert ModelAgent(AgentSpec("model")).provider == "localhost:11434"
     assert ModelAgent(AgentSpec("model", account="mine")).provider == "mine"
 
 
-def test_tokens_that_have_a_price_are_money() -> None:
+def test_tokens_with_a_price_are_spending() -> None:
     assert ModelAgent(SPEC).reports is CostReporting.TOKENS
     priced = AgentSpec("model", model="coder", prices=(Price("cod*", 1, 2),))
     assert ModelAgent(priced).reports is CostReporting.COST
 
 
-def test_several_models_are_counted_each_by_its_price() -> None:
+def test_each_model_is_counted_at_its_own_price() -> None:
     listener = ModelAgent(AgentSpec("model", prices=(Price("a", 1, 1), Price("b", 10, 10)))).create_parser()
     listener.feed(event("usage", model="a", input=100, output=10, cached=0))
     assert listener.feed(event("usage", model="b", input=5, output=0, cached=0)) == (SpendUpdated(Spend(160, 115)),)
@@ -78,7 +78,7 @@ def test_several_models_are_counted_each_by_its_price() -> None:
 
 
 @pytest.mark.parametrize("category", [Category.AUTH, Category.CONTEXT, Category.VERIFY, Category.TASK])
-def test_a_failure_has_the_category_that_the_process_tells(category: Category) -> None:
+def test_a_failure_has_the_category_that_the_process_reports(category: Category) -> None:
     listener = ModelAgent(SPEC).create_parser()
     (signal,) = listener.feed(event("error", category=category.value, status=None, message="it broke"))
     assert signal.kind is ActivityKind.FAILS  # type: ignore[union-attr]
@@ -86,14 +86,14 @@ def test_a_failure_has_the_category_that_the_process_tells(category: Category) -
     assert (ended.category, ended.detail) == (category, "it broke")
 
 
-def test_a_limit_is_told_with_its_wait() -> None:
+def test_a_rate_limit_is_reported_with_its_wait() -> None:
     listener = ModelAgent(SPEC).create_parser()
     listener.feed(event("error", category="rate_limit", status=429, message="slow down", retry_after=12.5))
     ended = listener.finish(1, "", 0)
     assert (ended.category, ended.retry_after) == (Category.RATE_LIMIT, 12.5)
 
 
-def test_a_process_that_says_nothing_has_not_done_it() -> None:
+def test_a_process_without_a_result_has_failed() -> None:
     assert ModelAgent(SPEC).create_parser().finish(0, "", 0).category is Category.TASK
     assert ModelAgent(SPEC).create_parser().finish(143, "", 0).category is Category.KILLED
 
@@ -108,20 +108,22 @@ _NAMES = st.sampled_from(
 
 
 @given(st.sampled_from(["phase", "activity", "usage", "result", "error", "x"]), st.dictionaries(_NAMES, _ANY))
-def test_whatever_is_heard_does_no_harm(kind: str, more: dict[str, object]) -> None:
+def test_the_parser_accepts_any_output(kind: str, more: dict[str, object]) -> None:
     listener = ModelAgent(SPEC).create_parser()
     listener.feed(dumps({**more, "type": kind}))
     assert listener.finish(1, "", 0).category is not Category.OK
 
 
-def test_without_the_client_it_is_said_how_to_get_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_missing_client_library_is_reported_with_the_way_to_install_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setitem(sys.modules, "openai", None)
     with pytest.raises(JobError, match=r"pip install 'plait\[model\]'") as caught:
         ChatClient(ModelConfig(), "", JobReporter(tmp_path))
     assert caught.value.category is Category.USAGE
 
 
-def test_without_its_client_it_is_refused_before_anything_is_started(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_batch_is_refused_without_the_client_library(monkeypatch: pytest.MonkeyPatch) -> None:
     assert explain_missing(AgentSpec("model")) is None
     monkeypatch.setitem(sys.modules, "openai", None)
     assert explain_missing(AgentSpec("model")) == (

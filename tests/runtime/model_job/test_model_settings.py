@@ -27,7 +27,7 @@ def configured(text: str) -> Config:
     )
 
 
-def test_what_differs_from_the_defaults_is_carried_and_read_back() -> None:
+def test_settings_that_differ_from_the_defaults_round_trip() -> None:
     asked = ModelConfig(base_url="http://127.0.0.1:1/v1", key="K", checks=("make", "a 'b'"), fixes=0, temperature=0.5)
     carried = encode_options(asked)
     assert {name for name, _ in carried} == {"base_url", "key", "checks", "fixes", "temperature"}
@@ -35,13 +35,13 @@ def test_what_differs_from_the_defaults_is_carried_and_read_back() -> None:
     assert encode_options(ModelConfig()) == ()
 
 
-def test_settings_of_another_version_are_passed_over_and_nonsense_is_told() -> None:
+def test_unknown_settings_are_ignored_and_invalid_ones_reported() -> None:
     assert decode_settings([("unheard_of", "1"), ("fixes", "3")]) == ModelConfig(fixes=3)
     with pytest.raises(ConfigError, match="can't be read"):
         decode_settings([("fixes", "{")])
 
 
-def test_a_spec_is_read_as_it_was_written() -> None:
+def test_a_spec_round_trips() -> None:
     job = ModelJob("out/a.py", ModelJobMode.SPLIT, ("b.py",), ("c.py",), ("d.py",), "t.py", sequential=True)
     spec = ModelJobSpec("j", "T", "do \u2028 it", "m", "/w", "/f", "again", job, ("x",), "jobs/j.md")
     assert decode_spec(encode_spec(spec)) == spec
@@ -49,17 +49,17 @@ def test_a_spec_is_read_as_it_was_written() -> None:
         decode_spec("{}")
 
 
-def test_the_settings_reach_the_agent_that_jobs_name_whoever_serves() -> None:
+def test_the_settings_reach_the_agent_of_the_jobs() -> None:
     config = configured('[run]\nagent = "claude"\n[model]\nname = "coder"\nfixes = 5\n')
     (spec,) = [spec for spec in build_agent_specs(config) if spec.name == "model"]
     assert (spec.model, decode_settings(spec.options).fixes) == ("coder", 5)
 
 
-def test_a_batch_that_sets_nothing_carries_nothing() -> None:
+def test_a_batch_without_settings_stores_none() -> None:
     assert build_agent_specs(merge_layers([])) == ()
 
 
-def test_a_model_named_for_the_agent_goes_before_the_general_ones() -> None:
+def test_an_agents_model_has_precedence_over_the_general_one() -> None:
     text = '[run]\nmodel = "any"\n[model]\nname = "coder"\n'
     (spec,) = [spec for spec in build_agent_specs(configured(text)) if spec.name == "model"]
     assert spec.model == "coder"
@@ -83,7 +83,7 @@ def test_a_model_named_for_the_agent_goes_before_the_general_ones() -> None:
         ("fixes = 1", False),
     ],
 )
-def test_what_sends_secrets_away_or_runs_commands_asks_for_trust(line: str, asks: bool) -> None:  # noqa: FBT001
+def test_settings_that_send_secrets_or_run_commands_need_trust(line: str, asks: bool) -> None:  # noqa: FBT001
     assert bool(find_repository_commands(configured(f"[model]\n{line}\n"))) is asks
 
 
@@ -99,12 +99,12 @@ def test_what_sends_secrets_away_or_runs_commands_asks_for_trust(line: str, asks
         "http://x y",
     ],
 )
-def test_an_address_is_one_of_a_server_and_holds_no_key(said: str) -> None:
+def test_a_base_url_must_be_a_server_address_without_a_key(said: str) -> None:
     with pytest.raises(SettingsError, match="must be the address of a server"):
         configured(f'[model]\nbase_url = "{said}"\n')
 
 
 @pytest.mark.parametrize("said", ["-1", "2.1", '"warm"', "true", "nan"])
-def test_a_temperature_is_a_small_number(said: str) -> None:
+def test_a_temperature_out_of_range_is_refused(said: str) -> None:
     with pytest.raises(SettingsError, match="must be a number from 0 to 2"):
         configured(f"[model]\ntemperature = {said}\n")

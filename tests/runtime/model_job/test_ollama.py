@@ -26,7 +26,7 @@ from pathlib import Path
 from tests.support.model_server import ModelServer
 told = {{name: value for name, value in os.environ.items() if name.startswith(("OLLAMA_", "PLAIT_MARK"))}}
 with Path({log!r}).open("a") as log:
-    log.write(f"{{os.getpid()}} {{sys.argv[1:]}} {{sorted(told.items())}}\\n")
+    log.write(f"{{os.getpid()}} {{sys.argv[1:]}} {{sorted(result.items())}}\\n")
 port = int(os.environ["OLLAMA_HOST"].rpartition(":")[2])
 with ModelServer(lambda request: {answer!r}, port=port) as server:
     time.sleep(600)
@@ -67,24 +67,22 @@ def installed(bench: ModelJobBench, tmp_path: Path, port: int) -> Iterator[Path]
         psutil.Process(int(line.split()[0])).kill()
 
 
-def test_ollama_is_started_where_it_is_installed_and_outlives_the_job(
-    bench: ModelJobBench, installed: Path, port: int
-) -> None:
+def test_an_installed_ollama_is_started_and_outlives_the_job(bench: ModelJobBench, installed: Path, port: int) -> None:
     done = bench.run(JOB)
     assert done.outcome.category is Category.OK, done.last_error
     assert bench.read("a.py") == "by ollama\n"
     (line,) = installed.read_text().splitlines()
-    pid, _, told = line.partition(" ")
+    pid, _, result = line.partition(" ")
     ollama = psutil.Process(int(pid))
     assert ollama.is_running()
     assert ollama.parent() != psutil.Process()
     assert os.getsid(ollama.pid) != os.getsid(0)
-    assert "['serve']" in told
-    assert f"('OLLAMA_HOST', '127.0.0.1:{port}')" in told
-    assert "PLAIT_MARK" not in told
+    assert "['serve']" in result
+    assert f"('OLLAMA_HOST', '127.0.0.1:{port}')" in result
+    assert "PLAIT_MARK" not in result
 
 
-def test_two_jobs_at_once_start_one(bench: ModelJobBench, installed: Path, tmp_path: Path) -> None:
+def test_two_jobs_at_once_start_one_ollama(bench: ModelJobBench, installed: Path, tmp_path: Path) -> None:
     other = ModelJobBench(
         bench.server,
         tmp_path / "elsewhere",
@@ -102,7 +100,7 @@ def test_two_jobs_at_once_start_one(bench: ModelJobBench, installed: Path, tmp_p
     assert len(installed.read_text().splitlines()) == 1
 
 
-def test_an_ollama_that_ends_at_once_is_told_with_its_last_words(
+def test_an_ollama_that_exits_is_reported_with_its_last_output(
     bench: ModelJobBench, installed: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "bin" / "ollama").write_text("#!/bin/sh\necho 'Error: no such disk' >&2\nexit 1\n")
@@ -112,7 +110,7 @@ def test_an_ollama_that_ends_at_once_is_told_with_its_last_words(
     assert not installed.exists()
 
 
-def test_another_server_in_its_place_is_asked_as_it_is(bench: ModelJobBench, installed: Path, port: int) -> None:
+def test_another_server_at_the_address_is_used(bench: ModelJobBench, installed: Path, port: int) -> None:
     """Whatever listens there is no reason to start a second one, which could not."""
     with ThreadingHTTPServer(("127.0.0.1", port), Deaf) as other:
         thread = Thread(target=other.serve_forever, args=(0.05,))
@@ -124,7 +122,7 @@ def test_another_server_in_its_place_is_asked_as_it_is(bench: ModelJobBench, ins
     assert not installed.exists()
 
 
-def test_ollama_is_not_started_where_that_is_not_wanted(bench: ModelJobBench, installed: Path) -> None:
+def test_ollama_is_not_started_if_start_ollama_is_off(bench: ModelJobBench, installed: Path) -> None:
     bench.settings["start_ollama"] = False
     done = bench.run(JOB)
     assert done.outcome.category is Category.NETWORK
@@ -132,7 +130,7 @@ def test_ollama_is_not_started_where_that_is_not_wanted(bench: ModelJobBench, in
     assert not installed.exists()
 
 
-def test_another_server_of_this_machine_is_not_taken_for_ollama(bench: ModelJobBench, installed: Path) -> None:
+def test_another_local_server_is_not_taken_for_ollama(bench: ModelJobBench, installed: Path) -> None:
     bench.env["OLLAMA_HOST"] = "127.0.0.1:1"
     done = bench.run(JOB)
     assert done.outcome.category is Category.NETWORK
@@ -140,7 +138,7 @@ def test_another_server_of_this_machine_is_not_taken_for_ollama(bench: ModelJobB
     assert not installed.exists()
 
 
-def test_where_ollama_is_missing_it_is_said_what_to_do(bench: ModelJobBench, installed: Path) -> None:
+def test_a_missing_ollama_is_reported_with_a_hint(bench: ModelJobBench, installed: Path) -> None:
     bench.env["PATH"] = "/nowhere"
     done = bench.run(JOB)
     assert done.outcome.category is Category.NETWORK
@@ -148,14 +146,14 @@ def test_where_ollama_is_missing_it_is_said_what_to_do(bench: ModelJobBench, ins
     assert not installed.exists()
 
 
-def test_an_ollama_that_runs_is_used_as_it_is(bench: ModelJobBench) -> None:
+def test_a_running_ollama_is_used(bench: ModelJobBench) -> None:
     bench.settings["key"] = None
     bench.server.queue_replies(whole_file_answer("a.py", "x"))
     done = bench.run(JOB)
     assert done.outcome.category is Category.OK, done.last_error
 
 
-def test_an_ollama_without_any_model_is_told_which_to_get(bench: ModelJobBench) -> None:
+def test_an_ollama_without_models_is_reported_with_the_pull_command(bench: ModelJobBench) -> None:
     with ModelServer(models=()) as server:
         bench.settings |= {"base_url": f"{server.url}/v1", "key": None}
         done = bench.run(JOB)
@@ -163,7 +161,7 @@ def test_an_ollama_without_any_model_is_told_which_to_get(bench: ModelJobBench) 
     assert "ollama pull scripted" in done.last_error
 
 
-def test_a_model_that_ollama_has_not_is_told_with_the_way_to_get_it(bench: ModelJobBench) -> None:
+def test_a_missing_model_is_reported_with_the_pull_command(bench: ModelJobBench) -> None:
     done = bench.run(JOB, model="coder")
     assert done.outcome.category is Category.USAGE
     assert "ollama pull coder" in done.last_error

@@ -36,40 +36,40 @@ def crashes(folder: Path, way: str, carry_on: str) -> None:
     if way == "three":
         file_exchange._system_call = lambda: None  # type: ignore[assignment]
     for number in count(1):
-        site = StatusFileSetup(folder / str(number))
-        site.save(START)
-        saved = killed_at(number, site) if carry_on != "twice" else killed_twice(number, site)
-        lines = site.text.splitlines()
+        source = StatusFileSetup(folder / str(number))
+        source.save(START)
+        saved = killed_at(number, source) if carry_on != "twice" else killed_twice(number, source)
+        lines = source.text.splitlines()
         whole = {"# Tasks", "two: pending"} <= {*lines} and lines[1].startswith("one: ")
         if carry_on == "edited":
-            site.save(f"{site.text}edited\n")
+            source.save(f"{source.text}edited\n")
             saved.append("edited")
-        site.write("one", "three")
-        kept = {*DONE.splitlines(), *saved} == {*site.text.splitlines()}
-        say(f"{number} {whole} {kept and len(site.text.splitlines()) == len(saved) + 4} {site.hidden_files}")
+        source.write("one", "three")
+        kept = {*DONE.splitlines(), *saved} == {*source.text.splitlines()}
+        say(f"{number} {whole} {kept and len(source.text.splitlines()) == len(saved) + 4} {source.hidden_files}")
         if not (folder / "killed").exists():
             return
         (folder / "killed").unlink()
 
 
-def killed_twice(number: int, site: StatusFileSetup) -> list[str]:
+def killed_twice(number: int, source: StatusFileSetup) -> list[str]:
     """The first one died when it had displaced somebody's edit; the second one is killed while it takes that up."""
 
     def dies() -> None:
         raise KeyboardInterrupt
 
     with suppress(KeyboardInterrupt):
-        site.write("one", exchanging=[lambda: site.save(f"{START}edit\n"), dies])
-    return ["edit", *killed_at(number, site)]
+        source.write("one", exchanging=[lambda: source.save(f"{START}edit\n"), dies])
+    return ["edit", *killed_at(number, source)]
 
 
-def killed_at(number: int, site: StatusFileSetup) -> list[str]:
+def killed_at(number: int, source: StatusFileSetup) -> list[str]:
     """What others had saved when it was killed."""
-    log = site.folder / "saved"
+    log = source.folder / "saved"
 
     def die(step: int, _: str) -> None:
         if step == number:
-            (site.folder.parent / "killed").touch()
+            (source.folder.parent / "killed").touch()
             os.kill(os.getpid(), signal.SIGKILL)
 
     class Saved(list[str]):
@@ -81,7 +81,7 @@ def killed_at(number: int, site: StatusFileSetup) -> list[str]:
     child = os.fork()
     if child == 0:
         with intercept_steps(die):
-            site.write_during_edits(Saved())
+            source.write_during_edits(Saved())
         os._exit(0)
     os.waitpid(child, 0)
     return log.read_text().splitlines()

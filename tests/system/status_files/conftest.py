@@ -9,10 +9,10 @@ from tests.support.status_file import StatusFileSetup
 
 
 @pytest.fixture
-def site(tmp_path: Path) -> StatusFileSetup:
-    site = StatusFileSetup(tmp_path)
-    site.save("# Tasks\none: pending\ntwo: pending\nthree: pending\n")
-    return site
+def source(tmp_path: Path) -> StatusFileSetup:
+    source = StatusFileSetup(tmp_path)
+    source.save("# Tasks\none: pending\ntwo: pending\nthree: pending\n")
+    return source
 
 
 @pytest.fixture(params=["in one step", "in three steps"])

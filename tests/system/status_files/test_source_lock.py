@@ -12,25 +12,25 @@ from plait.system.status_files import SourceWriteError, hold_file_lock
 from tests.support.status_file import StatusFileSetup
 
 
-def test_another_plait_is_waited_for_and_then_named(site: StatusFileSetup) -> None:
-    site.write("one")
-    (lock,) = site.locks.iterdir()
+def test_waiting_for_another_plait_ends_with_an_error_that_names_the_lock(source: StatusFileSetup) -> None:
+    source.write("one")
+    (lock,) = source.locks.iterdir()
     fd = os.open(lock, os.O_RDWR)
     fcntl.flock(fd, fcntl.LOCK_EX)
     with pytest.raises(SourceWriteError) as error:
-        site.write("two")
-    assert error.value.message == (f"another plait has been writing {site.path} for 30 seconds: no status was written")
+        source.write("two")
+    assert error.value.message == (
+        f"another plait has been writing {source.path} for 30 seconds: no status was written"
+    )
     assert error.value.hint == f"look for a hanging plait; the lock is {lock}"
-    assert sum(site.pauses) == pytest.approx(30)
-    assert "two: pending" in site.text
-    site.pauses.clear()
-    assert site.write("two", pausing=[lambda: None, lambda: os.close(fd)]).changed
-    assert len(site.pauses) == 2
+    assert sum(source.pauses) == pytest.approx(30)
+    assert "two: pending" in source.text
+    source.pauses.clear()
+    assert source.write("two", pausing=[lambda: None, lambda: os.close(fd)]).changed
+    assert len(source.pauses) == 2
 
 
-def test_a_lock_whose_file_was_removed_in_that_moment_is_no_lock(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_removed_lock_file_is_locked_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lock, real = tmp_path / "a.lock", fcntl.flock
     removals = [lock.unlink]
 
@@ -48,9 +48,9 @@ def test_a_lock_whose_file_was_removed_in_that_moment_is_no_lock(
         os.close(fd)
 
 
-def test_the_lock_is_free_after_an_error(site: StatusFileSetup) -> None:
-    site.name = "gone/TODO.md"
+def test_the_lock_is_free_after_an_error(source: StatusFileSetup) -> None:
+    source.name = "gone/TODO.md"
     for _ in range(2):
         with pytest.raises(SourceWriteError, match="its folder is gone"):
-            site.write("one")
-    assert site.pauses == [0.05, 0.2, 0.8] * 2, "between the tries, and not for the lock"
+            source.write("one")
+    assert source.pauses == [0.05, 0.2, 0.8] * 2, "between the tries, and not for the lock"

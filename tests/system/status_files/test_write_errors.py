@@ -40,92 +40,92 @@ def failing(number: int, times: float, error: int) -> Iterator[list[str]]:
 def sites() -> Iterator[StatusFileSetup]:
     with TemporaryDirectory(dir="/dev/shm" if Path("/dev/shm").is_dir() else None) as folder:
         for number in count():
-            site = StatusFileSetup(Path(folder) / str(number))
-            site.save(START)
-            yield site
+            source = StatusFileSetup(Path(folder) / str(number))
+            source.save(START)
+            yield source
 
 
 @pytest.mark.usefixtures("_either_way")
 @pytest.mark.parametrize("error", [errno.ENOSPC, errno.EIO])
-def test_one_step_that_fails_is_made_good(error: int) -> None:
-    for number, site in enumerate(sites(), 1):
+def test_one_failed_step_is_retried(error: int) -> None:
+    for number, source in enumerate(sites(), 1):
         saved: list[str] = []
         with failing(number, 1, error) as made:
-            written = site.write_during_edits(saved)
-        told = f"step {number} of {made}"
-        assert written == WriteResult(changed=True), told
-        assert site.text.startswith(DONE), told
-        assert sorted(site.text[len(DONE) :].splitlines()) == ["early", "late"], told
-        assert site.hidden_files == [], told
+            written = source.write_during_edits(saved)
+        printed = f"step {number} of {made}"
+        assert written == WriteResult(changed=True), printed
+        assert source.text.startswith(DONE), printed
+        assert sorted(source.text[len(DONE) :].splitlines()) == ["early", "late"], printed
+        assert source.hidden_files == [], printed
         if number > len(made):
             break
     assert number > 30
 
 
 @pytest.mark.usefixtures("_either_way")
-def test_a_disk_that_fails_from_some_moment_on() -> None:
-    for number, site in enumerate(sites(), 1):
+def test_a_disk_that_fails_from_any_step_on_loses_nothing() -> None:
+    for number, source in enumerate(sites(), 1):
         saved: list[str] = []
-        told = f"from step {number} on"
+        printed = f"from step {number} on"
         with failing(number, float("inf"), errno.ENOSPC) as made:
             if number <= 30:
                 with pytest.raises(SourceWriteError, match="there is no room: No space left on device"):
-                    site.write_during_edits(saved)
+                    source.write_during_edits(saved)
             else:
                 with suppress(SourceWriteError):
-                    site.write_during_edits(saved)
+                    source.write_during_edits(saved)
         whole = {*START.splitlines()} - {"one: pending", "three: pending"}
-        assert whole <= {*site.text.splitlines()}, told
-        site.write("one", "three")
-        assert {*DONE.splitlines(), *saved} <= {*site.text.splitlines()}, told
-        assert site.hidden_files == [], told
+        assert whole <= {*source.text.splitlines()}, printed
+        source.write("one", "three")
+        assert {*DONE.splitlines(), *saved} <= {*source.text.splitlines()}, printed
+        assert source.hidden_files == [], printed
         if number > len(made):
             break
 
 
-def test_nothing_stays_of_a_write_that_was_refused(site: StatusFileSetup, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_refused_write_leaves_no_files(source: StatusFileSetup, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(_: int) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(os, "fsync", refuse)
-    before = site.path.stat()
+    before = source.path.stat()
     with pytest.raises(SourceWriteError) as error:
-        site.write("one")
+        source.write("one")
     assert str(error.value) == (
-        f"no status could be written to {site.path}, there is no room: No space left on device\n"
+        f"no status could be written to {source.path}, there is no room: No space left on device\n"
         "  free some space; the statuses are kept in plait's own records and written with the next change"
     )
-    assert site.pauses == [0.05, 0.2, 0.8]
-    assert (site.path.stat().st_ino, site.path.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
-    assert site.hidden_files == []
+    assert source.pauses == [0.05, 0.2, 0.8]
+    assert (source.path.stat().st_ino, source.path.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
+    assert source.hidden_files == []
 
 
-def test_nothing_stays_when_what_is_to_come_could_not_be_told(
-    site: StatusFileSetup, monkeypatch: pytest.MonkeyPatch
+def test_a_write_whose_intent_cannot_be_written_leaves_no_files(
+    source: StatusFileSetup, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*_: object) -> None:
         raise OSError(errno.EIO, os.strerror(errno.EIO))
 
     monkeypatch.setattr(os, "replace", refuse)
     with pytest.raises(SourceWriteError, match="look at the disk"):
-        site.write("one")
-    assert site.hidden_files == []
+        source.write("one")
+    assert source.hidden_files == []
 
 
-def test_a_limit_on_the_size_of_files(site: StatusFileSetup) -> None:
+def test_a_file_size_limit_is_an_error(source: StatusFileSetup) -> None:
     """write(2) itself fails, after a part."""
-    site.save(START + "x" * 100_000)
+    source.save(START + "x" * 100_000)
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, hard))
     try:
         with pytest.raises(SourceWriteError, match="there is no room: File too large"):
-            site.write("one")
+            source.write("one")
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-    assert site.text == START + "x" * 100_000
-    assert site.hidden_files == []
-    site.write("one")
-    assert "one: completed" in site.text
+    assert source.text == START + "x" * 100_000
+    assert source.hidden_files == []
+    source.write("one")
+    assert "one: completed" in source.text
 
 
 FILL = """
@@ -153,7 +153,7 @@ print(site.write("one").changed, "one: completed" in site.text, site.hidden_file
 """
 
 
-def test_a_disk_that_is_really_full(tmp_path: Path) -> None:
+def test_a_full_disk_is_an_error(tmp_path: Path) -> None:
     """With a small file system of its own, where one may be mounted."""
     through = ("unshare", "--user", "--map-root-user", "--mount", "sh", "-c")
     mount = f"mount -t tmpfs -o size=800k none '{tmp_path}'"
@@ -164,31 +164,33 @@ def test_a_disk_that_is_really_full(tmp_path: Path) -> None:
     assert done.stdout.splitlines() == ["True True []", "True True []"]
 
 
-def test_what_reads_back_differently_is_not_put_in_place(
-    site: StatusFileSetup, monkeypatch: pytest.MonkeyPatch
+def test_a_version_that_reads_back_differently_is_not_exchanged(
+    source: StatusFileSetup, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     read_bytes = Path.read_bytes
     monkeypatch.setattr(Path, "read_bytes", lambda path: read_bytes(path).replace(b"completed", b"complXted"))
-    before = site.path.stat().st_ino
+    before = source.path.stat().st_ino
     with pytest.raises(SourceWriteError, match="what was written reads back differently"):
-        site.write("one")
-    assert site.path.stat().st_ino == before
-    assert site.hidden_files == []
+        source.write("one")
+    assert source.path.stat().st_ino == before
+    assert source.hidden_files == []
 
 
-def test_a_place_that_reads_back_differently_is_noticed(site: StatusFileSetup, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_reads_back_differently_after_the_exchange_is_an_error(
+    source: StatusFileSetup, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A disk that gives back something else, once: the next try finds all well."""
     real, lies = file_exchange.read_snapshot, ["three: p3nding"]
 
     def read(path: Path) -> file_exchange.FileSnapshot:
         seen = real(path)
-        if path == site.path and "one: completed" in seen.text and lies:
+        if path == source.path and "one: completed" in seen.text and lies:
             return file_exchange.FileSnapshot(
                 seen.text.replace("three: pending", lies.pop()), seen.stat, is_complete=True
             )
         return seen
 
     monkeypatch.setattr(file_exchange, "read_snapshot", read)
-    assert site.write("one") == WriteResult(changed=True)
-    assert site.pauses == [0.05]
-    assert site.text == START.replace("one: pending", "one: completed")
+    assert source.write("one") == WriteResult(changed=True)
+    assert source.pauses == [0.05]
+    assert source.text == START.replace("one: pending", "one: completed")

@@ -87,7 +87,7 @@ class Commotion:
         written = write_statuses(self.path.parent, writer, changes, locks=self.folder / "locks")
         assert written.problems == ()
 
-    def told(self) -> dict[str, SourceStatus]:
+    def printed(self) -> dict[str, SourceStatus]:
         document = Document("TODO.md", self.path.read_text())
         entries = load_format("todo").read(SourceFiles("TODO.md", (document,))).entries
         return {entry.task.id: entry.status for entry in entries}
@@ -96,7 +96,7 @@ class Commotion:
         """When all is quiet: nothing that was saved is lost, nobody saw half a file, every status is right."""
         self.stop()
         marks = {
-            name: chance.choice([SourceStatus.TODO, SourceStatus.DONE, SourceStatus.BLOCKED]) for name in self.told()
+            name: chance.choice([SourceStatus.TODO, SourceStatus.DONE, SourceStatus.BLOCKED]) for name in self.printed()
         }
         self.settle(marks)
         lines = Counter(self.path.read_text().splitlines())
@@ -107,7 +107,7 @@ class Commotion:
         watched = self.said("watch")
         assert watched[:-1] == []
         assert int(watched[-1].removeprefix("seen ")) > 5
-        assert self.told() == marks
+        assert self.printed() == marks
         assert [each.name for each in self.path.parent.iterdir()] == ["TODO.md"]
 
 
@@ -123,7 +123,7 @@ def folder(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Path]:
             yield Path(name)
 
 
-def test_everybody_writes_at_once(folder: Path) -> None:
+def test_concurrent_writers_lose_nothing(folder: Path) -> None:
     with Commotion(folder) as commotion:
         commotion.begin(seed=1)
         assert commotion.start("plait", 1, SAVES).wait() == 0
@@ -131,7 +131,7 @@ def test_everybody_writes_at_once(folder: Path) -> None:
         commotion.check(Random(1))
 
 
-def test_everybody_writes_at_once_and_plait_is_killed_now_and_then(folder: Path) -> None:
+def test_concurrent_writers_lose_nothing_when_plait_is_killed(folder: Path) -> None:
     chance = Random(2)
     with Commotion(folder) as commotion:
         commotion.begin(seed=2)
@@ -140,9 +140,9 @@ def test_everybody_writes_at_once_and_plait_is_killed_now_and_then(folder: Path)
         commotion.check(chance)
 
 
-def test_two_plaits_write_one_after_the_other(folder: Path) -> None:
+def test_two_plaits_write_in_turn(folder: Path) -> None:
     with Commotion(folder) as commotion:
         halves = [commotion.start("half", first) for first in (1, 2)]
         assert [half.wait() for half in halves] == [0, 0]
-        assert {*commotion.told().values()} == {SourceStatus.DONE}
+        assert {*commotion.printed().values()} == {SourceStatus.DONE}
         assert commotion.said("half") == []

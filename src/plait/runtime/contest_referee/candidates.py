@@ -30,7 +30,7 @@ _MAX_KEPT_PATHS = 2000  # paths: more than a command line should hold
 
 @dataclass(frozen=True, slots=True)
 class CandidateFit:
-    """How a candidate's change fits onto the base: `against` says why it doesn't fit; "": it fits."""
+    """How a candidate's change fits onto the base: `objection` says why it does not; "": it fits."""
 
     objection: str = ""
     lines: int = 0
@@ -65,18 +65,20 @@ class CandidateWorkspace:
         theirs = self._git.with_options(variables=_FIXED_IDENTITY).text(
             "commit-tree", f"{candidate.tip}^{{tree}}", "-p", candidate.base, "-m", "candidate"
         )
-        said = self._git.run("cherry-pick", "--no-commit", theirs, codes=(0, 1))
-        if said.code:
+        result = self._git.run("cherry-pick", "--no-commit", theirs, codes=(0, 1))
+        if result.code:
             files = self._git.run("diff", "--name-only", "--diff-filter=U", "-z").fields
             self.reset()
             if not files:
-                return CandidateFit(f"it can't be put onto what is merged by now: {' '.join(said.err.split())}")
+                return CandidateFit(f"it can't be applied to the merged changes: {' '.join(result.err.split())}")
             more = f" and {len(files) - _MAX_FILES_SHOWN} more" if len(files) > _MAX_FILES_SHOWN else ""
-            return CandidateFit(
-                f"it conflicts with what is merged by now in {', '.join(files[:_MAX_FILES_SHOWN])}{more}"
-            )
+            return CandidateFit(f"it conflicts with the merged changes in {', '.join(files[:_MAX_FILES_SHOWN])}{more}")
         lines = self._count_lines()
-        return CandidateFit(lines=lines) if lines is not None else CandidateFit("nothing of it is new")
+        return (
+            CandidateFit(lines=lines)
+            if lines is not None
+            else CandidateFit("it changes nothing that is not merged already")
+        )
 
     def diff(self, most: int) -> str:
         """The applied change as a patch, cut at the limit."""
@@ -97,7 +99,7 @@ def try_candidate(ground: CandidateWorkspace, candidate: Candidate) -> Candidate
     try:
         return ground.apply(candidate)
     except GitError as error:
-        return CandidateFit(f"its change can't be had: {error.message}")
+        return CandidateFit(f"its change can't be read: {error.message}")
 
 
 def _escape_pattern(path: str) -> str:
@@ -135,12 +137,12 @@ def score_candidate(command: str, workspace: Path, folder: Path, candidate: Cand
     lines = [line.strip() for line in _read_tail(out).splitlines() if line.strip()]
     if done.returncode:
         complaints = [line.strip() for line in _read_tail(err).splitlines() if line.strip()] or lines
-        said = f": {complaints[-1][:_MAX_MESSAGE_CHARS]}" if complaints else ""
-        return ScoreResult(None, f"its score failed with exit status {done.returncode}{said}")
+        detail = f": {complaints[-1][:_MAX_MESSAGE_CHARS]}" if complaints else ""
+        return ScoreResult(None, f"its score failed with exit status {done.returncode}{detail}")
     number = next((line for line in reversed(lines) if _NUMBER.fullmatch(line)), None)
     value = float(number) if number is not None else math.nan
     if not math.isfinite(value):
-        return ScoreResult(None, "its score is no number")
+        return ScoreResult(None, "its score is not a number")
     return ScoreResult(value)
 
 

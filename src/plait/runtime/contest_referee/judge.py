@@ -71,9 +71,9 @@ def build_question(task: str, diffs: Mapping[str, str], files: Mapping[str, str]
 
 def parse_order(answer: str, letters: Sequence[str]) -> list[str] | None:
     """The letters of its last ranking line, best first; None: one is missing or named twice."""
-    for said in reversed(_ORDER.findall(answer)):
-        if _LETTER_LIST.fullmatch(said):
-            named = re.findall(r"[A-Z]", said)
+    for line in reversed(_ORDER.findall(answer)):
+        if _LETTER_LIST.fullmatch(line):
+            named = re.findall(r"[A-Z]", line)
             return named if sorted(named) == sorted(letters) else None
     return None
 
@@ -92,7 +92,7 @@ def _fence_diff(text: str) -> str:
     return f"{fence}diff\n{text.rstrip()}\n{fence}"
 
 
-MAX_ASKS = 2  # times
+MAX_ASKS = 2
 _CANDIDATE_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _MAX_KEPT_BYTES = 1 << 20  # bytes of its output that are kept
 # Temporary failures: the contest waits instead of being decided without its judge.
@@ -119,7 +119,7 @@ class ContestJudge:
         Raises JobError for a temporary failure.
         """
         names = list(diffs)
-        Random(seed).shuffle(names)  # noqa: S311 - chance, not secrets: nobody is always the first
+        Random(seed).shuffle(names)  # noqa: S311 - no secret: only so that no agent is always first
         lettered = dict(zip(_CANDIDATE_LETTERS, names, strict=False))
         why = ""
         for turn in range(MAX_ASKS):
@@ -155,7 +155,7 @@ class ContestJudge:
 
     def _run(self, agent: Agent, prompt: Path, turn: int) -> _JudgeAnswer:
         attempt = Attempt("", "", Step.WRITE, turn + 1)
-        told = AttemptContext(
+        context = AttemptContext(
             attempt,
             Task("judge", "Which of these changes is the best?"),
             str(self._workspace),
@@ -163,7 +163,7 @@ class ContestJudge:
             prompt_file=str(prompt),
             folder=str(self._folder),
         )
-        command = agent.build_command(told)
+        command = agent.build_command(context)
         for name, text in command.files:
             write_private_file(self._folder / name, text)
         stdin = Path(command.stdin).open("rb") if command.stdin else None  # noqa: SIM115 - closed below

@@ -70,14 +70,14 @@ class ChatClient:
     def _stream(self, messages: Sequence[ChatMessage], model: str) -> Iterator[ChatCompletionChunk]:
         from openai import omit  # it takes most of a second
 
-        heat = self._settings.temperature
-        said = [{"role": each.role.value, "content": each.text} for each in messages]
+        temperature = self._settings.temperature
+        payload = [{"role": each.role.value, "content": each.text} for each in messages]
         with self._client.chat.completions.create(
             model=model,
-            messages=cast("list[ChatCompletionMessageParam]", said),  # each role has a type of its own
+            messages=cast("list[ChatCompletionMessageParam]", payload),  # each role has a type of its own
             stream=True,
             stream_options={"include_usage": True},
-            temperature=omit if heat is None else heat,
+            temperature=omit if temperature is None else temperature,
         ) as stream:
             yield from stream
 
@@ -111,7 +111,7 @@ class _PartialReply:
         self._thought += len(thought)
         self.lines += text.count("\n")
         if self._size > self._most or self._thought > self._most * _REASONING_FACTOR:
-            raise JobError(f"the answer had no end: it was stopped after {self._size + self._thought:,} characters")
+            raise JobError(f"the answer did not end: it was stopped after {self._size + self._thought:,} characters")
 
     def tokens(self, messages: Sequence[ChatMessage]) -> Tokens:
         """An estimate if the server reports no tokens; a refused request costs nothing."""
@@ -141,27 +141,27 @@ def to_job_error(error: Exception, settings: ModelConfig, *, begun: bool) -> Job
     if isinstance(error, openai.APITimeoutError) or "Timeout" in type(error).__name__:
         return JobError(f"{where} sent nothing for {settings.stall_timeout:g} seconds", Category.NETWORK)
     if isinstance(error, openai.APIConnectionError) and not begun:
-        said = _clean(str(error.__cause__ or error))
-        return JobError(f"{where} can't be reached: {said}", Category.NETWORK)
-    said = _clean(str(error.__cause__ or error)) or type(error).__name__
+        detail = _clean(str(error.__cause__ or error))
+        return JobError(f"{where} can't be reached: {detail}", Category.NETWORK)
+    detail = _clean(str(error.__cause__ or error)) or type(error).__name__
     if isinstance(error, openai.APIError) and not isinstance(error, openai.APIConnectionError):
-        found = classify_error(said)  # the server reported it in the middle of a stream
-        return JobError(f"{where} broke off: {said}", found.category if found else Category.OVERLOADED)
-    return JobError(f"the answer from {where} was cut off: {said}", Category.NETWORK)
+        found = classify_error(detail)  # the server reported it in the middle of a stream
+        return JobError(f"{where} broke off: {detail}", found.category if found else Category.OVERLOADED)
+    return JobError(f"the answer from {where} was cut off: {detail}", Category.NETWORK)
 
 
 def _status_error(error: APIStatusError, where: str) -> JobError:
     status = error.status_code
     body = error.body if isinstance(error.body, dict) else {}
-    said = _clean(str(body.get("message") or error.message))
-    found = classify_error(f"{said} {body.get('code') or ''} {body.get('type') or ''}", status, time.time())
+    detail = _clean(str(body.get("message") or error.message))
+    found = classify_error(f"{detail} {body.get('code') or ''} {body.get('type') or ''}", status, time.time())
     category = found.category if found is not None else _category_by_status(status)
     hints = {
         Category.AUTH: "; [model] key names the variable that holds the key",
         Category.USAGE: "; look at [model] base_url and name",
     }
-    after = _find_retry_after(error, said) if category is Category.RATE_LIMIT else None
-    message = f"{where} answered {status}: {said}{hints.get(category, '')}"
+    after = _find_retry_after(error, detail) if category is Category.RATE_LIMIT else None
+    message = f"{where} answered {status}: {detail}{hints.get(category, '')}"
     return JobError(message, category, status=status, after=after)
 
 
@@ -173,10 +173,10 @@ def _category_by_status(status: int) -> Category:
     return Category.OVERLOADED if status >= 500 or status in {408, 409, 425} else Category.USAGE
 
 
-def _find_retry_after(error: APIStatusError, said: str) -> float | None:
+def _find_retry_after(error: APIStatusError, detail: str) -> float | None:
     headers = error.response.headers
-    told = [f"{name}: {headers[name]}" for name in ("retry-after", "retry-after-ms") if name in headers]
-    asked = parse_retry_after(f"{' '.join(told)} {said}")
+    lines = [f"{name}: {headers[name]}" for name in ("retry-after", "retry-after-ms") if name in headers]
+    asked = parse_retry_after(f"{' '.join(lines)} {detail}")
     until = asked.at - time.time() if asked.at is not None else 0.0
     longest = max(asked.after or 0.0, until)
     return longest if longest > 0 else None
@@ -202,11 +202,11 @@ def _create_client(settings: ModelConfig, key: str) -> OpenAI:
 def _reasoning_text(delta: object) -> str:
     """The reasoning of a model comes in a separate field, whose name depends on the server."""
     for name in ("reasoning_content", "reasoning"):
-        said = getattr(delta, name, None)
-        if isinstance(said, str):
-            return said
+        text = getattr(delta, name, None)
+        if isinstance(text, str):
+            return text
     return ""
 
 
-def _clean(said: str) -> str:
-    return truncate(to_plain_text(" ".join(said.split())), _MAX_MESSAGE_CHARS)
+def _clean(text: str) -> str:
+    return truncate(to_plain_text(" ".join(text.split())), _MAX_MESSAGE_CHARS)

@@ -33,8 +33,8 @@ class CheckFailure:
 
     def __str__(self) -> str:
         last = next((line for line in map(to_plain_text, reversed(self.output.split("\n"))) if line), "")
-        said = f": {last}" if last else ""
-        return f"{self.command} failed with status {self.code}{said}"
+        detail = f": {last}" if last else ""
+        return f"{self.command} failed with status {self.code}{detail}"
 
 
 class CheckRunner:

@@ -58,9 +58,9 @@ def _port(url: str) -> int:
     return parts.port or (443 if parts.scheme == "https" else 80)
 
 
-def _parse_ollama_port(said: str) -> int:
+def _parse_ollama_port(host: str) -> int:
     try:
-        return urlsplit(said if "//" in said else f"//{said}").port or OLLAMA_PORT
+        return urlsplit(host if "//" in host else f"//{host}").port or OLLAMA_PORT
     except ValueError:
         return OLLAMA_PORT
 
@@ -151,8 +151,8 @@ def _last_log_line(log: Path) -> str:
         lines = [
             to_plain_text(line) for line in log.read_bytes()[-_LOG_TAIL_BYTES:].decode("utf-8", "replace").split("\n")
         ]
-        said = next((line for line in reversed(lines) if line), "")
-        return f"{said} (in {log})" if said else f"it said nothing (in {log})"
+        text = next((line for line in reversed(lines) if line), "")
+        return f"{text} (in {log})" if text else f"it said nothing (in {log})"
     return f"nothing can be read in {log}"
 
 
@@ -171,14 +171,14 @@ def _startup_lock(reporter: JobReporter) -> Iterator[Path]:
 
 
 def _is_ollama(url: str) -> bool:
-    told = _get_json(url, "/api/version")
-    return isinstance(told, dict) and isinstance(told.get("version"), str)
+    content = _get_json(url, "/api/version")
+    return isinstance(content, dict) and isinstance(content.get("version"), str)
 
 
 def _list_models(url: str) -> list[str] | None:
     """None: the server doesn't list them."""
-    told = _get_json(url, "/api/tags")
-    listed = told.get("models") if isinstance(told, dict) else None
+    content = _get_json(url, "/api/tags")
+    listed = content.get("models") if isinstance(content, dict) else None
     if not isinstance(listed, list):
         return None
     found = (one.get("name") for one in listed if isinstance(one, dict))
@@ -201,7 +201,7 @@ def _get_json(url: str, path: str) -> object:
         with build_opener(ProxyHandler({})).open(
             f"{server_root(url)}{path}", timeout=_REQUEST_TIMEOUT_SECONDS
         ) as answer:
-            told: object = json.loads(answer.read(_MAX_RESPONSE_BYTES))
-            return told
+            content: object = json.loads(answer.read(_MAX_RESPONSE_BYTES))
+            return content
     except (HTTPError, URLError, OSError, ValueError, RecursionError):
         return None

@@ -120,7 +120,7 @@ class _Exchange:
     """The last prompt and its answer."""
 
     messages: tuple[ChatMessage, ...]
-    said: str
+    answer: str
 
 
 def run_job(spec: ModelJobSpec, instructions: str, reporter: JobReporter, result: JobResult) -> None:
@@ -209,14 +209,14 @@ class _JobRunner:
 
     def _rewrite(self, reasons: str) -> None:
         """A single answer is corrected in its conversation; several are written again from the beginning."""
-        talk = self._last_exchange
+        last = self._last_exchange
         self._staging.undo()
         self._files = {}
         self._reporter.report_phase("writing again")
-        if talk is None or len(self._turns.turns) > 1:
+        if last is None or len(self._turns.turns) > 1:
             self._write(reasons)
         else:
-            self._run_turn(self._turns.turns[0], build_retry_prompt(talk.messages, talk.said, reasons))
+            self._run_turn(self._turns.turns[0], build_retry_prompt(last.messages, last.answer, reasons))
 
     def _run_turn(self, turn: str | None, messages: tuple[ChatMessage, ...]) -> None:
         while True:

@@ -88,8 +88,8 @@ def make_job(touches: tuple[str, ...]) -> ModelJob:
 def _with_feedback(inputs: PromptInputs, feedback: str) -> PromptInputs:
     if not feedback:
         return inputs
-    said = f"{inputs.instructions}\n\n## What was wrong with an earlier answer\n\n{feedback}"
-    return replace(inputs, instructions=said)
+    instructions = f"{inputs.instructions}\n\n## What was wrong with an earlier answer\n\n{feedback}"
+    return replace(inputs, instructions=instructions)
 
 
 def _format_context_files(context: JobContext, texts: Mapping[str, str]) -> list[str]:

@@ -19,8 +19,8 @@ _GLOB_CHARACTERS = frozenset("*?[!\\")
 
 def find_checkout_top(top: Path) -> Path | None:
     """The top of the checkout that this folder lies in; None where there are no files: a bare repository, or none."""
-    said = Git(top).run("rev-parse", "--show-toplevel", codes=(0, 128))
-    return Path(said.text) if said.code == 0 and said.text else None
+    result = Git(top).run("rev-parse", "--show-toplevel", codes=(0, 128))
+    return Path(result.text) if result.code == 0 and result.text else None
 
 
 def find_include_file(top: Path) -> Path | None:

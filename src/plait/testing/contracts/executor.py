@@ -54,7 +54,7 @@ class RecordedCallbacks:
 
 
 @dataclass(slots=True)
-class ExecutorSetup:
+class ExecutorHarness:
     """`open_executor` opens an executor for the same machine each time. `wait_until` runs its loop until a condition
     holds, or gives up. `repository` is the checkout whose worktrees it makes; `executor` is the first one opened.
     """
@@ -149,195 +149,197 @@ class ExecutorContract:
     """Provide `scene`: an executor on a new machine."""
 
     @pytest.fixture
-    def scene(self) -> ExecutorSetup:
+    def harness(self) -> ExecutorHarness:
         raise NotImplementedError
 
     @pytest.mark.parametrize("code", [0, 1, 74, 75, 126, 127, 130, 255])
-    def test_the_exit_status_is_told(self, scene: ExecutorSetup, code: int) -> None:
-        job = scene.make_job(f"exit {code}")
-        scene.executor.start(job)
-        assert [attempt for attempt, _ in scene.callbacks.launches] == [job.attempt]
-        assert scene.wait_for_end(job.attempt) == code
-        assert scene.callbacks.count == 1
+    def test_the_exit_status_is_reported(self, harness: ExecutorHarness, code: int) -> None:
+        job = harness.make_job(f"exit {code}")
+        harness.executor.start(job)
+        assert [attempt for attempt, _ in harness.callbacks.launches] == [job.attempt]
+        assert harness.wait_for_end(job.attempt) == code
+        assert harness.callbacks.count == 1
 
     @pytest.mark.parametrize(("name", "code"), [("TERM", 143), ("KILL", 137), ("SEGV", 139)])
-    def test_death_by_a_signal_is_told_as_a_shell_does(self, scene: ExecutorSetup, name: str, code: int) -> None:
-        assert scene.run(f"kill -{name} $$; sleep 10") == code
+    def test_death_by_a_signal_is_reported_as_in_a_shell(self, harness: ExecutorHarness, name: str, code: int) -> None:
+        assert harness.run(f"kill -{name} $$; sleep 10") == code
 
-    def test_what_cannot_be_executed_exits_as_in_a_shell(self, scene: ExecutorSetup) -> None:
-        (scene.workspace / "plain").write_text("no program")
+    def test_a_command_that_cannot_be_executed_exits_as_in_a_shell(self, harness: ExecutorHarness) -> None:
+        (harness.workspace / "plain").write_text("no program")
         commands = {("there-is-no-such-command",): 127, ("./plain",): 126, ("exit", "0"): 127}
         for number, (argv, code) in enumerate(commands.items()):
-            job = replace(scene.make_job("", f"{number}"), argv=argv)
-            scene.executor.start(job)
-            assert scene.wait_for_end(job.attempt) == code, argv
+            job = replace(harness.make_job("", f"{number}"), argv=argv)
+            harness.executor.start(job)
+            assert harness.wait_for_end(job.attempt) == code, argv
 
-    def test_a_command_runs_in_its_workspace_with_its_own_words_and_environment(self, scene: ExecutorSetup) -> None:
+    def test_a_command_runs_in_its_workspace_with_its_own_arguments_and_environment(
+        self, harness: ExecutorHarness
+    ) -> None:
         words = ("", " ", "$HOME", "*", "a\nb", "-n", "ü", "'\"\\")
-        job = scene.make_job(
+        job = harness.make_job(
             'printf "%s\\0" "$@" >words; printf %s "$CHEER" >cheer; printf %s "${HOME-unset}" >home',
             env={"CHEER": "olé\n "},
         )
-        scene.executor.start(replace(job, argv=(*job.argv, "sh", *words)))
-        assert scene.wait_for_end(job.attempt) == 0
-        assert (scene.workspace / "words").read_bytes().decode().split("\0")[:-1] == list(words)
-        assert (scene.workspace / "cheer").read_text() == "olé\n "
-        assert (scene.workspace / "home").read_text() == "unset"
+        harness.executor.start(replace(job, argv=(*job.argv, "sh", *words)))
+        assert harness.wait_for_end(job.attempt) == 0
+        assert (harness.workspace / "words").read_bytes().decode().split("\0")[:-1] == list(words)
+        assert (harness.workspace / "cheer").read_text() == "olé\n "
+        assert (harness.workspace / "home").read_text() == "unset"
 
-    def test_standard_input_is_a_file_or_nothing(self, scene: ExecutorSetup) -> None:
-        (scene.workspace / "prompt").write_bytes(b"\x00do it\n")
-        job = replace(scene.make_job("cat >read"), stdin=str(scene.workspace / "prompt"))
-        scene.executor.start(job)
-        assert scene.wait_for_end(job.attempt) == 0
-        assert (scene.workspace / "read").read_bytes() == b"\x00do it\n"
-        assert scene.run("cat >nothing", "two") == 0
-        assert (scene.workspace / "nothing").read_bytes() == b""
+    def test_standard_input_is_a_file_or_nothing(self, harness: ExecutorHarness) -> None:
+        (harness.workspace / "prompt").write_bytes(b"\x00do it\n")
+        job = replace(harness.make_job("cat >read"), stdin=str(harness.workspace / "prompt"))
+        harness.executor.start(job)
+        assert harness.wait_for_end(job.attempt) == 0
+        assert (harness.workspace / "read").read_bytes() == b"\x00do it\n"
+        assert harness.run("cat >nothing", "two") == 0
+        assert (harness.workspace / "nothing").read_bytes() == b""
 
-    def test_files_are_written_before_the_command_starts(self, scene: ExecutorSetup) -> None:
-        job = scene.make_job('cat >read; cat "$0" >>read; stat -c %a "$0" >mode')
-        folder = Path(scene.executor.attempt_folder(job.attempt))
+    def test_files_are_written_before_the_command_starts(self, harness: ExecutorHarness) -> None:
+        job = harness.make_job('cat >read; cat "$0" >>read; stat -c %a "$0" >mode')
+        folder = Path(harness.executor.attempt_folder(job.attempt))
         prompt = AttemptFile(str(folder / "prompt.md"), b"\x00do it\n")
         task = AttemptFile(str(folder.parent / "task.md"), "olé\n".encode())
-        assert scene.workspace not in folder.parents
+        assert harness.workspace not in folder.parents
         job = replace(job, argv=(*job.argv, task.path), stdin=prompt.path, files=(prompt, task))
-        scene.executor.start(job)
-        assert scene.wait_for_end(job.attempt) == 0
-        assert (scene.workspace / "read").read_bytes() == prompt.data + task.data
-        assert (scene.workspace / "mode").read_text() == "600\n"
+        harness.executor.start(job)
+        assert harness.wait_for_end(job.attempt) == 0
+        assert (harness.workspace / "read").read_bytes() == prompt.data + task.data
+        assert (harness.workspace / "mode").read_text() == "600\n"
 
-    def test_files_of_a_launched_attempt_stay_as_they_are(self, scene: ExecutorSetup) -> None:
-        job = scene.make_job(f'{UNTIL_GO}; cat "$0" >read')
-        path = f"{scene.executor.attempt_folder(job.attempt)}/job.json"
+    def test_files_of_a_launched_attempt_stay_as_they_are(self, harness: ExecutorHarness) -> None:
+        job = harness.make_job(f'{UNTIL_GO}; cat "$0" >read')
+        path = f"{harness.executor.attempt_folder(job.attempt)}/job.json"
         job = replace(job, argv=(*job.argv, path), files=(AttemptFile(path, b"first"),))
-        scene.executor.start(job)
-        scene.executor.start(replace(job, files=(AttemptFile(path, b"second"),)))
-        (scene.workspace / "go").touch()
-        assert scene.wait_for_end(job.attempt) == 0
-        assert (scene.workspace / "read").read_bytes() == b"first"
+        harness.executor.start(job)
+        harness.executor.start(replace(job, files=(AttemptFile(path, b"second"),)))
+        (harness.workspace / "go").touch()
+        assert harness.wait_for_end(job.attempt) == 0
+        assert (harness.workspace / "read").read_bytes() == b"first"
 
-    def test_what_cannot_be_started_is_said_at_once(self, scene: ExecutorSetup) -> None:
-        job = scene.make_job("true")
+    def test_a_command_that_cannot_be_started_is_an_error_at_once(self, harness: ExecutorHarness) -> None:
+        job = harness.make_job("true")
         with pytest.raises(WorldError, match="nowhere"):
-            scene.executor.start(replace(job, workspace="/nowhere/at all"))
+            harness.executor.start(replace(job, workspace="/nowhere/at all"))
         with pytest.raises(WorldError):
-            scene.executor.start(replace(job, argv=("echo", "a\0b")))
+            harness.executor.start(replace(job, argv=("echo", "a\0b")))
         with pytest.raises(WorldError):
-            scene.executor.start(replace(job, argv=()))
-        assert scene.callbacks == RecordedCallbacks()
+            harness.executor.start(replace(job, argv=()))
+        assert harness.callbacks == RecordedCallbacks()
 
-    def test_starting_twice_starts_once(self, scene: ExecutorSetup) -> None:
-        job = scene.make_job(f"echo ran >>runs; {UNTIL_GO}")
-        scene.executor.start(job)
-        scene.executor.start(job)
-        assert scene.wait_until((scene.workspace / "up").exists)
-        assert len(set(scene.callbacks.launches)) == 1
-        (scene.workspace / "go").touch()
-        assert scene.wait_for_end(job.attempt) == 0
-        scene.executor.start(job)
-        assert scene.callbacks.count == 2
-        assert scene.callbacks.ends == {job.attempt: 0}
-        assert (scene.workspace / "runs").read_text() == "ran\n"
+    def test_starting_twice_starts_once(self, harness: ExecutorHarness) -> None:
+        job = harness.make_job(f"echo ran >>runs; {UNTIL_GO}")
+        harness.executor.start(job)
+        harness.executor.start(job)
+        assert harness.wait_until((harness.workspace / "up").exists)
+        assert len(set(harness.callbacks.launches)) == 1
+        (harness.workspace / "go").touch()
+        assert harness.wait_for_end(job.attempt) == 0
+        harness.executor.start(job)
+        assert harness.callbacks.count == 2
+        assert harness.callbacks.ends == {job.attempt: 0}
+        assert (harness.workspace / "runs").read_text() == "ran\n"
 
-    def test_one_that_was_never_started_is_not_found(self, scene: ExecutorSetup) -> None:
-        assert scene.executor.adopt(scene.make_job("true").attempt) is None
+    def test_an_attempt_that_was_never_started_is_not_found(self, harness: ExecutorHarness) -> None:
+        assert harness.executor.adopt(harness.make_job("true").attempt) is None
 
-    def test_an_attempt_outlives_its_executor_and_is_adopted(self, scene: ExecutorSetup) -> None:
-        attempt = scene.start(f"{UNTIL_GO}; exit 5")
-        scene.executor.close()
+    def test_an_attempt_outlives_its_executor_and_is_adopted(self, harness: ExecutorHarness) -> None:
+        attempt = harness.start(f"{UNTIL_GO}; exit 5")
+        harness.executor.close()
         later = RecordedCallbacks()
-        second = scene.open_executor(later)
-        assert second.adopt(attempt) == RunningProcess(scene.callbacks.launches[0][1]) == second.adopt(attempt)
-        (scene.workspace / "go").touch()
-        assert scene.wait_until(lambda: later.count == 1)
+        second = harness.open_executor(later)
+        assert second.adopt(attempt) == RunningProcess(harness.callbacks.launches[0][1]) == second.adopt(attempt)
+        (harness.workspace / "go").touch()
+        assert harness.wait_until(lambda: later.count == 1)
         assert later.ends == {attempt: 5}
-        assert scene.callbacks.ends == {}
-        assert scene.open_executor(RecordedCallbacks()).adopt(attempt) == ExitedProcess(5)
+        assert harness.callbacks.ends == {}
+        assert harness.open_executor(RecordedCallbacks()).adopt(attempt) == ExitedProcess(5)
 
-    def test_an_end_that_nobody_saw_is_found(self, scene: ExecutorSetup) -> None:
-        job = scene.make_job(f"{UNTIL_GO}; exit 6")
-        scene.executor.start(job)
-        scene.executor.close()
-        (scene.workspace / "go").touch()
+    def test_an_exit_without_an_executor_is_found(self, harness: ExecutorHarness) -> None:
+        job = harness.make_job(f"{UNTIL_GO}; exit 6")
+        harness.executor.start(job)
+        harness.executor.close()
+        (harness.workspace / "go").touch()
         later = RecordedCallbacks()
-        second = scene.open_executor(later)
-        assert scene.wait_until(lambda: second.adopt(job.attempt) == ExitedProcess(6))
+        second = harness.open_executor(later)
+        assert harness.wait_until(lambda: second.adopt(job.attempt) == ExitedProcess(6))
         second.start(job)
         assert later.ends == {job.attempt: 6}
 
-    def test_one_that_is_asked_to_end_may_end_in_its_own_way(self, scene: ExecutorSetup) -> None:
-        attempt = scene.start(ENDS_ON_INT)
-        scene.executor.terminate(attempt, at_once=False)
-        scene.executor.terminate(attempt, at_once=False)
-        assert scene.wait_for_end(attempt) == 3
-        assert (scene.workspace / "asked").read_text() == "asked\n"
+    def test_a_terminated_attempt_can_exit_by_itself(self, harness: ExecutorHarness) -> None:
+        attempt = harness.start(ENDS_ON_INT)
+        harness.executor.terminate(attempt, at_once=False)
+        harness.executor.terminate(attempt, at_once=False)
+        assert harness.wait_for_end(attempt) == 3
+        assert (harness.workspace / "asked").read_text() == "asked\n"
 
-    def test_one_that_will_not_hear_is_killed(self, scene: ExecutorSetup) -> None:
-        attempt = scene.start(IGNORES_SIGNALS)
-        scene.executor.terminate(attempt, at_once=False)
-        assert scene.wait_for_end(attempt) == 128 + SIGKILL
+    def test_an_attempt_that_ignores_signals_is_killed(self, harness: ExecutorHarness) -> None:
+        attempt = harness.start(IGNORES_SIGNALS)
+        harness.executor.terminate(attempt, at_once=False)
+        assert harness.wait_for_end(attempt) == 128 + SIGKILL
 
-    def test_now_does_not_ask(self, scene: ExecutorSetup) -> None:
-        attempt = scene.start(ENDS_ON_INT)
-        scene.executor.terminate(attempt, at_once=True)
-        assert scene.wait_for_end(attempt) == 128 + SIGKILL
-        assert not (scene.workspace / "asked").exists()
+    def test_terminating_at_once_kills_without_a_signal_before(self, harness: ExecutorHarness) -> None:
+        attempt = harness.start(ENDS_ON_INT)
+        harness.executor.terminate(attempt, at_once=True)
+        assert harness.wait_for_end(attempt) == 128 + SIGKILL
+        assert not (harness.workspace / "asked").exists()
 
-    def test_an_attempt_ends_with_all_that_it_started(self, scene: ExecutorSetup) -> None:
-        attempt = scene.start("setsid sh -c 'echo $$ >child; while :; do sleep 0.05; done' & : >up; wait")
-        child = scene.wait_for_pid("child")
-        scene.executor.terminate(attempt, at_once=True)
-        assert scene.wait_for_end(attempt) == 128 + SIGKILL
+    def test_an_attempt_ends_with_all_its_processes(self, harness: ExecutorHarness) -> None:
+        attempt = harness.start("setsid sh -c 'echo $$ >child; while :; do sleep 0.05; done' & : >up; wait")
+        child = harness.wait_for_pid("child")
+        harness.executor.terminate(attempt, at_once=True)
+        assert harness.wait_for_end(attempt) == 128 + SIGKILL
         assert not is_alive(child)
 
-    def test_one_that_is_over_is_told_again(self, scene: ExecutorSetup) -> None:
-        assert scene.run("exit 4") == 4
-        attempt = scene.make_job("").attempt
-        scene.executor.terminate(attempt, at_once=True)
+    def test_terminating_an_ended_attempt_reports_its_end_again(self, harness: ExecutorHarness) -> None:
+        assert harness.run("exit 4") == 4
+        attempt = harness.make_job("").attempt
+        harness.executor.terminate(attempt, at_once=True)
         later = RecordedCallbacks()
-        scene.open_executor(later).terminate(attempt, at_once=False)
-        assert scene.callbacks.ends == later.ends == {attempt: 4}
-        assert (scene.callbacks.count, later.count) == (2, 1)
+        harness.open_executor(later).terminate(attempt, at_once=False)
+        assert harness.callbacks.ends == later.ends == {attempt: 4}
+        assert (harness.callbacks.count, later.count) == (2, 1)
 
-    def test_one_that_was_never_started_ends_and_never_starts(self, scene: ExecutorSetup) -> None:
-        job = scene.make_job(": >ran")
-        scene.executor.terminate(job.attempt, at_once=False)
-        assert scene.callbacks.ends == {job.attempt: "it was never launched"}
-        scene.executor.start(job)
-        assert scene.wait_until(lambda: scene.callbacks.count == 2)
-        assert isinstance(scene.executor.adopt(job.attempt), LostProcess)
-        assert not (scene.workspace / "ran").exists()
+    def test_a_terminated_attempt_that_was_not_started_never_starts(self, harness: ExecutorHarness) -> None:
+        job = harness.make_job(": >ran")
+        harness.executor.terminate(job.attempt, at_once=False)
+        assert harness.callbacks.ends == {job.attempt: "it was never launched"}
+        harness.executor.start(job)
+        assert harness.wait_until(lambda: harness.callbacks.count == 2)
+        assert isinstance(harness.executor.adopt(job.attempt), LostProcess)
+        assert not (harness.workspace / "ran").exists()
 
-    def test_an_adopted_one_can_be_ended(self, scene: ExecutorSetup) -> None:
-        attempt = scene.start(ENDS_ON_INT)
-        scene.executor.close()
+    def test_an_adopted_attempt_can_be_terminated(self, harness: ExecutorHarness) -> None:
+        attempt = harness.start(ENDS_ON_INT)
+        harness.executor.close()
         later = RecordedCallbacks()
-        scene.open_executor(later).terminate(attempt, at_once=False)
-        assert scene.wait_until(lambda: later.count == 1)
+        harness.open_executor(later).terminate(attempt, at_once=False)
+        assert harness.wait_until(lambda: later.count == 1)
         assert later.ends == {attempt: 3}
 
-    def test_footprints_are_those_of_what_runs(self, scene: ExecutorSetup) -> None:
-        assert scene.executor.measure_memory() == {}
-        attempt = scene.start(IGNORES_SIGNALS)
-        assert list(scene.executor.measure_memory()) == [attempt]
-        assert scene.executor.measure_memory()[attempt] > 100_000
-        scene.executor.terminate(attempt, at_once=True)
-        assert scene.wait_for_end(attempt) == 128 + SIGKILL
-        assert scene.executor.measure_memory() == {}
+    def test_memory_is_measured_for_running_attempts(self, harness: ExecutorHarness) -> None:
+        assert harness.executor.measure_memory() == {}
+        attempt = harness.start(IGNORES_SIGNALS)
+        assert list(harness.executor.measure_memory()) == [attempt]
+        assert harness.executor.measure_memory()[attempt] > 100_000
+        harness.executor.terminate(attempt, at_once=True)
+        assert harness.wait_for_end(attempt) == 128 + SIGKILL
+        assert harness.executor.measure_memory() == {}
 
-    def test_many_at_once_are_told_apart(self, scene: ExecutorSetup) -> None:
-        jobs = [scene.make_job(f"exit {number}", f"{number}") for number in range(20)]
+    def test_many_attempts_at_once_are_reported_separately(self, harness: ExecutorHarness) -> None:
+        jobs = [harness.make_job(f"exit {number}", f"{number}") for number in range(20)]
         for job in jobs:
-            scene.executor.start(job)
-        assert scene.wait_until(lambda: scene.callbacks.count == 20)
-        assert scene.callbacks.ends == {job.attempt: number for number, job in enumerate(jobs)}
-        assert len({pid for _, pid in scene.callbacks.launches}) == 20
+            harness.executor.start(job)
+        assert harness.wait_until(lambda: harness.callbacks.count == 20)
+        assert harness.callbacks.ends == {job.attempt: number for number, job in enumerate(jobs)}
+        assert len({pid for _, pid in harness.callbacks.launches}) == 20
 
-    def test_a_transcript_is_read_from_any_offset(self, scene: ExecutorSetup) -> None:
-        job = scene.make_job("echo one; echo two >&2; printf three")
-        transcript = scene.executor.open_transcript(job.attempt)
+    def test_a_transcript_is_read_from_any_offset(self, harness: ExecutorHarness) -> None:
+        job = harness.make_job("echo one; echo two >&2; printf three")
+        transcript = harness.executor.open_transcript(job.attempt)
         assert (transcript.size(), transcript.read(0, 10).data, transcript.tail(10)) == (0, b"", b"")
-        scene.executor.start(job)
-        assert scene.wait_for_end(job.attempt) == 0
+        harness.executor.start(job)
+        assert harness.wait_for_end(job.attempt) == 0
         assert transcript.size() == 13
         assert transcript.read(0, 100).data == b"one\ntwo\nthree"
         assert transcript.read(4, 3).data == b"two"
@@ -346,100 +348,100 @@ class ExecutorContract:
         assert transcript.last_written() > 0
 
     def test_a_transcript_beyond_its_limit_keeps_its_beginning_its_end_and_its_offsets(
-        self, scene: ExecutorSetup
+        self, harness: ExecutorHarness
     ) -> None:
-        job = scene.make_job("echo first; yes | head -c 3000000; echo last")
-        scene.executor.start(replace(job, limits=AttemptLimits(transcript_bytes=1 << 20)))
-        assert scene.wait_for_end(job.attempt) == 0
-        transcript = scene.executor.open_transcript(job.attempt)
+        job = harness.make_job("echo first; yes | head -c 3000000; echo last")
+        harness.executor.start(replace(job, limits=AttemptLimits(transcript_bytes=1 << 20)))
+        assert harness.wait_for_end(job.attempt) == 0
+        transcript = harness.executor.open_transcript(job.attempt)
         assert transcript.size() == 3_000_011
         assert transcript.read(0, 6).data == b"first\n"
         assert transcript.tail(5) == b"last\n"
         second = transcript.read(transcript.read(0, 3_000_011).end, 3_000_011)
         assert second.end in {0, 3_000_011}
 
-    def test_what_an_attempt_leaves_in_its_workspace_becomes_a_commit(self, scene: ExecutorSetup) -> None:
-        base = scene.commit_file("file", "old\n")
-        later = scene.commit_file("file", "later\n")
-        job = scene.make_worktree_job("cat file >seen; echo new >file", base)
-        scene.executor.start(job)
-        assert scene.wait_for_end(job.attempt) == 0
-        change = scene.capture(job)
+    def test_the_changes_of_an_attempt_become_a_commit(self, harness: ExecutorHarness) -> None:
+        base = harness.commit_file("file", "old\n")
+        later = harness.commit_file("file", "later\n")
+        job = harness.make_worktree_job("cat file >seen; echo new >file", base)
+        harness.executor.start(job)
+        assert harness.wait_for_end(job.attempt) == 0
+        change = harness.capture(job)
         assert isinstance(change, CapturedChange)
         assert change.files == ("file", "seen")
-        assert scene.git("show", f"{change.tip}:seen") == "old"
-        assert scene.git("rev-parse", "HEAD") == later
-        assert scene.capture(job) == change
+        assert harness.git("show", f"{change.tip}:seen") == "old"
+        assert harness.git("rev-parse", "HEAD") == later
+        assert harness.capture(job) == change
 
-    def test_a_check_leaves_nothing_in_the_workspace(self, scene: ExecutorSetup) -> None:
-        base = scene.commit_file("file", "old\n")
-        write = scene.make_worktree_job("echo new >file", base)
-        scene.executor.start(write)
-        assert scene.wait_for_end(write.attempt) == 0
-        change = scene.capture(write)
+    def test_a_check_leaves_nothing_in_the_workspace(self, harness: ExecutorHarness) -> None:
+        base = harness.commit_file("file", "old\n")
+        write = harness.make_worktree_job("echo new >file", base)
+        harness.executor.start(write)
+        assert harness.wait_for_end(write.attempt) == 0
+        change = harness.capture(write)
         assert isinstance(change, CapturedChange)
         name = Attempt("batch", "one", Step.VERIFY, 1)
-        check = replace(scene.make_worktree_job("cat file; echo changed >file", change.tip), attempt=name)
-        scene.executor.start(check)
-        assert scene.wait_for_end(name) == 0
-        assert scene.executor.open_transcript(name).tail(10) == b"new\n"
+        check = replace(harness.make_worktree_job("cat file; echo changed >file", change.tip), attempt=name)
+        harness.executor.start(check)
+        assert harness.wait_for_end(name) == 0
+        assert harness.executor.open_transcript(name).tail(10) == b"new\n"
         done: list[Exception | None] = []
-        scene.executor.workspaces.reset(name, change.tip, lambda: done.append(None), done.append)
-        assert scene.wait_until(lambda: bool(done))
+        harness.executor.workspaces.reset(name, change.tip, lambda: done.append(None), done.append)
+        assert harness.wait_until(lambda: bool(done))
         assert done == [None]
-        preview = scene.executor.workspaces.preview_commit("batch", "one", base)
-        assert scene.git("rev-parse", f"{preview}^{{tree}}") == scene.git("rev-parse", f"{change.tip}^{{tree}}")
+        preview = harness.executor.workspaces.preview_commit("batch", "one", base)
+        assert harness.git("rev-parse", f"{preview}^{{tree}}") == harness.git("rev-parse", f"{change.tip}^{{tree}}")
 
-    def test_a_gate_runs_on_exactly_its_commit(self, scene: ExecutorSetup) -> None:
-        commit = scene.commit_file("file", "merged\n")
-        scene.commit_file("file", "later\n")
+    def test_a_gate_runs_on_exactly_its_commit(self, harness: ExecutorHarness) -> None:
+        commit = harness.commit_file("file", "merged\n")
+        harness.commit_file("file", "later\n")
         name = make_gate_attempt("batch", 1)
-        path = scene.executor.workspaces.path(name)
-        job = scene.make_worktree_job("cat file; exit 3", commit)
-        scene.executor.start(replace(job, attempt=name, kind=AttemptKind.GATE, workspace=path))
-        assert scene.wait_for_end(name) == 3
-        assert scene.executor.open_transcript(name).tail(20) == b"merged\n"
+        path = harness.executor.workspaces.path(name)
+        job = harness.make_worktree_job("cat file; exit 3", commit)
+        harness.executor.start(replace(job, attempt=name, kind=AttemptKind.GATE, workspace=path))
+        assert harness.wait_for_end(name) == 3
+        assert harness.executor.open_transcript(name).tail(20) == b"merged\n"
 
-    def test_a_workspace_is_set_up_before_the_command(self, scene: ExecutorSetup) -> None:
-        base = scene.commit_file("file", "old\n")
-        job = scene.make_worktree_job("cat made", base)
-        scene.executor.start(replace(job, setup=WorkspaceSetup(setup="echo made >made")))
-        assert scene.wait_for_end(job.attempt) == 0
-        assert scene.executor.open_transcript(job.attempt).tail(5) == b"made\n"
-        assert scene.executor.workspaces.find_setup_failure(job.attempt) is None
-        other = scene.make_worktree_job("true", base, "two")
-        scene.executor.start(replace(other, setup=WorkspaceSetup(setup="exit 9")))
-        assert scene.wait_for_end(other.attempt) not in {0, 9}
-        assert "9" in (scene.executor.workspaces.find_setup_failure(other.attempt) or "")
+    def test_a_workspace_is_set_up_before_the_command(self, harness: ExecutorHarness) -> None:
+        base = harness.commit_file("file", "old\n")
+        job = harness.make_worktree_job("cat made", base)
+        harness.executor.start(replace(job, setup=WorkspaceSetup(setup="echo made >made")))
+        assert harness.wait_for_end(job.attempt) == 0
+        assert harness.executor.open_transcript(job.attempt).tail(5) == b"made\n"
+        assert harness.executor.workspaces.find_setup_failure(job.attempt) is None
+        other = harness.make_worktree_job("true", base, "two")
+        harness.executor.start(replace(other, setup=WorkspaceSetup(setup="exit 9")))
+        assert harness.wait_for_end(other.attempt) not in {0, 9}
+        assert "9" in (harness.executor.workspaces.find_setup_failure(other.attempt) or "")
 
-    def test_a_workspace_that_cannot_be_prepared_is_reported(self, scene: ExecutorSetup) -> None:
-        scene.commit_file("file", "old\n")
-        job = scene.make_worktree_job("true", "0" * 40)
-        scene.executor.start(job)
-        assert "0" * 40 in str(scene.wait_for_end(job.attempt))
-        assert scene.callbacks.launches == []
-        assert scene.executor.adopt(job.attempt) is None
+    def test_a_workspace_that_cannot_be_prepared_is_reported(self, harness: ExecutorHarness) -> None:
+        harness.commit_file("file", "old\n")
+        job = harness.make_worktree_job("true", "0" * 40)
+        harness.executor.start(job)
+        assert "0" * 40 in str(harness.wait_for_end(job.attempt))
+        assert harness.callbacks.launches == []
+        assert harness.executor.adopt(job.attempt) is None
 
-    def test_one_that_is_ended_while_its_workspace_is_prepared_never_starts(self, scene: ExecutorSetup) -> None:
-        base = scene.commit_file("file", "old\n")
-        job = scene.make_worktree_job("true", base)
-        scene.executor.start(job)
-        scene.executor.terminate(job.attempt, at_once=False)
-        assert scene.callbacks.ends == {job.attempt: "it was never launched"}
-        assert isinstance(scene.capture(job), CapturedChange)  # after the preparation, in the same order
-        assert scene.callbacks.launches == []
+    def test_an_attempt_terminated_while_its_workspace_is_prepared_never_starts(self, harness: ExecutorHarness) -> None:
+        base = harness.commit_file("file", "old\n")
+        job = harness.make_worktree_job("true", base)
+        harness.executor.start(job)
+        harness.executor.terminate(job.attempt, at_once=False)
+        assert harness.callbacks.ends == {job.attempt: "it was never launched"}
+        assert isinstance(harness.capture(job), CapturedChange)  # after the preparation, in the same order
+        assert harness.callbacks.launches == []
 
-    def test_another_spec_replaces_the_one_whose_workspace_is_being_prepared(self, scene: ExecutorSetup) -> None:
-        job = scene.make_worktree_job('echo "$KEY"; cat "$0"', scene.commit_file("file", "old\n"))
-        path = f"{scene.executor.attempt_folder(job.attempt)}/prompt.md"
+    def test_another_spec_replaces_the_one_whose_workspace_is_being_prepared(self, harness: ExecutorHarness) -> None:
+        job = harness.make_worktree_job('echo "$KEY"; cat "$0"', harness.commit_file("file", "old\n"))
+        path = f"{harness.executor.attempt_folder(job.attempt)}/prompt.md"
         for key in ("first", "second"):
             file = AttemptFile(path, f"{key} prompt\n".encode())
             env = {**job.env, "KEY": key}
-            scene.executor.start(replace(job, argv=(*job.argv, path), env=env, files=(file,)))
-        assert scene.wait_for_end(job.attempt) == 0
-        assert scene.executor.open_transcript(job.attempt).tail(100) == b"second\nsecond prompt\n"
-        assert len(scene.callbacks.launches) == 1
+            harness.executor.start(replace(job, argv=(*job.argv, path), env=env, files=(file,)))
+        assert harness.wait_for_end(job.attempt) == 0
+        assert harness.executor.open_transcript(job.attempt).tail(100) == b"second\nsecond prompt\n"
+        assert len(harness.callbacks.launches) == 1
 
-    def test_closing_twice_is_closing(self, scene: ExecutorSetup) -> None:
-        scene.executor.close()
-        scene.executor.close()
+    def test_an_executor_can_be_closed_twice(self, harness: ExecutorHarness) -> None:
+        harness.executor.close()
+        harness.executor.close()
