@@ -17,8 +17,8 @@ function task(id: string, run: Partial<Run>): [string, Task] {
   return [id, { id, batch: { batchId: "7f3a", taskId: id, waiting: null, needsYou: false, ...run } } as Task];
 }
 
-describe("what a batch wants of a person", () => {
-  it("is the approval of the one whose turn it is, by its name", () => {
+describe("what a batch needs from a person", () => {
+  it("is the approval of the next task, by its id", () => {
     const tasks = new Map([
       task("01", { waiting: "turn" }),
       task("02", { waiting: "approval", needsYou: true }),
@@ -29,7 +29,7 @@ describe("what a batch wants of a person", () => {
     expect(asked?.approval?.taskId).toBe("02");
   });
 
-  it("is told of a pause with its reason, and without saying twice that it is one", () => {
+  it("describes a pause with its reason, once", () => {
     const told = (reason: string) => describePause({ status: "paused", reason });
     expect(told("the budget is spent")).toBe("Paused: the budget is spent");
     expect(told("paused by request")).toBe("Paused by request");
@@ -38,13 +38,13 @@ describe("what a batch wants of a person", () => {
     expect(describePause({ status: "running", reason: "1 at work, 2 of 3 to go" })).toBeNull();
   });
 
-  it("is told apart by batch, and worked out once for each state of the tasks", () => {
+  it("is computed once per state of the tasks, by batch", () => {
     const tasks = new Map([task("01", { waiting: "answer", needsYou: true }), task("02", { batchId: "b" })]);
     expect(promptsByBatch(tasks).has("b")).toBe(false);
     expect(promptsByBatch(tasks)).toBe(promptsByBatch(tasks));
   });
 
-  it("is said in words that agree", () => {
+  it("has the right plural", () => {
     expect([formatNeedsYou(1), formatNeedsYou(2)]).toEqual(["1 needs you", "2 need you"]);
   });
 });
@@ -56,11 +56,11 @@ describe("progress", () => {
     expect(segments(progress).reduce((sum, { count }) => sum + count, 0)).toBe(6);
   });
 
-  it("counts what a person can have tried again", () => {
+  it("counts tasks that can be retried", () => {
     expect(countRetryable({ ...NONE, failed: 1, cancelled: 2, blocked: 4, completed: 8 })).toBe(3);
   });
 
-  it("ends in a sentence", () => {
+  it("has a summary sentence", () => {
     const batch = (status: BatchSummary["status"], progress: Partial<Progress>) =>
       describeOutcome({ status, progress: { ...NONE, ...progress } } as BatchSummary);
     expect(batch("completed", { total: 3, completed: 3 })).toBe("All 3 done");

@@ -20,26 +20,26 @@ function batches(status: BatchSummary["status"]): ReadonlyMap<string, BatchSumma
   return new Map([["7f3a", { id: "7f3a", status } as BatchSummary]]);
 }
 
-describe("tasks that are selected can be run", () => {
-  it("unless an open batch has not finished with them; without those, it could be", () => {
+describe("selected tasks can be run", () => {
+  it("unless an open batch has them; without those it is possible", () => {
     const found = findRunBlocker([task("01"), task("02", {})], batches("running"));
     expect(found).toEqual({ reason: "02 is in batch 7f3a, which is still open.", without: ["02"] });
   });
 
-  it("again when their batch has ended, or they have", () => {
+  it("again when they or their batch have ended", () => {
     expect(findRunBlocker([task("01", { status: "queued" })], batches("cancelled"))).toBeNull();
     expect(findRunBlocker([task("01", { status: "failed" })], batches("running"))).toBeNull();
   });
 
-  it("unless all of them are complete; some may be", () => {
+  it("unless all of them are complete", () => {
     const done = task("01", null, "completed");
     expect(findRunBlocker([done], new Map())?.reason).toBe("This task is already complete.");
     expect(findRunBlocker([done, task("02")], new Map())).toBeNull();
   });
 });
 
-describe("what can be asked of many", () => {
-  it("needs one of them that it makes sense for", () => {
+describe("bulk actions", () => {
+  it("need at least one task that they apply to", () => {
     const [idle, running, failed] = [task("01"), task("02", {}), task("03", { status: "failed" })];
     expect(whyNotRun("cancel", [idle])).toBe("None of these tasks is in a batch.");
     expect(whyNotRun("cancel", [idle, running])).toBeNull();
@@ -69,7 +69,7 @@ function plan(problems: Problem[], ids = ["01"]): Plan {
 const PREVIEW = { plan: plan([NOTED]), error: null, stale: false };
 
 describe("a batch can be started", () => {
-  it("when its plan is there, and of this order", () => {
+  it("when its plan is loaded and up to date", () => {
     expect(whyNotStart(PREVIEW)).toBeNull();
     expect(whyNotStart({ ...PREVIEW, stale: true })).toBe("Still planning.");
     expect(whyNotStart({ ...PREVIEW, plan: undefined })).toBe("Still planning.");
@@ -79,7 +79,7 @@ describe("a batch can be started", () => {
     expect(whyNotStart({ ...PREVIEW, plan: plan([NOTED, WRONG]) })).toBe(`${WRONG.message}.`);
   });
 
-  it("unless the preview was refused or could not be had", () => {
+  it("unless the preview failed", () => {
     const refused = new ApiError(422, { error: "budget must be an amount" });
     expect(whyNotStart({ ...PREVIEW, error: refused })).toBe("budget must be an amount.");
     expect(whyNotStart({ ...PREVIEW, error: new UnreachableError() })).toBe("Planning failed.");
@@ -91,7 +91,7 @@ describe("a batch can be started", () => {
 });
 
 describe("problems", () => {
-  it("come the worst first, and what the page has a button for has no hint", () => {
+  it("are sorted by severity, and have no hint if the page has a button for it", () => {
     expect(sortBySeverity([NOTED, WRONG])).toEqual([WRONG, NOTED]);
     expect(problemHint(WRONG)).toBeNull();
     expect(problemHint({ ...NOTED, hint: "Mend it." })).toBe("Mend it.");
@@ -99,7 +99,7 @@ describe("problems", () => {
     expect(hasMissingNeeds(plan([NOTED]))).toBe(false);
   });
 
-  it("tries of a contest are not counted as tasks", () => {
+  it("entrants of a contest are not counted as tasks", () => {
     const tries = plan([]).tasks.concat([{ id: "01@a", entrantOf: "01" } as Plan["tasks"][number]]);
     expect(countTasks({ ...plan([]), tasks: tries })).toBe(1);
   });

@@ -1,25 +1,25 @@
 import { describe, expect, it } from "vitest";
 import { buildBatchBody, DEFAULT_OPTIONS, formatTimeout, newIdempotencyKey, withSetting } from "./runOptions";
 
-describe("an order", () => {
-  it("says only what differs from the settings in force", () => {
+describe("run options", () => {
+  it("contain only differences from the settings", () => {
     const said = withSetting(DEFAULT_OPTIONS, "retries", "0", "2");
     expect(buildBatchBody(said, ["01"]).settings).toEqual({ retries: 0 });
     expect(buildBatchBody(withSetting(said, "retries", "2", "2"), ["01"]).settings).toEqual({});
   });
 
-  it("leaves what is no number to the server, and commands as they are", () => {
+  it("send invalid numbers and commands as typed", () => {
     const said = withSetting(withSetting(DEFAULT_OPTIONS, "maxBatchSize", "auto", "4"), "verify", "123", "");
     expect(buildBatchBody(said, ["01"]).settings).toEqual({ maxBatchSize: "auto", verify: "123" });
   });
 
-  it("takes a command away by an empty text", () => {
+  it("remove a command by an empty text", () => {
     expect(buildBatchBody(withSetting(DEFAULT_OPTIONS, "gate", "", "make test"), ["01"]).settings).toEqual({
       gate: "",
     });
   });
 
-  it("names its agents once: as those of the tasks, or as those of a contest", () => {
+  it("name agents once: for the tasks or for a contest", () => {
     const agents = ["claude", "codex"];
     expect(buildBatchBody({ ...DEFAULT_OPTIONS, agents }, ["01"])).toMatchObject({
       settings: { agent: agents },
@@ -28,7 +28,7 @@ describe("an order", () => {
     expect(contest).toMatchObject({ contest: { agents, times: 2 }, settings: {} });
   });
 
-  it("takes needs in, or goes without them, and never both", () => {
+  it("include or ignore dependencies, never both", () => {
     expect(buildBatchBody({ ...DEFAULT_OPTIONS, needs: "with" }, [])).toMatchObject({
       withNeeds: true,
       ignoreNeeds: false,
@@ -39,12 +39,12 @@ describe("an order", () => {
     });
   });
 
-  it("has a key of its own", () => {
+  it("have a unique idempotency key", () => {
     expect(newIdempotencyKey()).toMatch(/^[0-9a-f]{32}$/);
     expect(newIdempotencyKey()).not.toBe(newIdempotencyKey());
   });
 
-  it("has lengths of time as people write them", () => {
+  it("write durations as people do", () => {
     expect([3600, 5400, 90, 0.5].map(formatTimeout)).toEqual(["1h", "90m", "90s", "0.5s"]);
   });
 });

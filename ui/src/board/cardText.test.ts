@@ -3,7 +3,7 @@ import { sampleRun, sampleTask } from "../model/testData";
 import { describeMove, statusLine, truncate } from "./cardText";
 
 describe("a card", () => {
-  it("says what its agent does while it is at work, and why it stands still otherwise", () => {
+  it("shows the agent's activity while it runs, and the reason otherwise", () => {
     const at = (status: "running" | "waiting") =>
       sampleTask("a", { batch: sampleRun("a", { status, reason: "needs b", phase: "Phase 4" }) });
     expect(statusLine(at("running"), "editing app.py")).toBe("editing app.py");
@@ -12,13 +12,13 @@ describe("a card", () => {
     expect(statusLine(sampleTask("a", { status: "failed" }), undefined)).toBe("marked failed");
   });
 
-  it("says where it belongs while it is held elsewhere", () => {
+  it("names its real column while it is frozen in another", () => {
     const running = sampleTask("a", { batch: sampleRun("a", { status: "running" }) });
     expect(describeMove(running, "todo")).toBe("now running");
     expect(describeMove(running, "running")).toBeNull();
   });
 
-  it("is never longer than can be laid out at once", () => {
+  it("truncates long texts", () => {
     expect(truncate("x".repeat(10_000)).length).toBeLessThan(1000);
     expect(truncate("short")).toBe("short");
   });

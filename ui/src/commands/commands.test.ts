@@ -13,14 +13,14 @@ afterEach(() => {
   for (const owner of useCommandRegistry.getState().owners.keys()) unregister(owner);
 });
 
-it("has what is registered, as long as it is", () => {
+it("has registered commands until they are unregistered", () => {
   register("board", [command("select", "Select")]);
   expect(titles()).toEqual(["Select"]);
   unregister("board");
   expect(titles()).toEqual([]);
 });
 
-it("of two with one id has the later one, and then the earlier one again", () => {
+it("of two with the same id uses the later one, then the earlier one again", () => {
   register("board", [command("close", "Clear selection")]);
   register("panel", [command("close", "Close task")]);
   expect(titles()).toEqual(["Close task"]);
@@ -28,14 +28,14 @@ it("of two with one id has the later one, and then the earlier one again", () =>
   expect(titles()).toEqual(["Clear selection"]);
 });
 
-it("has the later one at its own place, since of two with one key the last counts", () => {
+it("lists the later one at its own position", () => {
   register("board", [command("close", "Clear selection")]);
   register("strip", [command("pause", "Pause")]);
   register("panel", [command("close", "Close task")]);
   expect(titles()).toEqual(["Pause", "Close task"]);
 });
 
-it("leaves one that is said anew where it was among the others", () => {
+it("keeps the position of a command that is registered again", () => {
   register("board", [command("theme", "Dark")]);
   register("panel", [command("close", "Close")]);
   register("board", [command("theme", "Light")]);

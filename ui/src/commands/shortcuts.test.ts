@@ -23,8 +23,8 @@ function command(id: string, keys: string[], more: Partial<Command> = {}): Comma
   return { id, title: id, group: "Page", keys, run: () => undefined, ...more };
 }
 
-describe("a key is spelled", () => {
-  it("as a command spells it", () => {
+describe("a key's name", () => {
+  it("is as in commands", () => {
     expect(keyName(key("x"), false)).toBe("x");
     expect(keyName(key("X", { shift: true }), false)).toBe("Shift+X");
     expect(keyName(key("k", { ctrl: true }), false)).toBe("Mod+K");
@@ -33,39 +33,39 @@ describe("a key is spelled", () => {
     expect(keyName(key("ArrowDown", { shift: true }), false)).toBe("Shift+ArrowDown");
   });
 
-  it("by what it prints: Shift belongs to the character where it makes one", () => {
+  it("is the printed character, without Shift if that produced it", () => {
     expect(keyName(key("?", { shift: true }), false)).toBe("?");
     expect(keyName(key("X"), false)).toBe("x"); // caps lock
   });
 
-  it("by the system's own modifier, and the other one is another key", () => {
+  it("uses the system's own modifier as Mod", () => {
     expect(keyName(key("k", { meta: true }), true)).toBe("Mod+K");
     expect(keyName(key("k", { ctrl: true }), true)).not.toBe("Mod+K"); // on a Mac: cut to the end of the line
     expect(keyName(key("k", { meta: true }), false)).not.toBe("Mod+K");
   });
 
-  it("without AltGr, which makes characters as Shift does", () => {
+  it("ignores AltGr, which produces characters like Shift", () => {
     const held = { getModifierState: (name: string) => name === "AltGraph" };
     expect(keyName(key("[", { ctrl: true, alt: true }, held), false)).toBe("[");
   });
 
-  it("by its place where the layout has no Latin letters", () => {
+  it("uses the position on layouts without Latin letters", () => {
     expect(keyName(key("л", { ctrl: true }, { code: "KeyK" }), false)).toBe("Mod+K");
     expect(keyName(key("ч", {}, { code: "KeyX" }), false)).toBe("x");
     expect(keyName(key("y", {}, { code: "KeyZ" }), false)).toBe("y"); // a German layout: what is printed counts
   });
 
-  it("not at all where it is only held, or has no name", () => {
+  it("is empty for modifiers and unnamed keys", () => {
     expect(keyName(key("Shift", { shift: true }), false)).toBe("");
     expect(keyName({ ...key("x"), key: undefined as unknown as string }, false)).toBe("");
   });
 });
 
-describe("the command that is meant", () => {
+describe("the command for a key", () => {
   const board = command("go-board", ["g b"]);
   const plain = command("plain", ["b"]);
 
-  it("is that of a chord before that of its second key", () => {
+  it("prefers a chord to its second key", () => {
     expect(findCommand([board, plain], "g", "b", false)).toBe(board);
     expect(findCommand([board, plain], "", "b", false)).toBe(plain);
     expect(findCommand([board], "x", "b", false)).toBeUndefined();
@@ -76,19 +76,19 @@ describe("the command that is meant", () => {
     expect(findCommand([plain, later], "", "b", false)).toBe(later);
   });
 
-  it("is one that can be done, before one that can't", () => {
+  it("prefers an enabled command", () => {
     const off = command("off", ["b"], { disabled: "Nothing is selected." });
     expect(findCommand([plain, off], "", "b", false)).toBe(plain);
     expect(findCommand([off], "", "b", false)).toBe(off);
   });
 
-  it("is none while somebody types, unless it says so", () => {
+  it("is none in text fields, unless it is allowed there", () => {
     const palette = command("palette", ["Mod+K"], { typing: true });
     expect(findCommand([plain, palette], "", "b", true)).toBeUndefined();
     expect(findCommand([plain, palette], "", "Mod+K", true)).toBe(palette);
   });
 
-  it("is none for keys of the browser that nobody has registered", () => {
+  it("is none for unregistered browser keys", () => {
     expect(findCommand([board, plain], "", "Mod+B", false)).toBeUndefined();
     expect(findCommand([board, plain], "", "Alt+b", false)).toBeUndefined();
   });

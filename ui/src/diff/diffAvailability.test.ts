@@ -7,8 +7,8 @@ const task = (part: Partial<BatchTask>): BatchTask =>
   ({ attempt: 1, status: "done", commit: null, worktreePath: "/w", reason: "", ...part }) as BatchTask;
 const worktree = head("worktree");
 
-describe("whether there is a change to read", () => {
-  it("there is one of a batch once something is merged, and another after each merge", () => {
+describe("whether there is a diff", () => {
+  it("a batch has one after the first merge, and a new version after each merge", () => {
     expect(batchDiffAvailability(worktree, [task({})])).toMatchObject({
       version: null,
       title: "Nothing merged yet",
@@ -20,7 +20,7 @@ describe("whether there is a change to read", () => {
     );
   });
 
-  it("there is one of a task from its first attempt on, as soon as that has a workspace", () => {
+  it("a task has one as soon as its first attempt has a workspace", () => {
     expect(
       taskDiffAvailability(worktree, task({ attempt: 0, status: "waiting", reason: "needs 01" })),
     ).toMatchObject({
@@ -36,7 +36,7 @@ describe("whether there is a change to read", () => {
     ).not.toBeNull();
   });
 
-  it("there is none where tasks work in the checkout itself", () => {
+  it("there is none for tasks that run in place", () => {
     expect(taskDiffAvailability(head("in-place"), task({})).version).toBeNull();
     expect(batchDiffAvailability(head("in-place"), [task({ commit: "a" })]).version).toBeNull();
   });

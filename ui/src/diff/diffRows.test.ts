@@ -23,7 +23,7 @@ const shown = (part: Partial<RowOptions> = {}): RowOptions => ({
   writing: null,
   ...part,
 });
-const said = (row: Row): string => {
+const describeRow = (row: Row): string => {
   switch (row.kind) {
     case "file":
       return row.file.path;
@@ -39,9 +39,9 @@ const said = (row: Row): string => {
   }
 };
 
-describe("the rows of a change", () => {
-  it("are git's lines in the unified view, each with its counterpart", () => {
-    expect(buildRows(files, shown()).map(said)).toEqual([
+describe("the rows of a diff", () => {
+  it("are git's lines in the unified view, with their counterparts", () => {
+    expect(buildRows(files, shown()).map(describeRow)).toEqual([
       "a.py",
       "@@ -1,4 +1,3 @@",
       "same one",
@@ -54,20 +54,20 @@ describe("the rows of a change", () => {
     ]);
   });
 
-  it("are pairs side by side", () => {
+  it("are pairs in the side-by-side view", () => {
     expect(
       buildRows(files, shown({ view: "split" }))
-        .map(said)
+        .map(describeRow)
         .slice(2, 6),
     ).toEqual(["one | one", "two | zwei", "three | ", "four | four"]);
   });
 
-  it("are a reason where a file is folded", () => {
+  it("are a reason if a file is folded", () => {
     const made = buildRows(files, shown({ folded: new Map([["a.py", "Lock file, collapsed by default."]]) }));
-    expect(made.map(said).slice(0, 3)).toEqual(["a.py", "Lock file, collapsed by default.", "logo.png"]);
+    expect(made.map(describeRow).slice(0, 3)).toEqual(["a.py", "Lock file, collapsed by default.", "logo.png"]);
   });
 
-  it("have comments and the field below the lines that they are about, in both views", () => {
+  it("have comments and the form below their lines, in both views", () => {
     const comment: Comment = {
       id: 7,
       path: "a.py",
@@ -81,7 +81,7 @@ describe("the rows of a change", () => {
     };
     const writing = { ...comment, side: "new" as const, from: 2, to: 2 };
     const order = (view: RowOptions["view"]) =>
-      buildRows(files, shown({ view, comments: [comment], writing })).map(said);
+      buildRows(files, shown({ view, comments: [comment], writing })).map(describeRow);
     expect(order("unified").slice(3, 8)).toEqual([
       "removed two ~ zwei",
       "removed three",
@@ -92,7 +92,7 @@ describe("the rows of a change", () => {
     expect(order("split").slice(3, 7)).toEqual(["two | zwei", "writing", "three | ", "comment"]);
   });
 
-  it("have keys of their own, which those of the other view do not meet", () => {
+  it("have keys that differ between the views", () => {
     const two = parseDiff(TEXT + TEXT.replaceAll("a.py", "b.py"));
     const keys = (view: RowOptions["view"], kind: Row["kind"]) =>
       buildRows(two, shown({ view })).flatMap((row) => (row.kind === kind ? [row.key] : []));
@@ -102,7 +102,7 @@ describe("the rows of a change", () => {
     expect(new Set(all).size).toBe(all.length);
   });
 
-  it("are the same ones whatever is folded or said elsewhere, and have the same keys", () => {
+  it("keep their identity and keys, whatever is folded or commented elsewhere", () => {
     const two = parseDiff(TEXT + TEXT.replaceAll("a.py", "b.py"));
     const lines = (part: Partial<RowOptions>) =>
       buildRows(two, shown(part)).filter(({ kind, file }) => kind === "line" && file.path === "b.py");
@@ -122,14 +122,14 @@ describe("files that are folded at first", () => {
     minus: 0,
   });
 
-  it("say why", () => {
+  it("have a reason", () => {
     expect(foldReason(file("ui/package-lock.json"))).toContain("Lock file");
     expect(foldReason(file("uv.lock"))).toContain("Lock file");
     expect(foldReason(file("web/app.min.js"))).toContain("Generated file");
     expect(foldReason(file("src/app.py", 2000))).toContain("2,000 changed lines");
   });
 
-  it("are none that a person wrote", () => {
+  it("are generated files, not written ones", () => {
     expect(foldReason(file("src/lock.py"))).toBeNull();
     expect(foldReason(file("docs/map.md"))).toBeNull();
   });

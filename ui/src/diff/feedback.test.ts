@@ -26,13 +26,13 @@ const line = (part: Partial<Line>): Line => ({
 });
 
 describe("comments as feedback", () => {
-  it("name the file and the line, quote it, and say what was said", () => {
+  it("have file, line, quote and comment", () => {
     expect(formatFeedback([comment({})], 2)).toBe(
       "A comment on the changes, by file and line:\n\nsrc/roof.py:3\n> +wood\nMake it of stone.",
     );
   });
 
-  it("come in the order of files and lines, with ranges and older attempts told", () => {
+  it("are sorted by file and line, with ranges and older attempts marked", () => {
     const told = formatFeedback(
       [
         comment({ id: 1, from: 9, to: 11, quote: [" a", "-b", "+c"], text: "Why?\nReally." }),
@@ -51,7 +51,7 @@ describe("comments as feedback", () => {
     );
   });
 
-  it("quote no more than can be read, and hide nothing in a name", () => {
+  it("limit quotes, and spell out names", () => {
     const many = Array.from({ length: 200_000 }, (_, n) => line({ new: n + 1, text: "x".repeat(1000) }));
     const place = anchorAt("src/roof.py", many, "new", 2);
     expect(place).toMatchObject({ from: 1, to: 200_000, more: 199_980 });
@@ -62,14 +62,14 @@ describe("comments as feedback", () => {
   });
 });
 
-describe("a place in a file", () => {
+describe("the anchor of a comment", () => {
   const lines = [
     line({ old: 4, new: 4, text: "a" }),
     line({ kind: "removed", old: 5, text: "b" }),
     line({ kind: "added", new: 5, text: "c" }),
   ];
 
-  it("goes by the side that was pointed at", () => {
+  it("uses the selected side", () => {
     expect(anchorAt("p", lines, "new", 1)).toMatchObject({
       side: "new",
       from: 4,
@@ -79,7 +79,7 @@ describe("a place in a file", () => {
     expect(anchorAt("p", lines, "old", 1)).toMatchObject({ side: "old", from: 4, to: 5 });
   });
 
-  it("goes by the other side where the lines are on that alone", () => {
+  it("uses the other side if the lines exist only there", () => {
     expect(anchorAt("p", [lines[1] as Line], "new", 1)).toMatchObject({ side: "old", from: 5, to: 5 });
     expect(anchorAt("p", [line({})], "new", 1)).toBeNull();
   });

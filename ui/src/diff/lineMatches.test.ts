@@ -17,8 +17,8 @@ diff --git a/src/roof.py b/src/roof.py
 +roof = 2
 `;
 
-describe("looking for words", () => {
-  it("finds lines whatever the case, in order", () => {
+describe("search", () => {
+  it("finds lines in order, ignoring case", () => {
     expect(findMatches(parseDiff(TEXT), "ROOF").map(({ file, line }) => [file.path, line.text])).toEqual([
       ["README", "With a Roof."],
       ["src/roof.py", "roof = 1"],
@@ -27,7 +27,7 @@ describe("looking for words", () => {
     expect(findMatches(parseDiff(TEXT), "")).toEqual([]);
   });
 
-  it("says where they stand", () => {
+  it("returns positions within a line", () => {
     expect(findRanges("a roof, a ROOF", "roof")).toEqual([
       [2, 6],
       [10, 14],
@@ -38,7 +38,7 @@ describe("looking for words", () => {
 });
 
 describe("the list of files", () => {
-  it("names folders where they begin", () => {
+  it("names a folder before its first file", () => {
     expect(groupByFolder(parseDiff(TEXT)).map(({ kind, name }) => [kind, name])).toEqual([
       ["file", "README"],
       ["folder", "src"],
@@ -46,7 +46,7 @@ describe("the list of files", () => {
     ]);
   });
 
-  it("has files whose text did not come, and says so", () => {
+  it("includes files without text, with a note", () => {
     const files = listFiles(
       {
         files: [

@@ -1,15 +1,15 @@
 import { describe, expect, it } from "vitest";
 import { escapeSpecial, MAX_LINE_LENGTH, segmentLine } from "./lineSegments";
 
-describe("a line in pieces", () => {
-  it("is one piece where there is nothing to tell apart", () => {
+describe("line segments", () => {
+  it("are one segment if nothing is special", () => {
     expect(segmentLine("<b>plain</b>")).toEqual([
       { text: "<b>plain</b>", changed: false, matched: false, special: false },
     ]);
     expect(segmentLine("")).toEqual([]);
   });
 
-  it("is cut where words changed or were found", () => {
+  it("are split at changed words and matches", () => {
     const made = segmentLine("roof of wood", [[8, 12]], [[5, 10]]);
     expect(made.map(({ text, changed, matched }) => [text, changed, matched])).toEqual([
       ["roof ", false, false],
@@ -19,7 +19,7 @@ describe("a line in pieces", () => {
     ]);
   });
 
-  it("spells out what would hide or deceive", () => {
+  it("spell out invisible and bidirectional characters", () => {
     expect(segmentLine("a\u202eb\x1b[31m\u200bc").map(({ text, special }) => [text, special])).toEqual([
       ["a", false],
       ["<U+202E>", true],
@@ -33,7 +33,7 @@ describe("a line in pieces", () => {
     expect(escapeSpecial("schön/日本.txt")).toBe("schön/日本.txt");
   });
 
-  it("ends after so many letters", () => {
+  it("end at the length limit", () => {
     const [only] = segmentLine("x".repeat(10_000));
     expect(only?.text).toHaveLength(MAX_LINE_LENGTH);
   });

@@ -8,8 +8,8 @@ const one = (...lines: string[]) => {
   return file;
 };
 
-describe("a change as git tells it", () => {
-  it("has both numbers of every line", () => {
+describe("a git diff", () => {
+  it("has both line numbers", () => {
     const file = one(
       "diff --git a/a.py b/a.py",
       "index 1..2 100644",
@@ -33,7 +33,7 @@ describe("a change as git tells it", () => {
     ]);
   });
 
-  it("goes by counts: lines that look like headers are lines", () => {
+  it("is read by counts: lines that look like headers are lines", () => {
     const file = one(
       "diff --git a/x.sql b/x.sql",
       "--- a/x.sql",
@@ -53,7 +53,7 @@ describe("a change as git tells it", () => {
     ]);
   });
 
-  it("tells new, deleted, renamed and copied files", () => {
+  it("has new, deleted, renamed and copied files", () => {
     const files = parseDiff(
       diff(
         "diff --git a/new.txt b/new.txt",
@@ -87,12 +87,12 @@ describe("a change as git tells it", () => {
     ]);
   });
 
-  it("tells modes, and files that only changed theirs", () => {
+  it("has mode changes", () => {
     const file = one("diff --git a/run me b/run me", "old mode 100644", "new mode 100755");
     expect(file).toMatchObject({ path: "run me", mode: "100644 → 100755", hunks: [], status: "modified" });
   });
 
-  it("tells empty files and binary ones", () => {
+  it("has empty and binary files", () => {
     const files = parseDiff(
       diff(
         "diff --git a/empty b/empty",
@@ -109,7 +109,7 @@ describe("a change as git tells it", () => {
     ]);
   });
 
-  it("knows where a file ends without a newline", () => {
+  it("marks a missing newline at the end", () => {
     const file = one(
       "diff --git a/a b/a",
       "--- a/a",
@@ -127,7 +127,7 @@ describe("a change as git tells it", () => {
     expect(file.note).toBeNull();
   });
 
-  it("reads quoted names, byte by byte", () => {
+  it("decodes quoted names by bytes", () => {
     const quoted = '"b/na\\303\\257ve \\"x\\"\\t\\\\.txt"';
     const name = 'naïve "x"\t\\.txt';
     expect(
@@ -157,7 +157,7 @@ describe("a change as git tells it", () => {
     ]);
   });
 
-  it("shows a combined diff as it stands, and says so", () => {
+  it("shows a combined diff unchanged, with a note", () => {
     const file = one(
       "diff --cc src/a.py",
       "index 1,2..3",
@@ -174,13 +174,13 @@ describe("a change as git tells it", () => {
     expect(file.hunks[0]?.lines.map(({ kind }) => kind)).toEqual(["same", "removed", "removed", "added"]);
   });
 
-  it("says where a text was cut", () => {
+  it("notes where the text was cut", () => {
     const file = one("diff --git a/a b/a", "--- a/a", "+++ b/a", "@@ -1,3 +1,3 @@", " x", "-y");
     expect(file.hunks[0]?.lines).toHaveLength(2);
     expect(file.note).toContain("Truncated");
   });
 
-  it("makes nothing of nothing, and ends on whatever it is given", () => {
+  it("is empty for empty input, and parsing always ends", () => {
     expect(parseDiff("")).toEqual([]);
     expect(parseDiff("hello\nthere")).toEqual([]);
     expect(parseDiff("@@ -1 +1 @@\n-x\n+y")).toEqual([]);
@@ -188,12 +188,12 @@ describe("a change as git tells it", () => {
     expect(odd).toHaveLength(1);
   });
 
-  it("reads an empty line of context, whose blank somebody took away", () => {
+  it("accepts context lines without their leading space", () => {
     const file = one("diff --git a/a b/a", "--- a/a", "+++ b/a", "@@ -1,3 +1,3 @@", " x", "", "-y", "+z");
     expect(file.hunks[0]?.lines.map(({ kind }) => kind)).toEqual(["same", "same", "removed", "added"]);
   });
 
-  it("reads 50,000 lines, each once", () => {
+  it("reads 50,000 lines in linear time", () => {
     const body = Array.from({ length: 50_000 }, (_, n) => `+line ${n}`);
     const file = one("diff --git a/a b/a", "--- /dev/null", "+++ b/a", "@@ -0,0 +1,50000 @@", ...body);
     expect(file.plus).toBe(50_000);

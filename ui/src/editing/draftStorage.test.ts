@@ -29,8 +29,8 @@ const written: StoredDraft = {
   at: "2026-11-15T10:00:00.000Z",
 };
 
-describe("what was written and not saved", () => {
-  it("is there again, for that task of that project and for no other", () => {
+describe("an unsaved draft", () => {
+  it("is restored for the same task of the same project", () => {
     const shelf = store();
     saveTaskDraft(shelf, taskDraftKey(null, "a"), written);
     expect(loadTaskDraft(shelf, taskDraftKey(null, "a"))).toEqual(written);
@@ -38,14 +38,14 @@ describe("what was written and not saved", () => {
     expect(loadTaskDraft(shelf, taskDraftKey("p", "a"))).toBeNull();
   });
 
-  it("is gone once it is forgotten", () => {
+  it("is gone after it was deleted", () => {
     const shelf = store();
     saveTaskDraft(shelf, "x", written);
     removeTaskDraft(shelf, "x");
     expect(loadTaskDraft(shelf, "x")).toBeNull();
   });
 
-  it("is nothing where it can't be understood, and where nothing can be kept", () => {
+  it("is null if it is invalid or can't be stored", () => {
     const shelf = store();
     for (const text of [
       "{",

@@ -11,7 +11,7 @@ const graph = {
   ],
 };
 
-function told(found: ReadonlySet<string> | null): string[] {
+function listLines(found: ReadonlySet<string> | null): string[] {
   return buildList(graph, found).map((entry) =>
     entry.kind === "wave"
       ? `wave ${entry.wave} of ${entry.tasks}`
@@ -20,12 +20,12 @@ function told(found: ReadonlySet<string> | null): string[] {
 }
 
 describe("the graph as a list", () => {
-  it("goes wave by wave, with the tasks that there are", () => {
-    expect(told(null)).toEqual(["wave 1 of 2", "a first", "b last", "wave 2 of 2", "c first last"]);
+  it("lists the tasks wave by wave", () => {
+    expect(listLines(null)).toEqual(["wave 1 of 2", "a first", "b last", "wave 2 of 2", "c first last"]);
   });
 
-  it("leaves out what is not looked for, and waves without any of it", () => {
-    expect(told(new Set(["b"]))).toEqual(["wave 1 of 2", "b first last"]);
-    expect(told(new Set())).toEqual([]);
+  it("shows only matches, and no empty waves", () => {
+    expect(listLines(new Set(["b"]))).toEqual(["wave 1 of 2", "b first last"]);
+    expect(listLines(new Set())).toEqual([]);
   });
 });

@@ -35,14 +35,14 @@ function overlapping(shape: Shape): string[] {
 }
 
 describe("a layout", () => {
-  test("has each wave to the right of the one before", () => {
+  test("places each wave to the right of the one before", () => {
     const { places, bands } = layoutGraph(HOUSE);
     for (const { from, to } of HOUSE.edges)
       expect((places.get(from)?.x ?? 0) + NODE.width).toBeLessThan(places.get(to)?.x ?? 0);
     expect(bands.map(({ wave }) => wave)).toEqual([1, 2, 3]);
   });
 
-  test("is the same for the same graph, whatever the statuses are", () => {
+  test("is the same for the same graph, whatever the statuses", () => {
     const said = {
       waves: HOUSE.waves as string[][],
       edges: HOUSE.edges.map((e) => ({ ...e, kind: "need", reason: "", at: null })),
@@ -52,13 +52,13 @@ describe("a layout", () => {
     expect(layoutGraph(shape)).toEqual(layoutGraph(structuredClone(HOUSE)));
   });
 
-  test("puts no task over another", () => {
+  test("has no overlapping tasks", () => {
     expect(overlapping(HOUSE)).toEqual([]);
     expect(overlapping(many(300, 9))).toEqual([]);
     expect(overlapping(many(300, 1))).toEqual([]);
   });
 
-  test("leads a line past the tasks of the waves that it passes", () => {
+  test("routes edges around the tasks of waves in between", () => {
     const { places, routes } = layoutGraph(HOUSE);
     const long = routes[4] ?? [];
     expect(long).toHaveLength(4);
@@ -69,7 +69,7 @@ describe("a layout", () => {
     }
   });
 
-  test("keeps the entrants of a contest beside each other", () => {
+  test("keeps the entrants of a contest together", () => {
     const tries = ["a@1", "b@1", "a@2", "b@2", "a@3", "b@3"];
     const edges = tries.map((from) => ({ from, to: from.slice(0, 1) }));
     const { places } = layoutGraph({ waves: [tries, ["a", "b"]], edges });
@@ -77,18 +77,18 @@ describe("a layout", () => {
     expect(down.map((id) => id.slice(0, 1)).join("")).toMatch(/^(aaabbb|bbbaaa)$/);
   });
 
-  test("stands a wave of very many tasks in several columns", () => {
+  test("splits a large wave into several columns", () => {
     const { places, bands } = layoutGraph(many(1000, 1));
     const columns = new Set([...places.values()].map(({ x }) => x));
     expect(columns.size).toBeGreaterThan(10);
     expect(bands[0]?.width).toBeGreaterThan(columns.size * NODE.width);
   });
 
-  test("of nothing is nothing", () => {
+  test("of an empty graph is empty", () => {
     expect(layoutGraph({ waves: [], edges: [] })).toEqual({ places: new Map(), bands: [], routes: [] });
   });
 
-  test("of 1,000 tasks is there before anybody waits", { timeout: 5_000 }, () => {
+  test("of 1,000 tasks is fast", { timeout: 5_000 }, () => {
     const shape = many(1000, 25);
     const { places, routes } = layoutGraph(shape);
     expect(places.size).toBe(1000);
@@ -97,7 +97,7 @@ describe("a layout", () => {
 });
 
 describe("the order in a layer", () => {
-  test("uncrosses what need not cross", () => {
+  test("removes avoidable crossings", () => {
     const edges = [
       [0, 5],
       [1, 4],
@@ -116,12 +116,12 @@ describe("the order in a layer", () => {
     expect(countCrossings(order, after)).toBe(0);
   });
 
-  test("lines that share an end do not cross", () => {
+  test("edges that share an end do not cross", () => {
     expect(countCrossings([[0, 1], [2]], [[2], [2], []])).toBe(0);
   });
 });
 
-test("tasks stand where they wish, and share what they can't both have", () => {
+test("tasks get their wanted positions, or the mean where they would overlap", () => {
   expect(separate([0, 100], [10, 10])).toEqual([0, 100]);
   expect(separate([50, 50], [10, 10])).toEqual([45, 55]);
   expect(separate([100, 0], [10, 10])).toEqual([45, 55]);
@@ -132,13 +132,13 @@ describe("arrow keys", () => {
   const layout = layoutGraph(HOUSE);
   const go = (from: string, arrow: Parameters<typeof neighbour>[3]) => neighbour(layout, HOUSE, from, arrow);
 
-  test("left and right follow needs", () => {
+  test("left and right follow dependencies", () => {
     expect(go("door", "ArrowRight")).toBe("lock");
     expect(go("lock", "ArrowLeft")).toBe("door");
     expect(go("roof", "ArrowLeft")).toBe("windows");
   });
 
-  test("up and down stay in the wave, and end at its ends", () => {
+  test("up and down stay in the wave, and stop at its ends", () => {
     const wave = (HOUSE.waves[1] ?? []).toSorted(
       (a, b) => (layout.places.get(a)?.y ?? 0) - (layout.places.get(b)?.y ?? 0),
     );
@@ -151,7 +151,7 @@ describe("arrow keys", () => {
     expect(go(bottom, "ArrowDown")).toBe(bottom);
   });
 
-  test("where nothing is needed, they lead to what is nearest; at the edge, nowhere", () => {
+  test("without dependencies, they lead to the nearest task; at the edge, nowhere", () => {
     expect(["windows", "lock", "paint"]).toContain(go("roof", "ArrowLeft"));
     expect(go("roof", "ArrowRight")).toBe("roof");
     expect(go("walls", "ArrowLeft")).toBe("walls");

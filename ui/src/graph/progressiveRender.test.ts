@@ -4,24 +4,24 @@ import { nextChunks, type RenderChunk } from "./progressiveRender";
 const part = (key: string, weight = 10): RenderChunk => ({ key, weight });
 const [a, b, c] = [part("a"), part("b"), part("c")];
 
-describe("the next share of a drawing", () => {
-  it("is about as much as it may be, and in the end all", () => {
+describe("progressive rendering", () => {
+  it("adds about the allowed amount, and in the end everything", () => {
     const wanted = [a, b, c];
     const first = nextChunks([], wanted, 20);
     expect(first).toEqual([a, b]);
     expect(nextChunks(first, wanted, 20)).toBe(wanted);
   });
 
-  it("is one part at least, however heavy", () => {
+  it("adds at least one part, however large", () => {
     expect(nextChunks([], [part("heavy", 1000), b], 20).map(({ key }) => key)).toEqual(["heavy"]);
   });
 
-  it("drops at once what is not wanted any more", () => {
+  it("removes unwanted parts at once", () => {
     expect(nextChunks([a, b], [b], 20)).toEqual([b]);
     expect(nextChunks([a, b], [], 20)).toEqual([]);
   });
 
-  it("keeps what is other than it was until it is its turn", () => {
+  it("keeps the old version of a changed part until its turn", () => {
     const [newer, newest] = [part("a"), part("b")];
     const wanted = [newer, newest];
     const first = nextChunks([a, b], wanted, 10);
@@ -30,7 +30,7 @@ describe("the next share of a drawing", () => {
     expect(nextChunks(first, wanted, 10)).toBe(wanted);
   });
 
-  it("has what is wanted in its order", () => {
+  it("keeps the wanted order", () => {
     expect(nextChunks([c], [a, b, c], 10)).toEqual([a, c]);
   });
 });

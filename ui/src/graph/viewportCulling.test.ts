@@ -7,17 +7,17 @@ const layout = layoutGraph({ waves: [wave, ["last"]], edges: [{ from: "t0", to: 
 const tiles = buildTiles(layout, true);
 
 describe("the tiles of a graph", () => {
-  it("hold each task and each head once", () => {
+  it("contain each task and each header once", () => {
     expect(tiles.flatMap(({ tasks }) => tasks.map(({ id }) => id)).sort()).toEqual([...wave, "last"].sort());
     expect(tiles.flatMap(({ headings }) => headings.map(({ wave }) => wave)).sort()).toEqual([1, 2]);
   });
 
-  it("are many, and none holds very much", () => {
+  it("are many and small", () => {
     expect(tiles.length).toBeGreaterThan(15);
     expect(Math.max(...tiles.map(({ weight }) => weight))).toBeLessThan(80);
   });
 
-  it("are those in view, and all of them where the whole is seen", () => {
+  it("are those in the viewport, and all of them when zoomed out", () => {
     expect(visibleTiles(tiles, layoutBounds(layout))).toHaveLength(tiles.length);
     const place = layout.places.get("t500") ?? { x: 0, y: 0 };
     const seen = visibleTiles(tiles, { ...place, ...NODE });
@@ -27,6 +27,6 @@ describe("the tiles of a graph", () => {
   });
 });
 
-it("a view is told in the measure of the graph", () => {
+it("the viewport is converted to graph coordinates", () => {
   expect(visibleRect([-100, 50, 0.5], 400, 300)).toEqual({ x: 200, y: -100, width: 800, height: 600 });
 });

@@ -3,7 +3,7 @@ import { collectChanges } from "../model/board";
 import { sampleEvent } from "../model/testData";
 import { DirtyTasks, taskNamesForQuery } from "./dirtyTasks";
 
-it("gathers the tasks by their batch, and gives them once", () => {
+it("groups tasks by batch", () => {
   const dirt = new DirtyTasks();
   expect(dirt.isEmpty).toBe(true);
   dirt.add(collectChanges([sampleEvent("batch:task:started", "01-walls")]));
@@ -24,7 +24,7 @@ it("gathers the tasks by their batch, and gives them once", () => {
   expect(dirt.isEmpty).toBe(true);
 });
 
-it("is as it was when what was taken is put back", () => {
+it("restores tasks that were taken", () => {
   const dirt = new DirtyTasks();
   dirt.add(
     collectChanges([sampleEvent("batch:created", null), sampleEvent("batch:task:queued", "01-walls")]),
@@ -36,8 +36,8 @@ it("is as it was when what was taken is put back", () => {
   expect(again.everything).toBe(true);
 });
 
-describe("a question", () => {
-  it("names its tasks, as long as an address can hold their names", () => {
+describe("a request for tasks", () => {
+  it("names its tasks, as long as the URL isn't too long", () => {
     expect(taskNamesForQuery(new Set(["a", "b"]))).toEqual(["a", "b"]);
     expect(taskNamesForQuery(new Set(Array.from({ length: 101 }, (_, n) => `t${n}`)))).toEqual([]);
     expect(

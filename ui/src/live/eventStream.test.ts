@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { EventStream } from "./eventStream";
 
 /** A fake clock, which advances while something waits. */
-async function until(what: () => boolean): Promise<void> {
+async function waitUntil(what: () => boolean): Promise<void> {
   for (let n = 0; n < 5000 && !what(); n++) await vi.advanceTimersByTimeAsync(10);
   expect(what()).toBe(true);
 }
@@ -57,14 +57,14 @@ class Server {
   }
 
   private async next() {
-    await until(() => this.waiting.length > 0);
+    await waitUntil(() => this.waiting.length > 0);
     const [first] = this.waiting.splice(0, 1);
     if (first === undefined) throw new Error("nobody asked");
     return first;
   }
 }
 
-const told = (id: string, task: string) =>
+const startedEvent = (id: string, task: string) =>
   `id: ${id}\nevent: batch:task:started\ndata: ${JSON.stringify({ type: "batch:task:started", taskId: task })}\n\n`;
 
 let server: Server;
@@ -95,92 +95,92 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-describe("a stream", () => {
-  it("begins at the mark of what was read, in its project", async () => {
+describe("an event stream", () => {
+  it("starts at the cursor of the fetched data, in its project", async () => {
     listen("j:41", "p1");
     const { url } = await server.accept();
     expect(url.pathname).toBe("/api/events");
     expect(Object.fromEntries(url.searchParams)).toEqual({ since: "j:41", project: "p1" });
   });
 
-  it("goes on after the last event that came whole, without a gap or a repeat", async () => {
+  it("resumes after the last complete event, without a gap or a repeat", async () => {
     listen();
     const first = await server.accept();
-    first.send(told("j:2", "01-walls"));
-    first.send(told("j+1:3", "02-roof").slice(0, 40)); // half of it
-    await until(() => heard.includes("01-walls"));
+    first.send(startedEvent("j:2", "01-walls"));
+    first.send(startedEvent("j+1:3", "02-roof").slice(0, 40)); // half of it
+    await waitUntil(() => heard.includes("01-walls"));
     first.cut();
     const second = await server.accept();
     expect(second.url.searchParams.get("since")).toBe("j:2");
-    second.send(told("j+1:3", "02-roof"));
-    await until(() => heard.includes("02-roof"));
+    second.send(startedEvent("j+1:3", "02-roof"));
+    await waitUntil(() => heard.includes("02-roof"));
     expect(heard).toEqual(["up", "01-walls", "down", "up", "02-roof"]);
   });
 
-  it("keeps its place while agents talk, which has no id", async () => {
+  it("keeps its cursor during agent output, which has no id", async () => {
     listen();
     const first = await server.accept();
-    first.send(told("j:2", "01-walls"));
+    first.send(startedEvent("j:2", "01-walls"));
     first.send('event: execution:log\ndata: {"type":"execution:log","taskId":"said"}\n\n');
-    await until(() => heard.includes("said"));
+    await waitUntil(() => heard.includes("said"));
     first.finish();
     expect((await server.accept()).url.searchParams.get("since")).toBe("j:2");
   });
 
-  it("says when everything is void, and goes on in the new journal", async () => {
+  it("reports a reset and continues with the new journal", async () => {
     listen();
     const first = await server.accept();
     first.send('id: other:9\nevent: reset\ndata: {"type":"reset"}\n\n');
-    await until(() => heard.includes("reset"));
+    await waitUntil(() => heard.includes("reset"));
     first.cut();
     expect((await server.accept()).url.searchParams.get("since")).toBe("other:9");
   });
 
-  it("waits longer each time that nobody answers, and not for ever; once it was heard it begins anew", async () => {
+  it("backs off between attempts, up to a limit, and resets after a success", async () => {
     listen();
     for (let n = 0; n < 8; n++) await server.drop();
     (await server.accept()).cut();
     await server.drop();
-    await until(() => server.asked.length === 11);
+    await waitUntil(() => server.asked.length === 11);
     const waits = server.asked.slice(1).map(({ at }, n) => at - (server.asked[n]?.at ?? 0));
     const expected = [500, 1000, 2000, 4000, 8000, 10_000, 10_000, 10_000, 500, 1000];
     expect(waits.map((ms) => Math.round(ms / 100) * 100)).toEqual(expected);
   });
 
-  it("comes back after a server that is not ready", async () => {
+  it("reconnects after a 503", async () => {
     listen();
     await server.refuse(503);
     await server.accept();
-    await until(() => heard.includes("up"));
+    await waitUntil(() => heard.includes("up"));
     expect(heard).toEqual(["down", "up"]);
   });
 
-  it.each([401, 403, 404])("is given up where the server refuses it: %d", async (status) => {
+  it.each([401, 403, 404])("ends if the server refuses it: %d", async (status) => {
     listen();
     await server.refuse(status);
-    await until(() => heard.length > 0);
+    await waitUntil(() => heard.length > 0);
     await vi.advanceTimersByTimeAsync(60_000);
     expect(heard).toEqual([`refused ${status}`]);
     expect(server.asked).toHaveLength(1);
   });
 
-  it("is dead when it is silent for longer than signs of life come", async () => {
+  it("reconnects after missing heartbeats", async () => {
     listen();
     const first = await server.accept();
-    await until(() => heard.includes("up"));
+    await waitUntil(() => heard.includes("up"));
     await vi.advanceTimersByTimeAsync(30_000);
     first.send(":\n\n");
     await vi.advanceTimersByTimeAsync(30_000);
     expect(heard).toEqual(["up"]);
     await vi.advanceTimersByTimeAsync(15_000);
-    await until(() => heard.includes("down"));
+    await waitUntil(() => heard.includes("down"));
   });
 
-  it("says nothing any more once it was stopped", async () => {
+  it("calls nothing after it was stopped", async () => {
     listen();
     const first = await server.accept();
-    await until(() => heard.includes("up"));
-    first.send(told("j:2", "01-walls"));
+    await waitUntil(() => heard.includes("up"));
+    first.send(startedEvent("j:2", "01-walls"));
     stream.stop();
     await vi.advanceTimersByTimeAsync(60_000);
     expect(heard).toEqual(["up"]);

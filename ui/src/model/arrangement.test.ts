@@ -4,8 +4,8 @@ import { sampleRun, sampleTask } from "./testData";
 
 const all = () => true;
 
-describe("an arrangement", () => {
-  it("has each task in its column, in the order of the sources", () => {
+describe("arranging cards", () => {
+  it("puts each task into its column, in the order of the sources", () => {
     const tasks = [
       sampleTask("b"),
       sampleTask("a"),
@@ -14,7 +14,7 @@ describe("an arrangement", () => {
     expect(arrange(tasks, all, "none")).toEqual({ ...EMPTY_ARRANGEMENT, todo: ["b", "a"], running: ["r"] });
   });
 
-  it("keeps together what is in one phase, and has what is in none at the end", () => {
+  it("groups tasks by phase, with those without one at the end", () => {
     const tasks = [
       sampleTask("x"),
       sampleTask("a", { phase: "1" }),
@@ -35,7 +35,7 @@ describe("an arrangement", () => {
     ]);
   });
 
-  it("leaves columns that did not change what they were", () => {
+  it("keeps the identity of unchanged columns", () => {
     const before = arrange([sampleTask("a"), sampleTask("r", { batch: sampleRun("r") })], all, "none");
     const now = arrange(
       [sampleTask("a"), sampleTask("r", { batch: sampleRun("r", { status: "failed" }) })],

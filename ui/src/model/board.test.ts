@@ -22,14 +22,14 @@ const board = (): Board =>
     [],
     [sampleBatch("7f3a", { progress: sampleProgress({ total: 2, queued: 2 }) })],
   );
-const of = (known: Board, id: string) => known.tasks.get(id)?.batch;
+const runOf = (known: Board, id: string) => known.tasks.get(id)?.batch;
 
-describe("a reading", () => {
-  it("holds the tasks in the order of their sources", () => {
+describe("a full fetch", () => {
+  it("keeps the order of the sources", () => {
     expect([...board().tasks.keys()]).toEqual(["01-walls", "02-roof", "03-door"]);
   });
 
-  it("that says the same changes nothing at all", () => {
+  it("with the same data keeps the board's identity", () => {
     const before = board();
     const after = replaceBoard(
       before,
@@ -42,7 +42,7 @@ describe("a reading", () => {
     expect(after.byRun).toBe(before.byRun);
   });
 
-  it("leaves what did not change as it is", () => {
+  it("keeps the identity of unchanged parts", () => {
     const before = board();
     const [walls, ...rest] = tasks();
     const after = replaceBoard(before, [{ ...(walls ?? sampleTask("")), title: "Walls" }, ...rest], [], []);
@@ -50,7 +50,7 @@ describe("a reading", () => {
     expect(after.tasks.get("02-roof")).toBe(before.tasks.get("02-roof"));
   });
 
-  it("forgets what agents said whose task is at work no more", () => {
+  it("removes the activity of tasks that no longer run", () => {
     const said = sampleEvent("execution:log", "01-walls", { entry: { kind: "activity", text: "editing" } });
     const working = applyEvents(board(), [sampleEvent("batch:task:started", "01-walls"), said]);
     expect(working.activity.get(runKey("7f3a", "01-walls"))).toBe("editing");
@@ -59,19 +59,19 @@ describe("a reading", () => {
 });
 
 describe("an event", () => {
-  it("is the status of its task, at once", () => {
+  it("sets the status of its task at once", () => {
     const after = applyEvents(board(), [sampleEvent("batch:task:started", "01-walls", { attempt: 1 })]);
-    expect(of(after, "01-walls")).toMatchObject({ status: "running", attempt: 1, startedAt: SAMPLE_TIME });
+    expect(runOf(after, "01-walls")).toMatchObject({ status: "running", attempt: 1, startedAt: SAMPLE_TIME });
   });
 
-  it("touches no other task", () => {
+  it("changes no other task", () => {
     const before = board();
     const after = applyEvents(before, [sampleEvent("batch:task:started", "01-walls")]);
     expect(after.tasks.get("02-roof")).toBe(before.tasks.get("02-roof"));
     expect(after.tasks.get("03-door")).toBe(before.tasks.get("03-door"));
   });
 
-  it("that says what is known changes nothing at all", () => {
+  it("without news keeps the board's identity", () => {
     const before = applyEvents(board(), [sampleEvent("batch:task:started", "01-walls", { attempt: 1 })]);
     const after = applyEvents(before, [
       sampleEvent("batch:task:started", "01-walls", { attempt: 1 }),
@@ -81,7 +81,7 @@ describe("an event", () => {
     expect(after.batches).toBe(before.batches);
   });
 
-  it("of what an agent says leaves the tasks alone", () => {
+  it("with agent output doesn't change tasks", () => {
     const before = board();
     const after = applyEvents(before, [
       sampleEvent("execution:log", "01-walls", { entry: { kind: "activity", text: "editing src/app.py" } }),
@@ -90,28 +90,32 @@ describe("an event", () => {
     expect(after.activity.get(runKey("7f3a", "01-walls"))).toBe("editing src/app.py");
   });
 
-  it("of an end takes away what the agent said last", () => {
+  it("that ends a task removes its activity", () => {
     const after = applyEvents(board(), [
       sampleEvent("batch:task:started", "01-walls"),
       sampleEvent("batch:task:phase", "01-walls", { phase: "Panel" }),
       sampleEvent("batch:task:failed", "01-walls", { reason: "exit status 1" }),
     ]);
     expect(after.activity.size).toBe(0);
-    expect(of(after, "01-walls")).toMatchObject({ status: "failed", reason: "exit status 1" });
+    expect(runOf(after, "01-walls")).toMatchObject({ status: "failed", reason: "exit status 1" });
   });
 
-  it("says who is needed: for an answer and for an approval, and for nothing else", () => {
+  it("marks tasks that wait for an answer or an approval, and no others", () => {
     const asked = applyEvents(board(), [
       sampleEvent("batch:task:needs_input", "01-walls", { question: "Which door?" }),
     ]);
-    expect(of(asked, "01-walls")).toMatchObject({ needsYou: true, reason: "Which door?", waiting: "answer" });
+    expect(runOf(asked, "01-walls")).toMatchObject({
+      needsYou: true,
+      reason: "Which door?",
+      waiting: "answer",
+    });
     const queue = applyEvents(board(), [sampleEvent("batch:task:waiting", "01-walls", { on: "approval" })]);
-    expect(of(queue, "01-walls")).toMatchObject({ needsYou: true, waiting: "approval" });
+    expect(runOf(queue, "01-walls")).toMatchObject({ needsYou: true, waiting: "approval" });
     const files = applyEvents(queue, [sampleEvent("batch:task:waiting", "01-walls", { on: "files" })]);
-    expect(of(files, "01-walls")).toMatchObject({ needsYou: false, waiting: "files" });
+    expect(runOf(files, "01-walls")).toMatchObject({ needsYou: false, waiting: "files" });
   });
 
-  it("of progress has the counts of its batch", () => {
+  it("of progress updates the counts of its batch", () => {
     const after = applyEvents(board(), [
       sampleEvent("batch:progress", null, { total: 2, queued: 0, completed: 2, percentage: 100 }),
     ]);
@@ -132,17 +136,17 @@ describe("an event", () => {
   });
 });
 
-describe("the standing of some tasks", () => {
-  it("takes the place of what was known of them, and of them alone", () => {
+describe("a fetch of some tasks", () => {
+  it("replaces these tasks and no others", () => {
     const before = board();
     const walls = sampleRun("01-walls", { status: "done", diffstat: { files: 1, added: 2, removed: 0 } });
     const after = updateBatch(before, sampleBatch("7f3a", { status: "merging" }), [walls]);
-    expect(of(after, "01-walls")).toEqual(walls);
+    expect(runOf(after, "01-walls")).toEqual(walls);
     expect(after.tasks.get("02-roof")).toBe(before.tasks.get("02-roof"));
     expect(after.batches.get("7f3a")?.status).toBe("merging");
   });
 
-  it("that is known already changes nothing at all", () => {
+  it("without news keeps the board's identity", () => {
     const before = board();
     const known = structuredClone(before.batches.get("7f3a") ?? sampleBatch("7f3a"));
     const after = updateBatch(before, known, [sampleRun("01-walls")]);
@@ -150,15 +154,15 @@ describe("the standing of some tasks", () => {
     expect(after.batches).toBe(before.batches);
   });
 
-  it("of an older batch does not hide the newer one that the board shows", () => {
+  it("of an older batch doesn't replace a newer run", () => {
     const before = board();
     const old = sampleRun("01-walls", { batchId: "0ld0", status: "failed" });
     expect(updateBatch(before, sampleBatch("7f3a"), [old]).tasks).toBe(before.tasks);
   });
 });
 
-describe("what is asked for after events", () => {
-  it("is the task they name, and not those that only said something", () => {
+describe("what is fetched after events", () => {
+  it("is the tasks they name, except for agent output", () => {
     const after = collectChanges([
       sampleEvent("batch:task:completed", "01-walls"),
       sampleEvent("execution:log", "02-roof", { seq: null }),
@@ -177,7 +181,7 @@ describe("what is asked for after events", () => {
     expect(collectChanges([each]).everything).toBe(true);
   });
 
-  it("is nothing after what is about no batch", () => {
+  it("is nothing after events without a batch", () => {
     const {
       tasks: named,
       batches,

@@ -3,10 +3,10 @@ import type { SourceStatus, TaskStatus } from "../api/types";
 import { columnOf } from "./columns";
 import { sampleRun, sampleTask } from "./testData";
 
-const stands = (status: TaskStatus, more = {}, mark: SourceStatus = "pending") =>
+const columnFor = (status: TaskStatus, more = {}, mark: SourceStatus = "pending") =>
   columnOf(sampleTask("01-walls", { status: mark, batch: sampleRun("01-walls", { status, ...more }) }));
 
-describe("a task that no batch has", () => {
+describe("a task in no batch", () => {
   it.each([
     ["pending", "todo"],
     ["in_progress", "todo"],
@@ -21,7 +21,7 @@ describe("a task that no batch has", () => {
   });
 });
 
-describe("a task of a batch", () => {
+describe("a task in a batch", () => {
   it.each([
     ["queued", "waiting"],
     ["waiting", "waiting"],
@@ -37,19 +37,19 @@ describe("a task of a batch", () => {
     ["skipped", "todo"],
     ["interrupted", "todo"],
   ] as const)("that is %s stands in %s", (status, column) => {
-    expect(stands(status)).toBe(column);
+    expect(columnFor(status)).toBe(column);
   });
 
-  it("needs you, whatever else it is", () => {
-    expect(stands("waiting", { needsYou: true })).toBe("asking");
+  it("is in the column Needs you if it waits for a person, whatever its status", () => {
+    expect(columnFor("waiting", { needsYou: true })).toBe("asking");
   });
 
-  it("is to be reviewed when it is done and not shipped", () => {
-    expect(stands("done", { review: true })).toBe("review");
+  it("is in review when it is done and not published", () => {
+    expect(columnFor("done", { review: true })).toBe("review");
   });
 
   it("is done once its source says so, however its last batch ended", () => {
-    expect(stands("failed", {}, "completed")).toBe("done");
-    expect(stands("cancelled", {}, "completed")).toBe("done");
+    expect(columnFor("failed", {}, "completed")).toBe("done");
+    expect(columnFor("cancelled", {}, "completed")).toBe("done");
   });
 });

@@ -20,16 +20,16 @@ describe("a search", () => {
     batch: sampleRun("02-roof", { agent: "claude", reason: "needs 01-walls" }),
   });
 
-  it("finds all words, anywhere in id, title, source, phase, agent and reason", () => {
+  it("finds words in id, title, source, phase, agent and reason", () => {
     for (const said of ["roof", "PUT the", "tasks/02", "outside", "claude", "needs walls", "02 claude"])
       expect(createMatcher(words(said))(roof), said).toBe(true);
   });
 
-  it("leaves out what lacks one of them", () => {
+  it("requires every word", () => {
     expect(createMatcher(words("roof gemini"))(roof)).toBe(false);
   });
 
-  it("looks at a task as it is now", () => {
+  it("uses the current state of a task", () => {
     const later = { ...roof, title: "Take the roof off" };
     expect(createMatcher(words("off"))(roof)).toBe(false);
     expect(createMatcher(words("off"))(later)).toBe(true);
@@ -44,25 +44,25 @@ describe("a filter", () => {
     batch: sampleRun("b", { agent: "shell", status: "failed" }),
   });
 
-  it("takes any value of one kind, and wants every kind", () => {
+  it("matches any value of a kind, and requires every kind", () => {
     const agents = toggleFilter(toggleFilter(NO_FILTER, "agent", "claude"), "agent", "shell");
     expect([mine, other].filter(createMatcher(agents)).map(({ id }) => id)).toEqual(["a", "b"]);
     const both = toggleFilter(toggleFilter(NO_FILTER, "phase", "One"), "status", "failed");
     expect([mine, other].filter(createMatcher(both)).map(({ id }) => id)).toEqual(["b"]);
   });
 
-  it("is taken back as it was put", () => {
+  it("can be toggled off again", () => {
     expect(toggleFilter(toggleFilter(NO_FILTER, "agent", "claude"), "agent", "claude")).toEqual(NO_FILTER);
   });
 
-  it("is offered with how many have it, and stays offered while it is chosen", () => {
+  it("offers values with counts, and keeps selected ones", () => {
     expect([...filterOptions([mine, other], "phase", ["Two"])]).toEqual([
       ["Two", 0],
       ["One", 2],
     ]);
   });
 
-  it("stands in the address, beside the open task and whatever else is there", () => {
+  it("is stored in the URL beside other parameters", () => {
     const filter = toggleFilter(toggleFilter(words("a b"), "batch", "7f3a"), "source", "docs/tasks & more");
     const search = withFilter(new URLSearchParams("task=x&batch=y&q=old"), filter);
     expect(parseFilter(new URLSearchParams(search.toString()))).toEqual(filter);
@@ -72,7 +72,7 @@ describe("a filter", () => {
 });
 
 describe("a source", () => {
-  it("is the folder of files that are one task each, and the file of many", () => {
+  it("is the folder for one-task files, and the file for others", () => {
     expect(sourceOf(sampleTask("a", { source: "docs/tasks/a.md:3" }))).toBe("docs/tasks");
     expect(sourceOf(sampleTask("a", { source: "TODO.md:3", format: "todo" }))).toBe("TODO.md");
     expect(sourceOf(sampleTask("a", { source: null }))).toBe("");

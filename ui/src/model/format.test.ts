@@ -13,7 +13,7 @@ import {
 
 const NOW = Date.parse("2026-11-15T10:00:00.000Z");
 
-describe("lengths of time", () => {
+describe("durations", () => {
   it.each([
     [0, "0s"],
     [-5, "0s"],
@@ -25,19 +25,19 @@ describe("lengths of time", () => {
     expect(formatDuration(seconds)).toBe(words);
   });
 
-  it("go to now where there is no end", () => {
+  it("count to now if there is no end", () => {
     expect(secondsBetween("2026-11-15T09:59:00.000Z", null, NOW)).toBe(60);
     expect(secondsBetween("2026-11-15T09:59:00.000Z", "2026-11-15T09:59:30.000Z", NOW)).toBe(30);
   });
 
-  it("to come are about so long, and over nobody knows", () => {
+  it("that remain are approximate, and longer than expected once exceeded", () => {
     expect(formatTimeLeft("2026-11-15T10:06:00.000Z", NOW)).toBe("about 6m 00s left");
     expect(formatTimeLeft("2026-11-15T09:00:00.000Z", NOW)).toBe("longer than expected");
   });
 });
 
 describe("costs", () => {
-  it("are money where it is known, else tokens, else nothing", () => {
+  it("are money if known, else tokens, else empty", () => {
     expect(formatCost({ usd: 0.414, tokens: 9 })).toBe("$0.41");
     expect(formatCost({ usd: 0.001, tokens: 9 })).toBe("<$0.01");
     expect(formatCost({ usd: 0, tokens: 12_345 })).toBe("12k tok");
@@ -57,25 +57,25 @@ describe("numbers", () => {
     expect(formatCompact(n)).toBe(words);
   });
 
-  it("agree with what they count", () => {
+  it("have the right plural", () => {
     expect(pluralize(1, "task")).toBe("1 task");
     expect(pluralize(2, "task")).toBe("2 tasks");
     expect(pluralize(2, "batch", "batches")).toBe("2 batches");
   });
 
-  it("of a change have a true minus sign", () => {
+  it("of a diffstat use a minus sign", () => {
     expect(formatDiffstat({ files: 1, added: 182, removed: 12 })).toBe("+182 −12");
   });
 });
 
-describe("instants", () => {
-  it("of another day say which", () => {
+describe("times", () => {
+  it("of another day include the day", () => {
     const today = formatTime("2026-11-15T10:00:00.000Z", NOW);
     expect(formatTime("2026-11-12T10:00:00.000Z", NOW)).toMatch(new RegExp(`, ${today}$`));
     expect(today).not.toContain(",");
   });
 });
 
-it("an id is short enough to say", () => {
+it("an id is shortened", () => {
   expect(shortId("0123456789ab")).toBe("01234567");
 });

@@ -12,11 +12,11 @@ const tasks = new Map(
 );
 
 describe("a group", () => {
-  it("comes down to tasks that are no groups, even where groups hold each other", () => {
+  it("expands to its tasks, even if groups contain each other", () => {
     expect(groupMembers(tasks, "house")).toEqual(["walls", "tiles"]);
   });
 
-  it("tells how many of them are done", () => {
+  it("counts how many of them are done", () => {
     expect(groupProgress(tasks, "house")).toBe("2/2");
   });
 });

@@ -11,31 +11,31 @@ const board = (more: Partial<Run>, batch: Partial<BatchSummary> = {}) =>
     [],
     [sampleBatch("7f3a", batch)],
   );
-const told = (before: Partial<Run>, now: Partial<Run>) =>
+const notifyAbout = (before: Partial<Run>, now: Partial<Run>) =>
   findNotifications(board(before), board(now)).map(({ title, text }) => `${title}: ${text}`);
 
-describe("it is news", () => {
-  it("that a task needs a person", () => {
-    expect(told({ status: "running" }, { status: "waiting", needsYou: true, reason: "Which door?" })).toEqual(
-      ["01-walls needs you: Which door?"],
-    );
+describe("notifies", () => {
+  it("when a task needs a person", () => {
+    expect(
+      notifyAbout({ status: "running" }, { status: "waiting", needsYou: true, reason: "Which door?" }),
+    ).toEqual(["01-walls needs you: Which door?"]);
   });
 
-  it("that a task has failed, timed out or conflicts", () => {
-    expect(told({ status: "running" }, { status: "failed", reason: "exit status 1" })).toEqual([
+  it("when a task fails, times out or conflicts", () => {
+    expect(notifyAbout({ status: "running" }, { status: "failed", reason: "exit status 1" })).toEqual([
       "01-walls failed: exit status 1",
     ]);
-    expect(told({ status: "running" }, { status: "timed_out" })).toEqual(["01-walls timed out: "]);
+    expect(notifyAbout({ status: "running" }, { status: "timed_out" })).toEqual(["01-walls timed out: "]);
   });
 
-  it("that a batch is over", () => {
+  it("when a batch ends", () => {
     const over = { status: "completed", progress: sampleProgress({ total: 3, completed: 3 }) } as const;
     expect(findNotifications(board({}), board({}, over))).toMatchObject([
       { title: "Batch 7f3a completed", text: "3 of 3 tasks done", batch: "7f3a", task: null },
     ]);
   });
 
-  it("that a batch nobody had seen before has failed a task already", () => {
+  it("when a task of a new batch has failed", () => {
     const before = replaceBoard(EMPTY_BOARD, [sampleTask("01-walls")], [], []);
     expect(findNotifications(before, board({ status: "failed" })).map(({ title }) => title)).toEqual([
       "01-walls failed",
@@ -43,25 +43,25 @@ describe("it is news", () => {
   });
 });
 
-describe("it is no news", () => {
-  it("what was so before", () => {
-    expect(told({ status: "failed" }, { status: "failed", reason: "more words" })).toEqual([]);
-    expect(told({ needsYou: true }, { needsYou: true, reason: "more words" })).toEqual([]);
+describe("doesn't notify", () => {
+  it("about an unchanged state", () => {
+    expect(notifyAbout({ status: "failed" }, { status: "failed", reason: "more words" })).toEqual([]);
+    expect(notifyAbout({ needsYou: true }, { needsYou: true, reason: "more words" })).toEqual([]);
   });
 
-  it("what was there when the board came", () => {
+  it("about what was there when the board was loaded", () => {
     expect(
       findNotifications(EMPTY_BOARD, board({ status: "failed", needsYou: true }, { status: "completed" })),
     ).toEqual([]);
   });
 
-  it("that a task is done, or was cancelled", () => {
-    expect(told({ status: "running" }, { status: "done" })).toEqual([]);
-    expect(told({ status: "running" }, { status: "cancelled" })).toEqual([]);
+  it("when a task is done or cancelled", () => {
+    expect(notifyAbout({ status: "running" }, { status: "done" })).toEqual([]);
+    expect(notifyAbout({ status: "running" }, { status: "cancelled" })).toEqual([]);
   });
 });
 
-it("has the same tag in every window, and another for another attempt", () => {
+it("has the same tag in every window, and another one for another attempt", () => {
   const tag = (attempt: number) =>
     findNotifications(board({ attempt }), board({ attempt, status: "failed" }))[0]?.tag;
   expect(tag(1)).toBe(tag(1));

@@ -5,8 +5,8 @@ import { windowIcon, windowStatus, windowTitle } from "./windowTitle";
 const batch = (id: string, status: "running" | "completed", counts: Parameters<typeof sampleProgress>[0]) =>
   [id, sampleBatch(id, { status, progress: sampleProgress(counts) })] as const;
 
-describe("the heading", () => {
-  it("counts what has ended of the batches that are open", () => {
+describe("the window title", () => {
+  it("counts ended tasks of open batches", () => {
     const batches = new Map([
       batch("a", "running", { total: 5, completed: 2, failed: 1, running: 1, waiting: 1 }),
       batch("b", "running", { total: 2, completed: 1, queued: 1 }),
@@ -26,7 +26,7 @@ describe("the heading", () => {
     expect(windowTitle(heading, "house")).toBe(title);
   });
 
-  it("is plain before the project has a name", () => {
+  it("has no project name before it is known", () => {
     expect(windowTitle({ ended: 0, total: 0, needingInput: 0 }, "")).toBe("plait");
   });
 });
@@ -34,17 +34,17 @@ describe("the heading", () => {
 describe("the icon", () => {
   const drawn = (heading: Parameters<typeof windowIcon>[0]) => decodeURIComponent(windowIcon(heading) ?? "");
 
-  it("is the plain one at rest", () => {
+  it("is the default one without open batches", () => {
     expect(windowIcon({ ended: 0, total: 0, needingInput: 0 })).toBeNull();
   });
 
-  it("is a ring that closes", () => {
+  it("is a progress ring", () => {
     expect(drawn({ ended: 0, total: 4, needingInput: 0 })).toContain('stroke-dasharray="0.0 75.4"');
     expect(drawn({ ended: 2, total: 4, needingInput: 0 })).toContain('stroke-dasharray="37.7 75.4"');
     expect(drawn({ ended: 4, total: 4, needingInput: 0 })).toContain('stroke-dasharray="75.4 75.4"');
   });
 
-  it("has a dot when somebody is needed", () => {
+  it("has a dot when a person is needed", () => {
     const circles = (needingInput: number) =>
       drawn({ ended: 1, total: 2, needingInput }).split("<circle").length - 1;
     expect([circles(0), circles(1)]).toEqual([2, 3]);

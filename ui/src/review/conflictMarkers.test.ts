@@ -13,8 +13,8 @@ tiles
 two
 `;
 
-describe("a file with markers", () => {
-  it("is told apart into what is agreed on and what is not", () => {
+describe("a file with conflict markers", () => {
+  it("is split into unchanged parts and conflicts", () => {
     expect(parseConflicts(MERGED)).toEqual([
       { kind: "same", lines: ["one"] },
       { kind: "conflict", ours: ["wood"], base: ["straw"], theirs: ["stone", "tiles"] },
@@ -22,25 +22,25 @@ describe("a file with markers", () => {
     ]);
   });
 
-  it("may leave out what was before, or have an empty side", () => {
+  it("may lack the base, or have an empty side", () => {
     expect(parseConflicts("<<<<<<< a\n=======\nx\n>>>>>>> b\n")).toEqual([
       { kind: "conflict", ours: [], base: null, theirs: ["x"] },
     ]);
   });
 
-  it("has markers of any length, and others within", () => {
+  it("may have markers of any length, and nested ones", () => {
     expect(parseConflicts("<<<<<<<<< a\n=======\n=========\ny\n>>>>>>>>> b\n")).toEqual([
       { kind: "conflict", ours: ["======="], base: null, theirs: ["y"] },
     ]);
   });
 
-  it("keeps as lines what only looks like markers", () => {
+  it("keeps lines that only look like markers", () => {
     const text = "<<<<<<< never closed\nx\n=======\n";
     expect(parseConflicts(text)).toEqual([{ kind: "same", lines: ["<<<<<<< never closed", "x", "======="] }]);
     expect(parseConflicts("")).toEqual([]);
   });
 
-  it("is shown only near the conflicts", () => {
+  it("is shown only around the conflicts", () => {
     const long = Array.from({ length: 10 }, (_, n) => `${n}`);
     const conflict = { kind: "conflict", ours: [], base: null, theirs: [] } as const;
     expect(

@@ -9,7 +9,7 @@ import {
   whyNotPublish,
 } from "./pullRequestDraft";
 
-const told = (part: Partial<PullRequest> = {}): PullRequest => ({
+const samplePullRequest = (part: Partial<PullRequest> = {}): PullRequest => ({
   batchId: "b",
   title: "2 tasks",
   body: "| table |",
@@ -26,37 +26,39 @@ const told = (part: Partial<PullRequest> = {}): PullRequest => ({
   ...part,
 });
 
-describe("the words of a pull request", () => {
-  it("are the server's until somebody writes, and only what was written is sent", () => {
-    expect(draftedText({}, told())).toEqual({ title: "2 tasks", body: "| table |" });
-    expect(changedText({}, told())).toEqual({});
-    expect(changedText({ title: "A house" }, told())).toEqual({ title: "A house" });
-    expect(changedText({ title: "2 tasks", body: "mine" }, told())).toEqual({ body: "mine" });
+describe("the text of a pull request", () => {
+  it("comes from the server until it is edited, and only edits are sent", () => {
+    expect(draftedText({}, samplePullRequest())).toEqual({ title: "2 tasks", body: "| table |" });
+    expect(changedText({}, samplePullRequest())).toEqual({});
+    expect(changedText({ title: "A house" }, samplePullRequest())).toEqual({ title: "A house" });
+    expect(changedText({ title: "2 tasks", body: "mine" }, samplePullRequest())).toEqual({ body: "mine" });
   });
 
-  it("are plait's again when they are put back, also where others were sent before", () => {
-    const said = told({ title: "A house", body: "mine" });
+  it("is generated again after a reset, even if another text was sent before", () => {
+    const said = samplePullRequest({ title: "A house", body: "mine" });
     const draft = resetDraft(said);
     expect(draftedText(draft, said)).toEqual({ title: "2 tasks", body: "| table |" });
     expect(changedText(draft, said)).toEqual({ title: "2 tasks", body: "| table |" });
     expect(isGenerated(draft, said)).toBe(true);
     expect(isGenerated({}, said)).toBe(false);
-    expect(resetDraft(told())).toEqual({ title: undefined, body: undefined });
+    expect(resetDraft(samplePullRequest())).toEqual({ title: undefined, body: undefined });
   });
 
-  it("can't be sent where the server says so, in its words", () => {
-    const no = told({ canPublish: false, canPush: false, why: "nothing of batch b is merged" });
+  it("can't be sent if the server says why not", () => {
+    const no = samplePullRequest({ canPublish: false, canPush: false, why: "nothing of batch b is merged" });
     expect(whyNotPublish({}, no, "pr")).toBe("Nothing of batch b is merged.");
-    expect(whyNotPublish({}, told({ canPublish: false, why: "there is no token" }), "push")).toBeNull();
-    expect(whyNotPublish({}, told({ underWay: true }), "pr")).toBe("Publishing is in progress.");
-    expect(whyNotPublish({ title: " " }, told(), "pr")).toContain("title");
-    expect(whyNotPublish({ title: " " }, told(), "push")).toBeNull();
+    expect(
+      whyNotPublish({}, samplePullRequest({ canPublish: false, why: "there is no token" }), "push"),
+    ).toBeNull();
+    expect(whyNotPublish({}, samplePullRequest({ underWay: true }), "pr")).toBe("Publishing is in progress.");
+    expect(whyNotPublish({ title: " " }, samplePullRequest(), "pr")).toContain("title");
+    expect(whyNotPublish({ title: " " }, samplePullRequest(), "push")).toBeNull();
   });
 
-  it("name what is done by what is there", () => {
-    expect(publishLabel(told(), "pr")).toBe("Open pull request");
-    expect(publishLabel(told(), "draft")).toBe("Open draft pull request");
-    expect(publishLabel(told({ url: "https://forge/1" }), "pr")).toBe("Update pull request");
-    expect(publishLabel(told(), "push")).toBe("Push the branch");
+  it("the button's label depends on what exists", () => {
+    expect(publishLabel(samplePullRequest(), "pr")).toBe("Open pull request");
+    expect(publishLabel(samplePullRequest(), "draft")).toBe("Open draft pull request");
+    expect(publishLabel(samplePullRequest({ url: "https://forge/1" }), "pr")).toBe("Update pull request");
+    expect(publishLabel(samplePullRequest(), "push")).toBe("Push the branch");
   });
 });

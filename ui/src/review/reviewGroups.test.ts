@@ -31,8 +31,8 @@ const timeline = (tasks: Record<string, Span[]>, spans: Span[] = []): Timeline =
 });
 const ids = (tasks: readonly BatchTask[]) => tasks.map(({ taskId }) => taskId);
 
-describe("what became of a batch", () => {
-  it("has what is merged in the order of the last merges", () => {
+describe("the review of a batch", () => {
+  it("lists merged tasks in the order of their last merge", () => {
     const told = timeline({
       a: [span("merge", "merged", "2026-01-01T00:00:01Z"), span("merge", "merged", "2026-01-01T00:00:09Z")],
       b: [
@@ -48,12 +48,12 @@ describe("what became of a batch", () => {
     ]);
   });
 
-  it("goes by the ends of the tasks where there is no timeline", () => {
+  it("uses the ends of tasks if there is no timeline", () => {
     const tasks = [task("a", { completedAt: "2" }), task("b", { completedAt: "1" })];
     expect(ids(groupTasks({ tasks }, undefined).merged)).toEqual(["b", "a"]);
   });
 
-  it("keeps conflicts, what ended otherwise and what is to come apart, and tells no entrants", () => {
+  it("separates conflicts, other ended tasks and pending ones, without entrants", () => {
     const found = groupTasks(
       {
         tasks: [
@@ -73,8 +73,8 @@ describe("what became of a batch", () => {
   });
 });
 
-describe("what the checks said", () => {
-  it("is the last verification", () => {
+describe("the checks of a batch", () => {
+  it("use the last verification", () => {
     const [bad] = timeline({ a: [span("verify", "ok", "1"), span("verify", "verify", "2")] }).tasks;
     const [good] = timeline({ a: [span("verify", "verify", "1"), span("verify", "ok", "2")] }).tasks;
     const [none] = timeline({ a: [span("write", "ok", "1")] }).tasks;
@@ -86,7 +86,7 @@ describe("what the checks said", () => {
     ]);
   });
 
-  it("is the last gate", () => {
+  it("use the last gate", () => {
     const settings = { gate: "make test" } as Parameters<typeof gateStatus>[0]["settings"];
     const state = (...spans: Span[]) => gateStatus({ settings }, timeline({}, spans)).state;
     expect(state()).toBe("never");
@@ -96,7 +96,7 @@ describe("what the checks said", () => {
     expect(gateStatus({ settings: { ...settings, gate: null } }, undefined).state).toBe("none");
   });
 
-  it("does not hold against the branch what was taken out of it", () => {
+  it("ignore failures of changes that were removed from the branch", () => {
     const settings = { gate: "make test" } as Parameters<typeof gateStatus>[0]["settings"];
     const state = (...spans: Span[]) => gateStatus({ settings }, timeline({}, spans)).state;
     const [passed, failed] = [span("gate", "passed", "1"), span("gate", "failed", "2")];
@@ -106,7 +106,7 @@ describe("what the checks said", () => {
     expect(state(anew, passed, failed)).toBe("failed");
   });
 
-  it("has all gates, newest first", () => {
+  it("list all gates, newest first", () => {
     const numbered = (n: number, ...rest: [string | null, string | null]) => ({
       ...span("gate", ...rest),
       n,
@@ -120,7 +120,7 @@ describe("what the checks said", () => {
     expect(listGates(undefined)).toEqual([]);
   });
 
-  it("says while the branch is made anew", () => {
+  it("say while the branch is rebuilt", () => {
     expect(isRebuilding(timeline({}, [span("rebuild", null, null)]))).toBe(true);
     expect(isRebuilding(timeline({}, [span("rebuild", "done", "1")]))).toBe(false);
     expect(isRebuilding(undefined)).toBe(false);

@@ -31,7 +31,7 @@ describe("a value in its field", () => {
   });
 });
 
-describe("what is sent for what was typed", () => {
+describe("the value sent for typed text", () => {
   it.each<[Kind, string, Value]>([
     ["duration", "45m", "45m"],
     ["duration", "90", 90],
@@ -47,7 +47,7 @@ describe("what is sent for what was typed", () => {
     expect(parseValue(kind, text)).toEqual(value);
   });
 
-  it.each(["[1]", "3", "{claude: opus}"])("is nothing where a table is no table: %s", (text) => {
+  it.each(["[1]", "3", "{claude: opus}"])("throws if a table is invalid: %s", (text) => {
     expect(() => parseValue("table", text)).toThrow(SyntaxError);
   });
 
@@ -61,7 +61,7 @@ describe("what is sent for what was typed", () => {
   });
 });
 
-describe("in words", () => {
+describe("as text", () => {
   it.each<[Kind, Value, string]>([
     ["text", null, "none"],
     ["list", [], "none"],
@@ -83,15 +83,15 @@ describe("in words", () => {
   });
 });
 
-describe("a change of a part", () => {
-  it("leaves the other choices, in the order in which they are offered", () => {
+describe("a partial change", () => {
+  it("keeps the other choices, in their order", () => {
     expect(toggleChoice(["failed"], "done", true, ["done", "failed"])).toEqual(["done", "failed"]);
     expect(toggleChoice(["claude"], "codex", true)).toEqual(["claude", "codex"]);
     expect(toggleChoice(["claude", "codex"], "claude", false)).toEqual(["codex"]);
     expect(toggleChoice(null, "claude", true)).toEqual(["claude"]);
   });
 
-  it("leaves the other entries of a table", () => {
+  it("keeps the other entries of a table", () => {
     expect(withEntry({ claude: "opus" }, "codex", "o5")).toEqual({ claude: "opus", codex: "o5" });
     expect(withEntry({ claude: "opus", codex: "o5" }, "claude", "")).toEqual({ codex: "o5" });
     expect(withEntry(null, "codex", "o5")).toEqual({ codex: "o5" });

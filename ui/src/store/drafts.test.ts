@@ -21,7 +21,7 @@ class Kept {
 }
 
 describe("a draft", () => {
-  it("is kept until it is forgotten", () => {
+  it("is stored until it is deleted", () => {
     const store = new Kept();
     saveDraft("plait.pr 1", { title: "Roof" }, store);
     expect(loadDraft("plait.pr 1", store)).toEqual({ title: "Roof" });
@@ -29,7 +29,7 @@ describe("a draft", () => {
     expect([loadDraft("plait.pr 1", store), store.length]).toEqual([null, 0]);
   });
 
-  it("makes room by forgetting the oldest of its kind, and no other", () => {
+  it("evicts the oldest draft of its kind", () => {
     const store = new Kept();
     store.setItem("plait.theme", "dark");
     saveDraft("plait.pr oldest", "pr", store, 0);
@@ -43,7 +43,7 @@ describe("a draft", () => {
     ]);
   });
 
-  it("is none where something else is kept in its place, or nothing may be", () => {
+  it("is null if the stored value is invalid or storage is refused", () => {
     const store = new Kept();
     store.setItem("plait.pr 1", "{");
     expect(loadDraft("plait.pr 1", store)).toBe(null);

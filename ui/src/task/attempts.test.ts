@@ -14,8 +14,8 @@ const made: Attempt = {
   retriedFor: null,
 };
 
-describe("an attempt in words", () => {
-  it("says how it ended, and a person's word before the tool's", () => {
+describe("an attempt as text", () => {
+  it("says how it ended; a person's action takes precedence over the tool's report", () => {
     expect(describeResult(made)).toBe("passed");
     expect(describeResult({ ...made, category: "task", exitCode: 2 })).toBe("failed, exit 2");
     expect(describeResult({ ...made, category: "killed", exitCode: 143, endedFor: "cancel" })).toBe(
@@ -30,7 +30,7 @@ describe("an attempt in words", () => {
     );
   });
 
-  it("is the newest one of its step, or there is none", () => {
+  it("finds the newest attempt of a step, if any", () => {
     const again = { ...made, attempt: 2 };
     expect(newestAttempt([made, again, { ...made, step: "verify" }], "write")).toBe(again);
     expect(newestAttempt([made], "verify")).toBe(undefined);

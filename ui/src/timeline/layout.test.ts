@@ -16,58 +16,61 @@ function span(kind: Span["kind"], from: number, to: number | null, more: Partial
   return { kind, startedAt: at(from), completedAt: to === null ? null : at(to), ...rest, ...more };
 }
 
-function course(taskId: string, spans: Span[], more: Partial<Course> = {}): Course {
+function taskTimeline(taskId: string, spans: Span[], more: Partial<Course> = {}): Course {
   return { taskId, title: taskId, status: null, spans, waits: [], retries: [], ...more };
 }
 
-function line(tasks: Course[], more: Partial<Timeline> = {}): Timeline {
+function timelineOf(tasks: Course[], more: Partial<Timeline> = {}): Timeline {
   return { batchId: "7f3a", startedAt: at(0), completedAt: null, tasks, spans: [], ...more };
 }
 
 const AGAIN = { at: at(20), retryAt: at(50), why: "exit status 1", category: "task" as const, counted: true };
 
 describe("a chart", () => {
-  test("of a batch that has not begun is none", () => {
-    expect(buildChart(line([], { startedAt: null }), BEGUN)).toBeNull();
+  test("is null for a batch that has not started", () => {
+    expect(buildChart(timelineOf([], { startedAt: null }), BEGUN)).toBeNull();
   });
 
-  test("of a batch without tasks is empty, and as long as it was", () => {
-    const chart = buildChart(line([], { completedAt: at(0) }), BEGUN);
+  test("is empty for a batch without tasks", () => {
+    const chart = buildChart(timelineOf([], { completedAt: at(0) }), BEGUN);
     expect(chart).toMatchObject({ from: BEGUN, to: BEGUN + 1000, now: null, rows: [], batchBars: [] });
   });
 
-  test("reaches to now while something is not over, and leaves room", () => {
-    const chart = buildChart(line([course("walls", [span("write", 5, null)])]), BEGUN + 60_000);
+  test("extends beyond now while something is open", () => {
+    const chart = buildChart(timelineOf([taskTimeline("walls", [span("write", 5, null)])]), BEGUN + 60_000);
     const bar = chart?.rows[0]?.bars[0];
     expect(bar).toMatchObject({ from: BEGUN + 5_000, to: BEGUN + 60_000, open: true });
     expect(chart?.now).toBe(BEGUN + 60_000);
     expect(chart?.to).toBeGreaterThan(BEGUN + 60_000);
   });
 
-  test("ends with the batch, and has no now then", () => {
+  test("ends with the batch, without a now line", () => {
     const chart = buildChart(
-      line([course("walls", [span("write", 0, 30)])], { completedAt: at(40) }),
+      timelineOf([taskTimeline("walls", [span("write", 0, 30)])], { completedAt: at(40) }),
       BEGUN + 9e9,
     );
     expect(chart).toMatchObject({ to: BEGUN + 40_000, now: null });
   });
 
-  test("a clock that is behind the server's, or was set back, makes nothing end before it begins", () => {
+  test("nothing ends before it starts, even if a clock is behind or was set back", () => {
     const late = buildChart(
-      line([course("walls", [span("write", 30, null), span("verify", 20, 10)])]),
+      timelineOf([taskTimeline("walls", [span("write", 30, null), span("verify", 20, 10)])]),
       BEGUN,
     );
     expect(late?.now).toBe(BEGUN + 30_000);
     expect(late?.rows[0]?.bars.map(({ from, to }) => to - from)).toEqual([0, 0]);
   });
 
-  test("what failed knows the retry that it was followed by, and what did not fail does not", () => {
+  test("a failed attempt has the retry that followed; others have none", () => {
     const spans = [
       span("write", 0, 20, { result: "task" }),
       span("write", 50, 60, { n: 2 }),
       span("verify", 60, 70),
     ];
-    const chart = buildChart(line([course("walls", spans, { retries: [AGAIN] })]), BEGUN + 70_000);
+    const chart = buildChart(
+      timelineOf([taskTimeline("walls", spans, { retries: [AGAIN] })]),
+      BEGUN + 70_000,
+    );
     expect(chart?.rows[0]?.bars.map(({ retry }) => retry?.why ?? null)).toEqual([
       "exit status 1",
       null,
@@ -75,12 +78,15 @@ describe("a chart", () => {
     ]);
   });
 
-  test("a wait after a failure is a backoff until its instant, and a wait for its turn after that", () => {
+  test("a wait after a failure is a backoff, then a wait for its turn", () => {
     const waits = [
       { startedAt: at(0), completedAt: at(5) },
       { startedAt: at(20), completedAt: at(55) },
     ];
-    const chart = buildChart(line([course("walls", [], { waits, retries: [AGAIN] })]), BEGUN + 60_000);
+    const chart = buildChart(
+      timelineOf([taskTimeline("walls", [], { waits, retries: [AGAIN] })]),
+      BEGUN + 60_000,
+    );
     const gaps = chart?.rows[0]?.gaps.map(({ from, to, backoff }) => [
       (from - BEGUN) / 1000,
       (to - BEGUN) / 1000,
@@ -93,41 +99,44 @@ describe("a chart", () => {
     ]);
   });
 
-  test("a backoff that goes on is drawn to its end, beyond now", () => {
+  test("a pending backoff extends to its end, beyond now", () => {
     const waits = [{ startedAt: at(20), completedAt: null }];
-    const chart = buildChart(line([course("walls", [], { waits, retries: [AGAIN] })]), BEGUN + 30_000);
+    const chart = buildChart(
+      timelineOf([taskTimeline("walls", [], { waits, retries: [AGAIN] })]),
+      BEGUN + 30_000,
+    );
     expect(chart?.rows[0]?.gaps).toMatchObject([{ to: BEGUN + 50_000, open: true, backoff: AGAIN }]);
     expect(chart?.to).toBeGreaterThan(BEGUN + 50_000);
   });
 
-  test("a task that has not ended stands where its work is", () => {
+  test("a task that has not ended has the status of its running work", () => {
     const tasks = [
-      course("walls", [span("write", 0, 9), span("verify", 9, null)]),
-      course("roof", []),
-      course("door", [span("write", 0, 9)], { status: "failed" }),
+      taskTimeline("walls", [span("write", 0, 9), span("verify", 9, null)]),
+      taskTimeline("roof", []),
+      taskTimeline("door", [span("write", 0, 9)], { status: "failed" }),
     ];
-    const chart = buildChart(line(tasks), BEGUN + 20_000);
+    const chart = buildChart(timelineOf(tasks), BEGUN + 20_000);
     expect(chart?.rows.map(({ status }) => status)).toEqual(["verifying", "waiting", "failed"]);
   });
 
-  test("what the batch does at the same time stands in rows of its own", () => {
+  test("concurrent events of the batch get separate rows", () => {
     const spans = [span("gate", 0, 10), span("pause", 5, 20), span("publish", 10, 12)];
-    const own = buildChart(line([], { spans }), BEGUN + 20_000)?.batchBars ?? [];
+    const own = buildChart(timelineOf([], { spans }), BEGUN + 20_000)?.batchBars ?? [];
     expect(packLanes(own).map((lane) => lane.map((bar) => bar.span.kind))).toEqual([
       ["gate", "publish"],
       ["pause"],
     ]);
   });
 
-  test("of 1,000 tasks is drawn at once", { timeout: 5_000 }, () => {
+  test("is fast with 1,000 tasks", { timeout: 5_000 }, () => {
     const tasks = Array.from({ length: 1000 }, (_, n) =>
-      course(`t${n}`, [
+      taskTimeline(`t${n}`, [
         span("write", n, n + 9),
         span("verify", n + 9, n + 12),
         span("merge", n + 12, n + 13),
       ]),
     );
-    expect(buildChart(line(tasks), BEGUN + 2e6)?.rows).toHaveLength(1000);
+    expect(buildChart(timelineOf(tasks), BEGUN + 2e6)?.rows).toHaveLength(1000);
   });
 });
 
@@ -135,7 +144,7 @@ describe("ticks", () => {
   const labels = (seconds: number, width: number, zone: Zone, from = BEGUN) =>
     ticks(from, from + seconds * 1000, width, zone).map(({ label }) => label);
 
-  test("are round, and as close as can be read", () => {
+  test("are round and readable", () => {
     expect(labels(60, 800, UTC)).toEqual([
       "10:00:00",
       "10:00:10",
@@ -154,19 +163,19 @@ describe("ticks", () => {
       }
   });
 
-  test("are round on the clock on the wall, also where it is half an hour off", () => {
+  test("are round in local time, even with a half-hour offset", () => {
     const delhi: Zone = () => 5.5 * 3_600_000;
     expect(labels(4 * 3600, 450, delhi)).toEqual(["16:00", "17:00", "18:00", "19:00"]);
     const behind: Zone = () => -3.5 * 3_600_000;
     expect(labels(4 * 3600, 450, behind)).toEqual(["07:00", "08:00", "09:00", "10:00"]);
   });
 
-  test("a new day says which", () => {
+  test("a new day has its date", () => {
     expect(labels(4 * 3600, 450, UTC, Date.parse("2026-11-15T22:00:00Z"))[2]).toMatch(/16.*00:00/);
     expect(labels(5 * 86400, 450, UTC).every((label) => /Nov|11/.test(label))).toBe(true);
   });
 
-  test("an hour that the clock has twice, or leaves out, is no obstacle", () => {
+  test("handle daylight saving changes", () => {
     const change = Date.parse("2026-10-25T01:00:00Z");
     const autumn: Zone = (when) => (when < change ? 2 : 1) * 3_600_000;
     const spring: Zone = (when) => (when < change ? 1 : 2) * 3_600_000;
@@ -177,49 +186,49 @@ describe("ticks", () => {
     }
   });
 
-  test("there are none on a line without length", () => {
+  test("there are none on an empty axis", () => {
     expect(ticks(BEGUN, BEGUN, 800, UTC)).toEqual([]);
     expect(ticks(BEGUN, BEGUN - 1, 800, UTC)).toEqual([]);
     expect(ticks(BEGUN, BEGUN + 1, 0, UTC)).toEqual([]);
   });
 });
 
-test("a line that goes on grows by steps", () => {
+test("an open timeline grows in steps", () => {
   const ends = new Set(Array.from({ length: 600 }, (_, n) => openEnd(BEGUN, BEGUN + n * 1000)));
   expect(ends.size).toBeLessThan(12);
   for (const n of [0, 29, 30, 400])
     expect(openEnd(BEGUN, BEGUN + n * 1000)).toBeGreaterThan(BEGUN + n * 1000);
 });
 
-test("an instant says its day only where it is another one", () => {
+test("a time includes the day only if it differs", () => {
   expect(formatInstant(BEGUN, UTC)).toBe("10:00:00");
   expect(formatInstant(BEGUN, UTC, BEGUN - 86_400_000)).toMatch(/15.*10:00:00/);
 });
 
 describe("the summary", () => {
-  test("says how long it took, and how long it would have one after another", () => {
+  test("shows the duration and the sum over all attempts", () => {
     const tasks = [
-      course("walls", [span("write", 0, 60), span("verify", 60, 90), span("merge", 90, 100)]),
-      course("roof", [span("write", 0, 80)], {
+      taskTimeline("walls", [span("write", 0, 60), span("verify", 60, 90), span("merge", 90, 100)]),
+      taskTimeline("roof", [span("write", 0, 80)], {
         waits: [{ startedAt: at(80), completedAt: at(92) }],
         retries: [AGAIN],
       }),
     ];
-    const told = line(tasks, { completedAt: at(100) });
+    const told = timelineOf(tasks, { completedAt: at(100) });
     const chart = buildChart(told, BEGUN);
     expect(chart && formatSummary(summarizeTimeline(told, chart))).toBe(
       "1m 40s (2m 50s of agent time) · longest wait 12s (roof) · 1 retry",
     );
   });
 
-  test("does not boast where nothing was at the same time", () => {
-    const told = line([course("walls", [span("write", 0, 60)])], { completedAt: at(61) });
+  test("leaves out the sum if nothing ran in parallel", () => {
+    const told = timelineOf([taskTimeline("walls", [span("write", 0, 60)])], { completedAt: at(61) });
     const chart = buildChart(told, BEGUN);
     expect(chart && formatSummary(summarizeTimeline(told, chart))).toBe("1m 01s · 0 retries");
   });
 });
 
-test("arrow keys lead from span to span and from task to task, and end at the ends", () => {
+test("arrow keys move between spans and tasks, and stop at the ends", () => {
   const rows = [{ bars: [1, 2] }, { bars: [] }, { bars: [1] }] as unknown as Parameters<
     typeof nextPosition
   >[0];
@@ -237,13 +246,13 @@ test("arrow keys lead from span to span and from task to task, and end at the en
   expect(go(0, 0, "x")).toBeNull();
 });
 
-describe("the words of a span", () => {
+describe("the text of a span", () => {
   const bars = (spans: Span[], retries: Course["retries"] = []) =>
-    buildChart(line([course("walls", spans, { retries })]), BEGUN + 60_000)?.rows[0]?.bars.map((bar) =>
-      describeBar(bar, UTC),
+    buildChart(timelineOf([taskTimeline("walls", spans, { retries })]), BEGUN + 60_000)?.rows[0]?.bars.map(
+      (bar) => describeBar(bar, UTC),
     ) ?? [];
 
-  test("say who, how long, and what came of it", () => {
+  test("has the agent, duration and result", () => {
     expect(bars([span("write", 0, 12)])).toEqual([
       "Write, attempt 1, by shell: ok, 12s, from 10:00:00 to 10:00:12",
     ]);
@@ -255,16 +264,19 @@ describe("the words of a span", () => {
     ]);
   });
 
-  test("say why it ended, and what followed", () => {
+  test("has the reason and what followed", () => {
     const [first] = bars([span("write", 0, 20, { result: "timeout", endedFor: "timeout" })], [AGAIN]);
     expect(first).toBe(
       "Write, attempt 1, by shell: timed out, 20s, from 10:00:00 to 10:00:20. Stopped by plait: it took too long. Retry not before 10:00:50: exit status 1",
     );
   });
 
-  test("of a wait say until when", () => {
+  test("of a wait has its end", () => {
     const waits = [{ startedAt: at(20), completedAt: null }];
-    const row = buildChart(line([course("walls", [], { waits, retries: [AGAIN] })]), BEGUN + 30_000)?.rows[0];
+    const row = buildChart(
+      timelineOf([taskTimeline("walls", [], { waits, retries: [AGAIN] })]),
+      BEGUN + 30_000,
+    )?.rows[0];
     expect(row?.gaps.map((gap) => describeGap(gap, UTC))).toEqual([
       "Backing off until 10:00:50: exit status 1",
     ]);

@@ -12,7 +12,7 @@ async function opened(text: string, hole?: [number, number]) {
   return { printed, pages };
 }
 
-async function found(
+async function searchFor(
   pages: TranscriptPages,
   query: string,
   from: Position,
@@ -31,36 +31,36 @@ async function textAt(pages: TranscriptPages, spot: Position | null): Promise<st
   return spot === null ? "" : ((await pages.page(spot.page)).text.slice(spot.char).split("\n")[0] ?? "");
 }
 
-describe("looking for words", () => {
-  it("does not mind upper and lower case", () => {
+describe("search", () => {
+  it("ignores case", () => {
     expect(findMatches("Roof, roof and ROOF", "roof")).toEqual([0, 6, 15]);
     expect(findMatches("anything", "")).toEqual([]);
     expect(findMatches("İ roof", "roof")).toEqual([2]);
   });
 
-  it("goes through all of it in both directions, and on from the other end", async () => {
+  it("searches in both directions and wraps around", async () => {
     const text = numberedLines(300_000, (n) => (n === 5 || n === 290_000 ? `the ROOF of ${n}` : `line ${n}`));
     const { pages } = await opened(text);
-    const first = await found(pages, "roof", START);
+    const first = await searchFor(pages, "roof", START);
     expect(await textAt(pages, first)).toBe("ROOF of 5");
-    const second = await found(pages, "roof", first ?? START);
+    const second = await searchFor(pages, "roof", first ?? START);
     expect(await textAt(pages, second)).toBe("ROOF of 290000");
-    expect(await found(pages, "roof", second ?? START)).toEqual(first);
-    expect(await found(pages, "roof", first ?? START, false)).toEqual(second);
-    expect(await found(pages, "roof", second ?? START, false)).toEqual(first);
-    expect(await found(pages, "gable", START)).toBe(null);
-    expect(await found(pages, "gable", { page: pages.last, char: 0 }, false)).toBe(null);
+    expect(await searchFor(pages, "roof", second ?? START)).toEqual(first);
+    expect(await searchFor(pages, "roof", first ?? START, false)).toEqual(second);
+    expect(await searchFor(pages, "roof", second ?? START, false)).toEqual(first);
+    expect(await searchFor(pages, "gable", START)).toBe(null);
+    expect(await searchFor(pages, "gable", { page: pages.last, char: 0 }, false)).toBe(null);
   });
 
-  it("steps over what was left out", async () => {
+  it("skips omitted ranges", async () => {
     const text = numberedLines(200_000, (n) => (n === 0 || n === 199_000 ? `roof ${n}` : `line ${n}`));
     const { pages } = await opened(text, [70_000, 2_000_000]);
-    const last = await found(pages, "roof", { page: 0, char: 0 });
+    const last = await searchFor(pages, "roof", { page: 0, char: 0 });
     expect(await textAt(pages, last)).toBe("roof 199000");
-    expect(await textAt(pages, await found(pages, "roof", last ?? START, false))).toBe("roof 0");
+    expect(await textAt(pages, await searchFor(pages, "roof", last ?? START, false))).toBe("roof 0");
   });
 
-  it("asks seldom, tells how far it is, and stops when it is told to", async () => {
+  it("reads in large parts, reports progress, and can be aborted", async () => {
     const { pages, printed } = await opened(numberedLines(1_000_000));
     const told: number[] = [];
     const over = new AbortController();

@@ -9,7 +9,7 @@ function shown(text: string, columns: number, unfolded = never as (start: number
 }
 
 describe("rows", () => {
-  it("are the lines, where they fit", () => {
+  it("are the lines, if they fit", () => {
     expect(shown("one\n\ntwo\n", 10)).toEqual([
       ["one", ROW_LINE],
       ["", ROW_LINE],
@@ -18,14 +18,14 @@ describe("rows", () => {
     expect(shown("", 10)).toEqual([]);
   });
 
-  it("say that a line without its end goes on", () => {
+  it("mark a line that continues beyond the page", () => {
     expect(shown("one\ntw", 10)).toEqual([
       ["one", ROW_LINE],
       ["tw", ROW_PART],
     ]);
   });
 
-  it("go on in the next row where a line is too wide", () => {
+  it("wrap lines that are too wide", () => {
     expect(shown("abcdefgh\n", 3)).toEqual([
       ["abc", ROW_PART],
       ["def", ROW_PART],
@@ -33,14 +33,14 @@ describe("rows", () => {
     ]);
   });
 
-  it("count tabs, wide characters and marks as they are drawn, and halve none", () => {
+  it("measure tabs, wide characters and combining marks as rendered, and split none", () => {
     expect(shown("a\tb\n", 8).map(([text]) => text)).toEqual(["a\t", "b"]);
     expect(shown("屋根屋\n", 4).map(([text]) => text)).toEqual(["屋根", "屋"]);
     expect(shown("e\u0301e\u0301e\n", 2).map(([text]) => text)).toEqual(["e\u0301e\u0301", "e"]);
     expect(shown("😀😀\n", 1).map(([text]) => text)).toEqual(["😀", "😀"]);
   });
 
-  it("fold what is very long, until a person wants it", () => {
+  it("fold very long lines until they are unfolded", () => {
     const text = `${"x".repeat(MAX_LINE_LENGTH + 500)}\nend\n`;
     const folded = shown(text, 1000);
     expect(folded.map(([part, kind]) => [(part as string).length, kind])).toEqual([
@@ -58,7 +58,7 @@ describe("rows", () => {
     ]);
   });
 
-  it("are found by a character in them, and lines too", () => {
+  it("are found by a character, as are lines", () => {
     const text = "abc\ndefgh\n";
     const rows = splitRows(text, 3, never);
     expect([0, 3, 4, 7, 9].map((char) => rowAt(rows, char))).toEqual([0, 0, 1, 2, 2]);

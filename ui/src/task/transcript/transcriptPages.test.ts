@@ -43,7 +43,7 @@ const texts: [string, string][] = [
 ];
 
 describe.each(texts)("the pages of a transcript %s", (_, text) => {
-  it("follow each other, and are the same from both ends and from the middle", async () => {
+  it("are adjacent, and the same from both ends and from the middle", async () => {
     const down = await downwards(await opened(new FakeTranscript(text)));
     follow(down, text.length);
     expect(down.map((page) => page.text).join("")).toBe(text);
@@ -55,7 +55,7 @@ describe.each(texts)("the pages of a transcript %s", (_, text) => {
 });
 
 describe("the pages of a transcript", () => {
-  it("hold what comes while they are read", async () => {
+  it("include output that is appended while reading", async () => {
     const printed = new FakeTranscript(numberedLines(10));
     printed.ended = false;
     let letGo = () => {};
@@ -86,13 +86,13 @@ describe("the pages of a transcript", () => {
     expect((await asked).text).toBe(printed.text);
   });
 
-  it("begin with a line", async () => {
+  it("begin at a line start", async () => {
     const down = await downwards(await opened(new FakeTranscript(numberedLines(60_000))));
     expect(down.length).toBeGreaterThan(5);
     expect(down.every(({ text }) => text.startsWith("line "))).toBe(true);
   });
 
-  it("are held to a number, and read again where they were let go", async () => {
+  it("are limited in number, and read again after eviction", async () => {
     const printed = new FakeTranscript("y\n".repeat((PAGE_BYTES / 2) * (MAX_PAGES + 20)));
     const pages = await opened(printed);
     await downwards(pages);
@@ -103,7 +103,7 @@ describe("the pages of a transcript", () => {
     expect(printed.requests).toBe(before + 1);
   });
 
-  it("tell what was left out as one page, from wherever one comes", async () => {
+  it("have one page for the omitted range, from either direction", async () => {
     const text = numberedLines(100_000);
     const hole: [number, number] = [150_001, 900_003];
     const down = await downwards(await opened(new FakeTranscript(text, hole)));
@@ -117,7 +117,7 @@ describe("the pages of a transcript", () => {
     expect(inside.indexAt(600_000)).toBe(inside.indexAt(300_000));
   });
 
-  it("grow while more is printed: what was not sure is read again", async () => {
+  it("grow while output is appended: an unfinished page is read again", async () => {
     const printed = new FakeTranscript(numberedLines(100));
     printed.ended = false;
     const pages = await opened(printed);
@@ -134,7 +134,7 @@ describe("the pages of a transcript", () => {
     expect((await downwards(pages)).map((page) => page.text).join("")).toBe(printed.text);
   });
 
-  it("are asked for once by all who want them at the same time, and again after a failure", async () => {
+  it("are requested once for concurrent readers, and again after a failure", async () => {
     const printed = new FakeTranscript(numberedLines(10));
     const pages = await opened(printed);
     const before = printed.requests;

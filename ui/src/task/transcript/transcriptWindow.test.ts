@@ -33,8 +33,8 @@ async function scroll(window: TranscriptWindow, rows: number): Promise<void> {
   await settled(window);
 }
 
-describe("what is seen of a transcript", () => {
-  it("is its end at first, and goes along with it", async () => {
+describe("the transcript window", () => {
+  it("starts at the end and follows it", async () => {
     const printed = new FakeTranscript(numberedLines(20_000));
     printed.ended = false;
     const window = await opened(printed);
@@ -48,7 +48,7 @@ describe("what is seen of a transcript", () => {
     expect(atTop(window)).toBe("fast 399960");
   });
 
-  it("stays where a person has scrolled to, whatever comes", async () => {
+  it("stays where the user scrolled to, whatever is appended", async () => {
     const printed = new FakeTranscript(numberedLines(20_000));
     printed.ended = false;
     const window = await opened(printed);
@@ -64,7 +64,7 @@ describe("what is seen of a transcript", () => {
     expect(atTop(window)).toBe("line 89960");
   });
 
-  it("can be read from one end to the other, and holds little of it", async () => {
+  it("can be read from end to end with few pages in memory", async () => {
     const window = await opened(new FakeTranscript(numberedLines(300_000)));
     await window.jumpTo(0);
     expect(atTop(window)).toBe("line 0");
@@ -78,7 +78,7 @@ describe("what is seen of a transcript", () => {
     expect(atTop(window)).toMatch(/^line 1[45]\d{4}$/);
   });
 
-  it("tells what was left out in a row of its own", async () => {
+  it("shows an omitted range as a row", async () => {
     const window = await opened(new FakeTranscript(numberedLines(300_000), [100_000, 3_000_000]));
     await window.jumpTo(1_000_000);
     await settled(window);
@@ -86,7 +86,7 @@ describe("what is seen of a transcript", () => {
     expect(window.view.pageRows.length).toBeGreaterThan(2);
   });
 
-  it("says what could not be read, and reads it when asked again", async () => {
+  it("reports a failed request, and retries on demand", async () => {
     const printed = new FakeTranscript(numberedLines(10));
     const part = printed.readPart.bind(printed);
     printed.readPart = () => Promise.reject(new Error("gone"));
@@ -98,7 +98,7 @@ describe("what is seen of a transcript", () => {
     expect(window.view).toMatchObject({ ready: true, failure: null });
   });
 
-  it("shows a match in a line that was folded", async () => {
+  it("unfolds the line of a match", async () => {
     const text = `${"x".repeat(9000)}roof${"x".repeat(9000)}\n${numberedLines(100)}`;
     const window = await opened(new FakeTranscript(text));
     await window.showMatch({ page: 0, char: 9000 });
