@@ -8,7 +8,7 @@ from pathlib import Path
 
 from plait.core.task import Attempt, Step
 from plait.engine.reactor import SelectReactor
-from plait.git.interfaces import Workspaces
+from plait.git.worktrees.workspaces import GitWorkspaces
 from plait.runtime.executor import AttemptSpec
 from plait.runtime.local_executor import LocalExecutor
 from plait.runtime.local_workspaces import LocalWorkspaces
@@ -33,7 +33,7 @@ class Speaker:
         sys.exit(f"{attempt} was lost: {why}")
 
 
-def no_worktrees() -> Workspaces:
+def no_worktrees() -> GitWorkspaces:
     raise AssertionError("all attempts are in place")
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from plait.core.task import Attempt, Step
 from plait.engine.reactor import SelectReactor
-from plait.git.interfaces import Workspaces
+from plait.git.worktrees.workspaces import GitWorkspaces
 from plait.runtime import pidfile, supervisor
 from plait.runtime.executor import ExitedProcess, LostProcess, ProbeResult, RunningProcess
 from plait.runtime.local_executor import LocalExecutor
@@ -203,7 +203,7 @@ def test_an_unreadable_exit_status_counts_as_missing(bare_harness: ExecutorHarne
     assert isinstance(bare_harness.executor.adopt(ATTEMPT), LostProcess)
 
 
-def no_worktrees() -> Workspaces:
+def no_worktrees() -> GitWorkspaces:
     raise AssertionError("all attempts are in place")
 
 

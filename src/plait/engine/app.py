@@ -39,7 +39,8 @@ from plait.system.sleep_inhibitor import SleepInhibitor
 
 if TYPE_CHECKING:
     from plait.forges.publisher import GitPublisher
-    from plait.git.interfaces import BranchMerger, Workspaces
+    from plait.git.merge.branch_merger import GitBranchMerger
+    from plait.git.worktrees.workspaces import GitWorkspaces
 
 
 def lock_project_journal(place: RepoLocation) -> Journal:
@@ -100,7 +101,7 @@ def build_dependencies(
 INTEGRATOR_FOLDER = "integrator"
 
 
-def open_workspaces(place: RepoLocation, config: Config) -> Workspaces:
+def open_workspaces(place: RepoLocation, config: Config) -> GitWorkspaces:
     from plait.git.worktrees.workspaces import GitWorkspaces  # only for batches that have worktrees
     from plait.system import log
 
@@ -113,7 +114,7 @@ def open_workspaces(place: RepoLocation, config: Config) -> Workspaces:
     return GitWorkspaces(place.git_dir, root, keep=config.workspace.keep, on_warning=log.write_line)
 
 
-def open_integrator(place: RepoLocation, config: Config) -> BranchMerger:
+def open_integrator(place: RepoLocation, config: Config) -> GitBranchMerger:
     from plait.git.merge.branch_merger import GitBranchMerger
     from plait.git.merge.regeneration import build_regenerator
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
+from typing import TYPE_CHECKING
 
 from plait.core.errors import WorldError
 from plait.core.fast_dataclass import dataclass
@@ -13,8 +14,11 @@ from plait.core.settings import Isolation
 from plait.core.state import BatchState
 from plait.core.task import Step
 from plait.engine.context import EngineContext
-from plait.git.interfaces import BranchMerger, PredictedConflict
+from plait.git.interfaces import PredictedConflict
 from plait.system import log
+
+if TYPE_CHECKING:
+    from plait.git.merge.branch_merger import GitBranchMerger
 
 CHECK_SECONDS = 30.0  # between two checks of a batch
 REST_FACTOR = 30  # … or this many times as long as the last check took
@@ -34,7 +38,7 @@ class ConflictPredictor:
         self,
         context: EngineContext,
         preview_commit: Callable[[str, str, str], str | None],
-        merger: Callable[[], BranchMerger],
+        merger: Callable[[], GitBranchMerger],
     ) -> None:
         self._state = context.state
         self._workers = context.workers

@@ -29,11 +29,12 @@ from plait.core.task import Attempt, Step
 from plait.core.views import BatchView, make_batch_view
 from plait.engine.commit_contents import EditFiles, build_merge_message
 from plait.engine.context import EngineContext
-from plait.git.interfaces import BranchMerger, ChangeGoneError
+from plait.git.interfaces import ChangeGoneError
 from plait.system import log
 
 if TYPE_CHECKING:
     from plait.forges.publisher import GitPublisher
+    from plait.git.merge.branch_merger import GitBranchMerger
 
 
 class MergeQueue:
@@ -42,7 +43,7 @@ class MergeQueue:
     def __init__(
         self,
         context: EngineContext,
-        open_merger: Callable[[], BranchMerger],
+        open_merger: Callable[[], GitBranchMerger],
         open_publisher: Callable[[], GitPublisher],
     ) -> None:
         self._open_merger = open_merger
@@ -53,7 +54,7 @@ class MergeQueue:
         self._emit = context.emit
 
     @cached_property
-    def merger(self) -> BranchMerger:
+    def merger(self) -> GitBranchMerger:
         return self._open_merger()
 
     @cached_property

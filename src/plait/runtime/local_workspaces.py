@@ -5,17 +5,20 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from plait.core.errors import WorldError, describe_error
 from plait.core.task import Attempt, Step
-from plait.git.interfaces import CapturedChange, CaptureOptions, RestoreStatuses, Workspaces
+from plait.git.interfaces import CapturedChange, CaptureOptions, RestoreStatuses
 from plait.runtime.executor import AttemptKind, AttemptSpec, CaptureSpec, OnError
 from plait.runtime.worker_pool import WorkerPool
 from plait.sources.source_set import SourceAddress
 from plait.sources.text import decode, encode
 from plait.system import log
 from plait.system.state_paths import StateFolder
+
+if TYPE_CHECKING:
+    from plait.git.worktrees.workspaces import GitWorkspaces
 
 DISK_CHECK_SECONDS = 60.0
 COMMIT_RETRY_PAUSES = (0.5, 2.0, 5.0, 15.0)  # seconds before a result that could not be committed is tried again
@@ -29,7 +32,7 @@ class LocalWorkspaces:
 
     def __init__(
         self,
-        open_worktrees: Callable[[], Workspaces],
+        open_worktrees: Callable[[], GitWorkspaces],
         workers: WorkerPool,
         folder: StateFolder,
         setups_folder: Path,
@@ -38,7 +41,7 @@ class LocalWorkspaces:
     ) -> None:
         """`setups_folder` keeps what setup commands made; `disk_cap`: bytes that all workspaces may take."""
         self._open_worktrees = open_worktrees
-        self._worktrees: Workspaces | None = None
+        self._worktrees: GitWorkspaces | None = None
         self._workers = workers
         self.folder = folder
         self._setups_folder = setups_folder
@@ -47,7 +50,7 @@ class LocalWorkspaces:
         self.disk_full_reason: str | None = None
 
     @property
-    def worktrees(self) -> Workspaces:
+    def worktrees(self) -> GitWorkspaces:
         if self._worktrees is None:
             self._worktrees = self._open_worktrees()
         return self._worktrees

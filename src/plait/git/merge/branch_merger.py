@@ -27,9 +27,9 @@ _DEFAULT_RULES = MergeRules()
 
 
 class GitBranchMerger:
-    """`git_dir` is the repository's common git folder, `private` a folder of plait's own.
+    """No checkout is touched. One call at a time for each batch; repeating a call after a crash gives the same commit.
 
-    `regenerate` makes files again in a checkout of a commit; without it, such files are merged like all others.
+    `git_dir` is the repository's common git folder, `private` a folder of plait's own. `regenerate` makes files in a checkout of a commit; without it, such files are merged like all others.
     """
 
     def __init__(
@@ -51,18 +51,60 @@ class GitBranchMerger:
     def merge(
         self, order: MergeStarted, branch: str, message: MergeMessage, rules: MergeRules
     ) -> MergeDone | MergeConflicted:
+        """Merge the task's change onto the batch branch, whose name is `branch`.
+
+        Raises ChangeGoneError if the change is gone, another WorldError if merging fails.
+        """
         with map_errors(f"{order.task} could not be merged"):
-            return self._merge(order, BatchBranch(self._git, self._git_dir, order.batch, branch), message, rules)
+            batch_branch = BatchBranch(self._git, self._git_dir, order.batch, branch)
+            trailers = MergeTrailers(order.batch, _change(order))
+            known = self._merging.read_commits(trailers.change, order.onto, batch_branch.ref)
+            at = known.get(batch_branch.ref)
+            if at is not None and at.id != order.onto:
+                return _check_existing(batch_branch, trailers, order, at)
+            batch_branch.ensure_not_checked_out()
+            made = self._merging.merge_change(trailers, order.onto, known[order.tip], message, rules)
+            if isinstance(made, RebuildConflict):
+                return MergeConflicted(order.batch, order.task, order.n, made.files)
+            try:
+                batch_branch.move(made, at.id if at else None, f"merge {order.task}")
+            except GitError:
+                now = commits.read_commits(self._git, [batch_branch.ref]).get(batch_branch.ref)
+                if now is None or now.id == order.onto:
+                    raise
+                return _check_existing(batch_branch, trailers, order, now)
+            return MergeDone(order.batch, order.task, order.n, made)
 
     def rebuild(
         self, order: RebuildStarted, branch: str, base: str, messages: Mapping[str, MergeMessage], rules: MergeRules
     ) -> RebuildDone:
+        """Rebuild the branch; the old one is kept under refs/plait/lines.
+
+        Merges onto the same commits as before are reused: a tested commit stays the same commit.
+        """
         with map_errors(f"the branch of batch {order.batch} could not be rebuilt"):
-            return self._rebuild(
-                order, BatchBranch(self._git, self._git_dir, order.batch, branch), base, messages, rules
-            )
+            batch_branch = BatchBranch(self._git, self._git_dir, order.batch, branch)
+            known = commits.read_commits(self._git, [batch_branch.ref, base])
+            if base not in known:
+                raise make_missing_commit_error(base, "the base of the batch,")
+            at = known.get(batch_branch.ref)
+            old = read_merges(self._git, order.batch, at.id, base) if at else {}
+            if at is not None and old is None:
+                raise batch_branch.make_foreign_commits_error(at.id)
+            head, line, conflicts = base, [], []
+            for change in order.line:
+                trailers = MergeTrailers(order.batch, change)
+                made = _reuse_merge(trailers, head, old or {}) or self._merge_change(trailers, head, messages, rules)
+                if isinstance(made, RebuildConflict):
+                    conflicts.append(made)
+                else:
+                    head = made
+                    line.append(MergedTask(change.task, head))
+            self._replace_branch(batch_branch, at, head, order.n)
+            return RebuildDone(order.batch, order.n, tuple(line), tuple(conflicts))
 
     def describe_conflict(self, order: MergeStarted, rules: MergeRules) -> str:
+        """Both sides of a conflict as text of bounded length, for the agent that resolves it."""
         with map_errors(f"the conflict of {order.task} could not be read"):
             git, tried, conflicts = self._merging.try_merge(_change(order), order.onto, rules, CONFLICT_STYLE)
             return format_conflict(git, tried, conflicts)
@@ -70,59 +112,11 @@ class GitBranchMerger:
     def predict_conflicts(
         self, onto: str, tips: Mapping[str, tuple[str, str]], rules: MergeRules = _DEFAULT_RULES
     ) -> list[PredictedConflict]:
+        """Which of these changes (base and tip by task) would conflict, with each other or with the branch (`right` "")."""
         with map_errors("could not predict conflicts"):
             here = commits.read_commits(self._git, [onto, *(name for pair in tips.values() for name in pair)])
             known = {task: pair for task, pair in tips.items() if {onto, *pair} <= here.keys()}
             return three_way.predict_conflicts(self._private, self._ancestry, onto, known, rules) if known else []
-
-    def _merge(
-        self, order: MergeStarted, branch: BatchBranch, message: MergeMessage, rules: MergeRules
-    ) -> MergeDone | MergeConflicted:
-        trailers = MergeTrailers(order.batch, _change(order))
-        known = self._merging.read_commits(trailers.change, order.onto, branch.ref)
-        at = known.get(branch.ref)
-        if at is not None and at.id != order.onto:
-            return _check_existing(branch, trailers, order, at)
-        branch.ensure_not_checked_out()
-        made = self._merging.merge_change(trailers, order.onto, known[order.tip], message, rules)
-        if isinstance(made, RebuildConflict):
-            return MergeConflicted(order.batch, order.task, order.n, made.files)
-        try:
-            branch.move(made, at.id if at else None, f"merge {order.task}")
-        except GitError:
-            now = commits.read_commits(self._git, [branch.ref]).get(branch.ref)
-            if now is None or now.id == order.onto:
-                raise
-            return _check_existing(branch, trailers, order, now)
-        return MergeDone(order.batch, order.task, order.n, made)
-
-    def _rebuild(
-        self,
-        order: RebuildStarted,
-        branch: BatchBranch,
-        base: str,
-        messages: Mapping[str, MergeMessage],
-        rules: MergeRules,
-    ) -> RebuildDone:
-        """Merges onto the same commits as before are reused: a tested commit stays the same commit."""
-        known = commits.read_commits(self._git, [branch.ref, base])
-        if base not in known:
-            raise make_missing_commit_error(base, "the base of the batch,")
-        at = known.get(branch.ref)
-        old = read_merges(self._git, order.batch, at.id, base) if at else {}
-        if at is not None and old is None:
-            raise branch.make_foreign_commits_error(at.id)
-        head, line, conflicts = base, [], []
-        for change in order.line:
-            trailers = MergeTrailers(order.batch, change)
-            made = _reuse_merge(trailers, head, old or {}) or self._merge_change(trailers, head, messages, rules)
-            if isinstance(made, RebuildConflict):
-                conflicts.append(made)
-            else:
-                head = made
-                line.append(MergedTask(change.task, head))
-        self._replace_branch(branch, at, head, order.n)
-        return RebuildDone(order.batch, order.n, tuple(line), tuple(conflicts))
 
     def _merge_change(
         self, trailers: MergeTrailers, onto: str, messages: Mapping[str, MergeMessage], rules: MergeRules

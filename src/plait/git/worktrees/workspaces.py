@@ -32,9 +32,12 @@ DEFAULT_POOL_SIZE = 4
 
 
 class GitWorkspaces:
-    """`git_dir` is the repository's common git folder, `root` a folder for its workspaces alone.
+    """The worktrees in which tasks work on this machine. Thread-safe.
 
-    `keep` worktrees are pooled for the next tasks. `on_warning` gets problems of a workspace that is usable nevertheless.
+    A workspace is leased to its task until it is released. Every operation can be repeated, also after a crash. An agent's
+    work is never lost: it is in a commit under refs/plait before anything is reset or removed.
+
+    `git_dir` is the repository's common git folder, `root` a folder for its workspaces alone. `keep` worktrees are pooled for the next tasks. `on_warning` gets problems of a workspace that is usable nevertheless.
     """
 
     def __init__(
@@ -60,9 +63,14 @@ class GitWorkspaces:
         self._is_cleaned_up = False
 
     def path(self, batch: str, task: str) -> str:
+        """Where the task works, or the gate (task ""), whether or not it is there yet."""
         return str(self._layout.workspace(batch, task))
 
     def prepare(self, batch: str, task: str, base: str, setup: WorkspaceSetup, *, top: str) -> str:
+        """The path of the task's worktree on its own branch: new from `base`, or as its last attempt left it.
+
+        `top` is the checkout that ignored files are copied from.
+        """
         place, branch = self._layout.task(batch, task), refs.task_branch(batch, task)
         wanted = LeaseMetadata(
             batch,
@@ -85,22 +93,25 @@ class GitWorkspaces:
         return str(place)
 
     def capture(self, attempt: Attempt, base: str, options: CaptureOptions) -> CapturedChange:
+        """Commit everything an attempt left on the task's branch and under the attempt's ref."""
         from plait.git.worktrees.capture import capture  # not needed to prepare workspaces
 
         return capture(self._repository, self._layout.task(attempt.batch, attempt.task), attempt, base, options)
 
     def preview_commit(self, batch: str, task: str, base: str) -> str | None:
+        """What the task would leave if it stopped now, as a commit that no ref holds; None if nothing yet."""
         from plait.git.worktrees.capture import preview_commit  # not needed to prepare workspaces
 
         return preview_commit(self._repository, self._layout.task(batch, task), refs.task_branch(batch, task), base)
 
     def reset(self, attempt: Attempt, tip: str) -> None:
+        """After a check: reset the workspace to what was captured. What the check left is saved if it is work."""
         from plait.git.worktrees.capture import reset_workspace  # not needed to prepare workspaces
 
         reset_workspace(self._repository, self._layout.task(attempt.batch, attempt.task), attempt, tip)
 
     def checkout(self, batch: str, commit: str, setup: WorkspaceSetup, *, top: str) -> str:
-        """A gate leaves no work, so nothing is saved."""
+        """The path of the batch's own worktree, at exactly this commit, for its gate, which leaves no work to save."""
         place = self._layout.gate(batch)
         wanted = LeaseMetadata(
             batch,
@@ -119,10 +130,12 @@ class GitWorkspaces:
         return str(place)
 
     def release(self, batch: str, task: str) -> None:
+        """The task has ended: save what is not in a ref, and give the folder back."""
         self._release(self._layout.task(batch, task), batch, task)
         self._pool.empty_trash()
 
     def release_gate(self, batch: str) -> None:
+        """The batch has ended: give its own worktree back."""
         self._release(self._layout.gate(batch), batch, "")
         with suppress(OSError):
             self._layout.batch(batch).rmdir()
@@ -140,6 +153,7 @@ class GitWorkspaces:
             raise problems[0]
 
     def measure_disk_usage(self) -> int:
+        """The size on disk of all workspaces of this repository, in bytes."""
         own = (*self._repository.admin_folders, *list_children(self._repository.trash))
         return self._sizes.total((*self._layout.list_all(), *own))
 
