@@ -64,7 +64,11 @@ describe("the rows of a diff", () => {
 
   it("are a reason if a file is folded", () => {
     const made = buildRows(files, shown({ folded: new Map([["a.py", "Lock file, collapsed by default."]]) }));
-    expect(made.map(describeRow).slice(0, 3)).toEqual(["a.py", "Lock file, collapsed by default.", "logo.png"]);
+    expect(made.map(describeRow).slice(0, 3)).toEqual([
+      "a.py",
+      "Lock file, collapsed by default.",
+      "logo.png",
+    ]);
   });
 
   it("have comments and the form below their lines, in both views", () => {
