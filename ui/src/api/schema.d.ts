@@ -880,30 +880,6 @@ export interface components {
             unshipped: string | null;
         };
         /**
-         * BatchBody
-         * @description `taskIds` are exact; `withNeeds`: also their dependencies, `ignoreNeeds`: without them.
-         */
-        BatchBody: {
-            contest?: components["schemas"]["ContestBody"] | null;
-            /**
-             * Ignoreneeds
-             * @default false
-             */
-            ignoreNeeds?: boolean;
-            mode?: components["schemas"]["Mode"] | null;
-            /** Settings */
-            settings?: {
-                [key: string]: components["schemas"]["JsonValue"];
-            } | null;
-            /** Taskids */
-            taskIds: string[];
-            /**
-             * Withneeds
-             * @default false
-             */
-            withNeeds?: boolean;
-        };
-        /**
          * BatchHead
          * @description A batch without its tasks. `reason` explains the status, such as what paused it; `hint`: what to do about
          *     `unshipped`.
@@ -981,6 +957,30 @@ export interface components {
             /** Verifytimeout */
             verifyTimeout: number;
             writeBack: components["schemas"]["WriteBack"];
+        };
+        /**
+         * BatchSpec
+         * @description `taskIds` omitted: every incomplete task. All else as for a new batch.
+         */
+        BatchSpec: {
+            contest?: components["schemas"]["ContestSpec"] | null;
+            /**
+             * Ignoreneeds
+             * @default false
+             */
+            ignoreNeeds?: boolean;
+            mode?: components["schemas"]["Mode"] | null;
+            /** Settings */
+            settings?: {
+                [key: string]: components["schemas"]["JsonValue"];
+            } | null;
+            /** Taskids */
+            taskIds?: string[] | null;
+            /**
+             * Withneeds
+             * @default false
+             */
+            withNeeds?: boolean;
         };
         /**
          * BatchStatus
@@ -1642,11 +1642,18 @@ export interface components {
             /** With */
             with: string;
         };
+        /** ContestResult */
+        ContestResult: {
+            /** Entrants */
+            entrants: components["schemas"]["Entrant"][];
+            /** Why */
+            why: string | null;
+        };
         /**
-         * ContestBody
+         * ContestSpec
          * @description Run each task `times` times per agent and merge the best result. `agents` omitted: those of the settings.
          */
-        ContestBody: {
+        ContestSpec: {
             /** Agents */
             agents?: string[] | null;
             /**
@@ -1654,13 +1661,6 @@ export interface components {
              * @default 1
              */
             times?: number;
-        };
-        /** ContestResult */
-        ContestResult: {
-            /** Entrants */
-            entrants: components["schemas"]["Entrant"][];
-            /** Why */
-            why: string | null;
         };
         /** Cost */
         Cost: {
@@ -2094,6 +2094,30 @@ export interface components {
          * @enum {string}
          */
         NeedKind: "need" | "chain" | "entrant";
+        /**
+         * NewBatchSpec
+         * @description `taskIds` are exact; `withNeeds`: also their dependencies, `ignoreNeeds`: without them.
+         */
+        NewBatchSpec: {
+            contest?: components["schemas"]["ContestSpec"] | null;
+            /**
+             * Ignoreneeds
+             * @default false
+             */
+            ignoreNeeds?: boolean;
+            mode?: components["schemas"]["Mode"] | null;
+            /** Settings */
+            settings?: {
+                [key: string]: components["schemas"]["JsonValue"];
+            } | null;
+            /** Taskids */
+            taskIds: string[];
+            /**
+             * Withneeds
+             * @default false
+             */
+            withNeeds?: boolean;
+        };
         /** NewTask */
         NewTask: {
             /** Agent */
@@ -2172,30 +2196,6 @@ export interface components {
          * @enum {string}
          */
         Permission: "full" | "edits" | "own";
-        /**
-         * PlanBody
-         * @description `taskIds` omitted: every incomplete task. All else as for a new batch.
-         */
-        PlanBody: {
-            contest?: components["schemas"]["ContestBody"] | null;
-            /**
-             * Ignoreneeds
-             * @default false
-             */
-            ignoreNeeds?: boolean;
-            mode?: components["schemas"]["Mode"] | null;
-            /** Settings */
-            settings?: {
-                [key: string]: components["schemas"]["JsonValue"];
-            } | null;
-            /** Taskids */
-            taskIds?: string[] | null;
-            /**
-             * Withneeds
-             * @default false
-             */
-            withNeeds?: boolean;
-        };
         /**
          * PlanDetails
          * @description As `plan --json`. Without a plan there are no tasks, and the problems say why; with one and an error, it can't be
@@ -3638,7 +3638,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["BatchBody"];
+                "application/json": components["schemas"]["NewBatchSpec"];
             };
         };
         responses: {
@@ -7971,7 +7971,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": components["schemas"]["PlanBody"] | null;
+                "application/json": components["schemas"]["BatchSpec"] | null;
             };
         };
         responses: {

@@ -17,6 +17,7 @@ from plait.server.mcp.params import (
     PublishParams,
     RetryParams,
     RunParams,
+    make_batch_spec,
 )
 from plait.server.mcp.results import ActionsResult, PublishResult, RunResult
 from plait.server.mcp.snapshot import describe_batch, poll_until, read_batch_summary
@@ -32,7 +33,6 @@ from plait.server.service.actions import (
     run_bulk_action,
     run_task_action,
 )
-from plait.server.service.batch_spec import BatchSpec
 from plait.server.service.batches import create_batch, read_batch
 from plait.server.service.lookup import resolve_batch, resolve_task
 
@@ -56,8 +56,7 @@ _PARAMS: dict[str, type[BatchParams]] = {
     needs_fetch=True,
 )
 async def run(call: ToolCall, params: RunParams) -> RunResult:
-    spec = BatchSpec(params.tasks or (), Mode(params.mode), params.settings or {})
-    created = await create_batch(call.session, spec)
+    created = await create_batch(call.session, make_batch_spec(params.tasks, params.settings, Mode(params.mode)))
     _, batch, tasks = await describe_batch(call.session, created.id)
     return RunResult.model_validate(
         {

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, JsonValue
 
 from plait.core.requests import MAX_OVERRIDE_BODY_CHARS, MAX_OVERRIDE_TITLE_CHARS
+from plait.core.settings import Mode
 from plait.server.mcp.tool import ToolParams
+from plait.server.service.batch_spec import BatchSpec
 
 DEFAULT_OUTPUT_LENGTH, MAX_OUTPUT_LENGTH = 20_000, 64 << 10  # characters of a log or a diff in one answer
 WAIT_TOOL_SECONDS = 45  # hosts give up on a tool after a minute
@@ -57,7 +60,7 @@ class PlanParams(ToolParams):
         Field(description="Exact ids, as list tells them. Left out: all that are not complete."),
     ] = None
     settings: Annotated[
-        dict[str, object] | None,
+        dict[str, JsonValue] | None,
         Field(description="Settings that differ for this batch, in the words of the settings tool."),
     ] = None
     limit: Limit = 100
@@ -74,9 +77,15 @@ class RunParams(ToolParams):
         Field(description="queue: one at a time, each starts only after approve."),
     ] = "parallel"
     settings: Annotated[
-        dict[str, object] | None,
+        dict[str, JsonValue] | None,
         Field(description='Settings that differ for this batch, e.g. {"verify": "make test", "maxBatchSize": 2}.'),
     ] = None
+
+
+def make_batch_spec(
+    tasks: Sequence[str] | None, settings: Mapping[str, JsonValue] | None, mode: Mode | None = None
+) -> BatchSpec:
+    return BatchSpec.model_validate({"taskIds": list(tasks) if tasks else None, "settings": settings, "mode": mode})
 
 
 class StatusParams(BatchParams):

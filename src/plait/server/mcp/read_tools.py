@@ -27,6 +27,7 @@ from plait.server.mcp.params import (
     StatusParams,
     TaskParams,
     WaitParams,
+    make_batch_spec,
 )
 from plait.server.mcp.results import (
     DiffResult,
@@ -50,7 +51,6 @@ from plait.server.mcp.snapshot import (
     read_batch_summary,
 )
 from plait.server.mcp.tool import ToolCall, define_tool
-from plait.server.service.batch_spec import BatchSpec
 from plait.server.service.batches import list_batches, preview_batch
 from plait.server.service.inspection import (
     prints_json_events,
@@ -104,7 +104,7 @@ def _matches(task: SourceTask, params: ListParams) -> bool:
     needs_fetch=True,
 )
 async def plan(call: ToolCall, params: PlanParams) -> PlanPreviewResult:
-    found = await preview_batch(call.session, BatchSpec(params.tasks or (), settings=params.settings or {}))
+    found = await preview_batch(call.session, make_batch_spec(params.tasks, params.settings))
     here, more = paginate(found.tasks, params.skip, params.limit)
     return PlanPreviewResult.model_validate(
         {

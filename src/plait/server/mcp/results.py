@@ -131,10 +131,11 @@ class WaitResult(ToolResult):
 class ProblemResult(ToolResult, model=ProblemDetails, fields=["severity", "message", "file", "line", "hint"]): ...
 
 
-class NeedResult(ToolResult, model=Dependency, fields=["id", "kind", "reason"]): ...
+class NeedResult(ToolResult, model=DependencyStatus, fields=["id", "kind", "reason"]):
+    status: str | None = None
 
 
-class NeedStatusResult(ToolResult, model=DependencyStatus, fields=["id", "kind", "reason", "status"]): ...
+_RESULT_TYPES[Dependency] = NeedResult  # in a plan, where no task has a status yet
 
 
 class RunResult(ToolResult):

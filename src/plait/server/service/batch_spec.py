@@ -5,18 +5,21 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import replace
 from types import MappingProxyType
+from typing import Annotated
+
+from pydantic import Field, JsonValue
 
 from plait.client.api_errors import FieldError, NotFoundError
 from plait.config.key import AnyKey
 from plait.config.keys import KEYS, find_similar
 from plait.config.value_types import InvalidValueError
-from plait.core.contest import Contest
+from plait.core.contest import MAX_ENTRANTS, Contest
 from plait.core.errors import UserError
-from plait.core.fast_dataclass import dataclass
 from plait.core.plan import Problem, Severity
 from plait.core.settings import Mode
+from plait.server.http.schema.base import ApiBody
 from plait.sources.planning import PlanOptions
 from plait.sources.source_set import SourceSet
 
@@ -24,45 +27,70 @@ PER_BATCH: Mapping[str, AnyKey] = MappingProxyType({key.json_name: key for key i
 _MAX_NAMED = 5
 
 
-@dataclass(frozen=True, slots=True)
-class BatchSpec:
-    """`ids` are exact task ids; empty: all incomplete tasks. `settings` have the names of the API.
+TaskId = Annotated[str, Field(min_length=1, max_length=10_000)]
+AgentName = Annotated[str, Field(min_length=1, max_length=200)]
+TaskIds = Annotated[list[TaskId], Field(min_length=1, max_length=10_000)]
+GivenSettings = Annotated[
+    dict[str, JsonValue],
+    Field(description="By the names of GET /api/settings; null: not given", max_length=100),
+]
 
-    A contest without agents uses those of the settings.
-    """
 
-    ids: tuple[str, ...] = ()
-    mode: Mode | None = None
-    settings: Mapping[str, object] = field(default_factory=dict)
+class ContestSpec(ApiBody):
+    """Run each task `times` times per agent and merge the best result. `agents` omitted: those of the settings."""
+
+    agents: Annotated[list[AgentName], Field(min_length=1, max_length=MAX_ENTRANTS)] | None = None
+    times: Annotated[int, Field(ge=1, le=MAX_ENTRANTS)] = 1
+
+
+class BatchSpec(ApiBody):
+    """`taskIds` omitted: every incomplete task. All else as for a new batch."""
+
+    task_ids: TaskIds | None = None
+    mode: Mode | None = Field(default=None, strict=False)
+    settings: GivenSettings | None = None
     with_needs: bool = False
     ignore_needs: bool = False
-    contest: Contest | None = None
+    contest: ContestSpec | None = None
 
     @property
     def selection(self) -> PlanOptions:
-        return PlanOptions(ids=self.ids, with_needs=self.with_needs, ignore_needs=self.ignore_needs)
+        ids = tuple(self.task_ids or ())
+        return PlanOptions(ids=ids, with_needs=self.with_needs, ignore_needs=self.ignore_needs)
 
     @property
     def identity(self) -> tuple[str, ...]:
         """Equal only for equal specs."""
-        needs, contest = [self.with_needs, self.ignore_needs], str(self.contest)
-        encoded = json.dumps([self.ids, self.mode, self.settings, needs, contest], sort_keys=True, default=str)
-        return ("submit", encoded)
+        contest = self.contest and Contest(tuple(self.contest.agents or ()), self.contest.times)
+        parts = [
+            self.task_ids or (),
+            self.mode,
+            self.settings or {},
+            [self.with_needs, self.ignore_needs],
+            str(contest),
+        ]
+        return ("submit", json.dumps(parts, sort_keys=True, default=str))
 
     def to_flags(self) -> dict[str, object]:
         """By key, as from the command line. Raises FieldError for an unknown name or an invalid value."""
-        given = {_find_key(name).name: _check_value(name, value) for name, value in self.settings.items()}
+        given = {_find_key(name).name: _check_value(name, value) for name, value in (self.settings or {}).items()}
         if self.contest is not None and self.contest.agents:
-            given |= {"run.agent": list(self.contest.agents)}
+            given |= {"run.agent": self.contest.agents}
         return given | ({"run.mode": self.mode.value} if self.mode is not None else {})
 
     def check_task_ids(self, pile: SourceSet | None) -> None:
         """Raises NotFoundError for unknown tasks; without sources, all are unknown."""
-        missing = [name for name in self.ids if pile is None or name not in pile.by_id]
+        missing = [name for name in self.task_ids or () if pile is None or name not in pile.by_id]
         if missing:
             shown = ", ".join(missing[:_MAX_NAMED])
             more = f" and {len(missing) - _MAX_NAMED} others" if len(missing) > _MAX_NAMED else ""
             raise NotFoundError(f"there is no task {shown}{more}", hint="List the tasks to see their ids.")
+
+
+class NewBatchSpec(BatchSpec):
+    """`taskIds` are exact; `withNeeds`: also their dependencies, `ignoreNeeds`: without them."""
+
+    task_ids: TaskIds
 
 
 def _find_key(name: str) -> AnyKey:

@@ -182,7 +182,7 @@ def _resolve_agents(sources: LoadedSources, spec: BatchSpec) -> tuple[AgentSpec,
         with _map_contest_errors(spec):
             return select_agents(sources, contest=spec.contest is not None)
     except ConfigError as error:
-        if "agent" not in spec.settings:
+        if "agent" not in (spec.settings or {}):
             raise
         raise FieldError(error.message, field="settings.agent", hint=error.hint) from error
 

@@ -18,8 +18,8 @@ from plait.server.http.routes.dependencies import (
     SessionDep,
     TaskName,
 )
-from plait.server.http.schema.actions import ApproveBody, BulkBody, FeedbackBody, RetryBody, ShipBody
 from plait.server.http.schema.base import Responses, document_responses
+from plait.server.http.schema.bodies import ApproveBody, BulkBody, FeedbackBody, RetryBody, ShipBody
 from plait.server.service.actions import (
     ACTIONS,
     ActionOptions,

@@ -13,8 +13,8 @@ from plait.client.timeline import Timeline
 from plait.server.http.responses import make_response
 from plait.server.http.routes.dependencies import BATCH_PATH, BatchId, IdempotencyKey, SessionDep, UpdatedSessionDep
 from plait.server.http.schema.base import BATCH_LINKS, BATCH_LIST_LINKS, CURSOR_HEADERS, document_responses
-from plait.server.http.schema.tasks import BatchBody, PlanBody
 from plait.server.service import batches
+from plait.server.service.batch_spec import BatchSpec, NewBatchSpec
 
 router = APIRouter(tags=["batches"])
 
@@ -32,9 +32,9 @@ TaskFilter = Annotated[
 
 
 @router.post("/api/plan", operation_id="plan", responses=document_responses(PlanDetails, 409))
-async def plan(session: UpdatedSessionDep, body: PlanBody | None = None) -> Response:
+async def plan(session: UpdatedSessionDep, body: BatchSpec | None = None) -> Response:
     """Preview a batch of these tasks. Nothing is started; errors in `problems` say why it can't be."""
-    return make_response(await batches.preview_batch(session, (body or PlanBody()).to_spec()))
+    return make_response(await batches.preview_batch(session, body or BatchSpec()))
 
 
 @router.get(
@@ -65,9 +65,9 @@ async def listed(
         also={202: {"model": CreatedBatch, "description": "Durable, but no engine has taken it yet"}},
     ),
 )
-async def create(session: UpdatedSessionDep, body: BatchBody, key: IdempotencyKey = "") -> Response:
+async def create(session: UpdatedSessionDep, body: NewBatchSpec, key: IdempotencyKey = "") -> Response:
     """Run these tasks; answered when the batch is in the journal. `settings` apply to this batch only."""
-    created = await batches.create_batch(session, body.to_spec(), key=key)
+    created = await batches.create_batch(session, body, key=key)
     return make_response(created, 202 if created.accepted else 201)
 
 

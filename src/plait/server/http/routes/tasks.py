@@ -8,7 +8,7 @@ from plait.client.task_listing import SourceTasks, SourceTaskWithText
 from plait.server.http.responses import make_response
 from plait.server.http.routes.dependencies import SessionDep, TaskName
 from plait.server.http.schema.base import CURSOR_HEADERS, TASK_LINKS, TASK_LIST_LINKS, document_responses
-from plait.server.http.schema.tasks import NewTask, TaskEdit
+from plait.server.http.schema.bodies import NewTask, TaskEdit
 from plait.server.service import tasks
 
 router = APIRouter(tags=["tasks"])

@@ -18,7 +18,7 @@ class ApiModel(BaseModel):
 
 
 class ApiBody(BaseModel):
-    model_config = ConfigDict(alias_generator=to_camel, extra="forbid", strict=True, frozen=True)
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="forbid", strict=True, frozen=True)
 
 
 # Any: OpenAPI objects have no type.

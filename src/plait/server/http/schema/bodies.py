@@ -1,4 +1,4 @@
-"""Bodies of actions on batches and tasks."""
+"""Bodies of requests: actions on batches and tasks, and tasks of the sources."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from plait.client.task_drafts import TaskDraft
 from plait.core.requests import MAX_OVERRIDE_BODY_CHARS, MAX_OVERRIDE_TITLE_CHARS
 from plait.server.http.schema.base import ApiBody
-from plait.server.http.schema.tasks import AgentName, TaskId
 from plait.server.service.actions import TaskAction
+from plait.server.service.batch_spec import AgentName, TaskId
 
 FeedbackText = Annotated[str, Field(min_length=1, max_length=100_000)]
 MAX_BULK_TASKS = 1_000  # tasks
@@ -51,3 +52,39 @@ class BulkBody(ApiBody):
     batch_id: Annotated[str, Field(min_length=1, max_length=200)] | None = None
     agent: AgentName | None = None
     text: FeedbackText | None = None
+
+
+NameList = Annotated[list[str], Field(max_length=500)]
+
+
+class DraftBody(ApiBody):
+    """Omitted fields are not set; an empty text removes a field."""
+
+    title: str | None = None
+    body: str | None = None
+    needs: NameList | None = None
+    touches: NameList | None = None
+    phase: str | None = None
+    priority: str | int | None = None
+    weight: str | float | None = None
+    agent: str | None = None
+    model: str | None = None
+    verify: str | None = None
+    run: str | None = None
+
+    def to_draft(self) -> TaskDraft:
+        return TaskDraft(**self.model_dump(exclude={"version"}))
+
+
+class NewTask(DraftBody):
+    title: str
+
+
+class TaskEdit(DraftBody):
+    """`version` is the one that was read, so that later changes are not overwritten.
+
+    `text` is the whole file, without other fields.
+    """
+
+    version: Annotated[str, Field(min_length=1, max_length=200)]
+    text: str | None = None
