@@ -11,7 +11,7 @@ from plait.client.api_errors import FieldError, StateError
 from plait.client.task_drafts import TaskDraft
 from plait.core.fast_dataclass import dataclass
 from plait.sources.formats import load_format
-from plait.sources.front_matter import FrontMatterKeys, FrontMatterValue, compose_yaml, normalize_key
+from plait.sources.front_matter import FrontMatter, FrontMatterValue, compose_yaml, normalize_key
 from plait.sources.markdown import Block, BlockKind
 from plait.sources.source_model import Document
 from plait.sources.task_files import read_task_title as heading_of
@@ -32,8 +32,8 @@ class _KeyValue:
     is_replaceable: bool  # the value can be replaced by itself
 
 
-def read_front_matter_keys(path: str, text: str) -> FrontMatterKeys:
-    return FrontMatterKeys(Document(path, to_printable(text)))
+def read_front_matter(path: str, text: str) -> FrontMatter:
+    return FrontMatter(Document(path, to_printable(text)))
 
 
 def set_key(path: str, text: str, names: Sequence[str], value: str | Sequence[str]) -> str:
@@ -147,9 +147,9 @@ def _find_end(node: yaml.Node) -> int:
 
 def _check_others_unchanged(path: str, before: str, after: str, names: Sequence[str]) -> None:
     """Whatever was not named reads as it did."""
-    old, new = read_front_matter_keys(path, before), read_front_matter_keys(path, after)
+    old, new = read_front_matter(path, before), read_front_matter(path, after)
     kept = {name: _comparable(value) for name, value in old.values.items() if name not in names}
-    if new.front_matter.is_broken or kept != {k: _comparable(v) for k, v in new.values.items() if k not in names}:
+    if new.is_broken or kept != {k: _comparable(v) for k, v in new.values.items() if k not in names}:
         raise _unsupported_error(path)
 
 
@@ -289,7 +289,7 @@ def _check_written(path: str, text: str, name: str, value: str | Sequence[str]) 
     """Check that the value is read back as it was given."""
     found = [
         entry
-        for entry in read_front_matter_keys(path, text).values.values()
+        for entry in read_front_matter(path, text).values.values()
         if value in (entry.text.strip(), list(entry.items))
     ]
     if value and not found:
@@ -300,7 +300,7 @@ def _replace_title(format_name: str, path: str, text: str, title: str) -> str:
     """Change the heading, the key, or both, so that the title is read back."""
     format_ = load_format(format_name)
     names = format_.keys.get("title")
-    value = read_front_matter_keys(path, text).text(names[0]) if names else None
+    value = read_front_matter(path, text).text(names[0]) if names else None
     if value is None and format_.title_in_heading:
         text = replace_heading(path, text, title)
         if not names or heading_of(Document(path, to_printable(text))) == title:

@@ -158,8 +158,8 @@ class CheckboxFile:
         self.characters = {SourceStatus.DONE: ticks[0][0] if ticks else "x", **more}
 
     def character_for(self, now: SourceStatus, status: SourceStatus) -> str | None:
-        """The character to write into a box, None to keep it. A ticked box is never set back to in progress."""
-        if status is now or (status is SourceStatus.DOING and now is SourceStatus.DONE):
+        """The character to write into a box, None to keep it."""
+        if not status_changes.changes_status(now, status):
             return None
         if status in self.characters or status is SourceStatus.DOING:
             return self.characters.get(status)

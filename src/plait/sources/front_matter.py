@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Collection
-from dataclasses import field, replace
+from dataclasses import replace
 from difflib import get_close_matches
 from typing import Protocol, TypeVar
 
@@ -42,40 +42,6 @@ class FrontMatterValue:
     span: tuple[int, int] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class FrontMatter:
-    """The values by key. `is_broken`: the text can't be parsed; the problem has the line."""
-
-    values: dict[str, FrontMatterValue] = field(default_factory=dict)
-    problems: tuple[Problem, ...] = ()
-    is_broken: bool = False
-    is_present: bool = False
-
-
-def read_front_matter(document: Document) -> FrontMatter:
-    """The front matter of a file; one without any has no values and no problems."""
-    lines = document.markdown.front_matter
-    if lines is None:
-        return FrontMatter()
-    text = to_printable(document.markdown.source(*lines)).removeprefix(BOM)
-    first = document.markdown.lines.starts[lines[1]] - len(text)
-    try:
-        node = compose_yaml(text)
-    except (yaml.YAMLError, RecursionError, ValueError) as error:
-        return FrontMatter(problems=(_report_unreadable(document, first, error),), is_broken=True, is_present=True)
-    if node is None:
-        return FrontMatter(is_present=True)
-    if not isinstance(node, yaml.MappingNode):
-        problem = Problem(
-            Severity.WARNING,
-            "the front matter is not a list of keys and values",
-            Origin(document.path, 2),
-            'Write each line as "key: value".',
-        )
-        return FrontMatter(problems=(problem,), is_broken=True, is_present=True)
-    return _read_pairs(node, document, first)
-
-
 def compose_yaml(text: str) -> yaml.Node | None:
     """YAML as nodes. Raises YAMLError, ValueError, or RecursionError where libyaml itself would crash."""
     if sum(map(text.count, _NESTING_CHARACTERS)) > _MAX_DEPTH:
@@ -92,20 +58,6 @@ def _find_line(document: Document, place: int) -> int:
     """The line (from 1) of a place in the text, as this project counts lines: YAML knows more kinds of line ends."""
     starts = document.markdown.lines.starts
     return min(bisect_right(starts, place), len(starts) - 1)
-
-
-def _read_pairs(node: yaml.MappingNode, document: Document, first: int) -> FrontMatter:
-    values: dict[str, FrontMatterValue] = {}
-    problems = []
-    for key, value in node.value:
-        if not isinstance(key, yaml.ScalarNode):
-            continue
-        line = _find_line(document, first + key.start_mark.index)
-        if key.value in values:
-            message = f"{key.value} is there twice; the second one counts"
-            problems.append(Problem(Severity.WARNING, message, Origin(document.path, line)))
-        values[key.value] = replace(_read_value(value, line), span=_find_span(document.text, first, key, value))
-    return FrontMatter(values, tuple(problems), is_present=True)
 
 
 def _find_span(text: str, first: int, key: yaml.Node, value: yaml.Node) -> tuple[int, int] | None:
@@ -167,16 +119,50 @@ class NamedReference:
     line: int
 
 
-class FrontMatterKeys:
-    """The front matter of one file. Names are compared without regard to case, hyphens and spaces."""
+class FrontMatter:
+    """The front matter of one file. Names are compared without regard to case, hyphens and spaces.
 
-    def __init__(self, document: Document, known: FrontMatter | None = None) -> None:
-        self.front_matter = known or read_front_matter(document)
-        self.problems: list[Problem] = list(self.front_matter.problems)
+    `is_broken`: the text can't be parsed; the problem has the line. A file without front matter has no values.
+    """
+
+    def __init__(self, document: Document) -> None:
+        self.problems: list[Problem] = []
+        self.is_broken = False
         self._document = document
         self._values: dict[str, tuple[str, FrontMatterValue]] = {}
-        for key, value in self.front_matter.values.items():
-            self._values[normalize_key(key)] = (key, value)
+        lines = document.markdown.front_matter
+        self.is_present = lines is not None
+        if lines is not None:
+            text = to_printable(document.markdown.source(*lines)).removeprefix(BOM)
+            self._parse_yaml(text, document.markdown.lines.starts[lines[1]] - len(text))
+
+    def _parse_yaml(self, text: str, first: int) -> None:
+        """`first` is where the text begins in its file."""
+        try:
+            node = compose_yaml(text)
+        except (yaml.YAMLError, RecursionError, ValueError) as error:
+            self.is_broken = True
+            self.problems.append(_report_unreadable(self._document, first, error))
+            return
+        if isinstance(node, yaml.MappingNode):
+            self._read_pairs(node, first)
+        elif node is not None:
+            self.is_broken = True
+            message = "the front matter is not a list of keys and values"
+            self.problems.append(make_warning(self._document, 1, message, 'Write each line as "key: value".'))
+
+    def _read_pairs(self, node: yaml.MappingNode, first: int) -> None:
+        values: dict[str, FrontMatterValue] = {}
+        for key, value in node.value:
+            if not isinstance(key, yaml.ScalarNode):
+                continue
+            line = _find_line(self._document, first + key.start_mark.index)
+            if key.value in values:
+                message = f"{key.value} is there twice; the second one counts"
+                self.problems.append(make_warning(self._document, line - 1, message))
+            span = _find_span(self._document.text, first, key, value)
+            values[key.value] = replace(_read_value(value, line), span=span)
+        self._values = {normalize_key(key): (key, value) for key, value in values.items()}
 
     def has(self, *names: str) -> bool:
         return all(name in self._values for name in names)

@@ -9,13 +9,14 @@ from functools import partial
 from plait.core.fast_dataclass import dataclass
 from plait.core.plan import Problem
 from plait.sources import vocabulary
-from plait.sources.front_matter import FrontMatterKeys
+from plait.sources.front_matter import FrontMatter
 from plait.sources.source_model import Document, SourceStatus, make_warning
 from plait.sources.status_changes import (
     Rewrite,
     StatusChange,
     StatusFileWriter,
     TaskIndex,
+    changes_status,
     list_changed_files,
     select_file_changes,
 )
@@ -68,15 +69,15 @@ class StatusKey:
         return Rewrite(text, tuple(problems))
 
 
-def read_status_key(document: Document, keys: FrontMatterKeys, required: str) -> tuple[SourceStatus, str]:
+def read_status_key(document: Document, keys: FrontMatter, required: str) -> tuple[SourceStatus, str]:
     """Read the status and its text; an unknown status is reported and counts as not started.
 
     Without readable front matter a task can't be run; `required` names the keys that it should have.
     """
-    if not keys.front_matter.is_present:
+    if not keys.is_present:
         message = "no front matter: this task can't be run"
         keys.problems.append(make_warning(document, 0, message, f"Give it {required}."))
-    if keys.front_matter.is_broken or not keys.front_matter.is_present:
+    if keys.is_broken or not keys.is_present:
         return SourceStatus.UNREADABLE, ""
     value = keys.text(_KEY) or ""
     mark = vocabulary.parse_status(value)
@@ -91,7 +92,7 @@ def read_status_key(document: Document, keys: FrontMatterKeys, required: str) ->
 
 def _make_edits(document: Document, change: StatusChange, style: StatusKey) -> list[TextEdit] | None:
     """None if there is no place to write to."""
-    values = FrontMatterKeys(document).values
+    values = FrontMatter(document).values
     value = values.get(_KEY)
     if value is None or value.span is None:
         return None
@@ -107,13 +108,11 @@ def _make_edits(document: Document, change: StatusChange, style: StatusKey) -> l
 
 def _status_to_write(now: SourceStatus | None, asked: SourceStatus) -> SourceStatus | None:
     """The status to write, None to keep the old one. These files know neither failed nor blocked: both are to do."""
-    if now is asked:
+    if not changes_status(now, asked):
         return None
     match asked:
-        case SourceStatus.DONE:
-            return SourceStatus.DONE
-        case SourceStatus.DOING:
-            return None if now is SourceStatus.DONE else SourceStatus.DOING
+        case SourceStatus.DONE | SourceStatus.DOING:
+            return asked
         case SourceStatus.TODO:
             return None if now is None else SourceStatus.TODO
         case SourceStatus.FAILED | SourceStatus.BLOCKED:
@@ -144,7 +143,7 @@ def _match_style(word: str, like: str) -> str:
 
 def _changes_only_status(before: Document, after: Document, style: StatusKey) -> bool:
     """Nothing but the status and its time reads differently."""
-    first, second = FrontMatterKeys(before).values, FrontMatterKeys(after).values
+    first, second = FrontMatter(before).values, FrontMatter(after).values
     own_keys = {_KEY, style.time_key}
     return first.keys() == second.keys() and all(
         (first[key].text, first[key].items, first[key].pairs)

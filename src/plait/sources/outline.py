@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from dataclasses import field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import field, replace
 
 from plait.core.fast_dataclass import dataclass
 from plait.core.task import Origin, Phase
@@ -51,7 +51,6 @@ class UniqueNames:
         return unique
 
 
-# Every phase waits for all the earlier ones. Beyond this many it waits for the nearest, which wait for the others.
 _MAX_EARLIER_PHASES = 200
 _NUMBERING = re.compile(r"\A\d{1,4}(?:\.\d{1,4}){0,5}[.):]?\s+")
 _SIGNS = re.compile(r"\A\W+|\s*\([^()]*\)\W*\Z|\W+\Z")
@@ -99,40 +98,34 @@ class PhaseBuilder:
 
     document: Document
     gate: float | None = None
-    _headings: dict[str, tuple[str, Block]] = field(default_factory=dict)
+    _phases: list[Phase] = field(default_factory=list)
     _keys: UniqueNames = field(default_factory=UniqueNames)
 
     def add(self, key: str, title: str, heading: Block) -> str:
         """A new phase; its key is changed if another phase has it already."""
-        unique = self._keys(key)
-        self._headings[unique] = (title, heading)
+        unique, at = self._keys(key), Origin(self.document.path, heading.start + 1)
+        reason = make_title(heading.text)
+        self._phases.append(Phase(unique, make_title(title), at=at, reason=reason, gate=self.gate))
         return unique
 
-    def build(self, entries: Iterable[SourceEntry]) -> tuple[Phase, ...]:
-        """The phases that have tasks, counted over these entries; groups don't count."""
-        total: Counter[str | None] = Counter()
-        settled: Counter[str | None] = Counter()
-        existing = set()
-        for entry in entries:
-            existing.add(entry.task.phase)
-            if entry.task.gating and not entry.parts:
-                total[entry.task.phase] += 1
-                settled[entry.task.phase] += entry.status.is_closed
-        keys = [key for key in self._headings if key in existing]
-        return tuple(
-            self._phase(key, tuple(keys[max(0, n - _MAX_EARLIER_PHASES) : n]), total[key], settled[key])
-            for n, key in enumerate(keys)
-        )
+    def build(self, entries: Sequence[SourceEntry]) -> tuple[Phase, ...]:
+        return tuple(chain_phases(self._phases, entries, _MAX_EARLIER_PHASES))
 
-    def _phase(self, key: str, after: tuple[str, ...], total: int, settled: int) -> Phase:
-        title, heading = self._headings[key]
-        return Phase(
-            key,
-            make_title(title),
-            after,
-            total,
-            settled,
-            at=Origin(self.document.path, heading.start + 1),
-            reason=make_title(heading.text),
-            gate=self.gate,
-        )
+
+def chain_phases(
+    phases: Iterable[Phase], entries: Sequence[SourceEntry], most_earlier: int | None = None
+) -> Iterator[Phase]:
+    """The phases that have tasks, each after the earlier ones, counted over these entries; groups don't count.
+
+    With `most_earlier`, a phase names only so many earlier ones: those wait for the others.
+    """
+    used = {entry.task.phase for entry in entries}
+    counted = [entry for entry in entries if entry.task.gating and not entry.parts]
+    total = Counter(entry.task.phase for entry in counted)
+    settled = Counter(entry.task.phase for entry in counted if entry.status.is_closed)
+    earlier: list[str] = []
+    for phase in phases:
+        if phase.key in used:
+            after = tuple(earlier[-most_earlier:] if most_earlier else earlier)
+            yield replace(phase, after=after, total=total[phase.key], settled=settled[phase.key])
+            earlier.append(phase.key)

@@ -52,6 +52,11 @@ class TaskIndex(Generic[T]):
         return list(matched.values()), tuple(problems)
 
 
+def changes_status(now: SourceStatus | None, asked: SourceStatus) -> bool:
+    """Whether there is something to write. A task that is done is never set back to in progress by a late change."""
+    return asked is not now and not (asked is SourceStatus.DOING and now is SourceStatus.DONE)
+
+
 def report_missing_task(change: StatusChange) -> Problem:
     return Problem(
         Severity.WARNING,

@@ -12,7 +12,7 @@ from plait.core.task import Origin
 from plait.sources.source_model import Document, SourceFiles
 
 if TYPE_CHECKING:
-    from plait.sources.front_matter import FrontMatterKeys
+    from plait.sources.front_matter import FrontMatter
 
 
 _FOLDER_FILES = frozenset({"readme.md", "phases.md"})
@@ -37,13 +37,13 @@ def is_ignored(document: Document) -> bool:
     return name.startswith(("_", ".")) or name in _FOLDER_FILES or not name.endswith(".md")
 
 
-def sample_keys(source: SourceFiles, *texts: str) -> Iterator[FrontMatterKeys]:
+def sample_keys(source: SourceFiles, *texts: str) -> Iterator[FrontMatter]:
     """The keys of some files of a source, as far as their front matter holds all these texts: enough to know it by."""
-    from plait.sources.front_matter import FrontMatterKeys  # with YAML, and only markdown has front matter
+    from plait.sources.front_matter import FrontMatter  # with YAML, and only markdown has front matter
 
     for document in source.documents[:_MAX_SAMPLES]:
         if not is_ignored(document) and document.markdown.front_matter and all(text in document.text for text in texts):
-            yield FrontMatterKeys(document)
+            yield FrontMatter(document)
 
 
 def report_no_tasks(source: SourceFiles, what: str) -> Problem:

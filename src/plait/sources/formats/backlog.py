@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
-from plait.core.plan import Problem
 from plait.core.task import Need, Origin, Task
 from plait.sources import front_matter_status
 from plait.sources.formats import Confidence, Format
-from plait.sources.front_matter import FrontMatterKeys
+from plait.sources.front_matter import FrontMatter
 from plait.sources.source_model import Document, Reading, SourceEntry, SourceFiles
 from plait.sources.task_files import (
     list_task_documents,
@@ -42,22 +41,21 @@ def read(source: SourceFiles) -> Reading:
     documents = list_task_documents(source)
     if not documents:
         return Reading(problems=(report_no_tasks(source, "task files"),))
-    readers = [_TaskFile(document) for document in documents]
-    ids = _IdResolver([reader.id for reader in readers])
-    entries = [reader.build_entry(ids) for reader in readers]
-    entries = _add_part_needs(entries, readers, ids)
-    return Reading(tuple(entries), problems=tuple(problem for reader in readers for problem in reader.problems))
+    files = [(document, FrontMatter(document)) for document in documents]
+    ids = _IdResolver([_read_id(document, keys) for document, keys in files])
+    entries = _add_part_needs([_build_entry(document, keys, ids) for document, keys in files], files, ids)
+    return Reading(tuple(entries), problems=tuple(problem for _, keys in files for problem in keys.problems))
 
 
-def _read_id(document: Document, keys: FrontMatterKeys | None = None) -> str:
+def _read_id(document: Document, keys: FrontMatter | None = None) -> str:
     """The id in the front matter, else the one at the beginning of the file's name."""
-    value = (keys or FrontMatterKeys(document)).text("id")
+    value = (keys or FrontMatter(document)).text("id")
     found = _FILE.match(document.stem)
     return " ".join((value or (found["id"] if found else document.stem)).split())
 
 
-def _read_title(document: Document, keys: FrontMatterKeys | None = None) -> str:
-    value = (keys or FrontMatterKeys(document)).text("title")
+def _read_title(document: Document, keys: FrontMatter | None = None) -> str:
+    value = (keys or FrontMatter(document)).text("title")
     found = _FILE.match(document.stem)
     named = split_stem(found["title"]) if found and found["title"] else None
     return " ".join(value.split()) if value else read_task_title(document, named)
@@ -93,56 +91,37 @@ def _normalize_id(name: str) -> str:
     return found["prefix"] + ".".join(strip_zeros(part) for part in found["number"].split("."))
 
 
-class _TaskFile:
-    """One task."""
-
-    def __init__(self, document: Document) -> None:
-        self._document = document
-        self.keys = FrontMatterKeys(document)
-        self.problems: list[Problem] = self.keys.problems
-        self.id = _read_id(document, self.keys)
-
-    def build_entry(self, ids: _IdResolver) -> SourceEntry:
-        keys, document = self.keys, self._document
-        paths = find_task_paths(document)
-        task = Task(
-            self.id,
-            _read_title(document, keys),
-            read_task_body(document),
-            needs=tuple(self._read_needs(ids)),
-            touches=tuple(dict.fromkeys(paths.owned)),
-            priority=1 if (priority := keys.priority("priority")) is None else priority,
-            origin=Origin(document.path, 1),
-        )
-        mark, status = front_matter_status.read_status_key(document, keys, "id, title and status")
-        return SourceEntry(
-            task, mark, status, paths.undeclared(task.touches), aliases=_list_aliases(self.id, document.stem)
-        )
-
-    def _read_needs(self, ids: _IdResolver) -> Iterator[Need]:
-        for reference in self.keys.names("dependencies"):
-            at = Origin(self._document.path, reference.line + 1)
-            yield Need(ids.find(reference.text), reason=reference.reason, at=at)
-
-    def find_parent(self, ids: _IdResolver) -> tuple[str, Need] | None:
-        """The task that this one is a part of, which comes after it."""
-        value = self.keys.text("parent_task_id")
-        if value is None:
-            return None
-        at = Origin(self._document.path, self.keys.line("parent_task_id") + 1)
-        return ids.find(value), Need(self.id, reason=f"parent_task_id: {value[:60]}", at=at)
+def _build_entry(document: Document, keys: FrontMatter, ids: _IdResolver) -> SourceEntry:
+    name = _read_id(document, keys)
+    paths = find_task_paths(document)
+    references = keys.names("dependencies")
+    task = Task(
+        name,
+        _read_title(document, keys),
+        read_task_body(document),
+        needs=tuple(
+            Need(ids.find(reference.text), reason=reference.reason, at=Origin(document.path, reference.line + 1))
+            for reference in references
+        ),
+        touches=tuple(dict.fromkeys(paths.owned)),
+        priority=1 if (priority := keys.priority("priority")) is None else priority,
+        origin=Origin(document.path, 1),
+    )
+    mark, status = front_matter_status.read_status_key(document, keys, "id, title and status")
+    return SourceEntry(task, mark, status, paths.undeclared(task.touches), aliases=_list_aliases(name, document.stem))
 
 
 def _add_part_needs(
-    entries: Sequence[SourceEntry], readers: Sequence[_TaskFile], ids: _IdResolver
+    entries: Sequence[SourceEntry], files: Sequence[tuple[Document, FrontMatter]], ids: _IdResolver
 ) -> list[SourceEntry]:
     """A parent is done after its subtasks, and may find nothing left to do; unless one of them waits for it."""
     parts: dict[str, list[Need]] = {}
-    needs = {entry.task.id: {need.on for need in entry.task.needs} for entry in entries}
-    for reader in readers:
-        parent = reader.find_parent(ids)
-        if parent and parent[0] != reader.id and parent[0] not in needs[reader.id]:
-            parts.setdefault(parent[0], []).append(parent[1])
+    for entry, (document, keys) in zip(entries, files, strict=True):
+        value = keys.text("parent_task_id")
+        parent = ids.find(value) if value is not None else entry.task.id
+        if value is not None and parent not in {entry.task.id, *(need.on for need in entry.task.needs)}:
+            at = Origin(document.path, keys.line("parent_task_id") + 1)
+            parts.setdefault(parent, []).append(Need(entry.task.id, reason=f"parent_task_id: {value[:60]}", at=at))
     return [_add_needs(entry, parts.get(entry.task.id, ())) for entry in entries]
 
 

@@ -23,7 +23,14 @@ from plait.sources.source_model import (
     make_warning,
     sort_by_line,
 )
-from plait.sources.status_changes import Rewrite, StatusChange, TaskIndex, select_file_changes, write_each_file
+from plait.sources.status_changes import (
+    Rewrite,
+    StatusChange,
+    TaskIndex,
+    changes_status,
+    select_file_changes,
+    write_each_file,
+)
 from plait.sources.task_paths import find_mentions
 from plait.sources.text import BOM, TextEdit, TextLines, apply_edits, to_printable
 
@@ -64,13 +71,6 @@ class Issue:
 
 
 @dataclass(frozen=True, slots=True)
-class LineProblem:
-    number: int
-    message: str
-    hint: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class IssueFile:
     """The issues of a file; of several lines with one id the last counts, as in Beads.
 
@@ -80,7 +80,7 @@ class IssueFile:
     by_id: dict[str, Issue] = field(default_factory=dict)
     non_task_ids: set[str] = field(default_factory=set)
     unreadable: dict[str, int] = field(default_factory=dict)
-    problems: list[LineProblem] = field(default_factory=list)
+    problems: list[tuple[int, str, str]] = field(default_factory=list)  # line, message, hint
 
     @classmethod
     def parse(cls, lines: TextLines) -> IssueFile:
@@ -103,12 +103,12 @@ class IssueFile:
         name = json_tasks.read_id(node)
         if not name:
             what = "has no id" if isinstance(node.value, dict) else "is no issue"
-            self.problems.append(LineProblem(number, f"this line {what}; ignored"))
+            self.problems.append((number, f"this line {what}; ignored", ""))
             return
         before = self.by_id.pop(name, None)
         if before is not None:
             message = f"{name} is repeated on line {number + 1}; this line is ignored"
-            self.problems.append(LineProblem(before.number, message, "Keep one of the lines."))
+            self.problems.append((before.number, message, "Keep one of the lines."))
         self.non_task_ids.discard(name)
         if _is_not_task(node):
             self.non_task_ids.add(name)
@@ -118,10 +118,10 @@ class IssueFile:
     def _report_invalid(self, number: int, line: str, error: JsonSyntaxError) -> None:
         if line.startswith(_CONFLICT_MARKERS):
             message = "this line is a mark of git's, about two versions that were not merged"
-            self.problems.append(LineProblem(number, message, "Resolve the conflict first."))
+            self.problems.append((number, message, "Resolve the conflict first."))
             return
         message = f"this line is not JSON: {error.message} (column {error.column}); ignored"
-        self.problems.append(LineProblem(number, message))
+        self.problems.append((number, message, ""))
         found = _ID.search(line)
         if found and json_tasks.collapse_whitespace(found[1]):
             self.unreadable[json_tasks.collapse_whitespace(found[1])] = number
@@ -137,8 +137,7 @@ def parse_issue_status(status: object) -> SourceStatus | None:
 def make_status_edits(issue: Issue, change: StatusChange) -> Iterator[TextEdit]:
     """Edit the status and its times in the issue's line."""
     written = parse_issue_status(_STATUSES.get(change.status)) or issue.status
-    finished_meanwhile = issue.status is SourceStatus.DONE and change.status is SourceStatus.DOING
-    if issue.status in {change.status, written} or finished_meanwhile:
+    if issue.status is written or not changes_status(issue.status, change.status):
         return
     node, now = issue.node, vocabulary.ensure_utc(change.at).isoformat().replace("+00:00", "Z")
     yield set_key(node, "status", _STATUSES[change.status], ("title", "id"))
@@ -202,7 +201,7 @@ class _IssueReader:
 
     def read(self) -> Reading:
         for problem in self._issues.problems:
-            self._warn(problem.number, problem.message, problem.hint)
+            self._warn(*problem)
         self._collect_needs()
         entries = [self._build_entry(issue) for issue in self._issues.by_id.values()]
         entries += (

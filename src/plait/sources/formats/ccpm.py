@@ -11,7 +11,7 @@ from plait.core.task import Need, Origin, Task
 from plait.sources import front_matter_status
 from plait.sources.formats import Confidence, Format
 from plait.sources.formats.folder_task import SERIAL_GROUP
-from plait.sources.front_matter import FrontMatterKeys
+from plait.sources.front_matter import FrontMatter
 from plait.sources.source_model import Document, Reading, SourceEntry, SourceFiles
 from plait.sources.task_files import list_task_documents, read_task_body, read_task_title, report_no_tasks, sample_keys
 from plait.sources.task_paths import find_task_paths
@@ -38,7 +38,7 @@ def read(source: SourceFiles) -> Reading:
     if not documents:
         return Reading(problems=(report_no_tasks(source, "task files"),))
     problems: list[Problem] = []
-    read_keys = [(document, FrontMatterKeys(document)) for document in documents]
+    read_keys = [(document, FrontMatter(document)) for document in documents]
     names = _index_names(read_keys)
     entries = [_build_entry(document, keys, names) for document, keys in read_keys]
     for _, keys in read_keys:
@@ -51,11 +51,11 @@ def _is_task(document: Document) -> bool:
     stem = document.stem.lower()
     if stem in _NON_TASK_STEMS or stem.endswith("-analysis"):
         return False
-    return stem[:1].isdecimal() or FrontMatterKeys(document).has("name", "status")
+    return stem[:1].isdecimal() or FrontMatter(document).has("name", "status")
 
 
-def _read_title(document: Document, keys: FrontMatterKeys | None = None) -> str:
-    value = (keys or FrontMatterKeys(document)).text("name")
+def _read_title(document: Document, keys: FrontMatter | None = None) -> str:
+    value = (keys or FrontMatter(document)).text("name")
     return " ".join(value.split()) if value else read_task_title(document)
 
 
@@ -64,7 +64,7 @@ _STATUS_KEY = front_matter_status.StatusKey(
 )
 
 
-def _index_names(documents: Sequence[tuple[Document, FrontMatterKeys]]) -> dict[str, str]:
+def _index_names(documents: Sequence[tuple[Document, FrontMatter]]) -> dict[str, str]:
     """What tasks are called by others: their file, its number, and the issue that was made of it."""
     names: dict[str, str] = {}
     for document, keys in documents:
@@ -79,7 +79,7 @@ def _normalize_id(value: str) -> str:
     return strip_zeros(value.strip().lstrip("#").removesuffix(".md").casefold())
 
 
-def _build_entry(document: Document, keys: FrontMatterKeys, names: dict[str, str]) -> SourceEntry:
+def _build_entry(document: Document, keys: FrontMatter, names: dict[str, str]) -> SourceEntry:
     paths = find_task_paths(document)
     needs = {
         names.get(_normalize_id(need.text), need.text): (need.reason, need.line) for need in keys.names("depends_on")

@@ -25,8 +25,9 @@ from plait.sources.formats.folder_task import (
     report_ambiguous,
     strip_task_prefix,
 )
-from plait.sources.front_matter import FrontMatterKeys
+from plait.sources.front_matter import FrontMatter
 from plait.sources.markdown import Block, BlockKind
+from plait.sources.outline import chain_phases
 from plait.sources.source_model import (
     Document,
     Reading,
@@ -226,7 +227,7 @@ def _looks_like_task(document: Document) -> bool:
         or has_task_heading(document)
     ):
         return True
-    keys = FrontMatterKeys(document)
+    keys = FrontMatter(document)
     lines = read_bold_header(document)
     return any(keys.has(name) for name in _TYPICAL_KEYS) or bool(lines.needs or lines.files or lines.weight)
 
@@ -261,23 +262,20 @@ def _read_phases_file(source: SourceFiles, names: TaskNameIndex, drafts: Sequenc
 
 def _build_phases(drafts: Sequence[ParsedTaskFile], entries: Sequence[SourceEntry]) -> Iterator[Phase]:
     """In their natural order, each after all that come before it."""
-    places: dict[str, list[int]] = {}
-    for place, each in enumerate(drafts):
+    first: dict[str, ParsedTaskFile] = {}
+    for each in drafts:
         if each.phase is not None:
-            places.setdefault(each.phase, []).append(place)
-    before: tuple[str, ...] = ()
-    for key in sorted(places, key=_natural_sort_key):
-        first = drafts[places[key][0]]
-        yield Phase(
+            first.setdefault(each.phase, each)
+    phases = (
+        Phase(
             key,
             key if not key[0].isdigit() else f"Phase {key}",
-            after=before,
-            total=len(places[key]),
-            settled=sum(entries[place].status.is_closed for place in places[key]),
-            at=Origin(first.document.path, first.keys.line("phase") + 1),
+            at=Origin(first[key].document.path, first[key].keys.line("phase") + 1),
             reason=f"phase: {key}",
         )
-        before = (*before, key)
+        for key in sorted(first, key=_natural_sort_key)
+    )
+    return chain_phases(phases, entries)
 
 
 def _natural_sort_key(key: str) -> list[tuple[bool, int, str]]:

@@ -12,7 +12,7 @@ from plait.core.fast_dataclass import dataclass
 from plait.core.plan import Problem
 from plait.core.task import Need, Origin, Task
 from plait.sources import vocabulary
-from plait.sources.front_matter import FrontMatterKeys, NamedReference
+from plait.sources.front_matter import FrontMatter, NamedReference
 from plait.sources.markdown import BlockKind, BoldField, find_bold_fields
 from plait.sources.source_model import Document, SourceEntry, SourceStatus, make_info, make_warning
 from plait.sources.task_files import read_task_body, read_task_title
@@ -199,7 +199,7 @@ class ParsedTaskFile:
 
     names: TaskNames
     document: Document
-    keys: FrontMatterKeys
+    keys: FrontMatter
     header: BoldHeader
     paths: TaskPaths
     title: str
@@ -215,7 +215,7 @@ class ParsedTaskFile:
 
 
 def parse_task_file(document: Document, named: TaskNames) -> ParsedTaskFile:
-    keys = FrontMatterKeys(document)
+    keys = FrontMatter(document)
     keys.warn_unknown(TASK_KEYS, IGNORED_KEYS)
     if keys.has("recipe"):
         note = "recipes are not supported yet; ignored"
@@ -232,7 +232,7 @@ def parse_task_file(document: Document, named: TaskNames) -> ParsedTaskFile:
     )
 
 
-def _read_id(keys: FrontMatterKeys) -> str | None:
+def _read_id(keys: FrontMatter) -> str | None:
     value = keys.text("id")
     if value is not None and (len(value) > _MAX_ID_LENGTH or not value.isprintable()):
         keys.warn("id", "is more than one line, or too long; the file's name is the id", "Give it a short one.")
@@ -262,7 +262,7 @@ def build_entry(
 
 
 def _resolve_status(draft: ParsedTaskFile, recorded: tuple[SourceStatus, str] | None) -> tuple[SourceStatus, str]:
-    if draft.keys.front_matter.is_broken:
+    if draft.keys.is_broken:
         return SourceStatus.UNREADABLE, ""
     status_text = draft.keys.text("status") or ""
     mark = vocabulary.parse_status(status_text)
@@ -313,7 +313,7 @@ def _deduplicate_needs(needs: Iterable[Need]) -> tuple[Need, ...]:
     return tuple(first.values())
 
 
-def _read_command(keys: FrontMatterKeys, name: str) -> str | None:
+def _read_command(keys: FrontMatter, name: str) -> str | None:
     value = keys.text(name)
     if value is not None and value.lower() in {"true", "false", "yes", "no"}:
         keys.warn(name, f"is not a command: {value}", f"Write it as {name}: make test.")
@@ -321,7 +321,7 @@ def _read_command(keys: FrontMatterKeys, name: str) -> str | None:
     return value
 
 
-def read_exclusive_group(keys: FrontMatterKeys) -> str | None:
+def read_exclusive_group(keys: FrontMatter) -> str | None:
     """The group whose tasks run one at a time: the named one, or that of `parallel: false`."""
     value = keys.text("exclusive")
     alone = keys.flag("parallel") is False

@@ -17,7 +17,7 @@ from plait.sources.formats.jobs_status import (
     read_job_statuses,
     write_job_statuses,
 )
-from plait.sources.front_matter import FrontMatterKeys
+from plait.sources.front_matter import FrontMatter
 from plait.sources.source_model import (
     Document,
     Reading,
@@ -143,7 +143,7 @@ def writers(path: str, changes: Sequence[StatusChange]) -> list[StatusFileWriter
 @dataclass(frozen=True, slots=True)
 class _ParsedJob:
     document: Document
-    keys: FrontMatterKeys
+    keys: FrontMatter
     use: FileUse
     job: ModelJob | None
 
@@ -157,9 +157,9 @@ class _ParsedJob:
 
 
 def _parse_job(document: Document) -> _ParsedJob:
-    keys = FrontMatterKeys(document)
+    keys = FrontMatter(document)
     keys.warn_unknown(_KEYS, IGNORED_KEYS | {"id", "title"})
-    missing = [key for key in _REQUIRED if keys.text(key) is None and not keys.front_matter.is_broken]
+    missing = [key for key in _REQUIRED if keys.text(key) is None and not keys.is_broken]
     for key in missing:
         hint = f"Put {key}: into the front matter at the top of the file."
         keys.problems.append(make_warning(document, 0, f"{key} is missing: this job can't be run", hint))
@@ -168,7 +168,7 @@ def _parse_job(document: Document) -> _ParsedJob:
     if mode is None:
         keys.warn("mode", f"is not known: {word[:60]}; this job can't be run", f"It is one of {', '.join(_MODES)}.")
     files = _read_files(keys)
-    readable = not missing and mode is not None and not keys.front_matter.is_broken
+    readable = not missing and mode is not None and not keys.is_broken
     use = _collect_file_use(document, files, mode or ModelJobMode.REPLACE)
     return _ParsedJob(document, keys, use, _build_job(keys, files, mode) if readable and mode is not None else None)
 
@@ -184,7 +184,7 @@ class _JobFiles:
     context: tuple[str, ...]
 
 
-def _read_files(keys: FrontMatterKeys) -> _JobFiles:
+def _read_files(keys: FrontMatter) -> _JobFiles:
     name = keys.text("output_file")
     folder = (keys.text("output_dir") or ".").rstrip("/")
     return _JobFiles(
@@ -208,7 +208,7 @@ def _collect_file_use(document: Document, files: _JobFiles, mode: ModelJobMode) 
     )
 
 
-def _build_job(keys: FrontMatterKeys, files: _JobFiles, mode: ModelJobMode) -> ModelJob:
+def _build_job(keys: FrontMatter, files: _JobFiles, mode: ModelJobMode) -> ModelJob:
     return ModelJob(
         files.output or "",
         mode,
@@ -223,7 +223,7 @@ def _build_job(keys: FrontMatterKeys, files: _JobFiles, mode: ModelJobMode) -> M
     )
 
 
-def _read_paths(keys: FrontMatterKeys, *names: str) -> tuple[str, ...]:
+def _read_paths(keys: FrontMatter, *names: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(_normalize_path(path) for path in keys.paths(*names)))
 
 

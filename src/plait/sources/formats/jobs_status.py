@@ -13,7 +13,7 @@ from plait.core.task import Origin
 from plait.sources import json_tasks, vocabulary
 from plait.sources.json_text import JsonNode, JsonSyntaxError, parse_json, remove_key, set_key
 from plait.sources.source_model import Document, SourceStatus, make_error, make_warning
-from plait.sources.status_changes import Rewrite, StatusChange
+from plait.sources.status_changes import Rewrite, StatusChange, changes_status
 from plait.sources.task_files import get_sibling_path
 from plait.sources.text import BOM, TextEdit, TextLines, apply_edits, to_printable
 
@@ -116,13 +116,7 @@ def _status_to_write(now: SourceStatus | None, asked: SourceStatus) -> SourceSta
     current = SourceStatus.DOING if now is SourceStatus.STUCK else now or SourceStatus.TODO
     if asked in {SourceStatus.BLOCKED, SourceStatus.SKIPPED}:
         return SourceStatus.TODO if current is SourceStatus.DOING else None
-    if (
-        asked not in _WORD_BY_STATUS
-        or asked is current
-        or (asked is SourceStatus.DOING and current is SourceStatus.DONE)
-    ):
-        return None
-    return asked
+    return asked if asked in _WORD_BY_STATUS and changes_status(current, asked) else None
 
 
 def _make_edits(node: JsonNode, change: StatusChange) -> list[TextEdit]:

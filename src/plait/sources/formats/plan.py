@@ -5,7 +5,7 @@ Only a top-level box with an id is a task. A ticked box is done, whatever status
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -32,6 +32,7 @@ from plait.sources.formats.plan_status import (
     read_status_json,
     write_status_json,
 )
+from plait.sources.outline import chain_phases
 from plait.sources.references import TaskIds, TaskRange
 from plait.sources.source_model import (
     Chain,
@@ -218,7 +219,6 @@ class PlanOrder:
 
 
 _DEPENDS_HINT = 'Write "(depends: 1.1, 2.3)", with ids of this plan.'
-# A phase names at most so many earlier ones: each of those waits for the ones before it.
 _MAX_EARLIER_PHASES = 100
 _DEFAULT_PRIORITY = Task("").priority
 
@@ -297,24 +297,19 @@ def _build_phases(
     document: Document, seen: PlanOutline, ordered: PlanOrder, entries: Sequence[SourceEntry]
 ) -> Iterator[Phase]:
     """The phases with tasks, in the order of the file."""
-    gating = [entry for entry in entries if entry.task.gating]
-    total = Counter(entry.task.phase for entry in gating)
-    settled = Counter(entry.task.phase for entry in gating if entry.status.is_closed)
-    used = {entry.task.phase for entry in entries}
-    keys = [key for key in seen.phases if key in used]
-    for place, key in enumerate(keys):
-        heading = seen.phases[key]
-        earlier = keys[max(0, place - _MAX_EARLIER_PHASES) : place]
-        yield Phase(
+    written = (
+        Phase(
             key,
             heading.title,
-            after=tuple(other for other in earlier if not ordered.may_run_together(key, other)),
-            total=total[key],
-            settled=settled[key],
             opens_with=ordered.opening_tasks.get(key),
             at=Origin(document.path, heading.line + 1),
             reason=heading.text,
         )
+        for key, heading in seen.phases.items()
+    )
+    for phase in chain_phases(written, entries, _MAX_EARLIER_PHASES):
+        after = tuple(other for other in phase.after if not ordered.may_run_together(phase.key, other))
+        yield replace(phase, after=after)
 
 
 def _find_problems(document: Document, seen: PlanOutline) -> Iterator[Problem]:

@@ -14,7 +14,14 @@ from plait.sources.formats import Confidence, Format
 from plait.sources.json_tasks import JsonReader
 from plait.sources.json_text import JsonNode, JsonSyntaxError, parse_json, set_key
 from plait.sources.source_model import Reading, ReadOptions, SourceEntry, SourceFiles, SourceStatus
-from plait.sources.status_changes import Rewrite, StatusChange, TaskIndex, select_file_changes, write_each_file
+from plait.sources.status_changes import (
+    Rewrite,
+    StatusChange,
+    TaskIndex,
+    changes_status,
+    select_file_changes,
+    write_each_file,
+)
 from plait.sources.task_paths import find_mentions
 from plait.sources.text import TextEdit, apply_edits, to_printable
 
@@ -108,8 +115,7 @@ def make_status_edits(asked: Mapping[TreeTask, SourceStatus]) -> Iterator[TextEd
     new: dict[TreeTask, SourceStatus] = {}
     for place, mark in asked.items():
         written = vocabulary.parse_status(_STATUSES.get(mark, "")) or place.status
-        finished_meanwhile = place.status is SourceStatus.DONE and mark is SourceStatus.DOING
-        if place.status not in {mark, written} and not finished_meanwhile:
+        if place.status is not written and changes_status(place.status, mark):
             new[place] = written
     wholes = {place.parent: None for place in new if place.parent is not None and place.parent not in asked}
     for whole in wholes:

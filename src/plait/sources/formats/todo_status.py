@@ -14,7 +14,7 @@ from plait.sources import vocabulary
 from plait.sources.formats.todo_items import TICK_MARKS, FieldStyle, PlacedField, TodoItem, find_items, parse_heading
 from plait.sources.markdown import Markdown
 from plait.sources.source_model import SourceStatus
-from plait.sources.status_changes import Rewrite, StatusChange, TaskIndex, select_file_changes
+from plait.sources.status_changes import Rewrite, StatusChange, TaskIndex, changes_status, select_file_changes
 from plait.sources.text import BOM, TextEdit, apply_edits, to_printable
 
 T = TypeVar("T")
@@ -233,7 +233,7 @@ class _TodoEditor:
 
     def make_edits(self, item: TodoItem, change: StatusChange) -> Iterator[TextEdit]:
         now, mark = get_current_status(item), change.status
-        if mark not in WRITABLE_STATUSES or mark is now or (mark is SourceStatus.DOING and now is SourceStatus.DONE):
+        if mark not in WRITABLE_STATUSES or not changes_status(now, mark):
             return
         yield from self._edit_tick(item, mark)
         yield from self._remove_reason(item, mark)
