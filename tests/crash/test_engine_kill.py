@@ -1,4 +1,4 @@
-"""Engine, front, or both killed at any instant of real batches: nothing is lost, nothing runs twice, nothing is left."""
+"""Engine, front end or both are killed at any instant of real batches: nothing is lost, runs twice or is left over."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ echo "end $PLAIT_TASK_ID $PLAIT_ATTEMPT" >> "$TOLD"
 @pytest.fixture
 def project(tmp_path: Path) -> Iterator[TempProject]:
     with temp_project(tmp_path / "project") as made:
-        # Whoever is killed while it still compiles itself has done nothing that could be lost.
+        # A process that is killed while it still compiles its modules has done nothing that could be lost.
         made.env |= {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(tmp_path / "bytecode")}
         yield made
 
@@ -49,22 +49,22 @@ def test_kills_at_random_instants(project: TempProject, *, long: bool) -> None:
     project.wait_for_exit()
     _check(project, batches)
     taken = [record for record in project.read_records() if isinstance(record.event, EngineTaken)]
-    print(f"{kills.count} kills, {kills.engines} of engines, {len(taken)} tenures, {batches} batches")  # noqa: T201
-    assert len(taken) > kills.wanted / 10, "hardly an engine came so far that it could be interrupted"
+    print(f"{kills.count} kills, {kills.engines} of engines, {len(taken)} engine starts, {batches} batches")  # noqa: T201
+    assert len(taken) > kills.wanted / 10, "hardly any engine started before it was killed"
 
 
 class Kills:
-    """Whoever is there is killed, again and again, while a batch runs; a front that is gone comes back by --resume."""
+    """Kills engines and front ends again and again while a batch runs; a killed front end is started again with --resume."""
 
     def __init__(self, project: TempProject, chance: Random, wanted: int) -> None:
-        self.home = project
+        self.project = project
         self.chance = chance
         self.wanted = wanted
         self.count = 0
         self.engines = 0
 
     def run(self, folder: str) -> None:
-        submitted = len(_batches(self.home))
+        submitted = len(_batches(self.project))
         front = self._front(folder)
         while not self._ended(submitted):
             self._instant(front)
@@ -80,14 +80,14 @@ class Kills:
     def _instant(self, front: Popen[str]) -> None:
         """Of a start now and then; mostly of work, after something has happened since the last kill."""
         if self.chance.random() < 0.8:
-            before, deadline = len(_records(self.home)), time.monotonic() + 30
-            while front.poll() is None and time.monotonic() < deadline and len(_records(self.home)) <= before:
+            before, deadline = len(_records(self.project)), time.monotonic() + 30
+            while front.poll() is None and time.monotonic() < deadline and len(_records(self.project)) <= before:
                 time.sleep(0.01)
         time.sleep(self.chance.uniform(0.0, 0.4))  # a random instant is the point
 
     def _kill(self, front: Popen[str]) -> None:
         whom = self.chance.choice(("engine", "engine", "front", "both"))
-        engine = self.home.find_engine() if whom != "front" else None
+        engine = self.project.find_engine() if whom != "front" else None
         if engine:
             self.count += 1
             self.engines += 1
@@ -99,15 +99,15 @@ class Kills:
             _wait(front)
 
     def _again(self, folder: str, submitted: int) -> Popen[str]:
-        there = len(_batches(self.home)) > submitted or _pending(self.home)
+        there = len(_batches(self.project)) > submitted or _pending(self.project)
         return self._front(folder, *(["--resume"] if there else []))
 
     def _front(self, folder: str, *more: str) -> Popen[str]:
-        told = {"TOLD": str(self.home.folder / "told")}
-        return self.home.start("run", folder, "--yes", "--isolation", "in-place", "-p", "4", *more, env=told)
+        env = {"TOLD": str(self.project.folder / "told")}
+        return self.project.start("run", folder, "--yes", "--isolation", "in-place", "-p", "4", *more, env=env)
 
     def _ended(self, submitted: int) -> bool:
-        return sum(isinstance(record.event, BatchEnded) for record in _records(self.home)) > submitted
+        return sum(isinstance(record.event, BatchEnded) for record in _records(self.project)) > submitted
 
 
 def _wait(front: Popen[str]) -> None:
@@ -147,10 +147,10 @@ def _check(project: TempProject, batches: int) -> None:
         auditor.observe(record)
     ends = [record.event for record in records if isinstance(record.event, TaskEnded)]
     assert Counter(end.status for end in ends) == {TaskStatus.DONE: batches * LAYERS * WIDTH}
-    told = Counter((project.folder / "told").read_text().splitlines())
-    assert set(told.values()) == {1}, "an attempt ran twice"
-    began = Counter(line.split()[1] for line in told if line.startswith("begin"))
-    ended = Counter(line.split()[1] for line in told if line.startswith("end"))
+    lines = Counter((project.folder / "told").read_text().splitlines())
+    assert set(lines.values()) == {1}, "an attempt ran twice"
+    began = Counter(line.split()[1] for line in lines if line.startswith("begin"))
+    ended = Counter(line.split()[1] for line in lines if line.startswith("end"))
     assert began == ended, "an agent was killed"
     assert set(began.values()) == {1}, "a finished attempt ran again"
     assert len(began) == batches * LAYERS * WIDTH

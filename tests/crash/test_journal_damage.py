@@ -80,7 +80,7 @@ def crashed(folder: Path) -> Image:
 
 
 def worn(folder: Path) -> Image:
-    """The same, in a WAL that was longer once: it has begun anew over what it held then."""
+    """The same with a WAL that was longer before and was restarted from its beginning."""
     path = folder / "made" / DB
     with closing(open_journal_writer(path)) as journal:
         for seq in range(1, 16):

@@ -48,22 +48,22 @@ def test_an_agent_killed_from_outside_is_retried(project: TempProject) -> None:
 
 
 def test_a_reboot_loses_the_attempts_and_nothing_else(project: TempProject) -> None:
-    """All processes are gone, and the warden's pid is somebody else's now."""
+    """All processes are gone, and another process has the supervisor's pid."""
     project.task("one", f'echo $PLAIT_ATTEMPT >> told\nif [ "$PLAIT_ATTEMPT" = 1 ]; then {WAIT.strip()}; fi\n')
     front = project.start(*RUN)
     wait_until(lambda: launched(project) and (project.top / "told").exists())
     project.kill_processes()
     front.communicate()
-    stranger = subprocess.Popen(["sleep", "600"], start_new_session=True)
+    other = subprocess.Popen(["sleep", "600"], start_new_session=True)
     try:
         claim = StateFolder(project.place.state).attempt(launched(project)[0].attempt).pidfile
-        claim.write_text(f"{stranger.pid} 1 00000000-0000-0000-0000-000000000000 \n")
+        claim.write_text(f"{other.pid} 1 00000000-0000-0000-0000-000000000000 \n")
         answer = project.plait(*RUN, "--resume")
         assert answer.code == 0, answer.output
-        assert stranger.poll() is None, "a process that is not ours was touched"
+        assert other.poll() is None, "a process that is not ours was touched"
     finally:
-        stranger.kill()
-        stranger.wait()
+        other.kill()
+        other.wait()
     assert (project.top / "told").read_text() == "1\n2\n"
     assert [type(r.event) for r in project.read_records() if isinstance(r.event, AttemptLost | AttemptExited)] == [
         AttemptLost,
@@ -99,10 +99,10 @@ def test_a_batch_survives_a_disk_that_fills_up(project: TempProject, tmp_path: P
     ]
     done = subprocess.run(words, env=project.env, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
-    told = json.loads(done.stdout.splitlines()[-1])
-    assert told["statuses"] == dict.fromkeys(tasks, "done"), told
-    assert "records wait" in told["log"], told["log"]
-    assert told["runs"] == {"2-wait": 1, "3-wait": 1}, "a finished attempt ran again"
+    result = json.loads(done.stdout.splitlines()[-1])
+    assert result["statuses"] == dict.fromkeys(tasks, "done"), result
+    assert "records wait" in result["log"], result["log"]
+    assert result["runs"] == {"2-wait": 1, "3-wait": 1}, "a finished attempt ran again"
 
 
 # In the small file system: the tasks, a run, and what came of it. The engine is ended with it.
@@ -152,16 +152,16 @@ def test_two_runs_at_once_share_one_engine(project: TempProject) -> None:
 
 def test_engines_of_one_user_share_the_slots(project: TempProject, tmp_path: Path) -> None:
     with temp_project(tmp_path / "other", user=project) as other:
-        told = tmp_path / "told"
+        result = tmp_path / "told"
         for each in (project, other):
             for number in range(6):
-                each.task(f"{number}", f"echo + >> {told}\nsleep 0.3\necho - >> {told}")
+                each.task(f"{number}", f"echo + >> {result}\nsleep 0.3\necho - >> {result}")
         fronts = [each.start(*RUN) for each in (project, other)]
         for front in fronts:
             out, _ = front.communicate(timeout=60)
             assert front.returncode == 0, out
         depth = most = 0
-        for line in told.read_text().split():
+        for line in result.read_text().split():
             depth += 1 if line == "+" else -1
             most = max(most, depth)
         assert depth == 0

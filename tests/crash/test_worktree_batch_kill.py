@@ -1,4 +1,4 @@
-"""Engine, front, gits, or all of them killed at any instant of batches with worktrees: all is as if nobody had been."""
+"""Engine, front end, git processes or all of them are killed at any instant of batches with worktrees: nothing is lost."""
 
 from __future__ import annotations
 
@@ -137,10 +137,10 @@ def _run(project: TempProject, folder: str, killer: EngineKiller) -> None:
 
 def _front(project: TempProject, folder: str, *more: str) -> Popen[str]:
     words = ("--yes", "-p", "4", "--retries", "0", "--push", "--verify", VERIFY, "--gate", GATE)
-    return project.start("run", folder, *words, *more, env={"TOLD": str(_told(project))})
+    return project.start("run", folder, *words, *more, env={"TOLD": str(_log_path(project))})
 
 
-def _told(project: TempProject) -> Path:
+def _log_path(project: TempProject) -> Path:
     return project.top.parent / "told"
 
 
@@ -160,16 +160,16 @@ def _pending(project: TempProject) -> bool:
 
 
 def _check(project: TempProject, oracle: ReferenceMerger, batches: Mapping[str, Kinds]) -> None:
-    told = batch_checks.read_records(project)  # the chain of checksums holds, or this raises
-    batch_checks.check_laws(project, told)
+    records = batch_checks.read_records(project)  # the chain of checksums holds, or this raises
+    batch_checks.check_laws(project, records)
     batch = _newest(project)
     kinds = batches[batch.id]
     _check_statuses(batch, kinds)
     batch_checks.check_merges(
-        [record for record in told if getattr(record.event, "batch", "") == batch.id], batch.base, oracle
+        [record for record in records if getattr(record.event, "batch", "") == batch.id], batch.base, oracle
     )
     batch_checks.check_branch(project, batch, oracle)
-    batch_checks.check_results_kept(project, told, _told(project))
+    batch_checks.check_results_kept(project, records, _log_path(project))
     batch_checks.check_signatures(
         project,
         [task.last_write.name for task in batch.tasks if task.last_write and kinds[task.task.id] != "idle"],
@@ -202,5 +202,5 @@ def _check_files(project: TempProject, batch: BatchState, kinds: Kinds) -> None:
         page, kind = f"pages/{task.place}.txt", kinds[task.task.id]
         assert (page in names) == (kind != "commits")
         if kind == "dirty":
-            said = project.git("show", f"{batch.head}:{page}")
-            assert said == f"page {task.place}\n{task.task.id}", "its change is lost, or there twice"
+            text = project.git("show", f"{batch.head}:{page}")
+            assert text == f"page {task.place}\n{task.task.id}", "its change is lost, or there twice"

@@ -111,7 +111,7 @@ class RunningEngine:
         return {task.task.id: task.status for task in self.batch(name).tasks}
 
     def kill(self) -> None:
-        """As after kill -9, as far as the world can tell: nothing is written, nobody is ended."""
+        """As after kill -9: nothing is written, and no attempt is ended."""
         if self._alive:
             self._alive = False
             self.parts.sleep_inhibitor.release()

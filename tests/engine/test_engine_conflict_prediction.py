@@ -1,4 +1,4 @@
-"""Foresight: tasks at work that would conflict are told so, once, and told again when it is over."""
+"""Predicted conflicts of running tasks are reported once, and once more when they are gone."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class World:
         self.foresight.check_batches(0.0)
 
     def look(self) -> list[Report]:
-        """What is told by the next look, which is then known to everybody."""
+        """The reports of the next check, applied to the state."""
         self.foresight._next["b1"] = 0.0
         self.foresight.check_batches(CHECK_SECONDS)
         assert self.reactor.run_until(lambda: self.hands.is_idle, LONG)

@@ -122,7 +122,7 @@ def test_an_attempt_that_is_not_launched_yet_gets_the_environment_of_a_resume(
 
 
 def test_a_retry_while_the_batch_ends_uses_its_environment(harness: EngineHarness) -> None:
-    """A front looks whether there is one, and sees no need to hand over its own; then the batch ends, and it is gone."""
+    """A front end sees the environment file and writes none; then the batch ends, and the file is deleted."""
     harness.submit(Task("one", run="[ -e go ]", retries=0), settings=QUICK)
     engine = harness.engine()
     assert engine.wait_until(engine.has_ended)

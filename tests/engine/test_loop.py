@@ -114,7 +114,7 @@ def test_the_next_engine_reports_attempts_that_ended_meanwhile(harness: EngineHa
     (harness.place.top / "go").touch()
     exit_file = harness.folder.attempt(launched(harness.journal.read())[0].attempt).exit_status
     while pidfile.read_exit_status(exit_file) is None:
-        pass  # launched is not claimed: its warden may not even have begun
+        pass  # it is launched, but its supervisor may not have started yet
     second = harness.engine()
     assert second.wait_until(second.has_ended)
     assert harness.read_lines("told") == ["1"]

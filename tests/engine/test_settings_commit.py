@@ -1,4 +1,4 @@
-"""What the records say of saved settings is what the journal's settings are, whoever dies when."""
+"""The settings saved in the journal agree with its records, whenever an engine dies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hearing a transcript: all of it while it grows; of one that nobody heard, its beginning and its end."""
+"""Reading a transcript: all of it while it grows; afterwards, its beginning and its end."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from plait.runtime.transcript import FileTranscript
 
 
 class RecordingParser:
-    """A listener that keeps what it hears."""
+    """A parser that records its lines."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []

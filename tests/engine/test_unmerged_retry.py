@@ -40,7 +40,7 @@ def repository(harness: EngineHarness, tmp_path: Path, monkeypatch: pytest.Monke
 
 @pytest.fixture
 def blocked(harness: EngineHarness, repository: GitRepository, tmp_path: Path) -> RunningEngine:
-    """Its engine has given up merging: somebody looks at the batch branch in a worktree of their own."""
+    """Its engine has given up merging: the batch branch is checked out in another worktree."""
     base = repository.git("rev-parse", "HEAD")
     repository.git("branch", BRANCH, base)
     repository.git("worktree", "add", "--quiet", str(tmp_path / "review"), BRANCH)
@@ -57,7 +57,7 @@ def blocked(harness: EngineHarness, repository: GitRepository, tmp_path: Path) -
 
 
 def again(harness: EngineHarness, engine: RunningEngine) -> None:
-    """A person takes it up, and hands over their environment anew."""
+    """Retry the task with a new environment, as a front end does."""
     batch_files.write_batch_environment(harness.folder, "b", dict(os.environ))
     harness.request(Retry("retry", "b", "a"))
     assert engine.wait_until(lambda: engine.batch().tasks[0].generation == 2 and engine.has_ended())

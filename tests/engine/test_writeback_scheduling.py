@@ -22,7 +22,7 @@ SLOW = 0.2
 
 
 class Alarms:
-    """A Reactor that rings when the test says so, and tells how long somebody wanted to sleep."""
+    """A Reactor whose timers fire when the test says so; it records the requested delays."""
 
     def __init__(self) -> None:
         self.pauses: list[float] = []

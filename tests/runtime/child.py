@@ -17,7 +17,7 @@ from plait.system.state_paths import StateFolder
 
 
 class Speaker:
-    """A Witness that says which attempt it was told of."""
+    """ExecutorCallbacks that print which attempt was launched."""
 
     def on_launched(self, attempt: Attempt, pid: int) -> None:
         sys.stdout.write(f"{attempt.task} {pid}\n")

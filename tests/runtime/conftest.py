@@ -26,7 +26,7 @@ def harness(
 
 @pytest.fixture
 def bare_harness(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ExecutorHarness]:
-    """A scene without scopes, which see everything: what else finds processes has to find them alone."""
+    """Without cgroups, so that processes have to be found in the other ways."""
     monkeypatch.setattr(cgroup, "parent_cgroup", lambda: "")
     with local_executor_setup(tmp_path) as harness:
         yield harness

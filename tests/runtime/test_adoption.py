@@ -43,7 +43,7 @@ def folder(tmp_path: Path) -> AttemptFolder:
 
 
 @pytest.fixture
-def stranger(tmp_path: Path) -> Iterator[Popen[bytes]]:
+def other_process(tmp_path: Path) -> Iterator[Popen[bytes]]:
     """A process that has nothing to do with us."""
     with Popen(["sleep", "60"], stdin=DEVNULL, cwd=tmp_path, start_new_session=True) as process:
         yield process
@@ -62,20 +62,20 @@ def identity(pid: int) -> tuple[int, str]:
 
 
 def test_an_unrelated_process_with_the_same_pid_is_not_adopted(
-    bare_harness: ExecutorHarness, folder: AttemptFolder, stranger: Popen[bytes]
+    bare_harness: ExecutorHarness, folder: AttemptFolder, other_process: Popen[bytes]
 ) -> None:
-    start, boot = identity(stranger.pid)
-    for line in ((stranger.pid, start, boot), (stranger.pid, 0, boot), (stranger.pid,)):
+    start, boot = identity(other_process.pid)
+    for line in ((other_process.pid, start, boot), (other_process.pid, 0, boot), (other_process.pid,)):
         assert isinstance(found(bare_harness, folder, *line), LostProcess)
         bare_harness.executor.terminate(ATTEMPT, at_once=True)
         bare_harness.executor.start(bare_harness.make_job("true"))
     assert bare_harness.callbacks.count == 6
-    assert stranger.poll() is None
+    assert other_process.poll() is None
 
 
 @dataclass(frozen=True)
 class Look:
-    """What a process shows of itself that might be a warden. `since` is counted from now."""
+    """What can be seen of a process that may be a supervisor. `since` is counted from now."""
 
     since: int = -100
     boot: str = ""
@@ -122,7 +122,7 @@ def test_a_supervisor_is_recognised_only_if_everything_matches(
 def test_another_process_of_the_attempt_with_the_same_pid_is_not_its_supervisor(
     bare_harness: ExecutorHarness, folder: AttemptFolder, tmp_path: Path
 ) -> None:
-    """It carries the right marker. Without its warden it is ended, and the attempt is lost."""
+    """It has the right tag. Without its supervisor it is ended, and the attempt is lost."""
     environment = {**os.environ, "PLAIT_MARK": attempt_tag(tag_prefix(tmp_path / "state"), ATTEMPT)}
     with Popen(["sleep", "60"], env=environment, start_new_session=True) as orphan:
         start, boot = identity(orphan.pid)
@@ -132,10 +132,10 @@ def test_another_process_of_the_attempt_with_the_same_pid_is_not_its_supervisor(
 
 
 def test_after_a_reboot_every_attempt_is_lost(
-    bare_harness: ExecutorHarness, folder: AttemptFolder, stranger: Popen[bytes]
+    bare_harness: ExecutorHarness, folder: AttemptFolder, other_process: Popen[bytes]
 ) -> None:
-    start, _ = identity(stranger.pid)
-    gone = found(bare_harness, folder, stranger.pid, start, "another-boot")
+    start, _ = identity(other_process.pid)
+    gone = found(bare_harness, folder, other_process.pid, start, "another-boot")
     assert gone == LostProcess("the machine was restarted while it ran")
     folder.exit_status.write_bytes(b"003\n")
     assert bare_harness.executor.adopt(ATTEMPT) == ExitedProcess(3)
@@ -222,7 +222,7 @@ def test_an_attempt_is_found_through_a_link_to_the_state_folder(bare_harness: Ex
 def test_a_supervisor_that_was_faster_is_adopted(
     bare_harness: ExecutorHarness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An engine died between starting a warden and its claim; the next one started another."""
+    """An engine died between launching a supervisor and its pidfile; the next one launched another."""
     job = bare_harness.make_job(f"echo ran >>runs; {UNTIL_GO}; exit 6")
     bare_harness.executor.start(job)
     assert bare_harness.wait_until((bare_harness.workspace / "up").exists)

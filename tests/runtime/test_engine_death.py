@@ -59,7 +59,7 @@ def test_an_exit_without_an_engine_is_found(harness: ExecutorHarness, engine: En
 
 
 def test_every_attempt_runs_exactly_once_whenever_an_engine_dies(harness: ExecutorHarness, engine: Engine) -> None:
-    """Also between starting a warden and its claim: then the next engine starts another, and one of them runs."""
+    """Also between launching a supervisor and its pidfile: then the next engine launches another, and one of them runs."""
     names = [f"{number}" for number in range(12)]
     chance = Random(7)
     script = "echo $1 >>runs; exit 3"

@@ -104,7 +104,7 @@ def test_a_folder_that_cannot_be_made_is_an_error(bare_harness: ExecutorHarness,
 
 
 def test_a_full_disk_is_an_error(bare_harness: ExecutorHarness, tmp_path: Path, small_disk: Path) -> None:
-    """Either at once, or by the warden, which then runs nothing."""
+    """Either at once, or by the supervisor, which then runs nothing."""
     (tmp_path / "state").symlink_to(small_disk)
     with (small_disk / "all").open("wb", buffering=0) as file, pytest.raises(OSError, match="space"):
         file.writelines([b"x" * 4096] * 100)
@@ -113,7 +113,7 @@ def test_a_full_disk_is_an_error(bare_harness: ExecutorHarness, tmp_path: Path, 
 
 
 def test_the_script_is_in_the_package_and_has_no_comments_when_it_runs() -> None:
-    """It is part of every warden's command line."""
+    """It is part of every supervisor's command line."""
     assert supervisor.read_script().startswith("set ")
     assert "#" not in supervisor.read_script()
     run(["sh", "-n", "-c", supervisor.read_script()], check=True)

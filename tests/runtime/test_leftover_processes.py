@@ -110,7 +110,7 @@ def test_short_attempts_cost_no_pass_over_all_processes(
 
 
 def test_a_process_that_cannot_be_ended_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Somebody else's process, started through a door such as sudo: no engine waits for it for ever."""
+    """A process of another user (started by sudo, for example): the engine does not wait for it for ever."""
     monkeypatch.setattr(cgroup, "parent_cgroup", lambda: "")
     monkeypatch.setattr(processes, "send_signal", lambda *_: None)
     with local_executor_setup(tmp_path, graces=GracePeriods(leftover=0.05, kill=0.1)) as harness:

@@ -1,4 +1,4 @@
-"""The warden's script alone, under every shell that is here and may be somewhere's `sh`."""
+"""The supervisor's script by itself, under every installed shell that may be `sh` on some system."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def folder(tmp_path: Path) -> AttemptFolder:
 
 @pytest.fixture(params=SHELLS)
 def ward(request: pytest.FixtureRequest, tmp_path: Path, folder: AttemptFolder) -> Iterator[Ward]:
-    """Start a warden with a command, in a session of its own; the transcript is `output`."""
+    """Start a supervisor with a command, in a session of its own; the transcript is `output`."""
 
     def start(*argv: str, cwd: Path = tmp_path, env: dict[str, str] | None = None) -> Popen[bytes]:
         command = ["sh", "-c", read_script(), PROCESS_NAME, str(folder.path), str(cwd), SIGNATURE, *argv]
@@ -141,7 +141,7 @@ def test_a_reader_never_sees_another_exit_status(ward: Ward, folder: AttemptFold
 def test_a_supervisor_survives_the_signals_of_its_command(
     ward: Ward, tmp_path: Path, folder: AttemptFolder, number: Signals
 ) -> None:
-    """A signal to the whole group: the command answers in its own way, and the warden writes down how."""
+    """A signal to the whole group: the command exits in its own way, and the supervisor writes the status."""
     warden = ward("sh", "-c", f"trap 'exit 42' {number.value}; : >up; while :; do sleep 0.02; done")
     while not (tmp_path / "up").exists():
         assert warden.poll() is None
@@ -154,13 +154,13 @@ def test_a_supervisor_survives_the_signals_of_its_command(
 def test_the_command_inherits_no_ignored_signal(ward: Ward, tmp_path: Path) -> None:
     assert ward("sh", "-c", "cat /proc/self/status >status").wait(30) == 0
     lines = dict(line.split(":\t") for line in (tmp_path / "status").read_text().splitlines() if ":\t" in line)
-    # 32 and 33 are the C library's own: nobody can set them, and whoever started the tests may have ignored them.
+    # 32 and 33 belong to the C library: they can't be set, and the tests may inherit them as ignored.
     ours = ~(0b11 << 31)
     assert int(lines["SigIgn"], 16) & ours == int(lines["SigBlk"], 16) & ours == 0
 
 
 def test_the_command_gets_the_environment_unchanged(ward: Ward, tmp_path: Path) -> None:
-    """Whatever the warden's own variables are called, none of them gets out, and none is overwritten."""
+    """None of the supervisor's variables is exported, and none of the command's is overwritten."""
     given = {"plait": "p", "start": "s", "code": "c", "line": "", "A": "a\nb ", "PLAIT_MARK": "m"}
     program = "import os, json; print(json.dumps(dict(os.environ)))"
     assert ward(sys.executable, "-Sc", program, env=given).wait(30) == 0

@@ -101,7 +101,7 @@ def test_killing_at_once_overtakes_a_graceful_end(tmp_path: Path) -> None:
 
 
 def test_leftovers_get_a_short_grace_period(tmp_path: Path) -> None:
-    """In a shell, what runs in the background does not hear INT."""
+    """In a shell, background processes ignore INT."""
     with local_executor_setup(tmp_path, graces=GracePeriods(interrupt=1000, terminate=1000, leftover=0.2)) as harness:
         harness.start("sleep 60 & trap 'exit 3' INT; : >up; while :; do sleep 0.05; done")
         assert ended(harness) == 3
@@ -109,7 +109,7 @@ def test_leftovers_get_a_short_grace_period(tmp_path: Path) -> None:
 
 
 def test_the_end_is_reported_when_no_process_is_left(harness: ExecutorHarness) -> None:
-    """Whoever is told may start the next attempt in the same workspace."""
+    """The next attempt may start in the same workspace at once."""
     harness.start(f"setsid sh -c 'trap \"\" INT; echo $$ >child; {LOOP}' & {ENDS_ON_INT}")
     child = harness.wait_for_pid("child")
     attempt = harness.make_job("").attempt

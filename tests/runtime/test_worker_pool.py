@@ -1,4 +1,4 @@
-"""Hands: errands about one thing go in order, errands about two go at once, and the loop hears of all."""
+"""Jobs with one key run in order, jobs with different keys at once; results are handled in the loop."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_jobs_with_one_key_run_one_at_a_time_and_in_order(reactor: SelectReactor
     at_work, most, order = [0], [0], list[int]()
     gate = threading.Event()
 
-    def errand(number: int) -> int:
+    def job(number: int) -> int:
         at_work[0] += 1
         most[0] = max(most[0], at_work[0])
         gate.wait(LONG if number == 0 else 0)
@@ -54,7 +54,7 @@ def test_jobs_with_one_key_run_one_at_a_time_and_in_order(reactor: SelectReactor
         return number
 
     for number in range(5):
-        pool.submit("a", lambda number=number: errand(number), order.append, unexpected)  # type: ignore[misc]
+        pool.submit("a", lambda number=number: job(number), order.append, unexpected)  # type: ignore[misc]
     gate.set()
     assert reactor.run_until(lambda: pool.is_idle, LONG)
     assert (order, most) == ([0, 1, 2, 3, 4], [1])

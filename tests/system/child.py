@@ -22,7 +22,7 @@ def say(*words: object) -> None:
 
 
 def work() -> Popen[bytes]:
-    """An attempt: it outlives whoever started it."""
+    """An attempt: it outlives its engine."""
     return Popen(["sleep", "600"], start_new_session=True, stdin=DEVNULL, stdout=DEVNULL, stderr=DEVNULL)
 
 
@@ -38,7 +38,7 @@ def hold(folder: Path, engine: str, slots: str, attempts: str) -> None:
 
 
 def stop(folder: Path, engine: str) -> None:
-    """Be stopped while nobody else can take slots."""
+    """Be stopped while holding the lock."""
     shared = SharedState(folder, engine=engine)
     with shared.lock():
         shared.record_usage(3, [])

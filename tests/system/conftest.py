@@ -50,7 +50,7 @@ def until() -> Until:
 
 @pytest.fixture
 def ports() -> range:
-    """Two hundred that nobody uses: twenty blocks."""
+    """Two hundred free ports: twenty blocks."""
     chance = SystemRandom()
     while True:
         start = chance.randrange(10_000, 30_000, 10)

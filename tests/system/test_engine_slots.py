@@ -37,7 +37,7 @@ def test_the_limit_is_reached_and_never_exceeded(engines: int, turns: int, folde
 
 
 def test_the_limit_is_not_exceeded_when_engines_die(folder: Path, child: Child) -> None:
-    """In their turn, when nobody else can take slots, and after it; others go on."""
+    """Engines die while they hold the lock and after it; the others continue."""
     dying = [
         child("crowd", folder, f"/dying {number}", LIMIT, 15 + 5 * number, how)
         for number, how in enumerate(["in", "after"] * 2)

@@ -1,4 +1,4 @@
-"""Blocks of ports: the same for a task each time, and nobody else's."""
+"""Blocks of ports: a task gets the same one each time, and no other task gets it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the machine has left, told from files as Linux writes them."""
+"""What the machine has left, read from files as Linux writes them."""
 
 from __future__ import annotations
 

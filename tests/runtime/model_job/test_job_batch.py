@@ -165,7 +165,7 @@ def test_a_wrong_key_is_not_retried(jobs: JobProject) -> None:
 
 
 def test_a_budget_in_tokens_holds(jobs: JobProject) -> None:
-    """Each job takes twice 1,280 of the 3,000; whoever would go over waits for a person."""
+    """Each job uses twice 1,280 of the 3,000 tokens; a job that would exceed them waits for a person."""
     jobs.job("01-one", "one.py")
     jobs.job("02-two", "two.py")
     jobs.project.commit_all()

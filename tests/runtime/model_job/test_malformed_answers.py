@@ -142,7 +142,7 @@ def test_a_link_out_of_the_workspace_is_not_written_through(old: ModelJobBench, 
 
 
 def test_a_job_that_names_a_link_does_not_start(old: ModelJobBench, tmp_path: Path) -> None:
-    """Its text would be told to a server."""
+    """Its text would be sent to a server."""
     secret = tmp_path / "secret"
     secret.write_text("mine\n")
     (old.workspace / "alias").symlink_to(secret)

@@ -1,4 +1,4 @@
-"""The `model` agent towards the engine: what it starts, and what it makes of what it hears."""
+"""The `model` agent as the engine sees it: its command, and the parser of its output."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from tests.support.model_server.server import ModelServer
 
 JOB = ModelJob("a.py")
 FAKE = """#!{python} -P
-# It stands for the real one: what it is told, and a server where it is told to be one.
+# Stands for the real one: it records its arguments, and serves at the address it gets.
 import os, sys, time
 from pathlib import Path
 from tests.support.model_server import ModelServer

@@ -71,7 +71,7 @@ def test_no_signal_is_ignored_and_no_descriptor_left_open(harness: SetupHarness)
         "grep SigIgn /proc/$$/status; ls /proc/$$/fd",
     ).out
     ignored, *descriptors = out.splitlines()[1:]
-    # The C library keeps two for itself, which nobody can set: they are as whoever started the tests had them.
+    # Two belong to the C library and can't be set: they are inherited from the tests.
     settable = sum(1 << (number - 1) for number in signal.valid_signals())
     assert int(ignored.split()[1], 16) & settable == 0
     assert descriptors == ["0", "1", "2"]

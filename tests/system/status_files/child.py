@@ -53,7 +53,7 @@ def crashes(folder: Path, way: str, carry_on: str) -> None:
 
 
 def killed_twice(number: int, source: StatusFileSetup) -> list[str]:
-    """The first one died when it had displaced somebody's edit; the second one is killed while it takes that up."""
+    """The first one died when it had displaced a person's edit; the second one is killed while it restores it."""
 
     def dies() -> None:
         raise KeyboardInterrupt
@@ -157,7 +157,7 @@ def editor(folder: Path, who: str, seed: str) -> None:
         for number in count(1):
             fcntl.flock(turn, fcntl.LOCK_EX)
             lines = path.read_text().splitlines()
-            time.sleep(chance.choice((0, 0.0005, 0.002)))  # somebody thinks
+            time.sleep(chance.choice((0, 0.0005, 0.002)))  # a person thinks
             added, removed = edit(lines, f"- by editor {who}:", number, chance, own)
             draft.write_text("".join(f"{line}\n" for line in lines))
             draft.replace(path)

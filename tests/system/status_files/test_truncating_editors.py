@@ -1,4 +1,4 @@
-"""Programs that empty a file and write it anew: what is half there is not taken for what they mean."""
+"""Programs that truncate a file and rewrite it: a partial text is never taken for the result."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ DONE = NEW.replace("two: pending", "two: completed")
 
 
 class Program:
-    """It has opened the file for writing; whoever moves the file, it writes where it has opened it."""
+    """It has opened the file for writing, and writes to it even if the file is moved."""
 
     def __init__(self, source: StatusFileSetup, *, emptied: bool = True) -> None:
         flags = os.O_WRONLY | (os.O_TRUNC if emptied else os.O_APPEND)

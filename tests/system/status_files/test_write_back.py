@@ -1,4 +1,4 @@
-"""What a write leaves behind when nobody disturbs it: the file with the statuses in it, and nothing else changed."""
+"""A write without other writers: the file gets the statuses, and nothing else changes."""
 
 from __future__ import annotations
 

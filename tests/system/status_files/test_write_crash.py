@@ -39,7 +39,7 @@ def saves(source: StatusFileSetup, line: str) -> Callable[[], None]:
 
 
 def died_lingering(source: StatusFileSetup) -> None:
-    """Somebody's edit was displaced and put back; it died while it waited for others who had not seen it."""
+    """A person's edit was displaced and merged; plait died while it waited for programs that lacked it."""
     with pytest.raises(KeyboardInterrupt):
         source.write("one", exchanging=[saves(source, "edit")], pausing=[do_nothing] * 2 + [dies])
     assert "edit" in source.text.splitlines()

@@ -1,4 +1,4 @@
-"""Disks that are full or broken: the file is whole whatever fails, no edit is lost, and it is told what went wrong."""
+"""Full or broken disks: the file stays complete, no edit is lost, and the error says what went wrong."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ either_way = pytest.mark.usefixtures("_either_way")
 
 
 def adds(source: StatusFileSetup, line: str, before: str = "") -> Callable[[], None]:
-    """Somebody opens the file, puts a line in front of another or at the end, and saves."""
+    """A person opens the file, inserts or appends a line, and saves."""
 
     def act() -> None:
         text = source.text
@@ -279,7 +279,7 @@ def test_an_exchange_in_three_steps_keeps_a_complete_file(
     assert path.read_text() == "theirs"
 
 
-# How long somebody waits before they open the file, how long they have it open, and what they do then.
+# How long a person waits before opening the file, how long it stays open, and what they do then.
 SESSIONS = st.lists(
     st.tuples(st.integers(0, 3), st.integers(0, 4), st.integers(0, 40), st.sampled_from(["add", "change", "remove"])),
     max_size=12,

@@ -45,7 +45,7 @@ class Commotion:
         self.others.append(self.start("watch"))
 
     def start(self, what: str, *arguments: object) -> Popen[bytes]:
-        # To a file, because a pipe that nobody reads fills up.
+        # To a file, because an unread pipe fills up.
         number = len(list(self.folder.iterdir()))
         with (self.folder / f"{what}.{number}").open("w") as said:
             self.started.append(Popen(self.command(what, *arguments), stdout=said))
@@ -93,7 +93,7 @@ class Commotion:
         return {entry.task.id: entry.status for entry in entries}
 
     def check(self, chance: Random) -> None:
-        """When all is quiet: nothing that was saved is lost, nobody saw half a file, every status is right."""
+        """Afterwards: no save is lost, no reader saw a partial file, every status is right."""
         self.stop()
         marks = {
             name: chance.choice([SourceStatus.TODO, SourceStatus.DONE, SourceStatus.BLOCKED]) for name in self.printed()

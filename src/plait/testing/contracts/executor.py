@@ -146,7 +146,7 @@ UNTIL_GO = ": >up; until [ -e go ]; do sleep 0.05; done"
 
 
 class ExecutorContract:
-    """Provide `scene`: an executor on a new machine."""
+    """Provide `harness`: an executor without any attempts."""
 
     @pytest.fixture
     def harness(self) -> ExecutorHarness:
