@@ -29,19 +29,19 @@ class Ours:
 """
 
 
-def test_an_agent_is_found_by_its_name() -> None:
+def test_an_agent_is_loaded_by_its_name() -> None:
     assert isinstance(load_agent(AgentSpec("shell")), ShellAgent)
     assert isinstance(load_agent(build_command_spec("tool")), CommandAgent)
 
 
-def test_whoever_comes_with_a_command_is_run_by_it() -> None:
+def test_an_agent_with_a_command_is_run_by_it() -> None:
     agent = load_agent(AgentSpec("cube", ("cube", "auto", "{task_file}")))
     assert isinstance(agent, CommandAgent)
     assert (agent.name, agent.provider) == ("cube", "cube")
 
 
 @pytest.mark.parametrize("path", ["plait_test_agents:Ours", "plait_test_agents.Ours"])
-def test_any_dotted_path_of_a_factory_is_an_agent(path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_dotted_path_of_a_factory_is_an_agent(path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "plait_test_agents.py").write_text(ELSEWHERE)
     monkeypatch.syspath_prepend(tmp_path)
     agent = load_agent(AgentSpec(path))
@@ -51,7 +51,7 @@ def test_any_dotted_path_of_a_factory_is_an_agent(path: str, tmp_path: Path, mon
 @pytest.mark.parametrize(
     "path", ["no.such.module:Thing", "plait.agents.drivers.shell:Nothing", "os:", ":x", "a:b:c", "..x"]
 )
-def test_a_path_that_leads_nowhere_is_told(path: str) -> None:
+def test_a_dotted_path_that_can_not_be_imported_is_an_error(path: str) -> None:
     with pytest.raises(ConfigError, match="can't be loaded"):
         load_agent(AgentSpec(path))
 
@@ -63,26 +63,26 @@ def test_a_task_file_does_not_choose_which_module_is_imported() -> None:
 
 
 @pytest.mark.parametrize("model", ["m\0", "m\x1b[2J", "m\n-x"])
-def test_a_model_that_no_command_can_name_is_told_before_anything_starts(model: str) -> None:
+def test_an_unprintable_model_name_is_reported_before_the_task_starts(model: str) -> None:
     assert explain_unsupported("claude", Task("t", model="opus-4")) is None
     assert (explain_unsupported("claude", Task("t", model=model)) or "").startswith(
         "has a model whose name contains an unprintable"
     )
 
 
-def test_a_slip_is_told_with_what_was_meant() -> None:
+def test_a_misspelt_agent_has_a_suggestion() -> None:
     with pytest.raises(ConfigError) as caught:
         load_agent(AgentSpec("shel"))
     assert caught.value.message == "there is no agent called shel"
     assert caught.value.hint.startswith("Did you mean shell? `plait agents` lists them")
 
 
-def test_a_command_without_its_words_is_told() -> None:
+def test_the_command_agent_needs_a_command() -> None:
     with pytest.raises(ConfigError, match="is empty"):
         load_agent(AgentSpec("command"))
 
 
-def test_the_documentation_lists_the_agents_as_they_are() -> None:
+def test_the_table_in_the_documentation_is_up_to_date() -> None:
     """Printed by `python -m plait.agents.table`."""
     assert render_reference() in (Path(__file__).parents[2] / "docs" / "agents.md").read_text()
 
@@ -90,18 +90,18 @@ def test_the_documentation_lists_the_agents_as_they_are() -> None:
 @pytest.mark.parametrize(
     "known", [known for known in AGENTS.values() if known.name != "command"], ids=lambda known: known.name
 )
-def test_every_agent_of_the_table_can_be_loaded_and_says_whose_limits_it_runs_into(known: AgentInfo) -> None:
+def test_every_agent_of_the_table_can_be_loaded_and_has_a_provider(known: AgentInfo) -> None:
     agent = load_agent(AgentSpec(known.name))
     assert agent.name == known.name
     assert agent.provider
 
 
 @pytest.mark.parametrize("known", [known for known in AGENTS.values() if known.program], ids=lambda known: known.name)
-def test_agents_with_one_account_share_its_limits(known: AgentInfo) -> None:
+def test_agents_of_one_account_share_its_rate_limits(known: AgentInfo) -> None:
     assert load_agent(AgentSpec(known.name, account="work")).provider == "work"
 
 
-def test_other_packages_add_agents_by_an_entry_point(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_package_adds_an_agent_by_an_entry_point(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "plait_plugin_agents.py").write_text(ELSEWHERE)
     info = tmp_path / "plugin-1.dist-info"
     info.mkdir()
@@ -113,21 +113,19 @@ def test_other_packages_add_agents_by_an_entry_point(tmp_path: Path, monkeypatch
 
 @pytest.mark.parametrize("name", AGENTS)
 @pytest.mark.parametrize("model", ["", "sonnet", "openrouter/x/y", "/x"])
-def test_whose_limits_an_agent_runs_into_is_known_before_it_is_loaded(name: str, model: str) -> None:
+def test_the_provider_is_known_before_an_agent_is_loaded(name: str, model: str) -> None:
     bare, led = AgentSpec(name, model=model), AgentSpec(name, ("tool",), model=model)
     for known in (led,) if name == "command" else (bare, led):
         assert find_provider(known) == load_agent(known).provider
     assert find_provider(AgentSpec(name, model=model, account="ours")) == "ours"
 
 
-def test_a_model_runs_into_the_limits_of_its_server() -> None:
+def test_a_model_shares_the_rate_limits_of_its_server() -> None:
     known = AgentSpec("model", options=(("base_url", '"http://here:1/v1"'),))
     assert find_provider(known) == load_agent(known).provider == "here:1"
 
 
-def test_whose_limits_an_agent_of_others_runs_into_only_it_knows(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_provider_of_a_plugin_comes_from_the_plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "plait_other_agents.py").write_text(ELSEWHERE)
     monkeypatch.syspath_prepend(tmp_path)
     assert find_provider(AgentSpec("plait_other_agents:Ours")) == "ours"

@@ -14,7 +14,7 @@ def failed(tail: str, code: int = 1) -> Outcome:
     return classify_exit(code, tail, use_output=True)
 
 
-def test_zero_is_success_whatever_was_said() -> None:
+def test_exit_status_0_is_success_whatever_was_printed() -> None:
     assert classify_exit(0, "API Error: 429", use_output=True) == Outcome(Category.OK, 0)
 
 
@@ -44,7 +44,7 @@ def test_zero_is_success_whatever_was_said() -> None:
     ],
 )
 @pytest.mark.parametrize("words", [True, False])
-def test_the_exit_status_tells_most(code: int, category: Category, detail: str, words: bool) -> None:  # noqa: FBT001
+def test_the_exit_status_determines_the_category(code: int, category: Category, detail: str, words: bool) -> None:  # noqa: FBT001
     found = classify_exit(code, "something\nthe last line\n\n", use_output=words)
     assert (found.category, found.exit_code, found.detail) == (category, code, detail)
 
@@ -67,12 +67,12 @@ def test_the_exit_status_tells_most(code: int, category: Category, detail: str, 
         ('{"type":"error","message":"no model called m"}\n', "no model called m"),
     ],
 )
-def test_the_detail_is_the_last_line_that_says_something(tail: str, said: str) -> None:
+def test_the_detail_is_the_last_meaningful_line(tail: str, said: str) -> None:
     assert failed(tail, 3).detail == f"exit status 3{': ' if said else ''}{said}"
 
 
 @given(st.text(), st.integers(1, 255), st.booleans())
-def test_a_detail_is_one_harmless_line_of_a_sensible_length(tail: str, code: int, words: bool) -> None:  # noqa: FBT001
+def test_a_detail_is_one_short_line_without_terminal_escapes(tail: str, code: int, words: bool) -> None:  # noqa: FBT001
     found = classify_exit(code, tail, use_output=words)
     assert found.detail.isprintable()
     assert 0 < len(found.detail) <= MAX_DETAIL_CHARS
@@ -155,7 +155,7 @@ DEATHS = [
     ["", "\n\n", "\n    at main (file:///x.js:3:4)\n}\n", "\nbye\n"],
     ids=["", "lines", "stack", "bye"],
 )
-def test_how_tools_die(category: Category, tail: str, before: str, after: str) -> None:
+def test_the_last_output_determines_the_category(category: Category, tail: str, before: str, after: str) -> None:
     assert failed(f"{before}{tail}{after}").category is category
 
 
@@ -191,21 +191,21 @@ TALK = [
 
 
 @pytest.mark.parametrize("tail", TALK)
-def test_who_only_talks_of_limits_has_met_none(tail: str) -> None:
+def test_text_about_rate_limits_is_no_rate_limit(tail: str) -> None:
     assert failed(f"running the tests\n{tail}\n").category is Category.TASK
 
 
-def test_what_was_said_long_ago_is_not_why_it_ended() -> None:
+def test_an_early_error_does_not_explain_the_exit() -> None:
     """Tools retry by themselves: a limit that was met and passed is over."""
     tail = "API Error: 429 Too Many Requests\n" + "".join(f"going on with {number}\n" for number in range(5))
     assert failed(tail).category is Category.TASK
 
 
-def test_the_last_complaint_counts() -> None:
+def test_the_last_error_counts() -> None:
     assert failed("API Error: 429 Too Many Requests\nAPI Error: 401 invalid x-api-key\n").category is Category.AUTH
 
 
-def test_a_complaint_is_the_detail() -> None:
+def test_the_error_line_is_the_detail() -> None:
     found = failed("Error: 429 Too Many Requests\nRetry-After: 30\nbye\n")
     assert (found.detail, found.retry_after, found.retry_at) == (
         "exit status 1: Error: 429 Too Many Requests",
@@ -214,11 +214,11 @@ def test_a_complaint_is_the_detail() -> None:
     )
 
 
-def test_how_long_to_wait_is_told_for_limits_only() -> None:
+def test_only_rate_limits_have_a_wait() -> None:
     assert failed("Claude usage limit reached|1735689600").retry_at == 1735689600.0
     assert failed("[API Error: 429 slow down] Please try again in 20s").retry_after == 20.0
     assert failed("Error: connect ECONNREFUSED; try again in 20s").retry_after is None
 
 
-def test_what_was_killed_from_outside_is_not_asked_why() -> None:
+def test_a_killed_process_has_no_other_reason() -> None:
     assert failed("API Error: 429 Too Many Requests", 137).category is Category.KILLED

@@ -42,7 +42,7 @@ def activities(*lines: str) -> list[str]:
         ("═══ Phase 9:   much   room   ═══", "Phase 9: much room"),
     ],
 )
-def test_a_stage_is_followed(line: str, name: str) -> None:
+def test_a_phase_headline_starts_a_phase(line: str, name: str) -> None:
     assert phases(line) == [name]
 
 
@@ -59,16 +59,16 @@ def test_a_stage_is_followed(line: str, name: str) -> None:
         "═══ Phase 1: " + "x" * 2000,
     ],
 )
-def test_what_only_looks_like_a_stage_is_none(line: str) -> None:
+def test_other_lines_are_no_phase(line: str) -> None:
     assert phases(line) == []
 
 
-def test_a_stage_is_told_when_it_begins_and_not_again() -> None:
+def test_a_phase_is_reported_once() -> None:
     one, two = "═══ Phase 1: a ═══", "═══ Phase 2: b ═══"
     assert phases(one, "x", one, "y", two, two, "x", one) == ["Phase 1: a", "Phase 2: b", "Phase 1: a"]
 
 
-def test_a_tool_that_never_stops_telling_stages_is_not_followed_for_ever() -> None:
+def test_the_number_of_phases_is_limited() -> None:
     assert len(phases(*(f"═══ Phase {number}: x ═══" for number in range(10 * MAX_PHASES)))) == MAX_PHASES
 
 
@@ -91,11 +91,11 @@ def test_a_tool_that_never_stops_telling_stages_is_not_followed_for_ever() -> No
         ("\x9b31mred", "red"),
     ],
 )
-def test_the_last_line_is_shown_as_a_terminal_would_show_it(line: str, shown: str) -> None:
+def test_the_last_line_is_shown_as_on_a_terminal(line: str, shown: str) -> None:
     assert activities(line) == ([shown] if shown else [])
 
 
-def test_an_empty_line_says_nothing() -> None:
+def test_an_empty_line_is_no_activity() -> None:
     assert hear("", "   ", "\r", "\x1b[0m") == []
 
 
@@ -105,12 +105,12 @@ def test_a_long_line_is_cut() -> None:
     assert shown.endswith("…")
 
 
-def test_a_line_that_is_repeated_says_nothing_new() -> None:
+def test_a_repeated_line_is_no_new_activity() -> None:
     assert activities("a", "a", "b", "a") == ["a", "b", "a"]
 
 
 @given(st.lists(st.text(max_size=300), max_size=5))
-def test_nothing_that_is_printed_can_steer_a_terminal_or_fill_the_screen(lines: list[str]) -> None:
+def test_activities_are_short_and_without_terminal_escapes(lines: list[str]) -> None:
     for signal in hear(*lines):
         text = signal.name if isinstance(signal, PhaseStarted) else signal.text if isinstance(signal, Activity) else ""
         assert text.isprintable()
@@ -118,13 +118,13 @@ def test_nothing_that_is_printed_can_steer_a_terminal_or_fill_the_screen(lines: 
 
 
 @pytest.mark.parametrize("words", [True, False])
-def test_success_is_the_exit_status_and_nothing_else(words: bool) -> None:  # noqa: FBT001
+def test_only_the_exit_status_means_success(words: bool) -> None:  # noqa: FBT001
     listening = PlainTextParser(use_output=words)
     assert listening.finish(0, "❌ everything failed: litellm.RateLimitError", 0.0).category is Category.OK
     assert listening.finish(1, "✅ All tasks completed successfully!", 0.0).category is Category.TASK
 
 
-def test_only_a_tool_that_talks_to_a_provider_is_taken_at_its_word() -> None:
+def test_only_the_output_of_a_tool_with_a_provider_explains_a_failure() -> None:
     tail = "ERROR: exceeded retry limit, last status: 429 Too Many Requests"
     assert PlainTextParser(use_output=True).finish(1, tail, 0.0).category is Category.RATE_LIMIT
     assert PlainTextParser(use_output=False).finish(1, tail, 0.0).category is Category.TASK

@@ -12,7 +12,7 @@ ANY = Price("*", input=1.0, output=2.0)
 
 
 @pytest.mark.parametrize(("model", "found"), [("gpt-5", GPT), ("GPT-5-mini", GPT), ("llama", ANY), ("", ANY)])
-def test_the_first_price_that_fits_a_model_counts(model: str, found: Price) -> None:
+def test_the_first_price_that_matches_a_model_counts(model: str, found: Price) -> None:
     assert find_price((GPT, ANY), model) == found
 
 
@@ -25,11 +25,11 @@ def test_a_million_tokens_cost_what_the_price_says() -> None:
     assert compute_spend(Tokens(1_000_000, 1_000_000), GPT) == Spend(11_250_000, 2_000_000)
 
 
-def test_what_was_read_from_the_cache_costs_less() -> None:
+def test_cached_tokens_cost_less() -> None:
     assert compute_spend(Tokens(1_000_000, 0, cached=400_000), GPT).microusd == 600_000 * 1.25 + 400_000 * 0.125
     assert compute_spend(Tokens(1_000_000, 0, cached=400_000), ANY).microusd == 1_000_000
 
 
 @given(st.integers(0, 10**9), st.integers(0, 10**9), st.integers(0, 10**10))
-def test_no_number_of_tokens_costs_less_than_nothing(read: int, written: int, cached: int) -> None:
+def test_no_number_of_tokens_has_a_negative_cost(read: int, written: int, cached: int) -> None:
     assert compute_spend(Tokens(read, written, cached), GPT).is_valid

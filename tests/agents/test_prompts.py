@@ -28,11 +28,11 @@ def sections(text: str) -> list[str]:
     return [line.removeprefix("## ") for line in text.splitlines() if line.startswith("## ")]
 
 
-def test_a_text_with_a_headline_of_its_own_keeps_it() -> None:
+def test_a_body_with_its_own_heading_keeps_it() -> None:
     assert build_prompt(OWN, PLAIN).startswith("# Task 04: Split it\n\nMove Order.\n\n## Rules of the house\n\n- ")
 
 
-def test_a_text_without_one_gets_the_title() -> None:
+def test_a_body_without_a_heading_gets_the_title() -> None:
     assert build_prompt(LISTED, PLAIN).startswith("# Read it\n\nIn src/read.py.\n\n## ")
     assert build_prompt(Task("t"), PLAIN).startswith("# t\n\n## ")
 
@@ -50,7 +50,7 @@ def test_the_rules_of_a_worktree_and_of_a_checkout_differ() -> None:
     assert "captures" not in checkout
 
 
-def test_what_will_be_checked_and_which_files_are_meant_is_told_where_it_is_known() -> None:
+def test_the_check_and_the_expected_files_are_part_of_the_rules() -> None:
     plain = build_prompt(LISTED, PLAIN)
     assert "must pass" not in plain
     assert "expected to change" not in plain
@@ -60,7 +60,7 @@ def test_what_will_be_checked_and_which_files_are_meant_is_told_where_it_is_know
     assert "must pass: `` make `x` test ``" in told
 
 
-def test_what_was_said_of_the_last_attempt_comes_in_sections_of_its_own() -> None:
+def test_feedback_has_sections_of_its_own() -> None:
     said = PriorFeedback(
         "verification failed\n", "\x1b[31mE   assert 1 == 2\x1b[0m\n  ```\n1 failed\n", "<<<<<<< ours\n"
     )
@@ -78,7 +78,7 @@ def test_what_was_said_of_the_last_attempt_comes_in_sections_of_its_own() -> Non
     assert told.endswith("so that both hold.\n\n```\n<<<<<<< ours\n```\n")
 
 
-def test_a_session_that_goes_on_is_not_told_the_task_again() -> None:
+def test_a_continued_session_does_not_get_the_task_again() -> None:
     said = PriorFeedback("the button is still red", "1 failed", "<<<<<<<")
     told = build_continuation(LISTED, said)
     first, _, rest = told.partition("\n\n")
@@ -93,14 +93,14 @@ def test_a_session_that_goes_on_is_not_told_the_task_again() -> None:
     assert "Rules" not in told
 
 
-def test_a_session_that_was_interrupted_goes_on_where_it_was() -> None:
+def test_an_interrupted_session_is_asked_to_continue() -> None:
     assert build_continuation(LISTED, PriorFeedback()) == (
         "This is still about the task Read it (1.2): you were interrupted; go on where you left off.\n"
     )
 
 
 @given(st.text(max_size=200))
-def test_nothing_that_a_check_prints_gets_out_of_its_section(printed: str) -> None:
+def test_the_output_of_a_check_stays_in_its_section(printed: str) -> None:
     told = build_prompt(LISTED, PLAIN, PriorFeedback("no", printed))
     _, _, section = told.partition("## The end of what the check printed\n\n")
     if section:
@@ -109,7 +109,7 @@ def test_nothing_that_a_check_prints_gets_out_of_its_section(printed: str) -> No
         assert not any(line.strip().startswith(fence) for line in inside)
 
 
-def test_a_template_has_its_own_words_around_what_is_filled_in() -> None:
+def test_a_template_keeps_its_own_text() -> None:
     template = "You are {id} in {workspace}.\r\n\n\n\n{title}:\n{task}\n\n{files}\n\nRun {verify}.\n"
     told = build_prompt(replace(OWN, touches=("a", "b")), PromptRules(verify="make"), workspace="/w", template=template)
     assert told == (
@@ -117,14 +117,14 @@ def test_a_template_has_its_own_words_around_what_is_filled_in() -> None:
     )
 
 
-def test_a_paragraph_with_nothing_to_tell_is_left_out() -> None:
+def test_a_paragraph_without_values_is_left_out() -> None:
     template = (
         "{task}\n\nRun {verify} before you end.\n\nTouch {files}; run {verify}; be {id}.\n\n## Last time\n{feedback}"
     )
     assert build_prompt(LISTED, PLAIN, template=template) == ("# Read it\n\nIn src/read.py.\n\nTouch ; run ; be 1.2.\n")
 
 
-def test_what_a_template_forgets_is_told_at_its_end() -> None:
+def test_required_sections_are_appended_to_a_template() -> None:
     told = build_prompt(LISTED, PLAIN, PriorFeedback("do it", "1 failed", "<<<"), template="Hello.\n\n{rules}")
     assert told.startswith("Hello.\n\n## Rules of the house")
     assert told.index("# Read it") < told.index("do it") < told.index("1 failed") < told.index("<<<")
@@ -134,7 +134,7 @@ def test_what_a_template_forgets_is_told_at_its_end() -> None:
 @pytest.mark.parametrize(
     "text", ["{title} {feedback} {nothing}", "{{task}}", "{", "}}{{", "${HOME}", "%s", "\\1 \\g<0>"]
 )
-def test_what_is_filled_in_is_never_looked_at_again(text: str) -> None:
+def test_a_filled_in_value_is_not_expanded_again(text: str) -> None:
     task = Task("t", text, f"```\n{text}\n````", touches=(text,))
     told = build_prompt(
         task, PromptRules(verify=text), PriorFeedback(text, text, text), template="{task}|{verify}|{title}"
@@ -159,19 +159,19 @@ def test_no_text_of_a_task_breaks_a_prompt(title: str, body: str) -> None:
         (" \n", "p.md: the prompt template is empty"),
     ],
 )
-def test_a_template_that_can_t_be_filled_in_is_an_error_with_its_place(text: str, said: str) -> None:
+def test_an_invalid_template_is_an_error_with_its_line(text: str, said: str) -> None:
     with pytest.raises(ConfigError) as error:
         check_template(text, "p.md")
     assert error.value.message.startswith(said)
 
 
-def test_a_placeholder_that_there_is_not_has_a_suggestion() -> None:
+def test_an_unknown_placeholder_has_a_suggestion() -> None:
     with pytest.raises(ConfigError) as error:
         check_template("{feedbak}", "p.md")
     assert error.value.hint == "Did you mean {feedback}? A text in braces is written {{feedbak}}."
 
 
-def test_braces_of_other_kinds_are_no_placeholders() -> None:
+def test_other_braces_are_no_placeholders() -> None:
     text = 'Say {{task}}, ${HOME}, {} and {"a": 1}. {task}'
     check_template(text, "p.md")
     assert build_prompt(Task("t"), PLAIN, template=text) == 'Say {task}, ${HOME}, {} and {"a": 1}. # t\n'
@@ -195,12 +195,12 @@ def test_braces_of_other_kinds_are_no_placeholders() -> None:
         (Task("x" * 500), "x" * 60 + ".md"),
     ],
 )
-def test_the_snapshot_has_the_file_s_own_name_or_that_of_its_id(task: Task, name: str) -> None:
+def test_a_task_file_is_named_like_its_source_or_by_its_id(task: Task, name: str) -> None:
     assert render_task_file(task)[0] == name
 
 
 @given(st.text(), st.text())
-def test_no_name_of_a_snapshot_leads_out_of_its_folder(task_id: str, file: str) -> None:
+def test_the_name_of_a_task_file_never_leaves_its_folder(task_id: str, file: str) -> None:
     name, _ = render_task_file(Task(task_id, origin=Origin(file, 1)))
     assert PurePosixPath(name).name == name
     assert name.isprintable()
@@ -208,5 +208,5 @@ def test_no_name_of_a_snapshot_leads_out_of_its_folder(task_id: str, file: str) 
     assert len(name.encode()) < 255
 
 
-def test_the_snapshot_is_the_task_and_nothing_else() -> None:
+def test_a_task_file_contains_only_the_task() -> None:
     assert render_task_file(LISTED)[1] == "# Read it\n\nIn src/read.py.\n"

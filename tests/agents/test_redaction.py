@@ -61,12 +61,12 @@ def test_a_variable_is_secret_by_its_name(name: str, value: str) -> None:
         ("POSTGRES_PASSWORD", "postgres"),
     ],
 )
-def test_others_are_not(name: str, value: str) -> None:
+def test_other_variables_are_not_secret(name: str, value: str) -> None:
     assert not is_secret(name, value)
     assert build_redactor({name: value})(f"a {value} b") == f"a {value} b"
 
 
-def test_the_password_of_an_address_is_one_wherever_it_is_told() -> None:
+def test_a_password_in_an_address_is_hidden_everywhere() -> None:
     hide = build_redactor({"DATABASE_URL": f"postgres://app:{VALUE}@db/app"})
     assert hide(f"as app with {VALUE} at db") == f"as app with {REDACTED} at db"
     assert build_redactor({"DATABASE_URL": "mysql://postgres:postgres@db/x"})("a postgres b") == "a postgres b"
@@ -95,7 +95,7 @@ def test_the_password_of_an_address_is_one_wherever_it_is_told() -> None:
         ("postgres://:pa55@db/x", "postgres://:***@db/x"),
     ],
 )
-def test_a_key_is_known_by_its_shape(text: str, told: str) -> None:
+def test_a_key_is_recognised_by_its_shape(text: str, told: str) -> None:
     assert NO_REDACTION(text) == told
 
 
@@ -115,23 +115,23 @@ def test_a_key_is_known_by_its_shape(text: str, told: str) -> None:
         "",
     ],
 )
-def test_what_only_looks_like_one_stays(text: str) -> None:
+def test_text_that_only_looks_like_a_key_stays(text: str) -> None:
     assert NO_REDACTION(text) == text
 
 
-def test_a_private_key_keeps_its_lines() -> None:
+def test_a_redacted_private_key_keeps_its_lines() -> None:
     assert NO_REDACTION(f"a\n{KEY}\nafter that") == (
         "a\n-----BEGIN RSA PRIVATE KEY-----\n***\n***\n***\n-----END RSA PRIVATE KEY-----\nafter that"
     )
 
 
-def test_lines_that_come_one_by_one_are_known_by_the_first() -> None:
+def test_the_lines_of_a_private_key_are_hidden_one_by_one() -> None:
     hide = LineRedactor(NO_REDACTION)
     assert [hide(line) for line in KEY.split("\n")][1:4] == ["***", "***", "***"]
     assert hide("3f786850e387550fdab836ed7e6dc881de23001b") == "3f786850e387550fdab836ed7e6dc881de23001b"
 
 
-def test_a_key_without_an_end_hides_no_more_than_itself() -> None:
+def test_a_private_key_without_an_end_hides_only_itself() -> None:
     hide = LineRedactor(NO_REDACTION)
     told = [
         hide(line)
@@ -146,7 +146,7 @@ def test_a_key_without_an_end_hides_no_more_than_itself() -> None:
 
 
 @pytest.mark.parametrize("value", ['pass"word\\x', "zwölf Boxkämpfer", VALUE])
-def test_a_value_is_known_as_json_spells_it(value: str) -> None:
+def test_a_secret_is_recognised_in_json(value: str) -> None:
     hide = build_redactor({"A_PASSWORD": value})
     for ascii_only in (True, False):
         line = json.dumps({"type": "text", "text": f"it is {value}, I think"}, ensure_ascii=ascii_only)
@@ -163,7 +163,7 @@ def test_a_value_is_known_as_json_spells_it(value: str) -> None:
         "sk-" + "a1" * 20,
     ],
 )
-def test_json_stays_json(said: str) -> None:
+def test_redacted_json_stays_json(said: str) -> None:
     inner = json.dumps({"text": said})
     for line in (inner, json.dumps({"line": inner})):
         told = NO_REDACTION(line)
@@ -171,21 +171,21 @@ def test_json_stays_json(said: str) -> None:
         json.loads(told)
 
 
-def test_a_value_with_a_structure_of_its_own_is_known_by_its_parts() -> None:
+def test_the_parts_of_a_structured_secret_are_hidden() -> None:
     document = json.dumps({"type": "service", "private_key_id": "0123456789abcdef0123"})
     hide = build_redactor({"GOOGLE_CREDENTIALS": document, "DEPLOY_KEY": KEY})
     assert json.loads(hide(document)) == {"type": "service", "private_key_id": REDACTED}
     assert hide("AASCBKcwggSjAgEAAoIBAQC7") == REDACTED
 
 
-def test_of_two_values_one_of_which_begins_the_other_the_longer_one_counts() -> None:
+def test_the_longer_of_two_overlapping_secrets_is_hidden() -> None:
     assert (
         build_redactor({"A_TOKEN": "abcdefgh", "B_TOKEN": "abcdefgh-ijkl"})("x abcdefgh-ijkl abcdefgh") == "x *** ***"
     )
 
 
 @given(st.lists(st.text(max_size=20)), st.text())
-def test_twice_is_as_good_as_once_and_no_line_is_lost(values: list[str], text: str) -> None:
+def test_redaction_is_idempotent_and_keeps_all_lines(values: list[str], text: str) -> None:
     hide = Redactor(values)
     assert hide(text).count("\n") == text.count("\n")
     once = hide(f"{text} sk-ant-0123456789abcdefgh {KEY}")
@@ -193,7 +193,7 @@ def test_twice_is_as_good_as_once_and_no_line_is_lost(values: list[str], text: s
 
 
 @given(st.integers(1, 40))
-def test_a_secret_is_hidden_wherever_the_pieces_are_cut(size: int) -> None:
+def test_a_secret_is_hidden_wherever_a_stream_is_cut(size: int) -> None:
     text = f"one {VALUE} two\n{KEY}\nAuthorization: Bearer abcdef123456\nthree {VALUE}"
     hide = build_redactor({"A_TOKEN": VALUE})
     stream = StreamRedactor(hide)
@@ -201,7 +201,7 @@ def test_a_secret_is_hidden_wherever_the_pieces_are_cut(size: int) -> None:
     assert told == hide(text)
 
 
-def test_a_line_without_an_end_is_not_waited_for_for_ever() -> None:
+def test_an_overlong_line_is_passed_on_in_parts() -> None:
     stream = StreamRedactor(build_redactor({"A_TOKEN": VALUE}))
     piece = "x" * 1000 + VALUE
     told = [stream.feed(piece) for _ in range(200)]
@@ -213,12 +213,12 @@ def test_a_line_without_an_end_is_not_waited_for_for_ever() -> None:
     "line",
     ["eyJ", "sk-", "://a:", "-----BEGIN PRIVATE KEY-----", "bearer ", "authorization: ", "x-", "gh", "AKIA"],
 )
-def test_no_line_is_a_lot_of_work(line: str) -> None:
+def test_no_line_takes_long_to_redact(line: str) -> None:
     """A pattern that tries each place over and over would take hours for this."""
     assert len(NO_REDACTION(line * (1_000_000 // len(line)))) > 0
 
 
-def test_a_listener_hears_no_secret_and_so_can_tell_not_even_half_of_one() -> None:
+def test_a_redacting_parser_reports_no_secret() -> None:
     listener = RedactingParser(PlainTextParser(use_output=True), build_redactor({"A_TOKEN": VALUE}))
     phase, activity = listener.feed(f"═══ Phase 2: use {VALUE} ═══")
     assert (phase, activity) == (PhaseStarted("Phase 2: use ***"), Activity("═══ Phase 2: use *** ═══"))

@@ -77,26 +77,26 @@ def test_a_time_of_day_is_the_next_one(text: str, instant: float) -> None:
     assert parse_retry_after(text, SAID) == RetryAfter(at=instant)
 
 
-def test_a_year_that_turns_is_the_next_one() -> None:
+def test_a_date_in_january_is_next_year() -> None:
     said = at(2025, 12, 30, 12)
     assert parse_retry_after("resets Jan 2, 3am (UTC)", said) == RetryAfter(at=at(2026, 1, 2, 3))
 
 
-def test_what_has_passed_by_minutes_only_means_now() -> None:
+def test_a_time_that_just_passed_means_now() -> None:
     said = at(2025, 11, 14, 15, 3)
     assert parse_retry_after("resets at 3pm (UTC)", said) == RetryAfter(at=said)
     assert parse_retry_after("resets Nov 14, 3pm (UTC)", said) == RetryAfter(at=said)
     assert parse_retry_after("resets at 3pm (UTC)", said + 3600) == RetryAfter(at=at(2025, 11, 15, 15))
 
 
-def test_a_time_that_clocks_leave_out_comes_after_they_were_set_forward() -> None:
+def test_a_skipped_time_of_day_is_after_the_clock_change() -> None:
     said = at(2025, 3, 30, 0, zone="Europe/Berlin")
     assert parse_retry_after("resets 2:30am (Europe/Berlin)", said) == RetryAfter(
         at=at(2025, 3, 30, 3, 30, zone="Europe/Berlin")
     )
 
 
-def test_a_time_that_comes_twice_is_the_one_that_is_still_ahead() -> None:
+def test_an_ambiguous_time_of_day_is_the_one_still_ahead() -> None:
     first = datetime(2025, 10, 26, 2, 30, tzinfo=BERLIN).timestamp()
     assert parse_retry_after("resets 2:30am (Europe/Berlin)", first - 1800) == RetryAfter(at=first)
     assert parse_retry_after("resets 2:30am (Europe/Berlin)", first + 1800) == RetryAfter(at=first + 3600)
@@ -121,15 +121,15 @@ def test_a_time_that_comes_twice_is_the_one_that_is_still_ahead() -> None:
         "resets soon",
     ],
 )
-def test_what_is_no_time_of_day_is_none(text: str) -> None:
+def test_other_text_is_no_time_of_day(text: str) -> None:
     assert parse_retry_after(text, SAID) == NO_RETRY_AFTER
 
 
-def test_without_the_moment_it_was_said_no_time_of_day_is_read() -> None:
+def test_without_the_time_of_printing_no_time_of_day_is_parsed() -> None:
     assert parse_retry_after("resets at 3pm (Europe/Berlin)") == NO_RETRY_AFTER
 
 
-def test_an_instant_counts_before_a_time_of_day() -> None:
+def test_a_timestamp_comes_before_a_time_of_day() -> None:
     assert parse_retry_after("resets at 3pm, reached|1735689600", SAID) == RetryAfter(at=1735689600.0)
 
 
@@ -139,7 +139,7 @@ def test_an_instant_counts_before_a_time_of_day() -> None:
     st.integers(0, 23),
     st.integers(0, 59),
 )
-def test_it_is_at_that_time_and_no_earlier_one_was_ahead(said: int, name: str, hour: int, minute: int) -> None:
+def test_the_result_is_the_next_occurrence_of_that_time(said: int, name: str, hour: int, minute: int) -> None:
     found = parse_retry_after(f"try again at {hour:02}:{minute:02} ({name})", said).at
     assert found is not None
     zone = ZoneInfo(name)
@@ -165,12 +165,12 @@ def _exists(told: datetime, zone: ZoneInfo, hour: int, minute: int) -> bool:
     st.text(alphabet="resets try again at monfritodaynv 0123456789apm:,()/+-UTCEuropeBerlin_.", max_size=200),
     st.floats(0, 4e9),
 )
-def test_whatever_is_said_it_is_ahead_and_near(text: str, said: float) -> None:
+def test_a_time_of_day_is_always_ahead_and_near(text: str, said: float) -> None:
     found = parse_retry_after(f"resets {text} try again at {text}", said)
     assert found.at is None or said <= found.at <= said + MAX_AHEAD_SECONDS + 1 or found.at > 1.5e9
 
 
-def test_it_is_never_more_than_a_day_away_without_a_day() -> None:
+def test_a_time_without_a_day_is_within_a_day() -> None:
     for minutes in range(0, 24 * 60, 7):
         said = SAID + timedelta(minutes=minutes).total_seconds()
         found = parse_retry_after("resets at 3pm (Europe/Berlin)", said).at

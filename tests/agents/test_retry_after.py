@@ -28,7 +28,7 @@ from plait.agents.retry_after import NO_RETRY_AFTER, RetryAfter, parse_retry_aft
         ("Retry-After: 5 … Please try again in 20s.", 20),
     ],
 )
-def test_a_length_of_time_is_read(text: str, seconds: float) -> None:
+def test_a_duration_is_parsed(text: str, seconds: float) -> None:
     assert parse_retry_after(text) == RetryAfter(after=seconds)
 
 
@@ -44,7 +44,7 @@ def test_a_length_of_time_is_read(text: str, seconds: float) -> None:
         ("Retry-After: Wed, 01 Jan 2025 00:00:00 GMT", 1735689600.0),
     ],
 )
-def test_an_instant_is_read(text: str, instant: float) -> None:
+def test_a_timestamp_is_parsed(text: str, instant: float) -> None:
     assert parse_retry_after(text) == RetryAfter(at=instant)
 
 
@@ -68,13 +68,13 @@ def test_an_instant_is_read(text: str, instant: float) -> None:
         "took 20s",
     ],
 )
-def test_what_is_no_wait_is_none(text: str) -> None:
+def test_other_text_is_no_wait(text: str) -> None:
     assert parse_retry_after(text) == NO_RETRY_AFTER
     assert not parse_retry_after(text)
 
 
 @given(st.text(alphabet="try again in 0123456789.,:-|smhdTZ\"'", max_size=300))
-def test_whatever_is_said_a_wait_is_a_sane_number(text: str) -> None:
+def test_a_wait_is_always_positive_and_bounded(text: str) -> None:
     found = parse_retry_after(f"Retry-After: {text} reached|{text} try again in {text}")
     assert found.after is None or 0 < found.after <= 40 * 86400
     assert found.at is None or 1.5e9 < found.at < 5e9

@@ -39,11 +39,11 @@ def complaint(where: Path) -> str:
     return str(caught.value)
 
 
-def test_without_any_file_the_defaults_hold(top: Path) -> None:
+def test_without_any_file_the_defaults_apply(top: Path) -> None:
     assert at(top).run.retries == 2
 
 
-def test_all_layers_come_together(top: Path, home: Path) -> None:
+def test_all_layers_are_merged(top: Path, home: Path) -> None:
     mine = home / "config.toml"
     mine.write_text("[run]\nretries = 5\nrepairs = 5\ntimeout = '5m'\nverify_timeout = 5\nidle_timeout = 5\n")
     (top / "plait.toml").write_text("[run]\nrepairs = 6\ntimeout = '6m'\nverify_timeout = 6\nidle_timeout = 6\n")
@@ -60,14 +60,12 @@ def test_all_layers_come_together(top: Path, home: Path) -> None:
     assert str(config.origins["run.repairs"]) == "plait.toml:2"
 
 
-def test_the_process_s_own_variables_are_the_default(top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_variables_come_from_the_process_by_default(top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PLAIT_RETRIES", "9")
     assert load_config(top, user=top / "none").run.retries == 9
 
 
-def test_the_user_s_own_file_lies_where_the_platform_keeps_such_files(
-    home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_users_file_is_in_the_platforms_config_folder(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
     path = find_user_file()
@@ -75,26 +73,26 @@ def test_the_user_s_own_file_lies_where_the_platform_keeps_such_files(
     assert path.is_relative_to(home)
 
 
-def test_only_the_top_of_a_repository_counts(top: Path) -> None:
+def test_only_the_file_at_the_top_of_a_repository_is_read(top: Path) -> None:
     (top.parent / "plait.toml").write_text("[run]\nretries = 5\n")
     (top / "deep").mkdir()
     (top / "deep" / "plait.toml").write_text("[run]\nretries = 5\n")
     assert at(top).run.retries == 2
 
 
-def test_settings_may_stand_in_pyproject(top: Path) -> None:
+def test_settings_can_be_in_pyproject(top: Path) -> None:
     (top / "pyproject.toml").write_text('[project]\nname = "x"\n\n[tool.plait]\nrun.retries = 5\n')
     config = at(top)
     assert (config.run.retries, str(config.origins["run.retries"])) == (5, "pyproject.toml:5")
 
 
-def test_a_pyproject_that_only_names_us_holds_no_settings(top: Path) -> None:
+def test_a_pyproject_that_only_mentions_plait_has_no_settings(top: Path) -> None:
     (top / "plait.toml").write_text("[run]\nretries = 5\n")
     (top / "pyproject.toml").write_text('[project]\ndependencies = ["plait"]\n[tool.other]\n')
     assert at(top).run.retries == 5
 
 
-def test_settings_in_two_places_are_refused_with_both_named(top: Path) -> None:
+def test_settings_in_plait_toml_and_pyproject_are_refused(top: Path) -> None:
     (top / "plait.toml").write_text("")
     (top / "pyproject.toml").write_text("\n[tool.plait.run]\n")
     assert complaint(top).startswith(
@@ -102,13 +100,13 @@ def test_settings_in_two_places_are_refused_with_both_named(top: Path) -> None:
     )
 
 
-def test_a_tool_table_that_is_none_is_refused(top: Path) -> None:
+def test_a_tool_plait_that_is_no_table_is_an_error(top: Path) -> None:
     (top / "pyproject.toml").write_text("[tool]\nplait = 3\n")
     assert complaint(top) == "pyproject.toml:2: tool.plait must be a table"
 
 
 @pytest.mark.parametrize("text", ["[broken", "[project]\nname = 'caf\xe9'\n"])
-def test_a_broken_pyproject_matters_only_if_it_speaks_of_us(top: Path, text: str) -> None:
+def test_a_broken_pyproject_matters_only_if_it_mentions_plait(top: Path, text: str) -> None:
     path = top / "pyproject.toml"
     path.write_bytes(text.encode("latin-1"))
     assert at(top).run.retries == 2
@@ -132,7 +130,7 @@ def test_a_broken_pyproject_matters_only_if_it_speaks_of_us(top: Path, text: str
     ],
     ids=["value", "key", "table", "equals", "string", "digits", "depth"],
 )
-def test_broken_toml_is_told_with_its_line(top: Path, text: str, said: str) -> None:
+def test_invalid_toml_is_an_error_with_its_line(top: Path, text: str, said: str) -> None:
     (top / "plait.toml").write_text(text)
     assert complaint(top).startswith(said)
 
@@ -156,7 +154,7 @@ def test_utf_16_is_not_utf_8(top: Path) -> None:
     assert complaint(top).startswith("plait.toml:1: this line is not UTF-8")
 
 
-def test_a_folder_of_that_name_is_told(top: Path) -> None:
+def test_a_folder_of_that_name_is_an_error(top: Path) -> None:
     (top / "plait.toml").mkdir()
     assert complaint(top).startswith("plait.toml is a folder, and should be a config file")
 
@@ -166,17 +164,17 @@ def test_a_pipe_of_that_name_is_not_waited_for(top: Path) -> None:
     assert complaint(top).startswith("plait.toml is not a regular file")
 
 
-def test_a_link_that_leads_nowhere_is_told(top: Path) -> None:
+def test_a_broken_link_is_an_error(top: Path) -> None:
     (top / "plait.toml").symlink_to("gone.toml")
     assert complaint(top).startswith("plait.toml is a broken link")
 
 
-def test_a_link_to_itself_is_told(top: Path) -> None:
+def test_a_link_to_itself_is_an_error(top: Path) -> None:
     (top / "plait.toml").symlink_to("plait.toml")
     assert complaint(top).startswith("plait.toml can't be read: ")
 
 
-def test_a_file_that_may_not_be_read_is_told() -> None:
+def test_an_unreadable_file_is_an_error() -> None:
     with TemporaryDirectory() as name:
         top = Path(name)
         top.chmod(0o755)

@@ -45,7 +45,7 @@ BY_KIND: dict[str, st.SearchStrategy[object]] = {
 
 @settings(max_examples=150, deadline=None)
 @given(st.fixed_dictionaries({}, optional=BY_KIND))
-def test_what_is_set_is_read_back_and_the_rest_is_default(values: dict[str, object]) -> None:
+def test_a_template_with_values_is_read_back_with_the_other_defaults(values: dict[str, object]) -> None:
     config = loaded(render_config_template(values))
     for key in KEYS:
         expected = key.value_type.read(values[key.name]) if key.name in values else key.default
@@ -53,7 +53,7 @@ def test_what_is_set_is_read_back_and_the_rest_is_default(values: dict[str, obje
         assert config.origins[key.name].layer is (Layer.REPOSITORY if key.name in values else Layer.DEFAULT)
 
 
-def test_what_is_commented_out_is_the_default() -> None:
+def test_commented_lines_of_the_template_have_the_defaults() -> None:
     text, count = re.subn(r"(?m)^#(?=\w+ = )", "", render_config_template({}))
     config = loaded(text)
     assert count == len(THEIRS)
@@ -70,7 +70,7 @@ def test_every_key_is_explained_and_choices_are_listed() -> None:
     assert '\nverify = "make test"\n' in text
 
 
-def test_what_is_a_person_s_own_is_not_offered_to_a_repository() -> None:
+def test_personal_settings_are_not_in_the_template() -> None:
     assert "notify" not in render_config_template({})
 
 
@@ -81,10 +81,10 @@ def test_a_value_that_no_file_could_have_is_refused(name: str, said: object) -> 
 
 
 @given(st.text())
-def test_a_text_for_a_terminal_holds_nothing_that_steers_it(said: str) -> None:
+def test_a_formatted_value_has_no_terminal_escapes(said: str) -> None:
     assert toml_file.format_toml(said).isprintable()
 
 
-def test_a_name_that_needs_quotes_gets_them() -> None:
+def test_a_key_that_needs_quotes_gets_them() -> None:
     assert toml_file.format_toml({"a-b": 1, "c d": [1.5, True]}) == '{ a-b = 1, "c d" = [1.5, true] }'
     assert KEYS_BY_NAME["engine.agent_limits"].value_type.read({"c d": 1}) == (("c d", 1),)

@@ -65,13 +65,13 @@ def test_no_two_keys_share_a_name_in_any_layer() -> None:
 
 
 @each_key
-def test_a_default_is_read_back_however_it_is_told(key: AnyKey) -> None:
+def test_a_default_can_be_read_back_in_every_form(key: AnyKey) -> None:
     assert key.value_type.read(key.value_type.plain(key.default)) == key.default
     assert key.value_type.read(key.value_type.format_for_file(key.default)) == key.default
 
 
 @each_key
-def test_a_key_says_what_it_means_in_one_line(key: AnyKey) -> None:
+def test_the_help_of_a_key_is_one_line(key: AnyKey) -> None:
     assert key.about
     assert "\n" not in key.about
     assert not key.about.endswith(".")
@@ -81,12 +81,12 @@ def test_a_key_says_what_it_means_in_one_line(key: AnyKey) -> None:
 @pytest.mark.parametrize(
     "said", [b"x", ..., [1], {"a": [["b"]]}, float("nan"), -1, "\0", "\udcff", ["\udcff"]], ids=ascii
 )
-def test_nonsense_is_unfit_and_nothing_else(key: AnyKey, said: object) -> None:
+def test_invalid_values_raise_only_invalid_value_error(key: AnyKey, said: object) -> None:
     with pytest.raises(InvalidValueError):
         key.value_type.read(said)
 
 
-def test_without_any_layer_the_core_s_own_defaults_hold() -> None:
+def test_without_any_layer_the_defaults_of_the_core_apply() -> None:
     config = merge_layers([])
     assert config.batch_settings(tasks=9, cores=8) == Settings()
     assert config.engine_settings() == EngineSettings()
@@ -141,21 +141,21 @@ def test_every_setting_of_a_run_reaches_the_batch() -> None:
         assert getattr(settings, name) == run.values[key.field] != getattr(Settings(), name)
 
 
-def test_where_statuses_go_reaches_the_batch() -> None:
+def test_sources_write_back_reaches_the_batch() -> None:
     config = merge_layers([])
     config = replace(config, sources=SourcesConfig(write_back=WriteBack.OFF))
     assert config.batch_settings(tasks=1, cores=1).write_back is WriteBack.OFF
 
 
 @pytest.mark.parametrize("done", [done for done in WhenDone if done is not WhenDone.ASK])
-def test_what_is_done_at_the_end_reaches_the_batch(done: WhenDone) -> None:
+def test_pr_when_done_reaches_the_batch(done: WhenDone) -> None:
     config = merge_layers([])
     assert config.batch_settings(tasks=1, cores=1).publish is Publish.OFF
     config = replace(config, pr=PrConfig(when_done=done))
     assert config.batch_settings(tasks=1, cores=1).publish.value == done.value
 
 
-def test_agents_that_are_at_hand_serve_where_no_setting_names_any() -> None:
+def test_installed_agents_are_used_if_no_setting_names_one() -> None:
     config = merge_layers([])
     assert config.batch_settings(tasks=1, cores=1, agents=["codex"]).agents == ("codex",)
     config = replace(config, run=RunConfig(agent=("claude",)))
@@ -216,7 +216,7 @@ def test_auto_is_two_to_five_by_plan_and_machine(tasks: int, cores: int, paralle
         ("notify.secret_file", "~/secret", "~/secret"),
     ],
 )
-def test_a_variable_s_text_is_heard(name: str, said: str, value: object) -> None:
+def test_a_variable_is_parsed(name: str, said: str, value: object) -> None:
     kind = KEYS_BY_NAME[name].value_type
     assert kind.read(kind.parse_text(said)) == value
 
@@ -250,7 +250,7 @@ def test_a_variable_s_text_is_heard(name: str, said: str, value: object) -> None
         ("notify.secret_file", "secret"),
     ],
 )
-def test_a_variable_s_text_may_be_unfit(name: str, said: str) -> None:
+def test_a_variable_with_an_invalid_value_is_an_error(name: str, said: str) -> None:
     kind = KEYS_BY_NAME[name].value_type
     with pytest.raises(InvalidValueError):
         kind.read(kind.parse_text(said))
@@ -274,12 +274,12 @@ def test_a_variable_s_text_may_be_unfit(name: str, said: str) -> None:
         ("engine.transcript_cap", True),
     ],
 )
-def test_a_file_means_what_it_says(name: str, said: object) -> None:
+def test_a_valid_file_is_read(name: str, said: object) -> None:
     with pytest.raises(InvalidValueError):
         KEYS_BY_NAME[name].value_type.read(said)
 
 
-def test_only_agents_are_parted_by_commas_in_a_file() -> None:
+def test_only_agents_are_split_at_commas_in_a_file() -> None:
     assert KEYS_BY_NAME["run.agent"].value_type.read("a, b") == ("a", "b")
     assert KEYS_BY_NAME["sources.paths"].value_type.read("a, b.md") == ("a, b.md",)
 
@@ -306,5 +306,5 @@ def test_names_follow_one_rule() -> None:
         ("budget", "run.budget"),
     ],
 )
-def test_the_names_of_the_page_are_kept(saved: str, name: str) -> None:
+def test_the_json_names_are_kept(saved: str, name: str) -> None:
     assert KEYS_BY_JSON_NAME[saved].name == name

@@ -43,7 +43,7 @@ LAYERS: dict[Layer, tuple[LayerValues, str]] = {
 
 
 @given(st.sets(st.sampled_from(sorted(LAYERS, key=list(Layer).index))))
-def test_the_strongest_layer_that_speaks_is_heard(speaking: set[Layer]) -> None:
+def test_the_strongest_layer_that_sets_a_key_wins(speaking: set[Layer]) -> None:
     order = [layer for layer in Layer if layer in speaking]
     config = merge_layers(LAYERS[layer][0] for layer in order)
     given_by = config.origins["run.retries"]
@@ -54,7 +54,7 @@ def test_the_strongest_layer_that_speaks_is_heard(speaking: set[Layer]) -> None:
         assert (given_by.layer, str(given_by)) == (order[-1], LAYERS[order[-1]][1])
 
 
-def test_a_stronger_layer_replaces_only_what_it_says() -> None:
+def test_a_stronger_layer_replaces_only_what_it_sets() -> None:
     config = merge_layers([user('[run]\nverify = "v"\ngate = "g"'), repository('[run]\nverify = ""')])
     assert (config.run.verify, config.run.gate) == (None, "g")
     assert str(config.origins["run.verify"]) == "plait.toml:2"
@@ -66,14 +66,14 @@ def test_a_table_of_limits_is_replaced_as_a_whole() -> None:
     assert config.engine.agent_limits == (("b", 2),)
 
 
-def test_pyproject_holds_settings_under_its_tool_table() -> None:
+def test_pyproject_has_settings_under_tool_plait() -> None:
     text = '[project]\nname = "x"\n[tool.plait.run]\nretries = 7\n[tool.plait.sources]\npaths = "tasks"\n'
     config = merge_layers([repository(text, ("tool", "plait"))])
     assert (config.run.retries, config.sources.paths) == (7, ("tasks",))
     assert str(config.origins["run.retries"]) == "plait.toml:4"
 
 
-def test_an_unknown_key_is_an_error_with_its_line_and_the_key_that_was_meant() -> None:
+def test_an_unknown_key_is_an_error_with_its_line_and_a_suggestion() -> None:
     assert refused(repository("[run]\nretries = 3\n\n\n\n\nmax_paralell = 3")) == [
         "plait.toml:7: there is no setting called run.max_paralell",
         "  Did you mean max_parallel?",
@@ -124,13 +124,13 @@ def test_an_unknown_key_is_an_error_with_its_line_and_the_key_that_was_meant() -
         ("[run]\nauto_approve = 'yes'", 2, 'run.auto_approve must be true or false, not "yes"', ""),
     ],
 )
-def test_what_is_wrong_is_told_with_the_way_out(text: str, line: int, message: str, hint: str) -> None:
+def test_an_error_has_a_hint(text: str, line: int, message: str, hint: str) -> None:
     [problem] = repository(text).problems
     assert (problem.message, problem.hint, problem.severity) == (message, hint, Severity.ERROR)
     assert problem.at == Origin("plait.toml", line)
 
 
-def test_all_errors_of_all_layers_are_told_at_once_in_the_order_of_the_lines() -> None:
+def test_all_errors_of_all_layers_are_reported_at_once_in_line_order() -> None:
     lines = refused(
         repository("[run]\nretries = 'x'\n[sources]\nwrite_back = 1\n[run.nope]\n[nothing]\n"),
         layers__outside.read_environment({"PLAIT_MODE": "fast"}),
@@ -151,19 +151,19 @@ def test_a_long_value_does_not_fill_the_message() -> None:
     assert len(problem.message) < 150
 
 
-def test_a_value_of_any_depth_is_refused_like_any_other() -> None:
+def test_a_deeply_nested_value_is_refused_like_any_other() -> None:
     [problem] = repository(f"run.verify.{'a.' * 5_000}b = 1").problems
     assert problem.message.endswith("not something too deeply nested")
 
 
-def test_a_gate_where_nothing_is_merged_is_told_where_it_was_asked_for() -> None:
+def test_a_gate_without_merges_is_an_error_with_its_origin() -> None:
     lines = refused(repository("[run]\ngate = 'make'"), layers__outside.read_flags({"run.isolation": "in-place"}))
     assert lines == [
         "--isolation: a gate runs on the merged result, and in-place batches merge nothing: use worktrees or drop the gate"
     ]
 
 
-def test_saved_settings_are_json_by_the_names_of_the_page() -> None:
+def test_saved_settings_are_json_by_their_json_names() -> None:
     saved = {
         "parallelLimit": "3",
         "maxBatchSize": '"auto"',
@@ -182,7 +182,7 @@ def test_saved_settings_are_json_by_the_names_of_the_page() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "{", "NaN", "'x'", "[" * 5000, "\ud800"])
-def test_a_saved_setting_that_is_no_json_is_refused_by_name(text: str) -> None:
+def test_a_saved_setting_that_is_no_json_is_an_error_with_its_name(text: str) -> None:
     assert refused(layers__outside.read_saved({"retries": text}))[0] == "saved setting retries: this is not JSON"
 
 
@@ -199,7 +199,7 @@ def test_a_saved_setting_of_another_version_is_only_a_warning() -> None:
     assert config.engine.parallel_limit == 4
 
 
-def test_an_empty_variable_says_nothing() -> None:
+def test_an_empty_variable_is_unset() -> None:
     assert (
         merge_layers(
             [repository("[run]\nverify = 'v'"), layers__outside.read_environment({"PLAIT_VERIFY": ""})]
@@ -208,7 +208,7 @@ def test_an_empty_variable_says_nothing() -> None:
     )
 
 
-def test_a_variable_of_somebody_else_is_none_of_ours() -> None:
+def test_a_variable_without_the_prefix_is_ignored() -> None:
     config = merge_layers(
         [layers__outside.read_environment({"RETRIES": "9", "plait_retries": "9", "XPLAIT_RETRIES": "9"})]
     )
@@ -236,11 +236,11 @@ def test_a_variable_of_somebody_else_is_none_of_ours() -> None:
         "TOKEN",
     ],
 )
-def test_variables_that_agents_and_plugins_are_given_pass_without_a_word(name: str) -> None:
+def test_variables_of_attempts_and_plugins_cause_no_warning(name: str) -> None:
     assert merge_layers([layers__outside.read_environment({f"PLAIT_{name}": "x"})]).warnings == ()
 
 
-def test_no_variable_that_an_attempt_is_given_is_a_setting_s() -> None:
+def test_no_variable_of_an_attempt_is_a_setting() -> None:
     assert not layers__outside.ATTEMPT_VARIABLES & KEYS_BY_VARIABLE.keys()
 
 
@@ -252,7 +252,7 @@ def test_no_variable_that_an_attempt_is_given_is_a_setting_s() -> None:
         ("PLAIT_WRITE_BACK", "PLAIT_SOURCES_WRITE_BACK"),
     ],
 )
-def test_a_variable_with_a_slip_in_it_is_a_warning(name: str, meant: str) -> None:
+def test_a_misspelt_variable_is_a_warning(name: str, meant: str) -> None:
     [warning] = merge_layers([layers__outside.read_environment({name: "3"})]).warnings
     assert (str(warning.at), warning.hint, warning.severity) == (
         name,
@@ -261,7 +261,7 @@ def test_a_variable_with_a_slip_in_it_is_a_warning(name: str, meant: str) -> Non
     )
 
 
-def test_flags_come_as_texts_or_as_values_and_none_is_not_given() -> None:
+def test_flags_are_texts_or_values_and_none_is_not_given() -> None:
     given_flags: Mapping[str, object] = {
         "run.max_parallel": "auto",
         "run.stop_on_fail": True,
@@ -308,7 +308,7 @@ def test_a_command_is_the_agent_unless_a_stronger_layer_names_others(
     assert config.batch_settings(tasks=1, cores=1).agents == (agents or ("shell",))
 
 
-def test_a_command_and_other_agents_in_one_breath_contradict_each_other() -> None:
+def test_a_command_and_other_agents_in_one_layer_are_refused() -> None:
     assert refused(layers__outside.read_flags({"run.agent": "claude,codex", "run.agent_command": "tool"})) == [
         "--agent-command: run.agent_command and run.agent (claude, codex) both set the agent for tasks that name none",
         "  Leave one of them out, or share the tasks: claude, codex, command.",
@@ -319,7 +319,7 @@ def trusted(config: Config) -> list[tuple[str, str, str]]:
     return [(one.key, one.value, str(one.given)) for one in find_repository_commands(config)]
 
 
-def test_the_repository_s_own_commands_ask_for_trust() -> None:
+def test_commands_of_the_repository_need_trust() -> None:
     config = merge_layers(
         [repository("[run]\nverify = 'v'\nretries = 1\ngate = 'g'\n[sources]\nformat = 'our.format'")]
     )
@@ -333,7 +333,7 @@ def test_the_repository_s_own_commands_ask_for_trust() -> None:
     )
 
 
-def test_an_agent_that_is_a_command_or_a_module_asks_for_trust() -> None:
+def test_an_agent_that_is_a_command_or_a_module_needs_trust() -> None:
     config = merge_layers(
         [repository("[run]\nagent = ['shell', 'our.agents:Ours', 'command']\nagent_command = 'tool'")]
     )
@@ -344,7 +344,7 @@ def test_an_agent_that_is_a_command_or_a_module_asks_for_trust() -> None:
     assert trusted(merge_layers([repository("[run]\nagent = ['shell', 'claude']\nagent_shell = true")])) == []
 
 
-def test_what_a_person_allows_agents_is_not_widened_without_trust() -> None:
+def test_permissions_of_agents_need_trust() -> None:
     mine = user("[agents.permissions]\nclaude = 'edits'")
     assert trusted(merge_layers([mine])) == []
     assert trusted(merge_layers([mine, repository("[agents.permissions]\nclaude = 'full'")])) == [
@@ -354,7 +354,7 @@ def test_what_a_person_allows_agents_is_not_widened_without_trust() -> None:
     assert (key, value) == ("agents.permissions", "")
 
 
-def test_what_a_person_said_or_what_runs_nothing_asks_for_no_trust() -> None:
+def test_personal_and_harmless_settings_need_no_trust() -> None:
     layers = [
         user("[run]\ngate = 'g'"),
         repository("[run]\nverify = 'v'\n[sources]\nformat = 'plan'"),

@@ -40,7 +40,7 @@ def of_user(top: Path, text: str) -> Config:
 
 
 @pytest.mark.parametrize("key", PRIVATE, ids=lambda key: key.name)
-def test_a_repository_can_t_choose_where_news_of_a_person_s_work_goes(top: Path, key: AnyKey) -> None:
+def test_a_repository_can_not_set_notifications(top: Path, key: AnyKey) -> None:
     said = f'[run]\nretries = 1\n\n[{key.table}]\n{key.field} = "https://evil.example"\n'
     (top / "plait.toml").write_text(said)
     with pytest.raises(SettingsError) as caught:
@@ -51,17 +51,17 @@ def test_a_repository_can_t_choose_where_news_of_a_person_s_work_goes(top: Path,
     assert key.env_variable in problem.hint
 
 
-def test_all_of_a_table_about_a_person_is_theirs() -> None:
+def test_every_notify_setting_is_personal() -> None:
     assert set(list_table_keys("notify")) <= set(PRIVATE)
 
 
-def test_nor_can_it_in_pyproject(top: Path) -> None:
+def test_a_repository_can_not_set_notifications_in_pyproject(top: Path) -> None:
     (top / "pyproject.toml").write_text('[tool.plait.notify]\nwebhook = "https://evil.example"\n')
     with pytest.raises(SettingsError, match="a personal setting"):
         load_config(top, user=top.parent / "none.toml", environment={})
 
 
-def test_a_person_can_in_every_other_layer(top: Path) -> None:
+def test_personal_settings_work_in_every_other_layer(top: Path) -> None:
     user = top.parent / "config.toml"
     user.write_text('[notify]\nurls = "json://a"\nbell = false\n')
     config = load_config(
@@ -96,7 +96,7 @@ def test_no_listing_shows_a_secret(top: Path) -> None:
     assert format_value(config, KEYS_BY_NAME["notify.secret"]) == ["…"]
 
 
-def test_what_is_not_set_is_shown_as_such(top: Path) -> None:
+def test_a_secret_that_is_not_set_is_shown_as_unset(top: Path) -> None:
     config = of_user(top, "")
     shown = {key.name: key.to_public(config.value(key)) for key in list_table_keys("notify") if key.is_secret}
     assert shown == {"notify.urls": [], "notify.webhook": None, "notify.secret": None}
@@ -106,14 +106,14 @@ def test_what_is_not_set_is_shown_as_such(top: Path) -> None:
     "said",
     [f'urls = "{SECRET}"', f'webhook = "{SECRET}"', f'secret = [["{SECRET}"]]'],
 )
-def test_what_is_wrong_with_a_secret_is_told_without_it(top: Path, said: str) -> None:
+def test_an_error_about_a_secret_does_not_show_it(top: Path, said: str) -> None:
     with pytest.raises(SettingsError) as caught:
         of_user(top, f"[notify]\n{said}\n")
     assert "not its value" in str(caught.value)
     assert SECRET not in str(caught.value)
 
 
-def test_the_verb_shows_none_either(
+def test_plait_config_shows_no_secret(
     top: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("PLAIT_NOTIFY_URLS", f"slack://{SECRET}/x")

@@ -152,20 +152,20 @@ def test_line_endings_make_no_difference(draft: Draft) -> None:
 
 @settings(max_examples=200, deadline=None)
 @given(st.text(alphabet="ab.=[]{}\"'#\\ \n\r\t1", max_size=80))
-def test_no_text_stops_it(text: str) -> None:
+def test_no_text_keeps_the_scanner_from_ending(text: str) -> None:
     locate_keys(text)
 
 
-def test_a_key_of_an_inline_table_stands_where_the_table_does() -> None:
+def test_a_key_of_an_inline_table_has_the_line_of_the_table() -> None:
     places = locate_keys("[run]\n\nx = { y = { z = 1 } }\n")
     assert places.find_line("run", "x", "y", "z") == 3
 
 
-def test_a_table_is_where_it_is_named_for_itself() -> None:
+def test_a_table_has_the_line_of_its_own_header() -> None:
     assert locate_keys("[a.b]\nc = 1\n[a]\nd = 2\n").find_line("a") == 3
 
 
-def test_what_is_not_there_has_no_line() -> None:
+def test_an_unknown_key_has_no_line() -> None:
     assert locate_keys("[a]\n").find_line("b", "c") == 0
 
 
@@ -184,5 +184,5 @@ def test_what_is_not_there_has_no_line() -> None:
     ],
     ids=["dotted", "nested", "long", "quotes", "name", "empty", "literal", "basic", "comments"],
 )
-def test_an_absurd_file_is_passed_in_a_time_that_grows_with_it(text: str) -> None:
+def test_a_huge_file_is_scanned_in_linear_time(text: str) -> None:
     assert locate_keys(text).find_line("b") == 0

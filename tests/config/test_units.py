@@ -22,7 +22,7 @@ from plait.core.settings import Budget
         (" 5 Min ", 300),
     ],
 )
-def test_a_length_of_time_is_read(said: str, seconds: float) -> None:
+def test_a_duration_is_parsed(said: str, seconds: float) -> None:
     assert units.parse_duration_setting(said) == seconds
 
 
@@ -45,12 +45,12 @@ def test_a_length_of_time_is_read(said: str, seconds: float) -> None:
         "٣m",
     ],
 )
-def test_what_is_not_wholly_understood_is_no_length_of_time(said: str) -> None:
+def test_other_text_is_no_duration(said: str) -> None:
     assert units.parse_duration_setting(said) is None
 
 
 @given(st.integers(1, 10**9))
-def test_a_length_of_time_is_spelt_as_it_is_read(seconds: int) -> None:
+def test_a_formatted_duration_parses_to_the_same_value(seconds: int) -> None:
     spelt = units.format_duration_setting(float(seconds))
     assert isinstance(spelt, str)
     assert units.parse_duration_setting(spelt) == seconds
@@ -73,21 +73,21 @@ def test_a_fraction_of_a_second_stays_a_number() -> None:
         (" 2 TB ", 2**41),
     ],
 )
-def test_a_size_is_read(said: str, size: int) -> None:
+def test_a_size_is_parsed(said: str, size: int) -> None:
     assert units.parse_size_setting(said) == size
 
 
 @pytest.mark.parametrize("said", ["", " ", "MB", "64 MB 1KB", "-1MB", "64MBit", "1e3", "0.3KB", "9" * 40, "64 parsecs"])
-def test_what_is_not_wholly_understood_is_no_size(said: str) -> None:
+def test_other_text_is_no_size(said: str) -> None:
     assert units.parse_size_setting(said) is None
 
 
 @given(st.integers(0, 2**49))
-def test_a_size_is_spelt_as_it_is_read(size: int) -> None:
+def test_a_formatted_size_parses_to_the_same_value(size: int) -> None:
     assert units.parse_size_setting(units.format_size_setting(size)) == size
 
 
-def test_a_size_is_spelt_in_the_greatest_unit_that_fits() -> None:
+def test_a_size_is_formatted_in_the_largest_unit() -> None:
     assert [units.format_size_setting(size) for size in (2**26, 2**30, 1000, 0)] == [
         "64MB",
         "1GB",
@@ -111,7 +111,7 @@ def test_a_size_is_spelt_in_the_greatest_unit_that_fits() -> None:
         ("0usd", Budget(microusd=0)),
     ],
 )
-def test_a_budget_is_read(said: str, budget: Budget) -> None:
+def test_a_budget_is_parsed(said: str, budget: Budget) -> None:
     assert units.parse_budget_setting(said) == budget
 
 
@@ -131,12 +131,12 @@ def test_a_budget_is_read(said: str, budget: Budget) -> None:
         "20usd,",
     ],
 )
-def test_what_is_not_wholly_understood_is_no_budget(said: str) -> None:
+def test_other_text_is_no_budget(said: str) -> None:
     assert units.parse_budget_setting(said) is None
 
 
 @given(st.none() | st.integers(0, 10**15), st.none() | st.integers(0, 10**15))
-def test_a_budget_is_spelt_as_it_is_read(microusd: int | None, tokens: int | None) -> None:
+def test_a_formatted_budget_parses_to_the_same_value(microusd: int | None, tokens: int | None) -> None:
     budget = Budget(microusd, tokens)
     if budget != Budget():
         assert units.parse_budget_setting(units.format_budget_setting(budget)) == budget

@@ -31,7 +31,7 @@ from plait.forges.pull_requests import ForgeLocation
         ("http://localhost/a/b.git", RepoAddress("localhost", "a/b", None, "http")),
     ],
 )
-def test_a_url_says_where_a_repository_is(url: str, wanted: RepoAddress) -> None:
+def test_a_url_is_parsed_to_an_address(url: str, wanted: RepoAddress) -> None:
     assert parse_address(url) == wanted
 
 
@@ -55,17 +55,17 @@ def test_a_url_says_where_a_repository_is(url: str, wanted: RepoAddress) -> None
         "",
     ],
 )
-def test_what_is_no_repository_on_a_forge_is_refused(url: str) -> None:
+def test_a_url_that_is_no_repository_on_a_forge_is_refused(url: str) -> None:
     with pytest.raises(ForgeError):
         parse_address(url)
 
 
-def test_a_token_never_crosses_the_network_in_the_clear() -> None:
+def test_a_token_is_never_sent_unencrypted() -> None:
     with pytest.raises(ForgeError, match="unencrypted"):
         parse_address("http://git.example.org/a/b.git")
 
 
-def test_a_refusal_keeps_the_urls_password_to_itself() -> None:
+def test_a_push_error_does_not_show_the_urls_password() -> None:
     with pytest.raises(ForgeError) as caught:
         parse_address("ftp://ada:secret@example.org/a/b")
     assert "secret" not in str(caught.value)
@@ -83,24 +83,24 @@ def test_a_refusal_keeps_the_urls_password_to_itself() -> None:
         ("my-forgejo.example.org", ForgeKind.GITEA),
     ],
 )
-def test_a_host_tells_its_kind(host: str, kind: ForgeKind) -> None:
+def test_the_kind_of_forge_is_found_by_the_host(host: str, kind: ForgeKind) -> None:
     assert find_forge(RepoAddress(host, "a/b")).kind is kind
 
 
-def test_a_host_that_nobody_knows_is_what_a_person_says() -> None:
+def test_the_kind_of_an_unknown_host_comes_from_the_settings() -> None:
     where = RepoAddress("git.example.org", "a/b")
     assert find_forge(where, ForgeKind.GITLAB).kind is ForgeKind.GITLAB
     with pytest.raises(ForgeError, match="can't tell what kind"):
         find_forge(where)
 
 
-def test_a_host_that_everybody_knows_is_not_what_a_repository_says() -> None:
+def test_the_kind_of_a_known_host_can_not_be_overridden() -> None:
     """Or one forge's token would be sent to another."""
     with pytest.raises(ForgeError, match="is a github host, not gitlab"):
         find_forge(RepoAddress("github.com", "a/b"), ForgeKind.GITLAB)
 
 
-def test_only_gitlab_has_groups_in_groups() -> None:
+def test_only_gitlab_has_nested_groups() -> None:
     assert find_forge(RepoAddress("gitlab.com", "a/b/c")).kind is ForgeKind.GITLAB
     with pytest.raises(ForgeError, match="OWNER/NAME"):
         find_forge(RepoAddress("github.com", "a/b/c"))
@@ -114,7 +114,7 @@ def test_only_gitlab_has_groups_in_groups() -> None:
         ("github.example.org", "https://github.example.org/api/v3"),
     ],
 )
-def test_github_answers_at_a_place_of_its_own(host: str, api: str) -> None:
+def test_the_api_url_of_each_github_host(host: str, api: str) -> None:
     assert GitHub().find_api_url(RepoAddress(host, "a/b")) == api
 
 
@@ -149,13 +149,13 @@ def test_github_answers_at_a_place_of_its_own(host: str, api: str) -> None:
         ),
     ],
 )
-def test_the_way_by_hand_is_a_link_and_a_command(kind: ForgeKind, path: str, wanted: str) -> None:
+def test_the_manual_steps_are_a_link_and_a_command(kind: ForgeKind, path: str, wanted: str) -> None:
     where = RepoAddress("h.org", path)
     spec = PullRequestSpec("plait/batch-x", "release/1", "Two words", "")
     assert ForgeLocation(load_forges()[kind], where, where).describe_manual_steps(spec) == wanted
 
 
-def test_by_hand_a_fork_is_named_with_its_owner() -> None:
+def test_the_manual_steps_name_a_fork_with_its_owner() -> None:
     location = ForgeLocation(GitHub(), RepoAddress("h.org", "a/b"), RepoAddress("h.org", "ada/b"))
     told = location.describe_manual_steps(PullRequestSpec("x", "main", "t", ""))
     assert "/a/b/compare/main...ada:x?" in told
@@ -176,12 +176,12 @@ def test_by_hand_a_fork_is_named_with_its_owner() -> None:
         ("https://h.org", {}, None),
     ],
 )
-def test_proxies_are_the_environments(url: str, environment: dict[str, str], proxy: str | None) -> None:
+def test_proxies_come_from_the_environment(url: str, environment: dict[str, str], proxy: str | None) -> None:
     assert find_proxy(url, environment) == proxy
 
 
 @pytest.mark.parametrize("kind", load_forges())
-def test_every_kind_in_the_settings_is_a_forge_of_its_own(kind: ForgeKind) -> None:
+def test_every_kind_in_the_settings_has_a_forge(kind: ForgeKind) -> None:
     forge = load_forges()[kind]
     address = RepoAddress(forge.hosts[0], "a/b")
     assert forge.kind is kind

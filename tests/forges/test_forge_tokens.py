@@ -44,7 +44,7 @@ def found(clone: Clone, kind: ForgeKind, where: RepoAddress, **environment: str)
         (ForgeKind.GITHUB, OWN_HUB, "PLAIT_FORGE_TOKEN"),
     ],
 )
-def test_the_environment_is_asked_first(clone: Clone, kind: ForgeKind, where: RepoAddress, name: str) -> None:
+def test_a_token_in_the_environment_comes_first(clone: Clone, kind: ForgeKind, where: RepoAddress, name: str) -> None:
     assert found(clone, kind, where, **{name: f" {SECRET}\n"}) == ForgeToken(SECRET, name)
 
 
@@ -58,18 +58,18 @@ def test_the_environment_is_asked_first(clone: Clone, kind: ForgeKind, where: Re
         (ForgeKind.GITLAB, LAB, {"GH_TOKEN": SECRET, "GITEA_TOKEN": SECRET}),
     ],
 )
-def test_what_is_meant_for_one_host_is_not_told_to_another(
+def test_a_token_for_one_host_is_not_used_for_another(
     clone: Clone, kind: ForgeKind, where: RepoAddress, environment: dict[str, str]
 ) -> None:
     assert found(clone, kind, where, **environment) is None
 
 
-def test_on_githubs_own_machines_the_token_is_for_their_host(clone: Clone) -> None:
+def test_in_github_actions_the_token_is_for_its_server(clone: Clone) -> None:
     told = {"GITHUB_SERVER_URL": "https://git.example.org", "GITHUB_TOKEN": SECRET}
     assert found(clone, ForgeKind.GITHUB, OWN_HUB, **told) == ForgeToken(SECRET, "GITHUB_TOKEN")
 
 
-def test_then_the_forges_own_program_is_asked(clone: Clone, programs: Path) -> None:
+def test_the_forges_own_program_comes_second(clone: Clone, programs: Path) -> None:
     program(programs / "gh", f'[ "$*" = "auth token --hostname github.com" ] && echo {SECRET}')
     program(programs / "glab", f'[ "$*" = "config get token --host gitlab.com" ] && echo {SECRET}')
     assert found(clone, ForgeKind.GITHUB, HUB) == ForgeToken(SECRET, "gh")
@@ -77,12 +77,12 @@ def test_then_the_forges_own_program_is_asked(clone: Clone, programs: Path) -> N
     assert found(clone, ForgeKind.GITHUB, OWN_HUB) is None
 
 
-def test_a_program_that_fails_has_said_nothing(clone: Clone, programs: Path) -> None:
+def test_a_program_that_fails_gives_no_token(clone: Clone, programs: Path) -> None:
     program(programs / "gh", f"echo {SECRET}; exit 1")
     assert found(clone, ForgeKind.GITHUB, HUB) is None
 
 
-def test_then_what_git_keeps(clone: Clone, programs: Path) -> None:
+def test_gits_credentials_come_last(clone: Clone, programs: Path) -> None:
     helper = programs / "helper"
     program(helper, f'cat > {programs}/asked; echo username=ada; echo "password={SECRET}"')
     clone.git.run("config", "credential.helper", str(helper))
@@ -92,7 +92,7 @@ def test_then_what_git_keeps(clone: Clone, programs: Path) -> None:
     assert "protocol=https\nhost=github.com:8443\n" in (programs / "asked").read_text()
 
 
-def test_nobody_is_asked_for_a_password(clone: Clone, programs: Path) -> None:
+def test_git_never_prompts_for_a_password(clone: Clone, programs: Path) -> None:
     program(programs / "window", f"touch {programs}/opened; echo x")
     clone.environment["SSH_ASKPASS"] = str(programs / "window")
     clone.git = Git(clone.where, environment=clone.environment)
@@ -100,15 +100,15 @@ def test_nobody_is_asked_for_a_password(clone: Clone, programs: Path) -> None:
     assert not (programs / "opened").exists()
 
 
-def test_a_token_does_not_show(clone: Clone) -> None:
+def test_a_token_is_not_in_its_repr(clone: Clone) -> None:
     assert SECRET not in repr(found(clone, ForgeKind.GITHUB, HUB, GH_TOKEN=SECRET))
 
 
-def test_with_a_name_gitea_gets_both() -> None:
+def test_gitea_gets_basic_authentication_if_there_is_a_user_name() -> None:
     assert Gitea().build_headers(ForgeToken("b", "git", "a"))["Authorization"] == "Basic YTpi"
 
 
-def test_no_token_is_ever_in_the_words_of_a_command(clone: Clone, bare: Git, programs: Path) -> None:
+def test_no_token_is_on_a_command_line(clone: Clone, bare: Git, programs: Path) -> None:
     """Every program that is started writes down what it was called with."""
     for name in ("git", "gh", "ssh"):
         real = shutil.which(name, path=os.environ["PATH"])
@@ -135,13 +135,13 @@ def test_no_token_is_ever_in_the_words_of_a_command(clone: Clone, bare: Git, pro
     assert bare.cwd.is_dir()
 
 
-def test_a_name_that_only_ssh_knows_is_looked_up(clone: Clone, programs: Path) -> None:
+def test_an_ssh_host_alias_is_resolved(clone: Clone, programs: Path) -> None:
     program(programs / "ssh", 'echo "user git"; [ "$*" = "-G -- work" ] && echo "hostname github.com"')
     assert resolve_address("git@work:acme/widgets.git", clone.environment) == HUB
     assert resolve_address("https://work/acme/widgets.git", clone.environment) == RepoAddress("work", "acme/widgets")
 
 
-def test_the_users_rewriting_of_urls_counts(clone: Clone) -> None:
+def test_url_rewrites_of_the_user_apply(clone: Clone) -> None:
     clone.git.run("config", "url.https://github.com/.insteadOf", "gh:")
     clone.git.run("remote", "add", "origin", "gh:acme/widgets.git")
     forge = ForgeClient(clone.git, "origin", environment=clone.environment)
@@ -149,7 +149,7 @@ def test_the_users_rewriting_of_urls_counts(clone: Clone) -> None:
         forge.publish_pull_request(PullRequestSpec("plait/batch-7f3a", "main", "Title", ""))
 
 
-def test_the_users_ssh_command_is_kept_and_ours_asks_nothing(clone: Clone, programs: Path) -> None:
+def test_the_users_ssh_command_is_kept_and_plaits_never_prompts(clone: Clone, programs: Path) -> None:
     program(programs / "ssh", f'echo "$@" >> {programs}/words; exit 255')
     clone.git.run("remote", "add", "origin", "git@git.example.org:a/b.git")
     with pytest.raises(ForgeError):

@@ -24,7 +24,7 @@ BRANCH = "plait/batch-7f3a"
 REF = f"refs/heads/{BRANCH}"
 
 
-def there(bare: Git) -> dict[str, str]:
+def list_refs(bare: Git) -> dict[str, str]:
     lines = bare.text("for-each-ref", "--format=%(refname) %(objectname)").splitlines()
     return dict(line.split(" ", 1) for line in lines)
 
@@ -35,60 +35,60 @@ def test_exactly_the_commit_is_pushed_and_nothing_else(clone: Clone, bare: Git) 
     clone.git.run("config", "push.followTags", "true")
     clone.git.run("update-ref", "refs/heads/work", tip)
     push_branch(clone.git, "origin", BRANCH, tip)
-    assert there(bare) == {"refs/heads/main": clone.first, REF: tip}
+    assert list_refs(bare) == {"refs/heads/main": clone.first, REF: tip}
 
 
-def test_it_is_moved_forward_and_what_is_there_is_no_trouble(clone: Clone, bare: Git) -> None:
+def test_a_branch_is_fast_forwarded_and_pushing_again_is_harmless(clone: Clone, bare: Git) -> None:
     one = clone.commit("one", clone.first)
     two = clone.commit("two", one)
     push_branch(clone.git, "origin", BRANCH, one)
     push_branch(clone.git, "origin", BRANCH, two)
     push_branch(clone.git, "origin", BRANCH, two)
     push_branch(clone.git, "origin", BRANCH, two, expected=one)  # an earlier try had come through
-    assert there(bare)[REF] == two
+    assert list_refs(bare)[REF] == two
 
 
-def test_it_is_not_rewritten_without_a_lease(clone: Clone, bare: Git) -> None:
+def test_a_branch_is_not_rewritten_without_a_lease(clone: Clone, bare: Git) -> None:
     one, other = clone.commit("one", clone.first), clone.commit("other", clone.first)
     push_branch(clone.git, "origin", BRANCH, one)
     with pytest.raises(PushRejectedError) as caught:
         push_branch(clone.git, "origin", BRANCH, other)
     assert caught.value.message.startswith(f"{BRANCH} on origin isn't what plait pushed")
     assert f"git push -- origin {other}:{REF}" in caught.value.hint
-    assert there(bare)[REF] == one
+    assert list_refs(bare)[REF] == one
 
 
-def test_after_a_rebuild_it_is_rewritten_where_it_is_what_plait_left(clone: Clone, bare: Git) -> None:
+def test_a_rebuilt_branch_replaces_what_plait_pushed(clone: Clone, bare: Git) -> None:
     one, rebuilt = clone.commit("one", clone.first), clone.commit("rebuilt", clone.first)
     push_branch(clone.git, "origin", BRANCH, one)
     push_branch(clone.git, "origin", BRANCH, rebuilt, expected=one)
-    assert there(bare) == {"refs/heads/main": clone.first, REF: rebuilt}
+    assert list_refs(bare) == {"refs/heads/main": clone.first, REF: rebuilt}
 
 
-def test_somebody_elses_commit_is_never_overwritten(clone: Clone, bare: Git) -> None:
+def test_a_commit_of_another_person_is_never_overwritten(clone: Clone, bare: Git) -> None:
     one, rebuilt = clone.commit("one", clone.first), clone.commit("rebuilt", clone.first)
     push_branch(clone.git, "origin", BRANCH, one)
     theirs = clone.commit("theirs", one)
     clone.git.run("push", "--quiet", "origin", f"{theirs}:{REF}")
     with pytest.raises(PushRejectedError, match="stale info"):
         push_branch(clone.git, "origin", BRANCH, rebuilt, expected=one)
-    assert there(bare)[REF] == theirs
+    assert list_refs(bare)[REF] == theirs
 
 
-def test_a_branch_that_was_taken_away_is_not_put_back_by_a_lease(clone: Clone, bare: Git) -> None:
+def test_a_deleted_branch_is_not_restored_by_a_lease(clone: Clone, bare: Git) -> None:
     one, rebuilt = clone.commit("one", clone.first), clone.commit("rebuilt", clone.first)
     push_branch(clone.git, "origin", BRANCH, one)
     bare.run("update-ref", "-d", REF)
     with pytest.raises(PushRejectedError):
         push_branch(clone.git, "origin", BRANCH, rebuilt, expected=one)
-    assert REF not in there(bare)
+    assert REF not in list_refs(bare)
 
 
 @pytest.mark.parametrize("branch", ["main", "work", "plait/task-a-b", "plait/batch-a/../../main", "+plait/batch-a", ""])
 def test_no_other_branch_is_ever_pushed_to(clone: Clone, bare: Git, branch: str) -> None:
     with pytest.raises(Bug):
         push_branch(clone.git, "origin", branch, clone.commit("tip", clone.first))
-    assert there(bare) == {"refs/heads/main": clone.first}
+    assert list_refs(bare) == {"refs/heads/main": clone.first}
 
 
 @pytest.mark.parametrize("commit", ["", "HEAD", "main", f"+{'a' * 40}"])
@@ -97,18 +97,18 @@ def test_nothing_but_a_commit_is_ever_pushed(clone: Clone, bare: Git, commit: st
     push_branch(clone.git, "origin", BRANCH, clone.first)
     with pytest.raises(Bug):
         push_branch(clone.git, "origin", BRANCH, commit)
-    assert there(bare)[REF] == clone.first
+    assert list_refs(bare)[REF] == clone.first
 
 
-def test_the_default_branch_is_never_pushed_to_whatever_it_is_called(clone: Clone, bare: Git) -> None:
+def test_the_default_branch_is_never_pushed_to(clone: Clone, bare: Git) -> None:
     push_branch(clone.git, "origin", BRANCH, clone.first)
     bare.run("symbolic-ref", "HEAD", REF)
     with pytest.raises(ForgeError, match="is the default branch of origin"):
         push_branch(clone.git, "origin", BRANCH, clone.commit("tip", clone.first))
-    assert there(bare)[REF] == clone.first
+    assert list_refs(bare)[REF] == clone.first
 
 
-def test_a_remote_that_refuses_is_quoted(clone: Clone, bare: Git) -> None:
+def test_the_reason_of_a_refused_push_is_quoted(clone: Clone, bare: Git) -> None:
     hook = bare.cwd / "hooks" / "pre-receive"
     hook.parent.mkdir(exist_ok=True)
     hook.write_text("#!/bin/sh\necho 'no pushes on Sundays' >&2\nexit 1\n")
@@ -124,19 +124,19 @@ def test_hooks_of_the_user_are_not_run(clone: Clone, bare: Git) -> None:
     hook.write_text("#!/bin/sh\nexit 1\n")
     hook.chmod(0o755)
     push_branch(clone.git, "origin", BRANCH, clone.first)
-    assert there(bare)[REF] == clone.first
+    assert list_refs(bare)[REF] == clone.first
 
 
-def test_a_mirror_pushes_one_branch_as_well(tmp_path: Path, clone: Clone, bare: Git) -> None:
+def test_a_mirror_remote_gets_only_one_branch(tmp_path: Path, clone: Clone, bare: Git) -> None:
     where = tmp_path / "mirror.git"
     clone.git.run("clone", "--quiet", "--mirror", str(bare.cwd), str(where))
     mirror = Git(where, environment=clone.environment)
     mirror.run("config", "remote.origin.mirror", "true")
     push_branch(mirror, "origin", BRANCH, clone.first)
-    assert there(bare) == {"refs/heads/main": clone.first, REF: clone.first}
+    assert list_refs(bare) == {"refs/heads/main": clone.first, REF: clone.first}
 
 
-def test_large_files_go_first_where_there_are_any(clone: Clone, bare: Git, programs: Path) -> None:
+def test_large_files_are_pushed_first(clone: Clone, bare: Git, programs: Path) -> None:
     told = programs / "told"
     lfs = programs / "git-lfs"
     lfs.write_text(f'#!/bin/sh\necho "$@" >> {told}\n')
@@ -146,11 +146,11 @@ def test_large_files_go_first_where_there_are_any(clone: Clone, bare: Git, progr
     tip = clone.commit("*.bin filter=lfs diff=lfs merge=lfs -text\n", clone.first, path=".gitattributes")
     push_branch(clone.git, "origin", BRANCH, tip)
     assert told.read_text().splitlines() == ["version", f"push origin {tip}"]
-    assert there(bare)[REF] == tip
+    assert list_refs(bare)[REF] == tip
 
 
 @pytest.mark.parametrize("name", ["nowhere", "", "--upload-pack=evil", "ext::sh -c evil", "/srv/git/x.git"])
-def test_only_a_remote_that_the_user_has_set_is_spoken_to(clone: Clone, name: str) -> None:
+def test_only_a_configured_remote_is_used(clone: Clone, name: str) -> None:
     for speak in (
         lambda: push_branch(clone.git, name, BRANCH, clone.first),
         lambda: fetch_target(clone.git, name, "main"),
@@ -161,7 +161,7 @@ def test_only_a_remote_that_the_user_has_set_is_spoken_to(clone: Clone, name: st
 
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1:1/a/b.git", "ssh://git@127.0.0.1:1/a/b.git"])
-def test_no_network_is_told_as_such(clone: Clone, url: str) -> None:
+def test_an_unreachable_remote_is_reported_as_such(clone: Clone, url: str) -> None:
     clone.git.run("remote", "add", "origin", url)
     with pytest.raises(ForgeError, match="origin can't be reached"):
         push_branch(clone.git, "origin", BRANCH, clone.first)
@@ -169,7 +169,7 @@ def test_no_network_is_told_as_such(clone: Clone, url: str) -> None:
         fetch_target(clone.git, "origin", "main")
 
 
-def test_the_target_is_fetched_and_no_branch_of_the_users_moves(clone: Clone, bare: Git) -> None:
+def test_fetching_the_target_moves_no_local_branch(clone: Clone, bare: Git) -> None:
     clone.git.run("fetch", "--quiet", "origin")
     before = clone.refs()
     newer = clone.commit("newer", clone.first)
@@ -181,7 +181,7 @@ def test_the_target_is_fetched_and_no_branch_of_the_users_moves(clone: Clone, ba
     assert not (clone.where / ".git" / "FETCH_HEAD").exists()
 
 
-def test_a_target_that_was_rewritten_is_followed(clone: Clone, bare: Git) -> None:
+def test_a_rewritten_target_branch_is_fetched(clone: Clone, bare: Git) -> None:
     fetch_target(clone.git, "origin", "main")
     other = clone.commit("other")
     bare.run("fetch", "--quiet", str(clone.where), f"{other}:refs/heads/tmp")
@@ -197,7 +197,7 @@ def test_branches_whose_names_are_folders_of_each_other_are_both_fetched(clone: 
     assert fetch_target(clone.git, "origin", "release/1") == clone.first
 
 
-def test_many_may_fetch_at_once(clone: Clone, bare: Git) -> None:
+def test_concurrent_fetches_work(clone: Clone, bare: Git) -> None:
     newer = clone.commit("newer", clone.first)
     clone.git.run("push", "--quiet", str(bare.cwd), f"{newer}:refs/heads/main")
     found: list[str] = []
@@ -212,13 +212,13 @@ def test_many_may_fetch_at_once(clone: Clone, bare: Git) -> None:
 
 
 @pytest.mark.parametrize("target", ["gone", "", "--all", "a..b", "x y"])
-def test_a_target_that_is_not_there_is_told(clone: Clone, bare: Git, target: str) -> None:
+def test_a_missing_target_branch_is_an_error(clone: Clone, bare: Git, target: str) -> None:
     with pytest.raises(ForgeError, match=r"has no (default )?branch|is not a branch name"):
         fetch_target(clone.git, "origin", target)
-    assert there(bare) == {"refs/heads/main": clone.first}
+    assert list_refs(bare) == {"refs/heads/main": clone.first}
 
 
-def test_the_default_branch_is_what_the_remote_says(clone: Clone, bare: Git) -> None:
+def test_the_default_branch_comes_from_the_remote(clone: Clone, bare: Git) -> None:
     bare.run("update-ref", "refs/heads/trunk", clone.first)
     bare.run("symbolic-ref", "HEAD", "refs/heads/trunk")
     assert find_default_branch(clone.git, "origin") == "trunk"

@@ -39,7 +39,7 @@ def test_a_message_arrives(receiver: WebhookReceiver, capfd: pytest.CaptureFixtu
 
 
 @pytest.mark.parametrize("status", [404, 500])
-def test_who_refuses_is_tried_again_and_named_by_the_service_alone(
+def test_a_refusal_is_retried_and_names_only_the_service(
     receiver: WebhookReceiver, status: int, capfd: pytest.CaptureFixture[str]
 ) -> None:
     receiver.status = status
@@ -52,14 +52,14 @@ def test_who_refuses_is_tried_again_and_named_by_the_service_alone(
 
 
 @pytest.mark.parametrize("url", ["nosuchservice://hunter2/x", "slack://hunter2"])
-def test_an_address_that_apprise_does_not_know_is_given_up(url: str, capfd: pytest.CaptureFixture[str]) -> None:
+def test_an_address_unknown_to_apprise_is_not_retried(url: str, capfd: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(DeliveryError, match="doesn't know this kind of address") as caught:
         AppriseChannel(url).send(build_test_message("app", 0.0))
     assert not caught.value.is_retryable
     assert "hunter2" not in "".join(capfd.readouterr()) + str(caught.value) + caught.value.hint
 
 
-def test_without_the_extra_it_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_extra_the_error_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "apprise", None)
     with pytest.raises(DeliveryError, match="isn't installed") as caught:
         AppriseChannel("json://127.0.0.1").send(build_test_message("app", 0.0))
@@ -67,5 +67,5 @@ def test_without_the_extra_it_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch
     assert not caught.value.is_retryable
 
 
-def test_every_kind_has_a_type_of_apprise() -> None:
+def test_every_kind_has_an_apprise_type() -> None:
     assert set(_APPRISE_TYPES) == {*NotificationKind, TEST_TYPE}

@@ -11,7 +11,7 @@ from hypothesis import given, strategies as st
 from plait.observe.notifier import DELIVERY_LOG_FILE, DeliveryCursor, DeliveryLog
 
 
-def test_a_mark_is_read_back(tmp_path: Path) -> None:
+def test_a_cursor_is_read_back(tmp_path: Path) -> None:
     mark = DeliveryCursor(12, frozenset({(14, "failed"), (15, "limit")}))
     DeliveryLog(tmp_path, "j").record("a", mark)
     assert DeliveryLog(tmp_path, "j").find("a") == mark
@@ -20,12 +20,12 @@ def test_a_mark_is_read_back(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == [DELIVERY_LOG_FILE]
 
 
-def test_what_was_told_of_another_journal_says_nothing_of_this_one(tmp_path: Path) -> None:
+def test_the_cursors_of_another_journal_are_ignored(tmp_path: Path) -> None:
     DeliveryLog(tmp_path, "j").record("a", DeliveryCursor(12))
     assert DeliveryLog(tmp_path, "k").find("a") is None
 
 
-def test_a_mark_has_what_was_told() -> None:
+def test_a_cursor_covers_what_was_sent() -> None:
     mark = DeliveryCursor(12, frozenset({(14, "failed")}))
     assert mark.covers((12, "limit"))
     assert mark.covers((14, "failed"))
@@ -34,13 +34,13 @@ def test_a_mark_has_what_was_told() -> None:
 
 
 @given(st.binary() | st.sampled_from([b"{}", b"[]", b'{"journal": "j", "told": {"a": {"upto": null, "also": []}}}']))
-def test_a_file_of_anything_is_no_reason_to_fail(tmp_path_factory: pytest.TempPathFactory, data: bytes) -> None:
+def test_an_invalid_delivery_log_is_empty(tmp_path_factory: pytest.TempPathFactory, data: bytes) -> None:
     folder = tmp_path_factory.mktemp("state")
     (folder / DELIVERY_LOG_FILE).write_bytes(data)
     assert DeliveryLog(folder, "j").find("a") is None
 
 
-def test_what_can_t_be_kept_is_known_all_the_same(tmp_path: Path) -> None:
+def test_a_cursor_that_can_not_be_written_is_kept_in_memory(tmp_path: Path) -> None:
     memory = DeliveryLog(tmp_path / "gone", "j")
     with pytest.raises(OSError, match="No such file"):
         memory.record("a", DeliveryCursor(1))

@@ -44,7 +44,7 @@ def until_ended(project: TempProject, count: int) -> None:
         time.sleep(0.02)
 
 
-def test_the_end_of_a_batch_is_told_by_the_engine_alone(project: TempProject, receiver: WebhookReceiver) -> None:
+def test_the_end_of_a_batch_is_notified_without_a_front_end(project: TempProject, receiver: WebhookReceiver) -> None:
     project.task("01-walls", "exit 1")
     answer = project.plait("run", "tasks", "--detach")
     assert answer.code == 0, answer.output
@@ -56,7 +56,7 @@ def test_the_end_of_a_batch_is_told_by_the_engine_alone(project: TempProject, re
     assert letter.headers["Plait-Signature"].startswith("t=")
 
 
-def test_approval_is_asked_for_where_nobody_watches(project: TempProject, receiver: WebhookReceiver) -> None:
+def test_a_needed_approval_is_notified(project: TempProject, receiver: WebhookReceiver) -> None:
     project.task("01-walls", "true")
     project.plait("run", "tasks", "--detach", "--mode", "queue")
     assert titles(receiver, 1) == ["01-walls needs approval"]
@@ -68,9 +68,7 @@ def test_approval_is_asked_for_where_nobody_watches(project: TempProject, receiv
     assert len(receiver.requests) == 2
 
 
-def test_a_slow_receiver_holds_up_neither_tasks_nor_whoever_waits_for_them(
-    project: TempProject, receiver: WebhookReceiver
-) -> None:
+def test_a_slow_receiver_delays_neither_tasks_nor_plait_run(project: TempProject, receiver: WebhookReceiver) -> None:
     receiver.open.clear()
     project.task("01-walls", "exit 1")
     project.env["PLAIT_NOTIFY_ON"] = "task_failed,failed"
@@ -84,7 +82,7 @@ def test_a_slow_receiver_holds_up_neither_tasks_nor_whoever_waits_for_them(
     project.wait_for_exit(60)
 
 
-def test_a_receiver_that_was_away_is_told_when_it_is_back(project: TempProject, receiver: WebhookReceiver) -> None:
+def test_a_receiver_that_was_down_is_notified_when_it_is_back(project: TempProject, receiver: WebhookReceiver) -> None:
     receiver.down()
     project.task("01-walls", "true")
     answer = project.plait("run", "tasks", "--yes")
@@ -95,7 +93,7 @@ def test_a_receiver_that_was_away_is_told_when_it_is_back(project: TempProject, 
     assert len(receiver.requests) == 1
 
 
-def test_what_a_killed_engine_did_not_tell_the_next_one_tells_once(
+def test_notifications_of_a_killed_engine_are_sent_once_by_the_next(
     project: TempProject, receiver: WebhookReceiver
 ) -> None:
     receiver.down()
@@ -119,7 +117,7 @@ def test_what_a_killed_engine_did_not_tell_the_next_one_tells_once(
     assert len({letter.headers["Plait-Delivery"] for letter in receiver.requests}) == 3
 
 
-def test_the_log_says_who_was_not_told_and_nothing_secret(project: TempProject, receiver: WebhookReceiver) -> None:
+def test_the_log_names_a_failed_channel_without_secrets(project: TempProject, receiver: WebhookReceiver) -> None:
     receiver.status = 404
     project.env["PLAIT_NOTIFY_URLS"] = f"nosuchservice://{SECRET}"
     project.task("01-walls", "true")
@@ -133,7 +131,7 @@ def test_the_log_says_who_was_not_told_and_nothing_secret(project: TempProject, 
             assert SECRET.encode() not in path.read_bytes(), path
 
 
-def test_nobody_is_told_where_nobody_asked_for_it(project: TempProject) -> None:
+def test_without_receivers_nothing_is_sent(project: TempProject) -> None:
     for name in ("PLAIT_NOTIFY_WEBHOOK", "PLAIT_NOTIFY_SECRET"):
         del project.env[name]
     project.task("01-walls", "true")
@@ -142,7 +140,7 @@ def test_nobody_is_told_where_nobody_asked_for_it(project: TempProject) -> None:
     assert not (project.place.state / "told.json").exists()
 
 
-def test_a_trial_says_for_each_whether_it_arrived(project: TempProject, receiver: WebhookReceiver) -> None:
+def test_a_test_message_reports_each_delivery(project: TempProject, receiver: WebhookReceiver) -> None:
     project.env["PLAIT_NOTIFY_URLS"] = f"json://127.0.0.1:{receiver.port}/{SECRET}"
     answer = project.plait("notify", "--test")
     assert answer.code == 0, answer.output
@@ -160,7 +158,7 @@ def test_a_trial_says_for_each_whether_it_arrived(project: TempProject, receiver
     assert SECRET not in answer.output
 
 
-def test_without_a_trial_nobody_is_sent_anything(project: TempProject, receiver: WebhookReceiver) -> None:
+def test_without_test_nothing_is_sent(project: TempProject, receiver: WebhookReceiver) -> None:
     answer = project.plait("notify")
     assert answer.code == 0
     assert f"http://127.0.0.1:{receiver.port}/…" in answer.output
@@ -170,7 +168,7 @@ def test_without_a_trial_nobody_is_sent_anything(project: TempProject, receiver:
     assert receiver.requests == []
 
 
-def test_a_trial_with_nobody_to_tell_says_how_to_name_somebody(project: TempProject) -> None:
+def test_a_test_message_without_receivers_says_how_to_set_one(project: TempProject) -> None:
     del project.env["PLAIT_NOTIFY_WEBHOOK"]
     answer = project.plait("notify", "--test")
     assert answer.code == 2
@@ -178,7 +176,7 @@ def test_a_trial_with_nobody_to_tell_says_how_to_name_somebody(project: TempProj
     assert "config.toml" in answer.output
 
 
-def test_a_secret_that_others_could_read_is_not_used(
+def test_a_secret_that_others_can_read_is_not_used(
     project: TempProject, receiver: WebhookReceiver, tmp_path: Path
 ) -> None:
     del project.env["PLAIT_NOTIFY_SECRET"]

@@ -1,4 +1,4 @@
-"""The messenger as an engine sees it: it is told what is durable, never fails, and lets the engine leave."""
+"""The notifier as an engine sees it: it is told what is durable, never fails, and lets the engine leave."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ JOURNAL = "j"
 
 
 class NotifierHarness:
-    """Messengers one after another, as engines would make them."""
+    """Notifiers one after another, as engines would make them."""
 
     def __init__(self, folder: Path, receiver: WebhookReceiver) -> None:
         self.folder, self.receiver = folder, receiver
         self.log: list[str] = []
         self._made: list[Notifier] = []
 
-    def messenger(
+    def notifier(
         self, *, on: tuple[NotificationKind, ...] = DEFAULT_NOTIFICATION_KINDS, patience: float = 10.0
     ) -> Notifier:
         hook = WebhookChannel(self.receiver.url, lambda: None, timeout=patience)
-        errand = NotifierOptions(on, "app", JOURNAL)
-        made = Notifier(errand, [hook], DeliveryLog(self.folder, JOURNAL), self.log.append, gather=0.05)
+        options = NotifierOptions(on, "app", JOURNAL)
+        made = Notifier(options, [hook], DeliveryLog(self.folder, JOURNAL), self.log.append, gather=0.05)
         self._made.append(made)
         return made
 
@@ -45,7 +45,7 @@ class NotifierHarness:
             made.close()
 
     def titles(self, count: int) -> list[str]:
-        return [json.loads(letter.body)["title"] for letter in self.receiver.wait_for_count(count)]
+        return [json.loads(request.body)["title"] for request in self.receiver.wait_for_count(count)]
 
 
 @pytest.fixture
@@ -57,62 +57,62 @@ def harness(tmp_path: Path, receiver: WebhookReceiver) -> Iterator[NotifierHarne
 
 
 def a_script(*names: str, began: float | None = None) -> Script:
-    """It happens now."""
+    """A script that runs now."""
     script = Script(start=False)
     script.now = began or time.time()
     script.submit(*names, settings=ALONE)
     return script
 
 
-def rest(messenger: Notifier) -> None:
+def wait_until_idle(notifier: Notifier) -> None:
     deadline = time.monotonic() + WAIT_SECONDS
-    while not messenger.is_idle:
+    while not notifier.is_idle:
         assert time.monotonic() < deadline
         time.sleep(0.01)
 
 
-def replay(messenger: Notifier, records: list[Record]) -> None:
+def replay(notifier: Notifier, records: list[Record]) -> None:
     for record in records:
-        messenger.replay(record)
+        notifier.replay(record)
 
 
-def test_what_became_durable_is_told(harness: NotifierHarness) -> None:
-    script, messenger = a_script("a"), harness.messenger()
-    messenger.handle_records(script.state, script.records)
-    assert messenger.is_idle
+def test_a_durable_record_is_notified(harness: NotifierHarness) -> None:
+    script, notifier = a_script("a"), harness.notifier()
+    notifier.handle_records(script.state, script.records)
+    assert notifier.is_idle
     seen = len(script.records)
     script.exit_attempt("a")
-    messenger.handle_records(script.state, script.records[seen:])
+    notifier.handle_records(script.state, script.records[seen:])
     assert harness.titles(1) == ["batch b1 is done"]
-    rest(messenger)
-    (letter,) = harness.receiver.requests
-    assert letter.headers["Plait-Delivery"] == f"j:{script.records[-1].seq}:finished"
+    wait_until_idle(notifier)
+    (request,) = harness.receiver.requests
+    assert request.headers["Plait-Delivery"] == f"j:{script.records[-1].seq}:finished"
 
 
-def test_without_news_there_is_no_thread(harness: NotifierHarness) -> None:
-    script, messenger = a_script("a"), harness.messenger()
-    messenger.handle_records(script.state, script.records)
-    assert not messenger._thread.has_started
+def test_without_notifications_there_is_no_thread(harness: NotifierHarness) -> None:
+    script, notifier = a_script("a"), harness.notifier()
+    notifier.handle_records(script.state, script.records)
+    assert not notifier._thread.has_started
 
 
-def test_only_what_was_asked_for_is_told(harness: NotifierHarness) -> None:
-    script, messenger = a_script("a"), harness.messenger(on=(NotificationKind.FAILED,))
+def test_only_requested_kinds_are_sent(harness: NotifierHarness) -> None:
+    script, notifier = a_script("a"), harness.notifier(on=(NotificationKind.FAILED,))
     script.exit_attempt("a")
-    messenger.handle_records(script.state, script.records)
-    assert messenger.is_idle
-    assert not messenger._thread.has_started
+    notifier.handle_records(script.state, script.records)
+    assert notifier.is_idle
+    assert not notifier._thread.has_started
 
 
 def test_a_hundred_failures_at_once_are_one_message(harness: NotifierHarness) -> None:
     names = [f"t{n:03}" for n in range(100)]
-    script, messenger = a_script(*names), harness.messenger(on=(NotificationKind.TASK_FAILED,))
-    messenger.handle_records(script.state, script.records)
+    script, notifier = a_script(*names), harness.notifier(on=(NotificationKind.TASK_FAILED,))
+    notifier.handle_records(script.state, script.records)
     for name in names:
         seen = len(script.records)
         script.exit_attempt(name, Category.TASK)
-        messenger.handle_records(script.state, script.records[seen:])
-    harness.receiver.wait_until(lambda letters: sum(_count(letter.body) for letter in letters) == 100)
-    rest(messenger)
+        notifier.handle_records(script.state, script.records[seen:])
+    harness.receiver.wait_until(lambda letters: sum(_count(request.body) for request in letters) == 100)
+    wait_until_idle(notifier)
     assert len(harness.receiver.requests) <= 2
 
 
@@ -121,8 +121,8 @@ def _count(body: bytes) -> int:
     return int(first) if first.isdigit() else 1
 
 
-def test_an_engine_that_left_before_it_told_leaves_it_to_the_next(harness: NotifierHarness) -> None:
-    script, first = a_script("a"), harness.messenger()
+def test_the_next_engine_sends_what_the_last_one_did_not(harness: NotifierHarness) -> None:
+    script, first = a_script("a"), harness.notifier()
     harness.receiver.down()
     first.handle_records(script.state, script.records)
     script.exit_attempt("a")
@@ -130,34 +130,34 @@ def test_an_engine_that_left_before_it_told_leaves_it_to_the_next(harness: Notif
     first.handle_records(script.state, script.records[-1:])
     first.close()
     harness.receiver.up()
-    second = harness.messenger()
+    second = harness.notifier()
     replay(second, script.records[:died])
     script.submit("b", settings=ALONE, batch="b2")
     second.handle_records(script.state, script.records[died:])
     assert harness.titles(1)[:1] == ["batch b1 is done"]
 
 
-def test_what_was_told_is_not_told_by_the_next(harness: NotifierHarness) -> None:
-    script, first = a_script("a"), harness.messenger()
+def test_a_sent_notification_is_not_sent_by_the_next_engine(harness: NotifierHarness) -> None:
+    script, first = a_script("a"), harness.notifier()
     script.exit_attempt("a")
     first.handle_records(script.state, script.records)
     harness.titles(1)
-    rest(first)
-    second, died = harness.messenger(), len(script.records)
+    wait_until_idle(first)
+    second, died = harness.notifier(), len(script.records)
     replay(second, script.records)
     script.submit("b", settings=ALONE, batch="b2")
     script.exit_attempt("b", batch="b2")
     second.handle_records(script.state, script.records[died:])
     assert harness.titles(2) == ["batch b1 is done", "batch b2 is done"]
-    rest(second)
+    wait_until_idle(second)
     assert len(harness.receiver.requests) == 2
 
 
-def test_nothing_that_is_long_past_is_told_by_the_next(harness: NotifierHarness) -> None:
-    script, first = a_script("a", began=time.time() - 3700), harness.messenger()
+def test_old_notifications_are_not_sent_by_the_next_engine(harness: NotifierHarness) -> None:
+    script, first = a_script("a", began=time.time() - 3700), harness.notifier()
     first.handle_records(script.state, script.records)
     script.exit_attempt("a")
-    second = harness.messenger()
+    second = harness.notifier()
     replay(second, script.records)
     seen = len(script.records)
     script.now = time.time()
@@ -167,42 +167,42 @@ def test_nothing_that_is_long_past_is_told_by_the_next(harness: NotifierHarness)
     assert not second._thread.has_started
 
 
-def test_who_has_just_been_named_is_told_nothing_of_before(harness: NotifierHarness) -> None:
+def test_a_new_receiver_gets_nothing_from_before(harness: NotifierHarness) -> None:
     script = a_script("a")
     script.exit_attempt("a")
-    seen, messenger = len(script.records), harness.messenger()
-    replay(messenger, script.records)
+    seen, notifier = len(script.records), harness.notifier()
+    replay(notifier, script.records)
     script.submit("b", settings=ALONE, batch="b2")
-    messenger.handle_records(script.state, script.records[seen:])
-    rest(messenger)
+    notifier.handle_records(script.state, script.records[seen:])
+    wait_until_idle(notifier)
     script.exit_attempt("b", batch="b2")
-    messenger.handle_records(script.state, script.records[-1:])
+    notifier.handle_records(script.state, script.records[-1:])
     assert harness.titles(1) == ["batch b2 is done"]
 
 
-def test_a_receiver_that_says_nothing_holds_nobody_up(
+def test_a_receiver_that_never_answers_does_not_delay_the_engine(
     harness: NotifierHarness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "MAX_WAIT_SECONDS", 0.2)
     harness.receiver.open.clear()
-    script, messenger = a_script("a"), harness.messenger(patience=WAIT_SECONDS)
+    script, notifier = a_script("a"), harness.notifier(patience=WAIT_SECONDS)
     script.exit_attempt("a")
     began = time.monotonic()
-    messenger.handle_records(script.state, script.records)
-    assert not messenger.is_idle
+    notifier.handle_records(script.state, script.records)
+    assert not notifier.is_idle
     harness.receiver.wait_for_count(1)
-    rest(messenger)
-    messenger.close()
+    wait_until_idle(notifier)
+    notifier.close()
     assert time.monotonic() - began < WAIT_SECONDS  # it would still be waiting for the answer
 
 
-def test_what_goes_wrong_inside_is_told_to_the_log_and_to_nobody_else(harness: NotifierHarness) -> None:
-    messenger = harness.messenger()
-    messenger.handle_records(State(), [object()])  # type: ignore[list-item]  # something that nobody thought of
+def test_an_internal_error_is_only_logged(harness: NotifierHarness) -> None:
+    notifier = harness.notifier()
+    notifier.handle_records(State(), [object()])  # type: ignore[list-item]  # something that nobody thought of
     assert harness.log[0].startswith("warning: can't send notifications: AttributeError")
 
 
-def test_a_thread_that_meets_the_unforeseen_goes_on(harness: NotifierHarness) -> None:
+def test_the_thread_survives_an_unexpected_error(harness: NotifierHarness) -> None:
     class Odd:
         name, key = "odd://…", "odd"
 
@@ -210,7 +210,7 @@ def test_a_thread_that_meets_the_unforeseen_goes_on(harness: NotifierHarness) ->
             raise ZeroDivisionError
 
     script = a_script("a")
-    messenger = Notifier(
+    notifier = Notifier(
         NotifierOptions(DEFAULT_NOTIFICATION_KINDS, "app", JOURNAL),
         [Odd()],
         DeliveryLog(harness.folder, JOURNAL),
@@ -218,7 +218,7 @@ def test_a_thread_that_meets_the_unforeseen_goes_on(harness: NotifierHarness) ->
         gather=0.0,
     )
     script.exit_attempt("a")
-    messenger.handle_records(script.state, script.records)
-    rest(messenger)
+    notifier.handle_records(script.state, script.records)
+    wait_until_idle(notifier)
     assert harness.log == ["warning: can't send a notification: ZeroDivisionError"]
-    messenger.close()
+    notifier.close()

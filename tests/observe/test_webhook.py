@@ -56,7 +56,7 @@ def documented() -> ModuleType:
     return made
 
 
-def test_a_message_arrives_as_the_page_says(receiver: WebhookReceiver) -> None:
+def test_a_message_arrives_as_documented(receiver: WebhookReceiver) -> None:
     hook(receiver.url).send(MESSAGE)
     (letter,) = receiver.requests
     assert json.loads(letter.body) == {
@@ -77,7 +77,7 @@ def test_a_message_arrives_as_the_page_says(receiver: WebhookReceiver) -> None:
     assert set(json.loads(example)) == set(json.loads(letter.body))
 
 
-def test_its_signature_is_checked_as_the_page_says(receiver: WebhookReceiver, documented: ModuleType) -> None:
+def test_a_signature_can_be_verified_as_documented(receiver: WebhookReceiver, documented: ModuleType) -> None:
     hook(receiver.url).send(MESSAGE)
     (letter,) = receiver.requests
     said = letter.headers["Plait-Signature"]
@@ -87,7 +87,7 @@ def test_its_signature_is_checked_as_the_page_says(receiver: WebhookReceiver, do
     assert not documented.genuine(SECRET, said.replace("t=", "t=1"), letter.body)
 
 
-def test_an_old_message_can_t_be_sent_again_for_ever(documented: ModuleType) -> None:
+def test_an_old_message_can_not_be_replayed(documented: ModuleType) -> None:
     body = MESSAGE.body()
     assert documented.genuine(SECRET, sign_body(SECRET, body, int(time.time())), body)
     assert not documented.genuine(SECRET, sign_body(SECRET, body, int(time.time()) - 301), body)
@@ -98,7 +98,7 @@ def test_without_a_secret_there_is_no_signature(receiver: WebhookReceiver) -> No
     assert "Plait-Signature" not in receiver.requests[0].headers
 
 
-def test_what_can_t_be_signed_is_not_sent(receiver: WebhookReceiver) -> None:
+def test_a_message_that_can_not_be_signed_is_not_sent(receiver: WebhookReceiver) -> None:
     def refuse() -> bytes:
         raise DeliveryError("no secret")
 
@@ -106,7 +106,7 @@ def test_what_can_t_be_signed_is_not_sent(receiver: WebhookReceiver) -> None:
     assert receiver.requests == []
 
 
-def test_each_trial_is_another_delivery(receiver: WebhookReceiver) -> None:
+def test_each_test_message_is_another_delivery(receiver: WebhookReceiver) -> None:
     for _ in range(2):
         hook(receiver.url).send(build_test_message("app", 0.0))
     first, second = receiver.requests
@@ -127,14 +127,14 @@ def test_each_trial_is_another_delivery(receiver: WebhookReceiver) -> None:
         (503, True),
     ],
 )
-def test_an_answer_says_whether_to_come_again(receiver: WebhookReceiver, status: int, again: bool) -> None:  # noqa: FBT001
+def test_the_status_of_an_answer_says_whether_to_retry(receiver: WebhookReceiver, status: int, again: bool) -> None:  # noqa: FBT001
     receiver.status = status
     error = why(hook(receiver.url))
     assert (error.message, error.is_retryable) == (f"it answered {status}", again)
 
 
 @pytest.mark.parametrize("status", [301, 302, 307, 308])
-def test_nobody_is_sent_on_to_another_address(receiver: WebhookReceiver, status: int) -> None:
+def test_redirects_are_not_followed(receiver: WebhookReceiver, status: int) -> None:
     receiver.status, receiver.headers = status, {"Location": receiver.url + "/elsewhere"}
     error = why(hook(receiver.url))
     assert not error.is_retryable
@@ -142,7 +142,7 @@ def test_nobody_is_sent_on_to_another_address(receiver: WebhookReceiver, status:
     assert len(receiver.requests) == 1
 
 
-def test_nobody_there_is_told_without_the_address(receiver: WebhookReceiver) -> None:
+def test_an_unreachable_receiver_is_reported_without_its_address(receiver: WebhookReceiver) -> None:
     receiver.down()
     url = receiver.url.replace("://", "://me:hunter2@") + "?key=hunter2"
     error = why(hook(url))
@@ -152,7 +152,7 @@ def test_nobody_there_is_told_without_the_address(receiver: WebhookReceiver) -> 
     assert hook(url).name == f"http://127.0.0.1:{receiver.port}/…"
 
 
-def test_no_answer_in_time_is_tried_again(receiver: WebhookReceiver) -> None:
+def test_a_timeout_is_retried(receiver: WebhookReceiver) -> None:
     receiver.open.clear()
     error = why(hook(receiver.url, timeout=0.2))
     assert error.is_retryable
@@ -183,11 +183,11 @@ def torrent() -> Iterator[str]:
     assert not thread.is_alive()
 
 
-def test_of_an_answer_without_end_nothing_is_read(torrent: str) -> None:
+def test_the_body_of_an_endless_answer_is_not_read(torrent: str) -> None:
     hook(torrent).send(MESSAGE)
 
 
-def test_who_speaks_no_http_is_tried_again() -> None:
+def test_a_receiver_that_speaks_no_http_is_retried() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listening:
 
         def hang_up() -> None:
@@ -202,7 +202,7 @@ def test_who_speaks_no_http_is_tried_again() -> None:
         thread.join()
 
 
-def test_a_proxy_is_not_asked_for_what_is_near(receiver: WebhookReceiver, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_proxy_is_used_for_a_local_receiver(receiver: WebhookReceiver, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:1")
     monkeypatch.delenv("NO_PROXY", raising=False)
     monkeypatch.delenv("no_proxy", raising=False)
@@ -210,7 +210,7 @@ def test_a_proxy_is_not_asked_for_what_is_near(receiver: WebhookReceiver, monkey
     assert len(receiver.requests) == 1
 
 
-def test_two_addresses_have_different_marks_that_give_nothing_away() -> None:
+def test_two_addresses_have_different_keys_that_reveal_nothing() -> None:
     one, two = hook("https://a.example/hunter2"), hook("https://a.example/hunter3")
     assert one.key != two.key
     assert one.name == two.name
@@ -228,7 +228,7 @@ def test_a_secret_is_read_from_a_file_that_only_its_owner_can_read(tmp_path: Pat
             read_secret(file)
 
 
-def test_what_holds_no_secret_is_said_to(tmp_path: Path) -> None:
+def test_a_file_without_a_secret_is_reported(tmp_path: Path) -> None:
     (tmp_path / "empty").touch(mode=0o600)
     (tmp_path / "large").write_text("x" * 5000)
     (tmp_path / "large").chmod(0o600)
@@ -245,5 +245,5 @@ def test_what_holds_no_secret_is_said_to(tmp_path: Path) -> None:
         assert not caught.value.is_retryable
 
 
-def test_who_only_knows_a_webhook_imports_no_http() -> None:
+def test_importing_the_channels_does_not_import_httpx() -> None:
     assert "httpx" not in vars(sys.modules["plait.observe.channels"])

@@ -19,7 +19,7 @@ def server() -> Iterator[ModelServer]:
 
 
 @pytest.fixture
-def shop(tmp_path: Path) -> Iterator[Callable[[str], RealAgentProject]]:
-    """A workshop for the tool of this name. A tool that is not installed fails the test: it is no reason to skip it."""
+def open_project(tmp_path: Path) -> Iterator[Callable[[str], RealAgentProject]]:
+    """Opens a project for the tool of this name. A tool that is not installed fails the test instead of skipping it."""
     with ExitStack() as stack:
         yield lambda name: stack.enter_context(real_agent_project(tmp_path, INSTALLED_TOOLS[name], TOP))

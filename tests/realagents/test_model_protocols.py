@@ -218,16 +218,14 @@ def test_an_answer_has_its_text_and_its_tokens(server: ModelServer, protocol: st
 
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
 @pytest.mark.parametrize("protocol", SPEECHES)
-def test_a_directive_becomes_a_call_of_the_tool_that_is_offered(
-    server: ModelServer, protocol: str, *, stream: bool
-) -> None:
+def test_a_directive_becomes_a_call_of_an_offered_tool(server: ModelServer, protocol: str, *, stream: bool) -> None:
     answer = ask(server, protocol, "Please:\n\nSCRIPTED-SH make it so", stream=stream)
     _, calls, _ = SPEECHES[protocol][3](answer)
     assert calls == [("bash", {"command": "make it so", "why": "scripted"})]
 
 
 @pytest.mark.parametrize("protocol", SPEECHES)
-def test_a_refusal_is_said_as_the_provider_says_it(server: ModelServer, protocol: str) -> None:
+def test_a_refusal_has_the_providers_format(server: ModelServer, protocol: str) -> None:
     path, _, body, _, _ = SPEECHES[protocol]
     said = {}
     for fault in ("401", "429", "long", "quota"):

@@ -45,7 +45,7 @@ def test_ollama_generates_from_a_prompt(server: ModelServer, *, stream: bool) ->
     assert lines[-1]["done"]
 
 
-def test_what_a_provider_has_is_told_and_is_no_request(server: ModelServer) -> None:
+def test_the_list_of_models_is_no_counted_request(server: ModelServer) -> None:
     with ModelServer(models=("small", "large")) as other:
         tags = httpx.get(other.url + "/api/tags").json()
         assert [model["name"] for model in tags["models"]] == ["small", "large"]
@@ -65,7 +65,7 @@ def conversation(*turns: tuple[str, str]) -> Json:
     return {"model": "m", "messages": messages, "tools": [tool]}
 
 
-def test_each_directive_is_a_step_and_the_conversation_tells_how_many_were_taken(server: ModelServer) -> None:
+def test_each_directive_is_a_step_of_the_conversation(server: ModelServer) -> None:
     told = ("user", "SCRIPTED-SH first\nSCRIPTED-SH second")
     taken = (("assistant", "one"), ("tool", "fine"))
     talks = [(told,), (told, *taken), (told, *taken, *taken)]
@@ -73,7 +73,7 @@ def test_each_directive_is_a_step_and_the_conversation_tells_how_many_were_taken
     assert answers == [["first"], ["second"], []]
 
 
-def test_the_newest_words_count_in_a_session_that_goes_on(server: ModelServer) -> None:
+def test_the_newest_directives_count_in_a_continued_session(server: ModelServer) -> None:
     talk = (("user", "SCRIPTED-SH first"), ("assistant", "Done."), ("user", "SCRIPTED-SH second"))
     assert calls_of(post(server.url + "/v1/chat/completions", conversation(*talk)).json()) == ["second"]
     (request,) = server.requests
@@ -87,7 +87,7 @@ def test_the_newest_words_count_in_a_session_that_goes_on(server: ModelServer) -
         ("a *file listing*", "a.txt\n```\nhello you\n```"),
     ],
 )
-def test_who_has_no_tools_gets_the_edit_as_text(server: ModelServer, wants: str, gets: str) -> None:
+def test_a_client_without_tools_gets_the_edit_as_text(server: ModelServer, wants: str, gets: str) -> None:
     system = {"role": "system", "content": f"Answer with {wants}."}
     asked = {
         "model": "m",
@@ -96,7 +96,7 @@ def test_who_has_no_tools_gets_the_edit_as_text(server: ModelServer, wants: str,
     assert text_of(post(server.url + "/v1/chat/completions", asked).json()) == gets
 
 
-def test_a_prompt_that_names_a_file_has_it_read_and_done(server: ModelServer) -> None:
+def test_a_prompt_that_names_a_file_is_read_from_it(server: ModelServer) -> None:
     told = ("user", "Read the file /tmp/prompt.md and do what it says.")
     read = (("assistant", ""), ("tool", json.dumps({"output": "# Task\n\nSCRIPTED-SH do it\n"})))
     done = (("assistant", ""), ("tool", "it is done"))
@@ -105,19 +105,19 @@ def test_a_prompt_that_names_a_file_has_it_read_and_done(server: ModelServer) ->
     assert answers == [["cat /tmp/prompt.md"], ["do it"], []]
 
 
-def test_a_step_that_was_refused_is_still_to_be_taken(server: ModelServer) -> None:
+def test_a_refused_step_is_repeated(server: ModelServer) -> None:
     talk = (("user", "SCRIPTED-SH do it"), ("assistant", "API Error: 429"), ("user", "Go on."))
     assert calls_of(post(server.url + "/v1/chat/completions", conversation(*talk)).json()) == ["do it"]
 
 
-def test_an_answer_of_a_demanded_shape_has_it(server: ModelServer) -> None:
+def test_an_answer_has_the_requested_schema(server: ModelServer) -> None:
     schema = {"type": "object", "properties": {"n": {"type": "integer"}, "free": {}}, "required": ["n"]}
     form = {"type": "json_schema", "json_schema": {"schema": schema}}
     answer = post(server.url + "/v1/chat/completions", {**ASKED, "response_format": form}).json()
     assert json.loads(text_of(answer)) == {"n": 1}
 
 
-def test_queued_replies_go_to_whom_they_are_for_in_their_order(server: ModelServer) -> None:
+def test_queued_replies_are_sent_to_their_client_in_order(server: ModelServer) -> None:
     server.queue_replies("for anybody")
     server.queue_replies("first of a", "second of a", of="a")
     server.queue_replies("for the key", of="sk-1")
@@ -157,7 +157,7 @@ def test_faults_are_counted_by_client(server: ModelServer) -> None:
     assert [request.fault for request in server.requests_from("a")] == ["429", "429", "500", ""]
 
 
-def test_a_fault_that_there_is_not_is_an_error_of_the_test(server: ModelServer) -> None:
+def test_an_unknown_fault_is_an_error(server: ModelServer) -> None:
     with pytest.raises(ValueError, match="is no fault"):
         server.client_url("a", "four hundred")
     with pytest.raises(ValueError, match="nonsense"):
@@ -173,7 +173,7 @@ def streamed(server: ModelServer, fault: str) -> Iterator[str]:
         yield from response.iter_lines()
 
 
-def test_a_stream_can_be_cut_or_say_that_it_failed_or_be_no_stream(server: ModelServer) -> None:
+def test_a_stream_can_be_cut_or_fail_or_be_invalid(server: ModelServer) -> None:
     with pytest.raises(httpx.RemoteProtocolError):
         list(streamed(server, "cut"))
     with pytest.raises(httpx.RemoteProtocolError):
@@ -183,13 +183,13 @@ def test_a_stream_can_be_cut_or_say_that_it_failed_or_be_no_stream(server: Model
     assert '"content": "the' not in "".join(streamed(server, "empty"))
 
 
-def test_a_stream_without_an_end_goes_on_until_its_client_leaves(server: ModelServer) -> None:
+def test_an_endless_stream_lasts_until_the_client_disconnects(server: ModelServer) -> None:
     pieces = (line for line in streamed(server, "endless") if line)
     assert len([next(pieces) for _ in range(50)]) == 50
 
 
 @pytest.mark.parametrize("fault", ["hang", "stall"])
-def test_who_waits_for_ever_waits_no_longer_than_the_server_lives(fault: str) -> None:
+def test_a_hanging_request_ends_with_the_server(fault: str) -> None:
     ended = threading.Event()
 
     def wait() -> None:

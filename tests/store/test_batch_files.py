@@ -21,7 +21,7 @@ def folder(tmp_path: Path) -> StateFolder:
     return StateFolder(tmp_path / "state")
 
 
-def test_what_was_handed_over_is_read_back(folder: StateFolder) -> None:
+def test_batch_files_are_read_back(folder: StateFolder) -> None:
     # A variable need not be text, nor a line.
     environment = {"PATH": "/bin", "ODD": os.fsdecode(b"\xff\xfe"), "LINES": "a\nb"}
     batch_files.write_batch_files(folder, "b", KIT, environment)
@@ -29,13 +29,13 @@ def test_what_was_handed_over_is_read_back(folder: StateFolder) -> None:
     assert batch_files.read_batch_environment(folder, "b") == environment
 
 
-def test_nobody_else_can_read_it(folder: StateFolder) -> None:
+def test_the_files_are_readable_only_by_their_owner(folder: StateFolder) -> None:
     batch_files.write_batch_files(folder, "b", KIT, {"SECRET": "s"})
     for path in (folder.root, *folder.root.rglob("*")):
         assert path.stat().st_mode & 0o077 == 0, path
 
 
-def test_the_environment_is_forgotten_and_the_rest_stays(folder: StateFolder) -> None:
+def test_the_environment_is_deleted_and_the_inputs_stay(folder: StateFolder) -> None:
     batch_files.write_batch_files(folder, "b", KIT, {"SECRET": "s"})
     batch_files.delete_environment(folder, "b")
     batch_files.delete_environment(folder, "b")
@@ -45,7 +45,7 @@ def test_the_environment_is_forgotten_and_the_rest_stays(folder: StateFolder) ->
         batch_files.read_batch_environment(folder, "b")
 
 
-def test_a_damaged_kit_is_told_by_name(folder: StateFolder) -> None:
+def test_a_damaged_batch_file_names_its_batch(folder: StateFolder) -> None:
     batch_files.write_batch_files(folder, "b", KIT, {})
     (folder.batch("b") / batch_files.INPUTS_FILE).write_bytes(b'{"top": 3}')
     with pytest.raises(BatchInputsError, match="the files of batch b"):
@@ -67,7 +67,7 @@ def test_ids_that_differ_have_folders_that_differ() -> None:
     assert len(paths) == len(names)
 
 
-def test_environments_that_nobody_waits_for_are_removed_when_they_are_old(folder: StateFolder) -> None:
+def test_old_environments_of_unknown_batches_are_deleted(folder: StateFolder) -> None:
     for batch in ("wanted", "forlorn", "new"):
         batch_files.write_batch_files(folder, batch, KIT, {"SECRET": "s"})
     for batch in ("wanted", "forlorn"):

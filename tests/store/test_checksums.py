@@ -23,7 +23,7 @@ def test_two_records_share_a_check_only_when_they_are_the_same(
 
 
 @given(st.binary(min_size=1, max_size=9), st.integers(0, 9))
-def test_what_is_kind_and_what_is_event_is_not_mixed_up(text: bytes, cut: int) -> None:
+def test_moving_bytes_between_kind_and_event_changes_the_check(text: bytes, cut: int) -> None:
     moved = checksums.compute_link(BEFORE, (1, 0.0, 1, text[:cut], text[cut:]))
     assert (moved == checksums.compute_link(BEFORE, (1, 0.0, 1, text, b""))) == (text[:cut] == text)
 

@@ -61,7 +61,7 @@ def test_a_record_comes_back_as_it_was(seq: int, at: float, event: Event) -> Non
     assert codec.decode_record(codec.encode_record(record)) == record
 
 
-def test_the_names_on_disk_are_told_apart() -> None:
+def test_every_event_type_has_its_own_name() -> None:
     assert len(set(codec.EVENT_TYPES.values())) == len(codec.EVENT_TYPES)
 
 
@@ -100,7 +100,7 @@ def test_a_field_added_later_has_its_default_in_old_records() -> None:
     assert event == TaskEnded("b", "a", TaskStatus.DONE, "merged")
 
 
-def test_old_versions_are_lifted_step_by_step() -> None:
+def test_old_versions_are_upcast_step_by_step() -> None:
     def to_two(kind: str, shape: Json) -> tuple[str, Json]:
         return kind, {"batch": shape.pop("run"), **shape}
 
@@ -111,7 +111,7 @@ def test_old_versions_are_lifted_step_by_step() -> None:
     assert lifted == Pause("r", "b")
 
 
-def test_an_exit_from_before_memory_was_measured_says_that_nobody_measured_it() -> None:
+def test_an_old_exit_record_has_no_peak_memory() -> None:
     old = b'{"attempt":{"batch":"b","task":"a","step":"write","n":1},"outcome":{"category":"ok","exit_code":0}}'
     exited = codec.decode_event("attempt-exited", old, 2)
     assert exited == AttemptExited(Attempt("b", "a", Step.WRITE, 1), Outcome(Category.OK, 0, peak=0))
@@ -121,14 +121,14 @@ def test_every_older_version_has_an_upcaster() -> None:
     assert sorted(codec.UPCASTERS) == list(range(1, codec.VERSION))
 
 
-def test_a_brief_plan_holds_nothing_that_only_agents_read() -> None:
+def test_the_plan_in_the_journal_has_nothing_that_only_agents_read() -> None:
     task = Task("a", body="the secret is 1234", run="rm -rf /", env=(("TOKEN", "5678"),))
     plan = Plan((task,), ((),), ((),), (1.0,)).without_texts()
     written = codec.encode_event(Submit("r", "b", plan, Settings()))
     assert not any(secret in written for secret in (b"1234", b"rm -rf", b"5678"))
 
 
-def test_a_pull_request_from_before_people_could_word_it_is_plaits_to_word() -> None:
+def test_an_old_publish_record_has_no_title_override() -> None:
     old = b'{"id":"r","batch":"b","publish":"pr"}'
     assert codec.decode_event("ship", old, 6) == Ship("r", "b", Publish.PR, title=None, body=None)
     old = b'{"batch":"b","n":1,"commit":"c","publish":"pr","expected":""}'

@@ -24,7 +24,7 @@ from plait.testing.contracts.sample_records import make_records
 Child = Callable[..., Popen[str]]
 
 
-def test_a_second_writer_is_told_who_the_first_is(path: Path, child: Child) -> None:
+def test_a_second_writer_gets_the_pid_of_the_first(path: Path, child: Child) -> None:
     first = child("hold", path)
     assert first.stdout
     assert first.stdout.readline() == "held\n"
@@ -38,7 +38,7 @@ def test_a_second_writer_is_told_who_the_first_is(path: Path, child: Child) -> N
     open_journal_writer(path).close()
 
 
-def test_death_gives_the_lock_back(path: Path, child: Child) -> None:
+def test_a_killed_writer_releases_the_lock(path: Path, child: Child) -> None:
     first = child("hold", path)
     assert first.stdout
     assert first.stdout.readline() == "held\n"
@@ -49,7 +49,7 @@ def test_death_gives_the_lock_back(path: Path, child: Child) -> None:
     open_journal_writer(path).close()
 
 
-def test_a_refusal_gives_the_lock_back(path: Path) -> None:
+def test_a_refusal_releases_the_lock(path: Path) -> None:
     path.parent.mkdir()
     path.write_bytes(b"no journal")
     for _ in range(2):
@@ -63,7 +63,7 @@ def test_a_second_writer_in_the_same_process_is_refused_too(path: Path) -> None:
         open_journal_writer(path)
 
 
-def test_a_reader_that_only_asks_keeps_no_writer_out(path: Path) -> None:
+def test_a_reader_that_checks_the_lock_does_not_block_a_writer(path: Path) -> None:
     path.parent.mkdir()
     fd = os.open(journal_lock.find_lock_file(path), os.O_RDONLY | os.O_CREAT)
     fcntl.flock(fd, fcntl.LOCK_SH)
@@ -113,7 +113,7 @@ def test_the_wal_stays_small(path: Path) -> None:
             assert find_wal(path).stat().st_size < 12 * wal.FRAME_SIZE
 
 
-def test_a_reader_that_never_lets_go_keeps_nobody_from_appending(path: Path) -> None:
+def test_a_stuck_reader_does_not_prevent_appending(path: Path) -> None:
     with closing(open_journal_writer(path)) as journal:
         journal._db.execute("PRAGMA wal_autocheckpoint = 4")
         journal.append(make_records(1, 1))

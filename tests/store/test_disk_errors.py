@@ -51,7 +51,7 @@ def public() -> Iterator[Path]:
     shutil.rmtree(folder)
 
 
-def test_a_full_disk(path: Path) -> None:
+def test_a_full_disk_is_reported_and_nothing_is_kept(path: Path) -> None:
     with closing(open_journal_writer(path)) as journal:
         journal.append(make_records(1, 10))
         (pages,) = journal._db.execute("PRAGMA page_count").fetchone()
@@ -92,7 +92,7 @@ def test_an_append_that_fails_half_way_leaves_nothing(path: Path) -> None:
         assert list(journal.read()) == [first, second]
 
 
-def test_an_inbox_on_a_full_disk(path: Path) -> None:
+def test_a_full_disk_is_reported_by_the_inbox(path: Path) -> None:
     with closing(open_inbox(path)) as inbox:
         inbox.put(Pause("1", "b"))
         (pages,) = inbox._db.execute("PRAGMA page_count").fetchone()
@@ -106,7 +106,7 @@ def test_an_inbox_on_a_full_disk(path: Path) -> None:
         assert list(inbox.pending()) == [Pause("1", "b"), Pause("3", "b")]
 
 
-def test_a_disk_that_is_really_full(tmp_path: Path, child: Child) -> None:
+def test_an_append_to_a_really_full_disk_leaves_nothing(tmp_path: Path, child: Child) -> None:
     """The same with a small file system of its own, where one may be mounted."""
     mount = f"mount -t tmpfs -o size=400k none '{tmp_path}'"
     through = ("unshare", "--user", "--map-root-user", "--mount", "sh", "-c")
@@ -117,7 +117,7 @@ def test_a_disk_that_is_really_full(tmp_path: Path, child: Child) -> None:
     assert filling.communicate()[0].split() == ["JournalFullError", "True", "True"]
 
 
-def test_a_disk_that_fails(path: Path) -> None:
+def test_a_disk_error_makes_the_journal_uncertain(path: Path) -> None:
     """A limit on the size of files makes write(2) fail: SQLite can't know what has reached the disk."""
     with closing(open_journal_writer(path)) as journal:
         journal.append(make_records(1, 2))
@@ -139,7 +139,7 @@ def test_a_disk_that_fails(path: Path) -> None:
         journal.append(make_records(3, 4))
 
 
-def test_a_folder_that_cant_be_written(public: Path) -> None:
+def test_an_unwritable_folder_is_refused_with_a_hint(public: Path) -> None:
     public.chmod(0o555)
     path = public / "state" / "journal.db"
     with nobody(), pytest.raises(JournalReadOnlyError) as refused:
@@ -153,7 +153,7 @@ def test_a_folder_that_cant_be_written(public: Path) -> None:
 
 
 @pytest.mark.parametrize("folder_mode", [0o555, 0o777])
-def test_a_file_that_cant_be_written(public: Path, folder_mode: int) -> None:
+def test_an_unwritable_file_is_refused_with_a_hint(public: Path, folder_mode: int) -> None:
     path = public / "journal.db"
     with closing(open_journal_writer(path)) as journal:
         journal.append(make_records(1, 3))
@@ -174,7 +174,7 @@ def test_a_file_that_cant_be_written(public: Path, folder_mode: int) -> None:
 
 
 @pytest.mark.parametrize("what", ["journal.db", "."])
-def test_a_journal_that_cant_be_read(public: Path, what: str) -> None:
+def test_an_unreadable_journal_is_reported(public: Path, what: str) -> None:
     path = public / "journal.db"
     with closing(open_journal_writer(path)) as journal:
         journal.append(make_records(1, 3))
@@ -198,7 +198,7 @@ def test_a_journal_in_a_read_only_folder_is_not_called_damaged(public: Path) -> 
         open_journal_reader(path).close()
 
 
-def test_an_inbox_that_cant_be_written(public: Path) -> None:
+def test_an_unwritable_inbox_is_reported(public: Path) -> None:
     path = public / "inbox.db"
     open_inbox(path).close()
     path.chmod(0o444)

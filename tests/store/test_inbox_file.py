@@ -24,7 +24,7 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "state" / "inbox.db"
 
 
-def test_twenty_processes_ask_and_each_request_arrives_once(path: Path, child: Child) -> None:
+def test_requests_of_twenty_processes_arrive_once(path: Path, child: Child) -> None:
     processes, count = 20, 50
     asking = [child("ask", path, who, count) for who in range(processes)]
     expected = {f"{who}-{n}" for who in range(processes) for n in range(1, count // 2, 2)}
@@ -47,7 +47,7 @@ def test_twenty_processes_ask_and_each_request_arrives_once(path: Path, child: C
         assert own == sorted(own), "each front's requests are in its order"
 
 
-def test_fifty_fronts_at_once_and_none_hears_of_a_lock(path: Path) -> None:
+def test_fifty_clients_at_once_see_no_lock_error(path: Path) -> None:
     def front(who: int) -> None:
         for number in range(4):
             with closing(open_inbox(path)) as inbox:
@@ -67,7 +67,7 @@ def put_raw(path: Path, id_: str, version: int, kind: str, body: bytes) -> None:
         db.execute(f"INSERT INTO waiting ({columns}) VALUES (?, ?, ?, ?, ?)", (id_, version, kind, body, check))
 
 
-def test_a_request_that_cant_be_read_costs_itself_only(path: Path) -> None:
+def test_an_unreadable_request_does_not_affect_others(path: Path) -> None:
     with closing(open_inbox(path)) as inbox:
         inbox.put(Pause("first", "b"))
         put_raw(path, "newer", codec.VERSION + 1, "pause", b'{"id":"newer"}')
@@ -89,7 +89,7 @@ def test_a_request_that_cant_be_read_costs_itself_only(path: Path) -> None:
         assert reasons["damaged"] == "it is damaged; ask again"
 
 
-def test_an_engine_does_not_wake_for_what_it_cant_read(path: Path) -> None:
+def test_an_unreadable_request_does_not_wake_the_engine(path: Path) -> None:
     with closing(open_inbox(path)) as inbox:
         put_raw(path, "newer", codec.VERSION + 1, "pause", b"{}")
         assert not inbox.wait(timeout=0.02)

@@ -19,7 +19,7 @@ def mode(path: Path) -> int:
     return S_IMODE(path.stat().st_mode)
 
 
-def test_nobody_else_can_look_inside(path: Path) -> None:
+def test_the_journal_is_readable_only_by_its_owner(path: Path) -> None:
     before = os.umask(0)
     try:
         with closing(open_journal_writer(path)) as journal, closing(open_inbox(path.with_name("inbox.db"))):
@@ -37,7 +37,7 @@ def test_a_closed_journal_is_one_file_and_the_lock(path: Path) -> None:
     assert {each.name for each in path.parent.iterdir()} == {"journal.db", "journal.db.lock"}
 
 
-def test_what_a_crash_at_birth_left_is_in_nobodys_way(path: Path) -> None:
+def test_leftovers_of_a_crash_at_creation_do_no_harm(path: Path) -> None:
     path.parent.mkdir()
     for name in ("journal.db.new", "journal.db.new-wal", "journal.db.new-journal", "journal.db.lock"):
         path.with_name(name).write_bytes(b"half a journal")
@@ -55,7 +55,7 @@ def test_a_reader_makes_nothing(path: Path) -> None:
     assert not path.parent.exists()
 
 
-def test_a_journal_goes_on_after_it_was_closed(path: Path) -> None:
+def test_a_closed_journal_can_be_continued(path: Path) -> None:
     with closing(open_journal_writer(path)) as journal:
         first = journal.id
         journal.append(make_records(1, 2))
@@ -82,7 +82,7 @@ def test_a_commit_is_durable_when_it_returns(path: Path) -> None:
         assert (synchronous, mode) == (2, b"wal")
 
 
-def test_the_file_says_whose_it_is_and_which_shape_it_has(path: Path) -> None:
+def test_the_file_has_an_application_id_and_a_version(path: Path) -> None:
     open_journal_writer(path).close()
     with closing(sqlite3.connect(path)) as db:
         (application,) = db.execute("PRAGMA application_id").fetchone()

@@ -52,7 +52,7 @@ def test_two_names_of_one_journal_are_one_journal(tmp_path: Path) -> None:
         open_journal_writer(other)
 
 
-def test_a_lock_on_a_removed_file_is_not_taken_for_one(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_lock_on_a_removed_file_does_not_count(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     opened = journal_lock._open
     removals = [path]
 
@@ -68,7 +68,7 @@ def test_a_lock_on_a_removed_file_is_not_taken_for_one(path: Path, monkeypatch: 
     held.release()
 
 
-def test_a_writer_whose_lock_file_was_removed_writes_no_more(path: Path) -> None:
+def test_a_writer_whose_lock_file_was_removed_stops_writing(path: Path) -> None:
     with closing(open_journal_writer(path)) as journal:
         journal.append(make_records(1, 3))
         journal_lock.find_lock_file(path).unlink()
@@ -77,7 +77,7 @@ def test_a_writer_whose_lock_file_was_removed_writes_no_more(path: Path) -> None
         assert journal.last() == 3
 
 
-def test_a_stale_name_in_the_lock_is_nobody(path: Path) -> None:
+def test_a_stale_pid_in_the_lock_is_ignored(path: Path) -> None:
     written(path)
     journal_lock.find_lock_file(path).write_text("1\n")  # alive, and innocent
     fd = os.open(journal_lock.find_lock_file(path), os.O_RDONLY)
@@ -89,7 +89,7 @@ def test_a_stale_name_in_the_lock_is_nobody(path: Path) -> None:
     asked.join()
 
 
-def test_a_reader_that_never_lets_go_is_named(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stuck_reader_is_reported(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with closing(open_journal_writer(path)) as journal:
         journal.append(make_records(1, 3))
         stopped = sqlite_files.connect(path, "mode=ro")
@@ -117,7 +117,7 @@ def test_a_replaced_journal_is_noticed(path: Path) -> None:
             reader.wait(3, 0.01)
 
 
-def test_a_mistake_of_ours_is_not_called_damage(path: Path) -> None:
+def test_a_misuse_of_sqlite_is_not_reported_as_damage(path: Path) -> None:
     written(path)
     reader = open_journal_reader(path)
     reader.close()
@@ -138,7 +138,7 @@ def test_a_mistake_of_ours_is_not_called_damage(path: Path) -> None:
     assert raised == [sqlite3.ProgrammingError]
 
 
-def test_text_that_is_none_is_refused_with_a_message(path: Path) -> None:
+def test_invalid_text_is_refused_with_a_message(path: Path) -> None:
     bad = "a file called \udcff"
     with closing(open_journal_writer(path)) as journal:
         with pytest.raises(JournalError, match=r"nothing was added .* isn't valid text"):
@@ -162,7 +162,7 @@ def test_a_page_is_bounded_by_size(path: Path) -> None:
         assert list(journal.read()) == kept
 
 
-def test_paths_with_odd_names(tmp_path: Path) -> None:
+def test_paths_with_odd_names_work(tmp_path: Path) -> None:
     for name in ("with space", "quer?y", "ha#sh", "per%20cent", "ümlaut"):
         path = tmp_path / name / "journal.db"
         written(path)
@@ -170,7 +170,7 @@ def test_paths_with_odd_names(tmp_path: Path) -> None:
             assert reader.last() == 3
 
 
-def test_a_front_that_stopped_while_asking_is_an_error_after_which_the_engine_may_come_again(
+def test_a_client_that_stopped_inside_a_transaction_is_an_error_that_can_be_retried(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("plait.store.inbox.ENGINE_TIMEOUT_SECONDS", 0.05)

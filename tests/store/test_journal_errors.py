@@ -183,14 +183,14 @@ def test_a_refusal_says_why_and_changes_nothing(path: Path, use: Callable[[Path]
         ("DROP TABLE settings", "SQLite says: no such table: settings"),
     ],
 )
-def test_a_writer_misses_what_is_gone(path: Path, statement: str, what: str) -> None:
+def test_a_writer_notices_missing_records(path: Path, statement: str, what: str) -> None:
     by_sql(statement)(path)
     with pytest.raises(JournalCorruptError) as refused:
         open_journal_writer(path)
     assert refused.value.message == f"the journal {path} is damaged: {what}"
 
 
-def test_a_writer_looks_at_more_than_the_records(path: Path) -> None:
+def test_a_writer_also_verifies_the_pages_of_the_file(path: Path) -> None:
     """Space that is counted wrong loses nothing yet, but would when the next record is put there."""
     made(path)
     with closing(sqlite3.connect(path)) as db:
@@ -203,7 +203,7 @@ def test_a_writer_looks_at_more_than_the_records(path: Path) -> None:
         assert list(reader.read()) == make_records(1, 5)
 
 
-def test_a_reader_misses_the_last_record(path: Path) -> None:
+def test_a_reader_notices_a_missing_last_record(path: Path) -> None:
     by_sql("DELETE FROM records WHERE seq = 5")(path)
     with (
         closing(open_journal_reader(path)) as reader,
@@ -212,7 +212,7 @@ def test_a_reader_misses_the_last_record(path: Path) -> None:
         list(reader.read(after=4))
 
 
-def test_a_last_record_that_fits_but_is_another_is_noticed(path: Path) -> None:
+def test_a_replaced_last_record_is_noticed(path: Path) -> None:
     made(path)
     with closing(sqlite3.connect(path)) as db, db:
         (before,) = db.execute('SELECT "check" FROM records WHERE seq = 4').fetchone()
@@ -235,13 +235,13 @@ def test_a_reader_checks_from_where_it_reads(path: Path) -> None:
             list(reader.read(after=1))
 
 
-def test_no_journal_yet(path: Path) -> None:
+def test_a_missing_journal_is_reported(path: Path) -> None:
     with pytest.raises(JournalMissingError) as missing:
         open_journal_reader(path)
     assert str(missing.value) == f"there is no journal at {path} yet\n  it is created when the first batch is submitted"
 
 
-def test_a_gap(path: Path) -> None:
+def test_a_gap_in_the_records_is_refused(path: Path) -> None:
     with closing(open_journal_writer(path)) as journal, pytest.raises(JournalError) as gap:
         journal.append(make_records(3, 3))
     assert str(gap.value) == (

@@ -62,14 +62,14 @@ def test_each_commit_here_writes_two_pages(journal: SqliteJournal) -> None:
     assert len(data) == wal.HEADER_SIZE + 2 * COMMITS * wal.FRAME_SIZE
 
 
-def test_none_or_an_empty_one_holds_nothing(tmp_path: Path) -> None:
+def test_a_missing_or_empty_wal_has_no_frames(tmp_path: Path) -> None:
     assert wal.scan_wal(tmp_path / "none") == wal.WalScan(0, 0, has_valid_header=True)
     assert not scan(b"").is_damaged
     assert not scan(bytes(32 + 3 * wal.FRAME_SIZE)).is_damaged
 
 
 @pytest.mark.parametrize("field", FIELDS.values(), ids=FIELDS)
-def test_damage_in_the_last_commit_is_taken_for_a_torn_end(journal: SqliteJournal, field: int) -> None:
+def test_damage_in_the_last_commit_counts_as_a_crash(journal: SqliteJournal, field: int) -> None:
     data = grown(journal)
     found = scan(flipped(data, frame(data, -1) + field))
     assert not found.is_damaged
@@ -77,23 +77,23 @@ def test_damage_in_the_last_commit_is_taken_for_a_torn_end(journal: SqliteJourna
 
 
 @pytest.mark.parametrize("field", FIELDS.values(), ids=FIELDS)
-def test_damage_before_the_last_commit_is_damage(journal: SqliteJournal, field: int) -> None:
+def test_damage_before_the_last_commit_is_reported(journal: SqliteJournal, field: int) -> None:
     data = grown(journal)
     for number in range(2 * (COMMITS - 1)):
         assert scan(flipped(data, frame(data, number) + field)).is_damaged, number
 
 
-def test_a_commit_that_no_longer_says_so_is_still_one(journal: SqliteJournal) -> None:
+def test_a_commit_whose_mark_is_damaged_is_counted(journal: SqliteJournal) -> None:
     data = grown(journal)
     assert scan(changed(data, frame(data, -3) + 4, bytes(4))).is_damaged
 
 
-def test_a_commit_that_is_gone_altogether_is_still_one(journal: SqliteJournal) -> None:
+def test_a_commit_without_any_frame_left_is_counted(journal: SqliteJournal) -> None:
     data = grown(journal)
     assert scan(changed(data, frame(data, -4), bytes(2 * wal.FRAME_SIZE))).is_damaged
 
 
-def test_two_commits_that_are_both_hurt_are_still_two(journal: SqliteJournal) -> None:
+def test_two_damaged_commits_are_counted_as_two(journal: SqliteJournal) -> None:
     """The end of the one, and the page by which the other could be told; the next page has a high number."""
     journal.append(make_records(1, 1_000))
     journal._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -124,7 +124,7 @@ def test_a_damaged_head_hides_every_commit(journal: SqliteJournal, place: int) -
     assert not scan(flipped(one, place)[: frame(one, -1)]).is_damaged
 
 
-def test_what_an_older_wal_left_behind_is_no_damage(journal: SqliteJournal) -> None:
+def test_leftovers_of_an_older_wal_are_no_damage(journal: SqliteJournal) -> None:
     older = grown(journal)
     journal._db.execute("PRAGMA wal_checkpoint(PASSIVE)")
     data = grown(journal, commits=1)
@@ -155,7 +155,7 @@ def image() -> Iterator[tuple[Path, bytes, bytes]]:
 
 @settings(max_examples=100, deadline=None)
 @given(place=st.integers(0, 40_000), end=st.integers(0, 60_000))
-def test_it_keeps_what_sqlite_keeps(image: tuple[Path, bytes, bytes], place: int, end: int) -> None:
+def test_the_scan_keeps_the_frames_that_sqlite_keeps(image: tuple[Path, bytes, bytes], place: int, end: int) -> None:
     copy, data, log = image
     damaged = flipped(log, place % len(log))[:end]
     copy.write_bytes(data)

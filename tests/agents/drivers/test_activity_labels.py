@@ -31,7 +31,9 @@ from plait.agents.interface import Activity, ActivityKind
         (None, {}, (ActivityKind.USES, "using None")),
     ],
 )
-def test_what_a_tool_is_used_for(name: object, given_to_it: dict[str, object], shown: tuple[ActivityKind, str]) -> None:
+def test_each_tool_has_an_activity_kind(
+    name: object, given_to_it: dict[str, object], shown: tuple[ActivityKind, str]
+) -> None:
     assert [
         (one.kind, one.text) for one in describe_tool_use(name, given_to_it, "/w") if isinstance(one, Activity)
     ] == [shown]
@@ -48,12 +50,12 @@ def test_what_a_tool_is_used_for(name: object, given_to_it: dict[str, object], s
         ("", ""),
     ],
 )
-def test_a_command_without_the_shell_around_it(command: str, shown: str) -> None:
+def test_the_shell_around_a_command_is_stripped(command: str, shown: str) -> None:
     assert strip_shell(command) == shown
 
 
 @given(st.text())
-def test_any_command_is_one_line(command: str) -> None:
+def test_any_command_is_shown_as_one_line(command: str) -> None:
     assert "\n" not in strip_shell(f"bash -lc {command}")
 
 
@@ -68,7 +70,7 @@ def test_any_command_is_one_line(command: str) -> None:
         ("src/deep/down/below/app.py", "", "src/deep/down/below/app.py"),
     ],
 )
-def test_a_file_as_people_call_it(path: str, workspace: str, shown: str) -> None:
+def test_a_path_is_shown_relative_to_the_workspace(path: str, workspace: str, shown: str) -> None:
     assert shorten_path(path, workspace) == shown
 
 
@@ -85,5 +87,5 @@ def test_a_file_as_people_call_it(path: str, workspace: str, shown: str) -> None
         ({"questions": [7, None]}, "it asks a question without a text"),
     ],
 )
-def test_what_is_asked(asked: dict[str, object], shown: str) -> None:
+def test_a_question_is_shown_with_its_choices(asked: dict[str, object], shown: str) -> None:
     assert format_question(asked) == shown

@@ -34,7 +34,7 @@ def words(agent: Aider = AIDER) -> tuple[str, ...]:
     return agent.build_command(make_context(model="acme/m1")).argv
 
 
-def test_the_prompt_is_a_file_and_its_histories_are_not_in_the_workspace() -> None:
+def test_the_prompt_is_a_file_and_histories_stay_out_of_the_workspace() -> None:
     argv = words()
     assert argv[4:7] == ("aider", "--message-file", "/state/write-1/prompt.md")
     assert "--model=acme/m1" in argv
@@ -42,18 +42,18 @@ def test_the_prompt_is_a_file_and_its_histories_are_not_in_the_workspace() -> No
     assert argv[argv.index("--input-history-file") + 1].startswith("/state/write-1/")
 
 
-def test_commits_are_not_its_to_make() -> None:
+def test_the_tool_does_not_commit() -> None:
     assert {"--no-auto-commits", "--no-dirty-commits", "--no-gitignore"} <= set(words())
 
 
-def test_what_it_may_do() -> None:
+def test_its_permissions_become_arguments() -> None:
     edits = words(Aider(AgentSpec("aider", permission=Permission.EDITS)))
     assert "--no-suggest-shell-commands" in edits
     assert "--yes-always" in edits
     assert "--yes-always" not in words(Aider(AgentSpec("aider", permission=Permission.OWN)))
 
 
-def test_what_it_keeps_in_the_workspace_is_in_nobodys_commit(tmp_path: Path) -> None:
+def test_its_cache_in_the_workspace_is_ignored_by_git(tmp_path: Path) -> None:
     """A stand-in that leaves what Aider leaves, started by the words that start Aider."""
     program = tmp_path / "bin" / "aider"
     program.parent.mkdir()
@@ -69,7 +69,7 @@ def test_what_it_keeps_in_the_workspace_is_in_nobodys_commit(tmp_path: Path) -> 
     assert left.stdout == ""
 
 
-def test_a_good_run() -> None:
+def test_a_successful_run_is_ok() -> None:
     run = parse_output(AIDER, DONE)
     assert run.outcome.category is Category.OK
     assert run.outcome.spend == Spend(30_000, 2524)
@@ -83,7 +83,7 @@ def test_tokens_of_all_messages_add_up() -> None:
     assert run.outcome.spend == Spend(0, 2 * 5300)
 
 
-def test_a_persons_prices_are_for_models_that_it_knows_no_price_of() -> None:
+def test_prices_from_the_settings_apply_where_the_tool_reports_no_cost() -> None:
     agent = Aider(AgentSpec("aider", model="acme/m1", prices=(Price("acme/*", 1.0, 2.0),)))
     assert parse_output(agent, ["Tokens: 1.0k sent, 500 received."]).outcome.spend == Spend(2000, 1500)
     assert parse_output(agent, [SPENT]).outcome.spend == Spend(30_000, 2524)
@@ -104,22 +104,22 @@ def test_a_persons_prices_are_for_models_that_it_knows_no_price_of() -> None:
         ([], Category.TASK),
     ],
 )
-def test_it_exits_0_and_its_text_tells(lines: list[str], category: Category) -> None:
+def test_its_text_tells_why_it_failed_though_it_exits_0(lines: list[str], category: Category) -> None:
     assert parse_output(AIDER, [*BEGIN, *lines, "", "https://example.org/help", ""]).outcome.category is category
 
 
-def test_a_complaint_is_told_as_a_whole() -> None:
+def test_a_wrapped_error_is_reported_as_a_whole() -> None:
     outcome = parse_output(AIDER, [*BEGIN, *LIMITED]).outcome
     assert outcome.detail.endswith("Rate limit reached for this model")
 
 
-def test_while_it_waits_by_itself_its_provider_refuses() -> None:
+def test_a_wait_of_its_own_for_a_rate_limit_is_reported() -> None:
     run = parse_output(AIDER, [*LIMITED, "Retrying in 0.5 seconds...", *LIMITED, "Retrying in 8.0 seconds...", *DONE])
     assert run.refused == [RetryAfter(0.5), RetryAfter(8.0)]
     assert run.outcome.category is Category.OK
 
 
-def test_what_the_model_says_of_limits_is_no_limit() -> None:
+def test_a_message_about_rate_limits_is_no_rate_limit() -> None:
     said = ["litellm.RateLimitError: is what a client raises when a limit is reached."]
     assert parse_output(AIDER, [*BEGIN, *said, "", SPENT]).outcome.category is Category.OK
 
@@ -131,7 +131,7 @@ def test_a_wrong_option_is_a_usage_error() -> None:
 
 
 @pytest.mark.parametrize("code", [130, 137, 143])
-def test_a_killed_run_is_killed_whatever_it_said(code: int) -> None:
+def test_a_killed_run_is_killed_whatever_it_printed(code: int) -> None:
     assert parse_output(AIDER, [*LIMITED], code=code).outcome.category is Category.KILLED
 
 

@@ -77,7 +77,7 @@ DONE = [INIT, message(text("I write it.")), WRITE, message(text("Written."), nam
 DENIAL = {"tool_name": "Write", "tool_use_id": "t1", "tool_input": {"file_path": "/work/tree/src/app.py"}}
 
 
-def test_the_prompt_is_on_its_standard_input() -> None:
+def test_the_prompt_is_on_standard_input() -> None:
     command = CLAUDE.build_command(make_context())
     assert command.argv == (
         "claude",
@@ -95,11 +95,11 @@ def test_the_prompt_is_on_its_standard_input() -> None:
     }
 
 
-def test_that_a_machine_is_a_sandbox_is_a_persons_to_say() -> None:
+def test_plait_does_not_declare_the_machine_a_sandbox() -> None:
     assert "IS_SANDBOX" not in dict(CLAUDE.build_command(make_context()).env)
 
 
-def test_a_session_goes_on_with_the_model_of_the_task() -> None:
+def test_a_continued_session_uses_the_tasks_model() -> None:
     argv = CLAUDE.build_command(make_context(session=SESSION, model="--settings")).argv
     assert f"--resume={SESSION}" in argv
     assert "--model=--settings" in argv
@@ -113,7 +113,7 @@ def test_a_session_goes_on_with_the_model_of_the_task() -> None:
         (Permission.OWN, ()),
     ],
 )
-def test_what_it_may_do(permission: Permission, words: tuple[str, ...]) -> None:
+def test_its_permissions_become_arguments(permission: Permission, words: tuple[str, ...]) -> None:
     spec = AgentSpec("claude", permission=permission, program="/opt/claude", args=("--add-dir", "/x"))
     argv = Claude(spec).build_command(make_context()).argv
     assert argv == (
@@ -128,7 +128,7 @@ def test_what_it_may_do(permission: Permission, words: tuple[str, ...]) -> None:
     )
 
 
-def test_a_good_run() -> None:
+def test_a_successful_run_is_ok() -> None:
     run = parse_output(CLAUDE, DONE)
     assert run.outcome.category is Category.OK
     assert run.outcome.detail == ""
@@ -144,7 +144,7 @@ def test_a_good_run() -> None:
     assert CLAUDE.provider == "anthropic"
 
 
-def test_what_it_spends_is_known_while_it_runs_and_told_when_it_has_grown() -> None:
+def test_spending_is_reported_while_it_runs_when_it_has_grown() -> None:
     told = [message(text("x"), name=f"m{n}", read=1000) for n in range(100)]
     run = parse_output(CLAUDE, [INIT, *told], code=143)
     assert run.outcome.spend == Spend(tokens=100 * 1501)
@@ -172,7 +172,7 @@ def test_what_it_spends_is_known_while_it_runs_and_told_when_it_has_grown() -> N
         (result(None, subtype="error_during_execution", is_error=True, errors=["it broke"]), Category.TASK),
     ],
 )
-def test_why_it_failed(failed: Event, category: Category) -> None:
+def test_each_failure_has_its_category(failed: Event, category: Category) -> None:
     run = parse_output(CLAUDE, [INIT, failed], code=1)
     assert run.outcome.category is category
     assert run.outcome.session == SESSION
@@ -189,13 +189,13 @@ def test_why_it_failed(failed: Event, category: Category) -> None:
         ("unknown", Category.TASK),
     ],
 )
-def test_an_error_whose_words_tell_nothing_is_what_it_calls_it(tag: str, category: Category) -> None:
+def test_an_unknown_error_has_the_category_that_the_tool_names(tag: str, category: Category) -> None:
     said = message(text("Hm."), error=tag)
     assert parse_output(CLAUDE, [INIT, said, failure("Hm.")], code=1).outcome.category is category
 
 
 @pytest.mark.parametrize("end", ["error_max_turns", "error_max_budget_usd"])
-def test_a_limit_of_its_own_arguments_is_named(end: str) -> None:
+def test_a_limit_set_by_its_arguments_is_named(end: str) -> None:
     told = result(None, subtype=end, is_error=True, errors=["Reached maximum budget ($0.15)"])
     outcome = parse_output(CLAUDE, [told], code=1).outcome
     assert outcome.category is Category.TASK
@@ -204,7 +204,7 @@ def test_a_limit_of_its_own_arguments_is_named(end: str) -> None:
     assert outcome.spend.microusd == 12_500
 
 
-def test_a_refusal_is_told_while_it_waits_and_forgotten_when_it_goes_on() -> None:
+def test_a_refusal_is_reported_while_it_waits_and_does_not_fail_it() -> None:
     run = parse_output(CLAUDE, [INIT, retry(429, "rate_limit"), *DONE])
     assert run.refused == [RetryAfter(after=1.234)]
     assert (ActivityKind.WAITS, "waiting 1s for the provider (status 429), try 2 of 4") in run.activities
@@ -214,13 +214,13 @@ def test_a_refusal_is_told_while_it_waits_and_forgotten_when_it_goes_on() -> Non
 @pytest.mark.parametrize(
     ("status", "error"), [(500, "server_error"), (401, "authentication_failed"), (None, "unknown")]
 )
-def test_other_trouble_is_no_refusal(status: int | None, error: str) -> None:
+def test_another_error_is_no_refusal(status: int | None, error: str) -> None:
     run = parse_output(CLAUDE, [INIT, retry(status, error)], code=143)
     assert run.refused == []
     assert [doing for doing, _ in run.activities] == [ActivityKind.WAITS]
 
 
-def test_when_a_limit_ends_is_known_from_what_it_tells_of_its_limits() -> None:
+def test_the_end_of_a_limit_comes_from_the_rate_limit_event() -> None:
     def limit(status: str) -> Event:
         told = {"status": status, "resetsAt": int(PRINTED_AT) + 7200, "rateLimitType": "five_hour"}
         return event("rate_limit_event", rate_limit_info=told)
@@ -230,7 +230,7 @@ def test_when_a_limit_ends_is_known_from_what_it_tells_of_its_limits() -> None:
     assert run.outcome.retry_at == PRINTED_AT + 7200
 
 
-def test_what_it_was_not_allowed_is_named() -> None:
+def test_denied_tools_are_named() -> None:
     outcome = parse_output(CLAUDE, [INIT, WRITE, result(permission_denials=[DENIAL])]).outcome
     assert outcome.category is Category.USAGE
     assert outcome.detail == (
@@ -238,7 +238,7 @@ def test_what_it_was_not_allowed_is_named() -> None:
     )
 
 
-def test_a_denial_beside_work_that_was_done_is_its_own_business() -> None:
+def test_a_denied_tool_does_not_fail_an_attempt_that_made_changes() -> None:
     other = message(use("Bash", "t2", command="pytest -q"))
     outcome = parse_output(
         CLAUDE, [INIT, WRITE, other, result(permission_denials=[{**DENIAL, "tool_use_id": "t2"}])]
@@ -246,7 +246,7 @@ def test_a_denial_beside_work_that_was_done_is_its_own_business() -> None:
     assert outcome.category is Category.OK
 
 
-def test_where_not_all_was_heard_nobody_says_that_it_did_nothing() -> None:
+def test_after_skipped_output_a_run_is_not_called_idle() -> None:
     ended = result(permission_denials=[{**DENIAL, "tool_use_id": "t2"}])
     cut = dumps(WRITE)[:-20]
     assert parse_output(CLAUDE, [INIT, cut, ended]).outcome.category is Category.OK
@@ -276,30 +276,30 @@ def test_a_question_waits_for_a_person() -> None:
     assert run.outcome.question == "Which database? (SQLite, Postgres)"
 
 
-def test_a_question_that_only_its_last_word_tells_of_waits_too() -> None:
+def test_a_question_that_only_the_result_mentions_waits_for_a_person() -> None:
     denial = {"tool_name": "AskUserQuestion", "tool_input": {"questions": [{"question": "Which?"}]}}
     outcome = parse_output(CLAUDE, [result("Hm.", permission_denials=[denial])]).outcome
     assert (outcome.category, outcome.question) == (Category.QUESTION, "Which?")
 
 
-def test_a_question_that_it_answers_itself_is_none() -> None:
+def test_a_question_that_the_tool_answers_itself_does_not_wait() -> None:
     denial = {**DENIAL, "tool_name": "AskUserQuestion", "tool_use_id": "t0"}
     ended = result(permission_denials=[denial])
     assert parse_output(CLAUDE, [INIT, ASK, *DONE[:-1], ended]).outcome.category is Category.OK
 
 
-def test_an_empty_answer_is_told() -> None:
+def test_an_empty_answer_is_reported() -> None:
     outcome = parse_output(CLAUDE, [INIT, result("")]).outcome
     assert (outcome.category, outcome.detail) == (Category.EMPTY, "the model's answer was empty")
 
 
-def test_the_words_of_a_run_that_did_nothing_are_kept() -> None:
+def test_the_last_message_of_a_run_without_changes_is_kept() -> None:
     own = Claude(AgentSpec("claude", permission=Permission.OWN))
     assert parse_output(CLAUDE, [INIT, result("Hm.\nWhat now?\n")]).outcome.detail == "it said: What now?"
     assert parse_output(own, [INIT, result("Hm.")]).outcome.detail.startswith("it said: Hm. ([agents.permissions]")
 
 
-def test_the_step_of_its_list_is_a_phase() -> None:
+def test_the_current_step_of_its_list_is_a_phase() -> None:
     todos = [
         {"content": "Draw", "status": "completed", "activeForm": "Drawing"},
         {"content": "Paint", "status": "in_progress", "activeForm": "Painting"},
@@ -322,13 +322,13 @@ def test_the_step_of_its_list_is_a_phase() -> None:
         ],
     ],
 )
-def test_a_session_that_is_gone_is_not_kept(lines: list[object]) -> None:
+def test_a_missing_session_is_forgotten(lines: list[object]) -> None:
     outcome = parse_output(CLAUDE, lines, code=1).outcome
     assert outcome.category is Category.TASK
     assert outcome.session == ""
 
 
-def test_that_it_will_not_do_everything_as_root_is_explained() -> None:
+def test_a_refusal_to_run_as_root_is_explained() -> None:
     line = "--dangerously-skip-permissions cannot be used with root/sudo privileges for security reasons"
     outcome = parse_output(CLAUDE, [line], code=1).outcome
     assert outcome.category is Category.USAGE
@@ -346,15 +346,15 @@ def test_that_it_will_not_do_everything_as_root_is_explained() -> None:
         (["hi there"], 0, Category.OK),  # a person's arguments asked for text
     ],
 )
-def test_how_it_ends_without_a_last_word(lines: list[object], code: int, category: Category) -> None:
+def test_the_outcome_without_a_result_event(lines: list[object], code: int, category: Category) -> None:
     assert parse_output(CLAUDE, lines, code).outcome.category is category
 
 
-def test_events_say_nothing_to_people() -> None:
+def test_events_are_no_part_of_the_detail() -> None:
     assert parse_output(CLAUDE, DONE[:3], code=3).outcome.detail == "exit status 3"
 
 
-def test_a_last_word_that_lost_its_end_still_counts() -> None:
+def test_a_result_event_that_was_cut_off_still_counts() -> None:
     whole = dumps(result("x" * 100_000), separators=(",", ":"))
     run = parse_output(CLAUDE, [INIT, WRITE, whole[:65_536]])
     assert run.outcome.category is Category.OK
@@ -366,13 +366,13 @@ def test_a_last_word_that_lost_its_end_still_counts() -> None:
 
 
 @pytest.mark.parametrize("count", ["1e999", "-1", "1" + "0" * 400, "true", '"7"', "null"])
-def test_what_is_no_count_counts_nothing(count: str) -> None:
+def test_an_invalid_count_is_zero(count: str) -> None:
     line = f'{{"type":"result","result":"Hm.","total_cost_usd":{count},"usage":{{"input_tokens":{count},"output_tokens":5}}}}'
     assert parse_output(CLAUDE, [line]).outcome.spend == Spend(tokens=5)
 
 
 @pytest.mark.parametrize("session", ["--mcp-config=x", "", "a b", "x" * 300, 7, None])
-def test_what_is_no_session_never_becomes_a_word_of_a_command(session: object) -> None:
+def test_an_invalid_session_is_ignored(session: object) -> None:
     assert parse_output(CLAUDE, [{**INIT, "session_id": session}]).sessions == []
 
 

@@ -47,23 +47,23 @@ USAGE = event("usage", totalInputTokens=500, totalOutputTokens=50, totalCost=0.1
 DONE = [BEGUN, tool("content_end", "editor", output={"success": True}), USAGE, SAID, end()]
 
 
-def test_it_is_told_where_the_prompt_is() -> None:
+def test_it_gets_the_path_of_the_prompt() -> None:
     command = CLINE.build_command(make_context(model="m1"))
     assert command.argv[-1] == "Read the file /state/write-1/prompt.md and do what it says."
     assert command.stdin is None
     assert "--model=m1" in command.argv
 
 
-def test_it_works_without_the_daemon_that_its_runs_would_share() -> None:
+def test_it_runs_without_a_shared_daemon() -> None:
     assert dict(CLINE.build_command(make_context()).env)["CLINE_SESSION_BACKEND_MODE"] == "local"
 
 
-def test_it_can_not_be_held_to_changing_files() -> None:
+def test_it_can_not_be_restricted_to_changing_files() -> None:
     with pytest.raises(ConfigError, match="cline can't be restricted to changing files"):
         Cline(AgentSpec("cline", permission=Permission.EDITS))
 
 
-def test_a_good_run() -> None:
+def test_a_successful_run_is_ok() -> None:
     run = parse_output(CLINE, DONE)
     assert run.outcome.category is Category.OK
     assert run.outcome.spend == Spend(250_000, 1000)
@@ -71,12 +71,12 @@ def test_a_good_run() -> None:
     assert run.activities == [(ActivityKind.EDITS, "editing src/app.py"), (ActivityKind.SAYS, "Written.")]
 
 
-def test_the_commands_that_it_runs_are_shown() -> None:
+def test_its_commands_are_shown() -> None:
     run = parse_output(CLINE, [tool("content_start", "run_commands", input={"commands": ["pytest -q\ntrue"]})])
     assert run.activities == [(ActivityKind.RUNS, "running pytest -q")]
 
 
-def test_the_files_that_it_reads_are_shown() -> None:
+def test_the_files_it_reads_are_shown() -> None:
     run = parse_output(CLINE, [tool("content_start", "read_files", input={"files": [{"path": "src/app.py"}]})])
     assert run.activities == [(ActivityKind.READS, "reading src/app.py")]
 
@@ -84,13 +84,13 @@ def test_the_files_that_it_reads_are_shown() -> None:
 ASKED = tool("content_start", "ask_question", input={"question": "Which colour?", "options": ["red", "blue"]})
 
 
-def test_who_only_asks_is_answered_by_a_person() -> None:
+def test_a_run_that_only_asks_waits_for_a_person() -> None:
     outcome = parse_output(CLINE, [ASKED, tool("content_end", "ask_question", output="red"), SAID, end()]).outcome
     assert outcome.category is Category.QUESTION
     assert outcome.question == "Which colour? (red, blue)"
 
 
-def test_who_answers_its_own_question_and_goes_on_asks_nobody() -> None:
+def test_a_question_followed_by_changes_does_not_wait() -> None:
     assert parse_output(CLINE, [ASKED, *DONE]).outcome.category is Category.OK
 
 
@@ -108,27 +108,27 @@ def test_who_answers_its_own_question_and_goes_on_asks_nobody() -> None:
         ("Something odd", Category.TASK),
     ],
 )
-def test_why_it_failed(said: str, category: Category) -> None:
+def test_each_failure_has_its_category(said: str, category: Category) -> None:
     outcome = parse_output(CLINE, failure(said), code=1).outcome
     assert outcome.category is category
     assert said in outcome.detail
 
 
-def test_what_it_was_not_allowed_is_named() -> None:
+def test_denied_tools_are_named() -> None:
     denied = tool("content_end", "editor", error='Tool "editor" requires approval in a TTY session')
     outcome = parse_output(CLINE, [BEGUN, denied, SAID, end()]).outcome
     assert outcome.category is Category.USAGE
     assert "editor" in outcome.detail
 
 
-def test_what_its_libraries_warn_of_is_not_shown() -> None:
+def test_warnings_of_its_libraries_are_not_shown() -> None:
     assert (
         parse_output(CLINE, ["DeprecationWarning: SDK Warning", *DONE]).activities
         == parse_output(CLINE, DONE).activities
     )
 
 
-def test_a_run_that_broke_off_did_not_end_well() -> None:
+def test_a_run_without_a_result_fails() -> None:
     assert parse_output(CLINE, DONE[:-1]).outcome.category is Category.TASK
 
 

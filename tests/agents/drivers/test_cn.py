@@ -19,7 +19,7 @@ def failure(said: str) -> dict[str, object]:
     return {"status": "error", "message": said}
 
 
-def test_whatever_comes_after_p_would_be_its_prompt() -> None:
+def test_no_argument_follows_the_prompt_option() -> None:
     agent = Continue(AgentSpec("cn", args=("--config", "mine.yaml")))
     command = agent.build_command(make_context(model="acme/m1"))
     assert command.argv == ("cn", "--model=acme/m1", "--auto", "--config", "mine.yaml", "-p")
@@ -27,20 +27,20 @@ def test_whatever_comes_after_p_would_be_its_prompt() -> None:
     assert dict(command.env)["CONTINUE_CLI_ENABLE_TELEMETRY"] == "0"
 
 
-def test_who_may_only_edit_has_no_shell() -> None:
+def test_with_edit_permission_there_is_no_shell() -> None:
     argv = Continue(AgentSpec("cn", permission=Permission.EDITS)).build_command(make_context()).argv
     assert argv[argv.index("--exclude") + 1] == "Bash"
     assert "--auto" not in argv
 
 
-def test_what_it_says_in_the_end_is_all_it_says() -> None:
+def test_its_final_message_is_shown() -> None:
     run = parse_output(CN, ["Written."])
     assert run.outcome.category is Category.OK
     assert run.activities == [(ActivityKind.SAYS, "Written.")]
     assert CN.reports is CostReporting.NOTHING
 
 
-def test_its_answer_may_be_json() -> None:
+def test_the_answer_may_be_json() -> None:
     run = parse_output(CN, [{"response": "Written.", "status": "success"}])
     assert run.outcome.category is Category.OK
     assert run.activities == [(ActivityKind.SAYS, "Written.")]
@@ -60,18 +60,18 @@ def test_its_answer_may_be_json() -> None:
         ("Something odd", Category.TASK),
     ],
 )
-def test_why_it_failed(said: str, category: Category) -> None:
+def test_each_failure_has_its_category(said: str, category: Category) -> None:
     outcome = parse_output(CN, [failure(said)], code=1).outcome
     assert outcome.category is category
     assert said in outcome.detail
 
 
 @pytest.mark.parametrize("lines", [[], ["", "\n"]])
-def test_it_says_nothing_where_its_model_does(lines: list[object]) -> None:
+def test_it_prints_nothing_if_the_answer_is_empty(lines: list[object]) -> None:
     assert parse_output(CN, lines).outcome.category is Category.EMPTY
 
 
-def test_a_killed_run_is_killed_whatever_it_said() -> None:
+def test_a_killed_run_is_killed_whatever_it_printed() -> None:
     assert parse_output(CN, ["Written."], code=137).outcome.category is Category.KILLED
 
 

@@ -64,7 +64,7 @@ def trust(argv: tuple[str, ...]) -> str:
     return next((word for word in argv if word.startswith("projects=")), "")
 
 
-def test_the_prompt_is_on_its_standard_input() -> None:
+def test_the_prompt_is_on_standard_input() -> None:
     command = CODEX.build_command(make_context())
     assert command.argv == (
         "codex",
@@ -82,7 +82,7 @@ def test_the_prompt_is_on_its_standard_input() -> None:
     assert command.env == ()
 
 
-def test_a_session_goes_on_after_a_persons_words_which_the_subcommand_may_not_know() -> None:
+def test_the_resume_subcommand_comes_after_arguments_from_the_settings() -> None:
     spec = AgentSpec("codex", args=("--add-dir", "/x"))
     argv = Codex(spec).build_command(make_context(session=THREAD, model="m1")).argv
     assert argv[-6:] == ("--model=m1", "--add-dir", "/x", "resume", THREAD, "-")
@@ -95,18 +95,18 @@ def test_the_folder_is_trusted_for_this_run_only(folder: str) -> None:
 
 
 @pytest.mark.parametrize("folder", ["/a\nb", "/a\x7fb", "/a\udc80b"])
-def test_a_folder_that_no_setting_can_name_is_left_to_it(folder: str) -> None:
+def test_a_workspace_with_an_unprintable_name_is_not_trusted(folder: str) -> None:
     assert trust(CODEX.build_command(replace(make_context(), workspace=folder)).argv) == ""
 
 
-def test_what_it_may_do() -> None:
+def test_its_permissions_become_arguments() -> None:
     edits = Codex(AgentSpec("codex", permission=Permission.EDITS)).build_command(make_context()).argv
     own = Codex(AgentSpec("codex", permission=Permission.OWN)).build_command(make_context()).argv
     assert edits[6:8] == ("--sandbox", "workspace-write")
     assert own == ("codex", "exec", "--json", "--skip-git-repo-check", "-c", "analytics.enabled=false", "-")
 
 
-def test_a_good_run() -> None:
+def test_a_successful_run_is_ok() -> None:
     run = parse_output(CODEX, DONE)
     assert run.outcome.category is Category.OK
     assert run.outcome.session == THREAD
@@ -121,7 +121,7 @@ def test_a_good_run() -> None:
     assert CODEX.provider == "openai"
 
 
-def test_a_session_counts_as_a_whole_and_an_attempt_only_its_part() -> None:
+def test_an_attempt_spends_what_its_session_spent_since_it_began() -> None:
     priced = Codex(AgentSpec("codex", model="m1", prices=(Price("m1", 2.0, 10.0, 1.0),)))
     first = parse_output(priced, DONE).outcome.spend
     assert first == Spend(1500 * 2 + 500 + 50 * 10, 2050)
@@ -131,7 +131,7 @@ def test_a_session_counts_as_a_whole_and_an_attempt_only_its_part() -> None:
     assert CODEX.reports is CostReporting.TOKENS
 
 
-def test_a_count_that_began_anew_is_taken_as_it_is() -> None:
+def test_a_count_that_restarted_is_used_as_it_is() -> None:
     assert parse_output(CODEX, DONE, before=Spend(tokens=9999)).outcome.spend == Spend(tokens=2050)
 
 
@@ -154,19 +154,19 @@ LONG = '{"error": {"message": "Too many tokens.", "type": "invalid", "code": "co
         ("Something odd", Category.TASK, "Something odd"),
     ],
 )
-def test_why_it_failed(said: str, category: Category, detail: str) -> None:
+def test_each_failure_has_its_category(said: str, category: Category, detail: str) -> None:
     outcome = parse_output(CODEX, [*BEGUN, *failed(said)], code=1).outcome
     assert outcome.category is category
     assert outcome.detail.startswith(detail)
     assert outcome.session == THREAD
 
 
-def test_how_long_its_provider_asks_to_wait() -> None:
+def test_the_providers_retry_after_is_reported() -> None:
     outcome = parse_output(CODEX, [*BEGUN, *failed("You've hit your usage limit. Try again in 3 hours.")], 1).outcome
     assert outcome.retry_after == 3 * 3600
 
 
-def test_a_refusal_is_told_while_it_waits_and_forgotten_when_it_goes_on() -> None:
+def test_a_refusal_is_reported_while_it_waits_and_does_not_fail_it() -> None:
     again = error("Reconnecting... 2/5 (exceeded retry limit, last status: 429 Too Many Requests)")
     run = parse_output(CODEX, [*BEGUN, again, *DONE])
     assert run.refused == [RetryAfter()]
@@ -180,7 +180,7 @@ def test_a_refusal_is_told_while_it_waits_and_forgotten_when_it_goes_on() -> Non
 WAITING = error("Reconnecting... waiting for network (Connection failed: error sending request)")
 
 
-def test_that_it_waits_for_a_network_is_seen_and_is_what_it_ended_by() -> None:
+def test_waiting_for_a_network_is_shown_and_explains_the_failure() -> None:
     run = parse_output(CODEX, [*BEGUN, WAITING, WAITING], code=1)
     assert run.refused == []
     assert set(run.activities) == {
@@ -190,32 +190,32 @@ def test_that_it_waits_for_a_network_is_seen_and_is_what_it_ended_by() -> None:
     assert run.outcome.detail == "Connection failed: error sending request"
 
 
-def test_ended_while_it_waits_it_was_killed_and_says_over_what() -> None:
+def test_a_run_killed_while_it_waits_says_what_it_waited_for() -> None:
     outcome = parse_output(CODEX, [*BEGUN, WAITING], code=143).outcome
     assert outcome.category is Category.KILLED
     assert "waiting for network" in outcome.detail
 
 
-def test_a_complaint_that_it_got_over_is_none() -> None:
+def test_an_error_that_the_tool_recovered_from_is_ignored() -> None:
     assert parse_output(CODEX, [*BEGUN, error("Something odd"), *DONE]).outcome.category is Category.OK
 
 
-def test_a_command_that_was_declined_is_named() -> None:
+def test_a_declined_command_is_named() -> None:
     outcome = parse_output(CODEX, [*BEGUN, ran("ls", "completed", "declined"), completed()]).outcome
     assert outcome.category is Category.USAGE
     assert "[agents.permissions]" in outcome.detail
 
 
-def test_an_empty_answer_is_told() -> None:
+def test_an_empty_answer_is_reported() -> None:
     assert parse_output(CODEX, [*BEGUN, completed()]).outcome.category is Category.EMPTY
 
 
-def test_the_words_of_a_run_that_did_nothing_are_kept() -> None:
+def test_the_last_message_of_a_run_without_changes_is_kept() -> None:
     outcome = parse_output(CODEX, [*BEGUN, item("agent_message", text="What now?"), completed()]).outcome
     assert (outcome.category, outcome.detail) == (Category.OK, "it said: What now?")
 
 
-def test_the_step_of_its_list_is_a_phase() -> None:
+def test_the_current_step_of_its_list_is_a_phase() -> None:
     items = [{"text": "Draw", "completed": True}, {"text": "Paint", "completed": False}]
     assert parse_output(CODEX, [item("todo_list", "updated", items=items)]).phases == ["Paint"]
 
@@ -231,13 +231,13 @@ def test_the_step_of_its_list_is_a_phase() -> None:
         (DONE[:-1], 101, Category.TASK, "exit status 101"),
     ],
 )
-def test_how_it_ends_without_a_last_word(lines: list[object], code: int, category: Category, detail: str) -> None:
+def test_the_outcome_without_a_result_event(lines: list[object], code: int, category: Category, detail: str) -> None:
     outcome = parse_output(CODEX, lines, code).outcome
     assert outcome.category is category
     assert detail in outcome.detail
 
 
-def test_a_session_that_is_gone_is_not_kept() -> None:
+def test_a_missing_session_is_forgotten() -> None:
     line = f"Error: thread/resume: thread/resume failed: no rollout found for thread id {THREAD} (code -32600)"
     outcome = parse_output(CODEX, [line], code=1).outcome
     assert (outcome.category, outcome.session) == (Category.TASK, "")

@@ -61,29 +61,29 @@ def test_every_placeholder_is_filled_in() -> None:
     )
 
 
-def test_words_are_split_by_the_quotes_of_a_shell() -> None:
+def test_a_command_is_split_by_shell_quotes() -> None:
     assert split_command("""tool 'a b' "c d" e\\ f g'h'""") == ("tool", "a b", "c d", "e f", "gh")
 
 
 @given(values, values)
-def test_no_title_and_no_id_changes_the_number_of_words(title: str, task_id: str) -> None:
+def test_a_value_never_changes_the_number_of_words(title: str, task_id: str) -> None:
     words = argv("tool {title} --id={task_id} '{task_id} of {batch}'", brief(title, task_id))
     assert len(words) == 4
     assert words[0] == "tool"
 
 
 @given(values, values)
-def test_no_title_and_no_id_becomes_an_option(title: str, task_id: str) -> None:
+def test_a_value_never_becomes_an_option(title: str, task_id: str) -> None:
     words = argv("tool {title} {task_id}", brief(title, task_id or "x"))
     assert not any(word.startswith("-") for word in words)
 
 
 @given(values)
-def test_what_was_filled_in_is_not_looked_at_again(title: str) -> None:
+def test_a_value_that_looks_like_a_placeholder_is_not_expanded(title: str) -> None:
     assert fill_word("x={title}", {"title": title}) == f"x={title}"
 
 
-def test_what_no_argument_can_hold_is_replaced() -> None:
+def test_characters_that_no_argument_can_hold_are_replaced() -> None:
     assert argv("tool {title}", brief("a\0b\ud800c")) == ("tool", "a\ufffdb\ufffdc")
 
 
@@ -92,7 +92,7 @@ def test_a_title_is_one_line_of_a_sensible_length() -> None:
     assert len(argv("tool {title}", brief("x" * 10_000))[1]) == 500
 
 
-def test_a_task_without_a_title_goes_by_its_id() -> None:
+def test_a_task_without_a_title_is_called_by_its_id() -> None:
     assert argv("tool {title}", brief("")) == ("tool", "04-split")
 
 
@@ -113,11 +113,11 @@ def test_a_task_without_a_title_goes_by_its_id() -> None:
         "}}",
     ],
 )
-def test_braces_that_hold_no_placeholder_stay_as_they_are(text: str) -> None:
+def test_braces_without_a_placeholder_stay_as_they_are(text: str) -> None:
     assert CommandAgent(AgentSpec("command", ("tool", text))).build_command(brief()).argv == ("tool", text)
 
 
-def test_doubled_braces_stand_for_braces() -> None:
+def test_doubled_braces_are_literal_braces() -> None:
     assert argv("tool {{title}} {{print}} {{{title}}}", brief("T")) == (
         "tool",
         "{title}",
@@ -136,7 +136,7 @@ def test_doubled_braces_stand_for_braces() -> None:
     ],
 )
 @pytest.mark.parametrize("shell", [False, True])
-def test_a_placeholder_that_there_is_not_is_told_before_anything_starts(
+def test_an_unknown_placeholder_is_refused_before_anything_starts(
     text: str,
     hint: str,
     shell: bool,  # noqa: FBT001
@@ -164,11 +164,11 @@ def test_a_command_that_could_never_run_is_refused(text: str, message: str) -> N
         build_command_spec(text)
 
 
-def test_a_sign_of_a_shell_in_quotes_is_a_word() -> None:
+def test_a_quoted_shell_operator_is_a_word() -> None:
     assert split_command("tool '|' \"&&\"") == ("tool", "|", "&&")
 
 
-def test_a_command_without_words_is_refused_also_when_it_comes_from_a_kit() -> None:
+def test_a_command_agent_refuses_an_invalid_command() -> None:
     with pytest.raises(ConfigError, match="is empty"):
         CommandAgent(AgentSpec("command"))
     with pytest.raises(ConfigError, match="more than one text"):
@@ -187,7 +187,7 @@ def test_a_command_without_words_is_refused_also_when_it_comes_from_a_kit() -> N
         ("tool", PromptDelivery.FILE, None),
     ],
 )
-def test_the_prompt_is_on_standard_input_unless_a_file_is_named_or_asked_for(
+def test_the_prompt_is_on_standard_input_unless_the_command_names_a_file(
     text: str, asked: PromptDelivery, stdin: str | None
 ) -> None:
     for shell in (False, True):
@@ -196,14 +196,14 @@ def test_the_prompt_is_on_standard_input_unless_a_file_is_named_or_asked_for(
         )
 
 
-def test_a_line_for_a_shell_is_a_shell_s() -> None:
+def test_a_shell_line_is_passed_to_sh() -> None:
     words = argv('for each in 1 2; do echo "$each {title}"; done | wc -l', brief(), shell=True)
     assert subprocess.run(words, capture_output=True, text=True, check=True).stdout.split() == ["2"]
 
 
 @settings(max_examples=40)
 @given(values)
-def test_in_a_shell_a_value_is_one_word_and_never_a_command(title: str) -> None:
+def test_a_value_in_a_shell_line_is_one_word_and_never_a_command(title: str) -> None:
     told = brief(title)
     expected = argv("tool x={title}", told)[1].removeprefix("x=")
     line = f'{TELL} x={{title}} "y={{title}} z" {{title}} "{{title}}"'
@@ -211,14 +211,14 @@ def test_in_a_shell_a_value_is_one_word_and_never_a_command(title: str) -> None:
     assert heard(argv(line, told, shell=True)) == [f"x={expected}", f"y={expected} z", dashed, dashed]
 
 
-def test_a_placeholder_in_single_quotes_is_refused_since_a_shell_fills_in_nothing_there() -> None:
+def test_a_placeholder_in_single_quotes_is_refused() -> None:
     with pytest.raises(ConfigError) as caught:
         build_command_spec("tool '{title}'", shell=True)
     assert caught.value.message.startswith("the agent's command has {title} in single quotes")
     build_command_spec("tool \\'{title}\\' \"it's {title}\"", shell=True)
 
 
-def test_only_the_task_and_the_place_are_in_the_arguments() -> None:
+def test_only_the_task_and_the_workspace_are_in_the_arguments() -> None:
     """Everybody on the machine sees them: the environment is not among them."""
     told = AttemptContext(
         Attempt("b", "t", Step.WRITE, 1),

@@ -40,7 +40,7 @@ SAID = event("assistant.message", content="Written.", toolRequests=[])
 DONE = [BEGUN, complete(success=True), SAID, end()]
 
 
-def test_it_works_where_it_is_told_also_with_a_session_from_elsewhere() -> None:
+def test_it_works_in_the_workspace_even_with_a_session_from_another_folder() -> None:
     command = COPILOT.build_command(make_context(session=SESSION, model="m1"))
     assert command.argv[:3] == ("copilot", "-C", "/work/tree")
     assert f"--resume={SESSION}" in command.argv
@@ -50,21 +50,21 @@ def test_it_works_where_it_is_told_also_with_a_session_from_elsewhere() -> None:
     assert dict(command.env)["COPILOT_AUTO_UPDATE"] == "false"
 
 
-def test_what_it_may_do() -> None:
+def test_its_permissions_become_arguments() -> None:
     edits = Copilot(AgentSpec("copilot", permission=Permission.EDITS)).build_command(make_context()).argv
     own = Copilot(AgentSpec("copilot", permission=Permission.OWN)).build_command(make_context()).argv
     assert "--allow-tool=write" in edits
     assert "--allow-all" not in (*edits, *own)
 
 
-def test_a_good_run() -> None:
+def test_a_successful_run_is_ok() -> None:
     run = parse_output(COPILOT, DONE)
     assert run.outcome.category is Category.OK
     assert run.outcome.session == SESSION
     assert run.activities == [(ActivityKind.EDITS, "editing src/app.py"), (ActivityKind.SAYS, "Written.")]
 
 
-def test_it_tells_nothing_of_what_it_costs() -> None:
+def test_it_reports_no_cost() -> None:
     assert COPILOT.reports is CostReporting.NOTHING
     assert parse_output(COPILOT, DONE).outcome.spend == NO_SPEND
 
@@ -84,25 +84,25 @@ def test_it_tells_nothing_of_what_it_costs() -> None:
         (failure("Something odd"), Category.TASK),
     ],
 )
-def test_why_it_failed(failed: dict[str, object], category: Category) -> None:
+def test_each_failure_has_its_category(failed: dict[str, object], category: Category) -> None:
     assert parse_output(COPILOT, [failed, end(1)], code=1).outcome.category is category
 
 
-def test_of_many_tries_the_last_error_is_told() -> None:
+def test_the_last_error_of_several_tries_is_reported() -> None:
     run = parse_output(
         COPILOT, [failure("Failed; retried 5 times Last error: 500 Oh no", statusCode=500), end(1)], code=1
     )
     assert run.outcome.detail == "500 Oh no"
 
 
-def test_while_it_waits_by_itself_its_provider_refuses() -> None:
+def test_a_wait_of_its_own_for_a_rate_limit_is_reported() -> None:
     said = json.dumps({"message": "Rate limit reached", "code": "rate_limit_exceeded"})
     run = parse_output(COPILOT, [event("model.call_failure", statusCode=429, errorMessage=said), *DONE])
     assert run.refused == [NO_RETRY_AFTER]
     assert run.outcome.category is Category.OK
 
 
-def test_what_it_was_not_allowed_is_named() -> None:
+def test_denied_tools_are_named() -> None:
     denied = complete(success=False, error={"message": "Permission denied", "code": "denied"})
     outcome = parse_output(COPILOT, [BEGUN, denied, SAID, end()]).outcome
     assert outcome.category is Category.USAGE
@@ -110,30 +110,30 @@ def test_what_it_was_not_allowed_is_named() -> None:
     assert "[agents.permission" in outcome.detail
 
 
-def test_what_it_did_all_the_same_is_judged_by_its_diff() -> None:
+def test_a_run_with_changes_is_ok_whatever_it_was_denied() -> None:
     denied = complete(success=False, error={"code": "denied"})
     assert parse_output(COPILOT, [BEGUN, denied, *DONE]).outcome.category is Category.OK
 
 
-def test_who_is_not_logged_in_is_told_so() -> None:
+def test_a_missing_login_is_an_auth_failure() -> None:
     lines = ["Error: No authentication information found.", "", "To authenticate:", "  Run 'gh auth login'"]
     outcome = parse_output(COPILOT, lines, code=1).outcome
     assert outcome.category is Category.AUTH
     assert outcome.detail == "Error: No authentication information found."
 
 
-def test_of_a_line_that_lost_its_end_nobody_knows_what_it_told() -> None:
+def test_after_a_line_that_was_cut_off_the_changes_are_unknown() -> None:
     line = json.dumps(complete(success=True, result={"content": "x" * 70_000}), separators=(",", ":"))
     assert parse_output(COPILOT, [line[:65536], end()]).outcome.category is Category.OK
 
 
-def test_a_session_that_is_gone_is_not_tried_again() -> None:
+def test_a_missing_session_is_not_continued_again() -> None:
     outcome = parse_output(COPILOT, ["Error: No session, task, or name matched '0a1b'."], code=1).outcome
     assert outcome.session == ""
     assert "session" in outcome.detail.lower()
 
 
-def test_a_run_that_broke_off_did_not_end_well() -> None:
+def test_a_run_without_a_result_fails() -> None:
     assert parse_output(COPILOT, DONE[:-1]).outcome.category is Category.TASK
 
 

@@ -22,17 +22,17 @@ LINES = [
 ]
 
 
-def test_it_is_given_the_tasks_file() -> None:
+def test_it_gets_the_task_file() -> None:
     command = CUBE.build_command(make_context())
     assert command.argv == ("cube", "auto", "/state/04-split.md")
     assert command.stdin is None
 
 
-def test_the_next_attempt_goes_on_with_the_last() -> None:
+def test_the_next_attempt_continues_the_last() -> None:
     assert CUBE.build_command(make_context(n=2)).argv == ("cube", "auto", "/state/04-split.md", "--resume")
 
 
-def test_a_persons_words_come_last() -> None:
+def test_arguments_from_the_settings_come_last() -> None:
     agent = Cube(AgentSpec("cube", program="/opt/cube", args=("--writers", "2")))
     assert agent.build_command(make_context()).argv == (
         "/opt/cube",
@@ -43,7 +43,7 @@ def test_a_persons_words_come_last() -> None:
     )
 
 
-def test_its_phases_are_followed_and_its_exit_status_counts() -> None:
+def test_its_phases_are_reported_and_its_exit_status_counts() -> None:
     run = parse_output(CUBE, LINES)
     assert run.phases == ["Phase 1: Writers", "Phase 2: Panel"]
     assert run.outcome.category is Category.OK
@@ -51,11 +51,11 @@ def test_its_phases_are_followed_and_its_exit_status_counts() -> None:
     assert CUBE.reports is CostReporting.NOTHING
 
 
-def test_its_last_words_may_tell_why_it_failed() -> None:
+def test_its_last_lines_may_explain_a_failure() -> None:
     assert parse_output(CUBE, [*LINES, "Error: 429 Too many requests"], code=1).outcome.category is Category.RATE_LIMIT
 
 
-def test_it_can_not_be_held_to_changing_files() -> None:
+def test_it_can_not_be_restricted_to_changing_files() -> None:
     with pytest.raises(ConfigError, match="cube can't be restricted to changing files"):
         Cube(AgentSpec("cube", permission=Permission.EDITS))
 

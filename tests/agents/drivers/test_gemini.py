@@ -74,26 +74,26 @@ REPORT = [
 ]
 
 
-def test_the_prompt_is_on_its_standard_input() -> None:
+def test_the_prompt_is_on_standard_input() -> None:
     command = GEMINI.build_command(make_context())
     assert command.argv == ("gemini", "--output-format=stream-json", "--yolo")
     assert command.stdin == "/state/write-1/prompt.md"
     assert dict(command.env) == {"GEMINI_CLI_TRUST_WORKSPACE": "true", "GEMINI_CLI_NO_RELAUNCH": "true"}
 
 
-def test_a_session_goes_on_with_the_model_of_the_task() -> None:
+def test_a_continued_session_uses_the_tasks_model() -> None:
     argv = GEMINI.build_command(make_context(session=SESSION, model="--sandbox")).argv
     assert argv[-2:] == ("--model=--sandbox", f"--resume={SESSION}")
 
 
-def test_what_it_may_do() -> None:
+def test_its_permissions_become_arguments() -> None:
     edits = Gemini(AgentSpec("gemini", permission=Permission.EDITS)).build_command(make_context()).argv
     own = Gemini(AgentSpec("gemini", permission=Permission.OWN)).build_command(make_context()).argv
     assert edits[2:] == ("--approval-mode=auto_edit",)
     assert own[2:] == ()
 
 
-def test_a_good_run() -> None:
+def test_a_successful_run_is_ok() -> None:
     run = parse_output(GEMINI, DONE)
     assert run.outcome.category is Category.OK
     assert run.outcome.session == SESSION
@@ -108,7 +108,7 @@ def test_a_good_run() -> None:
     assert GEMINI.provider == "google"
 
 
-def test_each_model_has_its_price_and_what_was_thought_is_paid_for() -> None:
+def test_each_model_has_its_price_and_thoughts_count_as_output() -> None:
     priced = Gemini(AgentSpec("gemini", model="pro", prices=(Price("pro", 2.0, 10.0, 1.0), Price("*", 1.0, 4.0))))
     assert parse_output(priced, DONE).outcome.spend == Spend(600 * 2 + 400 + 50 * 10 + 100 + 2 * 4, 1152)
     assert priced.reports is CostReporting.COST
@@ -152,14 +152,14 @@ def test_each_model_has_its_price_and_what_was_thought_is_paid_for() -> None:
     ],
 )
 @pytest.mark.parametrize("beside", [[], REPORT])
-def test_why_it_failed(said: str, code: int, category: Category, beside: list[str]) -> None:
+def test_each_failure_has_its_category(said: str, code: int, category: Category, beside: list[str]) -> None:
     for lines in ([INIT, failure(said), *beside], [*beside, INIT, failure(said)]):
         outcome = parse_output(GEMINI, lines, code).outcome
         assert outcome.category is category
         assert outcome.session == SESSION
 
 
-def test_how_long_its_provider_asks_to_wait() -> None:
+def test_the_providers_retry_after_is_reported() -> None:
     outcome = parse_output(GEMINI, [INIT, failure("[API Error: slow down\nSuggested retry after 17s.]")], 173).outcome
     assert outcome.retry_after == 17.0
     assert outcome.detail == "API Error: slow down Suggested retry after 17s."
@@ -195,7 +195,7 @@ def test_how_long_its_provider_asks_to_wait() -> None:
         ),
     ],
 )
-def test_what_it_waits_for_is_told_while_it_waits(lines: list[str], refused: list[RetryAfter], words: str) -> None:
+def test_waiting_for_the_provider_is_reported(lines: list[str], refused: list[RetryAfter], words: str) -> None:
     run = parse_output(GEMINI, [INIT, *lines, "    at x (file:///y.js:1:2) {", "  status: 429", "}", *DONE])
     assert run.refused == refused
     assert run.activities[0] == (ActivityKind.WAITS, words)
@@ -210,7 +210,7 @@ def test_what_it_waits_for_is_told_while_it_waits(lines: list[str], refused: lis
         ("The model returned an empty response with no text or thoughts.", Category.EMPTY),
     ],
 )
-def test_a_result_without_a_word_is_what_was_complained_of_before(said: str, category: Category) -> None:
+def test_a_failed_result_without_a_message_has_the_last_error(said: str, category: Category) -> None:
     complaint = event("error", severity="error", message=said)
     outcome = parse_output(GEMINI, [INIT, complaint, result("error")]).outcome
     assert (outcome.category, outcome.detail) == (category, said)
@@ -235,13 +235,13 @@ def test_a_result_without_a_word_is_what_was_complained_of_before(said: str, cat
         ([], 0, Category.OK, "it printed nothing"),
     ],
 )
-def test_how_it_ends_without_a_last_word(lines: list[object], code: int, category: Category, detail: str) -> None:
+def test_the_outcome_without_a_result_event(lines: list[object], code: int, category: Category, detail: str) -> None:
     outcome = parse_output(GEMINI, lines, code).outcome
     assert outcome.category is category
     assert detail in outcome.detail
 
 
-def test_a_session_that_is_gone_is_not_kept() -> None:
+def test_a_missing_session_is_forgotten() -> None:
     line = f'Error resuming session: Invalid session identifier "{SESSION}".'
     outcome = parse_output(GEMINI, [line, "Use --list-sessions."], code=42).outcome
     assert (outcome.category, outcome.session) == (Category.TASK, "")
@@ -254,18 +254,18 @@ def test_a_question_waits_for_a_person() -> None:
     assert run.asked == ["Which?"]
 
 
-def test_an_empty_answer_is_told() -> None:
+def test_an_empty_answer_is_reported() -> None:
     assert parse_output(GEMINI, [INIT, result()]).outcome.category is Category.EMPTY
 
 
-def test_the_words_of_a_run_that_was_offered_no_tool_are_kept() -> None:
+def test_the_last_message_of_a_run_without_tools_is_kept() -> None:
     own = Gemini(AgentSpec("gemini", permission=Permission.OWN))
     outcome = parse_output(own, [INIT, says("I may not write."), result()]).outcome
     assert outcome.category is Category.OK
     assert outcome.detail.startswith("it said: I may not write. ([agents.permissions]")
 
 
-def test_a_message_of_a_million_pieces_takes_no_room() -> None:
+def test_a_message_in_a_million_pieces_is_kept_short() -> None:
     listener = GEMINI.create_parser()
     for _ in range(3000):
         listener.feed('{"type":"message","role":"assistant","content":"' + "x" * 500 + '"}')
@@ -300,5 +300,5 @@ class TestGeminiContract(AgentContract):
         "x" * (1 << 20),
     ],
 )
-def test_no_text_can_upset_its_listener(line: str) -> None:
+def test_no_text_breaks_the_parser(line: str) -> None:
     assert parse_output(GEMINI, [line, line[:-1], *DONE]).outcome.category is Category.OK

@@ -40,7 +40,7 @@ def ended(*last: str, saved: bool = True) -> list[str]:
     return [*ASKED, *FIRST, *LAST, "Exit:", *last, "", *(SAVED if saved else [])]
 
 
-def test_it_is_told_where_the_prompt_is() -> None:
+def test_it_gets_the_path_of_the_prompt() -> None:
     command = MINI.build_command(make_context(model="acme/m1"))
     assert command.argv[-2:] == ("--task", "Read the file /state/write-1/prompt.md and do what it says.")
     assert "--model=acme/m1" in command.argv
@@ -50,13 +50,13 @@ def test_it_is_told_where_the_prompt_is() -> None:
     assert dict(command.env)["MSWEA_CONFIGURED"] == "true"
 
 
-def test_it_can_not_be_held_to_changing_files() -> None:
+def test_it_can_not_be_restricted_to_changing_files() -> None:
     with pytest.raises(ConfigError, match="mini can't be restricted to changing files"):
         Mini(AgentSpec("mini", permission=Permission.EDITS))
 
 
 @pytest.mark.parametrize("last", [[], ["All is well."], ["Error handling is better now."]])
-def test_a_good_run(last: list[str]) -> None:
+def test_a_successful_run_is_ok(last: list[str]) -> None:
     run = parse_output(MINI, ended(*last))
     assert run.outcome.category is Category.OK
     assert run.outcome.spend == Spend(30_000)
@@ -64,7 +64,7 @@ def test_a_good_run(last: list[str]) -> None:
     assert MINI.reports is CostReporting.COST
 
 
-def test_only_its_own_words_are_shown() -> None:
+def test_only_its_own_messages_are_shown() -> None:
     assert parse_output(MINI, ended()).activities == [
         (ActivityKind.SAYS, "I look around."),
         (ActivityKind.RUNS, "running ls -la"),
@@ -73,25 +73,25 @@ def test_only_its_own_words_are_shown() -> None:
     ]
 
 
-def test_what_it_is_answered_is_not_shown() -> None:
+def test_tool_results_are_not_shown() -> None:
     lines = [*step(1, "0.01", "I have no command."), "", "User:", "Every response needs a command."]
     assert parse_output(MINI, lines).activities == [(ActivityKind.SAYS, "I have no command.")]
 
 
-def test_who_set_no_model_is_told_so() -> None:
+def test_a_missing_model_is_a_usage_error() -> None:
     outcome = parse_output(MINI, [*STACK, "ValueError: No default model set. Please run the setup"], code=1).outcome
     assert outcome.category is Category.USAGE
     assert "[agents.models]" in outcome.detail
 
 
 @pytest.mark.parametrize("last", ["RepeatedFormatError", "LimitsExceeded", "TimeExceeded"])
-def test_a_run_that_gave_up_exits_0_too(last: str) -> None:
+def test_a_run_that_gave_up_fails_though_it_exits_0(last: str) -> None:
     outcome = parse_output(MINI, ended(last)).outcome
     assert outcome.category is Category.TASK
     assert outcome.detail == f"it gave up: {last}"
 
 
-def test_a_run_that_broke_off_did_not_end_well() -> None:
+def test_a_run_without_a_result_fails() -> None:
     assert parse_output(MINI, [*ASKED, *FIRST]).outcome.category is Category.TASK
 
 
@@ -112,28 +112,28 @@ STACK = [
         (["Something odd"], Category.TASK),
     ],
 )
-def test_where_it_dies_it_first_says_of_what(last: list[str], category: Category) -> None:
+def test_the_error_before_a_traceback_explains_the_failure(last: list[str], category: Category) -> None:
     assert parse_output(MINI, [*ended(*last, saved=False), *STACK], code=1).outcome.category is category
 
 
-def test_the_stack_is_no_part_of_what_it_says() -> None:
+def test_a_stack_trace_is_no_part_of_the_message() -> None:
     lines = [*ended("litellm.RateLimitError: limit reached", saved=False)[:-1], *STACK]
     assert parse_output(MINI, lines, code=1).outcome.detail == "litellm.RateLimitError: limit reached"
 
 
-def test_not_even_where_both_streams_mix() -> None:
+def test_a_traceback_between_the_lines_of_an_error_is_left_out() -> None:
     first, second = "litellm.InternalServerError: AcmeException - Connection", "error."
     lines = [*ASKED, STACK[0], "Exit:", STACK[1], first, STACK[1], second, "", *STACK]
     found = parse_output(MINI, lines, code=1).outcome
     assert (found.category, found.detail) == (Category.NETWORK, f"{first} {second}")
 
 
-def test_without_that_its_last_line_tells() -> None:
+def test_without_an_exit_message_the_last_line_explains_the_failure() -> None:
     lines = [*STACK, "RateLimitError: litellm.RateLimitError: AcmeException - Rate limit reached"]
     assert parse_output(MINI, lines, code=1).outcome.category is Category.RATE_LIMIT
 
 
-def test_while_it_waits_by_itself_its_provider_refuses() -> None:
+def test_a_wait_of_its_own_for_a_rate_limit_is_reported() -> None:
     again = "Retrying <unknown> in 16 seconds as it raised RateLimitError: litellm.RateLimitError: AcmeException."
     other = "Retrying <unknown> in 4 seconds as it raised InternalServerError: litellm.InternalServerError: no."
     run = parse_output(MINI, [again, other, *ended()])
@@ -142,7 +142,7 @@ def test_while_it_waits_by_itself_its_provider_refuses() -> None:
     assert run.outcome.category is Category.OK
 
 
-def test_a_killed_run_is_killed_whatever_it_said() -> None:
+def test_a_killed_run_is_killed_whatever_it_printed() -> None:
     assert parse_output(MINI, ended(), code=143).outcome.category is Category.KILLED
 
 

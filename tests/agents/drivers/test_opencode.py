@@ -44,25 +44,25 @@ WRITE = use("write", status="completed", input={"filePath": "src/app.py", "conte
 DONE = [text("I write it."), WRITE, step("tool-calls"), text("Written."), step("stop")]
 
 
-def test_a_step_that_is_told_twice_is_paid_for_once() -> None:
+def test_a_step_reported_twice_is_counted_once() -> None:
     first, last = step("tool-calls", id="p1"), step("stop", id="p2")
     assert parse_output(OPENCODE, [first, first, last, first, last]).outcome.spend == Spend(4000, 2050)
 
 
-def test_the_prompt_is_on_its_standard_input() -> None:
+def test_the_prompt_is_on_standard_input() -> None:
     command = OPENCODE.build_command(make_context())
     assert command.argv == ("opencode", "run", "--format", "json", "--dir", "/work/tree", "--auto")
     assert command.stdin == "/state/write-1/prompt.md"
     assert dict(command.env) == {"OPENCODE_DISABLE_AUTOUPDATE": "1", "OPENCODE_DISABLE_LSP_DOWNLOAD": "1"}
 
 
-def test_a_session_goes_on_with_the_model_of_the_task() -> None:
+def test_a_continued_session_uses_the_tasks_model() -> None:
     command = OPENCODE.build_command(make_context(session=SESSION, model="some/model"))
     assert f"--session={SESSION}" in command.argv
     assert "--model=some/model" in command.argv
 
 
-def test_what_it_may_do() -> None:
+def test_its_permissions_become_arguments() -> None:
     edits = OpenCode(AgentSpec("opencode", permission=Permission.EDITS)).build_command(make_context())
     own = OpenCode(AgentSpec("opencode", permission=Permission.OWN)).build_command(make_context())
     assert "--auto" not in edits.argv
@@ -75,11 +75,11 @@ def test_what_it_may_do() -> None:
     ("model", "account", "provider"),
     [("", "", "opencode"), ("acme/m1", "", "acme"), ("acme/m1", "team", "team"), ("m1", "", "opencode")],
 )
-def test_whose_limits_it_runs_into(model: str, account: str, provider: str) -> None:
+def test_the_provider_is_that_of_the_model(model: str, account: str, provider: str) -> None:
     assert OpenCode(AgentSpec("opencode", model=model, account=account)).provider == provider
 
 
-def test_a_good_run() -> None:
+def test_a_successful_run_is_ok() -> None:
     run = parse_output(OPENCODE, DONE)
     assert run.outcome.category is Category.OK
     assert run.outcome.session == SESSION
@@ -92,7 +92,7 @@ def test_a_good_run() -> None:
     ]
 
 
-def test_tokens_without_a_price_of_its_own_cost_what_a_person_says() -> None:
+def test_tokens_cost_what_the_settings_say() -> None:
     priced = OpenCode(AgentSpec("opencode", model="acme/m1", prices=(Price("acme/*", 2.0, 10.0, 1.0),)))
     run = parse_output(priced, [step("stop", cost=0, read=1000, cached=500)])
     assert run.outcome.spend == Spend(1000 * 2 + 500 + 25 * 10, 1525)
@@ -112,18 +112,18 @@ def test_tokens_without_a_price_of_its_own_cost_what_a_person_says() -> None:
         (failure("Something odd"), Category.TASK),
     ],
 )
-def test_why_it_failed(failed: dict[str, object], category: Category) -> None:
+def test_each_failure_has_its_category(failed: dict[str, object], category: Category) -> None:
     run = parse_output(OPENCODE, [failed], code=1)
     assert run.outcome.category is category
     assert run.outcome.session == SESSION
 
 
-def test_how_long_its_provider_asks_to_wait() -> None:
+def test_the_providers_retry_after_is_reported() -> None:
     run = parse_output(OPENCODE, [failure("Rate limit", statusCode=429, responseHeaders={"retry-after": "17"})], code=1)
     assert run.outcome.retry_after == 17.0
 
 
-def test_an_error_that_it_got_over_is_none() -> None:
+def test_an_error_that_the_tool_recovered_from_is_ignored() -> None:
     assert parse_output(OPENCODE, [failure("Slow down", statusCode=429), *DONE]).outcome.category is Category.OK
 
 
@@ -132,7 +132,7 @@ BESIDE = "\x1b[93m\x1b[1m! \x1b[0mpermission requested: edit (src/app.py); auto-
 
 
 @pytest.mark.parametrize("lines", [[REJECTED, step("tool-calls"), BESIDE], [BESIDE, REJECTED, step("tool-calls")]])
-def test_what_it_was_not_allowed_is_named(lines: list[object]) -> None:
+def test_denied_tools_are_named(lines: list[object]) -> None:
     outcome = parse_output(OPENCODE, lines).outcome
     assert outcome.category is Category.USAGE
     assert "edit (src/app.py)" in outcome.detail
@@ -140,7 +140,7 @@ def test_what_it_was_not_allowed_is_named(lines: list[object]) -> None:
     assert "write" not in outcome.detail
 
 
-def test_of_a_line_that_lost_its_end_nobody_knows_what_it_told() -> None:
+def test_after_a_line_that_was_cut_off_the_changes_are_unknown() -> None:
     line = json.dumps(
         use("write", status="completed", input={"filePath": "a", "content": "x" * 70_000}),
         separators=(",", ":"),
@@ -148,21 +148,21 @@ def test_of_a_line_that_lost_its_end_nobody_knows_what_it_told() -> None:
     assert parse_output(OPENCODE, [line[:65536], step("stop")]).outcome.category is Category.OK
 
 
-def test_a_session_that_is_gone_is_not_tried_again() -> None:
+def test_a_missing_session_is_not_continued_again() -> None:
     outcome = parse_output(OPENCODE, ["Error: Session not found"], code=1).outcome
     assert outcome.session == ""
     assert "session" in outcome.detail.lower()
 
 
-def test_a_run_that_stops_between_its_steps_did_not_end_well() -> None:
+def test_a_run_that_stops_between_steps_fails() -> None:
     assert parse_output(OPENCODE, DONE[:3]).outcome.category is Category.TASK
 
 
-def test_a_killed_run_is_killed_whatever_it_said() -> None:
+def test_a_killed_run_is_killed_whatever_it_printed() -> None:
     assert parse_output(OPENCODE, DONE, code=143).outcome.category is Category.KILLED
 
 
-def test_an_empty_answer_is_told() -> None:
+def test_an_empty_answer_is_reported() -> None:
     assert parse_output(OPENCODE, [step("stop")]).outcome.category is Category.EMPTY
 
 
@@ -182,7 +182,7 @@ class TestOpenCodeContract(AgentContract):
         return [REJECTED, failure("x", statusCode=429, responseHeaders={"retry-after": "1"})]
 
 
-def test_two_that_start_at_once_where_it_never_ran_are_nobodys_fault() -> None:
+def test_a_locked_database_at_the_first_start_is_retried() -> None:
     first = parse_output(OPENCODE, ["Error: Unexpected error", "", "database is locked"], 1).outcome
     assert first.category is Category.LOST
     later = parse_output(OPENCODE, [text("I look at it."), "database is locked"], 1).outcome

@@ -52,19 +52,19 @@ END = {"type": "agent_end", "messages": []}
 DONE = [BEGIN, message(text("I write it."), stop="toolUse"), BEGUN, ENDED, message(text("Written.")), END]
 
 
-def test_the_prompt_is_on_its_standard_input() -> None:
+def test_the_prompt_is_on_standard_input() -> None:
     command = PI.build_command(make_context(session=SESSION, model="acme/m1"))
     assert command.argv == ("pi", "-p", "--mode", "json", "--model", "acme/m1", "--session", SESSION)
     assert command.stdin == "/state/write-1/prompt.md"
     assert dict(command.env)["PI_OFFLINE"] == "1"
 
 
-def test_who_may_only_edit_has_no_shell() -> None:
+def test_with_edit_permission_there_is_no_shell() -> None:
     argv = Pi(AgentSpec("pi", permission=Permission.EDITS)).build_command(make_context()).argv
     assert "bash" not in argv[argv.index("--tools") + 1].split(",")
 
 
-def test_a_good_run() -> None:
+def test_a_successful_run_is_ok() -> None:
     run = parse_output(PI, DONE)
     assert run.outcome.category is Category.OK
     assert run.outcome.session == SESSION
@@ -89,11 +89,11 @@ def test_a_good_run() -> None:
         ("400 Something odd", Category.TASK),
     ],
 )
-def test_it_exits_0_and_the_last_message_tells(said: str, category: Category) -> None:
+def test_its_last_message_tells_why_it_failed_though_it_exits_0(said: str, category: Category) -> None:
     assert parse_output(PI, [BEGIN, failure(said), END]).outcome.category is category
 
 
-def test_while_it_waits_by_itself_its_provider_refuses() -> None:
+def test_a_wait_of_its_own_for_a_rate_limit_is_reported() -> None:
     retry = {
         "type": "auto_retry_start",
         "attempt": 1,
@@ -105,20 +105,20 @@ def test_while_it_waits_by_itself_its_provider_refuses() -> None:
     assert run.outcome.category is Category.OK
 
 
-def test_a_server_that_is_down_is_no_limit() -> None:
+def test_a_server_error_is_no_rate_limit() -> None:
     retry = {"type": "auto_retry_start", "attempt": 1, "delayMs": 4000, "errorMessage": "500 Oh no"}
     assert parse_output(PI, [retry]).refused == []
 
 
-def test_an_empty_answer_is_told() -> None:
+def test_an_empty_answer_is_reported() -> None:
     assert parse_output(PI, [BEGIN, message(), END]).outcome.category is Category.EMPTY
 
 
-def test_who_did_something_need_not_say_so() -> None:
+def test_a_run_with_changes_needs_no_message() -> None:
     assert parse_output(PI, [BEGIN, BEGUN, ENDED, message(), END]).outcome.category is Category.OK
 
 
-def test_who_is_not_logged_in_is_told_so() -> None:
+def test_a_missing_login_is_an_auth_failure() -> None:
     lines = [
         BEGIN,
         "No API key found for the selected model.",
@@ -131,17 +131,17 @@ def test_who_is_not_logged_in_is_told_so() -> None:
     assert outcome.detail == "No API key found for the selected model."
 
 
-def test_a_session_that_is_gone_is_not_tried_again() -> None:
+def test_a_missing_session_is_not_continued_again() -> None:
     outcome = parse_output(PI, ["No session found matching '01a1'"], code=1).outcome
     assert outcome.session == ""
     assert "session" in outcome.detail.lower()
 
 
-def test_a_run_that_broke_off_did_not_end_well() -> None:
+def test_a_run_without_a_result_fails() -> None:
     assert parse_output(PI, DONE[:-1]).outcome.category is Category.TASK
 
 
-def test_its_last_line_counts_though_it_lost_its_end() -> None:
+def test_its_last_event_counts_though_it_was_cut_off() -> None:
     long = json.dumps({"type": "agent_end", "messages": ["x" * 70_000]}, separators=(",", ":"))
     assert parse_output(PI, [*DONE[:-1], long[:65536]]).outcome.category is Category.OK
 

@@ -18,11 +18,11 @@ PROMPT = "/state/write-1/prompt.md"
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_they_say_that_they_are_untested(name: str) -> None:
+def test_they_are_marked_as_untested(name: str) -> None:
     assert not AGENTS[name].tested
 
 
-def test_how_they_are_called() -> None:
+def test_the_commands_are_as_documented() -> None:
     argv = {name: load_agent(AgentSpec(name)).build_command(make_context(model="m1")).argv for name in NAMES}
     assert argv["amp"] == ("amp", "--dangerously-allow-all", "--execute")
     assert argv["goose"] == ("goose", "run", "--no-session", "--instructions", PROMPT)
@@ -36,20 +36,20 @@ def test_how_they_are_called() -> None:
     ("permission", "mode"),
     [(Permission.FULL, "auto"), (Permission.EDITS, "smart_approve"), (Permission.OWN, None)],
 )
-def test_what_goose_may_do_is_in_its_environment(permission: Permission, mode: str | None) -> None:
+def test_gooses_permissions_are_in_its_environment(permission: Permission, mode: str | None) -> None:
     command = load_agent(AgentSpec("goose", permission=permission)).build_command(make_context(model="m1"))
     assert dict(command.env).get("GOOSE_MODE") == mode
     assert dict(command.env)["GOOSE_MODEL"] == "m1"
 
 
 @pytest.mark.parametrize("name", ["amp", "cursor-agent"])
-def test_who_can_not_be_held_to_changing_files_says_so(name: str) -> None:
+def test_a_tool_that_can_not_be_restricted_says_so(name: str) -> None:
     with pytest.raises(ConfigError, match="can't be restricted to changing files"):
         load_agent(AgentSpec(name, permission=Permission.EDITS))
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_their_exit_status_counts(name: str) -> None:
+def test_the_exit_status_counts(name: str) -> None:
     agent = load_agent(AgentSpec(name))
     assert parse_output(agent, ["done"]).outcome.category is Category.OK
     assert parse_output(agent, ["Error: connect ECONNREFUSED"], code=1).outcome.category is Category.NETWORK

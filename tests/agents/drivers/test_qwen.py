@@ -58,26 +58,26 @@ WRITE = use("write_file", file_path="/work/tree/src/app.py", content="x")
 DONE = [INIT, text("I write it."), WRITE, text("Written."), result()]
 
 
-def test_the_prompt_is_on_its_standard_input() -> None:
+def test_the_prompt_is_on_standard_input() -> None:
     command = QWEN.build_command(make_context())
     assert command.argv == ("qwen", "--output-format=stream-json", "--yolo")
     assert command.stdin == "/state/write-1/prompt.md"
     assert dict(command.env) == {"QWEN_CODE_NO_RELAUNCH": "true", "NO_BROWSER": "true"}
 
 
-def test_a_session_goes_on_with_the_model_of_the_task() -> None:
+def test_a_continued_session_uses_the_tasks_model() -> None:
     argv = QWEN.build_command(make_context(session=SESSION, model="--sandbox")).argv
     assert argv[-2:] == ("--model=--sandbox", f"--resume={SESSION}")
 
 
-def test_what_it_may_do() -> None:
+def test_its_permissions_become_arguments() -> None:
     edits = Qwen(AgentSpec("qwen", permission=Permission.EDITS)).build_command(make_context()).argv
     own = Qwen(AgentSpec("qwen", permission=Permission.OWN)).build_command(make_context()).argv
     assert edits[2:] == ("--approval-mode=auto-edit",)
     assert own[2:] == ()
 
 
-def test_a_good_run() -> None:
+def test_a_successful_run_is_ok() -> None:
     run = parse_output(QWEN, DONE)
     assert run.outcome.category is Category.OK
     assert run.outcome.session == SESSION
@@ -91,7 +91,7 @@ def test_a_good_run() -> None:
     assert QWEN.provider == "qwen"
 
 
-def test_a_session_counts_as_a_whole_and_an_attempt_only_its_part() -> None:
+def test_an_attempt_spends_what_its_session_spent_since_it_began() -> None:
     priced = Qwen(AgentSpec("qwen", model="m1", prices=(Price("m1", 2.0, 10.0),)))
     first = parse_output(priced, DONE).outcome.spend
     assert first == Spend(3000 * 2 + 60 * 10, 3060)
@@ -100,12 +100,12 @@ def test_a_session_counts_as_a_whole_and_an_attempt_only_its_part() -> None:
     assert priced.reports is CostReporting.COST
 
 
-def test_an_answer_that_is_told_twice_is_paid_for_once() -> None:
+def test_a_message_reported_twice_is_counted_once() -> None:
     answer = message({"type": "text", "text": "Hm."}, id="m1")
     assert parse_output(QWEN, [INIT, answer, answer], code=143).outcome.spend == Spend(tokens=1020)
 
 
-def test_what_a_run_spent_that_never_ended_is_known() -> None:
+def test_the_spending_of_a_run_without_a_result_is_known() -> None:
     assert parse_output(QWEN, DONE[:-1], code=143).outcome.spend == Spend(tokens=3060)
 
 
@@ -125,14 +125,14 @@ def test_what_a_run_spent_that_never_ended_is_known() -> None:
         ("[API Error: something odd]", Category.TASK),
     ],
 )
-def test_why_it_failed_although_it_says_success(said: str, category: Category) -> None:
+def test_a_failure_reported_as_success_has_its_category(said: str, category: Category) -> None:
     outcome = parse_output(QWEN, failure(said)).outcome
     assert outcome.category is category
     assert outcome.detail.startswith("API Error: ")
     assert outcome.session == SESSION
 
 
-def test_words_of_the_model_that_end_like_an_error_are_its_words() -> None:
+def test_a_message_that_ends_like_an_error_is_a_message() -> None:
     said = "The message now reads [API Error: 429 slow down]"
     assert parse_output(QWEN, [INIT, WRITE, text(said), result(said)]).outcome.category is Category.OK
 
@@ -165,13 +165,13 @@ def test_words_of_the_model_that_end_like_an_error_are_its_words() -> None:
         ([INIT], 124, Category.TASK, "exit status 124"),
     ],
 )
-def test_how_it_ends_otherwise(lines: list[object], code: int, category: Category, detail: str) -> None:
+def test_the_outcome_of_other_exits(lines: list[object], code: int, category: Category, detail: str) -> None:
     outcome = parse_output(QWEN, lines, code).outcome
     assert outcome.category is category
     assert detail in outcome.detail
 
 
-def test_what_it_was_not_allowed_is_named() -> None:
+def test_denied_tools_are_named() -> None:
     outcome = parse_output(QWEN, [INIT, text("Hm."), result("Hm.", permission_denials=[{"tool_name": "edit"}])]).outcome
     assert outcome.category is Category.USAGE
     assert outcome.detail.startswith("it was not allowed to use edit: ")
@@ -184,12 +184,12 @@ def test_a_question_waits_for_a_person() -> None:
     assert run.asked == ["Which? (A, B)"]
 
 
-def test_a_session_that_is_gone_is_not_kept() -> None:
+def test_a_missing_session_is_forgotten() -> None:
     outcome = parse_output(QWEN, [f"No saved session found with ID {SESSION}. Run `qwen --resume`."], code=1).outcome
     assert (outcome.category, outcome.session) == (Category.TASK, "")
 
 
-def test_the_words_of_a_run_that_did_nothing_are_kept() -> None:
+def test_the_last_message_of_a_run_without_changes_is_kept() -> None:
     outcome = parse_output(QWEN, [INIT, use("todo_write", todos=[]), text("Done."), result("Done.")]).outcome
     assert (outcome.category, outcome.detail) == (Category.OK, "it said: Done.")
 

@@ -43,7 +43,7 @@ def test_the_command_runs_as_it_is_written(tmp_path: Path, text: str, code: int,
     assert (done.returncode, done.stdout) == (code, out)
 
 
-def test_nothing_of_it_is_on_the_command_line() -> None:
+def test_the_command_line_contains_nothing_of_the_task() -> None:
     command = ShellAgent(AgentSpec("shell")).build_command(brief(Task("t", run="curl -u me:hush")))
     assert command.argv == ("sh", "/folder/script.sh")
     assert command.files == (("script.sh", "curl -u me:hush\n"),)
@@ -58,7 +58,7 @@ def test_nothing_of_it_is_on_the_command_line() -> None:
         ("a\0b", "has a null character in its `run:`"),
     ],
 )
-def test_a_task_that_a_shell_can_t_run_is_told_before_it_starts(run: str | None, why: str) -> None:
+def test_a_task_without_a_command_is_reported_before_it_starts(run: str | None, why: str) -> None:
     task = Task("t", run=run)
     said = explain_unsupported("shell", task)
     assert said is not None
@@ -67,6 +67,6 @@ def test_a_task_that_a_shell_can_t_run_is_told_before_it_starts(run: str | None,
         ShellAgent(AgentSpec("shell")).build_command(brief(task))
 
 
-def test_every_other_agent_takes_every_task() -> None:
+def test_other_agents_accept_every_task() -> None:
     assert explain_unsupported("claude", Task("t")) is None
     assert explain_unsupported("shell", Task("t", run="true")) is None

@@ -12,7 +12,7 @@ from plait.agents.output_parser import last_nonempty_line, repair_json, strip_ev
 
 
 @given(st.text(), st.data())
-def test_an_object_that_was_cut_inside_of_a_text_can_be_read(text: str, data: st.DataObject) -> None:
+def test_a_json_object_that_was_cut_off_can_be_repaired(text: str, data: st.DataObject) -> None:
     head, tail = '{"type":"result","deep":[{"result":', dumps(text)
     end = data.draw(st.integers(1, len(tail)))
     read = loads(repair_json(head + tail[:end]))["deep"][0]["result"]
@@ -21,7 +21,7 @@ def test_an_object_that_was_cut_inside_of_a_text_can_be_read(text: str, data: st
 
 
 @given(st.text(alphabet='{}[]",:\\u0a '))
-def test_mending_never_raises(line: str) -> None:
+def test_repairing_json_never_raises(line: str) -> None:
     repair_json(line)
 
 
@@ -37,7 +37,7 @@ def test_mending_never_raises(line: str) -> None:
         ("", None),
     ],
 )
-def test_what_is_inside_of_an_error(said: str, inside: str | None) -> None:
+def test_the_content_of_an_api_error_is_extracted(said: str, inside: str | None) -> None:
     assert extract_api_error(said) == inside
 
 
@@ -52,11 +52,11 @@ def test_what_is_inside_of_an_error(said: str, inside: str | None) -> None:
         ("[" * 10_000 + "{" * 10_000, "[" * 10_000 + "{" * 10_000),
     ],
 )
-def test_a_providers_answer_as_its_message(said: str, shown: str) -> None:
+def test_the_message_is_extracted_from_a_providers_answer(said: str, shown: str) -> None:
     assert unwrap_error(said) == shown
 
 
-def test_only_events_that_complain_are_for_people() -> None:
+def test_only_error_events_are_part_of_the_detail() -> None:
     tail = 'words\n{"type":"init"}\n{"type":"error","message":"429 Too Many Requests"}\n{ not'
     assert strip_events(tail).split("\n") == [
         "words",
@@ -65,11 +65,11 @@ def test_only_events_that_complain_are_for_people() -> None:
     ]
 
 
-def test_what_an_event_complained_of_and_others_followed_is_over() -> None:
+def test_an_error_event_followed_by_others_is_over() -> None:
     tail = '{"type":"error","message":"Reconnecting... (429 Too Many Requests)"}\n{"type":"item.completed"}\nwords'
     assert strip_events(tail) == "words"
 
 
-def test_the_last_words_are_the_last_line_that_says_something() -> None:
+def test_the_last_line_is_the_last_meaningful_one() -> None:
     assert last_nonempty_line("a\n\n b \n\n") == "b"
     assert last_nonempty_line("\n") == ""

@@ -27,7 +27,7 @@ def flaw(found: JobAnswer) -> str:
 
 
 class TestFiles:
-    def test_what_a_job_writes(self) -> None:
+    def test_the_files_that_a_job_writes(self) -> None:
         assert output_paths(ONE) == ("src/a.py",)
         assert output_paths(SEVERAL) == ("src/b.py", "src/a.py")
         assert output_paths(ModelJob("x", outputs=("y",))) == ("x", "y")
@@ -37,7 +37,7 @@ class TestFiles:
         )
         assert writable_paths(SPLIT) == ("src/big/mod.rs", "src/big/x.rs", "src/big.rs")
 
-    def test_what_a_job_edits(self) -> None:
+    def test_the_files_that_a_job_edits(self) -> None:
         edit = ModelJob("src/a.py", ModelJobMode.EDIT, targets=("src/b.py",))
         assert (output_paths(edit), target_paths(edit), writable_paths(edit)) == (
             (),
@@ -48,10 +48,10 @@ class TestFiles:
 
 
 class TestWhole:
-    def test_one_file(self) -> None:
+    def test_one_file_is_parsed(self) -> None:
         assert parse_answer(ONE, "```\nx = 1\n```\n", {}) == JobAnswer({"src/a.py": "x = 1\n"}, lines=1)
 
-    def test_all_files_of_a_split_and_its_target(self) -> None:
+    def test_a_split_has_all_its_files_and_its_target(self) -> None:
         said = block("src/big/mod.rs", "mod x;\n") + block("src/big/x.rs", "fn x() {}\n")
         assert set(parse_answer(SPLIT, said, {"src/big.rs": "old"}).files) == set(SPLIT.outputs)
         found = parse_answer(SPLIT, said + block("src/big.rs", "pub mod big;\n"), {})
@@ -60,20 +60,20 @@ class TestWhole:
             parse_answer(SPLIT, block("src/big/mod.rs", "x\n"), {})
         )
 
-    def test_one_of_several_and_whatever_else_of_the_job_is_passed_over(self) -> None:
+    def test_one_requested_file_is_taken_and_other_files_are_ignored(self) -> None:
         said = block("src/b.py", "b\n") + block("src/a.py", "a\n")
         assert parse_answer(SEVERAL, said, {}, only="src/b.py").files == {"src/b.py": "b\n"}
         assert parse_answer(SEVERAL, "```\nb\n```", {}, only="src/b.py").files == {"src/b.py": "b\n"}
         assert "may only write" in flaw(parse_answer(SEVERAL, said + block("x.py", "x\n"), {}, only="src/b.py"))
 
-    def test_the_tests_and_nothing_of_them_afterwards(self) -> None:
+    def test_tests_can_be_written_only_when_asked_for(self) -> None:
         said = block("tests/a.py", "def test(): ...\n")
         assert parse_answer(SEVERAL, said, {}, only="tests/a.py").files == {"tests/a.py": "def test(): ...\n"}
         edit = ModelJob("src/a.py", ModelJobMode.EDIT, targets=("src/a.py",), tests="tests/a.py")
         assert parse_answer(edit, "```\nt\n```", {}, only="tests/a.py").files == {"tests/a.py": "t\n"}
         assert "may only write" in flaw(parse_answer(SEVERAL, said, {}))
 
-    def test_too_many_lines(self) -> None:
+    def test_a_file_with_too_many_lines_is_refused(self) -> None:
         long = block("src/a.py", "x\n" * 901)
         assert "src/a.py: 901 lines were written, and at most 900 are accepted" in flaw(parse_answer(ONE, long, {}))
         assert parse_answer(ONE, long, {}, max_lines=901).lines == 901
@@ -105,7 +105,7 @@ MALFORMED = {
 
 @pytest.mark.parametrize("said", MALFORMED.values(), ids=MALFORMED.keys())
 @pytest.mark.parametrize("mode", list(ModelJobMode))
-def test_what_is_malformed_is_explained_and_has_no_files(said: str, mode: ModelJobMode) -> None:
+def test_a_malformed_answer_has_errors_and_no_files(said: str, mode: ModelJobMode) -> None:
     job = ModelJob("src/a.py", mode, targets=("src/a.py",), struct_name="x", new_field="y")
     texts = {"src/a.py": "x = 1\nz\nz\n"}
     found = parse_answer(job, said, texts)
@@ -127,7 +127,7 @@ class TestFixtures:
         said = "".join(f"FIND:\n{find}\nREPLACE:\n{put}\nEND\n" for find, put in edits)
         return parse_answer(self.JOB, said, {"src/a.rs": self.TEXT})
 
-    def test_the_field_is_added_where_one_is_made(self) -> None:
+    def test_the_field_is_added_to_every_literal(self) -> None:
         found = self.answer(
             ("        id: 1,", "        id: 1,\n        timeout: None,"),
             ("Job { id: 2 }", "Job { id: 2, timeout: None }"),
@@ -135,23 +135,23 @@ class TestFixtures:
         assert (found.errors, found.notes) == ((), ())
         assert found.files["src/a.rs"].count("timeout: None") == 2
 
-    def test_also_by_insertions(self) -> None:
+    def test_the_field_can_be_added_by_insertions(self) -> None:
         said = "AFTER:\n        id: 1,\nINSERT:\n        timeout: None,\nEND\n"
         found = parse_answer(self.JOB, said, {"src/a.rs": self.TEXT})
         assert "        id: 1,\n        timeout: None,\n    };" in found.files["src/a.rs"]
 
-    def test_one_that_was_left_out_is_noted(self) -> None:
+    def test_a_literal_without_the_field_is_noted(self) -> None:
         found = self.answer(("Job { id: 2 }", "Job { id: 2, timeout: None }"))
         assert found.notes == ("src/a.rs:6: this Job has no timeout",)
 
-    def test_other_places_stay_as_they_are(self) -> None:
+    def test_edits_of_other_places_are_refused(self) -> None:
         found = self.answer(("let other = 3;", "let other = 3; // timeout"))
         assert flaw(found) == "src/a.rs: line 10 is not where a Job is made; leave it as it is"
 
-    def test_other_changes_are_refused(self) -> None:
+    def test_edits_without_the_field_are_refused(self) -> None:
         assert "does not give timeout" in flaw(self.answer(("Job { id: 2 }", "Job { id: 3 }")))
 
-    def test_a_job_that_does_not_say_what(self) -> None:
+    def test_a_job_without_a_struct_or_field_is_refused(self) -> None:
         job = ModelJob("src/a.rs", ModelJobMode.UPDATE_FIXTURES)
         said = "FIND:\nJob { id: 2 }\nREPLACE:\nx\nEND\n"
         assert "does not say which struct_name" in flaw(parse_answer(job, said, {"src/a.rs": self.TEXT}))
@@ -160,13 +160,13 @@ class TestFixtures:
 class TestRepair:
     FILES: Mapping[str, str] = {"src/a.py": "x = 1\n", "src/b.py": "y = 1\n", "other.py": ""}
 
-    def test_by_edits_or_by_whole_files(self) -> None:
+    def test_a_repair_is_edits_or_whole_files(self) -> None:
         said = "FILE: src/a.py\nFIND:\nx = 1\nREPLACE:\nx = 2\nEND\n"
         assert parse_repair(SEVERAL, said, self.FILES).files == {"src/a.py": "x = 2\n"}
         assert parse_repair(SEVERAL, block("src/b.py", "y = 2\n"), self.FILES).files == {"src/b.py": "y = 2\n"}
         assert parse_repair(ONE, "```\nx = 2\n```", {"src/a.py": "x\n"}).files == {"src/a.py": "x = 2\n"}
 
-    def test_only_of_the_jobs_own_files(self) -> None:
+    def test_a_repair_changes_only_the_jobs_files(self) -> None:
         assert "may only write" in flaw(parse_repair(SEVERAL, block("other.py", "y\n"), self.FILES))
         tests = {**self.FILES, "tests/a.py": "def test(): assert f()\n"}
         weaker = "FILE: tests/a.py\nFIND:\nassert f()\nREPLACE:\npass\nEND\n"
@@ -182,29 +182,29 @@ class TestReplies:
     def answer(self, said: str, **more: tuple[str, ...]) -> JobAnswer:
         return parse_reply_files(said, {"src/a.py": "x = 1\n"}.get, allowed=more.get("allowed"))
 
-    def test_named_files_and_edits(self) -> None:
+    def test_a_reply_has_named_files_and_edits(self) -> None:
         new, edit = "FILE: new/b.py\n```\ny\n```\n", "FILE: src/a.py\nFIND:\nx = 1\nREPLACE:\nx = 2\nEND\n"
         assert self.answer(new).files == {"new/b.py": "y\n"}
         assert self.answer(f"Hello\n\n{edit}\n{new}").files == {"src/a.py": "x = 2\n", "new/b.py": "y\n"}
         assert self.answer("FILE: src/a.py\n```\nz\n```\n").files == {"src/a.py": "z\n"}
 
-    def test_what_has_no_name_is_talk(self) -> None:
+    def test_blocks_without_a_name_are_ignored(self) -> None:
         said = "FILE: b.py\n```\ny\n```\n\nTry:\n\n```sh\nrun\n```\n"
         assert self.answer(said).files == {"b.py": "y\n"}
         assert flaw(self.answer("```sh\nrun\n```\n"))
         assert flaw(self.answer("Nothing to do."))
 
     @pytest.mark.parametrize("path", ["../x", "/x", "~/x", ".git/x"])
-    def test_paths_are_contained(self, path: str) -> None:
+    def test_paths_outside_the_repository_are_refused(self, path: str) -> None:
         assert flaw(self.answer(f"FILE: {path}\n```\ny\n```\n"))
         assert flaw(self.answer(f"FILE: {path}\nFIND:\nx\nREPLACE:\ny\nEND\n"))
 
-    def test_and_may_be_limited(self) -> None:
+    def test_the_allowed_files_may_be_limited(self) -> None:
         assert flaw(self.answer("FILE: b.py\n```\ny\n```\n", allowed=("src/a.py",)))
 
 
 class TestTelling:
-    def test_flaws_are_a_list_that_is_not_too_long(self) -> None:
+    def test_the_list_of_errors_is_limited(self) -> None:
         assert (
             format_errors([AnswerError("it is empty", "a.py"), AnswerError("cut off")])
             == "- a.py: it is empty\n- cut off"

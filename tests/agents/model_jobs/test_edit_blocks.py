@@ -39,16 +39,16 @@ def why(said: str, job: ModelJob = EDIT, texts: Mapping[str, str] = TEXTS) -> li
 
 
 class TestMatching:
-    def test_exactly(self) -> None:
+    def test_an_exact_text_is_replaced(self) -> None:
         assert made(edit("import os", "import sys")) == TEXT.replace("os", "sys")
         assert (
             made(edit("    def g(self):\n        return 1", "    def g(self):\n        return 2")) == TEXT[:-2] + "2\n"
         )
 
-    def test_a_part_of_a_line(self) -> None:
+    def test_a_part_of_a_line_is_replaced(self) -> None:
         assert made(edit("def f", "def ff")) == TEXT.replace("def f", "def ff")
 
-    def test_with_whitespace_made_alike_and_indentation_kept(self) -> None:
+    def test_a_text_with_other_whitespace_matches_and_keeps_the_indentation(self) -> None:
         said = edit("def g(self):\n  return   1", "def g(self):\n  if x:\n    return 2\n  return 3")
         assert made(said).endswith("    def g(self):\n        if x:\n          return 2\n        return 3\n")
 
@@ -57,7 +57,7 @@ class TestMatching:
         said = edit("def g(self):\n    return 1", "def g(self):\n    if x:\n        return 2\n    return 3")
         assert made(said, texts=texts) == "class A:\n\tdef g(self):\n\t\tif x:\n\t\t\treturn 2\n\t\treturn 3\n"
 
-    def test_what_is_taken_out_leaves_no_empty_line(self) -> None:
+    def test_a_removed_text_leaves_no_empty_line(self) -> None:
         assert made(edit("import os", "")) == TEXT.removeprefix("import os\n")
         assert made(edit("def  g(self):", "")) == TEXT.replace("    def g(self):\n", "")
 
@@ -69,16 +69,16 @@ class TestMatching:
         said = edit("```python\nimport os\n```", "```python\nimport sys\n```")
         assert made(said) == TEXT.replace("os", "sys")
 
-    def test_several_in_one_file_are_found_in_it_as_it_was(self) -> None:
+    def test_several_edits_match_the_original_file(self) -> None:
         said = edit("import os", "import g") + edit("def g(self)", "def h(self)", None) + "Done!\n"
         assert made(said) == TEXT.replace("import os", "import g").replace("def g", "def h")
 
-    def test_the_last_line_without_an_end(self) -> None:
+    def test_the_last_line_may_have_no_newline(self) -> None:
         assert made(edit("a  =  1", "a = 2"), texts={"src/a.py": "x\na = 1"}) == "x\na = 2"
 
 
 class TestFailing:
-    def test_what_is_there_twice(self) -> None:
+    def test_a_text_that_occurs_twice_is_refused(self) -> None:
         assert why(edit("        return 1", "        return 2")) == [
             (
                 "src/a.py: line 2 of the answer: FIND matches more than one place (lines 6, 9): give more lines around it, "
@@ -87,28 +87,28 @@ class TestFailing:
         ]
         assert "more than one place (lines 6, 9)" in why(edit("return  1", "return 2"))[0]
 
-    def test_what_is_not_there_with_the_nearest_line(self) -> None:
+    def test_a_missing_text_is_reported_with_the_nearest_line(self) -> None:
         assert "not in the file; the nearest is line 8: `def g(self):`" in why(edit("def gg(self):", "x"))[0]
 
-    def test_where_it_begins_to_differ(self) -> None:
+    def test_the_first_difference_is_reported(self) -> None:
         told = why(edit("    def g(self):\n        return 5", "x"))[0]
         assert "it starts like line 8, but then line 9 is `return 1`, not `return 5`" in told
         told = why(edit("        return 1\n\n    def h(self):", "x"))[0]
         assert "it starts like line 6, but then line 8 is `def g(self):`, not `def h(self):`" in told
 
-    def test_nothing_like_it(self) -> None:
+    def test_a_text_without_a_similar_line_is_reported(self) -> None:
         assert "nothing in the file is similar" in why(edit("§§§§§", "x"))[0]
 
-    def test_one_of_several_fails_all_and_each_is_told(self) -> None:
+    def test_one_failed_edit_fails_all_and_each_is_reported(self) -> None:
         said = edit("import os", "import sys") + edit("nope", "x") + edit("return 1", "x")
         assert len(why(said)) == 2
 
-    def test_two_that_change_one_place(self) -> None:
+    def test_two_edits_of_one_place_are_refused(self) -> None:
         said = edit("class A:\n    def f(self):", "x") + edit("    def f(self):\n        return 1", "y")
         assert why(said) == ["src/a.py: lines 2 and 9 of the answer change the same place"]
         assert "change the same place" in why(edit("import os", "x") + edit("import os", "y"))[0]
 
-    def test_cut_off(self) -> None:
+    def test_an_edit_that_was_cut_off_is_refused(self) -> None:
         whole = edit("import os", "import sys")
         for length in range(len("FILE: src/a.py\nFIND:\n"), len(whole) - 2):
             assert any("cut off" in each or "empty" in each for each in why(whole[:length])), whole[:length]
@@ -116,36 +116,36 @@ class TestFailing:
         cut = parse_answer(EDIT, whole, TEXTS, cut=True)
         assert (cut.files, "cut off" in str(cut.errors[0])) == ({}, True)
 
-    def test_an_end_that_was_forgotten(self) -> None:
+    def test_a_missing_end_is_reported(self) -> None:
         one, other = edit("import os", "import sys"), edit("class A:", "class B:", None)
         assert "REPLACE without END before line 6" in why(one.removesuffix("END\n") + other)[0]
         assert "without END" in why(one.removesuffix("END\n") + edit("b = 1", "b = 2", "src/b.py"), BOTH)[0]
 
-    def test_new_lines_that_stand_for_old_ones(self) -> None:
+    def test_placeholders_for_existing_lines_are_refused(self) -> None:
         said = edit("        return 1\n\n    def g", "        # ... existing code ...\n    def g")
         assert "is a placeholder for others" in why(said)[0]
         texts = {"src/a.py": "# ... existing code ...\nx\n"}
         assert made(edit("# ... existing code ...\nx", "# ... existing code ...\ny"), texts=texts)
 
     @pytest.mark.parametrize("path", ["../x", "/etc/passwd", "src/c.py", ".git/config", "C:/x"])
-    def test_a_file_that_it_may_not_write(self, path: str) -> None:
+    def test_a_file_outside_the_job_is_refused(self, path: str) -> None:
         assert len(why(edit("import os", "x", path))) == 1
 
-    def test_a_file_that_is_not_there(self) -> None:
+    def test_a_missing_file_is_reported(self) -> None:
         assert "no such file" in why(edit("import os", "x", "src/b.py"), BOTH, {"src/a.py": TEXT})[0]
 
-    def test_no_file_where_there_are_several(self) -> None:
+    def test_an_edit_must_name_one_of_several_files(self) -> None:
         assert "names no FILE" in why(edit("import os", "x", None), BOTH)[0]
         assert made(edit("import os", "import sys", None)) == TEXT.replace("os", "sys")
 
-    def test_no_edits_at_all(self) -> None:
+    def test_an_answer_without_edits_is_refused(self) -> None:
         assert "there are no edits" in why("It is fine.")[0]
         assert "must be edited" in why("FILE: src/a.py\n```\nclass A: pass\n```\n")[0]
 
-    def test_nothing_changed(self) -> None:
+    def test_an_answer_that_changes_nothing_is_refused(self) -> None:
         assert why(edit("import os", "import os")) == ["the answer changes nothing"]
 
-    def test_too_many_lines(self) -> None:
+    def test_an_answer_with_too_many_lines_is_refused(self) -> None:
         found = parse_answer(EDIT, edit("import os", "x\n" * 30), TEXTS, max_lines=20)
         assert "at most 20 are accepted" in str(found.errors[0])
 
@@ -167,31 +167,31 @@ class TestWordsInTexts:
             "FILE: x",
         ],
     )
-    def test_break_no_block(self, word: str) -> None:
+    def test_labels_in_lower_case_end_no_block(self, word: str) -> None:
         assert made(edit("import os", f"a\n{word}\nb")) == TEXT.replace("import os", f"a\n{word}\nb")
 
-    def test_not_even_an_end(self) -> None:
+    def test_an_end_inside_a_replacement_ends_no_block(self) -> None:
         said = edit("import os", "a\nEND\nb") + edit("class A:", "class B:")
         assert made(said) == TEXT.replace("import os", "a\nEND\nb").replace("class A", "class B")
 
-    def test_words_that_are_looked_for(self) -> None:
+    def test_labels_can_be_searched_for(self) -> None:
         texts = {"src/a.py": "begin\nend\nfile: x\n"}
         assert made(edit("end\nfile: x", "END.\nfile: y"), texts=texts) == "begin\nEND.\nfile: y\n"
 
 
 class TestAround:
-    def test_talk_fences_and_line_ends(self) -> None:
+    def test_prose_fences_and_line_ends_around_edits_are_ignored(self) -> None:
         said = f"Sure!\n\n```\n{edit('import os', 'import sys')}```\n\nThat is all.\n"
         assert made(said) == TEXT.replace("os", "sys")
         assert made(said.replace("\n", "\r\n")) == TEXT.replace("os", "sys")
         assert made(f"<think>{edit('import os', 'x')}</think>{said}") == TEXT.replace("os", "sys")
 
-    def test_bold_labels_and_texts_beside_them(self) -> None:
+    def test_labels_may_be_bold_and_followed_by_text(self) -> None:
         assert made("**FILE:** `src/a.py`\n**FIND:** import os\n**REPLACE:** import sys\n**END**") == TEXT.replace(
             "os", "sys"
         )
 
-    def test_a_new_file_beside_edits(self) -> None:
+    def test_an_answer_may_have_new_files_and_edits(self) -> None:
         said = edit("import os", "import sys") + "FILE: src/b.py\n```python\nb = 2\n```\n"
         found = answer(said, BOTH, {"src/a.py": TEXT})
         assert found.files == {"src/a.py": TEXT.replace("os", "sys"), "src/b.py": "b = 2\n"}
@@ -211,7 +211,7 @@ class TestInsertions:
         assert found.errors == ()
         return found.files
 
-    def test_wherever_the_pattern_is_with_its_indentation(self) -> None:
+    def test_lines_are_inserted_at_every_match_with_its_indentation(self) -> None:
         texts = {"src/a.rs": RUST, "src/b.rs": "x: 1,\n"}
         files = self.made(insertion("x: 1,", "y: 2,"), texts)
         assert files["src/a.rs"] == RUST.replace("        x: 1,\n", "        x: 1,\n        y: 2,\n").replace(
@@ -219,7 +219,7 @@ class TestInsertions:
         )
         assert files["src/b.rs"] == "x: 1,\ny: 2,\n"
 
-    def test_only_in_its_file_and_scope(self) -> None:
+    def test_a_file_and_a_scope_limit_an_insertion(self) -> None:
         texts = {"src/a.rs": RUST + "fn c() {\n    x: 1,\n}\n", "src/b.rs": "x: 1,\n"}
         files = self.made(insertion("x: 1,", "y: 2,", "FILE: src/a.rs", "SCOPE: #[cfg(test)]"), texts)
         assert list(files) == ["src/a.rs"]
@@ -234,15 +234,15 @@ class TestInsertions:
             "AFTER:\nx: 1,\nINSERT:\ny: 2,\n\nSCOPE: #[cfg(test)]\n",
         ],
     )
-    def test_also_without_an_end(self, said: str) -> None:
+    def test_an_insertion_may_lack_its_end(self, said: str) -> None:
         files = self.made(said, {"src/a.rs": RUST, "src/b.rs": ""})
         assert files["src/a.rs"].count("y: 2,") == (1 if "SCOPE" in said else 2)
 
-    def test_a_part_of_a_line(self) -> None:
+    def test_text_is_inserted_within_a_line(self) -> None:
         files = self.made(insertion("x: 1", ", y: 2"), {"src/a.rs": "T { x: 1 }\n", "src/b.rs": ""})
         assert files["src/a.rs"] == "T { x: 1, y: 2 }\n"
 
-    def test_where_it_is_not(self) -> None:
+    def test_a_pattern_without_a_match_is_reported(self) -> None:
         texts = {"src/a.rs": RUST, "src/b.rs": ""}
         assert "the nearest is line 3" in why(insertion("x: 11,", "y", "FILE: src/a.rs"), PATTERN, texts)[0]
         assert (
@@ -251,13 +251,13 @@ class TestInsertions:
         )
         assert len(why(insertion("nope", "y"), PATTERN, texts)) == 2
 
-    def test_cut_off(self) -> None:
+    def test_an_insertion_that_was_cut_off_is_refused(self) -> None:
         said = insertion("x: 1,", "y") + "AFTER:\nfn a\nINSERT:\nhalf"
         assert "cut off" in why(said, PATTERN, {"src/a.rs": RUST, "src/b.rs": ""})[0]
 
 
 @given(st.lists(st.sampled_from(["aa", "bb", "  aa", "", "a b"]), max_size=8), st.data())
-def test_an_edit_is_the_replacement_of_what_is_there_once(lines: list[str], data: st.DataObject) -> None:
+def test_an_edit_replaces_a_text_that_occurs_once(lines: list[str], data: st.DataObject) -> None:
     text = "\n".join((*lines, ""))
     find = data.draw(st.sampled_from(["aa", "bb", "  aa", "aa\nbb", "bb\n\naa", "a b"]))
     found = parse_answer(EDIT, edit(find, "new\nlines"), {"src/a.py": text})
@@ -300,7 +300,7 @@ _LABELS = st.sampled_from(
 
 
 @given(st.lists(_LABELS | st.text(max_size=8), max_size=16).map("\n".join), st.sampled_from(list(ModelJobMode)))
-def test_nothing_makes_it_raise_and_nothing_else_is_written(said: str, mode: ModelJobMode) -> None:
+def test_no_answer_makes_it_raise_or_writes_another_file(said: str, mode: ModelJobMode) -> None:
     job = ModelJob("src/a.py", mode, ("src/a.py",), ("src/a.py",), struct_name="A", new_field="f: 1")
     found = parse_answer(job, said, TEXTS)
     assert set(found.files) <= {"src/a.py"}

@@ -32,12 +32,12 @@ LISTING = (
 
 
 class TestGather:
-    def test_what_fits_is_shown_as_it_is(self) -> None:
+    def test_files_that_fit_are_shown_completely(self) -> None:
         found = gather_context({"a": "1\n2\n"}, {"b": "3\n", "gone": None})
         assert found.files == (ContextFile("a", "1\n2\n"), ContextFile("b", "3\n", implicit=True))
         assert (found.left_out, found.implicit, found.lines, found.tokens) == ((), ("b",), 3, 2)
 
-    def test_a_file_is_cut_at_a_line_and_that_is_said(self) -> None:
+    def test_a_file_is_cut_at_a_line_with_a_note(self) -> None:
         found = gather_context({"a": "1\n2\n3\n", "b": "4\n", "gone": None}, {"c": "5\n"}, ContextLimits(lines=2))
         assert found.files == (ContextFile("a", "1\n2\n", left_out=1),)
         limits = "(at most 2 lines and 16000 tokens of context)"
@@ -47,11 +47,11 @@ class TestGather:
             "gone is not shown: it does not exist, or is not text",
         )
 
-    def test_tokens_are_a_limit_too(self) -> None:
+    def test_tokens_are_limited_too(self) -> None:
         found = gather_context({"a": "12345678\n12345678\n"}, {}, ContextLimits(tokens=3))
         assert found.files == (ContextFile("a", "12345678\n", left_out=1),)
 
-    def test_what_nobody_asked_for_is_shown_whole_or_not_at_all(self) -> None:
+    def test_implicit_files_are_shown_completely_or_not_at_all(self) -> None:
         found = gather_context({}, {"a": "1\n2\n3\n", "b": "4\n", "empty": " "}, ContextLimits(lines=2))
         assert (found.files, found.left_out) == ((ContextFile("b", "4\n", implicit=True),), ())
 
@@ -62,7 +62,7 @@ class TestGather:
     st.integers(0, 12),
     st.integers(0, 12),
 )
-def test_the_limits_are_never_passed(given_: list[str], implicit: list[str], most: int, budget: int) -> None:
+def test_the_limits_are_never_exceeded(given_: list[str], implicit: list[str], most: int, budget: int) -> None:
     one = {f"g{n}": text for n, text in enumerate(given_)}
     found = gather_context(one, {f"i{n}": text for n, text in enumerate(implicit)}, ContextLimits(most, budget))
     assert found.lines <= most
@@ -81,18 +81,18 @@ class TestImplied:
             job, instructions, {path.replace("__", "/"): text for path, text in texts.items()}, LISTING
         )
 
-    def test_files_that_the_instructions_name(self) -> None:
+    def test_files_named_in_the_instructions_are_found(self) -> None:
         found = self.implied(ModelJob("new/x.go"), "Like `pkg/core/task.py` and date.ts, not nope.py.")
         assert found == ("pkg/core/task.py", "web/lib/date.ts")
 
-    def test_python_imports(self) -> None:
+    def test_python_imports_are_found(self) -> None:
         job = ModelJob("pkg/x.py", ModelJobMode.EDIT, targets=("pkg/x.py",))
         text = "from pkg.core.task import Task\nfrom .core import plan\nfrom . import util\nimport os\n"
         found = guess_context_files(job, "", {"pkg/x.py": text}, LISTING)
         assert found[:1] == ("pkg/core/task.py",)
         assert "pkg/util.py" in found
 
-    def test_typescript_imports(self) -> None:
+    def test_typescript_imports_are_found(self) -> None:
         found = guess_context_files(
             ModelJob("web/app.ts"),
             "",
@@ -101,7 +101,7 @@ class TestImplied:
         )
         assert found[:2] == ("web/api/index.ts", "web/lib/date.ts")
 
-    def test_rust_modules(self) -> None:
+    def test_rust_modules_are_found(self) -> None:
         found = guess_context_files(
             ModelJob("rs/src/main.rs"),
             "",
@@ -110,20 +110,20 @@ class TestImplied:
         )
         assert set(found[:2]) == {"rs/src/model/mod.rs", "rs/src/model/job.rs"}
 
-    def test_its_tests_and_its_neighbours(self) -> None:
+    def test_tests_and_neighbours_are_found(self) -> None:
         found = self.implied(ModelJob("pkg/core/plan.py"))
         assert found[0] == "tests/test_plan.py"
         assert found[1:] == ("pkg/core/planning.py", "pkg/core/task.py")
 
-    def test_never_its_own_files_nor_those_it_names(self) -> None:
+    def test_the_jobs_own_files_are_left_out(self) -> None:
         job = ModelJob("pkg/core/plan.py", context=("tests/test_plan.py",), tests="pkg/core/task.py")
         assert self.implied(job, "see pkg/core/plan.py, pkg/core/task.py") == ("pkg/core/planning.py",)
 
-    def test_never_what_is_no_text(self) -> None:
+    def test_binary_files_are_left_out(self) -> None:
         assert self.implied(ModelJob("x"), "pkg/core/logo.png package-lock.json") == ()
 
 
 @given(st.text(max_size=60), st.text(max_size=60))
-def test_nothing_makes_it_raise(instructions: str, text: str) -> None:
+def test_no_text_makes_it_raise(instructions: str, text: str) -> None:
     assert set(guess_context_files(ModelJob("pkg/x.py"), instructions, {"pkg/x.py": text}, LISTING)) <= set(LISTING)
     assert estimate_tokens(text) * 4 >= len(text)

@@ -39,7 +39,7 @@ def user(messages: tuple[ChatMessage, ...]) -> str:
 
 
 @pytest.mark.parametrize("mode", list(ModelJobMode))
-def test_each_mode_tells_the_task_the_files_and_how_to_answer(mode: ModelJobMode) -> None:
+def test_each_mode_shows_the_task_the_files_and_the_answer_format(mode: ModelJobMode) -> None:
     said = user(build_writing_prompt(ask(mode)))
     assert "# Do it\n\nwell" in said
     assert "old = 1" in said
@@ -50,7 +50,7 @@ def test_each_mode_tells_the_task_the_files_and_how_to_answer(mode: ModelJobMode
     assert ("`Job`" in said and "`x: 1`" in said) == (mode is ModelJobMode.UPDATE_FIXTURES)
 
 
-def test_context_is_shown_and_what_is_not() -> None:
+def test_context_files_are_shown_with_what_was_left_out() -> None:
     said = user(build_writing_prompt(ask(context=JobContext((ContextFile("b.py", "b = 1\n", left_out=3),)))))
     assert "### b.py\n\n```\nb = 1\n```\n(its last 3 lines are not shown)" in said
 
@@ -60,7 +60,7 @@ def test_no_text_ends_its_fence() -> None:
     assert "````\n```\nx\n```\n````" in said
 
 
-def test_tests_come_first_and_are_shown_then() -> None:
+def test_tests_are_asked_for_first_and_shown_afterwards() -> None:
     first = build_writing_prompt(ask(only="tests/a.py"))
     assert first[0].text == SYSTEM_PROMPTS["test"]
     assert "~~~worksplit:tests/a.py" in user(first)
@@ -69,7 +69,7 @@ def test_tests_come_first_and_are_shown_then() -> None:
     assert "~~~worksplit:src/a.py" in then
 
 
-def test_one_file_after_another_with_those_before() -> None:
+def test_files_are_asked_for_one_by_one_with_those_written_before() -> None:
     job = ModelJob("a.py", outputs=("a.py", "b.py"), sequential=True)
     said = user(build_writing_prompt(PromptInputs(job, "Do", done={"a.py": "a = 1\n"}, only="b.py")))
     assert "Write only `b.py` now" in said
@@ -77,7 +77,7 @@ def test_one_file_after_another_with_those_before() -> None:
     assert "~~~worksplit:b.py" in said
 
 
-def test_each_system_prompt_can_be_another() -> None:
+def test_each_system_prompt_can_be_overridden() -> None:
     names = {ModelJobMode.REPLACE: "create"} | {
         mode: mode.value for mode in ModelJobMode if mode is not ModelJobMode.REPLACE
     }
@@ -103,23 +103,23 @@ def test_each_system_prompt_can_be_another() -> None:
         ("_jobstatus.json", None),
     ],
 )
-def test_system_prompts_are_known_by_their_files(file: str, name: str | None) -> None:
+def test_a_system_prompt_is_named_by_its_file(file: str, name: str | None) -> None:
     assert parse_prompt_name(file) == name
 
 
-def test_a_verification_shows_the_result_and_asks_for_one_of_four_words() -> None:
+def test_a_verification_prompt_shows_the_result_and_asks_for_a_verdict() -> None:
     said = user(build_verification_prompt(ask(), {"src/a.py": "new = 1\n"}))
     assert "## The result\n\n### src/a.py\n\n```\nnew = 1\n```" in said
     assert "## The files as they are now" not in said
     assert all(word in said for word in ("PASS", "PASS_WITH_WARNINGS", "FAIL_SOFT", "FAIL_HARD"))
 
 
-def test_a_repair_shows_what_failed_without_what_steers_terminals() -> None:
+def test_a_repair_prompt_shows_the_failed_output_without_escapes() -> None:
     said = user(build_repair_prompt(ask(), {"src/a.py": "new = 1\n"}, "make test", "\x1b[31mE  boom\x1b[0m\n"))
     assert "## `make test` failed\n\n```\nE  boom\n```" in said
 
 
-def test_a_repair_shows_the_tests_as_what_may_not_be_changed() -> None:
+def test_a_repair_prompt_shows_the_tests_as_read_only() -> None:
     job = ModelJob("src/a.py", tests="tests/a.py")
     said = user(
         build_repair_prompt(PromptInputs(job, "Do it."), {"tests/a.py": "t\n", "src/a.py": "x\n"}, "make test", "boom")
@@ -129,7 +129,7 @@ def test_a_repair_shows_the_tests_as_what_may_not_be_changed() -> None:
     assert said.endswith("Only these files may be changed: `src/a.py`\n")
 
 
-def test_another_round_has_the_answer_and_what_is_wrong_with_it() -> None:
+def test_a_retry_prompt_has_the_answer_and_its_errors() -> None:
     first = build_writing_prompt(ask())
     more = build_retry_prompt(first, "half", "- src/a.py: it was cut off")
     assert more[:2] == first
@@ -138,7 +138,7 @@ def test_another_round_has_the_answer_and_what_is_wrong_with_it() -> None:
     assert all(message.text for message in build_retry_prompt(first, "", ""))
 
 
-def test_a_braced_path_is_a_path() -> None:
+def test_a_path_in_braces_is_a_path() -> None:
     job = ModelJob("src/{x}.py", tests="{0}.py", outputs=("src/{x}.py", "{y}"))
     assert "~~~worksplit:src/{x}.py" in user(build_writing_prompt(PromptInputs(job, "{z}")))
     assert "`{y}`" in user(build_writing_prompt(PromptInputs(job, "{z}", only="{y}")))
@@ -146,7 +146,7 @@ def test_a_braced_path_is_a_path() -> None:
     assert "{z}" in build_retry_prompt((), "", "{z}")[1].text
 
 
-def test_the_example_in_a_prompt_is_an_answer_that_is_understood() -> None:
+def test_the_example_in_a_prompt_can_be_parsed() -> None:
     said = user(build_writing_prompt(ask()))
     example = said[said.index("~~~worksplit") :]
     assert parse_answer(ask().job, example, {}).files == {"src/a.py": "the file, from its first line to its last\n"}

@@ -34,7 +34,7 @@ from plait.agents.model_jobs.review_verdict import Ruling, parse_verdict
         ("PASS_WITH_WARNINGS: if it is empty, it is slow", Ruling.PASS_WITH_WARNINGS),
     ],
 )
-def test_the_word_on_the_first_or_a_labelled_line(said: str, ruling: Ruling) -> None:
+def test_the_verdict_is_on_the_first_or_a_labelled_line(said: str, ruling: Ruling) -> None:
     found = parse_verdict(said)
     assert found.ruling is ruling
     assert not found.reasons.startswith("the verification gave")
@@ -66,7 +66,7 @@ def test_the_word_on_the_first_or_a_labelled_line(said: str, ruling: Ruling) -> 
         "It would be a\nPASS\nif it were blue",
     ],
 )
-def test_what_is_not_clear_is_a_soft_failure(said: str) -> None:
+def test_an_unclear_verdict_is_a_soft_failure(said: str) -> None:
     found = parse_verdict(said)
     assert (found.ruling, found.passed) == (Ruling.FAIL_SOFT, False)
     assert found.reasons.startswith("the verification gave")
@@ -83,6 +83,6 @@ def test_the_reasons_are_kept() -> None:
         st.sampled_from(["PASS", "FAIL_SOFT", "Verdict:", "x", "\n", "*", "`", ":", " "]) | st.text(max_size=5)
     ).map("".join)
 )
-def test_nothing_makes_it_raise_and_only_a_word_makes_it_pass(said: str) -> None:
+def test_no_answer_makes_it_raise_and_only_a_verdict_passes(said: str) -> None:
     found = parse_verdict(said)
     assert not found.passed or "PASS" in said.upper()

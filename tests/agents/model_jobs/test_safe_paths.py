@@ -47,7 +47,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize("said", REFUSED, ids=[ascii(each)[:40] for each in REFUSED])
-def test_a_path_that_leads_elsewhere_is_refused_with_a_reason(said: str) -> None:
+def test_an_unsafe_path_is_refused_with_a_reason(said: str) -> None:
     found = normalize_path(said)
     assert isinstance(found, PathRefusal)
     assert found.reason
@@ -67,12 +67,12 @@ def test_a_path_that_leads_elsewhere_is_refused_with_a_reason(said: str) -> None
         ("a~", "a~"),
     ],
 )
-def test_others_have_one_spelling(said: str, path: str) -> None:
+def test_an_allowed_path_is_normalised(said: str, path: str) -> None:
     assert normalize_path(said) == path
 
 
 @given(st.text(max_size=40) | st.lists(st.sampled_from(["..", ".", "a", ".git", "", "~", "C:", "b"])).map("/".join))
-def test_what_is_let_through_stays_inside(said: str) -> None:
+def test_an_accepted_path_stays_inside_the_workspace(said: str) -> None:
     found = normalize_path(said)
     if isinstance(found, PathRefusal):
         return
@@ -83,7 +83,7 @@ def test_what_is_let_through_stays_inside(said: str) -> None:
     assert normalize_path(found) == found
 
 
-def test_names_that_some_systems_take_for_one() -> None:
+def test_names_that_some_file_systems_treat_as_one_share_a_key() -> None:
     assert make_path_key("Src/A.py") == make_path_key("src/a.py")
     assert make_path_key("e\u0301") == make_path_key("\u00e9")
     assert make_path_key("a.py") != make_path_key("b.py")

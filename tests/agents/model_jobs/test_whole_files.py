@@ -64,11 +64,11 @@ class TestOneFile:
             f"\n\n{CODE}\n\n",
         ],
     )
-    def test_however_it_is_wrapped(self, said: str) -> None:
+    def test_a_file_is_found_however_it_is_wrapped(self, said: str) -> None:
         assert good(said) == {"src/a.py": CODE}
         assert good(said.replace("\n", "\r\n")) == {"src/a.py": CODE}
 
-    def test_empty_files_are_right_where_they_are_usual(self) -> None:
+    def test_only_files_that_are_usually_empty_may_be_empty(self) -> None:
         usual = FileRequest(("src/__init__.py",), ("src/__init__.py",))
         assert good("~~~worksplit:src/__init__.py\n~~~worksplit", usual) == {"src/__init__.py": ""}
 
@@ -88,24 +88,24 @@ class TestSeveral:
             "src/a.py\n```\nA\n```\nsrc/b.py\n```\nB\n```\n",
         ],
     )
-    def test_by_name_or_in_order(self, said: str) -> None:
+    def test_files_are_found_by_name_or_in_order(self, said: str) -> None:
         assert good(said, TWO) == {"src/a.py": "A\n", "src/b.py": "B\n"}
 
-    def test_a_first_line_that_names_the_file_does_so(self) -> None:
+    def test_a_comment_on_the_first_line_names_the_file(self) -> None:
         said = "```\n# src/b.py\nB\n```\n\n```\n# src/a.py\nA\n```\n"
         assert good(said, TWO) == {"src/b.py": "# src/b.py\nB\n", "src/a.py": "# src/a.py\nA\n"}
 
-    def test_how_to_run_them_is_none_of_them(self) -> None:
+    def test_a_block_that_shows_how_to_run_them_is_ignored(self) -> None:
         said = "```py\nA\n```\n\nand\n\n```py\nB\n```\n\nRun:\n\n```bash\nmake\n```\n"
         assert good(said, TWO) == {"src/a.py": "A\n", "src/b.py": "B\n"}
 
-    def test_one_that_is_missing_is_named(self) -> None:
+    def test_a_missing_file_is_named(self) -> None:
         assert flawed("FILE: src/a.py\n```\nA\n```\n", TWO) == "src/b.py: the answer does not contain this file"
 
-    def test_more_blocks_than_files_are_not_guessed_at(self) -> None:
+    def test_more_blocks_than_files_are_refused(self) -> None:
         assert "3 blocks without a path, but 2 files are missing" in flawed("```\nA\n```\n\n" * 3, TWO)
 
-    def test_the_same_file_twice(self) -> None:
+    def test_a_file_given_twice_must_be_the_same(self) -> None:
         twice = "FILE: src/a.py\n```\nA\n```\n\nFILE: src/a.py\n```\n{}\n```\n"
         assert good(twice.format("A")) == {"src/a.py": "A\n"}
         assert "twice" in flawed(twice.format("B"))
@@ -140,16 +140,16 @@ class TestFencesInFences:
             "FILE: README.md\n```markdown\n{}```\n\nDone.\n",
         ],
     )
-    def test_a_markdown_file_keeps_its_own(self, around: str) -> None:
+    def test_a_markdown_file_keeps_its_fences(self, around: str) -> None:
         assert good(around.format(self.GUIDE), DOC) == {"README.md": self.GUIDE}
 
-    def test_code_with_a_fence_in_its_docstring(self) -> None:
+    def test_code_keeps_a_fence_in_its_docstring(self) -> None:
         code = 'def f():\n    """\n    ```\n    x\n    ```\n    """\n'
         assert good(f"```python\n{code}```\n") == {"src/a.py": code}
         code = '"""\n```\nx\n```\n"""\n'
         assert good(f"```python\n{code}```\n") == {"src/a.py": code}
 
-    def test_two_files_with_fences_of_their_own(self) -> None:
+    def test_two_files_keep_their_fences(self) -> None:
         request = FileRequest(("a.md", "b.md"), ("a.md", "b.md"))
         said = "FILE: a.md\n````md\n```sh\nx\n```\n````\n\nFILE: b.md\n```md\nB\n```\n"
         assert good(said, request) == {"a.md": "```sh\nx\n```\n", "b.md": "B\n"}
@@ -157,7 +157,7 @@ class TestFencesInFences:
 
 class TestMalformed:
     @pytest.mark.parametrize("said", ["", " \n\n", "\r\n", "<think>hm</think>", "<think>never ends", "\ufeff"])
-    def test_an_empty_answer(self, said: str) -> None:
+    def test_an_empty_answer_is_refused(self, said: str) -> None:
         assert flawed(said) == "the answer is empty"
 
     @pytest.mark.parametrize(
@@ -190,12 +190,12 @@ class TestMalformed:
         "around",
         ["~~~worksplit:{}\nX\n~~~worksplit\n", "FILE: {}\n```\nX\n```\n", "**File:** `{}`\n```\nX\n```\n"],
     )
-    def test_a_path_that_it_may_not_write(self, path: str, around: str) -> None:
+    def test_a_path_outside_the_job_is_refused(self, path: str, around: str) -> None:
         found, flaws = parse_files(around.format(path), ONE)
         assert flaws
         assert found == {}
 
-    def test_no_fence_where_several_files_are_asked_for(self) -> None:
+    def test_several_files_without_a_fence_are_refused(self) -> None:
         assert "the answer contains no block" in flawed(CODE, TWO)
 
     @pytest.mark.parametrize(
@@ -211,20 +211,20 @@ class TestMalformed:
             "Looking at the task, nothing has to be done:",
         ],
     )
-    def test_talk_is_no_file(self, said: str) -> None:
+    def test_prose_is_not_taken_for_a_file(self, said: str) -> None:
         assert "starts like prose" in flawed(said)
 
     @pytest.mark.parametrize("said", ["# This is what it does.\nx = 1\n", "// The beginning\nx\n", "Vec a;\n"])
-    def test_a_remark_in_the_code_is_no_talk(self, said: str) -> None:
+    def test_a_comment_in_the_code_is_not_prose(self, said: str) -> None:
         assert good(said) == {"src/a.py": said}
 
     @pytest.mark.parametrize("after", ["Run it:", "It prints this.", "1. Save it."])
-    def test_talk_after_a_fence_that_may_be_the_last_is_not_taken_for_the_file(self, after: str) -> None:
+    def test_prose_after_an_ambiguous_fence_is_not_taken_for_the_file(self, after: str) -> None:
         said = f"Here:\n```python\n{CODE}```\n{after}\n```\npython a.py\n```\n"
         assert "may be its end" in flawed(said)
         assert "may be its end" in flawed(f"FILE: src/a.py\n{said.removeprefix('Here:')}".replace("\n\n", "\n"))
 
-    def test_edits_are_no_file(self) -> None:
+    def test_edits_are_not_taken_for_a_file(self) -> None:
         said = "FILE: src/a.py\nFIND:\nx\nREPLACE:\ny\nEND\n"
         assert "edits" in flawed(said)
         assert "edits" in flawed(f"```\n{said}```\n")
@@ -237,7 +237,7 @@ class TestMalformed:
             "<<<<<<< SEARCH\nx\n=======\ny\n>>>>>>> REPLACE\n",
         ],
     )
-    def test_nor_are_changes_in_forms_of_other_tools(self, patch: str) -> None:
+    def test_patches_of_other_tools_are_not_taken_for_a_file(self, patch: str) -> None:
         assert "edits" in flawed(f"src/a.py\n```diff\n{patch}```\n")
         assert "edits" in flawed(patch)
         asked = FileRequest(("fix.patch",), ("fix.patch",))
@@ -254,15 +254,15 @@ class TestMalformed:
             "# (Your existing code here)",
         ],
     )
-    def test_a_line_that_stands_for_others(self, line: str) -> None:
+    def test_a_placeholder_line_is_refused(self, line: str) -> None:
         assert "line 2 is a placeholder" in flawed(f"```\nx\n{line}\n```\n")
 
-    def test_an_empty_file_and_one_that_is_no_text(self) -> None:
+    def test_empty_and_binary_files_are_refused(self) -> None:
         assert flawed("```\n\n```\n") == "src/a.py: the file is empty"
         assert "valid UTF-8" in flawed("```\na\0b\n```\n")
         assert "valid UTF-8" in flawed("```\na\ud800b\n```\n")
 
-    def test_two_blocks_for_one_file(self) -> None:
+    def test_two_different_blocks_for_one_file_are_refused(self) -> None:
         assert "2 blocks without a path" in flawed("```py\nA\n```\n\n```py\nB\n```\n")
 
 
@@ -291,7 +291,7 @@ _PIECES = st.sampled_from(
 
 
 @given(st.lists(_PIECES | st.text(max_size=12), max_size=14).map("\n".join), st.sampled_from([ONE, TWO, DOC]))
-def test_nothing_makes_it_raise_and_nothing_else_is_named(said: str, request: FileRequest) -> None:
+def test_no_answer_makes_it_raise_or_names_another_file(said: str, request: FileRequest) -> None:
     found, flaws = parse_files(said, request)
     assert set(found) <= set(request.known)
     assert flaws or set(found) >= set(request.wanted)
@@ -302,7 +302,7 @@ _LINES = st.text(st.characters(exclude_categories=["Cs", "Cc"], exclude_characte
 
 
 @given(st.lists(_LINES, min_size=1, max_size=8).filter(lambda lines: any(line.strip() for line in lines)))
-def test_what_is_between_markers_is_the_file(lines: list[str]) -> None:
+def test_a_file_is_the_text_between_its_markers(lines: list[str]) -> None:
     text = "\n".join((*lines, ""))
     if "worksplit" not in text and not text.lstrip().startswith(("```", "~~~")):
         found, _ = parse_files(

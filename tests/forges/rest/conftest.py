@@ -442,5 +442,5 @@ class ForgeOpener:
 
 
 @pytest.fixture
-def visitor(clone: Any) -> ForgeOpener:
+def forge_opener(clone: Any) -> ForgeOpener:
     return ForgeOpener(clone)

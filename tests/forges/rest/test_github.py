@@ -18,8 +18,8 @@ WANTED = PullRequestSpec(BRANCH, "main", "Three tasks", "| a | table |")
 
 
 @pytest.fixture
-def forge(github: FakeGitHub, visitor: ForgeOpener) -> ForgeClient:
-    return visitor.open(f"{github.root}/acme/widgets.git", "github")
+def forge(github: FakeGitHub, forge_opener: ForgeOpener) -> ForgeClient:
+    return forge_opener.open(f"{github.root}/acme/widgets.git", "github")
 
 
 def invalid(message: str) -> object:
@@ -35,7 +35,7 @@ def test_a_pull_request_is_opened_for_the_branch(github: FakeGitHub, forge: Forg
     assert "| a | table |" in kept.body
 
 
-def test_a_second_time_it_is_brought_up_to_date(github: FakeGitHub, forge: ForgeClient) -> None:
+def test_a_second_publish_updates_the_pull_request(github: FakeGitHub, forge: ForgeClient) -> None:
     first = forge.publish_pull_request(WANTED)
     second = forge.publish_pull_request(replace(WANTED, title="Four tasks", body="another table"))
     assert (second.url, second.created) == (first.url, False)
@@ -45,7 +45,7 @@ def test_a_second_time_it_is_brought_up_to_date(github: FakeGitHub, forge: Forge
     assert "| a | table |" not in kept.body
 
 
-def test_what_people_wrote_into_it_stays(github: FakeGitHub, forge: ForgeClient) -> None:
+def test_text_that_people_wrote_stays(github: FakeGitHub, forge: ForgeClient) -> None:
     forge.publish_pull_request(WANTED)
     [kept] = github.pulls
     kept.title, kept.body = "Better words", f"Please read this first.\r\n\r\n{kept.body}\r\nThanks!"
@@ -57,7 +57,7 @@ def test_what_people_wrote_into_it_stays(github: FakeGitHub, forge: ForgeClient)
     assert "| a | table |" not in kept.body
 
 
-def test_a_title_that_a_person_asks_for_counts_whatever_is_there(github: FakeGitHub, forge: ForgeClient) -> None:
+def test_a_requested_title_replaces_any_other(github: FakeGitHub, forge: ForgeClient) -> None:
     github.store_pull_request(title="Mine", body="By hand.", branch=BRANCH, base="main", source="acme/widgets")
     forge.publish_pull_request(replace(WANTED, title="The best words", renamed=True))
     [kept] = github.pulls
@@ -66,7 +66,7 @@ def test_a_title_that_a_person_asks_for_counts_whatever_is_there(github: FakeGit
     assert kept.title == "Five tasks"
 
 
-def test_one_that_a_person_opened_is_taken_up(github: FakeGitHub, forge: ForgeClient) -> None:
+def test_a_pull_request_opened_by_a_person_is_updated(github: FakeGitHub, forge: ForgeClient) -> None:
     github.store_pull_request(title="Mine", body="By hand.", branch=BRANCH, base="main", source="acme/widgets")
     assert not forge.publish_pull_request(WANTED).created
     [kept] = github.pulls
@@ -75,14 +75,14 @@ def test_one_that_a_person_opened_is_taken_up(github: FakeGitHub, forge: ForgeCl
     assert "| a | table |" in kept.body
 
 
-def test_a_closed_one_is_left_alone(github: FakeGitHub, forge: ForgeClient) -> None:
+def test_a_closed_pull_request_is_left_alone(github: FakeGitHub, forge: ForgeClient) -> None:
     forge.publish_pull_request(WANTED)
     github.pulls[0].open = False
     assert forge.publish_pull_request(WANTED).created
     assert len(github.pulls) == 2
 
 
-def test_one_for_another_branch_is_still_the_one_and_that_is_said(github: FakeGitHub, forge: ForgeClient) -> None:
+def test_a_pull_request_with_another_target_is_updated_with_a_note(github: FakeGitHub, forge: ForgeClient) -> None:
     forge.publish_pull_request(WANTED)
     github.pulls[0].base = "release"
     again = forge.publish_pull_request(WANTED)
@@ -90,7 +90,7 @@ def test_one_for_another_branch_is_still_the_one_and_that_is_said(github: FakeGi
     assert github.pulls[0].base == "release"
 
 
-def test_somebody_elses_branch_of_the_same_name_is_not_ours(github: FakeGitHub, forge: ForgeClient) -> None:
+def test_a_branch_of_the_same_name_in_another_repository_is_ignored(github: FakeGitHub, forge: ForgeClient) -> None:
     """A filter that the forge does not understand lets everything through."""
     github.filters = False
     github.store_pull_request(title="Theirs", body="", branch=BRANCH, base="main", source="ada/widgets")
@@ -99,12 +99,12 @@ def test_somebody_elses_branch_of_the_same_name_is_not_ours(github: FakeGitHub, 
     assert [kept.title for kept in github.pulls] == ["Theirs", "Other", "Three tasks"]
 
 
-def test_a_draft_is_one(github: FakeGitHub, forge: ForgeClient) -> None:
+def test_a_draft_is_created_as_a_draft(github: FakeGitHub, forge: ForgeClient) -> None:
     forge.publish_pull_request(replace(WANTED, draft=True))
     assert github.pulls[0].draft
 
 
-def test_where_drafts_are_refused_it_is_none_and_that_is_said(github: FakeGitHub, forge: ForgeClient) -> None:
+def test_a_refused_draft_becomes_a_normal_pull_request_with_a_note(github: FakeGitHub, forge: ForgeClient) -> None:
     github.fail_next("POST", 422, invalid("Draft pull requests are not supported in this repository."))
     made = forge.publish_pull_request(replace(WANTED, draft=True))
     assert made.created
@@ -112,24 +112,24 @@ def test_where_drafts_are_refused_it_is_none_and_that_is_said(github: FakeGitHub
     assert [kept.draft for kept in github.pulls] == [False]
 
 
-def test_a_branch_of_a_fork_is_named_with_its_owner(github: FakeGitHub, visitor: ForgeOpener) -> None:
+def test_a_branch_of_a_fork_is_named_with_its_owner(github: FakeGitHub, forge_opener: ForgeOpener) -> None:
     url = f"{github.root}/acme/widgets.git"
-    forge = visitor.open(url, "github", push=f"{github.root}/ada/widgets.git")
+    forge = forge_opener.open(url, "github", push=f"{github.root}/ada/widgets.git")
     assert forge.publish_pull_request(WANTED).created
     [post] = github.find_requests("POST")
     assert (post.path, post.body["head"]) == ("/repos/acme/widgets/pulls", f"ada:{BRANCH}")
     assert not forge.publish_pull_request(WANTED).created
 
 
-def test_a_fork_of_the_same_owner_is_named_in_full(github: FakeGitHub, visitor: ForgeOpener) -> None:
+def test_a_fork_of_the_same_owner_is_named_in_full(github: FakeGitHub, forge_opener: ForgeOpener) -> None:
     url = f"{github.root}/acme/widgets.git"
-    forge = visitor.open(url, "github", push=f"{github.root}/acme/fork.git")
+    forge = forge_opener.open(url, "github", push=f"{github.root}/acme/fork.git")
     assert forge.publish_pull_request(WANTED).created
     [post] = github.find_requests("POST")
     assert post.body["head_repo"] == "acme/fork"
 
 
-def test_two_at_once_make_one(github: FakeGitHub, forge: ForgeClient) -> None:
+def test_two_clients_at_once_create_one_pull_request(github: FakeGitHub, forge: ForgeClient) -> None:
     """The second was looked for before the first was there."""
     github.store_pull_request(title="Mine", body="", branch=BRANCH, base="main", source="acme/widgets")
     github.fail_next("GET", 200, github.repository("acme/widgets"))
@@ -138,20 +138,20 @@ def test_two_at_once_make_one(github: FakeGitHub, forge: ForgeClient) -> None:
     assert len(github.pulls) == 1
 
 
-def test_an_answer_that_was_lost_does_not_make_a_second_one(github: FakeGitHub, forge: ForgeClient) -> None:
+def test_a_lost_answer_does_not_create_a_second_pull_request(github: FakeGitHub, forge: ForgeClient) -> None:
     github.drop_answer("POST")
     assert not forge.publish_pull_request(WANTED).created
     assert len(github.pulls) == 1
 
 
-def test_a_repository_that_was_renamed_is_followed(github: FakeGitHub, visitor: ForgeOpener) -> None:
-    forge = visitor.open(f"{github.root}/old/name.git", "github")
+def test_a_renamed_repository_is_followed(github: FakeGitHub, forge_opener: ForgeOpener) -> None:
+    forge = forge_opener.open(f"{github.root}/old/name.git", "github")
     github.fail_next("GET", 301, {"message": "Moved"}, {"location": "/api/v3/repos/acme/widgets"})
     assert forge.publish_pull_request(WANTED).created
     assert [request.path for request in github.find_requests("POST")] == ["/repos/acme/widgets/pulls"]
 
 
-def test_a_body_of_one_line_that_is_too_long_is_cut_within_it(github: FakeGitHub, forge: ForgeClient) -> None:
+def test_an_overlong_body_of_one_line_is_cut_within_the_line(github: FakeGitHub, forge: ForgeClient) -> None:
     forge.publish_pull_request(replace(WANTED, body="word " * 20_000))
     [made] = github.pulls
     assert 65_000 < len(made.body) <= 65_536
@@ -168,7 +168,7 @@ def test_a_body_that_is_too_long_is_cut(github: FakeGitHub, forge: ForgeClient) 
     assert kept.body.endswith("(truncated)\n<!-- /plait -->")
 
 
-def test_the_token_is_a_bearers_and_nobody_follows_links(github: FakeGitHub, forge: ForgeClient) -> None:
+def test_the_token_is_sent_as_a_bearer_token(github: FakeGitHub, forge: ForgeClient) -> None:
     forge.publish_pull_request(WANTED)
     assert {request.headers["authorization"] for request in github.requests} == {"Bearer s3cr3t-T0ken-0123456789"}
     assert {request.headers["x-github-api-version"] for request in github.requests} == {"2022-11-28"}

@@ -56,7 +56,7 @@ def attributes(span: SentSpan) -> dict[str, object]:
     return {each.key: getattr(each.value, each.value.WhichOneof("value") or "string_value") for each in span.attributes}
 
 
-def test_a_batch_is_told_to_its_end(project: TempProject, receiver: TraceReceiver) -> None:
+def test_a_batch_is_traced_to_its_end(project: TempProject, receiver: TraceReceiver) -> None:
     project.task("a", "echo a > a.txt")
     project.task("b", "exit 3", retries=0)
     answer = project.plait("run", "tasks", "--yes", "--verify", "true", env=surroundings(receiver))
@@ -76,9 +76,7 @@ def test_a_batch_is_told_to_its_end(project: TempProject, receiver: TraceReceive
     assert failed.status.message.startswith("task")
 
 
-def test_a_receiver_that_is_down_costs_nothing_and_hears_the_rest_later(
-    project: TempProject, receiver: TraceReceiver
-) -> None:
+def test_a_receiver_that_is_down_gets_the_rest_later(project: TempProject, receiver: TraceReceiver) -> None:
     receiver.status = 503
     project.task("a", "true")
     answer = project.plait("run", "tasks", "--yes", env=surroundings(receiver))
@@ -94,7 +92,7 @@ def test_a_receiver_that_is_down_costs_nothing_and_hears_the_rest_later(
     assert sent(receiver) == names(ended(project)) > missed
 
 
-def test_what_was_told_is_not_told_again(project: TempProject, receiver: TraceReceiver) -> None:
+def test_a_sent_span_is_not_sent_again(project: TempProject, receiver: TraceReceiver) -> None:
     project.task("a", "true")
     for _ in range(2):
         assert project.plait("run", "tasks", "--yes", env=surroundings(receiver)).code == 0
@@ -102,7 +100,7 @@ def test_what_was_told_is_not_told_again(project: TempProject, receiver: TraceRe
     assert len(receiver.spans) == len(sent(receiver)) == len(ended(project))
 
 
-def test_history_from_before_anybody_traced_is_not_told(project: TempProject, receiver: TraceReceiver) -> None:
+def test_records_from_before_tracing_are_not_sent(project: TempProject, receiver: TraceReceiver) -> None:
     project.task("a", "true")
     assert project.plait("run", "tasks", "--yes").code == 0
     project.wait_for_exit()
@@ -112,7 +110,7 @@ def test_history_from_before_anybody_traced_is_not_told(project: TempProject, re
     assert sent(receiver) == names(ended(project)) - before
 
 
-def test_a_receiver_that_never_answers_holds_nobody_up(project: TempProject, receiver: TraceReceiver) -> None:
+def test_a_receiver_that_never_answers_delays_nothing(project: TempProject, receiver: TraceReceiver) -> None:
     receiver.deaf = True
     project.task("a", "true")
     assert project.plait("run", "tasks", "--yes", env=surroundings(receiver)).code == 0
@@ -132,7 +130,7 @@ def test_without_the_extra_the_log_says_once_what_to_install(project: TempProjec
     assert project.read_engine_log().count("pip install 'plait[otel]'") == 1
 
 
-def test_the_settings_name_a_receiver_too_and_a_repository_can_t(project: TempProject, receiver: TraceReceiver) -> None:
+def test_only_a_person_can_set_the_receiver(project: TempProject, receiver: TraceReceiver) -> None:
     project.task("a", "true")
     env = {"PLAIT_ENGINE_TRACES": receiver.url, "NO_PROXY": "127.0.0.1"}
     assert project.plait("run", "tasks", "--yes", env=env).code == 0
@@ -145,7 +143,7 @@ def test_the_settings_name_a_receiver_too_and_a_repository_can_t(project: TempPr
 
 
 @pytest.mark.parametrize("off", [{"OTEL_SDK_DISABLED": "true"}, {"OTEL_TRACES_EXPORTER": "none"}])
-def test_the_standard_variables_can_turn_it_off(
+def test_opentelemetrys_variables_can_turn_it_off(
     project: TempProject, receiver: TraceReceiver, off: Mapping[str, str]
 ) -> None:
     project.task("a", "true")
@@ -154,9 +152,7 @@ def test_the_standard_variables_can_turn_it_off(
     assert receiver.asked == 0
 
 
-def test_headers_come_from_the_environment_and_are_told_to_nobody_else(
-    project: TempProject, receiver: TraceReceiver
-) -> None:
+def test_headers_come_from_the_environment_and_are_not_logged(project: TempProject, receiver: TraceReceiver) -> None:
     project.task("a", "true")
     env = {**surroundings(receiver), "OTEL_EXPORTER_OTLP_HEADERS": "authorization=Bearer%20s3cr3t-value"}
     assert project.plait("run", "tasks", "--yes", env=env).code == 0

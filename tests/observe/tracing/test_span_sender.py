@@ -72,7 +72,7 @@ def until(reached: Callable[[], bool]) -> None:
         time.sleep(0.002)
 
 
-def test_they_arrive_in_order_and_it_is_known_how_far(harness: SenderHarness, channel: FakeChannel) -> None:
+def test_spans_arrive_in_order_and_the_cursor_follows(harness: SenderHarness, channel: FakeChannel) -> None:
     for seq in range(1, 6):
         harness.sender.put(parcel(seq))
     until(harness.rests)
@@ -80,7 +80,7 @@ def test_they_arrive_in_order_and_it_is_known_how_far(harness: SenderHarness, ch
     assert harness.arrived[-1] == 5
 
 
-def test_it_is_not_at_rest_while_something_is_on_its_way(harness: SenderHarness, channel: FakeChannel) -> None:
+def test_the_sender_is_not_idle_while_it_sends(harness: SenderHarness, channel: FakeChannel) -> None:
     assert harness.rests()
     channel.open.clear()
     harness.sender.put(parcel(1))
@@ -90,9 +90,7 @@ def test_it_is_not_at_rest_while_something_is_on_its_way(harness: SenderHarness,
     until(harness.rests)
 
 
-def test_a_refusal_is_said_once_and_what_was_refused_is_sent_again(
-    harness: SenderHarness, channel: FakeChannel
-) -> None:
+def test_a_refusal_is_logged_once_and_the_spans_are_sent_again(harness: SenderHarness, channel: FakeChannel) -> None:
     channel.answer = "nobody there"
     harness.sender.put(parcel(1))
     until(lambda: len(channel.sizes) >= 3)
@@ -108,7 +106,7 @@ def test_a_refusal_is_said_once_and_what_was_refused_is_sent_again(
     ]
 
 
-def test_what_was_refused_together_keeps_its_order(harness: SenderHarness, channel: FakeChannel) -> None:
+def test_refused_batches_keep_their_order(harness: SenderHarness, channel: FakeChannel) -> None:
     channel.answer = "nobody there"
     channel.open.clear()
     for seq in range(1, 5):
@@ -120,7 +118,7 @@ def test_what_was_refused_together_keeps_its_order(harness: SenderHarness, chann
     assert channel.got == [seq * 100_000 for seq in range(1, 5)]
 
 
-def test_no_more_wait_than_there_is_room_for(harness: SenderHarness, channel: FakeChannel) -> None:
+def test_the_number_of_waiting_spans_is_limited(harness: SenderHarness, channel: FakeChannel) -> None:
     channel.open.clear()
     harness.sender.put(parcel(1))
     until(lambda: bool(channel.sizes))
@@ -132,7 +130,7 @@ def test_no_more_wait_than_there_is_room_for(harness: SenderHarness, channel: Fa
     assert len([text for text in harness.said if "dropping the oldest" in text]) == 1
 
 
-def test_they_are_sent_in_portions(harness: SenderHarness, channel: FakeChannel) -> None:
+def test_exports_are_limited_in_size(harness: SenderHarness, channel: FakeChannel) -> None:
     channel.open.clear()
     harness.sender.put(parcel(1))
     until(lambda: bool(channel.sizes))
@@ -145,7 +143,7 @@ def test_they_are_sent_in_portions(harness: SenderHarness, channel: FakeChannel)
     assert sum(channel.sizes) == 1001
 
 
-def test_where_to_begin_is_known_though_nothing_arrives(channel: FakeChannel) -> None:
+def test_the_first_cursor_is_written_though_nothing_arrives(channel: FakeChannel) -> None:
     channel.answer = "nobody there"
     both = threading.Event()
 
@@ -162,7 +160,7 @@ def test_where_to_begin_is_known_though_nothing_arrives(channel: FakeChannel) ->
     harness.sender.close()
 
 
-def test_closing_waits_for_nobody(harness: SenderHarness, channel: FakeChannel) -> None:
+def test_closing_does_not_wait_for_the_receiver(harness: SenderHarness, channel: FakeChannel) -> None:
     channel.open.clear()
     harness.sender.put(parcel(1))
     until(lambda: bool(channel.sizes))
@@ -170,7 +168,7 @@ def test_closing_waits_for_nobody(harness: SenderHarness, channel: FakeChannel) 
     assert channel.closed
 
 
-def test_whatever_goes_wrong_in_a_channel_is_a_warning(channel: FakeChannel) -> None:
+def test_an_error_while_opening_a_channel_is_a_warning(channel: FakeChannel) -> None:
     def broken() -> FakeChannel:
         raise ValueError("no such certificate")
 

@@ -35,7 +35,7 @@ def named(found: Sequence[Span], name: str) -> Span:
     return span
 
 
-def test_a_batch_holds_its_tasks_and_a_task_its_attempts_and_its_merge() -> None:
+def test_a_batch_contains_its_tasks_and_a_task_its_attempts_and_its_merge() -> None:
     script = Script("a", settings=Settings(agents=("amber",), verify="make check", publish=Publish.PUSH))
     script.exit_attempt("a")
     script.exit_attempt("a")
@@ -49,7 +49,7 @@ def test_a_batch_holds_its_tasks_and_a_task_its_attempts_and_its_merge() -> None
     assert {span.trace for span in found} == {make_trace_id("j", BATCH)}
 
 
-def test_what_a_span_says() -> None:
+def test_the_attributes_of_spans() -> None:
     script = Script("a", settings=ALONE)
     attempt = next(iter(script.state.batches[BATCH].alive))
     script.apply(AttemptUsed(attempt, Spend(1_500_000, 10)))
@@ -80,7 +80,7 @@ def test_what_a_span_says() -> None:
     assert batch.error
 
 
-def test_another_attempt_is_linked_to_the_one_before() -> None:
+def test_an_attempt_is_linked_to_the_one_before() -> None:
     script = Script("a", settings=Settings(isolation=Isolation.IN_PLACE, backoff=Backoff(base=1.0)))
     script.exit_attempt("a", Category.TASK)
     script.wait(100)
@@ -100,7 +100,7 @@ def test_a_task_that_never_started_has_a_span_that_says_why() -> None:
     assert span.error
 
 
-def test_a_batch_that_is_taken_up_again_is_another_span_of_the_same_trace() -> None:
+def test_a_reopened_batch_is_another_span_of_the_same_trace() -> None:
     script = Script("a", settings=ALONE)
     script.exit_attempt("a", Category.USAGE)
     script.request(lambda name: Retry(name, BATCH, "a"))
@@ -122,7 +122,7 @@ def test_a_done_task_that_is_dropped_ends_once_more() -> None:
     assert statuses == ["done", "skipped"]
 
 
-def test_what_is_told_twice_has_one_span() -> None:
+def test_a_repeated_report_has_one_span() -> None:
     script = Script("a", "b", settings=Settings(agents=("amber",)))
     script.exit_attempt("a")
     for told in [each.event for each in script.records if isinstance(each.event, AttemptExited | MergeDone)]:
@@ -130,7 +130,7 @@ def test_what_is_told_twice_has_one_span() -> None:
     assert Counter(span.name for span in spans(script.records)) == {"write": 1, "merge": 1, "task a": 1}
 
 
-def test_a_clock_that_was_set_back_ends_nothing_before_its_start() -> None:
+def test_no_span_ends_before_its_start_when_the_clock_was_set_back() -> None:
     script = Script("a", settings=ALONE)
     script.now -= 5000
     script.apply(ClockJumped(-5000))
@@ -138,7 +138,7 @@ def test_a_clock_that_was_set_back_ends_nothing_before_its_start() -> None:
     assert all(span.start <= span.end for span in spans(script.records))
 
 
-def test_text_that_others_wrote_is_bounded_and_can_be_sent() -> None:
+def test_untrusted_text_is_bounded_and_encodable() -> None:
     script = Script(Task("t\udcff"), settings=ALONE)
     script.exit_attempt("t\udcff", Category.USAGE, detail="\udc80" + "x" * 5000)
     for span in spans(script.records):
@@ -146,7 +146,7 @@ def test_text_that_others_wrote_is_bounded_and_can_be_sent() -> None:
         assert all(len(text.encode()) <= 2 * MAX_TEXT_CHARS for text in texts)
 
 
-def test_ids_are_of_the_size_they_should_have_and_tell_names_apart() -> None:
+def test_ids_have_the_right_size_and_differ_by_name() -> None:
     assert 0 < make_trace_id("j", "b") < 1 << 128
     assert 0 < make_span_id("j", "b", "write", "t", 1) < 1 << 64
     assert make_trace_id("j", "b") != make_trace_id("k", "b")
@@ -175,7 +175,7 @@ def test_every_end_has_exactly_one_span_and_every_span_a_parent(journal: tuple[R
 
 @FEW
 @given(STORMS)
-def test_a_parent_holds_its_children_but_for_what_is_published_later(journal: tuple[Record, ...]) -> None:
+def test_a_parent_contains_its_children_except_later_publishing(journal: tuple[Record, ...]) -> None:
     if any(isinstance(record.event, ClockJumped) for record in journal):
         return  # then times do not say what came first
     found = spans(journal)
@@ -188,7 +188,7 @@ def test_a_parent_holds_its_children_but_for_what_is_published_later(journal: tu
 
 @FEW
 @given(STORMS, st.floats(0, 1))
-def test_a_new_engine_that_replays_goes_on_with_the_same_spans(journal: tuple[Record, ...], share: float) -> None:
+def test_a_new_engine_that_replays_continues_the_same_spans(journal: tuple[Record, ...], share: float) -> None:
     cut = round(len(journal) * share)
     again = SpanBuilder("j")
     for record in journal[:cut]:
