@@ -95,7 +95,7 @@ def test_a_continued_session_does_not_get_the_task_again() -> None:
 
 def test_an_interrupted_session_is_asked_to_continue() -> None:
     assert build_continuation(LISTED, PriorFeedback()) == (
-        "This is still about the task Read it (1.2): you were interrupted; go on where you left off.\n"
+        "This is still about the task Read it (1.2): you were interrupted; continue where you left off.\n"
     )
 
 

@@ -381,7 +381,7 @@ def test_the_next_step_of_a_budget_is_shown(say: Say, writer: JournalWriter) -> 
     writer.apply(AttemptExited(attempt, Outcome(Category.TASK, 1, spend=Spend(800_000))))
     first, *_, last = say("explain", "a").out.splitlines()
     assert "the task's budget is reached: $0.80 of $1.00 spent, another attempt may cost $0.80. Continue?" in first
-    assert last.startswith("plait feedback beef a 'go on' allows that attempt")
+    assert last.startswith("plait feedback beef a 'continue' allows that attempt")
     assert last.endswith("plait cancel beef a gives it up.")
 
 

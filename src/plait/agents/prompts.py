@@ -32,14 +32,14 @@ _WORKTREE_RULES = (
 
 _IN_PLACE_RULES = (
     (
-        "Work only in the folder that you were started in. It is a person's own checkout, and others may be at work in it at "
+        "Work only in the folder that you were started in. It is a person's own checkout, and others may work in it at "
         "the same time: change what this task needs, and leave all else as you found it."
     ),
     "Do not commit, push, stash, reset, clean or switch branches, and leave other worktrees alone.",
 )
 
 _UNATTENDED_RULE = (
-    "Nobody is there to answer questions. Where something is open, decide, and say at the end what you assumed."
+    "No one answers questions while you work. If something is unclear, decide, and state your assumptions at the end."
 )
 
 _CONFLICT_NOTE = (
@@ -93,7 +93,7 @@ def build_prompt(
 def build_continuation(task: Task, prior: PriorFeedback, task_file: str = "") -> str:
     """For a continued session, which has read the task; it may have been cut off early, so the task's file is named."""
     sections = [section for section in _feedback_sections(prior).values() if section]
-    again = "it is not done yet" if sections else "you were interrupted; go on where you left off"
+    again = "it is not done yet" if sections else "you were interrupted; continue where you left off"
     where = f" Should you need to read it again, it is in {format_code_span(task_file)}." if task_file else ""
     first = f"This is still about the task {_headline(task)} ({task.id}): {again}.{where}"
     return "\n\n".join([first, *sections]) + "\n"

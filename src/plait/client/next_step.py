@@ -30,7 +30,7 @@ NEXT_STEP_TEXTS = {
 def format_answer_command(target: str, *, asks_for_budget: bool) -> str:
     """The command that answers the question of a task; any answer to a question about its budget approves it."""
     if asks_for_budget:
-        return f"plait feedback {target} 'go on'   or   plait cancel {target}"
+        return f"plait feedback {target} 'continue'   or   plait cancel {target}"
     return f"plait feedback {target} 'your answer'"
 
 
@@ -125,7 +125,7 @@ def _suggest_while_waiting(state: State, batch: BatchState, task: TaskState, on:
 def _suggest_budget_answer(batch: BatchState, task: TaskState) -> str:
     called = f"{batch.id} {task.task.id}"
     return (
-        f"plait feedback {called} 'go on' allows that attempt and resets its budget; "
+        f"plait feedback {called} 'continue' allows that attempt and resets its budget; "
         f"plait run --resume --task-budget AMOUNT raises it for all tasks; plait cancel {called} gives it up."
     )
 

@@ -105,7 +105,7 @@ def _read_private(path: Path) -> str | None:
     except NotPrivateError as error:
         raise WorldError(
             f"the token {path} could be read by others",
-            hint="Remove it: a new one is made the next time. Or, if nobody else is on this machine: chmod 600.",
+            hint="Remove it: a new one is created on the next use. Or, if you are the only user of this machine: chmod 600.",
         ) from error
 
 

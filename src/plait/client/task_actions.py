@@ -35,7 +35,7 @@ def check_answer(batch: BatchState, task: TaskState, text: str) -> None:
         called = f"{batch.id} {task.task.id}"
         raise UserError(
             f"any feedback lets {task.task.id} spend more: nothing was answered",
-            hint=f"plait cancel {called} gives it up; plait feedback {called} 'go on' pays for one more attempt.",
+            hint=f"plait cancel {called} gives it up; plait feedback {called} 'continue' pays for one more attempt.",
         )
 
 

@@ -146,7 +146,7 @@ def _check_lists(located: LocatedTask, draft: TaskDraft) -> None:
         more = [item for item in read_back[name] if item not in asked]
         if more:
             where = read_back[name][more[0]]
-            message = f"{name}: {more[0]} is said at another place too ({where})"
+            message = f"{name}: {more[0]} is also set in another place ({where})"
             raise FieldError(message, field=name, hint="Change it there, or edit the whole text.")
 
 

@@ -113,7 +113,7 @@ def get_own_file(location: RepoLocation, located: LocatedTask) -> Path:
         raise StateError(shared, state=SHARED_FILE, hint=hint)
     path = resolve_checkout_path(location, location.top / located.file)
     if path is None or not path.is_file():
-        raise StateError(_explain_outside(located), state=ELSEWHERE, hint="Edit it where it lies.")
+        raise StateError(_explain_outside(located), state=ELSEWHERE, hint="Edit the file directly.")
     return path
 
 

@@ -108,7 +108,7 @@ def test_a_budget_question_shows_its_own_command() -> None:
     settings = Settings(isolation=Isolation.IN_PLACE, task_budget=Budget(1_000_000), backoff=Backoff(base=0, jitter=0))
     script = Script("a", settings=settings)
     script.exit_attempt("a", Category.TASK, spend=Spend(800_000))
-    assert "    plait feedback 7f3a a 'go on'   or   plait cancel 7f3a a\n" in last_screen(script)
+    assert "    plait feedback 7f3a a 'continue'   or   plait cancel 7f3a a\n" in last_screen(script)
 
 
 def test_a_failed_login_shows_how_to_log_in_and_resume() -> None:

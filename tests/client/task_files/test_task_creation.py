@@ -255,7 +255,7 @@ class TestRefused:
     def test_a_need_that_the_text_also_names_is_refused(self, checkout: Checkout) -> None:
         checkout.create("One")
         checkout.create("Two")
-        with pytest.raises(FieldError, match=r"02-two is said at another place too \(tasks/03-three.md:"):
+        with pytest.raises(FieldError, match=r"02-two is also set in another place \(tasks/03-three.md:"):
             checkout.create("Three", body="**Depends on:** 02-two\n", needs=["01-one"])
         assert len(checkout.files) == 2
 

@@ -234,7 +234,7 @@ class TestRefused:
         checkout.write("tasks/01-a.md", "# A\n")
         text = "# Walls\n\n**Depends on:** 01-a\n\nText.\n"
         checkout.write("tasks/02-walls.md", text)
-        with pytest.raises(FieldError, match=r"01-a is said at another place too \(tasks/02-walls\.md:3\)"):
+        with pytest.raises(FieldError, match=r"01-a is also set in another place \(tasks/02-walls\.md:3\)"):
             checkout.edit("02-walls", needs=[])
         assert checkout.text("tasks/02-walls.md") == text
 

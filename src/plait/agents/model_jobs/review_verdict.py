@@ -58,7 +58,7 @@ def parse_verdict(text: str) -> ReviewVerdict:
     found = dict(_find_rulings(lines))
     rulings = {_parse_ruling(match[1]) for match in found.values()}
     if len(rulings) != 1:
-        return _unclear_verdict(lines, "two verdicts that differ" if rulings else "no verdict that can be told")
+        return _unclear_verdict(lines, "two verdicts that differ" if rulings else "no clear verdict")
     (ruling,) = rulings
     beside = [match[2] for match in found.values() if match.re.groups > 1]
     reasons = [*beside[:1], *(line for place, line in enumerate(lines) if place not in found)]

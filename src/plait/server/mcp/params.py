@@ -148,7 +148,7 @@ class DiffParams(BatchParams):
     most: Annotated[
         int,
         Field(
-            description="At most so many characters of text; more is cut, and that is said.",
+            description="The maximum number of characters; longer text is cut, with a note.",
             ge=200,
             le=MAX_OUTPUT_LENGTH,
         ),
@@ -180,7 +180,7 @@ class FeedbackParams(TaskParams):
     text: Annotated[
         str,
         Field(
-            description="What the agent is told in a new attempt, or the answer to its question.",
+            description="Feedback for a new attempt, or the answer to the agent's question.",
             min_length=1,
         ),
     ]

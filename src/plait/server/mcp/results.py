@@ -104,7 +104,7 @@ class BatchStatusResult(
     id: str
     needs_person: Annotated[bool, Field(description="It waits until a person approves, answers or unpauses.")]
     unshipped: Annotated[LongText | None, Field(description="Why its branch could not be published.")] = None
-    mark: Annotated[str, Field(description="For the wait tool: what it stands for has been seen.")]
+    mark: Annotated[str, Field(description="For the wait tool: identifies the state that was returned.")]
 
 
 class StatusResult(ToolResult):
