@@ -7,7 +7,8 @@ tests compare them.
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import field
+from dataclasses import field, fields
+from typing import TypeVar
 
 from plait.core.decisions import AttemptStarted, Change, GateStarted, PublishStarted, RebuildStarted
 from plait.core.fast_dataclass import dataclass
@@ -19,6 +20,8 @@ from plait.core.sorted_set import SortedSet
 from plait.core.start_queue import QueueKey, StartQueue
 from plait.core.status import BatchStatus, Category, EndWhy, NextAction, PauseCause, TaskStatus
 from plait.core.task import Attempt, Phase, Step, Task
+
+T = TypeVar("T", "State", "BatchState")
 
 
 @dataclass(slots=True)
@@ -374,42 +377,35 @@ class State:
 
 def copy_state(state: State) -> State:
     """An independent copy, to run ahead in. Ended batches are shared, unless a pending request may reopen them."""
-    twin = copy(state)
+    twin = _copy_containers(state)
     living = {getattr(request, "batch", "") for request in state.unanswered.values()}
     living |= state.open.keys() | state.publishing_batches.keys()
-    own = {name: _copy_batch(batch) for name, batch in state.batches.items() if name in living}
-    twin.batches = state.batches | own
-    twin.open = {name: own[name] for name in state.open}
+    twin.batches |= {name: _copy_batch(batch) for name, batch in state.batches.items() if name in living}
+    twin.open = {name: twin.batches[name] for name in state.open}
     twin.publishing_batches = {name: twin.batches[name] for name in state.publishing_batches}
-    twin.seen_requests = set(state.seen_requests)
-    twin.unanswered = dict(state.unanswered)
-    twin.start_queue = state.start_queue.copy()
-    twin.agents, twin.providers = dict(state.agents), dict(state.providers)
     twin.breakers = {name: copy(breaker) for name, breaker in state.breakers.items()}
     twin.agent_stats = {name: copy(known) for name, known in state.agent_stats.items()}
-    twin.task_durations, twin.changed_files = dict(state.task_durations), dict(state.changed_files)
-    twin.refusals = list(state.refusals)
-    twin.deadlines, twin.backoffs = state.deadlines.copy(), state.backoffs.copy()
-    twin.breaker_closings, twin.gate_deadlines = state.breaker_closings.copy(), state.gate_deadlines.copy()
+    return twin
+
+
+def _copy_containers(original: T) -> T:
+    """A shallow copy with its own dicts, lists, sets and queues."""
+    twin = copy(original)
+    for each in fields(original):
+        value = getattr(original, each.name)
+        if isinstance(value, dict | list | set | SortedSet | StartQueue):
+            setattr(twin, each.name, value.copy())
     return twin
 
 
 def _copy_batch(batch: BatchState) -> BatchState:
-    twin = copy(batch)
+    twin = _copy_containers(batch)
     attempts = {id(attempt): copy(attempt) for attempt in batch.alive.values()}
     twin.alive = {name: attempts[id(attempt)] for name, attempt in batch.alive.items()}
     twin.tasks = [_copy_task(task, attempts) for task in batch.tasks]
     twin.phases = {name: copy(phase) for name, phase in batch.phases.items()}
-    twin.openable_phases, twin.unopenable_phases, twin.merges_to_drop = (
-        dict(batch.openable_phases),
-        dict(batch.unopenable_phases),
-        dict(batch.merges_to_drop),
-    )
     twin.tasks_by_action = {action: places.copy() for action, places in batch.tasks_by_action.items()}
-    twin.agents_used, twin.status_counts = dict(batch.agents_used), dict(batch.status_counts)
-    twin.merges = list(batch.merges)
-    twin.active, twin.failures = dict(batch.active), dict(batch.failures)
-    twin.gate, twin.gate_passed_commits = copy(batch.gate), set(batch.gate_passed_commits)
+    twin.gate = copy(batch.gate)
     return twin
 
 
