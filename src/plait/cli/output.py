@@ -16,17 +16,9 @@ if TYPE_CHECKING:
 
 
 _CONTROL_CHARS = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
-
-
 OK, FAILED, USAGE, NEEDS_PERSON, INTERNAL, INTERRUPTED = 0, 1, 2, 3, 4, 130
-
-
 _FORCE_TERMINAL_VARS = ("FORCE_COLOR", "TTY_COMPATIBLE")  # rich takes any output for a terminal then
-
-
 _SEVERITY_STYLES = {Severity.ERROR: "bold red", Severity.WARNING: "yellow", Severity.INFO: "dim"}
-
-
 _SEVERITY_LABELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
 
 

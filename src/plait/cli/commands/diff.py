@@ -120,11 +120,7 @@ def _format_line_counts(plus: int, minus: int) -> str:
 
 
 _HUNK_HEADER = re.compile(r"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
-
-
 _INVISIBLE_CHARS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
-
-
 _HEADER_STYLE, _HUNK_STYLE, _ADDED_STYLE, _REMOVED_STYLE, _RESET_STYLE = (
     "\x1b[1m",
     "\x1b[36m",

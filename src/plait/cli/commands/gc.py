@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import assert_never
 
-from plait.cli.format import format_date, format_size
+from plait.cli.format import format_date, format_size, pluralize
 from plait.cli.output import FAILED, OK, Page, print_json, print_line, print_notice
 from plait.cli.prompts import confirm, is_interactive, prompt_line
 from plait.client.gc import collect_names, find_batch_to_forget, open_repository_git, open_session_collector
@@ -17,22 +16,14 @@ from plait.core.errors import UserError
 from plait.core.fast_dataclass import dataclass
 from plait.git.gc.collector import GarbageCollector
 from plait.git.gc.items import (
-    BatchFolderItem,
     BranchItem,
     GcFacts,
     GcItem,
     GcOptions,
     GcPlan,
     KeptItem,
-    LockItem,
-    LostRepositoryItem,
     RefItem,
     Removal,
-    SetupCacheItem,
-    TranscriptsItem,
-    TrashItem,
-    WorktreeItem,
-    WorktreeUse,
 )
 from plait.git.gc.removal_rules import plan_gc
 from plait.git.gc.restore import SavedCommit, list_saved_commits, restore_branch
@@ -63,10 +54,10 @@ def gc_command(where: Path, words: Sequence[str], arguments: GcArguments) -> int
     if arguments.listing:
         return _print_saved(place, arguments)
     with open_session(place) as session:
-        attic = open_session_collector(session, load_settings(where))
-        facts = attic.collect_facts()
+        collector = open_session_collector(session, load_settings(where))
+        facts = collector.collect_facts()
         request = _parse_request(session, facts, arguments)
-        return _clean(place, attic, plan_gc(facts, request), request, arguments)
+        return _clean(place, collector, plan_gc(facts, request), request, arguments)
 
 
 def _parse_request(session: Session, facts: GcFacts, arguments: GcArguments) -> GcOptions:
@@ -81,7 +72,7 @@ def _parse_request(session: Session, facts: GcFacts, arguments: GcArguments) -> 
 
 
 def _clean(
-    place: RepoLocation, attic: GarbageCollector, plan: GcPlan, request: GcOptions, arguments: GcArguments
+    place: RepoLocation, collector: GarbageCollector, plan: GcPlan, request: GcOptions, arguments: GcArguments
 ) -> int:
     if arguments.as_json and arguments.dry_run:
         print_json(cleanup_json(plan))
@@ -93,7 +84,7 @@ def _clean(
         print_notice("Nothing was removed.")
         return FAILED
     before = _list_saved_names(place)
-    outcomes = list(attic.clean(plan.removals, request))
+    outcomes = list(collector.clean(plan.removals, request))
     newly_saved = sorted(_list_saved_names(place) - before)
     if arguments.as_json:
         print_json(removed_json(plan, outcomes, newly_saved))
@@ -148,53 +139,11 @@ def _confirm_by_name(batch: str, unrecoverable: Sequence[Removal]) -> bool:
 
 
 _MAX_GROUPS = 200
-
-
-_WORKTREE_LABELS = {
-    WorktreeUse.TASK: "workspace",
-    WorktreeUse.GATE: "gate's workspace",
-    WorktreeUse.POOL: "pooled worktree",
-    WorktreeUse.MAKING: "half-made worktree",
-}
-
-
 _PLURALS = {"branch": "branches", "transcripts": "transcripts", "trash": "trash", "setups": "setups"}
 
 
-def describe_kind(thing: GcItem) -> str:
-    match thing:
-        case WorktreeItem(use=use):
-            return _WORKTREE_LABELS[use]
-        case BranchItem():
-            return "branch"
-        case RefItem():
-            return "ref"
-        case TranscriptsItem():
-            return "transcripts"
-        case BatchFolderItem():
-            return "batch folder"
-        case TrashItem():
-            return "trash"
-        case SetupCacheItem():
-            return "setups"
-        case LockItem():
-            return "stale lock"
-        case LostRepositoryItem():
-            return "lost workspaces"
-        case _:
-            assert_never(thing)
-
-
-def get_name(thing: GcItem) -> str:
+def _get_name(thing: GcItem) -> str:
     return thing.name if isinstance(thing, BranchItem | RefItem) else thing.path
-
-
-def get_size(thing: GcItem) -> int:
-    return 0 if isinstance(thing, BranchItem | RefItem | LockItem) else thing.size
-
-
-def get_batch(thing: GcItem) -> str:
-    return "" if isinstance(thing, TrashItem | SetupCacheItem | LostRepositoryItem) else thing.batch
 
 
 def print_cleanup(plan: GcPlan) -> None:
@@ -204,13 +153,13 @@ def print_cleanup(plan: GcPlan) -> None:
     else:
         page.add_line(("can be removed", "bold"))
         _add_groups(page, plan.removals)
-        total = sum(get_size(item.item) for item in plan.removals)
+        total = sum(item.item.size for item in plan.removals)
         page.add_line(f"  {format_size(total)} in total")
         saves = sum(item.save for item in plan.removals)
         if saves:
             page.add_line(
                 (
-                    f"  {_pluralize(saves, 'of them contains', 'of them contain')} work that is saved first: plait gc --list",
+                    f"  {pluralize(saves, 'of them contains', 'of them contain')} work that is saved first: plait gc --list",
                     "dim",
                 )
             )
@@ -225,13 +174,13 @@ def _add_groups(page: Page, found: Iterable[Removal | KeptItem]) -> None:
     """Items of the same kind, batch and reason share a line."""
     groups: dict[tuple[str, str, str], list[GcItem]] = {}
     for each in found:
-        groups.setdefault((get_batch(each.item), describe_kind(each.item), each.why), []).append(each.item)
+        groups.setdefault((each.item.batch, each.item.kind, each.why), []).append(each.item)
     width = max(len(_format_batch(of)) for of, _, _ in groups)
     for (of, what, why), things in sorted(groups.items())[:_MAX_GROUPS]:
-        taken = sum(map(get_size, things))
-        told = f"{_pluralize(len(things), what)}{f', {format_size(taken)}' if taken else ''}"
-        only = f" {get_name(things[0])}" if len(things) == 1 else ""
-        page.add_line(f"  {_format_batch(of):<{width}}  {told}", (f"{only}: {why}", "dim"))
+        taken = sum(thing.size for thing in things)
+        amount = f"{pluralize(len(things), what, _PLURALS.get(what, ''))}{f', {format_size(taken)}' if taken else ''}"
+        only = f" {_get_name(things[0])}" if len(things) == 1 else ""
+        page.add_line(f"  {_format_batch(of):<{width}}  {amount}", (f"{only}: {why}", "dim"))
     if len(groups) > _MAX_GROUPS:
         page.add_line((f"  … and {len(groups) - _MAX_GROUPS} more: --json lists them all", "dim"))
 
@@ -240,18 +189,14 @@ def _format_batch(of: str) -> str:
     return f"batch {of}" if of else "no batch"
 
 
-def _pluralize(number: int, one: str, many: str = "") -> str:
-    return f"{number} {one if number == 1 else many or _PLURALS.get(one, f'{one}s')}"
-
-
 def print_removed(outcomes: Sequence[Removal | KeptItem], newly_saved: Sequence[str], forgotten: Sequence[str]) -> None:
     page = Page()
     gone = [each for each in outcomes if isinstance(each, Removal)]
-    freed = sum(get_size(item.item) for item in gone)
-    page.add_line((f"Removed {_pluralize(len(gone), 'item')}, {format_size(freed)}.", "bold"))
+    freed = sum(item.item.size for item in gone)
+    page.add_line((f"Removed {pluralize(len(gone), 'item')}, {format_size(freed)}.", "bold"))
     for each in outcomes:
         if isinstance(each, KeptItem):
-            page.add_line(("  kept ", "yellow"), f"{describe_kind(each.item)} {get_name(each.item)}: {each.why}")
+            page.add_line(("  kept ", "yellow"), f"{each.item.kind} {_get_name(each.item)}: {each.why}")
         elif isinstance(each.item, RefItem) and not each.item.elsewhere:
             page.add_line(f"  {each.item.name} was {each.item.tip}; git keeps that commit for a while")
     for each_name in newly_saved:
@@ -278,7 +223,7 @@ def cleanup_json(plan: GcPlan) -> Mapping[str, object]:
     return {
         "items": [_item_json(item) for item in plan.removals],
         "kept": [_item_json(each) for each in plan.kept],
-        "bytes": sum(get_size(item.item) for item in plan.removals),
+        "bytes": sum(item.item.size for item in plan.removals),
     }
 
 
@@ -290,16 +235,16 @@ def removed_json(
         "removed": [_item_json(item) for item in gone],
         "kept": [_item_json(each) for each in (*plan.kept, *(each for each in outcomes if isinstance(each, KeptItem)))],
         "saved": list(newly_saved),
-        "bytes": sum(get_size(item.item) for item in gone),
+        "bytes": sum(item.item.size for item in gone),
     }
 
 
 def _item_json(each: Removal | KeptItem) -> Mapping[str, object]:
     return {
-        "kind": describe_kind(each.item),
-        "name": get_name(each.item),
-        "batchId": get_batch(each.item) or None,
-        "bytes": get_size(each.item),
+        "kind": each.item.kind,
+        "name": _get_name(each.item),
+        "batchId": each.item.batch or None,
+        "bytes": each.item.size,
         "why": each.why,
         "save": each.save if isinstance(each, Removal) else False,
     }

@@ -124,8 +124,6 @@ def _print_json(out: Console, place: RepoLocation, found: RepoScan, choice: Init
 
 
 T = TypeVar("T")
-
-
 NO_ANSWER = "none"
 
 

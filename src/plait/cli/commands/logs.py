@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import sys
 import time
+from abc import abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
-from typing import Protocol
 
 from plait.agents.redaction import LineRedactor, Redactor, StreamRedactor
 from plait.cli.format import format_size
@@ -43,8 +43,6 @@ from plait.store.batch_files import load_redactor
 from plait.store.interfaces import InboxError
 
 STEPS = (Step.WRITE, Step.VERIFY)
-
-
 TRANSCRIPT_POLL_SECONDS = 0.2  # while a transcript is followed
 
 
@@ -225,18 +223,42 @@ def _find_deciding_gate(session: Session, batch: BatchState, task: TaskState) ->
     return found.decision.n
 
 
-class TranscriptWriter(Protocol):
-    def begin(self, attempt: Attempt) -> None: ...
+class TranscriptWriter:
+    """Prints the output of attempts, one after another."""
+
+    is_condensed = False  # whether the output is a summary of what the tool printed
+
+    def begin(self, attempt: Attempt) -> None:
+        sys.stdout.flush()
+        self._attempt = attempt
+        self._has_output = False
 
     def write(self, pieces: Iterable[OutputChunk | OutputGap]) -> None:
         """Print and flush."""
+        for piece in pieces:
+            self._has_output = True
+            if isinstance(piece, OutputChunk):
+                self.write_chunk(piece)
+            else:
+                self.flush()
+                self.write_gap(piece)
+        sys.stdout.flush()
 
     def end(self) -> bool:
         """Finish the attempt, and return whether it printed anything."""
+        self.flush()
+        sys.stdout.flush()
+        return self._has_output
 
-    @property
-    def is_condensed(self) -> bool:
-        """Whether the output is a summary of the tool's own."""
+    @abstractmethod
+    def write_chunk(self, chunk: OutputChunk) -> None: ...
+
+    @abstractmethod
+    def write_gap(self, gap: OutputGap) -> None: ...
+
+    @abstractmethod
+    def flush(self) -> None:
+        """Print what was kept back: the rest of a line, or what may be part of a secret."""
 
 
 def make_transcript_writer(
@@ -247,7 +269,7 @@ def make_transcript_writer(
     return _RawWriter(redaction) if raw else _ReadableWriter(redaction, listen)
 
 
-class _ReadableWriter:
+class _ReadableWriter(TranscriptWriter):
     """Readable text; from the second attempt on with a heading."""
 
     def __init__(self, redaction: Redactor, listen: AttemptParserFactory) -> None:
@@ -255,38 +277,24 @@ class _ReadableWriter:
         self._listen = listen
         self._parser = make_renderer(None, redaction)
         self._attempts = 0
-        self._has_output = False
         self._open_line = False
 
     def begin(self, attempt: Attempt) -> None:
+        super().begin(attempt)
         self._attempts += 1
-        self._has_output = False
         self._parser = make_renderer(self._listen(attempt), self._redaction)
+        self.is_condensed = isinstance(self._parser, ActivityRenderer)
         if self._attempts > 1:
             self._write(f"\n── {format_attempt_name(attempt)} ──\n")
 
-    def write(self, pieces: Iterable[OutputChunk | OutputGap]) -> None:
-        for piece in pieces:
-            self._has_output = True
-            if isinstance(piece, OutputChunk):
-                self._write(self._parser.feed(piece.data))
-            else:
-                self._write(self._parser.end())
-                self._end_line()
-                self._write(f"[… {format_size(piece.size)} left out here …]\n")
-        sys.stdout.flush()
+    def write_chunk(self, chunk: OutputChunk) -> None:
+        self._write(self._parser.feed(chunk.data))
 
-    def end(self) -> bool:
+    def write_gap(self, gap: OutputGap) -> None:
+        self._write(f"[… {format_size(gap.size)} left out here …]\n")
+
+    def flush(self) -> None:
         self._write(self._parser.end())
-        self._end_line()
-        sys.stdout.flush()
-        return self._has_output
-
-    @property
-    def is_condensed(self) -> bool:
-        return isinstance(self._parser, ActivityRenderer)
-
-    def _end_line(self) -> None:
         if self._open_line:
             self._write("\n")
 
@@ -296,83 +304,55 @@ class _ReadableWriter:
             sys.stdout.write(text)
 
 
-class _RawWriter:
+class _RawWriter(TranscriptWriter):
     """The output byte for byte, with secrets redacted; gaps are reported on standard error."""
-
-    is_condensed = False
 
     def __init__(self, redaction: Redactor) -> None:
         self._redactor = StreamRedactor(redaction)
-        self._has_output = False
 
-    def begin(self, attempt: Attempt) -> None:  # noqa: ARG002 - no heading
-        sys.stdout.flush()
-        self._has_output = False
+    def write_chunk(self, chunk: OutputChunk) -> None:
+        # Invalid UTF-8 is passed through unchanged.
+        self._write(self._redactor.feed(chunk.data.decode("utf-8", "surrogateescape")))
 
-    def write(self, pieces: Iterable[OutputChunk | OutputGap]) -> None:
-        for piece in pieces:
-            self._has_output = True
-            if isinstance(piece, OutputChunk):
-                # Invalid UTF-8 is passed through unchanged.
-                self._write(self._redactor.feed(piece.data.decode("utf-8", "surrogateescape")))
-            else:
-                self._write(self._redactor.finish())
-                sys.stdout.buffer.flush()
-                print_note(f"{format_size(piece.size)} left out here")
+    def write_gap(self, gap: OutputGap) -> None:
         sys.stdout.buffer.flush()
+        print_note(f"{format_size(gap.size)} left out here")
 
-    def end(self) -> bool:
+    def flush(self) -> None:
         self._write(self._redactor.finish())
-        sys.stdout.buffer.flush()
-        return self._has_output
 
     def _write(self, text: str) -> None:
         sys.stdout.buffer.write(text.encode("utf-8", "surrogateescape"))
 
 
-class _JsonWriter:
+class _JsonWriter(TranscriptWriter):
     """An `execution:log` event per line; a line that is longer than a piece comes in several."""
-
-    is_condensed = False
 
     def __init__(self, redaction: Redactor) -> None:
         self._redact_line = LineRedactor(redaction)
-        self._attempt: Attempt | None = None
         self._partial, self._offset = b"", 0
-        self._has_output = False
 
     def begin(self, attempt: Attempt) -> None:
-        self._attempt, self._partial, self._offset, self._has_output = attempt, b"", 0, False
+        super().begin(attempt)
+        self._partial, self._offset = b"", 0
 
-    def write(self, pieces: Iterable[OutputChunk | OutputGap]) -> None:
-        for piece in pieces:
-            self._has_output = True
-            if isinstance(piece, OutputChunk):
-                self._write_lines(piece)
-            else:
-                self._flush()
-                self._write_event(piece.offset, {"kind": "skipped", "bytes": piece.size})
-        sys.stdout.flush()
-
-    def end(self) -> bool:
-        self._flush()
-        sys.stdout.flush()
-        return self._has_output
-
-    def _write_lines(self, piece: OutputChunk) -> None:
+    def write_chunk(self, chunk: OutputChunk) -> None:
         if not self._partial:
-            self._offset = piece.offset
-        *whole, rest = piece.data.split(b"\n")
+            self._offset = chunk.offset
+        *whole, rest = chunk.data.split(b"\n")
         for line in whole:
             data = self._partial + line
             self._write_text(data)
             self._offset += len(data) + 1
             self._partial = b""
         self._partial += rest
-        if len(self._partial) > len(piece.data):  # it began before this piece, and does not end in it
-            self._flush()
+        if len(self._partial) > len(chunk.data):  # it began before this piece, and does not end in it
+            self.flush()
 
-    def _flush(self) -> None:
+    def write_gap(self, gap: OutputGap) -> None:
+        self._write_event(gap.offset, {"kind": "skipped", "bytes": gap.size})
+
+    def flush(self) -> None:
         if self._partial:
             self._write_text(self._partial)
             self._offset += len(self._partial)
@@ -382,7 +362,6 @@ class _JsonWriter:
         self._write_event(self._offset, {"kind": "output", "text": self._redact_line(data.decode("utf-8", "replace"))})
 
     def _write_event(self, offset: int, entry: LogEntry | OutputEntry) -> None:
-        assert self._attempt is not None
         event = make_log_event(self._attempt, time.time(), offset, entry)
         sys.stdout.write(f"{format_json_line(event)}\n")
 

@@ -105,11 +105,7 @@ def describe_parallel_limit(settings: Settings) -> str:
 
 
 _MAX_ID_WIDTH = 32
-
-
 _MAX_SOURCES = 3
-
-
 _MAX_SHARED_FILES = 20
 
 

@@ -40,11 +40,7 @@ if TYPE_CHECKING:
     from plait.cli.live.signals import Bell
 
 MAX_ENDED_BATCHES = 10  # batches that have ended; `plait history` has them all
-
-
 _ACTIVE_STATUSES = (TaskStatus.RUNNING, TaskStatus.VERIFYING, TaskStatus.MERGING)
-
-
 _NOTABLE_STATUSES = (
     TaskStatus.FAILED,
     TaskStatus.TIMED_OUT,

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
-from types import TracebackType
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Self
 
 from plait.cli.live.frame import Viewport, render_frame
+from plait.cli.live.renderers import Renderer
 from plait.cli.live.screen import Screen
 from plait.cli.live.view_model import BatchViewModel, build_view_model
 from plait.cli.output import Page
 from plait.client.eta import EtaEstimator
 from plait.client.event_stream import EventStream
 from plait.client.logs.activity import ActivityTracker
-from plait.client.session import RecordEvents
 from plait.core.graph import group_waves
 
 if TYPE_CHECKING:
@@ -25,7 +24,7 @@ _ACTIVITY_SECONDS = 0.4  # between two reads of the agents' activity
 _MAX_DRAW_SHARE = 0.1  # share of the time spent drawing, at most: thousands of tasks are drawn less often
 
 
-class Display:
+class Display(Renderer):
     """The renderer for terminals. `name` is the batch's short name; `refresh` may be called at any rate."""
 
     def __init__(
@@ -60,17 +59,13 @@ class Display:
         self._screen.__enter__()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._final_page is not None and kind is None:
+    def __exit__(self, *error: object) -> None:
+        page = self._final_page if error[0] is None else None
+        if page is not None:
             self._screen.clear()
-        self._screen.__exit__(kind, error, trace)
-        if self._final_page is not None and kind is None:
-            self._final_page.show(self._console)
-
-    def add_news(self, news: Sequence[RecordEvents]) -> None:
-        """Nothing to do: the frame shows the state, which includes them already."""
+        self._screen.__exit__(*error)
+        if page is not None:
+            page.show(self._console)
 
     def finish(self, page: Page | None) -> None:
         """When the display closes, this page replaces the frame; None: the last frame stays."""

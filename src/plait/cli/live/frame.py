@@ -150,8 +150,6 @@ def shorten_labels(labels: Sequence[str]) -> list[str]:
 
 
 _MIN_ETA_SECONDS = 5.0  # an overdue estimate is not shown
-
-
 _DROP_ORDER = ("plait", "wave", "merging", "batch", "eta", "status", "running")
 
 
@@ -213,8 +211,6 @@ def _format_title_status(model: BatchViewModel) -> str:
 
 _MAX_QUESTIONS = 2  # the rest is counted
 _MAX_SUSPECTS = 3
-
-
 KEY_HELP = (
     "a       approve the task that waits for approval",
     "p       pause: nothing new starts, running tasks continue; again: resume",

@@ -5,8 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Sequence
-from types import TracebackType
-from typing import TYPE_CHECKING, Protocol, Self
+from typing import TYPE_CHECKING, Self
 
 from plait.cli.live.event_lines import EventLines
 from plait.cli.output import Page, print_notice
@@ -20,25 +19,8 @@ if TYPE_CHECKING:
     from plait.client.logs.activity import LogStream
 
 
-class Renderer(Protocol):
-    def __enter__(self) -> Self: ...
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None: ...
-
-    def add_news(self, news: Sequence[RecordEvents]) -> None: ...
-
-    def refresh(self, notice: str) -> None: ...
-
-    def read_keys(self) -> list[str]: ...
-
-    def finish(self, page: Page | None) -> None:
-        """Show the last page."""
-
-
-class _PlainRenderer:
-    """For output without a terminal. Each notice is printed once, on standard error."""
+class Renderer:
+    """Shows a batch. Without a terminal, each notice is printed once, on standard error, and there are no keys."""
 
     def __init__(self) -> None:
         self._last_notice = ""
@@ -46,13 +28,11 @@ class _PlainRenderer:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         pass
 
-    def read_keys(self) -> list[str]:
-        return []
+    def add_news(self, news: Sequence[RecordEvents]) -> None:
+        """Show new records, which the state includes already."""
 
     def refresh(self, notice: str) -> None:
         if notice != self._last_notice:
@@ -60,8 +40,14 @@ class _PlainRenderer:
             if notice:
                 print_notice(notice)
 
+    def read_keys(self) -> list[str]:
+        return []
 
-class LineRenderer(_PlainRenderer):
+    def finish(self, page: Page | None) -> None:
+        """Show the last page."""
+
+
+class LineRenderer(Renderer):
     def __init__(self, batch: str, ids: Sequence[str]) -> None:
         super().__init__()
         self._batch = batch
@@ -78,7 +64,7 @@ class LineRenderer(_PlainRenderer):
             sys.stdout.flush()
 
 
-class JsonRenderer(_PlainRenderer):
+class JsonRenderer(Renderer):
     def __init__(self, feed: EventStream, batch: str, logs: LogStream) -> None:
         super().__init__()
         self._feed, self._batch, self._logs = feed, batch, logs
@@ -103,9 +89,6 @@ class JsonRenderer(_PlainRenderer):
         known = self._feed.state.batches.get(self._batch)
         if known is not None:
             _write_lines([format_json_line(event) for event in self._logs.read(known.alive.values(), time.time())])
-
-    def finish(self, page: Page | None) -> None:
-        pass
 
 
 def _write_lines(lines: Sequence[str]) -> None:

@@ -13,7 +13,7 @@ import tty
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import lru_cache
-from types import FrameType, TracebackType
+from types import FrameType
 from typing import TYPE_CHECKING, Self, TextIO
 
 from rich.cells import cell_len
@@ -31,8 +31,6 @@ _HIDE_CURSOR, _SHOW_CURSOR = "\x1b[?25l", "\x1b[?25h"
 
 # Synchronized update, where the terminal supports it, with line wrapping off.
 _BEGIN_UPDATE, _END_UPDATE = "\x1b[?2026h\x1b[?7l", "\x1b[?7h\x1b[?2026l"
-
-
 _CLEAR_LINE, _CLEAR_BELOW = "\x1b[K", "\x1b[J"
 
 
@@ -58,9 +56,7 @@ class Screen:
             self._previous_handler = signal.signal(signal.SIGTSTP, self._suspend)
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._previous_handler is not None:
             signal.signal(signal.SIGTSTP, self._previous_handler)
             self._previous_handler = None
@@ -179,11 +175,7 @@ def _measure(line: StyledLine) -> int:
 
 
 _READ_BYTES = 256
-
-
 _LFLAG_INDEX = 3
-
-
 _ESCAPE_SEQUENCE = re.compile(rb"\x1b(?:\[[0-?]*[ -/]*[@-~]?|O.?|.?)")  # such as arrow keys
 
 

@@ -6,7 +6,7 @@ import signal
 import sys
 from collections.abc import Iterable
 from contextlib import suppress
-from types import FrameType, TracebackType
+from types import FrameType
 from typing import Self
 
 from plait.cli.output import INTERRUPTED, print_notice
@@ -36,9 +36,7 @@ class SignalCounter:
                 self._previous_handlers[number] = signal.signal(number, self._handle)
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         for number, handler in self._previous_handlers.items():
             signal.signal(number, handler)
 

@@ -18,8 +18,6 @@ from plait.core.views import BatchView, TaskView
 _MAX_PER_KIND = 10  # shown one by one
 _NO_JOBS = ModelJobs()
 _MAX_REASON_CHARS = 400
-
-
 _NOT_RUN_STATUSES = (TaskStatus.BLOCKED, TaskStatus.SKIPPED, TaskStatus.CANCELLED, TaskStatus.INTERRUPTED)
 
 

@@ -17,17 +17,9 @@ from plait.core.status import Category, TaskStatus, WaitReason
 from plait.core.views import TaskView
 
 AGENT_STATUSES = (TaskStatus.RUNNING, TaskStatus.VERIFYING)  # an attempt is running
-
-
 _MIN_ID_LETTERS = 4  # shorter ids are shown with the title: 63, 1.2, T007
-
-
 _MERGED_STATUSES = (TaskStatus.DONE, TaskStatus.MERGING)
-
-
 _MERGED_REASON = "merged"  # done implies that the gate passed
-
-
 _RETRY_VERBS = {TaskStatus.MERGING: "merging again", TaskStatus.VERIFYING: "verifying again"}
 
 

@@ -1,4 +1,7 @@
-"""What batches leave behind, as found. removal_rules decides from these facts alone what can be removed."""
+"""What batches leave behind, as found. removal_rules decides from these facts alone what can be removed.
+
+`kind` is what people and JSON call an item.
+"""
 
 from __future__ import annotations
 
@@ -24,6 +27,14 @@ class WorktreeUse(StrEnum):
     MAKING = "making"
 
 
+_WORKTREE_KINDS = {
+    WorktreeUse.TASK: "workspace",
+    WorktreeUse.GATE: "gate's workspace",
+    WorktreeUse.POOL: "pooled worktree",
+    WorktreeUse.MAKING: "half-made worktree",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class WorktreeItem:
     """A worktree of plait's. `entry` is the name of its admin (empty: none), `there`: its files exist.
@@ -47,6 +58,10 @@ class WorktreeItem:
     age: float = 0.0
 
     @property
+    def kind(self) -> str:
+        return _WORKTREE_KINDS[self.use]
+
+    @property
     def is_complete(self) -> bool:
         return self.there and bool(self.entry)
 
@@ -55,6 +70,8 @@ class WorktreeItem:
 class TrashItem:
     """Trash, or a temporary folder that a killed process left; never work."""
 
+    kind = "trash"
+    batch = ""
     path: str
     size: int = 0
 
@@ -63,6 +80,8 @@ class TrashItem:
 class SetupCacheItem:
     """What setup commands made, cached for the next workspace. `age` is the time since the last use."""
 
+    kind = "setups"
+    batch = ""
     path: str
     size: int = 0
     age: float = 0.0
@@ -72,6 +91,7 @@ class SetupCacheItem:
 class TranscriptsItem:
     """The transcripts of a batch."""
 
+    kind = "transcripts"
     batch: str
     path: str
     size: int = 0
@@ -81,6 +101,7 @@ class TranscriptsItem:
 class BatchFolderItem:
     """The inputs of a batch. `begun`: it has transcripts."""
 
+    kind = "batch folder"
     batch: str
     path: str
     size: int = 0
@@ -96,6 +117,8 @@ class BranchItem:
     `saved`: a ref under refs/plait contains it. `open_in` is the worktree that has it checked out.
     """
 
+    kind = "branch"
+    size = 0
     name: str
     tip: str
     batch: str
@@ -111,6 +134,8 @@ class BranchItem:
 class RefItem:
     """A ref under refs/plait. `elsewhere`: another ref or a remote contains it."""
 
+    kind = "ref"
+    size = 0
     name: str
     tip: str
     batch: str
@@ -121,6 +146,8 @@ class RefItem:
 class LockItem:
     """A ref or index lock that a git of plait left."""
 
+    kind = "stale lock"
+    size = 0
     path: str
     age: float
     batch: str = ""
@@ -130,6 +157,8 @@ class LockItem:
 class LostRepositoryItem:
     """Workspaces whose repository is gone."""
 
+    kind = "lost workspaces"
+    batch = ""
     path: str
     repository: str
     size: int = 0
