@@ -29,37 +29,77 @@ from plait.core.fast_dataclass import dataclass
 from plait.core.settings import Settings
 
 
-@dataclass(frozen=True, slots=True)
-class InstalledAgent:
-    """`program` None: it has none of its own. `default`: it works on tasks that name no agent."""
+class LoggedIn(StrEnum):
+    YES = "yes"
+    NO = "no"
+    UNKNOWN = "unknown"
 
-    known: AgentInfo
-    program: Program | None
+
+@api_model
+class LoginStatus:
+    """`by` is the name of a variable or file, never its content; `how` is how to log in."""
+
+    logged_in: LoggedIn
+    by: str | None
+    how: str | None
+
+
+@api_model
+class InstalledAgent:
+    """`path` and `version` are its program's, if it has one; `problem`: why the version is unknown. `default`: it works
+    on tasks that name no agent.
+    """
+
+    name: str
+    description: str
+    available: bool
+    path: str | None
+    version: str | None
+    problem: str | None
+    tested: bool
+    install: str | None
     login: LoginStatus
     default: bool
-    spec: AgentSpec
+    model: str | None
+    permission: Permission
+    account: str | None
 
-    @property
-    def is_available(self) -> bool:
-        return explain_missing(self.spec) is None if self.program is None else self.program.path is not None
+
+@api_model
+class Agents:
+    agents: list[InstalledAgent]
 
 
 def list_agents(config: Config) -> list[InstalledAgent]:
     """All agents, including those of other packages. Runs their programs with `--version`."""
     specs = {spec.name: spec for spec in build_agent_specs(config)}
     known = [*AGENTS.values(), *_list_plugins()]
-    found = _find_programs(config, known)
+    programs = _find_programs(config, known)
     serving = config.default_agents or find_default_agent(config) or Settings().agents
     return [
-        InstalledAgent(
-            each,
-            found.get(each.name),
-            detect_login(each.login, os.environ, Path.home(), keychain=sys.platform == "darwin"),
-            each.name in serving,
-            specs.get(each.name, AgentSpec(each.name)),
+        _describe_agent(
+            each, programs.get(each.name), specs.get(each.name, AgentSpec(each.name)), default=each.name in serving
         )
         for each in known
     ]
+
+
+def _describe_agent(known: AgentInfo, program: Program | None, spec: AgentSpec, *, default: bool) -> InstalledAgent:
+    return InstalledAgent(
+        name=known.name,
+        description=known.description,
+        available=explain_missing(spec) is None if program is None else program.path is not None,
+        path=program.path if program else None,
+        version=program.version if program else None,
+        problem=(program.trouble or None) if program else None,
+        tested=known.tested,
+        install=known.install or None,
+        login=detect_login(known.login, os.environ, Path.home(), keychain=sys.platform == "darwin"),
+        default=default,
+        model=spec.model or None,
+        permission=spec.permission,
+        account=spec.account or None,
+    )
 
 
 def _find_programs(config: Config, known: Sequence[AgentInfo]) -> Mapping[str, Program]:
@@ -147,35 +187,20 @@ def _read_output(words: Sequence[str], patience: float) -> tuple[str, int]:
 _EMPTY_BYTES = 2  # bytes: `{}`
 
 
-class LoggedIn(StrEnum):
-    YES = "yes"
-    NO = "no"
-    UNKNOWN = "unknown"
-
-
-@dataclass(frozen=True, slots=True)
-class LoginStatus:
-    """`by` is the name of a variable or file, never its content; `how` is how to log in."""
-
-    logged_in: LoggedIn
-    by: str = ""
-    how: str = ""
-
-
 def detect_login(
     login: AgentLogin | None, environment: Mapping[str, str], home: Path, *, keychain: bool = False
 ) -> LoginStatus:
     """`keychain`: the system's keychain holds what tools write into files elsewhere, so a missing file means nothing."""
     if login is None:
-        return LoginStatus(LoggedIn.UNKNOWN)
+        return LoginStatus(LoggedIn.UNKNOWN, None, None)
     variable = next((name for name in login.variables if environment.get(name, "").strip()), None)
     if variable is not None:
-        return LoginStatus(LoggedIn.YES, variable, login.how)
+        return LoginStatus(LoggedIn.YES, variable, login.how or None)
     file = next((name for name in login.files if _has_content(home / name)), None)
     if file is not None:
-        return LoginStatus(LoggedIn.YES, f"~/{file}", login.how)
+        return LoginStatus(LoggedIn.YES, f"~/{file}", login.how or None)
     unseen = keychain or not login.files
-    return LoginStatus(LoggedIn.UNKNOWN if unseen else LoggedIn.NO, how=login.how)
+    return LoginStatus(LoggedIn.UNKNOWN if unseen else LoggedIn.NO, None, login.how or None)
 
 
 def _has_content(path: Path) -> bool:
@@ -183,51 +208,3 @@ def _has_content(path: Path) -> bool:
         return path.is_file() and path.stat().st_size > _EMPTY_BYTES
     except OSError:
         return False
-
-
-@api_model
-class LoginDetails:
-    logged_in: LoggedIn
-    by: str | None
-    how: str | None
-
-
-@api_model
-class AgentDetails:
-    name: str
-    description: str
-    available: bool
-    path: str | None
-    version: str | None
-    problem: str | None
-    tested: bool
-    install: str | None
-    login: LoginDetails
-    default: bool
-    model: str | None
-    permission: Permission
-    account: str | None
-
-
-@api_model
-class Agents:
-    agents: list[AgentDetails]
-
-
-def describe_agent(each: InstalledAgent) -> AgentDetails:
-    known, program, spec, login = each.known, each.program, each.spec, each.login
-    return AgentDetails(
-        name=known.name,
-        description=known.description,
-        available=each.is_available,
-        path=program.path if program else None,
-        version=program.version if program else None,
-        problem=(program.trouble or None) if program else None,
-        tested=known.tested,
-        install=known.install or None,
-        login=LoginDetails(login.logged_in, login.by or None, login.how or None),
-        default=each.default,
-        model=spec.model or None,
-        permission=spec.permission,
-        account=spec.account or None,
-    )

@@ -19,48 +19,6 @@ MODEL_AGENT = "model"
 _FAILED_STATUSES = (TaskStatus.FAILED, TaskStatus.TIMED_OUT, TaskStatus.CONFLICTED)
 
 
-@dataclass(frozen=True, slots=True)
-class ModelJobView:
-    """`outputs` are paths and their number of lines; `implicit` are files that plait added to the context."""
-
-    id: str
-    status: TaskStatus
-    attempt: int = 0
-    outputs: tuple[tuple[str, int], ...] = ()
-    retry_used: bool = False
-    fixes: int = 0
-    implicit: tuple[str, ...] = ()
-    verdict: str = ""
-    warnings: tuple[str, ...] = ()
-
-    @property
-    def is_processed(self) -> bool:
-        return self.attempt > 0
-
-
-@dataclass(frozen=True, slots=True)
-class ModelJobs:
-    jobs: tuple[ModelJobView, ...] = ()
-
-    def __bool__(self) -> bool:
-        return bool(self.jobs)
-
-    @property
-    def counts(self) -> tuple[tuple[str, int], ...]:
-        """A job that started is processed; one that ended without starting is skipped."""
-        jobs = self.jobs
-        return (
-            ("processed", sum(job.is_processed for job in jobs)),
-            ("passed", sum(job.status is TaskStatus.DONE for job in jobs)),
-            ("failed", sum(job.status in _FAILED_STATUSES for job in jobs)),
-            ("skipped", sum(job.status.is_terminal and not job.is_processed for job in jobs)),
-        )
-
-
-def list_model_jobs(folder: StateFolder, view: BatchView) -> ModelJobs:
-    return ModelJobs(tuple(_view_job(folder, view.id, task) for task in view.tasks if task.agent == MODEL_AGENT))
-
-
 @api_model
 class JobOutput:
     path: str
@@ -68,7 +26,9 @@ class JobOutput:
 
 
 @api_model
-class ModelJobResult:
+class ModelJob:
+    """`implicit_context` are files that plait added to the context."""
+
     task_id: str
     status: TaskStatus
     outputs: list[JobOutput]
@@ -79,39 +39,47 @@ class ModelJobResult:
     warnings: list[str]
 
 
+@dataclass(frozen=True, slots=True)
+class ModelJobs:
+    """A job that started is processed; one that ended without starting is skipped."""
+
+    jobs: tuple[ModelJob, ...] = ()
+    counts: tuple[tuple[str, int], ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.jobs)
+
+
+def list_model_jobs(folder: StateFolder, view: BatchView) -> ModelJobs:
+    tasks = [task for task in view.tasks if task.agent == MODEL_AGENT]
+    counts = (
+        ("processed", sum(task.attempt > 0 for task in tasks)),
+        ("passed", sum(task.status is TaskStatus.DONE for task in tasks)),
+        ("failed", sum(task.status in _FAILED_STATUSES for task in tasks)),
+        ("skipped", sum(task.status.is_terminal and not task.attempt for task in tasks)),
+    )
+    return ModelJobs(tuple(_read_job(folder, view.id, task) for task in tasks), counts)
+
+
 def make_jobs_event(jobs: ModelJobs, batch: str, at: float) -> StreamEvent:
     """The jobs' results, which aren't in the journal."""
-    listed = [
-        ModelJobResult(
-            task_id=job.id,
-            status=job.status,
-            outputs=[JobOutput(path, lines) for path, lines in job.outputs],
-            retry_used=job.retry_used,
-            fixes=job.fixes,
-            implicit_context=list(job.implicit),
-            verdict=job.verdict or None,
-            warnings=list(job.warnings),
-        )
-        for job in jobs.jobs
-    ]
-    data = cast("EventFields", {**dict(jobs.counts), "jobs": [to_json(job) for job in listed]})
+    data = cast("EventFields", {**dict(jobs.counts), "jobs": [to_json(job) for job in jobs.jobs]})
     return StreamEvent(None, at, EventType.BATCH_JOBS, batch, data=data)
 
 
-def _view_job(folder: StateFolder, batch: str, task: TaskView) -> ModelJobView:
+def _read_job(folder: StateFolder, batch: str, task: TaskView) -> ModelJob:
     attempt = Attempt(batch, task.id, Step.WRITE, task.attempt)
     result = read_result_file(folder, attempt, JOB_RESULT_FILE) if task.attempt else {}
     outputs = [output for output in _as_list(result.get("outputs")) if isinstance(output, Mapping)]
-    return ModelJobView(
-        task.id,
-        task.status,
-        task.attempt,
-        tuple((str(output.get("path", "")), _as_int(output.get("lines"))) for output in outputs),
-        result.get("retry_used") is True,
-        _as_int(result.get("fixes")),
-        _as_texts(result.get("implicit_context")),
-        str(result.get("verdict") or ""),
-        _as_texts(result.get("warnings")),
+    return ModelJob(
+        task_id=task.id,
+        status=task.status,
+        outputs=[JobOutput(str(output.get("path", "")), _as_int(output.get("lines"))) for output in outputs],
+        retry_used=result.get("retry_used") is True,
+        fixes=_as_int(result.get("fixes")),
+        implicit_context=_as_texts(result.get("implicit_context")),
+        verdict=str(result.get("verdict") or "") or None,
+        warnings=_as_texts(result.get("warnings")),
     )
 
 
@@ -119,8 +87,8 @@ def _as_list(value: object) -> Sequence[object]:
     return value if isinstance(value, list) else ()
 
 
-def _as_texts(value: object) -> tuple[str, ...]:
-    return tuple(text for text in _as_list(value) if isinstance(text, str))
+def _as_texts(value: object) -> list[str]:
+    return [text for text in _as_list(value) if isinstance(text, str)]
 
 
 def _as_int(value: object) -> int:

@@ -774,37 +774,10 @@ export interface components {
             /** Results */
             results: components["schemas"]["ActionResult"][];
         };
-        /** AgentDetails */
-        AgentDetails: {
-            /** Account */
-            account: string | null;
-            /** Available */
-            available: boolean;
-            /** Default */
-            default: boolean;
-            /** Description */
-            description: string;
-            /** Install */
-            install: string | null;
-            login: components["schemas"]["LoginDetails"];
-            /** Model */
-            model: string | null;
-            /** Name */
-            name: string;
-            /** Path */
-            path: string | null;
-            permission: components["schemas"]["Permission"];
-            /** Problem */
-            problem: string | null;
-            /** Tested */
-            tested: boolean;
-            /** Version */
-            version: string | null;
-        };
         /** Agents */
         Agents: {
             /** Agents */
-            agents: components["schemas"]["AgentDetails"][];
+            agents: components["schemas"]["InstalledAgent"][];
         };
         /**
          * ApproveBody
@@ -2000,6 +1973,37 @@ export interface components {
             version: string;
         };
         /**
+         * InstalledAgent
+         * @description `path` and `version` are its program's, if it has one; `problem`: why the version is unknown. `default`: it works
+         *     on tasks that name no agent.
+         */
+        InstalledAgent: {
+            /** Account */
+            account: string | null;
+            /** Available */
+            available: boolean;
+            /** Default */
+            default: boolean;
+            /** Description */
+            description: string;
+            /** Install */
+            install: string | null;
+            login: components["schemas"]["LoginStatus"];
+            /** Model */
+            model: string | null;
+            /** Name */
+            name: string;
+            /** Path */
+            path: string | null;
+            permission: components["schemas"]["Permission"];
+            /** Problem */
+            problem: string | null;
+            /** Tested */
+            tested: boolean;
+            /** Version */
+            version: string | null;
+        };
+        /**
          * Isolation
          * @enum {string}
          */
@@ -2075,8 +2079,11 @@ export interface components {
          * @enum {string}
          */
         LoggedIn: "yes" | "no" | "unknown";
-        /** LoginDetails */
-        LoginDetails: {
+        /**
+         * LoginStatus
+         * @description `by` is the name of a variable or file, never its content; `how` is how to log in.
+         */
+        LoginStatus: {
             /** By */
             by: string | null;
             /** How */

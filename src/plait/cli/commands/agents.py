@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from plait.cli.output import OK, Page, print_json
-from plait.client.installed_agents import InstalledAgent, LoggedIn, describe_agent, list_agents
+from plait.client.installed_agents import InstalledAgent, LoggedIn, list_agents
 from plait.client.project_state import load_settings
 from plait.config.agent_keys import Permission
 
@@ -16,7 +16,7 @@ _STYLES = {LoggedIn.YES: "green", LoggedIn.NO: "yellow", LoggedIn.UNKNOWN: "dim"
 def agents_command(where: Path, *, as_json: bool) -> int:
     found = list_agents(load_settings(where))
     if as_json:
-        print_json(list(map(describe_agent, found)))
+        print_json(found)
     else:
         _print_agents(found)
     return OK
@@ -24,12 +24,12 @@ def agents_command(where: Path, *, as_json: bool) -> int:
 
 def _print_agents(found: Sequence[InstalledAgent]) -> None:
     page = Page()
-    here = [each for each in found if each.is_available]
-    width = max(len(each.known.name) for each in found)
+    here = [each for each in found if each.available]
+    width = max(len(each.name) for each in found)
     versions = max((len(_get_version(each)) for each in here), default=0)
     for each in here:
         _add_agent(page, each, width, versions)
-    missing = [each for each in found if not each.is_available]
+    missing = [each for each in found if not each.available]
     if missing:
         page.add_line()
         page.add_line(("not installed", "bold"))
@@ -41,32 +41,31 @@ def _print_agents(found: Sequence[InstalledAgent]) -> None:
 
 
 def _add_agent(page: Page, each: InstalledAgent, width: int, versions: int) -> None:
-    known, state = each.known, each.login.logged_in
     mark = ("*", "bold") if each.default else " "
     about = " · ".join([_describe_agent(each), *_collect_notes(each)])
     page.add_line(
         mark,
-        f" {known.name:{width}}  {_get_version(each):{versions}}  {about}",
-        (_describe_login(each), _STYLES[state]),
+        f" {each.name:{width}}  {_get_version(each):{versions}}  {about}",
+        (_describe_login(each), _STYLES[each.login.logged_in]),
     )
 
 
 def _add_missing_agent(page: Page, each: InstalledAgent, width: int, abouts: int) -> None:
-    install = each.known.install
+    install = each.install
     about = f"{_describe_agent(each):{abouts}}" if install else _describe_agent(each)
-    page.add_line(f"  {each.known.name:{width}}  {about}", (f"  {install}" if install else "", "dim"))
+    page.add_line(f"  {each.name:{width}}  {about}", (f"  {install}" if install else "", "dim"))
 
 
 def _describe_agent(each: InstalledAgent) -> str:
-    return f"{each.known.description}{'' if each.known.tested else ' (untested)'}"
+    return f"{each.description}{'' if each.tested else ' (untested)'}"
 
 
 def _get_version(each: InstalledAgent) -> str:
-    return (each.program.version or "?") if each.program else ""
+    return (each.version or "?") if each.path else ""
 
 
 def _describe_login(each: InstalledAgent) -> str:
-    if each.program is None:
+    if each.path is None:
         return ""
     seen = each.login
     match seen.logged_in:
@@ -81,11 +80,11 @@ def _describe_login(each: InstalledAgent) -> str:
 def _collect_notes(each: InstalledAgent) -> Iterator[str]:
     if each.default:
         yield "default"
-    if each.program is not None and each.program.trouble:
-        yield each.program.trouble
-    if each.spec.model:
-        yield f"model {each.spec.model}"
-    if each.spec.permission is not Permission.FULL:
-        yield f"permission {each.spec.permission.value}"
-    if each.spec.account:
-        yield f"account {each.spec.account}"
+    if each.problem:
+        yield each.problem
+    if each.model:
+        yield f"model {each.model}"
+    if each.permission is not Permission.FULL:
+        yield f"permission {each.permission.value}"
+    if each.account:
+        yield f"account {each.account}"

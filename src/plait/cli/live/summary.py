@@ -9,7 +9,7 @@ from shlex import quote
 from plait.cli.format import MAX_NAMES, STATUS_STYLES, format_elapsed, pluralize
 from plait.cli.output import FAILED, NEEDS_PERSON, OK, Page, replace_control_chars
 from plait.client.contest_results import ContestView
-from plait.client.model_jobs import ModelJobs, ModelJobView
+from plait.client.model_jobs import ModelJob, ModelJobs
 from plait.client.next_step import find_login_hint, format_answer_command
 from plait.core.status import BatchStatus, Category, PauseCause, TaskStatus, WaitReason
 from plait.core.text import join_names
@@ -215,23 +215,23 @@ def add_jobs(page: Page, jobs: ModelJobs) -> None:
         ]
     page.add_line()
     page.add_line(("  jobs  ", "bold"), *pieces)
-    shown = [job for job in jobs.jobs if job.outputs or job.retry_used or job.implicit]
+    shown = [job for job in jobs.jobs if job.outputs or job.retry_used or job.implicit_context]
     for job in shown[:_MAX_JOBS]:
-        page.add_line(f"    {job.id}  {replace_control_chars(_describe_job(job))}")
+        page.add_line(f"    {job.task_id}  {replace_control_chars(_describe_job(job))}")
     if len(shown) > _MAX_JOBS:
         page.add_line((f"    and {len(shown) - _MAX_JOBS} more", "dim"))
 
 
-def _describe_job(job: ModelJobView) -> str:
+def _describe_job(job: ModelJob) -> str:
     parts = [
-        join_names([f"{path} ({pluralize(lines, 'line')})" for path, lines in job.outputs], MAX_NAMES)
+        join_names([f"{output.path} ({pluralize(output.lines, 'line')})" for output in job.outputs], MAX_NAMES)
         or "nothing written"
     ]
     if job.retry_used:
         parts.append("retried")
     if job.fixes:
         parts.append(f"repaired {pluralize(job.fixes, 'time')}")
-    if job.implicit:
-        parts.append(f"implicit context: {join_names(job.implicit, MAX_NAMES)}")
+    if job.implicit_context:
+        parts.append(f"implicit context: {join_names(job.implicit_context, MAX_NAMES)}")
     parts += [f"warning: {' '.join(warning.split())[:200]}" for warning in job.warnings[:2]]
     return " · ".join(parts)

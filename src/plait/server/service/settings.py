@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from plait.client.api_errors import StateError
 from plait.client.api_models import ProblemDetails, make_problem
-from plait.client.installed_agents import Agents, describe_agent, list_agents
+from plait.client.installed_agents import Agents, list_agents
 from plait.client.json_encoding import Json, to_builtins
 from plait.client.preferences import (
     Preferences,
@@ -69,5 +69,4 @@ async def change_settings(session: ProjectSession, patch: Mapping[str, object]) 
 
 async def describe_agents(session: ProjectSession) -> Agents:
     """As in `agents --json`. Asking tools for their versions takes a moment."""
-    agents = await asyncio.to_thread(lambda: list_agents(load_settings(session.place.top)))
-    return Agents([describe_agent(each) for each in agents])
+    return Agents(await asyncio.to_thread(lambda: list_agents(load_settings(session.place.top))))
