@@ -9,6 +9,7 @@ from http import HTTPStatus
 
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
+from pydantic.alias_generators import to_camel
 from starlette.exceptions import HTTPException
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.routing import Match
@@ -60,6 +61,7 @@ def create_bare_app() -> FastAPI:
         redoc_url=None,
         separate_input_output_schemas=False,
         redirect_slashes=False,
+        generate_unique_id_function=lambda route: to_camel(route.name),
     )
     app.add_middleware(GZipMiddleware, minimum_size=GZIP_MIN_BYTES, compresslevel=6)
     app.add_middleware(HeadRequestMiddleware)

@@ -14,12 +14,10 @@ from plait.client.batch_json import (
     Batch,
     Batches,
     CreatedBatch,
-    Graph,
     TaskRuns,
     describe_batch,
     describe_batches,
     describe_created,
-    describe_graph,
     describe_runs,
     list_batch,
 )
@@ -30,7 +28,6 @@ from plait.client.project_sources import LoadedSources, SourcesMissingError, loa
 from plait.client.project_state import PastBatches
 from plait.client.pull_request_preview import PullRequestPreview, preview_pull_request
 from plait.client.session import Session, Submission
-from plait.client.timeline import Timeline, describe_timeline
 from plait.client.trust import AGENT_KEYS, FORMAT_KEY, require_trust
 from plait.config.config import Config
 from plait.core.errors import ConfigError, PlaitError, UserError, WorldError
@@ -230,22 +227,6 @@ def _describe_created(session: ProjectSession, client: Session, name: str, probl
 
 def _api_fields(session: ProjectSession, batch: BatchState) -> _ApiFields:
     return {"eta": session.follower.estimate_end(batch.id), "project_id": session.id}
-
-
-async def read_graph(session: ProjectSession, batch: str | None) -> Graph:
-    """Its tasks with their statuses, the edges between them with kind and reason, waves, the critical path."""
-    return await session.query(
-        lambda client: describe_graph(state := client.preview_state(), resolve_batch(state, batch))
-    )
-
-
-async def read_timeline(session: ProjectSession, batch: str | None) -> Timeline:
-    """Attempts, waits, retries and merges with their times."""
-
-    def read(client: Session) -> Timeline:
-        return describe_timeline(session.follower.history.get_batch(resolve_batch(client.preview_state(), batch).id))
-
-    return await session.query(read)
 
 
 async def read_pull_request_preview(session: ProjectSession, batch: str | None) -> PullRequestPreview:

@@ -132,7 +132,7 @@ async def publish(
 
 
 @router.post("/api/bulk", operation_id="bulk", responses=document_responses(BulkResults, 409))
-async def many(session: SessionDep, body: BulkBody) -> Response:
+async def run_bulk(session: SessionDep, body: BulkBody) -> Response:
     """The same action for many tasks, with a result for each."""
     options = ActionOptions(agent=body.agent, text=body.text or "")
     return make_response(await run_bulk_action(session, body.action, body.task_ids, body.batch_id, options))

@@ -18,7 +18,7 @@ _METHODS = ("get", "post", "patch", "put", "delete")
 
 
 @router.get("/api/docs", include_in_schema=False)
-async def docs(request: Request) -> HTMLResponse:
+async def show_docs(request: Request) -> HTMLResponse:
     return HTMLResponse(render_docs(request.app.openapi()))
 
 

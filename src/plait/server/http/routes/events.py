@@ -49,7 +49,7 @@ SinceCursor = Annotated[
     response_class=Response,
     responses=document_responses(None, 409, also=_STREAM_RESPONSES),
 )
-async def events(
+async def stream_events(
     session: SessionDep,
     last: Annotated[str | None, Header(alias="Last-Event-ID", max_length=200)] = None,
     since: SinceCursor = None,
@@ -75,7 +75,7 @@ async def events(
     response_class=Response,
     responses=document_responses(None, also=_METRICS_RESPONSES),
 )
-async def metrics(request: Request, accept: Annotated[str, Header(max_length=1000)] = "") -> Response:
+async def get_metrics(request: Request, accept: Annotated[str, Header(max_length=1000)] = "") -> Response:
     """Prometheus metrics of all projects."""
     server_metrics: ServerMetrics = request.app.state.metrics
     opened, down = await _open_sessions(get_session_pool(request))

@@ -96,11 +96,10 @@ _DIFF_RESPONSES: Responses = {
 
 @router.get(
     f"{TASK_PATH}/log",
-    operation_id="getLog",
     response_class=Response,
     responses=document_responses(None, 409, also=_LOG_RESPONSES),
 )
-async def log(  # noqa: PLR0913, PLR0917 - what can be asked of a transcript
+async def get_log(  # noqa: PLR0913, PLR0917 - what can be asked of a transcript
     session: SessionDep,
     batch_id: BatchId,
     task_id: TaskName,
@@ -121,11 +120,10 @@ async def log(  # noqa: PLR0913, PLR0917 - what can be asked of a transcript
 
 @router.get(
     f"{BATCH_PATH}/log",
-    operation_id="readGateLog",
     response_class=Response,
     responses=document_responses(None, 409, also=_GATE_LOG_RESPONSES),
 )
-async def gate_log(
+async def read_gate_log(
     session: SessionDep,
     batch_id: BatchId,
     gate: AttemptNumber = None,
@@ -139,11 +137,10 @@ async def gate_log(
 
 @router.get(
     f"{TASK_PATH}/diff",
-    operation_id="getTaskDiff",
     response_class=Response,
     responses=document_responses(None, 409, also=_DIFF_RESPONSES),
 )
-async def diff(  # noqa: PLR0913, PLR0917
+async def get_task_diff(  # noqa: PLR0913, PLR0917
     session: SessionDep,
     batch_id: BatchId,
     task_id: TaskName,
@@ -159,11 +156,10 @@ async def diff(  # noqa: PLR0913, PLR0917
 
 @router.get(
     f"{BATCH_PATH}/diff",
-    operation_id="getBatchDiff",
     response_class=Response,
     responses=document_responses(None, 409, also=_DIFF_RESPONSES),
 )
-async def batch_diff(
+async def get_batch_diff(
     session: SessionDep,
     batch_id: BatchId,
     start: Annotated[int, Query(alias="from", ge=0, le=_MAX_OFFSET)] = 0,
@@ -175,22 +171,20 @@ async def batch_diff(
     return await _diff_text_response(session, batch_id, None, None, start)
 
 
-@router.get(f"{TASK_PATH}/explain", operation_id="explainTask", responses=document_responses(Explanation, 409))
-async def explain(session: SessionDep, batch_id: BatchId, task_id: TaskName) -> Response:
+@router.get(f"{TASK_PATH}/explain", responses=document_responses(Explanation, 409))
+async def explain_task(session: SessionDep, batch_id: BatchId, task_id: TaskName) -> Response:
     """Why it has its status, its attempts, and what would make it continue."""
     return make_response(await inspection.read_explanation(session, batch_id, task_id))
 
 
-@router.get(f"{TASK_PATH}/conflict", operation_id="getConflict", responses=document_responses(TaskConflict, 409))
-async def conflict(session: SessionDep, batch_id: BatchId, task_id: TaskName) -> Response:
+@router.get(f"{TASK_PATH}/conflict", responses=document_responses(TaskConflict, 409))
+async def get_conflict(session: SessionDep, batch_id: BatchId, task_id: TaskName) -> Response:
     """Both sides of its conflict, file by file."""
     return make_response(await inspection.read_task_conflict(session, batch_id, task_id))
 
 
-@router.get(
-    f"{BATCH_PATH}/pr", operation_id="getPullRequestText", responses=document_responses(PullRequestPreview, 409)
-)
-async def pull_request(session: SessionDep, batch_id: BatchId) -> Response:
+@router.get(f"{BATCH_PATH}/pr", responses=document_responses(PullRequestPreview, 409))
+async def get_pull_request_text(session: SessionDep, batch_id: BatchId) -> Response:
     """The text of the batch's pull request, if it were opened or updated now."""
     return make_response(await batches.read_pull_request_preview(session, batch_id))
 

@@ -23,13 +23,13 @@ _TAGS: list[str | Enum] = ["projects"]
 
 
 @router.get("/health", operation_id="health", responses={200: {"model": Health}}, tags=[*_TAGS, "server"])
-async def health() -> Response:
+async def check_health() -> Response:
     """Whether the server answers. Needs no token."""
     return make_response(Health("ok", __version__))
 
 
-@router.get("/api/me", operation_id="getMe", responses=document_responses(CallerDetails), tags=["server"])
-async def me(request: Request) -> Response:
+@router.get("/api/me", responses=document_responses(CallerDetails), tags=["server"])
+async def get_me(request: Request) -> Response:
     """What the caller may do, and the versions of server and page."""
     caller: Caller | None = request.scope.get("state", {}).get("caller")
     body = CallerDetails(
@@ -41,8 +41,8 @@ async def me(request: Request) -> Response:
     return make_response(body)
 
 
-@router.get("/api/projects", operation_id="listProjects", responses=document_responses(Projects), tags=_TAGS)
-async def listed(request: Request) -> Response:
+@router.get("/api/projects", responses=document_responses(Projects), tags=_TAGS)
+async def list_projects(request: Request) -> Response:
     """The repositories that this server knows; the default one first."""
     known = await asyncio.to_thread(get_session_pool(request).list_projects)
     return make_response(Projects([_describe_project(project) for project in known]))
@@ -50,12 +50,11 @@ async def listed(request: Request) -> Response:
 
 @router.post(
     "/api/projects",
-    operation_id="addProject",
     tags=_TAGS,
     status_code=201,
     responses=document_responses(ProjectDetails, 409, status=201, links=PROJECT_LINKS),
 )
-async def add(request: Request, body: ProjectBody) -> Response:
+async def add_project(request: Request, body: ProjectBody) -> Response:
     """Add a checkout by its path, or a repository by its URL. A known one is updated."""
     return make_response(
         _describe_project(await get_session_pool(request).add_project(path=body.path, url=body.url)), 201
@@ -64,12 +63,11 @@ async def add(request: Request, body: ProjectBody) -> Response:
 
 @router.delete(
     "/api/projects/{project_id}",
-    operation_id="removeProject",
     tags=_TAGS,
     status_code=204,
     responses=document_responses(None, 409),
 )
-async def remove(request: Request, project_id: Annotated[str, Path(max_length=200)]) -> Response:
+async def remove_project(request: Request, project_id: Annotated[str, Path(max_length=200)]) -> Response:
     """Remove it from the server's list. Nothing is deleted, and running batches continue."""
     await get_session_pool(request).remove_project(project_id)
     return Response(status_code=204)
