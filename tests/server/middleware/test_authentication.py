@@ -14,9 +14,10 @@ from plait.server.auth import COOKIE_SECONDS, SESSION_COOKIE, Access, Authentica
 from plait.server.http.middleware.authentication import (
     AuthenticationMiddleware,
     AuthRateLimiter,
-    ReadOnlyMiddleware,
+    check_read_only,
 )
 from plait.server.http.middleware.policy import RequestPolicy, create_policy
+from plait.server.http.middleware.rejections import CheckMiddleware
 from plait.server.http.server_config import wrap_with_middleware
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 def guarded_app(echo_app: EchoApp, authenticator: Authenticator, clock: Clock) -> AuthenticationMiddleware:
     rules = RequestPolicy()
     return AuthenticationMiddleware(
-        ReadOnlyMiddleware(echo_app), authenticator, AuthRateLimiter(rules, clock), rules, clock
+        CheckMiddleware(echo_app, rules, check_read_only), authenticator, AuthRateLimiter(rules, clock), rules, clock
     )
 
 

@@ -43,12 +43,16 @@ def cookie_of(said: Reply) -> dict[str, str]:
     return {"cookie": (said.header("set-cookie") or "").partition(";")[0]}
 
 
+def cookie_attributes(reply: Reply) -> set[str]:
+    return {*(reply.header("set-cookie") or "").split("; ")[1:]}
+
+
 def test_the_link_sets_a_cookie_and_redirects_to_the_page(
     guarded_app: ASGIApp, echo_app: EchoApp, client: AsgiClient, link: str
 ) -> None:
     said = client.request(guarded_app, "GET", link)
     assert (said.status, said.header("location")) == (303, "/")
-    assert (said.header("set-cookie") or "").endswith("; Path=/; Max-Age=2592000; HttpOnly; SameSite=Strict")
+    assert cookie_attributes(said) == {"Path=/", "Max-Age=2592000", "HttpOnly", "SameSite=strict"}
     assert client.request(guarded_app, "GET", "/", cookie_of(said)).status == 200
     assert echo_app.reached[-1]["state"]["caller"] == Caller(Access.FULL, AuthMethod.COOKIE)
 
@@ -193,7 +197,7 @@ def test_a_code_that_can_t_be_saved_as_used_is_refused(
 
 def test_the_cookie_is_secure_over_tls(guarded_app: ASGIApp, client: AsgiClient, link: str) -> None:
     client.scheme = "https"
-    assert (client.request(guarded_app, "GET", link).header("set-cookie") or "").endswith("; Secure")
+    assert "Secure" in cookie_attributes(client.request(guarded_app, "GET", link))
 
 
 def test_the_cookie_is_secure_behind_a_tls_proxy(
@@ -201,7 +205,7 @@ def test_the_cookie_is_secure_behind_a_tls_proxy(
 ) -> None:
     guarded_app = wrap_with_middleware(echo_app, authenticator, create_policy(allowed=["https://plait.example.org"]))
     said = client.request(guarded_app, "GET", link, {"host": "plait.example.org"})
-    assert (said.header("set-cookie") or "").endswith("; Secure")
+    assert "Secure" in cookie_attributes(said)
 
 
 def test_logging_out_deletes_the_cookie(guarded_app: ASGIApp, client: AsgiClient, link: str) -> None:
@@ -210,4 +214,5 @@ def test_logging_out_deletes_the_cookie(guarded_app: ASGIApp, client: AsgiClient
     assert client.request(guarded_app, "GET", "/logout", cookie).status == 405
     said = client.request(guarded_app, "POST", "/logout", {**cookie, "origin": OWN})
     assert said.status == 204
-    assert said.header("set-cookie") == f"{SESSION_COOKIE}=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict"
+    assert (said.header("set-cookie") or "").startswith(f'{SESSION_COOKIE}="";')
+    assert cookie_attributes(said) == {"Path=/", "Max-Age=0", "HttpOnly", "SameSite=strict"}

@@ -10,13 +10,10 @@ from starlette.types import Message
 
 from plait.core.errors import UserError
 from plait.server.auth import Access, AuthMethod, Caller
-from plait.server.http.middleware.origin_checks import (
-    CsrfMiddleware,
-    HostCheckMiddleware,
-    OriginCheckMiddleware,
-)
+from plait.server.http.middleware.origin_checks import check_csrf, check_host, check_origin
 from plait.server.http.middleware.policy import LOOPBACK_HOSTS, RequestPolicy, create_policy
-from plait.server.http.middleware.request_limits import HeaderLimitMiddleware
+from plait.server.http.middleware.rejections import CheckMiddleware
+from plait.server.http.middleware.request_limits import check_head
 
 if TYPE_CHECKING:
     from tests.server.middleware.conftest import AsgiClient, EchoApp
@@ -39,12 +36,12 @@ OWN = "http://127.0.0.1:3001"
     ],
 )
 def test_invalid_and_long_urls_are_rejected(echo_app: EchoApp, client: AsgiClient, target: str, status: int) -> None:
-    said = client.request(HeaderLimitMiddleware(echo_app, RequestPolicy()), "GET", target)
+    said = client.request(CheckMiddleware(echo_app, RequestPolicy(), check_head), "GET", target)
     assert (said.status, len(echo_app.reached)) == (status, int(status == 200))
 
 
 def test_too_many_or_too_long_headers_are_rejected(echo_app: EchoApp, client: AsgiClient) -> None:
-    app = HeaderLimitMiddleware(echo_app, RequestPolicy())
+    app = CheckMiddleware(echo_app, RequestPolicy(), check_head)
     assert client.request(app, "GET", "/", [(f"x-{n}", "") for n in range(100)]).status == 431
     assert client.request(app, "GET", "/", {"x": "y" * (32 << 10)}).status == 431
     assert client.request(app, "GET", "/", [(f"x-{n}", "") for n in range(99)]).status == 200
@@ -60,7 +57,9 @@ def test_web_sockets_are_closed(echo_app: EchoApp) -> None:
         return {"type": "websocket.connect"}
 
     asyncio.run(
-        HeaderLimitMiddleware(echo_app, RequestPolicy())({"type": "websocket", "path": "/api/events"}, receive, send)
+        CheckMiddleware(echo_app, RequestPolicy(), check_head)(
+            {"type": "websocket", "path": "/api/events"}, receive, send
+        )
     )
     assert [message["type"] for message in got] == ["websocket.close"]
     assert echo_app.reached == []
@@ -69,7 +68,8 @@ def test_web_sockets_are_closed(echo_app: EchoApp) -> None:
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.0.0.1:3001", "localhost:8080", "LocalHost", "[::1]", "[::1]:3001"])
 def test_loopback_names_are_accepted(echo_app: EchoApp, client: AsgiClient, host: str) -> None:
     assert (
-        client.request(HostCheckMiddleware(echo_app, RequestPolicy()), "GET", "/health", {"host": host}).status == 200
+        client.request(CheckMiddleware(echo_app, RequestPolicy(), check_host), "GET", "/health", {"host": host}).status
+        == 200
     )
 
 
@@ -95,7 +95,7 @@ def test_loopback_names_are_accepted(echo_app: EchoApp, client: AsgiClient, host
     ],
 )
 def test_other_host_names_are_rejected(echo_app: EchoApp, client: AsgiClient, host: str) -> None:
-    said = client.request(HostCheckMiddleware(echo_app, RequestPolicy()), "GET", "/health", {"host": host})
+    said = client.request(CheckMiddleware(echo_app, RequestPolicy(), check_host), "GET", "/health", {"host": host})
     assert said.status == 421
     assert said.json() | {"hint": ""} == {
         "error": "this server is not known by that name",
@@ -108,7 +108,7 @@ def test_other_host_names_are_rejected(echo_app: EchoApp, client: AsgiClient, ho
 
 
 def test_two_host_headers_are_rejected(echo_app: EchoApp, client: AsgiClient) -> None:
-    app = HostCheckMiddleware(echo_app, RequestPolicy())
+    app = CheckMiddleware(echo_app, RequestPolicy(), check_host)
     assert client.request(app, "GET", "/", [("host", "localhost"), ("host", "localhost")]).status == 421
 
 
@@ -130,7 +130,7 @@ def test_two_host_headers_are_rejected(echo_app: EchoApp, client: AsgiClient) ->
 def test_allowed_host_names_are_accepted(  # noqa: PLR0913, PLR0917 - a row of the table
     echo_app: EchoApp, client: AsgiClient, host: str, allowed: list[str], asked: str, status: int
 ) -> None:
-    app = HostCheckMiddleware(echo_app, create_policy(host, allowed))
+    app = CheckMiddleware(echo_app, create_policy(host, allowed), check_host)
     assert client.request(app, "GET", "/", {"host": asked}).status == status
 
 
@@ -166,14 +166,14 @@ def test_only_loopback_names_are_allowed_by_default() -> None:
 def test_requests_of_the_server_s_own_page_are_accepted(  # noqa: PLR0913, PLR0917 - a row of the table
     echo_app: EchoApp, client: AsgiClient, origin: str, host: str, status: int, method: str
 ) -> None:
-    app = OriginCheckMiddleware(echo_app, create_policy(allowed=["https://plait.example.org"]))
+    app = CheckMiddleware(echo_app, create_policy(allowed=["https://plait.example.org"]), check_origin)
     said = client.request(app, method, "/api/batches", {"origin": origin, "host": host})
     assert said.status == status
     assert not any(name.startswith("access-control") for name, _ in said.headers)
 
 
 def test_two_origin_headers_are_rejected(echo_app: EchoApp, client: AsgiClient) -> None:
-    app = OriginCheckMiddleware(echo_app, RequestPolicy())
+    app = CheckMiddleware(echo_app, RequestPolicy(), check_origin)
     assert client.request(app, "POST", "/", [("origin", OWN), ("origin", OWN)]).status == 403
 
 
@@ -202,7 +202,7 @@ def test_a_cookie_is_accepted_only_from_the_server_s_own_pages(
     async def ask(by: AuthMethod) -> int:
         scope = client.scope(method, "/api/batches", headers)
         scope["state"] = {"caller": Caller(Access.FULL, by)}
-        return (await client.send(CsrfMiddleware(echo_app), scope)).status
+        return (await client.send(CheckMiddleware(echo_app, RequestPolicy(), check_csrf), scope)).status
 
     assert asyncio.run(ask(AuthMethod.COOKIE)) == status
     assert asyncio.run(ask(AuthMethod.TOKEN)) == 200  # no page can make a browser send it

@@ -14,19 +14,12 @@ from plait.core.errors import UserError
 from plait.core.fast_dataclass import dataclass
 from plait.server.auth import Authenticator
 from plait.server.http.connections import HEADER_SECONDS, UnauthenticatedConnections, create_protocol
-from plait.server.http.middleware.authentication import (
-    AuthenticationMiddleware,
-    AuthRateLimiter,
-    ReadOnlyMiddleware,
-)
+from plait.server.http.middleware.authentication import AuthenticationMiddleware, AuthRateLimiter, check_read_only
 from plait.server.http.middleware.login import LoginMiddleware, LogoutMiddleware
-from plait.server.http.middleware.origin_checks import (
-    CsrfMiddleware,
-    HostCheckMiddleware,
-    OriginCheckMiddleware,
-)
+from plait.server.http.middleware.origin_checks import check_csrf, check_host, check_origin
 from plait.server.http.middleware.policy import RequestPolicy
-from plait.server.http.middleware.request_limits import BodyLimitMiddleware, HeaderLimitMiddleware
+from plait.server.http.middleware.rejections import CheckMiddleware
+from plait.server.http.middleware.request_limits import BodyLimitMiddleware, check_head
 from plait.server.http.middleware.security_headers import SecurityHeadersMiddleware
 
 
@@ -120,12 +113,10 @@ def wrap_with_middleware(app: ASGIApp, authenticator: Authenticator, policy: Req
     """From the inside out: the last one sees a request first."""
     rate_limiter = AuthRateLimiter(policy)
     app = BodyLimitMiddleware(app, policy)
-    app = ReadOnlyMiddleware(app)
+    app = CheckMiddleware(app, policy, check_read_only)
     app = LogoutMiddleware(app, policy)
-    app = CsrfMiddleware(app)
+    app = CheckMiddleware(app, policy, check_csrf)
     app = AuthenticationMiddleware(app, authenticator, rate_limiter, policy)
     app = LoginMiddleware(app, authenticator, rate_limiter, policy)
-    app = OriginCheckMiddleware(app, policy)
-    app = HostCheckMiddleware(app, policy)
-    app = HeaderLimitMiddleware(app, policy)
+    app = CheckMiddleware(app, policy, check_head, check_host, check_origin)
     return SecurityHeadersMiddleware(app)

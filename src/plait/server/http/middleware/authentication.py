@@ -18,7 +18,7 @@ from plait.server import DEFAULT_URL
 from plait.server.auth import SESSION_COOKIE, Access, Authenticator, Caller
 from plait.server.http.middleware.origin_checks import SAFE_METHODS, get_request_host
 from plait.server.http.middleware.policy import RequestPolicy
-from plait.server.http.middleware.rejections import CheckMiddleware, Rejection, get_headers, get_path, has_body, reject
+from plait.server.http.middleware.rejections import Rejection, get_headers, get_path, has_body, reject
 
 HEALTH_PATH = "/health"
 MCP_PATH = "/mcp"
@@ -51,13 +51,8 @@ class AuthenticationMiddleware:
         policy: RequestPolicy,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._app, self._authenticator, self._rate_limiter, self._policy, self._now = (
-            app,
-            authenticator,
-            rate_limiter,
-            policy,
-            now,
-        )
+        self._app, self._authenticator, self._rate_limiter = app, authenticator, rate_limiter
+        self._policy, self._now = policy, now
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or _is_health_check(scope):
@@ -84,17 +79,15 @@ class AuthenticationMiddleware:
         return self._rate_limiter.record_failure(scope) or _WRONG_TOKEN
 
 
-class ReadOnlyMiddleware(CheckMiddleware):
+def check_read_only(scope: Scope, _: RequestPolicy) -> Rejection | None:
     """Read-only callers may send GET and HEAD, and POST to MCP, which restricts its tools itself.
 
     Needs the caller of AuthenticationMiddleware.
     """
-
-    def check(self, scope: Scope) -> Rejection | None:
-        caller: Caller | None = scope.get("state", {}).get("caller")
-        restricted = caller is not None and caller.access is Access.READ
-        allowed = scope["method"] in SAFE_METHODS or get_path(scope) == MCP_PATH
-        return _READ_ONLY_TOKEN if restricted and not allowed else None
+    caller: Caller | None = scope.get("state", {}).get("caller")
+    restricted = caller is not None and caller.access is Access.READ
+    allowed = scope["method"] in SAFE_METHODS or get_path(scope) == MCP_PATH
+    return _READ_ONLY_TOKEN if restricted and not allowed else None
 
 
 def describe_missing_login(scope: Scope, policy: RequestPolicy) -> tuple[str, str]:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import assert_never
 from urllib.parse import parse_qs
 
+from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from plait.core.errors import WorldError
@@ -23,7 +24,6 @@ from plait.server.http.middleware.policy import RequestPolicy
 from plait.server.http.middleware.rejections import (
     STYLESHEET,
     STYLESHEET_PATH,
-    HeaderList,
     Rejection,
     get_headers,
     get_path,
@@ -32,6 +32,7 @@ from plait.server.http.middleware.rejections import (
 )
 
 LOGOUT_PATH = "/logout"
+_NO_STORE = {"Cache-Control": "no-store"}
 _NEW_LINK = "Get a new one on the server's machine"
 _NEW_LINK_HINT = f"{_NEW_LINK}: plait token --link"
 _ONLY_GET = Rejection(405, "login links accept GET only", headers=((b"allow", b"GET"),))
@@ -57,19 +58,21 @@ class LoginMiddleware:
     def __init__(
         self, app: ASGIApp, authenticator: Authenticator, rate_limiter: AuthRateLimiter, policy: RequestPolicy
     ) -> None:
-        self._app, self._authenticator, self._rate_limiter, self._policy = (
-            app,
-            authenticator,
-            rate_limiter,
-            policy,
-        )
+        self._app, self._authenticator = app, authenticator
+        self._rate_limiter, self._policy = rate_limiter, policy
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or get_path(scope) not in {LOGIN_PATH, STYLESHEET_PATH}:
             await self._app(scope, receive, send)
             return
         if get_path(scope) == STYLESHEET_PATH:
-            await _send_stylesheet(scope, send)
+            if scope["method"] not in SAFE_METHODS or has_body(scope):  # no body is read before authentication
+                await reject(_ONLY_READ, scope, send)
+            else:
+                headers = {"Cache-Control": "no-cache", "Content-Length": str(len(STYLESHEET))}
+                content = b"" if scope["method"] == "HEAD" else STYLESHEET
+                stylesheet = Response(content, headers=headers, media_type="text/css")
+                await stylesheet(scope, receive, send)
             return
         try:
             answer = await self._handle_login(scope)
@@ -83,24 +86,21 @@ class LoginMiddleware:
             )
             await reject(replace(answer, person=person), scope, send)
         else:
-            await _send_empty(303, [(b"location", b"/"), *answer], send)
+            await answer(scope, receive, send)
 
-    async def _handle_login(self, scope: Scope) -> HeaderList | Rejection:
+    async def _handle_login(self, scope: Scope) -> Response | Rejection:
         if scope["method"] != "GET":  # HEAD is what looks at links
             return _ONLY_GET
         if _is_prefetch(scope):
             return _PREFETCHED
         redeemed = await asyncio.to_thread(self._authenticator.redeem_code, _read_code(scope))
+        redirect = RedirectResponse("/", 303, headers=_NO_STORE)
         if isinstance(redeemed, Access):
-            return [
-                _cookie_header(
-                    self._authenticator.issue_cookie(redeemed),
-                    COOKIE_SECONDS,
-                    secure=is_secure(scope, self._policy),
-                )
-            ]
+            cookie = self._authenticator.issue_cookie(redeemed)
+            _set_cookie(redirect, cookie, COOKIE_SECONDS, secure=is_secure(scope, self._policy))
+            return redirect
         if find_cookie_caller(scope, self._authenticator):  # the link was opened again in the same browser
-            return []
+            return redirect
         match redeemed:
             case InvalidCode.EXPIRED:
                 return _EXPIRED
@@ -124,20 +124,9 @@ class LogoutMiddleware:
         elif scope["method"] != "POST":
             await reject(_ONLY_POST, scope, send)
         else:
-            await _send_empty(204, [_cookie_header("", 0, secure=is_secure(scope, self._policy))], send)
-
-
-async def _send_stylesheet(scope: Scope, send: Send) -> None:
-    if scope["method"] not in SAFE_METHODS or has_body(scope):  # no body is read before authentication
-        await reject(_ONLY_READ, scope, send)
-        return
-    headers = [
-        (b"content-type", b"text/css; charset=utf-8"),
-        (b"content-length", str(len(STYLESHEET)).encode("ascii")),
-        (b"cache-control", b"no-cache"),
-    ]
-    await send({"type": "http.response.start", "status": 200, "headers": headers})
-    await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else STYLESHEET})
+            response = Response(status_code=204, headers=_NO_STORE)
+            _set_cookie(response, "", 0, secure=is_secure(scope, self._policy))
+            await response(scope, receive, send)
 
 
 def _read_code(scope: Scope) -> str:
@@ -158,13 +147,5 @@ def _is_prefetch(scope: Scope) -> bool:
     return any(b"prefetch" in each.lower() or b"prerender" in each.lower() for each in said)
 
 
-def _cookie_header(value: str, seconds: int, *, secure: bool) -> tuple[bytes, bytes]:
-    said = f"{SESSION_COOKIE}={value}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Strict"
-    return b"set-cookie", f"{said}; Secure".encode("ascii") if secure else said.encode("ascii")
-
-
-async def _send_empty(status: int, headers: HeaderList, send: Send) -> None:
-    length = [] if status == 204 else [(b"content-length", b"0")]
-    start = [*headers, *length, (b"cache-control", b"no-store")]
-    await send({"type": "http.response.start", "status": status, "headers": start})
-    await send({"type": "http.response.body", "body": b""})
+def _set_cookie(response: Response, value: str, seconds: int, *, secure: bool) -> None:
+    response.set_cookie(SESSION_COOKIE, value, max_age=seconds, secure=secure, httponly=True, samesite="strict")

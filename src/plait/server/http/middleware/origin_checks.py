@@ -9,8 +9,8 @@ from __future__ import annotations
 from starlette.types import Scope
 
 from plait.server.auth import AuthMethod, Caller
-from plait.server.http.middleware.policy import HostPort, is_ip_address, parse_host_port
-from plait.server.http.middleware.rejections import CheckMiddleware, Rejection, get_header, get_headers
+from plait.server.http.middleware.policy import HostPort, RequestPolicy, is_ip_address, parse_host_port
+from plait.server.http.middleware.rejections import Rejection, get_header, get_headers
 
 SAFE_METHODS = frozenset({"GET", "HEAD"})
 
@@ -30,43 +30,36 @@ _MISSING_ORIGIN = Rejection(
 )
 
 
-class HostCheckMiddleware(CheckMiddleware):
-    def check(self, scope: Scope) -> Rejection | None:
-        host = get_request_host(scope)
-        known = host is not None and (
-            host.host in self._policy.hosts or (self._policy.allow_any_ip and is_ip_address(host.host))
-        )
-        return None if known else _UNKNOWN_HOST
+def check_host(scope: Scope, policy: RequestPolicy) -> Rejection | None:
+    host = get_request_host(scope)
+    known = host is not None and (host.host in policy.hosts or (policy.allow_any_ip and is_ip_address(host.host)))
+    return None if known else _UNKNOWN_HOST
 
 
-class OriginCheckMiddleware(CheckMiddleware):
+def check_origin(scope: Scope, policy: RequestPolicy) -> Rejection | None:
     """`Origin: null` is a page that hides its origin, and never ours."""
-
-    def check(self, scope: Scope) -> Rejection | None:
-        headers, host = get_headers(scope, b"origin"), get_request_host(scope)
-        if not headers:
-            return None
-        origin = headers[0].decode("latin-1")
-        own = host is not None and (origin == host.to_origin(scope["scheme"]) or origin in self._policy.origins)
-        return None if own and len(headers) == 1 else _FOREIGN_ORIGIN
+    headers, host = get_headers(scope, b"origin"), get_request_host(scope)
+    if not headers:
+        return None
+    origin = headers[0].decode("latin-1")
+    own = host is not None and (origin == host.to_origin(scope["scheme"]) or origin in policy.origins)
+    return None if own and len(headers) == 1 else _FOREIGN_ORIGIN
 
 
-class CsrfMiddleware(CheckMiddleware):
+def check_csrf(scope: Scope, _: RequestPolicy) -> Rejection | None:
     """A browser sends the cookie with requests of any page, so they must show that our own page made them.
 
     Needs the caller of AuthenticationMiddleware.
     """
-
-    def check(self, scope: Scope) -> Rejection | None:
-        caller: Caller | None = scope.get("state", {}).get("caller")
-        if caller is None or caller.by is not AuthMethod.COOKIE:
-            return None
-        site = get_header(scope, b"sec-fetch-site")
-        if scope["method"] not in SAFE_METHODS:
-            return None if get_header(scope, b"origin") or site == b"same-origin" else _MISSING_ORIGIN
-        # Another port of the same name is the same site, and its pages' requests carry the cookie.
-        foreign = site in {b"same-site", b"cross-site"} and not _is_document_navigation(scope)
-        return _FOREIGN_ORIGIN if foreign else None
+    caller: Caller | None = scope.get("state", {}).get("caller")
+    if caller is None or caller.by is not AuthMethod.COOKIE:
+        return None
+    site = get_header(scope, b"sec-fetch-site")
+    if scope["method"] not in SAFE_METHODS:
+        return None if get_header(scope, b"origin") or site == b"same-origin" else _MISSING_ORIGIN
+    # Another port of the same name is the same site, and its pages' requests carry the cookie.
+    foreign = site in {b"same-site", b"cross-site"} and not _is_document_navigation(scope)
+    return _FOREIGN_ORIGIN if foreign else None
 
 
 def get_request_host(scope: Scope) -> HostPort | None:

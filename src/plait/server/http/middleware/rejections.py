@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from html import escape
 
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -47,17 +47,22 @@ async def reject(rejection: Rejection, scope: Scope, send: Send, *, more_body: b
     await send({"type": "http.response.body", "body": body, "more_body": more_body})
 
 
+# Why a request is rejected; None: it is not.
+Check = Callable[[Scope, RequestPolicy], Rejection | None]
+
+
 class CheckMiddleware:
-    """Rejects the HTTP requests that `check` objects to."""
+    """Rejects the HTTP requests that one of the checks objects to. Web sockets are closed: events are server-sent."""
 
-    def __init__(self, app: ASGIApp, policy: RequestPolicy | None = None) -> None:
-        self._app, self._policy = app, policy or RequestPolicy()
-
-    def check(self, scope: Scope) -> Rejection | None:
-        raise NotImplementedError
+    def __init__(self, app: ASGIApp, policy: RequestPolicy, *checks: Check) -> None:
+        self._app, self._policy, self._checks = app, policy, checks
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        rejection = self.check(scope) if scope["type"] == "http" else None
+        if scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 1008})
+            return
+        checks = self._checks if scope["type"] == "http" else ()
+        rejection = next(filter(None, (check(scope, self._policy) for check in checks)), None)
         if rejection is None:
             await self._app(scope, receive, send)
         else:

@@ -10,7 +10,6 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from plait.server.http.middleware.policy import RequestPolicy
 from plait.server.http.middleware.rejections import (
-    CheckMiddleware,
     Rejection,
     get_header,
     get_headers,
@@ -22,31 +21,21 @@ from plait.server.http.middleware.rejections import (
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
-class HeaderLimitMiddleware(CheckMiddleware):
+def check_head(scope: Scope, policy: RequestPolicy) -> Rejection | None:
     """h11 limits only heads that arrive in pieces: a long one in a single piece passes."""
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "websocket":  # there are none: events are server-sent
-            await send({"type": "websocket.close", "code": 1008})
-        else:
-            await super().__call__(scope, receive, send)
-
-    def check(self, scope: Scope) -> Rejection | None:
-        policy, path, headers = self._policy, get_path(scope), scope["headers"]
-        raw = scope.get("raw_path") or path.encode("utf-8", "surrogatepass")
-        if len(raw) + len(scope.get("query_string", b"")) > policy.max_url_bytes:
-            return Rejection(414, f"the URL is longer than {policy.max_url_bytes} bytes", close=True)
-        if not path.startswith("/") or _CONTROL.search(path):
-            return Rejection(
-                400, "invalid request path", hint="It has to start with a slash, without control characters."
-            )
-        size = sum(len(name) + len(value) for name, value in headers)
-        if len(headers) > policy.max_header_count or size > policy.max_header_bytes:
-            return Rejection(431, "there are too many headers, or they are too long", close=True)
-        if get_headers(scope, b"content-length") and get_headers(scope, b"transfer-encoding"):
-            # A proxy that honours the other header would see different requests.
-            return Rejection(400, "the body has two lengths", hint="Omit Content-Length.", close=True)
-        return None
+    path, headers = get_path(scope), scope["headers"]
+    raw = scope.get("raw_path") or path.encode("utf-8", "surrogatepass")
+    if len(raw) + len(scope.get("query_string", b"")) > policy.max_url_bytes:
+        return Rejection(414, f"the URL is longer than {policy.max_url_bytes} bytes", close=True)
+    if not path.startswith("/") or _CONTROL.search(path):
+        return Rejection(400, "invalid request path", hint="It has to start with a slash, without control characters.")
+    size = sum(len(name) + len(value) for name, value in headers)
+    if len(headers) > policy.max_header_count or size > policy.max_header_bytes:
+        return Rejection(431, "there are too many headers, or they are too long", close=True)
+    if get_headers(scope, b"content-length") and get_headers(scope, b"transfer-encoding"):
+        # A proxy that honours the other header would see different requests.
+        return Rejection(400, "the body has two lengths", hint="Omit Content-Length.", close=True)
+    return None
 
 
 class BodyLimitMiddleware:
