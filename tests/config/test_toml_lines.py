@@ -130,7 +130,7 @@ def dig(tree: object, path: KeyPath) -> object:
     return tree
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(drafts())
 def test_every_key_of_every_file_is_found_on_its_line(draft: Draft) -> None:
     tree = tomllib.loads(draft.text)
@@ -142,7 +142,7 @@ def test_every_key_of_every_file_is_found_on_its_line(draft: Draft) -> None:
         dig(tree, path)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(drafts())
 def test_line_endings_make_no_difference(draft: Draft) -> None:
     text = draft.text.replace("\n", "\r\n")

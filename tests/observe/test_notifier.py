@@ -32,11 +32,15 @@ class NotifierHarness:
         self._made: list[Notifier] = []
 
     def notifier(
-        self, *, on: tuple[NotificationKind, ...] = DEFAULT_NOTIFICATION_KINDS, patience: float = 10.0
+        self,
+        *,
+        on: tuple[NotificationKind, ...] = DEFAULT_NOTIFICATION_KINDS,
+        patience: float = 10.0,
+        gather: float = 0.05,
     ) -> Notifier:
         hook = WebhookChannel(self.receiver.url, lambda: None, timeout=patience)
         options = NotifierOptions(on, "app", JOURNAL)
-        made = Notifier(options, [hook], DeliveryLog(self.folder, JOURNAL), self.log.append, gather=0.05)
+        made = Notifier(options, [hook], DeliveryLog(self.folder, JOURNAL), self.log.append, gather=gather)
         self._made.append(made)
         return made
 
@@ -105,7 +109,7 @@ def test_only_requested_kinds_are_sent(harness: NotifierHarness) -> None:
 
 def test_a_hundred_failures_at_once_are_one_message(harness: NotifierHarness) -> None:
     names = [f"t{n:03}" for n in range(100)]
-    script, notifier = a_script(*names), harness.notifier(on=(NotificationKind.TASK_FAILED,))
+    script, notifier = a_script(*names), harness.notifier(on=(NotificationKind.TASK_FAILED,), gather=0.5)
     notifier.handle_records(script.state, script.records)
     for name in names:
         seen = len(script.records)

@@ -21,8 +21,8 @@ from plait.testing.simulator.engine import simulate
 from plait.testing.simulator.scenario import make_stormy
 
 ALONE = Settings(agents=("amber",), isolation=Isolation.IN_PLACE)
-STORMS = st.integers(0, 60).map(cache(lambda seed: simulate(make_stormy(seed)).journal))
-FEW = settings(max_examples=25)
+STORMS = st.integers(0, 15).map(cache(lambda seed: simulate(make_stormy(seed)).journal))
+FEW = settings(max_examples=16)
 
 
 def spans(records: Iterable[Record], journal: str = "j") -> list[Span]:
