@@ -13,7 +13,7 @@ from plait.testing.script import BATCH, Script, started_tasks
 LITTLE = "2.1 GiB of memory left, and claude takes up to 1.4 GiB"
 
 
-def in_room(slots: int | None, *tasks: Task | str, settings: Settings | None = None) -> Script:
+def with_capacity(slots: int | None, *tasks: Task | str, settings: Settings | None = None) -> Script:
     script = Script(start=False)
     script.apply(CapacityChanged(slots, LITTLE))
     script.submit(*tasks, settings=settings)
@@ -21,14 +21,14 @@ def in_room(slots: int | None, *tasks: Task | str, settings: Settings | None = N
 
 
 def test_tasks_beyond_the_capacity_wait_and_say_why() -> None:
-    script = in_room(2, "a", "b", "c")
+    script = with_capacity(2, "a", "b", "c")
     assert script.running_tasks() == ["a", "b"]
     assert script.explain("c") == f"c is waiting: {LITTLE}"
     assert explain_status(script.state, script.batch(), script.task("c")).waiting is WaitReason.MEMORY
 
 
 def test_slots_of_another_engine_are_waited_for_like_own_slots() -> None:
-    script = in_room(1, "a")
+    script = with_capacity(1, "a")
     script.apply(CapacityChanged(1, "3 of your 4 slots are taken by another engine", WaitReason.SLOT))
     script.submit("x", batch="b2")
     assert script.explain("x", "b2") == "x is queued: 3 of your 4 slots are taken by another engine"
@@ -36,7 +36,7 @@ def test_slots_of_another_engine_are_waited_for_like_own_slots() -> None:
 
 
 def test_more_capacity_starts_more_tasks_at_once() -> None:
-    script = in_room(1, "a", "b", "c")
+    script = with_capacity(1, "a", "b", "c")
     assert started_tasks(script.apply(CapacityChanged(2, LITTLE))) == ["b"]
     assert started_tasks(script.apply(CapacityChanged(None))) == ["c"]
 
@@ -50,7 +50,7 @@ def test_less_capacity_ends_nothing_and_starts_nothing() -> None:
 
 
 def test_the_settings_limit_what_the_capacity_does_not() -> None:
-    script = in_room(9, *"abcdef", settings=Settings(max_parallel=0))
+    script = with_capacity(9, *"abcdef", settings=Settings(max_parallel=0))
     assert len(script.running_tasks()) == 4
     assert script.explain("e") == "e is queued: 4 of 4 slots are taken"
 
@@ -65,7 +65,7 @@ def test_without_limits_the_capacity_is_the_limit() -> None:
 
 def test_a_task_that_never_fits_starts_when_it_can_be_alone() -> None:
     fifo = Settings(order=Order.FIFO)
-    script = in_room(2, "a", Task("heavy", slots=3), "b", settings=fifo)
+    script = with_capacity(2, "a", Task("heavy", slots=3), "b", settings=fifo)
     assert script.running_tasks() == ["a"]
     assert script.explain("heavy") == f"heavy is waiting: {LITTLE} (3 wanted)"
     assert started_tasks(script.exit_attempt("a")) == ["heavy"]
@@ -75,14 +75,14 @@ def test_a_task_that_never_fits_starts_when_it_can_be_alone() -> None:
 
 
 def test_without_any_capacity_nothing_starts() -> None:
-    script = in_room(0, "a")
+    script = with_capacity(0, "a")
     assert script.running_tasks() == []
     assert script.explain("a") == f"a is waiting: {LITTLE}"
     assert started_tasks(script.apply(CapacityChanged(1, LITTLE))) == ["a"]
 
 
 def test_a_verification_needs_capacity_and_comes_before_new_tasks() -> None:
-    script = in_room(1, "a", "b", settings=Settings(verify="make check"))
+    script = with_capacity(1, "a", "b", settings=Settings(verify="make check"))
     assert started_tasks(script.exit_attempt("a")) == ["a"]
     assert script.status("a") == "verifying"
     script.apply(CapacityChanged(0, LITTLE))
@@ -91,11 +91,11 @@ def test_a_verification_needs_capacity_and_comes_before_new_tasks() -> None:
 
 
 def test_a_new_engine_starts_without_the_old_capacity() -> None:
-    script = in_room(0, "a")
+    script = with_capacity(0, "a")
     assert started_tasks(script.apply(EngineTaken(2))) == ["a"]
 
 
 def test_a_new_engine_respects_a_capacity_reported_at_once() -> None:
-    script = in_room(0, "a")
+    script = with_capacity(0, "a")
     assert started_tasks(script.apply(EngineTaken(2), CapacityChanged(0, LITTLE))) == []
     assert script.batch(BATCH).started_at is None

@@ -32,7 +32,7 @@ class SharedMachine:
         self.script = Script(start=False)
         self.total, self.others = total, 0
         self.sizes: dict[Attempt, int] = {}
-        self.script.apply(find_capacity_change(self.script.state, self.weather, {}) or NO_BOUND)
+        self.script.apply(find_capacity_change(self.script.state, self.readings, {}) or NO_BOUND)
         self.script.submit(*names, settings=Settings(isolation=Isolation.IN_PLACE, max_parallel=0))
         self.sizes.update(dict.fromkeys(self.alive, 0))
 
@@ -41,7 +41,7 @@ class SharedMachine:
         return list(self.script.batch().alive)
 
     @property
-    def weather(self) -> MachineReadings:
+    def readings(self) -> MachineReadings:
         left = self.total - self.others - sum(self.sizes.values())
         return MachineReadings(max(0, left), self.total, 90 * GIB, 500 * GIB, load=1.0, cores=8)
 
@@ -49,13 +49,13 @@ class SharedMachine:
     def spare(self) -> int:
         """What is left when all that runs has grown."""
         growth = measure_demand(self.script.state, self.sizes).growth
-        return self.weather.memory - reserved_memory(self.total) - growth
+        return self.readings.memory - reserved_memory(self.total) - growth
 
-    def turn(self, *reports: Report) -> int:
+    def step(self, *reports: Report) -> int:
         """How many were started."""
         state, now = self.script.state, self.script.now
         fold_incoming(state, reports, now)
-        change = find_capacity_change(state, self.weather, self.sizes)
+        change = find_capacity_change(state, self.readings, self.sizes)
         fold_incoming(state, [change] if change is not None else [], now)
         decided, _ = decide_due(state, now)
         new = [record.event.attempt for record in decided if isinstance(record.event, AttemptStarted)]
@@ -72,18 +72,18 @@ def steps() -> st.SearchStrategy[list[tuple[str, int, float]]]:
 @given(st.integers(1, 12), steps())
 def test_tasks_start_exactly_while_they_fit_into_memory(gibs: int, happenings: list[tuple[str, int, float]]) -> None:
     machine = SharedMachine(gibs * GIB, tasks=12)
-    for reports in _happen(machine, happenings):
-        started = machine.turn(*reports)
+    for reports in _apply_step(machine, happenings):
+        started = machine.step(*reports)
         while started:
             assert len(machine.alive) == 1 or machine.spare >= 0
-            started = machine.turn()
+            started = machine.step()
         waits = any(machine.script.state.start_queue.heads("b1"))
         roomy = machine.spare >= 1.25 * measure_demand(machine.script.state, machine.sizes).footprint
         assert not (waits and roomy and len(machine.alive) < 4)
-        assert machine.alive or not waits or machine.weather.memory < 512 * MIB
+        assert machine.alive or not waits or machine.readings.memory < 512 * MIB
 
 
-def _happen(machine: SharedMachine, happenings: list[tuple[str, int, float]]) -> Iterator[list[Report]]:
+def _apply_step(machine: SharedMachine, happenings: list[tuple[str, int, float]]) -> Iterator[list[Report]]:
     yield []
     for kind, which, share in happenings:
         name = machine.alive[which % len(machine.alive)] if machine.alive else None

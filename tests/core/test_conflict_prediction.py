@@ -10,7 +10,7 @@ from plait.core.views import make_task_view
 from plait.testing.script import BATCH, Script
 
 
-def foreseen(script: Script, task: str) -> dict[str, tuple[str, ...]]:
+def predict(script: Script, task: str) -> dict[str, tuple[str, ...]]:
     return dict(make_task_view(script.state, script.batch(), script.task(task)).foreseen)
 
 
@@ -30,16 +30,16 @@ def test_conflicts_with_the_branch_and_long_lists_are_shortened() -> None:
 def test_a_cleared_prediction_is_not_shown() -> None:
     script = Script("a", "b")
     script.apply(ConflictPredicted(BATCH, "a", "b", ("x",)), ConflictCleared(BATCH, "b", "a"))
-    assert (foreseen(script, "a"), foreseen(script, "b")) == ({}, {})
+    assert (predict(script, "a"), predict(script, "b")) == ({}, {})
 
 
 def test_a_prediction_is_removed_when_either_task_ends() -> None:
     script = Script("a", "b", settings=Settings(retries=0))
     script.apply(ConflictPredicted(BATCH, "a", "b", ("x",)), ConflictPredicted(BATCH, "b", "", ("y",)))
     script.exit_attempt("a", Category.TASK)
-    assert (foreseen(script, "a"), foreseen(script, "b")) == ({}, {"": ("y",)})
+    assert (predict(script, "a"), predict(script, "b")) == ({}, {"": ("y",)})
     script.apply(ConflictPredicted(BATCH, "b", "a", ("x",)))
-    assert foreseen(script, "b") == {"": ("y",)}
+    assert predict(script, "b") == {"": ("y",)}
 
 
 def test_a_repair_starts_without_the_prediction() -> None:
@@ -48,7 +48,7 @@ def test_a_repair_starts_without_the_prediction() -> None:
     script.exit_attempt("a")
     script.apply(ConflictPredicted(BATCH, "a", "b", ("x",)))
     script.conflict_merge("a", "x")
-    assert (foreseen(script, "a"), foreseen(script, "b")) == ({}, {})
+    assert (predict(script, "a"), predict(script, "b")) == ({}, {})
 
 
 def test_a_prediction_about_unknown_tasks_changes_nothing() -> None:
@@ -57,4 +57,4 @@ def test_a_prediction_about_unknown_tasks_changes_nothing() -> None:
     for task, other in (("a", "a"), ("a", "nobody"), ("nobody", "a"), ("nobody", "")):
         script.apply(ConflictPredicted(BATCH, task, other, ("x",)), ConflictCleared(BATCH, task, other))
     script.apply(ConflictPredicted("nowhere", "a", "b", ("x",)))
-    assert foreseen(script, "a") == {}
+    assert predict(script, "a") == {}

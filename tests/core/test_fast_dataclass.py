@@ -41,7 +41,7 @@ class One:
 
 
 @dataclass(frozen=True, slots=True)
-class Nothing:
+class Empty:
     pass
 
 
@@ -55,7 +55,7 @@ def test_instances_are_constructed_printed_and_compared_as_usual() -> None:
     assert Ours(1) not in others
     assert One(1) == One(1)
     assert One(1) not in [One(2), *others]
-    assert Nothing() == Nothing()
+    assert Empty() == Empty()
     assert Ours.__match_args__ == Theirs.__match_args__
     assert [each.name for each in fields(Ours)] == [each.name for each in fields(Theirs)]
     for wrong in ({}, {"a": 1, "d": 2}):
@@ -125,17 +125,17 @@ def test_unfrozen_instances_can_change_and_other_options_work() -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Discreet:
+class WithFieldOptions:
     a: int
     secret: str = field(repr=False, default="s3cret")
     beside: int = field(compare=False, default=0)
 
 
 def test_options_of_a_field_are_kept() -> None:
-    assert "s3cret" not in repr(Discreet(1))
-    assert Discreet(1, beside=1) == Discreet(1, beside=2)
+    assert "s3cret" not in repr(WithFieldOptions(1))
+    assert WithFieldOptions(1, beside=1) == WithFieldOptions(1, beside=2)
     with pytest.raises(FrozenInstanceError):
-        Discreet(1).a = 2  # type: ignore[misc]
+        WithFieldOptions(1).a = 2  # type: ignore[misc]
 
 
 @dataclass(frozen=True)

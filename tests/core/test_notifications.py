@@ -358,13 +358,13 @@ def test_durations_are_rounded_for_people(seconds: float, said: str) -> None:
     assert round_duration(seconds) == said
 
 
-def _told(kind: NotificationKind, seq: int, batch: str = "b1", task: str | None = None) -> Notification:
+def _read_all(kind: NotificationKind, seq: int, batch: str = "b1", task: str | None = None) -> Notification:
     return Notification(kind, batch, task, f"t{seq}", f"x{seq}\nmore", float(seq), seq)
 
 
 def test_many_notifications_of_one_kind_are_bundled() -> None:
-    many = [_told(K.TASK_FAILED, seq, task=f"t{seq}") for seq in range(1, 101)]
-    one = _told(K.LIMIT, 50)
+    many = [_read_all(K.TASK_FAILED, seq, task=f"t{seq}") for seq in range(1, 101)]
+    one = _read_all(K.LIMIT, 50)
     found = group_by_kind([*many[:50], one, *many[50:]])
     assert found == [(one,), tuple(many)]
     message = bundle_notifications(found[1])
@@ -377,7 +377,7 @@ def test_many_notifications_of_one_kind_are_bundled() -> None:
 
 
 def test_a_bundle_about_several_batches_names_no_batch() -> None:
-    message = bundle_notifications([_told(K.FINISHED, 1), _told(K.FINISHED, 2, "b2")])
+    message = bundle_notifications([_read_all(K.FINISHED, 1), _read_all(K.FINISHED, 2, "b2")])
     assert (message.title, message.batch) == ("2 batches are done", None)
 
 

@@ -35,11 +35,11 @@ HOSTILE = (
 
 
 def task(
-    name: str, status: TaskStatus = TaskStatus.DONE, *, said: str = "", why: str = "", cost: Spend = NO_SPEND
+    name: str, status: TaskStatus = TaskStatus.DONE, *, title: str = "", why: str = "", cost: Spend = NO_SPEND
 ) -> TaskView:
     return TaskView(
         id=name,
-        title=said,
+        title=title,
         status=status,
         reason=why,
         waiting=None,
@@ -81,44 +81,44 @@ def batch(*tasks: TaskView, settings: Settings = Settings()) -> BatchView:  # no
     )
 
 
-def parsed(text: str) -> list[Token]:
+def parse_markdown(text: str) -> list[Token]:
     return MarkdownIt("commonmark").enable("table").enable("strikethrough").parse(text)
 
 
-def seen(token: Token) -> str:
+def visible_text(token: Token) -> str:
     """What a reader sees of it; anything but text and code would be markup."""
     assert all(child.type in {"text", "code_inline", "text_special"} for child in token.children or ())
     return "".join(child.content for child in token.children or ()).replace(ZERO, "")
 
 
-def rows(text: str) -> list[list[str]]:
+def read_rows(text: str) -> list[list[str]]:
     """The cells of each row of the table but the first, as they are seen."""
     found: list[list[str]] = []
     inside = False
-    for token in parsed(text):
+    for token in parse_markdown(text):
         inside = token.type == "td_open" or (inside and token.type != "td_close")
         if token.type == "tr_open":
             found.append([])
         elif token.type == "inline" and inside:
-            found[-1].append(seen(token))
+            found[-1].append(visible_text(token))
     return [row for row in found if row]
 
 
-def flat(text: str) -> str:
+def to_visible_line(text: str) -> str:
     """As it is shown: on one line, without what can't be seen."""
     spaced = " ".join(text.split())
-    return " ".join("".join("\ufffd" if unseen(sign) else sign for sign in spaced).split())
+    return " ".join("".join("\ufffd" if is_invisible(sign) else sign for sign in spaced).split())
 
 
-def unseen(sign: str) -> bool:
+def is_invisible(sign: str) -> bool:
     turning = sign in "\u200e\u200f\u2028\u2029" or "\u202a" <= sign <= "\u202e" or "\u2066" <= sign <= "\u2069"
     return sign < " " or "\x7f" <= sign <= "\x9f" or "\ud800" <= sign <= "\udfff" or turning
 
 
 def test_the_body_has_a_summary_a_table_and_reasons() -> None:
     view = batch(
-        replace(task("01-a", said="Add a", cost=Spend(410_000)), diffstat=(3, 182, 12)),
-        task("02-b", TaskStatus.FAILED, said="Break b", why="the agent failed: exit status 3"),
+        replace(task("01-a", title="Add a", cost=Spend(410_000)), diffstat=(3, 182, 12)),
+        task("02-b", TaskStatus.FAILED, title="Break b", why="the agent failed: exit status 3"),
         task("03-c", TaskStatus.SKIPPED, why="dropped"),
         settings=Settings(verify="make"),
     )
@@ -143,7 +143,7 @@ def test_the_body_has_a_summary_a_table_and_reasons() -> None:
 
 
 @given(
-    st.text(max_size=100).filter(lambda name: flat(name).strip(ZERO)),
+    st.text(max_size=100).filter(lambda name: to_visible_line(name).strip(ZERO)),
     st.text(max_size=100),
     st.text(max_size=100),
 )
@@ -154,22 +154,26 @@ def test_the_body_has_a_summary_a_table_and_reasons() -> None:
 @example("`", "x", "y")
 @example("@someone", "x", "y")
 @example("\\", "x\\", "y\\")
-def test_untrusted_text_is_shown_literally(name: str, said: str, why: str) -> None:
-    text = write_body(batch(task("first"), task(name, TaskStatus.FAILED, said=said, why=why), task("last")))
+def test_untrusted_text_is_shown_literally(name: str, title: str, why: str) -> None:
+    text = write_body(batch(task("first"), task(name, TaskStatus.FAILED, title=title, why=why), task("last")))
     text.encode()
-    told = rows(text)
+    told = read_rows(text)
     assert [row[0] for row in told] == ["✓ done", "✗ failed", "✓ done"]
-    wanted = flat(f"{flat(name)} {flat(said)}" if said != name else name).replace(ZERO, "").strip()
+    wanted = (
+        to_visible_line(f"{to_visible_line(name)} {to_visible_line(title)}" if title != name else name)
+        .replace(ZERO, "")
+        .strip()
+    )
     assert told[1][1].strip() == wanted
-    reasons = [token for token in parsed(text) if token.type == "inline" and "failed: " in token.content]
-    assert [seen(token).strip() for token in reasons] == [
-        f"✗ failed: {wanted}" + (f" ({flat(why)})".replace(ZERO, "") if flat(why) else "")
+    reasons = [token for token in parse_markdown(text) if token.type == "inline" and "failed: " in token.content]
+    assert [visible_text(token).strip() for token in reasons] == [
+        f"✗ failed: {wanted}" + (f" ({to_visible_line(why)})".replace(ZERO, "") if to_visible_line(why) else "")
     ]
 
 
-@pytest.mark.parametrize("said", HOSTILE)
-def test_untrusted_text_mentions_no_user_and_closes_no_issue(said: str) -> None:
-    view = batch(task("one", said=said), task("two", TaskStatus.FAILED, said=said, why=said))
+@pytest.mark.parametrize("title", HOSTILE)
+def test_untrusted_text_mentions_no_user_and_closes_no_issue(title: str) -> None:
+    view = batch(task("one", title=title), task("two", TaskStatus.FAILED, title=title, why=title))
     for text in (write_body(view), write_title(view)):
         for call in ("@someone", "#12", "#3", "GH-7"):
             assert call not in text
@@ -180,11 +184,11 @@ def test_untrusted_text_mentions_no_user_and_closes_no_issue(said: str) -> None:
 
 def test_a_thousand_tasks_fit_and_the_others_are_counted() -> None:
     long = "words and | more " * 20
-    tasks = [task(f"done-{n}", said=long) for n in range(600)]
-    tasks += [task(f"bad-{n}", TaskStatus.FAILED, said=long, why=long) for n in range(400)]
+    tasks = [task(f"done-{n}", title=long) for n in range(600)]
+    tasks += [task(f"bad-{n}", TaskStatus.FAILED, title=long, why=long) for n in range(400)]
     text = write_body(batch(*tasks))
     assert MAX_BODY_BYTES * 0.9 < len(text.encode()) <= MAX_BODY_BYTES
-    table = len(rows(text))
+    table = len(read_rows(text))
     reasons = text.count("\n- ✗ failed")
     assert table > 50
     assert reasons > 20
@@ -195,17 +199,17 @@ def test_a_thousand_tasks_fit_and_the_others_are_counted() -> None:
 
 def test_with_a_batch_verify_command_done_tasks_are_verified() -> None:
     view = batch(task("a"), task("b", TaskStatus.FAILED), settings=Settings(verify="make test"))
-    assert [row[4] for row in rows(write_body(view))] == ["yes", ""]
+    assert [row[4] for row in read_rows(write_body(view))] == ["yes", ""]
 
 
 def test_a_title_names_the_merged_tasks() -> None:
-    one = task("1", said="Add a\n thing")
-    failed = task("2", TaskStatus.FAILED, said="Break it")
+    one = task("1", title="Add a\n thing")
+    failed = task("2", TaskStatus.FAILED, title="Break it")
     assert write_title(batch(one, failed)) == "Add a thing"
     assert write_title(batch(one, task("3"))) == "2 tasks: Add a thing, 3"
     assert write_title(batch(one, one, one, one)) == "4 tasks: Add a thing, Add a thing, Add a thing, …"
     assert write_title(batch(failed)) == "Batch 7f3a"
-    assert len(write_title(batch(task("x", said="long " * 100)))) == 120
+    assert len(write_title(batch(task("x", title="long " * 100)))) == 120
 
 
 def test_a_title_can_be_given() -> None:

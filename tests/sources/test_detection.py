@@ -36,24 +36,24 @@ LOOK_ALIKES = {
 }
 
 
-def material(path: str, text: str) -> SourceFiles:
+def make_source_files(path: str, text: str) -> SourceFiles:
     return SourceFiles(path, (Document(path, text),))
 
 
 @pytest.mark.parametrize(("expected", "path"), LOOK_ALIKES)
 def test_each_format_is_detected_by_name_or_content(expected: str, path: str) -> None:
-    assert detect_format(material(path, LOOK_ALIKES[expected, path]))[0] == expected
+    assert detect_format(make_source_files(path, LOOK_ALIKES[expected, path]))[0] == expected
 
 
 @pytest.mark.parametrize(("expected", "path"), LOOK_ALIKES)
 def test_line_ends_and_a_byte_order_mark_change_nothing(expected: str, path: str) -> None:
     text = "\ufeff" + LOOK_ALIKES[expected, path].replace("\n", "\r\n")
-    assert detect_format(material(path, text))[0] == expected
+    assert detect_format(make_source_files(path, text))[0] == expected
 
 
 def test_an_unknown_file_is_an_error_that_lists_the_formats() -> None:
     with pytest.raises(UserError, match=r"notes.md: unknown format, no tasks read") as caught:
-        detect_format(material("notes.md", "# Notes\n\n- milk\n- eggs\n"))
+        detect_format(make_source_files("notes.md", "# Notes\n\n- milk\n- eggs\n"))
     assert "plain bullets are not tasks" in caught.value.hint
     assert all(name in caught.value.hint for name in FORMATS)
 
@@ -61,27 +61,27 @@ def test_an_unknown_file_is_an_error_that_lists_the_formats() -> None:
 @pytest.mark.parametrize(("path", "text"), [("tasks.json", "{"), ("notes.md", "Only prose.\n")])
 def test_the_hint_about_bullets_needs_bullets(path: str, text: str) -> None:
     with pytest.raises(UserError) as caught:
-        detect_format(material(path, text))
+        detect_format(make_source_files(path, text))
     assert "bullets" not in caught.value.hint
 
 
 def test_a_file_that_is_not_json_is_reported_with_its_line() -> None:
     with pytest.raises(UserError) as caught:
-        detect_format(material("tasks.json", '{"master": {"tasks": [\n  {"id": 1,}\n]}}'))
+        detect_format(make_source_files("tasks.json", '{"master": {"tasks": [\n  {"id": 1,}\n]}}'))
     assert caught.value.hint.startswith("It is not JSON: line 2, column ")
 
 
 def test_a_file_of_two_possible_formats_is_an_error_that_names_them() -> None:
     text = "## 1. Ground\n\n- [ ] 1.1 Dig\n\n### 7. Dig\n**Status**: [NOT STARTED]\n"
     with pytest.raises(UserError, match=r"work.md: the format could be .* or ") as caught:
-        detect_format(material("work.md", text))
+        detect_format(make_source_files("work.md", text))
     assert "--source-format" in caught.value.hint
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"name": "x", "scripts": {}}', "null", "\0"])
 def test_other_json_files_hold_no_tasks(text: str) -> None:
     with pytest.raises(UserError):
-        detect_format(material("package.json", text))
+        detect_format(make_source_files("package.json", text))
 
 
 @given(st.sampled_from(sorted(LOOK_ALIKES)).flatmap(lambda key: mangled_texts(st.just(LOOK_ALIKES[key]))))
@@ -89,7 +89,7 @@ def test_a_text_without_the_hint_of_a_format_is_never_detected_as_it(text: str) 
     """The signs only spare work: what they rule out, the format itself would refuse."""
     for name, row in FORMATS.items():
         for path in ("work.md", "TODO.md", "01-x.md", "specs/a/tasks.md", "openspec/changes/a/tasks.md"):
-            asked = material(path, text)
+            asked = make_source_files(path, text)
             if load_format(name).detect(asked) is not Confidence.NO:
                 assert row.may_match(asked.document), f"{name} would want this text"
 

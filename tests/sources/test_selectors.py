@@ -18,16 +18,16 @@ def entry(
     return SourceEntry(task, mark)
 
 
-def pile(*entries: SourceEntry, phases: tuple[Phase, ...] = (), path: str = "TODO.md") -> SourceSet:
+def make_source_set(*entries: SourceEntry, phases: tuple[Phase, ...] = (), path: str = "TODO.md") -> SourceSet:
     return combine_sources([("todo", path, Reading(entries, phases))])
 
 
-TODO = pile(
+TODO = make_source_set(
     *(entry(str(number), f"Task number {number}") for number in (63, 64, 65, 66, 67, 88)),
     entry("90", "Already there", SourceStatus.DONE),
     entry("91", "Not wanted", SourceStatus.SKIPPED),
 )
-PLAN = pile(
+PLAN = make_source_set(
     entry("1.1", "Create api", phase="1"),
     entry("1.2", "Write docs", phase="1"),
     entry("1.10", "Ship it", phase="1"),
@@ -35,7 +35,7 @@ PLAN = pile(
     phases=(Phase("1"), Phase("2", after=("1",))),
     path="plan.md",
 )
-FOLDER = pile(entry("01-pyproject"), entry("08-identity"), entry("08-batch"), path="tasks")
+FOLDER = make_source_set(entry("01-pyproject"), entry("08-identity"), entry("08-batch"), path="tasks")
 
 
 def list_messages(selection: Selection, severity: Severity) -> list[str]:
@@ -138,20 +138,20 @@ def test_a_number_alone_is_enough_where_one_id_begins_with_it() -> None:
 
 
 def test_a_stuck_task_runs_only_on_request() -> None:
-    stuck = pile(entry("a", mark=SourceStatus.STUCK), entry("b"))
+    stuck = make_source_set(entry("a", mark=SourceStatus.STUCK), entry("b"))
     assert list(select_tasks(stuck).ids) == ["b"]
     assert list(select_tasks(stuck, resume=True).ids) == ["a", "b"]
 
 
 def test_an_unreadable_task_never_runs() -> None:
-    selection = select_tasks(pile(entry("a", mark=SourceStatus.UNREADABLE), entry("b")), "a b")
+    selection = select_tasks(make_source_set(entry("a", mark=SourceStatus.UNREADABLE), entry("b")), "a b")
     assert list(selection.ids) == ["b"]
     assert list_messages(selection, Severity.WARNING) == ["a can't be read: skipped"]
 
 
 def test_selecting_a_group_selects_its_parts() -> None:
     group = SourceEntry(Task("1", "Whole", origin=Origin("t.md", 1)), parts=("1.1", "1.2"))
-    whole = pile(group, entry("1.1"), entry("1.2", mark=SourceStatus.DONE), entry("2"))
+    whole = make_source_set(group, entry("1.1"), entry("1.2", mark=SourceStatus.DONE), entry("2"))
     assert list(select_tasks(whole, "1").ids) == ["1.1"]
     assert list(select_tasks(whole).ids) == ["1.1", "2"]
 
@@ -171,11 +171,11 @@ def test_an_id_of_two_sources_must_be_qualified() -> None:
 def test_a_file_selects_its_tasks() -> None:
     one = SourceEntry(Task("x", origin=Origin("tasks/x.md", 1)))
     two = SourceEntry(Task("y", origin=Origin("tasks/y.md", 1)))
-    assert list(select_tasks(pile(one, two, path="tasks"), "tasks/y.md").ids) == ["y"]
+    assert list(select_tasks(make_source_set(one, two, path="tasks"), "tasks/y.md").ids) == ["y"]
 
 
 def test_needs_are_added_however_far_back() -> None:
-    chain = pile(
+    chain = make_source_set(
         entry("a", "", SourceStatus.DONE),
         entry("b", "", SourceStatus.TODO, "a"),
         entry("c", "", SourceStatus.TODO, "b", "z"),

@@ -237,17 +237,17 @@ class TestWriting:
 
 
 class TestDetection:
-    def like(self, folder: str, text: str) -> Confidence:
+    def detect_confidence(self, folder: str, text: str) -> Confidence:
         return BACKLOG.detect(make_source_files("backlog", folder, {"a.md": text}))
 
     def test_path_and_content_are_recognised(self) -> None:
-        assert self.like("backlog/tasks", task("a")) is Confidence.NAME
-        assert self.like("/home/me/x/backlog/tasks", task("a")) is Confidence.NAME
+        assert self.detect_confidence("backlog/tasks", task("a")) is Confidence.NAME
+        assert self.detect_confidence("/home/me/x/backlog/tasks", task("a")) is Confidence.NAME
 
     def test_content_alone_is_recognised(self) -> None:
-        assert self.like("elsewhere", task("a", "created_date: today")) is Confidence.CONTENT
-        assert self.like("elsewhere", task("a")) is Confidence.NO
-        assert self.like("backlog/tasks", "# A\n") is Confidence.NO
+        assert self.detect_confidence("elsewhere", task("a", "created_date: today")) is Confidence.CONTENT
+        assert self.detect_confidence("elsewhere", task("a")) is Confidence.NO
+        assert self.detect_confidence("backlog/tasks", "# A\n") is Confidence.NO
 
 
 _STATUS = st.sampled_from(["To Do", "In Progress", "Done", "'To Do'", '"in progress"', "done", "DONE", "to-do"])

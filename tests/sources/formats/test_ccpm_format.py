@@ -142,17 +142,17 @@ class TestWriting:
 
 
 class TestDetection:
-    def like(self, folder: str, text: str) -> Confidence:
+    def detect_confidence(self, folder: str, text: str) -> Confidence:
         return CCPM.detect(make_source_files("ccpm", folder, {"001.md": text}))
 
     def test_path_and_content_are_recognised(self) -> None:
-        assert self.like(EPIC, task()) is Confidence.NAME
-        assert self.like(f"/home/me/{EPIC}", task()) is Confidence.NAME
-        assert self.like(EPIC, "# A\n") is Confidence.NO
+        assert self.detect_confidence(EPIC, task()) is Confidence.NAME
+        assert self.detect_confidence(f"/home/me/{EPIC}", task()) is Confidence.NAME
+        assert self.detect_confidence(EPIC, "# A\n") is Confidence.NO
 
     def test_content_alone_is_recognised(self) -> None:
-        assert self.like("tasks", task("parallel: true", "conflicts_with: []")) is Confidence.CONTENT
-        assert self.like("tasks", task("parallel: true")) is Confidence.NO
+        assert self.detect_confidence("tasks", task("parallel: true", "conflicts_with: []")) is Confidence.CONTENT
+        assert self.detect_confidence("tasks", task("parallel: true")) is Confidence.NO
 
 
 @st.composite

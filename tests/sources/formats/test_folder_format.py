@@ -553,14 +553,14 @@ class TestPhasesTable:
 
 
 class TestDetection:
-    def like(self, files: dict[str, str], *, named: bool = True) -> Confidence:
+    def detect_confidence(self, files: dict[str, str], *, named: bool = True) -> Confidence:
         return FOLDER.detect(make_source_files("folder", "docs/work", files, named=named))
 
     def test_a_folder_of_markdown_files_is_recognised(self) -> None:
-        assert self.like({"a.md": "# A\n"}) is Confidence.CONTENT
+        assert self.detect_confidence({"a.md": "# A\n"}) is Confidence.CONTENT
 
     def test_an_empty_folder_may_be_recognised(self) -> None:
-        assert self.like({"README.md": "# A\n"}) is Confidence.PERHAPS
+        assert self.detect_confidence({"README.md": "# A\n"}) is Confidence.PERHAPS
 
     @pytest.mark.parametrize(
         "text",
@@ -584,7 +584,7 @@ class TestDetection:
         ],
     )
     def test_a_single_task_file_is_recognised(self, name: str, text: str) -> None:
-        assert self.like({name: text}, named=False) is Confidence.CONTENT
+        assert self.detect_confidence({name: text}, named=False) is Confidence.CONTENT
 
     @pytest.mark.parametrize(
         ("name", "text"),
@@ -595,7 +595,7 @@ class TestDetection:
         ],
     )
     def test_a_file_with_several_tasks_is_not_recognised(self, name: str, text: str) -> None:
-        assert self.like({name: text}, named=False) is Confidence.NO
+        assert self.detect_confidence({name: text}, named=False) is Confidence.NO
 
 
 _LINES = st.sampled_from(
@@ -663,9 +663,9 @@ def test_no_text_makes_the_reader_raise_and_every_problem_has_a_place(
 @given(_file(), st.sampled_from(("\r\n", "\r")))
 @settings(max_examples=50, deadline=None)
 def test_line_ends_make_no_difference(text: str, eol: str) -> None:
-    def essence(text: str) -> tuple[object, ...]:
+    def summarize(text: str) -> tuple[object, ...]:
         entry = get_single(FOLDER.read(SourceFiles("tasks", (Document("tasks/01-a.md", text),), folder=True)))
         task = entry.task
         return task.id, task.title, task.needs, task.touches, task.phase, entry.status, entry.mentions
 
-    assert essence(text) == essence(text.replace("\n", eol))
+    assert summarize(text) == summarize(text.replace("\n", eol))

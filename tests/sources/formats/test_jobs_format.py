@@ -372,20 +372,20 @@ class TestWriting:
 
 
 class TestDetection:
-    def like(self, folder: str, files: dict[str, str], *, named: bool = True) -> Confidence:
+    def detect_confidence(self, folder: str, files: dict[str, str], *, named: bool = True) -> Confidence:
         return JOBS.detect(make_source_files("jobs", folder, files, named=named))
 
     def test_path_and_content_are_recognised(self) -> None:
-        assert self.like("x/jobs", {"a.md": job()}) is Confidence.NAME
-        assert self.like("x/jobs", {"a.md": "---\noutput_dir: x\n---\n"}) is Confidence.NAME
-        assert self.like("x/jobs", {"a.md": "# A\n", STATUS: "[]"}) is Confidence.NAME
+        assert self.detect_confidence("x/jobs", {"a.md": job()}) is Confidence.NAME
+        assert self.detect_confidence("x/jobs", {"a.md": "---\noutput_dir: x\n---\n"}) is Confidence.NAME
+        assert self.detect_confidence("x/jobs", {"a.md": "# A\n", STATUS: "[]"}) is Confidence.NAME
 
     def test_content_alone_is_recognised(self) -> None:
-        assert self.like("work", {"_a.md": "# A\n", "b.md": job()}) is Confidence.CONTENT
-        assert self.like("work", {"b.md": job()}, named=False) is Confidence.CONTENT
+        assert self.detect_confidence("work", {"_a.md": "# A\n", "b.md": job()}) is Confidence.CONTENT
+        assert self.detect_confidence("work", {"b.md": job()}, named=False) is Confidence.CONTENT
 
     def test_a_folder_of_other_jobs_is_not_recognised(self) -> None:
-        assert self.like("x/jobs", {"a.md": "# Baker\n"}) is Confidence.NO
+        assert self.detect_confidence("x/jobs", {"a.md": "# Baker\n"}) is Confidence.NO
 
 
 @st.composite

@@ -76,7 +76,7 @@ def follows(text: str) -> dict[str, list[str]]:
     return {name: [need.on for need in entry.task.needs] for name, entry in entries(text).items()}
 
 
-def likeness(text: str, path: str = "tasks.md") -> Confidence:
+def detect_confidence(text: str, path: str = "tasks.md") -> Confidence:
     return kiro.FORMAT.detect(SourceFiles(path, (Document(path, text),)))
 
 
@@ -198,9 +198,9 @@ class TestOrder:
 
 class TestDetection:
     def test_the_usual_path_is_recognised(self) -> None:
-        assert likeness(PLAN, PATH) is Confidence.NAME
-        assert likeness(PLAN, f"a/b/{PATH}") is Confidence.NAME
-        assert likeness(PLAN, "specs/import/tasks.md") is Confidence.CONTENT
+        assert detect_confidence(PLAN, PATH) is Confidence.NAME
+        assert detect_confidence(PLAN, f"a/b/{PATH}") is Confidence.NAME
+        assert detect_confidence(PLAN, "specs/import/tasks.md") is Confidence.CONTENT
 
     @pytest.mark.parametrize(
         "text",
@@ -215,7 +215,7 @@ class TestDetection:
         ],
     )
     def test_other_content_is_not_recognised(self, text: str) -> None:
-        assert likeness(text) is Confidence.NO
+        assert detect_confidence(text) is Confidence.NO
 
     def test_folders_and_data_files_are_not_recognised(self) -> None:
         document = Document("tasks.json", "- [ ] 1. a\n")

@@ -69,7 +69,7 @@ def entries(text: str) -> dict[str, SourceEntry]:
     return {entry.task.id: entry for entry in read(text).entries}
 
 
-def likeness(text: str, path: str = "tasks.md") -> Confidence:
+def detect_confidence(text: str, path: str = "tasks.md") -> Confidence:
     return openspec.FORMAT.detect(SourceFiles(path, (Document(path, text),)))
 
 
@@ -150,12 +150,12 @@ class TestSections:
 
 class TestDetection:
     def test_the_usual_path_is_recognised_with_any_box(self) -> None:
-        assert likeness(TASKS, PATH) is Confidence.NAME
-        assert likeness("- [ ] a\n", "x/openspec/changes/archive/y/tasks.md") is Confidence.NAME
-        assert likeness("- a\n", PATH) is Confidence.NO
+        assert detect_confidence(TASKS, PATH) is Confidence.NAME
+        assert detect_confidence("- [ ] a\n", "x/openspec/changes/archive/y/tasks.md") is Confidence.NAME
+        assert detect_confidence("- a\n", PATH) is Confidence.NO
 
     def test_content_alone_is_recognised(self) -> None:
-        assert likeness(TASKS) is Confidence.CONTENT
+        assert detect_confidence(TASKS) is Confidence.CONTENT
         assert kiro.FORMAT.detect(SourceFiles("tasks.md", (Document("tasks.md", TASKS),))) is Confidence.NO
 
     @pytest.mark.parametrize(
@@ -163,7 +163,7 @@ class TestDetection:
         ["## 1. a\n- [ ] x\n", "- [ ] 1.1 x\n", "### 1. a\n- [ ] 1.1 x\n", "## Phase 1: a\n- [ ] 1.1 x\n"],
     )
     def test_other_content_is_not_recognised(self, text: str) -> None:
-        assert likeness(text) is Confidence.NO
+        assert detect_confidence(text) is Confidence.NO
 
 
 def test_a_repeated_number_loses_no_task() -> None:

@@ -93,7 +93,7 @@ def needs(text: str) -> dict[str, list[str]]:
     return {name: [need.on for need in entry.task.needs] for name, entry in entries(text).items()}
 
 
-def likeness(text: str, path: str = "tasks.md") -> Confidence:
+def detect_confidence(text: str, path: str = "tasks.md") -> Confidence:
     return speckit.FORMAT.detect(SourceFiles(path, (Document(path, text),)))
 
 
@@ -420,11 +420,11 @@ class TestDependencies:
 
 class TestDetection:
     def test_the_usual_path_is_recognised(self) -> None:
-        assert likeness(TASKS, PATH) is Confidence.NAME
-        assert likeness(TASKS, f"x/.specify/{PATH}") is Confidence.NAME
+        assert detect_confidence(TASKS, PATH) is Confidence.NAME
+        assert detect_confidence(TASKS, f"x/.specify/{PATH}") is Confidence.NAME
 
     def test_content_alone_is_recognised(self) -> None:
-        assert likeness(TASKS) is Confidence.CONTENT
+        assert detect_confidence(TASKS) is Confidence.CONTENT
         material = SourceFiles("tasks.md", (Document("tasks.md", TASKS),))
         assert kiro.FORMAT.detect(material) is openspec.FORMAT.detect(material) is Confidence.NO
 
@@ -439,7 +439,7 @@ class TestDetection:
         ],
     )
     def test_other_content_is_not_recognised(self, text: str) -> None:
-        assert likeness(text) is Confidence.NO
+        assert detect_confidence(text) is Confidence.NO
 
 
 class TestWriting:
