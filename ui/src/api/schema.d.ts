@@ -9,7 +9,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Listed
+         * List Agents
          * @description The known agents: which are installed, and which are logged in.
          */
         get: operations["listAgents"];
@@ -29,13 +29,13 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Listed
+         * List Batches
          * @description All batches, newest first.
          */
         get: operations["listBatches"];
         put?: never;
         /**
-         * Create
+         * Create Batch
          * @description Run these tasks; answered when the batch is in the journal. `settings` apply to this batch only.
          */
         post: operations["createBatch"];
@@ -53,7 +53,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * One
+         * Get Batch
          * @description A batch with its tasks, at one moment.
          */
         get: operations["getBatch"];
@@ -113,7 +113,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Batch Diff
+         * Get Batch Diff
          * @description The changes of the batch branch since its base.
          */
         get: operations["getBatchDiff"];
@@ -133,7 +133,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Graph
+         * Get Graph
          * @description Its tasks with their statuses, and the edges between them with reasons.
          */
         get: operations["getGraph"];
@@ -153,7 +153,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Gate Log
+         * Read Gate Log
          * @description The output of a gate of the batch, from an offset on.
          */
         get: operations["readGateLog"];
@@ -193,7 +193,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Pull Request
+         * Get Pull Request Text
          * @description The text of the batch's pull request, if it were opened or updated now.
          */
         get: operations["getPullRequestText"];
@@ -257,7 +257,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Standing
+         * Get Standing
          * @description The status of some tasks, as under `batch` in /api/tasks: for updates after an event. Unknown ids are left out, and
          *     entrants are included only by name.
          */
@@ -318,7 +318,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Conflict
+         * Get Conflict
          * @description Both sides of its conflict, file by file.
          */
         get: operations["getConflict"];
@@ -338,7 +338,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Diff
+         * Get Task Diff
          * @description What it changed, also while it is running.
          */
         get: operations["getTaskDiff"];
@@ -378,7 +378,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Explain
+         * Explain Task
          * @description Why it has its status, its attempts, and what would make it continue.
          */
         get: operations["explainTask"];
@@ -418,7 +418,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Log
+         * Get Log
          * @description The output of an attempt, from an offset on. `format=events`: as `execution:log` events, one per line.
          */
         get: operations["getLog"];
@@ -458,7 +458,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Timeline
+         * Get Timeline
          * @description Attempts, waits and merges with their times, for a chart.
          */
         get: operations["getTimeline"];
@@ -500,7 +500,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Many
+         * Run Bulk
          * @description The same action for many tasks, with a result for each.
          */
         post: operations["bulk"];
@@ -518,7 +518,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Events
+         * Stream Events
          * @description Live events after the last received one, without a gap or a repeat.
          *
          *     Without Last-Event-ID: from now on; of one batch, from its beginning.
@@ -540,7 +540,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Me
+         * Get Me
          * @description What the caller may do, and the versions of server and page.
          */
         get: operations["getMe"];
@@ -580,13 +580,13 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Listed
+         * List Projects
          * @description The repositories that this server knows; the default one first.
          */
         get: operations["listProjects"];
         put?: never;
         /**
-         * Add
+         * Add Project
          * @description Add a checkout by its path, or a repository by its URL. A known one is updated.
          */
         post: operations["addProject"];
@@ -607,7 +607,7 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Remove
+         * Remove Project
          * @description Remove it from the server's list. Nothing is deleted, and running batches continue.
          */
         delete: operations["removeProject"];
@@ -624,7 +624,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Shown
+         * Get Settings
          * @description Every setting by its name, and where it comes from.
          */
         get: operations["getSettings"];
@@ -634,7 +634,7 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Change
+         * Change Settings
          * @description Save settings, all or none; null removes a saved value. They apply at once, also to running batches.
          */
         patch: operations["changeSettings"];
@@ -648,7 +648,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Described
+         * Describe Settings
          * @description What each setting means, and its allowed values.
          */
         get: operations["describeSettings"];
@@ -668,13 +668,13 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Listed
+         * List Tasks
          * @description Every task of the sources, with its status in the newest batch that has it.
          */
         get: operations["listTasks"];
         put?: never;
         /**
-         * Create
+         * Create Task
          * @description Create a task, as a file in the task folder.
          */
         post: operations["createTask"];
@@ -692,7 +692,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * One
+         * Get Task
          * @description A task with its texts, and the version that an edit has to name.
          */
         get: operations["getTask"];
@@ -702,7 +702,7 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Edit
+         * Edit Task
          * @description Change its file: fields that are not given stay the same. 409 `changed`: it was changed meanwhile, and nothing was written.
          */
         patch: operations["editTask"];
@@ -716,7 +716,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Health
+         * Check Health
          * @description Whether the server answers. Needs no token.
          */
         get: operations["health"];
@@ -736,7 +736,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Metrics
+         * Get Metrics
          * @description Prometheus metrics of all projects.
          */
         get: operations["metrics"];
