@@ -44,7 +44,7 @@ def test_the_rules_of_a_worktree_and_of_a_checkout_differ() -> None:
         assert "push" in rules
         assert "other worktrees" in rules
         assert "`tasks/04-split.md`. Boxes and lines there that tell a status are plait's" in rules
-        assert rules.endswith("decide, and say at the end what you assumed.\n")
+        assert rules.endswith("decide, and state your assumptions at the end.\n")
     assert "plait captures whatever is left" in worktree
     assert "Do not commit" in checkout
     assert "captures" not in checkout
