@@ -149,9 +149,9 @@ class UnauthenticatedConnections:
         if over <= 0 or self._timer is not None:
             return
         late = loop.time() - self._grace_seconds
-        old = [who for who, since in self._since.items() if since <= late]
-        for who in [who for who in old if not who.is_responding()][:over]:
-            self._close(who)
+        old = [connection for connection, since in self._since.items() if since <= late]
+        for connection in [connection for connection in old if not connection.is_responding()][:over]:
+            self._close(connection)
         if len(self._since) > self._limit:
             self._timer = loop.call_later(self._grace_seconds / 4, self._on_timer, loop)
 

@@ -16,10 +16,15 @@ from plait.server.auth import Authenticator
 from plait.server.http.connections import HEADER_SECONDS, UnauthenticatedConnections, create_protocol
 from plait.server.http.middleware.authentication import AuthenticationMiddleware, AuthRateLimiter, check_read_only
 from plait.server.http.middleware.login import LoginMiddleware, LogoutMiddleware
-from plait.server.http.middleware.origin_checks import check_csrf, check_host, check_origin
 from plait.server.http.middleware.policy import RequestPolicy
 from plait.server.http.middleware.rejections import CheckMiddleware
-from plait.server.http.middleware.request_limits import BodyLimitMiddleware, check_head
+from plait.server.http.middleware.request_checks import (
+    BodyLimitMiddleware,
+    check_csrf,
+    check_head,
+    check_host,
+    check_origin,
+)
 from plait.server.http.middleware.security_headers import SecurityHeadersMiddleware
 
 

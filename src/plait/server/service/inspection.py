@@ -87,9 +87,9 @@ async def read_log(  # noqa: PLR0913 - what can be asked of a transcript
             session.follower.history.get_batch(found.id).list_attempts(of.task.id),
         )
 
-    name, working, past = await session.query(read)
-    heard = past if events else None
-    return await asyncio.to_thread(_read_log_part, session.place, name, (start, most), working=working, heard=heard)
+    name, running, past = await session.query(read)
+    parsed = past if events else None
+    return await asyncio.to_thread(_read_log_part, session.place, name, (start, most), running=running, past=parsed)
 
 
 async def read_gate_log(
@@ -107,8 +107,8 @@ async def read_gate_log(
         name = _choose_gate(resolve_batch(state, batch), gate)
         return name, is_attempt_running(state, name)
 
-    name, working = await session.query(read)
-    return await asyncio.to_thread(_read_log_part, session.place, name, (start, most), working=working, heard=None)
+    name, running = await session.query(read)
+    return await asyncio.to_thread(_read_log_part, session.place, name, (start, most), running=running, past=None)
 
 
 async def prints_json_events(session: ProjectSession, attempt: Attempt) -> bool:
@@ -239,16 +239,16 @@ def _read_log_part(
     name: Attempt,
     part: tuple[int, int],
     *,
-    working: bool,
-    heard: Sequence[PastAttempt] | None,
+    running: bool,
+    past: Sequence[PastAttempt] | None,
 ) -> LogPart:
-    """`heard`: the attempts that tell which parser to use, for events."""
+    """`past`: the task's attempts, which say how to parse its output as events; None: as text."""
     folder = project_files.open_state_paths(place)
     hide = load_redactor(folder, name.batch)
-    found = read_page(open_transcript(folder, name), *part, ended=not working)
-    if heard is None:
+    found = read_page(open_transcript(folder, name), *part, ended=not running)
+    if past is None:
         text = hide(strip_ansi(found.redact_text(hide)))  # again: colours may have split a secret
     else:
-        told = make_log_events(name, found, load_parser(place, name, heard), hide, time.time())
-        text = "".join(f"{format_json_line(event)}\n" for event in told)
-    return LogPart(name, found.offset, found.next, not working and found.last, text)
+        events = make_log_events(name, found, load_parser(place, name, past), hide, time.time())
+        text = "".join(f"{format_json_line(event)}\n" for event in events)
+    return LogPart(name, found.offset, found.next, not running and found.last, text)

@@ -52,14 +52,14 @@ async def change_settings(session: ProjectSession, patch: Mapping[str, object]) 
     """
     async with hold_key(session, _SETTINGS_LOCK):
         saved = await session.query(lambda client: client.state.saved)
-        wanted = await asyncio.to_thread(check_changes, session.place, saved, patch)
-        way = await session.query(lambda client: plan_change(session.place, client.state, wanted))
-        answers = await ask_or_queue(session, way.requests) if way.requests else []
+        changes = await asyncio.to_thread(check_changes, session.place, saved, patch)
+        change = await session.query(lambda client: plan_change(session.place, client.state, changes))
+        answers = await ask_or_queue(session, change.requests) if change.requests else []
     refused = [answer.why for answer in answers if answer.granted is False]
     if refused:
         raise StateError(refused[0], state=REFUSED_STATE)
     stuck = {answer.why for answer in answers if answer.granted is None and answer.why}
-    notes = (*way.notes, *(Problem(Severity.WARNING, why) for why in stuck))
+    notes = (*change.notes, *(Problem(Severity.WARNING, why) for why in stuck))
     return ChangedPreferences(
         await read_project_settings(session),
         [make_problem(note) for note in notes],

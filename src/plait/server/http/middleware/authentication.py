@@ -16,9 +16,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from plait.core.errors import WorldError
 from plait.server import DEFAULT_URL
 from plait.server.auth import SESSION_COOKIE, Access, Authenticator, Caller
-from plait.server.http.middleware.origin_checks import SAFE_METHODS, get_request_host
 from plait.server.http.middleware.policy import RequestPolicy
 from plait.server.http.middleware.rejections import Rejection, get_headers, get_path, has_body, reject
+from plait.server.http.middleware.request_checks import SAFE_METHODS, get_request_host
 
 HEALTH_PATH = "/health"
 MCP_PATH = "/mcp"

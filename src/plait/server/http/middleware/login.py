@@ -19,7 +19,6 @@ from plait.server.http.middleware.authentication import (
     format_link_command,
     is_secure,
 )
-from plait.server.http.middleware.origin_checks import SAFE_METHODS
 from plait.server.http.middleware.policy import RequestPolicy
 from plait.server.http.middleware.rejections import (
     STYLESHEET,
@@ -30,6 +29,7 @@ from plait.server.http.middleware.rejections import (
     has_body,
     reject,
 )
+from plait.server.http.middleware.request_checks import SAFE_METHODS
 
 LOGOUT_PATH = "/logout"
 _NO_STORE = {"Cache-Control": "no-store"}

@@ -82,8 +82,8 @@ def _render_schemas(schemas: OpenApiObject) -> Iterator[str]:
             yield f"<p><code>{escape(' | '.join(map(str, shape['enum'])))}</code></p>"
         yield from _render_table(
             [
-                (field, _type_name(told), told.get("description", ""))
-                for field, told in shape.get("properties", {}).items()
+                (field, _type_name(schema), schema.get("description", ""))
+                for field, schema in shape.get("properties", {}).items()
             ]
         )
 

@@ -10,10 +10,9 @@ from starlette.types import Message
 
 from plait.core.errors import UserError
 from plait.server.auth import Access, AuthMethod, Caller
-from plait.server.http.middleware.origin_checks import check_csrf, check_host, check_origin
 from plait.server.http.middleware.policy import LOOPBACK_HOSTS, RequestPolicy, create_policy
 from plait.server.http.middleware.rejections import CheckMiddleware
-from plait.server.http.middleware.request_limits import check_head
+from plait.server.http.middleware.request_checks import check_csrf, check_head, check_host, check_origin
 
 if TYPE_CHECKING:
     from tests.server.middleware.conftest import AsgiClient, EchoApp

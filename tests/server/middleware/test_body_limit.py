@@ -11,7 +11,7 @@ import pytest
 from starlette.types import Message, Receive, Scope, Send
 
 from plait.server.http.middleware.policy import RequestPolicy
-from plait.server.http.middleware.request_limits import BodyLimitMiddleware
+from plait.server.http.middleware.request_checks import BodyLimitMiddleware
 
 if TYPE_CHECKING:
     from tests.server.middleware.conftest import AsgiClient, EchoApp
