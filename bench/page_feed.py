@@ -51,9 +51,9 @@ class Pace:
 
 
 def _endless(seen: LoadedSources) -> Iterator[Record]:
-    plan = build_checked_plan([replace(entry.task, phase=None) for entry in seen.pile.entries]).plan
+    plan = build_checked_plan([replace(entry.task, phase=None) for entry in seen.source_set.entries]).plan
     assert plan is not None
-    sources = tuple(str(source) for source in seen.pile.sources)
+    sources = tuple(str(source) for source in seen.source_set.sources)
     settings = Settings(isolation=Isolation.IN_PLACE, max_parallel=40)
     seq, number = 0, 0
     while True:

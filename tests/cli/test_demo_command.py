@@ -50,5 +50,5 @@ def test_the_demo_has_a_task_for_each_expected_status(tmp_path: Path, monkeypatc
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "nobody"))
     make_site(tmp_path / "site")
     seen = load_sources(tmp_path / "site")
-    assert [entry.task.id for entry in seen.pile.entries] == list(EXPECTED_STATUSES)
+    assert [entry.task.id for entry in seen.source_set.entries] == list(EXPECTED_STATUSES)
     assert seen.problems == ()

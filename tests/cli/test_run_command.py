@@ -249,22 +249,22 @@ def _problem(outlook: PlanPreview) -> str:
 
 def test_tasks_have_worktrees_by_default(top: Path) -> None:
     plain = found(top, "plan.md")
-    place = replace(plain.survey.place, repository=True)
-    assert resolve_isolation(plain.settings, plain.survey.config, place).isolation is Isolation.WORKTREE
+    place = replace(plain.loaded.place, repository=True)
+    assert resolve_isolation(plain.settings, plain.loaded.config, place).isolation is Isolation.WORKTREE
     own = replace(plain.settings, isolation=Isolation.IN_PLACE)
-    assert resolve_isolation(own, plain.survey.config, place).isolation is Isolation.IN_PLACE
+    assert resolve_isolation(own, plain.loaded.config, place).isolation is Isolation.IN_PLACE
 
 
 def test_outside_of_a_repository_tasks_run_in_place_and_worktrees_are_refused(
     top: Path,
 ) -> None:
     plain = found(top, "plan.md")
-    place = replace(plain.survey.place, repository=False)
-    assert resolve_isolation(plain.settings, plain.survey.config, place).isolation is Isolation.IN_PLACE
+    place = replace(plain.loaded.place, repository=False)
+    assert resolve_isolation(plain.settings, plain.loaded.config, place).isolation is Isolation.IN_PLACE
     (top / "plait.toml").write_text('[run]\nisolation = "worktree"\n')
     asked = found(top, "plan.md")
     with pytest.raises(UserError, match=r"plait.toml:2"):
-        resolve_isolation(asked.settings, asked.survey.config, place)
+        resolve_isolation(asked.settings, asked.loaded.config, place)
 
 
 def test_auto_parallelism_depends_on_the_planned_tasks(top: Path) -> None:
@@ -295,7 +295,7 @@ def test_the_run_description_shows_the_effective_parallel_limit(top: Path) -> No
 
 
 def submitted(outlook: PlanPreview, batch: str, state: State) -> None:
-    sources = tuple(str(source) for source in outlook.survey.pile.sources)
+    sources = tuple(str(source) for source in outlook.loaded.source_set.sources)
     submit = Submit(batch, batch, planned(outlook).without_texts(), outlook.settings, sources=sources)
     for event in (submit, RequestGranted(batch)):
         evolve(state, Record(state.seq + 1, 0.0, event))
@@ -307,7 +307,7 @@ def test_a_task_of_an_open_batch_is_refused_under_any_id(top: Path) -> None:
     both = assign_plan_agents(found(top, "plan.md", "other.md", run_agent="command"), [AgentSpec("command", ("true",))])
     assert "plan:1.1" in agents(both)
     submitted(both, "b1", state)
-    one = replace(both, survey=found(top, "plan.md").survey)
+    one = replace(both, loaded=found(top, "plan.md").loaded)
     with pytest.raises(UserError, match=r"b1 has not finished with 1.1, 1.2"):
         refuse_duplicates(state, one, planned(found(top, "plan.md")))
     refuse_duplicates(state, found(top, "tasks"), planned(found(top, "tasks")))
@@ -318,10 +318,10 @@ def test_the_newest_unfinished_batch_of_these_sources_is_resumed(top: Path) -> N
     command = [AgentSpec("command", ("true",))]
     for batch, source in (("b1", "plan.md"), ("b2", "plan.md"), ("b3", "tasks/02-plain.md")):
         submitted(assign_plan_agents(found(top, source, run_agent="command"), command), batch, state)
-    resumed = find_open_batch(state, found(top, "plan.md").survey.pile)
+    resumed = find_open_batch(state, found(top, "plan.md").loaded.source_set)
     assert resumed is not None
     assert resumed.id == "b2"
-    assert find_open_batch(State(), found(top, "plan.md").survey.pile) is None
+    assert find_open_batch(State(), found(top, "plan.md").loaded.source_set) is None
 
 
 def test_a_dry_run_in_json_is_the_plan(top: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -43,10 +43,10 @@ def checkout(place: RepoLocation) -> Checkout:
 
 def submit(checkout: Checkout, writer: JournalWriter, batch: str, select: str | None = None) -> State:
     """A batch of what the sources have now, as a front submits it."""
-    pile = checkout.read_sources().pile
-    made = plan_tasks(pile, PlanOptions(select, ignore_needs=True)).plan
+    source_set = checkout.read_sources().source_set
+    made = plan_tasks(source_set, PlanOptions(select, ignore_needs=True)).plan
     assert isinstance(made, Plan)
-    sources = tuple(str(source) for source in pile.sources)
+    sources = tuple(str(source) for source in source_set.sources)
     settings = replace(SETTINGS, agents=("shell",))
     writer.apply(Submit(f"r-{batch}", batch, made.without_texts(), settings, sources=sources))
     return writer.state

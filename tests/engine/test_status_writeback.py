@@ -63,11 +63,11 @@ def place(tmp_path: Path) -> RepoLocation:
 def submitted(place: RepoLocation) -> Script:
     """A batch of everything in TODO.md, as `plait run` would submit it."""
     found, _ = read_named_sources(place, ["TODO.md"], where=place.top)
-    pile = combine_sources([(source.format, source.path, source.reading) for source in found])
-    planned = plan_tasks(pile, PlanOptions()).plan
+    source_set = combine_sources([(source.format, source.path, source.reading) for source in found])
+    planned = plan_tasks(source_set, PlanOptions()).plan
     assert planned is not None
     script = Script(start=False)
-    sources = tuple(str(source) for source in pile.sources)
+    sources = tuple(str(source) for source in source_set.sources)
     script.apply(Submit("r0", BATCH, planned.without_texts(), Settings(retries=0), base="base", sources=sources))
     return script
 

@@ -18,10 +18,10 @@ def entry(name: str, mark: SourceStatus = SourceStatus.TODO, *needs: str, touche
 
 
 def found(*entries: SourceEntry) -> list[NextTask]:
-    pile = combine_sources([("plan", "t.md", Reading(entries))])
-    planned = plan_tasks(pile, PlanOptions())
+    source_set = combine_sources([("plan", "t.md", Reading(entries))])
+    planned = plan_tasks(source_set, PlanOptions())
     assert planned.plan is not None, planned.problems
-    return list_next_tasks(planned.plan, pile.by_id, Settings(retries=2), NOW)
+    return list_next_tasks(planned.plan, source_set.by_id, Settings(retries=2), NOW)
 
 
 def ids(*entries: SourceEntry) -> list[str]:

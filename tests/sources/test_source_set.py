@@ -26,13 +26,13 @@ def test_sources_of_one_name_get_different_names() -> None:
 
 
 def test_ids_that_clash_are_qualified_and_needs_follow_them() -> None:
-    pile = combine_sources(
+    source_set = combine_sources(
         [
             ("plan", "plan.md", Reading((entry("1.1"), entry("1.2", "1.1", "b:1.1", "7")))),
             ("todo", "b.md", Reading((entry("1.1"), entry("7", "1.1", "plan:1.2")))),
         ]
     )
-    needs = {entry.task.id: [need.on for need in entry.task.needs] for entry in pile.entries}
+    needs = {entry.task.id: [need.on for need in entry.task.needs] for entry in source_set.entries}
     assert needs == {
         "plan:1.1": [],
         "1.2": ["plan:1.1", "b:1.1", "7"],
@@ -43,27 +43,27 @@ def test_ids_that_clash_are_qualified_and_needs_follow_them() -> None:
 
 def test_phases_of_one_key_are_qualified() -> None:
     first = (Phase("1"), Phase("2", after=("1",), opens_with="x"))
-    pile = combine_sources(
+    source_set = combine_sources(
         [
             ("plan", "a.md", Reading((entry("x", phase="1"),), first)),
             ("plan", "b.md", Reading((entry("x", phase="1"),), (Phase("1"),))),
         ]
     )
-    assert [(phase.key, phase.after, phase.opens_with) for phase in pile.phases] == [
+    assert [(phase.key, phase.after, phase.opens_with) for phase in source_set.phases] == [
         ("a:1", (), None),
         ("2", ("a:1",), "a:x"),
         ("b:1", (), None),
     ]
-    assert [entry.task.phase for entry in pile.entries] == ["a:1", "b:1"]
+    assert [entry.task.phase for entry in source_set.entries] == ["a:1", "b:1"]
 
 
 def test_a_need_on_a_group_is_a_need_on_its_parts() -> None:
     group = SourceEntry(Task("1", origin=Origin("x.md", 1)), parts=("1.1", "1.2"))
     outer = SourceEntry(Task("0", origin=Origin("x.md", 1)), parts=("1", "0.1"))
-    pile = combine_sources(
+    source_set = combine_sources(
         [("kiro", "t.md", Reading((outer, entry("0.1"), group, entry("1.1"), entry("1.2"), entry("2", "0"))))]
     )
-    assert {need.on for need in pile.by_id["2"].task.needs} == {"0.1", "1.1", "1.2"}
+    assert {need.on for need in source_set.by_id["2"].task.needs} == {"0.1", "1.1", "1.2"}
 
 
 def test_a_group_is_finished_when_its_parts_are() -> None:
@@ -87,8 +87,8 @@ def test_a_chain_holds_although_some_of_its_tasks_were_done_early() -> None:
     done, left_out = SourceStatus.DONE, SourceStatus.SKIPPED
     links = (link("a"), link("b", "a", mark=done), link("c", "b", mark=left_out), link("d", "c", "b"))
     others = (link("e", "d"), entry("f", "c"), link("g", mark=done), link("h", "g"))
-    pile = combine_sources([("kiro", "x.md", Reading(links + others))])
-    needs = {entry.task.id: [need.on for need in entry.task.needs] for entry in pile.entries}
+    source_set = combine_sources([("kiro", "x.md", Reading(links + others))])
+    needs = {entry.task.id: [need.on for need in entry.task.needs] for entry in source_set.entries}
     assert needs == {
         "a": [],
         "b": ["a"],
@@ -105,8 +105,8 @@ def test_mentioned_files_count_by_the_setting() -> None:
     one = SourceEntry(Task("a", touches=("x.py",), origin=Origin("t.md", 1)), mentions=("y.py", "x.py"))
 
     def touches(conflicts: FileConflicts) -> tuple[str, ...]:
-        pile = combine_sources([("folder", "t", Reading((one,)))], conflicts=conflicts)
-        return pile.build_task(pile.entries[0]).touches
+        source_set = combine_sources([("folder", "t", Reading((one,)))], conflicts=conflicts)
+        return source_set.build_task(source_set.entries[0]).touches
 
     assert touches(FileConflicts.INFERRED) == ("x.py", "y.py")
     assert touches(FileConflicts.DECLARED) == ("x.py",)
@@ -114,8 +114,8 @@ def test_mentioned_files_count_by_the_setting() -> None:
 
 
 def test_a_source_address_can_be_parsed_again() -> None:
-    pile = combine_sources([("plan", "a: b.md", Reading()), ("taskmaster", "t/tasks.json", Reading())], tag="wip")
-    kept = [str(source) for source in pile.sources]
+    source_set = combine_sources([("plan", "a: b.md", Reading()), ("taskmaster", "t/tasks.json", Reading())], tag="wip")
+    kept = [str(source) for source in source_set.sources]
     assert kept == ["plan:a: b.md", "taskmaster[wip]:t/tasks.json"]
     assert [SourceAddress.parse(text) for text in kept] == [
         SourceAddress("plan", "a: b.md"),
@@ -137,5 +137,5 @@ def test_a_short_name_means_the_only_file_that_ends_like_it() -> None:
 def test_two_spellings_of_a_file_are_one_conflict() -> None:
     one = SourceEntry(Task("a", origin=Origin("t.md", 1)), mentions=("api.ts",))
     two = SourceEntry(Task("b", origin=Origin("t.md", 2)), mentions=("src/api.ts",))
-    pile = combine_sources([("plan", "t.md", Reading((one, two)))])
-    assert [pile.build_task(entry).touches for entry in pile.entries] == [("src/api.ts",), ("src/api.ts",)]
+    source_set = combine_sources([("plan", "t.md", Reading((one, two)))])
+    assert [source_set.build_task(entry).touches for entry in source_set.entries] == [("src/api.ts",), ("src/api.ts",)]

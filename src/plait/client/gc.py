@@ -31,14 +31,14 @@ def open_repository_git(place: RepoLocation) -> Git:
     return Repository(place.git_dir).git
 
 
-def open_session_collector(desk: Session, config: Config) -> GarbageCollector:
+def open_session_collector(session: Session, config: Config) -> GarbageCollector:
     """It asks the session again before each removal."""
 
     def known() -> JournalFacts:
-        desk.refresh()
-        return _collect_known(desk)
+        session.refresh()
+        return _collect_known(session)
 
-    return open_collector(desk.place, config, known)
+    return open_collector(session.place, config, known)
 
 
 def collect_names(state: State) -> RefNames:
@@ -64,9 +64,9 @@ def find_batch_to_forget(state: State, facts: GcFacts, word: str) -> str:
     return batch.id
 
 
-def _collect_known(desk: Session) -> JournalFacts:
-    state = desk.preview_state()
-    asked = {getattr(request, "batch", "") for request in desk.list_pending()}
+def _collect_known(session: Session) -> JournalFacts:
+    state = session.preview_state()
+    asked = {getattr(request, "batch", "") for request in session.list_pending()}
     batches = {each.id: _view_gc_batch(state, each, asked=each.id in asked) for each in state.batches.values()}
     return JournalFacts(
         batches,

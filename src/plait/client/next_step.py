@@ -35,16 +35,16 @@ def format_answer_command(target: str, *, asks_for_budget: bool) -> str:
 
 
 def suggest_next_step(state: State, batch: BatchState, task: TaskState) -> str:
-    stands = explain_status(state, batch, task)
-    if stands.status.is_terminal:
-        return _suggest_after_end(batch, task, stands.status)
-    if stands.status is TaskStatus.INTERRUPTED:
+    explanation = explain_status(state, batch, task)
+    if explanation.status.is_terminal:
+        return _suggest_after_end(batch, task, explanation.status)
+    if explanation.status is TaskStatus.INTERRUPTED:
         return f"plait resume {batch.id} retries it."
-    if stands.waiting is None:
+    if explanation.waiting is None:
         return "Nothing is missing."
-    if stands.status is TaskStatus.MERGING and stands.waiting is WaitReason.TURN:
+    if explanation.status is TaskStatus.MERGING and explanation.waiting is WaitReason.TURN:
         return _suggest_while_merging(batch, task)
-    return _suggest_while_waiting(state, batch, task, stands.waiting)
+    return _suggest_while_waiting(state, batch, task, explanation.waiting)
 
 
 def _suggest_after_end(batch: BatchState, task: TaskState, status: TaskStatus) -> str:
@@ -181,8 +181,12 @@ def _get_tasks(batch: BatchState, places: Sequence[int]) -> list[TaskState]:
 
 
 def _format_status(state: State, batch: BatchState, task: TaskState) -> str:
-    stands = explain_status(state, batch, task)
-    return f"{stands.status.value.replace('_', ' ')}: {stands.reason}" if stands.reason else stands.status.value
+    explanation = explain_status(state, batch, task)
+    return (
+        f"{explanation.status.value.replace('_', ' ')}: {explanation.reason}"
+        if explanation.reason
+        else explanation.status.value
+    )
 
 
 def _format_time_left(until: float) -> str:

@@ -31,7 +31,7 @@ class LoadedSources:
 
     place: RepoLocation
     config: Config
-    pile: SourceSet
+    source_set: SourceSet
     problems: tuple[Problem, ...]
 
 
@@ -75,13 +75,13 @@ def read_sources(  # noqa: PLR0913 - what was named, and how it is to be read
     found, problems = read_named_sources(
         place, names, where=base, format_name=config.sources.format, options=options, overrides=overrides, cache=cache
     )
-    pile = combine_sources(
+    source_set = combine_sources(
         found,
         conflicts=config.sources.file_conflicts,
         aliases=_build_path_aliases(place, [entry for source in found for entry in source.reading.entries], config),
         tag=config.sources.tag,
     )
-    return LoadedSources(place, config, pile, tuple(problems))
+    return LoadedSources(place, config, source_set, tuple(problems))
 
 
 def _find_ignored_settings(place: RepoLocation, where: Path) -> Iterator[Problem]:

@@ -118,13 +118,13 @@ def with_pending_submits(state: State, pending: Sequence[Request]) -> State:
 
 def open_session(place: RepoLocation, feed: EventStream | None = None) -> Session:
     """With the whole journal folded. Creates no files."""
-    desk = Session(place, feed)
+    session = Session(place, feed)
     try:
-        desk.refresh()
+        session.refresh()
     except BaseException:
-        desk.close()
+        session.close()
         raise
-    return desk
+    return session
 
 
 @dataclass(frozen=True, slots=True)

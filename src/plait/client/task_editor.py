@@ -35,9 +35,9 @@ from plait.system.status_files import hold_file_lock, replace_file_text
 
 @dataclass(frozen=True, slots=True)
 class SavedTask:
-    """`survey` has the sources with the task; `version` is for the next edit."""
+    """`loaded` has the sources with the task; `version` is for the next edit."""
 
-    survey: LoadedSources
+    loaded: LoadedSources
     located: LocatedTask
     version: str
     problems: tuple[Problem, ...]
@@ -56,14 +56,14 @@ def hash_version(text: str) -> str:
     return hashlib.sha256(encode(text)).hexdigest()[:32]
 
 
-def make_saved_task(survey: LoadedSources, located: LocatedTask, text: str) -> SavedTask:
-    return SavedTask(survey, located, hash_version(text), tuple(dict.fromkeys(_find_plan_problems(survey, located))))
+def make_saved_task(loaded: LoadedSources, located: LocatedTask, text: str) -> SavedTask:
+    return SavedTask(loaded, located, hash_version(text), tuple(dict.fromkeys(_find_plan_problems(loaded, located))))
 
 
-def _find_plan_problems(survey: LoadedSources, located: LocatedTask) -> list[Problem]:
+def _find_plan_problems(loaded: LoadedSources, located: LocatedTask) -> list[Problem]:
     """Those of its file, and whatever keeps the tasks from being planned: a cycle may have come with it."""
-    wish = replace(PlanOptions(), unknown=survey.config.sources.unknown_needs)
-    found = (*survey.problems, *plan_tasks(survey.pile, wish).problems)
+    wish = replace(PlanOptions(), unknown=loaded.config.sources.unknown_needs)
+    found = (*loaded.problems, *plan_tasks(loaded.source_set, wish).problems)
     return [
         problem
         for problem in found
@@ -86,7 +86,7 @@ def find_running_copies(source_set: SourceSet, located: LocatedTask, state: Stat
 
 
 def check_written_task(
-    survey: LoadedSources,
+    loaded: LoadedSources,
     file: str,
     draft: TaskDraft,
     *,
@@ -97,7 +97,7 @@ def check_written_task(
 
     `before`: how the file's task was, if it was one. `unknown`: needs that no task answered to.
     """
-    located = find_task_of_file(survey.pile, file)
+    located = find_task_of_file(loaded.source_set, file)
     if located is None:
         raise FieldError(
             f"{file} is not read as a task by the sources of this repository",
@@ -111,21 +111,21 @@ def check_written_task(
         before is None or before.source_entry.status is not SourceStatus.UNREADABLE
     ):
         raise _make_field_error(
-            _likely_field(draft), _find_file_problems(survey, file), f"{file} would be no task that can be run"
+            _likely_field(draft), _find_file_problems(loaded, file), f"{file} would be no task that can be run"
         )
-    _check_values(survey, located, draft)
+    _check_values(loaded, located, draft)
     task = located.source_entry.task
     if draft.title is not None and task.title != draft.title:
         raise FieldError(f"the title would be read as {task.title!r}", field="title", hint="Choose another title.")
     _check_lists(located, draft)
     if draft.needs:
-        _check_known(survey, located, unknown)
+        _check_known(loaded, located, unknown)
     return located
 
 
-def _check_values(survey: LoadedSources, located: LocatedTask, draft: TaskDraft) -> None:
+def _check_values(loaded: LoadedSources, located: LocatedTask, draft: TaskDraft) -> None:
     """The format's own message about a value that it can't use."""
-    problems = _find_file_problems(survey, located.file)
+    problems = _find_file_problems(loaded, located.file)
     for name, value in (*draft.words.items(), *draft.lists.items()):
         keys = load_format(located.source.format).keys.get(name, (name,))
         about = [problem for problem in problems if problem.message.startswith(tuple(f"{key} " for key in keys))]
@@ -150,10 +150,10 @@ def _check_lists(located: LocatedTask, draft: TaskDraft) -> None:
             raise FieldError(message, field=name, hint="Change it there, or edit the whole text.")
 
 
-def _check_known(survey: LoadedSources, located: LocatedTask, unknown: Collection[str]) -> None:
+def _check_known(loaded: LoadedSources, located: LocatedTask, unknown: Collection[str]) -> None:
     """A need still means the task it was resolved to: a new source may have changed the names of others."""
     needs = (need.on for need in located.entry.task.needs if need.on not in unknown)
-    lost = next((on for on in needs if on not in survey.pile.by_id), None)
+    lost = next((on for on in needs if on not in loaded.source_set.by_id), None)
     if lost is not None:
         raise FieldError(f"needs: no source has a task {lost}", field="needs", hint="Name it by its id.")
 
@@ -164,8 +164,8 @@ def _likely_field(draft: TaskDraft) -> str:
     return next((name for name in fields if getattr(draft, name) is not None), "title")
 
 
-def _find_file_problems(survey: LoadedSources, file: str) -> list[Problem]:
-    found = (*survey.problems, *survey.pile.problems)
+def _find_file_problems(loaded: LoadedSources, file: str) -> list[Problem]:
+    found = (*loaded.problems, *loaded.source_set.problems)
     serious = (problem for problem in found if problem.severity is not Severity.INFO)
     return [problem for problem in serious if problem.at is not None and problem.at.file == file]
 
@@ -212,7 +212,7 @@ def _require_title(draft: TaskDraft) -> TaskDraft:
 def _read_current_sources(location: RepoLocation, config: Config) -> SourceSet | None:
     """None if there are no sources yet."""
     try:
-        return read_sources(location, config).pile
+        return read_sources(location, config).source_set
     except UserError:
         return None
 
@@ -259,12 +259,12 @@ def edit_task_file(location: RepoLocation, config: Config, name: str, draft: Tas
     """
     draft = validate_draft(draft)
     seen = read_sources(location, config)
-    located = find_located_task(seen.pile, name)
+    located = find_located_task(seen.source_set, name)
     path = get_own_file(location, located)
     text = read_task_file(path, located.file)
     if hash_version(text) != version:
         raise _changed_error(located)
-    needs = spell_needs(seen.pile, located.source.path, draft.needs or ())
+    needs = spell_needs(seen.source_set, located.source.path, draft.needs or ())
     draft = draft if draft.needs is None else replace(draft, needs=needs.needs)
     new = _make_new_text(located, text, draft)
     after = read_sources(location, config, overrides={located.file: new})

@@ -77,34 +77,34 @@ TaskT = TypeVar("TaskT", bound=SourceTask)
 
 def describe_source_tasks(seen: LoadedSources, state: State | None) -> SourceTasks:
     """Every task of the sources, selected or not, and the problems of the sources."""
-    problems = dict.fromkeys((*seen.problems, *seen.pile.problems))
-    editable, runs = EditableCheck(seen.place), find_newest_runs(seen.pile, state)
+    problems = dict.fromkeys((*seen.problems, *seen.source_set.problems))
+    editable, runs = EditableCheck(seen.place), find_newest_runs(seen.source_set, state)
     tasks = [
-        _describe_task(SourceTask, seen.pile, located, editable.why_not(located), runs.get(name))
-        for located, name in _iter_with_keys(seen.pile)
+        _describe_task(SourceTask, seen.source_set, located, editable.why_not(located), runs.get(name))
+        for located, name in _iter_with_keys(seen.source_set)
     ]
     return SourceTasks(tasks, [make_problem(problem) for problem in problems])
 
 
 def describe_source_task(seen: LoadedSources, name: str, state: State | None) -> SourceTaskWithText:
     """One task with its texts; `version` is for an edit of its file. Raises NotFoundError or StateError."""
-    located = find_located_task(seen.pile, name)
-    problems = (*seen.problems, *seen.pile.problems)
+    located = find_located_task(seen.source_set, name)
+    problems = (*seen.problems, *seen.source_set.problems)
     own = (problem for problem in problems if problem.at is not None and problem.at.file == located.file)
     return _describe_with_text(seen, located, state, tuple(dict.fromkeys(own)))
 
 
 def describe_saved_task(saved: SavedTask, state: State | None) -> SourceTaskWithText:
     """A task that was made or edited, and what a person should know of it."""
-    problems = (*find_running_copies(saved.survey.pile, saved.located, state), *saved.problems)
-    return replace(_describe_with_text(saved.survey, saved.located, state, problems), version=saved.version)
+    problems = (*find_running_copies(saved.loaded.source_set, saved.located, state), *saved.problems)
+    return replace(_describe_with_text(saved.loaded, saved.located, state, problems), version=saved.version)
 
 
 def _describe_with_text(
     seen: LoadedSources, told: LocatedTask, state: State | None, problems: Sequence[Problem]
 ) -> SourceTaskWithText:
-    name = _find_task_key(seen.pile, told.entry.task)
-    run = find_newest_runs(seen.pile, state, {name}).get(name)
+    name = _find_task_key(seen.source_set, told.entry.task)
+    run = find_newest_runs(seen.source_set, state, {name}).get(name)
     text = _read_text(seen, told)
     if text is not None:
         body = get_editable_body(told.file, text)
@@ -112,7 +112,7 @@ def _describe_with_text(
         body = "" if leads_outside(seen, told) else told.source_entry.task.body
     return _describe_task(
         SourceTaskWithText,
-        seen.pile,
+        seen.source_set,
         told,
         EditableCheck(seen.place).why_not(told),
         run,
@@ -132,7 +132,7 @@ def _read_text(seen: LoadedSources, told: LocatedTask) -> str | None:
 
 def _describe_task(
     model: Callable[..., TaskT],
-    pile: SourceSet,
+    source_set: SourceSet,
     told: LocatedTask,
     why_not_editable: str | None,
     run: TaskRun | None,
@@ -142,11 +142,11 @@ def _describe_task(
     return model(
         id=task.id,
         title=task.title,
-        status=_find_source_status(pile, told),
+        status=_find_source_status(source_set, told),
         source=str(task.origin) if task.origin else None,
         format=told.source.format,
         needs=[make_dependency(need) for need in task.needs],
-        touches=list(pile.touches(entry)),
+        touches=list(source_set.touches(entry)),
         conflicts_with=list(task.conflicts_with),
         phase=task.phase,
         priority=task.priority,
@@ -163,19 +163,19 @@ def _describe_task(
     )
 
 
-def _find_source_status(pile: SourceSet, told: LocatedTask) -> SourceStatus:
+def _find_source_status(source_set: SourceSet, told: LocatedTask) -> SourceStatus:
     """A group is done when its parts are."""
-    done = told.entry.parts and told.entry.task.id in pile.finished_ids
+    done = told.entry.parts and told.entry.task.id in source_set.finished_ids
     return SourceStatus.DONE if done and not told.entry.status.is_closed else told.entry.status
 
 
 def find_newest_runs(
-    pile: SourceSet, state: State | None, wanted: set[TaskKey] | None = None
+    source_set: SourceSet, state: State | None, wanted: set[TaskKey] | None = None
 ) -> dict[TaskKey, TaskRun]:
     """The run of each task (or of those wanted) in the newest batch that has it, by source position."""
     if state is None:
         return {}
-    left = {name for _, name in _iter_with_keys(pile)} if wanted is None else set(wanted)
+    left = {name for _, name in _iter_with_keys(source_set)} if wanted is None else set(wanted)
     found: dict[TaskKey, tuple[BatchState, TaskState]] = {}
     for batch in sorted(state.batches.values(), key=lambda batch: -batch.order):
         if not left:
@@ -188,13 +188,13 @@ def find_newest_runs(
     return {name: describe_run(state, batch, task) for name, (batch, task) in found.items()}
 
 
-def _iter_with_keys(pile: SourceSet) -> Iterator[tuple[LocatedTask, TaskKey]]:
-    sources = [str(source) for source in pile.sources]
-    names = iter_task_keys((entry.task for entry in pile.entries), sources)
-    for located, (name, _) in zip(iter_located_tasks(pile), names, strict=True):
+def _iter_with_keys(source_set: SourceSet) -> Iterator[tuple[LocatedTask, TaskKey]]:
+    sources = [str(source) for source in source_set.sources]
+    names = iter_task_keys((entry.task for entry in source_set.entries), sources)
+    for located, (name, _) in zip(iter_located_tasks(source_set), names, strict=True):
         yield located, name
 
 
-def _find_task_key(pile: SourceSet, task: Task) -> TaskKey:
-    ((name, _),) = iter_task_keys([task], [str(source) for source in pile.sources])
+def _find_task_key(source_set: SourceSet, task: Task) -> TaskKey:
+    ((name, _),) = iter_task_keys([task], [str(source) for source in source_set.sources])
     return name

@@ -97,11 +97,11 @@ class EditableCheck:
         return real is not None and real.is_file()
 
 
-def leads_outside(survey: LoadedSources, located: LocatedTask) -> bool:
+def leads_outside(loaded: LoadedSources, located: LocatedTask) -> bool:
     """Whether a link or the repository's settings lead out of the checkout, to a file that must not be shown."""
-    if resolve_checkout_path(survey.place, survey.place.top / located.file) is not None:
+    if resolve_checkout_path(loaded.place, loaded.place.top / located.file) is not None:
         return False
-    named = survey.config.origins["sources.paths"].layer is not Layer.REPOSITORY
+    named = loaded.config.origins["sources.paths"].layer is not Layer.REPOSITORY
     return not (named and located.file.startswith("/"))
 
 

@@ -216,8 +216,8 @@ class TestTasks:
 
 class TestPhases:
     def test_are_the_headings_that_have_tasks(self) -> None:
-        survey, quay = read(HARBOUR).phases
-        assert (survey.key, survey.title, survey.after, survey.total, survey.settled) == (
+        loaded, quay = read(HARBOUR).phases
+        assert (loaded.key, loaded.title, loaded.after, loaded.total, loaded.settled) == (
             "0",
             "Survey",
             (),

@@ -30,10 +30,10 @@ def next_command(  # noqa: PLR0913 - the command's options
 ) -> int:
     trust = TrustCheck(interactive=is_interactive() and not as_json, where=where)
     seen = load_sources(where, source_names, flags=flags, vet=trust.check_before_reading)
-    settings = seen.config.batch_settings(tasks=len(seen.pile.entries), cores=os.cpu_count() or 1)
-    planned = plan_tasks(seen.pile, replace(plan_options, unknown=seen.config.sources.unknown_needs))
-    found = list_next_tasks(planned.plan, seen.pile.by_id, settings, datetime.now(UTC)) if planned.plan else []
-    wanted = set(select_tasks(seen.pile, plan_options.select).ids)
+    settings = seen.config.batch_settings(tasks=len(seen.source_set.entries), cores=os.cpu_count() or 1)
+    planned = plan_tasks(seen.source_set, replace(plan_options, unknown=seen.config.sources.unknown_needs))
+    found = list_next_tasks(planned.plan, seen.source_set.by_id, settings, datetime.now(UTC)) if planned.plan else []
+    wanted = set(select_tasks(seen.source_set, plan_options.select).ids)
     found = [each for each in found if each.entry.task.id in wanted]
     found = found[: limit if limit is not None else settings.max_parallel or len(found)]
     if as_json:

@@ -75,7 +75,9 @@ def plan_command(  # noqa: PLR0913, PLR0917 - the command's options
 
 def print_plan_json(preview: PlanPreview) -> None:
     planned = preview.planned
-    print_json(describe_plan(planned.plan, preview.survey.pile.by_id, planned.problems, preview.eta, preview.cost))
+    print_json(
+        describe_plan(planned.plan, preview.loaded.source_set.by_id, planned.problems, preview.eta, preview.cost)
+    )
 
 
 def _print_as(found: PlanPreview, output_format: PlanFormat) -> None:
@@ -111,9 +113,9 @@ _MAX_SHARED_FILES = 20
 
 def make_plan_page(preview: PlanPreview, plan: Plan, width: int) -> Page:
     """Titles are cut to `width`; reasons and problems are not."""
-    page, pile = Page(), preview.survey.pile
+    page, source_set = Page(), preview.loaded.source_set
     levels = group_waves(plan)
-    page.add_line((_headline(plan, pile, len(levels)), "bold"))
+    page.add_line((_headline(plan, source_set, len(levels)), "bold"))
     needs_by_task: dict[str, list[Need]] = {}
     for task, need in list_edges(plan):
         needs_by_task.setdefault(task.id, []).append(need)
@@ -125,7 +127,7 @@ def make_plan_page(preview: PlanPreview, plan: Plan, width: int) -> Page:
         page.add_line()
         page.add_line((f"wave {number} of {len(levels)} · {pluralize(len(ids), 'task')}", "bold"))
         for name in ids:
-            page.add_line(_format_task(tasks[name], pile.by_id[tasks[name].entrant or name], column, width))
+            page.add_line(_format_task(tasks[name], source_set.by_id[tasks[name].entrant or name], column, width))
             reasons = _describe_needs(needs_by_task.get(name, ()))
             phase = new_phases.pop(tasks[name].phase or "", None)
             if phase is not None and (phase.after or phase.opens_with):
@@ -140,11 +142,11 @@ def make_plan_page(preview: PlanPreview, plan: Plan, width: int) -> Page:
     return page
 
 
-def _headline(plan: Plan, pile: SourceSet, levels: int) -> str:
+def _headline(plan: Plan, source_set: SourceSet, levels: int) -> str:
     entrants = sum(task.entrant is not None for task in plan.tasks)
     parts = [pluralize(len(plan.tasks) - entrants, "task"), pluralize(levels, "wave")]
     parts[1:1] = [pluralize(entrants, "entrant")] if entrants else []
-    return f"{' · '.join(parts)} · from {join_names([source.path for source in pile.sources], _MAX_SOURCES)}"
+    return f"{' · '.join(parts)} · from {join_names([source.path for source in source_set.sources], _MAX_SOURCES)}"
 
 
 def _format_task(task: Task, entry: SourceEntry, column: int, width: int) -> str:
@@ -304,8 +306,8 @@ def _print_prompt(found: PlanPreview, name: str, *, as_json: bool) -> int:
     from plait.client.agent_specs import load_prompt_template
     from plait.client.planning.submission_checks import resolve_isolation
 
-    seen = found.survey
-    task = _find_task(name, [entry.task for entry in seen.pile.entries if not entry.parts])
+    seen = found.loaded
+    task = _find_task(name, [entry.task for entry in seen.source_set.entries if not entry.parts])
     settings = resolve_isolation(found.settings, seen.config, seen.place)
     isolated = settings.isolation is Isolation.WORKTREE
     rules = PromptRules(isolated, task.verify or settings.verify)

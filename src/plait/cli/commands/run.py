@@ -88,8 +88,8 @@ def _follow_run(
 
 def _offer_pull_request(session: Session, found: PlanPreview, batch: BatchState, code: int) -> int:
     """Ask whether to open a pull request, if the settings say so."""
-    wanted = found.survey.config.pr.when_done is WhenDone.ASK and batch.merges and batch.published is None
-    if not wanted or not has_remote(session.place, found.survey.config.pr.remote):
+    wanted = found.loaded.config.pr.when_done is WhenDone.ASK and batch.merges and batch.published is None
+    if not wanted or not has_remote(session.place, found.loaded.config.pr.remote):
         return code
     from plait.cli.commands.pr import publish_and_wait
 
@@ -151,7 +151,7 @@ def _print_dry_run(options: RunOptions, found: PlanPreview, plan: Plan) -> int:
 
 def _confirm_start(options: RunOptions, trust: TrustCheck, found: PlanPreview, plan: Plan) -> bool:
     """Whether to start; asked only on a terminal, without --yes and --json."""
-    trust.check_before_running(found.survey.config)
+    trust.check_before_running(found.loaded.config)
     if trust.interactive and not options.yes:
         return confirm_run(found, plan)
     if found.planned.problems:

@@ -71,7 +71,7 @@ def submit_and_follow(
         if options.detach:
             return report_detached(options, batch)
         headline = f"batch {batch} · {describe_run(found, plan)}"
-        bell = found.survey.config.notify.bell
+        bell = found.loaded.config.notify.bell
         return follow_batch(options, session, FollowedBatch(batch, headline, agents, bell), signals)
 
 

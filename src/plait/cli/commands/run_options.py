@@ -132,25 +132,25 @@ def _describe_contest(found: PlanPreview, plan: Plan) -> list[str]:
         return []
     from plait.client.planning.contest_setup import describe_contest  # few batches have one
 
-    return [describe_contest(found.survey.config, plan)]
+    return [describe_contest(found.loaded.config, plan)]
 
 
 def _describe_agent(found: PlanPreview, name: str) -> str:
     """The agent's name, marked if it was detected rather than configured."""
-    chosen = not found.survey.config.default_agents and name in found.settings.agents and name != SHELL_AGENT
+    chosen = not found.loaded.config.default_agents and name in found.settings.agents and name != SHELL_AGENT
     return f"{name} (first agent found)" if chosen else name
 
 
 def _describe_isolation(found: PlanPreview) -> str:
     if found.settings.isolation is Isolation.WORKTREE:
-        base = found.survey.config.run.base
+        base = found.loaded.config.run.base
         return f"each in its own worktree, from {base}" if base else "each in its own worktree"
-    return f"in place: all tasks work in {found.survey.place.top} directly, without worktrees"
+    return f"in place: all tasks work in {found.loaded.place.top} directly, without worktrees"
 
 
 def _describe_parallelism(found: PlanPreview) -> str:
     """A configured engine limit applies if it is lower than the batch's."""
-    settings, config = found.settings, found.survey.config
+    settings, config = found.settings, found.loaded.config
     if settings.mode is Mode.QUEUE:
         return "one at a time" if settings.auto_approve else "one at a time, each after approval"
     own = settings.max_parallel

@@ -35,12 +35,12 @@ _BUDGET_FIELDS = frozenset({"budget", "task_budget"})
 
 def has_orphaned_tasks(seen: LoadedSources, session: Session) -> bool:
     """Whether tasks of these sources were started, but no unfinished batch has them."""
-    begun = any(entry.status is SourceStatus.STUCK for entry in seen.pile.entries)
-    return begun and find_open_batch(session.preview_state(), seen.pile) is None
+    begun = any(entry.status is SourceStatus.STUCK for entry in seen.source_set.entries)
+    return begun and find_open_batch(session.preview_state(), seen.source_set) is None
 
 
 def resume_batch(options: RunOptions, seen: LoadedSources, session: Session) -> int:
-    found = find_open_batch(session.preview_state(), seen.pile)
+    found = find_open_batch(session.preview_state(), seen.source_set)
     if found is None:
         return _report_nothing_to_resume(options)
     if options.dry_run:

@@ -21,9 +21,6 @@ from plait.config.loading import load_config
 from plait.core.errors import ConfigError
 from plait.core.state import State
 from plait.engine.daemon import LOG_FILE, find_engine
-from plait.forges.forge import ForgeError, find_forge
-from plait.forges.remote import find_remote, resolve_address
-from plait.forges.tokens import PLAIT_VARIABLE, find_token
 from plait.git.command import Git
 from plait.git.location import RepoLocation, find_repo
 from plait.git.worktrees.worktree import find_worktrees_folder
@@ -114,29 +111,8 @@ def _check_repository(place: RepoLocation) -> list[DoctorCheck]:
     cap = config.workspace.disk_cap
     return [
         repository_checks.check_worktrees(find_worktrees_folder(place, config), cap),
-        _check_remote(place, config),
+        repository_checks.check_remote(Git(place.git_dir), config),
     ]
-
-
-def _check_remote(place: RepoLocation, config: Config) -> DoctorCheck:
-    """Without using the network."""
-    name, git = config.pr.remote, Git(place.git_dir)
-    try:
-        url = find_remote(git, name).fetch
-    except ForgeError:
-        return repository_checks.report_missing_remote(name)
-    try:
-        where = resolve_address(url, os.environ)
-        forge = find_forge(where, config.pr.forge)
-    except ForgeError as error:
-        return repository_checks.report_unknown_forge(name, error.message)
-    try:
-        token = find_token(forge, where, git, os.environ)
-    except ForgeError as error:
-        return repository_checks.report_invalid_token(name, error.message)
-    source = token.source if token is not None else None
-    variables = (PLAIT_VARIABLE, *forge.list_token_variables(where, os.environ))
-    return repository_checks.report_forge(name, where.host, forge, source, variables)
 
 
 def _load_config(place: RepoLocation) -> Config | None:

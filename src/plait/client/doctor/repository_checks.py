@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from plait.client.doctor.check import (
@@ -18,7 +18,11 @@ from plait.client.doctor.check import (
     ok,
     warning,
 )
-from plait.forges.forge import Forge
+from plait.config.config import Config
+from plait.forges.forge import ForgeError, find_forge
+from plait.forges.remote import find_remote, resolve_address
+from plait.forges.tokens import PLAIT_VARIABLE, find_token
+from plait.git.command import Git
 from plait.git.worktrees.worktree import WorkspaceLayout, list_children
 
 _REMOTE, _WORKTREES, _LEFTOVERS = "remote", "worktrees", "leftovers"
@@ -26,29 +30,29 @@ _GC_HINT = "plait gc lists and removes what isn't needed."
 _MIN_AGE_SECONDS = 600.0  # a younger worktree may be in the making
 
 
-def report_missing_remote(name: str) -> DoctorCheck:
-    text = f"no remote named {name}: batches stay on a local branch"
-    return DoctorCheck(_REMOTE, CheckStatus.OK, text, "Add one with git remote add, or set pr.remote.")
-
-
-def report_unknown_forge(name: str, why: str) -> DoctorCheck:
-    """Not a problem: a bare repository on a disk is a good remote."""
-    text = f"{name}: branches can be pushed, but not proposed as pull requests: {why}"
-    return DoctorCheck(_REMOTE, CheckStatus.OK, text)
-
-
-def report_invalid_token(name: str, why: str) -> DoctorCheck:
-    return warning(_REMOTE, f"{name}: {why}")
-
-
-def report_forge(name: str, host: str, forge: Forge, source: str | None, variables: Sequence[str]) -> DoctorCheck:
-    """`source` is where a token was found, or None; `variables` may hold one."""
-    if source is not None:
-        return ok(_REMOTE, f"{name} at {host} ({forge.kind}), with a token from {source}")
-    text = f"{name} at {host} ({forge.kind}): no token found, so pull requests have to be opened by hand"
-    ways = [f"set {' or '.join(variables)}", *([f"log in: {forge.login_command}"] if forge.login_command else [])]
-    hint = ", or ".join(ways)
-    return DoctorCheck(_REMOTE, CheckStatus.OK, text, f"{hint[:1].upper()}{hint[1:]}.")
+def check_remote(git: Git, config: Config) -> DoctorCheck:
+    """Without using the network. No remote, or one without a forge, is not a problem: batches stay on a local branch."""
+    name = config.pr.remote
+    try:
+        url = find_remote(git, name).fetch
+    except ForgeError:
+        text = f"no remote named {name}: batches stay on a local branch"
+        return DoctorCheck(_REMOTE, CheckStatus.OK, text, "Add one with git remote add, or set pr.remote.")
+    try:
+        where = resolve_address(url, os.environ)
+        forge = find_forge(where, config.pr.forge)
+    except ForgeError as error:
+        return ok(_REMOTE, f"{name}: branches can be pushed, but not proposed as pull requests: {error.message}")
+    try:
+        token = find_token(forge, where, git, os.environ)
+    except ForgeError as error:
+        return warning(_REMOTE, f"{name}: {error.message}")
+    if token is not None:
+        return ok(_REMOTE, f"{name} at {where.host} ({forge.kind}), with a token from {token.source}")
+    text = f"{name} at {where.host} ({forge.kind}): no token found, so pull requests have to be opened by hand"
+    variables = " or ".join((PLAIT_VARIABLE, *forge.list_token_variables(where, os.environ)))
+    hint = f"Set {variables}{f', or log in: {forge.login_command}' if forge.login_command else ''}."
+    return DoctorCheck(_REMOTE, CheckStatus.OK, text, hint)
 
 
 def check_worktrees(root: Path, cap: int) -> DoctorCheck:

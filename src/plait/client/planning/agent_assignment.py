@@ -44,7 +44,7 @@ def assign_plan_agents(found: PlanPreview, known: Sequence[AgentSpec]) -> PlanPr
     plan = found.planned.plan
     if plan is None:
         return found
-    config = found.survey.config
+    config = found.loaded.config
     staff = _AgentAssigner(known, chosen=bool(config.default_agents))
     tasks = tuple(staff.assign(task, found.settings) for task in plan.tasks)
     wrong = [*staff.list_problems(), *staff.check_fallback(found.settings.fallback, tasks)]

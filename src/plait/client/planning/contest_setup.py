@@ -65,7 +65,7 @@ def add_contest_entrants(found: PlanPreview, agents: Sequence[AgentSpec], repeat
     wrong = [] if clash is None else [Problem(Severity.ERROR, f"an entrant and a task are both called {clash}")]
     refereed = [task for task in grown.tasks if any(other.entrant == task.id for other in grown.tasks)]
     wrong += check_budgets(replace(found.settings, fallback=()), refereed, agents)
-    config = found.survey.config
+    config = found.loaded.config
     wider = config.batch_settings(tasks=len(grown.tasks), cores=measure_agent_capacity(), agents=found.settings.agents)
     planned = replace(found.planned, plan=None if wrong else grown, problems=(*found.planned.problems, *wrong))
     return replace(found, settings=replace(found.settings, max_parallel=wider.max_parallel), planned=planned)

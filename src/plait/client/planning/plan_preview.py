@@ -36,7 +36,7 @@ _BYTES_PER_AGENT = 1 << 30  # memory of a large agent with the tools it starts
 class PlanPreview:
     """A plan, or why there is none, with its inputs. `planned` has all problems found on the way."""
 
-    survey: LoadedSources
+    loaded: LoadedSources
     history: PastBatches
     settings: Settings
     planned: PlanResult
@@ -68,10 +68,10 @@ def build_plan_preview(seen: LoadedSources, past: PastBatches, wish: PlanOptions
     here = () if config.default_agents else find_default_agent(config)
     wish = replace(wish, unknown=config.sources.unknown_needs)
     # The agents are known before the plan, their number only after it.
-    agents = config.batch_settings(tasks=len(seen.pile.entries), cores=size, agents=here)
-    planned = plan_tasks(seen.pile, wish, past.build_duration_estimate(agents))
+    agents = config.batch_settings(tasks=len(seen.source_set.entries), cores=size, agents=here)
+    planned = plan_tasks(seen.source_set, wish, past.build_duration_estimate(agents))
     problems = dict.fromkeys((*seen.problems, *planned.problems, *past.problems))
-    tasks = len(planned.plan.tasks) if planned.plan else len(seen.pile.entries)
+    tasks = len(planned.plan.tasks) if planned.plan else len(seen.source_set.entries)
     settings = config.batch_settings(tasks=tasks, cores=size, agents=here)
     return PlanPreview(seen, past, settings, replace(planned, problems=tuple(problems)))
 

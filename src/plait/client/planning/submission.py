@@ -43,7 +43,7 @@ def prepare_plan(found: PlanPreview, agents: tuple[AgentSpec, ...], repeats: int
     found = assign_plan_agents(found, agents)
     if found.planned.plan is None:
         return found
-    found = replace(found, settings=resolve_isolation(found.settings, found.survey.config, found.survey.place))
+    found = replace(found, settings=resolve_isolation(found.settings, found.loaded.config, found.loaded.place))
     if repeats is None:
         return found
     from plait.client.planning.contest_setup import add_contest_entrants
@@ -73,29 +73,29 @@ def derive_parallel_limit(widths: Iterable[int]) -> int:
 
 
 def submit_plan(
-    desk: Session,
+    session: Session,
     found: PlanPreview,
     plan: Plan,
     agents: Sequence[AgentSpec],
     on_problems: Callable[[Sequence[Problem]], None],
 ) -> str:
     """Submit and return the batch's id; events are collected from here on. `on_problems` gets warnings first."""
-    submission, minor = build_submission(desk.place, found, plan, agents)
+    submission, minor = build_submission(session.place, found, plan, agents)
     on_problems(minor)
-    with lock_submission(desk.place):
-        desk.refresh()
-        wider = check_admission(desk.preview_state(), found, plan)
-        desk.subscribe()
+    with lock_submission(session.place):
+        session.refresh()
+        wider = check_admission(session.preview_state(), found, plan)
+        session.subscribe()
         if wider is not None:
-            desk.send(wider)
-        return desk.submit(submission)
+            session.send(wider)
+        return session.submit(submission)
 
 
 def build_submission(
     place: RepoLocation, found: PlanPreview, plan: Plan, agents: Sequence[AgentSpec]
 ) -> tuple[Submission, list[Problem]]:
     """The submission and its warnings. Raises UserError or ConfigError if it can't run here."""
-    config = found.survey.config
+    config = found.loaded.config
     isolated = found.settings.isolation is Isolation.WORKTREE
     base = resolve_base_commit(place, config.run.base) if isolated else ""
     options = RepoOptions.from_config(config) if isolated else None
@@ -103,14 +103,14 @@ def build_submission(
     if options is not None and found.settings.publish is not Publish.OFF:
         check_publish_target(place, options.publish_target, found.settings.publish)
     minor = find_worktree_problems(place, base) if isolated else []
-    sources = tuple(str(source) for source in found.survey.pile.sources)
+    sources = tuple(str(source) for source in found.loaded.source_set.sources)
     return Submission(plan, found.settings, tuple(agents), sources, base, options, template), minor
 
 
 def check_admission(state: State, found: PlanPreview, plan: Plan) -> ChangeEngineSettings | None:
     """A request to send first, if any. Raises UserError if an open batch has tasks of this plan."""
     refuse_duplicates(state, found, plan)
-    return make_limit_request(found.survey.config, state, found.settings.max_parallel)
+    return make_limit_request(found.loaded.config, state, found.settings.max_parallel)
 
 
 def lock_submission(place: RepoLocation) -> AbstractContextManager[None]:

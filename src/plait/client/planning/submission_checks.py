@@ -59,7 +59,7 @@ def _refuse_merge_settings(settings: Settings, config: Config) -> None:
 
 def refuse_duplicates(state: State, found: PlanPreview, plan: Plan) -> None:
     """Raise StateError if an open batch hasn't finished a task of this plan."""
-    wanted = {name: task.id for name, task in iter_task_keys(plan.tasks, _list_sources(found.survey.pile))}
+    wanted = {name: task.id for name, task in iter_task_keys(plan.tasks, _list_sources(found.loaded.source_set))}
     for batch in state.open.values():
         left = (task.task for task in batch.tasks if task.status is None)
         both = [wanted[name] for name, _ in iter_task_keys(left, batch.sources) if name in wanted]
@@ -73,9 +73,9 @@ def refuse_duplicates(state: State, found: PlanPreview, plan: Plan) -> None:
             )
 
 
-def find_open_batch(state: State, pile: SourceSet) -> BatchState | None:
+def find_open_batch(state: State, source_set: SourceSet) -> BatchState | None:
     """The newest unfinished batch with one of these sources."""
-    mine = set(_list_sources(pile))
+    mine = set(_list_sources(source_set))
     return max(
         (batch for batch in state.open.values() if mine & set(batch.sources)),
         key=lambda batch: batch.order,
@@ -92,5 +92,5 @@ def iter_task_keys(tasks: Iterable[Task], sources: Sequence[str]) -> Iterator[tu
         yield (file, own if source in short else task.id), task
 
 
-def _list_sources(pile: SourceSet) -> tuple[str, ...]:
-    return tuple(str(source) for source in pile.sources)
+def _list_sources(source_set: SourceSet) -> tuple[str, ...]:
+    return tuple(str(source) for source in source_set.sources)

@@ -78,9 +78,9 @@ class BatchSpec(ApiBody):
             given |= {"run.agent": self.contest.agents}
         return given | ({"run.mode": self.mode.value} if self.mode is not None else {})
 
-    def check_task_ids(self, pile: SourceSet | None) -> None:
+    def check_task_ids(self, source_set: SourceSet | None) -> None:
         """Raises NotFoundError for unknown tasks; without sources, all are unknown."""
-        missing = [name for name in self.task_ids or () if pile is None or name not in pile.by_id]
+        missing = [name for name in self.task_ids or () if source_set is None or name not in source_set.by_id]
         if missing:
             shown = ", ".join(missing[:_MAX_NAMED])
             more = f" and {len(missing) - _MAX_NAMED} others" if len(missing) > _MAX_NAMED else ""

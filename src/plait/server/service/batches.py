@@ -134,7 +134,7 @@ async def preview_batch(session: ProjectSession, spec: BatchSpec) -> PlanDetails
         if plan is not None:
             problems.extend(_find_obstacles(session.place, preview, plan, agents))
         shown = [translate_problem(problem) for problem in problems]
-        return describe_plan(plan, preview.survey.pile.by_id, shown, preview.eta, preview.cost)
+        return describe_plan(plan, preview.loaded.source_set.by_id, shown, preview.eta, preview.cost)
 
     return await asyncio.to_thread(finish)
 
@@ -144,7 +144,7 @@ def _prepare_submission(
 ) -> tuple[PlanPreview, Submission, Sequence[Problem]]:
     """Everything that reads files or asks git, in one go."""
     preview, agents = _build_preview(session, history, spec)
-    require_trust(preview.survey.config, session.place)
+    require_trust(preview.loaded.config, session.place)
     planned = preview.planned
     if planned.plan is None:
         if planned.complete:
@@ -167,7 +167,7 @@ def _build_preview(
     except SourcesMissingError:
         spec.check_task_ids(None)
         raise
-    spec.check_task_ids(sources.pile)
+    spec.check_task_ids(sources.source_set)
     agents = _resolve_agents(sources, spec)
     with _map_contest_errors(spec):
         times = None if spec.contest is None else spec.contest.times
@@ -200,7 +200,7 @@ def _find_obstacles(
 ) -> list[Problem]:
     """What in the repository keeps the plan from being run."""
     warnings = list[Problem]()
-    errors = _collect_problems(lambda: require_trust(preview.survey.config, place))
+    errors = _collect_problems(lambda: require_trust(preview.loaded.config, place))
     errors += _collect_problems(lambda: warnings.extend(build_submission(place, preview, plan, agents)[1]))
     return [*errors, *warnings]
 

@@ -32,7 +32,7 @@ from plait.server.service.lookup import query_with_cursor
 async def list_source_tasks(session: ProjectSession) -> tuple[SourceTasks, str]:
     """Every task of the sources, and a cursor. Raises UntrustedError or ConfigError."""
     try:
-        seen = await asyncio.to_thread(_survey_sources, session.place, session.source_cache)
+        seen = await asyncio.to_thread(_load_sources, session.place, session.source_cache)
     except UntrustedError:
         raise
     except UserError as error:  # there are no sources yet, which is not an error
@@ -44,7 +44,7 @@ async def list_source_tasks(session: ProjectSession) -> tuple[SourceTasks, str]:
 async def read_source_task(session: ProjectSession, name: str) -> SourceTaskWithText:
     """A task with its texts, and the `version` that an edit has to name. Raises NotFoundError or StateError."""
     with _map_missing_sources(name):
-        seen = await asyncio.to_thread(_survey_sources, session.place, session.source_cache)
+        seen = await asyncio.to_thread(_load_sources, session.place, session.source_cache)
     return await session.query(lambda client: describe_source_task(seen, name, client.state))
 
 
@@ -86,7 +86,7 @@ def _load_writable_config(place: RepoLocation) -> Config:
     return config
 
 
-def _survey_sources(place: RepoLocation, cache: SourceCache) -> LoadedSources:
+def _load_sources(place: RepoLocation, cache: SourceCache) -> LoadedSources:
     return load_sources(place.top, place=place, vet=lambda config: _check_trust(config, place), cache=cache)
 
 
