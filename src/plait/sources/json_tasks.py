@@ -23,7 +23,7 @@ def parse_id(node: JsonNode) -> str:
 
 
 def read_id(node: JsonNode) -> str:
-    """The id of an object; where it is written is asked for only if that matters."""
+    """The id of an object; its position is looked up only for a number with a point."""
     value = node.get("id")
     return parse_id(node["id"]) if isinstance(value, float) else _format_id(value)
 
@@ -33,12 +33,12 @@ def _format_id(value: object) -> str:
 
 
 def collapse_whitespace(value: object) -> str:
-    """A text as a title or an id can carry it; empty if it is no text."""
+    """A text on one line, for titles and ids; empty if it is not a text."""
     return " ".join(value.split()) if isinstance(value, str) else ""
 
 
 def read_json_title(node: JsonNode, otherwise: str) -> str:
-    """Its title; else the first line of its description; else what it is called otherwise."""
+    """Its title, else the first line of its description, else `otherwise`."""
     description = node.get("description")
     lines = description.split("\n") if isinstance(description, str) else []
     first = next((line for line in lines if line.strip()), "")

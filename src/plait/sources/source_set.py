@@ -179,7 +179,7 @@ def combine_sources(
 def _rename_entry(
     entry: SourceEntry, ids: Mapping[str, str], keys: Mapping[str, str], prefix: str | None
 ) -> SourceEntry:
-    """`prefix` is there where there are several sources: every entry then answers to its full name too."""
+    """`prefix` is set if there are several sources: every entry then has its full name as an alias."""
     if prefix is None:
         return entry
     task = entry.task

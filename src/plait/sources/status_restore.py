@@ -1,6 +1,6 @@
 """Undo status edits in a source file that an agent changed.
 
-A status can be spelled in many ways and may come with dates. So several candidates are tried; one is taken if its
+A status can be spelled in many ways and may come with dates. So several candidates are tried; one is valid if its
 tasks have the statuses of the base, and it equals the new text once the same statuses are written into both.
 """
 

@@ -129,7 +129,7 @@ def merge_texts(base: str, ours: str, theirs: str) -> str:
 def find_ancestor(known: Sequence[str], theirs: str) -> str:
     """The one of several versions that `theirs` was made from, without what its author may not have seen.
 
-    So a line counts as taken out only if it was in every version that they may have had before them.
+    So a line counts as removed only if it was in every version that they may have seen.
     """
     texts = list(dict.fromkeys(known))
     versions = [_split_lines(text) for text in texts]

@@ -34,7 +34,7 @@ from plait.sources.status_changes import (
 from plait.sources.task_paths import find_mentions
 from plait.sources.text import BOM, TextEdit, TextLines, apply_edits, to_printable
 
-# Beads knows no failure: what failed is open.
+# Beads has no status for failures: a failed issue is open.
 _STATUSES = {
     SourceStatus.TODO: "open",
     SourceStatus.DOING: "in_progress",
@@ -46,7 +46,7 @@ _STATUSES = {
 
 # Beads' own: pinned issues stay open forever and are not work; hooked ones are assigned to an agent.
 _EXTRA_STATUSES = {"pinned": SourceStatus.SKIPPED, "hooked": SourceStatus.DOING}
-# Records that are kept as issues and are no work.
+# Types of issues that are not tasks.
 _NON_TASK_TYPES = ("agent", "event", "message", "rig", "role")
 _RECORD_TYPES = (None, "issue")
 _ID = re.compile(r'"id"[ \t]*:[ \t]*"([^"\\]+)"')
@@ -117,7 +117,7 @@ class IssueFile:
 
     def _report_invalid(self, number: int, line: str, error: JsonSyntaxError) -> None:
         if line.startswith(_CONFLICT_MARKERS):
-            message = "this line is a mark of git's, about two versions that were not merged"
+            message = "this line is a git conflict marker"
             self.problems.append((number, message, "Resolve the conflict first."))
             return
         message = f"this line is not JSON: {error.message} (column {error.column}); ignored"
@@ -158,7 +158,7 @@ def _is_not_task(node: JsonNode) -> bool:
 
 _NAMES = ("issues.jsonl", "beads.jsonl")
 _SECTIONS = {"design": "Design", "acceptance_criteria": "Acceptance criteria", "notes": "Notes"}
-# Issues that hold others together: when those are done there may be nothing left to change.
+# Issues that group others: when those are done, there may be nothing left to change.
 _CONTAINERS = ("epic", "molecule")
 _DEFAULT_PRIORITY = 2  # of the priorities 0 to 4
 

@@ -182,7 +182,7 @@ TASK_KEYS = (
     "id", "title", *NEEDS_KEYS, *TOUCHES_KEYS, "conflicts_with", "exclusive", "parallel", "phase", "priority", "weight",
     "complexity", "estimate", "slots", "allow_empty", "agent", "model", "recipe", "verify", "timeout", "retries", "env", "run",
 )  # fmt: skip
-# What other tools put there.
+# Keys of other tools.
 IGNORED_KEYS = frozenset({
     "status", "created", "updated", "labels", "tags", "label", "tag", "assignee", "assignees", "author",
     "authors", "owner", "date", "description", "name", "type", "created_at", "updated_at", "created_date",
@@ -344,7 +344,7 @@ def _collect_needs(draft: ParsedTaskFile, names: TaskNameIndex) -> Iterator[Need
 
 
 def _resolve_need(draft: ParsedTaskFile, names: TaskNameIndex, reference: NamedReference) -> Iterator[Need]:
-    """A name that no task has stays as it is written: what that means is the plan's business."""
+    """A name that no task has is kept as written: the plan checks it."""
     found = names.find(reference.text, draft.id)
     if len(found) > 1:
         draft.problems.append(report_ambiguous(draft.document, reference.line, reference.text, found))
@@ -372,6 +372,6 @@ def find_enabled(draft: ParsedTaskFile, names: TaskNameIndex) -> Iterator[tuple[
 
 
 def _resolve_conflicts(draft: ParsedTaskFile, names: TaskNameIndex) -> tuple[str, ...]:
-    """A name that several tasks could have keeps all of them apart: that is never wrong, only slower."""
+    """An ambiguous name conflicts with all tasks that it could mean: that is never wrong, only slower."""
     found = ((names.find(reference.text, draft.id), reference.text) for reference in draft.keys.names("conflicts_with"))
     return tuple(dict.fromkeys(name for ids, reference in found for name in ids or (reference,)))

@@ -228,7 +228,7 @@ def _read_paths(keys: FrontMatter, *names: str) -> tuple[str, ...]:
 
 
 def _normalize_path(value: str) -> str:
-    """One spelling for each file; those outside the repository keep theirs, for the plan to complain about."""
+    """One spelling for each file; one outside the repository is kept as written: the plan reports it."""
     return normalize_touch(value) or value
 
 

@@ -143,7 +143,7 @@ def _build_entries(document: Document, tasks: _NumberedTasks) -> list[SourceEntr
 
 
 def _make_context(tasks: _NumberedTasks, texts: Sequence[str], place: int) -> str:
-    """A group is not run itself, so its text goes to its parts."""
+    """The text of the group: it is not run itself, so its parts get its text."""
     above = tasks.above[place]
     if above is None or not tasks.parts[above]:
         return ""

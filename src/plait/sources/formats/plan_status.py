@@ -83,7 +83,7 @@ def report_unreadable(path: str, error: JsonSyntaxError, effect: str) -> Problem
         Severity.WARNING,
         f"status.json can't be read: {error.message}; {effect}",
         Origin(path, error.line),
-        "Correct it, or take it away: plait makes a new one.",
+        "Correct it, or delete it: plait creates a new one.",
     )
 
 
@@ -131,7 +131,7 @@ _SORTS_LAST: Number = (10**9,)
 
 
 def write_status_json(plan: str, path: str, text: str, changes: Sequence[StatusChange]) -> Rewrite:
-    """Put in the changes of a plan's tasks; keys that are not plait's stay. A file that can't be read is left alone."""
+    """Apply the changes of a plan's tasks; keys that are not plait's stay. An unreadable file is not changed."""
     wanted = [change for change in select_file_changes(plan, changes) if change.status in _WORD_BY_STATUS]
     if not wanted:
         return Rewrite(text)

@@ -145,7 +145,7 @@ def _parse_table(block: Block) -> Iterator[OrderStatement]:
                 yield OrderStatement(earlier, later, number, shown)
 
 
-_MAX_EDGES = 50_000  # edges that statements may make: a range of hundreds before a range of hundreds is a slip
+_MAX_EDGES = 50_000  # edges that statements may make: a range of hundreds before a range of hundreds is a mistake
 
 
 @dataclass
@@ -181,7 +181,7 @@ class SpecKitNeeds:
             self._needs[place].setdefault(on, need)
 
     def _add_statement(self, order: OrderStatement) -> int:
-        """How many edges came of it."""
+        """Add the edges of a statement; returns how many there are."""
         earlier, later = (
             [name for ref in side for name in self._find_named(ref)] for side in (order.earlier, order.later)
         )

@@ -27,7 +27,7 @@ from plait.sources.text import TextEdit, apply_edits, to_printable
 
 _SECTIONS = {"details": "Details", "testStrategy": "Test strategy"}
 
-# Task Master knows no failure: what failed is to be done.
+# Task Master has no status for failures: a failed task is pending.
 _STATUSES = {
     SourceStatus.TODO: "pending",
     SourceStatus.DOING: "in-progress",
@@ -78,7 +78,7 @@ class TreeTask:
 
 
 def find_task_lists(root: JsonNode) -> dict[str, JsonNode]:
-    """The lists of tasks by tag; in an older file, which has none, the only list is called nothing."""
+    """The lists of tasks by tag; in an older file without tags, the only list has the tag ""."""
     tags = {
         tag: member.node["tasks"] for tag, member in root.members.items() if isinstance(member.node.get("tasks"), list)
     }
@@ -188,7 +188,7 @@ def _read_entries(tag: str, reader: JsonReader, root: JsonNode) -> Iterator[Sour
         needs = tuple(_read_task_needs(reader, place))
         priority = _read_priority(reader, place.node, otherwise=1)
         yield _build_entry(reader, place, needs, priority)
-        # A part waits for what the whole waits for; that the whole waits for its own parts goes without saying.
+        # A subtask inherits the needs of its task, except for those on other subtasks.
         inherited = tuple(need for need in needs if need.on not in place.part_ids)
         for part in place.parts:
             own = tuple(_read_task_needs(reader, part))
@@ -198,7 +198,7 @@ def _read_entries(tag: str, reader: JsonReader, root: JsonNode) -> Iterator[Sour
 
 
 def _choose_list(root: JsonNode, tag: str, reader: JsonReader) -> JsonNode | None:
-    """The list of a tag; the only list of a file also stands for the default tag."""
+    """The list of a tag; the only list of a file also has the default tag."""
     known = find_task_lists(root)
     if tag in known:
         return known[tag]
@@ -235,7 +235,7 @@ def _build_entry(reader: JsonReader, task: TreeTask, needs: tuple[Need, ...], pr
 
 
 def _add_parent_text(task: TreeTask) -> str:
-    """A subtask is written for people who have just read what it is a part of."""
+    """A subtask gets the text of its task: its author assumed that the reader knows it."""
     if task.parent is None:
         return task.text
     whole = f"# Context: this is a part of {task.parent.id}, {task.parent.title}"
