@@ -29,7 +29,7 @@ def sections(text: str) -> list[str]:
 
 
 def test_a_body_with_its_own_heading_keeps_it() -> None:
-    assert build_prompt(OWN, PLAIN).startswith("# Task 04: Split it\n\nMove Order.\n\n## Rules of the house\n\n- ")
+    assert build_prompt(OWN, PLAIN).startswith("# Task 04: Split it\n\nMove Order.\n\n## Rules\n\n- ")
 
 
 def test_a_body_without_a_heading_gets_the_title() -> None:
@@ -66,7 +66,7 @@ def test_feedback_has_sections_of_its_own() -> None:
     )
     told = build_prompt(LISTED, PLAIN, said)
     assert sections(told) == [
-        "Rules of the house",
+        "Rules",
         "Feedback on the attempt before this one",
         "The end of what the check printed",
         "The conflict",
@@ -126,7 +126,7 @@ def test_a_paragraph_without_values_is_left_out() -> None:
 
 def test_required_sections_are_appended_to_a_template() -> None:
     told = build_prompt(LISTED, PLAIN, PriorFeedback("do it", "1 failed", "<<<"), template="Hello.\n\n{rules}")
-    assert told.startswith("Hello.\n\n## Rules of the house")
+    assert told.startswith("Hello.\n\n## Rules")
     assert told.index("# Read it") < told.index("do it") < told.index("1 failed") < told.index("<<<")
     assert build_prompt(LISTED, PLAIN, template="Hello {task}") == "Hello # Read it\n\nIn src/read.py.\n"
 

@@ -29,7 +29,7 @@ def shown(capsys: pytest.CaptureFixture[str], top: Path, *words: str) -> CliResu
 def test_only_the_prompt_is_printed(top: Path, capsys: pytest.CaptureFixture[str]) -> None:
     answer = shown(capsys, top, "01")
     assert (answer.code, answer.err) == (0, "")
-    assert answer.out.startswith("# Walls\n\nPut {title} up.\n\n## Rules of the house\n")
+    assert answer.out.startswith("# Walls\n\nPut {title} up.\n\n## Rules\n")
     assert "`src/walls.py`" in answer.out
 
 
@@ -134,7 +134,7 @@ def test_the_printed_prompt_is_the_one_that_the_agent_gets(tmp_path: Path) -> No
 
 def _same(project: TempProject) -> None:
     shown = project.plait("plan", "tasks", "--prompt", "01").out
-    assert "## Rules of the house" in shown
+    assert "## Rules" in shown
     (project.top / "tasks" / "01-walls.md").write_text(project.read("tasks/01-walls.md").replace("status: done", ""))
     answer = project.plait("run", "tasks", "--agent-command", "tee ../prompt.txt")
     assert answer.code == 0, answer

@@ -53,8 +53,8 @@ def classify_exit(code: int, tail: str, *, printed_at: float | None = None, use_
     found = find_error(tail, printed_at) if use_output else None
     if found is None:
         return _make_outcome(Category.TASK, code, status, last)
-    told = _make_outcome(found.category, code, status, found.message)
-    return replace(told, retry_after=found.wait.after, retry_at=found.wait.at)
+    outcome = _make_outcome(found.category, code, status, found.message)
+    return replace(outcome, retry_after=found.wait.after, retry_at=found.wait.at)
 
 
 def was_killed(code: int) -> bool:
@@ -217,12 +217,12 @@ def _meaningful_lines(tail: str) -> Iterator[tuple[str, bool]]:
 
 
 def _match_statement(statement: str, after: str, printed_at: float | None) -> ErrorMatch | None:
-    told = _json_error_text(statement)
-    if told is None and (not _ERROR_START.match(statement) or _TEST_WORDING.search(statement)):
+    text = _json_error_text(statement)
+    if text is None and (not _ERROR_START.match(statement) or _TEST_WORDING.search(statement)):
         return None
     # The time to wait may follow below.
     return _match_error(
-        to_plain_text(told or statement, _MAX_STATEMENT_CHARS), f"{statement} {after}", None, printed_at
+        to_plain_text(text or statement, _MAX_STATEMENT_CHARS), f"{statement} {after}", None, printed_at
     )
 
 

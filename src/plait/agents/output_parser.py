@@ -274,11 +274,11 @@ def make_failure(code: int, error: ToolError, printed_at: float) -> Outcome:
     """The outcome of an error that the tool reports, whatever its exit status."""
     found = classify_error(error.message, error.status, printed_at)
     category = error.category or (found.category if found else error.fallback)
-    told = Outcome(category, code, truncate(to_plain_text(error.message) or f"exit status {code}", MAX_DETAIL_CHARS))
+    outcome = Outcome(category, code, truncate(to_plain_text(error.message) or f"exit status {code}", MAX_DETAIL_CHARS))
     if category is not Category.RATE_LIMIT:
-        return told
+        return outcome
     asked = (found.wait if found else NO_RETRY_AFTER) or error.wait
-    return replace(told, retry_after=asked.after, retry_at=asked.at)
+    return replace(outcome, retry_after=asked.after, retry_at=asked.at)
 
 
 def make_activity(text: object, kind: ActivityKind, *details: object) -> Iterator[AgentEvent]:

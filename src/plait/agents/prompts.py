@@ -122,7 +122,7 @@ def _render_rules(task: Task, prompt_rules: PromptRules) -> str:
         )
     if prompt_rules.verify:
         rules.append(f"When you have ended, this is run here, and must pass: {format_code_span(prompt_rules.verify)}")
-    return "## Rules of the house\n\n" + "\n".join(f"- {rule}" for rule in (*rules, _UNATTENDED_RULE))
+    return "## Rules\n\n" + "\n".join(f"- {rule}" for rule in (*rules, _UNATTENDED_RULE))
 
 
 def render_task_file(task: Task) -> tuple[str, str]:

@@ -150,11 +150,11 @@ class StreamRedactor:
 
     def feed(self, text: str) -> str:
         *whole, self._open = (self._open + text).split("\n")
-        told = "".join(f"{self._lines(line)}\n" for line in whole)
+        done = "".join(f"{self._lines(line)}\n" for line in whole)
         if len(self._open) > self.MAX_LINE_CHARS:
             hidden = self._lines(self._open)
-            told, self._open = told + hidden[: -self._KEPT_CHARS], hidden[-self._KEPT_CHARS :]
-        return told
+            done, self._open = done + hidden[: -self._KEPT_CHARS], hidden[-self._KEPT_CHARS :]
+        return done
 
     def finish(self) -> str:
         rest, self._open = self._lines(self._open), ""

@@ -198,8 +198,8 @@ def _parse_clock(match: re.Match[str], text: str) -> time | None:
 
 def _is_bare_hour(match: re.Match[str], text: str) -> bool:
     """A number alone is an hour if nothing follows that it could count."""
-    told = (match["zone"] or "").strip(" (")
-    return bool(_HOUR_END.match(text, match.end() if told and _parse_zone(told) is not None else match.end("hour")))
+    zone = (match["zone"] or "").strip(" (")
+    return bool(_HOUR_END.match(text, match.end() if zone and _parse_zone(zone) is not None else match.end("hour")))
 
 
 def _candidate_days(match: re.Match[str], today: date) -> Iterator[date]:
@@ -232,8 +232,8 @@ def _parse_zone(name: str) -> tzinfo | None:
     offset = _OFFSET.fullmatch(name)
     if offset is not None:
         minutes = int(offset["hours"]) * 60 + int(offset["minutes"] or 0)
-        told = timedelta(minutes=-minutes if offset["sign"] == "-" else minutes)
-        return timezone(told) if abs(told) < timedelta(hours=24) else None
+        delta = timedelta(minutes=-minutes if offset["sign"] == "-" else minutes)
+        return timezone(delta) if abs(delta) < timedelta(hours=24) else None
     if name.lower() in _ZONE_OFFSET_HOURS:
         return timezone(timedelta(hours=_ZONE_OFFSET_HOURS[name.lower()]))
     if "/" not in name:

@@ -84,18 +84,18 @@ class NotificationChannel(Protocol):
         """Raises DeliveryError. It may take a while, but not forever."""
 
 
-def build_message(tiding: Notification, project: str, journal: str) -> NotificationMessage:
+def build_message(notification: Notification, project: str, journal: str) -> NotificationMessage:
     return NotificationMessage(
-        tiding.kind.value,
-        tiding.title,
-        tiding.text,
-        tiding.batch,
-        tiding.task,
-        tiding.at,
-        tiding.until,
-        tiding.seq,
+        notification.kind.value,
+        notification.title,
+        notification.text,
+        notification.batch,
+        notification.task,
+        notification.at,
+        notification.until,
+        notification.seq,
         project,
-        f"{journal}:{tiding.seq}:{tiding.kind.value}",
+        f"{journal}:{notification.seq}:{notification.kind.value}",
     )
 
 

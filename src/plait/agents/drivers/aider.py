@@ -121,10 +121,10 @@ class _AiderParser(PlainTextParser):
             self._error = ToolError(text, category=Category.AUTH)  # it waits for a login in a browser
 
     def _read_usage(self, match: re.Match[str]) -> Iterator[AgentEvent]:
-        told = {one["what"]: _parse_number(one["number"], one["unit"]) for one in _NUMBER.finditer(match["sent"])}
-        hit = told.get("cache hit", 0)
+        counts = {one["what"]: _parse_number(one["number"], one["unit"]) for one in _NUMBER.finditer(match["sent"])}
+        hit = counts.get("cache hit", 0)
         got = _parse_number(match["got"].rstrip("kM"), match["got"].lstrip("0123456789.,"))
-        read = told.get("sent", 0) + told.get("cache write", 0) + hit
+        read = counts.get("sent", 0) + counts.get("cache write", 0) + hit
         self._tokens += Tokens(read, got, hit)
         cost = _COST.search(match["cost"])
         self._spend = self._spend.at_least(

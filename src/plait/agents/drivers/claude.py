@@ -100,10 +100,10 @@ class _ClaudeParser(ToolUseParser):
         tries = f"{get_count(event, 'attempt')} of {get_count(event, 'max_retries')}"
         yield from make_activity(f"waiting {seconds:.0f}s for the provider ({why}), try {tries}", ActivityKind.WAITS)
 
-    def _handle_rate_limit(self, told: Json) -> Iterator[AgentEvent]:
+    def _handle_rate_limit(self, limit: Json) -> Iterator[AgentEvent]:
         """Most changes of the limits are no refusal."""
-        if told.get("status") == "rejected":
-            at = get_count(told, "resetsAt")
+        if limit.get("status") == "rejected":
+            at = get_count(limit, "resetsAt")
             self._limit = RetryAfter(at=float(at)) if at else NO_RETRY_AFTER
             yield ProviderRefused(self._limit)
 
@@ -142,8 +142,8 @@ class _ClaudeParser(ToolUseParser):
 
     def _read_failure(self, event: Json, end: object) -> ToolError:
         errors = event.get("errors")
-        told = [one for one in errors if isinstance(one, str)] if isinstance(errors, list) else []
-        words = "; ".join(told) or (self.last_message if "result" in event else "") or str(end)
+        messages = [one for one in errors if isinstance(one, str)] if isinstance(errors, list) else []
+        words = "; ".join(messages) or (self.last_message if "result" in event else "") or str(end)
         self.session_gone = self.session_gone or words.startswith(_SESSION_GONE)
         if end in _LIMIT_MESSAGES:
             return ToolError(f"{_LIMIT_MESSAGES[end]}: {words}", category=Category.TASK)

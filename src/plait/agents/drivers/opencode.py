@@ -108,12 +108,12 @@ class _OpenCodeParser(ToolUseParser):
         self._cost += to_microdollars(part.get("cost"))
         self._tokens += Tokens(read, get_count(tokens, "output") + get_count(tokens, "reasoning"), cached)
 
-    def _handle_error(self, told: Json) -> Iterator[AgentEvent]:
-        data = get_object(told, "data")
-        words = get_text(data, "message") or str(told.get("name"))
+    def _handle_error(self, error: Json) -> Iterator[AgentEvent]:
+        data = get_object(error, "data")
+        words = get_text(data, "message") or str(error.get("name"))
         wait = get_text(get_object(data, "responseHeaders"), "retry-after")
         failed = make_provider_error(words, get_count(data, "statusCode") or None, wait)
-        self.error = replace(failed, category=_CATEGORY_BY_ERROR.get(get_text(told, "name")))
+        self.error = replace(failed, category=_CATEGORY_BY_ERROR.get(get_text(error, "name")))
         yield from make_activity(words, ActivityKind.FAILS)
 
 

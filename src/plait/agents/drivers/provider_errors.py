@@ -32,8 +32,8 @@ _CONNECTION_LOST = re.compile(
 def make_provider_error(text: str, status: int | None = None, wait: str = "") -> ToolError:
     """An error between a tool and its provider; `wait` is the provider's `Retry-After`."""
     status = status or _find_status(text)
-    told = f"{text} (retry-after: {wait})" if wait else text
-    return ToolError(told, status, fallback=_guess_provider_category(text))
+    message = f"{text} (retry-after: {wait})" if wait else text
+    return ToolError(message, status, fallback=_guess_provider_category(text))
 
 
 def report_refusal(text: str, status: int | None = None, after: float | None = None) -> Iterator[AgentEvent]:
@@ -114,5 +114,5 @@ def unwrap_error(text: str) -> str:
     if not isinstance(message, str):
         return text
     codes = (tree.get("code"), tree.get("status"), tree.get("type"))
-    told = " ".join(str(code) for code in codes if isinstance(code, str | int) and code)
-    return f"{message} ({told})" if told else message
+    details = " ".join(str(code) for code in codes if isinstance(code, str | int) and code)
+    return f"{message} ({details})" if details else message

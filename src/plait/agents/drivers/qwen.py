@@ -74,9 +74,9 @@ class _QwenParser(ToolUseParser):
 
     def _read_failure(self, event: Json) -> ToolError | None:
         """Only a message that starts so, or that the model did not write: its own text may end like that."""
-        told = extract_api_error(self.last_message)
-        if told is not None and (self._message_empty or self.last_message.startswith("[API Error: ")):
-            return ToolError(told, fallback=guess_category(told))
+        api_error = extract_api_error(self.last_message)
+        if api_error is not None and (self._message_empty or self.last_message.startswith("[API Error: ")):
+            return ToolError(api_error, fallback=guess_category(api_error))
         failed = event.get("is_error") is True or str(event.get("subtype")).startswith("error")
         if not failed:
             return None

@@ -117,15 +117,15 @@ def read_judge_spec(spec: AgentSpec) -> AgentSpec | None:
 
 def _parse_spec(text: str) -> AgentSpec:
     try:
-        told = loads(text)
+        fields = loads(text)
         given = {
-            "command": tuple(told["command"]),
-            "prompt_by": PromptDelivery(told["prompt_by"]),
-            "args": tuple(told["args"]),
-            "permission": Permission(told["permission"]),
-            "prices": tuple(Price(**price) for price in told["prices"]),
-            "options": tuple((name, value) for name, value in told["options"]),
+            "command": tuple(fields["command"]),
+            "prompt_by": PromptDelivery(fields["prompt_by"]),
+            "args": tuple(fields["args"]),
+            "permission": Permission(fields["permission"]),
+            "prices": tuple(Price(**price) for price in fields["prices"]),
+            "options": tuple((name, value) for name, value in fields["options"]),
         }
-        return AgentSpec(**{**told, **given})
+        return AgentSpec(**{**fields, **given})
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise ConfigError(f"the judge's spec can't be read: {error!r}") from error

@@ -18,10 +18,11 @@ from plait.agents.model_jobs.whole_files import (
     parse_files as whole_files,
     resolve_path,
 )
+from plait.config.agent_keys import ModelConfig
 from plait.core.fast_dataclass import dataclass
 from plait.core.task import ModelJob, ModelJobMode
 
-MAX_LINES = 900
+MAX_LINES = ModelConfig.output_lines.default
 _CUT_OFF_ERROR = AnswerError("the answer was cut off")
 _NO_EDITS_ERROR = AnswerError(
     "there are no edits in the answer: write FILE:, FIND:, REPLACE: and END, each on a line of its own"

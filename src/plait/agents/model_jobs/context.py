@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 from posixpath import normpath
 
 from plait.agents.model_jobs import job_spec as of
+from plait.config.agent_keys import ModelConfig
 from plait.core.fast_dataclass import dataclass
 from plait.core.task import ModelJob
 
@@ -17,8 +18,8 @@ _CHARS_PER_TOKEN = 4  # estimated
 class ContextLimits:
     """For all context together. A token counts as four characters."""
 
-    lines: int = 1000
-    tokens: int = 16_000
+    lines: int = ModelConfig.context_lines.default
+    tokens: int = ModelConfig.context_tokens.default
 
 
 @dataclass(frozen=True, slots=True)

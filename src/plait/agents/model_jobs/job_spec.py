@@ -71,9 +71,9 @@ def encode_spec(spec: ModelJobSpec) -> str:
 def decode_spec(text: str | bytes) -> ModelJobSpec:
     """Raises ValueError."""
     try:
-        told = loads(text)
-        lists = {"touches": tuple(told["touches"]), "settings": _build_settings(told["settings"])}
-        return ModelJobSpec(**{**told, **lists, "job": None if told["job"] is None else _build_job(told["job"])})
+        fields = loads(text)
+        lists = {"touches": tuple(fields["touches"]), "settings": _build_settings(fields["settings"])}
+        return ModelJobSpec(**{**fields, **lists, "job": None if fields["job"] is None else _build_job(fields["job"])})
     except (KeyError, TypeError, AttributeError, RecursionError) as error:
         raise ValueError(error) from error
 
@@ -82,9 +82,9 @@ def _build_settings(values: Mapping[str, object]) -> ModelConfig:
     return ModelConfig(**{name: key.value_type.read(values[name]) for name, key in _SETTINGS.items() if name in values})
 
 
-def _build_job(told: Mapping[str, Any]) -> ModelJob:
-    lists = {name: tuple(told[name]) for name in ("outputs", "targets", "context")}
-    return ModelJob(**{**told, **lists, "mode": ModelJobMode(told["mode"])})
+def _build_job(fields: Mapping[str, Any]) -> ModelJob:
+    lists = {name: tuple(fields[name]) for name in ("outputs", "targets", "context")}
+    return ModelJob(**{**fields, **lists, "mode": ModelJobMode(fields["mode"])})
 
 
 def writes_whole_files(job: ModelJob) -> bool:

@@ -51,8 +51,8 @@ def parse_verdict(text: str) -> ReviewVerdict:
 
     Two that differ are not clear, nor is a pass that has a condition, or a failure beside it.
     """
-    told = (" ".join(line.split())[:500] for line in clean_answer(text).split("\n") if not is_fence(line))
-    lines = [line for line in told if line]
+    texts = (" ".join(line.split())[:500] for line in clean_answer(text).split("\n") if not is_fence(line))
+    lines = [line for line in texts if line]
     if not lines:
         return ReviewVerdict(Ruling.FAIL_SOFT, "the verification gave no answer")
     found = dict(_find_rulings(lines))
