@@ -38,7 +38,7 @@ _CRASH_SIGNALS = frozenset(
 
 
 def classify_exit(code: int, tail: str, *, printed_at: float | None = None, use_output: bool = False) -> Outcome:
-    """`code` is the shell's. With `use_output`, the last lines may tell why it failed, but never whether."""
+    """`code` is the shell's. With `use_output`, the last lines may explain a failure, but never decide whether it failed."""
     if code == 0:
         return Outcome(Category.OK, code)
 
@@ -73,7 +73,7 @@ def _signal_name(code: int) -> str | None:
         return None
 
 
-MAX_STATEMENTS = 5  # of the end of the output
+MAX_STATEMENTS = 5  # bytes at the end of the output
 _MAX_STATEMENT_CHARS = 2000
 _MAX_JSON_DEPTH = 4
 

@@ -144,7 +144,7 @@ class QuestionAsked:
 
 @dataclass(frozen=True, slots=True)
 class ProviderRefused:
-    """The provider refuses for now, and the tool itself waits; `wait` tells until when, if that is known."""
+    """The provider refuses for now, and the tool itself waits; `wait` says until when, if that is known."""
 
     wait: RetryAfter
 

@@ -200,7 +200,7 @@ class JsonLinesParser:
         return replace(ended, spend=self.spend, session="" if self.session_gone else self.session)
 
     def _make_finished_outcome(self, code: int) -> Outcome:
-        """The tool reports success. If it changed nothing, its last message may tell why."""
+        """The tool reports success. If it changed nothing, its last message may explain why."""
         if self.denied and self.is_idle:
             names = ", ".join(dict.fromkeys(self.denied))
             return Outcome(

@@ -111,7 +111,7 @@ def _refuse_in_place(batch: BatchState) -> None:
 DIFF_CHUNK_BYTES = 64 << 10
 MAX_JSON_DIFF_BYTES = 16 << 20  # more is available as text
 
-# No program from git's settings takes part.
+# No program from git's settings is run.
 _DIFF_OPTIONS = ("-r", "-M", "--no-ext-diff", "--no-textconv", "--no-color")
 
 

@@ -130,7 +130,7 @@ _MAX_OUTPUT_BYTES = 4096
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """`path` None: not installed. `version` None: unknown; then `trouble` tells why, if that is known."""
+    """`path` None: not installed. `version` None: unknown; then `trouble` says why, if that is known."""
 
     name: str
     path: str | None = None

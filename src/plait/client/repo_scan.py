@@ -18,7 +18,7 @@ from plait.system.safe_read import get_nested, read_toml
 
 @dataclass(frozen=True, slots=True)
 class FoundSource:
-    """A source that was looked at: its tasks that are not closed, of all; or why there are none."""
+    """A source that was found: the numbers of its open tasks and of all tasks, or why it can't be read."""
 
     path: str
     format: str | None = None

@@ -14,9 +14,9 @@ from plait.system.safe_read import Tree, get_nested, get_table
 
 @dataclass(frozen=True, slots=True)
 class CommandSuggestion:
-    """A command, and what was seen that speaks for it.
+    """A command, and the evidence for it.
 
-    The words are our own, but for names that no shell takes for anything else: no file's text gets into a command.
+    Commands consist of fixed words and of names that are safe in a shell: no file's text gets into a command.
     """
 
     command: str

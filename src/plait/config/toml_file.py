@@ -1,6 +1,6 @@
 """TOML: reading a file with the lines of its keys, and formatting single values.
 
-`tomllib` tells no lines, so a scanner finds them. It gets valid TOML, so it only needs to know what could hide a key:
+`tomllib` has no line numbers, so a scanner finds them. It gets valid TOML, so it only needs to know what could hide a key:
 strings, comments and brackets. A key inside an inline table has the line of that table's own key.
 """
 
@@ -50,7 +50,7 @@ def parse_toml(text: str, file: str) -> ParsedToml:
 
 
 def _syntax_error(text: str, file: str, message: str) -> ConfigError:
-    """`tomllib` tells the position only in its message."""
+    """`tomllib` has the position only in its message."""
     place = _ERROR_POSITION.search(message)
     why = message[: place.start()] if place else message
     line = int(place[1]) if place and place[1] else text.rstrip("\n").count("\n") + 1

@@ -64,7 +64,7 @@ def find_capacity_change(
     beside: CapacityChanged | None = None,
 ) -> CapacityChanged | None:
     """What to report; None: nothing has changed. `sizes` are the bytes that each running attempt's tree takes now,
-    `beside` what the user's other engines leave.
+    `beside` the slots that the user's other engines leave.
     """
     memory = memory_capacity(readings, measure_demand(state, sizes))
     found = min(memory, beside or NO_BOUND, key=lambda each: inf if each.slots is None else each.slots)

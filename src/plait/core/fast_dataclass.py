@@ -1,4 +1,4 @@
-"""`dataclass`, made quicker: plait has more than two hundred, and making them is most of what importing costs.
+"""A faster `dataclass`: plait has more than two hundred, and creating them is most of what importing costs.
 
 Type checkers see the standard library's. At run time the result is the same class (fields, `replace`, `asdict`, matching and
 pickling work alike), but the standard library compiles up to six functions for each class. Here `__init__` is compiled when

@@ -71,7 +71,7 @@ def build_checked_plan(  # noqa: PLR0913 - what the source knows, what the perso
 
 
 def _drop_duplicates(tasks: Sequence[Task]) -> tuple[Sequence[Task], list[Problem]]:
-    """The first task of each id, and an error for each id that is there more than once."""
+    """The first task of each id, and an error for each duplicate id."""
     if len({task.id for task in tasks}) == len(tasks):
         return tasks, []
     by_id: dict[str, list[Task]] = {}

@@ -32,7 +32,7 @@ from plait.core.state import BatchState, State, TaskState
 from plait.core.status import BatchStatus, TaskStatus
 from plait.core.text import shorten
 
-MAX_NOTIFICATION_LINE_CHARS = 300  # of foreign text
+MAX_NOTIFICATION_LINE_CHARS = 300  # characters of text that plait didn't write
 
 # Control and bidirectional characters; and lone surrogates, which can't be encoded.
 _CONTROL = pattern(r"[\x00-\x1f\x7f-\x9f\u200b\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]+")
@@ -202,8 +202,8 @@ class NotificationBuilder:
         yield Notification(kind, None, None, to_plain_line(title), text, record.at, record.seq, until=fact.until)
 
     def _notify_approvals(self, state: State, records: Sequence[Record]) -> Iterator[Notification]:
-        """Nothing in the journal says that a task waits for approval: it follows from what comes to an end, here or in
-        another batch.
+        """No record says that a task waits for approval: it follows from the end of other tasks, also in other
+        batches.
         """
         record = next((record for record in reversed(records) if isinstance(record.event, _QUEUE_EVENTS)), None)
         queues = [batch for batch in state.open.values() if batch.settings.mode is Mode.QUEUE]

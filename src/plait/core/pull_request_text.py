@@ -192,7 +192,7 @@ def _defuse_references(text: str) -> str:
 
 
 def _format_code(text: str) -> str:
-    """As code, which no forge looks into, if nothing in it ends code or a table's cell."""
+    """As a code span, which forges don't interpret, unless the text would end the span or a table cell."""
     line = shorten(_to_one_line(text), _MAX_NAME_CHARS)
     return f"`{line}`" if _SAFE_CODE.fullmatch(line) else _escape_markdown(line)
 

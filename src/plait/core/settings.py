@@ -185,7 +185,7 @@ class Settings(_Patchable):
         return next((provider for name, provider in self.providers if name == agent), agent)
 
     def problem(self) -> str | None:
-        """The first thing wrong with these settings, in words for a person."""
+        """The first problem of these settings, as a message for people."""
         checks = (
             (bool(self.agents), "agents must name at least one agent"),
             (self.max_parallel >= 0, f"max_parallel must be 0 (no limit) or more, not {self.max_parallel}"),

@@ -1,4 +1,4 @@
-"""An always sorted list without doubles: the first is at hand, adding and removing cost a bisection."""
+"""A sorted list without duplicates: the first element is immediate, adding and removing cost a bisection."""
 
 from __future__ import annotations
 

@@ -125,7 +125,7 @@ class TaskState:
     lost_attempts: int = 0
     refusals: int = 0  # in a row
     suspect_refusals: int = 0  # refusals by a provider that had served others since the one before
-    last_refusal: tuple[str, int] | None = None  # by whom last, and how many had been served then
+    last_refusal: tuple[str, int] | None = None  # the provider of the last one, and how many it had served then
     repairs: int = 0
     merge_failures: int = 0
     last: AttemptState | None = None
@@ -343,7 +343,7 @@ class State:
     engine_since: float = 0.0
     batches: dict[str, BatchState] = field(default_factory=dict)
     open: dict[str, BatchState] = field(default_factory=dict)
-    publishing_batches: dict[str, BatchState] = field(default_factory=dict)  # to be published or being it, ended or not
+    publishing_batches: dict[str, BatchState] = field(default_factory=dict)  # batches that wait to be published or are being published, ended or not
     seen_requests: set[str] = field(default_factory=set)
     unanswered: dict[str, Request] = field(default_factory=dict)
     start_queue: StartQueue = field(default_factory=StartQueue)

@@ -30,7 +30,7 @@ from plait.runtime.executor import AttemptFile, AttemptKind, AttemptLimits, Atte
 from plait.store.batch_inputs import BatchInputs, BatchInputsError
 from plait.system.shared_state import SharedState
 
-CHECK_TAIL_BYTES = 4 << 10  # of a failed check's output that the next attempt is given
+CHECK_TAIL_BYTES = 4 << 10  # bytes of a failed check's output that the next attempt gets
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +215,7 @@ _MISLEADING = frozenset(
 )
 
 
-# Agents give their tools terminals of their own, on which these would wait for a key forever.
+# Agents run tools on terminals of their own, where a pager or editor would wait for a key forever.
 _UNATTENDED: Mapping[str, str] = {
     "TERM": "dumb",
     "PAGER": "cat",
@@ -246,7 +246,7 @@ def build_environment(  # noqa: PLR0913 - all are keywords
     if feedback_file is not None:
         variables["PLAIT_FEEDBACK_FILE"] = str(feedback_file)
     return {
-        # Or a Python tool would print every few kilobytes only, and be taken for hanging.
+        # Otherwise a Python tool would print only every few kilobytes, and look as if it hung.
         "PYTHONUNBUFFERED": "1",
         "COMPOSE_PROJECT_NAME": name,
         **{key: value for key, value in base.items() if key not in _WITHHELD and key not in _MISLEADING},

@@ -386,7 +386,7 @@ def _judge_uncommitted(outcome: Outcome, error: Exception) -> Outcome:
 
 
 def keep_latest(signals: Sequence[AgentEvent]) -> list[AgentEvent]:
-    """Of what was printed before this engine started, what still holds.
+    """Of the signals from before this engine started, those that still hold.
 
     A provider that refused has accepted work since, or the tool has ended; a question is open only if at most the line
     that reports it came after.

@@ -144,7 +144,7 @@ def find_engine(place: RepoLocation) -> EngineInfo | None:
 
 
 def start_engine(place: RepoLocation) -> int:
-    """Start an engine in a session of its own. Its pid, at once; a second engine exits by itself."""
+    """Start an engine in a session of its own and return its pid at once; a second engine exits by itself."""
     log = place.state / LOG_FILE
     try:
         _rotate_log(log)

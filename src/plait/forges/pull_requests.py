@@ -238,5 +238,5 @@ def _build_section(spec: PullRequestSpec, max_chars: int) -> str:
 
 
 def _digest_title(title: str) -> str:
-    """Tells a title that plait set from one that a person changed."""
+    """A digest by which a title that plait set is distinguished from one that a person changed."""
     return hashlib.sha256(" ".join(title.split()).encode("utf-8", "replace")).hexdigest()[:12]

@@ -23,7 +23,7 @@ TASK_BRANCH_PREFIX = "plait/task-"
 
 
 def ref_component(name: str) -> str:
-    """Lower case only: refs are files, and a file system may not tell `A` from `a`."""
+    """Lower case only: refs are files, and a file system may ignore case."""
     if _SAFE_NAME.match(name) and not name.endswith((".", ".lock")):
         return name
     digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:10]

@@ -97,7 +97,7 @@ class AttemptSpec:
 class CaptureSpec:
     """How what an attempt left in its workspace is committed.
 
-    `sources` is where tasks are read from, `source_files` the files that they stand in: statuses there are plait's to
+    `sources` is where tasks are read from, `source_files` are the files with the tasks: statuses there are plait's to
     write, and an agent's changes of them are undone. `max_file_bytes` 0: files may have any size.
     """
 
@@ -135,7 +135,7 @@ ProbeResult = RunningProcess | ExitedProcess | LostProcess | None
 
 @dataclass(frozen=True, slots=True)
 class TranscriptChunk:
-    """Bytes from `start` on. What lies between the offset that was asked for and `start` is gone."""
+    """Bytes from `start` on. If `start` is later than the requested offset, the bytes in between are gone."""
 
     start: int
     data: bytes
@@ -156,7 +156,7 @@ class Transcript(Protocol):
         """When something was last printed, in seconds since the epoch; 0 if there is no transcript."""
 
     def read(self, start: int, max_bytes: int) -> TranscriptChunk:
-        """The bytes from `start` on, or from the end of the gap that `start` lies in, up to the next gap.
+        """The bytes from `start` on, or from the end of the gap around `start`, up to the next gap.
 
         Empty at the end.
         """

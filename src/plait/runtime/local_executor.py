@@ -193,7 +193,7 @@ class LocalExecutor:
     def _find_survivors(self, live: LiveAttempt) -> ProbeResult:
         """A pidfile, no supervisor, no exit status: other processes of the attempt may still run.
 
-        How they end could not be seen, and they must not work beside the next attempt.
+        Their result can't be known, and they must not run at the same time as the next attempt.
         """
         rest = self._table.find_trees()[live.root.tag]
         if not rest:
@@ -317,7 +317,7 @@ NO_EXIT_STATUS = "the process is gone and left no exit status"
 
 
 def read_claim(live: LiveAttempt) -> PidFile | None:
-    """None: there is none. If it can't be read, the supervisor is looked for among the processes."""
+    """None: there is none. If it can't be read, the supervisor is searched for among the processes."""
     try:
         return pidfile.read_pidfile(live.folder.pidfile)
     except (OSError, WorldError):

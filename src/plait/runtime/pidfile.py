@@ -40,7 +40,7 @@ class PidFile:
 
 
 def make_signature() -> str:
-    """Tells a supervisor that is launched now from earlier and later processes with its pid."""
+    """Distinguishes a supervisor that is launched now from earlier and later processes with its pid."""
     boot = processes.boot_id()
     return f"{processes.clock_ticks()} {boot}" if boot else ""
 

@@ -160,7 +160,7 @@ def supervisor_of_child(pid: int) -> Supervisor:
 
 
 def find_supervisor(folder: AttemptFolder, claim: PidFile, tag: str) -> Supervisor | None:
-    """None: it has exited. A reused pid, a dead process or another's is never taken for it."""
+    """None: it has exited. A reused pid, a dead process or another user's process is never mistaken for it."""
     if claim.pid:
         return None if claim.is_from_another_boot else _open_supervisor(folder, claim, tag)
     # It has not written its pid yet, or never will.

@@ -92,7 +92,7 @@ class EventBuffer:
 
     @property
     def cursor(self) -> EventCursor:
-        """Of a reader who has all events."""
+        """The cursor of a reader that has all events."""
         return EventCursor(self.journal, self.seq)
 
     @property

@@ -150,7 +150,7 @@ def _count_statuses(state: State, counters: JournalCounters) -> StatusTotals:
 
 
 def _breaker_seconds(state: State, counters: JournalCounters, at: float) -> Mapping[str, float]:
-    """Of providers that share a label, the longest time counts."""
+    """For providers that share a label, the longest time counts."""
     found = dict[str, float]()
     for provider, breaker in state.breakers.items():
         name, until = counters.get_provider_label(provider), breaker.until

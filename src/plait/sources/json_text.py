@@ -25,7 +25,7 @@ _LINE_END = pattern(r"\r\n|\r|\n")
 # A text up to its next bracket; brackets inside strings are none. Possessive, so that nothing is read twice.
 _BRACKET = pattern(r'(?:[^\[\]{}"]++|"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z))*+([\[\]{}])', re.DOTALL)
 _SURROGATE_ESCAPE = pattern(r"\\u(?:[dD][89a-fA-F]|0000)")
-# Every escape, so that an escaped backslash is not taken for one; pairs of surrogates are whole, others are caught.
+# Every escape, so that an escaped backslash is not mistaken for one; surrogate pairs match as one, lone ones are captured.
 _ESCAPE = pattern(
     r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2}|u0000)|.)", re.DOTALL
 )
@@ -69,7 +69,7 @@ class JsonNode:
 
     @cached_property
     def ordered_members(self) -> tuple[JsonMember, ...]:
-        """What an object holds, as it is written; nothing for any other value."""
+        """The members of an object in written order; none for any other value."""
         return tuple(_iter_members(self)) if isinstance(self.value, dict) else ()
 
     @cached_property

@@ -14,7 +14,7 @@ from plait.sources.source_model import Document, SourceEntry
 
 _MAX_TITLE_LENGTH = 120
 _LINK = re.compile(r"!?\[([^\[\]\n]{0,200})\]\([^()\n]{0,500}\)")
-# What stands in back-ticks is code: `_x` and `*.py` keep their signs.
+# Text in back-ticks is code: `_x` and `*.py` stay as they are.
 _MARKUP = re.compile(r"`([^`]*)`|\*\*|__|~~|`|(?<![\w*])[*_](?=\S)|(?<=\S)[*_](?![\w*])")
 
 

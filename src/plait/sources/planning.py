@@ -114,7 +114,7 @@ def list_next_tasks(
 
 
 def _rank_task(entry: SourceEntry, settings: Settings, now: datetime) -> tuple[int, str]:
-    """How far ahead of the others a task comes, and the words for it."""
+    """The task's rank among those that could start, and its reason as text."""
     retries = settings.retries if entry.task.retries is None else entry.task.retries
     match entry.status:
         case SourceStatus.DOING if entry.since and (now - entry.since).total_seconds() > settings.timeout:
@@ -132,7 +132,7 @@ def _rank_task(entry: SourceEntry, settings: Settings, now: datetime) -> tuple[i
 
 
 def _index_file_sharing(plan: Plan) -> Callable[[str], tuple[str, ...]]:
-    """The other tasks that hold a file of this one, looked up by file."""
+    """The other tasks that share a file with this one."""
     holds = {task.id: hold for task, hold in zip(plan.tasks, plan.holds, strict=True)}
     holders: dict[str, list[str]] = {}
     for name, hold in holds.items():

@@ -112,7 +112,7 @@ class _Selector:
                 self._error(f"{word} is neither a task nor a range, a phase or a pattern", self._suggest(word))
 
     def _add_token(self, token: str) -> bool:
-        """Whether this token is a selector of its own, right or wrong; else it is a word."""
+        """Whether this token is a selector, valid or not; otherwise it is a search word."""
         if token.lower() == "all":
             self.add_all()
             return True

@@ -45,7 +45,7 @@ class Document:
 
     @cached_property
     def markdown(self) -> Markdown:
-        """Parsed once, however many readers look at it."""
+        """Parsed once for all readers."""
         from plait.sources.markdown import Markdown  # not needed for writing statuses
 
         return Markdown(self.text)

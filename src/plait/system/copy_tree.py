@@ -37,7 +37,7 @@ def clone_file(source: int, path: str) -> bool:
 _READ_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 _CREATE_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _CHUNK_BYTES = 1 << 20
-# Then the next file would fare no better.
+# The same would happen with the next file.
 _FATAL_ERRORS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EMFILE, errno.ENFILE})
 
 

@@ -17,7 +17,7 @@ from plait.core.errors import WorldError
 from plait.core.fast_dataclass import dataclass
 
 _BLOCK = 512
-_REFRESH_BYTES = 64 << 20  # bytes copied between two looks at the disk, which others fill too
+_REFRESH_BYTES = 64 << 20  # bytes copied between two checks of the disk, which others fill too
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,7 +59,7 @@ class EngineRegistry:
         self._path = folder / f"{self.id}{_SUFFIX}"
         self._boot = boot_id()
         self._fd: int | None = None
-        self._entry: EngineEntry | None = None  # as it stands in the file
+        self._entry: EngineEntry | None = None  # as written to the file
         self._length = 0
         self._known: dict[int, ProcessIdentity] = {}
 

@@ -47,7 +47,7 @@ def try_lock_folder(folder: Path) -> int | None:
 
 
 def flock_nowait(fd: int, *, shared: bool = False) -> bool:
-    """Lock an open file; False if another holder is in the way."""
+    """Lock an open file; False if it is locked already."""
     try:
         fcntl.flock(fd, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
     except BlockingIOError:

@@ -106,7 +106,7 @@ _CLOSING = re.compile(rf"[ \t]*</(?:{'|'.join(_THOUGHTS)})>[ \t]*", re.IGNORECAS
 _TOKENS = re.compile(r"(?:\s*(?:<\|[\w ]{1,24}\|>|<\uff5c[^\uff5c>]{1,32}\uff5c>|(?<=```)</s>))+\s*\Z")
 _TOKEN_TAIL_CHARS = 200
 _HEADER_LINES = 2  # above a fence, where its path may be
-_MAX_FENCES_AHEAD = 24  # to tell an opening fence from a closing one
+_MAX_FENCES_AHEAD = 24  # to distinguish an opening fence from a closing one
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +201,7 @@ def strip_outer_fence(lines: Sequence[str]) -> Sequence[str]:
 
 
 class _BlockScanner:
-    """One pass over an answer; only fences are looked at twice."""
+    """One pass over an answer; only fences are read twice."""
 
     def __init__(self, text: str) -> None:
         self._lines = text.split("\n")

@@ -89,7 +89,7 @@ def _check_inbox(place: RepoLocation) -> DoctorCheck:
 
 
 def _check_leftovers(place: RepoLocation, state: State | None, *, engine_runs: bool) -> list[DoctorCheck]:
-    """None without a journal, which tells what is left over."""
+    """None without a journal, which is needed to know what is left over."""
     if state is None:
         return []
     config = _load_config(place)

@@ -43,7 +43,7 @@ def load_agent_parsers(inputs: BatchInputs) -> Callable[[str], OutputParser | No
     def listener(name: str) -> OutputParser | None:
         if name not in agents:
             agents[name] = None
-            with suppress(ConfigError):  # of another version of plait, perhaps
+            with suppress(ConfigError):  # perhaps from another version of plait
                 agents[name] = load_agent(inputs.find_agent(name))
         known = agents[name]
         return known.create_parser() if known is not None else None
@@ -186,7 +186,7 @@ def read_last_lines(transcript: Transcript, max_bytes: int) -> list[str]:
 
 
 def parse_activities(parser: OutputParser | None, line: str) -> Iterator[str]:
-    """The activities in a line, in words for people."""
+    """The activities in a line, as text for people."""
     if parser is None:
         said = to_plain_text(line, _MAX_TEXT_CHARS)
         if said:

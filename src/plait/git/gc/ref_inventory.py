@@ -32,7 +32,7 @@ class RefNames:
         return cls(branches, {ref_component(batch): batch for batch in tasks}, batch_branches)
 
     def batch(self, component: str) -> str:
-        """An unknown batch is called by its component."""
+        """The batch's id; for an unknown batch, the component of the ref."""
         return self.components.get(component, component)
 
     def branch(self, name: str) -> tuple[str, str]:

@@ -192,7 +192,7 @@ def _format_size(size: int) -> str:
 
 
 def _may_be_large(path: Path, max_bytes: int) -> bool:
-    """A look at the folder saves asking git about every file."""
+    """Check the folder first, to avoid asking git about every file."""
     try:
         return path.lstat().st_size > max_bytes
     except OSError:

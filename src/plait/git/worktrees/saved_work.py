@@ -75,7 +75,7 @@ class SavedRefs:
         return git.commit_as_plait(tree, [head], message.encode("utf-8", "surrogateescape"))
 
     def _is_equal(self, commit: str, tree: str, parent_trees: Sequence[str]) -> bool:
-        # What was staged is a commit of its own, with a new date each time: so the parents' trees are compared.
+        # The staged files become a commit of their own with a new date each time, so the parents' trees are compared.
         if self._git.tree_of(commit) != tree:
             return False
         return [self._git.tree_of(each) for each in self._git.parents_of(commit)] == list(parent_trees)

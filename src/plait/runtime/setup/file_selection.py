@@ -18,7 +18,7 @@ _GLOB_CHARACTERS = frozenset("*?[!\\")
 
 
 def find_checkout_top(top: Path) -> Path | None:
-    """The top of the checkout that this folder lies in; None where there are no files: a bare repository, or none."""
+    """The top of the checkout that contains this folder; None in a bare repository, or without one."""
     result = Git(top).run("rev-parse", "--show-toplevel", codes=(0, 128))
     return Path(result.text) if result.code == 0 and result.text else None
 
@@ -87,7 +87,7 @@ class TrackedFiles:
         self._sorted: list[str] = []
 
     def contains(self, path: str) -> bool:
-        """It is tracked itself, or lies in a link, a file or a submodule that is."""
+        """It is tracked itself, or is inside a tracked link, file or submodule."""
         parts = path.split("/")
         return any("/".join(parts[:end]) in self._known for end in range(1, len(parts) + 1))
 

@@ -101,7 +101,7 @@ async def _handle_http_exception(request: Request, error: Exception) -> Response
 
 
 def _allowed_methods(request: Request) -> list[str]:
-    """Of all routes with this path."""
+    """The methods of all routes with this path."""
     routes = (route for module in _ROUTE_MODULES for route in module.router.routes)
     matching = (route for route in routes if route.matches(request.scope)[0] is not Match.NONE)
     found = {method for route in matching for method in getattr(route, "methods", None) or ()}

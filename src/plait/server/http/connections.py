@@ -33,7 +33,7 @@ class BoundedProtocol(H11Protocol):
         self,
         config: Config,
         server_state: ServerState,
-        app_state: dict[str, Any],  # as uvicorn has it: what the app's start put there
+        app_state: dict[str, Any],  # as in uvicorn: the state that the app's startup returned
         _loop: asyncio.AbstractEventLoop | None = None,
     ) -> None:
         super().__init__(config, server_state, {**app_state, "connection": self}, _loop)

@@ -174,7 +174,7 @@ def detect_format(source: SourceFiles) -> tuple[str, Format]:
             hint=f"{_explain_unknown(source)}Name its format with --source-format: {', '.join(FORMATS)}.",
         )
     if len(likely) > 1 and all(FORMATS[name].one_task_per_file for name in likely):
-        # The others are folders of task files too, with something of their own.
+        # The other formats are also folders of task files, with more specific signs.
         likely = [name for name in likely if name != "folder"]
     if len(likely) > 1:
         raise UserError(

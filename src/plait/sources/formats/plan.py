@@ -48,7 +48,7 @@ from plait.sources.source_model import (
 from plait.sources.status_changes import StatusChange, StatusFileWriter
 from plait.sources.task_paths import find_mentions
 
-# Above this many pairs of task and verifying task, the first verifying task stands for all.
+# Above this many pairs of task and verifying task, only the first verifying task gets the dependencies.
 _MAX_VERIFY_PAIRS = 20_000
 # A limit for ranges that are too wide.
 _MAX_EDGES = 500_000

@@ -21,7 +21,7 @@ _NOTED = re.compile(r"\*\*([^*:\n]{1,60})\*\*[ \t]*\([^()\n]{0,200}\)[ \t]*:[ \t
 _FIELD_OPENING = re.compile(
     r"(\s*(?:[-*+]\s+)?)\*\*[^*:\n]{1,60}?\s*(:\s*\*\*|\*\*\s*(?:\([^()\n]{0,200}\)\s*)?:)([ \t]*)"
 )
-# A paragraph whose last line begins so has a list of its own, whose bullets may speak of fields without being any.
+# A paragraph whose last line begins like this has its own list, whose bullets may mention fields without being any.
 _LISTS = re.compile(r"\s*\*\*(?:acceptance|success) criteria\b", re.IGNORECASE)
 _LEVEL = 3
 
@@ -129,7 +129,7 @@ class TodoItem:
 
 
 def find_items(markdown: Markdown) -> list[TodoItem]:
-    """All tasks in the order of the file. A number that is there again gets an id of its own: 73, 73.2, 73.3."""
+    """All tasks in the order of the file. Repeated numbers get unique ids: 73, 73.2, 73.3."""
     found: list[TodoItem] = []
     times: dict[str, int] = {}
     current: TodoItem | None = None

@@ -198,7 +198,7 @@ _HASHES = re.compile(rf"{BOM}?[ ]{{0,3}}###[ \t]*")
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:T[0-9:.]+(?:Z|[+-][0-9:]+)?)?(?![\w-])")
 _BULLET = re.compile(r"[-*+][ \t]+\Z")
 
-# Fields that stand together at the top of a task; a Description is a paragraph of its own.
+# Fields that are together at the top of a task; a Description is a separate paragraph.
 _TOP_FIELDS = STATUS_FIELDS.union(
     ("effort", "priority", "language", "blocking", "dependencies", "depends on", "type", "task type", "created")
 )
@@ -278,7 +278,7 @@ class _TodoEditor:
             yield TextEdit(start + hashes.end(), start + len(line), title)
 
     def _update_fields(self, item: TodoItem, new_fields: list[tuple[str, str]]) -> Iterator[TextEdit]:
-        """Lines that are there get the new value; what people wrote behind a date stays."""
+        """Update existing lines with the new value; text after a date stays."""
         for key, value in new_fields:
             existing = item.find(key.lower())
             if existing is not None:
@@ -287,7 +287,7 @@ class _TodoEditor:
                 yield self._set_value(existing, value + old[date.end() :] if date and key != REASON_FIELD else value)
 
     def _remove_reason(self, item: TodoItem, status: SourceStatus) -> Iterator[TextEdit]:
-        """What was in the way of a task that is done now is not any more; a reason of several lines is a person's."""
+        """Remove the reason of a task that is done now, unless it has several lines: then a person wrote it."""
         reason = item.find(REASON_FIELD.lower())
         if status is SourceStatus.DONE and reason is not None and reason.stop == reason.field.line + 1:
             starts = self._lines.starts

@@ -203,7 +203,7 @@ class SimAttempt:
 
 
 class SimExecutor:
-    """Starting an attempt twice starts it once; ending one that is over tells its end again."""
+    """Starting an attempt twice starts it once; ending one that is over reports its end again."""
 
     def __init__(
         self, sim: SimContext, providers: SimProviders, commit: Callable[[AttemptStarted], str | None]

@@ -235,7 +235,7 @@ class SimPublisher:
         return job.result if job is not None else None
 
     def interrupt(self) -> None:
-        """The engine died: what was under way has come to its end, or only to the push, or to nothing."""
+        """The engine died: the running publish has completed, or only the push, or nothing."""
         for key, job in list(self._jobs.items()):
             if job.result is not None:
                 continue

@@ -43,7 +43,7 @@ class FaultRates:
     machine_deaths: float = 0.0
     clock_jumps: float = 0.0
     user_requests: float = 0.0
-    capacity_changes: float = 0.0  # per hour: there is another bound on what fits beside each other
+    capacity_changes: float = 0.0  # per hour: the machine's capacity changes
     crashes: float = 0.0  # per 1000 records
 
     blocked: float = 0.0  # a task's first merges fail because the batch branch is checked out

@@ -87,7 +87,7 @@ class SimMachine:
             self._stage.deliver_sensor_report(room)
 
     def current_reports(self) -> list[Report]:
-        """What sensors tell an engine that knows nothing yet."""
+        """What the sensors report to a new engine."""
         told: list[Report] = [] if self.pressure is None else [PressureChanged(self.pressure)]
         return told if self.capacity == _UNLIMITED else [*told, self.capacity]
 

@@ -76,7 +76,7 @@ def make_calm(seed: int) -> Scenario:
 
 
 def _add_contest(rng: Random, plan: Plan, settings: Settings, *, always: bool = False) -> Plan:
-    """Sometimes a contest for some of the tasks; the others are as if they had a script of their own."""
+    """Sometimes a contest for some of the tasks; the others can't be contested, like scripts."""
     if settings.isolation is Isolation.IN_PLACE or len(plan.tasks) > 12:
         return plan
     if rng.random() > 0.3 and not always:

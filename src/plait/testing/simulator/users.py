@@ -176,7 +176,7 @@ def _save_settings(rng: Random, name: str, _batch: str, _sight: BatchSight, _tas
 
 
 def _submit_nonsense(rng: Random, name: str, _batch: str, sight: BatchSight, _task: str) -> Request:
-    """A batch that is there already, a plan without tasks or with a circle, settings that can't be meant."""
+    """A batch that exists already, a plan without tasks or with a cycle, invalid settings."""
     good = Plan((Task("a"), Task("b")), ((), (0,)), ((), ()), (2.0, 1.0))
     return rng.choice(
         (

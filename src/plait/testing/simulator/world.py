@@ -197,7 +197,7 @@ class World:
             self.publisher.interrupt()
 
     def start_engine(self) -> list[Report]:
-        """What its sensors tell a new engine at once."""
+        """What the sensors report to a new engine at once."""
         self._listening = True
         self.needs_engine = bool(self.inbox)
         return self.machine.current_reports()

@@ -89,7 +89,7 @@ class LoginMiddleware:
             await answer(scope, receive, send)
 
     async def _handle_login(self, scope: Scope) -> Response | Rejection:
-        if scope["method"] != "GET":  # HEAD is what looks at links
+        if scope["method"] != "GET":  # HEAD is used by link previews
             return _ONLY_GET
         if _is_prefetch(scope):
             return _PREFETCHED

@@ -32,7 +32,7 @@ def _field_type(key: AnyKey) -> Any:
     return shape | None if key.default is None else shape
 
 
-# Fields have names of their own: some settings are called as something that every shape has. Any: as of `create_model`.
+# Fields get other names, because some settings are named like attributes of every model. Any: as in `create_model`.
 _FIELDS: dict[str, Any] = {
     f"the_{key.field}": (_field_type(key), Field(alias=key.json_name, description=key.about)) for key in KEYS
 }
