@@ -7,12 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from plait.client.doctor import repository_checks
-from plait.client.doctor.check import CheckStatus
-from plait.client.doctor.repository_checks import check_worktrees, find_leftover_worktrees
-from plait.forges.forge import Forge
-from plait.forges.gitea import Gitea
-from plait.forges.github import GitHub
+from plait.client.doctor.check import CheckStatus, DoctorCheck
+from plait.client.doctor.repository_checks import check_remote, check_worktrees, find_leftover_worktrees
+from plait.config.loading import load_config
+from plait.git.command import Git
 
 OLD = 1_000_000_000.0
 CAP = 1 << 30
@@ -73,24 +71,46 @@ def test_fresh_worktrees_of_unknown_batches_are_not_reported(tmp_path: Path) -> 
     assert left(tmp_path, b1=True) == []
 
 
-def test_the_remote_is_shown_with_the_origin_of_its_token() -> None:
-    told = repository_checks.report_forge("origin", "github.com", GitHub(), "GH_TOKEN", ("GH_TOKEN",))
-    assert told.said == "origin at github.com (github), with a token from GH_TOKEN"
-    assert told.hint == ""
+@pytest.fixture
+def repo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Git:
+    """Without a remote, and without tokens of this machine."""
+    for name in ("PLAIT_FORGE_TOKEN", "GH_TOKEN", "GITHUB_TOKEN", "GITEA_TOKEN"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
+    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+    git = Git(tmp_path)
+    git.run("init", "--quiet")
+    return git
 
 
-@pytest.mark.parametrize(
-    ("forge", "hint"),
-    [
-        (GitHub(), "Set PLAIT_FORGE_TOKEN or GH_TOKEN, or log in: gh auth login."),
-        (Gitea(), "Set PLAIT_FORGE_TOKEN or GH_TOKEN."),
-    ],
-)
-def test_a_missing_token_is_no_problem_and_has_a_hint(forge: Forge, hint: str) -> None:
-    told = repository_checks.report_forge("origin", "git.example.org", forge, None, ("PLAIT_FORGE_TOKEN", "GH_TOKEN"))
-    assert (told.verdict, told.hint) == (CheckStatus.OK, hint)
+def check(repo: Git, url: str, settings: str = "") -> DoctorCheck:
+    repo.run("remote", "add", "origin", url)
+    Path(repo.cwd, "plait.toml").write_text(settings)
+    return check_remote(repo, load_config(Path(repo.cwd)))
 
 
-def test_a_missing_remote_or_one_without_a_forge_is_no_problem() -> None:
-    assert repository_checks.report_missing_remote("origin").verdict is CheckStatus.OK
-    assert repository_checks.report_unknown_forge("origin", "it is a folder").verdict is CheckStatus.OK
+def test_the_remote_is_shown_with_the_origin_of_its_token(repo: Git, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GH_TOKEN", "abc")
+    found = check(repo, "https://github.com/a/b.git")
+    assert found.said == "origin at github.com (github), with a token from GH_TOKEN"
+    assert found.hint == ""
+
+
+def test_an_invalid_token_is_a_warning(repo: Git, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GH_TOKEN", "not a token")
+    found = check(repo, "https://github.com/a/b.git")
+    assert (found.verdict, found.said.startswith("origin: GH_TOKEN")) == (CheckStatus.WARNING, True)
+
+
+def test_a_missing_token_is_no_problem_and_has_a_hint(repo: Git) -> None:
+    found = check(repo, "https://git.example.org/a/b.git", '[pr]\nforge = "gitea"\n')
+    assert found.verdict is CheckStatus.OK
+    assert found.said.startswith("origin at git.example.org (gitea): no token found")
+    assert found.hint.startswith("Set PLAIT_FORGE_TOKEN or ")
+
+
+def test_a_missing_remote_or_one_without_a_forge_is_no_problem(repo: Git, tmp_path: Path) -> None:
+    missing = check_remote(repo, load_config(tmp_path))
+    assert (missing.verdict, missing.said.startswith("no remote named origin")) == (CheckStatus.OK, True)
+    folder = check(repo, str(tmp_path / "other.git"))
+    assert (folder.verdict, "branches can be pushed" in folder.said) == (CheckStatus.OK, True)

@@ -105,8 +105,9 @@ def test_old_histories_have_timelines(path: Path) -> None:
     batches = {name for record in records if isinstance(name := getattr(record.event, "batch", None), str)}
     for batch in batches:
         for task in describe_timeline(read_history(records, batch)).tasks:
-            for span in (*task.spans, *task.waits):
-                assert span.completed_at is None or span.started_at <= span.completed_at
+            times = [(each.started_at, each.completed_at) for each in task.spans]
+            times += [(each.started_at, each.completed_at) for each in task.waits]
+            assert all(end is None or start <= end for start, end in times)
 
 
 def test_an_edge_leads_from_a_dependency_to_its_task() -> None:

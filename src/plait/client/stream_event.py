@@ -108,7 +108,24 @@ class CommonEventFields(TypedDict, total=False):
     why: str | None
 
 
-class EventFields(CommonEventFields, total=False):
+class ProgressFields(TypedDict, total=False):
+    """The fields of `Progress`, which a progress event has besides its own."""
+
+    total: int
+    queued: int
+    waiting: int
+    running: int
+    completed: int
+    failed: int
+    timedOut: int
+    blocked: int
+    conflicted: int
+    skipped: int
+    cancelled: int
+    interrupted: int
+
+
+class EventFields(CommonEventFields, ProgressFields, total=False):
     """With the fields of single types of events."""
 
     again: bool
@@ -117,7 +134,6 @@ class EventFields(CommonEventFields, total=False):
     branch: str | None
     command: str | None
     entrants: Sequence[Json]
-    failed: int
     gating: GateProgress
     host: str
     jobs: Sequence[Json]
@@ -126,7 +142,6 @@ class EventFields(CommonEventFields, total=False):
     pid: int
     processed: int
     publish: Publish
-    skipped: int
     sources: Sequence[str]
     tasks: int
     version: str
