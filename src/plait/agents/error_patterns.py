@@ -38,7 +38,7 @@ _CRASH_SIGNALS = frozenset(
 
 
 def classify_exit(code: int, tail: str, *, printed_at: float | None = None, use_output: bool = False) -> Outcome:
-    """`code` is the shell's. With `use_output`, the last lines may explain a failure, but never decide whether it failed."""
+    """`code` is the shell's. With `use_output`, the last lines may explain a failure, but never decide that it is one."""
     if code == 0:
         return Outcome(Category.OK, code)
 

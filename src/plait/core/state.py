@@ -343,7 +343,7 @@ class State:
     engine_since: float = 0.0
     batches: dict[str, BatchState] = field(default_factory=dict)
     open: dict[str, BatchState] = field(default_factory=dict)
-    publishing_batches: dict[str, BatchState] = field(default_factory=dict)  # batches that wait to be published or are being published, ended or not
+    publishing_batches: dict[str, BatchState] = field(default_factory=dict)  # with a pending or running publish
     seen_requests: set[str] = field(default_factory=set)
     unanswered: dict[str, Request] = field(default_factory=dict)
     start_queue: StartQueue = field(default_factory=StartQueue)

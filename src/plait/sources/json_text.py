@@ -25,7 +25,8 @@ _LINE_END = pattern(r"\r\n|\r|\n")
 # A text up to its next bracket; brackets inside strings are none. Possessive, so that nothing is read twice.
 _BRACKET = pattern(r'(?:[^\[\]{}"]++|"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z))*+([\[\]{}])', re.DOTALL)
 _SURROGATE_ESCAPE = pattern(r"\\u(?:[dD][89a-fA-F]|0000)")
-# Every escape, so that an escaped backslash is not mistaken for one; surrogate pairs match as one, lone ones are captured.
+# Every escape, so that an escaped backslash is not mistaken for one; pairs of surrogates match as one, lone ones are
+# captured.
 _ESCAPE = pattern(
     r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2}|u0000)|.)", re.DOTALL
 )

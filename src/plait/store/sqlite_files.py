@@ -46,7 +46,7 @@ def make_durable_folder(folder: Path) -> None:
 
 
 def connect(path: Path, mode: str, *, timeout: float = BUSY_TIMEOUT_SECONDS) -> Connection:
-    """`how` is SQLite's: "mode=ro", "mode=rw" or "immutable=1", which reads only the file itself and creates no others."""
+    """`how` is SQLite's: "mode=ro", "mode=rw" or "immutable=1", which reads only the file and creates no others."""
     uri = f"{path.absolute().as_uri()}?{mode}"
     connection = sqlite3.connect(uri, uri=True, timeout=timeout, isolation_level=None)
     # Text as bytes: decoding damaged text must not fail before it has been verified.
