@@ -107,7 +107,7 @@ format: $(STAMP) $(UI)  ## format the code
 	npm run format --prefix ui --silent
 
 sim: $(STAMP)  ## simulated batches with crashes; LONG=1 for a million records and more
-	$(BIN)/python -m plait.testing.simulation $(if $(LONG),--long) $(if $(SEEDS),--seeds $(SEEDS))
+	$(BIN)/python -m tests.support.simulation $(if $(LONG),--long) $(if $(SEEDS),--seeds $(SEEDS))
 
 crash: $(STAMP)  ## kill engines, front ends and writers, fill disks, damage files; LONG=1 for 300 kills and more
 	PLAIT_CRASH_LONG=$(LONG) $(BIN)/pytest -n 2 tests/crash

@@ -17,8 +17,8 @@ from plait.git.location import find_repo
 from plait.git.refs import attempt_ref
 from plait.store.journal_reader import open_journal_reader
 from plait.store.project_files import JOURNAL_FILE
-from plait.testing.laws.auditor import Auditor
 from tests.support.git_repository import ReferenceMerger
+from tests.support.laws.auditor import Auditor
 from tests.support.random_agent import signature_path
 from tests.support.temp_project import TempProject
 

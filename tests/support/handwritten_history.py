@@ -13,8 +13,8 @@ from plait.core.plan import Plan
 from plait.core.settings import Settings
 from plait.core.status import Category, TaskStatus
 from plait.core.task import Attempt, Phase, Step, Task
-from plait.testing.laws.auditor import Auditor
-from plait.testing.laws.violation import Violation
+from plait.testing.simulator.observer import Violation
+from tests.support.laws.auditor import Auditor
 
 SETTINGS = Settings(agents=("amber",), providers=(("amber", "north"),), max_parallel=2, retries=1)
 WRITE, VERIFY = Step.WRITE, Step.VERIFY

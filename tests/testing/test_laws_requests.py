@@ -6,7 +6,6 @@ from plait.core import decisions as d, reports as r, requests as q
 from plait.core.events import Record
 from plait.core.status import BatchStatus, Category, TaskStatus
 from plait.core.task import Attempt
-from plait.testing.laws.auditor import Auditor
 from tests.support.handwritten_history import (
     WRITE,
     History,
@@ -15,6 +14,7 @@ from tests.support.handwritten_history import (
     expect_violation,
     task_ended,
 )
+from tests.support.laws.auditor import Auditor
 
 
 def test_a_good_history_breaks_no_law() -> None:

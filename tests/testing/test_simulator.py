@@ -7,20 +7,20 @@ import pytest
 from plait.core.decisions import AttemptStarted, BatchEnded
 from plait.core.reports import EngineReleased, EngineTaken
 from plait.store.codec import encode_record
-from plait.testing.laws.violation import Violation
-from plait.testing.simulation import main
-from plait.testing.simulator.campaign import CampaignResult, SimulationJob, format_result, replay, run_job
-from plait.testing.simulator.engine import CrashOnce, NoCrashes, RandomCrashes, simulate
+from plait.testing.simulator.engine import CrashOnce, NoCrashes, RandomCrashes
 from plait.testing.simulator.event_queue import EventQueue
+from plait.testing.simulator.observer import Violation
 from plait.testing.simulator.scenario import make_calm, make_stormy
 from plait.testing.simulator.seeded_random import SeededRandom
+from tests.support.simulation.__main__ import main
+from tests.support.simulation.campaign import CampaignResult, SimulationJob, audit_run, format_result, replay, run_job
 
 SEEDS = range(12)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_no_law_is_broken_in_a_storm(seed: int) -> None:
-    journal = simulate(make_stormy(seed)).journal
+    journal = audit_run(make_stormy(seed)).journal
     assert isinstance(journal[-1].event, EngineReleased)
     ended = {record.event.batch for record in journal if isinstance(record.event, BatchEnded)}
     assert ended == {submit.batch for submit in make_stormy(seed).submits}
@@ -28,32 +28,32 @@ def test_no_law_is_broken_in_a_storm(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", [3, 6])
 def test_the_same_seed_gives_the_same_journal(seed: int) -> None:
-    first, second = simulate(make_stormy(seed)), simulate(make_stormy(seed))
+    first, second = audit_run(make_stormy(seed)), audit_run(make_stormy(seed))
     assert list(map(encode_record, first.journal)) == list(map(encode_record, second.journal))
 
 
 def test_another_seed_gives_another_journal() -> None:
-    assert simulate(make_stormy(1)).journal != simulate(make_stormy(2)).journal
+    assert audit_run(make_stormy(1)).journal != audit_run(make_stormy(2)).journal
 
 
 @pytest.mark.parametrize("seed", [1, 4])
 def test_a_crash_after_any_record_changes_no_outcome(seed: int) -> None:
     tally = run_job(SimulationJob("crash", range(seed, seed + 1)))
     assert not tally.violations
-    assert tally.crash_points == len(simulate(make_calm(seed), NoCrashes()).journal)
+    assert tally.crash_points == len(audit_run(make_calm(seed), NoCrashes()).journal)
 
 
 def test_a_crash_loses_no_durable_record_and_brings_another_engine() -> None:
-    whole = simulate(make_calm(4), NoCrashes()).journal
+    whole = audit_run(make_calm(4), NoCrashes()).journal
     point = len(whole) // 2
-    crashed = simulate(make_calm(4), CrashOnce(point)).journal
+    crashed = audit_run(make_calm(4), CrashOnce(point)).journal
     assert crashed[:point] == whole[:point]
     assert sum(isinstance(record.event, EngineTaken) for record in crashed) == 2
 
 
 def test_no_attempt_is_started_twice_by_a_crash() -> None:
     for point in range(5, 60, 9):
-        journal = simulate(make_calm(4), CrashOnce(point)).journal
+        journal = audit_run(make_calm(4), CrashOnce(point)).journal
         started = [record.event.attempt for record in journal if isinstance(record.event, AttemptStarted)]
         assert len(started) == len(set(started))
 
@@ -86,10 +86,10 @@ def test_a_violation_is_counted_and_says_how_to_replay_it(monkeypatch: pytest.Mo
     def broken(*_: object) -> None:
         raise Violation("needs", "b started before a")
 
-    monkeypatch.setattr("plait.testing.simulator.campaign.simulate", broken)
+    monkeypatch.setattr("tests.support.simulation.campaign.simulate", broken)
     tally = run_job(SimulationJob("storm", range(41, 42)))
     said = format_result(tally, 1.0, complete=False)
-    assert "needs: b started before a\n  replay: python -m plait.testing.simulation --seed 41" in said
+    assert "needs: b started before a\n  replay: python -m tests.support.simulation --seed 41" in said
     assert said.endswith("1 violation")
     assert isinstance(replay("storm", 41, None)[1], Violation)
 

@@ -1,1 +1,1 @@
-"""What a plugin author tests with: contract suites, a scripted batch, and the simulator with its laws."""
+"""What a plugin author tests with: contract suites, a scripted batch, and a simulated world."""

@@ -193,7 +193,7 @@ def test_a_contest_survives_its_engine(contest_project: ContestProject) -> None:
     )
     contest_project.project.commit_all()
     front = contest_project.project.start(
-        "run", "tasks", "--yes", "--contest", f"{AMBER},tests.support.contest_agents:Birch"
+        "run", "tasks", "--yes", "--contest", f"{AMBER},plait.testing.contest_agents:Birch"
     )
     wait_until((contest_project.scripts / "up").exists)
     engine = contest_project.project.state().engine

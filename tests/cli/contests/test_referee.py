@@ -28,7 +28,7 @@ from plait.core.reports import Outcome
 from plait.core.status import Category
 from plait.core.task import Attempt, Step, Task
 from plait.runtime.contest_referee.judge import build_question, parse_order
-from tests.support.contest_agents import SCRIPTS_VARIABLE
+from plait.testing.contest_agents import SCRIPTS_VARIABLE
 from tests.support.contest_project import JUDGE
 from tests.support.git_repository import GitRepository, write_path
 

@@ -1,7 +1,9 @@
-"""Put every defect on trial, two at a time, and print what caught it."""
+"""Put every defect on trial and print what caught it. `--record` saves which run did, so that the next time it comes first."""
 
 from __future__ import annotations
 
+import json
+import os
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -9,9 +11,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from tests.support.mutants.defects import DEFECTS, Defect
-from tests.support.mutants.trial import CAUGHT, SURVIVED
+from tests.support.mutants.trial import CAUGHT, RUNS_FILE, SURVIVED
 
-PARALLEL_TRIALS = 2
 TRIAL_SECONDS = 300.0  # seconds: a defect that makes the core go round in circles is caught as well
 NO_DEFECT = Defect("", "", "", "")
 
@@ -21,6 +22,7 @@ class TrialResult:
     defect: Defect
     caught: bool
     how: str
+    run: tuple[str, int] | None = None
 
     @property
     def is_expected(self) -> bool:
@@ -34,12 +36,15 @@ class TrialResult:
 
 
 def main(words: Sequence[str]) -> int:
-    chosen = [defect for defect in DEFECTS if all(word in defect.name for word in words)]
-    with ThreadPoolExecutor(PARALLEL_TRIALS) as pool:
+    chosen = [defect for defect in DEFECTS if all(word in defect.name for word in words if word != "--record")]
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
         verdicts = []
         for verdict in pool.map(_run_trial, [NO_DEFECT, *chosen]):
             verdicts.append(verdict)
             print(verdict, flush=True)
+    if "--record" in words:
+        runs = {verdict.defect.name: verdict.run for verdict in verdicts if verdict.run}
+        RUNS_FILE.write_text(json.dumps(runs, indent=2) + "\n")
     caught = sum(verdict.caught for verdict in verdicts[1:])
     print(f"{caught} of {len(chosen)} defects caught")
     return 0 if all(verdict.is_expected for verdict in verdicts) else 1
@@ -47,7 +52,7 @@ def main(words: Sequence[str]) -> int:
 
 def _run_trial(defect: Defect) -> TrialResult:
     command = [sys.executable, "-m", "tests.support.mutants.trial", defect.name]
-    # The healthy one goes all the way, and on a busy machine that is slow.
+    # The healthy one does all runs, and on a busy machine that is slow.
     patience = None if defect is NO_DEFECT else TRIAL_SECONDS
     try:
         trial = subprocess.run(command, capture_output=True, text=True, timeout=patience, check=False)  # our own module
@@ -55,8 +60,10 @@ def _run_trial(defect: Defect) -> TrialResult:
         return TrialResult(defect, caught=True, how="it never comes to an end")
     if trial.returncode not in {CAUGHT, SURVIVED}:
         sys.exit(f"the trial of {defect.name!r} failed:\n{trial.stderr}")
-    how, _, records = trial.stdout.strip("\n").partition("\t")
-    return TrialResult(defect, trial.returncode == CAUGHT, f"after {records} records: {how[:90]}")
+    how, records, kind, seed = trial.stdout.strip("\n").split("\t")
+    run = (kind, int(seed)) if kind else None
+    told = f"{kind} {seed}: {how[:90]}" if run else f"after {records} records"
+    return TrialResult(defect, trial.returncode == CAUGHT, told, run)
 
 
 if __name__ == "__main__":

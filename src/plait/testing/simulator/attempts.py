@@ -29,9 +29,9 @@ from plait.core.reports import (
 from plait.core.settings import NO_SPEND, Spend
 from plait.core.status import Category
 from plait.core.task import Attempt, Step
-from plait.testing.laws.violation import Violation
 from plait.testing.simulator.event_queue import EventQueue
 from plait.testing.simulator.fault_rates import FaultRates, SimContext
+from plait.testing.simulator.observer import Violation
 from plait.testing.simulator.seeded_random import SeededRandom
 
 NEVER = float("inf")

@@ -1,11 +1,11 @@
-"""One simulated run: the engine's loop on simulated time, with crashes and recovery, every record audited."""
+"""One simulated run: the engine's loop on simulated time, with crashes and recovery, every record seen by an observer."""
 
 from __future__ import annotations
 
 import signal
 import threading
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Protocol
@@ -19,8 +19,7 @@ from plait.core.scheduler.rules import decide_due, fold_incoming, list_outstandi
 from plait.core.state import State
 from plait.core.status import TaskStatus
 from plait.store import codec
-from plait.testing.laws.auditor import Auditor
-from plait.testing.laws.violation import Violation
+from plait.testing.simulator.observer import Observer, PlainObserver, Violation
 from plait.testing.simulator.scenario import Scenario
 from plait.testing.simulator.seeded_random import SeededRandom
 from plait.testing.simulator.world import PERFORMED_DECISIONS, RESULT_REPORTS, World
@@ -98,7 +97,7 @@ class SimEngine:
     def __init__(
         self,
         world: World,
-        auditor: Auditor,
+        observer: Observer,
         crashes: CrashPlan,
         chance: SeededRandom,
         conduct: EngineOptions | None = None,
@@ -106,7 +105,7 @@ class SimEngine:
         self.journal: list[Record] = []
         self.crash_count = 0
         self._world = world
-        self._auditor = auditor
+        self._observer = observer
         self._crashes = crashes
         self._chance = chance
         self._conduct = conduct or EngineOptions()
@@ -130,11 +129,11 @@ class SimEngine:
 
     def _run_until_crash(self) -> None:
         world = self._world
-        while not (world.is_settled and self._auditor.is_finished):
+        while not (world.is_settled and self._observer.is_finished):
             if not world.advance(self._wake_time()):
-                if self._auditor.is_finished:
+                if self._observer.is_finished:
                     return
-                self._auditor.fail_stuck(f"nothing concerns the engine any more at {world.time.now:.0f}")
+                self._observer.fail_stuck(f"nothing concerns the engine any more at {world.time.now:.0f}")
             if world.is_machine_dying:
                 raise _Crashed
             world.advance_busy(self._latency())
@@ -143,7 +142,7 @@ class SimEngine:
             requests, reports = world.collect()
             self._tick(requests, reports)
             if len(self.journal) > MAX_RECORDS:
-                self._auditor.fail_stuck(f"{len(self.journal)} records were not enough")
+                self._observer.fail_stuck(f"{len(self.journal)} records were not enough")
 
     def _wake_time(self) -> float | None:
         """When to wake by itself, in time that passes; a little late, as any real sleeper."""
@@ -161,7 +160,7 @@ class SimEngine:
         group += decisions
         fatal = self._append(group)
         if len(self.journal) == self._state.seq:
-            self._auditor.check_idle(at, self._wake)
+            self._observer.check_idle(at, self._wake)
             self._perform(decisions, share=self._crashes.performed_share(len(self.journal)) if fatal else 1.0)
         if fatal:
             raise _Crashed
@@ -179,7 +178,7 @@ class SimEngine:
         durable = group if fatal is None else group[: fatal - length]
         for record in durable:
             self.journal.append(record)
-            self._auditor.observe(record)
+            self._observer.observe(record)
             self._world.observe(record)
         return fatal is not None and fatal <= length + len(group)
 
@@ -248,18 +247,24 @@ class SimulationResult:
     crashes: int
 
 
-def simulate(scenario: Scenario, crashes: CrashPlan | None = None) -> SimulationResult:
-    """Run the scenario to its end; raise Violation when a law is broken on the way."""
+MakeObserver = Callable[[World, Sequence[str]], Observer]
+
+
+def simulate(
+    scenario: Scenario, crashes: CrashPlan | None = None, make_observer: MakeObserver | None = None
+) -> SimulationResult:
+    """Run the scenario to its end; raise Violation when the observer finds a law broken on the way."""
     world = World(scenario)
-    auditor = Auditor(world.branches.tasks_in, [submit.batch for submit in scenario.submits])
+    expected = [submit.batch for submit in scenario.submits]
+    observer = make_observer(world, expected) if make_observer else PlainObserver(expected)
     chance = SeededRandom(scenario.seed, "engine")
     if crashes is None:
         crashes = RandomCrashes(chance, scenario.rates.crashes) if scenario.rates.crashes else NoCrashes()
-    engine = SimEngine(world, auditor, crashes, chance, EngineOptions(through_codec=scenario.seed % 4 == 0))
+    engine = SimEngine(world, observer, crashes, chance, EngineOptions(through_codec=scenario.seed % 4 == 0))
     try:
         with limit_run_time():
             journal = engine.run()
     except Exception as error:
         error.journal = engine.journal  # type: ignore[attr-defined]  # what led to it
         raise
-    return SimulationResult(tuple(journal), auditor.end_statuses(), auditor.kinds, engine.crash_count)
+    return SimulationResult(tuple(journal), observer.end_statuses(), observer.kinds, engine.crash_count)

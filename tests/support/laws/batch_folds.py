@@ -45,8 +45,8 @@ from plait.core.reports import (
 from plait.core.settings import Publish
 from plait.core.status import Category, EndWhy
 from plait.core.task import Step
-from plait.testing.laws.attempt_folds import note_refusal
-from plait.testing.laws.facts import BatchFacts, Facts, GateFacts, MergedChange, ProviderFacts
+from tests.support.laws.attempt_folds import note_refusal
+from tests.support.laws.facts import BatchFacts, Facts, GateFacts, MergedChange, ProviderFacts
 
 LONGEST_BREAKER_SECONDS = 8 * 86_400.0  # no provider is shut out for longer, whatever it says
 

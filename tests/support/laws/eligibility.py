@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from plait.core.settings import NO_SPEND, Settings, Spend
 from plait.core.status import Category
-from plait.testing.laws.facts import BatchFacts, Facts, TaskFacts, UnjudgedExit
+from tests.support.laws.facts import BatchFacts, Facts, TaskFacts, UnjudgedExit
 
 REJECTION_CATEGORIES = frozenset({Category.AUTH, Category.QUOTA})
 

@@ -13,16 +13,16 @@ from plait.core import decisions, reports, requests
 from plait.core.events import Event, Record
 from plait.core.status import TaskStatus
 from plait.store.codec import kind_of
-from plait.testing.laws import attempt_folds, batch_folds, batch_laws, end_laws, request_folds, start_laws
-from plait.testing.laws.attempt_folds import restart_unmet
-from plait.testing.laws.facts import CommitContents, Facts
-from plait.testing.laws.idle_laws import (
+from tests.support.laws import attempt_folds, batch_folds, batch_laws, end_laws, request_folds, start_laws
+from tests.support.laws.attempt_folds import restart_unmet
+from tests.support.laws.facts import CommitContents, Facts
+from tests.support.laws.idle_laws import (
     check_no_starvation,
     check_nothing_due,
     check_start_order,
     check_wake_time,
 )
-from plait.testing.laws.request_laws import (
+from tests.support.laws.request_laws import (
     check_request_arrived,
     check_request_granted,
     check_request_refused,

@@ -1,4 +1,4 @@
-"""`python -m plait.testing.simulation`: many simulated runs, every record of them audited. The seeds decide, not the clock."""
+"""`python -m tests.support.simulation`: many simulated runs, every record of them audited. The seeds decide, not the clock."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from multiprocessing import get_context
 
-from plait.testing.laws.violation import format_record
-from plait.testing.simulator.campaign import CampaignResult, SimulationJob, format_result, replay, run_job
+from plait.testing.simulator.observer import format_record
+from tests.support.simulation.campaign import CampaignResult, SimulationJob, format_result, replay, run_job
 
 PROCESSES = 2
 STORMS_PER_JOB = 8  # storms per job: enough to be worth sending, few enough to share the work evenly
@@ -26,7 +26,7 @@ class Campaign:
     calms: range
 
 
-NORMAL_CAMPAIGN = Campaign(range(1800), range(60), range(60))
+NORMAL_CAMPAIGN = Campaign(range(600), range(20), range(20))
 LONG_CAMPAIGN = Campaign(range(6000), range(200), range(150))
 
 
@@ -71,7 +71,7 @@ def _run_one(kind: str, seed: int, crash: int | None, *, trace: bool) -> int:
 
 
 def _make_parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m plait.testing.simulation", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m tests.support.simulation", description=__doc__)
     parser.add_argument("--long", action="store_true", help="more than a million records")
     parser.add_argument("--seeds", type=_parse_range, metavar="A-B", help="only the storms of these seeds")
     parser.add_argument("--seed", type=int, metavar="N", help="one run")

@@ -9,9 +9,10 @@ from typing import Self
 
 from plait.core.events import Record
 from plait.store.codec import EVENT_TYPES, encode_record
-from plait.testing.laws.violation import Violation
 from plait.testing.simulator.engine import CrashOnce, CrashPlan, NoCrashes, SimulationResult, simulate
+from plait.testing.simulator.observer import Violation
 from plait.testing.simulator.scenario import Scenario, make_calm, make_stormy
+from tests.support.laws.auditor import Auditor
 
 MAX_REPORTED = 20
 
@@ -53,6 +54,11 @@ class CampaignResult:
         return [kind for kind in EVENT_TYPES if not self.kinds[kind]]
 
 
+def audit_run(scenario: Scenario, crashes: CrashPlan | None = None) -> SimulationResult:
+    """Simulate, and check every record against the laws."""
+    return simulate(scenario, crashes, lambda world, batches: Auditor(world.branches.tasks_in, batches))
+
+
 def run_job(job: SimulationJob) -> CampaignResult:
     tally = CampaignResult()
     for seed in job.seeds:
@@ -66,7 +72,7 @@ def replay(kind: str, seed: int, crash: int | None) -> tuple[Sequence[Record], E
     scenario = (make_calm if kind == "calm" else make_stormy)(seed)
     crashes = CrashOnce(crash) if crash is not None else None
     try:
-        return simulate(scenario, crashes).journal, None
+        return audit_run(scenario, crashes).journal, None
     except Exception as error:  # noqa: BLE001 - a broken law or a broken core: both are to be shown
         return getattr(error, "journal", ()), error
 
@@ -108,7 +114,7 @@ def _crash_plans(whole: SimulationResult) -> Iterator[tuple[int, CrashPlan]]:
 
 def _try_run(tally: CampaignResult, how: str, scenario: Scenario, crashes: CrashPlan | None) -> SimulationResult | None:
     try:
-        result = simulate(scenario, crashes)
+        result = audit_run(scenario, crashes)
     except Violation as violation:
         tally.violations.append(f"{violation}\n  replay: {how}")
     except Exception as error:  # noqa: BLE001 - the core itself fell over: that is a finding, not the end of the sim
@@ -124,7 +130,7 @@ _JOB_KINDS: dict[str, Callable[[CampaignResult, int], None]] = {
     "twin": _run_twice,
     "crash": _run_with_crashes,
 }
-PROGRAM = "python -m plait.testing.simulation"
+PROGRAM = "python -m tests.support.simulation"
 
 
 def format_result(total: CampaignResult, seconds: float, *, complete: bool) -> str:

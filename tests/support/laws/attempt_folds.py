@@ -28,7 +28,7 @@ from plait.core.reports import (
 from plait.core.settings import FileConflicts
 from plait.core.status import Category, TaskStatus
 from plait.core.task import Attempt, Step
-from plait.testing.laws.facts import (
+from tests.support.laws.facts import (
     AttemptFacts,
     BatchFacts,
     Facts,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from plait.core.decisions import AttemptStarted, BreakerClosed, BreakerOpened, LimitRaised
 from plait.core.settings import NO_SPEND, Mode, Spend
 from plait.core.task import Step
-from plait.testing.laws.eligibility import expected_cost, fallback_agents, fits_task_budget, own_agents
-from plait.testing.laws.facts import BatchFacts, Facts, TaskFacts
+from tests.support.laws.eligibility import expected_cost, fallback_agents, fits_task_budget, own_agents
+from tests.support.laws.facts import BatchFacts, Facts, TaskFacts
 
 
 def check_attempt_start(facts: Facts, _at: float, event: AttemptStarted) -> None:

@@ -12,9 +12,9 @@ from plait.core.decisions import AttemptStarted
 from plait.core.settings import Mode, OnConflict, Order
 from plait.core.status import TaskStatus
 from plait.core.task import Step
-from plait.testing.laws.batch_laws import may_open
-from plait.testing.laws.eligibility import find_available_agents
-from plait.testing.laws.facts import BatchFacts, Facts, TaskFacts
+from tests.support.laws.batch_laws import may_open
+from tests.support.laws.eligibility import find_available_agents
+from tests.support.laws.facts import BatchFacts, Facts, TaskFacts
 
 SECONDS_PER_WEIGHT = 600.0  # seconds that a task of weight 1 is taken to last
 

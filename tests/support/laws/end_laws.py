@@ -21,15 +21,15 @@ from plait.core.decisions import (
 from plait.core.settings import Isolation, OnConflict, Spend
 from plait.core.status import Category, EndWhy, TaskStatus
 from plait.core.task import Step
-from plait.testing.laws.batch_folds import prefix_key
-from plait.testing.laws.eligibility import (
+from tests.support.laws.batch_folds import prefix_key
+from tests.support.laws.eligibility import (
     REJECTION_CATEGORIES,
     expected_cost,
     find_available_agents,
     fits_task_budget,
     has_other_provider,
 )
-from plait.testing.laws.facts import AttemptFacts, BatchFacts, Facts, TaskFacts, UnjudgedExit
+from tests.support.laws.facts import AttemptFacts, BatchFacts, Facts, TaskFacts, UnjudgedExit
 
 TOLERANCE_SECONDS = 1e-6
 

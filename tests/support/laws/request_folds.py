@@ -24,8 +24,8 @@ from plait.core.requests import (
 from plait.core.settings import FileConflicts, Isolation, Mode
 from plait.core.status import PauseCause
 from plait.core.task import Step
-from plait.testing.laws.attempt_folds import note_failure
-from plait.testing.laws.facts import BatchFacts, Facts, TaskFacts, lock_name
+from tests.support.laws.attempt_folds import note_failure
+from tests.support.laws.facts import BatchFacts, Facts, TaskFacts, lock_name
 
 
 def fold_request(facts: Facts, _at: float, request: Request) -> None:

@@ -24,7 +24,7 @@ from plait.core.requests import Request
 from plait.core.settings import NO_SPEND, EngineSettings, Isolation, Publish, Settings, Spend
 from plait.core.status import Category, EndWhy, PauseCause, TaskStatus
 from plait.core.task import Attempt, NeedKind, Phase, Step, Task
-from plait.testing.laws.violation import Violation
+from plait.testing.simulator.observer import Violation
 
 CommitContents = Callable[[str], frozenset[str]]
 

@@ -17,7 +17,7 @@ from plait.core.requests import (
     Ship,
     Submit,
 )
-from plait.testing.laws.facts import BatchFacts, Facts, TaskFacts
+from tests.support.laws.facts import BatchFacts, Facts, TaskFacts
 
 
 def check_request_arrived(facts: Facts, _at: float, request: Request) -> None:

@@ -21,7 +21,7 @@ from plait.core.decisions import (
 from plait.core.settings import Publish
 from plait.core.status import BatchStatus, PauseCause, TaskStatus
 from plait.core.task import Step
-from plait.testing.laws.facts import BatchFacts, Facts, TaskFacts
+from tests.support.laws.facts import BatchFacts, Facts, TaskFacts
 
 
 def check_merge_started(facts: Facts, _at: float, event: MergeStarted) -> None:

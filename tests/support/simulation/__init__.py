@@ -1,0 +1,1 @@
+"""Many simulated runs, every record of them audited by the laws."""
