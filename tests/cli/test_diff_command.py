@@ -263,7 +263,7 @@ def test_renames_and_binary_files_are_marked(bench: Bench) -> None:
     with compute_diff(bench.place, DiffRange("it", bench.base, tip)) as found:
         told = [(file.path, file.before, file.plus, file.minus, file.binary) for file in found.files]
         text = b"".join(found.read_text())
-    assert told == [("moved\nb.txt", "b.txt", 0, 0, False), ("picture", "", 0, 0, True)]
+    assert told == [("moved\nb.txt", "b.txt", 0, 0, False), ("picture", None, 0, 0, True)]
     assert b"Binary files" in text
 
 

@@ -40,7 +40,8 @@ def run_guarded(call: Callable[[], int], *, as_json: bool) -> int:
         _discard_output()
         return report_error(WorldError(describe_os_error(error)), cause=error)
     except Exception as error:  # noqa: BLE001 - reported as a bug
-        return report_error(wrap_as_bug(error), as_json=as_json, cause=error)
+        bug = Bug(f"{type(error).__name__}: {error}" if str(error) else type(error).__name__)
+        return report_error(bug, as_json=as_json, cause=error)
     return code
 
 
@@ -82,11 +83,6 @@ def print_traceback(error: BaseException) -> None:
         import traceback
 
         traceback.print_exception(error)
-
-
-def wrap_as_bug(error: Exception) -> Bug:
-    message = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    return Bug(message)
 
 
 def describe_os_error(error: OSError) -> str:

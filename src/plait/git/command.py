@@ -13,7 +13,7 @@ from pathlib import Path
 from plait.core.errors import WorldError
 from plait.core.fast_dataclass import dataclass
 
-COMMAND_TIMEOUT_SECONDS = 3600.0  # seconds for one command: a checkout of a large repository on a slow disk is no hang
+COMMAND_TIMEOUT_SECONDS = 3600.0  # seconds for one command: a checkout of a large repository on a slow disk takes long
 LOCK_WAIT_SECONDS = 30.0  # seconds to wait for another process's lock
 _RETRY_PAUSES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 # Its errors when another git holds a lock, or is just creating or removing what this one reads.
@@ -182,7 +182,7 @@ class Git:
     def _run_once(self, args: Sequence[str], stdin: bytes) -> GitOutput:
         try:
             done = subprocess.run(  # words, never a line for a shell
-                ["git", *self._settings, *args],  # git as the person has it
+                ["git", *self._settings, *args],  # the user's git
                 cwd=self.cwd,
                 env=self._env,
                 input=stdin,

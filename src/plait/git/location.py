@@ -119,7 +119,7 @@ def _run_git(where: Path, *command: str) -> tuple[str, str]:
 
     try:
         output = subprocess.run(  # fixed words and a folder
-            ["git", "-C", str(where), *_READ_ONLY_OPTIONS, *command],  # git as the person has it
+            ["git", "-C", str(where), *_READ_ONLY_OPTIONS, *command],  # the user's git
             capture_output=True,
             check=False,
             timeout=_GIT_TIMEOUT_SECONDS,

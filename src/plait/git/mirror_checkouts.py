@@ -1,6 +1,6 @@
 """Checkouts of a mirror, from which the sources of a batch are read, as if a person had cloned the repository.
 
-checkouts/<commit>/<name>     detached at that commit; `.ready` beside it tells the whole commit, and when it was last used
+checkouts/<commit>/<name>     detached at that commit; `.ready` beside it has the whole commit, and the time of its last use
 checkouts/<commit>-2/<name>   the same, where an open batch has changed the first
 
 There is one for each commit, so that it never moves during a batch; a new one is cheap compared to a batch. Changes

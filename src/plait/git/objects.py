@@ -50,7 +50,7 @@ def write_files(git: Git, tree: str, files: Mapping[str, bytes]) -> str:
     for path, content in files.items():
         was = find_entry(git, tree, path)
         if was is not None and not was.mode.startswith("100"):
-            raise WorldError(f"{path} is no plain file in the merged tree and is not written")
+            raise WorldError(f"{path} is not a regular file in the merged tree, so it is not written")
         blob = git.text("hash-object", "-w", "-t", "blob", "--stdin", stdin=content)
         changes[path] = TreeEntry(was.mode if was else _FILE_MODE, "blob", blob)
     return update_entries(git, tree, changes)

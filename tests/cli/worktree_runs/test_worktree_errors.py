@@ -127,5 +127,5 @@ def test_an_agent_that_leaves_a_too_large_file_is_told_to_remove_it(project: Tem
     limit = {"PLAIT_WORKSPACE_LARGEST_FILE": "65536"}
     answer = project.plait("run", "tasks", "--yes", "--retries", "1", env=limit)
     assert answer.code == 0, answer
-    assert "the result holds big (70000 bytes): larger than workspace.largest_file" in answer.out
+    assert "the result contains big (70000 bytes): larger than workspace.largest_file" in answer.out
     assert project.read_merged_files() == {"a.txt": "a"}

@@ -19,7 +19,7 @@ def test_a_file_over_the_limit_is_refused_and_saved(worktree: TaskWorktree, *, h
     worktree.write("big.bin", "x" * (MOST + 1))
     worktree.write("small.txt", "small\n")
     before = worktree.git("rev-parse", worktree.branch)
-    with pytest.raises(UnfinishedError, match=r"holds big\.bin \(1001 bytes\): larger than workspace") as caught:
+    with pytest.raises(UnfinishedError, match=r"contains big\.bin \(1001 bytes\): larger than workspace") as caught:
         worktree.capture(largest=MOST, hooks=hooks)
     assert caught.value.fault is Fault.AGENT
     ((ref, commit),) = worktree.read_saved_refs().items()

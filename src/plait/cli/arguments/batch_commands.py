@@ -82,8 +82,8 @@ def logs(
     """Show the output of a task's newest attempt."""
     from plait.cli.commands.logs import LogsArguments, logs_command
 
-    wish = LogsArguments(follow, raw, attempt, step, json, gate)
-    raise typer.Exit(logs_command(context.obj, words or (), wish))
+    arguments = LogsArguments(follow, raw, attempt, step, json, gate)
+    raise typer.Exit(logs_command(context.obj, words or (), arguments))
 
 
 @commands.command()
@@ -176,13 +176,13 @@ def pr(
     json: opt.Json = False,
 ) -> None:
     """Push a batch's branch and open or update its pull request."""
-    from plait.cli.commands.pr import PrArguments as Said, pr_command
+    from plait.cli.commands.pr import PrArguments, pr_command
     from plait.cli.commands.run_options import choose_publish_mode
     from plait.core.settings import Publish
 
     publish = Publish(choose_publish_mode(pr=None, draft=draft, push=push) or Publish.PR)
-    said = Said(title, body_file)
-    raise typer.Exit(pr_command(context.obj, words or (), publish, said, as_json=json))
+    arguments = PrArguments(title, body_file)
+    raise typer.Exit(pr_command(context.obj, words or (), publish, arguments, as_json=json))
 
 
 @commands.command()
@@ -227,8 +227,8 @@ def diff(
     """Show what a task changed, or what its running attempt has changed so far; without a task, the whole batch."""
     from plait.cli.commands.diff import DiffArguments, diff_command
 
-    wish = DiffArguments(attempt, stat, name_only, pager=not no_pager, as_json=json)
-    raise typer.Exit(diff_command(context.obj, words or (), wish))
+    arguments = DiffArguments(attempt, stat, name_only, pager=not no_pager, as_json=json)
+    raise typer.Exit(diff_command(context.obj, words or (), arguments))
 
 
 @commands.command()
@@ -267,7 +267,7 @@ def gc(
     """Show what batches left behind, and remove what is merged, saved or orphaned."""
     from plait.cli.commands.gc import GcArguments, gc_command
 
-    wish = GcArguments(
+    arguments = GcArguments(
         dry_run, older, tuple(forget or ()), with_unmerged, forget_lost, listing, branch, yes, as_json=json
     )
-    raise typer.Exit(gc_command(context.obj, words or (), wish))
+    raise typer.Exit(gc_command(context.obj, words or (), arguments))

@@ -121,8 +121,8 @@ def serve(
     from plait.cli.commands.serve import ServeArguments, serve_command
 
     names = tuple(allow_host or ())
-    wish = ServeArguments(host, port, certfile, keyfile, names, browser, rotate, json)
-    raise typer.Exit(serve_command(context.obj, wish))
+    arguments = ServeArguments(host, port, certfile, keyfile, names, browser, rotate, json)
+    raise typer.Exit(serve_command(context.obj, arguments))
 
 
 @commands.command()
@@ -146,8 +146,8 @@ def token(
     """Print the server's access token, creating it on first use."""
     from plait.cli.commands.serve import token_command
 
-    said = token_command(context.obj, as_json=json, read_only=read_only, rotate=rotate, link=link, url=url)
-    raise typer.Exit(said)
+    code = token_command(context.obj, as_json=json, read_only=read_only, rotate=rotate, link=link, url=url)
+    raise typer.Exit(code)
 
 
 @commands.command()

@@ -25,7 +25,7 @@ def plan(
     resume: opt.Resume = False,
     *,
     flags: opt.Flags,
-    shape: Annotated[str, typer.Option("--format", metavar="text|mermaid|dot", help="Output format.")] = "text",
+    output_format: Annotated[str, typer.Option("--format", metavar="text|mermaid|dot", help="Output format.")] = "text",
     prompt: Annotated[
         str | None,
         typer.Option("--prompt", metavar="TASK", help="Show the prompt that this task's agent would get."),
@@ -36,11 +36,13 @@ def plan(
     from plait.cli.commands.plan import PlanFormat, plan_command
     from plait.sources.planning import PlanOptions
 
-    if shape not in set(PlanFormat):
-        raise UserError(f"there is no format called {shape}", hint=f"--format is one of {', '.join(PlanFormat)}.")
-    wish = PlanOptions(select, with_needs, ignore_needs, resume)
-    chosen = PlanFormat.JSON if json else PlanFormat(shape)
-    raise typer.Exit(plan_command(context.obj, sources or (), wish, flags, chosen, prompt))
+    if output_format not in set(PlanFormat):
+        raise UserError(
+            f"there is no format called {output_format}", hint=f"--format is one of {', '.join(PlanFormat)}."
+        )
+    options = PlanOptions(select, with_needs, ignore_needs, resume)
+    chosen = PlanFormat.JSON if json else PlanFormat(output_format)
+    raise typer.Exit(plan_command(context.obj, sources or (), options, flags, chosen, prompt))
 
 
 @commands.command("next")
@@ -62,8 +64,8 @@ def next_(
 
     names = list(words or ())
     limit = int(names.pop(0)) if names and re.fullmatch(r"[1-9][0-9]{0,8}", names[0]) else None
-    wish = PlanOptions(select, with_needs=True)
-    raise typer.Exit(next_command(context.obj, names, wish, flags, limit, as_json=json))
+    options = PlanOptions(select, with_needs=True)
+    raise typer.Exit(next_command(context.obj, names, options, flags, limit, as_json=json))
 
 
 @commands.command("run")

@@ -109,9 +109,9 @@ def _render_setting(config: Config, key: AnyKey) -> RenderableType:
 
     value = key.value_type.format_for_file(key.mask_value(config.value(key)))
     changed = config.value(key) != key.default
-    said = "none" if value in ("", [], {}) else format_toml(value)
+    text = "none" if value in ("", [], {}) else format_toml(value)
     line = Text(f"{CHANGED_MARK if changed else '':<{_INDENT}}{key.field:<{_FIELD_WIDTH}}  ")
-    line.append(f"{said:<{_VALUE_WIDTH}}", style="bold" if changed else "")
+    line.append(f"{text:<{_VALUE_WIDTH}}", style="bold" if changed else "")
     line.append(f"  {_escape_unprintable(str(config.origins[key.name]))}", style="cyan" if changed else "dim")
     return line
 
@@ -122,8 +122,8 @@ def _render_help(key: AnyKey, width: int) -> RenderableType:
     from rich.text import Text
 
     indent = " " * (_INDENT + _FIELD_WIDTH + 2 if width >= _NARROW_WIDTH else 2 * _INDENT)
-    said = fill(key.about, max(width, _NARROW_WIDTH // 2), initial_indent=indent, subsequent_indent=indent)
-    return Text(said, style="dim")
+    text = fill(key.about, max(width, _NARROW_WIDTH // 2), initial_indent=indent, subsequent_indent=indent)
+    return Text(text, style="dim")
 
 
 def _escape_unprintable(text: str) -> str:

@@ -190,11 +190,11 @@ def _describe_granted(state: State, batch_id: str, name: str | None, answer: Req
     batch = state.batches[batch_id]
     about = answer.tasks if name is None else (name,)
     others = [task for task in answer.tasks if task not in about]
-    beside = f"; also {join_names(others, MAX_NAMES)}" if others else ""
+    also = f"; also {join_names(others, MAX_NAMES)}" if others else ""
     if not about:
         return _describe_batch(batch)
     task = batch.find_task(about[0])
-    return f"{explain_in_words(state, batch, task)}{beside}" if task is not None else _describe_batch(batch)
+    return f"{explain_in_words(state, batch, task)}{also}" if task is not None else _describe_batch(batch)
 
 
 def _describe_batch(batch: BatchState) -> str:

@@ -217,12 +217,12 @@ def run_pager(lines: Iterable[str], place: RepoLocation) -> None:
 
 
 def _find_pager(place: RepoLocation) -> str:
-    said = os.environ.get("GIT_PAGER")
-    if said is None:
-        told = Git(place.state.parent).run("config", "--get", "core.pager", codes=(0, 1))
-        said = told.text if told.code == 0 else os.environ.get("PAGER")
-    if said is None:
+    pager = os.environ.get("GIT_PAGER")
+    if pager is None:
+        setting = Git(place.state.parent).run("config", "--get", "core.pager", codes=(0, 1))
+        pager = setting.text if setting.code == 0 else os.environ.get("PAGER")
+    if pager is None:
         from shutil import which  # only if none is configured
 
-        said = "less" if which("less") else ""
-    return "" if said == "cat" else said
+        pager = "less" if which("less") else ""
+    return "" if pager == "cat" else pager

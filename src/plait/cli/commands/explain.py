@@ -76,8 +76,8 @@ def _print_explanation(known: FullExplanation) -> None:
     if lines:
         page.add_line()
         page.add_line(("result", "bold"))
-        for what, said in lines:
-            page.add_line(f"  {what:<9} {' '.join(said.split())}")
+        for label, text in lines:
+            page.add_line(f"  {label:<9} {' '.join(text.split())}")
     page.add_line()
     page.add_line(suggest_next_step(state, batch, task))
     page.show()
@@ -93,16 +93,15 @@ def _add_need(page: Page, state: State, batch: BatchState, need: Need) -> None:
         else (explanation.status.label, STATUS_STYLES[explanation.status])
     )
     reason = explanation.reason if explanation is not None and explanation.status is not TaskStatus.DONE else ""
-    said = f"  {why}" if why else ""
-    page.add_line(f"  {need.on}  ", status, f"{said}{origin}", (f"  {reason}" if reason else "", "dim"))
+    page.add_line(f"  {need.on}  ", status, f"{why and f'  {why}'}{origin}", (f"  {reason}" if reason else "", "dim"))
 
 
 def _add_attempt(page: Page, each: PastAttempt) -> None:
     length = format_elapsed(measure_elapsed(each.started_at, each.ended_at))
     head = f"  {format_attempt_label(each.attempt):<9} {each.agent:<8} {length:>7}  "
     width = get_line_width()
-    said = truncate_line(_describe_outcome(each), None if width is None else width - len(head))
-    page.add_line(head, (said, _get_outcome_style(each.outcome)))
+    outcome = truncate_line(_describe_outcome(each), None if width is None else width - len(head))
+    page.add_line(head, (outcome, _get_outcome_style(each.outcome)))
     if each.then:
         page.add_line((f"  {'':<9} retried: {truncate_line(each.then, width)}", "dim"))
 
@@ -154,5 +153,5 @@ def describe_result(batch: BatchState, found: TaskResultDetails) -> Iterator[tup
 def _describe_gate(gate: GateRun) -> str:
     order = gate.decision
     why = f": {gate.detail}" if gate.detail else ""
-    said = "passed" if gate.passed else f"failed{why}"
-    return f"gate {order.n} ({order.command}), on {shorten_commit(order.commit)}, {said}"
+    result = "passed" if gate.passed else f"failed{why}"
+    return f"gate {order.n} ({order.command}), on {shorten_commit(order.commit)}, {result}"

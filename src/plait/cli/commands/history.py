@@ -41,6 +41,6 @@ def _print_history(views: list[BatchView]) -> None:
             f"  {format_elapsed(measure_elapsed(view.created_at, view.ended_at)):>7}  {format_counts(view)}",
             f" · {view.cost}" if view.cost else "",
             (f" · {truncate_line(', '.join(view.sources), 60)}" if view.sources else "", "dim"),
-            f" · {told}" if (told := format_publication(view)) else "",
+            f" · {published}" if (published := format_publication(view)) else "",
         )
     page.show()

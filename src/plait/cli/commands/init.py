@@ -94,9 +94,8 @@ def _write_config(top: Path, text: str, *, force: bool) -> None:
     except FileExistsError:
         raise _make_exists_error(f"another process has just created {PLAIT_TOML}: it was not changed") from None
     except OSError as error:
-        said = error.strerror or str(error)
         hint = _HINT_BY_ERRNO.get(error.errno or 0, _PERMISSION_HINT)
-        raise WorldError(f"{top / PLAIT_TOML} can't be written: {said}", hint=hint) from error
+        raise WorldError(f"{top / PLAIT_TOML} can't be written: {error.strerror or error}", hint=hint) from error
 
 
 def _print_json(out: Console, place: RepoLocation, found: RepoScan, choice: InitChoice) -> None:
@@ -167,8 +166,8 @@ def ask_choice(ask: Prompt, out: Console, place: RepoLocation, found: RepoScan) 
     print_line(out)
     print_line(out, "Press Return to keep the value in brackets, or type another one, or none.")
 
-    def sources(said: str) -> tuple[str, ...]:
-        names = tuple(filter(None, map(str.strip, said.split(","))))
+    def sources(answer: str) -> tuple[str, ...]:
+        names = tuple(filter(None, map(str.strip, answer.split(","))))
         for seen in (examine_source(place, name) for name in names):
             if seen.problem:
                 raise InvalidValueError(quote_unprintable(f"{seen.path}: {seen.problem}"))
@@ -176,10 +175,10 @@ def ask_choice(ask: Prompt, out: Console, place: RepoLocation, found: RepoScan) 
 
     kept = ", ".join(first.sources)
     return InitChoice(
-        _ask_until_valid(ask, out, "Sources", kept, lambda said: first.sources if said == kept else sources(said))
+        _ask_until_valid(ask, out, "Sources", kept, lambda answer: first.sources if answer == kept else sources(answer))
         or (),
-        _ask_until_valid(ask, out, "Agent", first.agent, lambda said: _check_value("run.agent", said)),
-        _ask_until_valid(ask, out, "Test command", first.verify, lambda said: _check_value("run.verify", said)),
+        _ask_until_valid(ask, out, "Agent", first.agent, lambda answer: _check_value("run.agent", answer)),
+        _ask_until_valid(ask, out, "Test command", first.verify, lambda answer: _check_value("run.verify", answer)),
     )
 
 

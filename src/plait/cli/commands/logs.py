@@ -367,5 +367,5 @@ class _JsonWriter(TranscriptWriter):
 
 
 def format_attempt_name(attempt: Attempt) -> str:
-    """`03-split write-2`; a gate is no task's."""
+    """`03-split write-2`, or `gate 2`."""
     return f"gate {attempt.n}" if attempt.is_gate else f"{attempt.task} {format_attempt_label(attempt)}"

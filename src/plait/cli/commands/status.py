@@ -125,7 +125,7 @@ def _add_batch(page: Page, view: BatchView) -> None:
         (f"{view.status.value:<9}", STATUS_STYLES[view.status]),
         f"  {format_counts(view)} · {_format_batch_duration(view)}",
         (f" · {truncate_line(', '.join(view.sources), 40)}" if view.sources else "", "dim"),
-        f" · {told}" if (told := format_publication(view)) else "",
+        f" · {published}" if (published := format_publication(view)) else "",
     )
     if view.waits_for_person:
         page.add_line((f"{'':<{len(view.id)}}  {'':<9}  {_describe_question(view)}", "yellow"))
@@ -224,14 +224,11 @@ def _add_engine(page: Page, state: State, engine: EngineInfo | None) -> None:
         page.add_line((f"engine {engine.pid}, since {format_date(engine.since)}", "dim"))
         if engine.trouble:
             page.add_line((f"the engine is stuck: {engine.trouble}", "yellow"))
-    elif _is_engine_needed(state):
-        page.add_line(("work is pending but no engine is running: plait run --resume", "yellow"))
-
-
-def _is_engine_needed(state: State) -> bool:
+        return
     from plait.core.scheduler.rules import is_engine_needed  # slow to import, and only needed without an engine
 
-    return is_engine_needed(state)
+    if is_engine_needed(state):
+        page.add_line(("work is pending but no engine is running: plait run --resume", "yellow"))
 
 
 def format_publication(view: BatchView) -> str:

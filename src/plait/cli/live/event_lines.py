@@ -166,13 +166,13 @@ def _describe_predicted_conflict(more: EventDetails) -> str:
 
 def _describe_gate_result(more: EventDetails, name: str) -> str:
     why = f": {more['error']}" if more.get("error") else ""
-    said = f"{_format_gate_name(more)} {more.get('result')}{_format_merge_count(more)}{why}"
+    text = f"{_format_gate_name(more)} {more.get('result')}{_format_merge_count(more)}{why}"
     if more.get("result") != "failed":
-        return said
+        return text
     suspects = more.get("suspects")
     if isinstance(suspects, Sequence) and len(suspects) > 1:
-        said = f"{said}; caused by one of: {_join_names(suspects)}"
-    return f"{said} · plait logs {name} --gate --attempt {more.get('gate')}"
+        text = f"{text}; caused by one of: {_join_names(suspects)}"
+    return f"{text} · plait logs {name} --gate --attempt {more.get('gate')}"
 
 
 def _describe_publishing(more: EventDetails) -> str:

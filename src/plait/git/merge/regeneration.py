@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from plait.git.merge.change_merger import Regenerate
 
 TIMEOUT_SECONDS = 900.0  # seconds: a lock file may need a network
-_MAX_OUTPUT_CHARS = 400  # characters of what a command said
+_MAX_OUTPUT_CHARS = 400  # of a command's output
 
 
 def build_regenerator(git_dir: Path, root: Path) -> Regenerate:
@@ -57,7 +57,7 @@ def _run_command(folder: Path, command: str) -> None:
     env = {name: value for name, value in os.environ.items() if name not in LOCATION_VARIABLES}
     with tempfile.TemporaryFile() as log:
         process = subprocess.Popen(
-            ["sh", "-c", command],  # the command is the person's own, and trusted
+            ["sh", "-c", command],  # the user's own, trusted command
             cwd=folder,
             env=env,
             stdin=subprocess.DEVNULL,

@@ -55,8 +55,8 @@ class AgentWorktree:
 
     def read_refs(self, *names: str) -> dict[str, str]:
         """The objects of these refs, and of those below them, by full name; missing ones are left out."""
-        said = self.git.text("for-each-ref", "--format=%(refname) %(objectname)", *names)
-        return dict(line.split(" ", 1) for line in said.splitlines())
+        lines = self.git.text("for-each-ref", "--format=%(refname) %(objectname)", *names).splitlines()
+        return dict(line.split(" ", 1) for line in lines)
 
     def read_first_line(self, name: str) -> str:
         """The first line of a file in the admin; empty if it is missing."""

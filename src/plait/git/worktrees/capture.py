@@ -7,9 +7,8 @@ base. It may be killed at any instant: refs are updated first, the folder last, 
 
 from __future__ import annotations
 
-import re
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 from plait.core.fast_dataclass import dataclass
@@ -18,6 +17,7 @@ from plait.git.interfaces import CapturedChange, CaptureOptions
 from plait.git.refs import attempt_ref, task_branch
 from plait.git.worktrees import attempt_commit, result_checks
 from plait.git.worktrees.agent_worktree import AgentWorktree, open_worktree, scratch_folder
+from plait.git.worktrees.checkout import exclude_options
 from plait.git.worktrees.metadata import read_setup_paths
 from plait.git.worktrees.saved_work import SavedRefs, fetch_replaced_repositories, save_unreachable
 from plait.git.worktrees.tree_snapshot import (
@@ -200,9 +200,6 @@ def preview_commit(repository: Repository, workspace: Path, branch: str, base: s
         return worktree.git.commit_as_plait(tree, [base], b"Work in progress\n")
 
 
-_EXCLUDE_SPECIAL = re.compile(r"([\\*?\[\]!# ])")
-
-
 def reset_workspace(repository: Repository, workspace: Path, attempt: Attempt, tip: str) -> None:
     """Reset every file to `tip`, after a check has run; ignored files and what setup put there stay.
 
@@ -237,16 +234,12 @@ def _reset_refs(worktree: AgentWorktree, saved_refs: SavedRefs, branch: str, tip
 def _reset_files(worktree: AgentWorktree, tip: str) -> None:
     git = worktree.git
     git.run("reset", "--hard", "--quiet", tip)
-    # Twice forced: a repository that a check made inside is no part of the tip either.
-    git.run("clean", "-ffd", "--quiet", *_exclude_options(read_setup_paths(worktree.admin)))
+    # Twice forced: this also removes a repository that a check made inside.
+    git.run("clean", "-ffd", "--quiet", *exclude_options(read_setup_paths(worktree.admin)))
     if (worktree.path / ".gitmodules").exists() and _have_submodules_moved(worktree):
         git.run("submodule", "update", "--quiet", "--force", "--checkout", "--no-fetch", "--recursive")
 
 
-def _exclude_options(paths: Sequence[str]) -> list[str]:
-    return [word for path in paths for word in ("-e", "/" + _EXCLUDE_SPECIAL.sub(r"\\\1", path))]
-
-
 def _have_submodules_moved(worktree: AgentWorktree) -> bool:
-    said = worktree.git.run("diff-files", "--raw", "-z", "--ignore-submodules=dirty").fields
-    return any(" 160000 " in about or about.startswith(":160000") for about in said[::2])
+    rows = worktree.git.run("diff-files", "--raw", "-z", "--ignore-submodules=dirty").fields
+    return any(" 160000 " in about or about.startswith(":160000") for about in rows[::2])

@@ -8,6 +8,7 @@ are left out; only to notice a file that an agent writes in such a place, captur
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
 from plait.core.errors import UserError
@@ -18,7 +19,7 @@ from plait.git.worktrees.worktree import Repository, Worktree
 from plait.system.atomic_files import replace_file
 from plait.system.disk import remove_tree
 
-_EXCLUDE_ESCAPES = str.maketrans({each: f"\\{each}" for each in "\\*?[!# "})
+_EXCLUDE_ESCAPES = str.maketrans({each: f"\\{each}" for each in "\\*?[]!# "})
 
 
 def check_out_files(
@@ -51,12 +52,16 @@ def _clean_worktree(git: Git, worktree: Worktree, makes: tuple[str, ...]) -> Non
     """Remove untracked files, but keep complete setup outputs; incomplete ones go, and setup runs again."""
     assert worktree.admin is not None
     whole = bool(makes) and all(os.path.lexists(worktree.folder / each) for each in makes)
-    kept = [f"--exclude=/{each.strip('/').translate(_EXCLUDE_ESCAPES)}" for each in makes if each.strip("/")]
-    git.run("clean", "--quiet", "-ffdx", *(kept if whole else ()))
+    git.run("clean", "--quiet", "-ffdx", *(exclude_options(makes) if whole else ()))
     if whole:
         reset_setup_metadata(worktree.folder)
     else:
         remove_tree(worktree.admin / SETUP_METADATA_FILE)
+
+
+def exclude_options(paths: Sequence[str]) -> list[str]:
+    """Options of `git clean` that keep these paths."""
+    return [f"--exclude=/{path.strip('/').translate(_EXCLUDE_ESCAPES)}" for path in paths if path.strip("/")]
 
 
 _SPARSE_SETTINGS = ("core.sparseCheckout=true", "core.sparseCheckoutCone=true", "index.sparse=true")

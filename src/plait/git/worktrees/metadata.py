@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from contextlib import suppress
-from dataclasses import fields, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from plait.core.errors import WorldError
@@ -19,7 +19,7 @@ _MAX_BYTES = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class LeaseMetadata:
-    """Whom a worktree is leased to (a gate has no task), the commit it started from, and what was requested.
+    """The batch and task that a worktree is leased to (a gate has no task), the commit it started from, and what was requested.
 
     `filled`: its submodules were populated, which can only be done in its final place.
     """
@@ -53,8 +53,7 @@ def read_lease(admin: Path) -> LeaseMetadata | None:
 
 
 def write_lease(admin: Path, lease: LeaseMetadata) -> None:
-    fields = {name: getattr(lease, name) for name in ("batch", "task", "base", "makes", "sparse", "filled")}
-    replace_file(admin / _LEASE_FILE, json.dumps(fields).encode(), mode=0o666)
+    replace_file(admin / _LEASE_FILE, json.dumps(asdict(lease)).encode(), mode=0o666)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +69,6 @@ class SetupMetadata:
     fitted: str = ""
     made: tuple[str, ...] = ()
     used: bool = False
-
-
-_SETUP_FIELDS = tuple(field.name for field in fields(SetupMetadata))
 
 
 def read_setup_metadata(workspace: Path) -> SetupMetadata:
@@ -100,8 +96,7 @@ def read_setup_paths(admin: Path) -> tuple[str, ...]:
 
 
 def write_setup_metadata(workspace: Path, metadata: SetupMetadata) -> None:
-    data = {name: getattr(metadata, name) for name in _SETUP_FIELDS}
-    replace_file(find_admin_folder(workspace) / SETUP_METADATA_FILE, json.dumps(data).encode())
+    replace_file(find_admin_folder(workspace) / SETUP_METADATA_FILE, json.dumps(asdict(metadata)).encode())
 
 
 def reset_setup_metadata(workspace: Path) -> None:

@@ -8,7 +8,9 @@ from pathlib import Path
 
 from plait.core.errors import UserError
 from plait.core.plan import Problem, Severity
+from plait.core.text import join_names
 from plait.git.command import Git, GitError
+from plait.git.worktrees.submodules import Submodule, read_submodules
 
 _MIN_GIT_VERSION = (2, 38)
 _MAX_SHOWN = 3
@@ -131,19 +133,17 @@ def _check_lfs(git: Git, commit: str) -> Iterator[Problem]:
 def _check_submodules(git: Git, commit: str) -> Iterator[Problem]:
     if git.run("cat-file", "-e", f"{commit}:.gitmodules", codes=(0, 1, 128)).code:
         return
-    args = ("config", "-z", "--blob", f"{commit}:.gitmodules", "--get-regexp", r"^submodule\..*\.path$")
-    found = [each.partition("\n")[::2] for each in git.run(*args, codes=(0, 1)).fields]
     common = Path(git.text("rev-parse", "--path-format=absolute", "--git-common-dir"))
-    names = [(key.removeprefix("submodule.").removesuffix(".path"), path) for key, path in found]
-    absent = [path for name, path in names if not _is_cloned(git, common, name, path)]
+    found = read_submodules(git, "--blob", f"{commit}:.gitmodules")
+    absent = [each.path for each in found if not _is_cloned(git, common, each)]
     if absent:
-        more = f" and {len(absent) - _MAX_SHOWN} more" if len(absent) > _MAX_SHOWN else ""
         yield Problem(
             Severity.WARNING,
-            f"submodules that are not cloned here stay empty in workspaces: {', '.join(absent[:_MAX_SHOWN])}{more}",
+            f"submodules that are not cloned here stay empty in workspaces: {join_names(absent, _MAX_SHOWN)}",
             hint="git submodule update --init --recursive gets them.",
         )
 
 
-def _is_cloned(git: Git, common: Path, name: str, path: str) -> bool:
-    return (common / "modules" / name / "HEAD").is_file() or (git.cwd / path / ".git").exists()
+def _is_cloned(git: Git, common: Path, submodule: Submodule) -> bool:
+    cloned = common / "modules" / submodule.name / "HEAD"
+    return cloned.is_file() or (git.cwd / submodule.path / ".git").exists()

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from plait.core.errors import AgentError
 from plait.core.fast_dataclass import dataclass
+from plait.core.text import join_names
 from plait.git.worktrees.agent_worktree import AgentWorktree
 
 _OPERATION_FOLDERS = {"rebase-merge": "rebase", "rebase-apply": "rebase", "sequencer": "cherry-pick"}
@@ -40,7 +41,7 @@ _STASHED_COMMIT_FILES = (
     "rebase-apply/orig-head",
 )
 _CONFLICT_MARKER = re.compile(rb"^(?:<{7,}|>{7,})(?: |\r?$)", re.MULTILINE)
-_BINARY_PROBE_BYTES = 8000  # bytes that git looks at to tell
+_BINARY_PROBE_BYTES = 8000  # as many as git checks
 _BOTH_SIDES = {"2", "3"}
 _MAX_NAMED = 5
 
@@ -77,19 +78,19 @@ def find_edited_submodules(worktree: AgentWorktree) -> list[str]:
 
 
 def make_submodules_error(modules: Sequence[str], saved: str | None) -> UnfinishedError:
-    shown = ", ".join(modules[:_MAX_NAMED])
     kept = f" What it made is saved as {saved}." if saved else ""
     return UnfinishedError(
-        f"changes in the submodule {shown} are not committed there, so they can't be part of the result",
+        f"changes in the submodule {join_names(modules, _MAX_NAMED)} are not committed there, so they can't be part of the result",
         hint=f"Commit it in the submodule, where it can be pushed from.{kept}",
     )
 
 
 def make_conflicts_error(worktree: AgentWorktree, files: Sequence[str], saved: str | None) -> UnfinishedError:
-    shown = ", ".join(files[:_MAX_NAMED]) + (f" and {len(files) - _MAX_NAMED} more" if len(files) > _MAX_NAMED else "")
     what = current_operation(worktree) or "merge"
     hint = f"What it left is in {saved}." if saved else ""
-    return UnfinishedError(f"the agent left a {what} unfinished, with conflicts in {shown}", hint=hint)
+    return UnfinishedError(
+        f"the agent left a {what} unfinished, with conflicts in {join_names(files, _MAX_NAMED)}", hint=hint
+    )
 
 
 def read_merge_heads(worktree: AgentWorktree) -> list[str]:
@@ -138,7 +139,6 @@ def _is_unresolved(worktree: AgentWorktree, path: str, blobs: Mapping[str, str])
 
 
 _FILE_MODES = {"100644", "100755"}
-_MAX_FILES_NAMED = 5
 _MIB = 2**20
 
 
@@ -177,11 +177,10 @@ def _find_large_blobs(worktree: AgentWorktree, max_bytes: int, *revisions: str) 
 
 
 def make_large_files_error(found: Sequence[LargeFile], max_bytes: int, saved: str | None) -> UnfinishedError:
-    shown = ", ".join(f"{each.path} ({_format_size(each.size)})" for each in found[:_MAX_FILES_NAMED])
-    more = f" and {len(found) - _MAX_FILES_NAMED} more" if len(found) > _MAX_FILES_NAMED else ""
+    names = join_names([f"{each.path} ({_format_size(each.size)})" for each in found], _MAX_NAMED)
     kept = f" What it made is saved as {saved}." if saved else ""
     return UnfinishedError(
-        f"the result contains {shown}{more}: larger than workspace.largest_file, {_format_size(max_bytes)}, and most hosts refuse a "
+        f"the result contains {names}: larger than workspace.largest_file, {_format_size(max_bytes)}, and most hosts refuse a "
         "push with such a file; leave it out of the result, ignore it with .gitignore, or keep it in Git LFS",
         hint=f"Where such files are wanted, raise workspace.largest_file.{kept}",
     )

@@ -202,7 +202,7 @@ def _find_loose_commits(worktree: AgentWorktree, head: str | None) -> Iterator[s
 
 
 def _has_unreachable(worktree: AgentWorktree, commits: Sequence[str]) -> bool:
-    """Whether one of them is reachable from no ref except saved ones (HEAD is no ref here)."""
+    """Whether one of them is reachable from no ref except saved ones (HEAD does not count)."""
     args = ("rev-list", "--max-count=1", *commits, "--not", "--exclude=refs/plait/saved/*", "--glob=refs/*")
     return bool(commits) and bool(worktree.git.text(*args))
 

@@ -14,8 +14,6 @@ from plait.core.fast_dataclass import dataclass
 from plait.git.command import Git, GitError
 from plait.git.worktrees.worktree import Repository, is_real_folder
 
-_PATH_SUFFIX, _KEY_PREFIX = ".path", "submodule."
-
 
 @dataclass(frozen=True, slots=True)
 class Submodule:
@@ -27,13 +25,19 @@ def list_submodules(git: Git, folder: Path) -> Iterator[Submodule]:
     """Those in .gitmodules whose paths stay inside."""
     if not (folder / ".gitmodules").is_file() or (folder / ".gitmodules").is_symlink():
         return
-    args = ("config", "-z", "--file", str(folder / ".gitmodules"), "--get-regexp", r"^submodule\..*\.path$")
+    for each in read_submodules(git, "--file", str(folder / ".gitmodules")):
+        parts = (*Path(each.path).parts, *Path(each.name).parts)
+        absolute = Path(each.path).is_absolute() or Path(each.name).is_absolute()
+        if each.path and each.name and ".." not in parts and not absolute:
+            yield each
+
+
+def read_submodules(git: Git, *source: str) -> Iterator[Submodule]:
+    """All entries of a .gitmodules; `source` says which."""
+    args = ("config", "-z", *source, "--get-regexp", r"^submodule\..*\.path$")
     for row in git.run(*args, codes=(0, 1, 128)).fields:
         key, _, path = row.partition("\n")
-        name = key.removeprefix(_KEY_PREFIX).removesuffix(_PATH_SUFFIX)
-        parts = (*Path(path).parts, *Path(name).parts)
-        if path and name and ".." not in parts and not (Path(path).is_absolute() or Path(name).is_absolute()):
-            yield Submodule(name, path)
+        yield Submodule(key.removeprefix("submodule.").removesuffix(".path"), path)
 
 
 def populate_submodules(repository: Repository, admin: Path, folder: Path, top: Path) -> list[str]:

@@ -25,7 +25,7 @@ from plait.git.worktrees.metadata import read_setup_paths
 
 _TRACKED_TAG = b"H"
 _SKIPPED_TAGS = b"Ss"
-# Stands for a folder with a repository in it, so that git looks inside; it is no file, and so goes again.
+# Stands for a folder with a repository in it, so that git looks inside; it does not exist as a file, so it is removed again.
 _NESTED_REPO_PLACEHOLDER = ".plait-inside"
 _MAX_NESTING = 20
 

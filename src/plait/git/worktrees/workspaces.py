@@ -72,13 +72,7 @@ class GitWorkspaces:
         `top` is the checkout that ignored files are copied from.
         """
         place, branch = self._layout.task(batch, task), refs.task_branch(batch, task)
-        wanted = LeaseMetadata(
-            batch,
-            task,
-            self._require_commit(base),
-            setup.makes,
-            checkout.normalize_sparse_folders(setup.sparse),
-        )
+        wanted = self._make_lease(batch, task, base, setup)
         self._clean_up_once()
         here = find_worktree(self._repository, place)
         if here is not None and _has_same_start(here, wanted):
@@ -113,13 +107,7 @@ class GitWorkspaces:
     def checkout(self, batch: str, commit: str, setup: WorkspaceSetup, *, top: str) -> str:
         """The path of the batch's own worktree, at exactly this commit, for its gate, which leaves no work to save."""
         place = self._layout.gate(batch)
-        wanted = LeaseMetadata(
-            batch,
-            "",
-            self._require_commit(commit),
-            setup.makes,
-            checkout.normalize_sparse_folders(setup.sparse),
-        )
+        wanted = self._make_lease(batch, "", commit, setup)
         self._clean_up_once()
         here = find_worktree(self._repository, place)
         if here is None or not _has_same_start(here, wanted) or not self._is_clean(here, wanted):
@@ -161,6 +149,10 @@ class GitWorkspaces:
         """Remove pooled worktrees down to `keep`."""
         self._pool.trim(keep)
         self._pool.empty_trash()
+
+    def _make_lease(self, batch: str, task: str, base: str, setup: WorkspaceSetup) -> LeaseMetadata:
+        sparse = checkout.normalize_sparse_folders(setup.sparse)
+        return LeaseMetadata(batch, task, self._require_commit(base), setup.makes, sparse)
 
     def _require_commit(self, name: str) -> str:
         commit = self._repository.git.resolve_commit(name)
