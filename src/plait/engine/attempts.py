@@ -137,7 +137,8 @@ class Attempts:
         self._inputs.reload_environment(batch)
         for watched in self.running:
             if watched.order.attempt.batch == batch and watched.conflict is not None and not watched.launched:
-                self._launch(watched.order.attempt, watched.conflict)
+                with suppress(PlaitError):  # then it starts with the spec that the executor has
+                    self.executor.start(self._build_spec(watched, watched.conflict))
 
     def adopt(self, decision: AttemptStarted | GateStarted) -> bool:
         """Find out what became of an attempt that an earlier engine was to start. True: it is running."""
@@ -241,7 +242,6 @@ class Attempts:
         return ""
 
     def _launch(self, attempt: Attempt, conflict: str) -> None:
-        """Give the executor its spec; again, if the spec has changed before it was launched."""
         watched = self._watched.get(attempt)
         if watched is not None:  # else it was cancelled while the conflict was described
             watched.conflict = conflict

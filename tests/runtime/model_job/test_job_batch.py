@@ -149,7 +149,8 @@ def test_a_rate_limit_opens_the_breaker_and_uses_up_no_retry(jobs: JobProject) -
     answer = jobs.project.plait("run", "jobs", "--json", "--retries", "0")
     assert answer.code == 0, answer
     events = [json.loads(line) for line in answer.out.splitlines()]
-    (limit,) = [event for event in events if event["type"] == "limit:opened"]
+    limits = [event for event in events if event["type"] == "limit:opened"]
+    (limit,) = [limit for limit in limits if limit["provider"] != "machine"]  # which may be busy
     assert limit["provider"] == jobs.server.url.removeprefix("http://")
     assert [event["counted"] for event in events if event["type"] == "batch:task:retry"] == [False]
 

@@ -24,9 +24,9 @@ FAKE = """#!{python} -P
 import os, sys, time
 from pathlib import Path
 from tests.support.model_server import ModelServer
-told = {{name: value for name, value in os.environ.items() if name.startswith(("OLLAMA_", "PLAIT_MARK"))}}
+variables = {{name: value for name, value in os.environ.items() if name.startswith(("OLLAMA_", "PLAIT_MARK"))}}
 with Path({log!r}).open("a") as log:
-    log.write(f"{{os.getpid()}} {{sys.argv[1:]}} {{sorted(result.items())}}\\n")
+    log.write(f"{{os.getpid()}} {{sys.argv[1:]}} {{sorted(variables.items())}}\\n")
 port = int(os.environ["OLLAMA_HOST"].rpartition(":")[2])
 with ModelServer(lambda request: {answer!r}, port=port) as server:
     time.sleep(600)
