@@ -2,8 +2,8 @@
 
 A task starts when its own facts allow it (`find_next_action` in core/reducers/task_index.py: needs, phase, backoff), its
 files and groups are free (core/start_queue.py), it is next and an agent may take it (`find_choices` in selection.py), and
-its batch and the engine have room (`find_start`). core/explain.py gives the reason for each of these, and asks `find_start`
-which task is next.
+its batch and the engine have room (`find_starts`). core/explain.py gives the reason for each of these, and asks
+`find_starts` which task is next.
 
 A task that takes several slots is not overtaken while it waits for them, or it might wait for ever. What an agent wrote
 is verified before anything new starts.
@@ -62,9 +62,9 @@ def find_starts(state: State) -> Iterator[tuple[BatchState, Start | StartHold]]:
 
     Batches share the engine: the one with the least at work is served first, the older one of two alike.
     """
+    if not has_engine_slots(state, 1):
+        return
     for batch in sorted(state.open.values(), key=lambda batch: (batch.slots, batch.order)):
-        if not has_engine_slots(state, 1):
-            return
         found = _find_start(state, batch)
         yield batch, found
         if isinstance(found, StartHold) and found.holds_engine:
@@ -95,8 +95,8 @@ def _find_start(state: State, batch: BatchState) -> Start | StartHold:
 def _start_attempt(batch: BatchState, choice: Choice, slots: int) -> AttemptStarted:
     task, settings = choice.task, batch.settings
     last = task.last_write
-    going_on = last if not task.fresh and last is not None and last.agent == choice.agent else None
-    session = going_on.session if going_on is not None else None
+    continued = last if not task.fresh and last is not None and last.agent == choice.agent else None
+    session = continued.session if continued is not None else None
     return AttemptStarted(
         Attempt(batch.id, task.task.id, Step.WRITE, task.attempt_counts.get(Step.WRITE, 0) + 1),
         choice.agent,
@@ -109,7 +109,7 @@ def _start_attempt(batch: BatchState, choice: Choice, slots: int) -> AttemptStar
         session=session,
         feedback=task.feedback,
         repairs=task.change_to_repair,
-        before=going_on.decision.before + going_on.used if going_on and session else NO_SPEND,
+        before=continued.decision.before + continued.used if continued and session else NO_SPEND,
         candidates=list_candidates(batch, task),
     )
 
