@@ -92,8 +92,8 @@ def _define_action_tool(spec: ActionSpec) -> Tool:
 
 @define_tool(
     "pull_request",
-    "Push the batch branch and open a pull request, or bring the one that is open up to date. Others will see"
-    " it. It returns when that is done, or under way for 45 seconds.",
+    "Push the batch branch and open or update its pull request. Others will see it. It returns when that is done, "
+    "or after 45 seconds.",
     idempotent=True,
     open_world=True,
 )

@@ -31,14 +31,14 @@ def _parse_list(value: object) -> object:
 
 BatchArg = Annotated[
     str | None,
-    Field(description="The batch's id, or the beginning of it. Left out: the newest batch.", max_length=200),
+    Field(description="The batch's id or a unique prefix. Omitted: the newest batch.", max_length=200),
 ]
 NameArg = Annotated[str, Field(min_length=1, max_length=1000)]
-TaskArg = Annotated[NameArg, Field(description="The task's id, or the beginning of it.")]
+TaskArg = Annotated[NameArg, Field(description="The task's id or a unique prefix.")]
 # An empty list is an error: omitting it means all.
 NamesArg = Annotated[tuple[NameArg, ...], Field(min_length=1, max_length=10_000), BeforeValidator(_parse_list)]
-Limit = Annotated[int, Field(description="At most so many tasks in the answer.", ge=1, le=500)]
-Skip = Annotated[int, Field(description="Leave out so many from the beginning, for the next page.", ge=0)]
+Limit = Annotated[int, Field(description="The most tasks to return.", ge=1, le=500)]
+Skip = Annotated[int, Field(description="Skip this many tasks, for the next page.", ge=0)]
 
 
 class BatchParams(ToolParams):
@@ -46,10 +46,10 @@ class BatchParams(ToolParams):
 
 
 class ListParams(ToolParams):
-    words: Annotated[str | None, Field(description="Only tasks whose id or title has this in it.", max_length=200)] = (
+    words: Annotated[str | None, Field(description="Only tasks whose id or title contains this.", max_length=200)] = (
         None
     )
-    complete: Annotated[bool, Field(description="Also those that their source calls complete.")] = False
+    complete: Annotated[bool, Field(description="Also tasks that are complete in their source.")] = False
     limit: Limit = 50
     skip: Skip = 0
 
@@ -57,11 +57,11 @@ class ListParams(ToolParams):
 class PlanParams(ToolParams):
     tasks: Annotated[
         NamesArg | None,
-        Field(description="Exact ids, as list tells them. Left out: all that are not complete."),
+        Field(description="Exact ids, as `list` returns them. Omitted: all incomplete tasks."),
     ] = None
     settings: Annotated[
         dict[str, JsonValue] | None,
-        Field(description="Settings that differ for this batch, in the words of the settings tool."),
+        Field(description="Settings for this batch only, by the names of the settings tool."),
     ] = None
     limit: Limit = 100
     skip: Skip = 0
@@ -70,15 +70,15 @@ class PlanParams(ToolParams):
 class RunParams(ToolParams):
     tasks: Annotated[
         NamesArg | None,
-        Field(description="Exact ids, as list tells them. Left out: all that are not complete."),
+        Field(description="Exact ids, as `list` returns them. Omitted: all incomplete tasks."),
     ] = None
     mode: Annotated[
         Literal["parallel", "queue"],
-        Field(description="queue: one at a time, each starts only after approve."),
+        Field(description="queue: one at a time, each after it is approved."),
     ] = "parallel"
     settings: Annotated[
         dict[str, JsonValue] | None,
-        Field(description='Settings that differ for this batch, e.g. {"verify": "make test", "maxBatchSize": 2}.'),
+        Field(description='Settings for this batch only, e.g. {"verify": "make test", "maxBatchSize": 2}.'),
     ] = None
 
 
@@ -89,7 +89,7 @@ def make_batch_spec(
 
 
 class StatusParams(BatchParams):
-    tasks: Annotated[NamesArg | None, Field(description="Only these tasks. Left out: all.")] = None
+    tasks: Annotated[NamesArg | None, Field(description="Only these tasks. Omitted: all.")] = None
     only: Annotated[
         NamesArg | None,
         Field(description='Only tasks with one of these statuses, e.g. ["failed", "waiting"].'),
@@ -99,18 +99,18 @@ class StatusParams(BatchParams):
 
 
 class HistoryParams(ToolParams):
-    limit: Annotated[int, Field(description="The newest so many.", ge=1, le=200)] = 20
+    limit: Annotated[int, Field(description="How many, newest first.", ge=1, le=200)] = 20
 
 
 class WaitParams(BatchParams):
     until: Annotated[
         Literal["end", "change"],
-        Field(description="end: until it is over, or goes no further without a person. change: any task moved."),
+        Field(description="end: until it has ended or needs a person. change: until any task changes."),
     ] = "end"
     seconds: Annotated[
         float,
         Field(
-            description="The longest to wait; then the answer says `time`: call it again.",
+            description="How long to wait; after that `why` is `time`: call it again.",
             ge=0,
             le=MAX_WAIT_TOOL_SECONDS,
         ),
@@ -118,7 +118,7 @@ class WaitParams(BatchParams):
     mark: Annotated[
         str | None,
         Field(
-            description="The mark of an earlier answer: with `change`, what happened since then counts too.",
+            description="The mark of an earlier result: with `change`, changes since then count too.",
             max_length=100,
         ),
     ] = None
@@ -129,22 +129,22 @@ class TaskParams(BatchParams):
 
 
 class LogsParams(TaskParams):
-    attempt: Annotated[int | None, Field(description="Which attempt. Left out: the newest.", ge=1)] = None
-    step: Annotated[Literal["write", "verify"], Field(description="verify: what the verification printed.")] = "write"
-    lines: Annotated[int, Field(description="The last so many lines, if no offset is given.", ge=1, le=1000)] = 100
+    attempt: Annotated[int | None, Field(description="The number of the attempt. Omitted: the newest.", ge=1)] = None
+    step: Annotated[Literal["write", "verify"], Field(description="verify: the output of the verification.")] = "write"
+    lines: Annotated[int, Field(description="How many of the last lines, if there is no offset.", ge=1, le=1000)] = 100
     offset: Annotated[
         int | None,
-        Field(description="Read on from here: the `next` of an earlier answer; 0: from the beginning.", ge=0),
+        Field(description="Where to start: the `next` of an earlier result; 0: the beginning.", ge=0),
     ] = None
     raw: Annotated[
         bool,
-        Field(description="All that was printed, where a coding tool prints objects; else what it said and did."),
+        Field(description="True: the raw output, also if the agent prints JSON. False: its messages and actions."),
     ] = False
 
 
 class DiffParams(BatchParams):
-    task: Annotated[NameArg | None, Field(description="Left out: what the whole batch changed.")] = None
-    text: Annotated[bool, Field(description="False: only which files, and by how many lines.")] = True
+    task: Annotated[NameArg | None, Field(description="Omitted: the changes of the whole batch.")] = None
+    text: Annotated[bool, Field(description="False: only the files with their line counts.")] = True
     most: Annotated[
         int,
         Field(
@@ -153,23 +153,25 @@ class DiffParams(BatchParams):
             le=MAX_OUTPUT_LENGTH,
         ),
     ] = DEFAULT_OUTPUT_LENGTH
-    offset: Annotated[int, Field(description="Leave out so many characters, to read on where it was cut.", ge=0)] = 0
+    offset: Annotated[int, Field(description="Skip this many characters, to continue where it was cut.", ge=0)] = 0
 
 
 class CancelParams(BatchParams):
-    tasks: Annotated[NamesArg | None, Field(description="Their ids. Left out: the whole batch is meant.")] = None
+    tasks: Annotated[NamesArg | None, Field(description="Their ids. Omitted: the whole batch.")] = None
 
 
 class ApproveParams(BatchParams):
-    tasks: Annotated[NamesArg | None, Field(description="Left out: the task whose turn it is.")] = None
+    tasks: Annotated[NamesArg | None, Field(description="Omitted: the next task.")] = None
 
 
 class RetryParams(BatchParams):
     tasks: Annotated[
         NamesArg | None,
-        Field(description="Left out: all that failed, timed out, conflicted or were cancelled."),
+        Field(description="Omitted: all that failed, timed out, conflicted or were cancelled."),
     ] = None
-    agent: Annotated[str | None, Field(description="Let this agent try. Left out: as before.", max_length=200)] = None
+    agent: Annotated[str | None, Field(description="Use this agent. Omitted: the same as before.", max_length=200)] = (
+        None
+    )
 
 
 class DropParams(BatchParams):
@@ -192,7 +194,7 @@ class PublishParams(BatchParams):
     title: Annotated[
         str | None,
         Field(
-            description="The pull request's title. Left out: as it was said last, else plait's own.",
+            description="The title of the pull request. Omitted: the one given last, or plait's own.",
             min_length=1,
             max_length=MAX_OVERRIDE_TITLE_CHARS,
         ),
@@ -200,11 +202,11 @@ class PublishParams(BatchParams):
     body: Annotated[
         str | None,
         Field(
-            description="Its text, in markdown. Left out: as it was said last, else plait's own, with all tasks.",
+            description="Its text, in markdown. Omitted: the one given last, or plait's own, with all tasks.",
             max_length=MAX_OVERRIDE_BODY_CHARS,
         ),
     ] = None
 
 
 class SettingsParams(ToolParams):
-    names: Annotated[NamesArg | None, Field(description="Only these. Left out: all.")] = None
+    names: Annotated[NamesArg | None, Field(description="Only these. Omitted: all.")] = None

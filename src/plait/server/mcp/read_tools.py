@@ -72,12 +72,12 @@ MAX_PROBLEMS = 50
 
 WaitOutcome = Literal["ended", "person", "changed"]
 
-_LEFT_OUT = "What came before is left out; offset 0 reads from the beginning."
+_LEFT_OUT = "Earlier output is left out; offset 0 reads from the beginning."
 
 
 @define_tool(
     "list",
-    "The tasks of this repository's sources: id, title, how far each is, and where it is written.",
+    "The tasks of this repository's sources: id, title, status, and where each is declared.",
     read_only=True,
 )
 async def list_tasks(call: ToolCall, params: ListParams) -> ListResult:
@@ -99,7 +99,7 @@ def _matches(task: SourceTask, params: ListParams) -> bool:
 
 @define_tool(
     "plan",
-    "What a batch of these tasks would be: needs, waves, files that keep tasks apart, and problems. Starts nothing.",
+    "Preview a batch of these tasks: dependencies, waves, shared files and problems. Starts nothing.",
     read_only=True,
     needs_fetch=True,
 )
@@ -122,7 +122,7 @@ async def plan(call: ToolCall, params: PlanParams) -> PlanPreviewResult:
 
 @define_tool(
     "status",
-    "One batch: where it and its tasks stand, and why. A task is queued, waiting, running, verifying or "
+    "The status of a batch and its tasks, with reasons. A task is queued, waiting, running, verifying or "
     "merging, or it has ended: done, failed, timed_out, blocked, skipped, conflicted, cancelled; interrupted "
     "ones wait for resume.",
     read_only=True,
@@ -144,7 +144,7 @@ async def status(call: ToolCall, params: StatusParams) -> StatusResult:
 
 @define_tool(
     "history",
-    "All batches, the newest first.",
+    "All batches, newest first.",
     read_only=True,
 )
 async def history(call: ToolCall, params: HistoryParams) -> HistoryResult:
@@ -160,8 +160,8 @@ async def history(call: ToolCall, params: HistoryParams) -> HistoryResult:
 
 @define_tool(
     "wait",
-    "Wait until a batch is over, needs a person, or (until: change) anything moved. Use it instead of asking "
-    "status again and again; `time` means that nothing of it was so yet.",
+    "Wait until a batch has ended, needs a person, or (until: change) any task changes. Use it instead of polling "
+    "status; `time` means that none of it happened yet.",
     read_only=True,
 )
 async def wait(call: ToolCall, params: WaitParams) -> WaitResult:
@@ -182,10 +182,10 @@ async def wait(call: ToolCall, params: WaitParams) -> WaitResult:
         return "changed" if moved else _choose_outcome(now, params)
 
     why = await poll_until(call, look, lambda found: found is not None, params.seconds)
-    last, batch_told, tasks = await describe_batch(call.session, batch)
+    last, batch_result, tasks = await describe_batch(call.session, batch)
     moved = set(last.changed_since(first))
     changed = [task for task in tasks if task.task_id in moved][:MAX_CHANGED_TASKS]
-    return WaitResult(why=why or "time", batch=batch_told, changed=build_task_results(changed))
+    return WaitResult(why=why or "time", batch=batch_result, changed=build_task_results(changed))
 
 
 def _choose_outcome(summary: BatchSummary, params: WaitParams) -> WaitOutcome | None:
@@ -195,13 +195,13 @@ def _choose_outcome(summary: BatchSummary, params: WaitParams) -> WaitOutcome | 
 
 
 async def _report_progress(call: ToolCall, summary: BatchSummary) -> None:
-    message = f"{summary.settled} of {summary.total} tasks ended, {summary.working} at work"
+    message = f"{summary.settled} of {summary.total} tasks ended, {summary.working} running"
     await call.progress(summary.settled, summary.total, message)
 
 
 @define_tool(
     "explain",
-    "Why a task is where it is: its needs, its attempts and how each ended, and what would get it further.",
+    "Why a task has its status: its dependencies, its attempts and their results, and what would make it continue.",
     read_only=True,
 )
 async def explain(call: ToolCall, params: TaskParams) -> ExplainResult:
@@ -211,7 +211,7 @@ async def explain(call: ToolCall, params: TaskParams) -> ExplainResult:
 
 @define_tool(
     "logs",
-    "What an attempt of a task printed: its last lines, or from an offset on.",
+    "The output of a task's attempt: its last lines, or from an offset.",
     read_only=True,
 )
 async def logs(call: ToolCall, params: LogsParams) -> LogsResult:
@@ -257,7 +257,7 @@ def _tail(text: str, lines: int) -> str:
 
 @define_tool(
     "diff",
-    "What a task changed, also while it is at it, or what the whole batch changed.",
+    "The changes of a task, also while it runs, or of the whole batch.",
     read_only=True,
 )
 async def diff(call: ToolCall, params: DiffParams) -> DiffResult:
@@ -272,14 +272,14 @@ async def diff(call: ToolCall, params: DiffParams) -> DiffResult:
             "files": files[:MAX_DIFF_FILES],
             "more": len(files[MAX_DIFF_FILES:]),
             "text": shown,
-            "note": f"{left} more characters: offset {end} reads on." if left > 0 else None,
+            "note": f"{left} more characters: continue at offset {end}." if left > 0 else None,
         }
     )
 
 
 @define_tool(
     "settings",
-    "The settings in force, by the names that plan and run take, and who gave each.",
+    "The settings in force, by the names that plan and run take, and where each comes from.",
     read_only=True,
 )
 async def settings(call: ToolCall, params: SettingsParams) -> SettingsResult:
