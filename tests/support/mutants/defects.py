@@ -530,8 +530,8 @@ DEFECTS = (
     Defect(
         "what a session had spent is told from its last attempt on",
         "scheduler.starts",
-        "before=going_on.decision.before + going_on.used",
-        "before=going_on.used",
+        "before=continued.decision.before + continued.used",
+        "before=continued.used",
     ),
     Defect("two repair one file at once", "reducers.attempts", "        reacquire_locks(state, batch, task)\n", ""),
     Defect(
