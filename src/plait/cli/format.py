@@ -55,10 +55,6 @@ def format_date(at: float) -> str:
     return time.strftime("%Y-%m-%d %H:%M", time.localtime(at))
 
 
-def format_clock(at: float) -> str:
-    return time.strftime("%H:%M:%S", time.localtime(at))
-
-
 def format_diffstat(diffstat: tuple[int, int, int] | None, minus: str = MINUS_SIGN) -> str:
     """`+182 -12`, or the number of files if no lines changed; empty if unknown."""
     if diffstat is None:

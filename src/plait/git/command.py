@@ -118,7 +118,8 @@ class Git:
 
     def with_options(self, *, variables: Mapping[str, str] | None = None, settings: Sequence[str] = ()) -> Git:
         """A copy with further variables and settings."""
-        own = {**self._location_variables(), **(variables or {})}
+        location = {name: self._env[name] for name in LOCATION_VARIABLES if name in self._env}
+        own = {**location, **(variables or {})}
         more = Git(self.cwd, environment=self._env, variables=own, timeout=self.timeout)
         more._settings = (*self._settings, *(word for setting in settings for word in ("-c", setting)))
         return more
@@ -175,9 +176,6 @@ class Git:
                 raise _make_error(args, output)
             time.sleep(next(pauses))
         return output
-
-    def _location_variables(self) -> dict[str, str]:
-        return {name: self._env[name] for name in LOCATION_VARIABLES if name in self._env}
 
     def _run_once(self, args: Sequence[str], stdin: bytes) -> GitOutput:
         try:

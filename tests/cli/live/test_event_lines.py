@@ -8,7 +8,7 @@ import pytest
 
 from plait.cli.live.event_lines import EventLines
 from plait.client.event_stream import EventStream
-from plait.client.stream_event import EventType, StreamEvent
+from plait.client.stream_event import EventFields, EventType, GateProgress, StreamEvent
 from plait.core.reports import (
     AttemptAsked,
     AttemptPhase,
@@ -145,18 +145,19 @@ def test_a_gate_shows_its_commit_and_the_dropped_tasks() -> None:
     assert "batch 7f3a  rebuilding the batch branch without 03-split" in told
 
 
-GATE = {"gate": 2, "commit": "0123456789abcdef", "merges": 3}
+GATE: GateProgress = {"gate": 2, "commit": "0123456789abcdef", "merges": 3}
 
 
 @pytest.mark.parametrize(
-    ("more", "said"),
+    ("merges", "said"),
     [
-        ({}, "gate 2: make, on 0123456789 (3 merges)"),
-        ({"merges": 0}, "gate 2: make, on 0123456789 (the base, without merges)"),
+        (3, "gate 2: make, on 0123456789 (3 merges)"),
+        (0, "gate 2: make, on 0123456789 (the base, without merges)"),
     ],
 )
-def test_a_gate_shows_what_it_runs_on(more: dict[str, object], said: str) -> None:
-    event = StreamEvent(1, 0.0, EventType.BATCH_GATING, "b1", data={"command": "make", **GATE, **more})
+def test_a_gate_shows_what_it_runs_on(merges: int, said: str) -> None:
+    data: EventFields = {"command": "make", "gate": 2, "commit": "0123456789abcdef", "merges": merges}
+    event = StreamEvent(1, 0.0, EventType.BATCH_GATING, "b1", data=data)
     assert EventLines(name="7f3a", zone=UTC).format_event(event) == f"00:00:00  batch 7f3a  {said}"
 
 
@@ -175,7 +176,7 @@ def test_a_gate_shows_what_it_runs_on(more: dict[str, object], said: str) -> Non
         ({"result": "lost", "error": "it is gone"}, "gate 2 lost (3 merges): it is gone"),
     ],
 )
-def test_a_gate_shows_its_result(more: dict[str, object], said: str) -> None:
+def test_a_gate_shows_its_result(more: GateProgress, said: str) -> None:
     event = StreamEvent(1, 0.0, EventType.BATCH_PROGRESS, "b1", data={"total": 3, "gating": {**GATE, **more}})
     assert EventLines(name="7f3a", zone=UTC).format_event(event) == f"00:00:00  batch 7f3a  {said}"
 
@@ -191,7 +192,7 @@ def test_mere_counts_are_no_line() -> None:
 def test_every_kind_of_event_can_be_formatted(kind: EventType) -> None:
     batch = "b1" if kind.startswith("batch:") else None
     task = "t" if kind.startswith("batch:task:") else None
-    more = {"retryAt": "2026-11-15T10:00:00.000Z", "until": "2026-11-15T10:00:00.000Z"}
+    more: EventFields = {"retryAt": "2026-11-15T10:00:00.000Z", "until": "2026-11-15T10:00:00.000Z"}
     told = EventLines(zone=UTC).format_event(StreamEvent(1, 0.0, kind, batch, task, 1, more))
     assert told is None or told.startswith("00:00:00  ")
 

@@ -1,6 +1,6 @@
 """Frames: golden ones at several widths, and what holds for every one.
 
-After a change that is meant: PLAIT_WRITE_FRAMES=1 pytest tests/screen, and read the difference.
+After a change that is meant: PLAIT_WRITE_FRAMES=1 pytest tests/cli/live, and read the difference.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import importlib.util
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -19,7 +19,7 @@ from hypothesis import given, strategies as st
 from rich.cells import cell_len
 
 from plait.cli.format import format_elapsed
-from plait.cli.live.frame import Viewport, frame_to_text, render_frame
+from plait.cli.live.frame import Viewport, render_frame
 from plait.cli.live.task_selection import select_visible_tasks
 from plait.cli.live.terminal_style import StyledLine, choose_terminal_style
 from plait.cli.output import replace_control_chars
@@ -70,6 +70,11 @@ def drawn(name: str, width: int, height: int) -> tuple[StyledLine, ...]:
         encoding=picture.encoding,
     )
     return tuple(render_frame(picture.scene, look))
+
+
+def frame_to_text(lines: Sequence[StyledLine]) -> str:
+    """The text alone."""
+    return "".join("".join(text for text, _ in line).rstrip() + "\n" for line in lines)
 
 
 @cache

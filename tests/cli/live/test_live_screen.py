@@ -19,11 +19,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import pytest
 from hypothesis import given, strategies as st
 from rich.console import Console
 
-from plait.cli.live.display import Display
 from plait.cli.live.screen import Screen, make_painter
 from plait.cli.live.terminal_style import StyledLine
 
@@ -111,14 +109,6 @@ def test_text_after_non_ascii_characters_is_positioned_explicitly() -> None:
     paint = make_painter(Console(force_terminal=True, color_system=None))
     assert paint((("👩‍💻 ", ""), ("│", ""))) == "👩‍💻 \x1b[4G│"
     assert paint((("plain", ""), ("│", ""))) == "plain│"
-
-
-def test_a_display_needs_a_terminal_that_can_move_its_cursor(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TERM", "dumb")
-    assert not Display.is_supported(Console(force_terminal=True))
-    monkeypatch.setenv("TERM", "xterm-256color")
-    assert Display.is_supported(Console(force_terminal=True))
-    assert not Display.is_supported(Console(file=io.StringIO()))
 
 
 class Terminal:

@@ -207,5 +207,5 @@ def test_ctrl_c_before_the_batch_exists_stops_it(project: TempProject) -> None:
     (project.top.parent / "go").touch()
     assert project.finish(first).code == 0
     (garden,) = project.state().open.values()
-    assert f"Batch {garden.id} is asked to stop" in answer.err
+    assert f"Asked batch {garden.id} to stop" in answer.err
     assert garden.stopping

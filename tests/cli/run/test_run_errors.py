@@ -28,7 +28,7 @@ def walls(project: TempProject) -> None:
         ("tasks --pr", "--isolation worktree"),
         ("tasks --pr --push", "--push"),
         ("tasks --no-pr --draft", "--no-pr"),
-        ("tasks --executor ray", "--executor local"),
+        ("tasks --executor ray", "The only executor is local."),
         ("tasks --retries many", "--retries"),
         ("tasks --resume -s 01", "--resume"),
         ("plan.md -a nobody", "nobody"),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.temp_project import TempProject
+from tests.support.temp_project import TempProject, plait_command
+from tests.support.terminal import Terminal
 from tests.support.waiting import wait_until
 
 WAITS = "touch begun; until [ -e go ]; do sleep 0.02; done"
@@ -34,6 +35,15 @@ def test_answering_no_starts_nothing(project: TempProject, said: str) -> None:
     assert not project.state().batches
     project.wait_for_exit()
     assert terminal.is_restored
+
+
+def test_a_terminal_that_cannot_move_its_cursor_gets_lines(project: TempProject) -> None:
+    project.task("01-walls", "true")
+    terminal = Terminal(["env", "TERM=dumb", *plait_command("run", "--yes")], cwd=project.top, env=project.env)
+    project.terminals.append(terminal)
+    assert terminal.wait() == 0
+    assert "started (shell, attempt 1)" in terminal.text
+    assert "\x1b" not in terminal.text
 
 
 def test_yes_skips_the_question(project: TempProject) -> None:

@@ -79,6 +79,11 @@ class WorkspaceRepo:
     def release(self, task: str = "one", keep: int = 4) -> None:
         self.open(keep).release(BATCH, task)
 
+    def release_batch(self, *tasks: str) -> None:
+        for task in tasks:
+            self.release(task)
+        self.open().release_gate(BATCH)
+
     def gate(self, commit: str, setup: WorkspaceSetup = PLAIN) -> Path:
         return Path(self.open().checkout(BATCH, commit, setup, top=str(self.top)))
 

@@ -58,7 +58,7 @@ def test_workspaces_are_prepared_from_threads_at_once(repo: WorkspaceRepo, count
         list(threads.map(lambda n: workspaces.release("7f3a", f"{n}"), range(count)))
         assert len(repo.list_pooled()) == 4
         list(threads.map(prepare, range(count)))
-    workspaces.release_batch("7f3a")
+    repo.release_batch(*(f"{n}" for n in range(count)))
     workspaces.trim_pool()
     assert repo.worktrees() == []
     for n in range(count):

@@ -74,7 +74,7 @@ def test_preparing_and_releasing_survive_a_kill_at_any_instant(
         assert all(line.startswith("?? v") for line in told.splitlines()), told  # all of its files, and work
         assert repo.git("symbolic-ref", "--short", "HEAD", at=workspace) == "plait/task-7f3a-one"
         assert repo.branch() == base
-    repo.open().release_batch("7f3a")
+    repo.release_batch("one")
     saved = {name for each in repo.list_saved() for name in repo.git("ls-tree", "--name-only", each).split()}
     assert made <= saved, f"lost: {made - saved}"
     repo.open().trim_pool()

@@ -46,7 +46,7 @@ def test_the_users_checkout_and_settings_are_not_changed(repo: WorkspaceRepo) ->
     repo.release()
     repo.prepare(base=base)
     repo.gate(base)
-    repo.open().release_batch("7f3a")
+    repo.release_batch("one")
     repo.open().trim_pool()
     assert repo.snapshot_user_files() == before
     assert repo.worktrees() == []

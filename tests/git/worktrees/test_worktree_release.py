@@ -193,8 +193,8 @@ def test_the_end_of_a_batch_leaves_nothing_but_refs(repo: WorkspaceRepo) -> None
     repo.git("switch", "--quiet", "--detach", at=two)
     loose = repo.commit({"loose": "l\n"}, at=two)
     shutil.rmtree(two)
-    repo.open().release_batch(BATCH)
-    repo.open().release_batch(BATCH)
+    repo.release_batch("one", "two")
+    repo.release_batch("one", "two")
     repo.open().trim_pool()
     assert repo.worktrees() == []
     assert [each for each in repo.root.rglob("*") if each.is_file()] == []
@@ -209,7 +209,8 @@ def test_a_workspace_that_cannot_be_saved_stays_and_the_others_are_released(repo
     repo.write({"new": "n\n"}, at=one)
     repo.write({f"refs/plait/saved/{BATCH}/one": f"{repo.head}\n"}, at=repo.common)  # where its refs would be
     with pytest.raises(WorldError):
-        repo.open().release_batch(BATCH)
+        repo.release("one")
+    repo.release("two")
     assert (one / "new").read_text() == "n\n"
     assert not two.exists()
 

@@ -79,7 +79,8 @@ def demo_command() -> int:
         return code
     sys.stdout.flush()
     _print_next_steps(top, batch)
-    return OK if _read_statuses(batch) == EXPECTED_STATUSES else INTERNAL
+    statuses = {task.task.id: task.status.value for task in batch.tasks if task.status}
+    return OK if statuses == EXPECTED_STATUSES else INTERNAL
 
 
 def make_site(top: Path) -> None:
@@ -127,10 +128,6 @@ def _git(top: Path, words: list[str], names: dict[str, str]) -> None:
 def _find_batch(top: Path) -> BatchState | None:
     state = read_past_batches(find_repo(top)).state
     return next(iter(state.batches.values()), None) if state else None
-
-
-def _read_statuses(batch: BatchState) -> dict[str, str]:
-    return {task.task.id: task.status.value for task in batch.tasks if task.status}
 
 
 def _print_next_steps(top: Path, batch: BatchState) -> None:

@@ -83,7 +83,7 @@ def _publish(session: Session, request: Ship, *, as_json: bool) -> int:
         session.ensure_engine()
         session.wait(PUBLISH_POLL_SECONDS)
         session.read_events()
-    view = _make_view(session, batch)
+    view = make_batch_view(session.state, session.state.batches[batch])
     if why or view.unshipped is not None:
         return _print_failure(session.state.batches[batch], why or view.unshipped or "", view.way_out, as_json=as_json)
     _print_published(view, as_json=as_json)
@@ -98,10 +98,6 @@ def _get_pending_reason(session: Session, request: Ship) -> str:
     if batch.requested_publish is not None or batch.publishing is not None:
         return "still publishing; check `plait status`"
     return ""
-
-
-def _make_view(session: Session, batch: str) -> BatchView:
-    return make_batch_view(session.state, session.state.batches[batch])
 
 
 def _print_published(view: BatchView, *, as_json: bool) -> None:

@@ -50,11 +50,6 @@ class Display(Renderer):
         self._shows_help = False
         self._final_page: Page | None = None
 
-    @staticmethod
-    def is_supported(console: Console) -> bool:
-        """Whether this is a terminal that can move its cursor."""
-        return console.is_terminal and not console.is_dumb_terminal
-
     def __enter__(self) -> Self:
         self._screen.__enter__()
         return self

@@ -68,11 +68,6 @@ def render_frame(model: BatchViewModel, viewport: Viewport) -> list[StyledLine]:
     return [_crop(each, viewport.width, terminal) for each in [*box, *below, *doing, *hint][:max_lines]]
 
 
-def frame_to_text(lines: Sequence[StyledLine]) -> str:
-    """The text alone."""
-    return "".join("".join(text for text, _ in line).rstrip() + "\n" for line in lines)
-
-
 def _crop(line: StyledLine, width: int, terminal: TerminalStyle) -> StyledLine:
     """Cut a line that is wider than the terminal."""
     if sum(cell_len(text) for text, _ in line) <= width:

@@ -133,7 +133,7 @@ class GarbageCollector:
             case BranchItem() as branch:
                 return self._remove_branch(branch, options)
             case RefItem() as ref:
-                return self._remove_ref(ref, options)
+                return self._why_keep(ref, options) or ref_inventory.delete_ref(self._repository.git, ref.name, ref.tip)
             case LockItem() as lock:
                 return self._remove_lock(lock)
             case SetupCacheItem() as cache:
@@ -219,9 +219,6 @@ class GarbageCollector:
                     item.tip, moving_ref=ref
                 )
             return ref_inventory.delete_ref(git, ref, item.tip)
-
-    def _remove_ref(self, item: RefItem, options: GcOptions) -> str:
-        return self._why_keep(item, options) or ref_inventory.delete_ref(self._repository.git, item.name, item.tip)
 
     def _remove_batch_files(self, item: TranscriptsItem | BatchFolderItem, options: GcOptions) -> str:
         """Move the files away first, so that a batch that is resumed meanwhile finds nothing half removed."""

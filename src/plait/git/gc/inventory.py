@@ -93,8 +93,8 @@ def list_worktrees(context: InventoryContext) -> list[WorktreeItem]:
     admins = {
         where: admin for admin in context.repository.admin_folders if (where := read_worktree_path(admin)) is not None
     }
-    names = {safe_filename(batch): batch for batch in context.batches}
-    found = {folder: admins.get(folder) for folder in _list_worktree_folders(context.layout)}
+    names, trash = {safe_filename(batch): batch for batch in context.batches}, context.layout.trash
+    found = {folder: admins.get(folder) for folder in context.layout.list_all() if folder.parent != trash}
     found |= admins
     return [inspect_worktree(context, folder, admin, names) for folder, admin in found.items()]
 
@@ -106,10 +106,6 @@ def inspect_again(context: InventoryContext, seen: WorktreeItem) -> WorktreeItem
     if admin is None and not os.path.lexists(folder):
         return None
     return inspect_worktree(context, folder, admin, {safe_filename(batch): batch for batch in context.batches})
-
-
-def _list_worktree_folders(layout: WorkspaceLayout) -> Iterator[Path]:
-    return (each for each in layout.list_all() if each.parent != layout.trash)
 
 
 def inspect_worktree(

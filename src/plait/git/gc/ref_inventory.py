@@ -12,6 +12,7 @@ from plait.git.refs import BATCH_BRANCH_PREFIX, TASK_BRANCH_PREFIX, ref_componen
 BRANCH_PREFIX = "refs/heads/"
 REMOTE_PREFIX = "refs/remotes/"
 PLAIT_PREFIX = "refs/plait/"
+_BRANCH_PREFIXES = (f"{BRANCH_PREFIX}{BATCH_BRANCH_PREFIX}", f"{BRANCH_PREFIX}{TASK_BRANCH_PREFIX}")
 _FORMAT = "%(refname)%00%(objectname)%00%(objecttype)%00%(*objectname)%00%(*objecttype)"
 
 
@@ -64,12 +65,12 @@ def find_unreachable(git: Git, tips: Collection[str], others: Iterable[str]) -> 
 def list_branches(git: Git, names: RefNames, open_in: Mapping[str, str]) -> list[BranchItem]:
     """`open_in` maps branches to the other worktrees that have them checked out."""
     every = list_refs(git)
-    own = {name: tip for name, tip in every.items() if _is_plait_branch(name)}
+    own = {name: tip for name, tip in every.items() if name.startswith(_BRANCH_PREFIXES)}
     if not own:
         return []
     unmerged = find_unreachable(git, set(own.values()), _user_tips(every))
     unpushed = find_unreachable(git, unmerged, _remote_tips(every))
-    unsaved = find_unreachable(git, unmerged, _saved_tips(every))
+    unsaved = find_unreachable(git, unmerged, [tip for name, tip in every.items() if name.startswith(PLAIT_PREFIX)])
     joined = _find_in_batch_branch(git, names, own)
     return [
         BranchItem(
@@ -96,10 +97,6 @@ def list_plait_refs(git: Git, names: RefNames) -> list[RefItem]:
     ]
 
 
-def _is_plait_branch(name: str) -> bool:
-    return name.startswith((f"{BRANCH_PREFIX}{BATCH_BRANCH_PREFIX}", f"{BRANCH_PREFIX}{TASK_BRANCH_PREFIX}"))
-
-
 def _user_tips(every: Mapping[str, str]) -> Iterator[str]:
     """The branches and tags of people, without stashes."""
     for name, tip in every.items():
@@ -110,10 +107,6 @@ def _user_tips(every: Mapping[str, str]) -> Iterator[str]:
 
 def _remote_tips(every: Mapping[str, str]) -> Iterator[str]:
     return (tip for name, tip in every.items() if _on_remote(name))
-
-
-def _saved_tips(every: Mapping[str, str]) -> Iterator[str]:
-    return (tip for name, tip in every.items() if name.startswith(PLAIT_PREFIX))
 
 
 def _on_remote(name: str) -> bool:
@@ -145,7 +138,7 @@ def batch_component(name: str) -> str:
 def find_checkouts(git: Git) -> dict[str, str]:
     """The folders in which branches are checked out, by ref."""
     found, where = {}, ""
-    for line in git.run("worktree", "list", "--porcelain", "-z").out.decode("utf-8", "surrogateescape").split("\0"):
+    for line in git.run("worktree", "list", "--porcelain", "-z").fields:
         key, _, value = line.partition(" ")
         if key == "worktree":
             where = value

@@ -35,13 +35,9 @@ class Commit:
         return frozenset(self.message.rstrip("\n").rpartition("\n\n")[2].split("\n"))
 
 
-def is_commit_id(name: str) -> bool:
-    return _COMMIT_ID.match(name) is not None
-
-
 def read_commits(git: Git, names: Sequence[str]) -> dict[str, Commit]:
     """Those of the names (full ids, full refs) that are commits, in one call."""
-    names = [name for name in names if is_commit_id(name) or name.startswith("refs/")]
+    names = [name for name in names if _COMMIT_ID.match(name) or name.startswith("refs/")]
     objects = zip(names, read_objects(git, names), strict=True)
     return {
         name: _parse_commit(each.id, each.data) for name, each in objects if each is not None and each.kind == "commit"

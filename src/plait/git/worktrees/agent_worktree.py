@@ -121,15 +121,11 @@ def _restore_links(folder: Path, admin: Path, branch: str) -> None:
     """Make git see this worktree here again. A repository that was made in its place is moved into the admin."""
     link = folder / ".git"
     if is_real_folder(link):
-        shutil.move(link, _next_free_path(admin))
+        shutil.move(link, next(path for n in count(1) if not os.path.lexists(path := admin / f"plait-left-{n}")))
     if read_gitdir_link(folder) != admin:
         write_gitdir_link(folder, admin)
     if not VALID_HEAD.match(read_small_file(admin / "HEAD")):
         replace_file(admin / "HEAD", f"ref: refs/heads/{branch}\n".encode(), mode=0o666)
-
-
-def _next_free_path(admin: Path) -> Path:
-    return next(path for n in count(1) if not os.path.lexists(path := admin / f"plait-left-{n}"))
 
 
 _SCRATCH_PREFIX = "plait-scratch-"

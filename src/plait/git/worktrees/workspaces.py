@@ -24,7 +24,6 @@ from plait.git.worktrees.worktree import (
     find_worktree,
     is_real_folder,
     list_children,
-    read_worktree_path,
 )
 from plait.system.disk import DiskUsageCache
 
@@ -130,16 +129,6 @@ class GitWorkspaces:
         self._pool.clean_up_abandoned()
         self._pool.empty_trash()
 
-    def release_batch(self, batch: str) -> None:
-        """Release all workspaces of a batch in which nothing runs; a failure does not stop the others."""
-        problems = [problem for place in self._list_workspaces(batch) if (problem := self._try_release(place, batch))]
-        with suppress(OSError):
-            self._layout.batch(batch).rmdir()
-        self._pool.clean_up_abandoned()
-        self._pool.empty_trash()
-        if problems:
-            raise problems[0]
-
     def measure_disk_usage(self) -> int:
         """The size on disk of all workspaces of this repository, in bytes."""
         own = (*self._repository.admin_folders, *list_children(self._repository.trash))
@@ -214,22 +203,6 @@ class GitWorkspaces:
             git.resolve_commit("HEAD") == wanted.base
             and not git.run("status", "--porcelain", "--untracked-files=all").out
         )
-
-    def _list_workspaces(self, batch: str) -> list[Path]:
-        """All folders of the batch, and removed ones that git still has an admin for."""
-        folder = self._layout.batch(batch)
-        homes = [read_worktree_path(each) for each in self._repository.admin_folders]
-        gone = [each for each in homes if each is not None and each.parent == folder]
-        return list(dict.fromkeys((*list_children(folder), *gone)))
-
-    def _try_release(self, place: Path, batch: str) -> WorldError | None:
-        here = find_worktree(self._repository, place)
-        known = metadata.read_lease(here.admin) if here is not None and here.admin is not None else None
-        try:
-            self._release(place, batch, known.task if known else place.name.removeprefix("task-"))
-        except WorldError as error:
-            return error
-        return None
 
     def _release(self, place: Path, batch: str, task: str) -> None:
         here = find_worktree(self._repository, place)
