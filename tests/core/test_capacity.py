@@ -259,7 +259,7 @@ def test_the_smaller_bound_is_reported_once() -> None:
 
 
 @pytest.mark.parametrize(
-    ("count", "said"), [(0, "0 MiB"), (312 * MIB, "312 MiB"), (int(2.14 * GIB), "2.1 GiB"), (GIB, "1.0 GiB")]
+    ("count", "expected"), [(0, "0 MiB"), (312 * MIB, "312 MiB"), (int(2.14 * GIB), "2.1 GiB"), (GIB, "1.0 GiB")]
 )
-def test_sizes_are_formatted_for_people(count: int, said: str) -> None:
-    assert format_binary_size(count) == said
+def test_sizes_are_formatted_for_people(count: int, expected: str) -> None:
+    assert format_binary_size(count) == expected

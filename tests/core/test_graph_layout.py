@@ -95,10 +95,10 @@ def test_of_equally_long_paths_the_earliest_is_shown() -> None:
 
 
 def test_every_edge_carries_the_reason_that_was_given_first_and_its_place() -> None:
-    said = Need("a", NeedKind.CHAIN, "Tasks a-b are [SEQUENTIAL]", Origin("plan.md", 3))
-    plan = plan_of(Task("a", needs=(Need("gone"),)), Task("b", needs=(said, Need("a", reason="again"))))
+    stated = Need("a", NeedKind.CHAIN, "Tasks a-b are [SEQUENTIAL]", Origin("plan.md", 3))
+    plan = plan_of(Task("a", needs=(Need("gone"),)), Task("b", needs=(stated, Need("a", reason="again"))))
 
-    assert [(task.id, need) for task, need in list_edges(plan)] == [("b", said)]
+    assert [(task.id, need) for task, need in list_edges(plan)] == [("b", stated)]
 
 
 def test_conflicts_are_the_files_that_tasks_have_in_common() -> None:

@@ -351,11 +351,11 @@ def test_a_long_line_is_cut() -> None:
 
 
 @pytest.mark.parametrize(
-    ("seconds", "said"),
+    ("seconds", "expected"),
     [(0.1, "1 s"), (119, "119 s"), (120, "2 min"), (7199, "120 min"), (7200, "2 h"), (200_000, "2 days")],
 )
-def test_durations_are_rounded_for_people(seconds: float, said: str) -> None:
-    assert round_duration(seconds) == said
+def test_durations_are_rounded_for_people(seconds: float, expected: str) -> None:
+    assert round_duration(seconds) == expected
 
 
 def _read_all(kind: NotificationKind, seq: int, batch: str = "b1", task: str | None = None) -> Notification:

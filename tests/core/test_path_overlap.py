@@ -108,7 +108,7 @@ def test_a_glob_matches_what_its_names_match(names: list[str]) -> None:
         ("a.b*", "aXb", False),
     ],
 )
-def test_wildcards_match_as_in_git_ignore_globs(glob: str, path: str, result: bool) -> None:  # noqa: FBT001
+def test_wildcards_stay_within_a_name(glob: str, path: str, result: bool) -> None:  # noqa: FBT001
     assert parse_glob(glob).matches(path) is result
 
 
@@ -117,7 +117,7 @@ def test_a_hostile_glob_does_not_take_long() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "spelling"),
+    ("raw", "spelling"),
     [
         ("./src//a.py", "src/a.py"),
         ("src/a.py", "src/a.py"),
@@ -137,8 +137,8 @@ def test_a_hostile_glob_does_not_take_long() -> None:
         ("src/../../x", None),
     ],
 )
-def test_every_path_has_one_normal_spelling(said: str, spelling: str | None) -> None:
-    assert normalize_touch(said) == spelling
+def test_every_path_has_one_normal_spelling(raw: str, spelling: str | None) -> None:
+    assert normalize_touch(raw) == spelling
 
 
 def test_a_folder_takes_the_locks_of_its_files_and_not_the_reverse() -> None:

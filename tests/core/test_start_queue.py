@@ -10,7 +10,7 @@ LANES = st.builds(QueueKey, st.sampled_from(["batch", "other"]), st.sampled_from
 
 
 class ReadyMachine(RuleBasedStateMachine):
-    """Against the law said plainly: in order, free is whoever meets no held token and no better free rival."""
+    """Compares the queue with its law: in order, an entry is free if it meets no held lock and no better free rival."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -96,7 +96,7 @@ class TestReading:
         assert entry.aliases == ("task-12 - Add-login", "12")
 
     @pytest.mark.parametrize(
-        ("said", "mark"),
+        ("raw", "mark"),
         [
             ("In Progress", SourceStatus.DOING),
             ("Done", SourceStatus.DONE),
@@ -104,8 +104,8 @@ class TestReading:
             ("Blocked", SourceStatus.BLOCKED),
         ],
     )
-    def test_statuses(self, said: str, mark: SourceStatus) -> None:
-        assert get_single(SUBJECT.read(line(f"status: {said}"))).status is mark
+    def test_statuses(self, raw: str, mark: SourceStatus) -> None:
+        assert get_single(SUBJECT.read(line(f"status: {raw}"))).status is mark
 
     def test_a_custom_status_is_reported_and_counts_as_not_started(self) -> None:
         reading = SUBJECT.read(line("status: Waiting for Godot"))

@@ -130,16 +130,16 @@ def test_an_issue_in_progress_has_its_start_time() -> None:
     assert entries["b"].since is None
 
 
-@pytest.mark.parametrize(("said", "priority"), [(0, -1), (1, 0), (2, 1), (3, 2), (4, 3), ("P1", 0), (None, 1)])
-def test_priorities_go_from_0_to_4(said: object, priority: int) -> None:
-    reading = read(line("a", priority=said))
+@pytest.mark.parametrize(("raw", "priority"), [(0, -1), (1, 0), (2, 1), (3, 2), (4, 3), ("P1", 0), (None, 1)])
+def test_priorities_go_from_0_to_4(raw: object, priority: int) -> None:
+    reading = read(line("a", priority=raw))
     assert reading.entries[0].task.priority == priority
     assert reading.problems == ()
 
 
-@pytest.mark.parametrize("said", [5, -1, True, 1.5, "soon", []])
-def test_an_invalid_priority_is_ignored_with_a_warning(said: object) -> None:
-    reading = read(line("a", priority=said))
+@pytest.mark.parametrize("raw", [5, -1, True, 1.5, "soon", []])
+def test_an_invalid_priority_is_ignored_with_a_warning(raw: object) -> None:
+    reading = read(line("a", priority=raw))
     assert reading.entries[0].task.priority == 1
     assert len(reading.problems) == 1
 

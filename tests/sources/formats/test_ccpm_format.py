@@ -96,15 +96,15 @@ class TestReading:
         assert get_single(read({"001.md": task("parallel: false")})).task.exclusive == "serial"
 
     @pytest.mark.parametrize(
-        ("said", "mark"),
+        ("raw", "mark"),
         [
             ("in-progress", SourceStatus.DOING),
             ("closed", SourceStatus.DONE),
             ("completed", SourceStatus.DONE),
         ],
     )
-    def test_statuses(self, said: str, mark: SourceStatus) -> None:
-        assert get_single(SUBJECT.read(TASK.replace("open", said))).status is mark
+    def test_statuses(self, raw: str, mark: SourceStatus) -> None:
+        assert get_single(SUBJECT.read(TASK.replace("open", raw))).status is mark
 
     def test_an_unreadable_file_has_only_its_name(self) -> None:
         reading = read({"001.md": "# Task\n", "002.md": "---\nname: a: b\n---\n", "003.md": "---\nname: A\n---\n"})

@@ -158,7 +158,7 @@ class TestTasks:
         assert ids("Legend:\n- [ ] open\n\nThings to do:\n- [ ] a\n") == ["a"]
 
     @pytest.mark.parametrize(
-        ("text", "said"),
+        ("text", "raw"),
         [
             ("- a\n- b\n", "plain bullets"),
             ("just text\n", "no boxes"),
@@ -166,9 +166,9 @@ class TestTasks:
             ("## Legend\n- [ ] open\n", "legend"),
         ],
     )
-    def test_a_file_without_tasks_has_a_warning(self, text: str, said: str) -> None:
+    def test_a_file_without_tasks_has_a_warning(self, text: str, raw: str) -> None:
         (problem,) = read(text).problems
-        assert said in problem.message
+        assert raw in problem.message
         assert problem.at is not None
 
 
@@ -255,7 +255,7 @@ class TestPriority:
         assert priorities("## High\n### Server\n- [ ] a\n### Low\n- [ ] b\n## Other\n- [ ] c\n") == [0, 2, 1]
 
     def test_a_label_holds_until_the_next_label_or_heading(self) -> None:
-        assert priorities("Critical\n- [ ] a\n\n- [ ] b\n\nLow\n\nas said:\n\n- [ ] c\n\nRest:\n- [ ] d\n") == [
+        assert priorities("Critical\n- [ ] a\n\n- [ ] b\n\nLow\n\nas raw:\n\n- [ ] c\n\nRest:\n- [ ] d\n") == [
             -1,
             -1,
             2,

@@ -240,11 +240,11 @@ NAMED = dict.fromkeys(("01-x.md", "02-y.md", "08-a.md", "08-b.md", "task-9-z.md"
 
 
 class TestNames:
-    def reading(self, said: str) -> Reading:
-        return read({**NAMED, "me.md": f"---\nneeds: [{said}]\n---\n# Me\n"})
+    def reading(self, raw: str) -> Reading:
+        return read({**NAMED, "me.md": f"---\nneeds: [{raw}]\n---\n# Me\n"})
 
     @pytest.mark.parametrize(
-        ("said", "on"),
+        ("raw", "on"),
         [
             ("01-x", "01-x"),
             ("01-X", "01-x"),
@@ -265,8 +265,8 @@ class TestNames:
             ("All of it", "All of it"),
         ],
     )
-    def test_a_task_can_be_named_in_many_ways(self, said: str, on: str) -> None:
-        reading = self.reading(said)
+    def test_a_task_can_be_named_in_many_ways(self, raw: str, on: str) -> None:
+        reading = self.reading(raw)
         assert list(read_needs(index_by_id(reading)["me"])) == [on]
         assert reading.problems == ()
 
@@ -325,9 +325,9 @@ class TestHeaderLines:
         assert (entry.task.priority, entry.task.estimate) == (2, 1800.0)
         assert entry.task.touches == ("a.py", "b.py")
 
-    @pytest.mark.parametrize("said", ["~20 files across core", "New command, new layout", "6 files, ~10 places"])
-    def test_words_about_files_are_not_paths(self, said: str) -> None:
-        assert one(f"# X\n\n**Files:** {said}\n").task.touches == ()
+    @pytest.mark.parametrize("raw", ["~20 files across core", "New command, new layout", "6 files, ~10 places"])
+    def test_words_about_files_are_not_paths(self, raw: str) -> None:
+        assert one(f"# X\n\n**Files:** {raw}\n").task.touches == ()
 
     def test_prose_about_dependencies_is_a_note(self) -> None:
         reading = read({"a.md": "# A\n\n**Depends on:** Stable code\n**Enables:** Everything\n"})
@@ -436,8 +436,8 @@ class TestOwnedPaths:
 
 class TestPhases:
     def test_phases_are_in_natural_order_each_after_all_before_it(self) -> None:
-        said = {"a": "10", "b": "Phase 2", "c": "polish", "d": "2", "e": "1"}
-        files = {f"{name}.md": f"---\nphase: {phase}\n---\n# {name}\n" for name, phase in said.items()}
+        raw = {"a": "10", "b": "Phase 2", "c": "polish", "d": "2", "e": "1"}
+        files = {f"{name}.md": f"---\nphase: {phase}\n---\n# {name}\n" for name, phase in raw.items()}
         files["d.md"] = "---\nphase: 2\nstatus: done\n---\n# d\n"
         reading = read(files | {"free.md": "# Free\n"})
         assert [(phase.key, phase.after, phase.total, phase.settled) for phase in reading.phases] == [
@@ -530,8 +530,8 @@ class TestPhasesTable:
 
     @pytest.mark.parametrize("column", ["Status", "Blocks", "Blocked By"])
     def test_one_useful_column_is_enough(self, column: str) -> None:
-        said = {"Status": "DONE", "Blocks": "02-split", "Blocked By": "06-docs"}[column]
-        table = f"| Task | {column} |\n|--|--|\n| 05-tests | {said} |\n"
+        raw = {"Status": "DONE", "Blocks": "02-split", "Blocked By": "06-docs"}[column]
+        table = f"| Task | {column} |\n|--|--|\n| 05-tests | {raw} |\n"
         found = index_by_id(read(ROWS | {"PHASES.md": table}))
         assert (found["05-tests"].status is SourceStatus.DONE) == (column == "Status")
         assert list(read_needs(found["02-split"])) == (["05-tests"] if column == "Blocks" else [])

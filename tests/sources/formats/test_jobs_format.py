@@ -41,10 +41,10 @@ def job(*lines: str, writes: str = "src/out.rs") -> str:
     return "\n".join(["---", *head, *lines, "---", "", "# Do it", "", "Text", ""])
 
 
-def status(name: str, said: str, **more: object) -> dict[str, object]:
+def status(name: str, raw: str, **more: object) -> dict[str, object]:
     return {
         "id": name,
-        "status": said,
+        "status": raw,
         "created_at": "2026-01-01T00:00:00Z",
         "updated_at": "2026-01-01T00:00:00Z",
         **more,
@@ -129,17 +129,17 @@ class TestJobs:
         assert self.job() == ModelJob("src/out.rs")
         assert self.job(writes="out.rs") == ModelJob("out.rs")
 
-    @pytest.mark.parametrize(("said", "verify"), [("false", False), ("no", False), ("true", True), ("perhaps", True)])
-    def test_a_job_can_turn_verification_off(self, said: str, verify: bool) -> None:  # noqa: FBT001 - the row's
-        found = self.job(f"verify: {said}")
+    @pytest.mark.parametrize(("raw", "verify"), [("false", False), ("no", False), ("true", True), ("perhaps", True)])
+    def test_a_job_can_turn_verification_off(self, raw: str, verify: bool) -> None:  # noqa: FBT001 - the row's
+        found = self.job(f"verify: {raw}")
         assert found is not None
         assert found.verify is verify
 
     @pytest.mark.parametrize(
-        ("said", "mode"), [("create", ModelJobMode.REPLACE), *((each.value, each) for each in ModelJobMode)]
+        ("raw", "mode"), [("create", ModelJobMode.REPLACE), *((each.value, each) for each in ModelJobMode)]
     )
-    def test_a_job_has_a_mode(self, said: str, mode: ModelJobMode) -> None:
-        assert self.job(f"mode: {said}") == ModelJob("src/out.rs", mode)
+    def test_a_job_has_a_mode(self, raw: str, mode: ModelJobMode) -> None:
+        assert self.job(f"mode: {raw}") == ModelJob("src/out.rs", mode)
 
     def test_an_unreadable_file_has_no_job(self) -> None:
         assert self.job("mode: odd") is None
@@ -236,7 +236,7 @@ class TestNeeds:
 
 class TestStatuses:
     @pytest.mark.parametrize(
-        ("said", "mark"),
+        ("raw", "mark"),
         [
             ("created", SourceStatus.TODO),
             ("pending_work", SourceStatus.STUCK),
@@ -247,11 +247,11 @@ class TestStatuses:
             ("partial", SourceStatus.PARTIAL),
         ],
     )
-    def test_statuses_are_read(self, said: str, mark: SourceStatus) -> None:
-        entry = get_single(read({"a.md": job()}, [status("a", said)]))
+    def test_statuses_are_read(self, raw: str, mark: SourceStatus) -> None:
+        entry = get_single(read({"a.md": job()}, [status("a", raw)]))
         assert (entry.status, entry.status_text, entry.since) == (
             mark,
-            said,
+            raw,
             datetime(2026, 1, 1, tzinfo=UTC),
         )
 
@@ -314,11 +314,11 @@ class TestWriting:
             '"status":"fail","error":"too long","ran":true', f'"status":"pass","ran":true,"updated_at":"{AT}"'
         )
 
-    @pytest.mark.parametrize(("mark", "said"), [(SourceStatus.FAILED, "fail"), (SourceStatus.PARTIAL, "partial")])
-    def test_a_failed_job_has_its_error(self, mark: SourceStatus, said: str) -> None:
+    @pytest.mark.parametrize(("mark", "raw"), [(SourceStatus.FAILED, "fail"), (SourceStatus.PARTIAL, "partial")])
+    def test_a_failed_job_has_its_error(self, mark: SourceStatus, raw: str) -> None:
         first = json.loads(write(LIST, "a", mark, 'it said "no"'))[0]
         assert (first["status"], first["error"], first["ran"], first["own"]) == (
-            said,
+            raw,
             'it said "no"',
             True,
             1.5,

@@ -83,7 +83,7 @@ def entry(text: str, name: str) -> SourceEntry:
     return next(entry for entry in read(text).entries if entry.task.id == name)
 
 
-def said(reading: Reading) -> list[tuple[int, str]]:
+def messages(reading: Reading) -> list[tuple[int, str]]:
     return [(problem.at.line if problem.at else 0, problem.message) for problem in reading.problems]
 
 
@@ -158,7 +158,7 @@ class TestTasks:
         assert ids("## Phase 1: A\n- [ ] 1.1 a\n- [ ] 1.1 b\n") == ["1.1", "1.1"]
 
     def test_without_a_text_are_reported(self) -> None:
-        assert said(read("## Phase 1: A\n- [ ] 1.1\n")) == [(2, "1.1 has no text")]
+        assert messages(read("## Phase 1: A\n- [ ] 1.1\n")) == [(2, "1.1 has no text")]
 
     def test_include_bullets_with_too_little_indentation(self) -> None:
         text = "## Phase 1: A\n- [ ] 1.1 a\n - detail\n - more\n- [ ] 1.2 b\n"
@@ -178,7 +178,7 @@ class TestTasks:
     def test_that_are_almost_tasks_are_reported(self, line: str) -> None:
         reading = read(f"## Phase 1: A\n- [ ] 1.1 a\n{line}\n- [ ] 1.5x faster\n- [ ] 99.9% there\n")
         assert [entry.task.id for entry in reading.entries] == ["1.1"]
-        ((number, message),) = said(reading)
+        ((number, message),) = messages(reading)
         assert (number, message[:11]) == (3, "not a task:")
 
     def test_with_a_strange_mark_are_open_and_reported(self) -> None:
@@ -188,7 +188,7 @@ class TestTasks:
             SourceStatus.DOING,
             SourceStatus.SKIPPED,
         ]
-        ((line, message),) = said(read(text))
+        ((line, message),) = messages(read(text))
         assert (line, message[:19]) == (2, "1.1 is marked [?], ")
 
     def test_have_their_own_priority_or_that_of_their_phase(self) -> None:
@@ -263,7 +263,7 @@ class TestPhases:
     def test_with_two_headings_are_one_and_reported(self) -> None:
         reading = read("## Phase 1: A\n- [ ] 1.1 a\n## Phase 1: Again\n- [ ] 1.2 b\n")
         assert [(phase.title, phase.total) for phase in reading.phases] == [("A", 2)]
-        assert said(reading) == [(3, "phase 1 has a second heading here: its tasks are taken together")]
+        assert messages(reading) == [(3, "phase 1 has a second heading here: its tasks are taken together")]
 
 
 class TestTasksOutsideOfThePhases:
@@ -277,7 +277,7 @@ class TestTasksOutsideOfThePhases:
     def test_are_reported_if_there_is_no_such_phase(self) -> None:
         reading = read("## Phase 1: A\n- [ ] 1.1 a\n## Later\n- [ ] 9.1 b\n")
         assert [entry.task.id for entry in reading.entries] == ["1.1"]
-        assert said(reading)[0][0] == 4
+        assert messages(reading)[0][0] == 4
         assert reading.problems[0].severity is Severity.WARNING
 
     def test_are_noted_if_their_phase_has_them(self) -> None:

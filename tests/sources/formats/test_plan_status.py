@@ -66,7 +66,7 @@ def test_the_status_file_is_in_the_outputs_folder_of_the_plan() -> None:
 
 class TestReading:
     @pytest.mark.parametrize(
-        ("said", "mark"),
+        ("raw", "mark"),
         [
             ("pending", SourceStatus.TODO),
             ("in_progress", SourceStatus.DOING),
@@ -76,13 +76,13 @@ class TestReading:
             ("done", SourceStatus.DONE),
         ],
     )
-    def test_gives_tasks_their_status(self, said: str, mark: SourceStatus) -> None:
-        entry = read_task(status=said)
-        assert (entry.status, entry.status_text) == (mark, said)
+    def test_gives_tasks_their_status(self, raw: str, mark: SourceStatus) -> None:
+        entry = read_task(status=raw)
+        assert (entry.status, entry.status_text) == (mark, raw)
 
-    @pytest.mark.parametrize("said", ["pending", "failed", "in_progress"])
-    def test_gives_a_ticked_box_precedence(self, said: str) -> None:
-        entries = read(json.dumps({"tasks": [{"id": "1.2", "status": said}]})).entries
+    @pytest.mark.parametrize("raw", ["pending", "failed", "in_progress"])
+    def test_gives_a_ticked_box_precedence(self, raw: str) -> None:
+        entries = read(json.dumps({"tasks": [{"id": "1.2", "status": raw}]})).entries
         assert [entry.status for entry in entries] == [
             SourceStatus.TODO,
             SourceStatus.DONE,
@@ -227,7 +227,7 @@ class TestTheLifeOfATask:
         }
 
     @pytest.mark.parametrize(
-        ("mark", "said"),
+        ("mark", "raw"),
         [
             (SourceStatus.TODO, "pending"),
             (SourceStatus.BLOCKED, "pending"),
@@ -236,9 +236,9 @@ class TestTheLifeOfATask:
             (SourceStatus.STUCK, "in_progress"),
         ],
     )
-    def test_has_five_statuses(self, mark: SourceStatus, said: str) -> None:
+    def test_has_five_statuses(self, mark: SourceStatus, raw: str) -> None:
         (task,) = written("", change("1.1", mark))["tasks"]
-        assert task["status"] == said
+        assert task["status"] == raw
 
     def test_restarts_when_it_is_pending_again(self) -> None:
         text = write("", change("1.1", SourceStatus.DOING))

@@ -107,23 +107,23 @@ def test_named_stories_are_needs() -> None:
     assert [need.on for need in by_id(story(dependencies=["b"]))["a"].task.needs] == ["b"]
 
 
-@pytest.mark.parametrize(("said", "priority"), [(1, 0), (2, 1), (12, 11), (2.5, 1), ("high", 0), (None, 1)])
-def test_the_smaller_number_goes_first(said: object, priority: int) -> None:
-    reading = read(story(priority=said))
+@pytest.mark.parametrize(("raw", "priority"), [(1, 0), (2, 1), (12, 11), (2.5, 1), ("high", 0), (None, 1)])
+def test_the_smaller_number_goes_first(raw: object, priority: int) -> None:
+    reading = read(story(priority=raw))
     assert reading.entries[0].task.priority == priority
     assert reading.problems == ()
 
 
-@pytest.mark.parametrize("said", [True, "soon", [], 10**300, float("nan")])
-def test_an_invalid_priority_is_ignored_with_a_warning(said: object) -> None:
-    reading = read(story(priority=said))
+@pytest.mark.parametrize("raw", [True, "soon", [], 10**300, float("nan")])
+def test_an_invalid_priority_is_ignored_with_a_warning(raw: object) -> None:
+    reading = read(story(priority=raw))
     assert reading.entries[0].task.priority == 1
     assert len(reading.problems) == 1
 
 
-@pytest.mark.parametrize("said", ["true", 1, "yes", []])
-def test_only_true_passes(said: object) -> None:
-    reading = read(story(passes=said))
+@pytest.mark.parametrize("raw", ["true", 1, "yes", []])
+def test_only_true_passes(raw: object) -> None:
+    reading = read(story(passes=raw))
     assert reading.entries[0].status is SourceStatus.TODO
     assert [problem.severity for problem in reading.problems] == [Severity.WARNING]
 

@@ -218,8 +218,8 @@ class TestWrittenOrder:
         assert [need.kind for need in found["T002"].task.needs] == [NeedKind.CHAIN]
 
 
-def said(text: str) -> list[tuple[str, str]]:
-    """Who comes before whom, as the words say."""
+def find_orders(text: str) -> list[tuple[str, str]]:
+    """The earlier and the later tasks of each statement."""
 
     def shown(refs: tuple[object, ...]) -> str:
         return " ".join(f"{ref.first}..{ref.last}" if ref.last else ref.first for ref in refs)  # type: ignore[attr-defined]
@@ -265,7 +265,7 @@ class TestStatements:
         ],
     )
     def test_statements_about_order_are_read(self, text: str, order: list[tuple[str, str]]) -> None:
-        assert said(text) == order
+        assert find_orders(text) == order
 
     @pytest.mark.parametrize(
         "text",
@@ -288,7 +288,7 @@ class TestStatements:
         ],
     )
     def test_other_prose_is_not_a_statement(self, text: str) -> None:
-        assert said(text) == []
+        assert find_orders(text) == []
 
     def test_in_a_fence_each_line_is_separate_and_only_arrows_count(self) -> None:
         text = "T001 -> T002\nT003\nT004 depends on T001\n  \u2514\u2500> T005\nPhase 2: T006 -> T007"

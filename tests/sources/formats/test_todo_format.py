@@ -357,7 +357,7 @@ STATUSES = {
 }
 
 
-@pytest.mark.parametrize("said", STATUSES)
+@pytest.mark.parametrize("raw", STATUSES)
 @pytest.mark.parametrize(
     "form",
     [
@@ -370,16 +370,16 @@ STATUSES = {
         "{} - so they say",
     ],
 )
-def test_a_status_is_read_in_any_case_and_style(said: str, form: str) -> None:
+def test_a_status_is_read_in_any_case_and_style(raw: str, form: str) -> None:
     for spelt in (
-        said,
-        said.upper(),
-        said.title(),
-        said.capitalize(),
-        said.replace(" ", "-"),
-        said.replace(" ", "_"),
+        raw,
+        raw.upper(),
+        raw.title(),
+        raw.capitalize(),
+        raw.replace(" ", "-"),
+        raw.replace(" ", "_"),
     ):
-        assert task(f"**Status**: {form.format(spelt)}").status is STATUSES[said]
+        assert task(f"**Status**: {form.format(spelt)}").status is STATUSES[raw]
 
 
 @pytest.mark.parametrize(

@@ -118,7 +118,7 @@ def test_a_long_reason_is_cut() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "doing", "done", "todo"),
+    ("raw", "doing", "done", "todo"),
     [
         ("[PARTIAL]", "[IN PROGRESS]", "[COMPLETED]", "[NOT STARTED]"),
         ("PARTIAL", "IN PROGRESS", "COMPLETED", "NOT STARTED"),
@@ -148,14 +148,14 @@ def test_a_long_reason_is_cut() -> None:
         ),
     ],
 )
-def test_a_status_keeps_its_style(said: str, doing: str, done: str, todo: str) -> None:
+def test_a_status_keeps_its_style(raw: str, doing: str, done: str, todo: str) -> None:
     for mark, expected in ((SourceStatus.DOING, doing), (SourceStatus.DONE, done), (SourceStatus.TODO, todo)):
-        written = write(f"### 1. One\n**Status**: {said}\n", mark)
+        written = write(f"### 1. One\n**Status**: {raw}\n", mark)
         assert written.split("\n")[1] == f"**Status**: {expected}"
 
 
 @pytest.mark.parametrize(
-    ("others", "said", "expected"),
+    ("others", "raw", "expected"),
     [
         (["In-Progress", "Not-Started"], "Planned", "In-Progress"),
         (["in_progress"], "planned", "in_progress"),
@@ -167,8 +167,8 @@ def test_a_status_keeps_its_style(said: str, doing: str, done: str, todo: str) -
         (["in progress", "done"], "", "in progress"),
     ],
 )
-def test_a_status_without_style_takes_that_of_the_others(others: list[str], said: str, expected: str) -> None:
-    text = f"### 1. One\n**Status**: {said}\n" + "".join(
+def test_a_status_without_style_takes_that_of_the_others(others: list[str], raw: str, expected: str) -> None:
+    text = f"### 1. One\n**Status**: {raw}\n" + "".join(
         f"### {n}. Other\n**Status**: {other}\n" for n, other in enumerate(others, 2)
     )
     assert write(text, SourceStatus.DOING).split("\n")[1] == f"**Status**: {expected}"
@@ -304,13 +304,13 @@ def test_only_the_first_status_of_a_task_is_its_status() -> None:
 
 @pytest.mark.parametrize("mark", MARKS)
 def test_an_unchanged_status_changes_nothing(mark: SourceStatus) -> None:
-    said = {
+    raw = {
         SourceStatus.DOING: "implementing",
         SourceStatus.DONE: "Complete!",
         SourceStatus.SKIPPED: "[deferred]",
         SourceStatus.TODO: "researched",
     }
-    text = f"### 1. One\n**Status**:   {said.get(mark, mark.value)}\t\n"
+    text = f"### 1. One\n**Status**:   {raw.get(mark, mark.value)}\t\n"
     assert write(text, mark, reason="a reason") == text
 
 
