@@ -7,7 +7,6 @@ fit beside that. A bound changes only when it is clearly out of date.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import inf
 
 from plait.core.fast_dataclass import dataclass
 from plait.core.reports import CapacityChanged
@@ -67,7 +66,7 @@ def find_capacity_change(
     `beside` the slots that the user's other engines leave.
     """
     memory = memory_capacity(readings, measure_demand(state, sizes))
-    found = min(memory, beside or NO_BOUND, key=lambda each: inf if each.slots is None else each.slots)
+    found = min(memory, beside or NO_BOUND, key=lambda each: float("inf") if each.slots is None else each.slots)
     last = state.capacity or NO_BOUND
     same = found.slots == last.slots and (found.slots is None or found.on is last.on)
     return None if same else found
