@@ -66,14 +66,14 @@ def page(clone: Path) -> None:
     (clone / "src/plait/ui/assets/index-a1b2.js").write_text("")
 
 
-def test_the_page_that_is_there_is_shipped_although_git_ignores_it(clone: Path, tools: Path) -> None:
+def test_a_built_page_is_shipped_although_git_ignores_it(clone: Path, tools: Path) -> None:
     page(clone)
     done = build(clone, tools, "wheel")
     assert done.returncode == 0, done.stderr
     assert {"plait/ui/index.html", "plait/ui/assets/index-a1b2.js"} <= shipped(clone)
 
 
-def test_a_source_archive_has_the_page_and_what_it_is_built_from(clone: Path, tools: Path) -> None:
+def test_a_source_archive_has_the_page_and_its_sources(clone: Path, tools: Path) -> None:
     page(clone)
     done = build(clone, tools, "sdist")
     assert done.returncode == 0, done.stderr
@@ -82,7 +82,7 @@ def test_a_source_archive_has_the_page_and_what_it_is_built_from(clone: Path, to
     assert not [name for name in names if "node_modules" in name]
 
 
-def test_where_it_is_missing_it_is_built(clone: Path, tools: Path) -> None:
+def test_a_missing_page_is_built(clone: Path, tools: Path) -> None:
     (tools / "npm").write_text(NPM)
     (tools / "npm").chmod(0o755)
     done = build(clone, tools, "wheel")
@@ -91,7 +91,7 @@ def test_where_it_is_missing_it_is_built(clone: Path, tools: Path) -> None:
     assert (tools / "said").read_text() == "ci --no-audit --no-fund\nrun build\n"
 
 
-def test_a_build_that_fails_ships_nothing(clone: Path, tools: Path) -> None:
+def test_a_failed_build_ships_nothing(clone: Path, tools: Path) -> None:
     (tools / "npm").write_text("#!/bin/sh\nexit 3\n")
     (tools / "npm").chmod(0o755)
     done = build(clone, tools, "wheel")
@@ -100,7 +100,7 @@ def test_a_build_that_fails_ships_nothing(clone: Path, tools: Path) -> None:
     assert shipped(clone) == set()
 
 
-def test_without_npm_the_way_out_is_told(clone: Path, tools: Path) -> None:
+def test_without_npm_the_error_says_what_to_do(clone: Path, tools: Path) -> None:
     done = build(clone, tools, "wheel")
     assert done.returncode != 0
     assert "there is no npm to build it with" in done.stderr
@@ -110,7 +110,7 @@ def test_without_npm_the_way_out_is_told(clone: Path, tools: Path) -> None:
     assert "plait/__init__.py" in shipped(clone)
 
 
-def test_what_is_installed_from_a_source_archive_has_its_page_without_npm(clone: Path, tools: Path) -> None:
+def test_an_install_from_a_source_archive_has_the_page_without_npm(clone: Path, tools: Path) -> None:
     page(clone)
     assert build(clone, tools, "sdist").returncode == 0
     (archive,) = (clone / "out").glob("*.tar.gz")
@@ -122,7 +122,7 @@ def test_what_is_installed_from_a_source_archive_has_its_page_without_npm(clone:
     assert {"plait/ui/index.html", "plait/ui/assets/index-a1b2.js"} <= shipped(unpacked)
 
 
-def test_who_works_on_it_needs_no_npm_to_install_it(clone: Path, tools: Path) -> None:
+def test_an_editable_install_needs_no_npm(clone: Path, tools: Path) -> None:
     words = [sys.executable, "-c", "import hatchling.build as b; print(b.build_editable('.'))"]
     said = {**os.environ, "PATH": str(tools)}
     done = subprocess.run(words, cwd=clone, env=said, capture_output=True, text=True, check=False)

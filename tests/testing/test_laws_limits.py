@@ -20,132 +20,132 @@ POOR = replace(SETTINGS, budget=Budget(100), reserve=Spend(60))
 
 
 @expect_violation("slots")
-def test_slots_of_batch() -> None:
+def test_a_batch_uses_no_more_slots_than_its_limit() -> None:
     History(replace(SETTINGS, max_parallel=1), apart=True).start_attempt().start_attempt("b")
 
 
 @expect_violation("slots")
-def test_slots_of_engine() -> None:
+def test_the_engine_uses_no_more_slots_than_its_limit() -> None:
     settings = EngineSettings(parallel_limit=1)
     history = History(apart=True).grant(q.ChangeEngineSettings("e", settings, ("parallel_limit",)))
     history.start_attempt().start_attempt("b")
 
 
 @expect_violation("slots")
-def test_slots_unclamped() -> None:
+def test_a_task_takes_no_more_slots_than_there_are() -> None:
     History(slots=9).start_attempt(slots=9)
 
 
 @expect_violation("room")
-def test_no_room_beside_another() -> None:
+def test_attempts_take_no_more_slots_than_the_capacity() -> None:
     History(apart=True)(r.CapacityChanged(1, "little memory")).start_attempt().start_attempt("b")
 
 
 @expect_violation("room")
-def test_no_room_for_anybody() -> None:
+def test_nothing_starts_without_capacity() -> None:
     History()(r.CapacityChanged(0, "no memory")).start_attempt()
 
 
 @expect_violation("slots")
-def test_the_room_clamps_nobody() -> None:
+def test_the_capacity_does_not_reduce_a_tasks_slots() -> None:
     History(slots=2)(r.CapacityChanged(1, "little memory")).start_attempt(slots=1)
 
 
-def test_who_is_alone_takes_more_than_the_room() -> None:
+def test_a_single_attempt_may_take_more_than_the_capacity() -> None:
     History(slots=2)(r.CapacityChanged(1, "little memory")).start_attempt(slots=2).check_idle(wake=2800.0)
 
 
 @expect_violation("starved")
-def test_who_is_alone_may_not_wait_for_a_larger_room() -> None:
+def test_a_single_task_does_not_wait_for_more_capacity() -> None:
     History(slots=2)(r.CapacityChanged(1, "little memory")).check_idle()
 
 
 @expect_violation("starved")
-def test_what_the_last_engine_saw_holds_nobody_back() -> None:
+def test_what_the_last_engine_measured_delays_nothing() -> None:
     History()(r.PressureChanged("no disk"), r.CapacityChanged(0, "no memory"), r.EngineTaken(2)).check_idle()
 
 
 @expect_violation("holds")
-def test_held_file() -> None:
+def test_two_attempts_do_not_lock_the_same_file() -> None:
     History(shared=True).start_attempt().start_attempt("b")
 
 
 @expect_violation("agent")
-def test_wrong_agent() -> None:
+def test_a_task_starts_with_its_own_agent() -> None:
     History().start_attempt(agent="birch")
 
 
 @expect_violation("agent-limit")
-def test_agent_limit() -> None:
+def test_an_agent_runs_no_more_attempts_than_its_limit() -> None:
     settings = EngineSettings(agent_limits=(("amber", 1),))
     history = History(apart=True).grant(q.ChangeEngineSettings("e", settings, ("agent_limits",)))
     history.start_attempt().start_attempt("b")
 
 
 @expect_violation("timeout")
-def test_wrong_timeout() -> None:
+def test_an_attempt_has_the_timeout_of_its_task() -> None:
     History(timeout=60.0).start_attempt()
 
 
 @expect_violation("breaker")
-def test_breaker_open() -> None:
+def test_nothing_starts_while_the_breaker_is_open() -> None:
     History()(r.RateLimited("north", 2000.0), d.BreakerOpened("north", 2000.0, 1, "429")).start_attempt()
 
 
 @expect_violation("breaker")
-def test_breaker_not_opened() -> None:
+def test_a_rate_limit_opens_the_breaker() -> None:
     History()(r.RateLimited("north", 2000.0)).check_idle()
 
 
 @expect_violation("breaker")
-def test_breaker_closed_early() -> None:
+def test_a_breaker_does_not_close_early() -> None:
     history = History()(r.RateLimited("north", 2000.0), d.BreakerOpened("north", 2000.0, 1, "429"))
     history.advance()(d.BreakerClosed("north"))
 
 
 @expect_violation("provider-limit")
-def test_provider_limit() -> None:
+def test_after_a_breaker_closes_attempts_start_one_at_a_time() -> None:
     history = History(apart=True)(r.RateLimited("north", 1001.0), d.BreakerOpened("north", 1001.0, 1, "429"))
     history.advance()(d.BreakerClosed("north")).start_attempt().start_attempt("b")
 
 
 @expect_violation("provider-limit")
-def test_limit_raised_at_once() -> None:
+def test_a_providers_limit_is_not_raised_at_once() -> None:
     history = History()(r.RateLimited("north", 1001.0), d.BreakerOpened("north", 1001.0, 1, "429"))
     history.advance()(d.BreakerClosed("north"), d.LimitRaised("north", 5))
 
 
 @expect_violation("budget")
-def test_over_budget() -> None:
+def test_reserved_budget_is_not_exceeded() -> None:
     History(POOR, apart=True).start_attempt(reserve=Spend(60)).start_attempt("b", reserve=Spend(60))
 
 
 @expect_violation("budget")
-def test_spent_is_counted() -> None:
+def test_spent_budget_is_counted() -> None:
     history = History(replace(POOR, retries=2)).start_attempt(reserve=Spend(60))
     history.exit_attempt(category=Category.TASK, spend=Spend(50))(retry_granted())
     history.advance(2000)(d.BackoffEnded("B", "a"), attempt_started(n=2, reserve=Spend(60)))
 
 
 @expect_violation("budget")
-def test_paused_for_money_it_has() -> None:
+def test_a_batch_with_budget_left_is_not_paused_for_it() -> None:
     History()(d.BatchPaused("B", PauseCause.BUDGET, "no money"))
 
 
 @expect_violation("breaker")
-def test_a_provider_that_refuses_again_is_asked_too_soon() -> None:
+def test_a_provider_that_refuses_again_waits_longer() -> None:
     history = History()(r.RateLimited("north", 1001.0), d.BreakerOpened("north", 1001.0, 1, "429"))
     history.advance()(d.BreakerClosed("north"), r.RateLimited("north", 1005.0))
     history(d.BreakerOpened("north", 1005.0, 1, "429"))
 
 
 @expect_violation("paused")
-def test_paused_for_a_provider_that_rejected_nobody() -> None:
+def test_a_batch_is_paused_only_for_a_provider_that_rejected_a_login() -> None:
     History()(d.BatchPaused("B", PauseCause.PROVIDER, "not logged in"))
 
 
 @expect_violation("paused")
-def test_nothing_new_is_written_while_money_is_short() -> None:
+def test_no_attempt_starts_while_the_batch_is_paused_for_its_budget() -> None:
     History(POOR)(d.BatchPaused("B", PauseCause.BUDGET, "no money")).start_attempt(reserve=Spend(60))
 
 
@@ -157,17 +157,17 @@ def stand_in(task: str = "a", n: int = 1) -> d.AttemptStarted:
     return attempt_started(task, n, agent="cedar", provider="south")
 
 
-def test_somebody_stands_in_for_who_refuses() -> None:
+def test_another_agent_takes_over_from_a_refusing_provider() -> None:
     History(SHARED)(*REFUSED, stand_in()).check_idle(wake=2000.0)
 
 
 @expect_violation("agent")
-def test_nobody_stands_in_for_who_takes_work() -> None:
+def test_no_agent_takes_over_from_a_provider_that_accepts_work() -> None:
     History(SHARED)(stand_in())
 
 
 @expect_violation("agent")
-def test_nobody_stands_in_for_who_is_only_given_less() -> None:
+def test_no_agent_takes_over_from_a_provider_with_a_reduced_limit() -> None:
     history = History(SHARED, apart=True)(r.RateLimited("north", 1001.0))
     history(d.BreakerOpened("north", 1001.0, 1, "429")).advance()(
         d.BreakerClosed("north"), attempt_started(), stand_in("b")
@@ -175,17 +175,17 @@ def test_nobody_stands_in_for_who_is_only_given_less() -> None:
 
 
 @expect_violation("agent")
-def test_nobody_stands_in_who_was_not_asked_to() -> None:
+def test_no_agent_takes_over_without_a_fallback_setting() -> None:
     History()(*REFUSED, stand_in())
 
 
 @expect_violation("agent")
-def test_nobody_stands_in_for_an_entrant() -> None:
+def test_no_agent_takes_over_for_an_entrant_of_a_contest() -> None:
     History(SHARED, entrant="b")(*REFUSED, stand_in())
 
 
 @expect_violation("starved")
-def test_who_could_stand_in_does() -> None:
+def test_an_agent_that_can_take_over_does() -> None:
     History(SHARED)(*REFUSED).check_idle(wake=2000.0)
 
 
@@ -194,39 +194,39 @@ def rejected(*, elsewhere: bool = False) -> History:
     return history(retry_granted(at=1005.0, counted=False, category=Category.AUTH, elsewhere=elsewhere))
 
 
-def test_what_was_rejected_goes_elsewhere() -> None:
+def test_a_rejected_task_goes_to_another_provider() -> None:
     history = rejected(elsewhere=True)(d.BreakerOpened("north", 4700.0, 1, "log in", rejected=True))
     history(d.BackoffEnded("B", "a"), stand_in(n=2)).check_idle(wake=2805.0)
 
 
 @expect_violation("retry")
-def test_what_was_rejected_is_not_tried_in_the_same_place() -> None:
+def test_a_rejected_task_is_not_retried_at_the_same_provider() -> None:
     rejected()
 
 
 @expect_violation("retry")
-def test_nothing_goes_elsewhere_where_nobody_else_is() -> None:
+def test_a_retry_elsewhere_needs_another_provider() -> None:
     History().start_attempt().exit_attempt(category=Category.AUTH)(retry_granted(counted=False, elsewhere=True))
 
 
 @expect_violation("fallback")
-def test_what_was_rejected_does_not_end_while_somebody_could_take_it() -> None:
+def test_a_rejected_task_does_not_end_while_another_provider_can_take_it() -> None:
     history = History(SHARED).start_attempt().exit_attempt(category=Category.QUOTA)
     history(task_ended("a", TaskStatus.FAILED, category=Category.QUOTA))
 
 
 @expect_violation("breaker")
-def test_who_rejected_somebody_is_left_alone() -> None:
+def test_a_provider_that_rejected_a_login_has_its_breaker_opened() -> None:
     rejected(elsewhere=True).check_idle(wake=1005.0)
 
 
 @expect_violation("breaker")
-def test_who_rejected_somebody_is_asked_too_soon() -> None:
+def test_a_provider_that_rejected_a_login_is_not_asked_too_soon() -> None:
     rejected(elsewhere=True)(d.BreakerOpened("north", 1100.0, 1, "log in", rejected=True))
 
 
 @expect_violation("breaker")
-def test_who_only_refused_has_rejected_nobody() -> None:
+def test_a_rate_limit_is_no_rejection() -> None:
     History(SHARED)(r.RateLimited("north", 9000.0), d.BreakerOpened("north", 9000.0, 1, "log in", rejected=True))
 
 
@@ -244,21 +244,21 @@ def spent(settings: Settings = OWN) -> History:
 
 
 @expect_violation("task-budget")
-def test_a_task_goes_over_its_own_budget() -> None:
+def test_a_task_does_not_exceed_its_own_budget() -> None:
     spent()(attempt_started(n=2, reserve=Spend(60)))
 
 
 @expect_violation("starved")
-def test_a_task_that_can_not_go_on_within_its_budget_asks() -> None:
+def test_a_task_at_the_end_of_its_budget_asks_for_more() -> None:
     spent().check_idle()
 
 
 @expect_violation("order")
-def test_nobody_goes_before_one_that_should_have_asked() -> None:
+def test_no_task_overtakes_one_that_should_have_asked_for_budget() -> None:
     spent().start_attempt("b", reserve=Spend(60))
 
 
-def test_whoever_asked_waits() -> None:
+def test_a_task_that_asked_for_budget_waits() -> None:
     history = spent()(d.AnswerAwaited("B", "a", "more?", Spend(60)))
     history.start_attempt("b", reserve=Spend(60)).exit_attempt("b").merge("b")(
         task_ended("b", TaskStatus.DONE)
@@ -266,22 +266,22 @@ def test_whoever_asked_waits() -> None:
 
 
 @expect_violation("task-budget")
-def test_a_task_asks_for_money_that_it_has() -> None:
+def test_a_task_with_budget_left_does_not_ask_for_more() -> None:
     History(OWN)(d.AnswerAwaited("B", "a", "more?", Spend(60)))
 
 
 @expect_violation("task-budget")
-def test_a_task_asks_for_money_while_it_runs() -> None:
+def test_a_running_task_does_not_ask_for_budget() -> None:
     History(OWN).start_attempt(reserve=Spend(60))(d.AnswerAwaited("B", "a", "more?", Spend(60)))
 
 
-def test_an_answer_lets_the_budget_begin_anew() -> None:
+def test_an_answer_resets_a_tasks_budget() -> None:
     history = spent()(d.AnswerAwaited("B", "a", "more?", Spend(60)))
     history.grant(q.Feedback("f", "B", "a", "yes"), "a")(attempt_started(n=2, reserve=Spend(60), feedback="yes"))
 
 
 @expect_violation("budget")
-def test_a_reserve_that_is_a_guess_though_more_is_known() -> None:
+def test_a_reserve_follows_what_earlier_attempts_cost() -> None:
     poor = replace(OWN, task_budget=Budget(1000), reserve=Spend(10))
     history = (
         History(poor)
@@ -298,12 +298,12 @@ def failed_once(session: str | None = None, before: Spend = NO_SPEND) -> History
     )
 
 
-def test_a_session_goes_on_with_what_it_had_spent() -> None:
+def test_a_resumed_session_keeps_what_it_has_spent() -> None:
     failed_once(session="s", before=Spend(50))
 
 
 @expect_violation("spend")
-def test_what_a_session_had_spent_is_forgotten() -> None:
+def test_a_resumed_session_must_not_forget_what_it_has_spent() -> None:
     failed_once(session="s")
 
 
@@ -313,7 +313,7 @@ def test_a_new_session_has_spent_nothing() -> None:
 
 
 @expect_violation("session")
-def test_a_session_is_its_agents_own() -> None:
+def test_a_session_is_resumed_only_by_its_own_agent() -> None:
     two = replace(SETTINGS, agents=("amber", "birch"), providers=(("amber", "north"), ("birch", "north")))
     history = History(two).start_attempt().exit_attempt(category=Category.TASK, session="s")(retry_granted())
     history.advance(2000)(d.BackoffEnded("B", "a"), attempt_started(n=2, agent="birch", session="s"))

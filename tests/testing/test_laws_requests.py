@@ -27,7 +27,7 @@ def test_a_good_history_breaks_no_law() -> None:
     assert history.auditor.is_finished
 
 
-def test_reports_about_what_is_over_or_unknown_change_nothing() -> None:
+def test_reports_about_finished_or_unknown_things_change_nothing() -> None:
     history = History().finish()
     ghost = Attempt("B", "a", WRITE, 9)
     history(
@@ -40,49 +40,49 @@ def test_reports_about_what_is_over_or_unknown_change_nothing() -> None:
 
 
 @expect_violation("paused")
-def test_unpaused_by_nobody() -> None:
+def test_a_batch_is_unpaused_only_on_request() -> None:
     History().grant(q.Pause("p", "B"))(d.BatchUnpaused("B", "go"))
 
 
 @expect_violation("known")
-def test_unknown_batch() -> None:
+def test_a_decision_about_an_unknown_batch_is_a_violation() -> None:
     History()(d.BatchHalted("nowhere", "a", "?"))
 
 
 @expect_violation("request")
-def test_request_twice() -> None:
+def test_a_request_does_not_arrive_twice() -> None:
     History()(q.Pause("p", "B"), q.Pause("p", "B"))
 
 
 @expect_violation("request")
-def test_answered_twice() -> None:
+def test_a_request_is_not_answered_twice() -> None:
     History()(q.Pause("p", "B"), d.RequestGranted("p"), d.RequestGranted("p"))
 
 
 @expect_violation("request")
-def test_refused_without_a_word() -> None:
+def test_a_refusal_has_a_reason() -> None:
     History()(q.Pause("p", "B"), d.RequestRefused("p", ""))
 
 
-def test_saved_settings_are_nobody_s_batch() -> None:
+def test_saved_settings_belong_to_no_batch() -> None:
     History().grant(q.SaveSettings("v", (("verify", '"make"'), ("gate", None))))
 
 
 @expect_violation("request")
-def test_saved_what_no_setting_is_like() -> None:
+def test_a_saved_setting_has_a_name() -> None:
     History().grant(q.SaveSettings("v", (("", "1"),)))
 
 
 @expect_violation("request")
-def test_granted_to_nobody() -> None:
+def test_a_retry_is_granted_only_for_an_ended_task() -> None:
     History()(q.Retry("x", "B", "a"), d.RequestGranted("x", ("a",)))
 
 
 @expect_violation("answered")
-def test_unanswered() -> None:
+def test_every_request_is_answered() -> None:
     History()(q.Pause("p", "B")).check_idle()
 
 
 @expect_violation("order")
-def test_gap_in_the_list() -> None:
+def test_sequence_numbers_have_no_gap() -> None:
     Auditor(lambda _: frozenset()).observe(Record(2, 0.0, r.EngineTaken(1)))

@@ -23,109 +23,109 @@ QUEUE = replace(SETTINGS, mode=Mode.QUEUE)
 
 
 @expect_violation("needs")
-def test_starts_too_soon() -> None:
+def test_a_task_does_not_start_before_its_dependencies() -> None:
     History().start_attempt("b")
 
 
 @expect_violation("base")
-def test_base_lacks_need() -> None:
+def test_an_attempt_starts_from_a_base_with_its_dependencies() -> None:
     History().finish().start_attempt("b")
 
 
 @expect_violation("workspace")
-def test_two_at_once() -> None:
+def test_a_task_has_one_attempt_at_a_time() -> None:
     History().start_attempt()(attempt_started(n=2))
 
 
 @expect_violation("twice")
-def test_same_number() -> None:
+def test_an_attempt_number_is_not_used_twice() -> None:
     history = History().start_attempt().exit_attempt(category=Category.TASK)(retry_granted())
     history.advance(2000)(d.BackoffEnded("B", "a"), attempt_started())
 
 
 @expect_violation("step")
-def test_wrong_step() -> None:
+def test_a_task_starts_with_its_first_step() -> None:
     History().start_attempt(step=VERIFY, timeout=1800.0)
 
 
 @expect_violation("phase")
-def test_phase_closed() -> None:
+def test_nothing_starts_in_a_closed_phase() -> None:
     History(phase="2").start_attempt()
 
 
 @expect_violation("paused")
-def test_paused() -> None:
+def test_nothing_starts_in_a_paused_batch() -> None:
     History().grant(q.Pause("p", "B")).start_attempt()
 
 
 @expect_violation("pressure")
-def test_pressed() -> None:
+def test_nothing_starts_under_memory_pressure() -> None:
     History()(r.PressureChanged("memory")).start_attempt()
 
 
 @expect_violation("cancelled")
-def test_cancelled() -> None:
+def test_a_cancelled_task_does_not_start() -> None:
     History().grant(q.CancelTask("c", "B", "a"), "a").start_attempt()
 
 
 @expect_violation("blocked")
-def test_halted() -> None:
+def test_nothing_starts_in_a_halted_batch() -> None:
     history = History(replace(SETTINGS, stop_on_fail=True, retries=0), apart=True)
     history.start_attempt().exit_attempt(category=Category.TASK)(task_ended("a", TaskStatus.FAILED))
     history(d.BatchHalted("B", "a", "a failed")).start_attempt("b")
 
 
 @expect_violation("judged")
-def test_unjudged() -> None:
+def test_an_attempt_starts_after_the_last_one_is_judged() -> None:
     History().start_attempt().exit_attempt(category=Category.TASK)(attempt_started(n=2))
 
 
 @expect_violation("waits")
-def test_in_backoff() -> None:
+def test_a_task_in_backoff_does_not_start() -> None:
     History().start_attempt().exit_attempt(category=Category.TASK)(retry_granted()).advance()(attempt_started(n=2))
 
 
 @expect_violation("ended")
-def test_ended_already() -> None:
+def test_an_ended_task_does_not_start() -> None:
     History().finish()(attempt_started(n=2))
 
 
 @expect_violation("rebuild")
-def test_rebuild_owed() -> None:
+def test_nothing_starts_before_a_pending_rebuild() -> None:
     history = History(apart=True).finish()
     history.grant(q.Drop("d", "B", "a"), "a")(task_ended("a", TaskStatus.SKIPPED)).start_attempt("b")
 
 
 @expect_violation("queue")
-def test_queue_busy() -> None:
+def test_a_queue_runs_one_task_at_a_time() -> None:
     history = History(QUEUE, apart=True).grant(q.Approve("1", "B"), "a").grant(q.Approve("2", "B"), "b")
     history.start_attempt().start_attempt("b")
 
 
 @expect_violation("approval")
-def test_not_approved() -> None:
+def test_a_queued_task_does_not_start_unapproved() -> None:
     History(QUEUE).start_attempt()
 
 
 @expect_violation("order")
-def test_out_of_order() -> None:
+def test_tasks_start_in_their_order() -> None:
     History(apart=True).start_attempt("b")
 
 
 @expect_violation("starved")
-def test_starved() -> None:
+def test_a_task_that_can_start_does() -> None:
     History().check_idle()
 
 
 @expect_violation("feedback")
-def test_words_are_repeated_until_an_attempt_succeeds_with_them() -> None:
+def test_feedback_is_repeated_until_an_attempt_succeeds_with_it() -> None:
     history = History().grant(q.Feedback("f", "B", "a", "blue"), "a").start_attempt(feedback="blue")
     history.exit_attempt(category=Category.RATE_LIMIT)(retry_granted(at=history.now, counted=False))
     history(d.BreakerOpened("north", history.now, 1, "429"), d.BreakerClosed("north"), d.BackoffEnded("B", "a"))
     history(attempt_started(n=2))
 
 
-def test_money_that_is_short_stops_no_verification() -> None:
+def test_a_short_budget_stops_no_verification() -> None:
     settings = replace(SETTINGS, verify="make", budget=Budget(100), reserve=Spend(60))
     history = History(settings).start_attempt(reserve=Spend(60)).exit_attempt()(d.StepPassed(attempt_of(), Step.VERIFY))
     history(d.BatchPaused("B", PauseCause.BUDGET, "no money"))

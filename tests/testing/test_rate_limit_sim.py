@@ -37,7 +37,9 @@ def told(run: RateLimitRun, kind: type) -> int:
         (20, 30 * MINUTE, True),
     ],
 )
-def test_a_night_of_a_hundred_tasks(*, parallel: int, lasts: float, tells: bool, says: bool, anchored: bool) -> None:
+def test_a_hundred_tasks_share_a_rate_limit(
+    *, parallel: int, lasts: float, tells: bool, says: bool, anchored: bool
+) -> None:
     run = RateLimitRun(
         TASKS,
         parallel,
@@ -67,7 +69,7 @@ def test_a_night_of_a_hundred_tasks(*, parallel: int, lasts: float, tells: bool,
     assert run.turns <= 8 * starts + 4 * openings + 10
 
 
-def test_nothing_is_started_before_a_window_opens_that_was_told() -> None:
+def test_nothing_starts_before_the_announced_window() -> None:
     run = RateLimitRun(TASKS, 4, 10 * MINUTE, RateLimit())
     run.run()
     closed_until = 0.0
@@ -81,14 +83,14 @@ def test_nothing_is_started_before_a_window_opens_that_was_told() -> None:
                 pass
 
 
-def test_who_does_not_say_when_is_asked_one_at_a_time() -> None:
+def test_a_provider_without_a_reset_time_is_asked_one_request_at_a_time() -> None:
     run = RateLimitRun(TASKS, 20, 30 * MINUTE, RateLimit(tells_reset=False))
     provider = run.run()
     openings = told(run, BreakerOpened)
     assert provider.refused < openings + 4 * 20
 
 
-def test_a_week_without_a_word_is_asked_less_and_less() -> None:
+def test_a_provider_without_a_reset_time_is_asked_less_and_less() -> None:
     run = RateLimitRun(40, 4, 10 * MINUTE, RateLimit(window=7 * 24 * HOUR, tells_reset=False))
     provider = run.run()
     assert provider.refused < 150
@@ -97,7 +99,7 @@ def test_a_week_without_a_word_is_asked_less_and_less() -> None:
 
 @pytest.mark.parametrize("tells", [True, False], ids=["tells-of-tokens", "tells-nothing"])
 @pytest.mark.parametrize("says", [True, False], ids=["says-when", "does-not-say"])
-def test_far_more_at_work_than_a_window_allows(*, says: bool, tells: bool) -> None:
+def test_many_more_tasks_run_than_a_window_allows(*, says: bool, tells: bool) -> None:
     """Somebody is refused in every window, and somebody served: neither is anybody's failure, nor a refusal without end."""
     run = RateLimitRun(300, 20, 5 * MINUTE, RateLimit(requests=5, window=HOUR, tells_reset=says), reports_usage=tells)
     run.run()

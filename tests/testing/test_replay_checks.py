@@ -46,7 +46,7 @@ def test_every_task_in_every_state_says_why(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_looking_ahead_changes_nothing(seed: int) -> None:
+def test_previewing_requests_changes_nothing(seed: int) -> None:
     state = State()
     for record in journal(seed):
         evolve(state, record)

@@ -66,14 +66,14 @@ def test_chance_depends_on_names_and_not_on_order() -> None:
     assert one.stream("x").random() == two.stream("x").random()
 
 
-def test_crashes_come_at_the_rate_that_was_asked_for() -> None:
+def test_crashes_come_at_the_requested_rate() -> None:
     crashes, length, deaths = RandomCrashes(SeededRandom(1), rate=20), 0, 0
     while (length := crashes.next_crash(length + 1) or 0) < 10_000:
         deaths += 1
     assert 150 < deaths < 250
 
 
-def test_equal_times_keep_their_order_and_infinity_never_comes() -> None:
+def test_equal_times_keep_their_order_and_infinite_ones_never_come() -> None:
     time, seen = EventQueue(), list[str]()
     for when, what in ((2.0, "c"), (1.0, "a"), (1.0, "b"), (float("inf"), "never")):
         time.schedule_at(when, lambda said=what: seen.append(said))  # type: ignore[misc]
@@ -94,7 +94,7 @@ def test_a_violation_is_counted_and_says_how_to_replay_it(monkeypatch: pytest.Mo
     assert isinstance(replay("storm", 41, None)[1], Violation)
 
 
-def test_what_is_never_seen_is_said() -> None:
+def test_event_kinds_that_never_occur_are_listed() -> None:
     said = format_result(CampaignResult(), 1.0, complete=True)
     assert "never seen: submit, cancel-batch" in said
     assert said.endswith("0 violations")
@@ -107,6 +107,6 @@ def test_one_run_can_be_traced(capsys: pytest.CaptureFixture[str]) -> None:
     assert "no violation" in out.splitlines()[-1]
 
 
-def test_many_runs_end_in_a_table(capsys: pytest.CaptureFixture[str]) -> None:
+def test_many_runs_print_a_table(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--seeds", "1-3"]) == 0
     assert capsys.readouterr().out.rstrip().endswith("0 violations")

@@ -150,7 +150,7 @@ SEEN = [
 
 
 @pytest.mark.parametrize(("scene", "theme"), SEEN)
-def test_nothing_keeps_anybody_out(
+def test_every_view_is_accessible(
     scene: str, theme: str, windows: dict[str, BrowserWindow], sample: SampleProject
 ) -> None:
     shown = windows[theme]

@@ -42,7 +42,7 @@ def _icon(page: Page) -> str:
     return page.locator("link[rel=icon]").get_attribute("href") or ""
 
 
-def test_the_title_and_the_icon_say_how_far_the_batches_are(
+def test_the_title_and_the_icon_show_progress(
     project: TempProject, browser: Browser, serve: Serve, tmp_path: Path
 ) -> None:
     _held(project, "01-walls", tmp_path / "walls")
@@ -69,7 +69,7 @@ def test_the_title_and_the_icon_say_how_far_the_batches_are(
     assert shown.console_errors == []
 
 
-def test_the_theme_is_kept_by_the_browser(project: TempProject, browser: Browser, serve: Serve) -> None:
+def test_the_browser_keeps_the_theme(project: TempProject, browser: Browser, serve: Serve) -> None:
     project.task("01-walls", "echo walls > walls.txt")
     project.commit_all()
     with window(browser, serve()) as shown:
@@ -89,7 +89,7 @@ def test_the_theme_is_kept_by_the_browser(project: TempProject, browser: Browser
     assert shown.console_errors == []
 
 
-def test_who_has_asked_for_it_is_called_once_whatever_windows_are_open(
+def test_a_notification_appears_once_however_many_windows_are_open(
     project: TempProject, browser: Browser, serve: Serve, tmp_path: Path
 ) -> None:
     _held(project, "01-walls", tmp_path / "walls")
@@ -136,7 +136,7 @@ def _told(*windows: BrowserWindow) -> list[str]:
     return [title for _, title in sorted(shown)]
 
 
-def test_a_login_that_has_ended_says_so_and_comes_back_with_a_new_link(
+def test_an_expired_login_says_so_and_returns_with_a_new_link(
     project: TempProject, browser: Browser, serve: Serve
 ) -> None:
     project.task("01-walls", "echo walls > walls.txt")
@@ -160,7 +160,7 @@ def test_a_login_that_has_ended_says_so_and_comes_back_with_a_new_link(
     assert shown.console_errors == []
 
 
-def test_who_may_only_look_sees_everything_and_can_change_nothing(
+def test_a_read_only_login_sees_everything_and_changes_nothing(
     project: TempProject, browser: Browser, serve: Serve
 ) -> None:
     project.task("01-walls", "echo walls > walls.txt")
@@ -178,7 +178,7 @@ def test_who_may_only_look_sees_everything_and_can_change_nothing(
     assert shown.console_errors == []
 
 
-def test_a_page_that_was_built_anew_is_offered(
+def test_a_new_build_of_the_page_is_offered(
     project: TempProject, browser: Browser, serve: Serve, tmp_path: Path
 ) -> None:
     project.task("01-walls", "echo walls > walls.txt")

@@ -40,7 +40,7 @@ def _strips(page: Page) -> Locator:
     return page.get_by_role("region", name="Active batches").get_by_role("listitem")
 
 
-def test_two_batches_at_once_are_steered_each_by_itself(
+def test_two_batches_at_once_are_controlled_separately(
     project: TempProject, open_window: OpenWindow, tmp_path: Path
 ) -> None:
     go = tmp_path / "go"
@@ -87,7 +87,7 @@ def test_two_batches_at_once_are_steered_each_by_itself(
     expect(_strips(page)).to_have_count(1)
 
 
-def test_the_list_of_batches_leads_to_each(project: TempProject, open_window: OpenWindow, tmp_path: Path) -> None:
+def test_the_list_of_batches_links_to_each_batch(project: TempProject, open_window: OpenWindow, tmp_path: Path) -> None:
     go = tmp_path / "go"
     go.mkdir()
     _held(project, go, "01-walls")
@@ -122,7 +122,7 @@ def test_the_list_of_batches_leads_to_each(project: TempProject, open_window: Op
     expect(page.get_by_role("checkbox", name="Select 01-walls")).to_be_attached()
 
 
-def test_on_a_phone_the_views_are_behind_a_menu(project: TempProject, open_window: OpenWindow) -> None:
+def test_on_a_phone_the_views_are_in_a_menu(project: TempProject, open_window: OpenWindow) -> None:
     project.task("01-walls", "echo walls > walls.txt")
     project.commit_all()
     page = open_window(size=PHONE).page
@@ -132,7 +132,7 @@ def test_on_a_phone_the_views_are_behind_a_menu(project: TempProject, open_windo
     expect(page.get_by_text("No batches yet")).to_be_visible()
 
 
-def test_an_open_batch_has_a_strip_however_many_came_after_it(project: TempProject, open_window: OpenWindow) -> None:
+def test_an_open_batch_keeps_its_strip_after_many_newer_ones(project: TempProject, open_window: OpenWindow) -> None:
     project.task("01-walls", "true")
     project.commit_all()
     settings = Settings(isolation=Isolation.IN_PLACE)

@@ -30,7 +30,7 @@ def begun(project: TempProject, *tasks: str) -> None:
     assert project.plait(*words).code == 0
 
 
-def test_every_task_stands_where_it_is_and_goes_on_by_itself(project: TempProject, open_window: OpenWindow) -> None:
+def test_tasks_move_between_columns_by_themselves(project: TempProject, open_window: OpenWindow) -> None:
     go = project.top.parent / "go"
     project.task("01-walls", "echo walls > walls.txt", title="Build the walls")
     project.task("02-roof", held_up(go, "echo roof > roof.txt"), needs="[01-walls]")
@@ -103,9 +103,7 @@ def test_nothing_moves_under_the_cursor(project: TempProject, open_window: OpenW
     go.touch()
 
 
-def test_searched_narrowed_and_grouped_and_so_again_after_a_reload(
-    project: TempProject, open_window: OpenWindow
-) -> None:
+def test_search_filters_and_grouping_survive_a_reload(project: TempProject, open_window: OpenWindow) -> None:
     for name in ("01-walls", "02-roof"):
         project.task(name, "true", phase="House", agent="shell")
     project.task("03-hedge", "true", phase="Garden", agent="claude")
@@ -146,7 +144,7 @@ def test_searched_narrowed_and_grouped_and_so_again_after_a_reload(
     expect(shown).to_have_count(4)
 
 
-def test_a_thousand_tasks_are_walked_through_by_the_keys(project: TempProject, open_window: OpenWindow) -> None:
+def test_a_thousand_tasks_are_navigated_by_keyboard(project: TempProject, open_window: OpenWindow) -> None:
     for number in range(1000):
         project.task(f"{number:04}-brick", "true")
     page = open_window().page
@@ -168,9 +166,7 @@ def test_a_thousand_tasks_are_walked_through_by_the_keys(project: TempProject, o
     expect(page).to_have_url(re.compile("task=0999-brick"))
 
 
-def test_hostile_tasks_are_text_and_what_is_wrong_with_sources_is_told(
-    project: TempProject, open_window: OpenWindow
-) -> None:
+def test_hostile_tasks_are_text_and_source_errors_are_shown(project: TempProject, open_window: OpenWindow) -> None:
     hostile = "<script>window.hurt = 1</script><img src=x onerror='window.hurt = 1'> \u202eדלת " + "y" * 10_000
     project.write("tasks/01-evil.md", f"# {hostile}\n\nDo it.")
     project.write("tasks/02-broken.md", "---\npriority: [\n---\n# Broken\n\nDo it.")
@@ -198,9 +194,7 @@ def test_hostile_tasks_are_text_and_what_is_wrong_with_sources_is_told(
     expect(page.get_by_text("2 tasks selected")).to_be_visible()
 
 
-def test_where_there_is_room_for_one_column_one_is_seen_at_a_time(
-    project: TempProject, open_window: OpenWindow
-) -> None:
+def test_on_a_narrow_screen_one_column_is_shown_at_a_time(project: TempProject, open_window: OpenWindow) -> None:
     project.task("01-walls", "true")
     project.write("TODO.md", "# Todo\n\n- [x] Attic\n")
     project.write("plait.toml", '[sources]\npaths = ["tasks", "TODO.md"]')
@@ -225,7 +219,7 @@ def test_where_there_is_room_for_one_column_one_is_seen_at_a_time(
     expect(page.get_by_role("tab", name="To do, 1")).to_have_count(0)
 
 
-def test_where_nothing_is_to_do_and_where_nothing_may_be_read(project: TempProject, open_window: OpenWindow) -> None:
+def test_an_empty_board_and_an_unreadable_one_say_so(project: TempProject, open_window: OpenWindow) -> None:
     project.commit_all()
     window = open_window()
     page = window.page

@@ -31,7 +31,7 @@ def _file(page: Page, path: str) -> Locator:
     return page.get_by_role("heading", name=path).get_by_role("button")
 
 
-def test_a_change_is_read_in_both_views(project: TempProject, open_window: OpenWindow) -> None:
+def test_a_diff_is_shown_unified_and_side_by_side(project: TempProject, open_window: OpenWindow) -> None:
     project.write("src/roof.py", "\n".join(["def roof():", "    wood = 3", "    return wood", *"abcdefghij"]))
     project.write("src/old.py", "moved = True\nand_more = 1\nand_most = 2")
     project.task(
@@ -149,7 +149,7 @@ def test_comments_become_a_new_attempt(project: TempProject, open_window: OpenWi
     expect(page.get_by_text("attempt 2", exact=True)).to_be_visible()
 
 
-def test_comments_on_an_older_attempt_are_kept_and_told(project: TempProject, open_window: OpenWindow) -> None:
+def test_comments_on_an_older_attempt_are_kept_and_sent(project: TempProject, open_window: OpenWindow) -> None:
     project.task("01-house", f"echo walls > house.txt; {_HEARD}")
     project.commit_all()
     project.plait("run", "--yes", "--no-pr")
@@ -208,7 +208,7 @@ def test_hostile_names_and_texts_are_text(project: TempProject, open_window: Ope
     wait_until(lambda: sheet.evaluate(_APART))
 
 
-def test_a_long_change_stays_light(project: TempProject, open_window: OpenWindow) -> None:
+def test_a_long_diff_is_rendered_in_parts(project: TempProject, open_window: OpenWindow) -> None:
     project.task("01-numbers", "seq 100000 > numbers.txt")
     project.commit_all()
     project.plait("run", "--yes", "--no-pr")

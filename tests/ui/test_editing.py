@@ -18,7 +18,7 @@ def edit(page: Page, task: str) -> Locator:
     return page.get_by_role("dialog", name=f"Edit {task}")
 
 
-def test_a_task_is_written_looked_at_and_there(project: TempProject, open_window: OpenWindow) -> None:
+def test_a_new_task_is_written_previewed_and_listed(project: TempProject, open_window: OpenWindow) -> None:
     project.task("01-walls", "true")
     project.task("01-walls-inside", "true")
     project.commit_all()
@@ -56,7 +56,7 @@ def test_a_task_is_written_looked_at_and_there(project: TempProject, open_window
     assert "01-walls-inside" in made.read_text()
 
 
-def test_what_is_not_saved_is_kept_until_it_is_discarded(project: TempProject, open_window: OpenWindow) -> None:
+def test_an_unsaved_draft_is_kept_until_it_is_discarded(project: TempProject, open_window: OpenWindow) -> None:
     project.task("01-walls", "true")
     project.write("TODO.md", "# Todo\n\n- [ ] Attic\n")
     project.write("plait.toml", '[sources]\npaths = ["tasks", "TODO.md"]')
@@ -90,7 +90,7 @@ def test_what_is_not_saved_is_kept_until_it_is_discarded(project: TempProject, o
     expect(still).to_contain_text("TODO.md, and is edited there")
 
 
-def test_two_people_write_one_task_and_nothing_is_lost(project: TempProject, open_window: OpenWindow) -> None:
+def test_two_edits_of_one_task_lose_nothing(project: TempProject, open_window: OpenWindow) -> None:
     project.task("01-walls", "true")
     project.commit_all()
     window = open_window()

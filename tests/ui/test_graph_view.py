@@ -42,7 +42,7 @@ def _kind(page: Page, name: str) -> Locator:
     return page.get_by_role("group", name="Lines").get_by_role("button", name=name)
 
 
-def test_a_graph_follows_its_batch_and_leads_to_its_tasks(
+def test_a_graph_follows_its_batch_and_links_to_its_tasks(
     project: TempProject, open_window: OpenWindow, tmp_path: Path
 ) -> None:
     go = tmp_path / "go"
@@ -92,7 +92,7 @@ def test_a_graph_follows_its_batch_and_leads_to_its_tasks(
     page.wait_for_url(f"**/batches/{batch}/graph?task=04-roof&batch={batch}")
 
 
-def test_the_list_says_the_same_and_a_phone_begins_with_it(
+def test_the_list_view_matches_the_graph_and_is_the_default_on_a_phone(
     project: TempProject, open_window: OpenWindow, tmp_path: Path
 ) -> None:
     go = tmp_path / "go"
@@ -143,9 +143,7 @@ new MutationObserver((changes) => {
 """
 
 
-def test_a_graph_of_very_many_tasks_is_drawn_a_share_at_a_time(
-    project: TempProject, open_window: OpenWindow, tmp_path: Path
-) -> None:
+def test_a_graph_of_many_tasks_is_drawn_in_parts(project: TempProject, open_window: OpenWindow, tmp_path: Path) -> None:
     for n in range(400):
         project.task(f"t{n:03}", f"while [ ! -e {tmp_path / 'go'} ]; do sleep 0.05; done")
     project.commit_all()

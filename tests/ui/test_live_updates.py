@@ -25,7 +25,7 @@ def _turn(page: Page, state: str) -> None:
     page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
 
 
-def test_a_server_that_was_killed_and_comes_back_is_followed_on_without_a_reload(
+def test_a_restarted_server_is_followed_without_a_reload(
     project: TempProject, browser: Browser, tmp_path: Path
 ) -> None:
     for name in ("01-walls", "02-roof"):
@@ -55,7 +55,7 @@ def test_a_server_that_was_killed_and_comes_back_is_followed_on_without_a_reload
     assert shown.console_errors == []
 
 
-def test_a_window_that_nobody_sees_holds_no_stream_and_is_true_when_it_is_seen_again(
+def test_a_hidden_window_holds_no_stream_and_is_current_when_shown(
     project: TempProject, browser: Browser, tmp_path: Path
 ) -> None:
     project.task("01-walls", GO.format(go=tmp_path / "walls", name="walls"))
@@ -80,7 +80,7 @@ def test_a_window_that_nobody_sees_holds_no_stream_and_is_true_when_it_is_seen_a
     assert shown.console_errors == []
 
 
-def test_what_one_window_does_the_other_sees(
+def test_an_action_in_one_window_shows_in_the_other(
     project: TempProject, browser: Browser, serve: Serve, tmp_path: Path
 ) -> None:
     for name in ("01-walls", "02-roof"):
@@ -106,7 +106,7 @@ def test_what_one_window_does_the_other_sees(
         assert [*one.console_errors, *two.console_errors] == []
 
 
-def test_what_can_not_be_read_again_is_told_and_what_was_read_stays(
+def test_a_failed_refresh_is_reported_and_keeps_the_old_content(
     project: TempProject, browser: Browser, serve: Serve
 ) -> None:
     project.task("01-walls", "true")
@@ -130,7 +130,7 @@ def test_what_can_not_be_read_again_is_told_and_what_was_read_stays(
     assert shown.console_errors == []
 
 
-def test_an_engine_that_can_not_go_on_is_told_of_until_it_can(
+def test_an_engine_with_a_full_disk_is_reported_until_it_recovers(
     project: TempProject, browser: Browser, serve: Serve, tmp_path: Path
 ) -> None:
     project.task("01-walls", GO.format(go=tmp_path / "walls", name="walls"))

@@ -10,7 +10,7 @@ from tests.support.browser import BrowserWindow
 from tests.support.temp_project import TempProject
 
 
-def test_the_link_leads_to_the_board(project: TempProject, open_window: Callable[..., BrowserWindow]) -> None:
+def test_the_login_link_opens_the_board(project: TempProject, open_window: Callable[..., BrowserWindow]) -> None:
     project.task("01-walls", "echo walls > walls.txt")
     project.commit_all()
     page = open_window().page

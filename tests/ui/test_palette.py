@@ -19,7 +19,7 @@ def _first(page: Page) -> Locator:
     return page.get_by_role("listbox", name="Results").get_by_role("option").first
 
 
-def test_the_palette_finds_and_does(project: TempProject, open_window: OpenWindow) -> None:
+def test_the_palette_finds_and_runs_actions(project: TempProject, open_window: OpenWindow) -> None:
     for name in ("01-walls", "02-roof"):
         project.task(name, f"echo {name} > {name}.txt")
     project.commit_all()
@@ -69,7 +69,7 @@ def test_the_palette_finds_and_does(project: TempProject, open_window: OpenWindo
     assert box["x"] + box["width"] <= PHONE[0]
 
 
-def test_the_help_sheet_has_the_keys_of_what_is_seen(project: TempProject, open_window: OpenWindow) -> None:
+def test_the_help_sheet_lists_the_keys_of_the_current_view(project: TempProject, open_window: OpenWindow) -> None:
     project.task("01-walls", "echo walls > walls.txt")
     project.commit_all()
     page = open_window().page
@@ -95,7 +95,7 @@ def test_the_help_sheet_has_the_keys_of_what_is_seen(project: TempProject, open_
     expect(sheet.get_by_role("region", name="Selection")).to_have_count(0)
 
 
-def test_from_the_first_look_to_a_merged_branch_without_a_mouse(project: TempProject, open_window: OpenWindow) -> None:
+def test_a_batch_is_run_and_merged_without_a_mouse(project: TempProject, open_window: OpenWindow) -> None:
     for name in ("01-walls", "02-roof", "03-door"):
         project.task(name, f"echo {name} > {name}.txt")
     project.commit_all()

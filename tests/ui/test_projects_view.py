@@ -22,9 +22,7 @@ def _barn(project: TempProject, folder: Path) -> Path:
     return folder
 
 
-def test_a_project_is_added_looked_at_and_removed(
-    project: TempProject, open_window: OpenWindow, tmp_path: Path
-) -> None:
+def test_a_project_is_added_opened_and_removed(project: TempProject, open_window: OpenWindow, tmp_path: Path) -> None:
     project.task("01-walls", "echo walls > walls.txt")
     project.commit_all()
     barn = _barn(project, tmp_path / "barn")

@@ -54,7 +54,7 @@ def test_each_task_of_a_queue_waits_for_its_approval(project: TempProject, open_
     assert set(project.read_merged_files()) == {f"{name}.txt" for name in TASKS}
 
 
-def test_a_queue_may_go_on_without_asking(project: TempProject, open_window: OpenWindow) -> None:
+def test_a_queue_can_continue_without_approval(project: TempProject, open_window: OpenWindow) -> None:
     for name in TASKS:
         project.task(name, f"echo {name} > {name}.txt")
     project.commit_all()

@@ -39,7 +39,7 @@ def _until_done(project: TempProject, task: str) -> None:
     wait_until(lambda: project.state().batches and project.statuses()[task] == "done")
 
 
-def test_merges_are_told_in_order_and_one_is_dropped(
+def test_merges_are_listed_in_order_and_one_is_dropped(
     project: TempProject, open_window: OpenWindow, tmp_path: Path
 ) -> None:
     go = tmp_path / "go"
@@ -80,7 +80,7 @@ def test_merges_are_told_in_order_and_one_is_dropped(
     expect(page.get_by_role("heading", name="roof.txt")).to_have_count(0)
 
 
-def test_a_conflict_is_shown_with_both_sides_and_tried_again(
+def test_a_conflict_is_shown_with_both_sides_and_retried(
     project: TempProject, open_window: OpenWindow, tmp_path: Path
 ) -> None:
     go = tmp_path / "go"
@@ -114,7 +114,7 @@ def test_a_conflict_is_shown_with_both_sides_and_tried_again(
     assert "walls of <b>stone</b>" in project.read_merged_files()["house.txt"]
 
 
-def test_what_the_gate_said_is_told(project: TempProject, open_window: OpenWindow) -> None:
+def test_the_output_of_the_gate_is_shown(project: TempProject, open_window: OpenWindow) -> None:
     # After the other: merged first and alone, it would have passed its gate, and no newer run would follow the failed one.
     after = "until git for-each-ref refs/plait/attempts | grep -q 02-fire; do sleep 0.05; done"
     project.task("01-walls", f"{after}; echo walls > walls.txt")
@@ -146,7 +146,7 @@ def test_what_the_gate_said_is_told(project: TempProject, open_window: OpenWindo
     expect(panel.get_by_role("region", name="Output of gate")).to_contain_text("<b>it burns</b>")
 
 
-def test_a_gate_that_fails_on_the_base_lets_nothing_be_shipped(project: TempProject, open_window: OpenWindow) -> None:
+def test_a_gate_that_fails_on_the_base_prevents_publishing(project: TempProject, open_window: OpenWindow) -> None:
     project.task("01-walls", "echo walls > walls.txt")
     project.commit_all()
     project.plait("run", "--yes", "--gate", "echo it never holds; exit 1")
@@ -157,7 +157,7 @@ def test_a_gate_that_fails_on_the_base_lets_nothing_be_shipped(project: TempProj
     expect(ship).to_contain_text("The gate has not passed on what is merged")
 
 
-def test_the_pull_request_says_what_a_person_wrote(
+def test_a_pull_request_has_the_title_and_body_from_the_page(
     project: TempProject, open_window: OpenWindow, remote: LocalForge
 ) -> None:
     project.task("01-walls", "echo walls > walls.txt")
@@ -203,7 +203,7 @@ def test_the_pull_request_says_what_a_person_wrote(
     assert "01-walls" in remote.pulls[0]["body"]
 
 
-def test_a_branch_can_be_pushed_and_no_more(project: TempProject, open_window: OpenWindow) -> None:
+def test_a_branch_can_be_pushed_without_a_pull_request(project: TempProject, open_window: OpenWindow) -> None:
     project.task("01-walls", "echo walls > walls.txt")
     project.commit_all()
     project.plait("run", "--yes", "--no-pr")
@@ -219,7 +219,7 @@ def test_a_branch_can_be_pushed_and_no_more(project: TempProject, open_window: O
     expect(page.get_by_text(f"git switch --detach {branch}")).to_be_visible()
 
 
-def test_why_it_was_not_published_is_told_with_the_way_out_also_after_a_reload(
+def test_a_failed_publish_says_why_and_what_to_do_also_after_a_reload(
     project: TempProject, open_window: OpenWindow, tmp_path: Path
 ) -> None:
     project.task("01-walls", "echo walls > walls.txt")
@@ -237,7 +237,7 @@ def test_why_it_was_not_published_is_told_with_the_way_out_also_after_a_reload(
     expect(problem).to_have_text(said, use_inner_text=True)
 
 
-def test_nothing_merged_is_nothing_to_ship(project: TempProject, open_window: OpenWindow) -> None:
+def test_a_batch_without_merges_cannot_be_published(project: TempProject, open_window: OpenWindow) -> None:
     project.task("01-walls", "exit 1")
     project.commit_all()
     project.plait("run", "--yes", "--retries", "0")

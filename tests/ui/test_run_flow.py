@@ -62,7 +62,7 @@ def test_three_selected_tasks_run_in_parallel_to_a_merged_branch(project: TempPr
     expect(page.get_by_role("region", name="Active batches")).to_have_count(0)
 
 
-def test_one_of_them_is_cancelled_and_the_others_go_on(
+def test_one_task_is_cancelled_and_the_others_continue(
     project: TempProject, open_window: OpenWindow, tmp_path: Path
 ) -> None:
     go = tmp_path / "go"
@@ -113,7 +113,7 @@ def test_a_conflict_is_skipped_and_shown(project: TempProject, open_window: Open
     assert project.read_merged_files()["colour.txt"] in {"red", "blue"}
 
 
-def test_settings_of_this_run_are_in_force(project: TempProject, open_window: OpenWindow) -> None:
+def test_the_settings_of_a_run_apply(project: TempProject, open_window: OpenWindow) -> None:
     project.task("01-walls", "echo walls > walls.txt")
     project.task("02-roof", "exit 1", needs="[01-walls]")
     project.commit_all()
@@ -140,7 +140,7 @@ def test_settings_of_this_run_are_in_force(project: TempProject, open_window: Op
     window.ignore_errors("422")
 
 
-def test_a_plan_with_an_error_says_what_helps_and_however_often_it_is_pressed_there_is_one_batch(
+def test_a_plan_error_says_what_helps_and_repeated_clicks_start_one_batch(
     project: TempProject, open_window: OpenWindow
 ) -> None:
     project.task("01-walls", "echo walls > walls.txt")

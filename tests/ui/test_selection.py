@@ -22,7 +22,7 @@ def chosen(page: Page) -> Locator:
     return page.locator("[data-card] input:checked")
 
 
-def test_chosen_by_the_pointer(project: TempProject, open_window: OpenWindow) -> None:
+def test_tasks_are_selected_by_mouse(project: TempProject, open_window: OpenWindow) -> None:
     for name in NAMES:
         project.task(name, "true")
     project.commit_all()
@@ -49,7 +49,7 @@ def test_chosen_by_the_pointer(project: TempProject, open_window: OpenWindow) ->
     expect(chosen(page)).to_have_count(0)
 
 
-def test_chosen_by_the_keys(project: TempProject, open_window: OpenWindow) -> None:
+def test_tasks_are_selected_by_keyboard(project: TempProject, open_window: OpenWindow) -> None:
     for name in NAMES:
         project.task(name, "true")
     project.commit_all()
@@ -76,7 +76,7 @@ def test_chosen_by_the_keys(project: TempProject, open_window: OpenWindow) -> No
     expect(card(page, "04-fence").get_by_role("button")).to_be_focused()
 
 
-def test_it_outlives_filters_and_what_happens_and_loses_only_what_is_gone(
+def test_a_selection_survives_filters_and_updates_and_loses_only_removed_tasks(
     project: TempProject, open_window: OpenWindow
 ) -> None:
     go = project.top.parent / "go"

@@ -26,7 +26,7 @@ def _run(server: ServerAccess, *tasks: str) -> str:
     return batch
 
 
-def test_what_is_saved_counts_for_the_next_batch_until_it_is_reset(
+def test_a_saved_setting_applies_to_the_next_batch_until_it_is_reset(
     project: TempProject, browser: Browser, serve: Serve
 ) -> None:
     project.task("01-walls", "echo walls > walls.txt")
@@ -58,9 +58,7 @@ def test_what_is_saved_counts_for_the_next_batch_until_it_is_reset(
     assert shown.console_errors == []
 
 
-def test_each_kind_of_setting_has_its_field_which_says_what_does_not_fit(
-    project: TempProject, browser: Browser, serve: Serve
-) -> None:
+def test_each_kind_of_setting_has_a_field_that_validates(project: TempProject, browser: Browser, serve: Serve) -> None:
     project.task("01-walls", "echo walls > walls.txt")
     project.commit_all()
     project.env["PLAIT_RETRIES"] = "1"
@@ -128,7 +126,7 @@ def test_each_kind_of_setting_has_its_field_which_says_what_does_not_fit(
     assert shown.console_errors == []
 
 
-def test_two_windows_agree_and_what_is_being_typed_is_kept(
+def test_two_windows_show_the_same_settings_and_keep_what_is_being_typed(
     project: TempProject, browser: Browser, serve: Serve
 ) -> None:
     project.task("01-walls", "echo walls > walls.txt")

@@ -52,9 +52,7 @@ def _held(go: Path, then: str = "true") -> str:
     return f"echo waiting here; while [ ! -e {go} ]; do sleep 0.05; done; {then}"
 
 
-def test_a_task_is_opened_and_tells_why_it_is_where_it_is(
-    project: TempProject, open_window: OpenWindow, tmp_path: Path
-) -> None:
+def test_an_opened_task_explains_its_status(project: TempProject, open_window: OpenWindow, tmp_path: Path) -> None:
     go = tmp_path / "go"
     project.task("01-walls", _held(go, "echo walls > walls.txt"), touches="[walls.txt]")
     project.task("02-roof", "echo roof > roof.txt", needs="[01-walls]", phase="shell")
@@ -109,9 +107,7 @@ def test_a_task_is_opened_and_tells_why_it_is_where_it_is(
     window.ignore_errors("404")
 
 
-def test_a_task_that_was_not_run_is_read_and_the_keys_go_on_to_the_next(
-    project: TempProject, open_window: OpenWindow
-) -> None:
+def test_a_task_without_a_run_is_shown_and_keys_lead_to_the_next(project: TempProject, open_window: OpenWindow) -> None:
     project.task("01-walls", "true")
     project.write("tasks/04-garden.md", "---\nrun: 'true'\n---\n# A garden\n\nWith **roses** and <b>thorns</b>.")
     project.commit_all()
@@ -141,7 +137,7 @@ def test_a_task_that_was_not_run_is_read_and_the_keys_go_on_to_the_next(
     expect(panel).to_contain_text("Task 09-nothing not found")
 
 
-def test_a_task_is_cancelled_told_something_and_dropped(
+def test_a_task_is_cancelled_given_feedback_and_dropped(
     project: TempProject, open_window: OpenWindow, tmp_path: Path
 ) -> None:
     go = tmp_path / "go"
@@ -188,7 +184,7 @@ def test_a_task_is_cancelled_told_something_and_dropped(
     wait_until(lambda: project.read_merged_files() == {})
 
 
-def test_another_agent_tries_asks_and_is_answered(
+def test_another_agent_retries_a_task_asks_a_question_and_is_answered(
     project: TempProject, open_window: OpenWindow, tmp_path: Path
 ) -> None:
     tool = tmp_path / "bin" / "claude"
@@ -230,9 +226,7 @@ def test_another_agent_tries_asks_and_is_answered(
     expect(log).to_contain_text('"session_id"')
 
 
-def test_a_task_of_a_queue_is_approved_and_what_is_refused_is_said(
-    project: TempProject, open_window: OpenWindow
-) -> None:
+def test_a_queued_task_is_approved_and_a_refusal_is_shown(project: TempProject, open_window: OpenWindow) -> None:
     project.task("01-walls", "echo walls > walls.txt")
     project.task("02-roof", "echo roof > roof.txt")
     project.commit_all()
@@ -260,7 +254,7 @@ def _after_somebody_else(route: Route) -> None:
     route.continue_()
 
 
-def test_the_panel_is_resized_and_widened_and_its_width_is_kept(project: TempProject, open_window: OpenWindow) -> None:
+def test_the_panel_is_resized_and_keeps_its_width(project: TempProject, open_window: OpenWindow) -> None:
     project.task("01-walls", "true")
     project.commit_all()
     page = open_window().page
@@ -289,7 +283,7 @@ def test_the_panel_is_resized_and_widened_and_its_width_is_kept(project: TempPro
     assert width() == 1440
 
 
-def test_what_the_panel_covers_is_out_of_reach(project: TempProject, open_window: OpenWindow) -> None:
+def test_content_behind_the_panel_is_inert(project: TempProject, open_window: OpenWindow) -> None:
     project.task("01-walls", "true")
     project.commit_all()
     page = open_window().page

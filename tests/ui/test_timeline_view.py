@@ -41,7 +41,7 @@ def _span(page: Page, task: str, words: str) -> Locator:
     return _spans(page, task).and_(page.get_by_role("button", name=re.compile(f"^{words}")))
 
 
-def test_a_timeline_tells_attempts_retries_waits_and_merges(
+def test_a_timeline_shows_attempts_retries_waits_and_merges(
     project: TempProject, open_window: OpenWindow, tmp_path: Path
 ) -> None:
     go = _project(project, tmp_path)

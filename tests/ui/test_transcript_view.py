@@ -61,7 +61,7 @@ def _still(log: Locator) -> str:
     return _last(log)
 
 
-def test_the_end_is_followed_until_a_person_scrolls_up(
+def test_the_end_of_a_transcript_is_followed_until_the_user_scrolls_up(
     project: TempProject, open_window: OpenWindow, tmp_path: Path
 ) -> None:
     more, go = tmp_path / "more", tmp_path / "go"
@@ -119,7 +119,7 @@ def test_the_end_is_followed_until_a_person_scrolls_up(
     expect(panel).to_contain_text(re.compile("passed|changed nothing|running|No attempt"))
 
 
-def test_words_are_found_and_lines_are_copied(project: TempProject, open_window: OpenWindow) -> None:
+def test_text_is_found_and_lines_are_copied(project: TempProject, open_window: OpenWindow) -> None:
     lines = "seq -f 'a quite ordinary line number %.0f' 1 30000"
     project.task("01-walls", f"echo the first needle; {lines}; echo the second NEEDLE; {lines}; echo w > w.txt")
     project.commit_all()
@@ -167,7 +167,7 @@ def test_words_are_found_and_lines_are_copied(project: TempProject, open_window:
     assert copied("Selection") == "first needle\na quite"
 
 
-def test_what_is_hostile_is_text(project: TempProject, open_window: OpenWindow) -> None:
+def test_hostile_output_is_shown_as_text(project: TempProject, open_window: OpenWindow) -> None:
     project.write("hostile.sh", HOSTILE)
     project.task("01-walls", "sh hostile.sh; echo w > w.txt")
     project.commit_all()
@@ -187,7 +187,9 @@ def test_what_is_hostile_is_text(project: TempProject, open_window: OpenWindow) 
     assert "taken" not in page.title()
 
 
-def test_a_hundred_megabytes_are_read_at_any_place(project: TempProject, open_window: OpenWindow) -> None:
+def test_a_transcript_of_a_hundred_megabytes_is_read_at_any_place(
+    project: TempProject, open_window: OpenWindow
+) -> None:
     project.write("plait.toml", '[engine]\ntranscript_cap = "256MB"')
     numbers = "seq -f 'this is the line of the number %.0f, and it is as long as lines usually are' 1 2000000"
     project.task("01-walls", f"{numbers} | head -c {LONG}; echo; echo the very last line; echo w > w.txt")
@@ -222,7 +224,7 @@ def test_a_hundred_megabytes_are_read_at_any_place(project: TempProject, open_wi
     assert _heap(measure) < HEAP
 
 
-def test_what_was_left_out_of_the_middle_is_told(project: TempProject, open_window: OpenWindow) -> None:
+def test_an_omitted_middle_of_a_transcript_is_announced(project: TempProject, open_window: OpenWindow) -> None:
     project.write("plait.toml", '[engine]\ntranscript_cap = "1MB"')
     project.task("01-walls", "seq -f 'this is the line of the number %.0f' 1 300000; echo w > w.txt")
     project.commit_all()

@@ -39,7 +39,9 @@ def another_site() -> Iterator[str]:
             thread.join()
 
 
-def test_who_is_not_logged_in_is_told_the_command(browser: Browser, serve: Serve, project: TempProject) -> None:
+def test_without_a_login_the_page_shows_the_command_for_a_link(
+    browser: Browser, serve: Serve, project: TempProject
+) -> None:
     project.commit_all()
     server = serve()
     page = browser.new_page(color_scheme="dark")
@@ -52,7 +54,7 @@ def test_who_is_not_logged_in_is_told_the_command(browser: Browser, serve: Serve
     page.close()
 
 
-def test_a_link_on_another_site_logs_in_and_leads_on(browser: Browser, serve: Serve, project: TempProject) -> None:
+def test_a_login_link_on_another_site_works(browser: Browser, serve: Serve, project: TempProject) -> None:
     project.commit_all()
     server = serve()
     with another_site() as elsewhere:
@@ -69,7 +71,7 @@ def test_a_link_on_another_site_logs_in_and_leads_on(browser: Browser, serve: Se
         page.close()
 
 
-def test_a_link_that_is_used_up_says_so_once(browser: Browser, serve: Serve, project: TempProject) -> None:
+def test_a_used_login_link_says_so_once(browser: Browser, serve: Serve, project: TempProject) -> None:
     project.commit_all()
     server = serve()
     with another_site() as elsewhere:
