@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import field, replace
 from pathlib import Path, PurePath
 
-from plait.agents.drivers.shell import CheckCommand
+from plait.agents.drivers.shell import CheckParser, build_script_command
 from plait.agents.interface import Agent, AgentSpec, AttemptContext, Command, OutputParser
 from plait.agents.prompts import (
     PriorFeedback,
@@ -111,13 +111,13 @@ class JobBuilder:
         return RedactingParser(self._load_agent(used).create_parser(order.before), self._inputs.get_redactor(batch))
 
     def create_check_parser(self, batch: str) -> OutputParser:
-        return RedactingParser(CheckCommand().create_parser(), self._inputs.get_redactor(batch))
+        return RedactingParser(CheckParser(), self._inputs.get_redactor(batch))
 
     def _build_command(self, job: _Job) -> Command:
         if job.order.command is None:
             command = self._build_agent_command(job)
         else:
-            command = CheckCommand().build_command(job.order.command, job.folder)
+            command = build_script_command(job.order.command, job.folder)
         for name, text in command.files:
             job.add_file(f"{job.folder}/{name}", text)
         return command

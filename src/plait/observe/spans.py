@@ -7,7 +7,7 @@ the same trace.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import field
 from hashlib import sha256
 from typing import assert_never
@@ -107,34 +107,22 @@ class BranchResult:
     error: str | None = None
 
 
-def step_name(start: BranchStep) -> tuple[str, str]:
-    """Its kind and its task ("": none). A batch has at most one of each in progress."""
-    match start:
-        case d.MergeStarted():
-            return "merge", start.task
-        case d.RebuildStarted():
-            return "rebuild", ""
-        case d.GateStarted():
-            return "gate", ""
-        case d.PublishStarted():
-            return "publish", ""
-        case _:
-            assert_never(start)
+# The kind of step that each event starts or ends.
+_STEP_KINDS: Mapping[type, str] = {
+    event: kind
+    for kind, events in {
+        "merge": (d.MergeStarted, r.MergeDone, r.MergeConflicted, r.MergeFailed),
+        "rebuild": (d.RebuildStarted, r.RebuildDone, r.RebuildFailed),
+        "gate": (d.GateStarted, r.GateDone, r.GateLost),
+        "publish": (d.PublishStarted, r.PublishDone, r.PublishFailed),
+    }.items()
+    for event in events
+}
 
 
-def ended_step_name(report: r.BranchReport) -> tuple[str, str]:
-    """The name of the step that it ends."""
-    match report:
-        case r.MergeDone() | r.MergeConflicted() | r.MergeFailed():
-            return "merge", report.task
-        case r.RebuildDone() | r.RebuildFailed():
-            return "rebuild", ""
-        case r.GateDone() | r.GateLost():
-            return "gate", ""
-        case r.PublishDone() | r.PublishFailed():
-            return "publish", ""
-        case _:
-            assert_never(report)
+def step_name(event: BranchStep | r.BranchReport) -> tuple[str, str]:
+    """The kind and the task ("": none) of the step that this starts or ends. A batch has at most one in progress."""
+    return _STEP_KINDS[type(event)], getattr(event, "task", "")
 
 
 def branch_result(report: r.BranchReport) -> BranchResult:
@@ -313,7 +301,7 @@ class SpanBuilder:
     def _end_step(self, at: float, report: r.BranchReport) -> Iterator[Span]:
         """Reports may come late or twice: a step that isn't in progress has no span."""
         batch = self._batches.get(report.batch)
-        what, task = ended_step_name(report)
+        what, task = step_name(report)
         start = batch.steps.get((what, task)) if batch is not None else None
         if batch is None or start is None or start[0].n != report.n:
             return

@@ -11,15 +11,10 @@ export type Arrangement = Readonly<Record<Column, readonly string[]>>;
 export const GROUPINGS = ["none", "phase", "source"] as const;
 export type Grouping = (typeof GROUPINGS)[number];
 
-export const EMPTY_ARRANGEMENT: Arrangement = {
-  todo: [],
-  waiting: [],
-  running: [],
-  asking: [],
-  review: [],
-  done: [],
-  failed: [],
-};
+const emptyColumns = () =>
+  Object.fromEntries(COLUMNS.map((column) => [column, []])) as unknown as Record<Column, string[]>;
+
+export const EMPTY_ARRANGEMENT: Arrangement = emptyColumns();
 
 /** The section of a column that a task is in; one without a phase is in the last one. */
 function sectionOf(task: Task, grouping: Grouping): string {
@@ -33,15 +28,7 @@ export function arrange(
   matches: (task: Task) => boolean,
   grouping: Grouping,
 ): Arrangement {
-  const columns: Record<Column, string[]> = {
-    todo: [],
-    waiting: [],
-    running: [],
-    asking: [],
-    review: [],
-    done: [],
-    failed: [],
-  };
+  const columns = emptyColumns();
   const sections = new Map<string, Task[]>();
   for (const task of tasks) {
     const section = sectionOf(task, grouping);

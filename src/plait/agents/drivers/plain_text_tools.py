@@ -6,7 +6,6 @@ from plait.agents.drivers.base import READ_PROMPT_FILE, CodingTool
 from plait.agents.interface import AttemptContext, Command, OutputParser
 from plait.agents.output_parser import PlainTextParser
 from plait.agents.table import AGENTS
-from plait.config.agent_keys import Permission
 from plait.core.settings import NO_SPEND, Spend
 
 
@@ -28,22 +27,9 @@ class Goose(_PlainTextTool):
     info = AGENTS["goose"]
 
     def build_command(self, context: AttemptContext) -> Command:
-        model = self.choose_model(context)
-        env = (
-            *((("GOOSE_MODE", self._mode),) if self._mode else ()),
-            *((("GOOSE_MODEL", model),) if model else ()),
-        )
+        modes, model = self.permission_args(("auto",), ("smart_approve",)), self.choose_model(context)
+        env = (*(("GOOSE_MODE", mode) for mode in modes), *((("GOOSE_MODEL", model),) if model else ()))
         return Command(self.build_argv("run", "--no-session", "--instructions", context.prompt_file), None, env)
-
-    @property
-    def _mode(self) -> str:
-        match self.spec.permission:
-            case Permission.FULL:
-                return "auto"
-            case Permission.EDITS:
-                return "smart_approve"
-            case Permission.OWN:
-                return ""
 
 
 class CursorAgent(_PlainTextTool):

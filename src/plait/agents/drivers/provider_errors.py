@@ -16,30 +16,34 @@ from plait.core.status import Category
 _LEADING_STATUS = re.compile(r"(?:\w*error: ?){0,2}([45]\d\d)\b", re.IGNORECASE)
 
 # Only for a tool's own errors: elsewhere these words may come from anyone.
-_RATE_LIMIT = re.compile(r"rate.?limit|too many requests", re.IGNORECASE)
-
-_EMPTY_RESPONSE = re.compile(
-    r"empty response|no response was returned|ended without a finish reason|without sending any chunks",
-    re.IGNORECASE,
-)
-
-_CONNECTION_LOST = re.compile(
-    r"terminated|socket hang ?up|could not connect|connection was closed|connection from|body from connection",
-    re.IGNORECASE,
-)
+_PROVIDER_CATEGORIES: Mapping[Category, re.Pattern[str]] = {
+    Category.RATE_LIMIT: pattern(r"rate.?limit|too many requests", re.IGNORECASE),
+    Category.EMPTY: pattern(
+        r"empty response|no response was returned|ended without a finish reason|without sending any chunks",
+        re.IGNORECASE,
+    ),
+    Category.NETWORK: pattern(
+        r"terminated|socket hang ?up|could not connect|connection was closed|connection from|body from connection",
+        re.IGNORECASE,
+    ),
+}
 
 
 def make_provider_error(text: str, status: int | None = None, wait: str = "") -> ToolError:
     """An error between a tool and its provider; `wait` is the provider's `Retry-After`."""
     status = status or _find_status(text)
     message = f"{text} (retry-after: {wait})" if wait else text
-    return ToolError(message, status, fallback=_guess_provider_category(text))
+    return ToolError(message, status, fallback=_find_category(text, _PROVIDER_CATEGORIES))
 
 
 def report_refusal(text: str, status: int | None = None, after: float | None = None) -> Iterator[AgentEvent]:
     """For a tool that waits by itself: reported only if it waits for a rate limit."""
     found = classify_error(text, status or _find_status(text))
-    limited = found.category is Category.RATE_LIMIT if found else _guess_provider_category(text) is Category.RATE_LIMIT
+    limited = (
+        found.category is Category.RATE_LIMIT
+        if found
+        else _find_category(text, _PROVIDER_CATEGORIES) is Category.RATE_LIMIT
+    )
     if limited:
         asked = found.wait if found else RetryAfter()
         yield ProviderRefused(RetryAfter(asked.after if after is None else after, asked.at))
@@ -50,12 +54,8 @@ def _find_status(text: str) -> int | None:
     return int(match[1]) if match else None
 
 
-def _guess_provider_category(text: str) -> Category:
-    if _RATE_LIMIT.search(text):
-        return Category.RATE_LIMIT
-    if _EMPTY_RESPONSE.search(text):
-        return Category.EMPTY
-    return Category.NETWORK if _CONNECTION_LOST.search(text) else Category.TASK
+def _find_category(text: str, categories: Mapping[Category, re.Pattern[str]]) -> Category:
+    return next((category for category, phrases in categories.items() if phrases.search(text)), Category.TASK)
 
 
 _API_ERROR = pattern(r"\[API Error: (?P<inside>.*)\](?P<after>\s*(?:Please wait .*)?)", re.DOTALL)
@@ -95,7 +95,7 @@ def extract_api_error(text: str) -> str | None:
 
 def guess_category(text: str) -> Category:
     """The category of an error that matches no general pattern."""
-    return next((category for category, cause in _CATEGORY_HINTS.items() if cause.search(text)), Category.TASK)
+    return _find_category(text, _CATEGORY_HINTS)
 
 
 def unwrap_error(text: str) -> str:

@@ -51,16 +51,7 @@ def explain_missing_run(task: Task) -> str | None:
     return None
 
 
-class CheckCommand:
-    def build_command(self, text: str, folder: str) -> Command:
-        """`folder` is the attempt's own."""
-        return build_script_command(text, folder)
-
-    def create_parser(self) -> OutputParser:
-        return _CheckParser()
-
-
-class _CheckParser:
+class CheckParser:
     """Only the exit status of a check counts."""
 
     def feed(self, _line: str, /) -> Sequence[AgentEvent]:
