@@ -38,6 +38,7 @@ class Field:
         self.top = folder / "repository"
         self._plain = folder / "plain"
         self._names = map(str, count())
+        self._prepared: set[str] = set()
         self.heads = self._build(files)
         self.workspaces = GitWorkspaces(self.top / ".git", folder / "workspaces", keep=AT_ONCE, environment=self._env)
 
@@ -55,9 +56,12 @@ class Field:
 
     def prepare(self, task: str, head: int = 0, setup: WorkspaceSetup = PLAIN) -> None:
         self.workspaces.prepare(BATCH, task, self.heads[head], setup, top=str(self.top))
+        self._prepared.add(task)
 
     def clear(self) -> None:
-        self.workspaces.release_batch(BATCH)
+        while self._prepared:
+            self.workspaces.release(BATCH, self._prepared.pop())
+        self.workspaces.release_gate(BATCH)
         self.workspaces.trim_pool()
 
     def _build(self, files: int) -> tuple[str, str]:
