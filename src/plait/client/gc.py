@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Collection, Mapping
 
 from plait.client.batch_lookup import find_batch
 from plait.client.session import Session
@@ -10,20 +10,12 @@ from plait.config.config import Config
 from plait.core.errors import UserError
 from plait.core.state import BatchState, State
 from plait.git.command import Git
-from plait.git.gc.collector import GarbageCollector, JournalFacts
-from plait.git.gc.items import (
-    GcBatch,
-    GcFacts,
-)
-from plait.git.gc.ref_inventory import RefNames
+from plait.git.gc.collector import GarbageCollector
+from plait.git.gc.inventory import RefNames
+from plait.git.gc.removal_rules import GcBatch, GcFacts
 from plait.git.location import RepoLocation
 from plait.git.worktrees.worktree import Repository, WorkspaceLayout, find_worktrees_folder
 from plait.store.project_files import open_state_paths
-
-
-def open_collector(place: RepoLocation, config: Config, known: Callable[[], JournalFacts]) -> GarbageCollector:
-    layout = WorkspaceLayout(find_worktrees_folder(place, config).resolve())
-    return GarbageCollector(Repository(place.git_dir), layout, open_state_paths(place), known)
 
 
 def open_repository_git(place: RepoLocation) -> Git:
@@ -32,20 +24,20 @@ def open_repository_git(place: RepoLocation) -> Git:
 
 
 def open_session_collector(session: Session, config: Config) -> GarbageCollector:
-    """It asks the session again before each removal."""
+    """It reads the session's batches again before each removal."""
 
-    def known() -> JournalFacts:
+    def read_batches() -> Mapping[str, GcBatch]:
         session.refresh()
-        return _collect_known(session)
+        state = session.preview_state()
+        return _list_gc_batches(state, {getattr(request, "batch", "") for request in session.list_pending()})
 
-    return open_collector(session.place, config, known)
+    place = session.place
+    layout = WorkspaceLayout(find_worktrees_folder(place, config).resolve())
+    return GarbageCollector(Repository(place.git_dir), layout, open_state_paths(place), read_batches)
 
 
 def collect_names(state: State) -> RefNames:
-    return RefNames.from_batches(
-        {batch.id: _list_task_ids(batch) for batch in state.batches.values()},
-        {batch.id: batch.branch for batch in state.batches.values()},
-    )
+    return RefNames.from_batches(_list_gc_batches(state))
 
 
 def find_batch_to_forget(state: State, facts: GcFacts, word: str) -> str:
@@ -53,7 +45,7 @@ def find_batch_to_forget(state: State, facts: GcFacts, word: str) -> str:
     try:
         batch = find_batch(state, word)
     except UserError:
-        if any(getattr(thing, "batch", "") == word for thing in facts.items):
+        if any(item.batch == word for item in facts.items):
             return word
         raise
     if not facts.batches[batch.id].is_over:
@@ -64,22 +56,12 @@ def find_batch_to_forget(state: State, facts: GcFacts, word: str) -> str:
     return batch.id
 
 
-def _collect_known(session: Session) -> JournalFacts:
-    state = session.preview_state()
-    asked = {getattr(request, "batch", "") for request in session.list_pending()}
-    batches = {each.id: _view_gc_batch(state, each, asked=each.id in asked) for each in state.batches.values()}
-    return JournalFacts(
-        batches,
-        {each.id: _list_task_ids(each) for each in state.batches.values()},
-        {each.id: each.branch for each in state.batches.values()},
-    )
+def _list_gc_batches(state: State, asked: Collection[str] = ()) -> dict[str, GcBatch]:
+    """`asked` are batches with a pending request, which are about to be reopened."""
+    return {batch.id: _view_gc_batch(state, batch, asked=batch.id in asked) for batch in state.batches.values()}
 
 
 def _view_gc_batch(state: State, batch: BatchState, *, asked: bool) -> GcBatch:
-    """`asked`: a request for the batch is pending, so it is about to be reopened."""
     going = batch.ended is None or batch.id in state.open or batch.id in state.publishing_batches
-    return GcBatch(batch.id, is_over=not (going or asked), since=batch.ended_at or 0.0)
-
-
-def _list_task_ids(batch: BatchState) -> tuple[str, ...]:
-    return tuple(task.task.id for task in batch.tasks)
+    tasks = tuple(task.task.id for task in batch.tasks)
+    return GcBatch(batch.id, not (going or asked), batch.ended_at or 0.0, tasks, batch.branch)

@@ -50,11 +50,6 @@ def saved_ref(batch: str, task: str, n: int) -> str:
     return f"{SAVED}/{ref_component(batch)}/{ref_component(task)}/{n}"
 
 
-def base_ref(batch: str) -> str:
-    """The commit that a batch started from."""
-    return f"{BASES}/{ref_component(batch)}"
-
-
 def pre_rebuild_ref(batch: str, n: int) -> str:
     """The batch branch as it was before its nth rebuild."""
     return f"{PRE_REBUILDS}/{ref_component(batch)}/{n}"

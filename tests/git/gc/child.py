@@ -8,9 +8,8 @@ import sys
 import time
 from pathlib import Path
 
-from plait.git.gc.collector import GarbageCollector, JournalFacts
-from plait.git.gc.items import GcBatch, GcOptions
-from plait.git.gc.removal_rules import plan_gc
+from plait.git.gc.collector import GarbageCollector
+from plait.git.gc.removal_rules import GcBatch, GcOptions, plan_gc
 from plait.git.refs import batch_branch
 from plait.git.worktrees.worktree import Repository, WorkspaceLayout
 from plait.system.state_paths import StateFolder
@@ -19,10 +18,11 @@ _MOMENTS = {"os.rename", "os.remove", "os.rmdir", "shutil.rmtree", "subprocess.P
 
 
 def main(common: Path, root: Path, moment: int) -> None:
-    batches = {"beef": GcBatch("beef", is_over=True, since=time.time())}
-    known = JournalFacts(batches, {"beef": ("a",)}, {"beef": batch_branch("beef")})
-    attic = GarbageCollector(Repository(common), WorkspaceLayout(root), StateFolder(common / "plait"), lambda: known)
-    plan = plan_gc(attic.collect_facts(), GcOptions())
+    batch = GcBatch("beef", is_over=True, since=time.time(), tasks=("a",), branch=batch_branch("beef"))
+    collector = GarbageCollector(
+        Repository(common), WorkspaceLayout(root), StateFolder(common / "plait"), lambda: {"beef": batch}
+    )
+    plan = plan_gc(collector.collect_facts(), GcOptions())
     seen = 0
 
     def hook(event: str, _: object) -> None:
@@ -33,7 +33,7 @@ def main(common: Path, root: Path, moment: int) -> None:
                 os.kill(os.getpid(), signal.SIGKILL)
 
     sys.addaudithook(hook)
-    list(attic.clean(plan.removals, GcOptions()))
+    list(collector.clean(plan.removals, GcOptions()))
 
 
 if __name__ == "__main__":

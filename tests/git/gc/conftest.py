@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from plait.git.gc.collector import GarbageCollector, JournalFacts
-from plait.git.gc.items import GcBatch, GcItem, GcOptions, GcPlan, KeptItem, Removal
-from plait.git.gc.removal_rules import plan_gc
+from plait.git.gc.collector import GarbageCollector
+from plait.git.gc.removal_rules import GcBatch, GcItem, GcOptions, GcPlan, KeptItem, Removal, plan_gc
 from plait.git.interfaces import WorkspaceSetup
 from plait.git.refs import batch_branch
 from plait.git.worktrees.workspaces import GitWorkspaces
@@ -58,30 +57,19 @@ class GcProject:
         self.layout = WorkspaceLayout(self.root)
         self.state = StateFolder(self.common / "plait")
         self.batches: dict[str, GcBatch] = {}
-        self.tasks: dict[str, tuple[str, ...]] = {}
 
     def git(self, *words: str, at: Path | None = None) -> str:
         return git(at or self.top, *words)
 
     def batch(self, name: str, *tasks: str, over: bool = True, days: float = 20.0) -> None:
-        self.batches[name] = GcBatch(name, over, time.time() - days * 86_400)
-        self.tasks[name] = tasks
+        self.batches[name] = GcBatch(name, over, time.time() - days * 86_400, tasks, batch_branch(name))
 
     def workspace(self, batch: str, task: str) -> Path:
         return Path(self.workspaces.prepare(batch, task, self.base, PLAIN, top=str(self.top)))
 
     @property
-    def branches(self) -> dict[str, str]:
-        return {name: batch_branch(name) for name in self.tasks}
-
-    @property
     def make_collector(self) -> GarbageCollector:
-        return GarbageCollector(
-            self.repository,
-            self.layout,
-            self.state,
-            lambda: JournalFacts(dict(self.batches), dict(self.tasks), self.branches),
-        )
+        return GarbageCollector(self.repository, self.layout, self.state, lambda: dict(self.batches))
 
     def plan(self, wish: GcOptions = GcOptions()) -> GcPlan:  # noqa: B008 - frozen
         return plan_gc(self.make_collector.collect_facts(), wish)

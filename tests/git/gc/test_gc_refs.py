@@ -11,10 +11,10 @@ import pytest
 
 from plait.core.errors import UserError
 from plait.core.task import Attempt, Step
-from plait.git.gc.items import GcOptions
-from plait.git.gc.ref_inventory import RefNames
+from plait.git.gc.inventory import RefNames
+from plait.git.gc.removal_rules import GcOptions
 from plait.git.gc.restore import list_saved_commits, restore_branch
-from plait.git.refs import attempt_ref, base_ref, batch_branch, task_branch
+from plait.git.refs import BASES, attempt_ref, batch_branch, task_branch
 
 if TYPE_CHECKING:
     from tests.git.gc.conftest import GcProject
@@ -35,7 +35,7 @@ def made(project: GcProject) -> dict[str, str]:
         project.ref(f"refs/heads/{task_branch('beef', task)}", tip)
         project.ref(attempt_ref(Attempt("beef", task, Step.WRITE, 1)), tip)
     project.ref(f"refs/heads/{batch_branch('beef')}", tips["a"])
-    project.ref(base_ref("beef"), project.base)
+    project.ref(f"{BASES}/beef", project.base)
     return tips
 
 
@@ -194,7 +194,7 @@ def test_a_stale_lock_is_removed_and_a_fresh_one_kept(project: GcProject, made: 
 
 
 def back(project: GcProject, name: str, branch: str | None = None) -> tuple[str, bool]:
-    made = restore_branch(project.repository.git, RefNames.from_batches(project.tasks, project.branches), name, branch)
+    made = restore_branch(project.repository.git, RefNames.from_batches(project.batches), name, branch)
     assert project.git("rev-parse", made.branch) == made.commit
     return made.branch, made.made
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from plait.git.gc.items import GcOptions, KeptItem, Removal, WorktreeItem
+from plait.git.gc.removal_rules import GcOptions, KeptItem, Removal, WorktreeItem
 
 if TYPE_CHECKING:
     from tests.git.gc.conftest import GcProject

@@ -6,24 +6,23 @@ from dataclasses import replace
 
 from hypothesis import given, strategies as st
 
-from plait.git.gc.items import (
-    BatchFolderItem,
+from plait.git.gc.removal_rules import (
+    FRESH_SECONDS,
+    STALE_LOCK_SECONDS,
     BranchItem,
     GcBatch,
     GcFacts,
     GcItem,
     GcOptions,
-    LockItem,
-    LostRepositoryItem,
+    PathItem,
+    PathKind,
     RefItem,
     Removal,
-    SetupCacheItem,
-    TranscriptsItem,
-    TrashItem,
     WorktreeItem,
     WorktreeUse,
+    decide,
+    plan_gc,
 )
-from plait.git.gc.removal_rules import FRESH_SECONDS, STALE_LOCK_SECONDS, decide, plan_gc
 
 NOW = 1_000_000.0
 DAY = 86_400.0
@@ -58,9 +57,9 @@ _reasons: list[dict[str, object]] = [
 _worktrees = st.builds(lambda tree, reason: replace(tree, **reason), _plain, st.sampled_from(_reasons))
 _things: st.SearchStrategy[GcItem] = st.one_of(
     _worktrees,
-    st.builds(TrashItem, path=st.just("t")),
-    st.builds(TranscriptsItem, batch=_batches, path=st.just("x")),
-    st.builds(BatchFolderItem, batch=_batches, path=st.just("f"), begun=_flags, age=_ages),
+    st.builds(PathItem, st.just(PathKind.TRASH), path=st.just("t")),
+    st.builds(PathItem, st.just(PathKind.TRANSCRIPTS), batch=_batches, path=st.just("x")),
+    st.builds(PathItem, st.just(PathKind.BATCH_FOLDER), path=st.just("f"), batch=_batches, begun=_flags, age=_ages),
     st.builds(
         BranchItem,
         name=st.just("plait/x"),
@@ -74,9 +73,9 @@ _things: st.SearchStrategy[GcItem] = st.one_of(
         open_in=st.sampled_from(["", "/checkout"]),
     ),
     st.builds(RefItem, name=st.just("refs/plait/x"), tip=st.just("0" * 40), batch=_batches, elsewhere=_flags),
-    st.builds(LockItem, path=st.just("l"), age=_ages, batch=_batches),
-    st.builds(SetupCacheItem, path=st.just("s"), age=_ages),
-    st.builds(LostRepositoryItem, path=st.just("p"), repository=st.just("/gone")),
+    st.builds(PathItem, st.just(PathKind.LOCK), path=st.just("l"), age=_ages, batch=_batches),
+    st.builds(PathItem, st.just(PathKind.SETUPS), path=st.just("s"), age=_ages),
+    st.builds(PathItem, st.just(PathKind.LOST_WORKSPACES), path=st.just("p"), repository=st.just("/gone")),
 )
 _wishes = st.builds(
     GcOptions,
@@ -124,15 +123,15 @@ def _not_lost(item: Removal, wish: GcOptions) -> None:
         case RefItem() as ref:
             assert ref.batch in wish.forget
             assert ref.elsewhere or wish.unmerged
-        case TranscriptsItem() as printed:
+        case PathItem(kind=PathKind.TRANSCRIPTS) as printed:
             assert printed.batch in wish.forget or (wish.older is not None and printed.batch != "fresh")
-        case BatchFolderItem() as folder:
+        case PathItem(kind=PathKind.BATCH_FOLDER) as folder:
             assert folder.batch in wish.forget or not folder.begun
-        case SetupCacheItem():
+        case PathItem(kind=PathKind.SETUPS):
             raise AssertionError("a batch is going")
-        case LostRepositoryItem():
+        case PathItem(kind=PathKind.LOST_WORKSPACES):
             assert wish.lost
-        case TrashItem() | LockItem():
+        case PathItem():
             pass
 
 
@@ -177,8 +176,8 @@ def test_the_pool_is_removed_when_no_batch_runs() -> None:
 
 
 def test_fresh_items_of_an_unknown_batch_are_kept() -> None:
-    assert told(BatchFolderItem("unknown", "f", age=60.0)) == (False, "it may be being submitted")
-    assert told(BatchFolderItem("unknown", "f", age=FRESH_SECONDS)) == (True, "it was never submitted")
+    assert told(PathItem(PathKind.BATCH_FOLDER, "f", "unknown", age=60.0)) == (False, "it may be being submitted")
+    assert told(PathItem(PathKind.BATCH_FOLDER, "f", "unknown", age=FRESH_SECONDS)) == (True, "it was never submitted")
     assert told(WorktreeItem("w", WorktreeUse.TASK, "unknown", age=60.0))[0] is False
     assert told(WorktreeItem("w", WorktreeUse.TASK, "unknown", age=FRESH_SECONDS))[0] is True
 

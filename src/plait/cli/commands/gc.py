@@ -15,7 +15,7 @@ from plait.config.units import parse_duration_setting
 from plait.core.errors import UserError
 from plait.core.fast_dataclass import dataclass
 from plait.git.gc.collector import GarbageCollector
-from plait.git.gc.items import (
+from plait.git.gc.removal_rules import (
     BranchItem,
     GcFacts,
     GcItem,
@@ -24,8 +24,8 @@ from plait.git.gc.items import (
     KeptItem,
     RefItem,
     Removal,
+    plan_gc,
 )
-from plait.git.gc.removal_rules import plan_gc
 from plait.git.gc.restore import SavedCommit, list_saved_commits, restore_branch
 from plait.git.location import RepoLocation, find_repo
 

@@ -10,35 +10,23 @@ from pathlib import Path
 from typing import assert_never
 
 from plait.core.errors import WorldError
-from plait.core.fast_dataclass import dataclass
-from plait.git.gc import inventory, ref_inventory
-from plait.git.gc.inventory import (
-    InventoryContext,
-    inspect_again,
-    list_lost_repositories,
-    list_worktrees,
-    make_process_finder,
-    seconds_since_change,
-)
-from plait.git.gc.items import (
-    BatchFolderItem,
+from plait.git.command import GitError
+from plait.git.gc import inventory
+from plait.git.gc.removal_rules import (
     BranchItem,
     GcBatch,
     GcFacts,
     GcItem,
     GcOptions,
     KeptItem,
-    LockItem,
-    LostRepositoryItem,
+    PathItem,
+    PathKind,
     RefItem,
     Removal,
-    SetupCacheItem,
-    TranscriptsItem,
-    TrashItem,
     WorktreeItem,
     WorktreeUse,
+    decide,
 )
-from plait.git.gc.removal_rules import decide
 from plait.git.refs import task_branch
 from plait.git.worktrees.pool import WorktreePool, adopt_folder
 from plait.git.worktrees.saved_work import SavedRefs, save_worktree
@@ -53,54 +41,48 @@ from plait.git.worktrees.worktree import (
 )
 from plait.system.atomic_files import make_private_folder
 from plait.system.disk import remove_tree
-from plait.system.state_paths import StateFolder, mark_batch_forgotten
+from plait.system.state_paths import StateFolder, mark_batch_forgotten, safe_filename
 from plait.system.tree_cache import prune_tree_cache
 
 BATCH_BRANCH = "batch+branch"  # in place of a task's name; no task has this one
 
 
-@dataclass(frozen=True, slots=True)
-class JournalFacts:
-    """What the journal knows: batches, the ids of their tasks, and their branches."""
-
-    batches: Mapping[str, GcBatch]
-    tasks: Mapping[str, Sequence[str]]
-    branches: Mapping[str, str]
-
-
 class GarbageCollector:
-    """`known` is called again before each removal. Safe beside a running engine and other collectors."""
+    """`read_batches` reads the journal's batches by id, again before each removal.
+
+    Safe beside a running engine and other collectors.
+    """
 
     def __init__(
         self,
         repository: Repository,
         layout: WorkspaceLayout,
         folder: StateFolder,
-        known: Callable[[], JournalFacts],
+        read_batches: Callable[[], Mapping[str, GcBatch]],
     ) -> None:
         self._repository = repository
         self._layout = layout
         self._folder = folder
-        self._known = known
+        self._read_batches = read_batches
         self._roots = {layout.root}
 
     def collect_facts(self) -> GcFacts:
-        known = self._known()
-        return GcFacts(time.time(), known.batches, tuple(self._list_items(known)))
+        batches = self._read_batches()
+        return GcFacts(time.time(), batches, tuple(self._list_items(batches)))
 
-    def _list_items(self, known: JournalFacts) -> Iterator[GcItem]:
-        yield from inventory.list_batch_folders(self._folder, known.tasks)
-        yield from inventory.list_trash(self._folder)
+    def _list_items(self, batches: Mapping[str, GcBatch]) -> Iterator[GcItem]:
+        context, root = self._inventory_context(batches), self._folder.root
+        yield from inventory.list_batch_folders(self._folder, context.names)
+        yield from inventory.list_trash(root / inventory.TRASH_FOLDER, root, "saving-")
         if not (self._repository.common / "HEAD").is_file():  # not a repository: there is nothing else
             return
-        names, git = ref_inventory.RefNames.from_batches(known.tasks, known.branches), self._repository.git
-        yield from list_worktrees(self._inventory_context(known))
-        yield from inventory.list_workspace_trash(self._layout)
+        names = inventory.RefNames.from_batches(batches)
+        yield from inventory.list_worktrees(context)
+        yield from inventory.list_trash(self._layout.trash, self._layout.root, "regenerate-")
         yield from inventory.list_locks(self._repository, names)
-        yield from ref_inventory.list_branches(git, names, ref_inventory.find_checkouts(git))
-        yield from ref_inventory.list_plait_refs(git, names)
+        yield from inventory.list_branches_and_refs(self._repository.git, names)
         yield from inventory.list_setup_caches(self._layout)
-        yield from list_lost_repositories(self._layout.root.parent)
+        yield from inventory.list_lost_repositories(self._layout.root.parent)
 
     def clean(self, items: Sequence[Removal], options: GcOptions) -> Iterator[Removal | KeptItem]:
         """Remove the items; yields each one that was removed, or why it was kept after all."""
@@ -133,15 +115,15 @@ class GarbageCollector:
             case BranchItem() as branch:
                 return self._remove_branch(branch, options)
             case RefItem() as ref:
-                return self._why_keep(ref, options) or ref_inventory.delete_ref(self._repository.git, ref.name, ref.tip)
-            case LockItem() as lock:
+                return self._why_keep(ref, options) or self._delete_ref(ref.name, ref.tip)
+            case PathItem(kind=PathKind.LOCK) as lock:
                 return self._remove_lock(lock)
-            case SetupCacheItem() as cache:
-                prune_tree_cache(Path(cache.path), 0)
-            case (TrashItem() | LostRepositoryItem()) as folder:
-                remove_tree(Path(folder.path))
-            case (TranscriptsItem() | BatchFolderItem()) as files:
+            case PathItem(kind=PathKind.TRANSCRIPTS | PathKind.BATCH_FOLDER) as files:
                 return self._remove_batch_files(files, options)
+            case PathItem(kind=PathKind.SETUPS) as cache:
+                prune_tree_cache(Path(cache.path), 0)
+            case PathItem() as folder:
+                remove_tree(Path(folder.path))
             case unknown:
                 assert_never(unknown)
         return ""
@@ -149,14 +131,13 @@ class GarbageCollector:
     def _remove_worktree(self, seen: WorktreeItem, options: GcOptions) -> str:
         """Check again under the lock that workspaces are made under: it may have been leased meanwhile."""
         with self._repository.lock():
-            known = self._known()
-            now = inspect_again(self._inventory_context(known), seen)
+            now = inventory.inspect_again(self._inventory_context(self._read_batches()), seen)
             if now is None:
                 return ""
-            if isinstance(kept := decide(GcFacts(time.time(), known.batches, (now,)), options, now), KeptItem):
-                return kept.why
-            self._trash_worktree(now)
-        return ""
+            why = self._why_keep(now, options)
+            if not why:
+                self._trash_worktree(now)
+        return why
 
     def _trash_worktree(self, item: WorktreeItem) -> None:
         there = find_worktree(self._repository, Path(item.path))
@@ -204,41 +185,53 @@ class GarbageCollector:
 
     def _why_keep(self, item: GcItem, options: GcOptions) -> str:
         """Why the item must stay, according to the journal as it is now; empty if it may go."""
-        verdict = decide(GcFacts(time.time(), self._known().batches, (item,)), options, item)
+        verdict = decide(GcFacts(time.time(), self._read_batches(), (item,)), options, item)
         return verdict.why if isinstance(verdict, KeptItem) else ""
 
     def _remove_branch(self, item: BranchItem, options: GcOptions) -> str:
-        git, ref = self._repository.git, f"{ref_inventory.BRANCH_PREFIX}{item.name}"
+        ref = f"{inventory.BRANCH_PREFIX}{item.name}"
         with self._repository.lock():
             if why := self._why_keep(item, options):
                 return why
-            if where := ref_inventory.find_checkouts(git).get(ref):
+            if where := inventory.find_checkouts(self._repository.git).get(ref):
                 return f"it is checked out in {where}"
             if not (options.unmerged and item.batch in options.forget):
-                SavedRefs(self._repository, item.batch, item.task or BATCH_BRANCH).keep_unreachable(
-                    item.tip, moving_ref=ref
-                )
-            return ref_inventory.delete_ref(git, ref, item.tip)
+                saved_refs = SavedRefs(self._repository, item.batch, item.task or BATCH_BRANCH)
+                saved_refs.keep_unreachable(item.tip, moving_ref=ref)
+            return self._delete_ref(ref, item.tip)
 
-    def _remove_batch_files(self, item: TranscriptsItem | BatchFolderItem, options: GcOptions) -> str:
+    def _delete_ref(self, ref: str, tip: str) -> str:
+        """Delete a ref unless it has moved; why it was kept, or empty."""
+        git = self._repository.git
+        try:
+            git.run("update-ref", "-d", ref, tip)
+        except GitError as error:
+            if not git.read_ref(ref):
+                return ""
+            return "it has moved" if "but expected" in error.stderr else error.message
+        return ""
+
+    def _remove_batch_files(self, item: PathItem, options: GcOptions) -> str:
         """Move the files away first, so that a batch that is resumed meanwhile finds nothing half removed."""
         if why := self._why_keep(item, options):
             return why
         away = self._folder.root / inventory.TRASH_FOLDER / new_worktree_id()
         make_private_folder(away.parent)
-        if isinstance(item, BatchFolderItem) and item.batch in options.forget:
+        if item.kind is PathKind.BATCH_FOLDER and item.batch in options.forget:
             mark_batch_forgotten(self._folder, item.batch)
         with suppress(FileNotFoundError):
             Path(item.path).rename(away)
             remove_tree(away)
         return ""
 
-    def _remove_lock(self, item: LockItem) -> str:
+    def _remove_lock(self, item: PathItem) -> str:
         path = Path(item.path)
-        if os.path.lexists(path) and seconds_since_change(path) < item.age:
+        if os.path.lexists(path) and inventory.seconds_since_change(path) < item.age:
             return "it was locked again"
         path.unlink(missing_ok=True)
         return ""
 
-    def _inventory_context(self, known: JournalFacts) -> InventoryContext:
-        return InventoryContext(self._repository, self._layout, known.batches, make_process_finder())
+    def _inventory_context(self, batches: Mapping[str, GcBatch]) -> inventory.InventoryContext:
+        names = {safe_filename(batch): batch for batch in batches}
+        finder = inventory.make_process_finder()
+        return inventory.InventoryContext(self._repository, self._layout, batches, names, finder)

@@ -1,29 +1,20 @@
-"""Lists the folders that plait left on disk: worktrees, batch folders, locks, trash, setup caches. Changes nothing."""
+"""Lists what plait left in a repository and on disk: worktrees, batch folders, locks, trash, setup caches, branches and refs.
+
+Changes nothing.
+"""
 
 from __future__ import annotations
 
 import os
-import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from itertools import chain
 from pathlib import Path
 
 from plait.core.fast_dataclass import dataclass
-from plait.git.command import GitError
-from plait.git.gc.items import (
-    BatchFolderItem,
-    GcBatch,
-    LockItem,
-    LostRepositoryItem,
-    SetupCacheItem,
-    TranscriptsItem,
-    TrashItem,
-    WorktreeItem,
-    WorktreeUse,
-)
-from plait.git.gc.ref_inventory import BRANCH_PREFIX, RefNames, batch_component
+from plait.git.command import Git, GitError
+from plait.git.gc.removal_rules import BranchItem, GcBatch, PathItem, PathKind, RefItem, WorktreeItem, WorktreeUse
+from plait.git.refs import BATCH_BRANCH_PREFIX, TASK_BRANCH_PREFIX, ref_component, task_branch
 from plait.git.worktrees.metadata import read_lease
 from plait.git.worktrees.worktree import (
     Repository,
@@ -36,7 +27,11 @@ from plait.git.worktrees.worktree import (
 )
 from plait.system import locks
 from plait.system.disk import tree_size
-from plait.system.state_paths import StateFolder, safe_filename
+from plait.system.state_paths import StateFolder
+
+BRANCH_PREFIX = "refs/heads/"
+REMOTE_PREFIX = "refs/remotes/"
+PLAIT_PREFIX = "refs/plait/"
 
 
 def seconds_since_change(path: Path) -> float:
@@ -52,7 +47,9 @@ ProcessFinder = Callable[[Path], tuple[int, ...]]
 
 def make_process_finder() -> ProcessFinder:
     """Finds the processes whose current folder is inside a given one, as far as this user may see."""
-    found = [(pid, folder) for pid, folder in _list_process_folders() if pid != os.getpid()]
+    import psutil  # costs a moment
+
+    found = [(each.pid, each.info["cwd"] or "") for each in psutil.process_iter(["cwd"]) if each.pid != os.getpid()]
 
     def inside(folder: Path) -> tuple[int, ...]:
         real = os.path.realpath(folder)
@@ -61,30 +58,17 @@ def make_process_finder() -> ProcessFinder:
     return inside
 
 
-def _list_process_folders() -> Iterator[tuple[int, str]]:
-    """Every process id with its current folder."""
-    if sys.platform == "linux":
-        for entry in os.scandir("/proc"):
-            if entry.name.isdecimal():
-                with suppress(OSError):
-                    yield int(entry.name), os.readlink(f"/proc/{entry.name}/cwd")  # noqa: PTH115 - a string is wanted
-    else:
-        import psutil  # costs a moment, and only where there is no /proc
-
-        for process in psutil.process_iter():
-            with suppress(psutil.Error, OSError):
-                yield process.pid, process.cwd()
-
-
-_TASK_PREFIX, _BATCH_PREFIX = "task-", "batch-"
 _JUST_MADE_SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True)
 class InventoryContext:
+    """`names` are the ids of the batches by the names of their folders."""
+
     repository: Repository
     layout: WorkspaceLayout
     batches: Mapping[str, GcBatch]
+    names: Mapping[str, str]
     find_processes: ProcessFinder
 
 
@@ -93,10 +77,10 @@ def list_worktrees(context: InventoryContext) -> list[WorktreeItem]:
     admins = {
         where: admin for admin in context.repository.admin_folders if (where := read_worktree_path(admin)) is not None
     }
-    names, trash = {safe_filename(batch): batch for batch in context.batches}, context.layout.trash
+    trash = context.layout.trash
     found = {folder: admins.get(folder) for folder in context.layout.list_all() if folder.parent != trash}
     found |= admins
-    return [inspect_worktree(context, folder, admin, names) for folder, admin in found.items()]
+    return [_inspect_worktree(context, folder, admin) for folder, admin in found.items()]
 
 
 def inspect_again(context: InventoryContext, seen: WorktreeItem) -> WorktreeItem | None:
@@ -105,15 +89,13 @@ def inspect_again(context: InventoryContext, seen: WorktreeItem) -> WorktreeItem
     admin = entry if seen.entry and read_worktree_path(entry) == folder else None
     if admin is None and not os.path.lexists(folder):
         return None
-    return inspect_worktree(context, folder, admin, {safe_filename(batch): batch for batch in context.batches})
+    return _inspect_worktree(context, folder, admin)
 
 
-def inspect_worktree(
-    context: InventoryContext, folder: Path, admin: Path | None, names: Mapping[str, str]
-) -> WorktreeItem:
+def _inspect_worktree(context: InventoryContext, folder: Path, admin: Path | None) -> WorktreeItem:
     # What is in the trash counts as gone, deleted or not.
     there = os.path.lexists(folder) and folder.parent != context.layout.trash
-    use, batch, task = _find_lease(context, folder, admin, names)
+    use, batch, task = _find_lease(context, folder, admin)
     return WorktreeItem(
         str(folder),
         use,
@@ -131,9 +113,7 @@ def inspect_worktree(
     )
 
 
-def _find_lease(
-    context: InventoryContext, folder: Path, admin: Path | None, names: Mapping[str, str]
-) -> tuple[WorktreeUse, str, str]:
+def _find_lease(context: InventoryContext, folder: Path, admin: Path | None) -> tuple[WorktreeUse, str, str]:
     """Use, batch and task, by its place; the lease decides if it names another batch that is not over."""
     lease = read_lease(admin) if admin is not None else None
     parent = folder.parent.name
@@ -141,17 +121,13 @@ def _find_lease(
         return WorktreeUse.POOL, "", ""
     if parent in {context.layout.making.name, context.layout.trash.name}:
         return WorktreeUse.MAKING, "", ""
-    name = parent.removeprefix(_BATCH_PREFIX)
-    batch = names.get(name, name)
+    name = parent.removeprefix("batch-")
+    batch = context.names.get(name, name)
     if lease is not None and (known := context.batches.get(lease.batch)) is not None and not known.is_over:
         batch = lease.batch
     if folder.name == "gate":
         return WorktreeUse.GATE, batch, ""
-    return (
-        WorktreeUse.TASK,
-        batch,
-        lease.task if lease is not None else folder.name.removeprefix(_TASK_PREFIX),
-    )
+    return WorktreeUse.TASK, batch, lease.task if lease is not None else folder.name.removeprefix("task-")
 
 
 def _read_lock_reason(admin: Path | None) -> str | None:
@@ -191,70 +167,177 @@ def _is_unsaved(repository: Repository, folder: Path, admin: Path | None) -> boo
 
 
 TRASH_FOLDER = "trash"
-_TASKS_FOLDER = "tasks"
 _ABANDONED_SECONDS = 3600.0  # temporary folders are in use for moments only
 
 
-def list_batch_folders(folder: StateFolder, batches: Iterable[str]) -> Iterator[TranscriptsItem | BatchFolderItem]:
-    names = {safe_filename(batch): batch for batch in batches}
+def list_batch_folders(folder: StateFolder, names: Mapping[str, str]) -> Iterator[PathItem]:
+    """`names` are the ids of the batches by the names of their folders."""
     for each in list_children(folder.batches):
-        batch, printed = names.get(each.name, each.name), each / _TASKS_FOLDER
+        batch, printed = names.get(each.name, each.name), each / "tasks"
         begun, taken = printed.is_dir(), tree_size(printed)
         if begun:
-            yield TranscriptsItem(batch, str(printed), taken)
-        yield BatchFolderItem(batch, str(each), max(0, tree_size(each) - taken), begun, seconds_since_change(each))
+            yield PathItem(PathKind.TRANSCRIPTS, str(printed), batch, taken)
+        size, age = max(0, tree_size(each) - taken), seconds_since_change(each)
+        yield PathItem(PathKind.BATCH_FOLDER, str(each), batch, size, age, begun)
 
 
-def list_locks(repository: Repository, names: RefNames) -> Iterator[LockItem]:
+def list_locks(repository: Repository, names: RefNames) -> Iterator[PathItem]:
     common = repository.common
     for path in chain((common / "refs/heads/plait").rglob("*.lock"), (common / "refs/plait").rglob("*.lock")):
         name = path.relative_to(common).as_posix().removesuffix(".lock")
         batch, _ = names.branches.get(name.removeprefix(BRANCH_PREFIX), ("", ""))
-        yield LockItem(str(path), seconds_since_change(path), batch or names.batch(batch_component(name)))
+        batch = batch or names.batch_of(name)
+        yield PathItem(PathKind.LOCK, str(path), batch, age=seconds_since_change(path))
     for admin in repository.admin_folders:
         lease = read_lease(admin)
         for path in admin.glob("*.lock"):
-            yield LockItem(str(path), seconds_since_change(path), lease.batch if lease is not None else "")
+            batch = lease.batch if lease is not None else ""
+            yield PathItem(PathKind.LOCK, str(path), batch, age=seconds_since_change(path))
 
 
-def list_trash(folder: StateFolder) -> Iterator[TrashItem]:
-    """The state folder's trash, and temporary folders whose maker was killed."""
-    return _make_trash_items([*list_children(folder.root / TRASH_FOLDER), *_find_abandoned(folder.root, "saving-")])
+def list_trash(trash: Path, around: Path, prefix: str) -> Iterator[PathItem]:
+    """What is in a trash folder, and folders called `prefix`… that a killed process left."""
+    left = (each for each in list_children(around) if each.name.startswith(prefix))
+    abandoned = (each for each in left if seconds_since_change(each) > _ABANDONED_SECONDS)
+    for each in (*list_children(trash), *abandoned):
+        yield PathItem(PathKind.TRASH, str(each), size=tree_size(each))
 
 
-def list_workspace_trash(layout: WorkspaceLayout) -> Iterator[TrashItem]:
-    return _make_trash_items([*list_children(layout.trash), *_find_abandoned(layout.root, "regenerate-")])
-
-
-def _make_trash_items(found: Iterable[Path]) -> Iterator[TrashItem]:
-    return (TrashItem(str(each), tree_size(each)) for each in found)
-
-
-def _find_abandoned(folder: Path, prefix: str) -> list[Path]:
-    return [
-        each
-        for each in list_children(folder)
-        if each.name.startswith(prefix) and seconds_since_change(each) > _ABANDONED_SECONDS
-    ]
-
-
-def list_setup_caches(layout: WorkspaceLayout) -> Iterator[SetupCacheItem]:
-    folder = layout.setups
-    kept = [each for each in list_children(folder) if each.is_dir()]
+def list_setup_caches(layout: WorkspaceLayout) -> Iterator[PathItem]:
+    kept = [each for each in list_children(layout.setups) if each.is_dir()]
     if kept:
-        yield SetupCacheItem(str(folder), tree_size(folder), min(seconds_since_change(each) for each in kept))
+        age = min(seconds_since_change(each) for each in kept)
+        yield PathItem(PathKind.SETUPS, str(layout.setups), size=tree_size(layout.setups), age=age)
 
 
-def list_lost_repositories(location: Path) -> Iterator[LostRepositoryItem]:
+def list_lost_repositories(location: Path) -> Iterator[PathItem]:
     """The folders in which every worktree names a repository that is gone."""
     for root in filter(is_real_folder, list_children(location)):
         homes = {_find_repository(each) for each in WorkspaceLayout(root).list_all() if is_real_folder(each)} - {None}
         named = [home for home in homes if home is not None]
         if named and not any(os.path.lexists(home) for home in named):
-            yield LostRepositoryItem(str(root), str(min(named)), tree_size(root))
+            size = tree_size(root)
+            yield PathItem(PathKind.LOST_WORKSPACES, str(root), size=size, repository=str(min(named)))
 
 
 def _find_repository(folder: Path) -> Path | None:
     """<common>/worktrees/<id>, as the folder has it."""
     admin = read_gitdir_link(folder)
     return admin.parent.parent if admin is not None and admin.parent.name == "worktrees" else None
+
+
+_BRANCH_PREFIXES = (f"{BRANCH_PREFIX}{BATCH_BRANCH_PREFIX}", f"{BRANCH_PREFIX}{TASK_BRANCH_PREFIX}")
+_USER_PREFIXES = (BRANCH_PREFIX, REMOTE_PREFIX, "refs/tags/")  # without stashes
+_FORMAT = "%(refname)%00%(objectname)%00%(objecttype)%00%(*objectname)%00%(*objecttype)"
+
+
+@dataclass(frozen=True, slots=True)
+class RefNames:
+    """The batch and task of a ref name. An unknown batch is read from the name."""
+
+    branches: Mapping[str, tuple[str, str]]
+    components: Mapping[str, str]
+    batches: Mapping[str, GcBatch]
+
+    @classmethod
+    def from_batches(cls, batches: Mapping[str, GcBatch]) -> RefNames:
+        branches = {batch.branch: (batch.id, "") for batch in batches.values() if batch.branch}
+        for batch in batches.values():
+            branches |= {task_branch(batch.id, task): (batch.id, task) for task in batch.tasks}
+        return cls(branches, {ref_component(batch): batch for batch in batches}, batches)
+
+    def batch_of(self, ref: str) -> str:
+        """The batch in refs/plait/attempts/<batch>/…; of an unknown one, its part of the name."""
+        parts = ref.split("/")
+        part = parts[3] if ref.startswith(PLAIT_PREFIX) and len(parts) > 3 else ""
+        return self.components.get(part, part)
+
+    def batch_and_task(self, name: str) -> tuple[str, str]:
+        """Of a branch; of an unknown task branch, neither."""
+        unknown = name.removeprefix(BATCH_BRANCH_PREFIX) if name.startswith(BATCH_BRANCH_PREFIX) else ""
+        return self.branches.get(name, (unknown, ""))
+
+
+def list_refs(git: Git) -> dict[str, str]:
+    """Every ref of the repository that leads to a commit, with that commit."""
+    found = {}
+    for line in git.text("for-each-ref", f"--format={_FORMAT}").splitlines():
+        name, oid, kind, peeled, peeled_kind = line.split("\0")
+        if kind == "commit" or peeled_kind == "commit":
+            found[name] = oid if kind == "commit" else peeled
+    return found
+
+
+def find_unreachable(git: Git, tips: Collection[str], others: Iterable[str]) -> set[str]:
+    """The tips that none of the others contains."""
+    if not tips:
+        return set()
+    revisions = "\n".join([*sorted(tips), *(f"^{other}" for other in sorted(set(others)))])
+    # One walk for all tips: rev-list prints only what the others do not reach.
+    listed = git.run("rev-list", "--stdin", stdin=f"{revisions}\n".encode()).text.split()
+    return set(tips) & set(listed)
+
+
+def list_branches_and_refs(git: Git, names: RefNames) -> Iterator[BranchItem | RefItem]:
+    """The branches of plait, then the refs under refs/plait."""
+    every = list_refs(git)
+    branches = {name: tip for name, tip in every.items() if name.startswith(_BRANCH_PREFIXES)}
+    refs = {name: tip for name, tip in every.items() if name.startswith(PLAIT_PREFIX)}
+    pushed_tips = [tip for name, tip in every.items() if _is_pushed(name)]
+    user_tips = [tip for name, tip in every.items() if name.startswith(_USER_PREFIXES) and not _is_plaits(name)]
+    unmerged = find_unreachable(git, set(branches.values()), user_tips)
+    unpushed = find_unreachable(git, unmerged, pushed_tips)
+    unsaved = find_unreachable(git, unmerged, refs.values())
+    joined = _find_in_batch_branch(git, names, branches)
+    open_in = find_checkouts(git)
+    for ref, tip in branches.items():
+        yield BranchItem(
+            ref.removeprefix(BRANCH_PREFIX),
+            tip,
+            *names.batch_and_task(ref.removeprefix(BRANCH_PREFIX)),
+            merged=tip not in unmerged,
+            pushed=tip not in unpushed,
+            joined=ref in joined,
+            saved=tip not in unsaved,
+            open_in=open_in.get(ref, ""),
+        )
+    alone = find_unreachable(git, set(refs.values()), [*user_tips, *pushed_tips])
+    for name, tip in refs.items():
+        yield RefItem(name, tip, names.batch_of(name), elsewhere=tip not in alone)
+
+
+def _is_plaits(name: str) -> bool:
+    return name.startswith(f"{BRANCH_PREFIX}plait/") or _is_pushed(name)
+
+
+def _is_pushed(name: str) -> bool:
+    """Whether it is a branch of plait's on a remote."""
+    return name.startswith(REMOTE_PREFIX) and "/plait/" in name.removeprefix(REMOTE_PREFIX)
+
+
+def _find_in_batch_branch(git: Git, names: RefNames, own: Mapping[str, str]) -> set[str]:
+    """The task branches that their batch's branch contains."""
+    tasks: dict[str, dict[str, str]] = {}
+    for ref, tip in own.items():
+        batch, task = names.batch_and_task(ref.removeprefix(BRANCH_PREFIX))
+        if task:
+            tasks.setdefault(batch, {})[ref] = tip
+    found = set[str]()
+    for batch, theirs in tasks.items():
+        branch = own.get(f"{BRANCH_PREFIX}{names.batches[batch].branch}")
+        if branch is not None:
+            out = find_unreachable(git, set(theirs.values()), [branch])
+            found |= {ref for ref, tip in theirs.items() if tip not in out}
+    return found
+
+
+def find_checkouts(git: Git) -> dict[str, str]:
+    """The folders in which branches are checked out, by ref."""
+    found, where = {}, ""
+    for line in git.run("worktree", "list", "--porcelain", "-z").fields:
+        key, _, value = line.partition(" ")
+        if key == "worktree":
+            where = value
+        elif key == "branch":
+            found[value] = where
+    return found

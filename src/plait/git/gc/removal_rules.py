@@ -1,40 +1,189 @@
-"""Decides what can be removed: never what is in use, and never what is neither merged nor saved."""
+"""What batches leave behind, and what of it can be removed: never what is in use, and never what is neither merged nor saved.
+
+These are facts as inventory.py found them, and the rules decide from them alone. `kind` is what people and JSON call an item.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import replace
+from enum import StrEnum
 from typing import assert_never
 
-from plait.git.gc.items import (
-    BatchFolderItem,
-    BranchItem,
-    GcFacts,
-    GcItem,
-    GcOptions,
-    GcPlan,
-    KeptItem,
-    LockItem,
-    LostRepositoryItem,
-    RefItem,
-    Removal,
-    SetupCacheItem,
-    TranscriptsItem,
-    TrashItem,
-    WorktreeItem,
-    WorktreeUse,
-)
+from plait.core.fast_dataclass import dataclass
 
 FRESH_SECONDS = 3600.0  # seconds: what is younger, and of no batch, may be on its way to the journal
 STALE_LOCK_SECONDS = 600.0  # seconds: no git holds a lock for longer
 
 
+@dataclass(frozen=True, slots=True)
+class GcBatch:
+    """What the journal knows of a batch. `is_over`: nothing of it runs, is pending or is being published.
+
+    `since` is when it ended, `tasks` are the ids of its tasks, `branch` is its branch (empty if it ran in place).
+    """
+
+    id: str
+    is_over: bool
+    since: float = 0.0
+    tasks: tuple[str, ...] = ()
+    branch: str = ""
+
+
+class WorktreeUse(StrEnum):
+    TASK = "task"
+    GATE = "gate"
+    POOL = "pool"
+    MAKING = "making"
+
+
+_WORKTREE_KINDS = {
+    WorktreeUse.TASK: "workspace",
+    WorktreeUse.GATE: "gate's workspace",
+    WorktreeUse.POOL: "pooled worktree",
+    WorktreeUse.MAKING: "half-made worktree",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class WorktreeItem:
+    """A worktree of plait's. `entry` is the name of its admin (empty: none), `there`: its files exist.
+
+    `locked` is the reason of its lock, `inside` are processes running in it, `making`: it is being made. `unsaved`: it may
+    contain work that no ref has. `away`: the folder around it is missing, too.
+    """
+
+    path: str
+    use: WorktreeUse
+    batch: str = ""
+    task: str = ""
+    entry: str = ""
+    there: bool = True
+    size: int = 0
+    locked: str | None = None
+    inside: tuple[int, ...] = ()
+    making: bool = False
+    unsaved: bool = False
+    away: bool = False
+    age: float = 0.0
+
+    @property
+    def kind(self) -> str:
+        return _WORKTREE_KINDS[self.use]
+
+    @property
+    def is_complete(self) -> bool:
+        return self.there and bool(self.entry)
+
+
+class PathKind(StrEnum):
+    TRASH = "trash"  # or a temporary folder that a killed process left; never work
+    SETUPS = "setups"  # what setup commands made, cached for the next workspace
+    TRANSCRIPTS = "transcripts"
+    BATCH_FOLDER = "batch folder"  # the inputs of a batch
+    LOCK = "stale lock"  # a ref or index lock that a git of plait left
+    LOST_WORKSPACES = "lost workspaces"  # their repository is gone
+
+
+@dataclass(frozen=True, slots=True)
+class PathItem:
+    """A file or folder. `age` is the time since its last use, where that matters.
+
+    `begun`: the batch of this batch folder has transcripts. `repository` is the one that lost workspaces were of.
+    """
+
+    kind: PathKind
+    path: str
+    batch: str = ""
+    size: int = 0
+    age: float = 0.0
+    begun: bool = False
+    repository: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class BranchItem:
+    """A branch of plait's: a task's, or the batch's own if `task` is empty.
+
+    `merged`: another ref contains it. `pushed`: a plait branch on a remote contains it. `joined`: the batch branch contains it.
+    `saved`: a ref under refs/plait contains it. `open_in` is the worktree that has it checked out.
+    """
+
+    kind = "branch"
+    size = 0
+    name: str
+    tip: str
+    batch: str
+    task: str = ""
+    merged: bool = False
+    pushed: bool = False
+    joined: bool = False
+    saved: bool = False
+    open_in: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RefItem:
+    """A ref under refs/plait. `elsewhere`: another ref or a remote contains it."""
+
+    kind = "ref"
+    size = 0
+    name: str
+    tip: str
+    batch: str
+    elsewhere: bool = False
+
+
+GcItem = WorktreeItem | PathItem | BranchItem | RefItem
+
+
+@dataclass(frozen=True, slots=True)
+class GcFacts:
+    now: float
+    batches: Mapping[str, GcBatch]
+    items: tuple[GcItem, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class GcOptions:
+    """`older`: only batches that ended that many seconds ago, but more of those. `forget` are batch ids.
+
+    `unmerged`: remove their unmerged work, too. `lost`: remove what is left of repositories that are gone.
+    """
+
+    older: float | None = None
+    forget: frozenset[str] = frozenset()
+    unmerged: bool = False
+    lost: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Removal:
+    """Can be removed. `save`: after saving it under refs/plait/saved. `why` is for people."""
+
+    item: GcItem
+    why: str
+    save: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class KeptItem:
+    item: GcItem
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class GcPlan:
+    removals: tuple[Removal, ...]
+    kept: tuple[KeptItem, ...]
+
+
 def plan_gc(facts: GcFacts, options: GcOptions) -> GcPlan:
     """In the order of execution: a branch can go when no worktree has it checked out any more."""
-    first = [decide(facts, options, thing) for thing in facts.items if isinstance(thing, WorktreeItem)]
+    first = [decide(facts, options, item) for item in facts.items if isinstance(item, WorktreeItem)]
     going = {each.item.path for each in first if isinstance(each, Removal) and isinstance(each.item, WorktreeItem)}
-    rest = [_without_checkout(thing, going) for thing in facts.items if not isinstance(thing, WorktreeItem)]
-    judged = [*first, *(decide(facts, options, thing) for thing in rest)]
+    rest = [_without_checkout(item, going) for item in facts.items if not isinstance(item, WorktreeItem)]
+    judged = [*first, *(decide(facts, options, item) for item in rest)]
     return GcPlan(
         tuple(each for each in judged if isinstance(each, Removal)),
         tuple(each for each in judged if isinstance(each, KeptItem)),
@@ -46,126 +195,103 @@ def _without_checkout(item: GcItem, removed: Collection[str]) -> GcItem:
 
 
 def decide(facts: GcFacts, options: GcOptions, item: GcItem) -> Removal | KeptItem:
+    if why := _why_in_use(item) or _why_batch_needs(facts, options, item):
+        return KeptItem(item, why)
     match item:
-        case TrashItem():
-            return Removal(item, "it is in the trash")
-        case LostRepositoryItem():
-            return _decide_lost(options, item)
-        case SetupCacheItem():
-            return _decide_setup_cache(facts, options, item)
         case WorktreeItem():
-            return _kept_by_use(item) or _decide_worktree(facts, options, item)
-        case BranchItem(open_in=where) if where:
-            return KeptItem(item, f"it is checked out in {where}")
-        case _:
-            return _kept_by_batch(facts, options, item) or _decide_batch_item(facts, options, item)
-
-
-BatchItem = LockItem | TranscriptsItem | BatchFolderItem | BranchItem | RefItem
-
-
-def _decide_batch_item(facts: GcFacts, options: GcOptions, item: BatchItem) -> Removal | KeptItem:
-    """Its batch is over or unknown."""
-    match item:
-        case LockItem():
-            return _decide_lock(item)
-        case TranscriptsItem():
-            return _decide_transcripts(options, item)
-        case BatchFolderItem():
-            return _decide_folder(facts, options, item)
+            return _decide_worktree(facts, options, item)
         case BranchItem():
             return _decide_branch(facts, options, item)
         case RefItem():
             return _decide_ref(options, item)
+        case PathItem():
+            return _decide_path(facts, options, item)
         case _:
             assert_never(item)
 
 
-def _kept_by_batch(facts: GcFacts, options: GcOptions, item: WorktreeItem | BatchItem) -> KeptItem | None:
-    """What stays because of its batch."""
-    batch = facts.batches.get(item.batch)
-    if batch is None:
-        return None
-    if not batch.is_over:
-        return KeptItem(item, f"batch {batch.id} is not over")
-    young = options.older is not None and facts.now - batch.since < options.older
-    if young and item.batch not in options.forget:
-        return KeptItem(item, f"batch {batch.id} ended more recently")
-    return None
-
-
-def _kept_by_use(item: WorktreeItem) -> KeptItem | None:
+def _why_in_use(item: GcItem) -> str:
+    """Empty if it is not in use."""
+    if isinstance(item, BranchItem) and item.open_in:
+        return f"it is checked out in {item.open_in}"
+    if not isinstance(item, WorktreeItem):
+        return ""
     if item.locked is not None:
-        return KeptItem(item, f"it is locked{f': {item.locked}' if item.locked else ''}")
+        return f"it is locked{f': {item.locked}' if item.locked else ''}"
     if item.inside:
         more = f" and {len(item.inside) - 1} more" if len(item.inside) > 1 else ""
-        return KeptItem(item, f"process {item.inside[0]}{more} is running in it")
+        return f"process {item.inside[0]}{more} is running in it"
     if item.making:
-        return KeptItem(item, "it is just being made")
-    if item.away:
-        return KeptItem(item, "its folder is missing: it may be on a drive that is not mounted")
-    return None
+        return "it is just being made"
+    return "its folder is missing: it may be on a drive that is not mounted" if item.away else ""
 
 
-def _decide_pooled(facts: GcFacts, item: WorktreeItem) -> Removal | KeptItem:
-    going = _find_open_batch(facts)
-    if going:
-        return KeptItem(item, f"the next task of batch {going} may get it")
-    return Removal(item, "no batch needs it", save=item.unsaved)
+def _why_batch_needs(facts: GcFacts, options: GcOptions, item: GcItem) -> str:
+    """Empty if its batch is over or unknown, or if it is of no batch."""
+    batch = facts.batches.get(item.batch)
+    if batch is None:
+        return ""
+    if not batch.is_over:
+        return f"batch {batch.id} is not over"
+    young = options.older is not None and facts.now - batch.since < options.older
+    return f"batch {batch.id} ended more recently" if young and item.batch not in options.forget else ""
 
 
-def _decide_setup_cache(facts: GcFacts, options: GcOptions, item: SetupCacheItem) -> Removal | KeptItem:
-    going = _find_open_batch(facts)
-    if going:
-        return KeptItem(item, f"the next task of batch {going} may use it")
-    if options.older is None or item.age < options.older:
-        return KeptItem(item, "it speeds up the next batch; --older removes it when it was not used for that long")
-    return Removal(item, "it was not used for a long time")
+def _decide_worktree(facts: GcFacts, options: GcOptions, item: WorktreeItem) -> Removal | KeptItem:
+    if item.use is WorktreeUse.POOL:
+        if running := _find_open_batch(facts):
+            return KeptItem(item, f"the next task of batch {running} may get it")
+        why = "no batch needs it"
+    elif item.use is WorktreeUse.MAKING:
+        why = "its creator has exited"
+    elif item.batch not in facts.batches:
+        if item.age < max(FRESH_SECONDS, options.older or 0.0):
+            return KeptItem(item, "unknown batch; it may be being submitted")
+        why = "unknown batch"
+    else:
+        why = "its batch is over" if item.is_complete else "it is incomplete"
+    return Removal(item, why, save=item.unsaved)
 
 
 def _find_open_batch(facts: GcFacts) -> str:
     return next((batch.id for batch in facts.batches.values() if not batch.is_over), "")
 
 
-def _decide_worktree(facts: GcFacts, options: GcOptions, item: WorktreeItem) -> Removal | KeptItem:
-    match item.use:
-        case WorktreeUse.POOL:
-            return _decide_pooled(facts, item)
-        case WorktreeUse.MAKING:
-            gone = Removal(item, "its creator has exited", save=item.unsaved)
-            return _kept_by_batch(facts, options, item) or gone
-        case WorktreeUse.TASK | WorktreeUse.GATE:
-            return _kept_by_batch(facts, options, item) or _decide_leased(facts, options, item)
+def _decide_path(facts: GcFacts, options: GcOptions, item: PathItem) -> Removal | KeptItem:
+    match item.kind:
+        case PathKind.TRASH:
+            return Removal(item, "it is in the trash")
+        case PathKind.LOCK if item.age < STALE_LOCK_SECONDS:
+            return KeptItem(item, "it may be in use")
+        case PathKind.LOCK:
+            return Removal(item, "its holder has exited")
+        case PathKind.LOST_WORKSPACES if options.lost:
+            return Removal(item, f"the repository {item.repository} is gone")
+        case PathKind.LOST_WORKSPACES:
+            return KeptItem(item, f"the repository {item.repository} is gone; remove it with --forget-lost")
+        case PathKind.SETUPS:
+            return _decide_setups(facts, options, item)
+        case PathKind.TRANSCRIPTS | PathKind.BATCH_FOLDER:
+            return _decide_batch_files(facts, options, item)
         case _:
-            assert_never(item.use)
+            assert_never(item.kind)
 
 
-def _decide_leased(facts: GcFacts, options: GcOptions, item: WorktreeItem) -> Removal | KeptItem:
-    if item.batch not in facts.batches:
-        if item.age < max(FRESH_SECONDS, options.older or 0.0):
-            return KeptItem(item, "unknown batch; it may be being submitted")
-        return Removal(item, "unknown batch", save=item.unsaved)
-    why = "its batch is over" if item.is_complete else "it is incomplete"
-    return Removal(item, why, save=item.unsaved)
+def _decide_setups(facts: GcFacts, options: GcOptions, item: PathItem) -> Removal | KeptItem:
+    if running := _find_open_batch(facts):
+        return KeptItem(item, f"the next task of batch {running} may use it")
+    if options.older is None or item.age < options.older:
+        return KeptItem(item, "it speeds up the next batch; --older removes it when it was not used for that long")
+    return Removal(item, "it was not used for a long time")
 
 
-def _decide_lock(item: LockItem) -> Removal | KeptItem:
-    if item.age < STALE_LOCK_SECONDS:
-        return KeptItem(item, "it may be in use")
-    return Removal(item, "its holder has exited")
-
-
-def _decide_transcripts(options: GcOptions, item: TranscriptsItem) -> Removal | KeptItem:
+def _decide_batch_files(facts: GcFacts, options: GcOptions, item: PathItem) -> Removal | KeptItem:
     if item.batch in options.forget:
         return Removal(item, "its batch is given with --forget")
-    if options.older is not None:
-        return Removal(item, "the batch ended long ago")
-    return KeptItem(item, "transcripts are only removed with --older or --forget")
-
-
-def _decide_folder(facts: GcFacts, options: GcOptions, item: BatchFolderItem) -> Removal | KeptItem:
-    if item.batch in options.forget:
-        return Removal(item, "its batch is given with --forget")
+    if item.kind is PathKind.TRANSCRIPTS:
+        if options.older is not None:
+            return Removal(item, "the batch ended long ago")
+        return KeptItem(item, "transcripts are only removed with --older or --forget")
     if item.batch in facts.batches:
         return KeptItem(item, "a retry needs it; remove it with --forget")
     if item.begun:
@@ -198,9 +324,3 @@ def _decide_ref(options: GcOptions, item: RefItem) -> Removal | KeptItem:
     if options.unmerged:
         return Removal(item, "it was never merged, but --with-unmerged is given")
     return KeptItem(item, "it was never merged; remove it with --with-unmerged")
-
-
-def _decide_lost(options: GcOptions, item: LostRepositoryItem) -> Removal | KeptItem:
-    if options.lost:
-        return Removal(item, f"the repository {item.repository} is gone")
-    return KeptItem(item, f"the repository {item.repository} is gone; remove it with --forget-lost")

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from plait.core.errors import UserError
 from plait.core.fast_dataclass import dataclass
 from plait.git.command import Git, GitError
-from plait.git.gc.ref_inventory import BRANCH_PREFIX, PLAIT_PREFIX, RefNames
+from plait.git.gc.inventory import BRANCH_PREFIX, PLAIT_PREFIX, RefNames
 from plait.git.refs import ATTEMPTS, BASES, SAVED, ref_component
 
 _FORMAT = "%(refname)%00%(objectname)%00%(objecttype)%00%(committerdate:unix)%00%(contents:subject)"
