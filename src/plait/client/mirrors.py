@@ -34,7 +34,7 @@ def open_project_mirror(url: str, *, environment: Mapping[str, str], log: Callab
 
 def remove_unused_checkouts(mirror: Mirror, in_use: Collection[Path]) -> int:
     """Remove unused checkouts after saving changes in them; returns how many."""
-    from plait.git.mirror_checkouts import list_stale_checkouts, remove_checkout
+    from plait.git.mirror import list_stale_checkouts, remove_checkout
 
     return sum(remove_checkout(mirror, path) for path in list_stale_checkouts(mirror, in_use))
 

@@ -1,28 +1,43 @@
-"""A bare clone that plait keeps of a remote repository.
+"""A bare clone that plait keeps of a remote repository, and its checkouts, from which the sources of batches are read.
 
 The remote's branches are under refs/remotes/origin, so that fetching never moves those of plait and its agents under
 refs/heads. It is made under another name and renamed when complete.
+
+checkouts/<commit>/<name>     detached at that commit; `.ready` beside it has the whole commit, and the time of its last use
+checkouts/<commit>-2/<name>   the same, where an open batch has changed the first
+
+There is one checkout for each commit, so that it never moves during a batch; a new one is cheap compared to a batch.
+Changes that were left in one are saved under refs/plait/saved before it is reset or removed.
 """
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import shutil
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import suppress
+from itertools import count
 from pathlib import Path
 from secrets import token_hex
 
 from plait.core.errors import UserError, WorldError
 from plait.git.command import Git, GitError
-from plait.git.mirror_checkouts import check_out
 from plait.git.remote_url import PROTOCOLS, RemoteUrl, parse_remote_url
+from plait.git.worktrees.saved_work import SavedRefs
+from plait.git.worktrees.worktree import Repository
+from plait.system.atomic_files import make_private_folder, replace_file
 from plait.system.locks import hold_lock
 
 ORIGIN_PREFIX = "refs/remotes/origin"
 _FETCH_REFSPEC = f"+refs/heads/*:{ORIGIN_PREFIX}/*"
-_LOCK_FILE, _INCOMING_PREFIX = "lock", "incoming-"
+CHECKOUTS_FOLDER = "checkouts"
+UNUSED_SECONDS = 86400.0  # seconds: a client that reads a checkout has submitted its batch by then
+_LOCK_FILE, _READY_FILE, _INCOMING_PREFIX = "lock", ".ready", "incoming-"
+_SHORT_LENGTH = 16
+_GITLINK = ":000000 160000 "
 _SYMREF = re.compile(r"ref: refs/heads/(.+)\tHEAD")
 _SHA256_LENGTH = 64
 _COMMIT_ID = re.compile(r"[0-9a-f]{4,64}")
@@ -63,7 +78,7 @@ class Mirror:
     def checkout(self, commit: str, in_use: Collection[Path] = ()) -> Path:
         """A checkout of this commit, to read sources from. `in_use` are those of open batches, which are not changed."""
         try:
-            return check_out(self, commit, in_use)
+            return _check_out(self, commit, in_use)
         except GitError as error:
             raise make_damage_error(error, self._remote, self.git) or error from error
 
@@ -73,6 +88,11 @@ class Mirror:
 
     def git_at(self, checkout: Path) -> Git:
         return Git(checkout, environment=self._environment)
+
+    def save_commit(self, checkout_commit: str, tip: str) -> None:
+        """Keep what was left in the checkout of a commit."""
+        repository = Repository(self.git_dir, self._environment)
+        SavedRefs(repository, "checkout", checkout_commit[:_SHORT_LENGTH]).keep(tip)
 
 
 def open_mirror(
@@ -238,3 +258,119 @@ def _format_last_fetch(git_dir: Path) -> str:
     except OSError:
         return ""
     return time.strftime(" at %H:%M on %Y-%m-%d", time.localtime(at))
+
+
+def _check_out(mirror: Mirror, commit: str, in_use: Collection[Path]) -> Path:
+    """A checkout of exactly this commit. A changed one is saved and reset, or left alone if it is in use."""
+    used = {os.path.realpath(path) for path in in_use}
+    root = mirror.git_dir.parent / CHECKOUTS_FOLDER
+    with hold_lock(root / _LOCK_FILE):
+        for folder in _candidates(root, commit):
+            path = folder / mirror.name
+            if not (folder / _READY_FILE).exists() or not path.is_dir():
+                return _make(mirror, path, commit)
+            own = mirror.git_at(path)
+            if _is_clean(own, commit) or (os.path.realpath(path) not in used and _refresh(mirror, own, commit)):
+                (folder / _READY_FILE).touch()
+                return path
+    raise AssertionError("there is always another name")
+
+
+def list_stale_checkouts(mirror: Mirror, in_use: Collection[Path], min_age: float = UNUSED_SECONDS) -> list[Path]:
+    """Those that no open batch uses and that were not requested for `min_age` seconds."""
+    used = {os.path.realpath(path) for path in in_use}
+    found = sorted((mirror.git_dir.parent / CHECKOUTS_FOLDER).glob(f"*/{mirror.name}"))
+    return [path for path in found if os.path.realpath(path) not in used and _age(path) >= min_age]
+
+
+def remove_checkout(mirror: Mirror, path: Path) -> bool:
+    """False, and it stays, if something in it cannot be saved."""
+    ready = path.parent / _READY_FILE
+    with hold_lock(path.parent.parent / _LOCK_FILE):
+        if ready.exists():
+            own = mirror.git_at(path)
+            commit = ready.read_text().strip()
+            if not _is_clean(own, commit) and not _save(mirror, own, commit):
+                return False
+            ready.unlink()  # from here on it can be deleted, even after a crash
+        _discard(mirror, path)
+    return True
+
+
+def _candidates(root: Path, commit: str) -> Iterator[Path]:
+    for n in count(1):
+        yield root / (commit[:_SHORT_LENGTH] if n == 1 else f"{commit[:_SHORT_LENGTH]}-{n}")
+
+
+def _make(mirror: Mirror, path: Path, commit: str) -> Path:
+    """Replaces what a killed plait left there."""
+    _discard(mirror, path)
+    make_private_folder(path.parent)
+    # Twice --force: git may remember one of that name, and that it was being made.
+    mirror.git.run("worktree", "add", "--force", "--force", "--detach", "--no-checkout", str(path), commit)
+    mirror.git_at(path).run("reset", "--quiet", "--hard")
+    replace_file(path.parent / _READY_FILE, f"{commit}\n".encode(), mode=0o666)
+    return path
+
+
+def _discard(mirror: Mirror, path: Path) -> None:
+    if path.is_dir():
+        mirror.git.run("worktree", "remove", "--force", "--force", str(path), codes=(0, 128))
+    if path.parent.is_dir():
+        shutil.rmtree(path.parent)
+
+
+def _is_clean(own: Git, commit: str) -> bool:
+    """Whether it is exactly this commit; False if git cannot read it."""
+    with suppress(GitError):
+        return own.text("rev-parse", "HEAD") == commit and not _read_status(own)
+    return False
+
+
+def _read_status(own: Git) -> str:
+    return own.text("status", "--porcelain", "-z", "--untracked-files=all", "--ignore-submodules=dirty")
+
+
+def _refresh(mirror: Mirror, own: Git, commit: str) -> bool:
+    """Reset to the commit; ignored files stay, since workspaces may need them."""
+    with suppress(GitError):
+        if _save(mirror, own, commit):
+            own.run("checkout", "--quiet", "--force", "--detach", commit)
+            own.run("clean", "--quiet", "-fd")
+            return _is_clean(own, commit)
+    return False
+
+
+def _save(mirror: Mirror, own: Git, commit: str) -> bool:
+    """Save all changes under a ref; False if there is something that no commit can hold."""
+    with suppress(GitError):
+        tip = _commit_everything(own)
+        if tip is not None:
+            mirror.save_commit(commit, tip)
+            return True
+    return False
+
+
+def _commit_everything(own: Git) -> str | None:
+    """Local commits, with uncommitted changes on top. None if there is a nested repository."""
+    index = own.cwd.parent / f".index-{token_hex(4)}"
+    aside = own.with_options(variables={"GIT_INDEX_FILE": str(index)})
+    try:
+        aside.run("read-tree", "HEAD")
+        aside.run("add", "--all")
+        changed = aside.text("diff-index", "--cached", "HEAD")
+        if _GITLINK in changed:
+            return None
+        if not changed:
+            return own.text("rev-parse", "HEAD")
+        message = b"What was left in a checkout of a mirror\n"
+        return aside.commit_as_plait(aside.text("write-tree"), ["HEAD"], message)
+    finally:
+        index.unlink(missing_ok=True)
+
+
+def _age(path: Path) -> float:
+    for each in (path.parent / _READY_FILE, path):
+        with suppress(OSError):
+            return time.time() - each.stat().st_mtime
+    return 0.0

@@ -12,8 +12,7 @@ import pytest
 from plait.core.errors import WorldError
 from plait.git.command import Git
 from plait.git.location import find_repo
-from plait.git.mirror import Mirror
-from plait.git.mirror_checkouts import list_stale_checkouts, remove_checkout
+from plait.git.mirror import Mirror, list_stale_checkouts, remove_checkout
 
 Open = Callable[[str | Path], Mirror]
 Commit = Callable[..., str]
