@@ -7,7 +7,7 @@ from plait.core.reports import MergeConflicted, MergeDone, RebuildDone
 from plait.git import refs
 from plait.git.interfaces import MergeMessage, MergeRules
 from plait.git.merge.branch_merger import GitBranchMerger
-from plait.git.merge.change_merger import Regenerate
+from plait.git.merge.change_merger import Regenerate, refuse_regeneration
 from tests.support.git_repository import GitRepository
 
 
@@ -15,7 +15,11 @@ class MergedBranch:
     """`head` is where the journal says the branch is, `changes` what is in it."""
 
     def __init__(
-        self, repository: GitRepository, base: str, batch: str = "7f3a", regenerate: Regenerate | None = None
+        self,
+        repository: GitRepository,
+        base: str,
+        batch: str = "7f3a",
+        regenerate: Regenerate = refuse_regeneration,
     ) -> None:
         self.repository = repository
         self.batch = batch

@@ -116,7 +116,7 @@ def open_workspaces(place: RepoLocation, config: Config) -> GitWorkspaces:
 
 def open_integrator(place: RepoLocation, config: Config) -> GitBranchMerger:
     from plait.git.merge.branch_merger import GitBranchMerger
-    from plait.git.merge.regeneration import build_regenerator
+    from plait.git.merge.change_merger import build_regenerator
 
     return GitBranchMerger(
         place.git_dir,

@@ -105,19 +105,6 @@ MAX_BLOB_BYTES = 256 << 10
 MAX_TOTAL_BYTES = 8 << 20
 
 
-@dataclass(frozen=True, slots=True)
-class BlobContent:
-    data: bytes
-
-    @property
-    def is_binary(self) -> bool:
-        return b"\0" in self.data
-
-    @property
-    def text(self) -> str:
-        return self.data.decode("utf-8", "replace")
-
-
 def list_blobs(git: Git, tree: str, paths: Sequence[str]) -> dict[str, str]:
     """The blobs of those paths that are files or symlinks in this tree. Paths are literal, not patterns."""
     if not paths:
@@ -129,7 +116,7 @@ def list_blobs(git: Git, tree: str, paths: Sequence[str]) -> dict[str, str]:
     return {path: facts.split(" ")[2] for facts, _, path in entries if path in wanted and " blob " in facts}
 
 
-def read_blobs(git: Git, objects: Sequence[str]) -> dict[str, BlobContent | None]:
+def read_blobs(git: Git, objects: Sequence[str]) -> dict[str, bytes | None]:
     """Blobs by name; None for one over the limits, by itself or with those before it. Names of no blob are left out."""
     names = list(dict.fromkeys(objects))
     sizes = read_blob_sizes(git, names)
@@ -138,7 +125,7 @@ def read_blobs(git: Git, objects: Sequence[str]) -> dict[str, BlobContent | None
         if sizes.get(name, budget + 1) <= min(MAX_BLOB_BYTES, budget):
             chosen.append(name)
             budget -= sizes[name]
-    found = {each.id: BlobContent(each.data) for each in read_objects(git, chosen) if each is not None}
+    found = {each.id: each.data for each in read_objects(git, chosen) if each is not None}
     return {name: found.get(name) for name in names if name in sizes}
 
 

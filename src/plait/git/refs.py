@@ -65,12 +65,18 @@ def remove_stale_lock(git_dir: Path, ref: str, min_age_seconds: float) -> bool:
     return False
 
 
-def find_admins_on(git_dir: Path, ref: str) -> Iterator[Path]:
-    """The git folders whose HEAD is on a ref: the common one for the main checkout, an admin for each worktree."""
+def find_checkouts(git_dir: Path, ref: str) -> Iterator[Path]:
+    """The folders in which a branch is checked out."""
     admins = [git_dir]
     with suppress(OSError):
         admins += sorted((git_dir / "worktrees").iterdir())
     for admin in admins:
         with suppress(OSError):
             if (admin / "HEAD").read_text(errors="replace").strip() == f"ref: {ref}":
-                yield admin
+                yield _find_folder(admin)
+
+
+def _find_folder(admin: Path) -> Path:
+    with suppress(OSError):
+        return Path((admin / "gitdir").read_text(errors="surrogateescape").strip()).parent
+    return admin.parent if admin.name == ".git" else admin  # of the repository itself

@@ -93,14 +93,6 @@ def test_a_file_deleted_on_one_side_is_regenerated_without_conflict(line: Merged
     assert line.repository.files(line.read_head)["app.lock"].startswith("relock")
 
 
-def test_without_a_regenerator_such_files_are_merged_like_others(line: MergedBranch) -> None:
-    alone = MergedBranch(line.repository, line.base, "alone")
-    alone.blending = RULES
-    alone.merge("one", line.repository.commit({"app.lock": "1\n"}, line.base))
-    tip = line.repository.commit({"app.lock": "2\n"}, line.base)
-    assert alone.merge("two", tip) == MergeConflicted("alone", "two", 1, ("app.lock",))
-
-
 def test_a_failing_command_does_not_move_the_branch(line: MergedBranch) -> None:
     def fails(commit: str, command: str, files: tuple[str, ...]) -> Mapping[str, bytes]:
         raise WorldError(f"{command} failed on {commit[:4] and files[0]}")

@@ -7,29 +7,80 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from plait.core.decisions import Change, MergeStarted, RebuildStarted
+from plait.core.errors import WorldError
 from plait.core.reports import MergeConflicted, MergeDone, MergedTask, RebuildConflict, RebuildDone
+from plait.git import refs
 from plait.git.command import Git, GitError
 from plait.git.interfaces import MergeMessage, MergeRules, PredictedConflict
-from plait.git.merge import commits, three_way
-from plait.git.merge.branch import BatchBranch, MergeTrailers, read_merges
+from plait.git.merge import three_way
 from plait.git.merge.change_merger import (
     ChangeMerger,
+    MergeTrailers,
     Regenerate,
     make_missing_commit_error,
     map_errors,
+    refuse_regeneration,
 )
-from plait.git.merge.commits import Commit
+from plait.git.merge.commits import Commit, read_commits
 from plait.git.merge.conflict_view import CONFLICT_STYLE, format_conflict
 from plait.git.merge.private_gitdir import PrivateGitDirs
 from plait.git.merge.three_way import Ancestry
 
-_DEFAULT_RULES = MergeRules()
+_STALE_SECONDS = 60.0  # git holds the lock of a ref for milliseconds, and only one engine moves these
+
+
+class BatchBranch:
+    """A batch's branch, which is only moved from where plait left it."""
+
+    def __init__(self, git: Git, git_dir: Path, batch: str, name: str) -> None:
+        self._git = git
+        self._git_dir = git_dir
+        self._batch = batch
+        self.name = name
+        self.ref = f"refs/heads/{name}"
+
+    def ensure_not_checked_out(self) -> None:
+        """Raise WorldError if it is: the files of that checkout would seem to undo what was merged."""
+        for where in refs.find_checkouts(self._git_dir, self.ref):
+            raise WorldError(
+                f"branch {self.name} is checked out in {where}; plait does not change checkouts",
+                hint=f"Run `git -C {where} switch --detach` to look at it; then resume or retry.",
+            )
+
+    def move(self, new: str, old: str | None, why: str) -> None:
+        """Move the branch from exactly `old` (None: create it); GitError if it is anywhere else."""
+        refs.remove_stale_lock(self._git_dir, self.ref, _STALE_SECONDS)
+        self._git.run("update-ref", "-m", f"plait: {why}", self.ref, new, old or "0" * len(new))
+
+    def save(self, commit: str, n: int) -> None:
+        """Save the branch before its nth rebuild; the first one saved stays."""
+        ref = refs.pre_rebuild_ref(self._batch, n)
+        refs.remove_stale_lock(self._git_dir, ref, _STALE_SECONDS)
+        try:
+            self._git.create_ref(ref, commit)
+        except GitError:
+            if not self._git.read_ref(ref):
+                raise
+
+    def make_moved_error(self, at: str, expected: str) -> WorldError:
+        return WorldError(
+            f"branch {self.name} was moved: expected {expected[:12]}, found {at[:12]}",
+            hint=f"Keep what is there under another name (`git branch NAME {at[:12]}`), put the branch back "
+            f"(`git update-ref {self.ref} {expected}`), then resume or retry.",
+        )
+
+    def make_foreign_commits_error(self, at: str) -> WorldError:
+        return WorldError(
+            f"branch {self.name} has commits that plait did not make (up to {at[:12]}); refusing to rebuild it",
+            hint=f"Move them to a branch of their own (`git branch NAME {at[:12]}`) and take them off this one.",
+        )
 
 
 class GitBranchMerger:
     """No checkout is touched. One call at a time for each batch; repeating a call after a crash gives the same commit.
 
-    `git_dir` is the repository's common git folder, `private` a folder of plait's own. `regenerate` makes files in a checkout of a commit; without it, such files are merged like all others.
+    `git_dir` is the repository's common git folder, `private` a folder of plait's own. `regenerate` makes files in a
+    checkout of a commit.
     """
 
     def __init__(
@@ -38,7 +89,7 @@ class GitBranchMerger:
         private: Path,
         *,
         environment: Mapping[str, str] | None = None,
-        regenerate: Regenerate | None = None,
+        regenerate: Regenerate = refuse_regeneration,
     ) -> None:
         self._git_dir = git_dir.absolute()
         own = os.environ if environment is None else environment
@@ -69,7 +120,7 @@ class GitBranchMerger:
             try:
                 batch_branch.move(made, at.id if at else None, f"merge {order.task}")
             except GitError:
-                now = commits.read_commits(self._git, [batch_branch.ref]).get(batch_branch.ref)
+                now = read_commits(self._git, [batch_branch.ref]).get(batch_branch.ref)
                 if now is None or now.id == order.onto:
                     raise
                 return _check_existing(batch_branch, trailers, order, now)
@@ -84,11 +135,11 @@ class GitBranchMerger:
         """
         with map_errors(f"the branch of batch {order.batch} could not be rebuilt"):
             batch_branch = BatchBranch(self._git, self._git_dir, order.batch, branch)
-            known = commits.read_commits(self._git, [batch_branch.ref, base])
+            known = read_commits(self._git, [batch_branch.ref, base])
             if base not in known:
                 raise make_missing_commit_error(base, "the base of the batch,")
             at = known.get(batch_branch.ref)
-            old = read_merges(self._git, order.batch, at.id, base) if at else {}
+            old = _read_merges(self._git, order.batch, at.id, base) if at else {}
             if at is not None and old is None:
                 raise batch_branch.make_foreign_commits_error(at.id)
             head, line, conflicts = base, [], []
@@ -110,11 +161,11 @@ class GitBranchMerger:
             return format_conflict(git, tried, conflicts)
 
     def predict_conflicts(
-        self, onto: str, tips: Mapping[str, tuple[str, str]], rules: MergeRules = _DEFAULT_RULES
+        self, onto: str, tips: Mapping[str, tuple[str, str]], rules: MergeRules
     ) -> list[PredictedConflict]:
         """Which of these changes (base and tip by task) would conflict, with each other or with the branch (`right` "")."""
         with map_errors("could not predict conflicts"):
-            here = commits.read_commits(self._git, [onto, *(name for pair in tips.values() for name in pair)])
+            here = read_commits(self._git, [onto, *(name for pair in tips.values() for name in pair)])
             known = {task: pair for task, pair in tips.items() if {onto, *pair} <= here.keys()}
             return three_way.predict_conflicts(self._private, self._ancestry, onto, known, rules) if known else []
 
@@ -149,3 +200,14 @@ def _check_existing(branch: BatchBranch, trailers: MergeTrailers, order: MergeSt
 def _reuse_merge(trailers: MergeTrailers, onto: str, old: Mapping[str, Commit]) -> str | None:
     was = old.get(onto)
     return was.id if was is not None and trailers.matches(was, onto) else None
+
+
+def _read_merges(git: Git, batch: str, head: str, base: str) -> dict[str, Commit] | None:
+    """The merges from `base` to `head`, by their first parents; None if some of them are not plait's."""
+    listed = git.text("rev-list", "--first-parent", head, f"^{base}").split() if head != base else []
+    commits = read_commits(git, listed)
+    mine = f"Plait-Batch: {' '.join(batch.split())}"
+    if any(mine not in commit.trailers for commit in commits.values()):
+        return None
+    merges = {commit.parents[0]: commit for commit in commits.values() if commit.parents}
+    return merges if head == base or base in merges else None

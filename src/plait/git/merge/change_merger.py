@@ -2,24 +2,63 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from pathlib import Path
 
 from plait.core.decisions import Change
 from plait.core.errors import WorldError
 from plait.core.fast_dataclass import dataclass
 from plait.core.reports import RebuildConflict
 from plait.git import objects
-from plait.git.command import Git, GitError, join_fields
+from plait.git.command import LOCATION_VARIABLES, Git, GitError, join_fields
 from plait.git.interfaces import ChangeGoneError, MergeMessage, MergeRules
 from plait.git.merge import commits
-from plait.git.merge.branch import MergeTrailers
-from plait.git.merge.commits import Commit, CommitMaker, format_merge_message
+from plait.git.merge.commits import Commit, CommitMaker
 from plait.git.merge.private_gitdir import REGENERATE_ATTRIBUTE, PrivateGitDirs
 from plait.git.merge.three_way import Ancestry, MergeResult, merge_three_way
 
 # A commit to check out, the command to run there, and the files it makes: what they hold afterwards.
 Regenerate = Callable[[str, str, tuple[str, ...]], Mapping[str, bytes]]
+REGENERATE_TIMEOUT_SECONDS = 900.0  # seconds: a lock file may need a network
+_MAX_OUTPUT_CHARS = 400  # of a command's output
+
+
+@dataclass(frozen=True, slots=True)
+class MergeTrailers:
+    """The trailers by which plait recognises its merge of a change."""
+
+    batch: str
+    change: Change
+
+    @property
+    def trailers(self) -> tuple[tuple[str, str], ...]:
+        return (
+            ("Plait-Batch", self.batch),
+            ("Plait-Task", self.change.task),
+            ("Plait-Change", f"{self.change.base}..{self.change.tip}"),
+        )
+
+    def matches(self, commit: Commit, onto: str) -> bool:
+        """Whether this is the merge of the change onto exactly that commit."""
+        return commit.parents[:1] == (onto,) and {*map(_format_trailer, self.trailers)} <= commit.trailers
+
+    def format_message(self, message: MergeMessage) -> str:
+        """With the trailers as its last paragraph; those that identify the merge always come from the order."""
+        own = dict(self.trailers)
+        more = [trailer for trailer in message.trailers if trailer[0] not in own]
+        lines = [_format_trailer(trailer) for trailer in (*self.trailers, *more)]
+        return "\n\n".join((message.message.replace("\0", "").strip() or "Merge", "\n".join(lines))) + "\n"
+
+
+def _format_trailer(trailer: tuple[str, str]) -> str:
+    name, value = trailer
+    return f"{name}: {' '.join(value.replace(chr(0), '').split())}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +97,7 @@ def _match_rules(git: Git, paths: tuple[str, ...], merge_rules: MergeRules) -> d
 class ChangeMerger:
     """`git` is the repository's own, for the user's identity; merging happens in private git dirs."""
 
-    def __init__(self, git: Git, private: PrivateGitDirs, ancestry: Ancestry, regenerate: Regenerate | None) -> None:
+    def __init__(self, git: Git, private: PrivateGitDirs, ancestry: Ancestry, regenerate: Regenerate) -> None:
         self._git = git
         self._private = private
         self._ancestry = ancestry
@@ -88,14 +127,16 @@ class ChangeMerger:
         """
         sides = self._ancestry.find_sides(trailers.change, onto, tip)
         git = self._private.git_for(merge_rules)
-        plan = self._plan_regeneration(git, merge_three_way(self._private, sides, merge_rules), merge_rules, onto)
+        plan = plan_regeneration(git, merge_three_way(self._private, sides, merge_rules), merge_rules, onto)
         if plan.conflicts:
             return RebuildConflict(trailers.change.task, plan.conflicts)
         merged = self._regenerate_files(git, plan, onto, tip)
         other = tip.id if sides.history_agrees else self._maker.recommit(merged, (onto,), tip)
-        tree = self._apply_edits(git, merged, merge_message)
-        message = format_merge_message(merge_message.message, _merge_trailers(merge_message, trailers))
-        commit = self._maker.make(tree, (onto, other), message, tip.date)
+        tree = merged
+        if merge_message.edit_files is not None:
+            edits = merge_message.edit_files(lambda path: objects.read_file(git, merged, path))
+            tree = objects.write_files(git, merged, edits)
+        commit = self._maker.make(tree, (onto, other), trailers.format_message(merge_message), tip.date)
         self._ancestry.record_merge(onto, commit)
         return commit
 
@@ -106,32 +147,15 @@ class ChangeMerger:
         sides = self._ancestry.find_sides(change, onto, self.read_commits(change, onto)[change.tip])
         git = self._private.git_for(merge_rules)
         tried = merge_three_way(self._private, sides, merge_rules, settings)
-        return git, tried, self._plan_regeneration(git, tried, merge_rules, onto).conflicts
-
-    def _plan_regeneration(self, git: Git, tried: MergeResult, merge_rules: MergeRules, onto: str) -> RegenerationPlan:
-        if self._regenerate is None:
-            return RegenerationPlan(tried.tree, {}, tried.files)
-        return plan_regeneration(git, tried, merge_rules, onto)
+        return git, tried, plan_regeneration(git, tried, merge_rules, onto).conflicts
 
     def _regenerate_files(self, git: Git, plan: RegenerationPlan, onto: str, tip: Commit) -> str:
         tree = plan.tree
         for command, files in plan.files.items():
-            assert self._regenerate is not None
             commit = self._maker.make(tree, (onto,), "To be regenerated\n", tip.date)
             made = self._regenerate(commit, command, files)
             tree = objects.write_files(git, tree, {path: made[path] for path in files if path in made})
         return tree
-
-    def _apply_edits(self, git: Git, tree: str, merge_message: MergeMessage) -> str:
-        if merge_message.edit_files is None:
-            return tree
-        return objects.write_files(git, tree, merge_message.edit_files(lambda path: objects.read_file(git, tree, path)))
-
-
-def _merge_trailers(merge_message: MergeMessage, trailers: MergeTrailers) -> tuple[tuple[str, str], ...]:
-    """The trailers that identify the merge always come from the order."""
-    own = dict(trailers.trailers)
-    return (*trailers.trailers, *((name, value) for name, value in merge_message.trailers if name not in own))
 
 
 _HINTS = (
@@ -176,3 +200,67 @@ def make_missing_commit_error(commit: str, whose: str, error: type[WorldError] =
         f"{whose} {commit[:12] if commit.isalnum() else repr(commit)} is not in the repository any more",
         hint="If it was pruned or never fetched, fetch it again, or retry the task.",
     )
+
+
+def refuse_regeneration(_commit: str, command: str, _files: tuple[str, ...]) -> Mapping[str, bytes]:
+    """For merges that no rule or no commit follows from."""
+    raise WorldError(f"files are not regenerated here: {command}")
+
+
+def build_regenerator(git_dir: Path, root: Path) -> Regenerate:
+    """Runs commands in temporary exports of commits, in `root`."""
+
+    def regenerate(commit: str, command: str, files: tuple[str, ...]) -> Mapping[str, bytes]:
+        with _export_commit(git_dir, root, commit) as folder:
+            _run_command(folder, command)
+            return {path: (folder / path).read_bytes() for path in files if _is_file_inside(folder, path)}
+
+    return regenerate
+
+
+def _is_file_inside(folder: Path, path: str) -> bool:
+    """A regular file not reached through a link: nothing from outside gets into a commit."""
+    file = folder / path
+    return file.is_file() and not file.is_symlink() and folder.resolve() in file.parent.resolve().joinpath("x").parents
+
+
+@contextmanager
+def _export_commit(git_dir: Path, root: Path, commit: str) -> Iterator[Path]:
+    root.mkdir(parents=True, exist_ok=True)
+    whole = Path(tempfile.mkdtemp(prefix="regenerate-", dir=root))
+    folder = whole / "tree"
+    folder.mkdir()
+    try:
+        places = {"GIT_DIR": git_dir, "GIT_WORK_TREE": folder, "GIT_INDEX_FILE": whole / "index"}
+        git = Git(folder, variables={name: str(path) for name, path in places.items()})
+        git.run("read-tree", commit)
+        git.run("checkout-index", "--all", f"--prefix={folder}/")
+        yield folder
+    finally:
+        shutil.rmtree(whole, ignore_errors=True)
+
+
+def _run_command(folder: Path, command: str) -> None:
+    env = {name: value for name, value in os.environ.items() if name not in LOCATION_VARIABLES}
+    with tempfile.TemporaryFile() as log:
+        process = subprocess.Popen(
+            ["sh", "-c", command],  # the user's own, trusted command
+            cwd=folder,
+            env=env,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        try:
+            code = process.wait(REGENERATE_TIMEOUT_SECONDS)
+        except subprocess.TimeoutExpired:
+            raise WorldError(f"{command} did not end in {REGENERATE_TIMEOUT_SECONDS / 60:.0f} minutes") from None
+        finally:
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        if code:
+            log.seek(max(0, log.tell() - 4 * _MAX_OUTPUT_CHARS))
+            output = " ".join(log.read().decode("utf-8", "replace").split())[-_MAX_OUTPUT_CHARS:]
+            raise WorldError(f"{command} failed with exit status {code}: {output}")

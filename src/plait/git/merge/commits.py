@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from functools import cached_property
 
 from plait.core.fast_dataclass import dataclass
 from plait.git.command import PLAIT_IDENTITY, Git, GitError
@@ -52,50 +53,37 @@ def _parse_commit(name: str, raw: bytes) -> Commit:
     return Commit(name, first["tree"], parents, first.get("author", ""), first.get("committer", ""), message)
 
 
-def format_merge_message(message: str, trailers: Iterable[tuple[str, str]]) -> str:
-    """The message with its trailers as the last paragraph, each on one line."""
-    plain = message.replace("\0", "").strip() or "Merge"
-    lines = [f"{name}: {' '.join(value.replace(chr(0), '').split())}" for name, value in trailers]
-    return "\n\n".join((plain, "\n".join(lines))) + "\n"
-
-
 class CommitMaker:
     """Makes commits in the user's name, signed if the user's are; without a name, in plait's."""
 
     def __init__(self, git: Git) -> None:
         self._git = git.with_options(settings=("i18n.commitEncoding=UTF-8",))
-        self._identity: Mapping[str, str] | None = None
-        self._sign: tuple[str, ...] = ()
 
     def make(self, tree: str, parents: Sequence[str], message: str, date: str) -> str:
-        self._load_identity()
         return self._commit(tree, parents, message, {}, date)
 
     def recommit(self, tree: str, parents: Sequence[str], original: Commit) -> str:
         """The same author and message with another tree."""
-        self._load_identity()
         author = _author_variables(original.author) or {"GIT_AUTHOR_DATE": original.date}
         return self._commit(tree, parents, original.message.replace("\0", "") or "\n", author, original.date)
 
     def _commit(self, tree: str, parents: Sequence[str], message: str, author: Mapping[str, str], date: str) -> str:
+        identity, sign = self._identity
         dates = {"GIT_AUTHOR_DATE": date, "GIT_COMMITTER_DATE": date}
-        git = self._git.with_options(variables={**(self._identity or {}), **dates, **author})
-        return git.commit_tree(tree, parents, message.encode("utf-8", "surrogateescape"), *self._sign)
+        git = self._git.with_options(variables={**identity, **dates, **author})
+        return git.commit_tree(tree, parents, message.encode("utf-8", "surrogateescape"), *sign)
 
-    def _load_identity(self) -> None:
-        """Read the user's identity once: a change takes effect with the next engine."""
-        if self._identity is not None:
-            return
+    @cached_property
+    def _identity(self) -> tuple[Mapping[str, str], tuple[str, ...]]:
+        """Variables and options of the user's commits, read once: a change takes effect with the next engine."""
         strict = self._git.with_options(settings=("user.useConfigOnly=true",))
-        if strict.read_bool("commit.gpgSign"):
-            self._sign = ("-S",)
+        sign = ("-S",) if strict.read_bool("commit.gpgSign") else ()
         try:
             strict.run("var", "GIT_AUTHOR_IDENT")
             strict.run("var", "GIT_COMMITTER_IDENT")
         except GitError:
-            self._identity = PLAIT_IDENTITY
-        else:
-            self._identity = {}
+            return PLAIT_IDENTITY, sign
+        return {}, sign
 
 
 def make_synthetic_commit(git: Git, tree: str, parent: str) -> str:

@@ -10,12 +10,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from plait.core.decisions import Change
-from plait.core.errors import WorldError
 from plait.core.fast_dataclass import dataclass
 from plait.git import objects as git_objects
 from plait.git.command import Git
 from plait.git.interfaces import ConflictedFile, ConflictKind, MergeRules
-from plait.git.merge.change_merger import ChangeMerger, map_errors
+from plait.git.merge.change_merger import ChangeMerger, map_errors, refuse_regeneration
 from plait.git.merge.private_gitdir import PrivateGitDirs
 from plait.git.merge.three_way import Ancestry, MergeNote, MergeResult, list_files_by_task
 
@@ -106,7 +105,7 @@ def read_conflict_sides(
         private = PrivateGitDirs(git_dir, folder / "git", environment, _make_object_dir(folder, git_dir))
         here = {"GIT_DIR": str(git_dir), "GIT_NO_REPLACE_OBJECTS": "1"}
         own = Git(git_dir, environment=environment, variables=here)
-        merging = ChangeMerger(own, private, Ancestry(own), _refuse_regeneration)
+        merging = ChangeMerger(own, private, Ancestry(own), refuse_regeneration)
         git, tried, conflicts = merging.try_merge(attempted.change, attempted.onto, rules, ())
         touched = _tasks_by_file(own, attempted.merged)
         files = [
@@ -128,11 +127,6 @@ def _make_object_dir(folder: Path, git_dir: Path) -> Path:
     return objects
 
 
-def _refuse_regeneration(_commit: str, command: str, _files: tuple[str, ...]) -> Mapping[str, bytes]:
-    """Viewing never regenerates: such files are no conflict."""
-    raise WorldError(f"files are not regenerated for a preview: {command}")
-
-
 def _tasks_by_file(git: Git, merged: Mapping[str, Change]) -> dict[str, tuple[str, ...]]:
     """By file, the newest first."""
     changed = list_files_by_task(git, {task: (each.base, each.tip) for task, each in merged.items()}) if merged else {}
@@ -143,9 +137,7 @@ def _tasks_by_file(git: Git, merged: Mapping[str, Change]) -> dict[str, tuple[st
     return found
 
 
-def _read_sides(
-    git: Git, tried: MergeResult, paths: Sequence[str]
-) -> Iterator[Mapping[str, git_objects.BlobContent | None]]:
+def _read_sides(git: Git, tried: MergeResult, paths: Sequence[str]) -> Iterator[Mapping[str, bytes | None]]:
     """The content of each side of each file; None if too large. A missing side is left out."""
     objects: dict[str, dict[str, str]] = {path: {} for path in paths}
     for stage in tried.stages:
@@ -160,12 +152,13 @@ def _read_sides(
 def _describe_file(
     path: str,
     tried: MergeResult,
-    found: Mapping[str, git_objects.BlobContent | None],
+    found: Mapping[str, bytes | None],
     touched: Mapping[str, tuple[str, ...]],
 ) -> ConflictedFile:
     notes = [note for note in tried.notes if path in note.paths and note.kind.startswith("CONFLICT")]
-    binary = any(content is not None and content.is_binary for content in found.values())
-    texts = {} if binary else {side: each.text for side, each in found.items() if each is not None}
+    known = {side: content for side, content in found.items() if content is not None}
+    binary = any(b"\0" in content for content in known.values())
+    texts = {} if binary else {side: content.decode("utf-8", "replace") for side, content in known.items()}
     merged = texts.get("merged")
     return ConflictedFile(
         path,

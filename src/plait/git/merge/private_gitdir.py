@@ -9,10 +9,9 @@ import hashlib
 import os
 import shutil
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
-from plait.core.fast_dataclass import dataclass
 from plait.git.command import Git
 from plait.git.interfaces import MergeRules
 from plait.system.atomic_files import make_private_folder
@@ -35,6 +34,8 @@ _PINNED_CONFIG = f"""\
 \trenames = true
 \talgorithm = histogram
 """
+AttributesFiles = Mapping[str, str]  # the blob of each, by path, sorted
+_NO_ATTRIBUTES: AttributesFiles = {}
 # Settings about the object format, copied from the repository.
 _OBJECT_SETTINGS = r"^(extensions\.(objectformat|partialclone)|core\.sharedrepository|remote\..*\.promisor)$"
 
@@ -47,13 +48,13 @@ class PrivateGitDirs:
         self._root = root
         self._objects = objects or git_dir / "objects"
         self._environment = {name: value for name, value in environment.items() if not name.startswith("GIT_")}
-        self._last_attributes: tuple[str, AttributesFiles] | None = None
+        self._last_attributes: tuple[str, AttributesFiles] | None = None  # of which commit
         self._config: str | None = None
 
-    def git_for(self, merge_rules: MergeRules, files: AttributesFiles = ()) -> Git:
+    def git_for(self, merge_rules: MergeRules, files: AttributesFiles = _NO_ATTRIBUTES) -> Git:
         """Git with these rules, and these attributes as if they were checked out."""
         config, rules = self._read_config(), _format_rules(merge_rules)
-        content = repr((config, rules, [(file.path, file.blob) for file in files]))
+        content = repr((config, rules, list(files.items())))
         digest = hashlib.sha256(content.encode("utf-8", "surrogateescape")).hexdigest()[:20]
         folder = self._root / digest
         if not folder.is_dir():
@@ -63,7 +64,7 @@ class PrivateGitDirs:
     def read_attributes(self, git: Git, commit: str) -> AttributesFiles:
         """The committed .gitattributes; only the difference to the last commit asked for is read."""
         last = self._last_attributes  # read once: other threads ask too
-        known, files = last or (_EMPTY_TREE[len(commit)], ())
+        known, files = last or (_EMPTY_TREE[len(commit)], _NO_ATTRIBUTES)
         if known != commit:
             files = _apply_changes(git, known, commit, files)
             self._last_attributes = (commit, files)
@@ -94,7 +95,7 @@ class PrivateGitDirs:
             _write_durably(making / "git" / "HEAD", b"ref: refs/heads/none\n")
             _write_durably(making / "git" / "config", config.encode("utf-8", "surrogateescape"))
             _write_durably(making / "git" / "info" / "attributes", rules.encode("utf-8", "surrogateescape"))
-            write_attributes(self._git_in(making), files, making / "tree")
+            _write_attributes(self._git_in(making), files, making / "tree")
             making.rename(folder)
         except OSError:
             if not folder.is_dir():  # otherwise another process created the same one meanwhile
@@ -153,17 +154,8 @@ _EMPTY_TREE = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class AttributesFile:
-    path: str
-    blob: str
-
-
-AttributesFiles = tuple[AttributesFile, ...]
-
-
 def _apply_changes(git: Git, old: str, new: str, files: AttributesFiles) -> AttributesFiles:
-    blobs = {file.path: file.blob for file in files}
+    blobs = dict(files)
     fields = git.run(
         "diff-tree", "-r", "-z", "--raw", "--no-renames", old, new, "--", f":(glob)**/{ATTRIBUTES_FILE}"
     ).fields
@@ -173,7 +165,7 @@ def _apply_changes(git: Git, old: str, new: str, files: AttributesFiles) -> Attr
             blobs[path] = blob
         else:
             blobs.pop(path, None)
-    return tuple(AttributesFile(path, blob) for path, blob in sorted(blobs.items()))
+    return dict(sorted(blobs.items()))
 
 
 def _is_safe_path(path: str) -> bool:
@@ -181,8 +173,8 @@ def _is_safe_path(path: str) -> bool:
     return all(name not in {"", ".", ".."} and name.lower() != ".git" for name in path.split("/"))
 
 
-def write_attributes(git: Git, files: Iterable[AttributesFile], folder: Path) -> None:
-    for file in files:
-        path = folder / os.fsdecode(file.path.encode("utf-8", "surrogateescape"))
+def _write_attributes(git: Git, files: AttributesFiles, folder: Path) -> None:
+    for name, blob in files.items():
+        path = folder / os.fsdecode(name.encode("utf-8", "surrogateescape"))
         path.parent.mkdir(parents=True, exist_ok=True)
-        _write_durably(path, git.run("cat-file", "blob", file.blob).out)
+        _write_durably(path, git.run("cat-file", "blob", blob).out)

@@ -32,7 +32,6 @@ class ConflictStage:
 
     path: str
     number: int
-    mode: str
     object: str
 
 
@@ -129,8 +128,8 @@ def _parse_result(ours: str, theirs: str, fields: Iterator[str], *, clean: bool)
 
 def _parse_stage(word: str) -> ConflictStage:
     facts, _, path = word.partition("\t")
-    mode, name, n = facts.split(" ")
-    return ConflictStage(path, int(n), mode, name)
+    _mode, name, n = facts.split(" ")
+    return ConflictStage(path, int(n), name)
 
 
 def _parse_notes(fields: Iterator[str]) -> Iterator[MergeNote]:
