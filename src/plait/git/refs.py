@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import re
 import time
-from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -63,20 +62,3 @@ def remove_stale_lock(git_dir: Path, ref: str, min_age_seconds: float) -> bool:
             lock.unlink()
             return True
     return False
-
-
-def find_checkouts(git_dir: Path, ref: str) -> Iterator[Path]:
-    """The folders in which a branch is checked out."""
-    admins = [git_dir]
-    with suppress(OSError):
-        admins += sorted((git_dir / "worktrees").iterdir())
-    for admin in admins:
-        with suppress(OSError):
-            if (admin / "HEAD").read_text(errors="replace").strip() == f"ref: {ref}":
-                yield _find_folder(admin)
-
-
-def _find_folder(admin: Path) -> Path:
-    with suppress(OSError):
-        return Path((admin / "gitdir").read_text(errors="surrogateescape").strip()).parent
-    return admin.parent if admin.name == ".git" else admin  # of the repository itself

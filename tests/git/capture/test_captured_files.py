@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import os
 import time
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 
+from plait.git.worktrees.metadata import SetupMetadata
 from plait.git.worktrees.result_checks import UnfinishedError
 from tests.support.task_worktree import TaskWorktree
 
@@ -258,7 +260,7 @@ def test_uncommitted_edits_in_a_submodule_are_refused(tmp_path: Path) -> None:
 def test_files_made_by_setup_are_not_captured(tmp_path: Path) -> None:
     worktree = TaskWorktree.create(tmp_path, {"a.txt": "a\n", "config/base.ini": "1\n"})
     ours = ["node_modules", "config", "with *"]
-    (worktree.admin / "plait-outfit").write_text(json.dumps({"key": "k", "ours": ours}))
+    (worktree.admin / "plait-outfit").write_text(json.dumps(asdict(SetupMetadata("k", tuple(ours)))))
     (worktree.path / "node_modules").symlink_to(tmp_path)
     worktree.write("config/local.ini", "secret\n")
     worktree.write("config/base.ini", "2\n")

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 
+from plait.git.worktrees.metadata import SetupMetadata
 from tests.support.task_worktree import TaskWorktree
 
 
@@ -88,7 +90,7 @@ def test_a_reset_ends_an_unfinished_merge(worktree: TaskWorktree, tip: str) -> N
 
 def test_files_made_by_setup_survive_a_reset(worktree: TaskWorktree, tip: str) -> None:
     ours = ["modules", "odd [name]*", "conf/local.ini"]
-    (worktree.admin / "plait-outfit").write_text(json.dumps({"key": "k", "ours": ours}))
+    (worktree.admin / "plait-outfit").write_text(json.dumps(asdict(SetupMetadata("k", tuple(ours)))))
     for name in ("modules/x", "odd [name]*", "conf/local.ini"):
         worktree.write(name, "ours\n")
     worktree.write("conf/report.txt", "x\n")

@@ -28,6 +28,7 @@ from plait.git.gc.removal_rules import (
     decide,
 )
 from plait.git.refs import task_branch
+from plait.git.worktrees.metadata import is_real_folder, write_worktree_path
 from plait.git.worktrees.pool import WorktreePool, adopt_folder
 from plait.git.worktrees.saved_work import SavedRefs, save_worktree
 from plait.git.worktrees.worktree import (
@@ -35,9 +36,7 @@ from plait.git.worktrees.worktree import (
     WorkspaceLayout,
     Worktree,
     find_worktree,
-    is_real_folder,
     new_worktree_id,
-    write_worktree_path,
 )
 from plait.system.atomic_files import make_private_folder
 from plait.system.disk import remove_tree

@@ -15,16 +15,14 @@ from plait.core.fast_dataclass import dataclass
 from plait.git.command import Git, GitError
 from plait.git.gc.removal_rules import BranchItem, GcBatch, PathItem, PathKind, RefItem, WorktreeItem, WorktreeUse
 from plait.git.refs import BATCH_BRANCH_PREFIX, TASK_BRANCH_PREFIX, ref_component, task_branch
-from plait.git.worktrees.metadata import read_lease
-from plait.git.worktrees.worktree import (
-    Repository,
-    WorkspaceLayout,
+from plait.git.worktrees.metadata import (
     is_real_folder,
-    list_children,
     read_gitdir_link,
+    read_lease,
     read_small_file,
     read_worktree_path,
 )
+from plait.git.worktrees.worktree import Repository, WorkspaceLayout, list_children
 from plait.system import locks
 from plait.system.disk import tree_size
 from plait.system.state_paths import StateFolder

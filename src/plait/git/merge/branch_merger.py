@@ -25,6 +25,7 @@ from plait.git.merge.commits import Commit, read_commits
 from plait.git.merge.conflict_view import CONFLICT_STYLE, format_conflict
 from plait.git.merge.private_gitdir import PrivateGitDirs
 from plait.git.merge.three_way import Ancestry
+from plait.git.worktrees.metadata import find_checkouts
 
 _STALE_SECONDS = 60.0  # git holds the lock of a ref for milliseconds, and only one engine moves these
 
@@ -41,7 +42,7 @@ class BatchBranch:
 
     def ensure_not_checked_out(self) -> None:
         """Raise WorldError if it is: the files of that checkout would seem to undo what was merged."""
-        for where in refs.find_checkouts(self._git_dir, self.ref):
+        for where in find_checkouts(self._git_dir, self.ref):
             raise WorldError(
                 f"branch {self.name} is checked out in {where}; plait does not change checkouts",
                 hint=f"Run `git -C {where} switch --detach` to look at it; then resume or retry.",

@@ -11,7 +11,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 
@@ -19,16 +19,10 @@ from plait.core.errors import WorldError
 from plait.core.fast_dataclass import dataclass
 from plait.git.command import Git
 from plait.git.worktrees.checkout import sparse_settings
-from plait.git.worktrees.worktree import (
-    VALID_HEAD,
-    Repository,
-    find_worktree,
-    is_real_folder,
-    read_gitdir_link,
-    read_small_file,
-    write_gitdir_link,
-)
+from plait.git.worktrees.metadata import is_real_folder, read_gitdir_link, read_small_file, write_gitdir_link
+from plait.git.worktrees.worktree import VALID_HEAD, Repository, find_worktree
 from plait.system.atomic_files import replace_file
+from plait.system.processes import start_time
 
 _SETTINGS = (
     "core.safecrlf=false",  # or it refuses files with line ends of both kinds
@@ -66,9 +60,8 @@ class AgentWorktree:
         """Set refs (new and current value) in one transaction; an unexpected current value is an error."""
         wanted = {ref: move for ref, move in moves.items() if move[0] != move[1]}
         for ref in wanted:
-            self.repository.common.joinpath(f"{ref}.lock").unlink(
-                missing_ok=True
-            )  # left by a dead process: only plait writes these
+            # Left by a dead process: only plait writes these.
+            self.repository.common.joinpath(f"{ref}.lock").unlink(missing_ok=True)
         # Moving the branch that HEAD is on locks HEAD as well.
         self.admin.joinpath("HEAD.lock").unlink(missing_ok=True)
         feed = "".join(f"update {ref}\0{new}\0{old or '0' * len(new)}\0" for ref, (new, old) in wanted.items())
@@ -106,15 +99,10 @@ def open_worktree(repository: Repository, workspace: Path, branch: str, *, repai
         "GIT_LITERAL_PATHSPECS": "1",
     }
     git = Git(folder, environment=repository.environment, variables=variables, settings=_SETTINGS)
-    return AgentWorktree(repository, folder, admin, _with_sparse_settings(git, admin))
-
-
-def _with_sparse_settings(git: Git, admin: Path) -> Git:
-    """With the settings of a sparse checkout, unless the repository's settings decide that."""
-    settings = sparse_settings(admin)
-    if not settings or git.read_bool("core.sparseCheckout") is not None:
-        return git
-    return git.with_options(settings=settings)
+    sparse = sparse_settings(admin)
+    if sparse and git.read_bool("core.sparseCheckout") is None:  # otherwise the repository's settings decide
+        git = git.with_options(settings=sparse)
+    return AgentWorktree(repository, folder, admin, git)
 
 
 def _restore_links(folder: Path, admin: Path, branch: str) -> None:
@@ -135,22 +123,11 @@ _SCRATCH_PREFIX = "plait-scratch-"
 def scratch_folder(admin: Path) -> Iterator[Path]:
     """An empty folder in the admin (on the disk of its index), removed afterwards with those that dead processes left."""
     for left in admin.glob(f"{_SCRATCH_PREFIX}*"):
-        if not _is_alive(left.name.removeprefix(_SCRATCH_PREFIX).partition("-")[0]):
+        pid = left.name.removeprefix(_SCRATCH_PREFIX).partition("-")[0]
+        if not pid.isdecimal() or start_time(int(pid)) is None:
             shutil.rmtree(left, ignore_errors=True)
     folder = Path(tempfile.mkdtemp(prefix=f"{_SCRATCH_PREFIX}{os.getpid()}-", dir=admin))
     try:
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-
-
-def _is_alive(pid: str) -> bool:
-    if not pid.isdecimal() or len(pid) > 10:
-        return False
-    with suppress(ProcessLookupError, OverflowError):
-        try:
-            os.kill(int(pid), 0)
-        except PermissionError:
-            return True
-        return int(pid) > 0
-    return False

@@ -1,20 +1,78 @@
-"""What plait records about a worktree, in git's admin folder for it: no agent's change includes it, and it goes with it."""
+"""The small files in git's admin folder for a worktree (.git/worktrees/<id>): git's own, and what plait records there.
+
+No agent's change includes them, and they are removed with the worktree.
+"""
 
 from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import asdict, replace
 from pathlib import Path
 
 from plait.core.errors import WorldError
 from plait.core.fast_dataclass import dataclass
-from plait.system.atomic_files import replace_file
+from plait.system.atomic_files import read_regular_file, replace_file
 
 _LEASE_FILE = "plait.json"
 SETUP_METADATA_FILE = "plait-outfit"
 _MAX_BYTES = 1 << 20
+_DECODE_ERRORS = (OSError, ValueError, KeyError, TypeError, RecursionError)
+_MAX_GIT_BYTES = 1 << 16  # bytes of one of git's small files
+
+
+def write_gitdir_link(folder: Path, admin: Path) -> None:
+    """In place, in one write: after a crash, a temporary file in the workspace would be captured as the agent's work."""
+    link = folder / ".git"
+    link.unlink(missing_ok=True)
+    fd = os.open(link, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+    try:
+        os.write(fd, f"gitdir: {admin}\n".encode("utf-8", "surrogateescape"))
+    finally:
+        os.close(fd)
+
+
+def read_gitdir_link(folder: Path) -> Path | None:
+    """The admin that the folder names."""
+    key, _, path = read_small_file(folder / ".git").rstrip("\r\n").partition(": ")
+    return Path(os.path.normpath(folder / path)) if key == "gitdir" and path else None
+
+
+def read_worktree_path(admin: Path) -> Path | None:
+    """The folder that the admin names."""
+    path = read_small_file(admin / "gitdir").rstrip("\r\n")
+    return Path(os.path.normpath(admin / path)).parent if path.endswith("/.git") else None
+
+
+def write_worktree_path(admin: Path, folder: Path) -> None:
+    replace_file(admin / "gitdir", f"{folder / '.git'}\n".encode("utf-8", "surrogateescape"), mode=0o666)
+
+
+def read_small_file(path: Path) -> str:
+    """One of git's small files; empty if it is missing, a symlink or not a regular file."""
+    try:
+        return read_regular_file(path, _MAX_GIT_BYTES).decode("utf-8", "surrogateescape")
+    except OSError:
+        return ""
+
+
+def is_real_folder(path: Path) -> bool:
+    return path.is_dir() and not path.is_symlink()
+
+
+def find_checkouts(git_dir: Path, ref: str) -> Iterator[Path]:
+    """The folders in which a branch is checked out."""
+    admins, main = [git_dir], git_dir.parent if git_dir.name == ".git" else git_dir
+    with suppress(OSError):
+        admins += sorted((git_dir / "worktrees").iterdir())
+    for admin in admins:
+        with suppress(OSError):
+            if (admin / "HEAD").read_text(errors="replace").strip() == f"ref: {ref}":
+                folder = main if admin == git_dir else read_worktree_path(admin)
+                if folder is not None:
+                    yield folder
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +102,11 @@ def read_lease(admin: Path) -> LeaseMetadata | None:
             str(data["batch"]),
             str(data["task"]),
             str(data["base"]),
-            tuple(str(each) for each in data["makes"]),
-            tuple(str(each) for each in data["sparse"]),
+            _parse_strings(data["makes"]),
+            _parse_strings(data["sparse"]),
             bool(data["filled"]),
         )
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+    except _DECODE_ERRORS:
         return None
 
 
@@ -74,25 +132,24 @@ class SetupMetadata:
 def read_setup_metadata(workspace: Path) -> SetupMetadata:
     """Empty if it is missing or damaged: then setup runs again."""
     try:
-        data = json.loads((find_admin_folder(workspace) / SETUP_METADATA_FILE).read_bytes())
-        return SetupMetadata(
-            str(data["key"]),
-            _parse_strings(data["ours"]),
-            str(data["fitted"]),
-            _parse_strings(data["made"]),
-            bool(data["used"]),
-        )
-    except (OSError, WorldError, ValueError, TypeError, KeyError, RecursionError):
+        return _read_setup_metadata(find_admin_folder(workspace))
+    except WorldError:
         return SetupMetadata()
 
 
 def read_setup_paths(admin: Path) -> tuple[str, ...]:
     """The paths that setup put into the worktree, by its admin: the workspace's own link may be an agent's."""
+    paths = (path.strip("/") for path in _read_setup_metadata(admin).ours)
+    return tuple(path for path in paths if path)
+
+
+def _read_setup_metadata(admin: Path) -> SetupMetadata:
     try:
-        paths = _parse_strings(json.loads((admin / SETUP_METADATA_FILE).read_bytes())["ours"])
-    except (OSError, ValueError, TypeError, KeyError, RecursionError):
-        return ()
-    return tuple(path.strip("/") for path in paths if path.strip("/"))
+        data = json.loads((admin / SETUP_METADATA_FILE).read_bytes())
+        ours, made = _parse_strings(data["ours"]), _parse_strings(data["made"])
+        return SetupMetadata(str(data["key"]), ours, str(data["fitted"]), made, bool(data["used"]))
+    except _DECODE_ERRORS:
+        return SetupMetadata()
 
 
 def write_setup_metadata(workspace: Path, metadata: SetupMetadata) -> None:
@@ -107,17 +164,13 @@ def reset_setup_metadata(workspace: Path) -> None:
 
 
 def find_admin_folder(workspace: Path) -> Path:
-    """The admin that the workspace names."""
-    dot = workspace / ".git"
-    with suppress(IsADirectoryError):
-        try:
-            word, _, path = dot.read_bytes().partition(b" ")
-        except (FileNotFoundError, NotADirectoryError) as error:
-            raise WorldError(f"{workspace} is not a worktree") from error
-        if word != b"gitdir:":
-            raise WorldError(f"{dot} can't be read")
-        return workspace / os.fsdecode(path.rstrip(b"\r\n"))
-    return dot
+    """The admin that the workspace names; of a whole repository, its git folder."""
+    if (workspace / ".git").is_dir():
+        return workspace / ".git"
+    admin = read_gitdir_link(workspace)
+    if admin is None:
+        raise WorldError(f"{workspace} is not a worktree")
+    return admin
 
 
 def _parse_strings(data: object) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Makes, pools, reuses and discards worktrees. Each step is a rename under the repository's lock.
+"""Makes, pools, reuses and discards worktrees, and puts them on branches. Each step is a rename under the repository's lock.
 
 A crash in between leaves something in `making` or `trash`, which the next plait cleans up: work is only in a task's own place,
 and leaves it when it is saved.
@@ -11,19 +11,26 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from plait.git.worktrees import branches, metadata
-from plait.git.worktrees.metadata import LeaseMetadata
+from plait.core.errors import WorldError
+from plait.git.command import LOCK_WAIT_SECONDS, GitError
+from plait.git.refs import remove_stale_lock
+from plait.git.worktrees.metadata import (
+    LeaseMetadata,
+    find_checkouts,
+    is_real_folder,
+    read_gitdir_link,
+    read_lease,
+    read_worktree_path,
+    write_worktree_path,
+)
+from plait.git.worktrees.saved_work import SavedRefs
 from plait.git.worktrees.worktree import (
     Repository,
     WorkspaceLayout,
     Worktree,
     find_worktree,
-    is_real_folder,
     list_children,
     new_worktree_id,
-    read_gitdir_link,
-    read_worktree_path,
-    write_worktree_path,
 )
 from plait.system import locks
 from plait.system.atomic_files import make_private_folder
@@ -67,7 +74,7 @@ class WorktreePool:
             with self._repository.lock():
                 if worktree.valid_admin is not None:  # unless another process released it meanwhile
                     worktree = worktree.move(self._layout.pool / worktree.valid_admin.name)
-                    branches.detach_head(self._repository, worktree)
+                    _detach_head(self._repository, worktree)
         else:
             self.discard(worktree)
         self.trim(self._keep)
@@ -94,14 +101,14 @@ class WorktreePool:
                 if _is_abandoned(folder):
                     self._move_to_trash(Worktree(folder, self._find_admin(folder)))
             for folder in list_children(self._layout.pool):
-                branches.detach_head(self._repository, Worktree(folder, self._find_admin(folder)))
+                _detach_head(self._repository, Worktree(folder, self._find_admin(folder)))
             for admin in self._repository.admin_folders:
                 if self._is_stray(admin):
                     self._move_to_trash(Worktree(admin / "gone", admin))
 
     def _is_stray(self, admin: Path) -> bool:
         """Its folder was being moved and is missing, also from where it came."""
-        place, lease = read_worktree_path(admin), metadata.read_lease(admin)
+        place, lease = read_worktree_path(admin), read_lease(admin)
         passing = (self._layout.making, self._layout.pool, self._layout.trash)
         if place is None or place.parent not in passing or os.path.lexists(place):
             return False
@@ -117,17 +124,18 @@ class WorktreePool:
     def _is_reusable(self, worktree: Worktree) -> bool:
         if worktree.valid_admin is None or not self._keep or (worktree.valid_admin / "modules").exists():
             return False
-        branches.remove_stale_locks(worktree)
-        return self._repository.git.resolve_commit(branches.read_head_ref(worktree)) is not None
+        worktree.remove_stale_locks()
+        return self._repository.git.resolve_commit(worktree.read_head()) is not None
 
     def _take_pooled(self, wanted: LeaseMetadata) -> tuple[Worktree, int] | None:
         """Prefers one whose setup made the same outputs, then the last released; the sparse folders must be the same."""
-        found = [find_worktree(self._repository, folder) for folder in list_children(self._layout.pool)]
-        fit = [
-            (lease, each) for each in found if each and (lease := _read_lease(each)) and lease.sparse == wanted.sparse
-        ]
-        ordered = sorted(fit, key=lambda pair: (pair[0].makes == wanted.makes, _pooled_at(pair[1].folder)))
-        for _, worktree in reversed(ordered):
+        fit: list[tuple[bool, float, Worktree]] = []
+        for folder in list_children(self._layout.pool):
+            worktree = find_worktree(self._repository, folder)
+            lease = worktree.read_lease() if worktree is not None and worktree.valid_admin is not None else None
+            if worktree is not None and lease is not None and lease.sparse == wanted.sparse:
+                fit.append((lease.makes == wanted.makes, _pooled_at(folder), worktree))
+        for _, _, worktree in sorted(fit, key=lambda each: each[:2], reverse=True):
             fd = locks.try_lock_folder(worktree.folder)
             if fd is not None:
                 return worktree.move(self._layout.making / worktree.folder.name), fd
@@ -176,8 +184,51 @@ def adopt_folder(repository: Repository, layout: WorkspaceLayout, folder: Path, 
     return Worktree(folder, admin)
 
 
-def _read_lease(worktree: Worktree) -> LeaseMetadata | None:
-    return metadata.read_lease(worktree.valid_admin) if worktree.valid_admin is not None else None
+def start_branch(saved_refs: SavedRefs, worktree: Worktree, branch: str, commit: str) -> None:
+    """Put the branch at this commit and the worktree on it; saves commits that only the branch held.
+
+    The shared configuration is not touched: no upstream is set.
+    """
+    assert worktree.admin is not None
+    repository, name = saved_refs.repository, f"refs/heads/{branch}"
+    before = repository.git.resolve_commit(name)
+    if before != commit:
+        if before is not None:
+            saved_refs.keep_unreachable(before, moving_ref=name)
+        _update_ref(repository, name, commit, before or "0" * len(commit))
+    repository.git_at(worktree.admin, worktree.folder).run("symbolic-ref", "-m", "plait: begun", "HEAD", name)
+
+
+def _update_ref(repository: Repository, name: str, commit: str, before: str) -> None:
+    """Update the ref; a lock that outlasts git's retries was left by a killed git, since only plait writes this branch."""
+    args = ("update-ref", "-m", "plait: begun", name, commit, before)
+    try:
+        repository.git.run(*args)
+    except GitError:
+        if repository.git.resolve_commit(name) == commit:  # another process did the same
+            return
+        if not remove_stale_lock(repository.common, name, LOCK_WAIT_SECONDS / 2):
+            raise
+        repository.git.run(*args)
+
+
+def ensure_not_checked_out(repository: Repository, root: Path, branch: str) -> None:
+    """Raise WorldError if the branch is checked out outside of `root`: git allows one worktree per branch."""
+    for folder in find_checkouts(repository.common, f"refs/heads/{branch}"):
+        if folder.is_dir() and not folder.is_relative_to(root):
+            raise WorldError(
+                f"branch {branch} is checked out in {folder}, so plait cannot make a workspace for it",
+                hint=f"Switch that checkout to another branch: git -C {folder} switch --detach",
+            )
+
+
+def _detach_head(repository: Repository, worktree: Worktree) -> None:
+    """Detach HEAD, so that the branch can be checked out elsewhere or deleted."""
+    commit = repository.git.resolve_commit(on) if (on := worktree.read_head()).startswith("refs/") else None
+    if worktree.admin is not None and commit is not None:
+        worktree.remove_stale_locks()
+        git = repository.git_at(worktree.admin, worktree.folder)
+        git.run("update-ref", "--no-deref", "HEAD", commit)
 
 
 def _pooled_at(folder: Path) -> float:

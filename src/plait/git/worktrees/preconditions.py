@@ -10,7 +10,7 @@ from plait.core.errors import UserError
 from plait.core.plan import Problem, Severity
 from plait.core.text import join_names
 from plait.git.command import Git, GitError
-from plait.git.worktrees.submodules import Submodule, read_submodules
+from plait.git.worktrees.checkout import Submodule, read_submodules
 
 _MIN_GIT_VERSION = (2, 38)
 _MAX_SHOWN = 3

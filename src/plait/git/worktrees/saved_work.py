@@ -13,10 +13,11 @@ from plait.core.errors import WorldError
 from plait.git.command import Git, GitError
 from plait.git.refs import saved_ref, task_branch
 from plait.git.worktrees.agent_worktree import AgentWorktree, open_worktree, scratch_folder
+from plait.git.worktrees.checkout import SUBMODULE_BASE_REF
+from plait.git.worktrees.metadata import is_real_folder, read_small_file
 from plait.git.worktrees.result_checks import read_merge_heads, read_stashed_commits
-from plait.git.worktrees.submodules import SUBMODULE_BASE_REF
 from plait.git.worktrees.tree_snapshot import Snapshot, snapshot_worktree
-from plait.git.worktrees.worktree import Repository, Worktree, is_real_folder, list_children, read_small_file
+from plait.git.worktrees.worktree import Repository, Worktree, list_children
 
 _MAX_TRIES = 50
 
@@ -116,7 +117,7 @@ def _save_parts(saved_refs: SavedRefs, worktree: Worktree) -> None:
     if is_real_folder(worktree.folder):
         save_workspace(saved_refs, worktree.folder)
     elif admin is not None:
-        _save_admin(saved_refs, admin)
+        _save_admin(saved_refs, worktree, admin)
 
 
 def list_submodule_dirs(folder: Path, inside: str = "modules") -> Iterator[Path]:
@@ -129,11 +130,10 @@ def list_submodule_dirs(folder: Path, inside: str = "modules") -> Iterator[Path]
             yield from list_submodule_dirs(each, "")
 
 
-def _save_admin(saved_refs: SavedRefs, admin: Path) -> None:
+def _save_admin(saved_refs: SavedRefs, worktree: Worktree, admin: Path) -> None:
     """The folder was removed; save what was committed or staged in it."""
-    name = read_small_file(admin / "HEAD").rstrip("\n").removeprefix("ref: ")
     branch = f"refs/heads/{task_branch(saved_refs.batch, saved_refs.task)}"
-    head = saved_refs.repository.git.resolve_commit(name or branch)
+    head = saved_refs.repository.git.resolve_commit(worktree.read_head() or branch)
     if head is None:
         return
     git = saved_refs.repository.git_at(admin, admin)

@@ -13,18 +13,11 @@ from plait.core.task import Attempt
 from plait.git import refs
 from plait.git.command import GitError
 from plait.git.interfaces import CapturedChange, CaptureOptions, WorkspaceSetup
-from plait.git.worktrees import branches, checkout, metadata, submodules
-from plait.git.worktrees.metadata import LeaseMetadata
-from plait.git.worktrees.pool import WorktreePool
+from plait.git.worktrees import checkout
+from plait.git.worktrees.metadata import LeaseMetadata, is_real_folder, write_lease
+from plait.git.worktrees.pool import WorktreePool, ensure_not_checked_out, start_branch
 from plait.git.worktrees.saved_work import SavedRefs, save_worktree
-from plait.git.worktrees.worktree import (
-    Repository,
-    WorkspaceLayout,
-    Worktree,
-    find_worktree,
-    is_real_folder,
-    list_children,
-)
+from plait.git.worktrees.worktree import Repository, WorkspaceLayout, Worktree, find_worktree, list_children
 from plait.system.disk import DiskUsageCache
 
 DEFAULT_POOL_SIZE = 4
@@ -36,7 +29,8 @@ class GitWorkspaces:
     A workspace is leased to its task until it is released. Every operation can be repeated, also after a crash. An agent's
     work is never lost: it is in a commit under refs/plait before anything is reset or removed.
 
-    `git_dir` is the repository's common git folder, `root` a folder for its workspaces alone. `keep` worktrees are pooled for the next tasks. `on_warning` gets problems of a workspace that is usable nevertheless.
+    `git_dir` is the repository's common git folder, `root` a folder for its workspaces alone. `keep` worktrees are pooled for
+    the next tasks. `on_warning` gets problems of a workspace that is usable nevertheless.
     """
 
     def __init__(
@@ -75,13 +69,13 @@ class GitWorkspaces:
         self._clean_up_once()
         here = find_worktree(self._repository, place)
         if here is not None and _has_same_start(here, wanted):
-            branches.remove_stale_locks(here)
+            here.remove_stale_locks()
         else:
-            begin = self._choose_start(here, wanted, branch)
-            branches.ensure_not_checked_out(self._repository, self._layout.root, branch)
+            start = self._choose_start(here, wanted, branch)
+            ensure_not_checked_out(self._repository, self._layout.root, branch)
             if here is not None:
                 self._save_and_release(here, batch, task)
-            self._make_worktree(place, wanted, begin, branch)
+            self._make_worktree(place, wanted, start, branch)
         self._populate_submodules(place, top)
         return str(place)
 
@@ -118,12 +112,16 @@ class GitWorkspaces:
 
     def release(self, batch: str, task: str) -> None:
         """The task has ended: save what is not in a ref, and give the folder back."""
-        self._release(self._layout.task(batch, task), batch, task)
+        here = find_worktree(self._repository, self._layout.task(batch, task))
+        if here is not None:
+            self._save_and_release(here, batch, task)
         self._pool.empty_trash()
 
     def release_gate(self, batch: str) -> None:
         """The batch has ended: give its own worktree back."""
-        self._release(self._layout.gate(batch), batch, "")
+        here = find_worktree(self._repository, self._layout.gate(batch))
+        if here is not None:
+            self._pool.release(here)
         with suppress(OSError):
             self._layout.batch(batch).rmdir()
         self._pool.clean_up_abandoned()
@@ -159,7 +157,7 @@ class GitWorkspaces:
 
     def _choose_start(self, here: Worktree | None, wanted: LeaseMetadata, branch: str) -> str:
         """The tip of the task's branch if its folder was removed after it had started; its base otherwise."""
-        known = metadata.read_lease(here.admin) if here is not None and here.admin is not None else None
+        known = here.read_lease() if here is not None else None
         tip = self._repository.git.resolve_commit(f"refs/heads/{branch}")
         if known is None or tip is None or not known.has_same_start(wanted):
             return wanted.base
@@ -174,7 +172,7 @@ class GitWorkspaces:
                 checkout.check_out_files(self._repository, worktree, wanted, commit, used=used)
                 if branch:
                     saved_refs = SavedRefs(self._repository, wanted.batch, wanted.task)
-                    branches.start_branch(saved_refs, worktree, branch, commit)
+                    start_branch(saved_refs, worktree, branch, commit)
                 self._pool.install(worktree, place)
         except GitError:
             if not used:
@@ -185,11 +183,11 @@ class GitWorkspaces:
     def _populate_submodules(self, place: Path, top: str) -> None:
         """Done once per lease; if a crash came before, no agent has worked here yet."""
         here = find_worktree(self._repository, place)
-        known = metadata.read_lease(here.admin) if here is not None and here.admin is not None else None
+        known = here.read_lease() if here is not None else None
         if here is None or here.admin is None or known is None or known.filled:
             return
-        empty = submodules.populate_submodules(self._repository, here.admin, place, Path(top))
-        metadata.write_lease(here.admin, replace(known, filled=True))
+        empty = checkout.populate_submodules(self._repository, here.admin, place, Path(top))
+        write_lease(here.admin, replace(known, filled=True))
         if empty:
             self._warn(
                 f"submodules stay empty in {place}: {', '.join(empty)} (no clone on this machine has the commit"
@@ -204,15 +202,6 @@ class GitWorkspaces:
             and not git.run("status", "--porcelain", "--untracked-files=all").out
         )
 
-    def _release(self, place: Path, batch: str, task: str) -> None:
-        here = find_worktree(self._repository, place)
-        if here is None:
-            return
-        if place == self._layout.gate(batch):
-            self._pool.release(here)
-        else:
-            self._save_and_release(here, batch, task)
-
     def _save_and_release(self, here: Worktree, batch: str, task: str) -> None:
         if here.admin is None and is_real_folder(here.folder):
             tip = self._repository.git.resolve_commit(f"refs/heads/{refs.task_branch(batch, task)}")
@@ -222,5 +211,5 @@ class GitWorkspaces:
 
 
 def _has_same_start(here: Worktree, wanted: LeaseMetadata) -> bool:
-    known = metadata.read_lease(here.valid_admin) if here.valid_admin is not None else None
-    return known is not None and known.has_same_start(wanted)
+    known = here.read_lease()
+    return known is not None and here.valid_admin is not None and known.has_same_start(wanted)

@@ -24,8 +24,18 @@ from plait.core.errors import WorldError
 from plait.core.fast_dataclass import dataclass
 from plait.git.command import Git
 from plait.git.location import RepoLocation
+from plait.git.worktrees.metadata import (
+    LeaseMetadata,
+    is_real_folder,
+    read_gitdir_link,
+    read_lease,
+    read_small_file,
+    read_worktree_path,
+    write_gitdir_link,
+    write_worktree_path,
+)
 from plait.system import locks
-from plait.system.atomic_files import make_private_folder, read_regular_file, replace_file
+from plait.system.atomic_files import make_private_folder, replace_file
 from plait.system.disk import remove_tree
 from plait.system.state_paths import safe_filename
 
@@ -182,7 +192,6 @@ class Repository:
             yield
 
 
-_MAX_BYTES = 1 << 16  # bytes of one of git's small files
 VALID_HEAD = re.compile(r"(?:ref: refs/\S+|[0-9a-f]{40,64})\n?\Z")
 # What stays of the admin when a worktree goes to another task.
 _KEPT_ADMIN_FILES = frozenset({"HEAD", "commondir", "gitdir", "index", "plait.json", "plait-outfit"})
@@ -200,10 +209,22 @@ class Worktree:
         """Its admin, if git can work here: folder and admin are intact and name each other."""
         if self.admin is None or not is_real_folder(self.folder) or read_gitdir_link(self.folder) != self.admin:
             return None
-        whole = VALID_HEAD.match(read_small_file(self.admin / "HEAD")) and read_small_file(
-            self.admin / "index"
-        ).startswith("DIRC")
-        return self.admin if whole else None
+        head, index = (read_small_file(self.admin / name) for name in ("HEAD", "index"))
+        return self.admin if VALID_HEAD.match(head) and index.startswith("DIRC") else None
+
+    def read_lease(self) -> LeaseMetadata | None:
+        return read_lease(self.admin) if self.admin is not None else None
+
+    def read_head(self) -> str:
+        """What HEAD holds: a ref, or a commit."""
+        head = read_small_file(self.admin / "HEAD") if self.admin is not None else ""
+        return head.rstrip("\n").removeprefix("ref: ")
+
+    def remove_stale_locks(self) -> None:
+        """Remove the locks that a killed git left, in a worktree that no process works in."""
+        if self.admin is not None:
+            for name in ("index.lock", "HEAD.lock"):
+                (self.admin / name).unlink(missing_ok=True)
 
     def move(self, to: Path) -> Worktree:
         """As `git worktree move`, which refuses worktrees with submodules. The caller holds the repository's lock.
@@ -262,42 +283,3 @@ def _repair(admin: Path, folder: Path) -> None:
     link = folder / ".git"
     if is_real_folder(folder) and (not os.path.lexists(link) or (link.is_file() and not link.stat().st_size)):
         write_gitdir_link(folder, admin)
-
-
-def write_gitdir_link(folder: Path, admin: Path) -> None:
-    """In place, in one write: after a crash, a temporary file in the workspace would be captured as the agent's work."""
-    link = folder / ".git"
-    link.unlink(missing_ok=True)
-    fd = os.open(link, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
-    try:
-        os.write(fd, f"gitdir: {admin}\n".encode("utf-8", "surrogateescape"))
-    finally:
-        os.close(fd)
-
-
-def read_gitdir_link(folder: Path) -> Path | None:
-    """The admin that the folder names."""
-    key, _, path = read_small_file(folder / ".git").rstrip("\r\n").partition(": ")
-    return Path(os.path.normpath(folder / path)) if key == "gitdir" and path else None
-
-
-def read_worktree_path(admin: Path) -> Path | None:
-    """The folder that the admin names."""
-    path = read_small_file(admin / "gitdir").rstrip("\r\n")
-    return Path(os.path.normpath(admin / path)).parent if path.endswith("/.git") else None
-
-
-def write_worktree_path(admin: Path, folder: Path) -> None:
-    replace_file(admin / "gitdir", f"{folder / '.git'}\n".encode("utf-8", "surrogateescape"), mode=0o666)
-
-
-def read_small_file(path: Path) -> str:
-    """One of git's small files; empty if it is missing, a symlink or not a regular file."""
-    try:
-        return read_regular_file(path, _MAX_BYTES).decode("utf-8", "surrogateescape")
-    except OSError:
-        return ""
-
-
-def is_real_folder(path: Path) -> bool:
-    return path.is_dir() and not path.is_symlink()
