@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from contextlib import redirect_stdout
 from io import StringIO
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
 from plait.cli.commands.config import config_command
 from plait.config.keys import KEYS
@@ -43,7 +43,9 @@ def repo(tmp_path: Path) -> Path:
 
 def said(where: Path, key: str | None = None, *, width: int = 100) -> str:
     out = StringIO()
-    assert config_command(where, key, as_json=False, console=Console(file=out, width=width)) == 0
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(out):
+        patch.setenv("COLUMNS", str(width))
+        assert config_command(where, key) == 0
     return out.getvalue()
 
 
@@ -75,7 +77,7 @@ def test_a_narrow_terminal_loses_nothing(repo: Path, width: int) -> None:
 
 
 def test_json_contains_every_setting(repo: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert config_command(repo, None, as_json=True, console=Console()) == 0
+    assert config_command(repo, None, as_json=True) == 0
     rows = {row["key"]: row for row in json.loads(capsys.readouterr().out)}
     assert list(rows) == [key.name for key in KEYS]
     assert rows["run.max_parallel"] == {
@@ -118,7 +120,7 @@ def test_one_value_is_printed_unquoted_for_scripts(repo: Path, key: str, value: 
 
 
 def test_one_value_can_be_printed_as_json(repo: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert config_command(repo, "agent", as_json=True, console=Console()) == 0
+    assert config_command(repo, "agent", as_json=True) == 0
     assert json.loads(capsys.readouterr().out)["value"] == ["claude", "codex"]
 
 
@@ -155,8 +157,8 @@ def test_warnings_go_to_standard_error(
     assert told.out == ""
 
 
-def test_importing_the_module_imports_no_slow_libraries() -> None:
+def test_importing_the_settings_imports_no_slow_libraries() -> None:
     heavy = "{'rich', 'tomllib', 'platformdirs', 'msgspec', 'typer', 'json', 'markdown_it', 'yaml'}"
-    code = f"import sys, plait.cli.commands.config, plait.config.reference; print(sorted({heavy} & set(sys.modules)))"
+    code = f"import sys, plait.config.keys, plait.config.reference; print(sorted({heavy} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from plait.cli.commands.init import Prompt, init_command, make_prompt
+from plait.cli.commands.init import Prompt, init_project, make_prompt
 from plait.config.config import Config
 from plait.config.loading import load_config
 from plait.core.errors import PlaitError, UserError, WorldError
@@ -59,7 +59,7 @@ class Init:
     # Any: each test names only the flags that it is about.
     def __call__(self, where: Path, **said: Any) -> int:
         usual: dict[str, Any] = {"yes": False, "force": False, "as_json": False, "path": ""}
-        return init_command(where, console=self.console, **usual | said)
+        return init_project(where, console=self.console, **usual | said)
 
     @property
     def output(self) -> str:

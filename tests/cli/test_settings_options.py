@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Annotated
+
 import pytest
 import typer
 from typer.testing import CliRunner
 
+from plait.cli import options
 from plait.cli.app import make_app
-from plait.cli.arguments import options
 from plait.config.key import AnyKey
 from plait.config.keys import KEYS
 
@@ -32,12 +35,16 @@ def test_a_setting_with_a_flag_is_an_option_of_run_with_the_same_help(key: AnyKe
 def test_a_command_gets_the_settings_that_were_given_and_no_others() -> None:
     seen = []
 
-    @options.takes_settings("sources.*", "run.retries", "run.auto_approve")
-    def command(*, flags: options.Flags) -> None:
+    def command(
+        where: Path,  # noqa: ARG001 - as every command has it
+        *,
+        flags: Annotated[options.Flags, options.SettingOptions("sources.*", "run.retries", "run.auto_approve")],
+    ) -> int:
         seen.append(flags)
+        return 0
 
     app = typer.Typer()
-    app.command()(command)
+    app.command()(options.make_callback(command))
     words = ["--exclude", "a.md", "--exclude", "b.md", "--retries", "3", "--auto-approve"]
     assert CliRunner().invoke(app, words).exit_code == 0
     assert CliRunner().invoke(app, []).exit_code == 0

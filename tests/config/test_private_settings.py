@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import io
 import json
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
-from plait.cli.commands.config import config_command, config_json, format_value, render_settings
+from plait.cli.commands.config import config_command, config_json, format_value, make_settings_page
 from plait.config.config import Config, Layer
 from plait.config.key import AnyKey
 from plait.config.keys import KEYS, KEYS_BY_NAME, list_table_keys
@@ -83,12 +81,11 @@ def test_personal_settings_work_in_every_other_layer(top: Path) -> None:
     assert config.notify.urls == ("json://a",)
 
 
-def test_no_listing_shows_a_secret(top: Path) -> None:
+def test_no_listing_shows_a_secret(top: Path, capsys: pytest.CaptureFixture[str]) -> None:
     config = of_user(top, SAID)
     assert config.notify.secret == SECRET
-    out = io.StringIO()
-    Console(file=out, width=200).print(render_settings(config, 200))
-    told = [out.getvalue(), json.dumps(config_json(config), ensure_ascii=False)]
+    make_settings_page(config, 200).show()
+    told = [capsys.readouterr().out, json.dumps(config_json(config), ensure_ascii=False)]
     told += [line for key in KEYS for line in format_value(config, key)]
     assert not [each for each in told if SECRET in each or SECRET[:7] in each]
     assert format_value(config, KEYS_BY_NAME["notify.urls"]) == ["slack://…", "mailto://…"]
@@ -118,7 +115,7 @@ def test_plait_config_shows_no_secret(
 ) -> None:
     monkeypatch.setenv("PLAIT_NOTIFY_URLS", f"slack://{SECRET}/x")
     for as_json in (True, False):
-        config_command(top, None, as_json, Console())
+        config_command(top, as_json=as_json)
     told = capsys.readouterr()
     assert "slack://…" in told.out
     assert SECRET not in told.out + told.err

@@ -1,23 +1,59 @@
-"""The typer application: global options and the commands declared in `plait.cli.arguments`."""
+"""The typer application: global options and the table of commands."""
 
 from __future__ import annotations
 
 import os
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from typer.models import CommandInfo
 
 from plait import __version__
 from plait.cli import output
-from plait.cli.arguments import batch_commands, project_commands, task_commands
 from plait.cli.error_handling import exit_now, prepare_streams, run_guarded
+from plait.cli.options import make_callback
 
-# In the order of `plait --help`.
-_COMMAND_GROUPS = (task_commands, batch_commands, project_commands)
+# In the order of `plait --help`: the module of the function called NAME_command, and the help. The modules are imported
+# when they are needed.
+COMMANDS = {
+    "plan": ("plan", "Show the plan: waves, dependencies with reasons, shared files, critical path, problems."),
+    "next": ("next", "Show the tasks that would start now, and why."),
+    "run": ("run", "Run tasks and watch them until the batch ends."),
+    "demo": (
+        "demo",
+        "Create a small repository in a temporary folder and run its tasks for real; no keys, no network.",
+    ),
+    "status": ("history", "Show the status of all batches, or of one with its tasks."),
+    "logs": ("logs", "Show the output of a task's newest attempt."),
+    "explain": ("explain", "Explain a task's status: its history, and what would make it run."),
+    "history": ("history", "List all batches: when they ran, how long, and how they ended."),
+    "cancel": ("control", "Cancel tasks, or a whole batch; running agents are stopped."),
+    "pause": ("control", "Pause a batch: running tasks continue, nothing new starts."),
+    "unpause": ("control", "Continue a paused batch."),
+    "approve": ("control", "Approve the next task of a queue, or the named ones."),
+    "retry": ("control", "Retry failed tasks and the ones they blocked."),
+    "resume": ("control", "Resume a stopped batch; finished tasks are not run again."),
+    "pr": ("pr", "Push a batch's branch and open or update its pull request."),
+    "drop": ("control", "Drop tasks and remove their changes from the batch branch."),
+    "feedback": ("control", "Retry a task with feedback, or answer its question."),
+    "diff": (
+        "diff",
+        "Show what a task changed, or what its running attempt has changed so far; without a task, the whole batch.",
+    ),
+    "gc": ("gc", "Show what batches left behind, and remove what is merged, saved or orphaned."),
+    "init": ("init", "Detect sources, agents and the test command, and write a plait.toml."),
+    "config": ("config", "Show every setting, its value and where it comes from."),
+    "trust": ("trust", "Show the commands in the repository's own settings and trust them as they are now."),
+    "agents": ("agents", "List installed agents, and how to install the others."),
+    "doctor": ("doctor", "Check this machine and repository for problems."),
+    "notify": ("notify", "Show where notifications go, and test them."),
+    "serve": ("serve", "Serve the HTTP API and the web page until Ctrl+C; batches keep running without it."),
+    "token": ("serve", "Print the server's access token, creating it on first use."),
+    "mcp": ("serve", "Serve this project to an agent over MCP on standard input and output."),
+}
 _COMPLETION_VARIABLE = "_PLAIT_COMPLETE"  # set by the shell while it completes a command line
 
 
@@ -42,11 +78,11 @@ def _run_app(argv: Sequence[str]) -> int:
 
 
 def make_app(argv: Sequence[str]) -> typer.Typer:
-    """Only with the named command, because typer inspects every option of every command it is given.
+    """With the options of the named command only, because typer inspects every option that it is given.
 
-    If no command is named, as in `plait --help`, all commands, but without their options.
+    `plait --help` shows none of them.
     """
-    root = typer.Typer(
+    app = typer.Typer(
         name="plait",
         help="Many agents, one pull request.",
         no_args_is_help=True,
@@ -54,33 +90,26 @@ def make_app(argv: Sequence[str]) -> typer.Typer:
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
-    root.callback()(apply_global_options)
-    commands = [command for group in _COMMAND_GROUPS for command in group.commands.registered_commands]
-    named = [command for command in commands if _get_command_name(command) == _find_command_name(argv)]
-    if _COMPLETION_VARIABLE in os.environ:
-        named = commands
-    root.registered_commands = named or [_strip_options(command) for command in commands]
-    return root
+    app.callback()(apply_global_options)
+    named = find_command_name(argv)
+    for name, (module, help_text) in COMMANDS.items():
+        if name == named or _COMPLETION_VARIABLE in os.environ:
+            command = getattr(import_module(f"plait.cli.commands.{module}"), f"{name}_command")
+            app.command(name, help=help_text)(make_callback(command))
+        elif named not in COMMANDS:
+            app.command(name, help=help_text)(_show_help_only)
+    return app
 
 
-def _strip_options(command: CommandInfo) -> CommandInfo:
-    """The command's name and help: `plait --help` shows no more, and the options would load all settings."""
-
-    def show() -> None: ...
-
-    show.__doc__ = command.callback.__doc__
-    return CommandInfo(_get_command_name(command), callback=show)
+def _show_help_only() -> None:
+    """In place of a command that doesn't run."""
 
 
-def _find_command_name(argv: Sequence[str]) -> str | None:
+def find_command_name(argv: Sequence[str]) -> str | None:
     rest = list(argv)
     while rest[:1] == ["-C"]:
         rest = rest[2:]
     return rest[0] if rest else None
-
-
-def _get_command_name(command: CommandInfo) -> str:
-    return command.name or str(getattr(command.callback, "__name__", ""))
 
 
 def _print_version(value: bool) -> None:  # noqa: FBT001 - typer's signature

@@ -70,6 +70,6 @@ def _main() -> None:
 def _run_status(arguments: StatusArguments) -> int:
     from pathlib import Path
 
-    from plait.cli.commands.status import status_command
+    from plait.cli.commands.status import show_status
 
-    return status_command(Path(arguments.directory), arguments.batch, watch=arguments.watch, as_json=arguments.as_json)
+    return show_status(Path(arguments.directory), arguments.batch, watch=arguments.watch, as_json=arguments.as_json)

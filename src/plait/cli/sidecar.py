@@ -18,11 +18,10 @@ from pathlib import Path
 from threading import Thread
 from typing import IO
 
-from plait.cli.commands.serve import ServeArguments, is_output_logged, serve_command
+from plait.cli.commands.serve import is_output_logged, serve_command
 from plait.cli.error_handling import describe_os_error, exit_now, prepare_streams, run_guarded
 from plait.cli.output import Page, print_notice
 from plait.core.errors import UserError
-from plait.server import DEFAULT_HOST, DEFAULT_PORT
 
 SIDECAR_START_TIMEOUT_SECONDS = 30.0
 SIDECAR_STOP_TIMEOUT_SECONDS = 5.0
@@ -106,13 +105,9 @@ def main(folder: str) -> int:
     """Serve on the default port if it is free, else on any. Raises PlaitError."""
     Thread(target=_exit_with_parent, daemon=True).start()
     try:
-        return _serve(folder, DEFAULT_PORT)
+        return serve_command(Path(folder), as_json=True)
     except UserError:  # an error that is not about the port is raised again
-        return _serve(folder, 0)
-
-
-def _serve(folder: str, port: int) -> int:
-    return serve_command(Path(folder), ServeArguments(DEFAULT_HOST, port, as_json=True))
+        return serve_command(Path(folder), port=0, as_json=True)
 
 
 def _exit_with_parent() -> None:

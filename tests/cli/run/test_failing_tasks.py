@@ -11,10 +11,9 @@ from tests.support.temp_project import TempProject
 HURRIED = """
 import sys
 from pathlib import Path
-from plait.cli.commands.run import run_command
-from plait.cli.commands.run_options import RunOptions
+from plait.cli.commands.run import RunOptions, run_tasks
 from plait.core.settings import Backoff
-sys.exit(run_command(RunOptions(Path(), yes=True, backoff=Backoff(base=0.01))))
+sys.exit(run_tasks(RunOptions(Path(), yes=True, backoff=Backoff(base=0.01))))
 """
 
 

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from shutil import get_terminal_size
+from textwrap import wrap
+from typing import Annotated
 
-from plait.cli import output
+import typer
+
+from plait.cli import options as opt
+from plait.cli.output import OK, Page, print_json, print_problems
+from plait.client.project_state import load_settings
 from plait.config.config import Config
 from plait.config.key import AnyKey
 from plait.config.keys import KEYS, KEYS_BY_FIELD, KEYS_BY_NAME, TABLES, list_table_keys, suggest_key
 from plait.config.toml_file import format_toml, format_toml_key
 from plait.core.errors import UserError
 
-if TYPE_CHECKING:  # rich is slow to import, and `plait --help` reads this file
-    from rich.console import Console, RenderableType
-
-CHANGED_MARK = "*"
 _VALUE_WIDTH = 22
 _FIELD_WIDTH = max(len(key.field) for key in KEYS)
 _INDENT = 2
@@ -24,24 +27,21 @@ _NARROW_WIDTH = 60
 
 def config_command(
     where: Path,
-    key: str | None,
-    as_json: bool,  # noqa: FBT001 - the command's option
-    console: Console,
+    key: Annotated[str | None, typer.Argument(metavar="[KEY]", help="Show only this setting.")] = None,
+    *,
+    as_json: opt.Json = False,
 ) -> int:
-    """Return the exit code. Raises UserError for an unknown key; warnings go to standard error."""
+    """Raises UserError for an unknown key; warnings go to standard error."""
     wanted = None if key is None else find_key(key)
-    from plait.client.project_state import load_settings  # `plait --help` goes without
-
     config = load_settings(where)
-    if config.warnings:
-        output.print_problems(config.warnings)
+    print_problems(config.warnings)
     if as_json:
-        output.print_json(config_json(config) if wanted is None else config_entry_json(config, wanted))
+        print_json(config_json(config) if wanted is None else config_entry_json(config, wanted))
     elif wanted is not None:
-        console.file.write("".join(f"{line}\n" for line in format_value(config, wanted)))
+        sys.stdout.write("".join(f"{line}\n" for line in format_value(config, wanted)))
     else:
-        console.print(render_settings(config, console.width))
-    return output.OK
+        make_settings_page(config, get_terminal_size().columns).show()
+    return OK
 
 
 def find_key(name: str) -> AnyKey:
@@ -89,41 +89,30 @@ def format_value(config: Config, key: AnyKey) -> list[str]:
             return [format_toml(value)]
 
 
-def render_settings(config: Config, width: int = 80) -> RenderableType:
-    from rich.console import Group
-    from rich.text import Text
-
-    parts: list[RenderableType] = []
+def make_settings_page(config: Config, width: int) -> Page:
+    page = Page()
+    indent = " " * (_INDENT + _FIELD_WIDTH + 2 if width >= _NARROW_WIDTH else 2 * _INDENT)
     for table in TABLES:
-        parts.append(Text(f"[{table}]", style="bold"))
+        page.add_line((f"[{table}]", "bold"))
         for key in list_table_keys(table):
-            parts += [_render_setting(config, key), _render_help(key, width)]
-        parts.append(Text())
+            _add_setting(page, config, key)
+            for line in wrap(key.about, max(width, _NARROW_WIDTH // 2) - len(indent)):
+                page.add_line((f"{indent}{line}", "dim"))
+        page.add_line()
     changed = any(config.value(key) != key.default for key in KEYS)
-    note = f"{CHANGED_MARK} differs from the default" if changed else "All settings have their default values."
-    return Group(*parts, Text(note, style="dim"))
+    page.add_line(("* differs from the default" if changed else "All settings have their default values.", "dim"))
+    return page
 
 
-def _render_setting(config: Config, key: AnyKey) -> RenderableType:
-    from rich.text import Text
-
+def _add_setting(page: Page, config: Config, key: AnyKey) -> None:
     value = key.value_type.format_for_file(key.mask_value(config.value(key)))
     changed = config.value(key) != key.default
     text = "none" if value in ("", [], {}) else format_toml(value)
-    line = Text(f"{CHANGED_MARK if changed else '':<{_INDENT}}{key.field:<{_FIELD_WIDTH}}  ")
-    line.append(f"{text:<{_VALUE_WIDTH}}", style="bold" if changed else "")
-    line.append(f"  {_escape_unprintable(str(config.origins[key.name]))}", style="cyan" if changed else "dim")
-    return line
-
-
-def _render_help(key: AnyKey, width: int) -> RenderableType:
-    from textwrap import fill
-
-    from rich.text import Text
-
-    indent = " " * (_INDENT + _FIELD_WIDTH + 2 if width >= _NARROW_WIDTH else 2 * _INDENT)
-    text = fill(key.about, max(width, _NARROW_WIDTH // 2), initial_indent=indent, subsequent_indent=indent)
-    return Text(text, style="dim")
+    page.add_line(
+        f"{'*' if changed else '':<{_INDENT}}{key.field:<{_FIELD_WIDTH}}  ",
+        (f"{text:<{_VALUE_WIDTH}}", "bold" if changed else ""),
+        (f"  {_escape_unprintable(str(config.origins[key.name]))}", "cyan" if changed else "dim"),
+    )
 
 
 def _escape_unprintable(text: str) -> str:

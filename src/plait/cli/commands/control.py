@@ -5,7 +5,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated
 
+import typer
+
+from plait.cli import options as opt
 from plait.cli.format import MAX_NAMES, pluralize
 from plait.cli.output import FAILED, OK, Page, print_json, print_note, print_notice
 from plait.cli.prompts import confirm
@@ -41,12 +45,12 @@ from plait.core.text import join_names
 from plait.core.views import find_batch_status
 from plait.git.location import find_repo
 
-TargetNames = Sequence[str]
 
-
-def cancel_command(where: Path, names: TargetNames, *, yes: bool, as_json: bool) -> int:
+def cancel_command(
+    where: Path, names: opt.Tasks = None, *, yes: opt.NoPrompt = False, as_json: opt.Json = False
+) -> int:
     with open_session(find_repo(where)) as session:
-        target = find_batch_and_tasks(session.preview_state(), names)
+        target = find_batch_and_tasks(session.preview_state(), names or ())
         if target.tasks:
             return _send_task_requests(session, target, CancelTask, as_json=as_json)
         if not (yes or as_json or target.batch.ended or _confirm_cancel(target.batch)):
@@ -55,22 +59,28 @@ def cancel_command(where: Path, names: TargetNames, *, yes: bool, as_json: bool)
         return _send_batch_request(session, target.batch, CancelBatch, as_json=as_json)
 
 
-def pause_command(where: Path, names: TargetNames, *, as_json: bool) -> int:
-    return _request_for_batch(where, "pause", names, Pause, as_json=as_json)
+def pause_command(where: Path, names: opt.Tasks = None, *, as_json: opt.Json = False) -> int:
+    return _request_for_batch(where, "pause", names or (), Pause, as_json=as_json)
 
 
-def unpause_command(where: Path, names: TargetNames, *, as_json: bool) -> int:
-    return _request_for_batch(where, "unpause", names, Unpause, as_json=as_json)
+def unpause_command(where: Path, names: opt.Tasks = None, *, as_json: opt.Json = False) -> int:
+    return _request_for_batch(where, "unpause", names or (), Unpause, as_json=as_json)
 
 
-def resume_command(where: Path, names: TargetNames, *, as_json: bool) -> int:
-    return _request_for_batch(where, "resume", names, Resume, as_json=as_json)
+def resume_command(where: Path, names: opt.Tasks = None, *, as_json: opt.Json = False) -> int:
+    return _request_for_batch(where, "resume", names or (), Resume, as_json=as_json)
 
 
-def approve_command(where: Path, names: TargetNames, *, everything: bool, as_json: bool) -> int:
+def approve_command(
+    where: Path,
+    names: opt.Tasks = None,
+    *,
+    everything: Annotated[bool, typer.Option("--all", help="Approve this task and all later ones.")] = False,
+    as_json: opt.Json = False,
+) -> int:
     """Without a task, approve the next one; `everything`: stop asking."""
     with open_session(find_repo(where)) as session:
-        target = find_batch_and_tasks(session.preview_state(), names)
+        target = find_batch_and_tasks(session.preview_state(), names or ())
         if everything and target.tasks:
             raise UserError("--all approves the whole batch, so it takes no tasks")
         if everything and target.batch.settings.mode is Mode.QUEUE:
@@ -80,10 +90,16 @@ def approve_command(where: Path, names: TargetNames, *, everything: bool, as_jso
         return _send_batch_request(session, target.batch, Approve, as_json=as_json)
 
 
-def retry_command(where: Path, names: TargetNames, *, agent: str | None, as_json: bool) -> int:
+def retry_command(
+    where: Path,
+    names: opt.Tasks = None,
+    *,
+    agent: Annotated[str | None, typer.Option("--agent", "-a", metavar="NAME", help="Use this agent.")] = None,
+    as_json: opt.Json = False,
+) -> int:
     """Without tasks, retry all that failed, timed out, conflicted or were cancelled."""
     with open_session(find_repo(where)) as session:
-        target = find_batch_and_tasks(session.preview_state(), names)
+        target = find_batch_and_tasks(session.preview_state(), names or ())
         if agent is not None:
             check_agent(target.batch, agent)
         tasks = sort_by_needs(target.batch, target.tasks or list_retryable(target.batch))
@@ -95,17 +111,24 @@ def retry_command(where: Path, names: TargetNames, *, agent: str | None, as_json
         )
 
 
-def drop_command(where: Path, names: TargetNames, *, as_json: bool) -> int:
+def drop_command(where: Path, names: opt.Tasks = None, *, as_json: opt.Json = False) -> int:
     with open_session(find_repo(where)) as session:
-        target = find_batch_and_tasks(session.preview_state(), names)
+        target = find_batch_and_tasks(session.preview_state(), names or ())
         if not target.tasks:
             hint = f"To give up the whole batch: plait cancel {target.batch.id}"
             raise UserError(f"name the tasks of batch {target.batch.id} to drop", hint=hint)
         return _send_task_requests(session, target, Drop, as_json=as_json)
 
 
-def feedback_command(where: Path, words: TargetNames, *, as_json: bool) -> int:
-    """`[BATCH] TASK TEXT`; `-` reads the text from the standard input."""
+def feedback_command(
+    where: Path,
+    words: Annotated[
+        list[str],
+        opt.make_names_argument("[BATCH] TASK TEXT", "The task, then the text; - reads it from standard input."),
+    ],
+    *,
+    as_json: opt.Json = False,
+) -> int:
     if len(words) < 2:
         raise UserError("feedback needs a task and a text", hint="plait feedback BATCH TASK 'text'")
     *names, text = words
@@ -122,7 +145,7 @@ def feedback_command(where: Path, words: TargetNames, *, as_json: bool) -> int:
 
 
 def _request_for_batch(
-    where: Path, command: str, names: TargetNames, make_request: BatchRequestFactory, *, as_json: bool
+    where: Path, command: str, names: Sequence[str], make_request: BatchRequestFactory, *, as_json: bool
 ) -> int:
     with open_session(find_repo(where)) as session:
         target = find_batch_and_tasks(session.preview_state(), names)

@@ -12,8 +12,7 @@ from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
-from plait.cli.commands.run import run_command
-from plait.cli.commands.run_options import RunOptions
+from plait.cli.commands.run import RunOptions, run_tasks
 from plait.cli.output import FAILED, INTERNAL, OK, Page
 from plait.client.project_state import read_past_batches
 from plait.core.errors import WorldError
@@ -60,7 +59,7 @@ DEMO_FLAGS = {
 }
 
 
-def demo_command() -> int:
+def demo_command(where: Path) -> int:  # noqa: ARG001 - it makes its own directory
     """The exit code is 0 if every task ended as designed."""
     top = Path(tempfile.mkdtemp(prefix="plait-demo-")).resolve() / "site"
     make_site(top)
@@ -73,7 +72,7 @@ def demo_command() -> int:
     )
     page.add_line()
     page.show()
-    code = run_command(RunOptions(top, ("tasks",), flags=DEMO_FLAGS, yes=True, backoff=Backoff(base=1.5, jitter=0.0)))
+    code = run_tasks(RunOptions(top, ("tasks",), flags=DEMO_FLAGS, yes=True, backoff=Backoff(base=1.5, jitter=0.0)))
     batch = _find_batch(top)
     if batch is None or code not in {OK, FAILED}:
         return code

@@ -8,10 +8,14 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import closing, suppress
 from pathlib import Path
+from typing import Annotated
 
+import typer
+
+from plait.cli import options as opt
 from plait.cli.format import MINUS_SIGN, is_terminal_output, pluralize
 from plait.cli.output import OK, Page, print_json, print_note
 from plait.client.batch_lookup import BatchSelection, find_batch_and_tasks
@@ -29,38 +33,43 @@ from plait.client.diff import (
 from plait.client.history import PastAttempt, read_history
 from plait.client.session import open_session
 from plait.core.errors import UserError
-from plait.core.fast_dataclass import dataclass
 from plait.core.state import State
 from plait.git.command import Git
 from plait.git.location import RepoLocation, find_repo
 from plait.store import project_files
 
 
-@dataclass(frozen=True, slots=True)
-class DiffArguments:
-    attempt: int | None = None
-    stat: bool = False
-    name_only: bool = False
-    pager: bool = True
-    as_json: bool = False
-
-
-def diff_command(where: Path, words: Sequence[str], arguments: DiffArguments) -> int:
+def diff_command(
+    where: Path,
+    names: Annotated[
+        list[str] | None,
+        opt.make_names_argument(
+            "[BATCH] [TASK]",
+            "Ids or unique prefixes; without a batch: the newest; without a task: everything merged.",
+        ),
+    ] = None,
+    *,
+    attempt: opt.AttemptNumber = None,
+    stat: Annotated[bool, typer.Option("--stat", help="Show a diffstat only.")] = False,
+    name_only: Annotated[bool, typer.Option("--name-only", help="Show file names only.")] = False,
+    no_pager: Annotated[bool, typer.Option("--no-pager", help="Don't use a pager.")] = False,
+    as_json: opt.Json = False,
+) -> int:
     place = find_repo(where)
     with open_session(place) as session:
         state = session.preview_state()
-        meant = find_batch_and_tasks(state, words)
-        wanted = _choose_comparison(place, state, meant, arguments.attempt)
+        meant = find_batch_and_tasks(state, names or ())
+        wanted = _choose_comparison(place, state, meant, attempt)
     with compute_diff(place, wanted) as found:
-        if arguments.as_json:
-            describe = describe_diff if arguments.stat or arguments.name_only else describe_full_diff
+        if as_json:
+            describe = describe_diff if stat or name_only else describe_full_diff
             print_json(describe(meant.batch.id, wanted.attempt, found))
         elif not found.files:
             print_note(f"{found.label} changed nothing")
-        elif arguments.name_only or arguments.stat:
-            _print_files(found, names=arguments.name_only)
+        elif name_only or stat:
+            _print_files(found, names=name_only)
         else:
-            _print_diff(found, place, pager=arguments.pager)
+            _print_diff(found, place, pager=not no_pager)
     return OK
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from plait.cli import options as opt
 from plait.cli.output import FAILED, OK, Page, print_json
 from plait.client.doctor.checkup import run_checks
 
@@ -15,7 +16,7 @@ _STYLES = {"ok": "green", "warning": "yellow", "problem": "bold red"}
 _WIDTH = len("problem")
 
 
-def doctor_command(where: Path, *, as_json: bool) -> int:
+def doctor_command(where: Path, *, as_json: opt.Json = False) -> int:
     """The exit code is 1 if there is a problem; warnings don't count."""
     checks = run_checks(where)
     if as_json:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
+from plait.cli import options as opt
 from plait.cli.contest_table import add_contest_table
 from plait.cli.format import (
     MAX_NAMES,
@@ -38,11 +39,11 @@ from plait.core.text import join_names
 from plait.git.location import find_repo
 
 
-def explain_command(where: Path, words: Sequence[str], *, as_json: bool) -> int:
+def explain_command(where: Path, names: opt.OneTask = None, *, as_json: opt.Json = False) -> int:
     place = find_repo(where)
     with open_session(place) as session:
         state = session.preview_state()
-        batch, task = find_one_task(state, words)
+        batch, task = find_one_task(state, names or ())
     known = explain_fully(place, state, batch, task)
     if as_json:
         print_json(describe_explanation(known))

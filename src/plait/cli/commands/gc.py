@@ -4,92 +4,97 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Annotated
 
+import typer
+
+from plait.cli import options as opt
 from plait.cli.format import format_date, format_size, pluralize
 from plait.cli.output import FAILED, OK, Page, print_json, print_line, print_notice
 from plait.cli.prompts import confirm, is_interactive, prompt_line
 from plait.client.gc import collect_names, find_batch_to_forget, open_repository_git, open_session_collector
 from plait.client.project_state import load_settings
-from plait.client.session import Session, open_session
+from plait.client.session import open_session
 from plait.config.units import parse_duration_setting
 from plait.core.errors import UserError
-from plait.core.fast_dataclass import dataclass
 from plait.git.gc.collector import GarbageCollector
-from plait.git.gc.removal_rules import (
-    BranchItem,
-    GcFacts,
-    GcItem,
-    GcOptions,
-    GcPlan,
-    KeptItem,
-    RefItem,
-    Removal,
-    plan_gc,
-)
+from plait.git.gc.removal_rules import BranchItem, GcItem, GcOptions, GcPlan, KeptItem, RefItem, Removal, plan_gc
 from plait.git.gc.restore import SavedCommit, list_saved_commits, restore_branch
 from plait.git.location import RepoLocation, find_repo
 
-RESTORE = "restore"
 
-
-@dataclass(frozen=True, slots=True)
-class GcArguments:
-    dry_run: bool = False
-    older: str | None = None
-    forget: tuple[str, ...] = ()
-    unmerged: bool = False
-    lost: bool = False
-    listing: bool = False
-    branch: str | None = None
-    yes: bool = False
-    as_json: bool = False
-
-
-def gc_command(where: Path, words: Sequence[str], arguments: GcArguments) -> int:
+def gc_command(
+    where: Path,
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[restore NAME]", help="Create a branch from saved work with this name."),
+    ] = None,
+    *,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", "-n", help="Show what would be removed without removing it.")
+    ] = False,
+    older: Annotated[
+        str | None,
+        typer.Option(
+            "--older",
+            metavar="SPAN",
+            help="Only batches that ended this long ago, but of those also transcripts and unmerged branches: 14d.",
+        ),
+    ] = None,
+    forget: Annotated[
+        list[str] | None,
+        typer.Option("--forget", metavar="BATCH", help="Remove everything of this batch except unmerged work."),
+    ] = None,
+    with_unmerged: Annotated[
+        bool, typer.Option("--with-unmerged", help="With --forget: also delete unmerged work, permanently.")
+    ] = False,
+    forget_lost: Annotated[
+        bool, typer.Option("--forget-lost", help="Also remove workspaces of repositories that no longer exist.")
+    ] = False,
+    listing: Annotated[bool, typer.Option("--list", help="List saved work by name.")] = False,
+    branch: Annotated[str | None, typer.Option("--as", metavar="BRANCH", help="With restore: the branch name.")] = None,
+    yes: opt.NoPrompt = False,
+    as_json: opt.Json = False,
+) -> int:
     place = find_repo(where)
     if words:
-        return _restore(place, words, arguments)
-    if arguments.branch is not None:
+        return _restore(place, words, branch, as_json=as_json)
+    if branch is not None:
         raise UserError("--as only works with restore", hint="plait gc restore NAME --as BRANCH")
-    if arguments.listing:
-        return _print_saved(place, arguments)
+    if listing:
+        return _print_saved(place, as_json=as_json)
     with open_session(place) as session:
         collector = open_session_collector(session, load_settings(where))
         facts = collector.collect_facts()
-        request = _parse_request(session, facts, arguments)
-        return _clean(place, collector, plan_gc(facts, request), request, arguments)
+        seconds = None if older is None else parse_duration_setting(older)
+        if older is not None and seconds is None:
+            raise UserError(f"{older} is not a duration", hint="--older 14d, --older 12h")
+        if with_unmerged and not forget:
+            raise UserError("--with-unmerged only works with --forget", hint="plait gc --forget BATCH")
+        state = session.preview_state()
+        batches = frozenset(find_batch_to_forget(state, facts, word) for word in forget or ())
+        options = GcOptions(seconds, batches, with_unmerged, forget_lost)
+        plan = plan_gc(facts, options)
+        if as_json and dry_run:
+            print_json(cleanup_json(plan))
+        elif not as_json:
+            print_cleanup(plan)
+        if dry_run or not (plan.removals or as_json):
+            return OK
+        if not (yes or as_json or _confirm(plan, options)):
+            print_notice("Nothing was removed.")
+            return FAILED
+        return _clean(place, collector, plan, options, as_json=as_json)
 
 
-def _parse_request(session: Session, facts: GcFacts, arguments: GcArguments) -> GcOptions:
-    older = None if arguments.older is None else parse_duration_setting(arguments.older)
-    if arguments.older is not None and older is None:
-        raise UserError(f"{arguments.older} is not a duration", hint="--older 14d, --older 12h")
-    if arguments.unmerged and not arguments.forget:
-        raise UserError("--with-unmerged only works with --forget", hint="plait gc --forget BATCH")
-    state = session.preview_state()
-    forget = frozenset(find_batch_to_forget(state, facts, word) for word in arguments.forget)
-    return GcOptions(older, forget, arguments.unmerged, arguments.lost)
-
-
-def _clean(
-    place: RepoLocation, collector: GarbageCollector, plan: GcPlan, request: GcOptions, arguments: GcArguments
-) -> int:
-    if arguments.as_json and arguments.dry_run:
-        print_json(cleanup_json(plan))
-    elif not arguments.as_json:
-        print_cleanup(plan)
-    if arguments.dry_run or not (plan.removals or arguments.as_json):
-        return OK
-    if not (arguments.yes or arguments.as_json or _confirm(plan, request)):
-        print_notice("Nothing was removed.")
-        return FAILED
+def _clean(place: RepoLocation, collector: GarbageCollector, plan: GcPlan, options: GcOptions, *, as_json: bool) -> int:
     before = _list_saved_names(place)
-    outcomes = list(collector.clean(plan.removals, request))
+    outcomes = list(collector.clean(plan.removals, options))
     newly_saved = sorted(_list_saved_names(place) - before)
-    if arguments.as_json:
+    if as_json:
         print_json(removed_json(plan, outcomes, newly_saved))
     else:
-        print_removed(outcomes, newly_saved, forgotten=sorted(request.forget))
+        print_removed(outcomes, newly_saved, forgotten=sorted(options.forget))
     return FAILED if any(isinstance(each, KeptItem) for each in outcomes) else OK
 
 
@@ -97,24 +102,24 @@ def _list_saved_names(place: RepoLocation) -> set[str]:
     return {each.name for each in list_saved_commits(open_repository_git(place))} if place.repository else set()
 
 
-def _print_saved(place: RepoLocation, arguments: GcArguments) -> int:
+def _print_saved(place: RepoLocation, *, as_json: bool) -> int:
     found = list_saved_commits(open_repository_git(place)) if place.repository else []
-    if arguments.as_json:
+    if as_json:
         print_json({"saved": [{"name": e.name, "ref": e.ref, "commit": e.commit, "subject": e.subject} for e in found]})
     else:
         print_saved(found)
     return OK
 
 
-def _restore(place: RepoLocation, words: Sequence[str], arguments: GcArguments) -> int:
-    if len(words) != 2 or words[0] != RESTORE:  # the word and a name
+def _restore(place: RepoLocation, words: Sequence[str], branch: str | None, *, as_json: bool) -> int:
+    if len(words) != 2 or words[0] != "restore":
         raise UserError("gc takes no arguments except restore NAME", hint="plait gc restore NAME")
     if not place.repository:
         raise UserError(f"{place.top} is not a repository, so nothing is saved in it")
     with open_session(place) as session:
         known = collect_names(session.preview_state())
-    made = restore_branch(open_repository_git(place), known, words[1], arguments.branch)
-    if arguments.as_json:
+    made = restore_branch(open_repository_git(place), known, words[1], branch)
+    if as_json:
         print_json({"branch": made.branch, "commit": made.commit, "made": made.made})
     else:
         what = f"Created branch {made.branch}" if made.made else f"Branch {made.branch} already exists"
@@ -122,14 +127,14 @@ def _restore(place: RepoLocation, words: Sequence[str], arguments: GcArguments) 
     return OK
 
 
-def _confirm(plan: GcPlan, request: GcOptions) -> bool:
+def _confirm(plan: GcPlan, options: GcOptions) -> bool:
     """A batch whose unmerged results would be lost for good is confirmed by its name."""
     if not is_interactive():
         return True
     unrecoverable = [item for item in plan.removals if isinstance(item.item, RefItem) and not item.item.elsewhere]
     if not unrecoverable:
         return confirm("Remove this? [y/N] ")
-    return all(_confirm_by_name(batch, unrecoverable) for batch in sorted(request.forget))
+    return all(_confirm_by_name(batch, unrecoverable) for batch in sorted(options.forget))
 
 
 def _confirm_by_name(batch: str, unrecoverable: Sequence[Removal]) -> bool:

@@ -1,10 +1,16 @@
-"""`plait history`: all batches with their date, duration and result."""
+"""`plait history`: all batches with their date, duration and result. Also the options of `plait status`, whose own
+module is loaded without typer by the fast path.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Annotated
 
-from plait.cli.commands.status import format_counts, format_publication, sort_newest_first
+import typer
+
+from plait.cli import options as opt
+from plait.cli.commands.status import format_counts, format_publication, show_status, sort_newest_first
 from plait.cli.format import STATUS_STYLES, format_date, format_elapsed, measure_elapsed, truncate_line
 from plait.cli.output import OK, Page, print_json
 from plait.client.session import open_session
@@ -12,7 +18,24 @@ from plait.core.views import BatchView, make_batch_view
 from plait.git.location import find_repo
 
 
-def history_command(where: Path, *, as_json: bool) -> int:
+def status_command(
+    where: Path,
+    batch: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[BATCH]",
+            help="Batch id or a unique prefix; default: the newest batch.",
+            autocompletion=opt.complete_batches,
+        ),
+    ] = None,
+    *,
+    watch: Annotated[bool, typer.Option("--watch", "-w", help="Keep watching and print changes.")] = False,
+    as_json: opt.Json = False,
+) -> int:
+    return show_status(where, batch, watch=watch, as_json=as_json)
+
+
+def history_command(where: Path, *, as_json: opt.Json = False) -> int:
     with open_session(find_repo(where)) as session:
         state = session.preview_state()
     views = [make_batch_view(state, batch) for batch in sort_newest_first(state)]

@@ -7,10 +7,12 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Annotated, Protocol, TypeVar
+
+import typer
 
 from plait.agents.table import AGENTS
-from plait.cli import output
+from plait.cli import options as opt, output
 from plait.client.repo_scan import examine_source, has_settings_in_pyproject, scan_repo
 from plait.config.keys import KEYS_BY_NAME
 from plait.config.loading import PLAIT_TOML, PYPROJECT
@@ -39,7 +41,17 @@ _HINT_BY_ERRNO = {
 _PERMISSION_HINT = "Check the permissions: ls -ld ."
 
 
-def init_command(  # noqa: PLR0913 - the command's options, and what tests replace
+def init_command(
+    where: Path,
+    *,
+    yes: opt.NoPrompt = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing plait.toml.")] = False,
+    as_json: opt.Json = False,
+) -> int:
+    return init_project(where, yes=yes, force=force, as_json=as_json)
+
+
+def init_project(
     where: Path,
     *,
     yes: bool,

@@ -10,8 +10,12 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from plait.agents.redaction import LineRedactor, Redactor, StreamRedactor
+from plait.cli import options as opt
 from plait.cli.format import format_size
 from plait.cli.output import OK, print_note
 from plait.client.batch_lookup import find_batch_and_tasks, find_one_task
@@ -33,9 +37,8 @@ from plait.core.decisions import AttemptStarted
 from plait.core.errors import UserError, WorldError
 from plait.core.events import Record
 from plait.core.explain import explain_in_words
-from plait.core.fast_dataclass import dataclass
 from plait.core.state import BatchState, TaskState
-from plait.core.task import Attempt, Step
+from plait.core.task import Attempt, Step, make_gate_attempt
 from plait.git.location import find_repo
 from plait.runtime.attempt_reader import open_transcript
 from plait.store import project_files
@@ -49,52 +52,53 @@ TRANSCRIPT_POLL_SECONDS = 0.2  # while a transcript is followed
 RecordHandler = Callable[[Sequence[Record]], None]
 
 
-@dataclass(frozen=True, slots=True)
-class LogsArguments:
-    """`attempt` None: the newest. `step` None: write, and with `follow` also verify. `gate`: the gate's output."""
-
-    follow: bool = False
-    raw: bool = False
-    attempt: int | None = None
-    step: str | None = None
-    as_json: bool = False
-    gate: bool = False
-
-
-def logs_command(where: Path, words: Sequence[str], arguments: LogsArguments) -> int:
-    step = _parse_step(arguments.step)
+def logs_command(
+    where: Path,
+    names: opt.OneTask = None,
+    *,
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="Keep printing until the task ends.")] = False,
+    raw: Annotated[bool, typer.Option("--raw", help="Print the raw output, byte for byte.")] = False,
+    attempt: opt.AttemptNumber = None,
+    step: Annotated[
+        str | None, typer.Option("--step", metavar="write|verify", help="Only attempts at this step.")
+    ] = None,
+    gate: Annotated[
+        bool,
+        typer.Option(
+            "--gate", help="Show the batch's newest gate run (--attempt: another one), or the one that ended a task."
+        ),
+    ] = False,
+    as_json: opt.Json = False,
+) -> int:
+    """Without a step, write, and with `follow` also verify."""
+    chosen_step = _parse_step(step)
+    if gate and step is not None:
+        raise UserError("a gate has no steps", hint="Use either --gate or --step.")
     with open_session(find_repo(where)) as session:
-        if arguments.gate:
-            _print_gate(session, words, arguments)
+        if gate:
+            batch, n = find_gate(session, names or (), attempt)
+            writer = _make_writer(session, batch, raw=raw, as_json=as_json)
+            _print_transcript(session, make_gate_attempt(batch.id, n), writer, follow=follow)
             return OK
-        batch, task = find_one_task(session.preview_state(), words)
-        writer = _make_writer(session, batch, arguments)
-        if arguments.follow and arguments.attempt is None:
-            _TaskFollower(session, batch.id, task.task.id, step, writer).follow()
-        else:
-            attempt = choose_attempt(session.preview_state(), batch, task, step or Step.WRITE, arguments.attempt)
-            _print_transcript(session, attempt, writer, follow=arguments.follow)
-            _mention_verification(task, step)
-            _mention_raw(writer)
+        batch, task = find_one_task(session.preview_state(), names or ())
+        writer = _make_writer(session, batch, raw=raw, as_json=as_json)
+        if follow and attempt is None:
+            _TaskFollower(session, batch.id, task.task.id, chosen_step, writer).follow()
+            return OK
+        shown = choose_attempt(session.preview_state(), batch, task, chosen_step or Step.WRITE, attempt)
+        _print_transcript(session, shown, writer, follow=follow)
+    if step is None and task.attempt_counts.get(Step.VERIFY):
+        print_note("the verification has its own transcript: --step verify")
+    if writer.is_condensed:
+        print_note("this is a summary; --raw shows the complete output")
     return OK
 
 
-def _print_gate(session: Session, words: Sequence[str], arguments: LogsArguments) -> None:
-    from plait.core.task import make_gate_attempt
-
-    if arguments.step is not None:
-        raise UserError("a gate has no steps", hint="Use either --gate or --step.")
-    batch, n = find_gate(session, words, arguments.attempt)
-    _print_transcript(
-        session, make_gate_attempt(batch.id, n), _make_writer(session, batch, arguments), follow=arguments.follow
-    )
-
-
-def _make_writer(session: Session, batch: BatchState, arguments: LogsArguments) -> TranscriptWriter:
+def _make_writer(session: Session, batch: BatchState, *, raw: bool, as_json: bool) -> TranscriptWriter:
     redaction = load_redactor(project_files.open_state_paths(session.place), batch.id)
-    return make_transcript_writer(
-        redaction, partial(find_parser, session.place), raw=arguments.raw, as_json=arguments.as_json
-    )
+    if as_json:
+        return _JsonWriter(redaction)
+    return _RawWriter(redaction) if raw else _ReadableWriter(redaction, partial(find_parser, session.place))
 
 
 def _parse_step(name: str | None) -> Step | None:
@@ -104,16 +108,6 @@ def _parse_step(name: str | None) -> Step | None:
         names = " or ".join(step.value for step in STEPS)
         raise UserError(f"there is no step called {name}", hint=f"--step is {names}.")
     return Step(name)
-
-
-def _mention_verification(task: TaskState, step: Step | None) -> None:
-    if step is None and task.attempt_counts.get(Step.VERIFY):
-        print_note("the verification has its own transcript: --step verify")
-
-
-def _mention_raw(writer: TranscriptWriter) -> None:
-    if writer.is_condensed:
-        print_note("this is a summary; --raw shows the complete output")
 
 
 def _print_transcript(
@@ -259,14 +253,6 @@ class TranscriptWriter:
     @abstractmethod
     def flush(self) -> None:
         """Print what was kept back: the rest of a line, or what may be part of a secret."""
-
-
-def make_transcript_writer(
-    redaction: Redactor, listen: AttemptParserFactory, *, raw: bool, as_json: bool
-) -> TranscriptWriter:
-    if as_json:
-        return _JsonWriter(redaction)
-    return _RawWriter(redaction) if raw else _ReadableWriter(redaction, listen)
 
 
 class _ReadableWriter(TranscriptWriter):

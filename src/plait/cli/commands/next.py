@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Mapping, Sequence
+import re
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Annotated
 
+import typer
+
+from plait.cli import options as opt
 from plait.cli.commands.trust import TrustCheck
 from plait.cli.format import MAX_NAMES
 from plait.cli.output import OK, USAGE, Page, print_json, print_problems
@@ -19,17 +24,27 @@ from plait.sources.planning import NextTask, PlanOptions, list_next_tasks, plan_
 from plait.sources.selectors import select_tasks
 
 
-def next_command(  # noqa: PLR0913 - the command's options
+def next_command(
     where: Path,
-    source_names: Sequence[str],
-    plan_options: PlanOptions,
-    flags: Mapping[str, object],
-    limit: int | None,
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[N] [SOURCE...]", help="How many tasks, and from which sources."),
+    ] = None,
+    select: opt.Select = None,
     *,
-    as_json: bool,
+    flags: Annotated[
+        opt.Flags,
+        opt.SettingOptions(
+            "sources.format", "sources.tag", "sources.exclude", "sources.file_conflicts", "run.phase_gate"
+        ),
+    ],
+    as_json: opt.Json = False,
 ) -> int:
+    names = list(words or ())
+    limit = int(names.pop(0)) if names and re.fullmatch(r"[1-9][0-9]{0,8}", names[0]) else None
+    plan_options = PlanOptions(select, with_needs=True)
     trust = TrustCheck(interactive=is_interactive() and not as_json, where=where)
-    seen = load_sources(where, source_names, flags=flags, vet=trust.check_before_reading)
+    seen = load_sources(where, names, flags=flags, vet=trust.check_before_reading)
     settings = seen.config.batch_settings(tasks=len(seen.source_set.entries), cores=os.cpu_count() or 1)
     planned = plan_tasks(seen.source_set, replace(plan_options, unknown=seen.config.sources.unknown_needs))
     found = list_next_tasks(planned.plan, seen.source_set.by_id, settings, datetime.now(UTC)) if planned.plan else []

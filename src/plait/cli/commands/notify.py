@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Annotated
 
+import typer
+
+from plait.cli import options as opt
 from plait.cli.output import FAILED, OK, Page, print_json, print_problems
 from plait.client.project_state import load_settings
 from plait.config.config import Config
@@ -13,8 +17,13 @@ from plait.git.location import find_repo
 from plait.observe.listeners import DeliveryResult, has_receivers, open_channels, send_test_message
 
 
-def notify_command(where: Path, *, test: bool, as_json: bool) -> int:
-    """With `test`, send a message to every address; the exit code is 1 if one of them failed."""
+def notify_command(
+    where: Path,
+    *,
+    test: Annotated[bool, typer.Option("--test", help="Send a test message and report the result.")] = False,
+    as_json: opt.Json = False,
+) -> int:
+    """The exit code is 1 if a test message could not be delivered."""
     config = load_settings(where)
     if config.warnings and not as_json:
         print_problems(config.warnings)

@@ -7,9 +7,12 @@ import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
-from enum import StrEnum
 from pathlib import Path
+from typing import Annotated
 
+import typer
+
+from plait.cli import options as opt
 from plait.cli.commands.trust import TrustCheck
 from plait.cli.error_handling import get_error_exit_code, print_traceback
 from plait.cli.format import MAX_NAMES, format_rough_duration, pluralize
@@ -36,36 +39,43 @@ from plait.sources.planning import PlanOptions, PlanResult
 from plait.sources.source_model import SourceEntry, SourceStatus
 from plait.sources.source_set import SourceSet
 
-
-class PlanFormat(StrEnum):
-    TEXT = "text"
-    JSON = "json"
-    MERMAID = "mermaid"
-    DOT = "dot"
+PLAN_FORMATS = ("text", "json", "mermaid", "dot")
 
 
-def plan_command(  # noqa: PLR0913, PLR0917 - the command's options
+def plan_command(
     where: Path,
-    source_names: Sequence[str],
-    plan_options: PlanOptions,
-    flags: Mapping[str, object],
-    output_format: PlanFormat,
-    prompt: str | None = None,
+    source_names: opt.Sources = None,
+    select: opt.Select = None,
+    *,
+    with_needs: opt.WithNeeds = False,
+    ignore_needs: opt.IgnoreNeeds = False,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Include tasks that an earlier run started but did not finish.")
+    ] = False,
+    flags: Annotated[opt.Flags, opt.SettingOptions("sources.*", "run.max_parallel", "run.phase_gate", "run.agent")],
+    output_format: Annotated[str, typer.Option("--format", metavar="text|mermaid|dot", help="Output format.")] = "text",
+    prompt: Annotated[
+        str | None,
+        typer.Option("--prompt", metavar="TASK", help="Show the prompt that this task's agent would get."),
+    ] = None,
+    as_json: opt.Json = False,
 ) -> int:
-    """`prompt` names a task whose prompt is shown instead of the plan."""
+    if output_format not in PLAN_FORMATS:
+        raise UserError(
+            f"there is no format called {output_format}", hint=f"--format is one of {', '.join(PLAN_FORMATS)}."
+        )
+    if as_json:
+        output_format = "json"
     gc.disable()  # the process ends after its answer: garbage collection costs more than it frees
-    as_json = output_format is PlanFormat.JSON
+    plan_options = PlanOptions(select, with_needs, ignore_needs, resume)
     try:
-        trust = TrustCheck(interactive=is_interactive() and output_format is PlanFormat.TEXT, where=where)
-        preview = load_plan_preview(where, source_names, plan_options, flags, trust.check_before_reading)
+        trust = TrustCheck(interactive=is_interactive() and output_format == "text", where=where)
+        preview = load_plan_preview(where, source_names or (), plan_options, flags, trust.check_before_reading)
         if prompt is not None:
-            return _print_prompt(preview, prompt, as_json=as_json)
-        if as_json:
-            print_plan_json(preview)
-        else:
-            _print_as(preview, output_format)
+            return _print_prompt(preview, prompt, as_json=output_format == "json")
+        _print_as(preview, output_format)
     except PlaitError as error:
-        if not as_json:
+        if output_format != "json":
             raise
         print_traceback(error)
         print_json(describe_plan(None, {}, list_error_problems(error)))
@@ -80,15 +90,17 @@ def print_plan_json(preview: PlanPreview) -> None:
     )
 
 
-def _print_as(found: PlanPreview, output_format: PlanFormat) -> None:
+def _print_as(found: PlanPreview, output_format: str) -> None:
     plan = found.planned.plan
-    if plan is None:
+    if output_format == "json":
+        print_plan_json(found)
+    elif plan is None:
         print_no_plan(found.planned)
-    elif output_format is PlanFormat.TEXT:
+    elif output_format == "text":
         print_plan(found, plan)
     else:
         print_problems(found.planned.problems)
-        sys.stdout.write(render_mermaid(plan) if output_format is PlanFormat.MERMAID else render_dot(plan))
+        sys.stdout.write(render_mermaid(plan) if output_format == "mermaid" else render_dot(plan))
 
 
 def print_no_plan(planned: PlanResult) -> None:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated
 
+import typer
+
+from plait.cli import options as opt
 from plait.cli.output import FAILED, OK, Page, print_json, print_note, replace_control_chars
 from plait.client.batch_lookup import find_batch_and_tasks
 from plait.client.pull_request_preview import check_pull_request_text
 from plait.client.session import Session, new_request_id, open_session
 from plait.core.errors import UserError
-from plait.core.fast_dataclass import dataclass
 from plait.core.requests import Ship
 from plait.core.settings import Publish
 from plait.core.state import BatchState
@@ -23,37 +25,37 @@ PUBLISH_TIMEOUT_SECONDS = 300.0  # afterwards publishing continues in the backgr
 PUBLISH_POLL_SECONDS = 0.5
 
 
-@dataclass(frozen=True, slots=True)
-class PrArguments:
-    """Title and body of the pull request; None: unchanged. `body_file` `-` is standard input."""
-
-    title: str | None = None
-    body_file: str | None = None
-
-
-_DEFAULT_ARGUMENTS = PrArguments()
-
-
 def pr_command(
     where: Path,
-    names: Sequence[str],
-    publish: Publish,
-    arguments: PrArguments = _DEFAULT_ARGUMENTS,
+    names: opt.Tasks = None,
     *,
-    as_json: bool,
+    draft: opt.Draft = False,
+    push: opt.Push = False,
+    title: Annotated[
+        str | None,
+        typer.Option("--title", metavar="TEXT", help="Title of the pull request, kept in later updates."),
+    ] = None,
+    body_file: Annotated[
+        str | None,
+        typer.Option(
+            "--body-file", metavar="FILE", help="Description of the pull request in Markdown; - reads standard input."
+        ),
+    ] = None,
+    as_json: opt.Json = False,
 ) -> int:
-    body = _read_body(where, arguments.body_file) if arguments.body_file is not None else None
-    if arguments.title is not None and not arguments.title.strip():
+    publish = Publish(opt.choose_publish_mode(pr=None, draft=draft, push=push) or Publish.PR)
+    body = _read_body(where, body_file) if body_file is not None else None
+    if title is not None and not title.strip():
         raise UserError("the title is blank", hint="Leave --title out to keep the current one.")
     with open_session(find_repo(where)) as session:
-        target = find_batch_and_tasks(session.preview_state(), names)
+        target = find_batch_and_tasks(session.preview_state(), names or ())
         if target.tasks:
             raise UserError(
                 "a pull request contains a whole batch",
                 hint=f"plait pr {target.batch.id}; plait drop removes single tasks from it.",
             )
         view = make_batch_view(session.preview_state(), target.batch)
-        title, body = check_pull_request_text(session.place, view, arguments.title, body)
+        title, body = check_pull_request_text(session.place, view, title, body)
         request = Ship(new_request_id(), target.batch.id, publish, title, body)
         return _publish(session, request, as_json=as_json)
 

@@ -2,37 +2,173 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import field, replace
 from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from plait.agents.interface import AgentSpec
-from plait.cli import prestart
-from plait.cli.commands.plan import print_no_plan, print_plan, print_plan_json
-from plait.cli.commands.run_options import RunOptions, confirm_run, describe_run
+from plait.cli import options as opt, prestart
+from plait.cli.commands.plan import SHELL_AGENT, describe_parallel_limit, print_no_plan, print_plan, print_plan_json
 from plait.cli.commands.trust import TrustCheck
 from plait.cli.format import MAX_NAMES, pluralize
-from plait.cli.live.signals import force_quit
+from plait.cli.live.signals import SignalCounter, force_quit
 from plait.cli.output import FAILED, INTERRUPTED, OK, USAGE, Page, make_console, print_notice, print_problems
 from plait.cli.prompts import ask_yes_no, is_interactive
 from plait.client.event_stream import EventStream
 from plait.client.mirrors import get_mirror_settings, open_mirrored_repo as mirror
 from plait.client.planning.plan_preview import PlanPreview, build_plan_preview
-from plait.client.planning.submission import prepare_plan, select_agents
+from plait.client.planning.submission import prepare_plan, select_agents, submit_plan
 from plait.client.project_sources import LoadedSources, load_sources
 from plait.client.project_state import PastBatches
 from plait.client.repository import has_remote
 from plait.client.session import Session
 from plait.client.trust import AGENT_KEYS, FORMAT_KEY
+from plait.config.config import Layer
 from plait.config.git_keys import WhenDone
+from plait.core.contest import REFEREE
 from plait.core.errors import UserError
+from plait.core.fast_dataclass import dataclass
 from plait.core.plan import Plan
-from plait.core.settings import Publish
+from plait.core.settings import Backoff, Isolation, Mode, Publish
 from plait.core.state import BatchState, State
 from plait.core.text import join_names
 from plait.git.location import find_repo
+from plait.sources.planning import PlanOptions
+
+LOCAL_EXECUTOR = "local"
 
 
-def run_command(options: RunOptions) -> int:
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """`flags` are settings by key. `backoff` has no flag: the demo sets it to retry quickly."""
+
+    directory: Path
+    source_names: tuple[str, ...] = ()
+    plan_options: PlanOptions = field(default_factory=PlanOptions)
+    flags: Mapping[str, object] = field(default_factory=dict)
+    repo: str | None = None
+    executor: str = LOCAL_EXECUTOR
+    resume: bool = False
+    dry_run: bool = False
+    detach: bool = False
+    web: bool = False
+    yes: bool = False
+    as_json: bool = False
+    contest: bool = False
+    times: int = 1
+    backoff: Backoff | None = None
+
+    def check(self) -> None:
+        """Raises UserError for options that contradict each other."""
+        self._check_contest()
+        if self.web and self.detach:
+            raise UserError(
+                "--web serves the page while the batch is watched, so it can't be used with --detach",
+                hint="Leave one of them out, or run plait serve.",
+            )
+        if self.executor != LOCAL_EXECUTOR:
+            raise UserError(
+                f"there is no executor called {self.executor}",
+                hint="The only executor is local.",
+            )
+
+    def check_resume(self) -> None:
+        """Raises UserError for options that an existing batch can't take."""
+        agent = not self.flags.keys().isdisjoint({"run.agent", "run.agent_command", "run.model", "run.fallback"})
+        if agent or self.plan_options.select or self.plan_options.with_needs:
+            raise UserError(
+                "--resume continues a batch as it was submitted: it takes no other tasks and no other agent",
+                hint="Leave --select, --with-needs, --agent, --agent-command, --model and --fallback out; or run a new batch.",
+            )
+
+    def _check_contest(self) -> None:
+        if self.times < 1:
+            raise UserError(f"-n must be at least 1, not {self.times}", hint="Use -n 2 or more for a contest.")
+        judging_flags = [flag for flag in ("run.judge", "run.score") if flag in self.flags]
+        if judging_flags and not self.contest:
+            raise UserError(
+                f"--{judging_flags[0].removeprefix('run.')} only works in a contest",
+                hint="Start one with --contest claude,codex or -n 2.",
+            )
+        if self.resume and self.contest:
+            raise UserError(
+                "--resume continues a batch as it was submitted, so it takes no contest options",
+                hint="Leave --contest and -n out; or run a new batch.",
+            )
+
+
+def run_command(
+    where: Path,
+    sources: opt.Sources = None,
+    select: opt.Select = None,
+    *,
+    with_needs: opt.WithNeeds = False,
+    ignore_needs: opt.IgnoreNeeds = False,
+    flags: Annotated[opt.Flags, opt.SettingOptions("sources.*", "run.*")],
+    contest: Annotated[
+        str | None,
+        typer.Option(
+            "--contest", metavar="NAME,...", help="Run each task with each of these agents and merge the best result."
+        ),
+    ] = None,
+    times: Annotated[
+        int, typer.Option("--times", "-n", metavar="N", help="Run each task N times per agent and keep the best.")
+    ] = 1,
+    repo: Annotated[
+        str | None, typer.Option("--repo", metavar="URL", help="Work on another repository, which plait mirrors.")
+    ] = None,
+    pr: Annotated[
+        bool | None, typer.Option("--pr/--no-pr", help="Push the result and open a pull request, or don't.")
+    ] = None,
+    draft: opt.Draft = False,
+    push: opt.Push = False,
+    executor: Annotated[str, typer.Option("--executor", metavar="local", help="Where attempts run.")] = LOCAL_EXECUTOR,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Continue the newest unfinished batch of these sources.")
+    ] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the plan without starting anything.")] = False,
+    detach: Annotated[bool, typer.Option("--detach", help="Run in the background.")] = False,
+    web: Annotated[
+        bool, typer.Option("--web", help="Serve the web page while the batch runs, and print its link.")
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", "--autonomous", help="Don't prompt.")] = False,
+    as_json: opt.Json = False,
+) -> int:
+    agents = flags.get("run.agent")
+    if contest is not None and agents is not None:
+        raise UserError(
+            "--contest and --agent both name the agents",
+            hint="Use --contest for a contest between them, or --agent to share the tasks.",
+        )
+    values = {
+        **flags,
+        "run.agent": agents if contest is None else contest,
+        "pr.when_done": opt.choose_publish_mode(pr=pr, draft=draft, push=push),
+    }
+    return run_tasks(
+        RunOptions(
+            where,
+            tuple(sources or ()),
+            PlanOptions(select, with_needs, ignore_needs),
+            {key: value for key, value in values.items() if value is not None},
+            repo=repo,
+            executor=executor,
+            resume=resume,
+            dry_run=dry_run,
+            detach=detach,
+            web=web,
+            yes=yes,
+            as_json=as_json,
+            contest=contest is not None or times != 1,
+            times=times,
+        )
+    )
+
+
+def run_tasks(options: RunOptions) -> int:
     """Run the command and return the exit code; if it raises, nothing was started."""
     options.check()
     if options.repo is not None:
@@ -66,16 +202,23 @@ def run_command(options: RunOptions) -> int:
         if not _confirm_start(options, trust, found, found.planned.plan):
             make_console().print("Nothing was started.")
             return INTERRUPTED
-        return _follow_run(options, session, found, found.planned.plan, agents)
+        return _submit_and_follow(options, session, found, found.planned.plan, agents)
 
 
-def _follow_run(
+def _submit_and_follow(
     options: RunOptions, session: Session, found: PlanPreview, plan: Plan, agents: tuple[AgentSpec, ...]
 ) -> int:
-    from plait.cli.commands.run_follow import submit_and_follow  # not needed for --dry-run
+    from plait.cli.commands.run_follow import FollowedBatch, follow_batch, report_detached  # not needed for --dry-run
 
     try:
-        code = submit_and_follow(options, session, found, plan, agents)
+        # From here on Ctrl+C stops the batch, even before it is submitted.
+        with SignalCounter() as signals:
+            batch = submit_plan(session, found, plan, agents, print_problems)
+            if options.detach:
+                return report_detached(options, batch)
+            headline = f"batch {batch} · {describe_run(found, plan)}"
+            followed = FollowedBatch(batch, headline, agents, found.loaded.config.notify.bell)
+            code = follow_batch(options, session, followed, signals)
     except KeyboardInterrupt:
         return force_quit(session, _find_own_batch(session.preview_state(), plan))
     mine = _find_own_batch(session.state, plan)
@@ -157,6 +300,63 @@ def _confirm_start(options: RunOptions, trust: TrustCheck, found: PlanPreview, p
     if found.planned.problems:
         print_problems(found.planned.problems)
     return True
+
+
+def confirm_run(found: PlanPreview, plan: Plan) -> bool:
+    print_plan(found, plan)
+    page = Page()
+    page.add_line()
+    page.add_line(describe_run(found, plan))
+    page.show()
+    count = sum(task.entrant is None for task in plan.tasks)
+    which = "this task" if count == 1 else f"these {count} tasks"
+    return ask_yes_no(f"Run {which}? [Y/n] ", default=True)
+
+
+def describe_run(found: PlanPreview, plan: Plan) -> str:
+    """The number of tasks, parallelism, agents and isolation in one line."""
+    settings = found.settings
+    tasks = [task for task in plan.tasks if task.entrant is None]
+    agents = {task.agent for task in tasks if task.agent and task.agent != REFEREE}
+    agents.update(settings.agents if any(task.agent is None for task in tasks) else ())
+    named = ", ".join([*_describe_contest(found, plan), *(_describe_agent(found, name) for name in sorted(agents))])
+    if settings.fallback and len(tasks) == len(plan.tasks):  # contests have no fallback
+        named = f"{named} (fallback: {', '.join(settings.fallback)})"
+    return f"{pluralize(len(tasks), 'task')} · {_describe_parallelism(found)} · {named} · {_describe_isolation(found)}"
+
+
+def _describe_contest(found: PlanPreview, plan: Plan) -> list[str]:
+    if len(plan.tasks) == sum(task.entrant is None for task in plan.tasks):
+        return []
+    from plait.client.planning.contest_setup import describe_contest  # few batches have one
+
+    return [describe_contest(found.loaded.config, plan)]
+
+
+def _describe_agent(found: PlanPreview, name: str) -> str:
+    """The agent's name, marked if it was detected rather than configured."""
+    chosen = not found.loaded.config.default_agents and name in found.settings.agents and name != SHELL_AGENT
+    return f"{name} (first agent found)" if chosen else name
+
+
+def _describe_isolation(found: PlanPreview) -> str:
+    if found.settings.isolation is Isolation.WORKTREE:
+        base = found.loaded.config.run.base
+        return f"each in its own worktree, from {base}" if base else "each in its own worktree"
+    return f"in place: all tasks work in {found.loaded.place.top} directly, without worktrees"
+
+
+def _describe_parallelism(found: PlanPreview) -> str:
+    """A configured engine limit applies if it is lower than the batch's."""
+    settings, config = found.settings, found.loaded.config
+    if settings.mode is Mode.QUEUE:
+        return "one at a time" if settings.auto_approve else "one at a time, each after approval"
+    own = settings.max_parallel
+    limit = config.engine.parallel_limit
+    set_ = config.origins["engine.parallel_limit"].layer is not Layer.DEFAULT
+    if set_ and limit and (not own or own > limit):
+        return f"{limit} at once (engine.parallel_limit)"
+    return describe_parallel_limit(settings)
 
 
 _ISOLATION_KEY, _BASE_KEY = "run.isolation", "run.base"

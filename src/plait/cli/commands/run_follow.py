@@ -10,10 +10,9 @@ from contextlib import suppress
 from enum import Enum, auto
 from pathlib import Path
 from signal import SIGPIPE
-from typing import assert_never
+from typing import TYPE_CHECKING, assert_never
 
 from plait.agents.interface import AgentSpec
-from plait.cli.commands.run_options import RunOptions, describe_run
 from plait.cli.error_handling import describe_os_error
 from plait.cli.live.renderers import JsonRenderer, LineRenderer, Renderer
 from plait.cli.live.signals import Bell, SignalCounter
@@ -28,20 +27,16 @@ from plait.cli.output import (
     print_json,
     print_line,
     print_notice,
-    print_problems,
 )
 from plait.cli.prompts import is_interactive
 from plait.client.contest_results import list_contests, make_contest_event as contest_event
 from plait.client.event_stream import EventStream
 from plait.client.model_jobs import list_model_jobs, make_jobs_event
-from plait.client.planning.plan_preview import PlanPreview
-from plait.client.planning.submission import submit_plan
 from plait.client.session import Session, new_request_id
 from plait.client.stream_event import format_json_line
 from plait.core.decisions import TaskEnded
 from plait.core.errors import WorldError
 from plait.core.fast_dataclass import dataclass
-from plait.core.plan import Plan
 from plait.core.reports import SourcesWritten
 from plait.core.requests import Approve, Pause, Request, Resume, Stop, Unpause
 from plait.core.settings import WriteBack
@@ -50,6 +45,9 @@ from plait.core.status import PauseCause
 from plait.core.views import BatchView, make_batch_view
 from plait.store.interfaces import InboxError
 from plait.store.project_files import open_state_paths
+
+if TYPE_CHECKING:
+    from plait.cli.commands.run import RunOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,19 +58,6 @@ class FollowedBatch:
     headline: str
     agents: tuple[AgentSpec, ...] = ()
     bell: bool = True
-
-
-def submit_and_follow(
-    options: RunOptions, session: Session, found: PlanPreview, plan: Plan, agents: tuple[AgentSpec, ...]
-) -> int:
-    # From here on Ctrl+C stops the batch, even before it is submitted.
-    with SignalCounter() as signals:
-        batch = submit_plan(session, found, plan, agents, print_problems)
-        if options.detach:
-            return report_detached(options, batch)
-        headline = f"batch {batch} · {describe_run(found, plan)}"
-        bell = found.loaded.config.notify.bell
-        return follow_batch(options, session, FollowedBatch(batch, headline, agents, bell), signals)
 
 
 def report_detached(options: RunOptions, batch: str) -> int:
@@ -202,7 +187,7 @@ class FollowResult(Enum):
 class BatchFollower:
     """`interactive`: a person is at the terminal and can answer what the batch waits for."""
 
-    def __init__(  # noqa: PLR0913 - its collaborators and two flags
+    def __init__(
         self,
         session: Session,
         batch: str,

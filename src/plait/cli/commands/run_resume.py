@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields
+from typing import TYPE_CHECKING
 
 from plait.agents.interface import AgentSpec
 from plait.cli.commands.run_follow import FollowedBatch, follow_batch, report_detached
-from plait.cli.commands.run_options import RunOptions
 from plait.cli.live.signals import SignalCounter, force_quit
 from plait.cli.output import NEEDS_PERSON, OK, print_json, print_line, print_notice
 from plait.client.planning.agent_assignment import check_budgets
@@ -27,6 +27,9 @@ from plait.core.views import find_batch_status
 from plait.sources.source_model import SourceStatus
 from plait.store import project_files
 from plait.store.batch_inputs import BatchInputsError
+
+if TYPE_CHECKING:
+    from plait.cli.commands.run import RunOptions
 
 _TAKE_TIMEOUT_SECONDS = 60.0  # for an engine to take a batch that was only submitted
 _POLL_SECONDS = 0.25

@@ -10,8 +10,11 @@ from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from threading import Thread
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
+import typer
+
+from plait.cli import options as opt
 from plait.cli.output import OK, print_json, replace_control_chars
 from plait.client.server_tokens import (
     get_full_token,
@@ -20,58 +23,78 @@ from plait.client.server_tokens import (
     rotate_read_only_token,
 )
 from plait.core.errors import UserError
-from plait.core.fast_dataclass import dataclass
 from plait.git.location import find_repo
-from plait.server import DEFAULT_URL
+from plait.server import DEFAULT_HOST, DEFAULT_PORT, DEFAULT_URL
 
 if TYPE_CHECKING:
-    from plait.server.serve import ServeOptions, ServerInfo
+    from plait.server.serve import ServerInfo
 
 
-@dataclass(frozen=True, slots=True)
-class ServeArguments:
-    host: str
-    port: int
-    certfile: Path | None = None
-    keyfile: Path | None = None
-    names: tuple[str, ...] = ()
-    browser: bool = False
-    rotate: bool = False
-    as_json: bool = False
+def serve_command(
+    where: Path,
+    *,
+    host: Annotated[
+        str,
+        typer.Option(
+            "--host", metavar="ADDRESS", help="Address to listen on; 0.0.0.0 accepts connections from other machines."
+        ),
+    ] = DEFAULT_HOST,
+    port: Annotated[
+        int,
+        typer.Option("--port", metavar="N", min=0, max=65535, help="Port to listen on; 0 picks a free one."),
+    ] = DEFAULT_PORT,
+    browser: Annotated[bool, typer.Option("--open", help="Open the browser, logged in.")] = False,
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--allow-host",
+            metavar="NAME",
+            help="Allowed host name, as behind a proxy: plait.example.org. May be repeated.",
+        ),
+    ] = None,
+    certfile: Annotated[
+        Path | None, typer.Option("--certfile", metavar="FILE", help="Serve TLS with this certificate.")
+    ] = None,
+    keyfile: Annotated[
+        Path | None,
+        typer.Option("--keyfile", metavar="FILE", help="The certificate's key, if in a separate file."),
+    ] = None,
+    rotate: Annotated[
+        bool,
+        typer.Option("--rotate-token", help="Replace the token first; old tokens, links and logins stop working."),
+    ] = False,
+    as_json: opt.Json = False,
+) -> int:
+    from plait.server.http.server_config import TlsFiles  # slow to import
+    from plait.server.serve import ServeOptions, serve
 
-
-def serve_command(where: Path, arguments: ServeArguments) -> int:
-    from plait.server.serve import serve  # slow to import
-
-    return serve(_make_server_options(where, arguments), lambda ready: _announce(ready, arguments), _print_warning)
-
-
-def _make_server_options(where: Path, arguments: ServeArguments) -> ServeOptions:
-    from plait.server.http.server_config import TlsFiles
-    from plait.server.serve import ServeOptions as Options
-
-    if arguments.keyfile is not None and arguments.certfile is None:
+    if keyfile is not None and certfile is None:
         raise UserError("--keyfile needs a certificate", hint="Name it with --certfile FILE.")
-    tls = None if arguments.certfile is None else TlsFiles(arguments.certfile, arguments.keyfile)
-    return Options(where, arguments.host.strip("[]"), arguments.port, tls, arguments.names, arguments.rotate)
+    tls = None if certfile is None else TlsFiles(certfile, keyfile)
+    options = ServeOptions(where, host.strip("[]"), port, tls, tuple(allow_host or ()), rotate)
+
+    def announce(ready: ServerInfo) -> None:
+        _announce(ready, rotated=rotate, as_json=as_json)
+        if browser:
+            Thread(target=_open_browser, args=(ready.link,), daemon=True).start()
+
+    return serve(options, announce, _print_warning)
 
 
-def _announce(ready: ServerInfo, arguments: ServeArguments) -> None:
+def _announce(ready: ServerInfo, *, rotated: bool, as_json: bool) -> None:
     with suppress(OSError):  # the server runs without its announcement
-        if arguments.as_json:
+        if as_json:
             sys.stdout.write(json.dumps({"url": ready.url, "link": ready.link, "pid": os.getpid()}) + "\n")
         else:
-            sys.stdout.write("".join(f"{line}\n" for line in _format_announcement(ready, arguments)))
+            sys.stdout.write("".join(f"{line}\n" for line in _format_announcement(ready, rotated=rotated)))
         sys.stdout.flush()
     if not ready.loopback_only:
         _warn_public(ready)
-    if arguments.browser:
-        Thread(target=_open_browser, args=(ready.link,), daemon=True).start()
 
 
-def _format_announcement(ready: ServerInfo, arguments: ServeArguments) -> list[str]:
+def _format_announcement(ready: ServerInfo, *, rotated: bool) -> list[str]:
     lines = [f"plait serves {_describe_projects(ready)} at {ready.url}"]
-    if arguments.rotate:
+    if rotated:
         lines += ["  The token is new: older tokens, links and logins no longer work."]
     if not is_output_logged():
         return [
@@ -131,14 +154,23 @@ def _print_warning(text: str, hint: str = "") -> None:
         sys.stderr.flush()
 
 
-def token_command(  # noqa: PLR0913 - the command's options
+def token_command(
     where: Path,  # noqa: ARG001 - a user has one token for all repositories
     *,
-    as_json: bool,
-    read_only: bool = False,
-    rotate: bool = False,
-    link: bool = False,
-    url: str | None = None,
+    read_only: Annotated[bool, typer.Option("--read-only", help="Print the read-only token, for dashboards.")] = False,
+    rotate: Annotated[
+        bool,
+        typer.Option(
+            "--rotate",
+            help="Replace both tokens; all links and logins stop working. With --read-only: only that token.",
+        ),
+    ] = False,
+    link: Annotated[bool, typer.Option("--link", help="Print a one-time login link, valid for ten minutes.")] = False,
+    url: Annotated[
+        str | None,
+        typer.Option("--url", metavar="URL", help=f"With --link: the server's URL. Default: {DEFAULT_URL}"),
+    ] = None,
+    as_json: opt.Json = False,
 ) -> int:
     if url is not None and not link:
         raise UserError("--url only works with --link", hint="plait token --link --url URL")
@@ -180,16 +212,17 @@ def _print_answer(answer: dict[str, object], line: str, *, as_json: bool) -> Non
         sys.stdout.write(f"{line}\n")
 
 
-def mcp_command(where: Path, *, read_only: bool) -> int:
+def mcp_command(
+    where: Path,
+    *,
+    read_only: Annotated[bool, typer.Option("--read-only", help="Offer only read-only tools.")] = False,
+) -> int:
     if find_spec("mcp") is None:
         raise UserError(
             "plait mcp needs the Model Context Protocol's SDK, and it is not installed",
             hint="pip install 'plait[mcp]'",
         )
-    from plait.server.mcp.server import (
-        detect_scope,  # an optional dependency, slow to import
-        serve_stdio,
-    )
+    from plait.server.mcp.server import detect_scope, serve_stdio  # an optional dependency, slow to import
 
     # Exit at once: there is nothing to save, and the thread that reads the input can't be interrupted.
     signal.signal(signal.SIGINT, signal.SIG_DFL)

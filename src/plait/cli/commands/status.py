@@ -52,7 +52,7 @@ _NOTABLE_STATUSES = (
 )
 
 
-def status_command(where: Path, batch: str | None, *, watch: bool, as_json: bool) -> int:
+def show_status(where: Path, batch: str | None, *, watch: bool, as_json: bool) -> int:
     gc.disable()  # the process ends after its answer: garbage collection costs more than it frees
     with open_session(find_repo(where)) as session:
         if watch:

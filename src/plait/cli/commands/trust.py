@@ -9,8 +9,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
+import typer
+
+from plait.cli import options as opt
 from plait.cli.format import format_date
 from plait.cli.output import (
     INTERRUPTED,
@@ -103,7 +106,14 @@ def print_commands(found: Sequence[RepoCommand]) -> None:
     page.show()
 
 
-def trust_command(where: Path, *, yes: bool, everything: bool, revoke: bool, as_json: bool) -> int:
+def trust_command(
+    where: Path,
+    *,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Trust them without a prompt.")] = False,
+    everything: Annotated[bool, typer.Option("--list", help="List trusted commands of all repositories.")] = False,
+    revoke: Annotated[bool, typer.Option("--revoke", help="Revoke trust in this repository's commands.")] = False,
+    as_json: opt.Json = False,
+) -> int:
     """Here --yes is an answer, because trust is the only question."""
     if yes + everything + revoke > 1:
         raise UserError("--yes, --list and --revoke can't be combined", hint="Use one of them.")

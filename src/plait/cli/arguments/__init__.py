@@ -1,1 +1,0 @@
-"""The commands' options, declared for typer."""
