@@ -10,9 +10,10 @@ from textwrap import dedent
 
 from plait.core.fast_dataclass import dataclass
 from plait.sources import status_changes
+from plait.sources.formats import Confidence, Format
 from plait.sources.markdown import Block, Checkbox, Markdown
-from plait.sources.source_model import Document, SourceFiles, SourceStatus
-from plait.sources.status_changes import Rewrite, StatusChange, StatusFileWriter
+from plait.sources.source_model import Document, Reading, SourceEntry, SourceFiles, SourceStatus, read_single_file
+from plait.sources.status_changes import Rewrite, StatusChange
 from plait.sources.text import TextEdit, apply_edits, to_printable
 
 TICK_CHARACTERS = frozenset("xXvV✓✔✅☑")
@@ -84,12 +85,6 @@ def read_item_body(markdown: Markdown, block: Block, apart: Iterable[Block] = ()
     return dedent("".join(parts)).strip()
 
 
-def make_tick_edit(markdown: Markdown, block: Block, mark: str) -> TextEdit:
-    """The edit that puts one character into an item's box."""
-    start = markdown.lines.starts[block.head] + markdown.lines.all[block.head].index("[") + 1
-    return TextEdit(start, start + 1, mark)
-
-
 # A whole number needs a full stop or a parenthesis: "2 eggs" is no second task.
 _NUMBER = re.compile(r"\**(?:(\d{1,6}(?:\.\d{1,6}){1,7})[.):]?|(\d{1,6})[.):])\**(?:\s+|\Z)(.*)\Z", re.DOTALL)
 
@@ -128,34 +123,70 @@ def find_parents(ids: Sequence[str]) -> list[int | None]:
 
 
 OPEN_CHARACTER = " "
+_DATA_SUFFIXES = (".json", ".jsonl", ".yaml", ".yml", ".toml", ".csv")
+ReadDocument = Callable[[Document], Reading]
+# The characters of a format for other statuses than to do and done, given how often a file uses each character.
+Characters = Callable[[Counter[str]], Mapping[SourceStatus, str]]
 
 
-@dataclass(frozen=True, slots=True)
-class TaskBox:
-    """A task's box, and the id and title that the file gives the task.
+def make_checkbox_format(
+    detect: Callable[[Document], Confidence], read: ReadDocument, characters: Characters = lambda _used: {}
+) -> Format:
+    """A format whose source is one text file with its statuses in boxes."""
 
-    `parts` are the indexes of the boxes that a group waits for; they come later in the file.
+    def detect_source(source: SourceFiles) -> Confidence:
+        if source.folder or len(source.documents) != 1:
+            return Confidence.NO
+        document = source.document
+        is_text = "[" in document.text and not document.name.lower().endswith(_DATA_SUFFIXES)
+        return detect(document) if is_text else Confidence.NO
+
+    write = partial(write_checkboxes, read, characters)
+    return Format(detect_source, partial(read_single_file, read), partial(status_changes.write_each_file, write))
+
+
+def write_checkboxes(
+    read: ReadDocument, characters: Characters, path: str, text: str, changes: Sequence[StatusChange]
+) -> Rewrite:
+    """Write the changed statuses of a file's tasks into their boxes, and into those of their groups."""
+    changes = status_changes.select_file_changes(path, changes)
+    if not changes:
+        return Rewrite(text)
+    document = Document(path, to_printable(text))
+    file = _CheckboxFile(document.markdown, read(document).entries, characters)
+    places = status_changes.TaskIndex(
+        range(len(file.entries)), lambda n: file.entries[n].task.id, lambda n: file.entries[n].task.title
+    )
+    matched, problems = places.match(changes)
+    new: dict[int, str] = {}
+    statuses: dict[int, SourceStatus] = {}
+    for place, change in matched:
+        character = file.character_for(file.entries[place].status, change.status)
+        if character is not None:
+            new[place] = character
+            statuses[place] = change.status if change.status in file.characters else SourceStatus.TODO
+    new.update(file.update_groups(statuses))
+    return Rewrite(apply_edits(text, (file.make_edit(place, character) for place, character in new.items())), problems)
+
+
+class _CheckboxFile:
+    """The tasks of a file, their boxes, and its characters for statuses; a status without one is not written.
+
+    A file ticks its boxes as most of the ticked ones are, else with an x.
     """
 
-    block: Block
-    status: SourceStatus
-    id: str
-    title: str
-    parts: tuple[int, ...] = ()
-
-
-class CheckboxFile:
-    """The task boxes of a file, and its characters for statuses; a status without one is not written.
-
-    A file ticks its boxes as most of the ticked ones are, else with an x. `more` are the format's other characters.
-    """
-
-    def __init__(self, markdown: Markdown, boxes: Sequence[TaskBox], more: Mapping[SourceStatus, str] = {}) -> None:
-        self.markdown = markdown
-        self.boxes = boxes
-        used = (box.block.checkbox.character for box in boxes if box.block.checkbox is not None)
-        ticks = Counter(character for character in used if character in TICK_CHARACTERS).most_common(1)
-        self.characters = {SourceStatus.DONE: ticks[0][0] if ticks else "x", **more}
+    def __init__(self, markdown: Markdown, entries: Sequence[SourceEntry], characters: Characters) -> None:
+        self.entries = entries
+        self._lines = markdown.lines
+        boxes = list(find_checkboxes(markdown))
+        # A task's line is the one of its text, or of its bullet.
+        by_line = {block.start: (block, box) for block, box in boxes} | {
+            block.head: (block, box) for block, box in boxes
+        }
+        self._boxes = [by_line[entry.task.origin.line - 1] for entry in entries if entry.task.origin is not None]
+        used = Counter(box.character for _, box in self._boxes)
+        tick = max((mark for mark in used if mark in TICK_CHARACTERS), key=used.__getitem__, default="x")
+        self.characters = {SourceStatus.DONE: tick, **characters(used)}
 
     def character_for(self, now: SourceStatus, status: SourceStatus) -> str | None:
         """The character to write into a box, None to keep it."""
@@ -166,59 +197,23 @@ class CheckboxFile:
         untrue = {SourceStatus.DOING} if status is SourceStatus.SKIPPED else {SourceStatus.DOING, SourceStatus.DONE}
         return OPEN_CHARACTER if status is SourceStatus.TODO or now in untrue else None
 
+    def update_groups(self, statuses: dict[int, SourceStatus]) -> Iterator[tuple[int, str]]:
+        """A group's box follows its parts when one of them changes; from below, since a part may be a group."""
+        places = {entry.task.id: place for place, entry in enumerate(self.entries)}
+        for place in range(len(self.entries) - 1, -1, -1):
+            parts = [places[part] for part in self.entries[place].parts]
+            if not any(part in statuses for part in parts):
+                continue
+            now = {statuses.get(part, self.entries[part].status) for part in parts}
+            status = SourceStatus.TODO if now == {SourceStatus.TODO} else SourceStatus.DOING
+            status = SourceStatus.DONE if all(part.is_closed for part in now) else status
+            status = status if status in self.characters else SourceStatus.TODO
+            if status is not self.entries[place].status:
+                statuses[place] = status
+                yield place, self.characters.get(status, OPEN_CHARACTER)
 
-def make_checkbox_writers(
-    parse: Callable[[str], CheckboxFile],
-) -> Callable[[str, Sequence[StatusChange]], list[StatusFileWriter]]:
-    """`Format.writers` for files whose statuses are boxes; `parse` finds the tasks of a text."""
-    return partial(status_changes.write_each_file, partial(write_checkboxes, parse))
-
-
-def write_checkboxes(
-    parse: Callable[[str], CheckboxFile], path: str, text: str, changes: Sequence[StatusChange]
-) -> Rewrite:
-    """Write the changed statuses of a file's tasks into their boxes, and into those of their groups."""
-    changes = status_changes.select_file_changes(path, changes)
-    if not changes:
-        return Rewrite(text)
-    file = parse(to_printable(text))
-    places = status_changes.TaskIndex(range(len(file.boxes)), lambda n: file.boxes[n].id, lambda n: file.boxes[n].title)
-    matched, problems = places.match(changes)
-    characters: dict[int, str] = {}
-    marks: dict[int, SourceStatus] = {}
-    for place, change in matched:
-        character = file.character_for(file.boxes[place].status, change.status)
-        if character is not None:
-            characters[place] = character
-            marks[place] = change.status if change.status in file.characters else SourceStatus.TODO
-    characters.update(_update_groups(file, marks))
-    edits = [
-        make_tick_edit(file.markdown, file.boxes[place].block, character) for place, character in characters.items()
-    ]
-    return Rewrite(apply_edits(text, edits), problems)
-
-
-def _update_groups(file: CheckboxFile, marks: dict[int, SourceStatus]) -> Iterator[tuple[int, str]]:
-    """A group's box follows its parts when one of them changes; from below, since a part may be a group."""
-    for place in range(len(file.boxes) - 1, -1, -1):
-        box = file.boxes[place]
-        if not any(part in marks for part in box.parts):
-            continue
-        statuses = {marks.get(part, file.boxes[part].status) for part in box.parts}
-        mark = SourceStatus.TODO if statuses == {SourceStatus.TODO} else SourceStatus.DOING
-        mark = SourceStatus.DONE if all(part.is_closed for part in statuses) else mark
-        mark = mark if mark in file.characters else SourceStatus.TODO
-        if mark is not box.status:
-            marks[place] = mark
-            yield place, file.characters.get(mark, OPEN_CHARACTER)
-
-
-_DATA_SUFFIXES = (".json", ".jsonl", ".yaml", ".yml", ".toml", ".csv")
-
-
-def find_checkbox_document(source: SourceFiles) -> Document | None:
-    """The only file of the source, if it is a text that may have boxes."""
-    if source.folder or len(source.documents) != 1:
-        return None
-    document = source.document
-    return document if "[" in document.text and not document.name.lower().endswith(_DATA_SUFFIXES) else None
+    def make_edit(self, place: int, character: str) -> TextEdit:
+        """The edit that puts a character into a task's box."""
+        line = self._boxes[place][0].head
+        start = self._lines.starts[line] + self._lines.all[line].index("[") + 1
+        return TextEdit(start, start + 1, character)

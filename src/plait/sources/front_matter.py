@@ -1,22 +1,26 @@
-"""YAML front matter: parse it, and read typed keys. A value of the wrong type is ignored with a warning."""
+"""YAML front matter: parse it, read typed keys, and write the status of a task back.
+
+A value of the wrong type is ignored with a warning. A status is written in the same place, case and quotes.
+"""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 import yaml
 
 from plait.core.fast_dataclass import dataclass
-from plait.core.plan import Problem, Severity
-from plait.core.task import Origin
-from plait.sources import vocabulary
-from plait.sources.source_model import Document, make_warning
-from plait.sources.text import BOM, to_printable
+from plait.core.plan import Problem
+from plait.sources import status_changes, vocabulary
+from plait.sources.source_model import Document, SourceStatus
+from plait.sources.status_changes import Rewrite, StatusChange, StatusFileWriter, TaskIndex
+from plait.sources.task_files import get_folder
+from plait.sources.text import BOM, TextEdit, apply_edits, to_printable
 
 T = TypeVar("T")
 
@@ -27,12 +31,13 @@ _MAX_DEPTH = 200
 
 @dataclass(frozen=True, slots=True)
 class FrontMatterValue:
-    """A key's value: scalars as written (null is empty), lists and maps of scalars; `line` counts from 1.
+    """A key as written, and its value: scalars as written (null is empty), lists and maps of scalars.
 
-    `is_unsupported`: anything else. `span` is the position of a scalar with its quotes; None if it can't be replaced
+    `line` counts from 0. `is_unsupported`: anything else. `span` is the position of a scalar with its quotes; None if it can't be replaced
     alone.
     """
 
+    key: str
     line: int
     text: str = ""
     items: tuple[str, ...] = ()
@@ -55,9 +60,9 @@ def compose_yaml(text: str) -> yaml.Node | None:
 
 
 def _find_line(document: Document, place: int) -> int:
-    """The line (from 1) of a place in the text, as this project counts lines: YAML knows more kinds of line ends."""
+    """The line of a place in the text, as this project counts lines: YAML knows more kinds of line ends."""
     starts = document.markdown.lines.starts
-    return min(bisect_right(starts, place), len(starts) - 1)
+    return min(bisect_right(starts, place), len(starts) - 1) - 1
 
 
 def _find_span(text: str, first: int, key: yaml.Node, value: yaml.Node) -> tuple[int, int] | None:
@@ -73,18 +78,18 @@ def _find_span(text: str, first: int, key: yaml.Node, value: yaml.Node) -> tuple
     return start, stop
 
 
-def _read_value(node: yaml.Node, line: int) -> FrontMatterValue:
+def _read_value(key: str, line: int, node: yaml.Node) -> FrontMatterValue:
     match node:
         case yaml.ScalarNode():
-            return FrontMatterValue(line, _read_scalar(node))
+            return FrontMatterValue(key, line, _read_scalar(node))
         case yaml.SequenceNode(value=parts) if all(isinstance(part, yaml.ScalarNode) for part in parts):
-            return FrontMatterValue(line, items=tuple(_read_scalar(part) for part in parts), is_list=True)
+            return FrontMatterValue(key, line, items=tuple(_read_scalar(part) for part in parts), is_list=True)
         case yaml.MappingNode(value=pairs) if all(
-            isinstance(key, yaml.ScalarNode) and isinstance(value, yaml.ScalarNode) for key, value in pairs
+            isinstance(name, yaml.ScalarNode) and isinstance(value, yaml.ScalarNode) for name, value in pairs
         ):
-            return FrontMatterValue(line, pairs=tuple((key.value, _read_scalar(value)) for key, value in pairs))
+            return FrontMatterValue(key, line, pairs=tuple((name.value, _read_scalar(value)) for name, value in pairs))
         case _:
-            return FrontMatterValue(line, is_unsupported=True)
+            return FrontMatterValue(key, line, is_unsupported=True)
 
 
 def _read_scalar(node: yaml.ScalarNode) -> str:
@@ -95,12 +100,8 @@ def _report_unreadable(document: Document, first: int, error: Exception) -> Prob
     mark = getattr(error, "problem_mark", None)
     place = mark.index if mark else getattr(error, "position", 0)
     why = getattr(error, "problem", None) or getattr(error, "reason", None) or "it is nested too deep"
-    return Problem(
-        Severity.WARNING,
-        f"the front matter can't be read: {why}",
-        Origin(document.path, _find_line(document, first + place)),
-        "Texts with a colon, a # or a leading @, *, & or ! need quotes.",
-    )
+    hint = "Texts with a colon, a # or a leading @, *, & or ! need quotes."
+    return document.make_warning(_find_line(document, first + place), f"the front matter can't be read: {why}", hint)
 
 
 _TRUE_WORDS = frozenset({"true", "yes", "on", "1"})
@@ -129,7 +130,7 @@ class FrontMatter:
         self.problems: list[Problem] = []
         self.is_broken = False
         self._document = document
-        self._values: dict[str, tuple[str, FrontMatterValue]] = {}
+        self.values: dict[str, FrontMatterValue] = {}
         lines = document.markdown.front_matter
         self.is_present = lines is not None
         if lines is not None:
@@ -149,7 +150,7 @@ class FrontMatter:
         elif node is not None:
             self.is_broken = True
             message = "the front matter is not a list of keys and values"
-            self.problems.append(make_warning(self._document, 1, message, 'Write each line as "key: value".'))
+            self.problems.append(self._document.make_warning(1, message, 'Write each line as "key: value".'))
 
     def _read_pairs(self, node: yaml.MappingNode, first: int) -> None:
         values: dict[str, FrontMatterValue] = {}
@@ -159,25 +160,21 @@ class FrontMatter:
             line = _find_line(self._document, first + key.start_mark.index)
             if key.value in values:
                 message = f"{key.value} is there twice; the second one counts"
-                self.problems.append(make_warning(self._document, line - 1, message))
+                self.problems.append(self._document.make_warning(line, message))
             span = _find_span(self._document.text, first, key, value)
-            values[key.value] = replace(_read_value(value, line), span=span)
-        self._values = {normalize_key(key): (key, value) for key, value in values.items()}
+            values[key.value] = replace(_read_value(key.value, line, value), span=span)
+        self.values = {normalize_key(key): value for key, value in values.items()}
 
     def has(self, *names: str) -> bool:
-        return all(name in self._values for name in names)
-
-    @property
-    def values(self) -> dict[str, FrontMatterValue]:
-        return {name: value for name, (_, value) in self._values.items()}
+        return all(name in self.values for name in names)
 
     def line(self, name: str) -> int:
         """The line of a key, from 0; the first one of the file if it is not there."""
-        return self._values[name][1].line - 1 if name in self._values else 0
+        return self.values[name].line if name in self.values else 0
 
     def text(self, name: str) -> str | None:
         """The text of a key, None if it is missing or empty."""
-        value = self._value(name)
+        value = self.values.get(name)
         if value is None or (not value.text and not value.is_list and not value.pairs and not value.is_unsupported):
             return None
         if not value.text:
@@ -223,7 +220,7 @@ class FrontMatter:
         return value
 
     def pairs(self, name: str) -> tuple[tuple[str, str], ...]:
-        value = self._value(name)
+        value = self.values.get(name)
         if value is None or value.pairs:
             return value.pairs if value else ()
         if value.text or value.is_list or value.is_unsupported:
@@ -238,48 +235,165 @@ class FrontMatter:
         """The files that these keys name."""
         return list(dict.fromkeys(value.text for value in self._pieces(keys, _COMMAS.split)))
 
-    def _pieces(self, keys: Collection[str], split: _SplitFunction) -> list[NamedReference]:
+    def _pieces(self, keys: Collection[str], split: Callable[[str], list[str]]) -> list[NamedReference]:
         found: list[NamedReference] = []
         for name in keys:
-            value = self._value(name)
+            value = self.values.get(name)
             if value is None:
                 continue
             if value.is_unsupported or value.pairs:
                 self.warn(name, "is not a list of texts", f"Write it as {name}: [one, two].")
             parts = value.items if value.is_list else split(value.text)
-            key = self._values[name][0]
             for part in parts:
                 piece = part.strip().strip("`\"'").strip()
                 if vocabulary.split_list(piece):
-                    found.append(NamedReference(piece, f"{key}: {vocabulary.shorten(piece)}", value.line - 1))
+                    found.append(NamedReference(piece, f"{value.key}: {vocabulary.shorten(piece)}", value.line))
         return found
 
     def warn(self, name: str, what: str, hint: str) -> None:
         """Once, however often the key is asked for."""
-        key = self._values[name][0] if name in self._values else name
-        problem = make_warning(self._document, self.line(name), f"{vocabulary.shorten(key)} {what}", hint)
+        key = self.values[name].key if name in self.values else name
+        problem = self._document.make_warning(self.line(name), f"{vocabulary.shorten(key)} {what}", hint)
         if problem not in self.problems:
             self.problems.append(problem)
 
     def warn_unknown(self, known: Collection[str], quiet: Collection[str]) -> None:
         """Warn about each unknown key, with the nearest known one."""
-        for name, (key, _) in self._values.items():
+        for name, value in self.values.items():
             if name in known or name in quiet:
                 continue
             near = get_close_matches(name[:40], known, n=1)
             hint = f"Did you mean {near[0]}?" if near else f"The keys are {', '.join(known)}."
-            message = f"{vocabulary.shorten(key)} is not a known key; ignored"
-            self.problems.append(make_warning(self._document, self.line(name), message, hint))
-
-    def _value(self, name: str) -> FrontMatterValue | None:
-        found = self._values.get(name)
-        return None if found is None else found[1]
-
-
-class _SplitFunction(Protocol):
-    def __call__(self, text: str, /) -> list[str]: ...
+            message = f"{vocabulary.shorten(value.key)} is not a known key; ignored"
+            self.problems.append(self._document.make_warning(value.line, message, hint))
 
 
 def normalize_key(key: str) -> str:
     """Keys are compared without regard to case, hyphens and spaces."""
     return key.strip().lower().replace("-", "_").replace(" ", "_")
+
+
+_STATUS_KEY = "status"
+
+
+@dataclass(frozen=True, slots=True)
+class StatusKey:
+    """How a format with one task per file writes statuses, and identifies a file's task.
+
+    `time_key` names a key that holds the time of the status, if the file has it.
+    """
+
+    todo: str
+    doing: str
+    done: str
+    id_of: Callable[[Document], str]
+    title_of: Callable[[Document], str]
+    time_key: str | None = None
+
+    def writers(self, path: str, changes: Sequence[StatusChange]) -> list[StatusFileWriter]:
+        """One for each file of the source that these changes are about."""
+        return status_changes.write_each_file(self.write, get_folder(path), changes)
+
+    def write(self, path: str, text: str, changes: Sequence[StatusChange]) -> Rewrite:
+        """The one task of this file with its new status."""
+        problems: list[Problem] = []
+        for change in status_changes.select_file_changes(path, changes):
+            document = Document(path, to_printable(text))
+            matched, missing = TaskIndex([document], self.id_of, self.title_of).match([change])
+            problems += missing
+            if not matched:
+                continue
+            edits = _make_edits(document, change, self)
+            written = None if edits is None else apply_edits(text, edits)
+            if written is None or not _changes_only_status(document, Document(path, to_printable(written)), self):
+                message = f"the status of {change.id} ({change.status}) has no place in the front matter"
+                hint = "Put a plain line status: into it. The status is kept in plait's own records."
+                problems.append(document.make_warning(0, message, hint))
+            else:
+                text = written
+        return Rewrite(text, tuple(problems))
+
+
+def read_status_key(document: Document, keys: FrontMatter, required: str) -> tuple[SourceStatus, str]:
+    """Read the status and its text; an unknown status is reported and counts as not started.
+
+    Without readable front matter a task can't be run; `required` names the keys that it should have.
+    """
+    if not keys.is_present:
+        message = "no front matter: this task can't be run"
+        keys.problems.append(document.make_warning(0, message, f"Give it {required}."))
+    if keys.is_broken or not keys.is_present:
+        return SourceStatus.UNREADABLE, ""
+    value = keys.text(_STATUS_KEY) or ""
+    mark = vocabulary.parse_status(value)
+    if mark is None and value:
+        message = f"{value[:60]} is not a known status; the task counts as not started"
+        keys.problems.append(document.make_warning(keys.line(_STATUS_KEY), message))
+    if not keys.has(_STATUS_KEY):
+        message = "no status; the task counts as not started, and no status can be written"
+        keys.problems.append(document.make_warning(keys.line(_STATUS_KEY), message, "Put a line status: into it."))
+    return mark or SourceStatus.TODO, value
+
+
+def _make_edits(document: Document, change: StatusChange, style: StatusKey) -> list[TextEdit] | None:
+    """None if there is no place to write to."""
+    values = FrontMatter(document).values
+    value = values.get(_STATUS_KEY)
+    if value is None or value.span is None:
+        return None
+    mark = _status_to_write(vocabulary.parse_status(value.text), change.status)
+    if mark is None:
+        return []
+    word = {SourceStatus.DOING: style.doing, SourceStatus.DONE: style.done}.get(mark, style.todo)
+    edits = [_replace_value(document.text, value.span, _match_style(word, value.text))]
+    stamp = values.get(style.time_key) if style.time_key else None
+    if stamp is not None and stamp.span is not None:
+        edits.append(_replace_value(document.text, stamp.span, vocabulary.format_time(change.at)))
+    return edits
+
+
+def _status_to_write(now: SourceStatus | None, asked: SourceStatus) -> SourceStatus | None:
+    """The status to write, None to keep the old one. These files know neither failed nor blocked: both are to do."""
+    if not status_changes.changes_status(now, asked):
+        return None
+    match asked:
+        case SourceStatus.DONE | SourceStatus.DOING:
+            return asked
+        case SourceStatus.TODO:
+            return None if now is None else SourceStatus.TODO
+        case SourceStatus.FAILED | SourceStatus.BLOCKED:
+            return SourceStatus.TODO if now in {SourceStatus.DOING, SourceStatus.DONE} else None
+        case SourceStatus.PARTIAL | SourceStatus.SKIPPED:
+            return SourceStatus.TODO if now is SourceStatus.DOING else None
+        case SourceStatus.STUCK | SourceStatus.UNREADABLE:
+            return None
+
+
+def _replace_value(text: str, span: tuple[int, int], new: str) -> TextEdit:
+    start, stop = span
+    if start == stop:
+        return TextEdit(start, stop, new if text[start - 1 : start] == " " else f" {new}")
+    quote = text[start] if text[start] in "'\"" else ""
+    return TextEdit(start, stop, f"{quote}{new}{quote}")
+
+
+def _match_style(word: str, like: str) -> str:
+    """A status as this file writes its own: its case, and what it puts between words."""
+    between = re.search(r"\w([-_])\w", like)
+    if between:
+        word = re.sub(r"[ -]", between[1], word)
+    if like.islower():
+        return word.lower()
+    return word.upper() if like.isupper() else word.title() if like else word
+
+
+def _changes_only_status(before: Document, after: Document, style: StatusKey) -> bool:
+    """Nothing but the status and its time reads differently."""
+    first, second = FrontMatter(before).values, FrontMatter(after).values
+    own_keys = {_STATUS_KEY, style.time_key}
+    return first.keys() == second.keys() and all(
+        (first[key].text, first[key].items, first[key].pairs)
+        == (second[key].text, second[key].items, second[key].pairs)
+        for key in first
+        if key not in own_keys
+    )

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from plait.core.plan import Problem, Severity
 from plait.core.task import Need, Origin
 from plait.sources.json_text import JsonNode, JsonSyntaxError, parse_json
-from plait.sources.source_model import Document, Reading, SourceEntry, SourceFiles, make_error, sort_by_line
+from plait.sources.source_model import Document, Reading, SourceEntry, SourceFiles, sort_by_line
 from plait.sources.text import TextLines
 
 _DECIMAL = re.compile(r"\d{1,9}\.\d{1,9}")
@@ -121,16 +121,12 @@ def read_json_source(entries: Callable[[JsonReader, JsonNode], Iterable[SourceEn
         try:
             root = parse_json(document.text)
         except JsonSyntaxError as error:
-            problems.append(_report_unreadable(document, error))
+            message = f"not valid JSON: {error.message} (column {error.column}); no tasks read"
+            problems.append(document.make_error(error.line - 1, message, "Fix the JSON here."))
         else:
             found += entries(reader, root)
             problems += sort_by_line(reader.problems)
     return Reading(tuple(found), problems=tuple(problems))
-
-
-def _report_unreadable(document: Document, error: JsonSyntaxError) -> Problem:
-    message = f"not valid JSON: {error.message} (column {error.column}); no tasks read"
-    return make_error(document, error.line - 1, message, "Fix the JSON here.")
 
 
 def report_unwritable(path: str, error: JsonSyntaxError) -> Problem:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from functools import cached_property
 from typing import NoReturn, TypeAlias, cast
 
@@ -71,7 +70,14 @@ class JsonNode:
     @cached_property
     def ordered_members(self) -> tuple[JsonMember, ...]:
         """The members of an object in written order; none for any other value."""
-        return tuple(_iter_members(self)) if isinstance(self.value, dict) else ()
+        members: list[JsonMember] = []
+        position = _skip(_GAP, self.text, self.start + 1) if isinstance(self.value, dict) else self.stop
+        while found := _KEY.match(self.text, position, self.stop):
+            node = _decode_value(self.text, found.end())
+            key = str(json.loads(found[1])) if "\\" in found[1] else found[1][1:-1]
+            members.append(JsonMember(key, found.start(1), found.end(1), node))
+            position = _skip(_COMMA, self.text, node.stop)
+        return tuple(members)
 
     @cached_property
     def members(self) -> dict[str, JsonMember]:
@@ -81,7 +87,12 @@ class JsonNode:
     @cached_property
     def items(self) -> tuple[JsonNode, ...]:
         """What a list holds; nothing for any other value."""
-        return tuple(_iter_items(self)) if isinstance(self.value, list) else ()
+        items: list[JsonNode] = []
+        position = _skip(_GAP, self.text, self.start + 1) if isinstance(self.value, list) else self.stop - 1
+        while position < self.stop - 1:
+            items.append(_decode_value(self.text, position))
+            position = _skip(_COMMA, self.text, items[-1].stop)
+        return tuple(items)
 
     def __getitem__(self, key: str) -> JsonNode:
         return self.members[key].node
@@ -157,24 +168,6 @@ def _find_separator(node: JsonNode, place: int) -> str:
     if len(node.ordered_members) > 1 or _LINE_END.search(space):
         return space
     return " " if node.text[shown.stop : shown.node.start].endswith(" ") else ""
-
-
-def _iter_members(node: JsonNode) -> Iterator[JsonMember]:
-    """In the order of the file; the text is known to be JSON."""
-    position = _skip(_GAP, node.text, node.start + 1)
-    while found := _KEY.match(node.text, position):
-        value = _decode_value(node.text, found.end())
-        key = str(json.loads(found[1])) if "\\" in found[1] else found[1][1:-1]
-        yield JsonMember(key, found.start(1), found.end(1), value)
-        position = _skip(_COMMA, node.text, value.stop)
-
-
-def _iter_items(node: JsonNode) -> Iterator[JsonNode]:
-    position = _skip(_GAP, node.text, node.start + 1)
-    while node.text[position] != "]":
-        item = _decode_value(node.text, position)
-        yield item
-        position = _skip(_COMMA, node.text, item.stop)
 
 
 def _decode_value(text: str, position: int) -> JsonNode:

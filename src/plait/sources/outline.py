@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import field, replace
 
 from plait.core.fast_dataclass import dataclass
-from plait.core.task import Origin, Phase
+from plait.core.task import Phase
 from plait.sources.markdown import Block, BlockKind, Markdown
 from plait.sources.source_model import Document, SourceEntry
 
@@ -103,7 +103,7 @@ class PhaseBuilder:
 
     def add(self, key: str, title: str, heading: Block) -> str:
         """A new phase; its key is changed if another phase has it already."""
-        unique, at = self._keys(key), Origin(self.document.path, heading.start + 1)
+        unique, at = self._keys(key), self.document.origin(heading.start)
         reason = make_title(heading.text)
         self._phases.append(Phase(unique, make_title(title), at=at, reason=reason, gate=self.gate))
         return unique

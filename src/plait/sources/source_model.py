@@ -63,6 +63,19 @@ class Document:
         stem, dot, _ = self.name.rpartition(".")
         return stem if dot and stem else self.name
 
+    def origin(self, line: int) -> Origin:
+        """`line` counts from 0, as the parser does, here and below; people count from 1."""
+        return Origin(self.path, line + 1)
+
+    def make_error(self, line: int, message: str, hint: str = "") -> Problem:
+        return Problem(Severity.ERROR, message, self.origin(line), hint)
+
+    def make_warning(self, line: int, message: str, hint: str = "") -> Problem:
+        return Problem(Severity.WARNING, message, self.origin(line), hint)
+
+    def make_info(self, line: int, message: str, hint: str = "") -> Problem:
+        return Problem(Severity.INFO, message, self.origin(line), hint)
+
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
@@ -121,25 +134,22 @@ class SourceEntry:
 
 
 @dataclass(frozen=True, slots=True)
+class RecordedStatus:
+    """A task's status in a file that holds nothing but statuses; the fields are as in SourceEntry."""
+
+    status: SourceStatus
+    status_text: str = ""
+    since: datetime | None = None
+    tries: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Reading:
     """The content of a source. Phases are in order, with `total` and `settled` counted over all entries."""
 
     entries: tuple[SourceEntry, ...] = ()
     phases: tuple[Phase, ...] = ()
     problems: tuple[Problem, ...] = ()
-
-
-def make_warning(document: Document, line: int, message: str, hint: str = "") -> Problem:
-    """`line` counts from 0, as the parser does; people count from 1."""
-    return Problem(Severity.WARNING, message, Origin(document.path, line + 1), hint)
-
-
-def make_error(document: Document, line: int, message: str, hint: str = "") -> Problem:
-    return Problem(Severity.ERROR, message, Origin(document.path, line + 1), hint)
-
-
-def make_info(document: Document, line: int, message: str, hint: str = "") -> Problem:
-    return Problem(Severity.INFO, message, Origin(document.path, line + 1), hint)
 
 
 def find_repeated_ids(document: Document, named: Iterable[tuple[int, str, str]]) -> Iterator[Problem]:
@@ -149,7 +159,7 @@ def find_repeated_ids(document: Document, named: Iterable[tuple[int, str, str]])
         before = first.setdefault(written, line)
         if name != written:
             message = f"duplicate id {written} (first on line {before + 1}); using {name}"
-            yield make_warning(document, line, message, "Give it a number of its own.")
+            yield document.make_warning(line, message, "Give it a number of its own.")
 
 
 def check_text(document: Document) -> list[Problem]:
@@ -158,15 +168,15 @@ def check_text(document: Document) -> list[Problem]:
     line = find_invalid_utf8_line(document.text)
     if line is not None:
         message = "this line holds bytes that are not UTF-8; they are shown as \ufffd and kept as they are"
-        problems.append(make_warning(document, line - 1, message, "Save the file as UTF-8."))
+        problems.append(document.make_warning(line - 1, message, "Save the file as UTF-8."))
     if "\0" in document.text:
         line = TextLines(document.text).line_at(document.text.index("\0"))
-        problems.append(make_warning(document, line, "this line holds a NUL character", "Is this a text file?"))
+        problems.append(document.make_warning(line, "this line holds a NUL character", "Is this a text file?"))
     if document.is_json:
         return problems
     if document.markdown.too_deep_line is not None:
         message = "this line is nested too deep to be read; ignored"
-        problems.append(make_warning(document, document.markdown.too_deep_line, message, "Indent less."))
+        problems.append(document.make_warning(document.markdown.too_deep_line, message, "Indent less."))
     return problems
 
 

@@ -25,44 +25,17 @@ _NON_WORD = pattern(r"[^\w]+|_+")
 _MAX_SLUG_LENGTH = 48
 _EMPTY_VALUES = {"", "-", "\u2013", "\u2014", "none", "n/a", "na", "nothing", "null"}
 
-STATUS_WORDS = {
-    "not started": SourceStatus.TODO,
-    "todo": SourceStatus.TODO,
-    "to do": SourceStatus.TODO,
-    "open": SourceStatus.TODO,
-    "pending": SourceStatus.TODO,
-    "planned": SourceStatus.TODO,
-    "planning": SourceStatus.TODO,
-    "researched": SourceStatus.TODO,
-    "revised": SourceStatus.TODO,
-    "expanded": SourceStatus.TODO,
-    "draft": SourceStatus.TODO,
-    "ready": SourceStatus.TODO,
-    "backlog": SourceStatus.TODO,
-    "in progress": SourceStatus.DOING,
-    "researching": SourceStatus.DOING,
-    "implementing": SourceStatus.DOING,
-    "revising": SourceStatus.DOING,
-    "review": SourceStatus.DOING,
-    "in review": SourceStatus.DOING,
-    "completed": SourceStatus.DONE,
-    "complete": SourceStatus.DONE,
-    "done": SourceStatus.DONE,
-    "closed": SourceStatus.DONE,
-    "finished": SourceStatus.DONE,
-    "implemented": SourceStatus.DONE,
-    "merged": SourceStatus.DONE,
-    "abandoned": SourceStatus.SKIPPED,
-    "cancelled": SourceStatus.SKIPPED,
-    "canceled": SourceStatus.SKIPPED,
-    "deferred": SourceStatus.SKIPPED,
-    "skipped": SourceStatus.SKIPPED,
-    "wontfix": SourceStatus.SKIPPED,
-    "obsolete": SourceStatus.SKIPPED,
-    "blocked": SourceStatus.BLOCKED,
-    "failed": SourceStatus.FAILED,
-    "partial": SourceStatus.PARTIAL,
+_WORDS_BY_STATUS = {
+    SourceStatus.TODO: "not started, todo, to do, open, pending, planned, planning, researched, revised, expanded, draft, "
+    "ready, backlog",
+    SourceStatus.DOING: "in progress, researching, implementing, revising, review, in review",
+    SourceStatus.DONE: "completed, complete, done, closed, finished, implemented, merged",
+    SourceStatus.SKIPPED: "abandoned, cancelled, canceled, deferred, skipped, wontfix, obsolete",
+    SourceStatus.BLOCKED: "blocked",
+    SourceStatus.FAILED: "failed",
+    SourceStatus.PARTIAL: "partial",
 }
+_STATUS_BY_WORD = {word: status for status, words in _WORDS_BY_STATUS.items() for word in words.split(", ")}
 
 
 @lru_cache(256)  # a source has few words for many tasks
@@ -70,7 +43,7 @@ def parse_status(value: str) -> SourceStatus | None:
     """The status that these words mean, without regard to case, hyphens, brackets and remarks in parentheses."""
     plain = re.sub(r"\(.*", "", value, flags=re.DOTALL)
     plain = " ".join(re.findall(r"[a-z/]+", plain.lower().replace("'", "")))
-    return STATUS_WORDS.get(plain)
+    return _STATUS_BY_WORD.get(plain)
 
 
 def parse_priority(value: str) -> int | None:

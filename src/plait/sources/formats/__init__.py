@@ -49,9 +49,8 @@ class Format:
 
 @dataclass(frozen=True, slots=True)
 class FormatEntry:
-    """A row of the table: a format's module, and how to recognise what may be its sources without importing it."""
+    """A row of the table: how to recognise what may be a format's sources without importing its module."""
 
-    module: str
     found_at: tuple[str, ...] = ()  # globs from the top of a repository; those of folders end in a slash
     pointer: str = ""  # a file that holds the path of a source
     folder_files: tuple[str, ...] = ()  # naming a folder that has one of these is naming that file
@@ -73,76 +72,41 @@ _NUMBERED_BOX = r"\]\*?\s+\**\d"
 
 # In the order in which sources are looked for.
 FORMATS: Mapping[str, FormatEntry] = {
-    "plan": FormatEntry(
-        "plait.sources.formats.plan",
-        pointer=".claude/current-plan.txt",
-        status_file="status.json",
-        text_hint=r"(?i)phase",
-    ),
+    "plan": FormatEntry(pointer=".claude/current-plan.txt", status_file="status.json", text_hint=r"(?i)phase"),
     "folder": FormatEntry(
-        "plait.sources.formats.folder",
         found_at=("tasks/", "docs/tasks/"),
         one_task_per_file=True,
         path_hint=r"(?i)(?:^|/)(?:\d|task|writer)[^/]*\Z",
         text_hint=rf"{_FRONT_MATTER}|(?i:task)|\*\*",
     ),
-    "speckit": FormatEntry(
-        "plait.sources.formats.speckit", found_at=("specs/*/tasks.md",), folder_files=("tasks.md",), text_hint=r"[Tt]\d"
-    ),
-    "kiro": FormatEntry(
-        "plait.sources.formats.kiro",
-        found_at=(".kiro/specs/*/tasks.md",),
-        folder_files=("tasks.md",),
-        text_hint=_NUMBERED_BOX,
-    ),
+    "speckit": FormatEntry(found_at=("specs/*/tasks.md",), folder_files=("tasks.md",), text_hint=r"[Tt]\d"),
+    "kiro": FormatEntry(found_at=(".kiro/specs/*/tasks.md",), folder_files=("tasks.md",), text_hint=_NUMBERED_BOX),
     "openspec": FormatEntry(
-        "plait.sources.formats.openspec",
         found_at=("openspec/changes/*/tasks.md",),
         folder_files=("tasks.md",),
         path_hint="openspec/",
         text_hint=_NUMBERED_BOX,
     ),
     "taskmaster": FormatEntry(
-        "plait.sources.formats.taskmaster",
-        found_at=(".taskmaster/tasks/tasks.json",),
-        folder_files=("tasks/tasks.json", "tasks.json"),
-        is_json=True,
+        found_at=(".taskmaster/tasks/tasks.json",), folder_files=("tasks/tasks.json", "tasks.json"), is_json=True
     ),
     "beads": FormatEntry(
-        "plait.sources.formats.beads",
-        found_at=(".beads/issues.jsonl",),
-        folder_files=("issues.jsonl",),
-        is_json=True,
-        path_hint=r"\.jsonl\Z",
+        found_at=(".beads/issues.jsonl",), folder_files=("issues.jsonl",), is_json=True, path_hint=r"\.jsonl\Z"
     ),
-    "backlog": FormatEntry(
-        "plait.sources.formats.backlog", found_at=("backlog/tasks/",), one_task_per_file=True, text_hint=_FRONT_MATTER
-    ),
-    "ccpm": FormatEntry(
-        "plait.sources.formats.ccpm", found_at=(".claude/epics/*/",), one_task_per_file=True, text_hint=_FRONT_MATTER
-    ),
+    "backlog": FormatEntry(found_at=("backlog/tasks/",), one_task_per_file=True, text_hint=_FRONT_MATTER),
+    "ccpm": FormatEntry(found_at=(".claude/epics/*/",), one_task_per_file=True, text_hint=_FRONT_MATTER),
     "jobs": FormatEntry(
-        "plait.sources.formats.jobs",
-        found_at=("jobs/",),
-        status_file="_jobstatus.json",
-        one_task_per_file=True,
-        text_hint=_FRONT_MATTER,
+        found_at=("jobs/",), status_file="_jobstatus.json", one_task_per_file=True, text_hint=_FRONT_MATTER
     ),
-    "prd": FormatEntry(
-        "plait.sources.formats.prd",
-        found_at=("prd.json",),
-        folder_files=("prd.json",),
-        is_json=True,
-        text_hint='"userStories"',
-    ),
-    "todo": FormatEntry("plait.sources.formats.todo", found_at=("TODO.md", "docs/TODO.md"), text_hint="###"),
-    "checklist": FormatEntry("plait.sources.formats.checklist", text_hint=r"\["),
+    "prd": FormatEntry(found_at=("prd.json",), folder_files=("prd.json",), is_json=True, text_hint='"userStories"'),
+    "todo": FormatEntry(found_at=("TODO.md", "docs/TODO.md"), text_hint="###"),
+    "checklist": FormatEntry(text_hint=r"\["),
 }
 
 
 def get_entry(name: str) -> FormatEntry:
     """The row of a format; a dotted path has one without hints."""
-    return FORMATS.get(name) or FormatEntry(name)
+    return FORMATS.get(name) or FormatEntry()
 
 
 def load_format(name: str) -> Format:
@@ -151,9 +115,10 @@ def load_format(name: str) -> Format:
         hint = f"Did you mean {near[0]}? " if near else ""
         raise UserError(f"unknown format: {name}", hint=f"{hint}The formats: {', '.join(FORMATS)}.")
     try:
-        record = getattr(import_module(get_entry(name).module), "FORMAT", None)
+        module = import_module(f"{__name__}.{name}" if name in FORMATS else name)
     except ImportError as error:
         raise UserError(f"can't load the format {name}: {error}") from error
+    record = getattr(module, "FORMAT", None)
     if not isinstance(record, Format):
         raise UserError(f"can't load the format {name}: the module has no FORMAT (a plait.sources.formats.Format)")
     return record

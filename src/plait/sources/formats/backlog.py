@@ -6,19 +6,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from plait.core.task import Need, Origin, Task
-from plait.sources import front_matter_status
+from plait.core.task import Need, Task
+from plait.sources import task_files
 from plait.sources.formats import Confidence, Format
-from plait.sources.front_matter import FrontMatter
+from plait.sources.front_matter import FrontMatter, StatusKey, read_status_key
 from plait.sources.source_model import Document, Reading, SourceEntry, SourceFiles
-from plait.sources.task_files import (
-    list_task_documents,
-    read_task_body,
-    read_task_title,
-    report_no_tasks,
-    sample_keys,
-    split_stem,
-)
 from plait.sources.task_paths import find_task_paths
 from plait.sources.vocabulary import strip_zeros
 
@@ -28,7 +20,7 @@ _NUMBERED = re.compile(r"(?P<prefix>\D*)(?P<number>\d+(?:\.\d+)*)\Z")
 
 def detect(source: SourceFiles) -> Confidence:
     in_backlog = any("backlog/" in path for path in (f"{source.path}/", *(d.path for d in source.documents[:1])))
-    for keys in sample_keys(source, "id", "title", "status"):
+    for keys in task_files.sample_keys(source, "id", "title", "status"):
         if keys.has("id", "title", "status"):
             if in_backlog:
                 return Confidence.NAME
@@ -38,9 +30,9 @@ def detect(source: SourceFiles) -> Confidence:
 
 
 def read(source: SourceFiles) -> Reading:
-    documents = list_task_documents(source)
+    documents = task_files.list_task_documents(source)
     if not documents:
-        return Reading(problems=(report_no_tasks(source, "task files"),))
+        return Reading(problems=(task_files.report_no_tasks(source, "task files"),))
     files = [(document, FrontMatter(document)) for document in documents]
     ids = _IdResolver([_read_id(document, keys) for document, keys in files])
     entries = _add_part_needs([_build_entry(document, keys, ids) for document, keys in files], files, ids)
@@ -57,11 +49,11 @@ def _read_id(document: Document, keys: FrontMatter | None = None) -> str:
 def _read_title(document: Document, keys: FrontMatter | None = None) -> str:
     value = (keys or FrontMatter(document)).text("title")
     found = _FILE.match(document.stem)
-    named = split_stem(found["title"]) if found and found["title"] else None
-    return " ".join(value.split()) if value else read_task_title(document, named)
+    named = task_files.split_stem(found["title"]) if found and found["title"] else None
+    return " ".join(value.split()) if value else task_files.read_task_title(document, named)
 
 
-_STATUS_KEY = front_matter_status.StatusKey("To Do", "In Progress", "Done", _read_id, _read_title)
+_STATUS_KEY = StatusKey("To Do", "In Progress", "Done", _read_id, _read_title)
 
 
 class _IdResolver:
@@ -98,17 +90,20 @@ def _build_entry(document: Document, keys: FrontMatter, ids: _IdResolver) -> Sou
     task = Task(
         name,
         _read_title(document, keys),
-        read_task_body(document),
+        task_files.read_task_body(document),
         needs=tuple(
-            Need(ids.find(reference.text), reason=reference.reason, at=Origin(document.path, reference.line + 1))
+            Need(ids.find(reference.text), reason=reference.reason, at=document.origin(reference.line))
             for reference in references
         ),
         touches=tuple(dict.fromkeys(paths.owned)),
         priority=1 if (priority := keys.priority("priority")) is None else priority,
-        origin=Origin(document.path, 1),
+        origin=document.origin(0),
     )
-    mark, status = front_matter_status.read_status_key(document, keys, "id, title and status")
-    return SourceEntry(task, mark, status, paths.undeclared(task.touches), aliases=_list_aliases(name, document.stem))
+    mark, status = read_status_key(document, keys, "id, title and status")
+    number = _NUMBERED.match(_normalize_id(name))
+    aliases = dict.fromkeys((document.stem, number["number"] if number else document.stem))
+    aliases.pop(name, None)
+    return SourceEntry(task, mark, status, paths.undeclared(task.touches), aliases=tuple(aliases))
 
 
 def _add_part_needs(
@@ -120,23 +115,15 @@ def _add_part_needs(
         value = keys.text("parent_task_id")
         parent = ids.find(value) if value is not None else entry.task.id
         if value is not None and parent not in {entry.task.id, *(need.on for need in entry.task.needs)}:
-            at = Origin(document.path, keys.line("parent_task_id") + 1)
+            at = document.origin(keys.line("parent_task_id"))
             parts.setdefault(parent, []).append(Need(entry.task.id, reason=f"parent_task_id: {value[:60]}", at=at))
-    return [_add_needs(entry, parts.get(entry.task.id, ())) for entry in entries]
+    return [_add_needs(entry, parts[entry.task.id]) if entry.task.id in parts else entry for entry in entries]
 
 
 def _add_needs(entry: SourceEntry, parts: Sequence[Need]) -> SourceEntry:
     known = {need.on for need in entry.task.needs}
-    more = tuple(need for need in parts if need.on not in known)
-    if not parts:
-        return entry
-    return replace(entry, task=replace(entry.task, needs=entry.task.needs + more, allow_empty=True))
-
-
-def _list_aliases(name: str, stem: str) -> tuple[str, ...]:
-    number = _NUMBERED.match(_normalize_id(name))
-    names = (stem, number["number"] if number else stem)
-    return tuple(dict.fromkeys(alias for alias in names if alias != name))
+    needs = (*entry.task.needs, *(need for need in parts if need.on not in known))
+    return replace(entry, task=replace(entry.task, needs=needs, allow_empty=True))
 
 
 FORMAT = Format(

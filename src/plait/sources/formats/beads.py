@@ -4,33 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import field
 from functools import partial
 from itertools import islice
 
 from plait.core.fast_dataclass import dataclass
 from plait.core.plan import Problem
-from plait.core.task import Need, Origin, Task
-from plait.sources import json_tasks, vocabulary
+from plait.core.task import Need, Task
+from plait.sources import json_tasks, status_changes, vocabulary
 from plait.sources.formats import Confidence, Format
 from plait.sources.json_text import JsonNode, JsonSyntaxError, parse_json, remove_key, set_key
-from plait.sources.source_model import (
-    Document,
-    Reading,
-    SourceEntry,
-    SourceFiles,
-    SourceStatus,
-    make_warning,
-    sort_by_line,
-)
-from plait.sources.status_changes import (
-    Rewrite,
-    StatusChange,
-    TaskIndex,
-    changes_status,
-    select_file_changes,
-    write_each_file,
-)
+from plait.sources.source_model import Document, Reading, SourceEntry, SourceFiles, SourceStatus, sort_by_line
+from plait.sources.status_changes import Rewrite, StatusChange, TaskIndex
 from plait.sources.task_paths import find_mentions
 from plait.sources.text import BOM, TextEdit, TextLines, apply_edits, to_printable
 
@@ -51,6 +35,11 @@ _NON_TASK_TYPES = ("agent", "event", "message", "rig", "role")
 _RECORD_TYPES = (None, "issue")
 _ID = re.compile(r'"id"[ \t]*:[ \t]*"([^"\\]+)"')
 _CONFLICT_MARKERS = ("<<<<<<<", "=======", ">>>>>>>", "|||||||")
+_NAMES = ("issues.jsonl", "beads.jsonl")
+_SECTIONS = {"design": "Design", "acceptance_criteria": "Acceptance criteria", "notes": "Notes"}
+# Issues that group others: when those are done, there may be nothing left to change.
+_CONTAINERS = ("epic", "molecule")
+_DEFAULT_PRIORITY = 2  # of the priorities 0 to 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,27 +59,25 @@ class Issue:
         return parse_issue_status(self.node.get("status")) or SourceStatus.TODO
 
 
-@dataclass(frozen=True, slots=True)
-class IssueFile:
+class _IssueFile:
     """The issues of a file; of several lines with one id the last counts, as in Beads.
 
-    `non_task_ids` exist but are not tasks: deleted issues, templates, messages. `unreadable` lines have only an id.
+    `_non_task_ids` exist but are not tasks: deleted issues, templates, messages. `_unreadable` lines have only an id.
     """
 
-    by_id: dict[str, Issue] = field(default_factory=dict)
-    non_task_ids: set[str] = field(default_factory=set)
-    unreadable: dict[str, int] = field(default_factory=dict)
-    problems: list[tuple[int, str, str]] = field(default_factory=list)  # line, message, hint
-
-    @classmethod
-    def parse(cls, lines: TextLines) -> IssueFile:
-        issues = cls()
-        for number, line in enumerate(lines.all):
+    def __init__(self, document: Document) -> None:
+        self.by_id: dict[str, Issue] = {}
+        self._document = document
+        self._non_task_ids: set[str] = set()
+        self._unreadable: dict[str, int] = {}
+        self._problems: list[Problem] = []
+        self._needs: dict[str, dict[str, Need]] = {}
+        self._parents: set[str] = set()
+        for number, line in enumerate(TextLines(document.text).all):
             if line.strip().strip(BOM):
-                issues._add(number, line)
-        for name in issues.by_id.keys() & issues.unreadable.keys():
-            del issues.unreadable[name]
-        return issues
+                self._add(number, line)
+        for name in self.by_id.keys() & self._unreadable.keys():
+            del self._unreadable[name]
 
     def _add(self, number: int, line: str) -> None:
         try:
@@ -103,28 +90,106 @@ class IssueFile:
         name = json_tasks.read_id(node)
         if not name:
             what = "has no id" if isinstance(node.value, dict) else "is no issue"
-            self.problems.append((number, f"this line {what}; ignored", ""))
+            self._warn(number, f"this line {what}; ignored")
             return
         before = self.by_id.pop(name, None)
         if before is not None:
             message = f"{name} is repeated on line {number + 1}; this line is ignored"
-            self.problems.append((before.number, message, "Keep one of the lines."))
-        self.non_task_ids.discard(name)
-        if _is_not_task(node):
-            self.non_task_ids.add(name)
+            self._warn(before.number, message, "Keep one of the lines.")
+        self._non_task_ids.discard(name)
+        deleted = node.get("status") == "tombstone"
+        if deleted or node.get("is_template") is True or node.get("issue_type") in _NON_TASK_TYPES:
+            self._non_task_ids.add(name)
         else:
             self.by_id[name] = Issue(name, number, node)
 
     def _report_invalid(self, number: int, line: str, error: JsonSyntaxError) -> None:
         if line.startswith(_CONFLICT_MARKERS):
-            message = "this line is a git conflict marker"
-            self.problems.append((number, message, "Resolve the conflict first."))
+            self._warn(number, "this line is a git conflict marker", "Resolve the conflict first.")
             return
-        message = f"this line is not JSON: {error.message} (column {error.column}); ignored"
-        self.problems.append((number, message, ""))
+        self._warn(number, f"this line is not JSON: {error.message} (column {error.column}); ignored")
         found = _ID.search(line)
         if found and json_tasks.collapse_whitespace(found[1]):
-            self.unreadable[json_tasks.collapse_whitespace(found[1])] = number
+            self._unreadable[json_tasks.collapse_whitespace(found[1])] = number
+
+    def read(self) -> Reading:
+        self._collect_needs()
+        entries = [self._build_entry(issue) for issue in self.by_id.values()]
+        entries += (
+            SourceEntry(Task(name, origin=self._document.origin(number)), SourceStatus.UNREADABLE)
+            for name, number in self._unreadable.items()
+        )
+        entries.sort(key=lambda entry: entry.task.origin.line if entry.task.origin else 0)
+        return Reading(tuple(entries), problems=sort_by_line(self._problems))
+
+    def _collect_needs(self) -> None:
+        """`blocks`: one waits for the other. `parent-child`: the parent waits for the child, if not the reverse."""
+        children: list[tuple[str, str, int]] = []
+        for issue in self.by_id.values():
+            for name, on, kind in self._iter_dependencies(issue):
+                if kind == "blocks":
+                    self._add_need(name, on, f"blocks: {on}", issue.number)
+                elif kind == "parent-child":
+                    children.append((name, on, issue.number))
+        for child, parent, number in children:
+            self._parents.add(parent)
+            if parent not in self._needs.get(child, {}):
+                self._add_need(parent, child, f"parent-child: {child}", number)
+
+    def _add_need(self, name: str, on: str, reason: str, number: int) -> None:
+        if on not in self._non_task_ids:
+            need = Need(on, reason=reason, at=self._document.origin(number))
+            self._needs.setdefault(name, {}).setdefault(on, need)
+
+    def _iter_dependencies(self, issue: Issue) -> Iterator[tuple[str, str, str]]:
+        """Waiting issue, awaited issue and kind; older files without a kind mean `blocks`."""
+        value = issue.node.get("dependencies")
+        if value is not None and not isinstance(value, list):
+            self._warn(issue.number, f"{issue.id}: dependencies is not a list; ignored")
+        for item in value if isinstance(value, list) else ():
+            on = json_tasks.collapse_whitespace(item.get("depends_on_id")) if isinstance(item, dict) else ""
+            if not on:
+                self._warn(issue.number, f"{issue.id}: a dependency without a depends_on_id; ignored")
+                continue
+            yield (json_tasks.collapse_whitespace(item.get("issue_id")) or issue.id, on, item.get("type") or "blocks")
+
+    def _build_entry(self, issue: Issue) -> SourceEntry:
+        node, title = issue.node, issue.title
+        status = node.get("status")
+        if status is not None and parse_issue_status(status) is None:
+            shown = json_tasks.collapse_whitespace(str(status))[:40]
+            self._warn(issue.number, f"{issue.id}: {shown} is not a known status; taken as open")
+        estimate: float | None = None
+        minutes = node.get("estimated_minutes")
+        if isinstance(minutes, int | float) and not isinstance(minutes, bool) and 0 < minutes < 1e6:
+            estimate = minutes * 60.0
+        body = json_tasks.render_sections(node, _SECTIONS)
+        task = Task(
+            issue.id,
+            title,
+            body,
+            needs=tuple(self._needs.get(issue.id, {}).values()),
+            priority=self._read_priority(issue),
+            estimate=estimate,
+            allow_empty=issue.id in self._parents or node.get("issue_type") in _CONTAINERS,
+            origin=self._document.origin(issue.number),
+        )
+        since = vocabulary.parse_time(node.get("updated_at")) if issue.status is SourceStatus.DOING else None
+        named = find_mentions(f"{title}\n{body}")
+        return SourceEntry(task, issue.status, json_tasks.collapse_whitespace(status), named, since=since)
+
+    def _read_priority(self, issue: Issue) -> int:
+        """0 is critical, 2 the middle, 4 some day."""
+        value = issue.node.get("priority")
+        if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= 2 * _DEFAULT_PRIORITY:
+            return value - 1
+        found = vocabulary.parse_priority(value) if isinstance(value, str) else None
+        if value is not None and found is None:
+            self._warn(issue.number, f"{issue.id}: priority is not a number from 0 to 4; ignored")
+        return _DEFAULT_PRIORITY - 1 if found is None else found
+
+    def _warn(self, number: int, message: str, hint: str = "") -> None:
+        self._problems.append(self._document.make_warning(number, message, hint))
 
 
 def parse_issue_status(status: object) -> SourceStatus | None:
@@ -137,7 +202,7 @@ def parse_issue_status(status: object) -> SourceStatus | None:
 def make_status_edits(issue: Issue, change: StatusChange) -> Iterator[TextEdit]:
     """Edit the status and its times in the issue's line."""
     written = parse_issue_status(_STATUSES.get(change.status)) or issue.status
-    if issue.status is written or not changes_status(issue.status, change.status):
+    if issue.status is written or not status_changes.changes_status(issue.status, change.status):
         return
     node, now = issue.node, vocabulary.ensure_utc(change.at).isoformat().replace("+00:00", "Z")
     yield set_key(node, "status", _STATUSES[change.status], ("title", "id"))
@@ -146,21 +211,6 @@ def make_status_edits(issue: Issue, change: StatusChange) -> Iterator[TextEdit]:
         yield set_key(node, "closed_at", now, ("updated_at", "status", "title", "id"))
     elif "closed_at" in node.members:
         yield remove_key(node, "closed_at")
-
-
-def _is_not_task(node: JsonNode) -> bool:
-    return (
-        node.get("status") == "tombstone"
-        or node.get("is_template") is True
-        or node.get("issue_type") in _NON_TASK_TYPES
-    )
-
-
-_NAMES = ("issues.jsonl", "beads.jsonl")
-_SECTIONS = {"design": "Design", "acceptance_criteria": "Acceptance criteria", "notes": "Notes"}
-# Issues that group others: when those are done, there may be nothing left to change.
-_CONTAINERS = ("epic", "molecule")
-_DEFAULT_PRIORITY = 2  # of the priorities 0 to 4
 
 
 def detect(source: SourceFiles) -> Confidence:
@@ -184,124 +234,19 @@ def _looks_like_issue(line: str) -> bool:
 
 
 def read(source: SourceFiles) -> Reading:
-    readings = [_IssueReader(document).read() for document in source.documents]
+    readings = [_IssueFile(document).read() for document in source.documents]
     entries = tuple(entry for reading in readings for entry in reading.entries)
     return Reading(entries, problems=tuple(problem for reading in readings for problem in reading.problems))
 
 
-class _IssueReader:
-    """Reads one file."""
-
-    def __init__(self, document: Document) -> None:
-        self._document = document
-        self._issues = IssueFile.parse(TextLines(document.text))
-        self._problems: list[Problem] = []
-        self._needs: dict[str, dict[str, Need]] = {}
-        self._parents: set[str] = set()
-
-    def read(self) -> Reading:
-        for problem in self._issues.problems:
-            self._warn(*problem)
-        self._collect_needs()
-        entries = [self._build_entry(issue) for issue in self._issues.by_id.values()]
-        entries += (
-            SourceEntry(Task(name, origin=self._origin(number)), SourceStatus.UNREADABLE)
-            for name, number in self._issues.unreadable.items()
-        )
-        entries.sort(key=lambda entry: entry.task.origin.line if entry.task.origin else 0)
-        return Reading(tuple(entries), problems=sort_by_line(self._problems))
-
-    def _collect_needs(self) -> None:
-        """`blocks`: one waits for the other. `parent-child`: the parent waits for the child, if not the reverse."""
-        children: list[tuple[str, str, int]] = []
-        for issue in self._issues.by_id.values():
-            for name, on, kind in self._iter_dependencies(issue):
-                if kind == "blocks":
-                    self._add_need(name, on, f"blocks: {on}", issue.number)
-                elif kind == "parent-child":
-                    children.append((name, on, issue.number))
-        for child, parent, number in children:
-            self._parents.add(parent)
-            if parent not in self._needs.get(child, {}):
-                self._add_need(parent, child, f"parent-child: {child}", number)
-
-    def _add_need(self, name: str, on: str, reason: str, number: int) -> None:
-        if on not in self._issues.non_task_ids:
-            need = Need(on, reason=reason, at=self._origin(number))
-            self._needs.setdefault(name, {}).setdefault(on, need)
-
-    def _iter_dependencies(self, issue: Issue) -> Iterator[tuple[str, str, str]]:
-        """Waiting issue, awaited issue and kind; older files without a kind mean `blocks`."""
-        value = issue.node.get("dependencies")
-        if value is not None and not isinstance(value, list):
-            self._warn(issue.number, f"{issue.id}: dependencies is not a list; ignored")
-        for item in value if isinstance(value, list) else ():
-            on = json_tasks.collapse_whitespace(item.get("depends_on_id")) if isinstance(item, dict) else ""
-            if not on:
-                message = f"{issue.id}: a dependency without a depends_on_id; ignored"
-                self._warn(issue.number, message)
-                continue
-            yield (json_tasks.collapse_whitespace(item.get("issue_id")) or issue.id, on, item.get("type") or "blocks")
-
-    def _build_entry(self, issue: Issue) -> SourceEntry:
-        node, title = issue.node, issue.title
-        status = node.get("status")
-        if status is not None and parse_issue_status(status) is None:
-            message = (
-                f"{issue.id}: {json_tasks.collapse_whitespace(str(status))[:40]} is not a known status; taken as open"
-            )
-            self._warn(issue.number, message)
-        body = json_tasks.render_sections(node, _SECTIONS)
-        task = Task(
-            issue.id,
-            title,
-            body,
-            needs=tuple(self._needs.get(issue.id, {}).values()),
-            priority=self._read_priority(issue),
-            estimate=_read_estimate(node.get("estimated_minutes")),
-            allow_empty=issue.id in self._parents or node.get("issue_type") in _CONTAINERS,
-            origin=self._origin(issue.number),
-        )
-        since = vocabulary.parse_time(node.get("updated_at")) if issue.status is SourceStatus.DOING else None
-        named = find_mentions(f"{title}\n{body}")
-        return SourceEntry(task, issue.status, json_tasks.collapse_whitespace(status), named, since=since)
-
-    def _read_priority(self, issue: Issue) -> int:
-        """0 is critical, 2 the middle, 4 some day."""
-        value = issue.node.get("priority")
-        if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= 2 * _DEFAULT_PRIORITY:
-            return value - 1
-        found = vocabulary.parse_priority(value) if isinstance(value, str) else None
-        if value is not None and found is None:
-            message = f"{issue.id}: priority is not a number from 0 to 4; ignored"
-            self._warn(issue.number, message)
-        return _DEFAULT_PRIORITY - 1 if found is None else found
-
-    def _origin(self, number: int) -> Origin:
-        return Origin(self._document.path, number + 1)
-
-    def _warn(self, number: int, message: str, hint: str = "") -> None:
-        self._problems.append(make_warning(self._document, number, message, hint))
-
-
-def _read_estimate(minutes: object) -> float | None:
-    match minutes:
-        case bool():
-            return None
-        case (int() | float()) as number if 0 < number < 1e6:
-            return number * 60.0
-        case _:
-            return None
-
-
 def _write_statuses(path: str, text: str, changes: Sequence[StatusChange]) -> Rewrite:
-    issues = IssueFile.parse(TextLines(to_printable(text))).by_id
+    issues = _IssueFile(Document(path, to_printable(text))).by_id
     places = TaskIndex(issues.values(), lambda issue: issue.id, lambda issue: issue.title)
-    matched, problems = places.match(select_file_changes(path, changes))
+    matched, problems = places.match(status_changes.select_file_changes(path, changes))
     lines = list(TextLines(text).all)
     for issue, change in matched:
         lines[issue.number] = apply_edits(lines[issue.number], make_status_edits(issue, change))
     return Rewrite("".join(lines), problems)
 
 
-FORMAT = Format(detect, read, partial(write_each_file, _write_statuses))
+FORMAT = Format(detect, read, partial(status_changes.write_each_file, _write_statuses))

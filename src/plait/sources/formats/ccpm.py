@@ -6,12 +6,10 @@ import re
 from collections.abc import Sequence
 from operator import attrgetter
 
-from plait.core.plan import Problem
-from plait.core.task import Need, Origin, Task
-from plait.sources import front_matter_status
+from plait.core.task import Need, Task
 from plait.sources.formats import Confidence, Format
 from plait.sources.formats.folder_task import SERIAL_GROUP
-from plait.sources.front_matter import FrontMatter
+from plait.sources.front_matter import FrontMatter, StatusKey, read_status_key
 from plait.sources.source_model import Document, Reading, SourceEntry, SourceFiles
 from plait.sources.task_files import list_task_documents, read_task_body, read_task_title, report_no_tasks, sample_keys
 from plait.sources.task_paths import find_task_paths
@@ -37,13 +35,10 @@ def read(source: SourceFiles) -> Reading:
     documents = [document for document in list_task_documents(source) if _is_task(document)]
     if not documents:
         return Reading(problems=(report_no_tasks(source, "task files"),))
-    problems: list[Problem] = []
-    read_keys = [(document, FrontMatter(document)) for document in documents]
-    names = _index_names(read_keys)
-    entries = [_build_entry(document, keys, names) for document, keys in read_keys]
-    for _, keys in read_keys:
-        problems += keys.problems
-    return Reading(tuple(entries), problems=tuple(problems))
+    files = [(document, FrontMatter(document)) for document in documents]
+    names = _index_names(files)
+    entries = [_build_entry(document, keys, names) for document, keys in files]
+    return Reading(tuple(entries), problems=tuple(problem for _, keys in files for problem in keys.problems))
 
 
 def _is_task(document: Document) -> bool:
@@ -59,9 +54,7 @@ def _read_title(document: Document, keys: FrontMatter | None = None) -> str:
     return " ".join(value.split()) if value else read_task_title(document)
 
 
-_STATUS_KEY = front_matter_status.StatusKey(
-    "open", "in-progress", "closed", attrgetter("stem"), _read_title, time_key="updated"
-)
+_STATUS_KEY = StatusKey("open", "in-progress", "closed", attrgetter("stem"), _read_title, time_key="updated")
 
 
 def _index_names(documents: Sequence[tuple[Document, FrontMatter]]) -> dict[str, str]:
@@ -89,15 +82,13 @@ def _build_entry(document: Document, keys: FrontMatter, names: dict[str, str]) -
         document.stem,
         _read_title(document, keys),
         read_task_body(document),
-        needs=tuple(
-            Need(on, reason=reason, at=Origin(document.path, line + 1)) for on, (reason, line) in needs.items()
-        ),
+        needs=tuple(Need(on, reason=reason, at=document.origin(line)) for on, (reason, line) in needs.items()),
         touches=tuple(dict.fromkeys(paths.owned)),
         conflicts_with=tuple(dict.fromkeys(others)),
         exclusive=SERIAL_GROUP if keys.flag("parallel") is False else None,
-        origin=Origin(document.path, 1),
+        origin=document.origin(0),
     )
-    mark, status = front_matter_status.read_status_key(document, keys, "name and status")
+    mark, status = read_status_key(document, keys, "name and status")
     return SourceEntry(task, mark, status, paths.undeclared(task.touches))
 
 

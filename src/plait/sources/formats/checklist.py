@@ -10,48 +10,15 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import field, replace
-from functools import partial
 
 from plait.core.fast_dataclass import dataclass
 from plait.core.plan import Problem
-from plait.core.task import Need, Origin, Task
-from plait.sources.checkboxes import (
-    IN_PROGRESS_CHARACTERS,
-    OPEN_CHARACTER,
-    SKIPPED_CHARACTER,
-    TICK_CHARACTERS,
-    CheckboxFile,
-    TaskBox,
-    find_checkbox_document,
-    find_checkboxes,
-    find_nested,
-    is_checkbox,
-    make_checkbox_writers,
-    read_checkbox_status,
-    read_checkbox_text,
-    read_item_body,
-)
-from plait.sources.formats import Confidence, Format
+from plait.core.task import Need, Task
+from plait.sources import checkboxes, outline
+from plait.sources.formats import Confidence
 from plait.sources.markdown import Block, BlockKind, Checkbox, Markdown
-from plait.sources.outline import (
-    PhaseBuilder,
-    UniqueNames,
-    clean_heading,
-    excludes_tasks,
-    make_label,
-    make_title,
-    strip_markup,
-    walk_outline,
-)
-from plait.sources.source_model import (
-    Document,
-    Reading,
-    SourceEntry,
-    SourceFiles,
-    SourceStatus,
-    make_warning,
-    read_single_file,
-)
+from plait.sources.outline import PhaseBuilder, UniqueNames
+from plait.sources.source_model import Document, Reading, SourceEntry, SourceStatus
 from plait.sources.task_paths import find_mentions
 from plait.sources.vocabulary import make_slug, parse_priority as word_priority
 
@@ -69,7 +36,7 @@ _P = re.compile(r"P\d\b", re.IGNORECASE)
 
 def heading_priority(text: str) -> int | None:
     """The priority that a heading or label names, if it is about nothing else: not in "High-level design"."""
-    words = make_label(text)
+    words = outline.make_label(text)
     if _P.match(words):
         return word_priority(words[:2])
     found = _LEVEL.fullmatch(words)
@@ -113,7 +80,7 @@ class ContextTracker:
         self.phases = PhaseBuilder(self.document)
 
     def walk_items(self, markdown: Markdown) -> Iterator[tuple[Block, Checkbox | None, BoxContext]]:
-        for block, path in walk_outline(markdown):
+        for block, path in outline.walk_outline(markdown):
             if block.kind is BlockKind.HEADING and path and path[-1] is block:
                 self._labels.clear()
                 above = self._headings[id(path[-2])] if len(path) > 1 else BoxContext()
@@ -128,10 +95,10 @@ class ContextTracker:
         found = _PHASE.match(heading.text) if above.phase is None else None
         level = heading_priority(heading.text)
         return BoxContext(
-            (*above.headings, clean_heading(heading.text)),
+            (*above.headings, outline.clean_heading(heading.text)),
             self._open_phase(heading, found) if found is not None else above.phase,
             above.priority if level is None else level,
-            above.tasks and not excludes_tasks(heading.text),
+            above.tasks and not outline.excludes_tasks(heading.text),
         )
 
     def _open_phase(self, heading: Block, found: re.Match[str]) -> str:
@@ -153,7 +120,7 @@ class ContextTracker:
             above = replace(
                 above,
                 priority=above.priority if level is None else level,
-                tasks=above.tasks and not excludes_tasks(block.text),
+                tasks=above.tasks and not outline.excludes_tasks(block.text),
             )
         self._items[id(block)] = above
         return above
@@ -162,7 +129,7 @@ class ContextTracker:
         where = id(block.parent) if block.parent is not None else 0
         label = self._labels.get(where)
         if block.kind is BlockKind.PARAGRAPH:
-            level, tasks = heading_priority(block.text), not excludes_tasks(block.text)
+            level, tasks = heading_priority(block.text), not outline.excludes_tasks(block.text)
             if level is not None or not tasks:
                 self._labels[where] = _Label(tasks, level)
                 return
@@ -173,13 +140,10 @@ class ContextTracker:
 _DEFAULT_PRIORITY = 1
 
 
-def detect(source: SourceFiles) -> Confidence:
-    document = find_checkbox_document(source)
-    if document is None:
-        return Confidence.NO
+def _detect(document: Document) -> Confidence:
     some = any(
-        box.character == OPEN_CHARACTER or box.character in TICK_CHARACTERS
-        for _, box in find_checkboxes(document.markdown)
+        box.character == checkboxes.OPEN_CHARACTER or box.character in checkboxes.TICK_CHARACTERS
+        for _, box in checkboxes.find_checkboxes(document.markdown)
     )
     return Confidence.PERHAPS if some else Confidence.NO
 
@@ -195,12 +159,12 @@ class _BoxTask:
 def _find_tasks(document: Document, around: ContextTracker) -> Iterator[_BoxTask]:
     markdown = document.markdown
     for block, box, context in around.walk_items(markdown):
-        if box is not None and context.tasks and is_checkbox(box) and not block.quoted:
-            yield _BoxTask(block, box, read_checkbox_text(markdown, block, box), context)
+        if box is not None and context.tasks and checkboxes.is_checkbox(box) and not block.quoted:
+            yield _BoxTask(block, box, checkboxes.read_checkbox_text(markdown, block, box), context)
 
 
 def _make_ids(tasks: Sequence[_BoxTask], inside: Sequence[Sequence[int]]) -> list[str]:
-    own = [make_slug(strip_markup(task.text)) for task in tasks]
+    own = [make_slug(outline.strip_markup(task.text)) for task in tasks]
     counts = Counter(own)
     doubles = [n for n, name in enumerate(own) if counts[name] > 1]
     names = list(own)
@@ -223,62 +187,52 @@ def _read_document(document: Document) -> Reading:
     around = ContextTracker(document)
     found = list(_find_tasks(document, around))
     tasks = [task for task in found if task.text]
-    problems = [_report_empty_box(document, task) for task in found if not task.text]
+    hint = "Write what is to be done after it."
+    problems = [
+        document.make_warning(task.block.head, "this box has no text, so it is not a task", hint)
+        for task in found
+        if not task.text
+    ]
     if not found:
         problems.append(_report_no_tasks(document))
     entries = tuple(_build_entries(document, tasks))
     return Reading(entries, around.phases.build(entries), tuple(problems))
 
 
-def _report_empty_box(document: Document, task: _BoxTask) -> Problem:
-    message = "this box has no text, so it is not a task"
-    return make_warning(document, task.block.head, message, "Write what is to be done after it.")
-
-
 def _report_no_tasks(document: Document) -> Problem:
     hint = 'Write tasks as "- [ ] text".'
-    if any(True for _ in find_checkboxes(document.markdown)):
-        return make_warning(document, 0, "all boxes here are acceptance criteria or a legend: there are no tasks")
+    if any(True for _ in checkboxes.find_checkboxes(document.markdown)):
+        return document.make_warning(0, "all boxes here are acceptance criteria or a legend: there are no tasks")
     if any(block.kind is BlockKind.ITEM for block in document.markdown.blocks):
-        return make_warning(document, 0, "plain bullets are not tasks, and there are no boxes here", hint)
-    return make_warning(document, 0, "there are no boxes here, so there are no tasks", hint)
+        return document.make_warning(0, "plain bullets are not tasks, and there are no boxes here", hint)
+    return document.make_warning(0, "there are no boxes here, so there are no tasks", hint)
 
 
 def _build_entries(document: Document, tasks: Sequence[_BoxTask]) -> Iterator[SourceEntry]:
-    inside = find_nested([task.block for task in tasks])
+    inside = checkboxes.find_nested([task.block for task in tasks])
     ids = _make_ids(tasks, inside)
     for n, (task, parts) in enumerate(zip(tasks, inside, strict=True)):
-        own = read_item_body(document.markdown, task.block, (tasks[part].block for part in parts))
-        text = read_item_body(document.markdown, task.block) if parts else own
+        own = checkboxes.read_item_body(document.markdown, task.block, (tasks[part].block for part in parts))
+        text = checkboxes.read_item_body(document.markdown, task.block) if parts else own
         priority = task.context.priority
         made = Task(
             ids[n],
-            make_title(task.text),
+            outline.make_title(task.text),
             f"Under: {' > '.join(task.context.headings)}\n\n{text}" if task.context.headings else text,
-            tuple(
-                Need(ids[part], reason="its part", at=Origin(document.path, tasks[part].block.head + 1))
-                for part in parts
-            ),
+            tuple(Need(ids[part], reason="its part", at=document.origin(tasks[part].block.head)) for part in parts),
             phase=task.context.phase,
             priority=_DEFAULT_PRIORITY if priority is None else priority,
             allow_empty=bool(parts),  # its parts may be all of it
-            origin=Origin(document.path, task.block.head + 1),
+            origin=document.origin(task.block.head),
         )
-        yield SourceEntry(made, read_checkbox_status(task.box), mentions=find_mentions(own))
+        yield SourceEntry(made, checkboxes.read_checkbox_status(task.box), mentions=find_mentions(own))
 
 
-def _parse_checkbox_file(text: str) -> CheckboxFile:
-    document = Document("", text)
-    tasks = [task for task in _find_tasks(document, ContextTracker(document)) if task.text]
-    ids = _make_ids(tasks, find_nested([task.block for task in tasks]))
-    boxes = [
-        TaskBox(task.block, read_checkbox_status(task.box), name, make_title(task.text))
-        for task, name in zip(tasks, ids, strict=True)
-    ]
-    marks = Counter(task.box.character for task in tasks)
-    in_progress = max(IN_PROGRESS_CHARACTERS, key=lambda mark: marks[mark])
-    more = {SourceStatus.DOING: in_progress} if marks[in_progress] else {}
-    return CheckboxFile(document.markdown, boxes, {SourceStatus.SKIPPED: SKIPPED_CHARACTER, **more})
+def _choose_characters(used: Counter[str]) -> dict[SourceStatus, str]:
+    """A task in progress is only marked in a file that does so."""
+    in_progress = max(checkboxes.IN_PROGRESS_CHARACTERS, key=used.__getitem__)
+    more = {SourceStatus.DOING: in_progress} if used[in_progress] else {}
+    return {SourceStatus.SKIPPED: checkboxes.SKIPPED_CHARACTER, **more}
 
 
-FORMAT = Format(detect, partial(read_single_file, _read_document), make_checkbox_writers(_parse_checkbox_file))
+FORMAT = checkboxes.make_checkbox_format(_detect, _read_document, _choose_characters)

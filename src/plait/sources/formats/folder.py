@@ -4,39 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field
 
 from plait.core.fast_dataclass import dataclass
 from plait.core.plan import Problem
-from plait.core.task import Need, Origin, Phase
+from plait.core.task import Need, Phase
 from plait.sources import vocabulary
-from plait.sources.formats import Confidence, Format
-from plait.sources.formats.folder_task import (
-    NEEDS_KEYS,
-    TOUCHES_KEYS,
-    ParsedTaskFile,
-    TaskNameIndex,
-    assign_ids,
-    build_entry,
-    clean_reference,
-    find_enabled,
-    parse_task_file,
-    read_bold_header,
-    report_ambiguous,
-    strip_task_prefix,
-)
+from plait.sources.formats import Confidence, Format, folder_task
+from plait.sources.formats.folder_task import ParsedTaskFile, TaskNameIndex
 from plait.sources.front_matter import FrontMatter
 from plait.sources.markdown import Block, BlockKind
 from plait.sources.outline import chain_phases
-from plait.sources.source_model import (
-    Document,
-    Reading,
-    SourceEntry,
-    SourceFiles,
-    SourceStatus,
-    make_info,
-    make_warning,
-)
+from plait.sources.source_model import Document, Reading, SourceEntry, SourceFiles, SourceStatus
 from plait.sources.task_files import get_sibling_path, has_task_heading, list_task_documents, report_no_tasks
 
 _STATUS_COLUMNS = frozenset({"status", "blocks", "blocked by"})
@@ -62,24 +40,6 @@ class TableRow:
         return _clean_cell(self.cells["task"])
 
 
-@dataclass(slots=True)
-class TableContent:
-    """The content of the table, by task id."""
-
-    statuses: dict[str, tuple[SourceStatus, str]] = field(default_factory=dict)
-    needs: dict[str, list[Need]] = field(default_factory=dict)
-    problems: list[Problem] = field(default_factory=list)
-
-
-def read_table(document: Document, names: TaskNameIndex, titles: Mapping[str, str]) -> TableContent:
-    """`titles` are the words by which a task is known, by id, for numbers that several files share."""
-    reader = _TableReader(document, names, titles)
-    for block in document.markdown.blocks:
-        if block.kind is BlockKind.TABLE and not block.quoted:
-            reader.read_rows(_parse_rows(block))
-    return reader.content
-
-
 def _parse_rows(table: Block) -> list[TableRow]:
     """The rows of a table of tasks; none of any other table."""
     heads = [" ".join(_WORDS.findall(cell.lower())) for cell in table.rows[0]] if table.rows else []
@@ -93,14 +53,21 @@ def _parse_rows(table: Block) -> list[TableRow]:
     ]
 
 
-class _TableReader:
+class _PhasesTable:
+    """What PHASES.md says about tasks, by id. `titles` tell apart tasks that share a number."""
+
     def __init__(self, document: Document, names: TaskNameIndex, titles: Mapping[str, str]) -> None:
-        self.content = TableContent()
+        self.statuses: dict[str, tuple[SourceStatus, str]] = {}
+        self.needs: dict[str, list[Need]] = {}
+        self.problems: list[Problem] = []
         self._document = document
         self._names = names
         self._titles = titles
+        for block in document.markdown.blocks:
+            if block.kind is BlockKind.TABLE and not block.quoted:
+                self._read_rows(_parse_rows(block))
 
-    def read_rows(self, rows: Sequence[TableRow]) -> None:
+    def _read_rows(self, rows: Sequence[TableRow]) -> None:
         meant = [self._find_task(row) for row in rows]
         by_name: dict[str, dict[str, None]] = {}
         for row, task in zip(rows, meant, strict=True):
@@ -123,28 +90,28 @@ class _TableReader:
         best, second = sorted(shared.values(), reverse=True)[:2]
         if best > second and best * 2 >= len(words):
             return max(shared, key=lambda task: shared[task])
-        self.content.problems.append(report_ambiguous(self._document, row.line, row.cells["task"], found))
+        self.problems.append(folder_task.report_ambiguous(self._document, row.line, row.cells["task"], found))
         return None
 
     def _add_status(self, row: TableRow, task: str) -> None:
         value = row.cells.get("status", "")
-        if task in self.content.statuses:
+        if task in self.statuses:
             message = f"there are two rows about {task}; the second one counts"
-            self.content.problems.append(make_warning(self._document, row.line, message))
+            self.problems.append(self._document.make_warning(row.line, message))
         mark = _parse_cell_status(value)
         if mark is not None:
-            self.content.statuses[task] = (mark, value)
+            self.statuses[task] = (mark, value)
         elif vocabulary.split_list(value):
             message = f"{value[:60]} is not a known status; {task} counts as not started"
-            self.content.problems.append(make_warning(self._document, row.line, message, "Write TODO or DONE."))
+            self.problems.append(self._document.make_warning(row.line, message, "Write TODO or DONE."))
 
     def _add_needs(self, row: TableRow, task: str, by_name: Mapping[str, Mapping[str, None]]) -> None:
-        at = Origin(self._document.path, row.line + 1)
+        at = self._document.origin(row.line)
         for other, value in self._find_named(row, "blocked by", by_name):
-            self.content.needs.setdefault(task, []).append(Need(other, reason=f"Blocked By: {value}", at=at))
+            self.needs.setdefault(task, []).append(Need(other, reason=f"Blocked By: {value}", at=at))
         for other, value in self._find_named(row, "blocks", by_name):
             reason = f"{row.name[:60]} Blocks: {value}"
-            self.content.needs.setdefault(other, []).append(Need(task, reason=reason, at=at))
+            self.needs.setdefault(other, []).append(Need(task, reason=reason, at=at))
 
     def _find_named(
         self, row: TableRow, column: str, by_name: Mapping[str, Mapping[str, None]]
@@ -157,12 +124,12 @@ class _TableReader:
             known = name.casefold() in by_name
             found = tuple(by_name[name.casefold()]) if known else self._names.find(name)
             if len(found) > 1:
-                self.content.problems.append(report_ambiguous(self._document, row.line, piece, found))
+                self.problems.append(folder_task.report_ambiguous(self._document, row.line, piece, found))
             elif found:
                 yield found[0], piece[:60]
             elif not known and " " in name:
                 note = f"{column.title()}: {piece[:60]} is not a task; ignored"
-                self.content.problems.append(make_info(self._document, row.line, note))
+                self.problems.append(self._document.make_info(row.line, note))
             elif not known and column == "blocked by":
                 yield name, piece[:60]
 
@@ -171,12 +138,14 @@ class _TableReader:
         open_rows = [
             row
             for row in rows
-            if row.name and not self._names.find(row.name) and not _is_closed(row.cells.get("status", ""))
+            if row.name
+            and not self._names.find(row.name)
+            and _parse_cell_status(row.cells.get("status", "")) not in {SourceStatus.DONE, SourceStatus.SKIPPED}
         ]
         if open_rows:
             names = ", ".join(row.name[:60] for row in open_rows[:20])
             note = f"there is no task file for {names}: dependencies on them are ignored"
-            self.content.problems.append(make_info(self._document, open_rows[0].line, note))
+            self.problems.append(self._document.make_info(open_rows[0].line, note))
 
 
 def _parse_cell_status(value: str) -> SourceStatus | None:
@@ -186,13 +155,8 @@ def _parse_cell_status(value: str) -> SourceStatus | None:
     )
 
 
-def _is_closed(value: str) -> bool:
-    mark = _parse_cell_status(value)
-    return mark is not None and mark.is_closed
-
-
 def _clean_cell(value: str) -> str:
-    return " ".join(_SYMBOLS.sub(" ", clean_reference(value)).split())
+    return " ".join(_SYMBOLS.sub(" ", folder_task.clean_reference(value)).split())
 
 
 def _split_words(value: str) -> set[str]:
@@ -223,12 +187,12 @@ def _looks_like_task(document: Document) -> bool:
         return False
     if (
         _NUMBERED.match(document.stem)
-        or strip_task_prefix(document.stem) != document.stem
+        or folder_task.strip_task_prefix(document.stem) != document.stem
         or has_task_heading(document)
     ):
         return True
     keys = FrontMatter(document)
-    lines = read_bold_header(document)
+    lines = folder_task.read_bold_header(document)
     return any(keys.has(name) for name in _TYPICAL_KEYS) or bool(lines.needs or lines.files or lines.weight)
 
 
@@ -241,23 +205,22 @@ def read(source: SourceFiles) -> Reading:
     if not documents:
         return Reading(problems=(report_no_tasks(source, "task files"),))
     drafts = [
-        parse_task_file(document, named) for document, named in zip(documents, assign_ids(documents), strict=True)
+        folder_task.parse_task_file(document, named)
+        for document, named in zip(documents, folder_task.assign_ids(documents), strict=True)
     ]
     names = TaskNameIndex(draft.names for draft in drafts)
-    table = _read_phases_file(source, names, drafts)
+    near = (*source.documents, *source.companions.values())
+    phases = next((file for file in near if file.name.lower() == PHASES_FILE.lower()), Document(PHASES_FILE, ""))
+    table = _PhasesTable(phases, names, {each.id: f"{each.title} {each.names.stem}" for each in drafts})
     for each in drafts:
-        for other, need in find_enabled(each, names):
+        for other, need in folder_task.find_enabled(each, names):
             table.needs.setdefault(other, []).append(need)
-    entries = [build_entry(each, names, table.needs.get(each.id, ()), table.statuses.get(each.id)) for each in drafts]
+    entries = [
+        folder_task.build_entry(each, names, table.needs.get(each.id, ()), table.statuses.get(each.id))
+        for each in drafts
+    ]
     problems = [problem for each in drafts for problem in each.problems]
     return Reading(tuple(entries), tuple(_build_phases(drafts, entries)), (*problems, *table.problems))
-
-
-def _read_phases_file(source: SourceFiles, names: TaskNameIndex, drafts: Sequence[ParsedTaskFile]) -> TableContent:
-    near = (*source.documents, *source.companions.values())
-    found = [document for document in near if document.name.lower() == PHASES_FILE.lower()]
-    titles = {each.id: f"{each.title} {each.names.stem}" for each in drafts}
-    return read_table(found[0], names, titles) if found else TableContent()
 
 
 def _build_phases(drafts: Sequence[ParsedTaskFile], entries: Sequence[SourceEntry]) -> Iterator[Phase]:
@@ -270,7 +233,7 @@ def _build_phases(drafts: Sequence[ParsedTaskFile], entries: Sequence[SourceEntr
         Phase(
             key,
             key if not key[0].isdigit() else f"Phase {key}",
-            at=Origin(first[key].document.path, first[key].keys.line("phase") + 1),
+            at=first[key].document.origin(first[key].keys.line("phase")),
             reason=f"phase: {key}",
         )
         for key in sorted(first, key=_natural_sort_key)
@@ -293,8 +256,8 @@ FORMAT = Format(
     companions=companions,
     keys={
         "title": ("title",),
-        "needs": NEEDS_KEYS,
-        "touches": TOUCHES_KEYS,
+        "needs": folder_task.NEEDS_KEYS,
+        "touches": folder_task.TOUCHES_KEYS,
         "phase": ("phase",),
         "priority": ("priority",),
         "weight": ("weight", "complexity"),

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import field
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeVar
 
 from plait.core.fast_dataclass import dataclass
 from plait.core.plan import Problem
-from plait.core.task import Need, Origin, Task
+from plait.core.task import Need, Task
 from plait.sources import vocabulary
 from plait.sources.front_matter import FrontMatter, NamedReference
 from plait.sources.markdown import BlockKind, BoldField, find_bold_fields
-from plait.sources.source_model import Document, SourceEntry, SourceStatus, make_info, make_warning
+from plait.sources.source_model import Document, SourceEntry, SourceStatus
 from plait.sources.task_files import read_task_body, read_task_title
 from plait.sources.task_paths import TaskPaths, find_declared_paths, find_task_paths
 
@@ -99,28 +98,50 @@ def _iter_prefixes(name: str) -> Iterator[str]:
     yield vocabulary.strip_zeros(name)
 
 
+T = TypeVar("T")
 _LIST_SEPARATOR = re.compile(r"[,;]|\n")
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class BoldHeader:
-    """The fields of the header; a missing or unusable one is None or empty."""
+    """The bold fields of a file above its first section."""
 
-    priority: int | None = None
-    weight: float | None = None
-    estimate: float | None = None
-    status: SourceStatus | None = None
-    status_text: str = ""
-    files: list[str] = field(default_factory=list)
-    needs: list[NamedReference] = field(default_factory=list)
-    enables: list[NamedReference] = field(default_factory=list)
+    fields: tuple[BoldField, ...]
+
+    def parse(self, parse: Callable[[str], T | None], *keys: str) -> T | None:
+        """The value of the last of these fields; None if there is none, or if it can't be parsed."""
+        values = [found.value for found in self.fields if found.key in keys]
+        return parse(values[-1]) if values else None
+
+    @property
+    def weight(self) -> float | None:
+        return self.parse(vocabulary.parse_weight, "complexity", "weight")
+
+    @property
+    def files(self) -> list[str]:
+        texts = (piece for found in self.fields if found.key == "files" for piece in _LIST_SEPARATOR.split(found.value))
+        return [path for piece in texts for path in find_declared_paths(piece)]
+
+    @property
+    def needs(self) -> list[NamedReference]:
+        return self._split_references("depends on", "dependencies", "needs", "blocked by")
+
+    @property
+    def enables(self) -> list[NamedReference]:
+        return self._split_references("enables", "blocks")
+
+    def _split_references(self, *keys: str) -> list[NamedReference]:
+        return [
+            NamedReference(piece, f"{found.key.capitalize()}: {piece[:60]}", found.line)
+            for found in self.fields
+            if found.key in keys
+            for line in found.value.split("\n")
+            for piece in vocabulary.split_list(line)
+        ]
 
 
 def read_bold_header(document: Document) -> BoldHeader:
-    found = BoldHeader()
-    for line in _find_header_fields(document):
-        _apply_field(found, line)
-    return found
+    return BoldHeader(tuple(_find_header_fields(document)))
 
 
 def _find_header_fields(document: Document) -> Iterator[BoldField]:
@@ -146,37 +167,9 @@ def _find_header_fields(document: Document) -> Iterator[BoldField]:
         yield waiting
 
 
-def _apply_field(header: BoldHeader, bold_field: BoldField) -> None:
-    match bold_field.key:
-        case "priority":
-            header.priority = vocabulary.parse_priority(bold_field.value)
-        case "complexity" | "weight":
-            header.weight = vocabulary.parse_weight(bold_field.value)
-        case "time estimate" | "estimated time" | "estimate":
-            header.estimate = vocabulary.parse_duration(bold_field.value)
-        case "status":
-            header.status, header.status_text = vocabulary.parse_status(bold_field.value), bold_field.value
-        case "files":
-            header.files += [
-                path for piece in _LIST_SEPARATOR.split(bold_field.value) for path in find_declared_paths(piece)
-            ]
-        case "depends on" | "dependencies" | "needs" | "blocked by":
-            header.needs += _split_references(bold_field)
-        case "enables" | "blocks":
-            header.enables += _split_references(bold_field)
-        case _:
-            pass
-
-
-def _split_references(bold_field: BoldField) -> Iterator[NamedReference]:
-    label = bold_field.key.capitalize()
-    for line in bold_field.value.split("\n"):
-        for piece in vocabulary.split_list(line):
-            yield NamedReference(piece, f"{label}: {piece[:60]}", bold_field.line)
-
-
 NEEDS_KEYS = ("needs", "depends_on", "dependencies")
 TOUCHES_KEYS = ("touches", "files", "target_files", "output_file", "output_files")
+_ESTIMATE_FIELDS = ("time estimate", "estimated time", "estimate")
 SERIAL_GROUP = "serial"  # the exclusive group of `parallel: false`
 TASK_KEYS = (
     "id", "title", *NEEDS_KEYS, *TOUCHES_KEYS, "conflicts_with", "exclusive", "parallel", "phase", "priority", "weight",
@@ -190,7 +183,6 @@ IGNORED_KEYS = frozenset({
 })  # fmt: skip
 _MAX_ID_LENGTH = 200
 _PHASE = re.compile(r"phase[\s:_-]+", re.IGNORECASE)
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,7 +211,7 @@ def parse_task_file(document: Document, named: TaskNames) -> ParsedTaskFile:
     keys.warn_unknown(TASK_KEYS, IGNORED_KEYS)
     if keys.has("recipe"):
         note = "recipes are not supported yet; ignored"
-        keys.problems.append(make_info(document, keys.line("recipe"), note))
+        keys.problems.append(document.make_info(keys.line("recipe"), note))
     own = _read_id(keys)
     return ParsedTaskFile(
         TaskNames(own, named.stem) if own is not None else named,
@@ -256,7 +248,7 @@ def build_entry(
     mark, status_text = _resolve_status(draft, recorded)
     if mark is SourceStatus.TODO and not task.body.strip() and task.run is None:
         hint = "Describe the task in it."
-        draft.problems.append(make_warning(draft.document, 0, "empty task file: it can't be run", hint))
+        draft.problems.append(draft.document.make_warning(0, "empty task file: it can't be run", hint))
         mark = SourceStatus.UNREADABLE
     return SourceEntry(task, mark, status_text, draft.paths.undeclared(task.touches), aliases=draft.names.aliases)
 
@@ -270,7 +262,9 @@ def _resolve_status(draft: ParsedTaskFile, recorded: tuple[SourceStatus, str] | 
         return mark, status_text
     if recorded is not None:
         return recorded
-    return (draft.header.status, draft.header.status_text) if draft.header.status else (SourceStatus.TODO, "")
+    status_text = draft.header.parse(str, "status") or ""
+    mark = vocabulary.parse_status(status_text)
+    return (mark, status_text) if mark else (SourceStatus.TODO, "")
 
 
 def _build_task(draft: ParsedTaskFile, names: TaskNameIndex, needs: Sequence[Need]) -> Task:
@@ -285,9 +279,9 @@ def _build_task(draft: ParsedTaskFile, names: TaskNameIndex, needs: Sequence[Nee
         conflicts_with=_resolve_conflicts(draft, names),
         exclusive=read_exclusive_group(keys),
         phase=draft.phase,
-        priority=_first_given(1, keys.priority("priority"), header.priority),
+        priority=_first_given(1, keys.priority("priority"), header.parse(vocabulary.parse_priority, "priority")),
         weight=_first_given(1.0, keys.weight("weight"), keys.weight("complexity"), header.weight),
-        estimate=_first_given(header.estimate, keys.seconds("estimate")),
+        estimate=_first_given(header.parse(vocabulary.parse_duration, *_ESTIMATE_FIELDS), keys.seconds("estimate")),
         slots=_first_given(1, keys.integer("slots", 1)),
         allow_empty=bool(keys.flag("allow_empty")),
         agent=_first_given("shell" if run else None, keys.text("agent")),
@@ -297,7 +291,7 @@ def _build_task(draft: ParsedTaskFile, names: TaskNameIndex, needs: Sequence[Nee
         retries=keys.integer("retries", 0),
         run=run,
         env=keys.pairs("env"),
-        origin=Origin(draft.document.path, 1),
+        origin=draft.document.origin(0),
     )
 
 
@@ -338,7 +332,7 @@ def _collect_needs(draft: ParsedTaskFile, names: TaskNameIndex) -> Iterator[Need
     for reference in draft.header.needs:
         if " " in clean_reference(reference.text) and not names.find(reference.text, draft.id):
             note = f"{reference.reason}: not a task; ignored"
-            draft.problems.append(make_info(draft.document, reference.line, note))
+            draft.problems.append(draft.document.make_info(reference.line, note))
         else:
             yield from _resolve_need(draft, names, reference)
 
@@ -350,12 +344,12 @@ def _resolve_need(draft: ParsedTaskFile, names: TaskNameIndex, reference: NamedR
         draft.problems.append(report_ambiguous(draft.document, reference.line, reference.text, found))
     else:
         on = found[0] if found else reference.text
-        yield Need(on, reason=reference.reason, at=Origin(draft.document.path, reference.line + 1))
+        yield Need(on, reason=reference.reason, at=draft.document.origin(reference.line))
 
 
 def report_ambiguous(document: Document, line: int, value: str, found: Sequence[str]) -> Problem:
     message = f"{value[:60]} could be {' or '.join(found[:10])}; ignored"
-    return make_warning(document, line, message, "Write the whole name.")
+    return document.make_warning(line, message, "Write the whole name.")
 
 
 def find_enabled(draft: ParsedTaskFile, names: TaskNameIndex) -> Iterator[tuple[str, Need]]:
@@ -365,10 +359,10 @@ def find_enabled(draft: ParsedTaskFile, names: TaskNameIndex) -> Iterator[tuple[
         if len(found) > 1:
             draft.problems.append(report_ambiguous(draft.document, reference.line, reference.text, found))
         elif found:
-            yield found[0], Need(draft.id, reason=reference.reason, at=Origin(draft.document.path, reference.line + 1))
+            yield found[0], Need(draft.id, reason=reference.reason, at=draft.document.origin(reference.line))
         else:
             note = f"{reference.reason}: not a task here; ignored"
-            draft.problems.append(make_info(draft.document, reference.line, note))
+            draft.problems.append(draft.document.make_info(reference.line, note))
 
 
 def _resolve_conflicts(draft: ParsedTaskFile, names: TaskNameIndex) -> tuple[str, ...]:

@@ -8,35 +8,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import partial
 
 from plait.core.fast_dataclass import dataclass
-from plait.core.task import Need, NeedKind, Origin, Task
-from plait.sources.checkboxes import (
-    TICK_CHARACTERS,
-    CheckboxFile,
-    NumberedBox,
-    TaskBox,
-    find_checkbox_document,
-    find_nested,
-    find_numbered_boxes,
-    find_parents,
-    make_checkbox_writers,
-    read_item_body,
-)
-from plait.sources.formats import Confidence, Format
-from plait.sources.markdown import Checkbox, Markdown
+from plait.core.task import Need, NeedKind, Task
+from plait.sources import checkboxes
+from plait.sources.checkboxes import NumberedBox
+from plait.sources.formats import Confidence
+from plait.sources.markdown import Checkbox
 from plait.sources.outline import UniqueNames, make_title
 from plait.sources.source_model import (
     Document,
     Reading,
     SourceEntry,
-    SourceFiles,
     SourceStatus,
     find_repeated_ids,
-    make_info,
-    make_warning,
-    read_single_file,
 )
 from plait.sources.task_paths import find_mentions
 
@@ -46,11 +31,8 @@ _MAX_CONTEXT_LENGTH = 2_000  # characters: the most of a group's own text that e
 _OTHER_FORMATS = re.compile(r"\W*phase\s+\d|\d{1,4}[.)]\s", re.IGNORECASE)  # headings of plans, and of OpenSpec
 
 
-def detect(source: SourceFiles) -> Confidence:
-    document = find_checkbox_document(source)
-    if document is None:
-        return Confidence.NO
-    tops = [item for item in find_numbered_boxes(document.markdown) if item.block.level == 0]
+def _detect(document: Document) -> Confidence:
+    tops = [item for item in checkboxes.find_numbered_boxes(document.markdown) if item.block.level == 0]
     with_number = sum(1 for item in tops if item.number)
     if not with_number:
         return Confidence.NO
@@ -76,7 +58,7 @@ class _NumberedTasks:
 
     @classmethod
     def build(cls, items: Sequence[NumberedBox]) -> _NumberedTasks:
-        above = find_parents([item.number for item in items])
+        above = checkboxes.find_parents([item.number for item in items])
         parts: list[list[int]] = [[] for _ in items]
         optional: list[bool] = []
         for place, (item, parent) in enumerate(zip(items, above, strict=True)):
@@ -90,7 +72,7 @@ class _NumberedTasks:
 
 def _read_status(box: Checkbox) -> SourceStatus:
     """`[~]` is Kiro's queue: not started."""
-    if box.character in TICK_CHARACTERS:
+    if box.character in checkboxes.TICK_CHARACTERS:
         return SourceStatus.DONE
     return SourceStatus.DOING if box.character in "-/" else SourceStatus.TODO
 
@@ -100,11 +82,11 @@ def _read_title(item: NumberedBox) -> str:
 
 
 def _read_document(document: Document) -> Reading:
-    boxes = list(find_numbered_boxes(document.markdown))
+    boxes = list(checkboxes.find_numbered_boxes(document.markdown))
     tasks = _NumberedTasks.build([item for item in boxes if item.number])
     if not tasks.items:
         message = "no box here has a number, so there are no tasks"
-        problem = make_warning(document, 0, message, 'Kiro writes tasks as "- [ ] 1. Title".')
+        problem = document.make_warning(0, message, 'Kiro writes tasks as "- [ ] 1. Title".')
         return Reading(problems=(problem,))
     without = [item for item in boxes if not item.number and item.block.level == 0]
     named = ((item.block.head, item.number, name) for item, name in zip(tasks.items, tasks.ids, strict=True))
@@ -112,20 +94,20 @@ def _read_document(document: Document) -> Reading:
     if without:
         count = "a box has" if len(without) == 1 else f"{len(without)} boxes have"
         message = f"{count} no number: not read as a task (the first one is here)"
-        problems.append(make_info(document, without[0].block.head, message))
+        problems.append(document.make_info(without[0].block.head, message))
     return Reading(tuple(_build_entries(document, tasks)), problems=tuple(problems))
 
 
 def _build_entries(document: Document, tasks: _NumberedTasks) -> list[SourceEntry]:
-    inside = find_nested([item.block for item in tasks.items])
+    inside = checkboxes.find_nested([item.block for item in tasks.items])
     texts = [
-        read_item_body(document.markdown, item.block, (tasks.items[n].block for n in within))
+        checkboxes.read_item_body(document.markdown, item.block, (tasks.items[n].block for n in within))
         for item, within in zip(tasks.items, inside, strict=True)
     ]
     entries = []
     last: str | None = None
     for place, item in enumerate(tasks.items):
-        origin = Origin(document.path, item.block.head + 1)
+        origin = document.origin(item.block.head)
         group = bool(tasks.parts[place])
         task = Task(
             tasks.ids[place],
@@ -155,14 +137,4 @@ def _make_context(tasks: _NumberedTasks, texts: Sequence[str], place: int) -> st
     return f"Part of:\n\n{text}\n\nThis part:\n\n"
 
 
-def _parse_checkbox_file(text: str) -> CheckboxFile:
-    markdown = Markdown(text)
-    tasks = _NumberedTasks.build([item for item in find_numbered_boxes(markdown) if item.number])
-    boxes = [
-        TaskBox(item.block, _read_status(item.box), name, _read_title(item), parts)
-        for item, name, parts in zip(tasks.items, tasks.ids, tasks.parts, strict=True)
-    ]
-    return CheckboxFile(markdown, boxes, {SourceStatus.DOING: "-"})
-
-
-FORMAT = Format(detect, partial(read_single_file, _read_document), make_checkbox_writers(_parse_checkbox_file))
+FORMAT = checkboxes.make_checkbox_format(_detect, _read_document, lambda _used: {SourceStatus.DOING: "-"})

@@ -9,34 +9,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import partial
 
 from plait.core.fast_dataclass import dataclass
-from plait.core.task import Origin, Task
-from plait.sources.checkboxes import (
-    CheckboxFile,
-    NumberedBox,
-    TaskBox,
-    find_checkbox_document,
-    find_nested,
-    find_numbered_boxes,
-    find_parents,
-    make_checkbox_writers,
-    read_checkbox_status,
-    read_item_body,
-)
-from plait.sources.formats import Confidence, Format
+from plait.core.task import Task
+from plait.sources import checkboxes
+from plait.sources.checkboxes import NumberedBox
+from plait.sources.formats import Confidence
 from plait.sources.markdown import Block, Markdown
 from plait.sources.outline import PhaseBuilder, UniqueNames, excludes_tasks, make_title, strip_markup, walk_outline
-from plait.sources.source_model import (
-    Document,
-    Reading,
-    SourceEntry,
-    SourceFiles,
-    find_repeated_ids,
-    make_warning,
-    read_single_file,
-)
+from plait.sources.source_model import Document, Reading, SourceEntry, find_repeated_ids
 from plait.sources.task_paths import find_mentions
 from plait.sources.vocabulary import make_slug
 
@@ -44,11 +25,8 @@ _OPENSPEC_PATH = re.compile(r"(?:^|/)openspec/changes/(?:archive/)?[^/]+/tasks\.
 _SECTION = re.compile(r"\W*(\d{1,4})[.):](?:\s+|\Z)(.*)\Z", re.DOTALL)
 
 
-def detect(source: SourceFiles) -> Confidence:
-    document = find_checkbox_document(source)
-    if document is None:
-        return Confidence.NO
-    boxes = list(find_numbered_boxes(document.markdown))
+def _detect(document: Document) -> Confidence:
+    boxes = list(checkboxes.find_numbered_boxes(document.markdown))
     if boxes and _OPENSPEC_PATH.search(document.path):
         return Confidence.NAME
     sections = any(_SECTION.match(heading.text) for heading in document.markdown.headings(2))
@@ -85,8 +63,10 @@ def _find_tasks(markdown: Markdown) -> Iterator[_SpecTask]:
     under = {id(block): path for block, path in walk_outline(markdown)}
     sections: dict[int, _Section] = {}
     keys, names = UniqueNames(), UniqueNames()
-    for item in find_numbered_boxes(markdown):
-        heading = _find_section_heading(under[id(item.block)])
+    for item in checkboxes.find_numbered_boxes(markdown):
+        path = under[id(item.block)]
+        numbered = next((heading for heading in path if _SECTION.match(heading.text)), None)
+        heading = numbered or next((heading for heading in path if heading.level == 2), None)
         if heading is not None and id(heading) not in sections:
             sections[id(heading)] = _make_section(heading, keys)
         section = sections[id(heading)] if heading is not None else None
@@ -96,11 +76,6 @@ def _find_tasks(markdown: Markdown) -> Iterator[_SpecTask]:
                 number = f"{_section_prefix(section)}{number}"
             name = names(number or f"{_section_prefix(section)}{make_slug(strip_markup(item.text))}")
             yield _SpecTask(item, number, name, make_title(item.text) or item.number, section)
-
-
-def _find_section_heading(path: Sequence[Block]) -> Block | None:
-    with_number = (heading for heading in path if _SECTION.match(heading.text))
-    return next(with_number, None) or next((heading for heading in path if heading.level == 2), None)
 
 
 def _make_section(heading: Block, keys: UniqueNames) -> _Section:
@@ -116,7 +91,7 @@ def _section_prefix(section: _Section | None) -> str:
 
 def _find_parts(tasks: Sequence[_SpecTask]) -> list[tuple[int, ...]]:
     parts: list[list[int]] = [[] for _ in tasks]
-    for place, parent in enumerate(find_parents([task.number for task in tasks])):
+    for place, parent in enumerate(checkboxes.find_parents([task.number for task in tasks])):
         if parent is not None and tasks[place].number and tasks[parent].number:
             parts[parent].append(place)
     return list(map(tuple, parts))
@@ -127,7 +102,7 @@ def _read_document(document: Document) -> Reading:
     if not tasks:
         message = "there is no box here that is a task"
         hint = 'OpenSpec writes tasks as "- [ ] 1.1 Text" under "## 1. Section".'
-        return Reading(problems=(make_warning(document, 0, message, hint),))
+        return Reading(problems=(document.make_warning(0, message, hint),))
     phases = PhaseBuilder(document, gate=1.0)
     for section in {id(task.section): task.section for task in tasks}.values():
         if section is not None:
@@ -138,29 +113,19 @@ def _read_document(document: Document) -> Reading:
 
 
 def _build_entries(document: Document, tasks: Sequence[_SpecTask]) -> Iterator[SourceEntry]:
-    inside = find_nested([task.item.block for task in tasks])
+    inside = checkboxes.find_nested([task.item.block for task in tasks])
     for task, within, parts in zip(tasks, inside, _find_parts(tasks), strict=True):
         block = task.item.block
-        text = read_item_body(document.markdown, block, (tasks[n].item.block for n in within))
+        text = checkboxes.read_item_body(document.markdown, block, (tasks[n].item.block for n in within))
         made = Task(
             task.id,
             task.title,
             text,
             phase=task.section.key if task.section is not None else None,
-            origin=Origin(document.path, block.head + 1),
+            origin=document.origin(block.head),
         )
         ids = tuple(tasks[n].id for n in parts)
-        yield SourceEntry(made, read_checkbox_status(task.item.box), mentions=find_mentions(text), parts=ids)
+        yield SourceEntry(made, checkboxes.read_checkbox_status(task.item.box), mentions=find_mentions(text), parts=ids)
 
 
-def _parse_checkbox_file(text: str) -> CheckboxFile:
-    markdown = Markdown(text)
-    tasks = list(_find_tasks(markdown))
-    boxes = [
-        TaskBox(task.item.block, read_checkbox_status(task.item.box), task.id, task.title, parts)
-        for task, parts in zip(tasks, _find_parts(tasks), strict=True)
-    ]
-    return CheckboxFile(markdown, boxes)
-
-
-FORMAT = Format(detect, partial(read_single_file, _read_document), make_checkbox_writers(_parse_checkbox_file))
+FORMAT = checkboxes.make_checkbox_format(_detect, _read_document)

@@ -12,11 +12,10 @@ from functools import partial
 from itertools import pairwise
 
 from plait.core.plan import Problem
-from plait.core.task import Need, NeedKind, Origin, Phase, Task
+from plait.core.task import Need, NeedKind, Phase, Task
 from plait.sources import checkboxes
-from plait.sources.checkboxes import CheckboxFile, TaskBox
-from plait.sources.formats import Confidence, Format
-from plait.sources.formats.plan_notes import ExecutionNote, NoteOrder, VerifyNote
+from plait.sources.formats import Confidence
+from plait.sources.formats.plan_notes import ExecutionNote, VerifyNote
 from plait.sources.formats.plan_outline import (
     DependsClause,
     PhaseHeading,
@@ -26,23 +25,17 @@ from plait.sources.formats.plan_outline import (
     parse_urgency,
     read_outline,
 )
-from plait.sources.formats.plan_status import (
-    STATUS_FILE,
-    RecordedStatus,
-    read_status_json,
-    write_status_json,
-)
+from plait.sources.formats.plan_status import STATUS_FILE, read_status_json, write_status_json
 from plait.sources.outline import chain_phases
 from plait.sources.references import TaskIds, TaskRange
 from plait.sources.source_model import (
     Chain,
     Document,
     Reading,
+    RecordedStatus,
     SourceEntry,
     SourceFiles,
     SourceStatus,
-    make_error,
-    make_warning,
     read_single_file,
 )
 from plait.sources.status_changes import StatusChange, StatusFileWriter
@@ -94,7 +87,7 @@ class PlanOrder:
     def _add_depends(self, item: PlanItem, depends: DependsClause) -> None:
         if depends.names_no_task:
             self._warn(depends.line, f"{item.id} names no task that it depends on: {depends.text}", _DEPENDS_HINT)
-        at = self._make_origin(depends.line)
+        at = self._document.origin(depends.line)
         for reference in depends.references:
             for name in self._find_needed(item, depends, reference):
                 self._needs[item.id].setdefault(name, Need(name, NeedKind.NEED, depends.text, at))
@@ -113,7 +106,7 @@ class PlanOrder:
         return [name for name in named if name != item.id]
 
     def _apply_note(self, note: ExecutionNote, phase: str | None) -> None:
-        known = self._phases if self._of_phases(note) else self._tasks
+        known = self._phases if note.is_about_phases else self._tasks
         missing = [name for reference in note.references for name in known.find_missing(reference)]
         empty = [reference for reference in note.references if not known.count(reference)]
         if missing or empty:
@@ -121,19 +114,12 @@ class PlanOrder:
             names = ", ".join(dict.fromkeys(missing)) or note.name
             message = f"this note names {names}, but there is no such {what}"
             self._warn(note.line, message, "The others that it names are taken.")
-        if note.order is NoteOrder.PARALLEL:
-            self._add_parallel_group(note)
+        if note.is_parallel:
+            group = {name for reference in note.references for name in self._phases.find(reference)}
+            for name in group:
+                self._parallel_groups[name].append(group)
         else:
             self._add_chain(note, phase)
-
-    @staticmethod
-    def _of_phases(note: ExecutionNote) -> bool:
-        return note.order is NoteOrder.PARALLEL or not any("." in reference.first for reference in note.references)
-
-    def _add_parallel_group(self, note: ExecutionNote) -> None:
-        group = {name for reference in note.references for name in self._phases.find(reference)}
-        for name in group:
-            self._parallel_groups[name].append(group)
 
     def _add_chain(self, note: ExecutionNote, phase: str | None) -> None:
         if self._exceeds_edge_limit(note.references, note.line):
@@ -142,7 +128,7 @@ class PlanOrder:
         if len(group) < 2:
             return
         reason = note.reason or f"{note.subject} [SEQUENTIAL]"
-        at = self._make_origin(note.line)
+        at = self._document.origin(note.line)
         for before, task in pairwise(group):
             self._needs[task].setdefault(before, Need(before, NeedKind.CHAIN, reason, at))
         for task in group:
@@ -150,7 +136,7 @@ class PlanOrder:
 
     def _find_chain_tasks(self, note: ExecutionNote, phase: str | None) -> tuple[str, list[str]]:
         """The tasks of a chain in the order of the file: the named ones, or all of one phase."""
-        if note.references and not self._of_phases(note):
+        if note.references and not note.is_about_phases:
             named = (name for reference in note.references for name in self._tasks.find(reference))
             return note.name, self._tasks.sort(named)
         phases = [name for reference in note.references for name in self._phases.find(reference)]
@@ -176,16 +162,12 @@ class PlanOrder:
         for verify, tasks in checks.items():
             if self._phases.get(verify.phase) is None:
                 self._warn(verify.line, f"there is no phase {verify.phase} to verify", "Correct its number.")
+            at = self._document.origin(verify.line)
             before = self._tasks.sort(ordinary.get(verify.phase, ()))
-            self._set_verify_needs(verify, before, tasks)
-
-    def _set_verify_needs(self, verify: VerifyNote, before: list[str], tasks: list[str]) -> None:
-        at = self._make_origin(verify.line)
-        needs = tuple(Need(name, NeedKind.CHAIN, verify.text, at) for name in before)
-        others = needs
-        if len(before) * len(tasks) > _MAX_VERIFY_PAIRS:
-            others = (Need(tasks[0], NeedKind.CHAIN, verify.text, at),)
-        self._verify_needs |= dict.fromkeys(tasks[1:], others) | {tasks[0]: needs}
+            needs = tuple(Need(name, NeedKind.CHAIN, verify.text, at) for name in before)
+            first = (Need(tasks[0], NeedKind.CHAIN, verify.text, at),)
+            others = needs if len(before) * len(tasks) <= _MAX_VERIFY_PAIRS else first
+            self._verify_needs |= dict.fromkeys(tasks[1:], others) | {tasks[0]: needs}
 
     def _set_opening_task(self, heading: PhaseHeading) -> None:
         start = heading.pipeline_start
@@ -208,14 +190,11 @@ class PlanOrder:
         self._edges += sum(self._tasks.count(reference) for reference in references)
         if before <= _MAX_EDGES < self._edges:
             message = f"the ranges up to here name {_MAX_EDGES:,} tasks: this one and those below were not read"
-            self.problems.append(make_error(self._document, line, message, "Name fewer tasks."))
+            self.problems.append(self._document.make_error(line, message, "Name fewer tasks."))
         return self._edges > _MAX_EDGES
 
-    def _make_origin(self, line: int) -> Origin:
-        return Origin(self._document.path, line + 1)
-
     def _warn(self, line: int, message: str, hint: str) -> None:
-        self.problems.append(make_warning(self._document, line, message, hint))
+        self.problems.append(self._document.make_warning(line, message, hint))
 
 
 _DEPENDS_HINT = 'Write "(depends: 1.1, 2.3)", with ids of this plan.'
@@ -223,9 +202,8 @@ _MAX_EARLIER_PHASES = 100
 _DEFAULT_PRIORITY = Task("").priority
 
 
-def detect(source: SourceFiles) -> Confidence:
-    document = checkboxes.find_checkbox_document(source)
-    if document is None or "phase" not in document.text.lower() or not looks_like_plan(document.markdown):
+def _detect(document: Document) -> Confidence:
+    if "phase" not in document.text.lower() or not looks_like_plan(document.markdown):
         return Confidence.NO
     return Confidence.NAME if "plans" in document.path.split("/")[:-1] else Confidence.CONTENT
 
@@ -235,7 +213,8 @@ def companions(path: str) -> tuple[str, ...]:
 
 
 def read(source: SourceFiles) -> Reading:
-    recorded, problems = _read_recorded(source)
+    (path,) = companions(source.path)
+    recorded, problems = read_status_json(source.companions[path]) if path in source.companions else ({}, [])
     reading = read_single_file(partial(_read_document, recorded), source)
     return replace(reading, problems=(*reading.problems, *problems))
 
@@ -244,15 +223,11 @@ def writers(path: str, changes: Sequence[StatusChange]) -> list[StatusFileWriter
     del changes  # both files have every task
     (status,) = companions(path)
     return [
-        StatusFileWriter(path, partial(checkboxes.write_checkboxes, _parse_checkbox_file, path)),
+        StatusFileWriter(
+            path, partial(checkboxes.write_checkboxes, partial(_read_document, {}), lambda _used: {}, path)
+        ),
         StatusFileWriter(status, partial(write_status_json, path, status), creates=True),
     ]
-
-
-def _read_recorded(source: SourceFiles) -> tuple[dict[str, RecordedStatus], list[Problem]]:
-    (path,) = companions(source.path)
-    status = source.companions.get(path)
-    return ({}, []) if status is None else read_status_json(status)
 
 
 def _read_document(recorded: dict[str, RecordedStatus], document: Document) -> Reading:
@@ -278,7 +253,7 @@ def _build_entries(
             phase=item.phase,
             gating=item.verify is None or item.verify.is_gating,
             priority=next(value for value in urgent if value is not None),
-            origin=Origin(document.path, item.start + 1),
+            origin=document.origin(item.start),
         )
         yield _build_entry(task, item, ordered, recorded.get(item.id))
 
@@ -302,7 +277,7 @@ def _build_phases(
             key,
             heading.title,
             opens_with=ordered.opening_tasks.get(key),
-            at=Origin(document.path, heading.line + 1),
+            at=document.origin(heading.line),
             reason=heading.text,
         )
         for key, heading in seen.phases.items()
@@ -315,20 +290,18 @@ def _build_phases(
 def _find_problems(document: Document, seen: PlanOutline) -> Iterator[Problem]:
     if not seen.items:
         hint = 'Tasks are written "- [ ] 1.1 Text", at the margin and below a heading "## Phase 1: Title".'
-        yield make_warning(document, 0, "there is no task in this plan", hint)
+        yield document.make_warning(0, "there is no task in this plan", hint)
     for item in seen.items:
         if not item.title:
-            yield make_warning(document, item.start, f"{item.id} has no text", "Give it a text.")
+            yield document.make_warning(item.start, f"{item.id} has no text", "Give it a text.")
         if item.box.character != " " and checkboxes.read_checkbox_status(item.box) is SourceStatus.TODO:
             message = f"{item.id} is marked [{item.box.character}], which is unknown: taken as not done"
-            yield make_warning(document, item.start, message, "Use [ ] or [x].")
+            yield document.make_warning(item.start, message, "Use [ ] or [x].")
 
 
-def _parse_checkbox_file(text: str) -> CheckboxFile:
-    document = Document("", text)
-    items = read_outline(document).items
-    boxes = [TaskBox(item.block, checkboxes.read_checkbox_status(item.box), item.id, item.title) for item in items]
-    return CheckboxFile(document.markdown, boxes)
-
-
-FORMAT = Format(detect, read, writers, companions)
+FORMAT = replace(
+    checkboxes.make_checkbox_format(_detect, partial(_read_document, {})),
+    read=read,
+    writers=writers,
+    companions=companions,
+)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from enum import Enum, auto
 
 from plait.core.fast_dataclass import dataclass
 from plait.sources.markdown import BlockKind, Markdown
@@ -76,21 +75,20 @@ class PipelineStart:
     text: str
 
 
-class NoteOrder(Enum):
-    SEQUENTIAL = auto()
-    PARALLEL = auto()
-
-
 @dataclass(frozen=True, slots=True)
 class ExecutionNote:
     """`Tasks 3.1-3.4 are [SEQUENTIAL] - reason`: `name` is the group as written, `subject` the text before it."""
 
     line: int
-    order: NoteOrder
+    is_parallel: bool
     name: str
     reason: str
     subject: str
     references: tuple[TaskRange, ...]
+
+    @property
+    def is_about_phases(self) -> bool:
+        return self.is_parallel or not any("." in reference.first for reference in self.references)
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,20 +184,16 @@ def _parse_notes(line: int, text: str, *, label: bool) -> Iterator[ExecutionNote
 
 
 def _parse_note(line: int, subject: str, marker: re.Match[str], reason: str) -> ExecutionNote:
-    order = NoteOrder[(marker[1] or marker[2]).upper()]
+    is_parallel = (marker[1] or marker[2]).upper() == "PARALLEL"
     subject = subject.replace("`", "")
     tasks = find_task_references(subject)
     phases = list(find_references(subject)) if _PHASE.search(subject) and not (tasks and _TASK.search(subject)) else []
-    named = phases if order is NoteOrder.PARALLEL else tasks or phases
+    named = phases if is_parallel else tasks or phases
     name = subject[named[0].start : named[-1].stop] if named else ""
-    return ExecutionNote(line, order, name, _clean_reason(reason), subject.strip(), tuple(named))
-
-
-def _clean_reason(value: str) -> str:
-    """Without the dash or the brackets that set it off."""
-    reason = _SEPARATOR.sub("", value).strip(" ;")
-    inner = reason[1:-1]
-    return inner if f"({inner})" == reason and "(" not in inner else reason
+    reason = _SEPARATOR.sub("", reason).strip(" ;")
+    if f"({reason[1:-1]})" == reason and "(" not in reason[1:]:
+        reason = reason[1:-1]
+    return ExecutionNote(line, is_parallel, name, reason, subject.strip(), tuple(named))
 
 
 def _strip_bold(text: str) -> str:

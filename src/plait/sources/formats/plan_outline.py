@@ -8,23 +8,12 @@ from dataclasses import field
 
 from plait.core.fast_dataclass import dataclass
 from plait.core.plan import Problem
-from plait.sources.formats.plan_notes import (
-    ID,
-    NUMBER,
-    ExecutionNote,
-    PipelineStart,
-    PlanStatement,
-    TasksLabel,
-    VerifyNote,
-    find_statements,
-    find_task_references,
-    normalize_number,
-    parse_pipeline_start,
-)
+from plait.sources.formats import plan_notes
+from plait.sources.formats.plan_notes import ExecutionNote, PipelineStart, PlanStatement, TasksLabel, VerifyNote
 from plait.sources.markdown import Block, BlockKind, Checkbox, Markdown, parse_checkbox
 from plait.sources.outline import make_title
 from plait.sources.references import DASH, TaskRange
-from plait.sources.source_model import Document, make_info, make_warning
+from plait.sources.source_model import Document
 from plait.sources.vocabulary import parse_priority, split_list
 
 _CODE = re.compile(r"`[^`]*`")
@@ -76,7 +65,7 @@ def parse_depends_line(block: Block) -> Iterator[DependsClause]:
         return
     plain = " ".join(block.text.replace("**", "").split())
     found = _OWN_LINE.match(plain)
-    named = tuple(find_task_references(found["what"])) if found else ()
+    named = tuple(plan_notes.find_task_references(found["what"])) if found else ()
     if named:
         yield DependsClause(block.head, plain, named)
 
@@ -88,7 +77,7 @@ def parse_urgency(words: str) -> int | None:
 
 
 def _parse_clause(clause: re.Match[str], line: int) -> DependsClause | None:
-    named = tuple(find_task_references(clause["what"]))
+    named = tuple(plan_notes.find_task_references(clause["what"]))
     if named:
         return DependsClause(line, clause[0], named)
     if not (clause["colon"] or clause["on"]):
@@ -102,10 +91,11 @@ def _mask_code(words: str) -> str:
 
 
 _PHASE = re.compile(
-    rf"[^\w\n]{{0,8}}Phase[ \t]+({NUMBER})(?!\w|\.[0-9]|{DASH}[0-9])[ \t]*(?:[:.]|{DASH}{{1,2}}(?=\s))?", re.IGNORECASE
+    rf"[^\w\n]{{0,8}}Phase[ \t]+({plan_notes.NUMBER})(?!\w|\.[0-9]|{DASH}[0-9])[ \t]*(?:[:.]|{DASH}{{1,2}}(?=\s))?",
+    re.IGNORECASE,
 )
 _START = re.compile(r"[(\[]?\**(?=pipeline-start)", re.IGNORECASE)
-_TASK = re.compile(rf"(\*\*)?({ID})(\*\*)?[.:)]?(\*\*)?(?:\s+|\Z)(?:(?:{DASH}|:)\s+)?")
+_TASK = re.compile(rf"(\*\*)?({plan_notes.ID})(\*\*)?[.:)]?(\*\*)?(?:\s+|\Z)(?:(?:{DASH}|:)\s+)?")
 _MALFORMED_TASK = re.compile(r"\[[ xX]?\][ \t]*\**[0-9]{1,9}(?:\.[0-9]{1,9})+\**[.:)]?(?=\s|\Z)")
 _ITEM_END_PREFIXES = ("**", "VERIFY Phase", "Execution Note", "pipeline-start:")
 # Sections whose boxes are not tasks, even if they start with a number.
@@ -190,7 +180,7 @@ def read_outline(document: Document) -> PlanOutline:
 
 def _iter_in_order(markdown: Markdown) -> Iterator[Block | PlanStatement]:
     """Headings, items and the statements between them; a heading comes before the statement in it."""
-    waiting = find_statements(markdown)
+    waiting = plan_notes.find_statements(markdown)
     statement = next(waiting, None)
     for block in markdown.blocks:
         if block.quoted or block.kind not in (BlockKind.HEADING, BlockKind.ITEM):
@@ -233,9 +223,11 @@ class _OutlineBuilder:
             self._enter_phase(block, found)
 
     def _enter_phase(self, block: Block, found: re.Match[str]) -> None:
-        name, title = normalize_number(found[1]), block.text[found.end() :]
+        name, title = plan_notes.normalize_number(found[1]), block.text[found.end() :]
         start = _START.search(title)
-        pipeline_start = next(parse_pipeline_start(block.start, title[start.end() :]), None) if start else None
+        pipeline_start = (
+            next(plan_notes.parse_pipeline_start(block.start, title[start.end() :]), None) if start else None
+        )
         if start and pipeline_start:
             title = title[: start.start()]
         heading = PhaseHeading(name, make_title(title.strip(" \t*-\u2013\u2014")), block.text.strip(), block.start)
@@ -321,7 +313,7 @@ class _OutlineBuilder:
         """A task outside of the phases is part of the phase of its number."""
         if item.id in known:
             message = f"{item.id} is listed again, outside of its phase: the one in its phase counts"
-            self.outline.problems.append(make_info(self._document, item.start, message))
+            self.outline.problems.append(self._document.make_info(item.start, message))
             return
         item.phase = next((name for name in _candidate_phases(item.id) if name in self.outline.phases), None)
         if item.phase is None:
@@ -331,10 +323,10 @@ class _OutlineBuilder:
             self.outline.items.append(item)
 
     def _warn(self, line: int, message: str, hint: str) -> None:
-        self.outline.problems.append(make_warning(self._document, line, message, hint))
+        self.outline.problems.append(self._document.make_warning(line, message, hint))
 
 
 def _candidate_phases(task: str) -> tuple[str, ...]:
     """The phases that a task's number could be of: 2.5.1 of 2.5, else of 2."""
-    parts = normalize_number(task).split(".")
+    parts = plan_notes.normalize_number(task).split(".")
     return tuple(".".join(parts[:size]) for size in range(len(parts) - 1, 0, -1))

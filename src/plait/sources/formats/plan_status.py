@@ -8,13 +8,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 
-from plait.core.fast_dataclass import dataclass
 from plait.core.plan import Problem, Severity
 from plait.core.task import Origin
 from plait.sources.formats.plan_notes import ID
 from plait.sources.json_text import JsonStyle, JsonSyntaxError, parse_json
 from plait.sources.references import Number, parse_number
-from plait.sources.source_model import Document, SourceStatus
+from plait.sources.source_model import Document, RecordedStatus, SourceStatus
 from plait.sources.status_changes import Rewrite, StatusChange, select_file_changes
 from plait.sources.text import BOM, find_invalid_utf8_line
 from plait.sources.vocabulary import ensure_utc, format_time, parse_status, parse_time
@@ -32,16 +31,6 @@ STATUS_JSON_WORDS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class RecordedStatus:
-    """The status of one task in status.json."""
-
-    status: SourceStatus
-    status_text: str
-    since: datetime | None
-    tries: int
-
-
 def read_status_json(document: Document) -> tuple[dict[str, RecordedStatus], list[Problem]]:
     """The statuses by id; of a repeated id the last one counts. An unreadable file has none."""
     try:
@@ -56,9 +45,11 @@ def read_status_json(document: Document) -> tuple[dict[str, RecordedStatus], lis
         if mark is None:
             strange.append(f"{name}: {word[:40]}")
         else:
-            recorded[name] = RecordedStatus(
-                mark, _format_status_text(word, record), _find_since(mark, record), _read_retry_count(record)
-            )
+            reason, tries = record.get("error"), record.get("retryCount")
+            if word == "failed" and isinstance(reason, str) and reason:
+                word = f"{word}: {' '.join(reason.split())}"
+            tries = tries if isinstance(tries, int) and not isinstance(tries, bool) and tries > 0 else 0
+            recorded[name] = RecordedStatus(mark, word, _find_since(mark, record), tries)
     return recorded, [_report_unknown_statuses(document.path, strange)] if strange else []
 
 
@@ -90,17 +81,6 @@ def report_unreadable(path: str, error: JsonSyntaxError, effect: str) -> Problem
 def _find_since(status: SourceStatus, record: Record) -> datetime | None:
     started, ended = parse_time(record.get("startedAt")), parse_time(record.get("completedAt"))
     return started if status is SourceStatus.DOING else ended or started
-
-
-def _read_retry_count(record: Record) -> int:
-    value = record.get("retryCount")
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
-
-
-def _format_status_text(value: str, record: Record) -> str:
-    """A failed task's status comes with its error."""
-    error = record.get("error")
-    return f"{value}: {' '.join(error.split())}" if value == "failed" and isinstance(error, str) and error else value
 
 
 def _report_unknown_statuses(path: str, unknown: list[str]) -> Problem:
@@ -142,14 +122,10 @@ def write_status_json(plan: str, path: str, text: str, changes: Sequence[StatusC
             return Rewrite(text)
         _update_totals(root, changed)
         return Rewrite(JsonStyle.detect(text).dump(root))
-    except JsonSyntaxError as error:
-        return Rewrite(text, (_report_left_alone(path, error),))
-    except ValueError:
-        return Rewrite(text, (_report_left_alone(path, JsonSyntaxError(text, 0, "it holds a number that is too big")),))
-
-
-def _report_left_alone(path: str, error: JsonSyntaxError) -> Problem:
-    return report_unreadable(path, error, "no status was written to it")
+    except ValueError as error:
+        if not isinstance(error, JsonSyntaxError):
+            error = JsonSyntaxError(text, 0, "it holds a number that is too big")
+        return Rewrite(text, (report_unreadable(path, error, "no status was written to it"),))
 
 
 def _load_root(text: str) -> Record:

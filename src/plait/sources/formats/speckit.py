@@ -10,49 +10,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import field, replace
-from functools import partial
 from itertools import product
 
 from plait.core.fast_dataclass import dataclass
 from plait.core.plan import Problem
-from plait.core.task import Need, NeedKind, Origin, Task
-from plait.sources.checkboxes import (
-    CheckboxFile,
-    TaskBox,
-    find_checkbox_document,
-    find_checkboxes,
-    find_nested,
-    is_checkbox,
-    make_checkbox_writers,
-    read_checkbox_status,
-    read_item_body,
-)
-from plait.sources.formats import Confidence, Format
-from plait.sources.formats.speckit_grammar import (
-    ID,
-    ListedTask,
-    OrderStatement,
-    find_listed_tasks,
-    is_phase,
-    looks_like_task,
-    parse_orders,
-    parse_phase,
-    parse_refs,
-    starts_with_verb,
-)
-from plait.sources.markdown import Block, BlockKind, Markdown
+from plait.core.task import Need, NeedKind, Task
+from plait.sources import checkboxes
+from plait.sources.formats import Confidence, speckit_grammar
+from plait.sources.formats.speckit_grammar import ListedTask, OrderStatement
+from plait.sources.markdown import Block, BlockKind
 from plait.sources.outline import PhaseBuilder, strip_markup, walk_outline
 from plait.sources.references import TaskIds, TaskRange, make_key
-from plait.sources.source_model import (
-    Document,
-    Reading,
-    SourceEntry,
-    SourceFiles,
-    find_repeated_ids,
-    make_info,
-    make_warning,
-    read_single_file,
-)
+from plait.sources.source_model import Document, Reading, SourceEntry, find_repeated_ids
 from plait.sources.task_paths import find_mentions
 from plait.sources.vocabulary import make_slug
 
@@ -62,7 +31,10 @@ _TASK = re.compile(r"\b(?:tasks?|id)\b", re.IGNORECASE)
 _AFTER = re.compile(r"\b(?:depend\w*|blocked|needs?|requires?|prereq\w*|after)\b", re.IGNORECASE)
 _BEFORE = re.compile(r"\b(?:blocks|enables|unblocks|before)\b", re.IGNORECASE)
 _MARKUP = re.compile(r"[*_`]")
-_LIST = re.compile(rf"({ID})\s*:\s*({ID}(?:\s*(?:,|&|\+|-|\u2013|\band\b)\s*{ID})*)", re.IGNORECASE)
+_LIST = re.compile(
+    rf"({speckit_grammar.ID})\s*:\s*({speckit_grammar.ID}(?:\s*(?:,|&|\+|-|\u2013|\band\b)\s*{speckit_grammar.ID})*)",
+    re.IGNORECASE,
+)
 _MAX_ITEM_LENGTH = 400
 _MAX_SECTION_LENGTH = 200_000  # characters in all; the rest of a longer section is ignored
 
@@ -72,7 +44,7 @@ def find_order_statements(document: Document, tasks: Sequence[ListedTask]) -> It
     places = {id(task.block): task for task in tasks}
     for task in tasks:
         for aside in task.asides:
-            yield from _offset_lines(task.block.head, parse_orders(aside, subject=task.id))
+            yield from _offset_lines(task.block.head, speckit_grammar.parse_orders(aside, subject=task.id))
     left = _MAX_SECTION_LENGTH
     for block, path in walk_outline(document.markdown):
         if id(block) in places or block.quoted or left < 0:
@@ -99,24 +71,28 @@ def _find_owner(block: Block, places: dict[int, ListedTask]) -> ListedTask | Non
 
 def _parse_below_task(block: Block, owner: ListedTask) -> Iterator[OrderStatement]:
     """`- Depends on: T001` in the list below a task."""
-    if block.kind in {BlockKind.ITEM, BlockKind.PARAGRAPH} and starts_with_verb(block.text):
-        yield from _offset_lines(max(block.head, block.start), parse_orders(block.text, subject=owner.id))
+    if block.kind in {BlockKind.ITEM, BlockKind.PARAGRAPH} and speckit_grammar.starts_with_verb(block.text):
+        yield from _offset_lines(
+            max(block.head, block.start), speckit_grammar.parse_orders(block.text, subject=owner.id)
+        )
 
 
 def _is_order_section(path: Sequence[Block]) -> bool:
     """A phase that installs dependencies is no section about them, nor is an example inside one."""
-    below = [heading.text for heading in path if heading.level > 1 and not is_phase(heading)]
+    below = [heading.text for heading in path if heading.level > 1 and not speckit_grammar.is_phase(heading)]
     return any(map(_SECTION.search, below)) and not any(map(_NO_ORDER.search, below))
 
 
 def _parse_block(block: Block) -> Iterator[OrderStatement]:
     match block.kind:
         case BlockKind.ITEM if block.head >= 0:
-            yield from _offset_lines(block.head, _parse_list_item(block.text) or parse_orders(block.text))
+            yield from _offset_lines(
+                block.head, _parse_list_item(block.text) or speckit_grammar.parse_orders(block.text)
+            )
         case BlockKind.PARAGRAPH:
-            yield from _offset_lines(block.start, parse_orders(block.text))
+            yield from _offset_lines(block.start, speckit_grammar.parse_orders(block.text))
         case BlockKind.FENCE:
-            yield from _offset_lines(block.start + 1, parse_orders(block.text, fenced=True))
+            yield from _offset_lines(block.start + 1, speckit_grammar.parse_orders(block.text, fenced=True))
         case BlockKind.TABLE:
             yield from _parse_table(block)
         case _:
@@ -126,7 +102,11 @@ def _parse_block(block: Block) -> Iterator[OrderStatement]:
 def _parse_list_item(text: str) -> Iterator[OrderStatement] | None:
     """`- T003: T001, T002`: a task, and what it needs."""
     found = _LIST.fullmatch(_MARKUP.sub("", text)) if len(text) <= _MAX_ITEM_LENGTH else None
-    return iter([OrderStatement(parse_refs(found[2]), parse_refs(found[1]), 0, found[0])]) if found else None
+    return (
+        iter([OrderStatement(speckit_grammar.parse_refs(found[2]), speckit_grammar.parse_refs(found[1]), 0, found[0])])
+        if found
+        else None
+    )
 
 
 def _parse_table(block: Block) -> Iterator[OrderStatement]:
@@ -136,9 +116,9 @@ def _parse_table(block: Block) -> Iterator[OrderStatement]:
     after = [n for n, cell in enumerate(header) if n != who and _AFTER.search(cell)]
     before = [n for n, cell in enumerate(header) if n != who and n not in after and _BEFORE.search(cell)]
     for number, row in enumerate(rows, block.start + 2):
-        tasks = parse_refs(row[who]) if who < len(row) else ()
+        tasks = speckit_grammar.parse_refs(row[who]) if who < len(row) else ()
         for column in (*after, *before):
-            others = parse_refs(row[column]) if tasks and column < len(row) else ()
+            others = speckit_grammar.parse_refs(row[column]) if tasks and column < len(row) else ()
             if others:
                 shown = f"{header[column]}: {row[column]}"
                 earlier, later = (others, tasks) if column in after else (tasks, others)
@@ -167,7 +147,7 @@ class SpecKitNeeds:
             edges += self._add_statement(order)
             if edges > _MAX_EDGES:
                 message = "the statements about order from here on are not read: there are too many"
-                self.problems.append(make_warning(self.document, order.line, message, "Let phases say it."))
+                self.problems.append(self.document.make_warning(order.line, message, "Let phases say it."))
                 break
         for later, earlier, why in _iter_written_order(self.tasks, self.ranks):
             self._add(later, self.tasks[earlier].id, NeedKind.CHAIN, why, self.tasks[later].block.head)
@@ -177,7 +157,7 @@ class SpecKitNeeds:
 
     def _add(self, place: int, on: str, kind: NeedKind, why: str, line: int) -> None:
         if on != self.tasks[place].id:
-            need = Need(on, kind, why, Origin(self.document.path, line + 1))
+            need = Need(on, kind, why, self.document.origin(line))
             self._needs[place].setdefault(on, need)
 
     def _add_statement(self, order: OrderStatement) -> int:
@@ -190,7 +170,7 @@ class SpecKitNeeds:
             place = self._places.get(name)
             if place is None:
                 message = f"{name} should come after {on}, but no task here has that id"
-                self.problems.append(make_info(self.document, order.line, message))
+                self.problems.append(self.document.make_info(order.line, message))
             elif not self._contradicts(place, on):
                 self._add(place, on, NeedKind.NEED, order.text, order.line)
             else:
@@ -217,7 +197,7 @@ class SpecKitNeeds:
 
     def _report_contradiction(self, order: OrderStatement, name: str, on: str) -> Problem:
         message = f'"{order.text}" has {name} after {on}, which is written further down: the written order counts'
-        return make_warning(self.document, order.line, message, f"Move {on} above {name}, or take that out.")
+        return self.document.make_warning(order.line, message, f"Move {on} above {name}, or take that out.")
 
 
 def _count_points(tasks: Sequence[ListedTask], ranks: Sequence[int | None]) -> Iterator[int]:
@@ -249,22 +229,23 @@ def _iter_written_order(tasks: Sequence[ListedTask], ranks: Sequence[int | None]
 _SPECKIT_PATH = re.compile(r"(?:^|/)specs/[^/]+/tasks\.md\Z")
 
 
-def detect(source: SourceFiles) -> Confidence:
-    document = find_checkbox_document(source)
-    if document is None:
-        return Confidence.NO
-    tops = [box for block, box in find_checkboxes(document.markdown) if block.level == 0 and is_checkbox(box)]
-    tasks = sum(map(looks_like_task, tops))
+def _detect(document: Document) -> Confidence:
+    tops = [
+        box
+        for block, box in checkboxes.find_checkboxes(document.markdown)
+        if block.level == 0 and checkboxes.is_checkbox(box)
+    ]
+    tasks = sum(map(speckit_grammar.looks_like_task, tops))
     if not tasks or 4 * tasks < len(tops):
         return Confidence.NO
     return Confidence.NAME if _SPECKIT_PATH.search(document.path) else Confidence.CONTENT
 
 
 def _read_document(document: Document) -> Reading:
-    tasks = list(find_listed_tasks(document.markdown))
+    tasks = list(speckit_grammar.find_listed_tasks(document.markdown))
     if not tasks:
         hint = 'spec-kit writes tasks as "- [ ] T001 Text".'
-        return Reading(problems=(make_warning(document, 0, "no box here has an id such as T001", hint),))
+        return Reading(problems=(document.make_warning(0, "no box here has an id such as T001", hint),))
     phases = PhaseBuilder(document, gate=1.0)
     keys = _assign_phases(phases, tasks)
     order = {key: rank for rank, key in enumerate(dict.fromkeys(keys.values()))}
@@ -282,8 +263,8 @@ def _assign_phases(phases: PhaseBuilder, tasks: Sequence[ListedTask]) -> dict[in
     for heading in {id(task.heading): task.heading for task in tasks}.values():
         if heading is None:
             continue
-        name, title = parse_phase(heading)
-        if last is not None and heading.level > last[0].level and name == parse_phase(last[0])[0]:
+        name, title = speckit_grammar.parse_phase(heading)
+        if last is not None and heading.level > last[0].level and name == speckit_grammar.parse_phase(last[0])[0]:
             keys[id(heading)] = last[1]
             continue
         keys[id(heading)] = phases.add(name or make_slug(strip_markup(title), words=4), title, heading)
@@ -294,26 +275,18 @@ def _assign_phases(phases: PhaseBuilder, tasks: Sequence[ListedTask]) -> dict[in
 def _build_entries(
     document: Document, tasks: Sequence[ListedTask], keys: dict[int, str], needs: SpecKitNeeds
 ) -> Iterator[SourceEntry]:
-    inside = find_nested([task.block for task in tasks])
+    inside = checkboxes.find_nested([task.block for task in tasks])
     for place, task in enumerate(tasks):
-        text = read_item_body(document.markdown, task.block, (tasks[n].block for n in inside[place]))
+        text = checkboxes.read_item_body(document.markdown, task.block, (tasks[n].block for n in inside[place]))
         made = Task(
             task.id,
             task.title,
             text,
             needs[place],
             phase=keys[id(task.heading)] if task.heading is not None else None,
-            origin=Origin(document.path, task.block.head + 1),
+            origin=document.origin(task.block.head),
         )
-        yield SourceEntry(made, read_checkbox_status(task.box), mentions=find_mentions(text))
+        yield SourceEntry(made, checkboxes.read_checkbox_status(task.box), mentions=find_mentions(text))
 
 
-def _parse_checkbox_file(text: str) -> CheckboxFile:
-    markdown = Markdown(text)
-    tasks = find_listed_tasks(markdown)
-    return CheckboxFile(
-        markdown, [TaskBox(task.block, read_checkbox_status(task.box), task.id, task.title) for task in tasks]
-    )
-
-
-FORMAT = Format(detect, partial(read_single_file, _read_document), make_checkbox_writers(_parse_checkbox_file))
+FORMAT = checkboxes.make_checkbox_format(_detect, _read_document)

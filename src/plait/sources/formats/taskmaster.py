@@ -9,19 +9,12 @@ from functools import cached_property, partial
 from plait.core.fast_dataclass import dataclass
 from plait.core.plan import Problem, Severity
 from plait.core.task import Need, Task
-from plait.sources import json_tasks, vocabulary
+from plait.sources import json_tasks, status_changes, vocabulary
 from plait.sources.formats import Confidence, Format
 from plait.sources.json_tasks import JsonReader
 from plait.sources.json_text import JsonNode, JsonSyntaxError, parse_json, set_key
 from plait.sources.source_model import Reading, ReadOptions, SourceEntry, SourceFiles, SourceStatus
-from plait.sources.status_changes import (
-    Rewrite,
-    StatusChange,
-    TaskIndex,
-    changes_status,
-    select_file_changes,
-    write_each_file,
-)
+from plait.sources.status_changes import Rewrite, StatusChange, TaskIndex
 from plait.sources.task_paths import find_mentions
 from plait.sources.text import TextEdit, apply_edits, to_printable
 
@@ -115,7 +108,7 @@ def make_status_edits(asked: Mapping[TreeTask, SourceStatus]) -> Iterator[TextEd
     new: dict[TreeTask, SourceStatus] = {}
     for place, mark in asked.items():
         written = vocabulary.parse_status(_STATUSES.get(mark, "")) or place.status
-        if place.status is not written and changes_status(place.status, mark):
+        if place.status is not written and status_changes.changes_status(place.status, mark):
             new[place] = written
     wholes = {place.parent: None for place in new if place.parent is not None and place.parent not in asked}
     for whole in wholes:
@@ -272,7 +265,7 @@ def _write_statuses(path: str, text: str, changes: Sequence[StatusChange]) -> Re
     trees = {tag: [*_flatten(build_tree(tasks))] for tag, tasks in known.items()}
     asked: dict[TreeTask, SourceStatus] = {}
     problems: list[Problem] = []
-    own = select_file_changes(path, changes)
+    own = status_changes.select_file_changes(path, changes)
     for tag in dict.fromkeys(change.tag for change in own):
         matched, missing = _index_tasks(trees, tag).match(change for change in own if change.tag == tag)
         asked |= {place: change.status for place, change in matched}
@@ -304,4 +297,4 @@ def list_tags(text: str) -> list[str]:
         return []
 
 
-FORMAT = Format(detect, read, partial(write_each_file, _write_statuses), list_tags=list_tags)
+FORMAT = Format(detect, read, partial(status_changes.write_each_file, _write_statuses), list_tags=list_tags)

@@ -9,19 +9,11 @@ from datetime import datetime
 from functools import partial
 
 from plait.core.plan import Problem
-from plait.core.task import Need, Origin, Task
+from plait.core.task import Need, Task
 from plait.sources import vocabulary
-from plait.sources.formats import Confidence, Format
+from plait.sources.formats import Confidence, Format, todo_status
 from plait.sources.formats.todo_items import PlacedField, TodoItem, find_items
 from plait.sources.formats.todo_references import parse_references
-from plait.sources.formats.todo_status import (
-    DATE_FIELDS,
-    STATUS_FIELD,
-    STATUS_FIELDS,
-    get_current_status,
-    parse_status_value,
-    write_todo_statuses,
-)
 from plait.sources.references import TaskRange
 from plait.sources.source_model import (
     Document,
@@ -30,9 +22,6 @@ from plait.sources.source_model import (
     SourceFiles,
     SourceStatus,
     find_repeated_ids,
-    make_error,
-    make_info,
-    make_warning,
     read_single_file,
     sort_by_line,
 )
@@ -152,7 +141,7 @@ class TodoNeeds:
             if other is item:
                 if ref.first == ref.last and len(existing) == 1:
                     self._warn(placed, f"{item.id} can't depend on itself")
-            elif not (ref.is_settled and get_current_status(other).is_closed):
+            elif not (ref.is_settled and todo_status.get_current_status(other).is_closed):
                 yield other.id
 
     def _expand_range(self, placed: PlacedField, ref: TaskRange) -> Iterable[int]:
@@ -171,7 +160,7 @@ class TodoNeeds:
             self._noted.add(item.line)
             message = f"read as a note, not as a dependency: {_shorten(text)}"
             hint = "Write Task 12 for a task that must be done first."
-            self.problems.append(make_info(self._document, placed.field.line, message, hint))
+            self.problems.append(self._document.make_info(placed.field.line, message, hint))
 
     def _add(self, task: str, on: str, placed: PlacedField, text: str) -> None:
         if on in self._needs[task]:
@@ -179,23 +168,25 @@ class TodoNeeds:
         if self._room == 0:
             message = f"the dependencies of this file name more than {_MAX_EDGES:,} tasks; the rest is ignored"
             self.problems.append(
-                make_error(self._document, placed.field.line, message, "Name fewer, or split the file.")
+                self._document.make_error(placed.field.line, message, "Name fewer, or split the file.")
             )
         self._room -= 1
         if self._room >= 0:
             reason = f"{placed.field.key.capitalize()}: {_shorten(text)}"
-            at = Origin(self._document.path, placed.field.line + 1)
+            at = self._document.origin(placed.field.line)
             self._needs[task][on] = Need(on, reason=reason, at=at)
 
     def _warn(self, placed: PlacedField, message: str) -> None:
-        self.problems.append(make_warning(self._document, placed.field.line, message, "Write it as 63, 65-67."))
+        self.problems.append(self._document.make_warning(placed.field.line, message, "Write it as 63, 65-67."))
 
 
 _ENDINGS = (".md", ".markdown", ".mdown", ".txt")
 _NAMES = frozenset({"todo", "todos"})
 _NUMBERED = re.compile(r"(?:\A\ufeff?|[\r\n]) {0,3}###[ \t]+[^\r\n]{0,14}?[0-9]\.")
 _FILES = ("files affected", "affected files", "files")
-_FIELDS = frozenset({"effort", "priority", "language", "blocking", "dependencies", "files affected", *STATUS_FIELDS})
+_FIELDS = frozenset(
+    {"effort", "priority", "language", "blocking", "dependencies", "files affected", *todo_status.STATUS_FIELDS}
+)
 _DATE_TIME = re.compile(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[T ][0-9]{2}:[0-9]{2}(?::[0-9]{2})?(?:Z|[+-][0-9]{2}:?[0-9]{2})?)?"
 )
@@ -228,7 +219,7 @@ def _read_document(document: Document) -> Reading:
     found = find_items(document.markdown)
     if not found:
         hint = "A task is a heading such as ### 1. Title."
-        return Reading(problems=(make_warning(document, 0, "no task found", hint),))
+        return Reading(problems=(document.make_warning(0, "no task found", hint),))
     needs = TodoNeeds(document, found)
     problems = sort_by_line([*_find_problems(document, found), *needs.problems])
     return Reading(tuple(_build_entry(document, item, needs) for item in found), problems=problems)
@@ -236,12 +227,12 @@ def _read_document(document: Document) -> Reading:
 
 def _build_entry(document: Document, item: TodoItem, needs: TodoNeeds) -> SourceEntry:
     lines = document.markdown.lines
-    owned = {placed.field.line for placed in item.fields if placed.field.key in STATUS_FIELDS}
+    owned = {placed.field.line for placed in item.fields if placed.field.key in todo_status.STATUS_FIELDS}
     own = "".join(lines.all[n] for n in range(item.line + 1, item.stop) if n not in owned)
     effort = _field_value(item, "effort").partition("(")[0][:_MAX_SEARCH_LENGTH]
     estimate = vocabulary.parse_duration(effort)
     affected = item.find(*_FILES)
-    status = item.find(STATUS_FIELD)
+    status = item.find(todo_status.STATUS_FIELD)
     task = Task(
         id=item.id,
         title=item.title,
@@ -251,11 +242,11 @@ def _build_entry(document: Document, item: TodoItem, needs: TodoNeeds) -> Source
         priority=_read_priority(item),
         weight=(None if estimate else vocabulary.parse_weight(effort)) or 1.0,
         estimate=estimate,
-        origin=Origin(document.path, item.line + 1),
+        origin=document.origin(item.line),
     )
     return SourceEntry(
         task,
-        get_current_status(item),
+        todo_status.get_current_status(item),
         status_text=status.text if status else "\u2705" if item.heading.is_ticked else "",
         mentions=find_mentions(f"{item.heading.title}\n{own}"),
         aliases=(f"#{item.id}",),
@@ -280,8 +271,8 @@ def _read_priority(item: TodoItem) -> int:
 
 def _find_since(item: TodoItem) -> datetime | None:
     """The time of its status, else the day it was started."""
-    status = item.find(STATUS_FIELD)
-    key = DATE_FIELDS.get(get_current_status(item), DATE_FIELDS[SourceStatus.DOING])
+    status = item.find(todo_status.STATUS_FIELD)
+    key = todo_status.DATE_FIELDS.get(todo_status.get_current_status(item), todo_status.DATE_FIELDS[SourceStatus.DOING])
     value = _field_value(item, key.lower())
     noted = (
         re.search(rf"\b{key}\s*:\s*(.*)", status.text[:_MAX_SEARCH_LENGTH], re.IGNORECASE)
@@ -299,25 +290,27 @@ def _find_problems(document: Document, found: list[TodoItem]) -> Iterator[Proble
         priority = item.find("priority")
         if priority and priority.text and vocabulary.parse_priority(priority.text[:_MAX_SEARCH_LENGTH]) is None:
             message = f"not a priority: {_shorten(priority.text)}"
-            yield make_warning(document, priority.field.line, message, "Write Critical, High, Medium or Low.")
+            yield document.make_warning(priority.field.line, message, "Write Critical, High, Medium or Low.")
 
 
 def _check_status(document: Document, item: TodoItem) -> Iterator[Problem]:
-    statuses = item.find_all(STATUS_FIELD)
+    statuses = item.find_all(todo_status.STATUS_FIELD)
     if not statuses:
         return
     status = statuses[0]
-    known = parse_status_value(status.text)
+    known = todo_status.parse_status_value(status.text)
     if known is None and not item.heading.is_ticked:
         message = f"the status of {item.id} is unknown; taken as not started: {_shorten(status.text) or 'nothing'}"
         hint = "Write NOT STARTED, IN PROGRESS, COMPLETED, PARTIAL, BLOCKED, FAILED or ABANDONED."
-        yield make_warning(document, status.field.line, message, hint)
+        yield document.make_warning(status.field.line, message, hint)
     elif known is not SourceStatus.DONE and item.heading.is_ticked:
         message = f"{item.id} is ticked, so it counts as done, but its status is {_shorten(status.text) or 'nothing'}"
-        yield make_warning(document, status.field.line, message, "Take the tick off the title, or say COMPLETED.")
+        yield document.make_warning(status.field.line, message, "Take the tick off the title, or say COMPLETED.")
     for again in statuses[1:]:
         message = f"{item.id} has a second status; the one on line {status.field.line + 1} counts"
-        yield make_warning(document, again.field.line, message, "Take one of them out.")
+        yield document.make_warning(again.field.line, message, "Take one of them out.")
 
 
-FORMAT = Format(detect, partial(read_single_file, _read_document), partial(write_each_file, write_todo_statuses))
+FORMAT = Format(
+    detect, partial(read_single_file, _read_document), partial(write_each_file, todo_status.write_todo_statuses)
+)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from enum import Enum, auto
 from typing import TypeVar
 
 from plait.core.fast_dataclass import dataclass
@@ -18,6 +17,7 @@ from plait.sources.status_changes import Rewrite, StatusChange, TaskIndex, chang
 from plait.sources.text import BOM, TextEdit, apply_edits, to_printable
 
 T = TypeVar("T")
+LetterCase = Callable[[str], str]
 
 # Spellings of each status, the usual one first; a file's own most frequent one is preferred.
 _STATUS_SPELLINGS = {
@@ -30,7 +30,6 @@ _STATUS_SPELLINGS = {
     SourceStatus.PARTIAL: ("partial",),
 }
 
-WRITABLE_STATUSES = frozenset(_STATUS_SPELLINGS)
 STATUS_FIELD = "status"
 _MAX_STATUS_LENGTH = 300  # a status is a word or two; a paragraph behind the colon is not searched for one
 _ADDED = re.compile(r"\(|\s[-\u2013\u2014]\s|[\u2013\u2014:,;.]")
@@ -62,27 +61,12 @@ def _strip_checkbox(value: str) -> str:
     return value[found.end() :] if found else value
 
 
-class LetterCase(Enum):
-    UPPER = auto()
-    TITLE = auto()
-    SENTENCE = auto()
-    LOWER = auto()
-
-
-_CONVERT: Mapping[LetterCase, Callable[[str], str]] = {
-    LetterCase.UPPER: str.upper,
-    LetterCase.TITLE: str.title,
-    LetterCase.SENTENCE: str.capitalize,
-    LetterCase.LOWER: str,
-}
-
-
 @dataclass(frozen=True, slots=True)
 class StatusSpelling:
     """How one status is written; None for what a single word doesn't show."""
 
     bracketed: bool
-    case: LetterCase | None
+    case: LetterCase | None  # as a function that converts a word
     separator: str | None
 
     @classmethod
@@ -97,12 +81,12 @@ class StatusSpelling:
 
 def _detect_case(letters: list[str]) -> LetterCase | None:
     if all(word.isupper() for word in letters):
-        return LetterCase.UPPER
+        return str.upper
     if all(word.islower() for word in letters):
-        return LetterCase.LOWER
+        return str.lower
     if len(letters) == 1:
         return None
-    return LetterCase.TITLE if letters[1][0].isupper() else LetterCase.SENTENCE
+    return str.title if letters[1][0].isupper() else str.capitalize
 
 
 class StatusSpeller:
@@ -123,14 +107,12 @@ class StatusSpeller:
         word = max(_STATUS_SPELLINGS[status], key=lambda word: self._words[word])
         if own is None:
             bracketed = self._bracketed is not False
-            case = self._case or (LetterCase.TITLE if self._capital else LetterCase.UPPER)
+            case = self._case or (str.title if self._capital else str.upper)
         else:
             bracketed = own.bracketed
-            case = own.case or (
-                self._case if self._case in {LetterCase.TITLE, LetterCase.SENTENCE} else LetterCase.TITLE
-            )
+            case = own.case or (str.capitalize if self._case is str.capitalize else str.title)
         joint = (own.separator if own else None) or self._joint or " "
-        token = _CONVERT[case](word).replace(" ", joint)
+        token = case(word).replace(" ", joint)
         return f"[{token}]" if bracketed else token
 
 
@@ -164,15 +146,10 @@ def _update_note(note: str, status: SourceStatus, day: str) -> str:
         note = _PROGRESS.sub("", note)
     else:
         note = _ENDED.sub("", note).translate(dict.fromkeys(map(ord, TICK_MARKS)))
-    key = get_date_word(status)
+    key = {SourceStatus.DOING: "Started", SourceStatus.DONE: "Completed"}.get(status)
     if key:
         note = re.sub(rf"(\b{key}\s*:\s*){_DATE_PATTERN}", rf"\g<1>{day}", note, flags=re.IGNORECASE)
     return _EMPTY.sub("", note).rstrip()
-
-
-def get_date_word(status: SourceStatus) -> str:
-    """The word under which a remark in parentheses dates a status."""
-    return {SourceStatus.DOING: "Started", SourceStatus.DONE: "Completed"}.get(status, "")
 
 
 def get_current_status(item: TodoItem) -> SourceStatus:
@@ -233,7 +210,7 @@ class _TodoEditor:
 
     def make_edits(self, item: TodoItem, change: StatusChange) -> Iterator[TextEdit]:
         now, mark = get_current_status(item), change.status
-        if mark not in WRITABLE_STATUSES or not changes_status(now, mark):
+        if mark not in _STATUS_SPELLINGS or not changes_status(now, mark):
             return
         yield from self._edit_tick(item, mark)
         yield from self._remove_reason(item, mark)
