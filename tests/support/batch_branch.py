@@ -1,4 +1,4 @@
-"""A batch branch as an engine would have it made, on a repository of a test's own."""
+"""A batch branch, merged and rebuilt as the engine does it, in a test's own repository."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class MergedBranch:
 
     @property
     def read_head(self) -> str:
-        """Where the branch really is; empty: nowhere."""
+        """The commit of the branch in the repository; empty if there is no branch."""
         return self.repository.run("rev-parse", "-q", "--verify", f"refs/heads/{self.branch}").stdout.strip()
 
     def make_merge(self, change: Change, n: int = 1) -> MergeStarted:
@@ -62,7 +62,7 @@ class MergedBranch:
         return done
 
     def make_rebuild(self, *tasks: str) -> RebuildStarted:
-        """The order to make the branch anew without these."""
+        """The decision to rebuild the branch without these tasks."""
         kept = tuple(change for change in self.changes if change.task not in tasks)
         return RebuildStarted(self.batch, self.rebuilds + 1, tasks, kept)
 

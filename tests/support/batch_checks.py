@@ -1,4 +1,4 @@
-"""What must be so of a batch with worktrees, whatever happened to it: told by its journal, and proved by plain git."""
+"""Checks that every batch with worktrees must pass, whatever happened to it: its journal against plain git."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def read_records(project: TempProject) -> list[Record]:
 
 
 def check_laws(project: TempProject, told: Sequence[Record]) -> None:
-    """What the simulator is held to. What is in a commit is read from git."""
+    """Check the laws of the simulator; the tasks in a commit are read from git."""
 
     def contents(commit: str) -> frozenset[str]:
         words = ("--first-parent", "--format=%(trailers:key=Plait-Task,valueonly,separator=%x2C)")
@@ -41,7 +41,7 @@ def check_laws(project: TempProject, told: Sequence[Record]) -> None:
 
 
 def check_merges(told: Sequence[Record], base: str, oracle: ReferenceMerger) -> None:
-    """Every merge and every branch made anew is what git makes of it, and every conflict is one."""
+    """Git gives the same result for every merge and rebuild, and the same conflicts."""
     merges: dict[tuple[str, int], MergeStarted] = {}
     rebuilds: dict[int, RebuildStarted] = {}
     for event in (record.event for record in told):
@@ -61,9 +61,9 @@ def check_merges(told: Sequence[Record], base: str, oracle: ReferenceMerger) -> 
 def _check_merge(order: MergeStarted, done: MergeDone | MergeConflicted, oracle: ReferenceMerger) -> None:
     tree = oracle.merge_tree(order.onto, Change(order.task, order.base, order.tip))
     if isinstance(done, MergeConflicted):
-        assert tree is None, f"git merges {order}, and plait told of a conflict in {done.files}"
+        assert tree is None, f"git merges {order}, but plait reported a conflict in {done.files}"
     else:
-        assert oracle.tree(done.commit) == tree, f"git merges {order} otherwise"
+        assert oracle.tree(done.commit) == tree, f"git merges {order} differently"
         assert oracle.parents(done.commit)[0] == order.onto
 
 
@@ -76,7 +76,7 @@ def _check_rebuild(order: RebuildStarted, done: RebuildDone, base: str, oracle: 
 
 
 def check_branch(project: TempProject, batch: BatchState, oracle: ReferenceMerger) -> None:
-    """The batch branch is what is left, merged in the order of the line; each change once, and none but the done ones."""
+    """The batch branch is the done tasks, each merged once, in the order of the journal."""
     changes = [entry.change for entry in batch.merges]
     done = [task.task.id for task in batch.tasks if task.status is TaskStatus.DONE]
     assert sorted(change.task for change in changes) == sorted(done)
@@ -90,13 +90,13 @@ def check_branch(project: TempProject, batch: BatchState, oracle: ReferenceMerge
 
 
 def find_branch_head(project: TempProject, batch: BatchState) -> str:
-    """Where the batch branch is; where nothing was ever merged there need not be one."""
+    """The commit of the batch branch. There may be no branch when nothing was merged."""
     found = project.git("for-each-ref", "--format=%(objectname)", f"refs/heads/{batch.branch}")
     return found or batch.base
 
 
 def check_results_kept(project: TempProject, told: Sequence[Record], signs: Path) -> None:
-    """Every attempt that ended was heard of once, and what it made is under a ref: its tip, and what it signed."""
+    """Every attempt was reported once, and a ref holds its result."""
     lines = Counter(signs.read_text().splitlines())
     assert set(lines.values()) == {1}, [line for line, count in lines.items() if count > 1]
     begun, ended = _parse_signatures(lines, "begin"), _parse_signatures(lines, "end")
@@ -106,15 +106,15 @@ def check_results_kept(project: TempProject, told: Sequence[Record], signs: Path
     assert Counter((one.attempt.batch, one.attempt.task, str(one.attempt.n)) for one in writes) == begun
     for one in writes:
         held = project.git("for-each-ref", "--format=%(objectname)", attempt_ref(one.attempt))
-        assert held, f"nothing holds what {one.attempt} made"
+        assert held, f"no ref holds the result of {one.attempt}"
         assert one.outcome.tip in {None, "", held}, one
 
 
 def check_signatures(project: TempProject, attempts: Sequence[Attempt]) -> None:
-    """What each of them signed is in what is kept of it."""
+    """The ref of each attempt holds the file that the attempt signed."""
     for attempt in attempts:
         names = project.git("ls-tree", "-r", "--name-only", attempt_ref(attempt)).splitlines()
-        assert signature_path(attempt.task, attempt.n) in names, f"what {attempt} made is not whole"
+        assert signature_path(attempt.task, attempt.n) in names, f"the result of {attempt} is incomplete"
 
 
 def _parse_signatures(lines: Counter[str], word: str) -> Counter[tuple[str, str, str]]:
@@ -127,13 +127,13 @@ def _parse_line(line: str) -> tuple[str, str, str]:
 
 
 def check_no_leftovers(project: TempProject) -> None:
-    """No worktree in use, none half made, no lock; what waits in the pool is on nobody's branch, and whole."""
+    """No worktree in use or half made, and no lock; pooled worktrees are complete and on no branch."""
     assert project.find_leftovers() == []
     assert not [line for line in _list_worktrees(project) if line.startswith(("branch ", "prunable"))]
 
 
 def _list_worktrees(project: TempProject) -> Iterator[str]:
-    """Of all but the person's own."""
+    """The lines about all worktrees but the user's own."""
     _, *others = project.git("worktree", "list", "--porcelain").split("\n\n")
     for other in others:
         yield from other.splitlines()

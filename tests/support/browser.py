@@ -1,6 +1,6 @@
-"""Windows of a real browser, on the page of a real server: what a person does and sees.
+"""Windows of a real browser, on the page of a real server.
 
-A window keeps count of what must never be: an error or a warning in its console, and a word to another host.
+A window collects what must never happen: errors and warnings in its console, and requests to other hosts.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Error, 
 from tests.support.running_server import ServerAccess
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-# Nothing but what a test asks for: the browser's own errands would be words to other hosts.
+# No requests of the browser's own: they would go to other hosts.
 _OFFLINE_FLAGS = (
     "--disable-background-networking",
     "--disable-component-update",
@@ -28,14 +28,14 @@ _OFFLINE_FLAGS = (
     "--no-first-run",
 )
 _REPORTED_LEVELS = frozenset({"error", "warning"})
-_TIMEOUT_MS = 30_000  # milliseconds: no test waits that long for something that comes
+_TIMEOUT_MS = 30_000  # milliseconds; only a failing test waits that long
 WIDE = (1440, 900)
 PHONE = (390, 844)
 
 
 @dataclass
 class BrowserWindow:
-    """`page` is Playwright's. `complaints` are what a person with the console open would have seen."""
+    """`page` is Playwright's. `console_errors` also holds uncaught errors and requests to other hosts."""
 
     page: Page
     url: str
@@ -47,7 +47,7 @@ class BrowserWindow:
         self.page.on("request", lambda request: self._request(request.url))
 
     def ignore_errors(self, *words: str) -> None:
-        """Take away those that hold any of these words: a test that breaks something on purpose says so."""
+        """Forget errors that contain any of these words: for tests that break something on purpose."""
         self.console_errors = [each for each in self.console_errors if not any(word in each for word in words)]
 
     def go(self, path: str = "/") -> None:
@@ -63,7 +63,7 @@ class BrowserWindow:
     def _request(self, url: str) -> None:
         told = urlsplit(url)
         if told.scheme not in {"data", "blob"} and f"{told.scheme}://{told.netloc}" != self.url:
-            self.console_errors.append(f"a word to another host: {url}")
+            self.console_errors.append(f"a request to another host: {url}")
 
 
 OpenWindow = Callable[..., BrowserWindow]
@@ -71,7 +71,7 @@ OpenWindow = Callable[..., BrowserWindow]
 
 @contextmanager
 def browser() -> Iterator[Browser]:
-    """Chromium as it is here; one that Playwright has brought, where there is none."""
+    """The installed Chromium, or else the one that Playwright has downloaded."""
     with sync_playwright() as playwright:
         made = playwright.chromium.launch(executable_path=_find_chromium(), args=_browser_flags())
         try:
@@ -84,7 +84,7 @@ def browser() -> Iterator[Browser]:
 def window(
     browser: Browser, server: ServerAccess, *, size: tuple[int, int] = WIDE, dark: bool = False
 ) -> Iterator[BrowserWindow]:
-    """One that was logged in by a link, as a person is; a login of its own."""
+    """A window in a context of its own, logged in by a link."""
     context = browser.new_context(
         viewport={"width": size[0], "height": size[1]},
         color_scheme="dark" if dark else "light",
@@ -98,7 +98,7 @@ def window(
 
 
 def add_window(context: BrowserContext, server: ServerAccess) -> BrowserWindow:
-    """Another window of a browser; the first one logs it in."""
+    """Open a window; the first one of a context logs it in."""
     made = BrowserWindow(context.new_page(), server.url)
     context.set_default_timeout(_TIMEOUT_MS)
     expect.set_options(timeout=_TIMEOUT_MS)
@@ -107,7 +107,7 @@ def add_window(context: BrowserContext, server: ServerAccess) -> BrowserWindow:
 
 
 def login_path(server: ServerAccess) -> str:
-    """What of a link comes after the host: each can be used once."""
+    """The path and query of the login link, which works once."""
     told = urlsplit(server.link)
     return f"{told.path}?{told.query}"
 

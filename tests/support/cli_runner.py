@@ -1,4 +1,4 @@
-"""Running verbs as a person would, in this process: the exit code and both outputs."""
+"""Run commands of plait in this process: the exit code and both outputs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from plait.cli.app import run_cli
 
 
 class OutputCapture(Protocol):
-    """What is needed of pytest's capsys."""
+    """The part of pytest's capsys that is used here."""
 
     def readouterr(self) -> tuple[str, str]: ...
 
@@ -27,7 +27,7 @@ class CliResult:
         return self.out + self.err
 
     def __str__(self) -> str:
-        """All that a person sees, for goldens: the exit code last."""
+        """All output with the exit code last, for comparison with stored files."""
         parts = [self.out.rstrip("\n")] if self.out else []
         parts += [f"stderr: {line}" for line in self.err.rstrip("\n").split("\n")] if self.err else []
         return "\n".join([*parts, f"exit {self.code}", ""])
@@ -39,6 +39,6 @@ def ask(capture: OutputCapture, where: Path, *words: str) -> CliResult:
     try:
         code = run_cli(["-C", str(where), *words])
     finally:
-        gc.enable()  # short-lived processes go without, this one does not
+        gc.enable()  # plait turns it off because its processes are short-lived
     out, err = capture.readouterr()
     return CliResult(code, out, err)

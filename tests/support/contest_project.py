@@ -1,4 +1,4 @@
-"""A project with one task, two agents to be written for it, and a judge."""
+"""A project with one task, two scripted agents, and a scripted judge."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ AMBER, BIRCH, JUDGE = (f"plait.testing.contest_agents:{name}" for name in ("Ambe
 
 @dataclass(frozen=True)
 class ContestProject:
-    """A repository with tasks, and two agents to be written."""
+    """`scripts` holds the scripts of the agents and the judge."""
 
     project: TempProject
     scripts: Path
 
     def write_agent(self, name: str, script: str) -> None:
-        """What it does; the prompt is on its standard input, and it works in its worktree."""
+        """The script of an agent; it runs in the worktree."""
         (self.scripts / f"{name}.sh").write_text(f"cat >/dev/null\n{script}\n")
 
     def write_judge(self, script: str) -> None:
-        """It finds the prompt in $ASKED."""
+        """The script of the judge; $ASKED is the file with its prompt."""
         asked = self.scripts / "asked.md"
         (self.scripts / "judge.sh").write_text(f"cat >{asked}\nASKED={asked}\n{script}\n")
 
@@ -44,7 +44,7 @@ class ContestProject:
         return answer
 
     def explain(self, task: str) -> dict[str, Any]:
-        """As `plait explain --json` tells it: any JSON."""
+        """The output of `plait explain --json`. Any: tests read any field."""
         answer = self.project.plait("explain", task, "--json")
         assert answer.code == 0, answer
         return json.loads(answer.out)  # type: ignore[no-any-return]  # a test looks at what is there

@@ -1,4 +1,4 @@
-"""Killing whoever is there, at random instants, while a project's batch goes on; and seeing to it that it goes on."""
+"""Kills engines and front ends at random moments while a batch runs, and resumes the batch afterwards."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from tests.support.temp_project import TempProject
 from tests.support.waiting import TIMEOUT_SECONDS
 
 _POLL_SECONDS = 0.002
-_MAX_DELAY_SECONDS = 0.4  # seconds from something that happened to the kill
-_BRANCH_WAIT_SECONDS = 5.0  # seconds in which a branch may move
+_MAX_DELAY_SECONDS = 0.4  # from an observed change to the kill
+_BRANCH_WAIT_SECONDS = 5.0  # for a branch to move
 
 
 class EngineKiller:
-    """`count` of `wanted` kills so far, `engines` of them of engines."""
+    """`count` is the number of kills so far, `engines` how many of them were engines."""
 
     def __init__(self, project: TempProject, chance: Random, wanted: int) -> None:
         self._project = project
@@ -39,7 +39,7 @@ class EngineKiller:
         return self.count >= self.wanted
 
     def kill_random(self, front: Popen[str]) -> None:
-        """Wait for a random instant, and kill the engine, the engine with every git it runs, the front, or all of them."""
+        """Wait for a random moment, and kill the engine, the engine with its git processes, the front end, or both."""
         self._wait_for_instant(front)
         whom = self._chance.choice(("engine", "engine", "gits", "front", "both"))
         if whom != "front":
@@ -49,7 +49,7 @@ class EngineKiller:
             front.kill()
 
     def kill_engine_at_random(self, front: Popen[str]) -> None:
-        """The front goes on, and so does the batch if the front sees to it."""
+        """The front end survives, and starts another engine."""
         self._wait_for_instant(front)
         self.kill_engine(gits=self._chance.random() < 0.3)
 
@@ -67,9 +67,9 @@ class EngineKiller:
                 git.kill()
 
     def _wait_for_instant(self, front: Popen[str]) -> None:
-        """Of a start now and then; mostly of work, after something has happened since the last kill.
+        """Wait for a random moment: sometimes right after a start, mostly after the journal has grown.
 
-        Between a branch that was moved and the record that says so there is hardly a moment: it is looked for.
+        The moment between a moved branch and its record is short, so it is chosen on purpose at times.
         """
         place = find_repo(self._project.top).state
         journal, branches = place / f"{JOURNAL_FILE}-wal", place.parent / "refs" / "heads" / "plait"
@@ -79,7 +79,7 @@ class EngineKiller:
             return
         if what == "journal":
             self._wait_for_change(front, journal, TIMEOUT_SECONDS)
-        time.sleep(self._chance.uniform(0.0, _MAX_DELAY_SECONDS))  # a random instant is the point
+        time.sleep(self._chance.uniform(0.0, _MAX_DELAY_SECONDS))  # the moment is meant to be random
 
     def _wait_for_change(self, front: Popen[str], path: Path, patience: float) -> None:
         before, deadline = _file_stamp(path), time.monotonic() + patience
@@ -88,24 +88,24 @@ class EngineKiller:
 
 
 def resume_until(project: TempProject, over: Callable[[], bool], front: Callable[[], Popen[str]]) -> None:
-    """Whoever comes back takes up what was left, until all is over and the engine has gone home."""
+    """Start front ends until all batches are over and the last engine has exited."""
     deadline = time.monotonic() + TIMEOUT_SECONDS
     while not (over() and not project.processes()):
-        assert time.monotonic() < deadline, "it does not come to an end"
+        assert time.monotonic() < deadline, "the batch does not end"
         if find_engine(find_repo(project.top)) is None and not over():
             project.finish(front())
         time.sleep(10 * _POLL_SECONDS)
 
 
 def _find_git_children(pid: int) -> list[psutil.Process]:
-    """Agents and their wardens are nobody's children."""
+    """The git processes of an engine; agents and supervisors are not its children."""
     with suppress(psutil.NoSuchProcess):
         return [child for child in psutil.Process(pid).children(recursive=True) if child.name() == "git"]
     return []
 
 
 def _file_stamp(path: Path) -> tuple[int, int] | None:
-    """Changes whenever something is written there."""
+    """A value that changes with every write."""
     with suppress(OSError):
         found = path.stat()
         return found.st_mtime_ns, found.st_size

@@ -1,6 +1,6 @@
-"""Model jobs as processes forked from one that has imported what all of them need: real ones, without most of a second each.
+"""Model jobs as forks of one process that has done the imports: real processes, without their start-up time.
 
-`python -m tests.support.forked_jobs` is that one: it reads what to start, an object per line, and answers with exit codes.
+`python -m tests.support.forked_jobs` is that process: it reads one JSON object per job, and prints exit codes.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from typing import Any, NoReturn, Self
 
 from plait.runtime.model_job import __main__ as modeljob
 
-_TIMEOUT_SECONDS = 60  # seconds: no job here takes that long
+_TIMEOUT_SECONDS = 60  # only a hanging job takes that long
 
 
 class JobForker:
-    """One job after another; its exit code is negative where a signal ended it, as `subprocess` has it."""
+    """Runs one job after another. Exit codes are negative for signals, as in `subprocess`."""
 
     def __init__(self) -> None:
         self._parent = subprocess.Popen(
@@ -40,7 +40,7 @@ class JobForker:
         self._parent.communicate()
 
     def run(self, spec: str, workspace: Path, env: Mapping[str, str], stdin: str, out: Path) -> int:
-        """What `python -m plait.runtime.model_job SPEC` does there; `stdin` and `out` are files."""
+        """Run `python -m plait.runtime.model_job SPEC` in the workspace; `stdin` and `out` are files."""
         told = {"spec": spec, "workspace": str(workspace), "env": dict(env), "stdin": stdin, "out": str(out)}
         assert self._parent.stdin is not None
         assert self._parent.stdout is not None
@@ -51,7 +51,7 @@ class JobForker:
 
 def main() -> None:
     _preload()
-    requests, answers = os.dup(0), os.dup(1)  # a job has others
+    requests, answers = os.dup(0), os.dup(1)  # jobs get their own
     with os.fdopen(requests) as lines, os.fdopen(answers, "w") as told:
         for line in lines:
             pid = os.fork()
@@ -72,7 +72,7 @@ def _preload() -> None:
 
 
 def _run_job(told: dict[str, Any]) -> NoReturn:
-    """The job's own process, with nothing of this one but what it has imported. Any: JSON that `run` wrote."""
+    """Run the job in the forked process. Any: JSON that `run` wrote."""
     signal.alarm(_TIMEOUT_SECONDS)
     os.closerange(3, 64)
     os.environ.clear()

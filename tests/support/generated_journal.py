@@ -1,4 +1,4 @@
-"""A whole batch without a world: every answer comes at once. For whoever needs a long journal, and no events around it."""
+"""The records of a whole batch in which every step succeeds at once: for tests that need a long journal."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from plait.core.task import Task
 
 
 def batch_of(count: int) -> Plan:
-    """So many tasks that need nothing."""
+    """A plan of independent tasks."""
     plan = build_checked_plan([Task(f"t{number}") for number in range(count)]).plan
     assert plan is not None
     return plan

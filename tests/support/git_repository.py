@@ -1,6 +1,6 @@
-"""Small repositories, made by git in a checkout, and what git itself makes of a merge there.
+"""Small repositories, and reference results of merges by plain git.
 
-What plain git makes of the merges that a journal tells of, in a checkout that shares the objects and nothing else.
+A ReferenceMerger repeats the merges of a journal in a checkout that shares only the objects.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Symlink:
 
 @dataclass(frozen=True, slots=True)
 class ExecutableFile:
-    """A file that can be run."""
+    """A file with mode 755."""
 
     text: str
 
@@ -35,13 +35,13 @@ Files = Mapping[str, Content]
 
 
 def environment() -> dict[str, str]:
-    """This process's own, without anything that says how git behaves."""
+    """The environment of this process without settings of git."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     return {**kept, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
 
 
 class GitRepository:
-    """A checkout whose owner is called "Somebody"; its first branch has a name of its own."""
+    """A checkout whose first branch is called trunk."""
 
     def __init__(self, top: Path, *options: str) -> None:
         self.top = top
@@ -78,7 +78,7 @@ class GitRepository:
         return done
 
     def commit(self, files: Files | Callable[[Path], object], base: str = "", message: str = "work") -> str:
-        """Go to `base`, write the files (None: remove it) or let somebody work there, and commit whatever is there."""
+        """Check out `base`, write the files (None removes one) or call `files`, and commit everything."""
         if base:
             self.git("checkout", "-q", "-f", "--detach", base)
             self.git("clean", "-qffdx")
@@ -163,7 +163,7 @@ class ReferenceMerger:
         self._known: dict[tuple[str, Change], str | None] = {}
 
     def merge_tree(self, onto: str, change: Change) -> str | None:
-        """The tree; None: a conflict. By `git merge` wherever nothing was taken out of the history of the branch."""
+        """The tree; None: a conflict. `git merge` does it, unless the branch was rebuilt without the base."""
         if (onto, change) not in self._known:
             self._known[onto, change] = self._merge(onto, change)
         return self._known[onto, change]

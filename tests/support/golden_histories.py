@@ -1,6 +1,6 @@
-"""Golden histories: journals of earlier days, each with what it came to. New code must read the same out of them.
+"""Golden histories: journals of earlier versions, each with its outcome. New code must read the same outcome from them.
 
-`python -m tests.support.golden_histories FOLDER` writes new ones; the old ones are never written again.
+`python -m tests.support.golden_histories FOLDER` writes new ones; old ones never change.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def replay(lines: Iterable[bytes]) -> State:
 
 
 def summarize(state: State) -> dict[str, BatchEnd]:
-    """What a history came to: small enough to read, large enough that a change of meaning shows."""
+    """The outcome of a history: small enough to read, with enough detail to show a change of meaning."""
     return {name: _summarize_batch(state, batch) for name, batch in state.batches.items()}
 
 
@@ -76,7 +76,7 @@ def _summarize_batch(state: State, batch: BatchState) -> BatchEnd:
 
 
 def write_history(folder: Path, name: str, records: Iterable[Record]) -> None:
-    # Read back once: a whole number where a fraction is meant is written as what it is.
+    # Decode once: an int in a float field becomes a float.
     lines = [codec.encode_record(codec.decode_record(codec.encode_record(record))) for record in records]
     (folder / f"{name}.jsonl").write_bytes(b"\n".join(lines) + b"\n")
     told = msgspec.json.format(msgspec.json.encode(summarize(replay(lines))), indent=1)
@@ -84,7 +84,7 @@ def write_history(folder: Path, name: str, records: Iterable[Record]) -> None:
 
 
 def _choose_journals() -> dict[int, tuple[Record, ...]]:
-    """Few storms that together hold every kind of event, and all that an event can say: the one that adds the most first."""
+    """Few storms that together hold every kind of event with every field; the one that adds most comes first."""
     from plait.testing.simulator.engine import simulate  # only for writing new ones
     from plait.testing.simulator.scenario import make_stormy
 
@@ -101,7 +101,7 @@ def _choose_journals() -> dict[int, tuple[Record, ...]]:
 
 
 def _find_used_fields(journal: Iterable[Record]) -> set[str]:
-    """The kinds of its events, and their fields that are not what they are when nothing is said."""
+    """The kinds of events, and their fields that have other values than the defaults."""
     found = set[str]()
     for event in (record.event for record in journal):
         told = msgspec.to_builtins(event)

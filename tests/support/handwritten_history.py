@@ -1,4 +1,4 @@
-"""Histories written by hand: to show what each law forbids, and that the Auditor sees it."""
+"""Histories written by hand, to show what each law forbids and that the Auditor notices it."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from plait.core.task import Step
 
 
 def find_index_errors(state: State) -> list[str]:
-    """What the indexes say and a recount doesn't; empty when all is well."""
+    """Differences between the indexes and a recount; empty when there are none."""
     found = [*_check_engine(state)]
     for batch in state.batches.values():
         found += [f"{batch.id}: {difference}" for difference in _check_batch(state, batch)]

@@ -1,6 +1,6 @@
-"""Writes the journal as an engine would, without being one. The lease is free again after each turn.
+"""Writes the journal as an engine would, without running one. The lease is free again after each write.
 
-A process that writes a journal must not read it at the same time, so the writer comes before the session is opened.
+A process that writes a journal must not read it at the same time, so write before a session is opened.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Strays: processes that a test left behind. They are found by where they work and what they were told, and killed."""
+"""Finds and kills processes that a test left behind, by working directory, environment and command line."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import psutil
 
 
 def find_leaked_processes(folder: Path) -> list[psutil.Process]:
-    """Those that work under this folder, or whose environment or command line names it; never this process."""
+    """Processes that run in this folder, or whose environment or command line names it; never this process."""
     return [
         process
         for process in psutil.process_iter()
@@ -18,7 +18,7 @@ def find_leaked_processes(folder: Path) -> list[psutil.Process]:
 
 
 def kill_leaked_processes(folder: Path) -> list[str]:
-    """Kill them, until there are none; what they were."""
+    """Kill them until none is left, and return their command lines."""
     found: list[str] = []
     while left := find_leaked_processes(folder):
         for process in left:

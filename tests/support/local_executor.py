@@ -1,4 +1,4 @@
-"""Scenes with processes of this machine. Whatever happens in one, none of its processes is left."""
+"""A local executor for contract tests. None of its processes survives the test."""
 
 from __future__ import annotations
 

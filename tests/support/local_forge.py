@@ -1,4 +1,4 @@
-"""A forge of its own: a repository that git reaches over HTTP, and the few words of Gitea's that a pull request needs."""
+"""A forge on this machine: a repository over HTTP, and the part of Gitea's API that pull requests need."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A workbench for model jobs: a workspace, a scripted server, and the process itself, started as an engine starts it."""
+"""Runs model jobs against a scripted server, in processes started as the engine starts them."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from plait.core.task import Attempt, ModelJob, Origin, Step, Task
 from tests.support.forked_jobs import JobForker
 from tests.support.model_server.server import ModelServer
 
-TIMEOUT_SECONDS = 60.0  # seconds: no job here takes that long
+TIMEOUT_SECONDS = 60.0  # only a hanging job takes that long
 _POLL_SECONDS = 0.02
 API_KEY = "sk-held-by-nobody-0123456789"  # no key
 
 
 @dataclass(frozen=True)
 class ModelJobRun:
-    """What came of a job: what the listener makes of it, and all that it printed."""
+    """The result of a job: what the parser reads from its output, and the output."""
 
     outcome: Outcome
     printed: str
@@ -44,7 +44,7 @@ class ModelJobRun:
 
     @property
     def last_error(self) -> str:
-        """The last error, whole."""
+        """The last error message, untruncated."""
         errors = [json.loads(line) for line in self.printed.splitlines() if '"type": "error"' in line]
         return str(errors[-1]["message"]) if errors else ""
 
@@ -90,10 +90,10 @@ class ModelJobBench:
         return replace(made, **more)  # type: ignore[arg-type]  # fields of a task, by name
 
     def start(self, task: Task) -> subprocess.Popen[bytes]:
-        """As the engine does: the files first, then the command in the workspace."""
+        """Write the input files and start the command in the workspace, as the engine does."""
         command = self._write_inputs(task)
         with self._transcript.open("wb") as out, Path(_stdin(command)).open("rb") as stdin:
-            process = subprocess.Popen(  # the agent's own words
+            process = subprocess.Popen(  # the agent's own command
                 command.argv, cwd=self.workspace, env=self._environment, stdin=stdin, stdout=out, stderr=out
             )
         self.stack.callback(_end, process)
@@ -103,7 +103,7 @@ class ModelJobBench:
         return self._read_result(process.wait(TIMEOUT_SECONDS))
 
     def run(self, job: ModelJob | None, text: str = "Write it.", **more: object) -> ModelJobRun:
-        """The same, forked: for what is not about the process."""
+        """Run a job in a forked process, for tests that are not about the process."""
         return self.run_task(self.task(job, text, **more))
 
     def run_task(self, task: Task, feedback: str = "", prompt: str = "") -> ModelJobRun:
@@ -146,7 +146,7 @@ class ModelJobBench:
         return self.folder / "transcript"
 
     def wait_for_file(self, path: Path, process: subprocess.Popen[bytes]) -> None:
-        """A sign from something that the process started."""
+        """Wait for a file that something started by the process writes."""
         deadline = time.monotonic() + TIMEOUT_SECONDS
         while not path.exists():
             assert process.poll() is None, (self.folder / "transcript").read_text()
@@ -154,10 +154,10 @@ class ModelJobBench:
             time.sleep(_POLL_SECONDS)
 
     def git(self, *words: str) -> None:
-        subprocess.run(["git", *words], cwd=self.workspace, check=True)  # a test's own words
+        subprocess.run(["git", *words], cwd=self.workspace, check=True)  # a test's own arguments
 
     def files(self) -> dict[str, str]:
-        """Everything in the workspace but git's own."""
+        """All files of the workspace but git's own."""
         return {
             str(path.relative_to(self.workspace)): path.read_text()
             for path in sorted(self.workspace.rglob("*"))
@@ -166,20 +166,20 @@ class ModelJobBench:
 
 
 def whole_file_answer(path: str, text: str) -> str:
-    """An answer that has a file as a whole."""
+    """A reply with a whole file."""
     return f"~~~worksplit:{path}\n{text}\n~~~worksplit\n"
 
 
 def edit_answer(path: str, find: str, replacement: str) -> str:
-    """… one that has an edit."""
+    """A reply with an edit."""
     return f"FILE: {path}\nFIND:\n{find}\nREPLACE:\n{replacement}\nEND\n"
 
 
 @contextmanager
 def model_job_bench(folder: Path, forks: JobForker) -> Iterator[ModelJobBench]:
-    """Verification is off: the tests that are about it say so."""
+    """Verification of replies is off by default."""
     workspace = folder / "workspace"
-    subprocess.run(["git", "init", "--quiet", str(workspace)], check=True)  # fixed words
+    subprocess.run(["git", "init", "--quiet", str(workspace)], check=True)  # fixed arguments
     with ModelServer() as server, ExitStack() as stack:
         yield ModelJobBench(server, workspace, folder / "attempt", stack, forks, {"verify_replies": False})
 

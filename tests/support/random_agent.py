@@ -1,8 +1,6 @@
-"""An agent for real batches: it works by chance, as its seed, its task and its attempt say, and signs what it did.
+"""An agent that edits a checkout at random: files, folders, modes, links, binaries, renames, attributes.
 
-python -m tests.support.random_agent SEED
-
-Agents that edit a checkout by chance: files, folders, modes, links, binaries, renames, attributes.
+`python -m tests.support.random_agent SEED` does what the seed, the task and the attempt determine, and signs its work.
 """
 
 from __future__ import annotations
@@ -16,7 +14,7 @@ from random import Random
 
 from tests.support.git_repository import Content, ExecutableFile, Files, Symlink, write_path
 
-LOG_VARIABLE = "TOLD"  # the file in which agents tell that they begin and end
+LOG_VARIABLE = "TOLD"  # names the file in which agents log that they begin and end
 
 
 Ending = Callable[[], None]
@@ -40,7 +38,7 @@ def write_signature(top: Path, task: str, n: str) -> None:
 
 
 def signature_path(task: str, n: int | str) -> str:
-    """The file that an attempt leaves as a proof that it was there."""
+    """The file that an attempt leaves in its result."""
     return f"signed/{task}-{n}.txt"
 
 
@@ -50,7 +48,7 @@ def _log(*words: str) -> None:
 
 
 def _git(*words: str) -> None:
-    subprocess.run(["git", *words], check=True, stdout=subprocess.DEVNULL)  # an agent's own words
+    subprocess.run(["git", *words], check=True, stdout=subprocess.DEVNULL)  # fixed arguments
 
 
 def _leave_dirty() -> None:
@@ -77,7 +75,7 @@ def _commit_detached() -> None:
 
 
 def _commit_on_branch() -> None:
-    """On a branch of its own making."""
+    """Commit on a branch that the agent creates."""
     name = f"{os.environ['PLAIT_TASK_ID']}-{os.environ['PLAIT_ATTEMPT']}"
     _git("checkout", "--quiet", "-b", f"plait/agents-own-{name}")
     _commit_all()
@@ -101,7 +99,7 @@ _ATTRIBUTES = ("*.log merge=union\n", "*.txt binary\n", "*.md -text\n*.log merge
 
 
 def make_initial_files(rng: Random) -> Files:
-    """What a repository begins with."""
+    """The first files of a repository."""
     files: dict[str, Content] = {
         f"{folder}{name}": _random_text(rng)
         for folder in ("", "src/", "src/deep/", "docs/")
@@ -116,7 +114,7 @@ def make_initial_files(rng: Random) -> Files:
 
 
 def make_random_agent(rng: Random) -> Callable[[Path], None]:
-    """Somebody who does a few things to a checkout, by chance."""
+    """A function that makes a few random edits in a checkout."""
 
     def work(top: Path) -> None:
         for _ in range(rng.randint(1, 4)):

@@ -1,6 +1,6 @@
-"""A story: a random repository, a random batch on it, and then drops and retries as a person might ask for them.
+"""A random batch in a random repository, followed by random drops and retries.
 
-After each of them, what is left is compared with what plain git makes of it.
+After each of them the result is compared with that of plain git.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from tests.support.temp_project import TempProject
 
 
 class RandomBatch:
-    """The same seed tells the same story, but for who is quicker."""
+    """The same seed gives the same tasks and requests; only the timing differs."""
 
     def __init__(self, project: TempProject, seed: int) -> None:
         self.project = project
         self._seed = seed
         self._rng = Random(seed)
         self._told = project.top.parent / "told"
-        project.env[LOG_VARIABLE] = str(self._told)  # whoever asks hands over an environment
+        project.env[LOG_VARIABLE] = str(self._told)  # the front end passes its environment on
         self._oracle = ReferenceMerger(project.top / ".git", project.top.parent / "oracle")
         self._killer = EngineKiller(project, self._rng, wanted=sys.maxsize)
         self._write_project()
@@ -47,7 +47,7 @@ class RandomBatch:
         self._rng.choice((self.drop, self.retry))()
 
     def drop(self) -> None:
-        """One that ended, whichever way: what is merged of it and of those that need it is taken out, and no more."""
+        """Drop a task: the branch loses its change and those of its dependents, and no others."""
         before = self.batch
         task = self._choose_dropped(before)
         left = self._expected_after_drop(before, task)
@@ -58,18 +58,18 @@ class RandomBatch:
         assert self._status(after, task) is TaskStatus.SKIPPED
 
     def retry(self) -> None:
-        """One that ended, whichever way, is done again, and so are those that waited for it."""
+        """Retry a task: it gets a new attempt, and its newest result is merged."""
         before = self.batch
         task = self._choose_task(task for task in before.tasks if _can_retry(before, task))
         attempts = self._attempts(before, task)
         self._request("retry", task)
         after = self.batch
         state = after.tasks[after.index[task]]
-        assert self._attempts(after, task) > attempts, f"{task} was not tried again"
+        assert self._attempts(after, task) > attempts, f"{task} was not retried"
         for entry in after.merges:
             if entry.change.task == task:
                 assert state.last_write is not None
-                assert entry.change.base == state.last_write.decision.base, "what is merged is not its newest"
+                assert entry.change.base == state.last_write.decision.base, "an older result was merged"
 
     def check(self) -> None:
         told, batch = batch_checks.read_records(self.project), self.batch
@@ -83,7 +83,7 @@ class RandomBatch:
     def _write_project(self) -> None:
         for name, content in make_initial_files(self._rng).items():
             write_path(self.project.top / name, content)
-        committed = self._rng.random() < 0.5  # tasks may be part of the repository, or not
+        committed = self._rng.random() < 0.5  # task files may be tracked or not
         if not committed:
             self.project.commit_all()
         words = shlex.join([sys.executable, "-P", "-m", "tests.support.random_agent", str(self._seed)])
@@ -120,7 +120,7 @@ class RandomBatch:
         return self.project.start(*words)
 
     def _expected_after_drop(self, batch: BatchState, dropped: str) -> ReferenceResult:
-        """What git makes of the line without the task: those that need it go with it, and those that clash then."""
+        """Git's result without the task, its dependents, and the tasks that conflict without it."""
         gone = {dropped, *_find_dependents(batch, [dropped])}
         while True:
             line = [entry.change for entry in batch.merges if entry.change.task not in gone]
@@ -130,7 +130,7 @@ class RandomBatch:
             gone |= {*replay.clashes, *_find_dependents(batch, replay.clashes)}
 
     def _choose_dropped(self, batch: BatchState) -> str:
-        """Mostly one that others were merged after: they began with its code, whether they need it or not."""
+        """Mostly the first merged task: the later ones were built on its code, needed or not."""
         if len(batch.merges) > 1 and self._rng.random() < 0.7:
             return batch.merges[0].change.task
         return self._choose_task(task for task in batch.tasks if task.status is not TaskStatus.SKIPPED)
@@ -146,7 +146,7 @@ class RandomBatch:
 
 
 def _can_retry(batch: BatchState, task: TaskState) -> bool:
-    """All that it needs is there, and nothing that is there needs it."""
+    """Its dependencies are done, and no done task depends on it."""
     needs = [batch.tasks[batch.index[need.on]] for need in task.task.needs]
     above = [batch.tasks[place] for place in task.dependents]
     done = task.status is TaskStatus.DONE
@@ -156,7 +156,7 @@ def _can_retry(batch: BatchState, task: TaskState) -> bool:
 
 
 def _find_dependents(batch: BatchState, tasks: Iterable[str]) -> set[str]:
-    """All that need them, and all that need those."""
+    """Direct and indirect dependents."""
     found: set[str] = set()
     rest = [batch.index[task] for task in tasks]
     while rest:

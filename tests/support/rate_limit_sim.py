@@ -1,6 +1,6 @@
-"""A night: many tasks, and a provider that allows so many requests in each window of time and refuses all others.
+"""Simulates many tasks against a provider with a rate limit.
 
-Nothing but the core and this provider: time is simulated, every attempt is one request, every merge is done at once.
+Only the core and the provider take part: time is simulated, an attempt is one request, and merges always succeed.
 """
 
 from __future__ import annotations
@@ -20,15 +20,13 @@ from plait.core.task import Step, Task
 from plait.testing.simulator.event_queue import EventQueue
 
 BATCH = "night"
-REFUSAL_SECONDS = 2.0  # seconds that a refused attempt takes
-FIRST_USAGE_SECONDS = 20.0  # seconds after which a tool tells of the first tokens that it was given
+REFUSAL_SECONDS = 2.0  # duration of a refused attempt
+FIRST_USAGE_SECONDS = 20.0  # until a tool reports its first tokens
 
 
 @dataclass(frozen=True, slots=True)
 class RateLimit:
-    """What the provider allows. `says`: a refusal tells until when; `anchored`: a window begins with its first request,
-    else one follows the other.
-    """
+    """The terms of the provider. If not `starts_at_first_request`, windows follow each other without gaps."""
 
     requests: int = 20
     window: float = 5 * 3600.0
@@ -44,7 +42,7 @@ class LimitedProvider:
     refused: int = 0
 
     def ask(self, now: float) -> float | None:
-        """None: it is served. Else when the next window opens."""
+        """None if the request is served, else the time when the next window opens."""
         if now >= self.opened + self.terms.window:
             passed = (now - self.opened) // self.terms.window if self.opened > float("-inf") else 0
             aligned = self.opened + passed * self.terms.window
@@ -59,7 +57,7 @@ class LimitedProvider:
 
 @dataclass(slots=True)
 class RateLimitRun:
-    """`lasts` are the seconds of one task's work; `tells`: tools tell of their tokens while they work."""
+    """`task_seconds` is the duration of an attempt; `reports_usage`: tools report tokens while they run."""
 
     tasks: int
     parallel: int
@@ -72,7 +70,7 @@ class RateLimitRun:
     turns: int = 0
 
     def run(self) -> LimitedProvider:
-        """Until the batch has ended, or nothing more would happen."""
+        """Run until the batch has ended."""
         provider, mail = LimitedProvider(self.terms), [*self._initial_requests()]
         while True:
             wake = self._tick(provider, mail)

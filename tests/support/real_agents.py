@@ -1,6 +1,6 @@
-"""A workshop: a project in which the real coding tools are at hand, and their provider is a scripted model server.
+"""A project for tests of the real coding tools, with a scripted model server as their provider.
 
-Each tool finds a home of its own with the settings that lead it to the server: nothing of the user's is read or changed.
+The tools read their settings from the project's own home folder: nothing of the user's is read or changed.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tests.support.model_server.messages import Usage
 from tests.support.model_server.server import ModelServer
 from tests.support.temp_project import TempProject, temp_project
 
-# As programs get it; a test that names a key that is not there fails.
+# Any: tests read any field.
 Json = dict[str, Any]
 
 _NPM_BIN = Path("tests/realagents/cli/node_modules/.bin")
@@ -32,17 +32,17 @@ API_KEY = "sk-scripted-0123456789abcdef"
 
 @dataclass(frozen=True)
 class InstalledTool:
-    """A tool as it is installed for the tests. `model`: the one that is asked for; none: the tool's own settings say it."""
+    """A coding tool as it is installed for the tests. `model` is empty when the tool's own settings name the model."""
 
     name: str
     model: str = ""
     python: bool = False  # it has a virtual environment of its own
-    resumes: bool = True  # a session can be gone on with
+    resumes: bool = True  # it can resume a session
     shell: bool = True  # it runs commands for the model
-    tokens: bool = True  # it tells them, not only the money
-    warm_up_args: tuple[str, ...] = ()  # a first start that makes what several at once would quarrel about
-    start_seconds: float = 40.0  # seconds in which it has asked its provider, on a busy machine
-    max_refusals: int = 7  # after which it gives up when it is in a `hurry`
+    tokens: bool = True  # it reports tokens, not only the cost
+    warm_up_args: tuple[str, ...] = ()  # a first start, for files that two processes must not create at once
+    start_seconds: float = 40.0  # until its first request, on a busy machine
+    max_refusals: int = 7  # after which it gives up, once `limit_retries` was called
 
     def program(self, top: Path) -> Path:
         """`top` is plait's own checkout."""
@@ -52,15 +52,15 @@ class InstalledTool:
 
 
 INSTALLED_TOOLS = {
-    kind.name: kind
-    for kind in (
+    tool.name: tool
+    for tool in (
         InstalledTool("claude", start_seconds=8.0, max_refusals=3),
         InstalledTool("codex", start_seconds=8.0),
         InstalledTool("gemini", model="gemini-2.5-pro"),
         InstalledTool("opencode", warm_up_args=("session", "list")),
         InstalledTool("aider", model=f"openai/{_MODEL}", python=True, resumes=False, shell=False),
         InstalledTool("qwen"),
-        # It tells the money only, with two digits, of models that it knows.
+        # It reports only the cost, with two digits, and only of models that it knows.
         InstalledTool("mini", model="openai/gpt-4o", python=True, resumes=False, tokens=False),
     )
 }
@@ -68,25 +68,25 @@ INSTALLED_TOOLS = {
 
 @dataclass
 class RealAgentProject(TempProject):
-    """`kind` is the tool that this one is about."""
+    """`tool` is the coding tool under test."""
 
     tool: InstalledTool = field(default_factory=lambda: INSTALLED_TOOLS["claude"])
     server: ModelServer = field(default_factory=ModelServer)
 
     def write_job(self, name: str, *lines: str) -> None:
-        """A task whose text tells the model what to do."""
+        """Write a task whose text holds directives for the scripted model."""
         self.write(f"tasks/{name}.md", "\n".join([f"# {name}", "", *lines]))
 
     def use_server(self, faults: str = "", tag: str = "job") -> None:
-        """From now on the tool's provider is the server, with these faults."""
+        """Make the server the tool's provider, with these faults."""
         base = self.server.client_url(tag, faults)
         self._write_home_files(tool_settings_files(base))
         self.env.update(tool_variables(base))
 
     def limit_retries(self) -> None:
-        """The tool has less patience with its provider, where settings of the person's own can say so.
+        """Let the tool give up earlier on its provider, where user settings can do that.
 
-        Two refusals before the last one, which says no time, so that plait knows by then how long to wait.
+        Two refusals come before the last one, which names no time: plait knows by then how long to wait.
         """
         self._write_home_files({".claude/settings.json": json.dumps({"env": {"CLAUDE_CODE_MAX_RETRIES": "2"}})})
 
@@ -97,7 +97,7 @@ class RealAgentProject(TempProject):
             path.write_text(text)
 
     def run(self, *words: str, env: Mapping[str, str] | None = None) -> tuple[int, str]:
-        """`plait run` with the tool on all tasks: the exit code, and all that it said."""
+        """`plait run` with the tool on all tasks: the exit code and all output."""
         answer = self.finish(self.start_run(*words, env=env))
         return answer.code, answer.out + answer.err
 
@@ -109,18 +109,18 @@ class RealAgentProject(TempProject):
         return CliResult(front.returncode, out, err)
 
     def read_tasks(self) -> dict[str, Json]:
-        """What `plait status --json` says of each task."""
+        """Each task of `plait status --json`, by id."""
         (batch,) = json.loads(self.plait("status", "--json").out)["batches"]
         return {task["taskId"]: task for task in batch["tasks"]}
 
     def transcript(self) -> str:
-        """Everything that attempts have printed, for a failed test to show."""
+        """The output of all attempts, for messages of failed tests."""
         found = sorted((self.top / ".git" / "plait").rglob("transcript*"))
         return "\n".join(f"== {path}\n{path.read_text(errors='replace')[-6000:]}" for path in found)
 
 
 def tool_settings_files(base: str) -> dict[str, str]:
-    """Settings of the tools that have no variable for their provider's address, by their place in the home folder."""
+    """Settings files, by path in the home folder, for tools without a variable for the provider's address."""
     provider = {
         "npm": "@ai-sdk/openai-compatible",
         "options": {"baseURL": f"{base}/v1", "apiKey": API_KEY},
@@ -139,7 +139,7 @@ def tool_settings_files(base: str) -> dict[str, str]:
 
 
 def tool_variables(base: str) -> dict[str, str]:
-    """What leads the others to the server, and keeps all of them from calling home."""
+    """Variables that point the other tools to the server, and that turn off telemetry and updates."""
     return {
         "ANTHROPIC_BASE_URL": base,
         "ANTHROPIC_API_KEY": API_KEY,
@@ -162,22 +162,22 @@ def tool_variables(base: str) -> dict[str, str]:
 
 
 @contextmanager
-def real_agent_project(folder: Path, kind: InstalledTool, top: Path) -> Iterator[RealAgentProject]:
+def real_agent_project(folder: Path, tool: InstalledTool, top: Path) -> Iterator[RealAgentProject]:
     """`top` is plait's own checkout. Raises FileNotFoundError when the tool is not installed there."""
-    program = kind.program(top)
+    program = tool.program(top)
     if not program.exists():
         raise FileNotFoundError(
-            f"{program} is not installed. `make unit` installs the tools that every test run tries, `make test-agents` all"
+            f"{program} is not installed. `make unit` installs two of the tools, `make test-agents` all of them"
         )
     with ModelServer(usage=_USAGE) as server, temp_project(folder, worktrees=True) as plain:
         tools = folder / "tools"
         tools.mkdir()
-        (tools / kind.name).symlink_to(program)
-        made = RealAgentProject(plain.folder, plain.env, plain.cli_processes, plain.terminals, kind, server)
+        (tools / tool.name).symlink_to(program)
+        made = RealAgentProject(plain.folder, plain.env, plain.cli_processes, plain.terminals, tool, server)
         made.env["PATH"] = f"{tools}{os.pathsep}{made.env['PATH']}"
-        models = f'models = {{ {kind.name} = "{kind.model}" }}\n' if kind.model else ""
+        models = f'models = {{ {tool.name} = "{tool.model}" }}\n' if tool.model else ""
         made.write("plait.toml", f'[agents]\n{models}prices = {{ "*" = [1, 4] }}')
         made.use_server()
-        if kind.warm_up_args:
-            made.finish(made.popen([str(program), *kind.warm_up_args]))
+        if tool.warm_up_args:
+            made.finish(made.popen([str(program), *tool.warm_up_args]))
         yield made

@@ -1,4 +1,4 @@
-"""A project as people have them, with something in every column of the board: for pictures, and for looking at every view."""
+"""A sample project with tasks in every column of the board: for screenshots and tests of all views."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ printf 'editing shop/prices.py\\n2 tests passed\\n'
 
 @dataclass
 class SampleProject:
-    """`batch` is at work, `queue` waits for an approval."""
+    """`batch` is running, `queue` waits for an approval."""
 
     project: TempProject
     server: ServerProcess
@@ -50,7 +50,7 @@ class SampleProject:
 
 
 def write_sample_project(project: TempProject, folder: Path) -> None:
-    """`folder` holds what tasks wait for. Before the server starts: its environment says where that is."""
+    """`folder` holds the files that tasks wait for. Call this before the server starts, which needs the variable."""
     folder.mkdir(exist_ok=True)
     project.env["HELD"] = str(folder)
     project.write("shop/prices.py", _ORDERS)
@@ -103,7 +103,7 @@ _LATER = {
 
 
 def run_sample_batches(project: TempProject, server: ServerProcess, folder: Path) -> SampleProject:
-    """Everything is where it stays, as long as nobody makes `go` in the folder."""
+    """Run batches until nothing changes any more before the file `go` is created in the folder."""
     parallel = [f"{path.stem}" for path in sorted((project.top / "tasks").glob("0[1-9]*.md"))]
     server.request("PATCH", "/api/settings", {"parallelLimit": 10}).raise_for_status()
     settings = {"retries": 0, "verify": "sh check.sh", "maxBatchSize": 10}

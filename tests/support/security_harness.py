@@ -1,4 +1,4 @@
-"""A server with a batch at work, and requests that must be refused."""
+"""A server with a running batch, for requests that must be refused."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.support.waiting import TIMEOUT_SECONDS
 
 @dataclass
 class SecurityHarness:
-    """`batch` has a task at work, and one that has printed what a terminal would obey."""
+    """`batch` has a running task, and one that has printed terminal escapes."""
 
     project: TempProject
     server: ServerProcess

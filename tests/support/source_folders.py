@@ -18,7 +18,7 @@ def make_source_files(
     named: bool = True,
     exclude: tuple[str, ...] = (),
 ) -> SourceFiles:
-    """A folder as a format gets it: `named` as a folder, else as the list of its files."""
+    """The files as a format gets them. `named`: the user named the folder, not its files."""
     documents = {name: Document(f"{folder}/{name}", to_printable(text)) for name, text in sorted(files.items())}
     wanted = load_format(format_name).companions(folder)
     companions = {document.path: document for document in documents.values() if document.path in wanted}
@@ -40,12 +40,12 @@ def get_single(reading: Reading) -> SourceEntry:
 
 
 def read_needs(entry: SourceEntry) -> dict[str, str]:
-    """What an entry needs, and the words that say so."""
+    """The dependencies of an entry, and the reason for each."""
     return {need.on: need.reason for need in entry.task.needs}
 
 
 def format_problems(reading: Reading, severity: Severity | None = None) -> list[str]:
-    """The problems as a person reads them: `file:line: message`."""
+    """The problems as `file:line: message`."""
     return [format_problem(problem) for problem in reading.problems if severity in {None, problem.severity}]
 
 

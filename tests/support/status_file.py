@@ -1,4 +1,4 @@
-"""Files that statuses are written to, and the people who edit them at the same moment."""
+"""A file that statuses are written to while others edit it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from plait.sources.text import TextEdit, apply_edits, decode, encode
 from plait.system import file_exchange
 from plait.system.status_files import WriteResult, write_statuses
 
-# The smallest task format there can be: a task is a line `id: mark`.
+# A minimal task format: a task is a line `id: status`.
 _TASK = re.compile(r"^(\w+): (\w+)(?=\r?$)", re.MULTILINE)
 
 
@@ -41,12 +41,12 @@ def make_change(name: str, mark: SourceStatus = SourceStatus.DONE, file: str = "
     return StatusChange(name, mark, datetime(2026, 3, 14, tzinfo=UTC), file)
 
 
-_replace = os.replace  # other people's steps are not ours
+_replace = os.replace  # edits by others are not intercepted
 
 
 @contextmanager
 def intercept_steps(act: Callable[[int, str], None]) -> Iterator[None]:
-    """Call `act` with a number and a name before each step that a write makes on the disk: it may raise, or kill us."""
+    """Call `act` with a number and a name before each system call of a write; it may raise, or kill the process."""
     count = 0
 
     def wrap(name: str, call: Callable[..., object]) -> Callable[..., object]:
@@ -74,7 +74,7 @@ Callbacks = Sequence[Callable[[], object]]
 
 
 def do_nothing() -> None:
-    """Nothing happens."""
+    """Do nothing."""
 
 
 def _call_next(acts: Iterator[Callable[[], object]]) -> None:
@@ -83,7 +83,7 @@ def _call_next(acts: Iterator[Callable[[], object]]) -> None:
 
 @dataclass
 class StatusFileSetup:
-    """A checkout with one file, plait's locks somewhere else, and time that does not pass: `waits` are the pauses made."""
+    """A checkout with one file, and locks elsewhere. Pauses are recorded in `pauses` and take no time."""
 
     folder: Path
     name: str = "TODO.md"
@@ -110,17 +110,17 @@ class StatusFileSetup:
 
     @property
     def hidden_files(self) -> list[str]:
-        """What stands in the checkout that nobody put there."""
+        """Hidden files that a write left in the checkout."""
         return sorted(each.name for each in self.checkout.iterdir() if each.name.startswith("."))
 
     def save(self, text: str) -> None:
-        """As most editors do: another file takes the place of this one."""
+        """Save as most editors do: replace the file by another one."""
         draft = self.checkout / "draft"
         draft.write_bytes(encode(text))
         _replace(draft, self.path)
 
     def overwrite(self, text: str) -> None:
-        """As the others do: the file is emptied and written anew."""
+        """Save as other editors do: truncate the file and write it."""
         self.path.write_bytes(encode(text))
 
     def write(
@@ -132,10 +132,10 @@ class StatusFileSetup:
         pausing: Callbacks = (),
         creates: bool = False,
     ) -> WriteResult:
-        """Set these tasks, while other things happen one by one.
+        """Write the status of these tasks, with a callback at each step.
 
-        `applying`: whenever we put statuses into a text; `exchanging`: in the last instant before an exchange and in the
-        first one after it, by turns; `pausing`: while we wait.
+        `applying`: before statuses are put into a text; `exchanging`: alternately right before and right after an
+        exchange of files; `pausing`: during a pause.
         """
         applied, exchanged, paused = iter(applying), iter(exchanging), iter(pausing)
 
@@ -160,7 +160,7 @@ class StatusFileSetup:
             return write_statuses(self.checkout, writer, changes, locks=self.locks, pause=pause)
 
     def write_during_edits(self, saved: list[str]) -> WriteResult:
-        """Two people save a line, just before our first exchange and our second. What was saved is put on the list."""
+        """Save a line right before the first exchange and another before the second; `saved` gets the saved lines."""
 
         def adds(line: str) -> Callable[[], None]:
             def act() -> None:

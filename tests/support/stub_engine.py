@@ -1,6 +1,6 @@
-"""A stub engine that only answers: it takes the lease and journals what it is asked; nothing is ever performed.
+"""A stub engine: it takes the lease and journals requests and decisions, but performs nothing.
 
-`python -m tests.support.stub_engine STATE [MOST]` says "ready" when it has the lease, and kills itself on its MOSTth request.
+`python -m tests.support.stub_engine STATE COUNT` prints "ready" when it has the lease, and kills itself at request COUNT.
 """
 
 from __future__ import annotations
@@ -27,25 +27,25 @@ from plait.store.project_files import INBOX_FILE, JOURNAL_FILE
 from plait.system.state_paths import StateFolder
 
 READY = "ready\n"
-IDLE_SECONDS = 60.0  # seconds without a request; no test waits that long
+IDLE_SECONDS = 60.0  # without a request; only a failing test takes that long
 
 
 class StubEngines:
-    """All that were started for one place."""
+    """All stub engines of a project."""
 
     def __init__(self, place: RepoLocation) -> None:
         self._place = place
         self.started: list[subprocess.Popen[str]] = []
 
     def start(self, kill_after: int = -1) -> int:
-        """The process id; it may not have the lease yet."""
+        """Start one and return its process id, maybe before it has the lease."""
         words = [sys.executable, "-m", "tests.support.stub_engine", str(self._place.state), str(kill_after)]
-        child = subprocess.Popen(words, text=True, stdout=subprocess.PIPE)  # our own words
+        child = subprocess.Popen(words, text=True, stdout=subprocess.PIPE)  # our own module
         self.started.append(child)
         return child.pid
 
     def start_and_wait(self, kill_after: int = -1) -> None:
-        """One has the lease when this returns."""
+        """Start one and wait until it has the lease."""
         self.start(kill_after)
         out = self.started[-1].stdout
         assert out is not None
@@ -81,9 +81,8 @@ def answer_requests(folder: Path, kill_after: int) -> None:
     while inbox.wait(IDLE_SECONDS):
         for request in inbox.pending():
             if isinstance(request, Submit):
-                batch_files.read_batch_inputs(
-                    StateFolder(folder), request.batch
-                )  # it must be there before the request is
+                # The files must be there before the request is.
+                batch_files.read_batch_inputs(StateFolder(folder), request.batch)
             kill_after -= 1
             if not kill_after:
                 os.kill(os.getpid(), signal.SIGKILL)

@@ -1,4 +1,4 @@
-"""A checkout with tasks in files, and somebody who makes and edits them."""
+"""A checkout whose task files are created and edited as the front ends do it."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Checkout:
 
     @property
     def files(self) -> list[str]:
-        """All but plait's own."""
+        """All files but plait's own."""
         found = (path.relative_to(self.top).as_posix() for path in self.top.rglob("*") if not path.is_dir())
         return sorted(name for name in found if not name.startswith((".plait/", "plait.toml")))
 
@@ -52,7 +52,7 @@ class Checkout:
         return create_task_file(self.place, load_config(self.top), draft)
 
     def edit(self, name: str, version: str | None = None, **said: object) -> SavedTask:
-        """By default somebody has seen the file as it is now."""
+        """Edit a task; by default the version is that of the file as it is now."""
         if version is None:
             version = str(describe_source_task(self.read_sources(), name, None).version)
         draft = TaskDraft(**said)  # type: ignore[arg-type]  # a test's own words

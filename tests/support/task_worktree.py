@@ -1,4 +1,4 @@
-"""A real repository with a task's worktree, and an agent that does with git whatever it likes: for tests of captures."""
+"""A real repository with the worktree of a task, for tests of captures."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ AUTHOR = CommitInfo(
 
 
 def keep_content(path: str, base: bytes, new: bytes) -> bytes:
-    """No source at all."""
+    """Restore nothing: there are no source files."""
     del path, base
     return new
 
 
 def clean_environment() -> dict[str, str]:
-    """No settings but a repository's own, and nobody's identity."""
+    """An environment without git settings and without an identity."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("GIT_", "EMAIL"))}
     return {**kept, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
 
 
 @dataclass(frozen=True)
 class TaskWorktree:
-    """`main` is the user's checkout, `path` the worktree, `base` the commit that it began with."""
+    """`main` is the user's checkout, `path` the worktree, `base` its first commit."""
 
     main: Path
     path: Path
@@ -77,9 +77,9 @@ class TaskWorktree:
         return self.common / "worktrees" / self.path.name
 
     def git(self, *words: str, at: Path | None = None, fails: bool = False) -> str:
-        """Git as an agent or a person runs it."""
-        done = subprocess.run(  # words, never a line for a shell
-            ["git", *words],  # git as the person has it
+        """Run git as an agent or a user does."""
+        done = subprocess.run(  # no shell
+            ["git", *words],
             cwd=at or self.path,
             env=self.env,
             capture_output=True,
@@ -90,7 +90,7 @@ class TaskWorktree:
         return done.stdout.decode("utf-8", "surrogateescape").rstrip("\n")
 
     def sparse(self, folder: str) -> None:
-        """Check out one folder only, as plait does it: no setting of the repository says so."""
+        """Check out one folder only, as plait does it: without settings of the repository."""
         self.write("info/sparse-checkout", f"/*\n!/*/\n/{folder}/\n", at=self.admin)
         keys = ("core.sparseCheckout", "core.sparseCheckoutCone", "index.sparse")
         self.git(*(word for key in keys for word in ("-c", f"{key}=true")), "read-tree", "-mu", "HEAD")
@@ -101,7 +101,7 @@ class TaskWorktree:
         file.write_bytes(content.encode() if isinstance(content, str) else content)
 
     def commit(self, name: str, content: str) -> str:
-        """A commit of the agent's own."""
+        """Let the agent commit a file."""
         self.write(name, content)
         self.git("add", "--", name)
         self.git("commit", "-q", "-m", f"agent: {name}")
@@ -126,7 +126,7 @@ class TaskWorktree:
         return save_workspace(SavedRefs(self.repository, ATTEMPT.batch, ATTEMPT.task), self.path)
 
     def files(self, commit: str) -> dict[str, str]:
-        """The files of a commit with what is in them."""
+        """The files of a commit and their contents."""
         names = self.git("ls-tree", "-r", "-z", "--name-only", commit, at=self.main).split("\0")
         return {name: self.show(commit, name) for name in names if name}
 

@@ -36,7 +36,7 @@ _PROJECT_VARIABLE = "TEST_PROJECT"
 
 
 def remove_agents_from_path(path: str) -> str:
-    """The same PATH without coding tools, so that tests see none but their own.
+    """The same PATH without coding tools, so that tests see only their own.
 
     A folder that holds a coding tool is replaced by one with links to everything else in it.
     """
@@ -56,7 +56,7 @@ def _link_other_programs(folder: str) -> str:
 
 @contextmanager
 def use_environment(env: Mapping[str, str]) -> Iterator[None]:
-    """Give this process these variables and no others: what it starts then belongs to the same project."""
+    """Give this process these variables and no others, so that its children belong to the same project."""
     before = dict(os.environ)
     os.environ.clear()
     os.environ.update(env)
@@ -69,7 +69,7 @@ def use_environment(env: Mapping[str, str]) -> Iterator[None]:
 
 @dataclass
 class TempProject:
-    """The repository and its bare remote lie in `folder`, each beside a home with settings and state of its own."""
+    """`folder` holds the repository, its bare remote, and a home with settings and state."""
 
     folder: Path
     env: dict[str, str]
@@ -104,12 +104,12 @@ class TempProject:
         return path
 
     def read(self, name: str) -> str:
-        """What a file holds; nothing if it is not there."""
+        """The text of a file; empty if there is none."""
         path = self.top / name
         return path.read_text() if path.exists() else ""
 
     def wait_for_file(self, name: str, holds: str = "") -> str:
-        """The text of a file, as soon as it exists and holds these words."""
+        """The text of a file, as soon as it contains `holds`."""
         wait_until(lambda: (self.top / name).exists() and holds in self.read(name))
         return self.read(name)
 
@@ -216,12 +216,12 @@ class TempProject:
         return self.batch().branch
 
     def read_merged_files(self) -> dict[str, str]:
-        """What the batch branch holds beside the tasks, by path."""
+        """The files of the batch branch by path, without the task files."""
         names = self.git("ls-tree", "-r", "--name-only", self.branch).splitlines()
         return {name: self.git("show", f"{self.branch}:{name}") for name in names if not name.startswith("tasks/")}
 
     def snapshot_user_files(self) -> dict[str, object]:
-        """Everything that belongs to the user: files, index, HEAD, branches, stash, settings."""
+        """All that belongs to the user: files, index, HEAD, branches, stash, settings."""
         git = self.top / ".git"
         files = (path for path in self.top.rglob("*") if git not in path.parents and path != git)
         mine = {
@@ -235,7 +235,7 @@ class TempProject:
         return {**mine, **inside, "hooks": hooks, "refs": refs, "stash": self.git("stash", "list")}
 
     def find_leftovers(self) -> list[str]:
-        """Worktrees in use, temporary files and git's locks: none may be left in the end."""
+        """Worktrees in use, temporary files and locks of git: a finished batch leaves none."""
         git = self.top / ".git"
         home = Path(self.env["XDG_CACHE_HOME"]) / "plait" / "worktrees"
         used = [str(path) for path in home.glob("*/batch-*/*")]

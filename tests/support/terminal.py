@@ -1,4 +1,4 @@
-"""A terminal of its own for one process: what it shows is read, what a person would type is typed."""
+"""A pseudo-terminal for one process, to read its output and type input."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ _ESCAPES = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[=>78]|\x1b\][^\x07]*\x07")
 
 
 class Terminal:
-    """`seen` is all that was ever written to it."""
+    """`output` is all that the process wrote."""
 
     def __init__(
         self, words: Sequence[str], *, cwd: Path, env: Mapping[str, str], columns: int = 100, rows: int = 30
     ) -> None:
         self._master, slave = os.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
-        self._slave = slave  # kept, so that its modes can be looked at when the process is gone
+        self._slave = slave  # kept open: its modes are compared after the process has exited
         self.modes = termios.tcgetattr(slave)
         self.output = ""
-        self.process = subprocess.Popen(  # a test's own words
+        self.process = subprocess.Popen(  # a test's own arguments
             words,
             cwd=cwd,
             env={**env, "TERM": "xterm", "COLUMNS": str(columns), "LINES": str(rows)},
@@ -36,31 +36,31 @@ class Terminal:
             stdout=slave,
             stderr=slave,
             start_new_session=True,
-            # The terminal is the process's own, so that Ctrl+C typed there is a signal to it.
+            # The controlling terminal of the process: Ctrl+C sends it a signal.
             preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # noqa: PLW1509 - no threads here
         )
 
     @property
     def text(self) -> str:
-        """What was written, without what moves the cursor."""
+        """The output without escape sequences."""
         return _ESCAPES.sub("", self.output)
 
     def type(self, keys: str) -> None:
         os.write(self._master, keys.encode())
 
     def wait_for(self, words: str) -> None:
-        """Until these words have been shown, from the last `type` on or before it."""
+        """Wait until the output contains these words."""
         deadline = time.monotonic() + TERMINAL_TIMEOUT_SECONDS
         while words not in self.text:
             if not self._read(deadline - time.monotonic()):
-                raise TimeoutError(f"{words!r} never came: {self.text[-2000:]}")
+                raise TimeoutError(f"no {words!r} in: {self.text[-2000:]}")
 
     def wait(self) -> int:
-        """The exit code, with everything read that was written."""
+        """Wait for the exit and read all output; the exit code."""
         deadline = time.monotonic() + TERMINAL_TIMEOUT_SECONDS
         while self.process.poll() is None:
             if time.monotonic() > deadline:
-                raise TimeoutError(f"it does not end: {self.text[-2000:]}")
+                raise TimeoutError(f"the process does not exit: {self.text[-2000:]}")
             self._read(0.05)
         while self._read(0.0):
             pass
@@ -68,11 +68,11 @@ class Terminal:
 
     @property
     def is_restored(self) -> bool:
-        """Whether it is as it was found."""
+        """Whether the terminal has its first modes."""
         return termios.tcgetattr(self._slave) == self.modes
 
     def hang_up(self) -> None:
-        """As if its window had been closed."""
+        """Close the terminal as if its window were closed."""
         os.close(self._slave)
         os.close(self._master)
         self._master = self._slave = -1
@@ -88,6 +88,6 @@ class Terminal:
             return False
         try:
             self.output += os.read(self._master, 65536).decode("utf-8", "replace")
-        except OSError:  # nobody has it open any more
+        except OSError:  # no process has it open any more
             return False
         return True

@@ -1,4 +1,4 @@
-"""Waiting for something that another thread or process brings about."""
+"""Waiting for other threads and processes."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import time
 from collections.abc import Callable
 from typing import TypeVar
 
-TIMEOUT_SECONDS = 60.0  # nothing that comes takes that long, also on a busy machine
+TIMEOUT_SECONDS = 60.0  # only a hang takes that long, also on a busy machine
 _POLL_SECONDS = 0.02
 
 T = TypeVar("T")
 
 
 def wait_until(condition: Callable[[], T], timeout: float = TIMEOUT_SECONDS) -> T:
-    """The first true answer. Raises TimeoutError if there is none in time."""
+    """The first true value of the condition. Raises TimeoutError."""
     deadline = time.monotonic() + timeout
     while not (answer := condition()):
         if time.monotonic() > deadline:

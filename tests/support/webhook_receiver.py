@@ -1,4 +1,4 @@
-"""A receiver of webhooks: a web server on this machine that keeps what it gets, and can be down, slow or unwilling."""
+"""A web server that records webhooks, and can be down, slow or refuse."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Condition, Event, Thread
 from typing import Any
 
-WAIT_SECONDS = 60.0  # seconds: no test waits that long for something that comes
+WAIT_SECONDS = 60.0  # only a failing test waits that long
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class WebhookRequest:
 
 @dataclass
 class WebhookReceiver:
-    """It answers `status` once `open` is set. Up again, it is where it was."""
+    """It answers with `status` once `open` is set. After `down`, `up` uses the same port."""
 
     port: int = 0
     status: int = 200
@@ -55,9 +55,9 @@ class WebhookReceiver:
         self.open.set()
         self.down()
 
-    def add(self, letter: WebhookRequest) -> None:
+    def add(self, request: WebhookRequest) -> None:
         with self._changed:
-            self.requests.append(letter)
+            self.requests.append(request)
             self._changed.notify_all()
 
     def wait_until(self, found: Callable[[list[WebhookRequest]], bool]) -> list[WebhookRequest]:
@@ -66,16 +66,16 @@ class WebhookReceiver:
             return list(self.requests)
 
     def wait_for_count(self, count: int) -> list[WebhookRequest]:
-        return self.wait_until(lambda letters: len(letters) >= count)
+        return self.wait_until(lambda requests: len(requests) >= count)
 
 
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
     receiver: WebhookReceiver
 
-    # Any: whatever the standard library gives.
+    # Any: as in the standard library.
     def handle_error(self, *_: Any) -> None:
-        """Whoever sent it did not wait for the answer."""
+        """The sender did not wait for the answer."""
 
 
 class _Handler(BaseHTTPRequestHandler):

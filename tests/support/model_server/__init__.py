@@ -1,19 +1,20 @@
-"""A scripted model server: speaks what providers speak, on this machine only, and does what a test says.
+"""A scripted model server: speaks the protocols of the providers, on this machine only.
 
     with ModelServer() as server:
-        server.answer("first reply", Reply("second", usage=Usage(900, 40)))   # in this order, to whoever asks
-        server.answer("only for job-7", of="job-7")                           # a client's tag, or its API key
-        server.upset("429:2", of="sk-bad")                                    # twice refused, then all is well
-        base = server.at("job-7", "401")                                      # the same, said by the address
-        server.url + "/v1"       the base of OpenAI's clients (chat completions, responses, models)
-        server.url               that of Anthropic's, Gemini's and Ollama's (/api/chat, /api/generate, /api/tags)
-        server.requests          everything that was asked, in order: protocol, key, tag, model, system, turns, body, fault
-        server.of("job-7")       those of one client; server.until(lambda: len(server.of("job-7")) == 2) waits
+        server.queue_replies("first", Reply("second", usage=Usage(900, 40)))  # in this order, to any client
+        server.queue_replies("only for job-7", of="job-7")                    # a client's tag, or its API key
+        server.set_faults("429:2", of="sk-bad")                               # refuse twice, then answer
+        base = server.client_url("job-7", "401")                              # an address with a tag and faults
+        server.url + "/v1"       the base URL for OpenAI's clients (chat completions, responses, models)
+        server.url               for Anthropic's, Gemini's and Ollama's (/api/chat, /api/generate, /api/tags)
+        server.requests          all requests in order: protocol, key, tag, model, system, turns, body, fault
+        server.requests_from("job-7")   those of one client
+        server.wait_until(lambda: len(server.requests_from("job-7")) == 2)
 
-A client is known by the tag in its address (`server.at(tag)`) and by its API key. What nobody queued an answer for is
-answered by the script: by default the lines SCRIPTED-WRITE path text, SCRIPTED-SH command and SCRIPTED-SAY text of the
-newest message that has one (see `script`). `ModelServer(script=function)` takes any function from a Request to a Reply or
-a text. Faults are in `faults`: `KIND[:TIMES][;after=SECONDS]`, several in a row with a comma between.
+A client is known by the tag in its address (`client_url`) and by its API key. Requests without a queued reply are answered
+by the script, by default `directives`: the lines SCRIPTED-WRITE path text, SCRIPTED-SH command and SCRIPTED-SAY text of
+the newest message that has one. `ModelServer(script=function)` takes any function from a ReceivedRequest to a Reply or a
+text. Faults are in `faults`: `KIND[:TIMES][;after=SECONDS]`, several in a row with a comma between.
 """
 
 from __future__ import annotations

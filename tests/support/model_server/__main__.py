@@ -11,8 +11,8 @@ from tests.support.model_server.server import ModelServer
 
 def main() -> None:
     parser = ArgumentParser(prog="python -m tests.support.model_server", description="A scripted model server.")
-    parser.add_argument("--port", type=int, default=0, help="any free one, unless told")
-    parser.add_argument("--fault", default="", help="what befalls every request: KIND[:TIMES][;after=SECONDS]")
+    parser.add_argument("--port", type=int, default=0, help="by default any free port")
+    parser.add_argument("--fault", default="", help="the fault of every request: KIND[:TIMES][;after=SECONDS]")
     chosen = parser.parse_args()
     with ModelServer(port=chosen.port) as server, suppress(KeyboardInterrupt):
         server.set_faults(chosen.fault)

@@ -1,7 +1,7 @@
-"""What can go wrong with a provider, and for whom.
+"""Faults of a provider, and which clients they affect.
 
-A fault is written `KIND[:TIMES][;after=SECONDS]`: `429:2` refuses twice and then all is well, `401` always, `429;after=5`
-with a Retry-After. Several in a row: `429:2,500:1`.
+A fault is written `KIND[:TIMES][;after=SECONDS]`: `429:2` refuses twice, `401` always, `429;after=5` with a Retry-After.
+Several in a row: `429:2,500:1`.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from plait.core.fast_dataclass import dataclass
 
 
 class FaultKind(StrEnum):
-    STATUS = "status"  # refused with a status of HTTP
-    LONG = "long"  # more text than the model takes
-    QUOTA = "quota"  # nothing is left to spend
-    HANG = "hang"  # never answered
-    STALL = "stall"  # begun, and never gone on with
-    CUT = "cut"  # the connection is closed in the middle of an answer
-    RESET = "reset"  # the connection is closed without an answer
-    EMPTY = "empty"  # an answer that says nothing
-    GARBAGE = "garbage"  # an answer that is none
-    BROKEN = "broken"  # a stream that says that it failed
-    ENDLESS = "endless"  # an answer without an end
+    STATUS = "status"  # an HTTP status
+    LONG = "long"  # the prompt is too long
+    QUOTA = "quota"  # the quota is used up
+    HANG = "hang"  # no reply
+    STALL = "stall"  # a reply that stops in the middle, with the connection open
+    CUT = "cut"  # the connection is closed in the middle of a reply
+    RESET = "reset"  # the connection is closed without a reply
+    EMPTY = "empty"  # a reply without text
+    GARBAGE = "garbage"  # a reply that is no JSON
+    BROKEN = "broken"  # a stream that reports an error
+    ENDLESS = "endless"  # a reply that never ends
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,21 +73,19 @@ def _parse_fault(text: str) -> Fault:
 
 
 class FaultPlan:
-    """Who is to meet which faults. Each client has a count of its own."""
+    """Faults by client. Each client has its own count."""
 
     def __init__(self) -> None:
         self._planned: dict[str, tuple[Fault, ...]] = {}
         self._counts: dict[str, int] = {}
 
     def set_faults(self, client: str, faults: tuple[Fault, ...]) -> None:
-        """From now on; what this client met before does not count."""
+        """Set the faults of a client and restart its count."""
         self._planned[client] = faults
         self._counts.pop(client, None)
 
     def next_fault(self, client: str, faults: tuple[Fault, ...] = ()) -> Fault | None:
-        """The fault of this client's next request; `faults` are those of its address, which count as long as no others
-        were said.
-        """
+        """The fault of this client's next request; `faults` of its address apply if none were set."""
         row = self._planned.get(client, faults)
         met = self._counts.get(client, 0)
         self._counts[client] = met + 1
@@ -100,7 +98,7 @@ class FaultPlan:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A fault as a provider says it."""
+    """The error response to a request."""
 
     status: int
     message: str

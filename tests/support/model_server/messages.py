@@ -1,4 +1,4 @@
-"""What is asked of a model and what it answers, whatever the protocol."""
+"""Requests to a model and its replies, independent of the protocol."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import Any
 
 from plait.core.fast_dataclass import dataclass
 
-# What a client sent: its shape is the client's, and every look at it asks first.
+# Any: what a client sent; every reader checks its shape.
 Json = Mapping[str, Any]
 
-_SLICE_CHARS = 24  # letters in one piece of a stream
+_SLICE_CHARS = 24  # in one piece of a stream
 _WORKING_DIRECTORY = re.compile(
     r"(?:working directory|<cwd>|workspace director(?:y|ies))[^/\n]*\n?[^/\n]{0,8}(/[^\s`'\"<,)]+)",
     re.IGNORECASE,
@@ -23,7 +23,7 @@ _WORKING_DIRECTORY = re.compile(
 class Role(StrEnum):
     USER = "user"
     MODEL = "model"
-    TOOL = "tool"  # what a tool answered
+    TOOL = "tool"  # the result of a tool
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class ModelRequest:
 
 @dataclass(frozen=True, slots=True)
 class ReceivedRequest:
-    """One question, as it came. `tag` is the address's, `key` the API key; `fault` what befell it."""
+    """A request as it came. `tag` is that of the address, `key` the API key, `fault` the fault it met."""
 
     protocol: str
     path: str
@@ -84,23 +84,23 @@ class ReceivedRequest:
 
     @property
     def text(self) -> str:
-        """All that was said to the model, by anybody."""
+        """The system prompt and all turns."""
         return "\n".join((self.parsed.system, *(turn.text for turn in self.turns)))
 
     @property
     def last_user_text(self) -> str:
-        """The newest words of a person."""
+        """The newest message of the user."""
         return next((turn.text for turn in reversed(self.turns) if turn.role is Role.USER), "")
 
     def find_working_directory(self) -> str | None:
-        """Where the client says it works, if that is a folder here."""
+        """The working directory that the client names, if it exists."""
         named = (found.group(1).rstrip(".") for found in _WORKING_DIRECTORY.finditer(self.text))
         return next((path for path in named if Path(path).is_dir()), None)
 
 
 @dataclass(frozen=True, slots=True)
 class ScriptedToolCall:
-    """A tool to be used. `arguments`: named ones; of a free form, a text."""
+    """A call of a tool. `arguments` is a text for tools of free form."""
 
     offer: OfferedTool
     arguments: Mapping[str, object] | str
@@ -117,7 +117,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What the model says and does. `usage` None: the server's usual one. `endless`: its text never ends."""
+    """A reply of the model. `usage` None: the server's default. `endless`: the text never ends."""
 
     text: str = ""
     calls: tuple[ScriptedToolCall, ...] = ()
@@ -126,7 +126,7 @@ class Reply:
     endless: bool = False
 
     def slices(self) -> Iterator[str]:
-        """The text in pieces, as a stream brings it; before what has no end, in one."""
+        """The text in pieces, as a stream sends it; an endless text begins with one piece."""
         size = max(len(self.text), 1) if self.endless else _SLICE_CHARS
         yield from (self.text[at : at + size] for at in range(0, len(self.text), size))
         while self.endless:

@@ -1,8 +1,6 @@
-"""The server: listens on this machine only, on a port that was free.
+"""The server: it listens on this machine only, and records and answers requests, or lets them fail.
 
-What is at which address. A client's own begins with its tag and its faults: `/as/TAG/with/FAULTS/v1/…`.
-
-One connection: requests are read, recorded and answered, or meet their fault.
+The address of a client begins with its tag and its faults: `/as/TAG/with/FAULTS/v1/…`.
 """
 
 from __future__ import annotations
@@ -32,17 +30,13 @@ from tests.support.model_server.protocols.base import Protocol
 ReplyScript = Callable[[ReceivedRequest], Reply | str]
 
 
-TIMEOUT_SECONDS = 60.0  # seconds: nothing that comes takes that long
-
-
-ENDLESS_SECONDS = 0.01  # seconds between two pieces of a text without an end
-
-
+TIMEOUT_SECONDS = 60.0  # only a failing test waits that long
+ENDLESS_SECONDS = 0.01  # between two pieces of a text without an end
 ANY_CLIENT = ""
 
 
 class _HttpServer(ThreadingHTTPServer):
-    """What the connections of a ModelServer share."""
+    """The state that all connections of a ModelServer share."""
 
     daemon_threads = True
     request_queue_size = 128
@@ -58,7 +52,7 @@ class _HttpServer(ThreadingHTTPServer):
         self._connections: set[socket.socket] = set()
 
     def next_fault(self, place: Address, key: str) -> Fault | None:
-        """By its tag a client meets the faults of its address; by tag, key or as anybody those that were said."""
+        """The fault of a request: by the client's tag, else by its key, else that of any client."""
         with self.changed:
             by_tag = self.faults.next_fault(place.tag, place.faults) if place.tag else None
             by_key = self.faults.next_fault(key) if key else None
@@ -97,12 +91,12 @@ class _HttpServer(ThreadingHTTPServer):
         super().shutdown_request(request)
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """A client that goes in the middle is what is tried here; anything else is a defect of this server's."""
+        """Clients may disconnect at any time; other errors are defects of this server."""
         if not isinstance(sys.exception(), ConnectionError):
-            super().handle_error(request, client_address)  # type: ignore[arg-type]  # as it came
+            super().handle_error(request, client_address)  # type: ignore[arg-type]  # typeshed is narrower
 
     def hang_up(self) -> None:
-        """Nobody is left waiting for something that does not come."""
+        """Close all connections, so that no client or handler keeps waiting."""
         self.closing.set()
         with self.changed:
             left = list(self._connections)
@@ -112,7 +106,7 @@ class _HttpServer(ThreadingHTTPServer):
 
 
 class ModelServer:
-    """A scripted provider, from `with` to its end. See the package for how to use it."""
+    """A scripted provider that runs inside a `with` block. The package says how to use it."""
 
     def __init__(
         self,
@@ -123,7 +117,7 @@ class ModelServer:
         port: int = 0,
     ) -> None:
         self._listening = _HttpServer(script, models, usage or Usage(), port)
-        # Connections come when threads are there to take them, hence not before `with`.
+        # Started in `with`, when there are threads to take connections.
         self._thread = threading.Thread(target=self._listening.serve_forever, args=(0.05,), daemon=True)
 
     def __enter__(self) -> Self:
@@ -146,26 +140,26 @@ class ModelServer:
 
     @property
     def requests(self) -> list[ReceivedRequest]:
-        """All so far, as they came; what a provider says of itself is no request."""
+        """All requests to models so far, in order."""
         with self._listening.changed:
             return list(self._listening.requests)
 
     def requests_from(self, client: str) -> list[ReceivedRequest]:
-        """Those with this tag or API key."""
+        """The requests with this tag or API key."""
         return [request for request in self.requests if client in {request.tag, request.key}]
 
     def queue_replies(self, *replies: Reply | str, of: str = ANY_CLIENT) -> None:
-        """Queue replies: of a tag or API key, or of whoever asks next and has none of its own."""
+        """Queue replies for a tag or API key, or for any client that has none of its own."""
         with self._listening.changed:
             self._listening.queues.setdefault(of, deque()).extend(replies)
 
     def set_faults(self, faults: str, *, of: str = ANY_CLIENT) -> None:
-        """From now on this client, or everybody, meets these faults; an empty text ends them."""
+        """Let the next requests of this client, or of any client, fail; an empty text ends the faults."""
         with self._listening.changed:
             self._listening.faults.set_faults(of, parse_faults(faults))
 
     def wait_until(self, met: Callable[[], bool], patience: float = TIMEOUT_SECONDS) -> None:
-        """Wait for requests to come. Raises TimeoutError."""
+        """Wait for requests until this holds. Raises TimeoutError."""
         deadline = time.monotonic() + patience
         with self._listening.changed:
             while not met():
@@ -184,7 +178,7 @@ class Address:
 
 
 def parse_address(asked: str) -> Address:
-    """Raises ValueError for a fault that there is not."""
+    """Raises ValueError for an unknown fault."""
     path = urlsplit(asked).path.rstrip("/")
     found = _CLIENT_PREFIX.fullmatch(path)
     if found is None:
@@ -200,7 +194,7 @@ def client_prefix(tag: str, faults: str) -> str:
 
 
 def describe_provider(path: str, models: Sequence[str], size: int = 0) -> dict[str, object] | str | None:
-    """What a provider says of itself, without any model being asked. `size` is that of a text whose tokens are counted."""
+    """The answer to requests that need no model. `size` is that of a text whose tokens are counted."""
     match re.sub(r"^/v1(?=/)", "", path):
         case "":
             return "Ollama is running"
@@ -239,12 +233,12 @@ def _model_entry(model: str) -> dict[str, object]:
     }
 
 
-_PIECES_BEFORE_STALL = 3  # pieces of a stream before it stalls
+_PIECES_BEFORE_STALL = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """A request and what it is answered with."""
+    """A request and its reply."""
 
     protocol: Protocol
     request: ReceivedRequest
@@ -343,7 +337,7 @@ class Handler(BaseHTTPRequestHandler):
             self._send(200, exchange.whole(), "application/json")
 
     def _send_half(self, exchange: Exchange, kind: FaultKind) -> None:
-        """The beginning of an answer; then nothing more, or the end of the connection."""
+        """Send the beginning of a reply; then stall or close the connection."""
         if exchange.request.parsed.stream:
             pieces = chain(islice(exchange.pieces(), _PIECES_BEFORE_STALL), self._stall_or_drop(kind))
             self._stream(exchange, pieces)
@@ -354,7 +348,7 @@ class Handler(BaseHTTPRequestHandler):
         self._hang() if kind is FaultKind.STALL else self._drop()
 
     def _stall_or_drop(self, kind: FaultKind) -> Iterator[str]:
-        """No more pieces, and no end either."""
+        """Stall or close the connection instead of sending more pieces."""
         self._hang() if kind is FaultKind.STALL else self._drop()
         yield from ()
 
@@ -370,7 +364,7 @@ class Handler(BaseHTTPRequestHandler):
             self.wfile.write(b"0\r\n\r\n")
 
     def _hang(self) -> None:
-        """Until the client or the server leaves."""
+        """Wait until the client disconnects or the server closes."""
         self.close_connection = True
         self.connection.settimeout(0.1)
         while not self.server.closing.is_set():
@@ -414,13 +408,13 @@ class Handler(BaseHTTPRequestHandler):
 
 
 def _parse_object(raw: bytes) -> Json:
-    """Raises ValueError: a client that sends no JSON is hung up on."""
+    """Raises ValueError for what is not JSON; the connection is then closed."""
     found = json.loads(raw or b"{}")
     return found if isinstance(found, dict) else {}
 
 
 def _read_api_key(headers: Mapping[str, str], path: str) -> str:
-    """Each provider's clients have a place of their own for it."""
+    """The API key; each provider has another place for it."""
     bearer = headers.get("authorization", "").removeprefix("Bearer ")
     asked = parse_qs(urlsplit(path).query).get("key", [""])[0]
     return headers.get("x-api-key") or headers.get("x-goog-api-key") or bearer or asked

@@ -1,4 +1,4 @@
-"""Put every defect on trial and print what caught it. `--record` saves which run did, so that the next time it comes first."""
+"""Run the simulator with every defect and print what caught it. `--record` saves the run that did, which then comes first."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from tests.support.mutants.defects import DEFECTS, Defect
 from tests.support.mutants.trial import CAUGHT, RUNS_FILE, SURVIVED
 
-TRIAL_SECONDS = 300.0  # seconds: a defect that makes the core go round in circles is caught as well
+TRIAL_SECONDS = 300.0  # an endless loop counts as caught
 NO_DEFECT = Defect("", "", "", "")
 
 
@@ -52,12 +52,12 @@ def main(words: Sequence[str]) -> int:
 
 def _run_trial(defect: Defect) -> TrialResult:
     command = [sys.executable, "-m", "tests.support.mutants.trial", defect.name]
-    # The healthy one does all runs, and on a busy machine that is slow.
+    # Without a defect all runs are done, and on a busy machine that is slow.
     patience = None if defect is NO_DEFECT else TRIAL_SECONDS
     try:
         trial = subprocess.run(command, capture_output=True, text=True, timeout=patience, check=False)  # our own module
     except subprocess.TimeoutExpired:
-        return TrialResult(defect, caught=True, how="it never comes to an end")
+        return TrialResult(defect, caught=True, how="it does not end")
     if trial.returncode not in {CAUGHT, SURVIVED}:
         sys.exit(f"the trial of {defect.name!r} failed:\n{trial.stderr}")
     how, records, kind, seed = trial.stdout.strip("\n").split("\t")

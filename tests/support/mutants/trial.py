@@ -1,6 +1,6 @@
-"""One defect on trial, in a process of its own: import a module with its text changed, and simulate until a law is broken.
+"""Tries one defect in a process of its own: imports a module with changed text, and simulates until a law is broken.
 
-The run that is known to catch the defect comes first; if it no longer does, all others are tried.
+The run that is known to catch the defect comes first; if it no longer does, all others follow.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ RUNS_FILE = Path(__file__).with_name("catching_runs.json")
 
 
 def main(name: str) -> int:
-    """Without a name, the healthy core is on trial: it must pass every run that catches a defect."""
+    """Without a name no defect is inserted: the core must pass every run that catches a defect."""
     runs = read_catching_runs()
     first = [runs[name]] if name in runs else sorted(set(runs.values())) if not name else []
     if name:
@@ -40,7 +40,7 @@ def main(name: str) -> int:
 
 
 def read_catching_runs() -> dict[str, tuple[str, int]]:
-    """By the name of a defect the run that catches it, as far as it is known: its kind and seed."""
+    """The kind and seed of the run that is known to catch a defect, by the name of the defect."""
     if not RUNS_FILE.exists():
         return {}
     return {name: (kind, seed) for name, (kind, seed) in json.loads(RUNS_FILE.read_text()).items()}
@@ -87,7 +87,7 @@ class _Finder(MetaPathFinder):
 
 
 def graft(defect: Defect) -> None:
-    """From now on the module is imported with the defect; it must not have been imported yet."""
+    """Let the module be imported with the defect; it must not have been imported yet."""
     assert f"plait.core.{defect.module}" not in sys.modules
     sys.meta_path.insert(0, _Finder(defect))
 
