@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -120,7 +121,7 @@ def test_a_failed_refresh_is_reported_and_keeps_the_old_content(
         with page.expect_response(lambda answer: answer.status == 409) as refused:
             page.evaluate("window.dispatchEvent(new Event('focus'))")
         assert refused.value.url.endswith("/api/tasks")
-        expect(page.get_by_text("may be out of date")).to_contain_text("plait trust")
+        expect(page.get_by_text("may be out of date")).to_contain_text(re.compile(r"plait -C \S+ trust"))
         expect(card).to_be_visible()
 
         (project.top / "plait.toml").unlink()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+from contextlib import suppress
 
 import psutil
 import pytest
@@ -287,7 +288,8 @@ def test_the_next_process_undoes_what_a_killed_one_wrote(bench: ModelJobBench) -
     process.kill()
     process.wait()
     for child in children:
-        child.kill()
+        with suppress(psutil.NoSuchProcess):
+            child.kill()
     bench.settings["checks"] = []
     bench.server.queue_replies(edit_answer("a.py", "old", "newer"))
     done = bench.run(ModelJob("a.py", ModelJobMode.EDIT, targets=("a.py",)))
