@@ -11,24 +11,24 @@ from plait.testing.script import Script
 from tests.support.index_check import find_index_errors
 from tests.support.temp_project import remove_agents_from_path
 
-# A shell that starts tests in the background, or nohup, has these signals ignored, and a program that a test starts would
-# inherit that. A handler is not inherited: what is started has the default again, and this process survives as it was to.
+# Started in the background or with nohup, this process ignores these signals, and children inherit that. They don't inherit
+# a handler: with one that does nothing, this process still ignores the signals, and its children have the defaults.
 for _signal in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
     if signal.getsignal(_signal) is signal.SIG_IGN:
         signal.signal(_signal, lambda *_: None)
 
-# How long an example takes depends on the machine; what it comes to does not.
+# The duration of an example depends on the machine.
 settings.register_profile("plait", deadline=None)
 settings.load_profile("plait")
 
-# Processes that tests start would compile all of plait anew, each of them, where a machine's settings forbid Python to keep
-# what it compiled.
+# Otherwise every process that a test starts would compile all modules again.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 os.environ.setdefault("PYTHONPYCACHEPREFIX", str(Path(tempfile.gettempdir()) / f"plait-compiled-{os.getuid()}"))
-# Programs that tests start (`python -m tests.support.…`) find what is beside this folder, wherever they are started.
-os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH"))))
-# Who serves a batch that names no agent depends on what is installed: for tests nothing is, but what they put there.
+# Processes that tests start can import `tests`, wherever they are started, and import `sitecustomize`.
+_PATHS = (str(Path(__file__).with_name("support") / "startup"), str(Path(__file__).parents[1]))
+os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (*_PATHS, os.environ.get("PYTHONPATH"))))
+# The agent of a batch that names none depends on what is installed: tests see only the agents that they provide.
 os.environ["PATH"] = remove_agents_from_path(os.environ.get("PATH", os.defpath))
 
-# Every scripted history recounts the indexes of its state after each step.
+# Every scripted history compares the indexes of its state with a recount after each step.
 Script.checks.append(find_index_errors)
