@@ -15,8 +15,7 @@ from plait.cli.commands.doctor import doctor_command
 from plait.core.requests import Pause
 from plait.core.settings import Isolation, Settings
 from plait.core.task import Attempt, Step, Task
-from plait.store.batch_files import ENVIRONMENT_FILE, write_batch_files
-from plait.store.batch_inputs import BatchInputs
+from plait.store.batch_files import ENVIRONMENT_FILE, BatchInputs, write_batch_files
 from plait.store.inbox import open_inbox
 from plait.store.journal_writer import open_journal_writer
 from plait.system.process_identity import TAG_VARIABLE, attempt_tag, tag_prefix

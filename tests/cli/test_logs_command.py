@@ -21,8 +21,7 @@ from plait.core.status import Category
 from plait.core.task import Attempt, Step, Task
 from plait.git.location import RepoLocation, find_repo
 from plait.store import project_files
-from plait.store.batch_files import write_batch_files
-from plait.store.batch_inputs import BatchInputs
+from plait.store.batch_files import BatchInputs, write_batch_files
 from plait.system.state_paths import StateFolder
 from tests.support.cli_runner import CliResult, ask
 from tests.support.journal_writer import JournalWriter

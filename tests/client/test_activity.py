@@ -16,7 +16,7 @@ from plait.core.reports import Outcome
 from plait.core.settings import Isolation, Settings
 from plait.core.state import AttemptState
 from plait.core.status import Category
-from plait.store.batch_inputs import BatchInputs
+from plait.store.batch_files import BatchInputs
 from plait.system.state_paths import StateFolder
 from plait.testing.script import Script
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import pytest
 
 from plait.client.agent_specs import build_agent_specs
-from plait.config import layers, toml_file
+from plait.config import loading, toml_file
 from plait.config.config import Layer
-from plait.config.layers import LayerValues, merge_layers
-from plait.config.loading import ConfigDocument, read_document
+from plait.config.loading import ConfigDocument, LayerValues, merge_layers, read_document
 
 OWN = '[agents.models]\nclaude = "opus"\n[model]\nname = "qwen"\n'
 
@@ -26,7 +25,7 @@ def models(*layers: LayerValues) -> dict[str, str]:
     [
         ([layer(OWN)], "opus", None, "qwen"),
         ([layer(f'[run]\nmodel = "any"\n{OWN}')], "opus", "any", "qwen"),
-        ([layer(OWN), layers.read_flags({"run.model": "said"})], "said", "said", "said"),
+        ([layer(OWN), loading.read_flags({"run.model": "said"})], "said", "said", "said"),
         ([layer('[run]\nmodel = "any"', Layer.USER), layer(OWN)], "opus", "any", "qwen"),
         ([layer(OWN, Layer.USER), layer('[run]\nmodel = "any"')], "any", "any", "any"),
     ],

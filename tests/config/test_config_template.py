@@ -10,8 +10,7 @@ from hypothesis import given, settings, strategies as st
 from plait.config import toml_file
 from plait.config.config import Config, Layer
 from plait.config.keys import KEYS, KEYS_BY_NAME
-from plait.config.layers import merge_layers
-from plait.config.loading import ConfigDocument, read_document
+from plait.config.loading import ConfigDocument, merge_layers, read_document
 from plait.config.reference import render_config_template
 from plait.core.errors import UserError
 

@@ -21,7 +21,7 @@ from plait.config.keys import (
     RunConfig,
     SourcesConfig,
 )
-from plait.config.layers import merge_layers
+from plait.config.loading import merge_layers
 from plait.config.value_types import InvalidValueError
 from plait.core.settings import (
     Budget,

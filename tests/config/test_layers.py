@@ -7,11 +7,10 @@ from collections.abc import Mapping
 import pytest
 from hypothesis import given, strategies as st
 
-from plait.config import layers as layers__outside, toml_file
+from plait.config import loading, toml_file
 from plait.config.config import Config, Layer, RepositoryCommand, ValueOrigin, find_repository_commands
 from plait.config.keys import KEYS_BY_VARIABLE
-from plait.config.layers import LayerValues, SettingsError, merge_layers
-from plait.config.loading import ConfigDocument, read_document
+from plait.config.loading import ConfigDocument, LayerValues, SettingsError, merge_layers, read_document
 from plait.core.plan import Severity
 from plait.core.settings import OnConflict
 from plait.core.task import Origin
@@ -36,9 +35,9 @@ def refused(*layers: LayerValues) -> list[str]:
 LAYERS: dict[Layer, tuple[LayerValues, str]] = {
     Layer.USER: (user("[run]\nretries = 11"), "config.toml:2"),
     Layer.REPOSITORY: (repository("\n[run]\nretries = 12"), "plait.toml:3"),
-    Layer.SAVED: (layers__outside.read_saved({"retries": "13"}), "saved setting retries"),
-    Layer.ENVIRONMENT: (layers__outside.read_environment({"PLAIT_RETRIES": "14"}), "PLAIT_RETRIES"),
-    Layer.FLAG: (layers__outside.read_flags({"run.retries": "15"}), "--retries"),
+    Layer.SAVED: (loading.read_saved({"retries": "13"}), "saved setting retries"),
+    Layer.ENVIRONMENT: (loading.read_environment({"PLAIT_RETRIES": "14"}), "PLAIT_RETRIES"),
+    Layer.FLAG: (loading.read_flags({"run.retries": "15"}), "--retries"),
 }
 
 
@@ -133,8 +132,8 @@ def test_an_error_has_a_hint(text: str, line: int, message: str, hint: str) -> N
 def test_all_errors_of_all_layers_are_reported_at_once_in_line_order() -> None:
     lines = refused(
         repository("[run]\nretries = 'x'\n[sources]\nwrite_back = 1\n[run.nope]\n[nothing]\n"),
-        layers__outside.read_environment({"PLAIT_MODE": "fast"}),
-        layers__outside.read_flags({"run.timeout": "soon"}),
+        loading.read_environment({"PLAIT_MODE": "fast"}),
+        loading.read_flags({"run.timeout": "soon"}),
     )
     assert [line.partition(": ")[0] for line in lines if not line.startswith(" ")] == [
         "plait.toml:2",
@@ -157,7 +156,7 @@ def test_a_deeply_nested_value_is_refused_like_any_other() -> None:
 
 
 def test_a_gate_without_merges_is_an_error_with_its_origin() -> None:
-    lines = refused(repository("[run]\ngate = 'make'"), layers__outside.read_flags({"run.isolation": "in-place"}))
+    lines = refused(repository("[run]\ngate = 'make'"), loading.read_flags({"run.isolation": "in-place"}))
     assert lines == [
         "--isolation: a gate runs on the merged result, and in-place batches merge nothing: use worktrees or drop the gate"
     ]
@@ -172,7 +171,7 @@ def test_saved_settings_are_json_by_their_json_names() -> None:
         "budget": "null",
         "agentLimits": '{"claude": 2}',
     }
-    config = merge_layers([user("[run]\nbudget = '1usd'"), layers__outside.read_saved(saved)])
+    config = merge_layers([user("[run]\nbudget = '1usd'"), loading.read_saved(saved)])
     assert config.engine.parallel_limit == 3
     assert config.run.max_parallel == "auto"
     assert config.run.on_conflict is OnConflict.REPAIR
@@ -183,17 +182,15 @@ def test_saved_settings_are_json_by_their_json_names() -> None:
 
 @pytest.mark.parametrize("text", ["", "{", "NaN", "'x'", "[" * 5000, "\ud800"])
 def test_a_saved_setting_that_is_no_json_is_an_error_with_its_name(text: str) -> None:
-    assert refused(layers__outside.read_saved({"retries": text}))[0] == "saved setting retries: this is not JSON"
+    assert refused(loading.read_saved({"retries": text}))[0] == "saved setting retries: this is not JSON"
 
 
 def test_a_saved_setting_is_as_strict_as_a_file() -> None:
-    assert refused(layers__outside.read_saved({"retries": '"3"'}))[0].startswith(
-        "saved setting retries: run.retries must be"
-    )
+    assert refused(loading.read_saved({"retries": '"3"'}))[0].startswith("saved setting retries: run.retries must be")
 
 
 def test_a_saved_setting_of_another_version_is_only_a_warning() -> None:
-    config = merge_layers([layers__outside.read_saved({"parallelLimits": "3"})])
+    config = merge_layers([loading.read_saved({"parallelLimits": "3"})])
     [warning] = config.warnings
     assert (str(warning.at), warning.hint) == ("saved setting parallelLimits", "Did you mean parallelLimit?")
     assert config.engine.parallel_limit == 4
@@ -201,17 +198,13 @@ def test_a_saved_setting_of_another_version_is_only_a_warning() -> None:
 
 def test_an_empty_variable_is_unset() -> None:
     assert (
-        merge_layers(
-            [repository("[run]\nverify = 'v'"), layers__outside.read_environment({"PLAIT_VERIFY": ""})]
-        ).run.verify
+        merge_layers([repository("[run]\nverify = 'v'"), loading.read_environment({"PLAIT_VERIFY": ""})]).run.verify
         == "v"
     )
 
 
 def test_a_variable_without_the_prefix_is_ignored() -> None:
-    config = merge_layers(
-        [layers__outside.read_environment({"RETRIES": "9", "plait_retries": "9", "XPLAIT_RETRIES": "9"})]
-    )
+    config = merge_layers([loading.read_environment({"RETRIES": "9", "plait_retries": "9", "XPLAIT_RETRIES": "9"})])
     assert (config.run.retries, config.warnings) == (2, ())
 
 
@@ -237,11 +230,11 @@ def test_a_variable_without_the_prefix_is_ignored() -> None:
     ],
 )
 def test_variables_of_attempts_and_plugins_cause_no_warning(name: str) -> None:
-    assert merge_layers([layers__outside.read_environment({f"PLAIT_{name}": "x"})]).warnings == ()
+    assert merge_layers([loading.read_environment({f"PLAIT_{name}": "x"})]).warnings == ()
 
 
 def test_no_variable_of_an_attempt_is_a_setting() -> None:
-    assert not layers__outside.ATTEMPT_VARIABLES & KEYS_BY_VARIABLE.keys()
+    assert not loading.ATTEMPT_VARIABLES & KEYS_BY_VARIABLE.keys()
 
 
 @pytest.mark.parametrize(
@@ -253,7 +246,7 @@ def test_no_variable_of_an_attempt_is_a_setting() -> None:
     ],
 )
 def test_a_misspelt_variable_is_a_warning(name: str, meant: str) -> None:
-    [warning] = merge_layers([layers__outside.read_environment({name: "3"})]).warnings
+    [warning] = merge_layers([loading.read_environment({name: "3"})]).warnings
     assert (str(warning.at), warning.hint, warning.severity) == (
         name,
         f"Did you mean {meant}?",
@@ -269,7 +262,7 @@ def test_flags_are_texts_or_values_and_none_is_not_given() -> None:
         "run.agent": ["claude", "codex"],
         "run.verify": None,
     }
-    config = merge_layers([repository("[run]\nverify = 'v'"), layers__outside.read_flags(given_flags)])
+    config = merge_layers([repository("[run]\nverify = 'v'"), loading.read_flags(given_flags)])
     assert (config.run.max_parallel, config.run.stop_on_fail, config.run.retries) == ("auto", True, 0)
     assert (config.run.agent, config.run.verify) == (("claude", "codex"), "v")
 
@@ -286,18 +279,18 @@ TOOL = "[run]\nagent_command = 'tool'"
         (
             [
                 repository("[run]\nagent = 'claude'"),
-                layers__outside.read_flags({"run.agent_command": "tool"}),
+                loading.read_flags({"run.agent_command": "tool"}),
             ],
             ("command",),
         ),
-        ([repository(TOOL), layers__outside.read_flags({"run.agent": "claude"})], ("claude",)),
+        ([repository(TOOL), loading.read_flags({"run.agent": "claude"})], ("claude",)),
         (
-            [repository(TOOL), layers__outside.read_flags({"run.agent": "command, shell"})],
+            [repository(TOOL), loading.read_flags({"run.agent": "command, shell"})],
             ("command", "shell"),
         ),
         ([repository(f"{TOOL}\nagent = ['command', 'shell']")], ("command", "shell")),
-        ([repository(TOOL), layers__outside.read_flags({"run.agent_command": ""})], ()),
-        ([repository(TOOL), layers__outside.read_flags({"run.agent": ""})], ("command",)),
+        ([repository(TOOL), loading.read_flags({"run.agent_command": ""})], ()),
+        ([repository(TOOL), loading.read_flags({"run.agent": ""})], ("command",)),
     ],
 )
 def test_a_command_is_the_agent_unless_a_stronger_layer_names_others(
@@ -309,7 +302,7 @@ def test_a_command_is_the_agent_unless_a_stronger_layer_names_others(
 
 
 def test_a_command_and_other_agents_in_one_layer_are_refused() -> None:
-    assert refused(layers__outside.read_flags({"run.agent": "claude,codex", "run.agent_command": "tool"})) == [
+    assert refused(loading.read_flags({"run.agent": "claude,codex", "run.agent_command": "tool"})) == [
         "--agent-command: run.agent_command and run.agent (claude, codex) both set the agent for tasks that name none",
         "  Leave one of them out, or share the tasks: claude, codex, command.",
     ]
@@ -358,7 +351,7 @@ def test_personal_and_harmless_settings_need_no_trust() -> None:
     layers = [
         user("[run]\ngate = 'g'"),
         repository("[run]\nverify = 'v'\n[sources]\nformat = 'plan'"),
-        layers__outside.read_flags({"run.verify": "mine"}),
+        loading.read_flags({"run.verify": "mine"}),
     ]
     assert trusted(merge_layers(layers)) == []
     assert trusted(merge_layers([user("[run]\ngate = 'g'"), repository("[run]\ngate = ''")])) == []

@@ -11,8 +11,7 @@ from plait.cli.commands.config import config_command, config_json, format_value,
 from plait.config.config import Config, Layer
 from plait.config.key import AnyKey
 from plait.config.keys import KEYS, KEYS_BY_NAME, list_table_keys
-from plait.config.layers import SettingsError
-from plait.config.loading import load_config
+from plait.config.loading import SettingsError, load_config
 
 PRIVATE = [key for key in KEYS if key.user_only]
 SECRET = "hunter2-hunter2"

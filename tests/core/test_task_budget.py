@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from plait.core.decisions import AnswerAwaited, AttemptStarted
 from plait.core.requests import ChangeSettings, Feedback, Retry
-from plait.core.scheduler.selection import estimate_reserve
+from plait.core.scheduler.starts import estimate_reserve
 from plait.core.settings import Backoff, Budget, Settings, Spend
 from plait.core.status import Category
 from plait.core.task import Task

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from plait.config.layers import merge_layers
+from plait.config.loading import merge_layers
 from plait.core.capacity import MachineReadings
 from plait.core.graph import build_checked_plan
 from plait.core.requests import ChangeEngineSettings, Request, Submit
@@ -26,7 +26,7 @@ from plait.engine.loop import Engine
 from plait.engine.reactor import SelectReactor
 from plait.git.location import RepoLocation
 from plait.store import batch_files
-from plait.store.batch_inputs import BatchInputs
+from plait.store.batch_files import BatchInputs
 from plait.store.interfaces import Journal
 from plait.system.state_paths import StateFolder
 from tests.support.memory_store import MemoryInbox, MemoryJournal

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from plait.config.keys import KEYS_BY_VARIABLE
-from plait.config.layers import ATTEMPT_VARIABLES, read_environment
+from plait.config.loading import ATTEMPT_VARIABLES, read_environment
 from plait.core.task import Attempt, Step, Task
 from plait.engine.attempt_inputs import build_environment, make_unique_name
 

@@ -14,7 +14,7 @@ from plait.core.requests import Submit
 from plait.core.settings import Isolation, Settings, Spend
 from plait.core.task import Task
 from plait.store import batch_files
-from plait.store.batch_inputs import BatchInputs
+from plait.store.batch_files import BatchInputs
 
 if TYPE_CHECKING:
     from tests.engine.conftest import EngineHarness

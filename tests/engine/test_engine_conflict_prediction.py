@@ -23,7 +23,7 @@ from plait.git.merge.branch_merger import GitBranchMerger
 from plait.git.worktrees.workspaces import GitWorkspaces
 from plait.runtime.worker_pool import WorkerPool
 from plait.store import batch_files
-from plait.store.batch_inputs import BatchInputs
+from plait.store.batch_files import BatchInputs
 from plait.system.state_paths import StateFolder
 
 LONG = 30.0

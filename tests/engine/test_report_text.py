@@ -7,7 +7,7 @@ import pytest
 from plait.core.reports import AttemptExited, AttemptLost, MergeConflicted, Outcome
 from plait.core.status import Category
 from plait.core.task import Attempt, Step
-from plait.engine.report_text import make_utf8_safe
+from plait.engine.context import make_utf8_safe
 
 NAME = Attempt("b", "t", Step.WRITE, 1)
 

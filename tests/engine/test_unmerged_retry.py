@@ -15,7 +15,7 @@ from plait.core.task import Step, Task
 from plait.git import refs
 from plait.git.location import RepoLocation
 from plait.store import batch_files
-from plait.store.batch_inputs import BatchInputs
+from plait.store.batch_files import BatchInputs
 from plait.system.state_paths import StateFolder
 from tests.support.git_repository import GitRepository
 

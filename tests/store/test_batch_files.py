@@ -8,7 +8,7 @@ import pytest
 from plait.agents.interface import AgentSpec
 from plait.core.task import Task
 from plait.store import batch_files
-from plait.store.batch_inputs import BatchInputs, BatchInputsError
+from plait.store.batch_files import BatchInputs, BatchInputsError
 from plait.system.state_paths import StateFolder
 
 KIT = BatchInputs(

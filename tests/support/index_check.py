@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from plait.core.reducers.batches import can_never_open, can_open
 from plait.core.reducers.task_index import find_next_action, start_order
 from plait.core.settings import NO_SPEND
-from plait.core.sorted_set import SortedSet
+from plait.core.start_queue import SortedSet
 from plait.core.state import BatchState, PhaseState, State
 from plait.core.status import NextAction, TaskStatus
 from plait.core.task import Step

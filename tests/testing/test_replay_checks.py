@@ -65,8 +65,8 @@ def test_a_task_is_said_to_start_next_exactly_when_the_scheduler_would_start_it(
     state = State()
     for record in journal(seed):
         evolve(state, record)
-        due = next(schedule_starts(state), None)
-        started = due.decision.attempt if due is not None and isinstance(due.decision, AttemptStarted) else None
+        decision = next(schedule_starts(state), None)
+        started = decision.attempt if isinstance(decision, AttemptStarted) else None
         for batch in state.open.values():
             for task in batch.tasks:
                 says_next = explain_status(state, batch, task).reason == "starts next"

@@ -14,7 +14,7 @@ from plait.git.interfaces import ConflictedFile, ConflictKind, MergeRules
 from plait.git.location import RepoLocation
 from plait.git.merge.conflict_view import ConflictingMerge, read_conflict_sides
 from plait.store import project_files
-from plait.store.batch_inputs import BatchInputsError
+from plait.store.batch_files import BatchInputsError
 
 _SIDES: tuple[Literal["base", "ours", "theirs", "merged"], ...] = ("base", "ours", "theirs", "merged")
 

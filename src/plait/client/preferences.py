@@ -32,8 +32,7 @@ from plait.config.keys import (
     find_similar,
     list_table_keys,
 )
-from plait.config.layers import SettingsError, saved_origin
-from plait.config.loading import load_config
+from plait.config.loading import SettingsError, load_config, saved_origin
 from plait.config.toml_file import format_short
 from plait.config.value_types import InvalidValueError, ValueKind
 from plait.core import settings as saving
@@ -46,7 +45,7 @@ from plait.core.settings import Isolation, Settings
 from plait.core.state import BatchState, State
 from plait.git.location import RepoLocation
 from plait.store import project_files
-from plait.store.batch_inputs import BatchInputsError
+from plait.store.batch_files import BatchInputsError
 
 GIVEN_FIELD = "given"
 

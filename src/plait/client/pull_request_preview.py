@@ -13,8 +13,7 @@ from plait.core.settings import Publish
 from plait.core.views import BatchView
 from plait.git.location import RepoLocation
 from plait.store import project_files
-from plait.store.batch_files import load_redactor
-from plait.store.batch_inputs import BatchInputsError, PublishTarget
+from plait.store.batch_files import BatchInputsError, PublishTarget, load_redactor
 
 
 @api_model

@@ -11,7 +11,7 @@ from plait.git.location import RepoLocation
 
 if TYPE_CHECKING:
     from plait.core.plan import Problem
-    from plait.store.batch_inputs import PublishTarget
+    from plait.store.batch_files import PublishTarget
 
 
 def resolve_base_commit(place: RepoLocation, ref: str | None) -> str:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from plait.core.plan import Plan
     from plait.core.settings import Settings
     from plait.engine.daemon import HeldProcess
-    from plait.store.batch_inputs import RepoOptions
+    from plait.store.batch_files import RepoOptions
 
 
 ANSWER_TIMEOUT_SECONDS = 15.0  # enough for an engine that starts or is in a long tick

@@ -16,8 +16,13 @@ from plait.core.state import State
 from plait.core.task import Task
 from plait.git.location import RepoLocation
 from plait.store import project_files
-from plait.store.batch_files import has_environment, write_batch_environment, write_batch_files
-from plait.store.batch_inputs import BatchInputs, RepoOptions
+from plait.store.batch_files import (
+    BatchInputs,
+    RepoOptions,
+    has_environment,
+    write_batch_environment,
+    write_batch_files,
+)
 from plait.system.atomic_files import make_private_folder
 
 MIN_ID_DIGITS = 4  # hexadecimal digits

@@ -4,17 +4,8 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+from plait.config import value_types as types
 from plait.config.key import ConfigTable, Key
-from plait.config.value_types import (
-    boolean,
-    choice,
-    command_table,
-    optional_text,
-    required_text,
-    size,
-    text_list,
-    whole_number,
-)
 
 
 class WhenDone(StrEnum):
@@ -40,40 +31,45 @@ class ForgeKind(StrEnum):
 
 
 class WorkspaceConfig(ConfigTable, name="workspace", about="The worktrees that tasks work in."):
-    location = Key(optional_text("a folder"), None, "folder for worktrees; empty: plait/worktrees in your cache folder")
+    location = Key(
+        types.optional_text("a folder"), None, "folder for worktrees; empty: plait/worktrees in your cache folder"
+    )
     copy = Key(
-        text_list("a pattern or a list of patterns"),
+        types.text_list("a pattern or a list of patterns"),
         (),
         "ignored files to copy from the checkout to each worktree, besides those in .worktreeinclude",
     )
     link = Key(
-        text_list("a path or a list of paths"), (), "files and folders of the checkout to link into each worktree"
+        types.text_list("a path or a list of paths"), (), "files and folders of the checkout to link into each worktree"
     )
     setup = Key(
-        optional_text("a command"), None, "command to run once in a new worktree, before the agent", runs_code=bool
+        types.optional_text("a command"),
+        None,
+        "command to run once in a new worktree, before the agent",
+        runs_code=bool,
     )
     setup_reads = Key(
-        text_list("a pattern or a list of patterns"),
+        types.text_list("a pattern or a list of patterns"),
         (),
         "files that the result of setup depends on; it is reused until they change",
     )
     setup_makes = Key(
-        text_list("a path or a list of paths"),
+        types.text_list("a path or a list of paths"),
         (),
         "what setup creates, such as node_modules or .venv; kept for the next worktree",
     )
-    sparse = Key(text_list("a folder or a list of folders"), (), "folders to check out in worktrees; empty: all")
-    keep = Key(whole_number(), 4, "worktrees to keep for later tasks")
+    sparse = Key(types.text_list("a folder or a list of folders"), (), "folders to check out in worktrees; empty: all")
+    keep = Key(types.whole_number(), 4, "worktrees to keep for later tasks")
     disk_cap = Key(
-        size(), 100 * 2**30, "disk limit of this repository's worktrees; above it, no task starts in a new one"
+        types.size(), 100 * 2**30, "disk limit of this repository's worktrees; above it, no task starts in a new one"
     )
     largest_file = Key(
-        size(least=0),
+        types.size(least=0),
         100 * 2**20,
         "largest file that a result may contain, since most hosts refuse larger ones; 0: any size",
     )
     hooks = Key(
-        boolean(),
+        types.boolean(),
         default=False,
         about="run the repository's commit hooks when committing an attempt's result",
         runs_code=bool,
@@ -82,12 +78,12 @@ class WorkspaceConfig(ConfigTable, name="workspace", about="The worktrees that t
 
 class MergeConfig(ConfigTable, name="merge", about="How to merge files that several tasks change."):
     union = Key(
-        text_list("a pattern or a list of patterns"),
+        types.text_list("a pattern or a list of patterns"),
         (),
         "files of which a merge keeps the lines of both sides, such as CHANGELOG.md",
     )
     regenerate = Key(
-        command_table("patterns"),
+        types.command_table("patterns"),
         (),
         "files to regenerate by a command if two tasks changed them, such as lock files",
         runs_code=bool,
@@ -96,19 +92,21 @@ class MergeConfig(ConfigTable, name="merge", about="How to merge files that seve
 
 class PrConfig(ConfigTable, name="pr", about="Pushing batch branches and opening pull requests."):
     when_done = Key(
-        choice(WhenDone),
+        types.choice(WhenDone),
         WhenDone.ASK,
         "what to do with a finished batch branch: ask on a terminal (elsewhere nothing), nothing (off), push it, or push "
         "it and open a pull request (draft: as a draft)",
         flag="--pr",
         per_batch=True,
     )
-    remote = Key(required_text("a remote's name"), "origin", "remote to push batch branches to")
+    remote = Key(types.required_text("a remote's name"), "origin", "remote to push batch branches to")
     target = Key(
-        optional_text("a branch"),
+        types.optional_text("a branch"),
         None,
         "target branch of pull requests; empty: the remote's default branch",
         per_batch=True,
     )
-    title = Key(optional_text("a title"), None, "title of the pull request; empty: made from its tasks", per_batch=True)
-    forge = Key(choice(ForgeKind), ForgeKind.AUTO, "forge of the remote's host; auto: detected from its name")
+    title = Key(
+        types.optional_text("a title"), None, "title of the pull request; empty: made from its tasks", per_batch=True
+    )
+    forge = Key(types.choice(ForgeKind), ForgeKind.AUTO, "forge of the remote's host; auto: detected from its name")

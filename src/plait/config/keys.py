@@ -6,25 +6,11 @@ from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from types import MappingProxyType
 
+from plait.config import value_types as types
 from plait.config.agent_keys import AgentsConfig, ModelConfig, PromptDelivery, is_dotted_path
 from plait.config.git_keys import MergeConfig, PrConfig, WorkspaceConfig
 from plait.config.key import AnyKey, ConfigTable, Key
 from plait.config.notify_keys import NotifyConfig, mask_to_host
-from plait.config.value_types import (
-    amount,
-    boolean,
-    choice,
-    count_table,
-    duration,
-    fraction,
-    http_url,
-    optional_text,
-    required_text,
-    size,
-    text_list,
-    whole_number,
-    whole_number_or_auto,
-)
 from plait.core.dependencies import UnknownNeeds
 from plait.core.settings import EngineSettings, FileConflicts, Isolation, Mode, OnConflict, Order, Settings, WriteBack
 
@@ -35,7 +21,7 @@ _ENGINE = EngineSettings()
 
 class RunConfig(ConfigTable, name="run", about="How a batch runs.", per_batch=True):
     agent = Key(
-        text_list("an agent's name or a list of names", split=True),
+        types.text_list("an agent's name or a list of names", split=True),
         (),
         "agents for tasks that name none; several share the work; empty: the first one installed",
         flag="--agent",
@@ -44,7 +30,7 @@ class RunConfig(ConfigTable, name="run", about="How a batch runs.", per_batch=Tr
         runs_code=lambda names: any(map(is_dotted_path, names)),
     )
     agent_command = Key(
-        optional_text("a command"),
+        types.optional_text("a command"),
         None,
         "command to run as the agent, such as 'tool {task_file}'; {prompt_file}, {task_id}, {title}, {workspace} and "
         "{batch} are filled in, too",
@@ -53,18 +39,18 @@ class RunConfig(ConfigTable, name="run", about="How a batch runs.", per_batch=Tr
         runs_code=bool,
     )
     agent_shell = Key(
-        boolean(),
+        types.boolean(),
         default=False,
         about="have a shell run that command: pipes and redirections work",
         flag="--agent-shell",
     )
     prompt_by = Key(
-        choice(PromptDelivery),
+        types.choice(PromptDelivery),
         PromptDelivery.AUTO,
         "how that command gets the prompt: on standard input, or from a file; auto: from a file if it names one",
     )
     max_parallel = Key(
-        whole_number_or_auto(),
+        types.whole_number_or_auto(),
         _BATCH.max_parallel,
         "attempts at once in one batch; 0: no limit but the engine's; auto: 2 to 5, by plan and machine",
         flag="--max-parallel",
@@ -73,34 +59,34 @@ class RunConfig(ConfigTable, name="run", about="How a batch runs.", per_batch=Tr
         json_name="maxBatchSize",
     )
     mode = Key(
-        choice(Mode),
+        types.choice(Mode),
         _BATCH.mode,
         "run tasks in parallel, or in a queue: one at a time, each after approval",
         flag="--mode",
     )
     auto_approve = Key(
-        boolean(),
+        types.boolean(),
         _BATCH.auto_approve,
         "in a queue, start the next task without approval",
         flag="--auto-approve",
         json_name="queueAutoApprove",
     )
-    order = Key(choice(Order), _BATCH.order, "order of ready tasks", flag="--order")
+    order = Key(types.choice(Order), _BATCH.order, "order of ready tasks", flag="--order")
     isolation = Key(
-        choice(Isolation),
+        types.choice(Isolation),
         _BATCH.isolation,
         "a worktree for each task, or all in the checkout (in-place)",
         flag="--isolation",
     )
     base = Key(
-        optional_text("a commit, branch or tag"),
+        types.optional_text("a commit, branch or tag"),
         None,
         "commit that worktrees start from; empty: the one checked out",
         flag="--base",
         metavar="REF",
     )
     verify = Key(
-        optional_text("a command"),
+        types.optional_text("a command"),
         _BATCH.verify,
         "command that must pass in a task's workspace before the task is done",
         flag="--verify",
@@ -108,63 +94,63 @@ class RunConfig(ConfigTable, name="run", about="How a batch runs.", per_batch=Tr
         runs_code=bool,
     )
     gate = Key(
-        optional_text("a command"),
+        types.optional_text("a command"),
         _BATCH.gate,
         "command that must pass on the merged result",
         flag="--gate",
         metavar="COMMAND",
         runs_code=bool,
     )
-    timeout = Key(duration(), _BATCH.timeout, "time limit of an attempt: 60m", flag="--timeout")
+    timeout = Key(types.duration(), _BATCH.timeout, "time limit of an attempt: 60m", flag="--timeout")
     idle_timeout = Key(
-        duration(),
+        types.duration(),
         _BATCH.idle_timeout,
         "time limit of an attempt that shows no activity: 30m",
         flag="--idle-timeout",
     )
-    verify_timeout = Key(duration(), _BATCH.verify_timeout, "time limit of verify")
-    gate_timeout = Key(duration(), _BATCH.gate_timeout, "time limit of gate")
-    retries = Key(whole_number(), _BATCH.retries, "how often to retry a failed task", flag="--retries")
+    verify_timeout = Key(types.duration(), _BATCH.verify_timeout, "time limit of verify")
+    gate_timeout = Key(types.duration(), _BATCH.gate_timeout, "time limit of gate")
+    retries = Key(types.whole_number(), _BATCH.retries, "how often to retry a failed task", flag="--retries")
     repairs = Key(
-        whole_number(),
+        types.whole_number(),
         _BATCH.repairs,
         "how often an agent may repair one task's conflicts, if on_conflict is repair",
     )
     stop_on_fail = Key(
-        boolean(),
+        types.boolean(),
         _BATCH.stop_on_fail,
         "start no more tasks once one has failed",
         flag="--stop-on-fail",
         json_name="stopOnFailure",
     )
     on_conflict = Key(
-        choice(OnConflict),
+        types.choice(OnConflict),
         _BATCH.on_conflict,
         "on a merge conflict: leave the task out (skip), stop the batch (fail), or have an agent repair it",
         flag="--on-conflict",
         json_name="conflictBehavior",
     )
     phase_gate = Key(
-        fraction(),
+        types.fraction(),
         _BATCH.phase_gate,
         "share of the earlier phases that must be done before a phase starts",
         flag="--phase-gate",
         metavar="SHARE",
     )
     budget = Key(
-        amount(),
+        types.amount(),
         _BATCH.budget,
         "start nothing that could take the batch over this: 20usd, 500ktok, or one of each",
         flag="--budget",
     )
     task_budget = Key(
-        amount(),
+        types.amount(),
         _BATCH.task_budget,
         "ask before starting what could take one task over this: 2usd, 100ktok, or one of each",
         flag="--task-budget",
     )
     model = Key(
-        optional_text("a model's name"),
+        types.optional_text("a model's name"),
         None,
         "model of all agents; one under [agents.models] comes first, unless this is set by a stronger layer",
         flag="--model",
@@ -172,7 +158,7 @@ class RunConfig(ConfigTable, name="run", about="How a batch runs.", per_batch=Tr
         metavar="NAME",
     )
     fallback = Key(
-        text_list("an agent's name or a list of names", split=True),
+        types.text_list("an agent's name or a list of names", split=True),
         (),
         "agents that take over while the provider of a task's agent refuses; empty: its tasks wait",
         flag="--fallback",
@@ -180,13 +166,13 @@ class RunConfig(ConfigTable, name="run", about="How a batch runs.", per_batch=Tr
         runs_code=lambda names: any(map(is_dotted_path, names)),
     )
     prompt = Key(
-        optional_text("a file"),
+        types.optional_text("a file"),
         None,
         "file with a prompt template to use instead of plait's own; {task}, {rules}, {feedback} … are filled in",
         per_batch=False,
     )
     judge = Key(
-        optional_text("an agent's name"),
+        types.optional_text("an agent's name"),
         None,
         "agent that ranks the results of a contest",
         flag="--judge",
@@ -194,7 +180,7 @@ class RunConfig(ConfigTable, name="run", about="How a batch runs.", per_batch=Tr
         runs_code=lambda name: name is not None and is_dotted_path(name),
     )
     score = Key(
-        optional_text("a command"),
+        types.optional_text("a command"),
         None,
         "command that prints a number for each result of a contest: the highest wins",
         flag="--score",
@@ -205,10 +191,12 @@ class RunConfig(ConfigTable, name="run", about="How a batch runs.", per_batch=Tr
 
 class SourcesConfig(ConfigTable, name="sources", about="Where tasks are read from, and where statuses are written."):
     paths = Key(
-        text_list("a path or a list of paths"), (), "files, folders and globs to read tasks from; empty: those found"
+        types.text_list("a path or a list of paths"),
+        (),
+        "files, folders and globs to read tasks from; empty: those found",
     )
     format = Key(
-        optional_text("a format's name"),
+        types.optional_text("a format's name"),
         None,
         "format of the sources; empty: detected by name and content",
         flag="--source-format",
@@ -216,7 +204,7 @@ class SourcesConfig(ConfigTable, name="sources", about="Where tasks are read fro
         runs_code=lambda name: name is not None and "." in name,  # a module to import
     )
     exclude = Key(
-        text_list("a glob or a list of globs"),
+        types.text_list("a glob or a list of globs"),
         (),
         "files to read no tasks from",
         flag="--exclude",
@@ -224,27 +212,27 @@ class SourcesConfig(ConfigTable, name="sources", about="Where tasks are read fro
         repeatable=True,
     )
     tag = Key(
-        required_text("a tag's name"),
+        types.required_text("a tag's name"),
         "master",
         "tag whose tasks are read, in formats that have tags",
         flag="--tag",
         metavar="NAME",
     )
     write_back = Key(
-        choice(WriteBack),
+        types.choice(WriteBack),
         _BATCH.write_back,
         "where to write statuses: the checkout, the batch branch, both or neither",
         per_batch=True,
     )
     unknown_needs = Key(
-        choice(UnknownNeeds),
+        types.choice(UnknownNeeds),
         UnknownNeeds.DONE,
         "how to treat unknown dependencies: as done, or fail the plan",
         flag="--unknown-needs",
         per_batch=True,
     )
     file_conflicts = Key(
-        choice(FileConflicts),
+        types.choice(FileConflicts),
         FileConflicts.INFERRED,
         "which files keep two tasks from running at once: declared ones and those their texts name, declared ones, or none",
         flag="--file-conflicts",
@@ -254,21 +242,23 @@ class SourcesConfig(ConfigTable, name="sources", about="Where tasks are read fro
 
 class EngineConfig(ConfigTable, name="engine", about="Limits over all batches of this repository."):
     parallel_limit = Key(
-        whole_number(),
+        types.whole_number(),
         _ENGINE.parallel_limit,
         "attempts at once over all batches; 0: no limit; if not set: 4, or what an open batch asks for",
     )
-    agent_limits = Key(count_table("agents"), _ENGINE.agent_limits, "attempts at once of each agent; 0: no limit")
+    agent_limits = Key(types.count_table("agents"), _ENGINE.agent_limits, "attempts at once of each agent; 0: no limit")
     keep_awake = Key(
-        boolean(),
+        types.boolean(),
         default=True,
         about="keep the machine from sleeping while a batch runs, where the system allows it",
     )
     transcript_cap = Key(
-        size(), 2**26, "how much of an attempt's output to keep: of a longer transcript, the beginning and the end"
+        types.size(),
+        2**26,
+        "how much of an attempt's output to keep: of a longer transcript, the beginning and the end",
     )
     traces = Key(
-        http_url(),
+        types.http_url(),
         None,
         "OTLP/HTTP endpoint for traces of the engine; empty: that of OTEL_EXPORTER_OTLP_ENDPOINT",
         user_only=True,

@@ -15,6 +15,7 @@ from plait.core.lazy_pattern import pattern
 
 # TOML as tomllib gives it: what is in it is judged key by key.
 TomlTree = Mapping[str, object]
+KeyPath = tuple[str, ...]  # names of tables and a key
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 _ERROR_POSITION = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 
@@ -34,7 +35,12 @@ class ParsedToml:
     """A file's content, and the lines of its keys."""
 
     tree: TomlTree
-    key_lines: KeyLines
+    key_lines: Mapping[KeyPath, int]
+
+    def find_line(self, *path: str) -> int:
+        """The line, from 1, of the longest prefix of this path that has one; 0 if none has."""
+        found = (self.key_lines.get(path[:length], 0) for length in range(len(path), 0, -1))
+        return next(filter(None, found), 0)
 
 
 def parse_toml(text: str, file: str) -> ParsedToml:
@@ -103,9 +109,6 @@ def _escape_char(char: str) -> str:
     return f"\\u{ord(char):04x}" if ord(char) <= 0xFFFF else f"\\U{ord(char):08x}"
 
 
-# Names of tables and keys, and indexes in arrays.
-KeyPath = tuple[str | int, ...]
-
 _STRING = (
     r'"""(?:[^"\\]++|\\.|"{1,2}(?!"))*+"{3,5}'
     r"|'''(?:[^']++|'{1,2}(?!'))*+'{3,5}"
@@ -120,20 +123,13 @@ _MAX_DEPTH = 16  # without a bound, one absurd key would fill the memory
 _DEPTH_CHANGE = {"[": 1, "{": 1, "]": -1, "}": -1}
 
 
-@dataclass(frozen=True, slots=True)
-class KeyLines:
-    """The lines of all keys and tables, from 1."""
-
-    lines: Mapping[KeyPath, int]
-
-    def find_line(self, *path: str | int) -> int:
-        """The line of the longest prefix of this path that has one; 0 if none has."""
-        found = (self.lines[path[:length]] for length in range(len(path), 0, -1) if path[:length] in self.lines)
-        return next(found, 0)
+def locate_keys(text: str) -> dict[KeyPath, int]:
+    """The lines of all keys and tables. The tables of an array are one: nothing asks for the lines of each."""
+    return _KeyScanner(text).scan()
 
 
 class _KeyScanner:
-    __slots__ = ("counted", "counts", "line", "lines", "place", "table", "text")
+    __slots__ = ("counted", "line", "lines", "place", "table", "text")
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -141,16 +137,19 @@ class _KeyScanner:
         self.counted = 0
         self.line = 1
         self.lines: dict[KeyPath, int] = {}
-        self.counts: dict[KeyPath, int] = {}  # arrays of tables, and the last index in each
         self.table: KeyPath = ()
 
-    def scan(self) -> KeyLines:
+    def scan(self) -> dict[KeyPath, int]:
         while self._at_statement():
             if self.text.startswith("[", self.place):
-                self._header()
+                is_array = self.text.startswith("[[", self.place)
+                self.place += 2 if is_array else 1
+                self.table = self._names()
+                self._note(self.table, explicit=not is_array)
             else:
-                self._pair()
-        return KeyLines(self.lines)
+                self._note(self.table + self._names())
+            self._pass_value()
+        return self.lines
 
     def _at_statement(self) -> bool:
         gap = _GAP.match(self.text, self.place)
@@ -159,42 +158,12 @@ class _KeyScanner:
         self.counted = self.place
         return self.place < len(self.text)
 
-    def _header(self) -> None:
-        array = self.text.startswith("[[", self.place)
-        self.place += 2 if array else 1
-        names = self._names()
-        path = self._inside(names[:-1]) + names[-1:]
-        if array:
-            self._note(path, explicit=False)
-            self.counts[path] = self.counts.get(path, -1) + 1
-            path += (self.counts[path],)
-        self.table = path
-        self._note(path)
-        self._pass_value()
-
-    def _pair(self) -> None:
-        self._note(self.table + self._names())
-        self._pass_value()
-
-    def _inside(self, names: tuple[str, ...]) -> KeyPath:
-        """A path through arrays of tables leads through the last table of each."""
-        path: KeyPath = ()
-        for name in names:
-            path += (name,)
-            if path in self.counts:
-                path += (self.counts[path],)
-        return path
-
     def _note(self, path: KeyPath, *, explicit: bool = True) -> None:
         """A path named explicitly has this line; its parents have it only if they were not named before."""
-        if len(path) > _MAX_DEPTH:
-            path, explicit = path[:_MAX_DEPTH], False
-        for length in range(1, len(path)):
-            self.lines.setdefault(path[:length], self.line)
-        if explicit:
+        if explicit and len(path) <= _MAX_DEPTH:
             self.lines[path] = self.line
-        else:
-            self.lines.setdefault(path, self.line)
+        for length in range(1, min(len(path), _MAX_DEPTH) + 1):
+            self.lines.setdefault(path[:length], self.line)
 
     def _names(self) -> tuple[str, ...]:
         match = _KEY.match(self.text, self.place)
@@ -231,7 +200,3 @@ def _split_key(key: str) -> tuple[str, ...]:
         name, tree = next(iter(tree.items()))
         names.append(name)
     return tuple(names)
-
-
-def locate_keys(text: str) -> KeyLines:
-    return _KeyScanner(text).scan()

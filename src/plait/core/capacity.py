@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from plait.core.fast_dataclass import dataclass
 from plait.core.reports import CapacityChanged
-from plait.core.scheduler.starts import VERIFY_AGENT
+from plait.core.scheduler.outcomes import VERIFY_AGENT
 from plait.core.state import State
 from plait.core.status import NextAction, WaitReason
 from plait.core.task import Attempt
@@ -76,11 +76,8 @@ def estimate_footprint(state: State, agent: str) -> int:
     """The most that a slot of this agent took lately; while little is known, no less than is usual."""
     known = state.agent_stats.get(agent)
     lately = known.footprints if known is not None else ()
-    return (
-        max(*lately, 1)
-        if len(lately) >= MIN_FOOTPRINT_SAMPLES
-        else max(*lately, FOOTPRINT_BYTES_BY_AGENT.get(agent, DEFAULT_FOOTPRINT_BYTES), 1)
-    )
+    is_known = len(lately) >= MIN_FOOTPRINT_SAMPLES
+    return max(1 if is_known else FOOTPRINT_BYTES_BY_AGENT.get(agent, DEFAULT_FOOTPRINT_BYTES), *lately, 1)
 
 
 def measure_demand(state: State, sizes: Mapping[Attempt, int]) -> Demand:

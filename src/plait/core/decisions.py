@@ -277,14 +277,11 @@ BranchDecision = MergeStarted | RebuildStarted | GateStarted | GateEnding | Publ
 LimitDecision = BreakerOpened | BreakerClosed | LimitRaised | DeadlinesMoved
 BatchDecision = PhaseOpened | BatchPaused | BatchUnpaused | BatchHalted | BatchEnded
 Decision = RequestDecision | AttemptDecision | TaskDecision | BranchDecision | LimitDecision | BatchDecision
-IMMEDIATELY = float("-inf")
 
 
 @dataclass(frozen=True, slots=True)
 class Due:
+    """A decision that is due from `at` on."""
+
     at: float
     decision: Decision
-
-
-def due_now(decision: Decision) -> Due:
-    return Due(IMMEDIATELY, decision)

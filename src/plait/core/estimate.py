@@ -11,29 +11,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from statistics import mean, median
 
+from plait.core import decisions, reports
 from plait.core.contest import REFEREE
-from plait.core.decisions import (
-    AttemptEnding,
-    AttemptStarted,
-    Decision,
-    GateStarted,
-    MergeStarted,
-    PublishStarted,
-    RebuildStarted,
-    TaskEnded,
-)
 from plait.core.fast_dataclass import dataclass
 from plait.core.plan import Plan
-from plait.core.reports import (
-    AttemptExited,
-    GateDone,
-    MergeDone,
-    MergedTask,
-    Outcome,
-    PublishDone,
-    RebuildDone,
-    Report,
-)
 from plait.core.requests import ChangeEngineSettings, Submit
 from plait.core.scheduler.rules import decide_due, fold_incoming, list_outstanding
 from plait.core.settings import EngineSettings, Mode, Settings, Spend
@@ -59,19 +40,18 @@ def guess_duration(state: State, task: Task, agent: str) -> float:
     """How long writing lasts: what the task says, else what it took before, else the agent's usual pace times the weight,
     else the weight alone. Choosing from what others wrote takes as long as it did before, whatever the task.
     """
+    pace = _find_pace(state, agent)
     if agent == REFEREE:
-        chosen = state.agent_stats.get(agent)
-        return (
-            median(chosen.seconds_per_weight) * task.weight
-            if chosen is not None and chosen.seconds_per_weight
-            else REFEREE_SECONDS
-        )
+        return REFEREE_SECONDS if pace is None else pace * task.weight
     if task.estimate is None and task.key in state.task_durations:
         return state.task_durations[task.key]
+    return task.expected_seconds if task.estimate is not None or pace is None else pace * task.weight
+
+
+def _find_pace(state: State, agent: str) -> float | None:
+    """The agent's usual seconds per unit of weight."""
     known = state.agent_stats.get(agent)
-    if task.estimate is None and known is not None and known.seconds_per_weight:
-        return median(known.seconds_per_weight) * task.weight
-    return task.expected_seconds
+    return median(known.seconds_per_weight) if known is not None and known.seconds_per_weight else None
 
 
 def forecast_batch(state: State, batch_id: str, now: float) -> Forecast:
@@ -93,7 +73,7 @@ class _Simulation:
     def __init__(self, state: State, now: float) -> None:
         self.state = state
         self.now = now
-        self._scheduled: list[tuple[float, int, Report]] = []
+        self._scheduled: list[tuple[float, int, reports.Report]] = []
         self._scheduled_count = 0
         for decision in list_outstanding(state):
             self._perform(decision)
@@ -103,7 +83,7 @@ class _Simulation:
         for _ in range(steps):
             records, wake = decide_due(self.state, self.now)
             for record in records:
-                if isinstance(record.event, TaskEnded) and record.event.batch == batch_id:
+                if isinstance(record.event, decisions.TaskEnded) and record.event.batch == batch_id:
                     ends[record.event.task] = self.now
                 self._perform(record.event)  # type: ignore[arg-type]  # decide gives decisions only
             if self.state.batches[batch_id].ended is not None or not self._advance(wake):
@@ -122,31 +102,31 @@ class _Simulation:
         self.now = max(self.now, wake)
         return True
 
-    def _perform(self, decision: Decision) -> None:
+    def _perform(self, decision: decisions.Decision) -> None:
         match decision:
-            case AttemptStarted():
+            case decisions.AttemptStarted():
                 self._schedule(
                     self._attempt_end(decision),
-                    AttemptExited(decision.attempt, Outcome(Category.OK, tip="written")),
+                    reports.AttemptExited(decision.attempt, reports.Outcome(Category.OK, tip="written")),
                 )
-            case AttemptEnding(why=why) if why not in {EndWhy.TIMEOUT, EndWhy.IDLE}:
-                self._schedule(self.now, AttemptExited(decision.attempt, Outcome(Category.KILLED)))
-            case MergeStarted():
-                self._schedule(self.now, MergeDone(decision.batch, decision.task, decision.n, "ahead"))
-            case RebuildStarted():
+            case decisions.AttemptEnding(why=why) if why not in {EndWhy.TIMEOUT, EndWhy.IDLE}:
+                self._schedule(self.now, reports.AttemptExited(decision.attempt, reports.Outcome(Category.KILLED)))
+            case decisions.MergeStarted():
+                self._schedule(self.now, reports.MergeDone(decision.batch, decision.task, decision.n, "ahead"))
+            case decisions.RebuildStarted():
                 self._schedule(self.now, _simulate_rebuild(self.state.batches[decision.batch], decision))
-            case GateStarted():
-                self._schedule(self.now + GATE_SECONDS, GateDone(decision.batch, decision.n, passed=True))
-            case PublishStarted():
-                self._schedule(self.now, PublishDone(decision.batch, decision.n, "", decision.commit))
+            case decisions.GateStarted():
+                self._schedule(self.now + GATE_SECONDS, reports.GateDone(decision.batch, decision.n, passed=True))
+            case decisions.PublishStarted():
+                self._schedule(self.now, reports.PublishDone(decision.batch, decision.n, "", decision.commit))
             case _:
                 pass  # the rest is bookkeeping or about timeouts, which do not happen here
 
-    def _schedule(self, at: float, report: Report) -> None:
+    def _schedule(self, at: float, report: reports.Report) -> None:
         self._scheduled_count += 1
         heapq.heappush(self._scheduled, (at, self._scheduled_count, report))
 
-    def _attempt_end(self, decision: AttemptStarted) -> float:
+    def _attempt_end(self, decision: decisions.AttemptStarted) -> float:
         name = decision.attempt
         batch = self.state.batches[name.batch]
         task = batch.tasks[batch.index[name.task]]
@@ -158,10 +138,10 @@ class _Simulation:
         return max(self.now, began + whole)
 
 
-def _simulate_rebuild(batch: BatchState, decision: RebuildStarted) -> RebuildDone:
+def _simulate_rebuild(batch: BatchState, decision: decisions.RebuildStarted) -> reports.RebuildDone:
     names = (batch.tasks[entry.place].task.id for entry in batch.merges)
-    line = tuple(MergedTask(name, "ahead") for name in names if name not in decision.without)
-    return RebuildDone(batch.id, decision.n, line)
+    line = tuple(reports.MergedTask(name, "ahead") for name in names if name not in decision.without)
+    return reports.RebuildDone(batch.id, decision.n, line)
 
 
 _PREVIEW_ID = "preview"
@@ -174,7 +154,7 @@ def find_initial_tasks(plan: Plan, settings: Settings) -> list[str]:
     unlimited = ChangeEngineSettings("limits", EngineSettings(parallel_limit=0), ("parallel_limit",))
     fold_incoming(state, [unlimited, Submit(_PREVIEW_ID, _PREVIEW_ID, plan, free, base=_PREVIEW_ID)], 0.0)
     decided, _ = decide_due(state, 0.0)
-    return [record.event.attempt.task for record in decided if isinstance(record.event, AttemptStarted)]
+    return [record.event.attempt.task for record in decided if isinstance(record.event, decisions.AttemptStarted)]
 
 
 def estimate_task(state: State, settings: Settings, task: Task) -> float:
@@ -185,7 +165,7 @@ def estimate_task(state: State, settings: Settings, task: Task) -> float:
 def has_agent_history(state: State, plan: Plan, settings: Settings) -> bool:
     """Whether history knows how long the agents of this plan take."""
     agents = {*settings.agents, *(task.agent for task in plan.tasks if task.agent)}
-    return any(agent in state.agent_stats and state.agent_stats[agent].seconds_per_weight for agent in agents)
+    return any(_find_pace(state, agent) is not None for agent in agents)
 
 
 def estimate_batch(state: State, plan: Plan, settings: Settings) -> float | None:

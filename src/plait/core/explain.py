@@ -7,19 +7,8 @@ from dataclasses import replace
 from plait.core.fast_dataclass import dataclass
 from plait.core.file_locks import FILE_PREFIX, GROUP_PREFIX, PAIR_PREFIX
 from plait.core.reducers.task_index import LOCK_SCOPE_SEPARATOR
+from plait.core.scheduler import starts
 from plait.core.scheduler.batches import describe_phase_progress
-from plait.core.scheduler.selection import (
-    choose_agent,
-    clamp_slots,
-    find_fallback_agents,
-    find_queue_head,
-    has_batch_slots,
-    is_affordable,
-    is_within_capacity,
-    is_within_limit,
-    why_agent_unavailable,
-)
-from plait.core.scheduler.starts import Start, find_starts
 from plait.core.settings import Mode
 from plait.core.start_queue import TaskRef
 from plait.core.state import AttemptState, BatchState, State, TaskState
@@ -44,7 +33,8 @@ _NAMES_SHOWN = 3
 class TaskExplanation:
     """Status and reason of a task; `waiting` is what it waits on, if anything.
 
-    `short` is the reason for a table cell: without what the status, the retry time or a predicted conflict beside it say.
+    `short` is the reason for a table cell, where it differs: without what the status, the retry time or a predicted conflict
+    beside it say.
     """
 
     status: TaskStatus
@@ -62,7 +52,7 @@ class _Wait:
     short: str = ""
 
     def explain(self, status: TaskStatus) -> TaskExplanation:
-        return TaskExplanation(status, self.reason, self.on, self.short or self.reason)
+        return TaskExplanation(status, self.reason, self.on, self.short)
 
 
 def explain_in_words(state: State, batch: BatchState, task: TaskState) -> str:
@@ -72,7 +62,7 @@ def explain_in_words(state: State, batch: BatchState, task: TaskState) -> str:
 
 def explain_status(state: State, batch: BatchState, task: TaskState) -> TaskExplanation:
     if task.status is not None:
-        return TaskExplanation(task.status, task.reason, short=task.reason)
+        return TaskExplanation(task.status, task.reason)
     if task.interrupted is not None:
         return _Wait(WaitReason.PAUSE, f"{task.interrupted}; resume the batch to continue", task.interrupted).explain(
             TaskStatus.INTERRUPTED
@@ -80,7 +70,7 @@ def explain_status(state: State, batch: BatchState, task: TaskState) -> TaskExpl
     if task.alive:
         return _with_predicted_conflicts(task, _explain_running(next(iter(task.alive.values()))))
     if task.merging is None and task.pending_end is not None:
-        return TaskExplanation(TaskStatus.WAITING, task.pending_end.reason, short=task.pending_end.reason)
+        return TaskExplanation(TaskStatus.WAITING, task.pending_end.reason)
     if task.merging is not None or task.is_merged or task.step is Step.MERGE:
         return _explain_merging(state, batch, task)
     if task.step is Step.VERIFY and not task.undecided_exits:
@@ -104,7 +94,7 @@ def _explain_running(attempt: AttemptState) -> TaskExplanation:
         return _wait_for_answer(attempt.question).explain(status)
     activity = f" ({attempt.phase})" if attempt.phase else ""
     reason = f"attempt {attempt.name.n} by {'the check' if verifying else attempt.agent}{activity}"
-    return TaskExplanation(status, reason, short=reason)
+    return TaskExplanation(status, reason)
 
 
 def _wait_for_answer(question: str) -> _Wait:
@@ -119,13 +109,14 @@ def _with_predicted_conflicts(task: TaskState, found: TaskExplanation) -> TaskEx
         f"{other or 'the batch branch'} in {join_names(files, _NAMES_SHOWN)}"
         for other, files in task.predicted_conflicts.items()
     ]
-    return replace(found, reason=f"{found.reason}; would conflict with {join_names(conflicts, _NAMES_SHOWN)}")
+    reason = f"{found.reason}; would conflict with {join_names(conflicts, _NAMES_SHOWN)}"
+    return replace(found, reason=reason, short=found.short or found.reason)
 
 
 def _explain_merging(state: State, batch: BatchState, task: TaskState) -> TaskExplanation:
     if task.merging is not None:
         after = f", then removed again: {task.pending_end.reason}" if task.pending_end else ""
-        return TaskExplanation(TaskStatus.MERGING, f"being merged{after}", short=f"being merged{after}")
+        return TaskExplanation(TaskStatus.MERGING, f"being merged{after}")
     wait = _why_task_waits(batch, task)
     if wait is None and not batch.is_branch_stable:
         dropped = ", ".join(batch.tasks[place].task.id for place in batch.merges_to_drop)
@@ -152,8 +143,7 @@ def _explain_gate_turn(state: State, batch: BatchState, task: TaskState) -> Task
 def _explain_waiting(state: State, batch: BatchState, task: TaskState) -> TaskExplanation:
     wait = _why_task_waits(batch, task)
     if wait is None and task.next_action is not NextAction.START:
-        reason = "its last attempt is being evaluated"
-        return TaskExplanation(TaskStatus.QUEUED, reason, short=reason)
+        return TaskExplanation(TaskStatus.QUEUED, "its last attempt is being evaluated")
     lock = state.start_queue.blocking_lock((batch.id, task.place))
     if wait is None and lock is not None:
         wait = _Wait(WaitReason.FILES, _describe_lock(state, batch, lock))
@@ -237,7 +227,7 @@ def _why_queue_waits(state: State, batch: BatchState, task: TaskState) -> _Wait 
         return None
     for place in batch.active:
         return _Wait(WaitReason.TURN, f"starts after {batch.tasks[place].task.id}")
-    head = find_queue_head(state, batch)
+    head = starts.find_queue_head(state, batch)
     if head is not None and head is not task:
         return _Wait(WaitReason.TURN, f"starts after {head.task.id}")
     approved = task.approved or batch.settings.auto_approve
@@ -246,12 +236,12 @@ def _why_queue_waits(state: State, batch: BatchState, task: TaskState) -> _Wait 
 
 def _why_no_agent(state: State, batch: BatchState, task: TaskState) -> _Wait | None:
     """Why none of its agents can take it now; None when one can."""
-    choice = choose_agent(state, batch, task)
+    choice = starts.choose_agent(state, batch, task)
     if choice is None:
-        agents = (*task.queue_key.agents, *find_fallback_agents(state, batch, task))
-        reasons = (why_agent_unavailable(state, batch, agent) for agent in agents)
+        agents = (*task.queue_key.agents, *starts.find_fallback_agents(state, batch, task))
+        reasons = (starts.why_agent_unavailable(state, batch, agent) for agent in agents)
         return _Wait(WaitReason.LIMIT, "; ".join(dict.fromkeys(reason for reason in reasons if reason)))
-    if batch.settings.budget is None or is_affordable(batch, choice):
+    if batch.settings.budget is None or starts.is_affordable(batch, choice):
         return None  # over its own budget, it asks when its turn comes
     spent = batch.spent + batch.reserved_spend
     reason = f"may cost {choice.reserve}, and {spent} of {batch.settings.budget} is spent or reserved"
@@ -259,14 +249,14 @@ def _why_no_agent(state: State, batch: BatchState, task: TaskState) -> _Wait | N
 
 
 def _why_slots_wait(state: State, batch: BatchState, task: TaskState) -> _Wait | None:
-    slots = clamp_slots(state, batch, task.task)
+    slots = starts.clamp_slots(state, batch, task.task)
     wanted = f" ({slots} wanted)" if slots > 1 else ""
-    if not has_batch_slots(batch, slots):
+    if not starts.has_batch_slots(batch, slots):
         limit = batch.settings.max_parallel
         return _Wait(WaitReason.SLOT, f"{batch.slots} of the batch's {limit} slots are taken{wanted}")
-    if not is_within_limit(state, slots):
+    if not starts.is_within_limit(state, slots):
         return _Wait(WaitReason.SLOT, f"{state.slots} of {state.settings.parallel_limit} slots are taken{wanted}")
-    if state.capacity is not None and not is_within_capacity(state, slots):
+    if state.capacity is not None and not starts.is_within_capacity(state, slots):
         return _Wait(state.capacity.on, f"{state.capacity.why}{wanted}")
     return None
 
@@ -280,8 +270,8 @@ def _wait_for_verification_turn(batch: BatchState, task: TaskState) -> _Wait:
 
 def _wait_for_turn(state: State, batch: BatchState, task: TaskState) -> _Wait:
     """Nothing holds it back but what the scheduler does first."""
-    for other, found in find_starts(state):
-        if isinstance(found, Start):
+    for other, found in starts.find_starts(state):
+        if isinstance(found, starts.Start):
             first = found.choice.task
             name = _task_name(state, batch, (other.id, first.place))
             return _Wait(WaitReason.TURN, "starts next" if first is task else f"starts after {name}")

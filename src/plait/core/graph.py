@@ -7,17 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from graphlib import CycleError, TopologicalSorter
 from itertools import chain
 
-from plait.core.dependencies import (
-    CycleNames,
-    DependencyRow,
-    EdgeText,
-    UnknownNeeds,
-    UnplannedTasks,
-    check_missing_needs,
-    describe_need,
-    report_cycles,
-    resolve_needs,
-)
+from plait.core import dependencies
 from plait.core.fast_dataclass import dataclass
 from plait.core.file_locks import assign_locks, file_of_lock, find_crowded_files
 from plait.core.phases import add_phase_rows, check_phases, find_phase_contradictions
@@ -39,7 +29,7 @@ def build_checked_plan(  # noqa: PLR0913 - what the source knows, what the perso
     phases: Sequence[Phase] = (),
     finished: Collection[str] = (),
     known: Collection[str] = (),
-    unknown: UnknownNeeds = UnknownNeeds.DONE,
+    unknown: dependencies.UnknownNeeds = dependencies.UnknownNeeds.DONE,
     ignore_needs: bool = False,
     durations: Callable[[Task], float] | None = None,
 ) -> PlanCheck:
@@ -49,12 +39,12 @@ def build_checked_plan(  # noqa: PLR0913 - what the source knows, what the perso
         return PlanCheck(None, (Problem(Severity.ERROR, "there are no tasks to run", hint=hint),))
     tasks, problems = _drop_duplicates(tasks)
     index = {task.id: place for place, task in enumerate(tasks)}
-    outside = UnplannedTasks(frozenset(finished), frozenset(known), unknown, ignore_needs)
-    needs, missing = resolve_needs(tasks, index)
+    outside = dependencies.UnplannedTasks(frozenset(finished), frozenset(known), unknown, ignore_needs)
+    needs, missing = dependencies.resolve_needs(tasks, index)
     held, clashes = assign_locks(tasks, index, outside)
     phases, disorder = check_phases(phases, tasks, index, outside)
     problems += [
-        *check_missing_needs(missing, index, outside),
+        *dependencies.check_missing_needs(missing, index, outside),
         *clashes,
         *disorder,
         *find_crowded_files(held, needs),
@@ -86,7 +76,7 @@ def _drop_duplicates(tasks: Sequence[Task]) -> tuple[Sequence[Task], list[Proble
     return [same[0] for same in by_id.values()], problems
 
 
-def sort_topologically(rows: Sequence[DependencyRow]) -> list[int] | None:
+def sort_topologically(rows: Sequence[dependencies.DependencyRow]) -> list[int] | None:
     """Places in execution order; None if there is a cycle."""
     try:
         return list(TopologicalSorter(dict(enumerate(rows))).static_order())
@@ -94,14 +84,16 @@ def sort_topologically(rows: Sequence[DependencyRow]) -> list[int] | None:
         return None
 
 
-def _report_cycles(tasks: Sequence[Task], needs: Sequence[DependencyRow]) -> list[Problem]:
-    def edge(place: int, before: int) -> EdgeText:
-        return describe_need(tasks[place], tasks[before].id)
+def _report_cycles(tasks: Sequence[Task], needs: Sequence[dependencies.DependencyRow]) -> list[Problem]:
+    def edge(place: int, before: int) -> dependencies.EdgeText:
+        return dependencies.describe_need(tasks[place], tasks[before].id)
 
-    return report_cycles(needs, CycleNames("tasks", lambda place: tasks[place].id, edge))
+    return dependencies.report_cycles(needs, dependencies.CycleNames("tasks", lambda place: tasks[place].id, edge))
 
 
-def _rank_tasks(ordered: Sequence[int], needs: Sequence[DependencyRow], durations: Sequence[float]) -> list[float]:
+def _rank_tasks(
+    ordered: Sequence[int], needs: Sequence[dependencies.DependencyRow], durations: Sequence[float]
+) -> list[float]:
     """The longest path from each task's start to the end, in seconds."""
     after = [0.0] * len(needs)
     ranks = [0.0] * len(needs)
@@ -122,7 +114,7 @@ def group_waves(plan: Plan) -> list[list[str]]:
     return found
 
 
-def _find_levels(rows: Sequence[DependencyRow], tasks: int) -> list[int]:
+def _find_levels(rows: Sequence[dependencies.DependencyRow], tasks: int) -> list[int]:
     """Gates and ends, which come after the tasks, are passed at the level of what they wait for."""
     levels = [-1] * len(rows)
     for place in TopologicalSorter(dict(enumerate(rows))).static_order():

@@ -8,25 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from plait.core.decisions import (
-    AnswerAwaited,
-    AttemptStarted,
-    BackoffEnded,
-    BatchEnded,
-    BatchPaused,
-    BatchUnpaused,
-    BreakerOpened,
-    PhaseOpened,
-    RequestGranted,
-    RetryGranted,
-    TaskEnded,
-    TaskInterrupted,
-)
+from plait.core import decisions
 from plait.core.events import Record
 from plait.core.fast_dataclass import dataclass
 from plait.core.lazy_pattern import pattern
 from plait.core.reports import AttemptAsked, PublishFailed
-from plait.core.scheduler.selection import find_queue_head
+from plait.core.scheduler.starts import find_queue_head
 from plait.core.settings import Mode, NotificationKind
 from plait.core.state import BatchState, State, TaskState
 from plait.core.status import BatchStatus, TaskStatus
@@ -69,24 +56,24 @@ REPEAT_LIMIT_SECONDS = 3600.0  # a limit that lasts this much longer than notifi
 
 # After these, it may be another task's turn in a queue.
 _QUEUE_EVENTS = (
-    BackoffEnded,
-    BatchUnpaused,
-    PhaseOpened,
-    RequestGranted,
-    RetryGranted,
-    TaskEnded,
-    TaskInterrupted,
+    decisions.BackoffEnded,
+    decisions.BatchUnpaused,
+    decisions.PhaseOpened,
+    decisions.RequestGranted,
+    decisions.RetryGranted,
+    decisions.TaskEnded,
+    decisions.TaskInterrupted,
 )
 
 # The records that notifications can follow from; all others may be left out.
 NOTIFYING_EVENTS: tuple[type, ...] = (
     *_QUEUE_EVENTS,
-    AnswerAwaited,
+    decisions.AnswerAwaited,
     AttemptAsked,
-    AttemptStarted,
-    BatchEnded,
-    BatchPaused,
-    BreakerOpened,
+    decisions.AttemptStarted,
+    decisions.BatchEnded,
+    decisions.BatchPaused,
+    decisions.BreakerOpened,
     PublishFailed,
 )
 
@@ -111,28 +98,28 @@ class NotificationBuilder:
     def _notify_record(self, state: State, record: Record) -> Iterator[Notification]:
         fact = record.event
         match fact:
-            case BatchEnded():
+            case decisions.BatchEnded():
                 yield from self._notify_batch_end(state, record, fact)
-            case TaskEnded():
+            case decisions.TaskEnded():
                 self._questions.pop((fact.batch, fact.task), None)
                 yield from self._notify_task_end(state, record, fact)
-            case AttemptStarted():  # its question was answered
+            case decisions.AttemptStarted():  # its question was answered
                 self._questions.pop((fact.attempt.batch, fact.attempt.task), None)
             case AttemptAsked():
                 where = fact.attempt.batch, fact.attempt.task
                 yield from self._notify_question(state, record, where, fact.question)
-            case AnswerAwaited():
+            case decisions.AnswerAwaited():
                 yield from self._notify_question(state, record, (fact.batch, fact.task), fact.question)
-            case BatchPaused():
+            case decisions.BatchPaused():
                 yield from self._notify_pause(state, record, fact)
             case PublishFailed():
                 yield from self._notify_publish_failure(state, record, fact)
-            case BreakerOpened():
+            case decisions.BreakerOpened():
                 yield from self._notify_breaker(state, record, fact)
             case _:
                 pass
 
-    def _notify_batch_end(self, state: State, record: Record, fact: BatchEnded) -> Iterator[Notification]:
+    def _notify_batch_end(self, state: State, record: Record, fact: decisions.BatchEnded) -> Iterator[Notification]:
         batch = state.batches.get(fact.batch)
         if batch is None or batch.ended is not fact.status or batch.ended_at != record.at:
             return
@@ -144,7 +131,7 @@ class NotificationBuilder:
             kind = NotificationKind.FAILED
         yield _make_notification(record, kind, describe_batch_end(batch), batch)
 
-    def _notify_task_end(self, state: State, record: Record, fact: TaskEnded) -> Iterator[Notification]:
+    def _notify_task_end(self, state: State, record: Record, fact: decisions.TaskEnded) -> Iterator[Notification]:
         batch, task = state.find_task(fact.batch, fact.task)
         if batch is None or task is None or task.task.entrant is not None or not fact.status.is_failure:
             return
@@ -163,7 +150,7 @@ class NotificationBuilder:
             words = f"{task.task.id} needs an answer", text
             yield _make_notification(record, NotificationKind.NEEDS_PERSON, words, batch, task)
 
-    def _notify_pause(self, state: State, record: Record, fact: BatchPaused) -> Iterator[Notification]:
+    def _notify_pause(self, state: State, record: Record, fact: decisions.BatchPaused) -> Iterator[Notification]:
         """Only pauses that plait decides: a pause by a person is a request, not this decision."""
         batch = state.batches.get(fact.batch)
         if batch is not None and batch.paused is not None and batch.paused.why == fact.why:
@@ -181,7 +168,7 @@ class NotificationBuilder:
         title = f"batch {batch.id} could not be published"
         yield _make_notification(record, NotificationKind.UNPUBLISHED, (title, text), batch)
 
-    def _notify_breaker(self, state: State, record: Record, fact: BreakerOpened) -> Iterator[Notification]:
+    def _notify_breaker(self, state: State, record: Record, fact: decisions.BreakerOpened) -> Iterator[Notification]:
         """A provider that still refuses when tried again is reported only if it takes much longer than announced."""
         breaker = state.breakers.get(fact.provider)
         begins = breaker is not None and breaker.streak <= 1 and breaker.opened_at == record.at

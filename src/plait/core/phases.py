@@ -6,16 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from plait.core.dependencies import (
-    CycleNames,
-    DependencyRow,
-    EdgeText,
-    UnknownNeeds,
-    UnplannedTasks,
-    describe_need,
-    describe_origin,
-    report_cycles,
-)
+from plait.core import dependencies
 from plait.core.plan import Problem, Severity
 from plait.core.task import NeedKind, Phase, Task
 
@@ -29,7 +20,7 @@ def is_held_by_phase(task: Task, phase: Phase) -> bool:
 
 
 def check_phases(
-    phases: Sequence[Phase], tasks: Sequence[Task], index: Mapping[str, int], outside: UnplannedTasks
+    phases: Sequence[Phase], tasks: Sequence[Task], index: Mapping[str, int], outside: dependencies.UnplannedTasks
 ) -> tuple[tuple[Phase, ...], list[Problem]]:
     """The phases as the plan keeps them: totals cover the tasks at hand, and `opens_with` is a task of the plan.
 
@@ -75,17 +66,21 @@ def _check_phase_order(phases: Sequence[Phase], keys: Mapping[str, int]) -> list
     def name(place: int) -> str:
         return f"phase {phases[place].key}"
 
-    def edge(place: int, before: int) -> EdgeText:
+    def edge(place: int, before: int) -> dependencies.EdgeText:
         return _describe_wait(phases[place], name(before)), phases[place].at
 
-    return problems + report_cycles(rows, CycleNames("phases", name, edge, "Let one of them come first."))
+    return problems + dependencies.report_cycles(
+        rows, dependencies.CycleNames("phases", name, edge, "Let one of them come first.")
+    )
 
 
 def _describe_wait(phase: Phase, what: str) -> str:
-    return f"phase {phase.key} waits for {what}{describe_origin(phase.at, phase.reason)}"
+    return f"phase {phase.key} waits for {what}{dependencies.describe_origin(phase.at, phase.reason)}"
 
 
-def _resolve_opener(phase: Phase, index: Mapping[str, int], outside: UnplannedTasks) -> tuple[Phase, list[Problem]]:
+def _resolve_opener(
+    phase: Phase, index: Mapping[str, int], outside: dependencies.UnplannedTasks
+) -> tuple[Phase, list[Problem]]:
     task = phase.opens_with
     if task is None or task in index:
         return phase, []
@@ -95,15 +90,15 @@ def _resolve_opener(phase: Phase, index: Mapping[str, int], outside: UnplannedTa
     if task in outside.known:
         message = f"{what}, which is neither finished nor selected: it waits for the earlier phases"
         return replace(phase, opens_with=None), [Problem(Severity.INFO, message, phase.at)]
-    if outside.unknown is UnknownNeeds.FAIL:
+    if outside.unknown is dependencies.UnknownNeeds.FAIL:
         return phase, [outside.unknown_id_problem(what, task, phase.at, index)]
     message = f"{what}, which is not in any source: assumed finished, so the phase is open"
     return replace(phase, opens_with=None, after=()), [Problem(Severity.INFO, message, phase.at)]
 
 
 def add_phase_rows(
-    tasks: Sequence[Task], needs: Sequence[DependencyRow], phases: Sequence[Phase], *, early: bool = False
-) -> list[DependencyRow]:
+    tasks: Sequence[Task], needs: Sequence[dependencies.DependencyRow], phases: Sequence[Phase], *, early: bool = False
+) -> list[dependencies.DependencyRow]:
     """The needs, then two rows for each phase: its gate (the ends it waits for) and its end (the tasks it counts).
 
     A gate waits here for the task that opens it and for all of the earlier ones, so a plan that is in order like this
@@ -129,7 +124,7 @@ def add_phase_rows(
 
 
 def find_phase_contradictions(
-    tasks: Sequence[Task], needs: Sequence[DependencyRow], phases: Sequence[Phase]
+    tasks: Sequence[Task], needs: Sequence[dependencies.DependencyRow], phases: Sequence[Phase]
 ) -> list[Problem]:
     """Tasks that need, in the end, what their own phase must come before."""
     size = len(tasks)
@@ -137,9 +132,9 @@ def find_phase_contradictions(
     def name(place: int) -> str:
         return tasks[place].id if place < size else f"phase {phases[(place - size) // 2].key}"
 
-    def edge(place: int, before: int) -> EdgeText:
+    def edge(place: int, before: int) -> dependencies.EdgeText:
         if place < size and before < size:
-            return describe_need(tasks[place], tasks[before].id)
+            return dependencies.describe_need(tasks[place], tasks[before].id)
         if place >= size and (place - size) % 2 == 0:
             phase = phases[(place - size) // 2]
             return _describe_wait(phase, name(before)), phase.at
@@ -147,4 +142,6 @@ def find_phase_contradictions(
         return f"{task.id} is part of {phase_name}", task.origin
 
     hint = "Remove the need, or give the later task needs of its own: then it does not wait for its phase."
-    return report_cycles(add_phase_rows(tasks, needs, phases), CycleNames("tasks and phases", name, edge, hint))
+    return dependencies.report_cycles(
+        add_phase_rows(tasks, needs, phases), dependencies.CycleNames("tasks and phases", name, edge, hint)
+    )

@@ -6,12 +6,12 @@ Texts of tasks are untrusted: they are escaped so that they make no link or ment
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 
 from plait.core.fast_dataclass import dataclass
 from plait.core.requests import MAX_OVERRIDE_TITLE_CHARS, NO_OVERRIDE, PullRequestOverride
 from plait.core.status import TaskStatus
-from plait.core.text import shorten
+from plait.core.text import join_names, shorten
 from plait.core.views import BatchView, TaskView
 
 MAX_BODY_BYTES = 60_000  # forges accept 65,536 characters; the rest is for people's own text
@@ -161,15 +161,10 @@ def _fit_lines(lines: Iterable[tuple[TaskStatus, str]], room: int) -> tuple[list
 
 def _format_footer(view: BatchView) -> str:
     """Trailers come last, so that a squash merge keeps them."""
-    sources = f" · from {_format_names(view.sources)}" if view.sources else ""
+    sources = f" · from {join_names([_format_code(name) for name in view.sources], 3)}" if view.sources else ""
     made = f"Made by plait: batch {_format_code(view.id)}, branch {_format_code(view.branch)}{sources}"
     trailer = f"Plait-Batch: {view.id}" if _TRAILER.fullmatch(view.id) else ""
     return "\n\n".join(filter(None, [made, trailer]))
-
-
-def _format_names(names: Sequence[str]) -> str:
-    shown = ", ".join(_format_code(name) for name in names[:3])
-    return f"{shown} and {len(names) - 3} more" if len(names) > 3 else shown
 
 
 def _format_duration(seconds: float) -> str:

@@ -11,11 +11,58 @@ and ten thousand tasks that wait for one file cost nothing until it is released.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from plait.core.fast_dataclass import dataclass
-from plait.core.sorted_set import SortedSet
+
+
+class _Comparable(Protocol):
+    def __lt__(self, other: Any, /) -> bool: ...  # Any: tuples compare with tuples, whatever is in them
+
+
+K = TypeVar("K", bound=_Comparable)
+
+
+class SortedSet(Generic[K]):
+    """A sorted list without duplicates: the first element is immediate, adding and removing cost a bisection."""
+
+    __slots__ = ("_keys",)
+
+    def __init__(self, keys: Iterable[K] = ()) -> None:
+        self._keys: list[K] = sorted(keys)
+
+    def add(self, key: K) -> None:
+        place = bisect_left(self._keys, key)
+        if place == len(self._keys) or self._keys[place] != key:
+            self._keys.insert(place, key)
+
+    def discard(self, key: K) -> None:
+        place = bisect_left(self._keys, key)
+        if place < len(self._keys) and self._keys[place] == key:
+            del self._keys[place]
+
+    def first(self) -> K | None:
+        return self._keys[0] if self._keys else None
+
+    def copy(self) -> SortedSet[K]:
+        return SortedSet(self._keys)
+
+    def __iter__(self) -> Iterator[K]:
+        return iter(self._keys)
+
+    def __len__(self) -> int:
+        return len(self._keys)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, SortedSet) and self._keys == other._keys
+
+    __hash__ = None  # type: ignore[assignment]  # it changes
+
+    def __repr__(self) -> str:
+        return f"Sorted({self._keys!r})"
+
 
 TaskRef = tuple[str, int]  # batch, place in its plan
 StartOrder = tuple[int, int, float, int]  # the smallest goes first; the last part is the place, so all differ
@@ -64,11 +111,9 @@ class StartQueue:
 
     def copy(self) -> StartQueue:
         twin = StartQueue()
-        twin._entries, twin._parked_under, twin._holder = (
-            dict(self._entries),
-            dict(self._parked_under),
-            dict(self._holder),
-        )
+        twin._entries = dict(self._entries)
+        twin._parked_under = dict(self._parked_under)
+        twin._holder = dict(self._holder)
         twin._free = {queue: free.copy() for queue, free in self._free.items()}
         twin._queues = {batch: dict(queues) for batch, queues in self._queues.items()}
         twin._wanting = {lock: dict(best) for lock, best in self._wanting.items()}

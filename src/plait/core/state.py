@@ -16,8 +16,7 @@ from plait.core.plan import Plan
 from plait.core.reports import CapacityChanged, EngineTaken, Outcome, PublishFailed
 from plait.core.requests import NO_OVERRIDE, PullRequestOverride, Request
 from plait.core.settings import NO_SPEND, EngineSettings, Publish, Settings, Spend
-from plait.core.sorted_set import SortedSet
-from plait.core.start_queue import QueueKey, StartQueue
+from plait.core.start_queue import QueueKey, SortedSet, StartQueue
 from plait.core.status import BatchStatus, Category, EndWhy, NextAction, PauseCause, TaskStatus
 from plait.core.task import Attempt, Phase, Step, Task
 
@@ -340,7 +339,6 @@ class State:
     settings: EngineSettings = field(default_factory=EngineSettings)
     saved: dict[str, str] = field(default_factory=dict)  # settings, as JSON; replaced as a whole
     engine: EngineTaken | None = None
-    engine_since: float = 0.0
     batches: dict[str, BatchState] = field(default_factory=dict)
     open: dict[str, BatchState] = field(default_factory=dict)
     publishing_batches: dict[str, BatchState] = field(default_factory=dict)  # with a pending or running publish

@@ -37,17 +37,7 @@ class TaskStatus(StrEnum):
 
 
 _FAILURES = frozenset({TaskStatus.FAILED, TaskStatus.TIMED_OUT, TaskStatus.CONFLICTED})
-_TERMINAL = frozenset(
-    {
-        TaskStatus.DONE,
-        TaskStatus.FAILED,
-        TaskStatus.TIMED_OUT,
-        TaskStatus.BLOCKED,
-        TaskStatus.SKIPPED,
-        TaskStatus.CONFLICTED,
-        TaskStatus.CANCELLED,
-    }
-)
+_TERMINAL = _FAILURES | {TaskStatus.DONE, TaskStatus.BLOCKED, TaskStatus.SKIPPED, TaskStatus.CANCELLED}
 
 
 class WaitReason(StrEnum):

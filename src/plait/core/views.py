@@ -125,7 +125,7 @@ def make_task_view(state: State, batch: BatchState, task: TaskState) -> TaskView
         foreseen=tuple(task.predicted_conflicts.items()),
         entrant=task.task.entrant,
         winner=task.winner or None,
-        short=found.short,
+        short=found.short or found.reason,
         question=_find_question(task),
         asks_for_budget=task.requested_spend is not None,
     )
@@ -141,6 +141,7 @@ def _find_question(task: TaskState) -> str | None:
 def make_batch_view(state: State, batch: BatchState, *, brief: bool = False) -> BatchView:
     """`brief`: without its tasks."""
     status, reason = find_batch_status(batch)
+    counts = count_statuses(state, batch)
     return BatchView(
         id=batch.id,
         status=status,
@@ -155,7 +156,7 @@ def make_batch_view(state: State, batch: BatchState, *, brief: bool = False) -> 
         started_at=batch.started_at,
         ended_at=batch.ended_at,
         cost=batch.spent,
-        progress=_make_progress(state, batch),
+        progress=Progress(sum(counts.values()), tuple(counts.items())),
         tasks=() if brief else tuple(make_task_view(state, batch, task) for task in batch.tasks),
         waits_for_person=waits_for_person(state, batch),
         pr_url=batch.published.url if batch.published else "",
@@ -213,15 +214,8 @@ def find_batch_status(batch: BatchState) -> tuple[BatchStatus, str]:
         return BatchStatus.PENDING, "nothing has started yet"
     if not batch.alive and all(task.status is not None or task.step is Step.MERGE for task in batch.tasks):
         return BatchStatus.MERGING, "only merging and the gate are left"
-    return (
-        BatchStatus.RUNNING,
-        f"{len(batch.alive)} at work, {batch.unfinished_count} of {len(batch.tasks)} to go",
-    )
-
-
-def _make_progress(state: State, batch: BatchState) -> Progress:
-    counts = count_statuses(state, batch)
-    return Progress(sum(counts.values()), tuple(counts.items()))
+    reason = f"{len(batch.alive)} at work, {batch.unfinished_count} of {len(batch.tasks)} to go"
+    return BatchStatus.RUNNING, reason
 
 
 _StatusByQueue = dict[tuple[QueueKey, int], TaskStatus]

@@ -18,13 +18,14 @@ from plait import __version__
 from plait.config.config import Config, Layer
 from plait.core.errors import PlaitError
 from plait.core.requests import ChangeEngineSettings
-from plait.engine.app import build_dependencies, load_engine_config, lock_project_journal
+from plait.engine.app import build_dependencies, load_engine_config
 from plait.engine.daemon import DOORBELL_FIFO, HELD_FLAG, wait_for_release
 from plait.engine.loop import Engine
 from plait.engine.reactor import SelectReactor
 from plait.git.location import RepoLocation
 from plait.store.interfaces import JournalBusyError
-from plait.store.project_files import open_project_inbox
+from plait.store.journal_writer import open_journal_writer
+from plait.store.project_files import JOURNAL_FILE, open_project_inbox
 from plait.system import log
 
 
@@ -55,10 +56,10 @@ def run_engine(place: RepoLocation) -> bool:
     """
     engine = Engine(os.getpid(), __version__)
     with ExitStack() as stack:
-        journal = stack.enter_context(closing(lock_project_journal(place)))
+        journal = stack.enter_context(closing(open_journal_writer(place.state / JOURNAL_FILE)))
         reactor = stack.enter_context(closing(SelectReactor()))
         bell = stack.enter_context(_open_doorbell(place))
-        config = load_engine_config(place, journal, log.write_line)
+        config = load_engine_config(place, journal)
         parts = build_dependencies(place, config, journal, engine, reactor)
         for onlooker in parts.listeners:
             stack.callback(onlooker.close)

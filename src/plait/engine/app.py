@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
 from plait.config.config import Config
-from plait.config.layers import merge_layers
-from plait.config.loading import load_config
+from plait.config.loading import load_config, merge_layers
 from plait.core.errors import ConfigError
 from plait.engine.attempt_inputs import JobBuilder
 from plait.engine.attempts import Attempts
 from plait.engine.capacity_reporter import CapacityReporter
 from plait.engine.conflict_prediction import ConflictPredictor
-from plait.engine.context import BatchInputsCache, EngineContext
+from plait.engine.context import BatchInputsCache, EngineContext, redact_reports
 from plait.engine.daemon import HEALTH_FILE, HealthFile
 from plait.engine.loop import Dependencies, Engine
 from plait.engine.merge_queue import MergeQueue
 from plait.engine.perform import Performer
 from plait.engine.reactor import SelectReactor
-from plait.engine.report_text import redact_reports
 from plait.engine.status_writeback import StatusWriter, open_source_writer
 from plait.git.location import RepoLocation
 from plait.git.worktrees.worktree import PIN_FILE, find_setups_folder, find_worktrees_folder
@@ -31,8 +28,8 @@ from plait.runtime.local_executor import LocalExecutor
 from plait.runtime.local_workspaces import LocalWorkspaces
 from plait.runtime.worker_pool import WorkerPool
 from plait.store.interfaces import Journal
-from plait.store.journal_writer import open_journal_writer
-from plait.store.project_files import JOURNAL_FILE, open_project_inbox, open_state_paths
+from plait.store.project_files import open_project_inbox, open_state_paths
+from plait.system import log
 from plait.system.sensors import MachineSensors
 from plait.system.shared_state import SharedState, find_shared_state_folder
 from plait.system.sleep_inhibitor import SleepInhibitor
@@ -43,17 +40,12 @@ if TYPE_CHECKING:
     from plait.git.worktrees.workspaces import GitWorkspaces
 
 
-def lock_project_journal(place: RepoLocation) -> Journal:
-    """The journal to write to. Raises JournalBusyError where another engine holds it."""
-    return open_journal_writer(place.state / JOURNAL_FILE)
-
-
-def load_engine_config(place: RepoLocation, journal: Journal, log: Callable[[str], None]) -> Config:
+def load_engine_config(place: RepoLocation, journal: Journal) -> Config:
     """The engine's settings. A mistake in a file is reported by front ends; the engine works all the same."""
     try:
         return load_config(place.top, saved=journal.settings())
     except ConfigError as error:
-        log(f"warning: can't read the settings, using the defaults: {error.message}")
+        log.write_line(f"warning: can't read the settings, using the defaults: {error.message}")
         return merge_layers(())
 
 
@@ -103,7 +95,6 @@ INTEGRATOR_FOLDER = "integrator"
 
 def open_workspaces(place: RepoLocation, config: Config) -> GitWorkspaces:
     from plait.git.worktrees.workspaces import GitWorkspaces  # only for batches that have worktrees
-    from plait.system import log
 
     root = find_worktrees_folder(place, config)
     with suppress(OSError):  # making a workspace reports what is wrong

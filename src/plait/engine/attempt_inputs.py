@@ -21,13 +21,13 @@ from plait.agents.prompts import (
 from plait.agents.redaction import RedactingParser
 from plait.agents.table import load_agent
 from plait.config.keys import KEYS
-from plait.config.layers import ATTEMPT_VARIABLES
+from plait.config.loading import ATTEMPT_VARIABLES
 from plait.core.decisions import AttemptStarted
 from plait.core.fast_dataclass import dataclass
 from plait.core.task import Attempt, Step, Task
 from plait.engine.context import EngineContext
 from plait.runtime.executor import AttemptFile, AttemptKind, AttemptLimits, AttemptSpec
-from plait.store.batch_inputs import BatchInputs, BatchInputsError
+from plait.store.batch_files import BatchInputs, BatchInputsError
 from plait.system.shared_state import SharedState
 
 CHECK_TAIL_BYTES = 4 << 10  # bytes of a failed check's output that the next attempt gets

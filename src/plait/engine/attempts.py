@@ -26,32 +26,18 @@ from plait.agents.interface import (
 )
 from plait.agents.prompts import PriorFeedback, PromptRules
 from plait.agents.retry_after import RetryAfter
+from plait.core import reports
 from plait.core.decisions import AttemptStarted, GateStarted
 from plait.core.errors import AgentError, Fault, PlaitError, describe_error
 from plait.core.fast_dataclass import dataclass
-from plait.core.reports import (
-    AttemptActive,
-    AttemptAsked,
-    AttemptExited,
-    AttemptLaunched,
-    AttemptLost,
-    AttemptPhase,
-    AttemptSession,
-    AttemptUsed,
-    GateDone,
-    GateLost,
-    Outcome,
-    RateLimited,
-    Report,
-)
 from plait.core.retry_policy import find_verify_command
 from plait.core.settings import Isolation
 from plait.core.state import TaskState
 from plait.core.status import Category
 from plait.core.task import Attempt, Step, make_gate_attempt
 from plait.engine.attempt_inputs import CHECK_TAIL_BYTES, JobBuilder
-from plait.engine.commit_contents import build_author
 from plait.engine.context import EngineContext
+from plait.engine.merge_queue import build_author
 from plait.engine.transcript_reader import TranscriptReader
 from plait.git.interfaces import CapturedChange
 from plait.runtime.executor import (
@@ -64,7 +50,7 @@ from plait.runtime.executor import (
     LostProcess,
     RunningProcess,
 )
-from plait.store.batch_inputs import BatchInputsError
+from plait.store.batch_files import BatchInputsError
 from plait.system import log
 
 MIN_EXTENSION_SECONDS = 1.0  # a rate limit is reported again only if it was extended by at least this
@@ -164,7 +150,7 @@ class Attempts:
         if watched is not None:
             watched.launched = True
         if watched is None or watched.kind is not AttemptKind.GATE:
-            self._emit(AttemptLaunched(attempt, pid, watched.workspace if watched else ""))
+            self._emit(reports.AttemptLaunched(attempt, pid, watched.workspace if watched else ""))
 
     def on_start_failed(self, attempt: Attempt, error: Exception) -> None:
         """A failure of the system may be temporary; any other would happen again, so the attempt has failed."""
@@ -179,7 +165,7 @@ class Attempts:
             self.on_lost(attempt, f"it could not be started: {message}")
         else:
             self._watched.pop(attempt, None)
-            self._emit(AttemptExited(attempt, Outcome(Category.USAGE, detail=message)))
+            self._emit(reports.AttemptExited(attempt, reports.Outcome(Category.USAGE, detail=message)))
 
     def on_exited(self, attempt: Attempt, code: int) -> None:
         watched = self._watched.pop(attempt, None)
@@ -193,9 +179,9 @@ class Attempts:
     def on_lost(self, attempt: Attempt, why: str) -> None:
         self._watched.pop(attempt, None)
         if attempt.is_gate:
-            self._emit(GateLost(attempt.batch, attempt.n, why))
+            self._emit(reports.GateLost(attempt.batch, attempt.n, why))
         else:
-            self._emit(AttemptLost(attempt, why))
+            self._emit(reports.AttemptLost(attempt, why))
 
     def poll_transcripts(self, now: float) -> None:
         """Report what running attempts printed since the last call, of each one piece at most."""
@@ -204,7 +190,7 @@ class Attempts:
                 interval = min(ACTIVITY_REPORT_SECONDS, watched.order.idle_timeout / 4)
                 if watched.kind is not AttemptKind.GATE and now - watched.activity_reported_at >= interval:
                     watched.activity_reported_at = now
-                    self._emit(AttemptActive(watched.order.attempt))  # first: it closes an open question
+                    self._emit(reports.AttemptActive(watched.order.attempt))  # first: it closes an open question
                 is_catching_up = watched.transcript.is_catching_up
                 signals = watched.transcript.read_signals()
                 for signal in keep_latest(signals) if is_catching_up else signals:
@@ -277,33 +263,35 @@ class Attempts:
         except Exception as error:  # noqa: BLE001
             self.on_start_failed(attempt, error)
 
-    def _finish(self, watched: WatchedAttempt, outcome: Outcome) -> None:
+    def _finish(self, watched: WatchedAttempt, outcome: reports.Outcome) -> None:
         """Report the end of an attempt; of one with a workspace, after its result was committed."""
         order, attempt = watched.order, watched.order.attempt
         if watched.kind is AttemptKind.IN_PLACE:
-            self._emit(AttemptExited(attempt, outcome))
+            self._emit(reports.AttemptExited(attempt, outcome))
             return
         workspaces = self.executor.workspaces
         setup_failure = workspaces.find_setup_failure(attempt) if outcome.exit_code else None
         if watched.kind is AttemptKind.GATE:
             if setup_failure is not None:  # not the fault of a task's change
-                self._emit(GateLost(attempt.batch, attempt.n, setup_failure))
+                self._emit(reports.GateLost(attempt.batch, attempt.n, setup_failure))
             else:
                 passed = outcome.category is Category.OK
-                self._emit(GateDone(attempt.batch, attempt.n, passed, "" if passed else outcome.detail))
+                self._emit(reports.GateDone(attempt.batch, attempt.n, passed, "" if passed else outcome.detail))
         elif setup_failure is not None:
-            self._emit(AttemptExited(attempt, Outcome(Category.USAGE, outcome.exit_code, setup_failure)))
+            self._emit(
+                reports.AttemptExited(attempt, reports.Outcome(Category.USAGE, outcome.exit_code, setup_failure))
+            )
         elif attempt.step is Step.WRITE:
             self._capture(order, outcome)
         else:
             workspaces.reset(
                 attempt,
                 order.base,
-                lambda: self._emit(AttemptExited(attempt, outcome)),
+                lambda: self._emit(reports.AttemptExited(attempt, outcome)),
                 lambda error: self._report_despite_error(attempt, outcome, error),
             )
 
-    def _capture(self, order: AttemptStarted, outcome: Outcome) -> None:
+    def _capture(self, order: AttemptStarted, outcome: reports.Outcome) -> None:
         """Commit what an attempt left, whatever its end was; then report it."""
         attempt = order.attempt
         try:
@@ -319,19 +307,19 @@ class Attempts:
             )
             allow_empty = inputs.tasks_by_id[attempt.task].allow_empty
         except Exception as error:  # noqa: BLE001 - the engine must not end by it
-            self._emit(AttemptExited(attempt, _judge_uncommitted(outcome, error)))
+            self._emit(reports.AttemptExited(attempt, _judge_uncommitted(outcome, error)))
             return
         self.executor.workspaces.capture(
             spec,
             lambda change: self._emit(
-                AttemptExited(attempt, _judge_change(attempt, outcome, change, allow_empty=allow_empty))
+                reports.AttemptExited(attempt, _judge_change(attempt, outcome, change, allow_empty=allow_empty))
             ),
-            lambda error: self._emit(AttemptExited(attempt, _judge_uncommitted(outcome, error))),
+            lambda error: self._emit(reports.AttemptExited(attempt, _judge_uncommitted(outcome, error))),
         )
 
-    def _report_despite_error(self, attempt: Attempt, outcome: Outcome, error: Exception) -> None:
+    def _report_despite_error(self, attempt: Attempt, outcome: reports.Outcome, error: Exception) -> None:
         log.write_line(f"warning: can't reset the workspace after {attempt}: {describe_error(error)}")
-        self._emit(AttemptExited(attempt, outcome))
+        self._emit(reports.AttemptExited(attempt, outcome))
 
     def _report_signal(self, watched: WatchedAttempt, signal: AgentEvent) -> None:
         """Nothing is reported twice, except a wait: repeated, it counts from now."""
@@ -341,7 +329,7 @@ class Attempts:
             until = _find_wait_end(signal.wait)
             if until >= watched.rate_limited_until + MIN_EXTENSION_SECONDS:
                 watched.rate_limited_until = until
-                self._emit(RateLimited(watched.order.provider, until))
+                self._emit(reports.RateLimited(watched.order.provider, until))
         elif watched.last_signals.get(type(signal)) != signal:
             watched.last_signals[type(signal)] = signal
             self._emit(_to_report(watched.order.attempt, signal))
@@ -359,7 +347,9 @@ def _make_gate_order(gate: GateStarted) -> AttemptStarted:
     )
 
 
-def _judge_change(attempt: Attempt, outcome: Outcome, change: CapturedChange, *, allow_empty: bool) -> Outcome:
+def _judge_change(
+    attempt: Attempt, outcome: reports.Outcome, change: CapturedChange, *, allow_empty: bool
+) -> reports.Outcome:
     for path in change.reverted_sources:
         log.write_line(f"{attempt} changed only statuses in {path}, which plait writes; they were restored")
     outcome = replace(outcome, files=change.files, diffstat=change.diffstat)
@@ -370,7 +360,7 @@ def _judge_change(attempt: Attempt, outcome: Outcome, change: CapturedChange, *,
     return replace(outcome, tip=change.tip)
 
 
-def _judge_uncommitted(outcome: Outcome, error: Exception) -> Outcome:
+def _judge_uncommitted(outcome: reports.Outcome, error: Exception) -> reports.Outcome:
     """What can't be a result is the agent's to correct. Anything else needs a person: the work was paid for."""
     if outcome.category is not Category.OK:
         if not isinstance(error, AgentError):
@@ -397,16 +387,18 @@ def keep_latest(signals: Sequence[AgentEvent]) -> list[AgentEvent]:
     return [*last.values(), *(signal for signal in signals[-2:] if isinstance(signal, QuestionAsked))]
 
 
-def _to_report(attempt: Attempt, signal: PhaseStarted | SessionStarted | SpendUpdated | QuestionAsked) -> Report:
+def _to_report(
+    attempt: Attempt, signal: PhaseStarted | SessionStarted | SpendUpdated | QuestionAsked
+) -> reports.Report:
     match signal:
         case PhaseStarted():
-            return AttemptPhase(attempt, signal.name)
+            return reports.AttemptPhase(attempt, signal.name)
         case SessionStarted():
-            return AttemptSession(attempt, signal.session)
+            return reports.AttemptSession(attempt, signal.session)
         case SpendUpdated():
-            return AttemptUsed(attempt, signal.spend)
+            return reports.AttemptUsed(attempt, signal.spend)
         case QuestionAsked():
-            return AttemptAsked(attempt, signal.question)
+            return reports.AttemptAsked(attempt, signal.question)
 
 
 def _find_wait_end(wait: RetryAfter) -> float:

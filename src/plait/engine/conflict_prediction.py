@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
+from plait.core.decisions import Change
 from plait.core.errors import WorldError
-from plait.core.fast_dataclass import dataclass
 from plait.core.reports import ConflictCleared, ConflictPredicted
 from plait.core.settings import Isolation
 from plait.core.state import BatchState
@@ -22,15 +22,6 @@ if TYPE_CHECKING:
 
 CHECK_SECONDS = 30.0  # between two checks of a batch
 REST_FACTOR = 30  # … or this many times as long as the last check took
-
-
-@dataclass(frozen=True, slots=True)
-class UnmergedTask:
-    """A task whose change is not merged yet. `tip` None: its attempt is still writing."""
-
-    task: str
-    base: str
-    tip: str | None
 
 
 class ConflictPredictor:
@@ -71,7 +62,7 @@ class ConflictPredictor:
                 lambda error: log.write_line(f"warning: can't predict conflicts in batch {batch.id}: {error}"),
             )
 
-    def _predict(self, batch: str, head: str, unmerged: list[UnmergedTask]) -> tuple[float, list[PredictedConflict]]:
+    def _predict(self, batch: str, head: str, unmerged: list[Change]) -> tuple[float, list[PredictedConflict]]:
         began = time.monotonic()
         tips = {each.task: (each.base, tip) for each in unmerged if (tip := self._find_tip(batch, each))}
         found = (
@@ -79,7 +70,7 @@ class ConflictPredictor:
         )
         return time.monotonic() - began, found
 
-    def _find_tip(self, batch: str, each: UnmergedTask) -> str | None:
+    def _find_tip(self, batch: str, each: Change) -> str | None:
         """None: it has changed nothing yet, or can't be read just now."""
         try:
             return each.tip or self._preview_commit(batch, each.task, each.base)
@@ -102,13 +93,14 @@ class ConflictPredictor:
                 self._emit(ConflictCleared(batch, *pair))
 
 
-def _list_unmerged(batch: BatchState) -> Iterator[UnmergedTask]:
+def _list_unmerged(batch: BatchState) -> Iterator[Change]:
+    """The changes that are not merged yet; the tip is "" while an attempt is writing."""
     for place in batch.active:
         task = batch.tasks[place]
         writing = any(name.step is Step.WRITE for name in task.alive)
         to_merge = task.task.entrant is None and task.status is None and not task.is_merged
         if to_merge and task.base and (writing or task.tip):
-            yield UnmergedTask(task.task.id, task.base, None if writing else task.tip)
+            yield Change(task.task.id, task.base, "" if writing else task.tip or "")
 
 
 def _find_predicted(batch: BatchState, left: str, right: str) -> tuple[str, ...] | None:

@@ -1,10 +1,15 @@
-"""What the parts of an engine share: the state, the worker pool, the files of batches, and the way to report."""
+"""What the parts of an engine share: the state, the worker pool, the files of batches, and the way to report.
+
+Reports go into the journal: their texts are redacted, and bytes that are not UTF-8 are escaped.
+"""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
+from dataclasses import is_dataclass, replace
+from typing import TypeVar
 
 from plait.agents.redaction import Redactor, build_redactor
 from plait.core.fast_dataclass import dataclass
@@ -13,7 +18,7 @@ from plait.core.state import State
 from plait.core.task import Task
 from plait.runtime.worker_pool import WorkerPool
 from plait.store import batch_files
-from plait.store.batch_inputs import BatchInputs, BatchInputsError
+from plait.store.batch_files import BatchInputs, BatchInputsError
 from plait.system import log
 from plait.system.state_paths import StateFolder
 
@@ -90,3 +95,64 @@ class EngineContext:
     workers: WorkerPool
     inputs: BatchInputsCache
     folder: StateFolder
+
+
+# Fields with text of tools, git and the system. Names of files, commits and sessions are left as they are.
+_TEXT_FIELDS = frozenset({"detail", "question", "name", "why", "hint"})
+R = TypeVar("R")
+
+
+def redact_reports(
+    enqueue: Callable[[Report], None], get_redactor: Callable[[str], Redactor]
+) -> Callable[[Report], None]:
+    """An `enqueue` that redacts reports with the redactor of their batch, or of batch "" if they have none."""
+
+    def redact_and_enqueue(report: Report) -> None:
+        redact = get_redactor(_find_batch(report))
+        enqueue(_map_texts(report, lambda name, text: redact(text) if name in _TEXT_FIELDS else text))
+
+    return redact_and_enqueue
+
+
+def _find_batch(report: Report) -> str:
+    attempt = getattr(report, "attempt", None)
+    return str(getattr(report, "batch", "") if attempt is None else attempt.batch)
+
+
+def make_utf8_safe(report: R) -> R:
+    """The same report with every invalid byte escaped; itself, if there is none."""
+    return _map_texts(report, lambda _, text: text if text.isascii() else _escape_invalid(text))
+
+
+def _map_texts(part: R, change: Callable[[str, str], str]) -> R:
+    """A report, or part of one, with its texts changed by field name; itself, if none changes."""
+    changes = {}
+    for name in part.__match_args__:  # type: ignore[attr-defined]  # a dataclass; faster than `fields`
+        value = getattr(part, name)
+        changed = _map_value(value, name, change)
+        if changed is not value:
+            changes[name] = changed
+    return replace(part, **changes) if changes else part  # type: ignore[type-var]  # of the same types
+
+
+def _map_value(value: object, name: str, change: Callable[[str, str], str]) -> object:
+    if isinstance(value, str):
+        changed = change(name, value)
+        return value if changed == value else changed
+    if isinstance(value, tuple):
+        parts = tuple(_map_value(each, name, change) for each in value)
+        return value if all(old is new for old, new in zip(value, parts, strict=True)) else parts
+    return _map_texts(value, change) if is_dataclass(value) else value
+
+
+def _escape_invalid(value: str) -> str:
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        pass
+    else:
+        return value
+    try:
+        return value.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    except UnicodeEncodeError:  # lone surrogates that stand for no byte
+        return value.encode("utf-8", "backslashreplace").decode()

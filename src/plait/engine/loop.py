@@ -9,29 +9,20 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 
+from plait.core import reports
 from plait.core.events import Record
 from plait.core.fast_dataclass import dataclass
 from plait.core.reducers.dispatch import evolve
-from plait.core.reports import (
-    AttemptActive,
-    AttemptLaunched,
-    AttemptPhase,
-    EngineReleased,
-    EngineTaken,
-    Report,
-    SourcesWritten,
-)
 from plait.core.requests import ChangeEngineSettings, Request
 from plait.core.scheduler.rules import decide_due, fold_incoming, is_engine_needed
-from plait.core.scheduler.selection import has_batch_slots
+from plait.core.scheduler.starts import has_batch_slots
 from plait.core.state import State
 from plait.engine.attempts import Attempts
 from plait.engine.capacity_reporter import CapacityReporter
 from plait.engine.conflict_prediction import ConflictPredictor
-from plait.engine.context import BatchInputsCache
+from plait.engine.context import BatchInputsCache, make_utf8_safe
 from plait.engine.daemon import HealthFile
 from plait.engine.perform import Performer
-from plait.engine.report_text import make_utf8_safe
 from plait.engine.status_writeback import StatusWriter
 from plait.observe.listeners import RecordListener
 from plait.runtime.worker_pool import WorkerPool
@@ -45,7 +36,7 @@ INBOX_POLL_SECONDS = 2.0  # between two reads of the inbox, in case no wake-up c
 IDLE_EXIT_SECONDS = 2.0  # with nothing left to do, before it exits
 WRITE_RETRY_SECONDS = 2.0  # until a journal that could not be written is tried again
 COMMIT_DELAY_SECONDS = 0.2  # reports that no decision depends on are delayed this long, to share a commit
-_DEFERRABLE = (AttemptLaunched, AttemptActive, AttemptPhase, SourcesWritten)
+_DEFERRABLE = (reports.AttemptLaunched, reports.AttemptActive, reports.AttemptPhase, reports.SourcesWritten)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +65,7 @@ class Engine:
         self._pid = pid
         self._version = version
         self._dependencies: Dependencies | None = None
-        self._incoming: list[Request | Report] = []
+        self._incoming: list[Request | reports.Report] = []
         self._urgent = True
         self._queued_since = 0.0  # when the first event in `_incoming` came
         self._wake_requested = True
@@ -92,13 +83,15 @@ class Engine:
         assert self._dependencies is not None
         return self._dependencies
 
-    def enqueue(self, event: Request | Report) -> None:
-        if isinstance(event, Report):
+    def enqueue(self, event: Request | reports.Report) -> None:
+        if isinstance(event, reports.Report):
             event = make_utf8_safe(event)
         if not self._incoming:
             self._queued_since = time.monotonic()
         self._incoming.append(event)
-        awaited = isinstance(event, SourcesWritten) and event.batch not in self.state.open  # a front end waits for it
+        awaited = (
+            isinstance(event, reports.SourcesWritten) and event.batch not in self.state.open
+        )  # a front end waits for it
         self._urgent = self._urgent or awaited or not isinstance(event, _DEFERRABLE)
 
     def wake(self) -> None:
@@ -121,7 +114,7 @@ class Engine:
             parts.status_writer.take(record)
             for listener in parts.listeners:
                 listener.replay(record)
-        self.enqueue(EngineTaken(self._pid, version=self._version))
+        self.enqueue(reports.EngineTaken(self._pid, version=self._version))
         if self.state.settings.with_fields(settings_request.settings, settings_request.fields) != self.state.settings:
             self.enqueue(settings_request)
         self._delete_stale_environments()
@@ -191,7 +184,7 @@ class Engine:
         if self._uncommitted:
             self._commit(self._uncommitted)
         if not self._uncommitted:
-            news, self._incoming = [*self._incoming, EngineReleased(self._pid)], []
+            news, self._incoming = [*self._incoming, reports.EngineReleased(self._pid)], []
             self._commit(fold_incoming(self.state, news, self._wall()))
         self._delete_stale_environments()
         log.write_line(f"engine {self._pid} left at record {self.state.seq}")

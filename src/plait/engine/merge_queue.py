@@ -1,4 +1,4 @@
-"""The merge queue: merging changes into the batch branch, rebuilding it, and publishing it.
+"""The merge queue: merging changes into the batch branch, rebuilding it, and publishing it; the messages of commits.
 
 Work on one batch is done in order. Nothing else changes the branch, so an interrupted merge is found done or not done,
 never half done.
@@ -6,35 +6,37 @@ never half done.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from plait.core.decisions import AttemptStarted, MergeStarted, PublishStarted, RebuildStarted
+from plait.core import decisions, reports
 from plait.core.errors import PlaitError, describe_error
-from plait.core.reports import (
-    AttemptLost,
-    MergeConflicted,
-    MergeDone,
-    MergeFailed,
-    PublishDone,
-    PublishFailed,
-    RebuildDone,
-    RebuildFailed,
-    Report,
-)
 from plait.core.settings import WriteBack
-from plait.core.task import Attempt, Step
+from plait.core.state import BatchState, TaskState
+from plait.core.task import Attempt, Step, Task
+from plait.core.text import shorten
 from plait.core.views import BatchView, make_batch_view
-from plait.engine.commit_contents import EditFiles, build_merge_message
 from plait.engine.context import EngineContext
-from plait.git.interfaces import ChangeGoneError
+from plait.engine.status_writeback import load_writers
+from plait.git.interfaces import ChangeGoneError, CommitInfo, MergeMessage
+from plait.sources.source_model import SourceStatus
+from plait.sources.text import decode, encode
+from plait.sources.writeback_queue import BatchWriteback, PendingStatus
+from plait.store.batch_files import BatchInputs
 from plait.system import log
 
 if TYPE_CHECKING:
     from plait.forges.publisher import GitPublisher
     from plait.git.merge.branch_merger import GitBranchMerger
+
+_NON_WORD = re.compile(r"[^a-z0-9]+")
+_MAX_SUBJECT_LENGTH = 72
+ReadFile = Callable[[str], bytes | None]
+EditFiles = Callable[[ReadFile], Mapping[str, bytes]]
 
 
 class MergeQueue:
@@ -61,7 +63,7 @@ class MergeQueue:
     def publisher(self) -> GitPublisher:
         return self._open_publisher()
 
-    def merge(self, order: MergeStarted) -> None:
+    def merge(self, order: decisions.MergeStarted) -> None:
         branch = self._state.batches[order.batch].branch
         edit = self._build_edit(order.batch, order.task)
         self._submit(
@@ -70,22 +72,22 @@ class MergeQueue:
             lambda error: _to_merge_failure(order, error),
         )
 
-    def rebuild(self, order: RebuildStarted) -> None:
+    def rebuild(self, order: decisions.RebuildStarted) -> None:
         branch, base = self._state.batches[order.batch].branch, self._state.batches[order.batch].base
         edits = {change.task: self._build_edit(order.batch, change.task) for change in order.line}
         self._submit(
             order.batch,
             lambda: self._run_rebuild(order, branch, base, edits),
-            lambda error: [RebuildFailed(order.batch, order.n, _format_with_hint(error))],
+            lambda error: [reports.RebuildFailed(order.batch, order.n, _format_with_hint(error))],
         )
 
-    def publish(self, order: PublishStarted) -> None:
+    def publish(self, order: decisions.PublishStarted) -> None:
         view = make_batch_view(self._state, self._state.batches[order.batch])
         self._submit(
             order.batch,
             lambda: self._run_publish(order, view),
             lambda error: [
-                PublishFailed(
+                reports.PublishFailed(
                     order.batch,
                     order.n,
                     describe_error(error),
@@ -94,12 +96,12 @@ class MergeQueue:
             ],
         )
 
-    def describe_conflict(self, order: AttemptStarted) -> str:
+    def describe_conflict(self, order: decisions.AttemptStarted) -> str:
         """Both sides of the conflict that this attempt resolves; "" if there is none. Called from a worker thread."""
         name, change = order.attempt, order.repairs
         if change is None:
             return ""
-        conflict = MergeStarted(name.batch, name.task, name.n, change.base, change.tip, order.base)
+        conflict = decisions.MergeStarted(name.batch, name.task, name.n, change.base, change.tip, order.base)
         rules = self._inputs.get_inputs(name.batch).options.merge_rules
         try:
             return self.merger.describe_conflict(conflict, rules)
@@ -107,7 +109,9 @@ class MergeQueue:
             log.write_line(f"warning: can't describe the conflict to {name}: {describe_error(error)}")
             return ""
 
-    def _submit(self, batch: str, job: Callable[[], Report], failed: Callable[[Exception], Sequence[Report]]) -> None:
+    def _submit(
+        self, batch: str, job: Callable[[], reports.Report], failed: Callable[[Exception], Sequence[reports.Report]]
+    ) -> None:
         def report_failure(error: Exception) -> None:
             log.write_line(f"warning: batch {batch}: {describe_error(error)}")
             if not isinstance(error, PlaitError):
@@ -117,42 +121,95 @@ class MergeQueue:
 
         self._workers.submit(("line", batch), job, self._emit, report_failure)
 
-    def _run_merge(self, order: MergeStarted, branch: str, edit: EditFiles | None) -> MergeDone | MergeConflicted:
+    def _run_merge(
+        self, order: decisions.MergeStarted, branch: str, edit: EditFiles | None
+    ) -> reports.MergeDone | reports.MergeConflicted:
         inputs = self._inputs.get_inputs(order.batch)
         message = build_merge_message(inputs, order.batch, order.task, order.n, edit)
         return self.merger.merge(order, branch, message, inputs.options.merge_rules)
 
     def _run_rebuild(
-        self, order: RebuildStarted, branch: str, base: str, edits: Mapping[str, EditFiles | None]
-    ) -> RebuildDone:
+        self, order: decisions.RebuildStarted, branch: str, base: str, edits: Mapping[str, EditFiles | None]
+    ) -> reports.RebuildDone:
         inputs = self._inputs.get_inputs(order.batch)
         messages = {task: build_merge_message(inputs, order.batch, task, 0, edit) for task, edit in edits.items()}
         return self.merger.rebuild(order, branch, base, messages, inputs.options.merge_rules)
 
-    def _run_publish(self, order: PublishStarted, view: BatchView) -> PublishDone | PublishFailed:
+    def _run_publish(
+        self, order: decisions.PublishStarted, view: BatchView
+    ) -> reports.PublishDone | reports.PublishFailed:
         return self.publisher.publish(
             order, view, self._inputs.get_inputs(order.batch), self._inputs.get_environment_or_own(order.batch)
         )
 
     def _build_edit(self, batch: str, task: str) -> EditFiles | None:
         known = self._state.batches[batch]
-        wanted = known.settings.write_back in {WriteBack.BRANCH, WriteBack.BOTH}
-        if not wanted:
+        if known.settings.write_back not in {WriteBack.BRANCH, WriteBack.BOTH}:
             return None
-        from plait.engine.commit_contents import build_status_edit  # few batches write statuses to their branch
-
-        return build_status_edit(known, task)
+        return _build_status_edit(known, known.tasks[known.index[task]])
 
 
-def _to_merge_failure(order: MergeStarted, error: Exception) -> Sequence[Report]:
-    failed = MergeFailed(order.batch, order.task, order.n, _format_with_hint(error))
+def _to_merge_failure(order: decisions.MergeStarted, error: Exception) -> Sequence[reports.Report]:
+    failed = reports.MergeFailed(order.batch, order.task, order.n, _format_with_hint(error))
     if not isinstance(error, ChangeGoneError):
         return [failed]
     name = Attempt(order.batch, order.task, Step.MERGE, order.n)
-    return [replace(failed, why=error.message), AttemptLost(name, error.message)]
+    return [replace(failed, why=error.message), reports.AttemptLost(name, error.message)]
 
 
 def _format_with_hint(error: Exception) -> str:
     """The error with its hint, for the person who reads why the batch stopped."""
     hint = error.hint if isinstance(error, PlaitError) else ""
     return f"{describe_error(error)}. {hint}" if hint else describe_error(error)
+
+
+def build_author(inputs: BatchInputs, attempt: Attempt) -> CommitInfo:
+    task = inputs.tasks_by_id[attempt.task]
+    return CommitInfo(
+        _build_subject(task),
+        (*_build_trailers(attempt.batch, attempt.task), ("Plait-Attempt", str(attempt.n))),
+    )
+
+
+def build_merge_message(
+    inputs: BatchInputs, batch: str, task: str, n: int, edit: EditFiles | None = None
+) -> MergeMessage:
+    message = f"Merge {_build_subject(inputs.tasks_by_id[task])}"
+    return MergeMessage(message, (*_build_trailers(batch, task), ("Plait-Merge", str(n))), edit)
+
+
+def _build_trailers(batch: str, task: str) -> tuple[tuple[str, str], ...]:
+    return (("Plait-Batch", batch), ("Plait-Task", task))
+
+
+def _build_subject(task: Task) -> str:
+    words = " ".join((task.title or task.id).split())
+    known = task.id in words or _NON_WORD.sub("-", words.lower()).strip("-") == task.id
+    subject = words if known else f"{task.id}: {words}"
+    return shorten(subject, _MAX_SUBJECT_LENGTH)
+
+
+def _build_status_edit(batch: BatchState, task: TaskState) -> EditFiles:
+    """What this task's merge changes in its sources; always the same, so that a merge made twice is one commit."""
+    phases = {phase.key: phase.reason for phase in batch.plan.phases}
+    writeback = BatchWriteback(batch.id, batch.sources, batch.settings, {task.task.id: task.task}, phases)
+    at = task.last.ended_at if task.last is not None and task.last.ended_at is not None else batch.submitted_at
+    writeback.pending[task.task.id] = PendingStatus(SourceStatus.DONE, 0, at, "merged")
+    updates = tuple(writeback.list_updates())
+
+    def edit(read: ReadFile) -> dict[str, bytes]:
+        changed: dict[str, bytes] = {}
+        for update in updates:
+            for writer in load_writers(update):
+                path = PurePosixPath(writer.path)
+                if path.is_absolute() or ".." in path.parts:
+                    continue  # the source is not in the repository
+                before = changed.get(writer.path, read(writer.path))
+                if before is None and not writer.creates:
+                    continue  # the source is not in the repository
+                after = encode(writer.apply(decode(before or b""), update.changes).text)
+                if after != before:
+                    changed[writer.path] = after
+        return changed
+
+    return edit

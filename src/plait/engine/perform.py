@@ -8,33 +8,7 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from plait.core.decisions import (
-    AnswerAwaited,
-    AttemptEnding,
-    AttemptStarted,
-    BackoffEnded,
-    BatchEnded,
-    BatchHalted,
-    BatchPaused,
-    BatchUnpaused,
-    BreakerClosed,
-    BreakerOpened,
-    DeadlinesMoved,
-    Decision,
-    GateEnding,
-    GateStarted,
-    LimitRaised,
-    MergeStarted,
-    PhaseOpened,
-    PublishStarted,
-    RebuildStarted,
-    RequestGranted,
-    RequestRefused,
-    RetryGranted,
-    StepPassed,
-    TaskEnded,
-    TaskInterrupted,
-)
+from plait.core import decisions
 from plait.core.events import Record
 from plait.core.requests import Drop, Feedback, Resume, Retry, Ship
 from plait.core.scheduler.rules import list_outstanding
@@ -68,7 +42,7 @@ class Performer:
         """Perform again what has no result in the journal. How many attempts were found running."""
         adopted = 0
         for decision in list_outstanding(self._state):
-            if isinstance(decision, AttemptStarted | GateStarted):
+            if isinstance(decision, decisions.AttemptStarted | decisions.GateStarted):
                 adopted += self._attempts.adopt(decision)
             else:
                 self.perform_decision(decision)
@@ -78,7 +52,7 @@ class Performer:
         return adopted
 
     def perform(self, record: Record) -> None:
-        if isinstance(record.event, Decision):
+        if isinstance(record.event, decisions.Decision):
             self.perform_decision(record.event)
         elif isinstance(record.event, Resume | Retry | Feedback | Drop | Ship):
             self._attempts.reload_environment(record.event.batch)
@@ -91,44 +65,44 @@ class Performer:
             log.write_line(f"warning: can't look for processes that outlived their attempts: {error}")
             return 0
 
-    def perform_decision(self, decision: Decision) -> None:  # noqa: C901, PLR0912 - there is one case for each kind
+    def perform_decision(self, decision: decisions.Decision) -> None:  # noqa: C901, PLR0912 - there is one case for each kind
         match decision:
-            case AttemptStarted() | GateStarted():
+            case decisions.AttemptStarted() | decisions.GateStarted():
                 self._attempts.start(decision)
-            case AttemptEnding():
+            case decisions.AttemptEnding():
                 self._executor.terminate(decision.attempt, at_once=decision.now)
-            case BreakerOpened():
+            case decisions.BreakerOpened():
                 if not decision.rejected:  # other engines may have other credentials
                     self._shared.report_refusal(decision.provider, decision.until)
-            case TaskEnded():
+            case decisions.TaskEnded():
                 self._shared.release_ports(decision.batch, decision.task)
                 if self._attempts.is_isolated(decision.batch):
                     self._workspaces.release(decision.batch, decision.task)
-            case BatchEnded():
+            case decisions.BatchEnded():
                 self._end_batch(decision)
-            case MergeStarted():
+            case decisions.MergeStarted():
                 self._merge_queue.merge(decision)
-            case RebuildStarted():
+            case decisions.RebuildStarted():
                 self._merge_queue.rebuild(decision)
-            case PublishStarted():
+            case decisions.PublishStarted():
                 self._merge_queue.publish(decision)
-            case GateEnding():
+            case decisions.GateEnding():
                 self._executor.terminate(make_gate_attempt(decision.batch, decision.n), at_once=False)
             case (
-                RequestGranted()
-                | RequestRefused()
-                | StepPassed()
-                | RetryGranted()
-                | BackoffEnded()
-                | AnswerAwaited()
-                | TaskInterrupted()
-                | PhaseOpened()
-                | BreakerClosed()
-                | LimitRaised()
-                | BatchPaused()
-                | BatchUnpaused()
-                | BatchHalted()
-                | DeadlinesMoved()
+                decisions.RequestGranted()
+                | decisions.RequestRefused()
+                | decisions.StepPassed()
+                | decisions.RetryGranted()
+                | decisions.BackoffEnded()
+                | decisions.AnswerAwaited()
+                | decisions.TaskInterrupted()
+                | decisions.PhaseOpened()
+                | decisions.BreakerClosed()
+                | decisions.LimitRaised()
+                | decisions.BatchPaused()
+                | decisions.BatchUnpaused()
+                | decisions.BatchHalted()
+                | decisions.DeadlinesMoved()
             ):
                 pass  # they only change the state
             case _:
@@ -138,7 +112,7 @@ class Performer:
         ended = [task.task.id for task in batch.tasks if task.status is not None]
         self._workspaces.release_batch(batch.id, ended, has_ended=batch.ended is not None)
 
-    def _end_batch(self, decision: BatchEnded) -> None:
+    def _end_batch(self, decision: decisions.BatchEnded) -> None:
         self._inputs.forget_batch(decision.batch)
         self.sweep()
         if self._attempts.is_isolated(decision.batch):

@@ -138,7 +138,7 @@ def write_pending(updates: Iterable[SourceUpdate], write: WriteStatuses) -> Writ
     problems: list[Problem] = []
     for update in updates:
         try:
-            problems += _write_one(update, write)
+            problems += [problem for writer in load_writers(update) for problem in write(writer, update.changes)]
         except PlaitError as error:
             message = f"the statuses of batch {update.batch} are not written yet: {error.message}"
             problems.append(Problem(Severity.WARNING, message, Origin(update.path), error.hint))
@@ -147,11 +147,10 @@ def write_pending(updates: Iterable[SourceUpdate], write: WriteStatuses) -> Writ
     return WriteBackResult(tuple(reports), tuple(problems), time.monotonic() - began)
 
 
-def _write_one(update: SourceUpdate, write: WriteStatuses) -> list[Problem]:
+def load_writers(update: SourceUpdate) -> Iterable[StatusFileWriter]:
     from plait.sources.formats import load_format  # not every engine writes statuses
 
-    writers = load_format(update.format).writers(update.path, update.changes)
-    return [problem for writer in writers for problem in write(writer, update.changes)]
+    return load_format(update.format).writers(update.path, update.changes)
 
 
 def open_source_writer(place: RepoLocation) -> WriteStatuses:

@@ -18,7 +18,7 @@ from plait.forges.pull_requests import ForgeClient, locate_forge
 from plait.forges.remote import count_new_commits, fetch_target, find_default_branch, push_branch
 from plait.git.command import Git
 from plait.git.location import RepoLocation
-from plait.store.batch_inputs import BatchInputs, PublishTarget
+from plait.store.batch_files import BatchInputs, PublishTarget
 from plait.system import log
 
 

@@ -22,7 +22,7 @@ from plait.core.state import AttemptState
 from plait.git.location import RepoLocation
 from plait.server.event_buffer import BufferedEvent, EventBuffer, encode_events
 from plait.store import project_files
-from plait.store.batch_inputs import BatchInputsError
+from plait.store.batch_files import BatchInputsError
 
 T = TypeVar("T")
 

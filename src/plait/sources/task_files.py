@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from plait.core.globs import parse_glob
+from plait.core.file_locks import parse_glob
 from plait.core.plan import Problem, Severity
 from plait.core.task import Origin
 from plait.sources.source_model import Document, SourceFiles

@@ -1,4 +1,8 @@
-"""The files of a batch: its inputs and its environment, readable only by their owner, written atomically."""
+"""The files of a batch: its inputs and its environment, readable only by their owner, written atomically.
+
+The journal has only what decisions need. The inputs are what else is submitted with a batch: task texts, agents, and
+options of the repository. They stay in the batch's folder until gc removes it.
+"""
 
 from __future__ import annotations
 
@@ -6,23 +10,91 @@ import os
 import time
 from collections.abc import Collection, Mapping
 from contextlib import suppress
+from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
+from plait.agents.interface import AgentSpec
 from plait.agents.redaction import Redactor, build_redactor
+from plait.config.git_keys import ForgeKind
+from plait.core.errors import WorldError
+from plait.core.fast_dataclass import dataclass
 from plait.core.task import Task
-from plait.store.batch_inputs import BatchInputs, BatchInputsError, decode_inputs, encode_inputs
+from plait.git.interfaces import MergeRules, WorkspaceSetup
 from plait.system.atomic_files import make_private_folder, replace_file
 from plait.system.state_paths import StateFolder
+
+if TYPE_CHECKING:
+    from plait.config.config import Config
 
 INPUTS_FILE = "kit.json"
 ENVIRONMENT_FILE = "environment.json"
 
 
+class BatchInputsError(WorldError):
+    """A batch's inputs are missing or can't be read, so its tasks can't start."""
+
+
+@dataclass(frozen=True, slots=True)
+class PublishTarget:
+    """Where a batch is published: the remote and its target branch ("": the default branch)."""
+
+    remote: str = "origin"
+    target: str = ""
+    title: str = ""
+    forge: ForgeKind = ForgeKind.AUTO
+
+
+class RepoOptions(
+    msgspec.Struct,
+    frozen=True,
+    rename={"setup": "outfit", "merge_rules": "blending", "publish_target": "shipping"},  # as stored
+):
+    """Options for batches with worktrees. `hooks`: commits run the repository's hooks. `largest_file`: limit in bytes
+    for each file of a result; 0: none.
+    """
+
+    setup: WorkspaceSetup = WorkspaceSetup()
+    merge_rules: MergeRules = MergeRules()
+    publish_target: PublishTarget = PublishTarget()
+    hooks: bool = False
+    largest_file: int = 0
+
+    @classmethod
+    def from_config(cls, config: Config) -> RepoOptions:
+        space, merge, pr = config.workspace, config.merge, config.pr
+        return cls(
+            WorkspaceSetup(space.copy, space.link, space.setup, space.setup_reads, space.setup_makes, space.sparse),
+            MergeRules(merge.union, merge.regenerate),
+            PublishTarget(pr.remote, pr.target or "", pr.title or "", pr.forge),
+            space.hooks,
+            space.largest_file,
+        )
+
+
+class BatchInputs(msgspec.Struct, frozen=True, dict=True, rename={"options": "gear"}):
+    """`top` is the checkout that the batch was submitted from; its tasks were read from `sources`."""
+
+    top: str
+    tasks: tuple[Task, ...]
+    agents: tuple[AgentSpec, ...] = ()
+    options: RepoOptions = RepoOptions()
+    sources: tuple[str, ...] = ()
+    template: str = ""  # for prompts; "": plait's own
+
+    @cached_property
+    def tasks_by_id(self) -> Mapping[str, Task]:
+        return {task.id: task for task in self.tasks}
+
+    def find_agent(self, agent: str) -> AgentSpec:
+        return next((spec for spec in self.agents if spec.name == agent), AgentSpec(agent))
+
+
 def write_batch_files(folder: StateFolder, batch: str, inputs: BatchInputs, environment: Mapping[str, str]) -> None:
     """Durable on return: a request for the batch may follow."""
-    _write_durably(folder.batch(batch) / INPUTS_FILE, encode_inputs(inputs))
+    _write_durably(folder.batch(batch) / INPUTS_FILE, msgspec.json.encode(inputs))
     write_batch_environment(folder, batch, environment)
 
 
@@ -34,8 +106,8 @@ def write_batch_environment(folder: StateFolder, batch: str, environment: Mappin
 
 def read_batch_inputs(folder: StateFolder, batch: str) -> BatchInputs:
     try:
-        return decode_inputs((folder.batch(batch) / INPUTS_FILE).read_bytes())
-    except (OSError, BatchInputsError) as error:
+        return msgspec.json.decode((folder.batch(batch) / INPUTS_FILE).read_bytes(), type=BatchInputs)
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise BatchInputsError(
             f"can't read the files of batch {batch}: {error}",
             hint="submit its tasks again with plait run",

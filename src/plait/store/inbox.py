@@ -9,18 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from plait.core.requests import Request
-from plait.store import checksums, codec, error_mapping, journal_lock, sqlite_files
+from plait.store import checksums, codec, error_mapping, journal_lock, schema, sqlite_files
 from plait.store.interfaces import InboxError
-from plait.store.schema import (
-    BEGIN,
-    DELETE_WAITING,
-    INBOX_APPLICATION_ID,
-    INBOX_TABLES,
-    INSERT_REQUEST,
-    INSERT_TAKEN,
-    SCHEMA_VERSION,
-    SELECT_WAITING,
-)
 from plait.system.locks import hold_lock
 
 # A write takes a few milliseconds, but fifty clients may wait, and SQLite's queue has no order. The engine, which
@@ -42,7 +32,7 @@ def open_inbox(path: Path) -> SqliteInbox:
             with hold_lock(journal_lock.find_lock_file(path)):
                 # Another process may have created it meanwhile.
                 if not path.exists():
-                    sqlite_files.create_database(path, INBOX_APPLICATION_ID, INBOX_TABLES, lambda _: None)
+                    sqlite_files.create_database(path, schema.INBOX_APPLICATION_ID, schema.INBOX_TABLES, lambda _: None)
         if not sqlite_files.measure_file(path):
             raise _build_foreign_error(path, "is not one of plait's: the file is empty")
         connection = sqlite_files.connect(path, "mode=rw", timeout=BUSY_POLL_SECONDS)
@@ -68,7 +58,7 @@ class SqliteInbox:
             check = checksums.digest_request(request.id, codec.VERSION, kind, body)
         row = {"id": request.id, "version": codec.VERSION, "kind": kind, "body": body}
         with self._transaction(PUT_TIMEOUT_SECONDS):
-            self._db.execute(INSERT_REQUEST, {**row, "check": check})
+            self._db.execute(schema.INSERT_REQUEST, {**row, "check": check})
 
     def pending(self) -> Sequence[Request]:
         return tuple(found for _, found in self._read_waiting() if not isinstance(found, str))
@@ -80,8 +70,8 @@ class SqliteInbox:
         if not ids:
             return
         with self._transaction(ENGINE_TIMEOUT_SECONDS):
-            self._db.executemany(DELETE_WAITING, [(each,) for each in ids])
-            self._db.executemany(INSERT_TAKEN, [(each,) for each in ids])
+            self._db.executemany(schema.DELETE_WAITING, [(each,) for each in ids])
+            self._db.executemany(schema.INSERT_TAKEN, [(each,) for each in ids])
 
     def wait(self, timeout: float) -> bool:
         with error_mapping.map_inbox_errors(self._path):
@@ -92,13 +82,13 @@ class SqliteInbox:
 
     def _read_waiting(self) -> list[tuple[str, Request | str]]:
         with error_mapping.map_inbox_errors(self._path):
-            return [_decode_row(row) for row in self._db.execute(SELECT_WAITING)]
+            return [_decode_row(row) for row in self._db.execute(schema.SELECT_WAITING)]
 
     def _begin(self, patience: float) -> None:
         deadline = time.monotonic() + patience
         while True:
             try:
-                self._db.execute(BEGIN)
+                self._db.execute(schema.BEGIN)
             except sqlite3.OperationalError as error:
                 if error_mapping.get_primary_code(error) != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
                     raise
@@ -135,11 +125,11 @@ def _decode_row(row: RequestRow) -> tuple[str, Request | str]:
 def _verify_identity(path: Path, connection: sqlite_files.Connection) -> None:
     (application,) = connection.execute("PRAGMA application_id").fetchone()
     (version,) = connection.execute("PRAGMA user_version").fetchone()
-    if application != INBOX_APPLICATION_ID:
+    if application != schema.INBOX_APPLICATION_ID:
         raise _build_foreign_error(path, "is not one of plait's: it is a database of another program")
-    if version > SCHEMA_VERSION:
+    if version > schema.SCHEMA_VERSION:
         raise InboxError(
-            f"the inbox {path} was made by a newer plait (schema {version}; this one knows {SCHEMA_VERSION})",
+            f"the inbox {path} was made by a newer plait (schema {version}; this one knows {schema.SCHEMA_VERSION})",
             hint="upgrade plait, or use the version that made it",
         )
 

@@ -57,7 +57,10 @@ def _wait(path: Path, fd: int) -> None:
         holder, waited = _read_pid(fd), time.monotonic() - began
         # The pid may be of a process that died; a process counts as the writer only if it also holds the lock.
         if waited > LOCK_TIMEOUT_SECONDS or (waited > LOCK_TIMEOUT_SECONDS / 10 and holder and _is_alive(holder)):
-            raise _build_busy_error(path, holder)
+            raise JournalBusyError(
+                f"the journal {path} is being written by {f'process {holder}' if holder else 'another process'}",
+                hint="a journal has one writer: ask the engine that runs already, or stop it first",
+            )
         time.sleep(0.005)
 
 
@@ -103,11 +106,3 @@ def _is_alive(pid: int) -> bool:
     except PermissionError:
         pass  # another user's process
     return True
-
-
-def _build_busy_error(path: Path, holder: int | None) -> JournalBusyError:
-    who = f"process {holder}" if holder else "another process"
-    return JournalBusyError(
-        f"the journal {path} is being written by {who}",
-        hint="a journal has one writer: ask the engine that runs already, or stop it first",
-    )

@@ -10,21 +10,10 @@ from pathlib import Path
 from uuid import uuid4
 
 from plait.core.events import Record
-from plait.store import checksums, codec, error_mapping, journal_lock, sqlite_files
+from plait.core.settings import merge_saved_settings
+from plait.store import checksums, codec, error_mapping, journal_lock, schema, sqlite_files
 from plait.store.interfaces import JournalBusyError, JournalError, JournalGapError
 from plait.store.journal_reader import SqliteJournalReader
-from plait.store.schema import (
-    BEGIN,
-    DELETE_SETTING,
-    INSERT_HEAD,
-    INSERT_RECORD,
-    JOURNAL_APPLICATION_ID,
-    JOURNAL_TABLES,
-    SCHEMA_VERSION,
-    TOUCH_HEAD,
-    UPDATE_HEAD,
-    UPSERT_SETTING,
-)
 from plait.store.verification import verify_journal, verify_presence
 
 # A row as it goes in: the text of `kind` comes out as bytes.
@@ -42,7 +31,7 @@ def open_journal_writer(path: Path) -> SqliteJournal:
                 _refuse_open_reader(path)
                 verify_journal(path)
             else:
-                sqlite_files.create_database(path, JOURNAL_APPLICATION_ID, JOURNAL_TABLES, _insert_head)
+                sqlite_files.create_database(path, schema.JOURNAL_APPLICATION_ID, schema.JOURNAL_TABLES, _insert_head)
             return SqliteJournal(path, _connect(path), held)
     except BaseException:
         held.release()
@@ -60,8 +49,10 @@ def _refuse_open_reader(path: Path) -> None:
 
 def _insert_head(connection: sqlite_files.Connection) -> None:
     id_ = uuid4().hex
-    head = checksums.JournalHead(id_, SCHEMA_VERSION, 0, checksums.compute_genesis(id_), checksums.digest_settings({}))
-    connection.execute(INSERT_HEAD, (head.id, head.schema, head.last, head.tip, head.settings, head.seal))
+    head = checksums.JournalHead(
+        id_, schema.SCHEMA_VERSION, 0, checksums.compute_genesis(id_), checksums.digest_settings({})
+    )
+    connection.execute(schema.INSERT_HEAD, (head.id, head.schema, head.last, head.tip, head.settings, head.seal))
 
 
 def _connect(path: Path) -> sqlite_files.Connection:
@@ -72,29 +63,18 @@ def _connect(path: Path) -> sqlite_files.Connection:
         connection.execute("PRAGMA cache_spill = OFF")
         (busy, _, _) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
         if busy:
-            raise _build_stuck_reader_error(path)  # noqa: TRY301 - the connection is closed below, as for every error
+            raise JournalBusyError(  # noqa: TRY301 - the connection is closed below, as for every error
+                f"another process has been reading the journal {path} for seconds",
+                hint="look for a plait process that is stopped, or a database browser, and end it",
+            )
         # SQLite opens a read-only file without an error, and even begins a transaction.
-        connection.execute(BEGIN)
-        connection.execute(TOUCH_HEAD)
+        connection.execute(schema.BEGIN)
+        connection.execute(schema.TOUCH_HEAD)
         connection.execute("ROLLBACK")
     except BaseException:
         connection.close()
         raise
     return connection
-
-
-def _build_lost_lock_error(path: Path) -> JournalBusyError:
-    return JournalBusyError(
-        f"the lock file of the journal {path} was removed: another process may be writing by now",
-        hint="nothing was added; start plait again, and leave the .lock file where it is",
-    )
-
-
-def _build_stuck_reader_error(path: Path) -> JournalBusyError:
-    return JournalBusyError(
-        f"another process has been reading the journal {path} for seconds",
-        hint="look for a plait process that is stopped, or a database browser, and end it",
-    )
 
 
 class SqliteJournal(SqliteJournalReader):
@@ -111,29 +91,23 @@ class SqliteJournal(SqliteJournalReader):
         self._uncertain = False
 
     def append(self, records: Sequence[Record]) -> None:
-        if not records:
-            return
-        with error_mapping.map_write_errors(self._path):
-            rows, end = self._build_rows(records)
-        with self._transaction(end):
-            self._db.executemany(INSERT_RECORD, rows)
+        self.commit({}, records)
 
     def commit(self, changes: Mapping[str, str | None], records: Sequence[Record] = ()) -> None:
-        if not changes:
-            self.append(records)
+        if not changes and not records:
             return
-        merged = {**self.settings(), **changes}
-        kept = {name: value for name, value in merged.items() if value is not None}
+        saved = merge_saved_settings(self.settings(), changes.items()) if changes else None
         with error_mapping.map_write_errors(self._path):
             rows, end = self._build_rows(records)
-            end = replace(end, settings=checksums.digest_settings(kept))
+            if saved is not None:
+                end = replace(end, settings=checksums.digest_settings(saved))
         with self._transaction(end):
-            self._db.executemany(INSERT_RECORD, rows)
+            self._db.executemany(schema.INSERT_RECORD, rows)
             for name, value in changes.items():
                 if value is None:
-                    self._db.execute(DELETE_SETTING, (name,))
+                    self._db.execute(schema.DELETE_SETTING, (name,))
                 else:
-                    self._db.execute(UPSERT_SETTING, (name, value))
+                    self._db.execute(schema.UPSERT_SETTING, (name, value))
 
     def close(self) -> None:
         if self._lock is None:
@@ -150,7 +124,10 @@ class SqliteJournal(SqliteJournalReader):
         for record in records:
             seq += 1
             if record.seq != seq:
-                raise self._build_gap_error(record, seq)
+                raise JournalGapError(
+                    f"record {record.seq} does not follow the journal's last one: {seq} is next in {self._path}",
+                    hint="another engine may have written meanwhile; read the journal again",
+                )
             kind, event = codec.kind_of(record.event), codec.encode_event(record.event)
             tip = checksums.compute_link(tip, (seq, record.at, codec.VERSION, kind.encode(), event))
             rows.append((seq, record.at, codec.VERSION, kind, event, tip))
@@ -160,14 +137,20 @@ class SqliteJournal(SqliteJournalReader):
     def _transaction(self, end: checksums.JournalHead) -> Iterator[None]:
         """All or nothing. `end` is the head it leads to."""
         if self._uncertain:
-            raise self._build_uncertain_error()
+            raise JournalError(
+                f"the journal {self._path} had a disk error: whether its last append was kept is not known",
+                hint="check the disk and the system's log, then start plait again: it reads what is there",
+            )
         if self._lock is not None and not journal_lock.is_still_held(self._path, self._lock):
-            raise _build_lost_lock_error(self._path)
+            raise JournalBusyError(
+                f"the lock file of the journal {self._path} was removed: another process may be writing by now",
+                hint="nothing was added; start plait again, and leave the .lock file where it is",
+            )
         try:
             with error_mapping.map_write_errors(self._path):
-                self._db.execute(BEGIN)
+                self._db.execute(schema.BEGIN)
                 yield
-                self._db.execute(UPDATE_HEAD, (end.last, end.tip, end.settings, end.seal))
+                self._db.execute(schema.UPDATE_HEAD, (end.last, end.tip, end.settings, end.seal))
                 self._db.execute("COMMIT")
             self._end = end
         except BaseException as error:
@@ -188,15 +171,3 @@ class SqliteJournal(SqliteJournalReader):
                 self._end = self._read_head()
             except (JournalError, sqlite3.Error):
                 self._uncertain = True
-
-    def _build_gap_error(self, record: Record, expected: int) -> JournalGapError:
-        return JournalGapError(
-            f"record {record.seq} does not follow the journal's last one: {expected} is next in {self._path}",
-            hint="another engine may have written meanwhile; read the journal again",
-        )
-
-    def _build_uncertain_error(self) -> JournalError:
-        return JournalError(
-            f"the journal {self._path} had a disk error: whether its last append was kept is not known",
-            hint="check the disk and the system's log, then start plait again: it reads what is there",
-        )

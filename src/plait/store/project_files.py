@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from plait.git.location import RepoLocation
 
 if TYPE_CHECKING:
-    from plait.store.batch_inputs import BatchInputs
+    from plait.store.batch_files import BatchInputs
     from plait.store.interfaces import Inbox, JournalReader
     from plait.system.state_paths import StateFolder
 

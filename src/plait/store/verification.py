@@ -9,21 +9,13 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from plait.store import checksums, codec, error_mapping, sqlite_files, wal
-from plait.store.schema import (
-    JOURNAL_APPLICATION_ID,
-    PAGE_SIZE,
-    SCHEMA_VERSION,
-    SELECT_HEAD,
-    SELECT_RECORDS,
-    SELECT_SETTINGS,
-)
+from plait.store import checksums, codec, error_mapping, schema, sqlite_files, wal
 
 _MAGIC = b"SQLite format 3\0"
 # magic, page size, write and read version (2: WAL), reserved space, fractions | schema format | text encoding,
 # user version | application id; the rest changes as the file grows.
 _FILE_HEADER = struct.Struct(">16sH6B 20x I 8x II 4x I")
-_EXPECTED_HEADER = (_MAGIC, PAGE_SIZE, 2, 2, 0, 64, 32, 32, 4, 1)
+_EXPECTED_HEADER = (_MAGIC, schema.PAGE_SIZE, 2, 2, 0, 64, 32, 32, 4, 1)
 
 
 def verify_journal(path: Path) -> None:
@@ -74,10 +66,10 @@ def verify_wal(path: Path) -> None:
 def read_head(path: Path, connection: sqlite3.Connection) -> checksums.JournalHead:
     """The journal's id, the version of its tables, and where the list of records ends."""
     _verify_identity(path, *_read_pragmas(connection, "application_id", "user_version"))
-    row = connection.execute(SELECT_HEAD).fetchone()
+    row = connection.execute(schema.SELECT_HEAD).fetchone()
     try:
-        id_, schema, last, tip, settings, seal = row
-        head = checksums.JournalHead(id_.decode(), schema, last, tip, settings)
+        id_, version, last, tip, settings, seal = row
+        head = checksums.JournalHead(id_.decode(), version, last, tip, settings)
         sound = head.seal == seal
     except (TypeError, AttributeError, UnicodeDecodeError, struct.error) as error:
         raise error_mapping.build_corrupt_error(path, "its head can't be read") from error
@@ -87,7 +79,7 @@ def read_head(path: Path, connection: sqlite3.Connection) -> checksums.JournalHe
 
 
 def read_settings(path: Path, connection: sqlite3.Connection, head: checksums.JournalHead) -> dict[str, str]:
-    rows = connection.execute(SELECT_SETTINGS).fetchall()
+    rows = connection.execute(schema.SELECT_SETTINGS).fetchall()
     try:
         settings = {name.decode(): value.decode() for name, value in rows}
     except (AttributeError, UnicodeDecodeError) as error:
@@ -109,10 +101,10 @@ def _verify_header(path: Path) -> None:
 
 
 def _verify_identity(path: Path, application: int, version: int) -> None:
-    if application != JOURNAL_APPLICATION_ID:
+    if application != schema.JOURNAL_APPLICATION_ID:
         raise error_mapping.build_foreign_error(path, "it is a database of another program")
-    if version > SCHEMA_VERSION:
-        raise error_mapping.build_newer_error(path, f"schema {version}; this one knows {SCHEMA_VERSION}")
+    if version > schema.SCHEMA_VERSION:
+        raise error_mapping.build_newer_error(path, f"schema {version}; this one knows {schema.SCHEMA_VERSION}")
 
 
 def _verify_content(path: Path, connection: sqlite3.Connection) -> None:
@@ -129,7 +121,7 @@ def _verify_content(path: Path, connection: sqlite3.Connection) -> None:
 def _verify_chain(path: Path, connection: sqlite3.Connection, head: checksums.JournalHead) -> None:
     """Hash every record but decode none: this must cost a fraction of a replay."""
     seq, tip = 0, checksums.compute_genesis(head.id)
-    for row in connection.execute(SELECT_RECORDS):
+    for row in connection.execute(schema.SELECT_RECORDS):
         seq += 1
         if not checksums.is_next_link(row, tip, seq):
             raise error_mapping.build_corrupt_error(path, f"record {seq} is not the one that was written")

@@ -15,8 +15,7 @@ from plait.client.agent_specs import build_agent_specs
 from plait.config import toml_file
 from plait.config.agent_keys import ModelConfig
 from plait.config.config import Config, Layer, find_repository_commands
-from plait.config.layers import SettingsError, merge_layers
-from plait.config.loading import ConfigDocument, read_document
+from plait.config.loading import ConfigDocument, SettingsError, merge_layers, read_document
 from plait.core.errors import ConfigError
 from plait.core.task import ModelJob, ModelJobMode
 

@@ -123,7 +123,7 @@ def _make_renderer(options: RunOptions, session: Session, followed: FollowedBatc
     if not options.as_json and (out is None or out.is_dumb_terminal):
         return LineRenderer(batch, [task.task.id for task in session.state.batches[batch].tasks])
     from plait.client.logs.activity import ActivityTracker, LogStream, make_parser_factory  # lines show only records
-    from plait.store.batch_inputs import BatchInputs
+    from plait.store.batch_files import BatchInputs
 
     folder = open_state_paths(session.place)
     listen = make_parser_factory(BatchInputs(str(session.place.top), (), followed.agents))

@@ -26,7 +26,7 @@ from plait.core.state import BatchState, State
 from plait.core.views import find_batch_status
 from plait.sources.source_model import SourceStatus
 from plait.store import project_files
-from plait.store.batch_inputs import BatchInputsError
+from plait.store.batch_files import BatchInputsError
 
 if TYPE_CHECKING:
     from plait.cli.commands.run import RunOptions

@@ -11,7 +11,7 @@ from plait.cli.output import replace_control_chars
 from plait.client.batch_events import MACHINE_PROVIDER
 from plait.client.next_step import format_answer_command
 from plait.client.stream_event import EventType, StreamEvent
-from plait.core.scheduler.selection import is_budget_question
+from plait.core.scheduler.starts import is_budget_question
 from plait.core.status import Category
 from plait.core.text import join_names
 

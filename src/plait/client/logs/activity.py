@@ -16,8 +16,7 @@ from plait.core.state import AttemptState
 from plait.core.task import Attempt, Step
 from plait.runtime.attempt_reader import open_transcript
 from plait.runtime.executor import Transcript, TranscriptChunk
-from plait.store.batch_files import load_redactor
-from plait.store.batch_inputs import BatchInputs
+from plait.store.batch_files import BatchInputs, load_redactor
 from plait.system.state_paths import StateFolder
 
 # The parser for an attempt's output; None: there is none, and lines are shown as they are.

@@ -22,7 +22,7 @@ from plait.core.task import Attempt, Step
 from plait.git.location import RepoLocation
 from plait.runtime.executor import Transcript
 from plait.store import project_files
-from plait.store.batch_inputs import BatchInputsError
+from plait.store.batch_files import BatchInputsError
 from plait.store.interfaces import JournalMissingError
 
 

@@ -20,7 +20,7 @@ from plait.core.requests import ChangeEngineSettings
 from plait.core.settings import EngineSettings, Isolation, Publish
 from plait.core.state import State
 from plait.git.location import RepoLocation
-from plait.store.batch_inputs import RepoOptions
+from plait.store.batch_files import RepoOptions
 from plait.store.project_files import LOCKS_FOLDER
 from plait.system.locks import hold_lock
 

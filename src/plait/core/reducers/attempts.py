@@ -4,58 +4,33 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from plait.core.decisions import (
-    AnswerAwaited,
-    AttemptDecision,
-    AttemptEnding,
-    AttemptStarted,
-    BackoffEnded,
-    Change,
-    RetryGranted,
-    StepPassed,
-    TaskDecision,
-    TaskEnded,
-    TaskInterrupted,
-)
+from plait.core import decisions, reports
 from plait.core.reducers.batch_branch import discard_lost_change
 from plait.core.reducers.file_conflicts import clear_predictions, record_change
 from plait.core.reducers.limits import record_exit, record_memory, record_rejection, record_served
 from plait.core.reducers.task_end import find_unmerged_change, set_task_status
 from plait.core.reducers.task_index import acquire_locks, reacquire_locks, reindex_task, release_locks
-from plait.core.reports import (
-    AttemptActive,
-    AttemptAsked,
-    AttemptEnd,
-    AttemptExited,
-    AttemptLaunched,
-    AttemptLost,
-    AttemptPhase,
-    AttemptProgress,
-    AttemptSession,
-    AttemptUsed,
-    Outcome,
-)
 from plait.core.settings import Spend
 from plait.core.state import AttemptState, BatchState, State, TaskState
 from plait.core.status import Category, TaskStatus
 from plait.core.task import Step
 
 
-def apply_attempt_decision(state: State, at: float, decision: AttemptDecision) -> None:
+def apply_attempt_decision(state: State, at: float, decision: decisions.AttemptDecision) -> None:
     name = decision.attempt
     batch, task = state.find_task(name.batch, name.task)
     if batch is None or task is None:
         return
     match decision:
-        case AttemptStarted():
+        case decisions.AttemptStarted():
             _start(state, at, decision, batch, task)
-        case AttemptEnding():
+        case decisions.AttemptEnding():
             attempt = task.alive.get(name)
             if attempt is not None:
                 state.deadlines.discard((attempt.expires, name))
                 attempt.ending = attempt.ending or decision.why
                 attempt.ending_now = decision.now
-        case StepPassed():
+        case decisions.StepPassed():
             _clear_outcome(task)
             task.step = decision.then
             if name.step is Step.WRITE:
@@ -66,21 +41,21 @@ def apply_attempt_decision(state: State, at: float, decision: AttemptDecision) -
     reindex_task(state, batch, task)
 
 
-def apply_task_decision(state: State, at: float, decision: TaskDecision) -> None:
+def apply_task_decision(state: State, at: float, decision: decisions.TaskDecision) -> None:
     batch, task = state.find_task(decision.batch, decision.task)
     if batch is None or task is None:
         return
     match decision:
-        case RetryGranted():
+        case decisions.RetryGranted():
             _apply_retry(state, batch, task, decision)
-        case BackoffEnded():
+        case decisions.BackoffEnded():
             _end_backoff(state, batch, task)
-        case AnswerAwaited():
+        case decisions.AnswerAwaited():
             _clear_outcome(task)
             task.question, task.requested_spend = decision.question, decision.wants
-        case TaskEnded():
+        case decisions.TaskEnded():
             _end_task(state, at, batch, task, decision)
-        case TaskInterrupted():
+        case decisions.TaskInterrupted():
             _clear_outcome(task)
             task.interrupted = decision.reason
             if task.step is Step.WRITE:  # what is written already keeps its files until it is merged
@@ -90,36 +65,40 @@ def apply_task_decision(state: State, at: float, decision: TaskDecision) -> None
     reindex_task(state, batch, task)
 
 
-def apply_attempt_progress(state: State, at: float, report: AttemptProgress) -> None:
+def apply_attempt_progress(state: State, at: float, report: reports.AttemptProgress) -> None:
     """Progress of a running attempt; of an ended one it changes nothing."""
     attempt = state.find_attempt(report.attempt)
     if attempt is None:
         return
     match report:
-        case AttemptLaunched():
+        case reports.AttemptLaunched():
             attempt.pid, attempt.workspace = report.pid, report.workspace
-        case AttemptUsed():
+        case reports.AttemptUsed():
             _record_spend(state, attempt, report.spend)
-        case AttemptPhase():
+        case reports.AttemptPhase():
             attempt.phase = report.name
-        case AttemptSession():
+        case reports.AttemptSession():
             attempt.session = report.session
-        case AttemptAsked():
+        case reports.AttemptAsked():
             attempt.question = report.question
-        case AttemptActive():
+        case reports.AttemptActive():
             attempt.question = None
         case _:
             assert_never(report)
     _touch_attempt(state, at, attempt)
 
 
-def apply_attempt_end(state: State, at: float, report: AttemptEnd) -> None:
-    if isinstance(report, AttemptLost) and report.attempt.step is Step.MERGE:
+def apply_attempt_end(state: State, at: float, report: reports.AttemptEnd) -> None:
+    if isinstance(report, reports.AttemptLost) and report.attempt.step is Step.MERGE:
         discard_lost_change(state, report.attempt)
     attempt = state.find_attempt(report.attempt)
     if attempt is None:
         return
-    outcome = report.outcome if isinstance(report, AttemptExited) else Outcome(Category.LOST, detail=report.why)
+    outcome = (
+        report.outcome
+        if isinstance(report, reports.AttemptExited)
+        else reports.Outcome(Category.LOST, detail=report.why)
+    )
     batch = state.batches[attempt.name.batch]
     task = batch.tasks[batch.index[attempt.name.task]]
     state.deadlines.discard((attempt.expires, attempt.name))
@@ -134,7 +113,7 @@ def apply_attempt_end(state: State, at: float, report: AttemptEnd) -> None:
     task.undecided_exits.append(attempt)
     record_memory(state, attempt, outcome)
     if attempt.name.step is Step.WRITE:
-        record_change(state, batch, task, attempt)
+        record_change(state, batch, task, attempt.decision.base, outcome)
         task.winner = outcome.winner
         record_exit(state, task, attempt, outcome)
         if outcome.category is Category.OK:
@@ -142,7 +121,7 @@ def apply_attempt_end(state: State, at: float, report: AttemptEnd) -> None:
     reindex_task(state, batch, task)
 
 
-def _start(state: State, at: float, decision: AttemptStarted, batch: BatchState, task: TaskState) -> None:
+def _start(state: State, at: float, decision: decisions.AttemptStarted, batch: BatchState, task: TaskState) -> None:
     name = decision.attempt
     if name in batch.alive or name.n <= task.attempt_counts.get(name.step, 0):
         return
@@ -202,7 +181,7 @@ def _clear_outcome(task: TaskState) -> None:
     task.restart_requested = False
 
 
-def _apply_retry(state: State, batch: BatchState, task: TaskState, decision: RetryGranted) -> None:
+def _apply_retry(state: State, batch: BatchState, task: TaskState, decision: decisions.RetryGranted) -> None:
     if task.status is not None:
         return
     _count_retry(task, decision)
@@ -217,7 +196,7 @@ def _apply_retry(state: State, batch: BatchState, task: TaskState, decision: Ret
         task.feedback = f"{decision.feedback}\n\n{task.feedback}" if task.feedback else decision.feedback
     if decision.category is Category.CONFLICT:
         if task.base is not None and task.tip is not None:
-            task.change_to_repair = Change(task.task.id, task.base, task.tip)
+            task.change_to_repair = decisions.Change(task.task.id, task.base, task.tip)
         task.base = task.tip = None  # it starts over from the branch it conflicted with
         clear_predictions(batch, task)
         reacquire_locks(state, batch, task)
@@ -226,7 +205,7 @@ def _apply_retry(state: State, batch: BatchState, task: TaskState, decision: Ret
     state.backoffs.add((decision.at, batch.id, task.place))
 
 
-def _count_retry(task: TaskState, decision: RetryGranted) -> None:
+def _count_retry(task: TaskState, decision: decisions.RetryGranted) -> None:
     if decision.counted:
         task.tries += 1
     elif decision.category is Category.LOST:
@@ -243,7 +222,7 @@ def _end_backoff(state: State, batch: BatchState, task: TaskState) -> None:
         task.not_before = None
 
 
-def _end_task(state: State, at: float, batch: BatchState, task: TaskState, decision: TaskEnded) -> None:
+def _end_task(state: State, at: float, batch: BatchState, task: TaskState, decision: decisions.TaskEnded) -> None:
     if not decision.status.is_terminal:
         return
     task.reason, task.category, task.by = decision.reason, decision.category, decision.by

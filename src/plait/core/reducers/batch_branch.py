@@ -5,29 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import assert_never
 
-from plait.core.decisions import (
-    BranchDecision,
-    Change,
-    GateEnding,
-    GateStarted,
-    MergeStarted,
-    PublishStarted,
-    RebuildStarted,
-)
+from plait.core import decisions, reports
 from plait.core.reducers.task_end import set_task_status, update_rebuild_need
 from plait.core.reducers.task_index import reindex_task
-from plait.core.reports import (
-    BranchReport,
-    GateDone,
-    GateLost,
-    MergeConflicted,
-    MergeDone,
-    MergeFailed,
-    PublishDone,
-    PublishFailed,
-    RebuildDone,
-    RebuildFailed,
-)
 from plait.core.requests import Ship
 from plait.core.settings import Publish
 from plait.core.state import BatchState, BranchMerge, GateState, PublishedBranch, State
@@ -35,52 +15,52 @@ from plait.core.status import EndWhy, TaskStatus
 from plait.core.task import Attempt, Step
 
 
-def apply_branch_decision(state: State, at: float, decision: BranchDecision) -> None:
+def apply_branch_decision(state: State, at: float, decision: decisions.BranchDecision) -> None:
     batch = state.batches.get(decision.batch)
     if batch is None:
         return
     match decision:
-        case MergeStarted():
+        case decisions.MergeStarted():
             _start_merge(state, batch, decision)
-        case RebuildStarted():
+        case decisions.RebuildStarted():
             batch.rebuilds = decision.n
             batch.rebuild = decision
-        case GateStarted():
+        case decisions.GateStarted():
             if batch.gate is not None:  # its end was never reported
                 state.gate_deadlines.discard((batch.gate.deadline, batch.id, batch.gate.n))
             batch.gates = decision.n
             batch.gate = GateState(decision, at + decision.timeout)
             state.gate_deadlines.add((batch.gate.deadline, batch.id, decision.n))
-        case GateEnding():
+        case decisions.GateEnding():
             if batch.gate is not None and batch.gate.n == decision.n:
                 batch.gate.ending = decision.why
                 state.gate_deadlines.discard((batch.gate.deadline, batch.id, decision.n))
-        case PublishStarted():
+        case decisions.PublishStarted():
             start_publish(state, batch, decision)
         case _:
             assert_never(decision)
 
 
-def apply_branch_report(state: State, at: float, report: BranchReport) -> None:
+def apply_branch_report(state: State, at: float, report: reports.BranchReport) -> None:
     batch = state.batches.get(report.batch)
     if batch is None:
         return
     match report:
-        case MergeDone() | MergeConflicted() | MergeFailed():
+        case reports.MergeDone() | reports.MergeConflicted() | reports.MergeFailed():
             _end_merge(state, batch, report)
-        case RebuildDone() | RebuildFailed():
+        case reports.RebuildDone() | reports.RebuildFailed():
             if batch.rebuild is not None and batch.rebuild.n == report.n:
                 _end_rebuild(state, batch, report)
-        case GateDone() | GateLost():
+        case reports.GateDone() | reports.GateLost():
             if batch.gate is not None and batch.gate.n == report.n:
                 _end_gate(state, batch, batch.gate, report)
-        case PublishDone() | PublishFailed():
+        case reports.PublishDone() | reports.PublishFailed():
             end_publish(state, at, batch, report)
         case _:
             assert_never(report)
 
 
-def _start_merge(state: State, batch: BatchState, decision: MergeStarted) -> None:
+def _start_merge(state: State, batch: BatchState, decision: decisions.MergeStarted) -> None:
     task = batch.find_task(decision.task)
     if task is not None:
         task.attempt_counts[Step.MERGE] = task.merging = decision.n
@@ -88,18 +68,20 @@ def _start_merge(state: State, batch: BatchState, decision: MergeStarted) -> Non
         reindex_task(state, batch, task)
 
 
-def _end_merge(state: State, batch: BatchState, report: MergeDone | MergeConflicted | MergeFailed) -> None:
+def _end_merge(
+    state: State, batch: BatchState, report: reports.MergeDone | reports.MergeConflicted | reports.MergeFailed
+) -> None:
     task = batch.find_task(report.task)
     if task is None or task.merging != report.n:
         return
     task.merging = batch.merging = None
     match report:
-        case MergeDone():
-            change = Change(task.task.id, task.base or "", task.tip or "")
+        case reports.MergeDone():
+            change = decisions.Change(task.task.id, task.base or "", task.tip or "")
             _append_merge(batch, BranchMerge(task.place, task.generation, report.commit, change))
-        case MergeConflicted():
+        case reports.MergeConflicted():
             task.conflict_files = report.files
-        case MergeFailed():
+        case reports.MergeFailed():
             task.merge_error = report.why
         case _:
             assert_never(report)
@@ -116,18 +98,14 @@ def discard_lost_change(state: State, name: Attempt) -> None:
 
 def _append_merge(batch: BatchState, entry: BranchMerge) -> None:
     task = batch.tasks[entry.place]
-    task.merged_generation, task.merge_position, task.commit = (
-        entry.generation,
-        len(batch.merges),
-        entry.commit,
-    )
+    task.merged_generation, task.merge_position = entry.generation, len(batch.merges)
     batch.merges.append(entry)
-    batch.head = entry.commit
+    batch.head = task.commit = entry.commit
 
 
-def _end_rebuild(state: State, batch: BatchState, report: RebuildDone | RebuildFailed) -> None:
+def _end_rebuild(state: State, batch: BatchState, report: reports.RebuildDone | reports.RebuildFailed) -> None:
     batch.rebuild = None
-    if isinstance(report, RebuildFailed):
+    if isinstance(report, reports.RebuildFailed):
         batch.rebuild_failures += 1
         batch.rebuild_error = report.why
     else:
@@ -135,7 +113,7 @@ def _end_rebuild(state: State, batch: BatchState, report: RebuildDone | RebuildF
         _apply_rebuild(state, batch, report)
 
 
-def _apply_rebuild(state: State, batch: BatchState, report: RebuildDone) -> None:
+def _apply_rebuild(state: State, batch: BatchState, report: reports.RebuildDone) -> None:
     """Take the new line; what is known of the gate holds up to the first merge that is gone."""
     old, batch.merges = batch.merges, []
     batch.head = batch.base
@@ -175,12 +153,12 @@ def _record_conflict(state: State, batch: BatchState, entry: BranchMerge, files:
         set_task_status(state, batch, task, None)
 
 
-def _end_gate(state: State, batch: BatchState, gate: GateState, report: GateDone | GateLost) -> None:
+def _end_gate(state: State, batch: BatchState, gate: GateState, report: reports.GateDone | reports.GateLost) -> None:
     state.gate_deadlines.discard((gate.deadline, batch.id, gate.n))
     batch.gate = None
     if gate.stale or gate.ending in {EndWhy.STOP, EndWhy.CANCEL}:
         return
-    if isinstance(report, GateLost):
+    if isinstance(report, reports.GateLost):
         batch.gate_losses += 1
         return
     batch.gate_losses = 0
@@ -216,14 +194,16 @@ def request_publish(state: State, batch: BatchState, request: Ship) -> None:
     state.publishing_batches[batch.id] = batch
 
 
-def start_publish(state: State, batch: BatchState, decision: PublishStarted) -> None:
+def start_publish(state: State, batch: BatchState, decision: decisions.PublishStarted) -> None:
     batch.requested_publish = batch.publish_failure = None
     batch.publishing = decision
     batch.publishes = decision.n
     state.publishing_batches[batch.id] = batch
 
 
-def end_publish(state: State, at: float, batch: BatchState, report: PublishDone | PublishFailed) -> None:
+def end_publish(
+    state: State, at: float, batch: BatchState, report: reports.PublishDone | reports.PublishFailed
+) -> None:
     order = batch.publishing
     if order is None or order.n != report.n:
         return
@@ -231,11 +211,11 @@ def end_publish(state: State, at: float, batch: BatchState, report: PublishDone 
     state.publishing_batches.pop(batch.id, None)
     batch.pushed = report.commit or batch.pushed
     match report:
-        case PublishDone():
+        case reports.PublishDone():
             url = report.url or (batch.published.url if batch.published else "")
             batch.published = PublishedBranch(report.commit, url, order.publish, at)
             batch.renamed = batch.renamed and order.publish is Publish.PUSH
-        case PublishFailed():
+        case reports.PublishFailed():
             batch.publish_failure = report
         case _:
             assert_never(report)

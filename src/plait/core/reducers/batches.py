@@ -4,15 +4,8 @@ from __future__ import annotations
 
 from typing import assert_never
 
+from plait.core import decisions
 from plait.core.contest import is_begun
-from plait.core.decisions import (
-    BatchDecision,
-    BatchEnded,
-    BatchHalted,
-    BatchPaused,
-    BatchUnpaused,
-    PhaseOpened,
-)
 from plait.core.phases import is_held_by_phase
 from plait.core.reducers.file_conflicts import recall_changed_files
 from plait.core.reducers.task_index import reindex_task, scope_locks
@@ -88,20 +81,20 @@ def _add_phases(state: State, batch: BatchState) -> None:
         review_phase(state, batch, joined)
 
 
-def apply_batch_decision(state: State, at: float, decision: BatchDecision) -> None:
+def apply_batch_decision(state: State, at: float, decision: decisions.BatchDecision) -> None:
     batch = state.batches.get(decision.batch)
     if batch is None:
         return
     match decision:
-        case PhaseOpened():
+        case decisions.PhaseOpened():
             _open_phase(state, batch, decision.phase)
-        case BatchPaused():
+        case decisions.BatchPaused():
             batch.paused = PauseState(decision.cause, decision.why)
-        case BatchUnpaused():
+        case decisions.BatchUnpaused():
             batch.paused = None
-        case BatchHalted():
+        case decisions.BatchHalted():
             _halt_batch(state, batch, decision)
-        case BatchEnded():
+        case decisions.BatchEnded():
             batch.ended, batch.reason, batch.ended_at = decision.status, decision.reason, at
             batch.paused = None
             batch.stopping = batch.stop_now = False
@@ -121,7 +114,7 @@ def _open_phase(state: State, batch: BatchState, name: str) -> None:
         reindex_task(state, batch, batch.tasks[member])
 
 
-def _halt_batch(state: State, batch: BatchState, decision: BatchHalted) -> None:
+def _halt_batch(state: State, batch: BatchState, decision: decisions.BatchHalted) -> None:
     batch.halted_by = decision.by
     for task in batch.tasks:
         if task.status is None and not is_begun(batch, task):

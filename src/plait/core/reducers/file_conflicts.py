@@ -12,21 +12,18 @@ from typing import assert_never
 
 from plait.core.file_locks import FILE_PREFIX, list_enclosing_folders
 from plait.core.reducers.task_index import scope_locks
-from plait.core.reports import ConflictCleared, ConflictPredicted, ConflictPrediction
+from plait.core.reports import ConflictCleared, ConflictPredicted, ConflictPrediction, Outcome
 from plait.core.settings import FileConflicts
-from plait.core.state import AttemptState, BatchState, State, TaskState
+from plait.core.state import BatchState, State, TaskState
 from plait.core.status import Category
 
 MAX_CHANGED_FILES = 64  # of a task that changes more files, the first ones
 
 
-def record_change(state: State, batch: BatchState, task: TaskState, attempt: AttemptState) -> None:
+def record_change(state: State, batch: BatchState, task: TaskState, base: str, outcome: Outcome) -> None:
     """Record what an exit leaves to merge. After a failed exit, the change of the last good one may still count."""
-    outcome = attempt.outcome
-    if outcome is None:
-        return
     if outcome.category is Category.OK:
-        task.tip = outcome.tip if outcome.tip != attempt.decision.base else None
+        task.tip = outcome.tip if outcome.tip != base else None
     elif outcome.category is Category.EMPTY:
         task.tip = None
     else:

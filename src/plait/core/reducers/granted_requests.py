@@ -4,43 +4,23 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from plait.core import settings
+from plait.core import requests, settings
 from plait.core.decisions import RequestDecision, RequestGranted
 from plait.core.reducers.batch_branch import request_publish
 from plait.core.reducers.batches import find_agents, open_batch, review_phase
 from plait.core.reducers.limits import retry_rejecting_providers
 from plait.core.reducers.task_end import reopen_batch, reopen_task, restart_write, resume_merge
 from plait.core.reducers.task_index import move_to_queue, reindex_task
-from plait.core.requests import (
-    Approve,
-    BatchRequest,
-    CancelBatch,
-    CancelTask,
-    ChangeEngineSettings,
-    ChangeSettings,
-    Drop,
-    Feedback,
-    Pause,
-    Request,
-    Resume,
-    Retry,
-    SaveSettings,
-    Ship,
-    Stop,
-    Submit,
-    TaskRequest,
-    Unpause,
-)
 from plait.core.state import BatchState, PauseState, PendingEnd, State, TaskState
 from plait.core.status import EndWhy, PauseCause, TaskStatus
 
 # Settings that may answer the question whether a task may spend more.
 _BUDGET_FIELDS = frozenset({"task_budget", "reserve", "agents", "fallback"})
 # The person who sends one of these is present and wants work done.
-_WorkRequest = Submit | Resume | Unpause | Retry | Feedback
+_WorkRequest = requests.Submit | requests.Resume | requests.Unpause | requests.Retry | requests.Feedback
 
 
-def receive_request(state: State, _at: float, request: Request) -> None:
+def receive_request(state: State, _at: float, request: requests.Request) -> None:
     if request.id not in state.seen_requests:
         state.seen_requests.add(request.id)
         state.unanswered[request.id] = request
@@ -52,70 +32,70 @@ def apply_answer(state: State, at: float, decision: RequestDecision) -> None:
         return
     if isinstance(request, _WorkRequest):
         retry_rejecting_providers(state)
-    if isinstance(request, Submit):
+    if isinstance(request, requests.Submit):
         if request.batch not in state.batches:
             open_batch(state, at, request)
         return
-    if isinstance(request, ChangeEngineSettings):
+    if isinstance(request, requests.ChangeEngineSettings):
         state.settings = state.settings.with_fields(request.settings, request.fields)
         return
-    if isinstance(request, SaveSettings):
+    if isinstance(request, requests.SaveSettings):
         state.saved = settings.merge_saved_settings(state.saved, request.changes)
         return
     batch = state.batches.get(request.batch)
     if batch is None:
         return
     tasks = [task for name in decision.tasks if (task := batch.find_task(name)) is not None]
-    if isinstance(request, CancelTask | Retry | Drop | Feedback):
+    if isinstance(request, requests.CancelTask | requests.Retry | requests.Drop | requests.Feedback):
         _grant_for_task(state, batch, request, tasks)
     else:
         _grant_for_batch(state, batch, request, tasks)
 
 
-def _grant_for_batch(state: State, batch: BatchState, request: BatchRequest, tasks: list[TaskState]) -> None:
+def _grant_for_batch(state: State, batch: BatchState, request: requests.BatchRequest, tasks: list[TaskState]) -> None:
     match request:
-        case CancelBatch():
+        case requests.CancelBatch():
             _cancel_batch(state, batch)
-        case Pause():
+        case requests.Pause():
             batch.paused = PauseState(PauseCause.PERSON, "paused by request")
-        case Unpause() | Resume():
+        case requests.Unpause() | requests.Resume():
             _resume_batch(state, batch)
-        case Approve():
+        case requests.Approve():
             for task in tasks:
                 task.approved = True
-        case Stop():
+        case requests.Stop():
             batch.paused = PauseState(PauseCause.STOP, "stopped by request")
             batch.stopping = True
             batch.stop_now = request.now
-        case Ship():
+        case requests.Ship():
             request_publish(state, batch, request)
-        case ChangeSettings():
+        case requests.ChangeSettings():
             _change_settings(state, batch, request)
         case _:
             assert_never(request)
 
 
-def _grant_for_task(state: State, batch: BatchState, request: TaskRequest, tasks: list[TaskState]) -> None:
+def _grant_for_task(state: State, batch: BatchState, request: requests.TaskRequest, tasks: list[TaskState]) -> None:
     """`tasks` begins with the one the request names; the others are retried or, as entrants, end with it."""
     if not tasks:
         return
     task = tasks[0]
     match request:
-        case CancelTask():
+        case requests.CancelTask():
             task.pending_end = PendingEnd(TaskStatus.CANCELLED, EndWhy.CANCEL, "cancelled by request")
             _end_entrants(state, batch, task, tasks[1:], "cancelled")
-        case Drop():
+        case requests.Drop():
             task.pending_end = PendingEnd(TaskStatus.SKIPPED, EndWhy.DROP, "dropped by request")
             _end_entrants(state, batch, task, tasks[1:], "dropped")
             reopen_batch(state, batch)
-        case Retry():
+        case requests.Retry():
             unmerged = task.unmerged if request.agent is None else None
             _reopen_tasks(state, batch, tasks)
             if unmerged is not None and not task.pending_needs:
                 resume_merge(state, batch, task, unmerged)
             task.chosen_agent = request.agent or task.chosen_agent
             move_to_queue(state, batch, task, find_agents(batch, task.task, task.chosen_agent))
-        case Feedback():
+        case requests.Feedback():
             _apply_feedback(state, batch, request.text, tasks)
         case _:
             assert_never(request)
@@ -175,7 +155,7 @@ def _apply_feedback(state: State, batch: BatchState, text: str, tasks: list[Task
         restart_write(task)
 
 
-def _change_settings(state: State, batch: BatchState, request: ChangeSettings) -> None:
+def _change_settings(state: State, batch: BatchState, request: requests.ChangeSettings) -> None:
     batch.settings = batch.settings.with_fields(request.settings, request.fields)
     for phase in batch.phases.values():
         review_phase(state, batch, phase)

@@ -4,59 +4,49 @@ from __future__ import annotations
 
 from typing import assert_never
 
+from plait.core import decisions, reports
 from plait.core.contest import REFEREE
-from plait.core.decisions import BreakerClosed, BreakerOpened, DeadlinesMoved, LimitDecision, LimitRaised
-from plait.core.reports import (
-    CapacityChanged,
-    ClockJumped,
-    EngineReleased,
-    EngineTaken,
-    MachineReport,
-    Outcome,
-    PressureChanged,
-    RateLimited,
-)
 from plait.core.state import AgentStats, AttemptState, Breaker, Refusal, State, TaskState
 from plait.core.status import Category
 from plait.core.task import Step
 
 
-def apply_limit_decision(state: State, at: float, decision: LimitDecision) -> None:
+def apply_limit_decision(state: State, at: float, decision: decisions.LimitDecision) -> None:
     match decision:
-        case BreakerOpened():
+        case decisions.BreakerOpened():
             _open_breaker(state, at, decision)
-        case BreakerClosed():
+        case decisions.BreakerClosed():
             breaker = state.breakers.get(decision.provider)
             if breaker is not None and breaker.until is not None:
                 state.breaker_closings.discard((breaker.until, decision.provider))
                 breaker.until = None
                 breaker.retry_requested = False
-        case LimitRaised():
+        case decisions.LimitRaised():
             breaker = state.breakers.setdefault(decision.provider, Breaker())
             breaker.limit = decision.limit
             breaker.credit = max(0, breaker.credit - 1) if decision.limit is not None else 0
-        case DeadlinesMoved():
+        case decisions.DeadlinesMoved():
             _move_deadlines(state, decision.by)
         case _:
             assert_never(decision)
 
 
-def apply_machine_report(state: State, at: float, report: MachineReport) -> None:
+def apply_machine_report(state: State, at: float, report: reports.MachineReport) -> None:
     match report:
-        case RateLimited():
+        case reports.RateLimited():
             record_refusal(state, Refusal(report.provider, at, report.until, at))
-        case PressureChanged():
+        case reports.PressureChanged():
             state.pressure = report.why
-        case CapacityChanged():
+        case reports.CapacityChanged():
             state.capacity = None if report.slots is None else report
-        case ClockJumped():
+        case reports.ClockJumped():
             state.clock_jump += report.by
-        case EngineTaken():
-            state.engine, state.engine_since = report, at
+        case reports.EngineTaken():
+            state.engine = report
             # The last engine's readings are out of date; this engine reports its own.
             state.pressure = None
             state.capacity = None
-        case EngineReleased():
+        case reports.EngineReleased():
             state.engine = None
         case _:
             assert_never(report)
@@ -68,7 +58,7 @@ def retry_rejecting_providers(state: State) -> None:
         breaker.retry_requested = breaker.rejected and breaker.until is not None
 
 
-def _open_breaker(state: State, at: float, decision: BreakerOpened) -> None:
+def _open_breaker(state: State, at: float, decision: decisions.BreakerOpened) -> None:
     breaker = state.breakers.setdefault(decision.provider, Breaker())
     lasting = breaker.until is not None and breaker.until > at
     if breaker.until is not None:
@@ -85,7 +75,7 @@ def _open_breaker(state: State, at: float, decision: BreakerOpened) -> None:
     _clear_refusals(state, decision)
 
 
-def _clear_refusals(state: State, decision: BreakerOpened) -> None:
+def _clear_refusals(state: State, decision: decisions.BreakerOpened) -> None:
     """Remove the provider's first refusal, and the others that this breaker covers."""
     first = next((refusal for refusal in state.refusals if refusal.provider == decision.provider), None)
 
@@ -138,7 +128,7 @@ def _move_attempt(state: State, attempt: AttemptState, by: float) -> None:
 REMEMBERED_ATTEMPTS = 20
 
 
-def record_exit(state: State, task: TaskState, attempt: AttemptState, outcome: Outcome) -> None:
+def record_exit(state: State, task: TaskState, attempt: AttemptState, outcome: reports.Outcome) -> None:
     if outcome.category is Category.RATE_LIMIT:
         if not outcome.has_retry_time:
             _record_suspect_refusal(state, task, attempt)
@@ -160,7 +150,7 @@ def record_exit(state: State, task: TaskState, attempt: AttemptState, outcome: O
             state.breakers[attempt.provider].served += 1
 
 
-def record_memory(state: State, attempt: AttemptState, outcome: Outcome) -> None:
+def record_memory(state: State, attempt: AttemptState, outcome: reports.Outcome) -> None:
     """Record the memory of an attempt, however it ended; for one with several slots, the memory per slot."""
     if outcome.peak > 0:
         known = state.agent_stats.setdefault(attempt.agent, AgentStats())
@@ -201,7 +191,7 @@ def _record_suspect_refusal(state: State, task: TaskState, attempt: AttemptState
     task.last_refusal = (attempt.provider, served)
 
 
-def _record_exit_refusal(state: State, attempt: AttemptState, outcome: Outcome) -> None:
+def _record_exit_refusal(state: State, attempt: AttemptState, outcome: reports.Outcome) -> None:
     at = attempt.ended_at or state.now
     retry_times = [
         instant for instant in (outcome.retry_at, outcome.retry_after and at + outcome.retry_after) if instant

@@ -63,12 +63,8 @@ def find_unmerged_change(task: TaskState) -> Unmerged | None:
 
 def resume_merge(state: State, batch: BatchState, task: TaskState, written: Unmerged) -> None:
     """Continue with the merge of a change that exists. Tasks that took its files or its turn meanwhile keep them."""
-    task.base, task.tip, task.diffstat, task.winner = (
-        written.base,
-        written.tip,
-        written.diffstat,
-        written.winner,
-    )
+    task.base, task.tip = written.base, written.tip
+    task.diffstat, task.winner = written.diffstat, written.winner
     task.step, task.fresh = Step.MERGE, False
     turn = batch.settings.mode is not Mode.QUEUE or not batch.active
     if turn and all(state.start_queue.holder(lock) is None for lock in task.locks):

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from plait.core.decisions import BatchEnded, Due, PhaseOpened, PublishStarted, due_now
+from plait.core.decisions import BatchEnded, Decision, PhaseOpened, PublishStarted
 from plait.core.reducers.batches import required_share
 from plait.core.requests import Ship, check_body, check_title
 from plait.core.scheduler.merge_queue import is_ungated
@@ -21,11 +21,15 @@ from plait.core.settings import Isolation, Publish
 from plait.core.state import BatchState, PhaseState, State, TaskState
 from plait.core.status import BatchStatus, NextAction, TaskStatus
 
+_PUBLISH_LEVELS = (Publish.OFF, Publish.PUSH, Publish.DRAFT, Publish.PR)  # each includes those before it
+# What can be due for a task that has a status.
+_ACTIONS_OF_ENDED_TASKS = (NextAction.END_ATTEMPT, NextAction.END_TASK, NextAction.DECIDE_OUTCOME, NextAction.FINISH)
 
-def schedule_phase_openings(state: State) -> Iterator[Due]:
+
+def schedule_phase_openings(state: State) -> Iterator[Decision]:
     for batch in state.open.values():
         for name in batch.openable_phases:
-            yield due_now(PhaseOpened(batch.id, name, _why_phase_opens(batch, batch.phases[name])))
+            yield PhaseOpened(batch.id, name, _why_phase_opens(batch, batch.phases[name]))
 
 
 def _why_phase_opens(batch: BatchState, phase: PhaseState) -> str:
@@ -53,37 +57,22 @@ def why_phase_blocked(batch: BatchState, task: TaskState) -> str:
 def is_finished(batch: BatchState) -> bool:
     """Everything but publishing and the end of the batch is over: nothing runs, and nothing else is due."""
     idle = not batch.alive and not batch.has_branch_work and not batch.merges_to_drop
-    return batch.unfinished_count == 0 and idle and not is_ungated(batch) and not _has_next_actions(batch)
+    due = any(batch.tasks_by_action[action] for action in _ACTIONS_OF_ENDED_TASKS)
+    return batch.unfinished_count == 0 and idle and not is_ungated(batch) and not due
 
 
-def _has_next_actions(batch: BatchState) -> bool:
-    return any(
-        batch.tasks_by_action[action]
-        for action in (
-            NextAction.END_ATTEMPT,
-            NextAction.END_TASK,
-            NextAction.DECIDE_OUTCOME,
-            NextAction.FINISH,
-        )
-    )
-
-
-# Each includes those before it.
-_PUBLISH_LEVELS = (Publish.OFF, Publish.PUSH, Publish.DRAFT, Publish.PR)
-
-
-def schedule_requested_publishes(state: State) -> Iterator[Due]:
+def schedule_requested_publishes(state: State) -> Iterator[Decision]:
     """Comes before every rule that could change the branch whose publishing a person requested."""
     for batch in state.publishing_batches.values():
         commit = find_publishable_commit(batch) if batch.requested_publish is not None else None
         if batch.requested_publish is not None and commit is not None:
-            yield due_now(_start_publish(batch, commit, batch.requested_publish))
+            yield _start_publish(batch, commit, batch.requested_publish)
 
 
-def schedule_publishes(state: State) -> Iterator[Due]:
+def schedule_publishes(state: State) -> Iterator[Decision]:
     for batch in state.open.values():
         if needs_publishing(batch) and batch.paused is None and batch.publishing is None and is_finished(batch):
-            yield due_now(_start_publish(batch, batch.head, batch.settings.publish))
+            yield _start_publish(batch, batch.head, batch.settings.publish)
 
 
 def needs_publishing(batch: BatchState) -> bool:
@@ -132,10 +121,10 @@ def _start_publish(batch: BatchState, commit: str, publish: Publish) -> PublishS
     return PublishStarted(batch.id, n, commit, publish, batch.pushed, text.title, text.body, renamed=batch.renamed)
 
 
-def schedule_batch_ends(state: State) -> Iterator[Due]:
+def schedule_batch_ends(state: State) -> Iterator[Decision]:
     for batch in state.open.values():
         if batch.publishing is None and is_finished(batch) and not needs_publishing(batch):
-            yield due_now(_end_batch(batch))
+            yield _end_batch(batch)
 
 
 def _end_batch(batch: BatchState) -> BatchEnded:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from plait.core.decisions import BatchPaused, BreakerClosed, BreakerOpened, Due, LimitRaised, due_now
+from plait.core.decisions import BatchPaused, BreakerClosed, BreakerOpened, Decision, Due, LimitRaised
 from plait.core.retry_policy import MAX_REJECTIONS, jitter
 from plait.core.settings import Backoff
 from plait.core.state import Breaker, Refusal, State
@@ -26,15 +26,15 @@ REPEAT_BACKOFF = Backoff(base=5.0, factor=2.0, cap=600.0, jitter=0.1)
 MAX_BREAKER_SECONDS = 8 * 86_400.0
 
 
-def schedule_breaker_changes(state: State) -> Iterator[Due]:
+def schedule_breaker_changes(state: State) -> Iterator[Decision]:
     for refusal in state.refusals:
-        yield due_now(_open_breaker(state, refusal))
+        yield _open_breaker(state, refusal)
     for provider, breaker in state.breakers.items():
         if breaker.retry_requested:
-            yield due_now(BreakerClosed(provider))
+            yield BreakerClosed(provider)
         if breaker.credit and breaker.until is None and breaker.limit is not None:
             raised = breaker.limit + 1
-            yield due_now(LimitRaised(provider, raised if raised < breaker.peak_attempts else None))
+            yield LimitRaised(provider, raised if raised < breaker.peak_attempts else None)
 
 
 def schedule_breaker_closings(state: State) -> Iterator[Due]:
@@ -101,8 +101,8 @@ def _lower_limit(state: State, refusal: Refusal, breaker: Breaker) -> int:
     return max(1, min(running, breaker.limit or running) // 2)
 
 
-def schedule_auth_pauses(state: State) -> Iterator[Due]:
+def schedule_auth_pauses(state: State) -> Iterator[Decision]:
     for batch in state.open.values():
         if batch.rejections >= MAX_REJECTIONS and batch.paused is None and any(state.start_queue.heads(batch.id)):
             why = f"the provider rejected {batch.rejections} tasks in a row: fix the cause and resume"
-            yield due_now(BatchPaused(batch.id, PauseCause.PROVIDER, why))
+            yield BatchPaused(batch.id, PauseCause.PROVIDER, why)

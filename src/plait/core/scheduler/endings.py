@@ -9,33 +9,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from plait.core import decisions
 from plait.core.contest import is_unwinnable
-from plait.core.decisions import (
-    AttemptEnding,
-    BatchHalted,
-    DeadlinesMoved,
-    Due,
-    GateEnding,
-    TaskEnded,
-    due_now,
-)
+from plait.core.decisions import Decision, Due
 from plait.core.scheduler.batches import why_phase_blocked
 from plait.core.settings import OnConflict
 from plait.core.state import BatchState, State, TaskState
 from plait.core.status import EndWhy, NextAction, TaskStatus
 
 
-def schedule_attempt_ends(state: State) -> Iterator[Due]:
+def schedule_attempt_ends(state: State) -> Iterator[Decision]:
     for batch in state.open.values():
         for place in batch.tasks_by_action[NextAction.END_ATTEMPT]:
             task = batch.tasks[place]
             for attempt in task.alive.values():
                 if attempt.ending is None:
-                    yield due_now(AttemptEnding(attempt.name, _end_reason(task)))
+                    yield decisions.AttemptEnding(attempt.name, _end_reason(task))
         if batch.stopping:
             yield from _stop_batch(batch)
         if batch.cancelled and batch.gate is not None and batch.gate.ending is None:
-            yield due_now(GateEnding(batch.id, batch.gate.n, EndWhy.CANCEL))
+            yield decisions.GateEnding(batch.id, batch.gate.n, EndWhy.CANCEL)
 
 
 def _end_reason(task: TaskState) -> EndWhy:
@@ -44,12 +37,12 @@ def _end_reason(task: TaskState) -> EndWhy:
     return EndWhy.BLOCKED if task.lost_needs else EndWhy.FEEDBACK
 
 
-def _stop_batch(batch: BatchState) -> Iterator[Due]:
+def _stop_batch(batch: BatchState) -> Iterator[Decision]:
     for attempt in batch.alive.values():
         if attempt.ending is None or (batch.stop_now and not attempt.ending_now):
-            yield due_now(AttemptEnding(attempt.name, EndWhy.STOP, now=batch.stop_now))
+            yield decisions.AttemptEnding(attempt.name, EndWhy.STOP, now=batch.stop_now)
     if batch.gate is not None and batch.gate.ending is None:
-        yield due_now(GateEnding(batch.id, batch.gate.n, EndWhy.STOP))
+        yield decisions.GateEnding(batch.id, batch.gate.n, EndWhy.STOP)
 
 
 def schedule_timeouts(state: State) -> Iterator[Due]:
@@ -57,12 +50,12 @@ def schedule_timeouts(state: State) -> Iterator[Due]:
         attempt = state.find_attempt(name)
         if attempt is not None:
             why = EndWhy.TIMEOUT if attempt.deadline <= at else EndWhy.IDLE
-            yield Due(at, AttemptEnding(name, why))
+            yield Due(at, decisions.AttemptEnding(name, why))
 
 
-def schedule_deadline_shift(state: State) -> Iterator[Due]:
+def schedule_deadline_shift(state: State) -> Iterator[Decision]:
     if state.clock_jump:
-        yield due_now(DeadlinesMoved(state.clock_jump))
+        yield decisions.DeadlinesMoved(state.clock_jump)
 
 
 END_VERBS = {
@@ -75,29 +68,29 @@ END_VERBS = {
 }
 
 
-def schedule_task_ends(state: State) -> Iterator[Due]:
+def schedule_task_ends(state: State) -> Iterator[Decision]:
     for batch in state.open.values():
         for place in batch.tasks_by_action[NextAction.END_TASK]:
-            yield due_now(_end_task(batch, batch.tasks[place]))
+            yield _end_task(batch, batch.tasks[place])
 
 
-def _end_task(batch: BatchState, task: TaskState) -> TaskEnded:
+def _end_task(batch: BatchState, task: TaskState) -> decisions.TaskEnded:
     if task.pending_end is not None:
-        return TaskEnded(
+        return decisions.TaskEnded(
             batch.id, task.task.id, task.pending_end.status, task.pending_end.reason, by=task.pending_end.by
         )
     need = next((other for other in _needs(batch, task) if other.status in END_VERBS), None)
     shut = task.phase_closed and task.task.phase in batch.unopenable_phases
     if need is None and not shut and is_unwinnable(batch, task):
-        return TaskEnded(batch.id, task.task.id, TaskStatus.FAILED, _describe_lost_contest(batch, task))
+        return decisions.TaskEnded(batch.id, task.task.id, TaskStatus.FAILED, _describe_lost_contest(batch, task))
     if need is None:
-        return TaskEnded(batch.id, task.task.id, TaskStatus.BLOCKED, why_phase_blocked(batch, task))
+        return decisions.TaskEnded(batch.id, task.task.id, TaskStatus.BLOCKED, why_phase_blocked(batch, task))
     assert need.status is not None
     root = need.by if need.status is TaskStatus.BLOCKED and need.by else need.task.id
     reason = f"needs {need.task.id}, which {END_VERBS[need.status]}"
     if root != need.task.id:
         reason += f" by {root}"
-    return TaskEnded(batch.id, task.task.id, TaskStatus.BLOCKED, reason, by=root)
+    return decisions.TaskEnded(batch.id, task.task.id, TaskStatus.BLOCKED, reason, by=root)
 
 
 def _needs(batch: BatchState, task: TaskState) -> Iterator[TaskState]:
@@ -113,12 +106,12 @@ def _describe_lost_contest(batch: BatchState, task: TaskState) -> str:
     return f"no entrant passed: {'; '.join(ends)}"
 
 
-def schedule_halts(state: State) -> Iterator[Due]:
+def schedule_halts(state: State) -> Iterator[Decision]:
     for batch in state.open.values():
         failed = _find_halting_task(batch) if batch.failures and batch.halted_by is None else None
         if failed is not None and failed.status is not None:
             why = f"the batch stopped because {failed.task.id} {END_VERBS[failed.status]}"
-            yield due_now(BatchHalted(batch.id, failed.task.id, why))
+            yield decisions.BatchHalted(batch.id, failed.task.id, why)
 
 
 def _find_halting_task(batch: BatchState) -> TaskState | None:

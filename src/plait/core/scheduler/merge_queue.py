@@ -8,76 +8,66 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from plait.core.decisions import (
-    BatchPaused,
-    BatchUnpaused,
-    Decision,
-    Due,
-    GateEnding,
-    GateStarted,
-    MergeStarted,
-    RebuildStarted,
-    TaskEnded,
-    due_now,
-)
+from plait.core import decisions
+from plait.core.decisions import Decision, Due
 from plait.core.retry_policy import MAX_LOST_GATES, MAX_REBUILD_TRIES, describe_failure
-from plait.core.scheduler.selection import may_continue
+from plait.core.scheduler.starts import may_continue
 from plait.core.state import BatchState, State
 from plait.core.status import Category, EndWhy, NextAction, PauseCause, TaskStatus
 from plait.core.task import Step
 
 
-def schedule_merges(state: State) -> Iterator[Due]:
+def schedule_merges(state: State) -> Iterator[Decision]:
     for batch in state.open.values():
         for place in batch.tasks_by_action[NextAction.FINISH]:
             gated = " and passed the gate" if batch.settings.gate else ""
-            yield due_now(TaskEnded(batch.id, batch.tasks[place].task.id, TaskStatus.DONE, f"merged{gated}"))
+            yield decisions.TaskEnded(batch.id, batch.tasks[place].task.id, TaskStatus.DONE, f"merged{gated}")
         if batch.merging is None and batch.tasks_by_action[NextAction.MERGE] and batch.is_branch_stable:
-            yield due_now(_start_next_merge(batch))
+            yield _start_next_merge(batch)
 
 
-def _start_next_merge(batch: BatchState) -> MergeStarted:
+def _start_next_merge(batch: BatchState) -> decisions.MergeStarted:
     place = batch.tasks_by_action[NextAction.MERGE].first()
     assert place is not None
     task = batch.tasks[place]
     n = task.attempt_counts.get(Step.MERGE, 0) + 1
-    return MergeStarted(batch.id, task.task.id, n, task.base or "", task.tip or "", batch.head)
+    return decisions.MergeStarted(batch.id, task.task.id, n, task.base or "", task.tip or "", batch.head)
 
 
-def schedule_rebuilds(state: State) -> Iterator[Due]:
+def schedule_rebuilds(state: State) -> Iterator[Decision]:
     for batch in state.open.values():
         if not batch.merges_to_drop or batch.rebuild is not None or batch.merging is not None:
             continue
         if batch.rebuild_failures < MAX_REBUILD_TRIES:
-            yield due_now(_start_rebuild(batch))
+            yield _start_rebuild(batch)
         elif batch.paused is None:
             why = f"rebuilding the batch branch failed {MAX_REBUILD_TRIES} times in a row: {batch.rebuild_error}"
-            yield due_now(BatchPaused(batch.id, PauseCause.BRANCH, why))
+            yield decisions.BatchPaused(batch.id, PauseCause.BRANCH, why)
 
 
-def _start_rebuild(batch: BatchState) -> RebuildStarted:
+def _start_rebuild(batch: BatchState) -> decisions.RebuildStarted:
     without = tuple(batch.tasks[place].task.id for place in sorted(batch.merges_to_drop))
     line = tuple(entry.change for entry in batch.merges if entry.place not in batch.merges_to_drop)
-    return RebuildStarted(batch.id, batch.rebuilds + 1, without, line)
+    return decisions.RebuildStarted(batch.id, batch.rebuilds + 1, without, line)
 
 
-def schedule_gates(state: State) -> Iterator[Due]:
+def schedule_gates(state: State) -> Iterator[Decision]:
     for batch in state.open.values():
         if batch.gate is not None:
             if batch.gate.stale and batch.gate.ending is None:
-                yield due_now(GateEnding(batch.id, batch.gate.n, EndWhy.DROP))
+                yield decisions.GateEnding(batch.id, batch.gate.n, EndWhy.DROP)
         elif batch.settings.gate is None:
             if batch.paused is not None and batch.paused.cause is PauseCause.GATE:
-                yield due_now(BatchUnpaused(batch.id, "the gate was removed"))
+                yield decisions.BatchUnpaused(batch.id, "the gate was removed")
         elif _is_gate_due(state, batch):
             decision = _next_gate_step(batch)
             if decision is not None:
-                yield due_now(decision)
+                yield decision
 
 
 def schedule_gate_timeouts(state: State) -> Iterator[Due]:
     for at, batch, n in state.gate_deadlines:
-        yield Due(at, GateEnding(batch, n, EndWhy.TIMEOUT))
+        yield Due(at, decisions.GateEnding(batch, n, EndWhy.TIMEOUT))
 
 
 def is_ungated(batch: BatchState) -> bool:
@@ -95,9 +85,9 @@ def _is_gate_due(state: State, batch: BatchState) -> bool:
 def _next_gate_step(batch: BatchState) -> Decision | None:
     if batch.base_failure is not None:
         why = f"the gate fails on the base, before any task's change: {batch.base_failure}"
-        return BatchPaused(batch.id, PauseCause.GATE, why)
+        return decisions.BatchPaused(batch.id, PauseCause.GATE, why)
     if batch.gate_losses >= MAX_LOST_GATES:
-        return BatchPaused(batch.id, PauseCause.GATE, f"the gate was lost {batch.gate_losses} times in a row")
+        return decisions.BatchPaused(batch.id, PauseCause.GATE, f"the gate was lost {batch.gate_losses} times in a row")
     if batch.gate_bad_size is not None:
         return _bisect(batch, batch.gate_good_size, batch.gate_bad_size)
     if batch.merging is not None or batch.tasks_by_action[NextAction.MERGE]:
@@ -112,10 +102,10 @@ def _bisect(batch: BatchState, good: int, bad: int) -> Decision:
     if good == 0 and not batch.base_passed:
         return _start_gate(batch, 0)
     culprit = batch.tasks[batch.merges[bad - 1].place].task.id
-    return TaskEnded(batch.id, culprit, TaskStatus.FAILED, describe_failure(Category.GATE), Category.GATE)
+    return decisions.TaskEnded(batch.id, culprit, TaskStatus.FAILED, describe_failure(Category.GATE), Category.GATE)
 
 
-def _start_gate(batch: BatchState, size: int) -> GateStarted:
+def _start_gate(batch: BatchState, size: int) -> decisions.GateStarted:
     commit = batch.merges[size - 1].commit if size else batch.base
     settings = batch.settings
-    return GateStarted(batch.id, batch.gates + 1, commit, size, settings.gate_timeout, settings.gate or "")
+    return decisions.GateStarted(batch.id, batch.gates + 1, commit, size, settings.gate_timeout, settings.gate or "")

@@ -1,39 +1,20 @@
-"""What follows from an exit, a conflict or a failed merge: the next step, a retry, or the end of the task."""
+"""What follows from an exit, a conflict or a failed merge: the next step, a retry, or the end of the task.
+
+What an agent wrote is verified before anything new starts.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
 
+from plait.core import decisions, retry_policy
 from plait.core.contest import is_winner_withdrawn
-from plait.core.decisions import (
-    AnswerAwaited,
-    BackoffEnded,
-    Decision,
-    Due,
-    RetryGranted,
-    StepPassed,
-    TaskEnded,
-    TaskInterrupted,
-    due_now,
-)
+from plait.core.decisions import Decision, Due
 from plait.core.fast_dataclass import dataclass
 from plait.core.reports import Outcome
-from plait.core.retry_policy import (
-    MAX_LOST_ATTEMPTS,
-    MAX_MERGE_TRIES,
-    MAX_SUSPECT_REFUSALS,
-    REJECTED_CATEGORIES,
-    RESPONSES,
-    YIELD_SECONDS,
-    Response,
-    describe_failure,
-    final_status,
-    find_verify_command,
-    retry_delay,
-    retry_limit,
-)
-from plait.core.scheduler.selection import can_run_elsewhere
+from plait.core.retry_policy import Response
+from plait.core.scheduler.starts import can_run_elsewhere, clamp_slots, has_batch_slots, has_engine_slots, may_continue
 from plait.core.settings import Isolation, OnConflict
 from plait.core.state import AttemptState, BatchState, State, TaskState
 from plait.core.status import Category, EndWhy, NextAction, TaskStatus
@@ -41,12 +22,13 @@ from plait.core.task import Attempt, Step
 
 # plait ended the attempt: its exit status is not the agent's fault.
 _PLAIT_END_REASONS = frozenset({EndWhy.STOP, EndWhy.CANCEL, EndWhy.DROP, EndWhy.BLOCKED, EndWhy.FEEDBACK})
+VERIFY_AGENT = "verify"  # in the place of an agent's name: no agent is at work
 
 
-def schedule_outcomes(state: State) -> Iterator[Due]:
+def schedule_outcomes(state: State) -> Iterator[Decision]:
     for batch in state.open.values():
         for place in batch.tasks_by_action[NextAction.DECIDE_OUTCOME]:
-            yield due_now(_decide_outcome(state, batch, batch.tasks[place]))
+            yield _decide_outcome(state, batch, batch.tasks[place])
 
 
 def _decide_outcome(state: State, batch: BatchState, task: TaskState) -> Decision:
@@ -70,9 +52,9 @@ class _Exit:
 
     def retry(
         self, then: Step, category: Category, why: str, *, counted: bool = False, wait: float = 0.0
-    ) -> RetryGranted:
+    ) -> decisions.RetryGranted:
         at = (self.attempt.ended_at or 0.0) + wait
-        return RetryGranted(self.batch.id, self.task.task.id, then, at, category, why, counted)
+        return decisions.RetryGranted(self.batch.id, self.task.task.id, then, at, category, why, counted)
 
 
 def _decide_exit(state: State, exit_: _Exit) -> Decision:
@@ -86,13 +68,13 @@ def _decide_exit(state: State, exit_: _Exit) -> Decision:
     if category is Category.OK:
         return _pass_step(batch, task, attempt)
     if attempt.ending is EndWhy.STOP and batch.stopping:
-        return TaskInterrupted(batch.id, task.task.id, "stopped by request")
+        return decisions.TaskInterrupted(batch.id, task.task.id, "stopped by request")
     if attempt.question is not None and attempt.ending in {EndWhy.TIMEOUT, EndWhy.IDLE}:
-        return AnswerAwaited(batch.id, task.task.id, attempt.question)
+        return decisions.AnswerAwaited(batch.id, task.task.id, attempt.question)
     if attempt.ending in _PLAIT_END_REASONS:
         return exit_.retry(attempt.name.step, outcome.category, "the reason for ending it no longer applies")
-    if category in REJECTED_CATEGORIES and can_run_elsewhere(state, batch, task, attempt.provider):
-        why = describe_failure(category, outcome.detail)
+    if category in retry_policy.REJECTED_CATEGORIES and can_run_elsewhere(state, batch, task, attempt.provider):
+        why = retry_policy.describe_failure(category, outcome.detail)
         return replace(exit_.retry(Step.WRITE, category, why), elsewhere=True)
     return _handle_failure(state, exit_, category)
 
@@ -116,44 +98,48 @@ def _classify_exit(exit_: _Exit) -> Category:
 
 
 def _pass_step(batch: BatchState, task: TaskState, attempt: AttemptState) -> Decision:
-    if attempt.name.step is Step.WRITE and find_verify_command(batch, task):
-        return StepPassed(attempt.name, Step.VERIFY)
+    if attempt.name.step is Step.WRITE and retry_policy.find_verify_command(batch, task):
+        return decisions.StepPassed(attempt.name, Step.VERIFY)
     return pass_verification(batch, task, attempt.name)
 
 
 def pass_verification(batch: BatchState, task: TaskState, last: Attempt) -> Decision:
     """What follows when its change is verified or needs no verification."""
     if batch.settings.isolation is Isolation.IN_PLACE:
-        return TaskEnded(batch.id, task.task.id, TaskStatus.DONE, "done in place")
+        return decisions.TaskEnded(batch.id, task.task.id, TaskStatus.DONE, "done in place")
     if task.tip is None:
-        return TaskEnded(batch.id, task.task.id, TaskStatus.DONE, "nothing to change")
+        return decisions.TaskEnded(batch.id, task.task.id, TaskStatus.DONE, "nothing to change")
     if task.task.entrant is not None:
-        return TaskEnded(batch.id, task.task.id, TaskStatus.DONE, f"enters the contest for {task.task.entrant}")
-    return StepPassed(last, Step.MERGE)
+        return decisions.TaskEnded(
+            batch.id, task.task.id, TaskStatus.DONE, f"enters the contest for {task.task.entrant}"
+        )
+    return decisions.StepPassed(last, Step.MERGE)
 
 
 def _handle_failure(state: State, exit_: _Exit, category: Category) -> Decision:
     batch, task, attempt, outcome = exit_.batch, exit_.task, exit_.attempt, exit_.outcome
-    response = RESPONSES.get(category, Response.NEVER)
+    response = retry_policy.RESPONSES.get(category, Response.NEVER)
     step = attempt.name.step if category in {Category.LOST, Category.KILLED} else Step.WRITE
     late = attempt.ending in {EndWhy.TIMEOUT, EndWhy.IDLE}
     # The output of a tool that plait ended is not the reason.
     late_detail = "it timed out" if category is Category.VERIFY else ""
-    why = describe_failure(category, late_detail if late else outcome.detail)
+    why = retry_policy.describe_failure(category, late_detail if late else outcome.detail)
     if response is Response.ASK:
         question = outcome.question or outcome.detail or "the agent waits for an answer"
-        return AnswerAwaited(batch.id, task.task.id, question)
-    if response is Response.LIMIT and (task.suspect_refusals < MAX_SUSPECT_REFUSALS or outcome.has_retry_time):
+        return decisions.AnswerAwaited(batch.id, task.task.id, question)
+    if response is Response.LIMIT and (
+        task.suspect_refusals < retry_policy.MAX_SUSPECT_REFUSALS or outcome.has_retry_time
+    ):
         return exit_.retry(Step.WRITE, category, why, wait=_yield_seconds(state, batch, task, attempt))
     if response is Response.LIMIT:
         why = f"{why} (other tasks were served: counted as a failure)"
-    if response is Response.LOST and task.lost_attempts < MAX_LOST_ATTEMPTS:
-        return exit_.retry(step, category, why, wait=retry_delay(batch, task, task.lost_attempts + 1))
-    if response is Response.NEVER or task.tries >= retry_limit(batch, task):
+    if response is Response.LOST and task.lost_attempts < retry_policy.MAX_LOST_ATTEMPTS:
+        return exit_.retry(step, category, why, wait=retry_policy.retry_delay(batch, task, task.lost_attempts + 1))
+    if response is Response.NEVER or task.tries >= retry_policy.retry_limit(batch, task):
         return _end_failed(batch, task, category, why)
     if response is Response.FEEDBACK:
         return replace(exit_.retry(Step.WRITE, category, why, counted=True), feedback=why)
-    wait = max(retry_delay(batch, task, task.tries + 1), _requested_wait(attempt, outcome))
+    wait = max(retry_policy.retry_delay(batch, task, task.tries + 1), _requested_wait(attempt, outcome))
     return exit_.retry(step, category, why, counted=True, wait=wait)
 
 
@@ -165,7 +151,7 @@ def _yield_seconds(state: State, batch: BatchState, task: TaskState, attempt: At
     others = (*task.queue_key.agents, *batch.settings.fallback)
     if any(batch.settings.provider(agent) != attempt.provider for agent in others):
         return 0.0
-    return max(0.0, breaker.until - (attempt.ended_at or 0.0)) + YIELD_SECONDS
+    return max(0.0, breaker.until - (attempt.ended_at or 0.0)) + retry_policy.YIELD_SECONDS
 
 
 def _requested_wait(attempt: AttemptState, outcome: Outcome) -> float:
@@ -173,57 +159,64 @@ def _requested_wait(attempt: AttemptState, outcome: Outcome) -> float:
     return max(outcome.retry_after or 0.0, (outcome.retry_at or ended) - ended)
 
 
-def _end_failed(batch: BatchState, task: TaskState, category: Category, why: str) -> TaskEnded:
+def _end_failed(batch: BatchState, task: TaskState, category: Category, why: str) -> decisions.TaskEnded:
     writes = task.attempt_counts.get(Step.WRITE, 0) - task.writes_before
     reason = f"{why} (after {writes} attempts)" if writes > 1 else why
-    return TaskEnded(batch.id, task.task.id, final_status(category), reason, category)
+    return decisions.TaskEnded(batch.id, task.task.id, retry_policy.final_status(category), reason, category)
 
 
 def _decide_conflict(state: State, batch: BatchState, task: TaskState, files: tuple[str, ...]) -> Decision:
-    why = describe_failure(Category.CONFLICT, ", ".join(files))
+    why = retry_policy.describe_failure(Category.CONFLICT, ", ".join(files))
     repairable = batch.settings.on_conflict is OnConflict.REPAIR and task.repairs < batch.settings.repairs
     if repairable and not batch.cancelled:
         feedback = f"Merging your change conflicted in {', '.join(files)}. Make it again on the new base."
-        return RetryGranted(
-            batch.id,
-            task.task.id,
-            Step.WRITE,
-            state.now,
-            Category.CONFLICT,
-            why,
-            counted=False,
-            feedback=feedback,
+        return decisions.RetryGranted(
+            batch.id, task.task.id, Step.WRITE, state.now, Category.CONFLICT, why, counted=False, feedback=feedback
         )
-    return TaskEnded(batch.id, task.task.id, TaskStatus.CONFLICTED, why, Category.CONFLICT)
+    return decisions.TaskEnded(batch.id, task.task.id, TaskStatus.CONFLICTED, why, Category.CONFLICT)
 
 
 def _decide_merge_failure(state: State, batch: BatchState, task: TaskState, error: str) -> Decision:
     if task.tip is None:
-        return _decide_lost_change(state, batch, task, describe_failure(Category.LOST, error))
-    if task.merge_failures >= MAX_MERGE_TRIES:
-        return _end_failed(batch, task, Category.MERGE, describe_failure(Category.MERGE, error))
-    at = state.now + retry_delay(batch, task, task.merge_failures + 1)
-    why = describe_failure(Category.MERGE, error)
-    return RetryGranted(batch.id, task.task.id, Step.MERGE, at, Category.MERGE, why, counted=False)
+        return _decide_lost_change(state, batch, task, retry_policy.describe_failure(Category.LOST, error))
+    if task.merge_failures >= retry_policy.MAX_MERGE_TRIES:
+        return _end_failed(batch, task, Category.MERGE, retry_policy.describe_failure(Category.MERGE, error))
+    at = state.now + retry_policy.retry_delay(batch, task, task.merge_failures + 1)
+    why = retry_policy.describe_failure(Category.MERGE, error)
+    return decisions.RetryGranted(batch.id, task.task.id, Step.MERGE, at, Category.MERGE, why, counted=False)
 
 
 def _decide_lost_change(state: State, batch: BatchState, task: TaskState, why: str) -> Decision:
     """The change to merge is gone: it is written again, a limited number of times."""
-    if task.lost_attempts >= MAX_LOST_ATTEMPTS:
+    if task.lost_attempts >= retry_policy.MAX_LOST_ATTEMPTS:
         return _end_failed(batch, task, Category.LOST, why)
     feedback = "Your change is gone and was not merged. Make it again on the new base."
-    return RetryGranted(
-        batch.id,
-        task.task.id,
-        Step.WRITE,
-        state.now,
-        Category.LOST,
-        why,
-        counted=False,
-        feedback=feedback,
+    return decisions.RetryGranted(
+        batch.id, task.task.id, Step.WRITE, state.now, Category.LOST, why, counted=False, feedback=feedback
     )
 
 
 def schedule_backoff_ends(state: State) -> Iterator[Due]:
     for at, batch, place in state.backoffs:
-        yield Due(at, BackoffEnded(batch, state.batches[batch].tasks[place].task.id))
+        yield Due(at, decisions.BackoffEnded(batch, state.batches[batch].tasks[place].task.id))
+
+
+def schedule_verifications(state: State) -> Iterator[Decision]:
+    for batch in state.open.values():
+        place = batch.tasks_by_action[NextAction.VERIFY].first()
+        if place is None or not may_continue(state, batch):
+            continue
+        task = batch.tasks[place]
+        command = retry_policy.find_verify_command(batch, task)
+        slots = clamp_slots(state, batch, task.task)
+        if command is None and task.last is not None:  # it was taken out of the settings meanwhile
+            yield pass_verification(batch, task, task.last.name)
+        elif command is not None and has_engine_slots(state, slots) and has_batch_slots(batch, slots):
+            yield _start_verification(batch, task, slots, command)
+
+
+def _start_verification(batch: BatchState, task: TaskState, slots: int, command: str) -> decisions.AttemptStarted:
+    name = Attempt(batch.id, task.task.id, Step.VERIFY, task.attempt_counts.get(Step.VERIFY, 0) + 1)
+    limit = batch.settings.verify_timeout
+    base = task.tip or task.base or ""
+    return decisions.AttemptStarted(name, VERIFY_AGENT, VERIFY_AGENT, limit, limit, slots, base=base, command=command)

@@ -8,90 +8,79 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import assert_never
 
-from plait.core import settings
+from plait.core import requests, settings
 from plait.core.contest import is_refereed, why_invalid
-from plait.core.decisions import Due, RequestDecision, RequestGranted, RequestRefused, due_now
+from plait.core.decisions import Decision, RequestDecision, RequestGranted, RequestRefused
 from plait.core.graph import sort_topologically
 from plait.core.plan import Plan
-from plait.core.requests import (
-    Approve,
-    CancelBatch,
-    CancelTask,
-    ChangeEngineSettings,
-    ChangeSettings,
-    Drop,
-    Feedback,
-    Pause,
-    Request,
-    Resume,
-    Retry,
-    SaveSettings,
-    Ship,
-    Stop,
-    Submit,
-    TaskRequest,
-    Unpause,
-)
 from plait.core.scheduler.batches import why_not_ship
-from plait.core.scheduler.selection import find_queue_head, why_over_budget
+from plait.core.scheduler.starts import find_queue_head, why_over_budget
 from plait.core.settings import EngineSettings, Isolation, Mode, Settings
 from plait.core.state import BatchState, State, TaskState
 from plait.core.status import PauseCause, TaskStatus
 
 # Requests about a batch that need no more than a yes or a no.
-_YesNoRequest = CancelBatch | Pause | Unpause | Stop | Resume | Ship | ChangeSettings
+_YesNoRequest = (
+    requests.CancelBatch
+    | requests.Pause
+    | requests.Unpause
+    | requests.Stop
+    | requests.Resume
+    | requests.Ship
+    | requests.ChangeSettings
+)
 
 
-def schedule_answers(state: State) -> Iterator[Due]:
+def schedule_answers(state: State) -> Iterator[Decision]:
     for request in state.unanswered.values():
-        yield due_now(_answer_request(state, request))
+        yield _answer_request(state, request)
 
 
-def _answer_request(state: State, request: Request) -> RequestDecision:
-    if isinstance(request, Submit):
+def _answer_request(state: State, request: requests.Request) -> RequestDecision:
+    if isinstance(request, requests.Submit):
         return _grant_unless(request, why_not_submit(state, request))
-    if isinstance(request, ChangeEngineSettings):
+    if isinstance(request, requests.ChangeEngineSettings):
         why = _why_not_change(state.settings, request.settings, request.fields)
         return _grant_unless(request, why)
-    if isinstance(request, SaveSettings):
+    if isinstance(request, requests.SaveSettings):
         return _grant_unless(request, settings.why_not_save(state.saved, request.changes))
     batch = state.batches.get(request.batch)
     if batch is None:
         return RequestRefused(request.id, f"there is no batch {request.batch}")
-    if isinstance(request, CancelTask | Retry | Drop | Feedback):
+    if isinstance(request, requests.CancelTask | requests.Retry | requests.Drop | requests.Feedback):
         task = batch.find_task(request.task)
         if task is None:
             return RequestRefused(request.id, f"batch {batch.id} has no task {request.task}")
         return answer_task_request(batch, task, request)
-    if batch.ended is not None and not isinstance(request, Ship | ChangeSettings):
+    if batch.ended is not None and not isinstance(request, requests.Ship | requests.ChangeSettings):
         return RequestRefused(request.id, f"batch {batch.id} is {batch.ended.value}")
-    if isinstance(request, Approve):
+    if isinstance(request, requests.Approve):
         return _answer_approve(state, batch, request)
     return _grant_unless(request, _why_not_batch(state, batch, request))
 
 
-def _grant_unless(request: Request, why: str | None) -> RequestDecision:
+def _grant_unless(request: requests.Request, why: str | None) -> RequestDecision:
     return RequestGranted(request.id) if why is None else RequestRefused(request.id, why)
 
 
 def _why_not_batch(state: State, batch: BatchState, request: _YesNoRequest) -> str | None:
     match request:
-        case CancelBatch():
+        case requests.CancelBatch():
             return f"batch {batch.id} is already being cancelled" if batch.cancelled else None
-        case Pause():
+        case requests.Pause():
             held = batch.paused is not None and batch.paused.cause in {PauseCause.PERSON, PauseCause.STOP}
             return f"batch {batch.id} is already paused" if held else None
-        case Unpause():
+        case requests.Unpause():
             stopped = batch.paused is not None and batch.paused.cause is PauseCause.STOP
             return f"batch {batch.id} was stopped: resume it" if stopped else _why_not_resume(state, batch)
-        case Resume():
+        case requests.Resume():
             return _why_not_resume(state, batch)
-        case Stop():
+        case requests.Stop():
             done = batch.stopping and (batch.stop_now or not request.now)
             return f"batch {batch.id} is already stopped" if done else None
-        case Ship():
+        case requests.Ship():
             return why_not_ship(batch, request)
-        case ChangeSettings():
+        case requests.ChangeSettings():
             if "isolation" in request.fields and request.settings.isolation is not batch.settings.isolation:
                 return "the isolation of a submitted batch can't be changed"
             return _why_not_change(batch.settings, request.settings, request.fields)
@@ -114,7 +103,7 @@ def _why_not_change(
     return old.with_fields(new, names).problem()  # type: ignore[arg-type]  # both are of one kind
 
 
-def _answer_approve(state: State, batch: BatchState, request: Approve) -> RequestDecision:
+def _answer_approve(state: State, batch: BatchState, request: requests.Approve) -> RequestDecision:
     if batch.settings.mode is not Mode.QUEUE or batch.settings.auto_approve:
         return RequestRefused(request.id, f"batch {batch.id} needs no approval")
     if request.task is not None:
@@ -130,13 +119,13 @@ def _answer_approve(state: State, batch: BatchState, request: Approve) -> Reques
     return RequestGranted(request.id, (head.task.id,))
 
 
-def why_not_submit(state: State, request: Submit) -> str | None:
+def why_not_submit(state: State, request: requests.Submit) -> str | None:
     if request.batch in state.batches:
         return f"batch {request.batch} already exists"
     return request.settings.problem() or _why_invalid_plan(request.plan) or _why_invalid_contest(request)
 
 
-def _why_invalid_contest(request: Submit) -> str | None:
+def _why_invalid_contest(request: requests.Submit) -> str | None:
     if request.settings.isolation is Isolation.IN_PLACE and any(task.entrant for task in request.plan.tasks):
         return "a contest needs worktrees: its entrants can't run in place"
     return why_invalid(request.plan)
@@ -153,15 +142,15 @@ def _why_invalid_plan(plan: Plan) -> str | None:
     return None if sort_topologically(plan.needs) is not None else "the plan's needs form a cycle"
 
 
-def answer_task_request(batch: BatchState, task: TaskState, request: TaskRequest) -> RequestDecision:
+def answer_task_request(batch: BatchState, task: TaskState, request: requests.TaskRequest) -> RequestDecision:
     why = _why_not_task(batch, task, request)
     if why is not None:
         return RequestRefused(request.id, why)
-    if isinstance(request, CancelTask | Drop):
+    if isinstance(request, requests.CancelTask | requests.Drop):
         return RequestGranted(request.id, (task.task.id, *_find_unended_entrants(batch, task)))
     if task.status is None:
         return RequestGranted(request.id, (task.task.id,))
-    agent = request.agent if isinstance(request, Retry) else None
+    agent = request.agent if isinstance(request, requests.Retry) else None
     return RequestGranted(request.id, _find_retried(batch, task, agent))
 
 
@@ -224,22 +213,22 @@ def _find_phase_blocked(batch: BatchState) -> list[TaskState]:
     return [other for other in members if other.status is TaskStatus.BLOCKED and other.by is None]
 
 
-def _why_not_task(batch: BatchState, task: TaskState, request: TaskRequest) -> str | None:
+def _why_not_task(batch: BatchState, task: TaskState, request: requests.TaskRequest) -> str | None:
     if task.pending_end is not None:
         return f"{task.task.id} is already ending: {task.pending_end.reason}"
     match request:
-        case CancelTask():
+        case requests.CancelTask():
             return f"{task.task.id} is already {task.status.label}" if task.status else None
-        case Drop():
+        case requests.Drop():
             return f"{task.task.id} is already skipped" if task.status is TaskStatus.SKIPPED else None
-        case Retry():
+        case requests.Retry():
             if task.status is None:
                 return f"{task.task.id} has not ended"
             return _why_not_retry(batch, task)
-        case Feedback() if is_refereed(task) and not _has_question(task):
+        case requests.Feedback() if is_refereed(task) and not _has_question(task):
             names = ", ".join(batch.tasks[place].task.id for place in task.entrants)
             return f"{task.task.id} is chosen from its entrants: give feedback to one of them ({names})"
-        case Feedback():
+        case requests.Feedback():
             return _why_not_feedback(batch, task, request)
         case _:
             assert_never(request)
@@ -249,7 +238,7 @@ def _has_question(task: TaskState) -> bool:
     return task.question is not None or any(attempt.question for attempt in task.alive.values())
 
 
-def _why_not_feedback(batch: BatchState, task: TaskState, request: Feedback) -> str | None:
+def _why_not_feedback(batch: BatchState, task: TaskState, request: requests.Feedback) -> str | None:
     if not request.text.strip():
         return "the feedback is empty"
     if task.status is not None:

@@ -13,9 +13,9 @@ idempotent, so listing too much does no harm.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
-from plait.core.decisions import IMMEDIATELY, AttemptEnding, Decision, Due, GateEnding, MergeStarted
+from plait.core.decisions import AttemptEnding, Decision, Due, GateEnding, MergeStarted
 from plait.core.events import Event, Record
 from plait.core.reducers.dispatch import evolve
 from plait.core.reports import Report
@@ -27,13 +27,13 @@ from plait.core.scheduler import (
     merge_queue,
     outcomes,
     request_answers,
-    selection,
     starts,
 )
 from plait.core.state import BatchState, State
 from plait.core.task import Step
 
-RULES = (
+IMMEDIATELY = float("-inf")
+RULES: tuple[Callable[[State], Iterator[Decision]], ...] = (
     batches.schedule_requested_publishes,
     endings.schedule_deadline_shift,
     breakers.schedule_breaker_changes,
@@ -46,14 +46,14 @@ RULES = (
     merge_queue.schedule_rebuilds,
     merge_queue.schedule_merges,
     merge_queue.schedule_gates,
-    starts.schedule_verifications,
+    outcomes.schedule_verifications,
     breakers.schedule_auth_pauses,
-    selection.schedule_budget_pauses,
+    starts.schedule_budget_pauses,
     starts.schedule_starts,
     batches.schedule_publishes,
     batches.schedule_batch_ends,
 )
-TIMED_RULES = (
+TIMED_RULES: tuple[Callable[[State], Iterator[Due]], ...] = (
     endings.schedule_timeouts,
     outcomes.schedule_backoff_ends,
     breakers.schedule_breaker_closings,
@@ -63,7 +63,8 @@ TIMED_RULES = (
 
 def list_due(state: State) -> Iterator[Due]:
     for rule in RULES:
-        yield from rule(state)
+        for decision in rule(state):
+            yield Due(IMMEDIATELY, decision)
     yield from heapq.merge(*(rule(state) for rule in TIMED_RULES), key=lambda due: due.at)
 
 
@@ -72,7 +73,7 @@ def pick_due(due: Iterator[Due], now: float) -> tuple[Decision | None, float | N
     first = next(due, None)
     if first is None:
         return None, None
-    if first.at is IMMEDIATELY or first.at <= now:
+    if first.at <= now:
         return first.decision, None
     return None, first.at
 

@@ -1,43 +1,45 @@
-"""Which tasks start now, and which results are verified.
+"""Where a start is decided: which ready task starts next, with which agent, and whether slots and budgets allow it.
 
 A task starts when its own facts allow it (`find_next_action` in core/reducers/task_index.py: needs, phase, backoff), its
-files and groups are free (core/start_queue.py), it is next and an agent may take it (`find_choices` in selection.py), and
-its batch and the engine have room (`find_starts`). core/explain.py gives the reason for each of these, and asks
-`find_starts` which task is next.
+files and groups are free (core/start_queue.py), it is next and an agent may take it (`find_choices`), and its batch and
+the engine have room (`find_starts`). core/explain.py gives the reason for each of these, and asks `find_starts` which
+task is next.
 
-A task that takes several slots is not overtaken while it waits for them, or it might wait for ever. What an agent wrote
-is verified before anything new starts.
+A task that takes several slots is not overtaken while it waits for them, or it might wait for ever. An attempt that could
+exceed the budget of its batch or task is not started: the task asks for more, the others continue, and when nothing else
+can run the batch is paused.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import reduce
+from operator import attrgetter
 
 from plait.core.contest import list_candidates
-from plait.core.decisions import AttemptStarted, Due, due_now
+from plait.core.decisions import AnswerAwaited, AttemptStarted, BatchPaused, BatchUnpaused, Decision
 from plait.core.fast_dataclass import dataclass
-from plait.core.retry_policy import find_verify_command
-from plait.core.scheduler.outcomes import pass_verification
-from plait.core.scheduler.selection import (
-    Choice,
-    clamp_slots,
-    find_choices,
-    has_batch_slots,
-    has_engine_slots,
-    is_affordable,
-    may_continue,
-    may_start,
+from plait.core.scheduler.breakers import (
+    is_provider_refusing,
+    is_provider_rejecting,
+    why_provider_unavailable,
 )
-from plait.core.settings import NO_SPEND
+from plait.core.settings import NO_SPEND, Budget, Mode, Settings, Spend
 from plait.core.state import BatchState, State, TaskState
-from plait.core.status import NextAction
-from plait.core.task import Attempt, Step
+from plait.core.status import NextAction, PauseCause
+from plait.core.task import Attempt, Step, Task
+
+BATCH_BUDGET_SHARES = 10  # without history, an attempt is assumed to cost a tenth of the batch's budget
+TASK_BUDGET_SHARES = 3  # or a third of the task's own, if that is less
+MIN_SPEND_SAMPLES = 3  # attempts of an agent before its history is used alone
+_BUDGET_QUESTION = "the task's budget is reached"
 
 
-def schedule_starts(state: State) -> Iterator[Due]:
-    for batch, found in find_starts(state):
-        if isinstance(found, Start):
-            yield due_now(_start_attempt(batch, found.choice, found.slots))
+@dataclass(frozen=True, slots=True)
+class Choice:
+    task: TaskState
+    agent: str
+    reserve: Spend
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +57,12 @@ class StartHold:
     task: TaskState | None = None
     slots: int = 0
     holds_engine: bool = False
+
+
+def schedule_starts(state: State) -> Iterator[Decision]:
+    for batch, found in find_starts(state):
+        if isinstance(found, Start):
+            yield _start_attempt(batch, found.choice, found.slots)
 
 
 def find_starts(state: State) -> Iterator[tuple[BatchState, Start | StartHold]]:
@@ -114,25 +122,204 @@ def _start_attempt(batch: BatchState, choice: Choice, slots: int) -> AttemptStar
     )
 
 
-VERIFY_AGENT = "verify"  # in the place of an agent's name: no agent is at work
+def may_start(state: State, batch: BatchState) -> bool:
+    """Neither paused nor held back by the machine. Slots, locks and agents are checked by `schedule_starts`."""
+    return batch.paused is None and state.pressure is None
 
 
-def schedule_verifications(state: State) -> Iterator[Due]:
+def may_continue(state: State, batch: BatchState) -> bool:
+    """Whether started tasks may take their next step: it costs nothing, so a budget stops only new work."""
+    calm = batch.paused is None or batch.paused.cause is PauseCause.BUDGET
+    return calm and state.pressure is None
+
+
+def find_choices(state: State, batch: BatchState) -> Iterator[Choice]:
+    """The first task of each queue that some agent could take now, best first, affordable or not."""
+    return (choice for task in find_next_tasks(state, batch) if (choice := choose_agent(state, batch, task)))
+
+
+def find_next_tasks(state: State, batch: BatchState) -> Iterator[TaskState]:
+    """The first task of each queue whose turn it is, best first."""
+    if batch.settings.mode is Mode.QUEUE:
+        head = find_queue_head(state, batch)
+        tasks = [] if head is None else [head]
+    else:
+        tasks = [batch.tasks[entry.place] for entry in sorted(state.start_queue.heads(batch.id), key=attrgetter("key"))]
+    return (task for task in tasks if _is_next_in_queue(batch, task))
+
+
+def find_queue_head(state: State, batch: BatchState) -> TaskState | None:
+    """The ready task that comes first in the batch's order."""
+    entry = min(state.start_queue.heads(batch.id), key=attrgetter("key"), default=None)
+    return None if entry is None else batch.tasks[entry.place]
+
+
+def _is_next_in_queue(batch: BatchState, task: TaskState) -> bool:
+    """A queue runs one task at a time, each with a person's approval."""
+    if batch.settings.mode is not Mode.QUEUE or task.started:
+        return True
+    return not batch.active and (task.approved or batch.settings.auto_approve)
+
+
+def choose_agent(state: State, batch: BatchState, task: TaskState) -> Choice | None:
+    """The agent that takes the task now: an affordable one, if there is one; of several the least busy, then the one used
+    least, then the first named. Fallback agents are taken in the order in which they are named. None: none is available.
+    """
+    own = _list_choices(state, batch, task, task.queue_key.agents)
+    others = [] if own else _list_choices(state, batch, task, find_fallback_agents(state, batch, task))
+
+    def order(choice: Choice) -> tuple[bool, bool, int, int]:
+        busy, used = state.agents.get(choice.agent, 0), batch.agents_used.get(choice.agent, 0)
+        cost = (not is_within_task_budget(batch, choice), not is_affordable(batch, choice))
+        return (*cost, busy, used) if own else (*cost, 0, 0)
+
+    return min(own or others, key=order, default=None)
+
+
+def _list_choices(state: State, batch: BatchState, task: TaskState, agents: tuple[str, ...]) -> list[Choice]:
+    return [
+        Choice(task, agent, estimate_reserve(state, batch, agent))
+        for agent in agents
+        if why_agent_unavailable(state, batch, agent) is None
+    ]
+
+
+def why_agent_unavailable(state: State, batch: BatchState, agent: str) -> str | None:
+    """Why this agent can't take one more attempt now; None when it can."""
+    provider = batch.settings.provider(agent)
+    refused = why_provider_unavailable(state, provider)
+    if refused is not None:
+        return refused
+    limit = state.settings.agent_limit(agent)
+    if limit and state.agents.get(agent, 0) >= limit:
+        return f"{agent} is busy ({limit} of {limit} running)"
+    return None
+
+
+def find_fallback_agents(state: State, batch: BatchState, task: TaskState) -> tuple[str, ...]:
+    """The agents that may take the task while the providers of all its own agents refuse; none for a contest's tasks."""
+    settings, own = batch.settings, task.queue_key.agents
+    if not settings.fallback or task.queue_key.is_contest:
+        return ()
+    if not all(is_provider_refusing(state, settings.provider(agent)) for agent in own):
+        return ()
+    return tuple(agent for agent in settings.fallback if agent not in own)
+
+
+def can_run_elsewhere(state: State, batch: BatchState, task: TaskState, provider: str) -> bool:
+    """Whether another provider can take what this one rejected: fallbacks are set, and that one rejects nothing."""
+    settings = batch.settings
+    if not settings.fallback or task.queue_key.is_contest:
+        return False
+    able = {settings.provider(agent) for agent in (*task.queue_key.agents, *settings.fallback)} - {provider}
+    return any(not is_provider_rejecting(state, other) for other in able)
+
+
+def clamp_slots(state: State, batch: BatchState, task: Task) -> int:
+    """A task that asks for more than a limit takes all of it."""
+    wanted = max(1, task.slots)
+    for limit in (state.settings.parallel_limit, batch.settings.max_parallel):
+        wanted = min(wanted, limit) if limit else wanted
+    return wanted
+
+
+def has_engine_slots(state: State, slots: int) -> bool:
+    return is_within_limit(state, slots) and is_within_capacity(state, slots)
+
+
+def is_within_limit(state: State, slots: int) -> bool:
+    limit = state.settings.parallel_limit
+    return not limit or state.slots + slots <= limit
+
+
+def is_within_capacity(state: State, slots: int) -> bool:
+    """An attempt that needs more than there ever is starts when it can be alone, or it might wait forever."""
+    if state.capacity is None or state.capacity.slots is None:
+        return True
+    alone = state.slots == 0 and state.capacity.slots > 0
+    return alone or state.slots + slots <= state.capacity.slots
+
+
+def has_batch_slots(batch: BatchState, slots: int) -> bool:
+    limit = batch.settings.max_parallel
+    return not limit or batch.slots + slots <= limit
+
+
+def is_affordable(batch: BatchState, choice: Choice) -> bool:
+    budget = batch.settings.budget
+    within = budget is None or budget.allows(batch.spent + batch.reserved_spend + choice.reserve)
+    return within and is_within_task_budget(batch, choice)
+
+
+def is_within_task_budget(batch: BatchState, choice: Choice) -> bool:
+    """Whether the task's own budget allows it."""
+    own = batch.settings.task_budget
+    return own is None or own.allows(choice.task.spent - choice.task.approved_spend + choice.reserve)
+
+
+def estimate_reserve(state: State, batch: BatchState, agent: str) -> Spend:
+    """What an attempt may cost: the most that its agent used recently, else what settings or budgets suggest."""
+    settings = batch.settings
+    if settings.budget is None and settings.task_budget is None:
+        return NO_SPEND
+    known = state.agent_stats.get(agent)
+    spends = known.spends if known is not None else ()
+    prior = (settings.reserve or _guess_reserve(settings)) if len(spends) < MIN_SPEND_SAMPLES else NO_SPEND
+    return reduce(Spend.at_least, spends, prior)
+
+
+def _guess_reserve(settings: Settings) -> Spend:
+    wide, own = settings.budget or Budget(), settings.task_budget or Budget()
+    return Spend(_smaller_share(wide.microusd, own.microusd), _smaller_share(wide.tokens, own.tokens))
+
+
+def _smaller_share(wide: int | None, own: int | None) -> int:
+    """Nothing is reserved where there is no bound."""
+    shares = (
+        bound // parts for bound, parts in ((wide, BATCH_BUDGET_SHARES), (own, TASK_BUDGET_SHARES)) if bound is not None
+    )
+    return min(shares, default=0)
+
+
+def schedule_budget_pauses(state: State) -> Iterator[Decision]:
     for batch in state.open.values():
-        place = batch.tasks_by_action[NextAction.VERIFY].first()
-        if place is None or not may_continue(state, batch):
-            continue
-        task = batch.tasks[place]
-        command = find_verify_command(batch, task)
-        slots = clamp_slots(state, batch, task.task)
-        if command is None and task.last is not None:  # it was taken out of the settings meanwhile
-            yield due_now(pass_verification(batch, task, task.last.name))
-        elif command is not None and has_engine_slots(state, slots) and has_batch_slots(batch, slots):
-            yield due_now(_start_verification(batch, task, slots, command))
+        if batch.settings.task_budget is not None and (batch.paused is None or batch.paused.cause is PauseCause.BUDGET):
+            yield from _ask_for_budget(state, batch)
+        if batch.paused is not None and batch.paused.cause is PauseCause.BUDGET:
+            wanted = list(find_choices(state, batch))
+            if any(is_affordable(batch, choice) for choice in wanted) or not any(state.start_queue.heads(batch.id)):
+                yield BatchUnpaused(batch.id, "the budget allows more work again")
+        elif batch.settings.budget is not None and batch.paused is None and not batch.alive:
+            why = why_over_budget(state, batch)
+            if why is not None:
+                yield BatchPaused(batch.id, PauseCause.BUDGET, why)
 
 
-def _start_verification(batch: BatchState, task: TaskState, slots: int, command: str) -> AttemptStarted:
-    name = Attempt(batch.id, task.task.id, Step.VERIFY, task.attempt_counts.get(Step.VERIFY, 0) + 1)
-    limit = batch.settings.verify_timeout
-    base = task.tip or task.base or ""
-    return AttemptStarted(name, VERIFY_AGENT, VERIFY_AGENT, limit, limit, slots, base=base, command=command)
+def _ask_for_budget(state: State, batch: BatchState) -> Iterator[Decision]:
+    """A task that no available agent could take within its own budget asks, so that it does not hold up others."""
+    for choice in find_choices(state, batch):
+        if not is_within_task_budget(batch, choice):
+            task, own = choice.task, batch.settings.task_budget
+            assert own is not None
+            spent, next_one = (
+                own.bounded_part(NO_SPEND.at_least(task.spent - task.approved_spend)),
+                own.bounded_part(choice.reserve),
+            )
+            question = f"{_BUDGET_QUESTION}: {spent} of {own} spent, another attempt may cost {next_one}. Continue?"
+            yield AnswerAwaited(batch.id, task.task.id, question, choice.reserve)
+
+
+def is_budget_question(question: str) -> bool:
+    """Whether a task asks for more budget; records of the question are the only place where it is not a field."""
+    return question.startswith(_BUDGET_QUESTION)
+
+
+def why_over_budget(state: State, batch: BatchState) -> str | None:
+    """Why the budget allows no next attempt; None if it allows one."""
+    wanted = [choice for choice in find_choices(state, batch) if is_within_task_budget(batch, choice)]
+    budget = batch.settings.budget
+    if budget is None or not wanted or any(is_affordable(batch, choice) for choice in wanted):
+        return None
+    first = wanted[0]
+    spent, next_one = budget.bounded_part(batch.spent), budget.bounded_part(first.reserve)
+    return f"{spent} of {budget} is spent, and {first.task.task.id} may cost {next_one}: raise the budget to continue"
