@@ -9,14 +9,14 @@ from random import Random
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from plait.agents.redaction import NO_REDACTION, Redactor
+from plait.agents.redaction import Redactor
 from plait.client.logs.transcript_page import (
     CONTEXT_AFTER_BYTES,
     CONTEXT_BEFORE_BYTES,
     TranscriptPage,
     read_page,
 )
-from plait.runtime.transcript import FileTranscript
+from plait.runtime.attempt_files import FileTranscript
 
 MOST = 64 << 10
 
@@ -55,7 +55,7 @@ def test_all_pages_together_are_the_whole_transcript(
     assert all(len(each.raw) <= most for each in found)
     assert all(each.offset == before.next for before, each in pairwise(found))
     assert [each.last for each in found] == [False] * (len(found) - 1) + [True]
-    assert "".join(each.redact_text(NO_REDACTION) for each in found) == whole.decode()
+    assert "".join(each.redact_text(Redactor()) for each in found) == whole.decode()
 
 
 def test_a_page_begins_at_the_requested_byte(path: Path) -> None:
@@ -63,7 +63,7 @@ def test_a_page_begins_at_the_requested_byte(path: Path) -> None:
     for start, offset in ((0, 0), (3, 3), (5, 5), (6, 6), (12, 12), (-1, 18), (-4, 15), (-100, 0)):
         found = read_page(FileTranscript(path), start, MOST, ended=True)
         assert (found.offset, found.next, found.last) == (offset, 19, True)
-        assert found.redact_text(NO_REDACTION) == "first\nsecond\nthird\n"[offset:]
+        assert found.redact_text(Redactor()) == "first\nsecond\nthird\n"[offset:]
     assert read_page(FileTranscript(path), 19, MOST, ended=True) == TranscriptPage(19, 19, b"", last=True)
 
 
@@ -146,4 +146,4 @@ def test_a_secret_is_redacted_if_a_page_ends_within_it(path: Path, most: int, en
 
 def test_invalid_utf8_is_replaced(path: Path) -> None:
     path.write_bytes(b"\xff\xfe<script>\n")
-    assert read_page(FileTranscript(path), 0, MOST, ended=True).redact_text(NO_REDACTION) == "\ufffd\ufffd<script>\n"
+    assert read_page(FileTranscript(path), 0, MOST, ended=True).redact_text(Redactor()) == "\ufffd\ufffd<script>\n"

@@ -38,8 +38,8 @@ from plait.core.task import Attempt, Step
 from plait.engine.attempts import ACTIVITY_REPORT_SECONDS, DEFAULT_WAIT_SECONDS, Attempts
 from plait.engine.context import BatchInputsCache, EngineContext
 from plait.engine.reactor import SelectReactor
+from plait.runtime.attempt_files import FileTranscript
 from plait.runtime.executor import AttemptLimits, RunningProcess
-from plait.runtime.transcript import FileTranscript
 from plait.runtime.worker_pool import WorkerPool
 from plait.system.state_paths import StateFolder
 

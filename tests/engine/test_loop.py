@@ -13,7 +13,7 @@ from plait.core.status import BatchStatus, Category, TaskStatus
 from plait.core.task import Need, Task
 from plait.engine import daemon
 from plait.engine.daemon import HEALTH_FILE
-from plait.runtime import pidfile
+from plait.runtime import supervisor
 from plait.store.interfaces import JournalFullError
 from tests.support.memory_store import MemoryJournal
 
@@ -113,7 +113,7 @@ def test_the_next_engine_reports_attempts_that_ended_meanwhile(harness: EngineHa
     first.kill()
     (harness.place.top / "go").touch()
     exit_file = harness.folder.attempt(launched(harness.journal.read())[0].attempt).exit_status
-    while pidfile.read_exit_status(exit_file) is None:
+    while supervisor.read_exit_status(exit_file) is None:
         pass  # it is launched, but its supervisor may not have started yet
     second = harness.engine()
     assert second.wait_until(second.has_ended)

@@ -11,7 +11,7 @@ from plait.agents.interface import Activity, AgentEvent
 from plait.core.reports import Outcome
 from plait.core.status import Category
 from plait.engine.transcript_reader import CHUNK_BYTES, FINAL_BYTES, MAX_LINE_BYTES, TranscriptReader
-from plait.runtime.transcript import FileTranscript
+from plait.runtime.attempt_files import FileTranscript
 
 
 class RecordingParser:

@@ -15,7 +15,7 @@ import pytest
 from plait.core.task import Attempt, Step
 from plait.engine.reactor import SelectReactor
 from plait.git.worktrees.workspaces import GitWorkspaces
-from plait.runtime import pidfile, supervisor
+from plait.runtime import supervisor
 from plait.runtime.executor import ExitedProcess, LostProcess, ProbeResult, RunningProcess
 from plait.runtime.local_executor import LocalExecutor
 from plait.runtime.local_workspaces import LocalWorkspaces
@@ -110,7 +110,7 @@ def test_a_supervisor_is_recognised_only_if_everything_matches(
     with Popen(["sh", "-c", "sleep 60; :", *words], env=environment, start_new_session=True) as process:
         folder.pidfile.write_text(f"{process.pid} {signature}\n")
         assert bare_harness.wait_until(lambda: len(processes.command_line(process.pid)) == 7)
-        signed = pidfile.read_pidfile(folder.pidfile)
+        signed = supervisor.read_pidfile(folder.pidfile)
         assert signed is not None
         found = supervisor.find_supervisor(folder, signed, attempt_tag(tag_prefix(tmp_path / "state"), ATTEMPT))
         os.killpg(process.pid, SIGKILL)
@@ -230,7 +230,7 @@ def test_a_supervisor_that_was_faster_is_adopted(
     later = RecordedCallbacks()
     second = bare_harness.open_executor(later)
     with monkeypatch.context() as blind:
-        blind.setattr(pidfile, "read_pidfile", lambda _: None)
+        blind.setattr(supervisor, "read_pidfile", lambda _: None)
         second.start(job)
     assert bare_harness.wait_until(lambda: len(later.launches) == 2)
     assert later.launches[1] == bare_harness.callbacks.launches[0] != later.launches[0]
@@ -247,7 +247,7 @@ def test_the_exit_of_a_supervisor_that_was_faster_is_reported(
     assert bare_harness.run("echo ran >>runs; exit 6") == 6
     later = RecordedCallbacks()
     with monkeypatch.context() as blind:
-        blind.setattr(pidfile, "read_pidfile", lambda _: None)
+        blind.setattr(supervisor, "read_pidfile", lambda _: None)
         bare_harness.open_executor(later).start(bare_harness.make_job(""))
     assert bare_harness.wait_until(lambda: later.count == 1)
     assert later.ends == {ATTEMPT: 6}
@@ -261,7 +261,7 @@ def test_terminating_ends_the_supervisor_that_was_faster(
     later = RecordedCallbacks()
     second = bare_harness.open_executor(later)
     with monkeypatch.context() as blind:
-        blind.setattr(pidfile, "read_pidfile", lambda _: None)
+        blind.setattr(supervisor, "read_pidfile", lambda _: None)
         second.start(bare_harness.make_job("exit 0"))
         second.terminate(attempt, at_once=False)
     assert bare_harness.wait_until(lambda: later.count == 1)

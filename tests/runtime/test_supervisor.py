@@ -15,7 +15,7 @@ from threading import Thread
 
 import pytest
 
-from plait.runtime import pidfile
+from plait.runtime import supervisor
 from plait.runtime.supervisor import EXIT_CANNOT_WRITE, EXIT_CLAIMED, PROCESS_NAME, read_script
 from plait.system.state_paths import AttemptFolder
 from tests.support.leaked_processes import kill_leaked_processes
@@ -56,9 +56,9 @@ def ward(request: pytest.FixtureRequest, tmp_path: Path, folder: AttemptFolder) 
 def test_a_supervisor_writes_its_pidfile_and_the_exit_status(ward: Ward, folder: AttemptFolder) -> None:
     warden = ward("sh", "-c", "exit 7")
     assert warden.wait(30) == 0
-    signed = pidfile.read_pidfile(folder.pidfile)
+    signed = supervisor.read_pidfile(folder.pidfile)
     assert signed is not None
-    assert signed == pidfile.PidFile(warden.pid, SIGNATURE)
+    assert signed == supervisor.PidFile(warden.pid, SIGNATURE)
     assert folder.exit_status.read_bytes() == b"007\n"
 
 
@@ -66,16 +66,16 @@ def test_one_of_many_supervisors_runs_the_command(ward: Ward, tmp_path: Path, fo
     wardens = [ward("sh", "-c", "echo ran >>runs") for _ in range(8)]
     assert sorted(warden.wait(30) for warden in wardens) == [0] + [EXIT_CLAIMED] * 7
     assert (tmp_path / "runs").read_text() == "ran\n"
-    assert pidfile.read_exit_status(folder.exit_status) == 0
+    assert supervisor.read_exit_status(folder.exit_status) == 0
     assert (tmp_path / "output").read_bytes() == b""
 
 
 def test_an_empty_pidfile_prevents_the_launch(ward: Ward, tmp_path: Path, folder: AttemptFolder) -> None:
-    assert pidfile.block_launch(folder.pidfile)
-    assert not pidfile.block_launch(folder.pidfile)
+    assert supervisor.block_launch(folder.pidfile)
+    assert not supervisor.block_launch(folder.pidfile)
     assert ward("touch", "ran").wait(30) == EXIT_CLAIMED
     assert not (tmp_path / "ran").exists()
-    assert pidfile.read_pidfile(folder.pidfile) == pidfile.PidFile()
+    assert supervisor.read_pidfile(folder.pidfile) == supervisor.PidFile()
 
 
 def test_a_supervisor_without_disk_space_runs_nothing(
@@ -86,7 +86,7 @@ def test_a_supervisor_without_disk_space_runs_nothing(
     _fill(small_disk / "all")
     assert ward("touch", str(tmp_path / "ran")).wait(30) == EXIT_CANNOT_WRITE
     assert not (tmp_path / "ran").exists()
-    assert pidfile.read_pidfile(folder.pidfile) == pidfile.PidFile()
+    assert supervisor.read_pidfile(folder.pidfile) == supervisor.PidFile()
 
 
 def test_a_disk_that_fills_up_does_not_lose_the_exit_status(
@@ -101,7 +101,7 @@ def test_a_disk_that_fills_up_does_not_lose_the_exit_status(
     (tmp_path / "go").touch()
     assert warden.wait(30) == 0
     assert (small_disk / "more").read_bytes() == b""
-    assert pidfile.read_exit_status(folder.exit_status) == 9
+    assert supervisor.read_exit_status(folder.exit_status) == 9
 
 
 def _fill(path: Path) -> None:
@@ -122,7 +122,7 @@ def test_a_reader_never_sees_another_exit_status(ward: Ward, folder: AttemptFold
 
     def watch() -> None:
         while not over:
-            seen.add(pidfile.read_exit_status(folder.exit_status))
+            seen.add(supervisor.read_exit_status(folder.exit_status))
 
     reader = Thread(target=watch)
     reader.start()
@@ -147,7 +147,7 @@ def test_a_supervisor_survives_the_signals_of_its_command(
         assert warden.poll() is None
     os.killpg(warden.pid, number)
     assert warden.wait(30) == 0
-    assert pidfile.read_exit_status(folder.exit_status) == 42
+    assert supervisor.read_exit_status(folder.exit_status) == 42
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="/proc tells it")
@@ -172,7 +172,7 @@ def test_the_command_gets_the_environment_unchanged(ward: Ward, tmp_path: Path) 
 def test_shell_options_in_the_environment_do_not_disturb_the_supervisor(ward: Ward, folder: AttemptFolder) -> None:
     """bash takes them from there, even as sh."""
     ward("sh", "-c", "exit 3", env={"SHELLOPTS": "errexit:nounset:noglob:xtrace"}).wait(30)
-    assert pidfile.read_exit_status(folder.exit_status) == 3
+    assert supervisor.read_exit_status(folder.exit_status) == 3
 
 
 def test_shell_options_of_the_supervisor_do_not_reach_the_command(ward: Ward, tmp_path: Path) -> None:
@@ -183,11 +183,11 @@ def test_shell_options_of_the_supervisor_do_not_reach_the_command(ward: Ward, tm
 
 def test_the_transcript_says_that_the_workspace_is_gone(ward: Ward, tmp_path: Path, folder: AttemptFolder) -> None:
     assert ward("touch", "ran", cwd=tmp_path / "gone").wait(30) == 0
-    assert pidfile.read_exit_status(folder.exit_status) == 126
+    assert supervisor.read_exit_status(folder.exit_status) == 126
     assert "gone" in (tmp_path / "output").read_text()
 
 
 def test_the_transcript_says_that_the_command_does_not_exist(ward: Ward, tmp_path: Path, folder: AttemptFolder) -> None:
     ward("there-is-no-such-command").wait(30)
-    assert pidfile.read_exit_status(folder.exit_status) == 127
+    assert supervisor.read_exit_status(folder.exit_status) == 127
     assert "there-is-no-such-command" in (tmp_path / "output").read_text()

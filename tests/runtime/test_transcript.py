@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
+from plait.runtime.attempt_files import FileTranscript
 from plait.runtime.executor import AttemptLimits, TranscriptChunk
-from plait.runtime.transcript import FileTranscript
 from plait.system import disk
 from plait.system.disk import HOLE_BLOCK_BYTES
 from tests.support.local_executor import local_executor_setup

@@ -30,12 +30,12 @@ def truncate(text: str, max_chars: int) -> str:
     return text if len(text) <= max_chars else f"{text[: max_chars - 1].rstrip()}{ELLIPSIS}"
 
 
-def fence(text: str) -> str:
+def fence(text: str, language: str = "") -> str:
     """The text in a Markdown fence that is longer than any in it."""
     longest = max((len(run) for run in re.findall(r"`{3,}", text)), default=2)
     marks = "`" * (longest + 1)
     end = "" if text.endswith("\n") or not text else "\n"
-    return f"{marks}\n{text}{end}{marks}"
+    return f"{marks}{language}\n{text}{end}{marks}"
 
 
 def _drop_overwritten(line: str) -> str:

@@ -12,7 +12,7 @@ from plait.core.settings import Spend
 from plait.core.state import BatchState, TaskState
 from plait.core.status import TaskStatus
 from plait.git import refs
-from plait.runtime.attempt_reader import read_result_file
+from plait.runtime.attempt_files import read_result_file
 from plait.system.state_paths import StateFolder
 
 

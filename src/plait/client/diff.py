@@ -21,7 +21,7 @@ from plait.core.task import Attempt, Step
 from plait.git.command import Git
 from plait.git.location import RepoLocation
 from plait.git.refs import attempt_ref
-from plait.runtime.attempt_reader import snapshot_workspace
+from plait.runtime.attempt_files import snapshot_workspace
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from plait.core.fast_dataclass import dataclass
 from plait.core.status import TaskStatus
 from plait.core.task import Attempt, Step
 from plait.core.views import BatchView, TaskView
-from plait.runtime.attempt_reader import read_result_file
+from plait.runtime.attempt_files import read_result_file
 from plait.system.state_paths import StateFolder
 
 MODEL_AGENT = "model"

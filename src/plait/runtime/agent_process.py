@@ -11,17 +11,21 @@ import signal
 import subprocess
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
-from plait.agents.interface import AgentEvent, OutputParser
+from plait.agents.interface import ActivityKind, AgentEvent, OutputParser
 from plait.agents.output_parser import JsonLinesParser
+from plait.agents.plain_text import to_plain_text
+from plait.agents.redaction import build_redactor
 from plait.core.errors import PlaitError
 from plait.core.fast_dataclass import dataclass
 from plait.core.reports import Outcome
 from plait.core.status import Category
+from plait.system.atomic_files import write_private_file
 
 _CHUNK_BYTES = 64 << 10
 _MAX_LINE_BYTES = 8 << 20  # of one line that are parsed: a whole message may be in it
@@ -87,9 +91,43 @@ def write_stdout(data: bytes) -> None:
             left = left[os.write(1, left) :]
 
 
-def print_event(kind: str, *, redact: Callable[[str], str] = str, **values: object) -> None:
-    """One JSON line for `agents.drivers.plait_protocol`."""
-    write_stdout(f"{redact(json.dumps({'type': kind, **values}))}\n".encode())
+class EventReporter:
+    """Prints what a process of plait does as JSON lines, and saves its result for people; both without secrets."""
+
+    max_message_chars = 2000  # a parser takes no line of more than some kilobytes
+
+    def __init__(self, result_file: Path, key: str = "") -> None:
+        """`key` is an API key to be redacted, besides the secrets of the environment."""
+        self._result_file = result_file
+        self.redact = build_redactor(os.environ, [("API_KEY", key)])
+
+    def print_event(self, kind: str, **values: object) -> None:
+        """One line, which `PlaitProtocolParser` parses."""
+        write_stdout(f"{self.redact(json.dumps({'type': kind, **values}))}\n".encode())
+
+    def report_phase(self, name: str) -> None:
+        self.print_event("phase", name=name)
+
+    def report_activity(self, text: str, kind: ActivityKind = ActivityKind.SAYS) -> None:
+        self.print_event("activity", text=self.clean(text), doing=kind.value)
+
+    def report_error(self, error: JobError) -> None:
+        self.print_event(
+            "error",
+            category=error.category.value,
+            status=error.status,
+            message=self.clean(error.message),
+            retry_after=error.after,
+        )
+
+    def clean(self, text: str) -> str:
+        """On one line, without control characters."""
+        return to_plain_text(" ".join(self.redact(text).split()), self.max_message_chars)
+
+    def save_result(self, result: Mapping[str, object]) -> None:
+        """A failure to write it is ignored: the engine reads the events."""
+        with suppress(OSError):
+            write_private_file(self._result_file, self.redact(json.dumps(result)))
 
 
 @dataclass(frozen=True, slots=True)

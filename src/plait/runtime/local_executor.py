@@ -12,7 +12,8 @@ from typing import assert_never
 
 from plait.core.errors import WorldError
 from plait.core.task import Attempt
-from plait.runtime import cgroup, pidfile, supervisor
+from plait.runtime import cgroup, supervisor
+from plait.runtime.attempt_files import FileTranscript
 from plait.runtime.executor import (
     DEFAULT_LIMITS,
     AttemptFile,
@@ -28,18 +29,17 @@ from plait.runtime.executor import (
     Timer,
 )
 from plait.runtime.local_workspaces import LocalWorkspaces
-from plait.runtime.pidfile import PidFile
 from plait.runtime.process_tree import CgroupMover, LiveAttempt, ProcessTable, TreeRoot
 from plait.runtime.supervisor import (
     EXIT_CANNOT_WRITE,
     EXIT_CLAIMED,
     ExitWatcher,
+    PidFile,
     Supervisor,
     launch_supervisor,
     make_attempt_folder,
 )
 from plait.runtime.termination import GracePeriods, TerminationStage, Terminator
-from plait.runtime.transcript import FileTranscript
 from plait.system import processes
 from plait.system.atomic_files import write_private_file
 from plait.system.process_identity import attempt_tag, tag_prefix
@@ -207,7 +207,7 @@ class LocalExecutor:
         """It was never launched, and never will be: a supervisor that starts late finds the pidfile."""
         with suppress(OSError, WorldError):  # then no supervisor can write there either
             make_attempt_folder(live.folder)
-            if not pidfile.block_launch(live.folder.pidfile):
+            if not supervisor.block_launch(live.folder.pidfile):
                 return self._find(live)
         return LostProcess("it was never launched")
 
@@ -244,7 +244,7 @@ class LocalExecutor:
     def _adopt_other(self, live: LiveAttempt) -> bool:
         """Another supervisor runs it: the engine before this one had launched it, and died before its report."""
         with suppress(OSError, WorldError):
-            signed = pidfile.read_pidfile(live.folder.pidfile)
+            signed = supervisor.read_pidfile(live.folder.pidfile)
             found = supervisor.find_supervisor(live.folder, signed, live.root.tag) if signed else None
             if found is not None:
                 self._report(live.attempt, self._watch(live, found))
@@ -319,21 +319,21 @@ NO_EXIT_STATUS = "the process is gone and left no exit status"
 def read_claim(live: LiveAttempt) -> PidFile | None:
     """None: there is none. If it can't be read, the supervisor is searched for among the processes."""
     try:
-        return pidfile.read_pidfile(live.folder.pidfile)
+        return supervisor.read_pidfile(live.folder.pidfile)
     except (OSError, WorldError):
         return PidFile()
 
 
 def read_status(live: LiveAttempt) -> int | None:
     with suppress(OSError):
-        return pidfile.read_exit_status(live.folder.exit_status)
+        return supervisor.read_exit_status(live.folder.exit_status)
     return None
 
 
 def determine_result(live: LiveAttempt, code: int | None) -> ExitedProcess | LostProcess:
     """The supervisor has exited, with `code` if that is known."""
     try:
-        found = pidfile.read_exit_status(live.folder.exit_status)
+        found = supervisor.read_exit_status(live.folder.exit_status)
     except OSError as error:
         return LostProcess(f"can't read its exit status: {error.strerror or error}")
     return LostProcess(_explain_loss(code)) if found is None else ExitedProcess(found)

@@ -66,7 +66,7 @@ class LocalWorkspaces:
         spec = self.folder.attempt(attempt).setup_spec
         if not spec.exists():
             return None
-        from plait.runtime.setup.spec import read_failure  # only where a workspace was new
+        from plait.runtime.setup.setup_command import read_failure  # only where a workspace was new
 
         return read_failure(spec)
 
@@ -151,7 +151,7 @@ class LocalWorkspaces:
     def _write_setup(self, spec: AttemptSpec) -> Argv:
         """The setup is part of the attempt: its output goes to the transcript, and it is ended with it."""
         from plait.runtime.setup.preparation import is_setup_needed  # only where there are workspaces
-        from plait.runtime.setup.spec import build_setup_command, build_spec, write_spec
+        from plait.runtime.setup.setup_command import build_setup_command, build_spec, write_spec
 
         here = self.folder.attempt(spec.attempt)
         setup = build_spec(

@@ -15,8 +15,8 @@ import pytest
 
 from plait.git.interfaces import WorkspaceSetup
 from plait.git.worktrees import metadata
-from plait.runtime.setup import preparation, spec
-from plait.runtime.setup.spec import MIN_FREE_BYTES, SetupSpec
+from plait.runtime.setup import preparation, setup_command
+from plait.runtime.setup.setup_command import MIN_FREE_BYTES, SetupSpec
 from tests.support.leaked_processes import kill_leaked_processes
 
 SOON = 30.0  # seconds within which everything here happens, however busy the machine is
@@ -86,7 +86,9 @@ class SetupHarness:
 
     def build_spec(self, workspace: Path, setup: WorkspaceSetup, spare: int = MIN_FREE_BYTES) -> SetupSpec:
         failed = self.root / f"{workspace.name}.failed"
-        return spec.build_spec(setup, workspace=workspace, top=self.top, cache=self.cache, failed=failed, spare=spare)
+        return setup_command.build_spec(
+            setup, workspace=workspace, top=self.top, cache=self.cache, failed=failed, spare=spare
+        )
 
     def start(
         self,
@@ -98,9 +100,9 @@ class SetupHarness:
         prefix: tuple[str, ...] = (),
     ) -> subprocess.Popen[str]:
         spec_file = self.root / f"{workspace.name}.json"
-        spec.write_spec(spec_file, self.build_spec(workspace, setup, spare))
+        setup_command.write_spec(spec_file, self.build_spec(workspace, setup, spare))
         process = subprocess.Popen(
-            [*prefix, *spec.build_setup_command(spec_file), *(argv or DONE)],
+            [*prefix, *setup_command.build_setup_command(spec_file), *(argv or DONE)],
             cwd=workspace,
             env=self.environment,
             stdin=stdin,
@@ -125,7 +127,7 @@ class SetupHarness:
     def end(self, workspace: Path, process: subprocess.Popen[str]) -> Ended:
         out, _ = process.communicate(timeout=SOON)
         self.running.remove(process)
-        return Ended(process.returncode, out, spec.read_failure(self.root / f"{workspace.name}.json"))
+        return Ended(process.returncode, out, setup_command.read_failure(self.root / f"{workspace.name}.json"))
 
     def kill(self, workspace: Path, process: subprocess.Popen[str]) -> Ended:
         """With all that it started: it has not been waited for, so the group is its own."""

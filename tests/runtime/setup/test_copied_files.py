@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from plait.git.interfaces import WorkspaceSetup
-from plait.runtime.setup.spec import SETUP_FAILED_EXIT
+from plait.runtime.setup.setup_command import SETUP_FAILED_EXIT
 
 if TYPE_CHECKING:
     from tests.runtime.setup.conftest import SetupHarness

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from plait.git.interfaces import WorkspaceSetup
-from plait.runtime.setup import spec as spec_
-from plait.runtime.setup.spec import SETUP_FAILED_EXIT
+from plait.runtime.setup import setup_command
+from plait.runtime.setup.setup_command import SETUP_FAILED_EXIT
 
 if TYPE_CHECKING:
     from tests.runtime.setup.conftest import SetupHarness
@@ -113,7 +113,7 @@ def test_an_unreadable_spec_is_reported(harness: SetupHarness, tmp_path: Path) -
         if text is not None:
             spec.write_text(text)
         done = subprocess.run(
-            (*spec_.build_setup_command(spec), "echo"),
+            (*setup_command.build_setup_command(spec), "echo"),
             capture_output=True,
             text=True,
             check=False,
@@ -121,7 +121,7 @@ def test_an_unreadable_spec_is_reported(harness: SetupHarness, tmp_path: Path) -
         )
         assert done.returncode == SETUP_FAILED_EXIT
         assert done.stdout.startswith(f"plait: can't read the setup file {spec}: ")
-        assert spec_.read_failure(spec) is None
+        assert setup_command.read_failure(spec) is None
 
 
 def test_a_workspace_that_is_not_a_worktree_is_reported(harness: SetupHarness) -> None:

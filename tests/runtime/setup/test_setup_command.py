@@ -13,7 +13,7 @@ import pytest
 
 from plait.git.interfaces import WorkspaceSetup
 from plait.git.worktrees import metadata
-from plait.runtime.setup.spec import SETUP_FAILED_EXIT
+from plait.runtime.setup.setup_command import SETUP_FAILED_EXIT
 
 if TYPE_CHECKING:
     from tests.runtime.setup.conftest import SetupHarness

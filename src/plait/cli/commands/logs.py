@@ -40,7 +40,7 @@ from plait.core.explain import explain_in_words
 from plait.core.state import BatchState, TaskState
 from plait.core.task import Attempt, Step, make_gate_attempt
 from plait.git.location import find_repo
-from plait.runtime.attempt_reader import open_transcript
+from plait.runtime.attempt_files import open_transcript
 from plait.store import project_files
 from plait.store.batch_files import load_redactor
 from plait.store.interfaces import InboxError

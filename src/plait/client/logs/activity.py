@@ -14,7 +14,7 @@ from plait.core.errors import ConfigError
 from plait.core.fast_dataclass import dataclass
 from plait.core.state import AttemptState
 from plait.core.task import Attempt, Step
-from plait.runtime.attempt_reader import open_transcript
+from plait.runtime.attempt_files import open_transcript
 from plait.runtime.executor import Transcript, TranscriptChunk
 from plait.store.batch_files import BatchInputs, load_redactor
 from plait.system.state_paths import StateFolder

@@ -7,31 +7,56 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 
 import msgspec
 
-from plait.agents.drivers.referee import RefereeSpec
+from plait.agents.drivers.referee import REFEREE_RESULT_FILE, RefereeSpec
 from plait.core.decisions import Candidate
 from plait.core.errors import PlaitError
 from plait.core.fast_dataclass import dataclass
 from plait.core.status import Category
-from plait.runtime.agent_process import JobError, to_job_error
-from plait.runtime.contest_referee.candidates import CandidateWorkspace, score_candidate, try_candidate
+from plait.runtime.agent_process import EventReporter, JobError, to_job_error
+from plait.runtime.contest_referee.candidates import CandidateWorkspace, score_candidate
 from plait.runtime.contest_referee.judge import ContestJudge
-from plait.runtime.contest_referee.referee_output import ContestRow, RefereeReporter
 
 _FAILED = 1
 _MAX_DIFF_BYTES = 4 << 20  # bytes of a change that the judge's prompt may contain
 
 
+@dataclass(slots=True)
+class ContestRow:
+    """One candidate. `rank` 0: it is disqualified, and `why` says why."""
+
+    entrant: str
+    rank: int = 0
+    score: float | None = None
+    why: str = ""
+
+
+class RefereeReporter(EventReporter):
+    max_message_chars = 500
+
+    def report_result(self, winner: str, why: str, rows: Sequence[ContestRow]) -> None:
+        """The file first: it must exist when the event is read."""
+        self.save_choice(winner or None, why, rows)
+        self.print_event("result", winner=winner, why=self.clean(why))
+
+    def save_choice(self, winner: str | None, why: str, rows: Sequence[ContestRow]) -> None:
+        listed = [asdict(row) | {"why": self.clean(row.why)} for row in rows]
+        self.save_result({"winner": winner, "why": self.clean(why), "rows": listed})
+
+
 def main(words: Sequence[str]) -> int:
     file = Path(words[0]) if words else Path()
-    reporter, rows = RefereeReporter(file.parent), list[ContestRow]()
+    reporter, rows = RefereeReporter(file.parent / REFEREE_RESULT_FILE), list[ContestRow]()
     try:
         select_winner(_read_spec(file), reporter, rows)
     except (JobError, PlaitError, OSError) as error:
-        reporter.report_failure(to_job_error(error), rows)
+        failure = to_job_error(error)
+        reporter.save_choice(None, failure.message, rows)
+        reporter.report_error(failure)
         return _FAILED
     return 0
 
@@ -73,7 +98,7 @@ def select_winner(spec: RefereeSpec, reporter: RefereeReporter, rows: list[Conte
     for rank, name in enumerate(order, 1):
         known_rows[name].rank = rank
     winner = left[order[0]].candidate
-    fit = try_candidate(ground, winner)
+    fit = ground.apply(winner)
     if fit.objection:
         raise JobError(f"{winner.task} was chosen, and {fit.objection}")
     reporter.report_result(winner.task, f"{winner.task} won: {why}", rows)
@@ -85,12 +110,11 @@ def _find_fitting(
     """The candidates whose change applies to the base and, with a score command, that have a score."""
     left: dict[str, _Contestant] = {}
     for candidate in spec.candidates:
-        row, fit = rows[candidate.task], try_candidate(ground, candidate)
+        row, fit = rows[candidate.task], ground.apply(candidate)
         row.why = fit.objection
         if not fit.objection and spec.score:
             reporter.report_activity(f"scoring {candidate.task}")
-            found = score_candidate(spec.score, Path(spec.workspace), Path(spec.folder), candidate)
-            row.score, row.why = found.score, found.why
+            row.score, row.why = score_candidate(spec.score, Path(spec.workspace), Path(spec.folder), candidate)
         if row.why:
             reporter.report_activity(f"{candidate.task} is out: {row.why}")
             continue

@@ -15,7 +15,7 @@ from plait.core.decisions import Candidate
 from plait.core.fast_dataclass import dataclass
 from plait.git.command import Git, GitError
 from plait.git.worktrees.metadata import read_setup_paths
-from plait.runtime.transcript import FileTranscript
+from plait.runtime.attempt_files import FileTranscript
 
 _FIXED_IDENTITY = {
     f"GIT_{role}_{part}": value
@@ -61,6 +61,12 @@ class CandidateWorkspace:
 
     def apply(self, candidate: Candidate) -> CandidateFit:
         """Apply the candidate's own change to the base, staged, so that exactly it is captured."""
+        try:
+            return self._cherry_pick(candidate)
+        except GitError as error:  # its commits may be gone
+            return CandidateFit(f"its change can't be read: {error.message}")
+
+    def _cherry_pick(self, candidate: Candidate) -> CandidateFit:
         self.reset()
         theirs = self._git.with_options(variables=_FIXED_IDENTITY).text(
             "commit-tree", f"{candidate.tip}^{{tree}}", "-p", candidate.base, "-m", "candidate"
@@ -75,9 +81,7 @@ class CandidateWorkspace:
             return CandidateFit(f"it conflicts with the merged changes in {', '.join(files[:_MAX_FILES_SHOWN])}{more}")
         lines = self._count_lines()
         return (
-            CandidateFit(lines=lines)
-            if lines is not None
-            else CandidateFit("it changes nothing that is not merged already")
+            CandidateFit("it changes nothing that is not merged already") if lines is None else CandidateFit("", lines)
         )
 
     def diff(self, most: int) -> str:
@@ -94,14 +98,6 @@ class CandidateWorkspace:
         return sum(int(part) for row in rows for part in row[:2] if part.isdecimal())
 
 
-def try_candidate(ground: CandidateWorkspace, candidate: Candidate) -> CandidateFit:
-    """Like `apply`, but a candidate whose commits are gone is only disqualified."""
-    try:
-        return ground.apply(candidate)
-    except GitError as error:
-        return CandidateFit(f"its change can't be read: {error.message}")
-
-
 def _escape_pattern(path: str) -> str:
     """Escape a path for a gitignore pattern."""
     return "".join(f"\\{char}" if char in "*?[]\\ !#" else char for char in path)
@@ -112,16 +108,11 @@ _MAX_MESSAGE_CHARS = 200  # characters
 _NUMBER = re.compile(r"[-+]?(?:\d{1,30}(?:\.\d{0,30})?|\.\d{1,30})(?:[eE][-+]?\d{1,3})?")
 
 
-@dataclass(frozen=True, slots=True)
-class ScoreResult:
-    """`score` None: the candidate is disqualified, and `why` says why."""
+def score_candidate(command: str, workspace: Path, folder: Path, candidate: Candidate) -> tuple[float | None, str]:
+    """The last line of the command's output that is a number; None and the reason if it is disqualified.
 
-    score: float | None
-    why: str = ""
-
-
-def score_candidate(command: str, workspace: Path, folder: Path, candidate: Candidate) -> ScoreResult:
-    """The last line of the command's output that is a number. Its output goes to files, so any amount is fine."""
+    Its output goes to files, so any amount is fine.
+    """
     out, err = folder / "score.out", folder / "score.err"
     env = {**os.environ, "PLAIT_ENTRANT": candidate.task, "PLAIT_ENTRANT_AGENT": candidate.agent}
     with out.open("wb") as printed, err.open("wb") as complained:
@@ -134,17 +125,16 @@ def score_candidate(command: str, workspace: Path, folder: Path, candidate: Cand
             stderr=complained,
             check=False,
         )
-    lines = [line.strip() for line in _read_tail(out).splitlines() if line.strip()]
+    lines = _read_last_lines(out)
     if done.returncode:
-        complaints = [line.strip() for line in _read_tail(err).splitlines() if line.strip()] or lines
+        complaints = _read_last_lines(err) or lines
         detail = f": {complaints[-1][:_MAX_MESSAGE_CHARS]}" if complaints else ""
-        return ScoreResult(None, f"its score failed with exit status {done.returncode}{detail}")
+        return None, f"its score failed with exit status {done.returncode}{detail}"
     number = next((line for line in reversed(lines) if _NUMBER.fullmatch(line)), None)
     value = float(number) if number is not None else math.nan
-    if not math.isfinite(value):
-        return ScoreResult(None, "its score is not a number")
-    return ScoreResult(value)
+    return (value, "") if math.isfinite(value) else (None, "its score is not a number")
 
 
-def _read_tail(path: Path) -> str:
-    return FileTranscript(path).tail(_TAIL_BYTES).decode("utf-8", "replace")
+def _read_last_lines(path: Path) -> list[str]:
+    text = FileTranscript(path).tail(_TAIL_BYTES).decode("utf-8", "replace")
+    return [line.strip() for line in text.splitlines() if line.strip()]

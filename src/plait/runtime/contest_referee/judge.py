@@ -12,18 +12,16 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from random import Random
-from typing import IO
 
 from plait.agents.interface import Activity, Agent, AgentEvent, AgentSpec, AttemptContext, SpendUpdated
+from plait.agents.plain_text import fence
 from plait.agents.table import load_agent
 from plait.core.errors import PlaitError
-from plait.core.fast_dataclass import dataclass
 from plait.core.reports import Outcome
 from plait.core.settings import NO_SPEND, Spend
 from plait.core.status import Category
 from plait.core.task import Attempt, Step, Task
-from plait.runtime.agent_process import JobError, run_tool
-from plait.runtime.contest_referee.referee_output import RefereeReporter
+from plait.runtime.agent_process import EventReporter, JobError, run_tool
 from plait.system.atomic_files import make_private_folder, write_private_file
 
 _MAX_DIFF_CHARS = 200_000  # characters for all diffs together
@@ -62,7 +60,7 @@ def build_question(task: str, diffs: Mapping[str, str], files: Mapping[str, str]
     parts = [_QUESTION, "## The task", _quote(_truncate_at_line(task, _MAX_TASK_CHARS))]
     for letter, diff in diffs.items():
         shown = _truncate_at_line(diff, room)
-        parts += [f"## Change {letter}", _fence_diff(shown)]
+        parts += [f"## Change {letter}", fence(shown.rstrip(), "diff")]
         if len(shown) < len(diff):
             parts.append(f"This is only its beginning; all of it is in {files[letter]}.")
     parts.append(_ANSWER_FORMAT.format(count=len(diffs), letters=" ".join(diffs)))
@@ -86,12 +84,6 @@ def _quote(text: str) -> str:
     return "\n".join(f"> {line}".rstrip() for line in text.strip().splitlines())
 
 
-def _fence_diff(text: str) -> str:
-    longest = max((len(run) for run in re.findall(r"`{3,}", text)), default=2)
-    fence = "`" * (longest + 1)
-    return f"{fence}diff\n{text.rstrip()}\n{fence}"
-
-
 MAX_ASKS = 2
 _CANDIDATE_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _MAX_KEPT_BYTES = 1 << 20  # bytes of its output that are kept
@@ -99,14 +91,8 @@ _MAX_KEPT_BYTES = 1 << 20  # bytes of its output that are kept
 _TEMPORARY = frozenset({Category.RATE_LIMIT, Category.OVERLOADED, Category.NETWORK})
 
 
-@dataclass(frozen=True, slots=True)
-class _JudgeAnswer:
-    text: str
-    outcome: Outcome
-
-
 class ContestJudge:
-    def __init__(self, spec: AgentSpec, workspace: Path, folder: Path, reporter: RefereeReporter) -> None:
+    def __init__(self, spec: AgentSpec, workspace: Path, folder: Path, reporter: EventReporter) -> None:
         self._spec = spec
         self._workspace = workspace
         self._folder = folder / "judge"
@@ -123,10 +109,10 @@ class ContestJudge:
         lettered = dict(zip(_CANDIDATE_LETTERS, names, strict=False))
         why = ""
         for turn in range(MAX_ASKS):
-            answer = self._ask(task, {letter: diffs[name] for letter, name in lettered.items()}, turn)
-            if answer.outcome.category not in {Category.OK, Category.EMPTY}:
-                return None, self._explain_failure(answer.outcome)
-            found = parse_order(answer.text, list(lettered))
+            answer, outcome = self._ask(task, {letter: diffs[name] for letter, name in lettered.items()}, turn)
+            if outcome.category not in {Category.OK, Category.EMPTY}:
+                return None, self._explain_failure(outcome)
+            found = parse_order(answer, list(lettered))
             if found is not None:
                 return [lettered[letter] for letter in found], ""
             why = f"{self._spec.name} named no order that can be read"
@@ -141,7 +127,8 @@ class ContestJudge:
             raise JobError(why, outcome.category, after=after)
         return why
 
-    def _ask(self, task: str, diffs: Mapping[str, str], turn: int) -> _JudgeAnswer:
+    def _ask(self, task: str, diffs: Mapping[str, str], turn: int) -> tuple[str, Outcome]:
+        """What the judge answers, and how its process ended."""
         make_private_folder(self._folder)
         files = {letter: str(self._folder / f"{letter}.diff") for letter in diffs}
         for letter, diff in diffs.items():
@@ -151,12 +138,11 @@ class ContestJudge:
         try:
             return self._run(load_agent(self._spec), prompt, turn)
         except (PlaitError, OSError) as error:
-            return _JudgeAnswer("", Outcome(Category.USAGE, detail=str(error)))
+            return "", Outcome(Category.USAGE, detail=str(error))
 
-    def _run(self, agent: Agent, prompt: Path, turn: int) -> _JudgeAnswer:
-        attempt = Attempt("", "", Step.WRITE, turn + 1)
+    def _run(self, agent: Agent, prompt: Path, turn: int) -> tuple[str, Outcome]:
         context = AttemptContext(
-            attempt,
+            Attempt("", "", Step.WRITE, turn + 1),
             Task("judge", "Which of these changes is the best?"),
             str(self._workspace),
             task_file=str(prompt),
@@ -166,26 +152,7 @@ class ContestJudge:
         command = agent.build_command(context)
         for name, text in command.files:
             write_private_file(self._folder / name, text)
-        stdin = Path(command.stdin).open("rb") if command.stdin else None  # noqa: SIM115 - closed below
-        try:
-            return self._run_tool(agent, command.argv, dict(command.env), stdin)
-        finally:
-            if stdin is not None:
-                stdin.close()
-
-    def _run_tool(
-        self, agent: Agent, argv: tuple[str, ...], env: Mapping[str, str], stdin: IO[bytes] | None
-    ) -> _JudgeAnswer:
         before = self._spent
-        tool = subprocess.Popen(  # the judge's own words
-            argv,
-            cwd=self._workspace,
-            env={**os.environ, **env},
-            stdin=stdin or subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            bufsize=0,
-        )
 
         def report(event: AgentEvent) -> None:
             if isinstance(event, Activity):
@@ -193,12 +160,22 @@ class ContestJudge:
             elif isinstance(event, SpendUpdated):
                 self._report_spend(before + event.spend)
 
-        result = run_tool(tool, agent.create_parser(), max_bytes=_MAX_KEPT_BYTES, on_event=report)
+        with Path(command.stdin or os.devnull).open("rb") as stdin:
+            tool = subprocess.Popen(  # the judge's own words
+                command.argv,
+                cwd=self._workspace,
+                env={**os.environ, **dict(command.env)},
+                stdin=stdin,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                bufsize=0,
+            )
+            result = run_tool(tool, agent.create_parser(), max_bytes=_MAX_KEPT_BYTES, on_event=report)
         self._report_spend(before + result.outcome.spend)
         # A tool that prints its answer as a JSON object prints it on one line.
-        return _JudgeAnswer(result.message or result.output.replace("\\n", "\n"), result.outcome)
+        return result.message or result.output.replace("\\n", "\n"), result.outcome
 
     def _report_spend(self, spend: Spend) -> None:
         if spend != self._spent:
             self._spent = self._spent.at_least(spend)
-            self._reporter.report_spend(self._spent)
+            self._reporter.print_event("usage", microusd=self._spent.microusd, tokens=self._spent.tokens)

@@ -14,7 +14,8 @@ from pathlib import Path
 from plait.core.errors import WorldError
 from plait.core.fast_dataclass import dataclass
 from plait.git.worktrees.metadata import SetupMetadata, read_setup_metadata, write_setup_metadata
-from plait.runtime.setup.file_selection import (
+from plait.runtime.setup.safe_copy import (
+    FilePlacer,
     TrackedFiles,
     explain_missed,
     find_checkout_top,
@@ -22,9 +23,7 @@ from plait.runtime.setup.file_selection import (
     is_covered,
     select_files,
 )
-from plait.runtime.setup.safe_copy import FilePlacer
-from plait.runtime.setup.setup_command import SetupRunner, hash_files, hash_setup
-from plait.runtime.setup.spec import SetupSpec
+from plait.runtime.setup.setup_command import SetupRunner, SetupSpec, hash_files, hash_setup
 from plait.system.copy_tree import TreeCopier
 from plait.system.disk import DiskBudget
 from plait.system.stdout_messages import WarningPrinter, print_message, summarize_paths

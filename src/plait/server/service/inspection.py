@@ -41,7 +41,7 @@ from plait.core.task import Attempt, Step, make_gate_attempt
 from plait.core.views import find_batch_status, make_task_view
 from plait.git.command import GitError
 from plait.git.location import RepoLocation
-from plait.runtime.attempt_reader import open_transcript
+from plait.runtime.attempt_files import open_transcript
 from plait.server.project_session import ProjectSession
 from plait.server.service.lookup import resolve_batch, resolve_batch_and_task, resolve_task
 from plait.store import project_files
