@@ -1,4 +1,4 @@
-"""Parsers of agent output: plain text of unknown tools, and tools that print a JSON object per line.
+"""Parsers of agent output: plain text of unknown tools, a JSON object per line, and the events of plait's own processes.
 
 Exit codes lie, so a tool's own report of its result counts first. Without one, the exit status and the last lines are
 judged like those of any command.
@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from json import loads
-from typing import Any, cast
+from typing import Any, TypeGuard, cast
 
 from plait.agents.error_patterns import (
     MAX_DETAIL_CHARS,
@@ -49,14 +49,26 @@ _PHASE_HEADLINE = re.compile(
 )
 
 
-class PlainTextParser:
+class _PhaseParser:
+    """What all parsers share: a tool may report the stages of its work."""
+
+    _phase = ""
+    _phases = 0
+
+    def update_phase(self, name: object) -> Iterator[AgentEvent]:
+        shown = to_plain_text(name, MAX_PHASE_CHARS) if isinstance(name, str) else ""
+        if shown and shown != self._phase and self._phases < MAX_PHASES:
+            self._phase = shown
+            self._phases += 1
+            yield PhaseStarted(shown)
+
+
+class PlainTextParser(_PhaseParser):
     """Only the exit status means success; with `use_output`, the last lines may explain a failure."""
 
     def __init__(self, *, use_output: bool) -> None:
         self._use_output = use_output
         self._line = ""
-        self._phase = ""
-        self._phases = 0
 
     def feed(self, line: str) -> Sequence[AgentEvent]:
         if line == self._line:
@@ -65,12 +77,8 @@ class PlainTextParser:
         shown = to_plain_text(line, MAX_ACTIVITY_CHARS)
         if not shown:
             return ()
-        if (
-            ("hase" in line or "HASE" in line)
-            and len(line) < _MAX_HEADLINE_CHARS
-            and (begun := self._find_phase(shown))
-        ):
-            return (PhaseStarted(begun), Activity(shown))
+        if ("hase" in line or "HASE" in line) and len(line) < _MAX_HEADLINE_CHARS:
+            return (*self.update_phase(_find_phase(shown)), Activity(shown))
         return (Activity(shown),)
 
     def mark_gap(self) -> None:
@@ -79,14 +87,10 @@ class PlainTextParser:
     def finish(self, code: int, tail: str, printed_at: float) -> Outcome:
         return classify_exit(code, tail, printed_at=printed_at, use_output=self._use_output)
 
-    def _find_phase(self, shown: str) -> str | None:
-        match = _PHASE_HEADLINE.fullmatch(" ".join(shown.split()))
-        name = truncate(match[1].rstrip(" :"), MAX_PHASE_CHARS) if match else ""
-        if not name or name == self._phase or self._phases >= MAX_PHASES:
-            return None
-        self._phase = name
-        self._phases += 1
-        return name
+
+def _find_phase(shown: str) -> str:
+    match = _PHASE_HEADLINE.fullmatch(" ".join(shown.split()))
+    return match[1].rstrip(" :") if match else ""
 
 
 # What a tool printed. Any: its shape is up to the tool, so every access checks it.
@@ -111,35 +115,31 @@ class ToolError:
     wait: RetryAfter = NO_RETRY_AFTER
 
 
-class JsonLinesParser:
-    """Base of the parsers of drivers, which handle events and set `finished` or `error` when the tool reports its result.
-
-    `changes_made` counts changes of the workspace, for tools that report them; `denied` are the tools it may not use.
-    """
+class JsonLinesParser(_PhaseParser):
+    """Base of the parsers of drivers, which handle events and set `finished` or `error` when the tool reports its result."""
 
     # Whether to judge a tool that printed no event at all by its exit status: the settings' arguments may ask for text.
     trust_exit_status = False
     result_prefix = ""  # the start of the line with the result, which is parsed even if it is cut off
 
+    workspace = ""
+    session: str | None = None
+    session_gone = False  # the session must not be continued again
+    spend = NO_SPEND
+    error: ToolError | None = None
+    finished = False
+    last_message = ""
+    question: str | None = None
+    changes_made: int | None = None  # changes of the workspace, for tools that report them
+    _complete = True  # no output was skipped
+    _saw_event = False
+    _reported_spend = NO_SPEND
+
     def __init__(self, before: Spend = NO_SPEND, permission_note: str = "") -> None:
         """`permission_note` may explain why a tool did nothing."""
         self.before = before
         self.permission_note = permission_note
-        self.workspace = ""
-        self.session_gone = False  # the session must not be continued again
-        self.changes_made: int | None = None
-        self.denied: list[str] = []
-        self._complete = True  # no output was skipped
-        self._saw_event = False
-        self._reported_spend = NO_SPEND
-        self._phase = ""
-        self._phases = 0
-        self.session: str | None = None
-        self.spend = NO_SPEND
-        self.error: ToolError | None = None
-        self.finished = False
-        self.last_message = ""
-        self.question: str | None = None
+        self.denied: list[str] = []  # the tools that it may not use
 
     def handle_event(self, event: Json) -> Iterator[AgentEvent]:
         """Handle one JSON object."""
@@ -185,12 +185,8 @@ class JsonLinesParser:
     def finish(self, code: int, tail: str, printed_at: float) -> Outcome:
         if self.question is not None:
             ended = Outcome(Category.QUESTION, code, truncate(self.question, MAX_DETAIL_CHARS), question=self.question)
-        elif was_killed(code):
-            ended = classify_exit(code, strip_events(tail))
-        elif self.error is not None:
-            ended = make_failure(code, self.error, printed_at)
-        elif code:
-            ended = classify_exit(code, strip_events(tail), printed_at=printed_at, use_output=True)
+        elif (failed := classify_failure(code, strip_events(tail), printed_at, self.error)) is not None:
+            ended = failed
         elif self.finished:
             ended = self._make_finished_outcome(code)
         elif self.trust_exit_status and not self._saw_event:
@@ -201,23 +197,16 @@ class JsonLinesParser:
 
     def _make_finished_outcome(self, code: int) -> Outcome:
         """The tool reports success. If it changed nothing, its last message may explain why."""
-        if self.denied and self.is_idle:
-            names = ", ".join(dict.fromkeys(self.denied))
-            return Outcome(
-                Category.USAGE,
-                code,
-                truncate(f"it was not allowed to use {names}{_PERMISSIONS_HINT}", MAX_DETAIL_CHARS),
-            )
         if not self.is_idle:
             return Outcome(Category.OK, code)
+        if self.denied:
+            text = f"it was not allowed to use {', '.join(dict.fromkeys(self.denied))}{_PERMISSIONS_HINT}"
+            return Outcome(Category.USAGE, code, truncate(text, MAX_DETAIL_CHARS))
         if not self.last_message.strip():
             return Outcome(Category.EMPTY, code, "the model's answer was empty")
         text = f"it said: {to_plain_text(last_nonempty_line(self.last_message), MAX_DETAIL_CHARS // 2)}"
-        return Outcome(
-            Category.OK,
-            code,
-            truncate(f"{text} ({self.permission_note})" if self.permission_note else text, MAX_DETAIL_CHARS),
-        )
+        note = f" ({self.permission_note})" if self.permission_note else ""
+        return Outcome(Category.OK, code, truncate(f"{text}{note}", MAX_DETAIL_CHARS))
 
     @property
     def is_idle(self) -> bool:
@@ -233,14 +222,6 @@ class JsonLinesParser:
         if isinstance(session, str) and session != self.session and _SESSION.fullmatch(session):
             self.session = session
             yield SessionStarted(session)
-
-    def update_phase(self, name: object) -> Iterator[AgentEvent]:
-        """The current step of the tool's own plan."""
-        shown = to_plain_text(name, MAX_PHASE_CHARS) if isinstance(name, str) else ""
-        if shown and shown != self._phase and self._phases < MAX_PHASES:
-            self._phase = shown
-            self._phases += 1
-            yield PhaseStarted(shown)
 
     def report_message(self, text: object) -> Iterator[AgentEvent]:
         """The agent says something; its last message may explain the result."""
@@ -270,8 +251,17 @@ class JsonLinesParser:
             yield SpendUpdated(more)
 
 
-def make_failure(code: int, error: ToolError, printed_at: float) -> Outcome:
-    """The outcome of an error that the tool reports, whatever its exit status."""
+def classify_failure(code: int, tail: str, printed_at: float, error: ToolError | None) -> Outcome | None:
+    """How a run failed: by a signal, by the error that the tool reports, or by its exit status; None: it did not."""
+    if was_killed(code):
+        return classify_exit(code, tail)
+    if error is not None:
+        return _classify_tool_error(code, error, printed_at)
+    return classify_exit(code, tail, printed_at=printed_at, use_output=True) if code else None
+
+
+def _classify_tool_error(code: int, error: ToolError, printed_at: float) -> Outcome:
+    """Whatever the exit status is."""
     found = classify_error(error.message, error.status, printed_at)
     category = error.category or (found.category if found else error.fallback)
     outcome = Outcome(category, code, truncate(to_plain_text(error.message) or f"exit status {code}", MAX_DETAIL_CHARS))
@@ -303,11 +293,12 @@ def get_text(tree: Json, *names: str) -> str:
 
 def get_count(tree: Json, *names: str) -> int:
     """The first of these numbers that exists: versions of a tool have different names for one."""
-    for name in names:
-        value = tree.get(name)
-        if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < _MAX_COUNT:
-            return int(value)
-    return 0
+    values = (tree.get(name) for name in names)
+    return next((int(value) for value in values if _is_number(value, _MAX_COUNT)), 0)
+
+
+def _is_number(value: object, limit: float) -> TypeGuard[float]:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < limit
 
 
 def spend_since(whole: Spend, before: Spend) -> Spend:
@@ -318,14 +309,7 @@ def spend_since(whole: Spend, before: Spend) -> Spend:
 
 def to_microdollars(dollars: object) -> int:
     """Dollars as millionths of one."""
-    sound = isinstance(dollars, int | float) and not isinstance(dollars, bool) and 0 <= dollars < 1e6
-    return round(dollars * 1e6) if sound else 0  # type: ignore[operator]  # a number, as was just seen
-
-
-def relative_to_workspace(path: object, workspace: str = "") -> str:
-    """A path relative to the workspace, if it is inside."""
-    text = path if isinstance(path, str) else ""
-    return text.removeprefix(f"{workspace}/") if workspace else text
+    return round(dollars * 1e6) if _is_number(dollars, 1e6) else 0
 
 
 _CLOSING_BRACKETS = {"{": "}", "[": "]"}
@@ -361,3 +345,53 @@ def strip_events(tail: str) -> str:
 
 def last_nonempty_line(text: str) -> str:
     return next((line.strip() for line in reversed(text.split("\n")) if line.strip()), "")
+
+
+_MAX_PROTOCOL_WAIT_SECONDS = 40 * 86400.0
+
+
+class PlaitProtocolParser(JsonLinesParser):
+    """Base of the parsers of plait's own processes, whose usage and result differ; lines that are no events mean nothing."""
+
+    def handle_usage(self, event: Json) -> Iterator[AgentEvent]:
+        raise NotImplementedError
+
+    def handle_result(self, event: Json) -> None:
+        raise NotImplementedError
+
+    def handle_text(self, line: str) -> Iterator[AgentEvent]:
+        yield from make_activity(line, ActivityKind.SAYS)
+
+    def handle_event(self, event: Json) -> Iterator[AgentEvent]:
+        match event.get("type"):
+            case "phase":
+                yield from self.update_phase(event.get("name"))
+            case "activity":
+                yield from make_activity(event.get("text"), _parse_kind(event.get("doing")))
+            case "usage":
+                yield from self.handle_usage(event)
+            case "result":
+                self.finished = True
+                self.handle_result(event)
+            case "error":
+                yield from self.report_error(_parse_protocol_error(event))
+            case _:
+                pass
+
+
+def _parse_protocol_error(event: Json) -> ToolError:
+    status, after = event.get("status"), event.get("retry_after")
+    return ToolError(
+        get_text(event, "message"),
+        status if isinstance(status, int) else None,
+        _parse_category(event.get("category")),
+        wait=RetryAfter(float(after)) if after and _is_number(after, _MAX_PROTOCOL_WAIT_SECONDS) else NO_RETRY_AFTER,
+    )
+
+
+def _parse_category(text: object) -> Category | None:
+    return Category(text) if isinstance(text, str) and text in set(Category) else None
+
+
+def _parse_kind(text: object) -> ActivityKind:
+    return ActivityKind(text) if isinstance(text, str) and text in set(ActivityKind) else ActivityKind.SAYS

@@ -201,6 +201,3 @@ def _secret_spellings(value: str) -> Iterable[str]:
             yield part
             yield dumps(part)[1:-1]
             yield dumps(part, ensure_ascii=False)[1:-1]
-
-
-NO_REDACTION = Redactor()

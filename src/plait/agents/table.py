@@ -39,7 +39,7 @@ class AgentLogin:
 class AgentInfo:
     """What is known about an agent before its driver is imported.
 
-    `factory` is the path of its driver. `program`: what is looked for on the PATH; none for agents that are part of plait.
+    `factory` is the path of its driver. `is_program`: it is a program of that name; others are part of plait, or of a package.
     `provider`: whose rate limits it shares, by default its own; `multi_provider`: that of its model (`provider/model`).
     `reports`: what it tells about its spending. `no_edits`: why it can't be restricted to changing files, if it can't.
     `prompt` and `resumes` are for the documentation: how it gets the prompt, and whether it continues its sessions.
@@ -50,7 +50,6 @@ class AgentInfo:
     name: str
     description: str
     factory: str = ""
-    program: str = ""
     install: str = ""
     login: AgentLogin | None = None
     provider: str = ""
@@ -59,8 +58,14 @@ class AgentInfo:
     no_edits: str = ""
     prompt: str = ""
     resumes: bool = False
-    tested: bool = False
+    tested: bool = True
     proposed: bool = False
+    is_program: bool = True
+
+    @property
+    def program(self) -> str:
+        """What is looked for on the PATH; "" for an agent that is no program."""
+        return self.name if self.is_program else ""
 
     def find_provider(self, spec: AgentSpec) -> str:
         """Whose rate limits an agent of this kind shares."""
@@ -90,7 +95,6 @@ _AGENTS = (
         "claude",
         "Claude Code",
         "plait.agents.drivers.claude:Claude",
-        "claude",
         "npm install -g @anthropic-ai/claude-code",
         AgentLogin(
             ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"),
@@ -101,82 +105,70 @@ _AGENTS = (
         reports=CostReporting.COST,
         prompt="stdin",
         resumes=True,
-        tested=True,
         proposed=True,
     ),
     AgentInfo(
         "codex",
         "Codex",
         "plait.agents.drivers.codex:Codex",
-        "codex",
         "npm install -g @openai/codex",
         AgentLogin(("CODEX_API_KEY",), (".codex/auth.json",), "codex login"),
         provider="openai",
         reports=CostReporting.TOKENS,
         prompt="stdin",
         resumes=True,
-        tested=True,
         proposed=True,
     ),
     AgentInfo(
         "gemini",
         "Gemini CLI",
         "plait.agents.drivers.gemini:Gemini",
-        "gemini",
         "npm install -g @google/gemini-cli",
         AgentLogin(("GEMINI_API_KEY", "GOOGLE_API_KEY"), (".gemini/oauth_creds.json",), "gemini"),
         provider="google",
         reports=CostReporting.TOKENS,
         prompt="stdin",
         resumes=True,
-        tested=True,
         proposed=True,
     ),
     AgentInfo(
         "opencode",
         "OpenCode",
         "plait.agents.drivers.opencode:OpenCode",
-        "opencode",
         "npm install -g opencode-ai",
         AgentLogin(_ANY_KEY, (".local/share/opencode/auth.json",), "opencode auth login"),
         multi_provider=True,
         reports=CostReporting.COST,
         prompt="stdin",
         resumes=True,
-        tested=True,
         proposed=True,
     ),
     AgentInfo(
         "aider",
         "Aider",
         "plait.agents.drivers.aider:Aider",
-        "aider",
         "pip install aider-chat",
         AgentLogin((*_ANY_KEY, "OLLAMA_API_BASE"), (), "a key in the environment"),
         multi_provider=True,
         reports=CostReporting.TOKENS,
         prompt="file",
-        tested=True,
         proposed=True,
     ),
     AgentInfo(
         "qwen",
         "Qwen Code",
         "plait.agents.drivers.qwen:Qwen",
-        "qwen",
         "npm install -g @qwen-code/qwen-code",
         AgentLogin(("OPENAI_API_KEY", "DASHSCOPE_API_KEY"), (".qwen/oauth_creds.json",), "qwen"),
         provider="qwen",
         reports=CostReporting.TOKENS,
         prompt="stdin",
         resumes=True,
-        tested=True,
     ),
     AgentInfo(
         "copilot",
         "GitHub Copilot CLI",
         "plait.agents.drivers.copilot:Copilot",
-        "copilot",
         "npm install -g @github/copilot",
         AgentLogin(
             ("GH_TOKEN", "GITHUB_TOKEN", "COPILOT_PROVIDER_API_KEY"), (".copilot/config.json",), "copilot, then /login"
@@ -184,94 +176,83 @@ _AGENTS = (
         provider="github",
         prompt="stdin",
         resumes=True,
-        tested=True,
     ),
     AgentInfo(
         "mini",
         "mini-swe-agent",
         "plait.agents.drivers.mini:Mini",
-        "mini",
         "pip install mini-swe-agent",
         AgentLogin(_ANY_KEY, (), "a key in the environment"),
         multi_provider=True,
         reports=CostReporting.COST,
         no_edits="a shell is all it has",
         prompt="file",
-        tested=True,
     ),
     AgentInfo(
         "pi",
         "Pi",
         "plait.agents.drivers.pi:Pi",
-        "pi",
         "npm install -g @mariozechner/pi-coding-agent",
         AgentLogin(_ANY_KEY, (".pi/agent/auth.json",), "pi, then /login"),
         multi_provider=True,
         reports=CostReporting.COST,
         prompt="stdin",
         resumes=True,
-        tested=True,
     ),
     AgentInfo(
         "cn",
         "Continue",
         "plait.agents.drivers.cn:Continue",
-        "cn",
         "npm install -g @continuedev/cli",
         AgentLogin(("CONTINUE_API_KEY",), (".continue/auth.json", ".continue/config.yaml"), "cn login"),
         multi_provider=True,
         prompt="stdin",
-        tested=True,
     ),
     AgentInfo(
         "cline",
         "Cline",
         "plait.agents.drivers.cline:Cline",
-        "cline",
         "npm install -g cline",
         AgentLogin((), (".cline/data/secrets.json",), "cline auth"),
         multi_provider=True,
         reports=CostReporting.COST,
         no_edits="it approves everything or nothing",
         prompt="file",
-        tested=True,
     ),
     AgentInfo(
         "cube",
         "Agent Cube",
         "plait.agents.drivers.plain_text_tools:Cube",
-        "cube",
         no_edits="its own settings say what its agents may do",
         prompt="task file",
         resumes=True,
-        tested=True,
     ),
     AgentInfo(
         "amp",
         "Amp",
         "plait.agents.drivers.plain_text_tools:Amp",
-        "amp",
         login=AgentLogin(("AMP_API_KEY",), (), "amp login"),
         no_edits="its own settings say what it may do",
         prompt="stdin",
+        tested=False,
     ),
     AgentInfo(
         "goose",
         "Goose",
         "plait.agents.drivers.plain_text_tools:Goose",
-        "goose",
         login=AgentLogin(_ANY_KEY, (), "goose configure"),
         prompt="file",
+        tested=False,
     ),
     AgentInfo(
         "cursor-agent",
         "Cursor Agent",
         "plait.agents.drivers.plain_text_tools:CursorAgent",
-        "cursor-agent",
         login=AgentLogin(("CURSOR_API_KEY",), (), "cursor-agent login"),
         provider="cursor",
         no_edits="it proposes changes or makes them, with all the rest",
         prompt="file",
+        tested=False,
     ),
     AgentInfo(
         "model",
@@ -279,21 +260,21 @@ _AGENTS = (
         "plait.agents.drivers.model_agent:ModelAgent",
         install="pip install 'plait[model]'",
         reports=CostReporting.TOKENS,
-        tested=True,
+        is_program=False,
     ),
     AgentInfo(
         "shell",
         "the command of the task's own `run:`",
         "plait.agents.drivers.shell:ShellAgent",
         reports=CostReporting.FREE,
-        tested=True,
+        is_program=False,
     ),
     AgentInfo(
         "command",
         "any command: --agent-command 'tool {task_file}'",
         "plait.agents.drivers.command:CommandAgent",
         prompt="stdin or file",
-        tested=True,
+        is_program=False,
     ),
 )
 AGENTS: Mapping[str, AgentInfo] = MappingProxyType({info.name: info for info in _AGENTS})

@@ -118,7 +118,12 @@ def _find_programs(config: Config, known: Sequence[AgentInfo]) -> Mapping[str, P
 def _list_plugins() -> list[AgentInfo]:
     points = {point.name: point for point in entry_points(group=ENTRY_POINT_GROUP) if point.name not in AGENTS}
     return [
-        AgentInfo(name, f"from the package {point.dist.name}" if point.dist else "from another package")
+        AgentInfo(
+            name,
+            f"from the package {point.dist.name}" if point.dist else "from another package",
+            is_program=False,
+            tested=False,
+        )
         for name, point in sorted(points.items())
     ]
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 from plait.agents.interface import ActivityKind, AgentEvent
-from plait.agents.output_parser import Json, make_activity, relative_to_workspace
+from plait.agents.output_parser import Json, get_text, make_activity
 
 _MAX_COMMAND_CHARS = 2000
 _PATH_TAIL_PARTS = 3  # shown of a path if the workspace is unknown
@@ -38,15 +38,7 @@ _VERB_BY_KIND: Mapping[ActivityKind, str] = {
     ActivityKind.THINKS: "planning",
 }
 _DETAIL_FIELDS: Mapping[ActivityKind, tuple[str, ...]] = {
-    ActivityKind.READS: (
-        "file_path",
-        "path",
-        "absolute_path",
-        "dir_path",
-        "filePath",
-        "notebook_path",
-        "paths",
-    ),
+    ActivityKind.READS: ("file_path", "path", "absolute_path", "dir_path", "filePath", "notebook_path", "paths"),
     ActivityKind.EDITS: ("file_path", "path", "absolute_path", "filePath", "notebook_path"),
     ActivityKind.RUNS: ("command", "cmd", "description"),
     ActivityKind.SEARCHES: ("pattern", "query", "url", "prompt"),
@@ -75,29 +67,26 @@ def is_question_tool(name: object) -> bool:
 def format_question(given: Json) -> str:
     """The question, with its choices."""
     several = given.get("questions")
-    asked = [one for one in several if isinstance(one, dict)] if isinstance(several, list) else [dict(given)]
+    asked = [one for one in several if isinstance(one, dict)] if isinstance(several, list) else [given]
     return "\n".join(filter(None, map(_format_one_question, asked))) or "it asks a question without a text"
 
 
 def describe_tool_use(name: object, given: Json, workspace: str = "") -> Iterator[AgentEvent]:
     """`editing src/app.py`, `running pytest -q`."""
-    sort = classify_tool(name)
-    about = _first_text(given, _DETAIL_FIELDS[sort])
-    match sort:
-        case ActivityKind.READS | ActivityKind.EDITS:
-            about = shorten_path(about, workspace)
-        case ActivityKind.RUNS:
-            about = strip_shell(about)
-        case _:
-            pass
-    if sort is ActivityKind.USES:
-        return make_activity(f"using {name}" + (":" if about else ""), sort, about)
-    return make_activity(_VERB_BY_KIND[sort], sort, about)
+    kind = classify_tool(name)
+    about = get_text(given, *_DETAIL_FIELDS[kind])
+    if kind is ActivityKind.USES:
+        return make_activity(f"using {name}" + (":" if about else ""), kind, about)
+    if kind in {ActivityKind.READS, ActivityKind.EDITS}:
+        about = shorten_path(about, workspace)
+    elif kind is ActivityKind.RUNS:
+        about = strip_shell(about)
+    return make_activity(_VERB_BY_KIND[kind], kind, about)
 
 
 def shorten_path(path: str, workspace: str = "") -> str:
     """A path relative to the workspace; if that is unknown, its last parts."""
-    inside = relative_to_workspace(path, workspace)
+    inside = path.removeprefix(f"{workspace}/") if workspace else path
     parts = inside.split("/")
     far = not workspace and inside.startswith("/") and len(parts) > _PATH_TAIL_PARTS + 1
     return "/".join(("\N{HORIZONTAL ELLIPSIS}", *parts[-_PATH_TAIL_PARTS:])) if far else inside
@@ -115,19 +104,11 @@ def strip_shell(command: str) -> str:
     return text.split("\n", 1)[0]
 
 
-def _first_text(given: Json, names: Iterable[str]) -> str:
-    values = (given.get(name) for name in names)
-    return next((value for value in values if value and isinstance(value, str)), "")
-
-
-def _format_one_question(asked: Mapping[str, object]) -> str:
-    text = asked.get("question") or asked.get("prompt") or asked.get("text")
-    if not isinstance(text, str):
-        return ""
+def _format_one_question(asked: Json) -> str:
+    text = get_text(asked, "question", "prompt", "text").strip()
     offered = asked.get("options")
-    labels = [_option_label(option) for option in offered] if isinstance(offered, list) else []
-    choices = ", ".join(filter(None, labels))
-    return f"{text.strip()} ({choices})" if choices else text.strip()
+    choices = ", ".join(filter(None, map(_option_label, offered if isinstance(offered, list) else ())))
+    return f"{text} ({choices})" if text and choices else text
 
 
 def _option_label(option: object) -> str:

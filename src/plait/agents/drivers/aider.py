@@ -8,7 +8,6 @@ from dataclasses import replace
 
 from plait.agents.drivers.base import CodingTool
 from plait.agents.drivers.provider_errors import make_provider_error, report_refusal
-from plait.agents.error_patterns import classify_exit, was_killed
 from plait.agents.interface import (
     Activity,
     ActivityKind,
@@ -18,7 +17,7 @@ from plait.agents.interface import (
     OutputParser,
     SpendUpdated,
 )
-from plait.agents.output_parser import PlainTextParser, ToolError, make_activity, make_failure, to_microdollars
+from plait.agents.output_parser import PlainTextParser, ToolError, classify_failure, make_activity, to_microdollars
 from plait.agents.plain_text import to_plain_text
 from plait.agents.prices import Tokens
 from plait.agents.table import AGENTS
@@ -68,35 +67,27 @@ class Aider(CodingTool):
 
 
 class _AiderParser(PlainTextParser):
+    _error: ToolError | None = None
+    _error_continues = False  # on the next line
+    _answered = False
+    _spend = NO_SPEND
+    _tokens = Tokens()
+
     def __init__(self, tool: Aider) -> None:
         super().__init__(use_output=True)
         self._tool = tool
-        self._error: ToolError | None = None
-        self._error_continues = False  # on the next line
-        self._answered = False
-        self._spend = NO_SPEND
-        self._tokens = Tokens()
 
     def feed(self, line: str) -> Sequence[AgentEvent]:
         text = to_plain_text(line)
-        return (*self._read_line(text), *self._show_line(line, text))
+        edited = _EDIT_APPLIED.fullmatch(text)
+        shown = (Activity(f"editing {edited['file']}", ActivityKind.EDITS),) if edited else super().feed(line)
+        return (*self._read_line(text), *shown)
 
     def finish(self, code: int, tail: str, printed_at: float) -> Outcome:
-        if was_killed(code):
-            ended = classify_exit(code, tail)
-        elif self._error is not None:
-            ended = make_failure(code, self._error, printed_at)
-        elif code or self._answered:
-            ended = classify_exit(code, tail, printed_at=printed_at, use_output=True)
-        else:
+        ended = classify_failure(code, tail, printed_at, self._error)
+        if ended is None and not self._answered:
             ended = Outcome(Category.TASK, code, "it exited without an answer from its model")
-        return replace(ended, spend=self._spend)
-
-    def _show_line(self, line: str, text: str) -> Sequence[AgentEvent]:
-        edited = _EDIT_APPLIED.fullmatch(text)
-        if edited:
-            return (Activity(f"editing {edited['file']}", ActivityKind.EDITS),)
-        return super().feed(line)
+        return replace(ended or Outcome(Category.OK, code), spend=self._spend)
 
     def _read_line(self, text: str) -> Iterator[AgentEvent]:
         if _LITELLM_ERROR.match(text):

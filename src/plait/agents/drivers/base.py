@@ -106,9 +106,7 @@ class ToolParser(JsonLinesParser):
 class ToolUseParser(ToolParser):
     """For agents that report the tools they use by name: changes are counted."""
 
-    def __init__(self, tool: CodingTool, before: Spend = NO_SPEND) -> None:
-        super().__init__(tool, before)
-        self.changes_made = 0
+    changes_made: int | None = 0
 
     def handle_part(self, part: Json) -> Iterator[AgentEvent]:
         """A part of a message, in the shape that several agents share."""

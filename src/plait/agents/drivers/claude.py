@@ -47,11 +47,12 @@ class _ClaudeParser(ToolUseParser):
     trust_exit_status = True
     result_prefix = '{"type":"result"'
 
+    _tag = ""
+    _limit = NO_RETRY_AFTER
+
     def __init__(self, tool: CodingTool, before: Spend = NO_SPEND) -> None:
         super().__init__(tool, before)
         self._token_counter = TokenCounter()
-        self._tag = ""
-        self._limit = NO_RETRY_AFTER
         self._changing_calls: set[str] = set()  # by id
 
     def handle_event(self, event: Json) -> Iterator[AgentEvent]:
@@ -173,13 +174,12 @@ class Claude(CodingTool):
 
     def build_command(self, context: AttemptContext) -> Command:
         """A session can only continue in its folder; a task's attempts share one workspace."""
-        words = ["-p", "--output-format", "stream-json", "--verbose"]
-        words += self.permission_args(("--dangerously-skip-permissions",), ("--permission-mode", "acceptEdits"))
-        return Command(
-            self.build_argv(*words, *self.model_and_session_args(context, "--resume")),
-            context.prompt_file,
-            _ENV,
+        words = (
+            *("-p", "--output-format", "stream-json", "--verbose"),
+            *self.permission_args(("--dangerously-skip-permissions",), ("--permission-mode", "acceptEdits")),
+            *self.model_and_session_args(context, "--resume"),
         )
+        return Command(self.build_argv(*words), context.prompt_file, _ENV)
 
 
 def _read_tokens(usage: Json) -> Tokens:

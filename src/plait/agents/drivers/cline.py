@@ -51,12 +51,8 @@ class _ClineParser(ToolUseParser):
             case "content_end":
                 yield from self.report_message(event.get("text"))
             case "usage":
-                yield from self._report_usage(
-                    get_count(event, "totalInputTokens"),
-                    get_count(event, "totalOutputTokens"),
-                    0,
-                    event.get("totalCost"),
-                )
+                tokens = Tokens(get_count(event, "totalInputTokens"), get_count(event, "totalOutputTokens"))
+                yield from self._report_usage(tokens, event.get("totalCost"))
             case "error":
                 yield from self._handle_error(get_object(event, "error"))
             case "notice":
@@ -79,18 +75,15 @@ class _ClineParser(ToolUseParser):
 
     def _handle_result(self, event: Json) -> Iterator[AgentEvent]:
         usage = get_object(event, "aggregateUsage") or get_object(event, "usage")
-        cached = get_count(usage, "cacheReadTokens")
-        read = get_count(usage, "inputTokens")
-        yield from self._report_usage(read, get_count(usage, "outputTokens"), cached, usage.get("totalCost"))
+        counts = (get_count(usage, name) for name in ("inputTokens", "outputTokens", "cacheReadTokens"))
+        yield from self._report_usage(Tokens(*counts), usage.get("totalCost"))
         if event.get("finishReason") == "completed":
             self.report_success()
         elif self.error is None:
             self.error = make_provider_error(str(event.get("text") or event.get("finishReason") or "it did not finish"))
 
-    def _report_usage(self, read: int, written: int, cached: int, cost: object) -> Iterator[AgentEvent]:
-        yield from self.report_spend(
-            self.tool.compute_reported_spend(to_microdollars(cost), Tokens(read, written, cached))
-        )
+    def _report_usage(self, tokens: Tokens, cost: object) -> Iterator[AgentEvent]:
+        yield from self.report_spend(self.tool.compute_reported_spend(to_microdollars(cost), tokens))
 
     def _handle_error(self, event: Json) -> Iterator[AgentEvent]:
         words = get_text(event, "message") or "it failed without an error message"

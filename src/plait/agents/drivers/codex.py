@@ -19,7 +19,7 @@ from plait.agents.prices import Tokens
 from plait.agents.table import AGENTS
 from plait.config.agent_keys import Permission
 from plait.core.reports import Outcome
-from plait.core.settings import NO_SPEND, Spend
+from plait.core.settings import Spend
 from plait.core.status import Category
 
 _RECONNECTS = re.compile(r"Reconnecting\.\.\. ?(?P<how>[^(]*?) ?\((?P<why>.*)\)", re.DOTALL)
@@ -32,10 +32,7 @@ _USAGE_ERRORS = ("Not inside a trusted directory", "Error loading config")
 
 class _CodexParser(ToolUseParser):
     trust_exit_status = True
-
-    def __init__(self, tool: CodingTool, before: Spend = NO_SPEND) -> None:
-        super().__init__(tool, before)
-        self._reconnect_reason = ""
+    _reconnect_reason = ""
 
     def handle_event(self, event: Json) -> Iterator[AgentEvent]:
         match event.get("type"):
@@ -124,9 +121,8 @@ class _CodexParser(ToolUseParser):
 
     def _read_spend(self, usage: Json) -> Spend:
         """The session's whole count less what it had before this attempt."""
-        read, cached = get_count(usage, "input_tokens"), get_count(usage, "cached_input_tokens")
-        whole = self.tool.compute_spend(Tokens(read, get_count(usage, "output_tokens"), cached))
-        return spend_since(whole, self.before)
+        counts = (get_count(usage, name) for name in ("input_tokens", "output_tokens", "cached_input_tokens"))
+        return spend_since(self.tool.compute_spend(Tokens(*counts)), self.before)
 
 
 class Codex(CodingTool):
@@ -135,14 +131,14 @@ class Codex(CodingTool):
 
     def build_command(self, context: AttemptContext) -> Command:
         """The settings' arguments come before the subcommand, which knows fewer of them."""
-        words = ["exec", "--json", "--skip-git-repo-check", "-c", "analytics.enabled=false"]
-        words += self.permission_args(("--dangerously-bypass-approvals-and-sandbox",), ("--sandbox", "workspace-write"))
-        words += self._trust_args(context.workspace)
-        goes_on = ("resume", context.session) if context.session else ()
-        return Command(
-            (*self.build_argv(*words, *self.model_and_session_args(context)), *goes_on, "-"),
-            context.prompt_file,
+        words = (
+            *("exec", "--json", "--skip-git-repo-check", "-c", "analytics.enabled=false"),
+            *self.permission_args(("--dangerously-bypass-approvals-and-sandbox",), ("--sandbox", "workspace-write")),
+            *self._trust_args(context.workspace),
+            *self.model_and_session_args(context),
         )
+        resume = ("resume", context.session) if context.session else ()
+        return Command((*self.build_argv(*words), *resume, "-"), context.prompt_file)
 
     def _trust_args(self, workspace: str) -> tuple[str, ...]:
         """Otherwise it adds every folder it works in to the user's settings as trusted."""

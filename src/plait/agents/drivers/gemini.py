@@ -46,14 +46,11 @@ _MAX_MESSAGE_CHARS = 4000
 
 class _GeminiParser(ToolUseParser):
     trust_exit_status = True
-
-    def __init__(self, tool: CodingTool, before: Spend = NO_SPEND) -> None:
-        super().__init__(tool, before)
-        self._model = ""
-        self._message_continues = False  # messages come in pieces
-        self._last_error = ""
-        self._retry_reason = ""
-        self._first_line = ""  # the first line that is no noise
+    _model = ""
+    _message_continues = False  # messages come in pieces
+    _last_error = ""
+    _retry_reason = ""
+    _first_line = ""  # the first line that is no noise
 
     def handle_event(self, event: Json) -> Iterator[AgentEvent]:
         going_on, self._message_continues = self._message_continues, False
@@ -132,13 +129,11 @@ class _GeminiParser(ToolUseParser):
         """By model, since each has its price. Thoughts are only in the total, and cost as much as output."""
         models = get_object(stats, "models") or {self._model: stats}
         spent = NO_SPEND
-        for model, used in models.items():
-            read, written = (
-                get_count(get_object(used), "input_tokens"),
-                get_count(get_object(used), "output_tokens"),
-            )
-            written = max(written, get_count(get_object(used), "total_tokens") - read)
-            spent += self.tool.compute_spend(Tokens(read, written, get_count(get_object(used), "cached")), model)
+        for model in models:
+            used = get_object(models, model)
+            read = get_count(used, "input_tokens")
+            written = max(get_count(used, "output_tokens"), get_count(used, "total_tokens") - read)
+            spent += self.tool.compute_spend(Tokens(read, written, get_count(used, "cached")), model)
         return spent
 
 
@@ -150,9 +145,6 @@ class Gemini(CodingTool):
         words = (
             "--output-format=stream-json",
             *self.permission_args(("--yolo",), ("--approval-mode=auto_edit",)),
+            *self.model_and_session_args(context, "--resume"),
         )
-        return Command(
-            self.build_argv(*words, *self.model_and_session_args(context, "--resume")),
-            context.prompt_file,
-            _ENV,
-        )
+        return Command(self.build_argv(*words), context.prompt_file, _ENV)

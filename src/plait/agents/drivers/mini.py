@@ -8,9 +8,8 @@ from dataclasses import replace
 
 from plait.agents.drivers.base import READ_PROMPT_FILE, CodingTool
 from plait.agents.drivers.provider_errors import make_provider_error, report_refusal
-from plait.agents.error_patterns import classify_exit, was_killed
 from plait.agents.interface import ActivityKind, AgentEvent, AttemptContext, Command, OutputParser, SpendUpdated
-from plait.agents.output_parser import ToolError, make_activity, make_failure, to_microdollars
+from plait.agents.output_parser import ToolError, classify_failure, make_activity, to_microdollars
 from plait.agents.plain_text import to_plain_text, truncate
 from plait.agents.table import AGENTS
 from plait.core.reports import Outcome
@@ -53,13 +52,12 @@ class Mini(CodingTool):
 class _MiniParser:
     """Only its own messages become activity, not the prompt or the output of commands."""
 
-    def __init__(self) -> None:
-        self._in_own_message = False
-        self._fenced = False
-        self._exit_message: str | None = None  # its result
-        self._exit_continues = False
-        self._model_missing = False
-        self._spend = NO_SPEND
+    _in_own_message = False
+    _fenced = False
+    _exit_message: str | None = None  # its result
+    _exit_continues = False
+    _model_missing = False
+    _spend = NO_SPEND
 
     def feed(self, line: str) -> Sequence[AgentEvent]:
         text = to_plain_text(line)
@@ -75,22 +73,17 @@ class _MiniParser:
 
     def finish(self, code: int, tail: str, printed_at: float) -> Outcome:
         """An error comes before a long traceback."""
-        last = self._exit_message
-        if was_killed(code):
-            ended = classify_exit(code, tail)
-        elif code and (self._model_missing or last):
-            ended = make_failure(
-                code, _NO_MODEL_ERROR if self._model_missing else make_provider_error(last or ""), printed_at
-            )
-        elif code:
-            ended = classify_exit(code, tail, printed_at=printed_at, use_output=True)
-        elif last is None:
+        last, error = self._exit_message, None
+        if code and self._model_missing:
+            error = _NO_MODEL_ERROR
+        elif code and last:
+            error = make_provider_error(last)
+        ended = classify_failure(code, tail, printed_at, error)
+        if ended is None and last is None:
             ended = Outcome(Category.TASK, code, "it exited without reporting a result")
-        elif _GAVE_UP.fullmatch(last):
+        elif ended is None and last and _GAVE_UP.fullmatch(last):
             ended = Outcome(Category.TASK, code, f"it gave up: {truncate(last, 100)}")
-        else:
-            ended = Outcome(Category.OK, code)
-        return replace(ended, spend=self._spend)
+        return replace(ended or Outcome(Category.OK, code), spend=self._spend)
 
     def _read_line(self, text: str) -> Iterator[AgentEvent]:
         if text == _EXIT:

@@ -9,10 +9,9 @@ import sys
 from collections.abc import Iterator
 
 from plait.agents.drivers.base import CodingTool
-from plait.agents.drivers.plait_protocol import PlaitProtocolParser
 from plait.agents.interface import AgentEvent, AgentSpec, AttemptContext, Command, OutputParser, Price
 from plait.agents.model_jobs.job_spec import JOB_SPEC_FILE, ModelJobSpec, decode_settings, encode_spec
-from plait.agents.output_parser import Json, get_count, get_text
+from plait.agents.output_parser import Json, PlaitProtocolParser, get_count, get_text
 from plait.agents.prices import Tokens, compute_spend, find_price
 from plait.agents.table import AGENTS
 from plait.core.settings import NO_SPEND, Spend

@@ -37,12 +37,13 @@ _SESSION_GONE = "Session not found"
 
 
 class _OpenCodeParser(ToolUseParser):
+    _exact = False  # whether a text line named what was denied
+    _cost = 0
+    _tokens = Tokens()
+
     def __init__(self, tool: CodingTool, before: Spend = NO_SPEND) -> None:
         super().__init__(tool, before)
-        self._exact = False  # whether a text line named what was denied
         self._steps: set[str] = set()  # already counted
-        self._cost = 0
-        self._tokens = Tokens()
 
     def handle_event(self, event: Json) -> Iterator[AgentEvent]:
         yield from self.update_session(event.get("sessionID"))

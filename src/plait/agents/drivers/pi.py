@@ -11,7 +11,6 @@ from plait.agents.interface import ActivityKind, AgentEvent, AttemptContext, Com
 from plait.agents.output_parser import Json, ToolError, get_count, get_object, get_text, make_activity, to_microdollars
 from plait.agents.prices import Tokens
 from plait.agents.table import AGENTS
-from plait.core.settings import NO_SPEND, Spend
 from plait.core.status import Category
 
 _ENV = (("PI_OFFLINE", "1"), ("PI_TELEMETRY", "0"))  # offline: only the model is contacted
@@ -24,10 +23,6 @@ _END_PREFIX = '{"type":"agent_end"'  # contains all messages, so it may be cut o
 
 
 class _PiParser(ToolUseParser):
-    def __init__(self, tool: CodingTool, before: Spend = NO_SPEND) -> None:
-        super().__init__(tool, before)
-        self._tool_calls: dict[str, object] = {}  # running tools by call id
-
     def feed(self, line: str) -> Sequence[AgentEvent]:
         if line.startswith(_REPEATED_PREFIXES):
             return ()
@@ -51,10 +46,10 @@ class _PiParser(ToolUseParser):
             case "message_end":
                 yield from self._handle_message(get_object(event, "message"))
             case "tool_execution_start":
-                self._tool_calls[str(event.get("toolCallId"))] = event.get("toolName")
                 yield from describe_tool_use(event.get("toolName"), get_object(event, "args"), self.workspace)
             case "tool_execution_end":
-                yield from self._handle_tool_end(event)
+                error = "no reason given" if event.get("isError") else ""
+                yield from self.handle_tool_result(event.get("toolName"), error=error)
             case "auto_retry_start":
                 yield from self._handle_retry(event)
             case _:
@@ -79,18 +74,11 @@ class _PiParser(ToolUseParser):
     def _report_usage(self, message: Json) -> Iterator[AgentEvent]:
         usage = get_object(message, "usage")
         cached = get_count(usage, "cacheRead")
-        tokens = Tokens(
-            get_count(usage, "input") + cached + get_count(usage, "cacheWrite"),
-            get_count(usage, "output"),
-            cached,
-        )
+        read = get_count(usage, "input") + cached + get_count(usage, "cacheWrite")
+        tokens = Tokens(read, get_count(usage, "output"), cached)
         cost = to_microdollars(get_object(usage, "cost").get("total"))
         now = self.tool.compute_reported_spend(cost, tokens, get_text(message, "model"))
         yield from self.report_spend(self.spend + now)
-
-    def _handle_tool_end(self, event: Json) -> Iterator[AgentEvent]:
-        name = self._tool_calls.pop(str(event.get("toolCallId")), event.get("toolName"))
-        yield from self.handle_tool_result(name, error="no reason given" if event.get("isError") else "")
 
     def _handle_retry(self, event: Json) -> Iterator[AgentEvent]:
         words = get_text(event, "errorMessage")

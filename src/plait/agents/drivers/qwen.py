@@ -26,12 +26,12 @@ _SESSION_GONE = "No saved session found"
 class _QwenParser(ToolUseParser):
     trust_exit_status = True
     result_prefix = '{"type":"result"'
+    _model = ""
+    _message_empty = False  # the model wrote nothing of the last message
 
     def __init__(self, tool: CodingTool, before: Spend = NO_SPEND) -> None:
         super().__init__(tool, before)
-        self._model = ""
         self._token_counter = TokenCounter()
-        self._message_empty = False  # the model wrote nothing of the last message
 
     def handle_event(self, event: Json) -> Iterator[AgentEvent]:
         yield from self.update_session(event.get("session_id"))
@@ -92,12 +92,9 @@ class Qwen(CodingTool):
         words = (
             "--output-format=stream-json",
             *self.permission_args(("--yolo",), ("--approval-mode=auto-edit",)),
+            *self.model_and_session_args(context, "--resume"),
         )
-        return Command(
-            self.build_argv(*words, *self.model_and_session_args(context, "--resume")),
-            context.prompt_file,
-            _ENV,
-        )
+        return Command(self.build_argv(*words), context.prompt_file, _ENV)
 
 
 def _read_tokens(usage: Json) -> Tokens:

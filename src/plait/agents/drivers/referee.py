@@ -10,9 +10,8 @@ from collections.abc import Iterator
 from dataclasses import asdict, replace
 from json import dumps, loads
 
-from plait.agents.drivers.plait_protocol import PlaitProtocolParser
 from plait.agents.interface import AgentEvent, AgentSpec, AttemptContext, Command, CostReporting, OutputParser, Price
-from plait.agents.output_parser import Json, get_count, get_text
+from plait.agents.output_parser import Json, PlaitProtocolParser, get_count, get_text
 from plait.agents.plain_text import to_plain_text
 from plait.config.agent_keys import Permission, PromptDelivery
 from plait.core.contest import REFEREE
@@ -90,10 +89,8 @@ class Referee:
 
 
 class RefereeParser(PlaitProtocolParser):
-    def __init__(self, before: Spend = NO_SPEND) -> None:
-        super().__init__(before)
-        self._winner = ""
-        self._why = ""
+    _winner = ""
+    _why = ""
 
     def handle_usage(self, event: Json) -> Iterator[AgentEvent]:
         yield from self.report_spend(Spend(get_count(event, "microusd"), get_count(event, "tokens")))
