@@ -49,7 +49,7 @@ class TestFiles:
 
 class TestWhole:
     def test_one_file_is_parsed(self) -> None:
-        assert parse_answer(ONE, "```\nx = 1\n```\n", {}) == JobAnswer({"src/a.py": "x = 1\n"}, lines=1)
+        assert parse_answer(ONE, "```\nx = 1\n```\n", {}) == JobAnswer({"src/a.py": "x = 1\n"})
 
     def test_a_split_has_all_its_files_and_its_target(self) -> None:
         said = block("src/big/mod.rs", "mod x;\n") + block("src/big/x.rs", "fn x() {}\n")
@@ -76,7 +76,7 @@ class TestWhole:
     def test_a_file_with_too_many_lines_is_refused(self) -> None:
         long = block("src/a.py", "x\n" * 901)
         assert "src/a.py: 901 lines were written, and at most 900 are accepted" in flaw(parse_answer(ONE, long, {}))
-        assert parse_answer(ONE, long, {}, max_lines=901).lines == 901
+        assert not parse_answer(ONE, long, {}, max_lines=901).errors
 
 
 MALFORMED = {
@@ -110,7 +110,6 @@ def test_a_malformed_answer_has_errors_and_no_files(said: str, mode: ModelJobMod
     texts = {"src/a.py": "x = 1\nz\nz\n"}
     found = parse_answer(job, said, texts)
     assert len(flaw(found)) > 10
-    assert parse_answer(job, "```\nx\n```\n", texts, cut=True).files == {}
 
 
 class TestFixtures:
@@ -173,7 +172,6 @@ class TestRepair:
         assert "may only write" in flaw(parse_repair(SEVERAL, weaker, tests))
         assert "names no file" in flaw(parse_repair(SEVERAL, "```\nx\n```", self.FILES))
         assert flaw(parse_repair(SEVERAL, "fine", self.FILES))
-        assert "cut off" in flaw(parse_repair(SEVERAL, "x", self.FILES, cut=True))
 
 
 class TestReplies:

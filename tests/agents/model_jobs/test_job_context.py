@@ -35,7 +35,7 @@ class TestGather:
     def test_files_that_fit_are_shown_completely(self) -> None:
         found = gather_context({"a": "1\n2\n"}, {"b": "3\n", "gone": None})
         assert found.files == (ContextFile("a", "1\n2\n"), ContextFile("b", "3\n", implicit=True))
-        assert (found.left_out, found.implicit, found.lines, found.tokens) == ((), ("b",), 3, 2)
+        assert (found.left_out, found.implicit) == ((), ("b",))
 
     def test_a_file_is_cut_at_a_line_with_a_note(self) -> None:
         found = gather_context({"a": "1\n2\n3\n", "b": "4\n", "gone": None}, {"c": "5\n"}, ContextLimits(lines=2))
@@ -65,8 +65,8 @@ class TestGather:
 def test_the_limits_are_never_exceeded(given_: list[str], implicit: list[str], most: int, budget: int) -> None:
     one = {f"g{n}": text for n, text in enumerate(given_)}
     found = gather_context(one, {f"i{n}": text for n, text in enumerate(implicit)}, ContextLimits(most, budget))
-    assert found.lines <= most
-    assert found.tokens <= budget
+    assert sum(count_lines(piece.text) for piece in found.files) <= most
+    assert sum(estimate_tokens(piece.text) for piece in found.files) <= budget
     shown = {piece.path: piece for piece in found.files}
     for path, text in one.items():
         whole = path in shown and not shown[path].left_out

@@ -28,9 +28,10 @@ def ask(
     context: JobContext = NO_CONTEXT,
     done: Mapping[str, str] | None = None,
     only: str | None = None,
+    systems: Mapping[str, str] | None = None,
 ) -> PromptInputs:
     job = ModelJob("src/a.py", mode, targets=("src/a.py",), tests="tests/a.py", struct_name="Job", new_field="x: 1")
-    return PromptInputs(job, "# Do it\n\nwell", context, TEXTS, done, only)
+    return PromptInputs(job, "# Do it\n\nwell", context, TEXTS, done or {}, only, systems or {})
 
 
 def user(messages: tuple[ChatMessage, ...]) -> str:
@@ -83,13 +84,13 @@ def test_each_system_prompt_can_be_overridden() -> None:
     }
     for mode, name in names.items():
         assert build_writing_prompt(ask(mode))[0].text == SYSTEM_PROMPTS[name]
-        assert build_writing_prompt(ask(mode), {name: "mine\n"})[0].text == "mine"
-        assert build_writing_prompt(ask(mode), {name: " "})[0].text == SYSTEM_PROMPTS[name]
-        assert build_writing_prompt(ask(mode), {name: "mine"})[1] == build_writing_prompt(ask(mode))[1]
-    assert build_writing_prompt(ask(only="tests/a.py"), {"test": "mine"})[0].text == "mine"
-    assert build_verification_prompt(ask(), {}, {"verify": "mine"})[0].text == "mine"
-    assert build_verification_prompt(ask(ModelJobMode.EDIT), {}, {"verify_edit": "mine"})[0].text == "mine"
-    assert build_repair_prompt(ask(), {}, "make", "", {"fix": "mine"})[0].text == "mine"
+        assert build_writing_prompt(ask(mode, systems={name: "mine\n"}))[0].text == "mine"
+        assert build_writing_prompt(ask(mode, systems={name: " "}))[0].text == SYSTEM_PROMPTS[name]
+        assert build_writing_prompt(ask(mode, systems={name: "mine"}))[1] == build_writing_prompt(ask(mode))[1]
+    assert build_writing_prompt(ask(only="tests/a.py", systems={"test": "mine"}))[0].text == "mine"
+    assert build_verification_prompt(ask(systems={"verify": "mine"}), {})[0].text == "mine"
+    assert build_verification_prompt(ask(ModelJobMode.EDIT, systems={"verify_edit": "mine"}), {})[0].text == "mine"
+    assert build_repair_prompt(ask(systems={"fix": "mine"}), {}, "make", "")[0].text == "mine"
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from plait.agents.model_jobs.review_verdict import Ruling, parse_verdict
+from plait.agents.model_jobs.answer import Ruling, parse_verdict
 
 
 @pytest.mark.parametrize(

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from enum import StrEnum
 
 from plait.agents.model_jobs import job_spec as of
+from plait.agents.model_jobs.code_blocks import clean_answer, is_fence
 from plait.agents.model_jobs.edit_applier import EditApplier, find_missing_fields, find_unrelated_edits
 from plait.agents.model_jobs.edit_blocks import AnswerError, Change, has_edits, parse_edits
 from plait.agents.model_jobs.whole_files import (
@@ -15,7 +18,7 @@ from plait.agents.model_jobs.whole_files import (
     find_labelled_blocks,
     is_placeholder_line,
     is_text,
-    parse_files as whole_files,
+    parse_files,
     resolve_path,
 )
 from plait.config.agent_keys import ModelConfig
@@ -23,7 +26,6 @@ from plait.core.fast_dataclass import dataclass
 from plait.core.task import ModelJob, ModelJobMode
 
 MAX_LINES = ModelConfig.output_lines.default
-_CUT_OFF_ERROR = AnswerError("the answer was cut off")
 _NO_EDITS_ERROR = AnswerError(
     "there are no edits in the answer: write FILE:, FIND:, REPLACE: and END, each on a line of its own"
 )
@@ -35,42 +37,36 @@ _UNCHANGED_ERROR = AnswerError("the answer changes nothing")
 
 @dataclass(frozen=True, slots=True)
 class JobAnswer:
-    """All or nothing: with an error there are no files. `lines` is the number that the model wrote."""
+    """All or nothing: with an error there are no files."""
 
     files: Mapping[str, str]
     errors: tuple[AnswerError, ...] = ()
-    lines: int = 0
     notes: tuple[str, ...] = ()
 
 
-def parse_answer(  # noqa: PLR0913 - the request and its answer
-    job: ModelJob,
-    text: str,
-    texts: Mapping[str, str],
-    *,
-    only: str | None = None,
-    cut: bool = False,
-    max_lines: int = MAX_LINES,
+CUT_OFF_ANSWER = JobAnswer({}, (AnswerError("the answer was cut off"),))
+
+
+def parse_answer(
+    job: ModelJob, text: str, texts: Mapping[str, str], *, only: str | None = None, max_lines: int = MAX_LINES
 ) -> JobAnswer:
-    """`texts` are the job's existing files; `only` is the requested file, if it was one of several or the tests. `cut`: the
-    stream ended early. `max_lines` is for one file, or for all edits together.
+    """`texts` are the job's existing files; `only` is the requested file, if it was one of several or the tests.
+
+    `max_lines` is for one file, or for all edits together.
     """
-    if cut:
-        return _reject(_CUT_OFF_ERROR)
     if only is not None and (of.writes_whole_files(job) or only == job.tests):
-        return _parse_one_file(job, text, only, max_lines)
+        known = (*of.writable_paths(job), *((job.tests,) if job.tests else ()))
+        found, flaws = parse_files(text, FileRequest((only,), known))
+        # Other files of the job in the answer are ignored.
+        return _check_length({only: found[only]} if only in found else {}, flaws, max_lines)
     if of.writes_whole_files(job):
-        return _parse_whole_files(text, FileRequest(of.output_paths(job), of.writable_paths(job)), max_lines)
-    return _parse_changes(job, text, texts, None if only is None else (only,), max_lines)
+        return _check_length(*parse_files(text, FileRequest(of.output_paths(job), of.writable_paths(job))), max_lines)
+    return _parse_changes(job, text, texts, only, max_lines)
 
 
-def parse_repair(
-    job: ModelJob, text: str, files: Mapping[str, str], *, cut: bool = False, max_lines: int = MAX_LINES
-) -> JobAnswer:
+def parse_repair(job: ModelJob, text: str, files: Mapping[str, str], *, max_lines: int = MAX_LINES) -> JobAnswer:
     """The answer to a repair prompt: edits, or whole files. Files that the job may not write, and its tests, are refused."""
     allowed = tuple(path for path in files if path in of.writable_paths(job))
-    if cut:
-        return _reject(_CUT_OFF_ERROR)
     if has_edits(text):
         return _apply_edits(text, EditApplier(files.get, allowed, allowed), max_lines)
     return _parse_some_files(text, FileRequest(allowed if len(allowed) == 1 else (), allowed), max_lines)
@@ -80,7 +76,6 @@ def parse_reply_files(
     text: str,
     read: Callable[[str], str | None],
     *,
-    cut: bool = False,
     allowed: Collection[str] | None = None,
     max_lines: int = MAX_LINES,
 ) -> JobAnswer:
@@ -88,68 +83,50 @@ def parse_reply_files(
 
     `read` gives the text of a path inside the repository, None if there is no file. `allowed` None: any such path.
     """
-    if cut:
-        return _reject(_CUT_OFF_ERROR)
-    if not has_edits(text):
-        return _parse_some_files(text, FileRequest((), None if allowed is None else tuple(allowed)), max_lines)
-    return _apply_edits(text, EditApplier(read, allowed), max_lines, allow_rewrite=True)
+    if has_edits(text):
+        return _apply_edits(text, EditApplier(read, allowed), max_lines, allow_rewrite=True)
+    return _parse_some_files(text, FileRequest((), None if allowed is None else tuple(allowed)), max_lines)
 
 
 def _reject(*errors: AnswerError) -> JobAnswer:
     return JobAnswer({}, errors)
 
 
-def _parse_one_file(job: ModelJob, text: str, only: str, most: int) -> JobAnswer:
-    """Other files of the job in the answer are ignored."""
-    known = (*of.writable_paths(job), *((job.tests,) if job.tests else ()))
-    found, flaws = whole_files(text, FileRequest((only,), known))
-    return _check_length({only: found[only]} if only in found else {}, flaws, most)
-
-
-def _parse_whole_files(text: str, request: FileRequest, most: int) -> JobAnswer:
-    return _check_length(*whole_files(text, request), most)
-
-
 def _parse_some_files(text: str, request: FileRequest, most: int) -> JobAnswer:
-    found, flaws = whole_files(text, request)
+    found, flaws = parse_files(text, request)
     return _check_length(found, flaws, most) if found or flaws else _reject(_NO_FILES_ERROR)
 
 
 def _check_length(found: Mapping[str, str], flaws: Sequence[AnswerError], most: int) -> JobAnswer:
-    lines = {path: text.count("\n") for path, text in found.items()}
-    long = [_too_long_error(count, most, path) for path, count in lines.items() if count > most]
-    if flaws or long:
-        return _reject(*flaws, *long)
-    return JobAnswer(found, lines=sum(lines.values()))
+    counts = {path: text.count("\n") for path, text in found.items()}
+    errors = (*flaws, *(_too_long_error(count, most, path) for path, count in counts.items() if count > most))
+    return _reject(*errors) if errors else JobAnswer(found)
 
 
 def _too_long_error(count: int, most: int, path: str = "") -> AnswerError:
     return AnswerError(f"{count} lines were written, and at most {most} are accepted; split the job", path)
 
 
-def _parse_changes(
-    job: ModelJob, text: str, texts: Mapping[str, str], only: tuple[str, ...] | None, most: int
-) -> JobAnswer:
-    allowed, meant = only or of.writable_paths(job), only or of.target_paths(job)
-    bench = EditApplier(texts.get, allowed, meant)
-    answer = _apply_edits(text, bench, most)
+def _parse_changes(job: ModelJob, text: str, texts: Mapping[str, str], only: str | None, most: int) -> JobAnswer:
+    allowed, meant = (of.writable_paths(job), of.target_paths(job)) if only is None else ((only,), (only,))
+    edits = EditApplier(texts.get, allowed, meant)
+    answer = _apply_edits(text, edits, most)
     if job.mode is not ModelJobMode.UPDATE_FIXTURES or answer.errors:
         return answer
-    flaws = find_unrelated_edits(job, bench, answer.files)
-    if flaws:
+    if flaws := find_unrelated_edits(job, edits, answer.files):
         return _reject(*flaws)
     shown = {**{path: texts[path] for path in meant if path in texts}, **answer.files}
-    return JobAnswer(answer.files, lines=answer.lines, notes=find_missing_fields(job, shown))
+    return JobAnswer(answer.files, notes=find_missing_fields(job, shown))
 
 
-def _apply_edits(said: str, bench: EditApplier, most: int, *, allow_rewrite: bool = False) -> JobAnswer:
+def _apply_edits(text: str, edits: EditApplier, most: int, *, allow_rewrite: bool = False) -> JobAnswer:
     """`allow_rewrite`: existing files may also be given as a whole."""
-    found = parse_edits(said)
+    found = parse_edits(text)
     for change in found.changes:
-        bench.add(change)
-    made = bench.render()
-    fresh, wrong = _collect_new_files(found.rest, bench, allow_rewrite=allow_rewrite)
-    flaws = (*found.errors, *bench.errors, *wrong)
+        edits.add(change)
+    made = edits.render()
+    fresh, wrong = _collect_new_files(found.rest, edits, allow_rewrite=allow_rewrite)
+    flaws = (*found.errors, *edits.errors, *wrong)
     flaws += tuple(AnswerError("the result isn't valid UTF-8 text", path) for path in made if not is_text(made[path]))
     flaws += tuple(flaw for change in found.changes if (flaw := _find_lossy_edit(change)) is not None)
     lines = sum(len(change.put) for change in found.changes)
@@ -158,9 +135,9 @@ def _apply_edits(said: str, bench: EditApplier, most: int, *, allow_rewrite: boo
         flaws = (_NO_EDITS_ERROR,)
     if not flaws and lines > most:
         flaws = (_too_long_error(lines, most),)
-    if not flaws and not fresh and all(bench.originals[path].text == text for path, text in made.items()):
+    if not flaws and not fresh and all(edits.originals[path].text == text for path, text in made.items()):
         flaws = (_UNCHANGED_ERROR,)
-    return _reject(*dict.fromkeys(flaws)) if flaws else JobAnswer({**made, **fresh}, lines=lines)
+    return _reject(*dict.fromkeys(flaws)) if flaws else JobAnswer({**made, **fresh})
 
 
 def _find_lossy_edit(change: Change) -> AnswerError | None:
@@ -173,21 +150,111 @@ def _find_lossy_edit(change: Change) -> AnswerError | None:
 
 
 def _collect_new_files(
-    rest: str, bench: EditApplier, *, allow_rewrite: bool
+    rest: str, edits: EditApplier, *, allow_rewrite: bool
 ) -> tuple[dict[str, str], list[AnswerError]]:
     """New files beside the edits. Existing ones must be edited: in a whole file, lines could be lost unnoticed."""
     files: dict[str, str] = {}
     flaws: list[AnswerError] = []
     for text, block in find_labelled_blocks(rest):
-        path = resolve_path(text, bench.allowed)
+        path = resolve_path(text, edits.allowed)
         if isinstance(path, AnswerError):
             flaws.append(path)
         elif not block.closed:
             flaws.append(AnswerError(CUT_OFF_MESSAGE, path))
-        elif path in bench.hunks or (bench.exists(path) and not allow_rewrite):
+        elif path in edits.hunks or (edits.exists(path) and not allow_rewrite):
             flaws.append(AnswerError("it exists already and must be edited: write FIND:, REPLACE: and END", path))
         elif files.setdefault(path, block.text) != block.text:
             flaws.append(AnswerError("the answer contains this file twice, with different texts", path))
         else:
             flaws += check_content(path, block.text)
     return files, flaws
+
+
+_MAX_REASON_CHARS = 4000
+
+
+class Ruling(StrEnum):
+    PASS = "PASS"  # noqa: S105 - no password
+    PASS_WITH_WARNINGS = "PASS_WITH_WARNINGS"  # noqa: S105 - nor this
+    FAIL_SOFT = "FAIL_SOFT"
+    FAIL_HARD = "FAIL_HARD"
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewVerdict:
+    """An answer with none of the four words is a soft failure."""
+
+    ruling: Ruling
+    reasons: str = ""
+
+    @property
+    def passed(self) -> bool:
+        return self.ruling in {Ruling.PASS, Ruling.PASS_WITH_WARNINGS}
+
+
+_AROUND = r"[\s#>*_`\"'\[\]()\u2705\u274c\u26a0\ufe0f-]*"
+_WORD = r"(PASS[\s_-]+WITH[\s_-]+WARNINGS?|FAIL[\s_-]*SOFT|FAIL[\s_-]*HARD|PASS(?:ED)?|FAIL(?:ED)?)"
+_AFTER = r"(?=[\s*_`\"'\])]*(?:[:.,;!\u2013\u2014-]|\Z))"
+_SAID = rf"{_AROUND}{_WORD}(?![A-Za-z]){_AFTER}{_AROUND}[:.,;!\u2013\u2014-]*\s*(.*)"
+_LABEL = (
+    rf"{_AROUND}(?:the\s+)?(?:(?:final|overall|my)\s+)?(?:verdict|status|result|decision|ruling)(?:\s+is)?{_AROUND}"
+)
+_FIRST = re.compile(_SAID, re.DOTALL | re.IGNORECASE)
+_LABELLED = re.compile(rf"{_LABEL}:{_SAID}", re.DOTALL | re.IGNORECASE)
+_HEADING = re.compile(rf"{_LABEL}:?{_AROUND}\Z", re.IGNORECASE)
+_ALONE = re.compile(rf"{_AROUND}{_WORD}(?![A-Za-z]){_AROUND}\.?{_AROUND}\Z", re.IGNORECASE)
+_FAILS = re.compile(rf"{_AROUND}FAIL_(?:SOFT|HARD)\b{_AFTER}|.*\bFAIL_(?:SOFT|HARD){_AROUND}[.!]?{_AROUND}\Z")
+_CONDITION = re.compile(r"(?:but|however|if|once|unless|except|provided|assuming|only)\b", re.IGNORECASE)
+
+
+def parse_verdict(text: str) -> ReviewVerdict:
+    """The word on the first line, on one that is labelled as the verdict, or alone on the last one.
+
+    Two that differ are not clear, nor is a pass that has a condition, or a failure beside it.
+    """
+    texts = (" ".join(line.split())[:500] for line in clean_answer(text).split("\n") if not is_fence(line))
+    lines = [line for line in texts if line]
+    if not lines:
+        return ReviewVerdict(Ruling.FAIL_SOFT, "the verification gave no answer")
+    found = dict(_find_rulings(lines))
+    rulings = {_parse_ruling(match[1]) for match in found.values()}
+    if len(rulings) != 1:
+        return _unclear_verdict(lines, "two verdicts that differ" if rulings else "no clear verdict")
+    (ruling,) = rulings
+    beside = [match[2] for match in found.values() if match.re.groups > 1]
+    reasons = [*beside[:1], *(line for place, line in enumerate(lines) if place not in found)]
+    made = ReviewVerdict(ruling, _truncate_reasons("\n".join(line for line in reasons if line.strip())))
+    doubted = ruling is Ruling.PASS and any(map(_CONDITION.match, beside))
+    if made.passed and (doubted or any(map(_FAILS.match, (*lines, *beside)))):
+        return _unclear_verdict(lines, "a pass that is none")
+    return made
+
+
+def _find_rulings(lines: Sequence[str]) -> Iterator[tuple[int, re.Match[str]]]:
+    for place, line in enumerate(lines):
+        headed = place > 0 and _HEADING.match(lines[place - 1]) is not None
+        last = place == len(lines) - 1
+        match = _LABELLED.match(line)
+        if match is None and (place == 0 or headed):
+            match = _FIRST.match(line)
+        if match is None and last:
+            match = _ALONE.match(line)
+        if match is not None:
+            yield place, match
+
+
+def _unclear_verdict(lines: Sequence[str], what: str) -> ReviewVerdict:
+    reasons = _truncate_reasons("\n".join(lines))
+    return ReviewVerdict(Ruling.FAIL_SOFT, f"the verification gave {what}: {reasons}")
+
+
+def _parse_ruling(word: str) -> Ruling:
+    letters = re.sub(r"[^A-Z]", "", word.upper())
+    if letters.startswith("PASS"):
+        return Ruling.PASS_WITH_WARNINGS if "WARNING" in letters else Ruling.PASS
+    return Ruling.FAIL_HARD if letters.endswith("HARD") else Ruling.FAIL_SOFT
+
+
+def _truncate_reasons(text: str) -> str:
+    text = text.strip()
+    return text if len(text) <= _MAX_REASON_CHARS else f"{text[: _MAX_REASON_CHARS - 1]}\u2026"

@@ -113,11 +113,10 @@ _MAX_FENCES_AHEAD = 24  # to distinguish an opening fence from a closing one
 class CodeBlock:
     """`path` is named by a marker, `above` is the line before a fence, `info` its info string.
 
-    Not `closed`: the answer ended inside. `line` is its first line, from 1.
+    Not `closed`: the answer ended inside.
     """
 
     lines: tuple[str, ...]
-    line: int
     path: str | None = None
     above: str = ""
     info: str = ""
@@ -244,7 +243,7 @@ class _BlockScanner:
         return self._block(at, None, path), len(self._lines)
 
     def _block(self, at: int, end: int | None, path: str | None) -> CodeBlock:
-        return CodeBlock(tuple(self._lines[at + 1 : end]), at + 1, path, closed=end is not None)
+        return CodeBlock(tuple(self._lines[at + 1 : end]), path, closed=end is not None)
 
     def _fenced_block(self, at: int) -> tuple[CodeBlock, int]:
         opened = self._fences[at]
@@ -255,7 +254,7 @@ class _BlockScanner:
                 end = place
                 break
         inner = tuple(_outdent(line, opened.indent) for line in self._lines[at + 1 : end])
-        found = CodeBlock(inner, at + 1, above=self._above(at), info=opened.info, closed=end is not None)
+        found = CodeBlock(inner, above=self._above(at), info=opened.info, closed=end is not None)
         return found, len(self._lines) if end is None else end + 1
 
     def _above(self, at: int) -> str:

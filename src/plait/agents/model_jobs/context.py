@@ -43,14 +43,6 @@ class JobContext:
     def implicit(self) -> tuple[str, ...]:
         return tuple(piece.path for piece in self.files if piece.implicit)
 
-    @property
-    def lines(self) -> int:
-        return sum(count_lines(piece.text) for piece in self.files)
-
-    @property
-    def tokens(self) -> int:
-        return sum(estimate_tokens(piece.text) for piece in self.files)
-
 
 def estimate_tokens(text: str) -> int:
     return -(-len(text) // _CHARS_PER_TOKEN)

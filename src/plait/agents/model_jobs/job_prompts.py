@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import field
 from enum import StrEnum
 
 from plait.agents.model_jobs import job_spec as of
@@ -146,15 +147,16 @@ class ChatMessage:
 @dataclass(frozen=True, slots=True)
 class PromptInputs:
     """What a job's prompts are made of. `texts` are its existing targets and outputs, `done` the files written so far in
-    this job (including tests), `only` the one to write now.
+    this job (including tests), `only` the one to write now, `systems` overridden system prompts by name.
     """
 
     job: ModelJob
     instructions: str
     context: JobContext = JobContext()
-    texts: Mapping[str, str] | None = None
-    done: Mapping[str, str] | None = None
+    texts: Mapping[str, str] = field(default_factory=dict)
+    done: Mapping[str, str] = field(default_factory=dict)
     only: str | None = None
+    systems: Mapping[str, str] = field(default_factory=dict)
 
 
 def parse_prompt_name(file: str) -> str | None:
@@ -164,10 +166,10 @@ def parse_prompt_name(file: str) -> str | None:
     return name if name in SYSTEM_PROMPTS else None
 
 
-def build_writing_prompt(inputs: PromptInputs, systems: Mapping[str, str] | None = None) -> tuple[ChatMessage, ...]:
-    """By the job's mode; with `only`, for just that file. `systems` are overridden system prompts by name."""
+def build_writing_prompt(inputs: PromptInputs) -> tuple[ChatMessage, ...]:
+    """By the job's mode; with `only`, for just that file."""
     job, tests = inputs.job, inputs.only is not None and inputs.only == inputs.job.tests
-    parts = [*_file_sections(inputs), *_written_sections(inputs, tests=tests), *_task_section(inputs)]
+    parts = [*_file_sections(inputs), *([] if tests else _written_sections(inputs)), *_task_section(inputs)]
     if tests:
         parts.append(TESTS_TASK.format(path=job.tests, outputs=_list_paths(of.writable_paths(job))))
         parts.append(_files_format((job.tests or "",)))
@@ -178,42 +180,27 @@ def build_writing_prompt(inputs: PromptInputs, systems: Mapping[str, str] | None
         parts.append(_files_format(wanted))
     else:
         parts.append(_changes_format(job))
-    return _build_messages("test" if tests else _PROMPT_BY_MODE[job.mode], systems, parts)
+    return _build_messages(inputs, "test" if tests else _PROMPT_BY_MODE[job.mode], parts)
 
 
-def build_verification_prompt(
-    inputs: PromptInputs, files: Mapping[str, str], systems: Mapping[str, str] | None = None
-) -> tuple[ChatMessage, ...]:
+def build_verification_prompt(inputs: PromptInputs, files: Mapping[str, str]) -> tuple[ChatMessage, ...]:
     """For a review of the files as they would be."""
-    parts = [
-        *_file_sections(inputs, "## The files as they were before"),
-        *_task_section(inputs),
-        "## The result",
-    ]
+    parts = [*_file_sections(inputs, "## The files as they were before"), *_task_section(inputs), "## The result"]
     parts += [_file_section(path, text) for path, text in files.items()]
     name = "verify" if of.writes_whole_files(inputs.job) else "verify_edit"
-    return _build_messages(name, systems, [*parts, VERDICT_FORMAT])
+    return _build_messages(inputs, name, [*parts, VERDICT_FORMAT])
 
 
 def build_repair_prompt(
-    inputs: PromptInputs,
-    files: Mapping[str, str],
-    command: str,
-    output: str,
-    systems: Mapping[str, str] | None = None,
+    inputs: PromptInputs, files: Mapping[str, str], command: str, output: str
 ) -> tuple[ChatMessage, ...]:
     """After a build, test or lint command failed; the answer is for `parse_repair`."""
     output_text = "\n".join(map(to_plain_text, output[-_MAX_OUTPUT_CHARS:].split("\n")))
     own = {path: text for path, text in files.items() if path != inputs.job.tests}
     parts = [*_task_section(inputs), *_tests_section(inputs.job, files), "## The files as they are now"]
     parts += [_file_section(path, text) for path, text in own.items()]
-    parts += [
-        f"## `{to_plain_text(command)}` failed",
-        _fence_lines(output_text),
-        REPAIR_TASK,
-        EDITS_FORMAT,
-    ]
-    return _build_messages("fix", systems, [*parts, ALLOWED_FILES.format(targets=_list_paths(tuple(own)))])
+    parts += [f"## `{to_plain_text(command)}` failed", _fence_lines(output_text), REPAIR_TASK, EDITS_FORMAT]
+    return _build_messages(inputs, "fix", [*parts, ALLOWED_FILES.format(targets=_list_paths(tuple(own)))])
 
 
 def build_retry_prompt(before: Sequence[ChatMessage], answer: str, feedback: str) -> tuple[ChatMessage, ...]:
@@ -222,8 +209,8 @@ def build_retry_prompt(before: Sequence[ChatMessage], answer: str, feedback: str
     return (*before, ChatMessage(ChatRole.ASSISTANT, answer or "(nothing)"), ChatMessage(ChatRole.USER, request))
 
 
-def _build_messages(name: str, systems: Mapping[str, str] | None, parts: Sequence[str]) -> tuple[ChatMessage, ...]:
-    system = (systems or {}).get(name, "").strip() or SYSTEM_PROMPTS[name]
+def _build_messages(inputs: PromptInputs, system_name: str, parts: Sequence[str]) -> tuple[ChatMessage, ...]:
+    system = inputs.systems.get(system_name, "").strip() or SYSTEM_PROMPTS[system_name]
     return ChatMessage(ChatRole.SYSTEM, system), ChatMessage(ChatRole.USER, "\n\n".join(parts) + "\n")
 
 
@@ -236,16 +223,15 @@ def _file_sections(inputs: PromptInputs, heading: str = "## The files as they ar
     if inputs.context.files:
         yield "## Files to know of (not to be changed)"
         yield from (_file_section(each.path, each.text, each.left_out) for each in inputs.context.files)
-    own = {path: text for path, text in (inputs.texts or {}).items() if path not in (inputs.done or {})}
+    own = {path: text for path, text in inputs.texts.items() if path not in inputs.done}
     if own:
         yield heading
         yield from (_file_section(path, text) for path, text in own.items())
 
 
-def _written_sections(inputs: PromptInputs, *, tests: bool) -> Iterator[str]:
-    done = {} if tests else inputs.done or {}
-    yield from _tests_section(inputs.job, done)
-    rest = {path: text for path, text in done.items() if path != inputs.job.tests}
+def _written_sections(inputs: PromptInputs) -> Iterator[str]:
+    yield from _tests_section(inputs.job, inputs.done)
+    rest = {path: text for path, text in inputs.done.items() if path != inputs.job.tests}
     if rest:
         yield "## Files of this job that are written already"
         yield from (_file_section(path, text) for path, text in rest.items())

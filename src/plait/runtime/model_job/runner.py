@@ -1,6 +1,7 @@
 """A model job from start to end: read its files and context, write, check, review.
 
-A result that doesn't pass is undone. One answer per attempt may be requested again.
+A model writes in turns: one file at a time if the job says so. A result that doesn't pass is undone. One answer per
+attempt may be requested again.
 """
 
 from __future__ import annotations
@@ -12,29 +13,26 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 from plait.agents.interface import ActivityKind
-from plait.agents.model_jobs.answer import JobAnswer, parse_repair
+from plait.agents.model_jobs import answer as answers, job_spec as of
+from plait.agents.model_jobs.answer import JobAnswer, ReviewVerdict, Ruling, parse_verdict
 from plait.agents.model_jobs.context import ContextLimits, JobContext, gather_context, guess_context_files
 from plait.agents.model_jobs.edit_blocks import AnswerError, format_errors
 from plait.agents.model_jobs.job_prompts import (
     ChatMessage,
+    ChatRole,
     PromptInputs,
     build_repair_prompt,
     build_retry_prompt,
     build_verification_prompt,
+    build_writing_prompt,
     parse_prompt_name,
 )
-from plait.agents.model_jobs.job_spec import (
-    ModelJobSpec,
-    target_paths,
-    writable_paths,
-    writes_whole_files,
-)
-from plait.agents.model_jobs.review_verdict import ReviewVerdict, Ruling, parse_verdict
+from plait.agents.model_jobs.job_spec import ModelJobSpec
+from plait.agents.prompts import build_reply_instructions, format_files
 from plait.config.agent_keys import ModelConfig
 from plait.core.errors import WorldError
-from plait.core.fast_dataclass import dataclass
 from plait.core.status import Category
-from plait.core.task import ModelJob
+from plait.core.task import ModelJob, ModelJobMode
 from plait.git.command import Git
 from plait.runtime.agent_process import JobError
 from plait.runtime.atomic_apply import StagedWrites
@@ -42,85 +40,15 @@ from plait.runtime.model_job.chat_client import ChatClient, ChatReply
 from plait.runtime.model_job.checks import CheckFailure, CheckRunner
 from plait.runtime.model_job.job_output import JobOutput, JobReporter, JobResult
 from plait.runtime.model_job.ollama import check_server, is_local
-from plait.runtime.model_job.turns import JobTurns, TaskTurns, Turns, make_job
 from plait.runtime.workspace_files import FileChangedError, StagingError
 
+_TASK_SYSTEM_PROMPT = (
+    "You change files of a repository, as the task asks. You have no tools: you answer with the files."
+)
+_DEFAULT_MAX_FILES = 8  # assumed number of files of a task that names none, which limits the length of its answer
 _MAX_PROMPT_BYTES = 64 << 10  # bytes of a system prompt
-
-
-def read_texts(staging: StagedWrites, paths: Iterable[str]) -> dict[str, str]:
-    """The texts of the existing files. Raises JobError for a path that a job may not name."""
-    found: dict[str, str] = {}
-    for path in paths:
-        try:
-            text = staging.read(path)
-        except StagingError as error:
-            raise JobError(f"{error.message}; so no job can be about it", Category.USAGE) from error
-        if text is not None:
-            found[path] = text
-    return found
-
-
-def build_context(
-    spec: ModelJobSpec, job: ModelJob, instructions: str, staging: StagedWrites, own: Mapping[str, str]
-) -> JobContext:
-    """The files that the job names and other useful ones. `own` are the job's files, which are shown anyway."""
-    limits = ContextLimits(spec.settings.context_lines, spec.settings.context_tokens)
-    given = {path: staging.read_or_none(path) for path in job.context}
-    helpful = guess_context_files(job, instructions, own, _list_tracked_files(Path(spec.workspace)) - {spec.source})
-    return gather_context(given, {path: staging.read_or_none(path) for path in helpful}, limits)
-
-
-def read_system_prompts(spec: ModelJobSpec, staging: StagedWrites) -> dict[str, str]:
-    """The system prompts of the repository, by name: those of the folder that is set, else those beside the jobs."""
-    asked = spec.settings.prompts
-    folder = asked if asked is not None else str(PurePosixPath(spec.source).parent)
-    found: dict[str, str] = {}
-    for file in sorted(_prompt_files(Path(spec.workspace, folder))):
-        name = parse_prompt_name(file.name)
-        text = _read_prompt(spec, staging, file) if name is not None else None
-        if name is not None and text is not None:
-            found[name] = text
-    return found
-
-
-def _read_prompt(spec: ModelJobSpec, staging: StagedWrites, file: Path) -> str | None:
-    """No link in the workspace is followed: its target would be sent to a server."""
-    try:
-        return staging.read_or_none(file.relative_to(spec.workspace).as_posix())
-    except ValueError:
-        pass
-    try:
-        return file.read_bytes()[:_MAX_PROMPT_BYTES].decode("utf-8", "replace")
-    except OSError:
-        return None
-
-
-def _prompt_files(folder: Path) -> list[Path]:
-    try:
-        return [path for path in folder.iterdir() if path.name.startswith("_")]
-    except OSError:
-        return []
-
-
-def _list_tracked_files(workspace: Path) -> frozenset[str]:
-    """All files that git tracks; none without git."""
-    try:
-        return frozenset(Git(workspace).run("ls-files", "-z").fields)
-    except WorldError:
-        return frozenset()
-
-
 _EXTRA_LINES = 200  # lines that a model may write around the files
 _MAX_VERDICT_LINES = 400  # lines of one answer
-
-
-@dataclass(frozen=True, slots=True)
-class _Exchange:
-    """The last prompt and its answer."""
-
-    messages: tuple[ChatMessage, ...]
-    answer: str
 
 
 def run_job(spec: ModelJobSpec, instructions: str, reporter: JobReporter, result: JobResult) -> None:
@@ -131,8 +59,8 @@ def run_job(spec: ModelJobSpec, instructions: str, reporter: JobReporter, result
     check_server(settings, spec.model, reporter)
     with StagedWrites(Path(spec.workspace)) as staging:
         result.warnings += [f"{path} was changed by another process and is kept" for path in staging.changed_since]
-        work, prompts = _prepare_turns(spec, instructions, staging, result)
-        _JobRunner(spec, work, prompts, staging, server, reporter, result).run()
+        inputs = _gather_inputs(spec, instructions, staging, result)
+        _JobRunner(spec, inputs, staging, server, reporter, result).run()
         staging.keep()
 
 
@@ -144,40 +72,85 @@ def _find_api_key(settings: ModelConfig) -> str:
     return found
 
 
-def _prepare_turns(
-    spec: ModelJobSpec, instructions: str, staging: StagedWrites, result: JobResult
-) -> tuple[Turns, dict[str, str]]:
-    job = spec.job or make_job(spec.touches)
-    paths = writable_paths(job) if spec.job is not None else spec.touches
-    own = read_texts(staging, dict.fromkeys((*paths, *((job.tests,) if job.tests else ()))))
-    if spec.job is not None and not writes_whole_files(job) and not any(path in own for path in target_paths(job)):
-        raise JobError(f"{', '.join(target_paths(job))}: to be changed, and not there", Category.USAGE)
-    context = build_context(spec, job, instructions, staging, own)
+def _gather_inputs(spec: ModelJobSpec, instructions: str, staging: StagedWrites, result: JobResult) -> PromptInputs:
+    job = spec.job or _make_job(spec.touches)
+    paths = of.writable_paths(job) if spec.job is not None else spec.touches
+    own = _read_texts(staging, dict.fromkeys((*paths, *((job.tests,) if job.tests else ()))))
+    targets = of.target_paths(job)
+    if spec.job is not None and not of.writes_whole_files(job) and not any(path in own for path in targets):
+        raise JobError(f"{', '.join(targets)}: to be changed, and not there", Category.USAGE)
+    context = _build_context(spec, job, instructions, staging, own)
     result.implicit_context = [*context.implicit]
     result.warnings += context.left_out
-    ask, prompts = (
-        PromptInputs(job, instructions, context, own),
-        read_system_prompts(spec, staging),
-    )
-    if spec.job is None:
-        return TaskTurns(ask, spec.touches, spec.settings.output_lines), prompts
-    return JobTurns(ask, prompts, spec.settings.output_lines), prompts
+    return PromptInputs(job, instructions, context, own, systems=_read_system_prompts(spec, staging))
+
+
+def _make_job(touches: tuple[str, ...]) -> ModelJob:
+    """An ordinary task's files as a job, which reviewing and repairing need."""
+    return ModelJob(touches[0] if touches else "", ModelJobMode.EDIT, outputs=touches, targets=touches)
+
+
+def _read_texts(staging: StagedWrites, paths: Iterable[str]) -> dict[str, str]:
+    """The texts of the existing files. Raises JobError for a path that a job may not name."""
+    try:
+        found = {path: staging.read(path) for path in paths}
+    except StagingError as error:
+        raise JobError(f"{error.message}; so no job can be about it", Category.USAGE) from error
+    return {path: text for path, text in found.items() if text is not None}
+
+
+def _build_context(
+    spec: ModelJobSpec, job: ModelJob, instructions: str, staging: StagedWrites, own: Mapping[str, str]
+) -> JobContext:
+    """The files that the job names and other useful ones. `own` are the job's files, which are shown anyway."""
+    limits = ContextLimits(spec.settings.context_lines, spec.settings.context_tokens)
+    try:
+        tracked = frozenset(Git(Path(spec.workspace)).run("ls-files", "-z").fields)
+    except WorldError:  # it works without git, too
+        tracked = frozenset()
+    given = {path: staging.read_or_none(path) for path in job.context}
+    helpful = guess_context_files(job, instructions, own, tracked - {spec.source})
+    return gather_context(given, {path: staging.read_or_none(path) for path in helpful}, limits)
+
+
+def _read_system_prompts(spec: ModelJobSpec, staging: StagedWrites) -> dict[str, str]:
+    """The system prompts of the repository, by name: those of the folder that is set, else those beside the jobs."""
+    asked = spec.settings.prompts
+    folder = asked if asked is not None else str(PurePosixPath(spec.source).parent)
+    found: dict[str, str] = {}
+    with suppress(OSError):  # there is no such folder
+        for file in sorted(Path(spec.workspace, folder).iterdir()):
+            name = parse_prompt_name(file.name)
+            text = _read_prompt(spec, staging, file) if name is not None else None
+            if name is not None and text is not None:
+                found[name] = text
+    return found
+
+
+def _read_prompt(spec: ModelJobSpec, staging: StagedWrites, file: Path) -> str | None:
+    """No link in the workspace is followed: its target would be sent to a server."""
+    if file.is_relative_to(spec.workspace):
+        return staging.read_or_none(file.relative_to(spec.workspace).as_posix())
+    try:
+        return file.read_bytes()[:_MAX_PROMPT_BYTES].decode("utf-8", "replace")
+    except OSError:
+        return None
 
 
 class _JobRunner:
+    """Without a job in its spec, it does an ordinary task: in one turn, by whole files or edits."""
+
     def __init__(  # noqa: PLR0913, PLR0917 - each is a thing of its own
         self,
         spec: ModelJobSpec,
-        work: Turns,
-        systems: dict[str, str],
+        inputs: PromptInputs,
         staging: StagedWrites,
         server: ChatClient,
         reporter: JobReporter,
         result: JobResult,
     ) -> None:
         self._spec = spec
-        self._turns = work
-        self._systems = systems
+        self._inputs = inputs
         self._staging = staging
         self._server = server
         self._reporter = reporter
@@ -185,7 +158,8 @@ class _JobRunner:
         settings = spec.settings
         self._checks = CheckRunner(settings.checks, Path(spec.workspace), settings.key, reporter)
         self._files: dict[str, str] = {}
-        self._last_exchange: _Exchange | None = None
+        self._last_prompt: tuple[ChatMessage, ...] = ()
+        self._last_answer = ""
 
     def run(self) -> None:
         self._write()
@@ -201,33 +175,69 @@ class _JobRunner:
             self._rewrite(judged.reasons)
         self._result.outputs = [JobOutput(path, len(text.splitlines())) for path, text in self._files.items()]
 
+    @property
+    def _turns(self) -> tuple[str | None, ...]:
+        """One file per turn, or None: all remaining files."""
+        job = self._inputs.job
+        first = (job.tests,) if job.tests else ()
+        return (*first, *of.output_paths(job)) if job.sequential and of.writes_whole_files(job) else (*first, None)
+
     def _write(self, feedback: str = "") -> None:
         """Do all turns from the beginning."""
-        for turn in self._turns.turns:
+        for turn in self._turns:
             self._reporter.report_phase(f"writing {turn}" if turn else "writing")
-            self._run_turn(turn, self._turns.build_prompt(turn, self._files, feedback))
+            self._run_turn(turn, self._build_prompt(turn, feedback))
 
     def _rewrite(self, reasons: str) -> None:
         """A single answer is corrected in its conversation; several are written again from the beginning."""
-        last = self._last_exchange
         self._staging.undo()
         self._files = {}
         self._reporter.report_phase("writing again")
-        if last is None or len(self._turns.turns) > 1:
+        if len(self._turns) > 1:
             self._write(reasons)
         else:
-            self._run_turn(self._turns.turns[0], build_retry_prompt(last.messages, last.answer, reasons))
+            self._run_turn(self._turns[0], build_retry_prompt(self._last_prompt, self._last_answer, reasons))
 
     def _run_turn(self, turn: str | None, messages: tuple[ChatMessage, ...]) -> None:
         while True:
             reply = self._ask(messages, self._spec.model, self._max_lines(turn))
-            answer = self._apply(self._turns.parse_answer(turn, reply, self._staging))
-            self._last_exchange = _Exchange(messages, reply.text)
+            answer = self._apply(answers.CUT_OFF_ANSWER if reply.cut else self._parse_answer(turn, reply.text))
+            self._last_prompt, self._last_answer = messages, reply.text
             if not answer.errors:
                 return
             listed = format_errors(answer.errors)
             self._take_retry(f"the answer can't be taken: {listed}", Category.TASK)
             messages = build_retry_prompt(messages, reply.text, listed)
+
+    def _build_prompt(self, turn: str | None, feedback: str) -> tuple[ChatMessage, ...]:
+        inputs = self._inputs
+        if feedback:
+            instructions = f"{inputs.instructions}\n\n## What was wrong with an earlier answer\n\n{feedback}"
+            inputs = replace(inputs, instructions=instructions)
+        if self._spec.job is not None:
+            return build_writing_prompt(replace(inputs, done=self._files, only=turn))
+        parts = [inputs.instructions, *_format_context_files(inputs), build_reply_instructions(self._spec.touches)]
+        return (
+            ChatMessage(ChatRole.SYSTEM, _TASK_SYSTEM_PROMPT),
+            ChatMessage(ChatRole.USER, "\n\n".join(parts) + "\n"),
+        )
+
+    def _parse_answer(self, turn: str | None, text: str) -> JobAnswer:
+        most = self._spec.settings.output_lines
+        if self._spec.job is not None:
+            return answers.parse_answer(self._spec.job, text, self._inputs.texts, only=turn, max_lines=most)
+        allowed = self._spec.touches or None
+        return answers.parse_reply_files(text, self._staging.read_or_none, allowed=allowed, max_lines=most)
+
+    def _max_lines(self, turn: str | None) -> int:
+        """By how many files the answer has, at most."""
+        if self._spec.job is None:
+            files = len(self._spec.touches) or _DEFAULT_MAX_FILES
+        elif turn is None:
+            files = max(1, len(of.output_paths(self._spec.job)), len(self._spec.job.targets))
+        else:
+            files = 1
+        return self._spec.settings.output_lines * files + _EXTRA_LINES
 
     def _apply(self, answer: JobAnswer) -> JobAnswer:
         """Write the answer to the workspace; the returned answer has the errors if it can't be written."""
@@ -268,19 +278,22 @@ class _JobRunner:
 
     def _repair(self, failed: CheckFailure) -> None:
         """One round of repair. An unusable answer counts as a round."""
-        messages = build_repair_prompt(self._inputs, self._files, failed.command, failed.output, self._systems)
+        inputs = self._result_inputs
+        messages = build_repair_prompt(inputs, self._files, failed.command, failed.output)
         reply = self._ask(messages, self._spec.model, self._max_lines(None))
-        most = self._spec.settings.output_lines
-        answer = parse_repair(self._inputs.job, reply.text, self._files, cut=reply.cut, max_lines=most)
+        answer = answers.CUT_OFF_ANSWER
+        if not reply.cut:
+            most = self._spec.settings.output_lines
+            answer = answers.parse_repair(inputs.job, reply.text, self._files, max_lines=most)
         for flaw in self._apply(answer).errors:
             self._reporter.report_activity(f"the repair can't be taken: {flaw}", ActivityKind.FAILS)
 
     def _judge(self) -> ReviewVerdict | None:
-        settings, job = self._spec.settings, self._turns.inputs.job
-        if not (settings.verify_replies and job.verify):
+        settings = self._spec.settings
+        if not (settings.verify_replies and self._inputs.job.verify):
             return None
         self._reporter.report_phase("verification")
-        messages = build_verification_prompt(self._inputs, self._files, self._systems)
+        messages = build_verification_prompt(self._result_inputs, self._files)
         reply = self._ask(messages, settings.verify_model or self._spec.model, _MAX_VERDICT_LINES)
         found = parse_verdict(reply.text)
         self._result.verdict = found.ruling.value
@@ -290,10 +303,9 @@ class _JobRunner:
         return found
 
     @property
-    def _inputs(self) -> PromptInputs:
-        """The files to review: of a task that isn't a job, those it wrote."""
-        ask = self._turns.inputs
-        return ask if self._spec.job is not None else replace(ask, job=make_job(tuple(self._files)))
+    def _result_inputs(self) -> PromptInputs:
+        """For the files to review: of a task that isn't a job, those it wrote."""
+        return self._inputs if self._spec.job is not None else replace(self._inputs, job=_make_job(tuple(self._files)))
 
     def _take_retry(self, why: str, category: Category = Category.VERIFY) -> None:
         """Use the one retry of this attempt; raises JobError if it was used already."""
@@ -308,5 +320,10 @@ class _JobRunner:
         self._reporter.save_text("answer", reply.text)
         return reply
 
-    def _max_lines(self, turn: str | None) -> int:
-        return self._spec.settings.output_lines * self._turns.max_files(turn) + _EXTRA_LINES
+
+def _format_context_files(inputs: PromptInputs) -> list[str]:
+    seen = {**{piece.path: piece.text for piece in inputs.context.files}, **inputs.texts}
+    if not seen:
+        return []
+    left = "".join(f"\n- {sentence}" for sentence in inputs.context.left_out)
+    return ["## Files as they are", format_files(seen.items()), *([f"Not shown:{left}"] if left else [])]
