@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,9 +18,9 @@ from plait.core.state import State
 from plait.git.location import RepoLocation
 from plait.testing.script import Script
 from tests.support.temp_project import TempProject, temp_project
+from tests.support.waiting import wait_until
 
 PLAIN = Settings(agents=("claude",), max_parallel=4)
-PATIENCE = 60.0
 
 
 @pytest.fixture(autouse=True)
@@ -191,14 +190,14 @@ def test_a_saved_batch_size_widens_a_running_batch_and_the_next_one(project: Tem
         project.task(name, f"echo > {name}.begun; until [ -e go ]; do sleep 0.02; done")
     assert project.plait("run", "tasks", "--detach", "--yes").code == 0
     with open_session(project.place) as session:
-        _until(lambda: _begun(project) == 1)
+        wait_until(lambda: _begun(project) == 1)
         session.refresh()
         made = check_changes(project.place, session.state.saved, {"maxBatchSize": 3, "retries": 6})
         assert all(
             answer.granted for answer in session.send_all(plan_change(project.place, session.state, made).requests)
         )
         assert session.state.saved == {"maxBatchSize": "3", "retries": "6"}
-        _until(lambda: _begun(project) == 3)
+        wait_until(lambda: _begun(project) == 3)
         (project.top / "go").touch()
     answer = project.plait("config", "retries", "--json")
     assert (answer.code, '"source": "saved"' in answer.output, '"value": 6' in answer.output) == (0, True, True)
@@ -221,10 +220,3 @@ def test_an_engine_uses_the_saved_limit(project: TempProject) -> None:
 
 def _begun(project: TempProject) -> int:
     return len(list(project.top.glob("*.begun")))
-
-
-def _until(reached: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + PATIENCE
-    while not reached():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)

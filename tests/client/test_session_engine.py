@@ -17,8 +17,7 @@ from plait.core.status import BatchStatus, TaskStatus
 from plait.core.task import Origin, Task
 from tests.support.journal_writer import SETTINGS, build_plan
 from tests.support.temp_project import TempProject, temp_project
-
-PATIENCE = 60.0
+from tests.support.waiting import TIMEOUT_SECONDS
 
 
 @pytest.fixture
@@ -41,7 +40,7 @@ def submit(session: Session, *tasks: Task) -> BatchState:
 
 
 def until_ended(session: Session, batch: str) -> BatchState:
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + TIMEOUT_SECONDS
     while batch in session.state.open:
         assert time.monotonic() < deadline
         session.ensure_engine()
@@ -62,9 +61,7 @@ def test_a_batch_runs_and_the_engine_exits(project: TempProject) -> None:
 def test_a_killed_engine_is_replaced_and_nothing_runs_twice(project: TempProject) -> None:
     with open_session(project.place) as session:
         batch = submit(session, task("a", "echo + >> log; while [ ! -e go ]; do sleep 0.02; done"))
-        deadline = time.monotonic() + PATIENCE
-        while not (project.top / "log").exists():
-            assert time.monotonic() < deadline
+        project.wait_for_file("log")
         engine = session.find_engine()
         assert engine is not None
         os.kill(engine.pid, signal.SIGKILL)

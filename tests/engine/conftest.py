@@ -30,6 +30,7 @@ from plait.store.batch_files import BatchInputs
 from plait.store.interfaces import Journal
 from plait.system.state_paths import StateFolder
 from tests.support.memory_store import MemoryInbox, MemoryJournal
+from tests.support.waiting import TIMEOUT_SECONDS
 
 PLACE = Settings(agents=("shell",), isolation=Isolation.IN_PLACE)
 
@@ -92,7 +93,7 @@ class RunningEngine:
         self.engine.open(self.parts, ChangeEngineSettings("none", EngineSettings(), ()))
         self._alive = True
 
-    def wait_until(self, reached: Callable[[], bool], timeout: float = 20.0) -> bool:
+    def wait_until(self, reached: Callable[[], bool], timeout: float = TIMEOUT_SECONDS) -> bool:
         deadline = time.monotonic() + timeout
         while self._alive and not reached():
             if time.monotonic() > deadline:

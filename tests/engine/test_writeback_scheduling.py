@@ -17,6 +17,7 @@ from plait.core.task import Attempt, Origin, Step, Task
 from plait.engine.status_writeback import PAUSE_SECONDS, REST_FACTOR, StatusWriter
 from plait.runtime.worker_pool import WorkerPool
 from plait.sources.status_changes import StatusChange, StatusFileWriter
+from tests.support.waiting import TIMEOUT_SECONDS
 
 SLOW = 0.2
 
@@ -39,7 +40,7 @@ class Alarms:
     def ring(self) -> None:
         """And wait until what was begun is done."""
         self._then()
-        self.posted.get(timeout=20)()
+        self.posted.get(timeout=TIMEOUT_SECONDS)()
 
     def call_soon(self, then: Callable[[], None]) -> None:
         self.posted.put(then)

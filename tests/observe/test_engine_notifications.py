@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,7 +12,8 @@ import pytest
 
 from plait.core.decisions import BatchEnded
 from tests.support.temp_project import TempProject, temp_project
-from tests.support.webhook_receiver import WAIT_SECONDS, WebhookReceiver
+from tests.support.waiting import wait_until
+from tests.support.webhook_receiver import WebhookReceiver
 
 SECRET = "hunter2-hunter2"
 
@@ -37,11 +37,8 @@ def _batch(body: bytes) -> str:
     return json.loads(body)["batchId"] or "…"
 
 
-def until_ended(project: TempProject, count: int) -> None:
-    deadline = time.monotonic() + WAIT_SECONDS
-    while sum(isinstance(record.event, BatchEnded) for record in project.read_records()) < count:
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+def wait_until_ended(project: TempProject, count: int) -> None:
+    wait_until(lambda: sum(isinstance(record.event, BatchEnded) for record in project.read_records()) >= count)
 
 
 def test_the_end_of_a_batch_is_notified_without_a_front_end(project: TempProject, receiver: WebhookReceiver) -> None:
@@ -99,7 +96,7 @@ def test_notifications_of_a_killed_engine_are_sent_once_by_the_next(
     receiver.down()
     project.task("01-walls", "true")
     project.plait("run", "tasks", "--detach")
-    until_ended(project, 1)
+    wait_until_ended(project, 1)
     engine = project.find_engine()
     assert engine is not None
     os.kill(engine, signal.SIGKILL)

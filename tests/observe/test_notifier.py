@@ -17,7 +17,8 @@ from plait.observe import notifier as module
 from plait.observe.channels import NotificationMessage, WebhookChannel
 from plait.observe.notifier import DeliveryLog, Notifier, NotifierOptions
 from plait.testing.script import Script
-from tests.support.webhook_receiver import WAIT_SECONDS, WebhookReceiver
+from tests.support.waiting import TIMEOUT_SECONDS, wait_until
+from tests.support.webhook_receiver import WebhookReceiver
 
 ALONE = Settings(isolation=Isolation.IN_PLACE, retries=0, max_parallel=0)
 JOURNAL = "j"
@@ -69,10 +70,7 @@ def a_script(*names: str, began: float | None = None) -> Script:
 
 
 def wait_until_idle(notifier: Notifier) -> None:
-    deadline = time.monotonic() + WAIT_SECONDS
-    while not notifier.is_idle:
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    wait_until(lambda: notifier.is_idle)
 
 
 def replay(notifier: Notifier, records: list[Record]) -> None:
@@ -189,7 +187,7 @@ def test_a_receiver_that_never_answers_does_not_delay_the_engine(
 ) -> None:
     monkeypatch.setattr(module, "MAX_WAIT_SECONDS", 0.2)
     harness.receiver.open.clear()
-    script, notifier = a_script("a"), harness.notifier(patience=WAIT_SECONDS)
+    script, notifier = a_script("a"), harness.notifier(patience=TIMEOUT_SECONDS)
     script.exit_attempt("a")
     began = time.monotonic()
     notifier.handle_records(script.state, script.records)
@@ -197,7 +195,7 @@ def test_a_receiver_that_never_answers_does_not_delay_the_engine(
     harness.receiver.wait_for_count(1)
     wait_until_idle(notifier)
     notifier.close()
-    assert time.monotonic() - began < WAIT_SECONDS  # it would still be waiting for the answer
+    assert time.monotonic() - began < TIMEOUT_SECONDS  # it would still be waiting for the answer
 
 
 def test_an_internal_error_is_only_logged(harness: NotifierHarness) -> None:

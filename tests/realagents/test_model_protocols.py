@@ -11,6 +11,7 @@ import pytest
 
 from tests.support.model_server.messages import Reply, Usage
 from tests.support.model_server.server import ModelServer
+from tests.support.waiting import TIMEOUT_SECONDS
 
 # What comes back is looked at by keys that the test names: a missing one fails it.
 Json = Any
@@ -25,7 +26,7 @@ SHELL = {
 
 
 def post(url: str, body: Json) -> httpx.Response:
-    return httpx.post(url, json=body, timeout=10)
+    return httpx.post(url, json=body, timeout=TIMEOUT_SECONDS)
 
 
 def events(response: httpx.Response) -> list[Json]:

@@ -15,6 +15,7 @@ import pytest
 
 from tests.support.model_server.messages import ReceivedRequest, Role
 from tests.support.model_server.server import ModelServer
+from tests.support.waiting import TIMEOUT_SECONDS
 
 # What comes back is looked at by keys that the test names: a missing one fails it.
 Json = Any
@@ -24,7 +25,7 @@ ASKED = {"messages": [{"role": "user", "content": f"SCRIPTED-SAY {SAID}"}]}
 
 
 def post(url: str, body: Json, **headers: str) -> httpx.Response:
-    return httpx.post(url, json=body, headers=headers, timeout=10)
+    return httpx.post(url, json=body, headers=headers, timeout=TIMEOUT_SECONDS)
 
 
 def text_of(answer: Json) -> str:
@@ -168,7 +169,7 @@ def streamed(server: ModelServer, fault: str) -> Iterator[str]:
     """The pieces of a stream that meets a fault, as they come."""
     body = {**ASKED, "stream": True}
     with httpx.stream(
-        "POST", server.client_url(fault, fault) + "/v1/chat/completions", json=body, timeout=10
+        "POST", server.client_url(fault, fault) + "/v1/chat/completions", json=body, timeout=TIMEOUT_SECONDS
     ) as response:
         yield from response.iter_lines()
 
@@ -202,7 +203,7 @@ def test_a_hanging_request_ends_with_the_server(fault: str) -> None:
         client.start()
         server.wait_until(lambda: len(server.requests) == 1)
         assert not ended.is_set()
-    client.join(timeout=10)
+    client.join(timeout=TIMEOUT_SECONDS)
     assert ended.is_set()
 
 

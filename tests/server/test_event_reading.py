@@ -21,9 +21,9 @@ from plait.store.journal_writer import open_journal_writer
 from plait.store.project_files import JOURNAL_FILE
 from tests.support.generated_journal import batch_of, records_of
 from tests.support.running_server import SseReader, expected_events
+from tests.support.waiting import TIMEOUT_SECONDS
 
 CUTS = 40
-PATIENCE = 60.0
 pytestmark = pytest.mark.anyio
 
 
@@ -68,7 +68,7 @@ async def test_a_reader_that_reconnects_often_gets_every_event_once_even_dropped
         writing = asyncio.create_task(write(journal, records[1:]))
         for _ in range(CUTS):
             await cut_off_somewhere(session, reader, chance)
-        await asyncio.wait_for(listen(session, reader, len(wanted)), PATIENCE)
+        await asyncio.wait_for(listen(session, reader, len(wanted)), TIMEOUT_SECONDS)
         await writing
         assert session.buffer.since > 0
     assert reader.events == wanted
@@ -105,7 +105,7 @@ async def test_a_late_reader_gets_all_events_after_its_cursor(place: RepoLocatio
         for seq in (0, 1, len(records) // 2):
             left = [data for data in wanted if int(data.split(b"\n", 1)[0].rsplit(b":", 1)[1]) > seq]
             reader = SseReader(str(EventCursor(journal.id, seq)))
-            await asyncio.wait_for(listen(session, reader, len(left)), PATIENCE)
+            await asyncio.wait_for(listen(session, reader, len(left)), TIMEOUT_SECONDS)
             assert reader.events == left
 
 
@@ -119,7 +119,7 @@ async def test_a_reader_without_a_cursor_gets_events_from_now_on(place: RepoLoca
             await asyncio.sleep(0)
         assert reader.cursor == EventCursor(journal.id, 50)
         journal.append(records[50:])
-        await asyncio.wait_for(listening, PATIENCE)
+        await asyncio.wait_for(listening, TIMEOUT_SECONDS)
     assert json.loads(reader.events[0].split(b"data: ")[1])["seq"] > 50
 
 
@@ -132,7 +132,7 @@ async def test_a_reader_from_before_the_journal_gets_the_first_batch(
         await asyncio.sleep(0)
         with closing(open_journal_writer(place.state / JOURNAL_FILE)) as journal:
             journal.append(history(3))
-            await asyncio.wait_for(listening, PATIENCE)
+            await asyncio.wait_for(listening, TIMEOUT_SECONDS)
             assert reader.events[0] == expected_events(journal.id, history(3))[0]
 
 
@@ -141,7 +141,7 @@ async def test_a_cursor_of_another_journal_gets_a_reset(place: RepoLocation, jou
     async with open_session(place) as session:
         for mark in (EventCursor("another", 3), EventCursor(journal.id, 10_000_000)):
             reader = SseReader(str(mark))
-            await asyncio.wait_for(listen(session, reader, 1), PATIENCE)
+            await asyncio.wait_for(listen(session, reader, 1), TIMEOUT_SECONDS)
             assert reader.events[0].startswith(f"id: {journal.id}:{len(history(3))}\nevent: reset\n".encode())
 
 
@@ -156,7 +156,7 @@ async def test_a_replaced_journal_resets_its_readers(place: RepoLocation, tmp_pa
             file.rename(tmp_path / f"away-{file.name}")
         with closing(open_journal_writer(place.state / JOURNAL_FILE)) as journal:
             journal.append(history(4)[:5])
-            await asyncio.wait_for(listening, PATIENCE)
+            await asyncio.wait_for(listening, TIMEOUT_SECONDS)
         assert b"event: reset" in reader.events[0]
         assert session.follower.counters is not None
 
@@ -180,7 +180,7 @@ async def test_an_idle_reader_gets_heartbeats_with_a_current_cursor(
         journal.append(history(3)[1:])
         signs = b""
         while f"id: {journal.id}:{len(history(3))}\n\n".encode() not in signs:
-            signs += await asyncio.wait_for(anext(stream), PATIENCE)
+            signs += await asyncio.wait_for(anext(stream), TIMEOUT_SECONDS)
         assert b"data:" not in signs
         assert b":\n\n" in signs
 
@@ -201,7 +201,7 @@ async def test_an_event_during_a_heartbeat_is_sent_at_once(
         journal.append(history(3)[1:])
         while session.buffer.seq < len(history(3)):
             await session.query(lambda _: None)
-        assert b"data: " in await asyncio.wait_for(anext(stream), PATIENCE)
+        assert b"data: " in await asyncio.wait_for(anext(stream), TIMEOUT_SECONDS)
 
 
 async def test_a_stuck_reader_does_not_affect_others(place: RepoLocation, journal: Journal) -> None:
@@ -213,8 +213,8 @@ async def test_a_stuck_reader_does_not_affect_others(place: RepoLocation, journa
             reader = SseReader(str(EventCursor(journal.id, 0)))
             listening = asyncio.create_task(listen(session, reader, len(expected_events(journal.id, records))))
             await write(journal, records[1:])
-            await asyncio.wait_for(listening, PATIENCE)
+            await asyncio.wait_for(listening, TIMEOUT_SECONDS)
             slow = SseReader(str(EventCursor(journal.id, 0)))
             while len(slow.events) < len(reader.events):
-                slow.feed(await asyncio.wait_for(anext(stuck), PATIENCE))
+                slow.feed(await asyncio.wait_for(anext(stuck), TIMEOUT_SECONDS))
         assert slow.events == reader.events

@@ -31,8 +31,8 @@ from plait.store.journal_writer import open_journal_writer
 from plait.store.project_files import INBOX_FILE, JOURNAL_FILE
 from tests.support.generated_journal import batch_of, records_of
 from tests.support.running_server import SseReader, expected_events
+from tests.support.waiting import TIMEOUT_SECONDS
 
-PATIENCE = 30.0
 pytestmark = pytest.mark.anyio
 
 
@@ -59,13 +59,13 @@ async def open_session(place: RepoLocation, *, start_engine: bool = False) -> As
 
 
 async def wait_for(holds: Callable[[], object]) -> None:
-    async with asyncio.timeout(PATIENCE):
+    async with asyncio.timeout(TIMEOUT_SECONDS):
         while not holds():  # noqa: ASYNC110 - nobody says a word of it
             await asyncio.sleep(0.005)
 
 
 async def read_events(stream: SseStream, reader: SseReader, count: int) -> None:
-    async with asyncio.timeout(PATIENCE), aclosing(aiter(stream)) as told:
+    async with asyncio.timeout(TIMEOUT_SECONDS), aclosing(aiter(stream)) as told:
         async for data in told:
             reader.feed(data)
             if len(reader.events) >= count:
@@ -88,7 +88,7 @@ async def test_stuck_readers_lose_their_replay_slots(place: RepoLocation, monkey
             stuck = [aiter(SseStream(session, begin)) for _ in range(3)]
             for stream in stuck:
                 await anext(stream)
-                await asyncio.wait_for(anext(stream), PATIENCE)  # the first of many portions
+                await asyncio.wait_for(anext(stream), TIMEOUT_SECONDS)  # the first of many portions
             reader = SseReader()
             await read_events(SseStream(session, begin), reader, len(wanted))
             assert reader.events == wanted
@@ -111,7 +111,7 @@ async def test_a_reader_that_lost_its_slot_continues_at_its_cursor(
             session.buffer.since = session.buffer.seq
             reader = SseReader()
             while len(reader.events) < len(wanted):
-                reader.feed(await asyncio.wait_for(anext(stream), PATIENCE))
+                reader.feed(await asyncio.wait_for(anext(stream), TIMEOUT_SECONDS))
                 await wait_for(lambda: session.replay_slots._value == 2)
         assert reader.events == wanted
 

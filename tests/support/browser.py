@@ -13,9 +13,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Error, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Error, Page, sync_playwright
 
 from tests.support.running_server import ServerAccess
+from tests.support.waiting import TIMEOUT_SECONDS
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 # No requests of the browser's own: they would go to other hosts.
@@ -28,7 +29,7 @@ _OFFLINE_FLAGS = (
     "--no-first-run",
 )
 _REPORTED_LEVELS = frozenset({"error", "warning"})
-_TIMEOUT_MS = 30_000  # milliseconds; only a failing test waits that long
+TIMEOUT_MS = 1000 * TIMEOUT_SECONDS
 WIDE = (1440, 900)
 PHONE = (390, 844)
 
@@ -100,8 +101,7 @@ def window(
 def add_window(context: BrowserContext, server: ServerAccess) -> BrowserWindow:
     """Open a window; the first one of a context logs it in."""
     made = BrowserWindow(context.new_page(), server.url)
-    context.set_default_timeout(_TIMEOUT_MS)
-    expect.set_options(timeout=_TIMEOUT_MS)
+    context.set_default_timeout(TIMEOUT_MS)
     made.go(login_path(server) if not context.cookies() else "/")
     return made
 

@@ -17,7 +17,7 @@ from plait.engine.daemon import find_engine
 from plait.git.location import find_repo
 from plait.store.project_files import JOURNAL_FILE
 from tests.support.temp_project import TempProject
-from tests.support.waiting import TIMEOUT_SECONDS
+from tests.support.waiting import TIMEOUT_SECONDS, wait_until
 
 _POLL_SECONDS = 0.002
 _MAX_DELAY_SECONDS = 0.4  # from an observed change to the kill
@@ -89,12 +89,15 @@ class EngineKiller:
 
 def resume_until(project: TempProject, over: Callable[[], bool], front: Callable[[], Popen[str]]) -> None:
     """Start front ends until all batches are over and the last engine has exited."""
-    deadline = time.monotonic() + TIMEOUT_SECONDS
-    while not (over() and not project.processes()):
-        assert time.monotonic() < deadline, "the batch does not end"
-        if find_engine(find_repo(project.top)) is None and not over():
+
+    def has_ended() -> bool:
+        if over():
+            return not project.processes()
+        if find_engine(find_repo(project.top)) is None:
             project.finish(front())
-        time.sleep(10 * _POLL_SECONDS)
+        return False
+
+    wait_until(has_ended)
 
 
 def _find_git_children(pid: int) -> list[psutil.Process]:

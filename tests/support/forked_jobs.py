@@ -16,8 +16,7 @@ from types import TracebackType
 from typing import Any, NoReturn, Self
 
 from plait.runtime.model_job import __main__ as modeljob
-
-_TIMEOUT_SECONDS = 60  # only a hanging job takes that long
+from tests.support.waiting import TIMEOUT_SECONDS
 
 
 class JobForker:
@@ -73,7 +72,7 @@ def _preload() -> None:
 
 def _run_job(told: dict[str, Any]) -> NoReturn:
     """Run the job in the forked process. Any: JSON that `run` wrote."""
-    signal.alarm(_TIMEOUT_SECONDS)
+    signal.alarm(int(TIMEOUT_SECONDS))
     os.closerange(3, 64)
     os.environ.clear()
     os.environ.update(told["env"])

@@ -18,9 +18,9 @@ from plait.runtime.worker_pool import WorkerPool
 from plait.system.state_paths import StateFolder
 from plait.testing.contracts.executor import ExecutorHarness
 from tests.support.leaked_processes import kill_leaked_processes
+from tests.support.waiting import TIMEOUT_SECONDS
 
 SHORT_GRACES = GracePeriods(interrupt=0.5, terminate=0.2, leftover=0.2)
-WAIT_SECONDS = 30.0
 
 
 @contextmanager
@@ -39,7 +39,7 @@ def local_executor_setup(folder: Path, *, graces: GracePeriods = SHORT_GRACES) -
         return opened[-1]
 
     def until(over: Callable[[], bool]) -> bool:
-        deadline = time.monotonic() + WAIT_SECONDS
+        deadline = time.monotonic() + TIMEOUT_SECONDS
         while not over() and time.monotonic() < deadline:
             reactor.step(0.02)
         return over()

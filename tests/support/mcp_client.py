@@ -16,10 +16,9 @@ from mcp_types import TextContent
 
 from plait.server.mcp.server import FULL_SCOPE, open_mcp_server
 from tests.support.temp_project import TempProject, use_environment
+from tests.support.waiting import TIMEOUT_SECONDS
 
 ToolJson = dict[str, Any]  # Any: tests read any field of a result
-
-MCP_TIMEOUT_SECONDS = 60.0
 
 
 class McpClient:
@@ -62,7 +61,7 @@ async def start_mcp(
         env={**project.env, **(env or {})},
         cwd=at or project.top,
     )
-    async with asyncio.timeout(MCP_TIMEOUT_SECONDS), Client(server) as client:
+    async with asyncio.timeout(TIMEOUT_SECONDS), Client(server) as client:
         yield McpClient(client)
 
 
@@ -71,7 +70,7 @@ async def connect_mcp(project: TempProject) -> AsyncIterator[McpClient]:
     """The tools of `plait mcp`, served by this process."""
     with use_environment(project.env):
         async with (
-            asyncio.timeout(MCP_TIMEOUT_SECONDS),
+            asyncio.timeout(TIMEOUT_SECONDS),
             open_mcp_server(project.place, FULL_SCOPE) as server,
             Client(server) as client,
         ):
@@ -83,8 +82,8 @@ async def connect_http(url: str, key: str) -> AsyncIterator[McpClient]:
     """`/mcp` of a server, with this token."""
     headers = {"Authorization": f"Bearer {key}"}
     async with (
-        asyncio.timeout(MCP_TIMEOUT_SECONDS),
-        httpx2.AsyncClient(headers=headers, timeout=MCP_TIMEOUT_SECONDS, trust_env=False) as http,
+        asyncio.timeout(TIMEOUT_SECONDS),
+        httpx2.AsyncClient(headers=headers, timeout=TIMEOUT_SECONDS, trust_env=False) as http,
         Client(streamable_http_client(url, http_client=http)) as client,
     ):
         yield McpClient(client)

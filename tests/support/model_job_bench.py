@@ -27,8 +27,8 @@ from plait.core.reports import Outcome
 from plait.core.task import Attempt, ModelJob, Origin, Step, Task
 from tests.support.forked_jobs import JobForker
 from tests.support.model_server.server import ModelServer
+from tests.support.waiting import TIMEOUT_SECONDS
 
-TIMEOUT_SECONDS = 60.0  # only a hanging job takes that long
 _POLL_SECONDS = 0.02
 API_KEY = "sk-held-by-nobody-0123456789"  # no key
 

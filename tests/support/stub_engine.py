@@ -25,9 +25,9 @@ from plait.store.inbox import open_inbox
 from plait.store.journal_writer import open_journal_writer
 from plait.store.project_files import INBOX_FILE, JOURNAL_FILE
 from plait.system.state_paths import StateFolder
+from tests.support.waiting import TIMEOUT_SECONDS
 
 READY = "ready\n"
-IDLE_SECONDS = 60.0  # without a request; only a failing test takes that long
 
 
 class StubEngines:
@@ -78,7 +78,7 @@ def answer_requests(folder: Path, kill_after: int) -> None:
     journal.append(fold_incoming(state, [EngineTaken(os.getpid())], time.time()))
     sys.stdout.write(READY)
     sys.stdout.flush()
-    while inbox.wait(IDLE_SECONDS):
+    while inbox.wait(TIMEOUT_SECONDS):
         for request in inbox.pending():
             if isinstance(request, Submit):
                 # The files must be there before the request is.

@@ -175,17 +175,20 @@ class TempProject:
 
     def processes(self) -> list[psutil.Process]:
         """Every live process that descends from this project: engines, supervisors, agents, and what they started."""
-        mark = f"{_PROJECT_VARIABLE}={self.env[_PROJECT_VARIABLE]}".encode()
         found = []
         for pid in psutil.pids():
             with suppress(psutil.NoSuchProcess):
-                if pid != os.getpid() and _has_variable(pid, mark):
+                if pid != os.getpid() and self._is_alive(pid):
                     found.append(psutil.Process(pid))
         return found
 
+    def _is_alive(self, pid: int) -> bool:
+        return _has_variable(pid, f"{_PROJECT_VARIABLE}={self.env[_PROJECT_VARIABLE]}".encode())
+
     def wait_for_exit(self, timeout: float = TIMEOUT_SECONDS) -> None:
         """Wait until no process of the project is left: an engine exits when it has nothing to do."""
-        wait_until(lambda: not self.processes(), timeout)
+        while left := [process.pid for process in self.processes()]:
+            wait_until(lambda: not any(map(self._is_alive, left)), timeout)
 
     def kill_processes(self) -> None:
         """Kill what is left. A killed process may have just started another one, hence more than once."""

@@ -13,7 +13,8 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-TERMINAL_TIMEOUT_SECONDS = 60.0
+from tests.support.waiting import TIMEOUT_SECONDS
+
 _ESCAPES = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[=>78]|\x1b\][^\x07]*\x07")
 
 
@@ -50,14 +51,14 @@ class Terminal:
 
     def wait_for(self, words: str) -> None:
         """Wait until the output contains these words."""
-        deadline = time.monotonic() + TERMINAL_TIMEOUT_SECONDS
+        deadline = time.monotonic() + TIMEOUT_SECONDS
         while words not in self.text:
             if not self._read(deadline - time.monotonic()):
                 raise TimeoutError(f"no {words!r} in: {self.text[-2000:]}")
 
     def wait(self) -> int:
         """Wait for the exit and read all output; the exit code."""
-        deadline = time.monotonic() + TERMINAL_TIMEOUT_SECONDS
+        deadline = time.monotonic() + TIMEOUT_SECONDS
         while self.process.poll() is None:
             if time.monotonic() > deadline:
                 raise TimeoutError(f"the process does not exit: {self.text[-2000:]}")

@@ -9,7 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Condition, Event, Thread
 from typing import Any
 
-WAIT_SECONDS = 60.0  # only a failing test waits that long
+from tests.support.waiting import TIMEOUT_SECONDS
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class WebhookReceiver:
 
     def wait_until(self, found: Callable[[list[WebhookRequest]], bool]) -> list[WebhookRequest]:
         with self._changed:
-            assert self._changed.wait_for(lambda: found(self.requests), WAIT_SECONDS), self.requests
+            assert self._changed.wait_for(lambda: found(self.requests), TIMEOUT_SECONDS), self.requests
             return list(self.requests)
 
     def wait_for_count(self, count: int) -> list[WebhookRequest]:
@@ -83,7 +83,7 @@ class _Handler(BaseHTTPRequestHandler):
         assert isinstance(self.server, _Server)
         receiver, length = self.server.receiver, int(self.headers["Content-Length"])
         receiver.add(WebhookRequest(self.path, dict(self.headers.items()), self.rfile.read(length)))
-        receiver.open.wait(WAIT_SECONDS)
+        receiver.open.wait(TIMEOUT_SECONDS)
         self.send_response(receiver.status)
         for name, value in receiver.headers.items():
             self.send_header(name, value)

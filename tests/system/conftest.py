@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import socket
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from random import SystemRandom
@@ -11,7 +10,6 @@ from subprocess import PIPE, Popen
 import pytest
 
 Child = Callable[..., "Popen[str]"]
-Until = Callable[[Callable[[], bool]], None]
 
 
 @pytest.fixture
@@ -33,19 +31,6 @@ def child() -> Iterator[Child]:
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     return tmp_path / "state" / "commons"
-
-
-@pytest.fixture
-def until() -> Until:
-    """Wait for something that is about to happen in another process."""
-
-    def wait(happened: Callable[[], bool]) -> None:
-        end = time.monotonic() + 60
-        while not happened():
-            assert time.monotonic() < end, "it did not happen"
-            time.sleep(0.005)
-
-    return wait
 
 
 @pytest.fixture

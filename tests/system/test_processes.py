@@ -10,6 +10,7 @@ from subprocess import DEVNULL, PIPE, Popen
 import pytest
 
 from plait.system import processes, procfs, psutil_processes
+from tests.support.waiting import TIMEOUT_SECONDS
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="what Linux tells is compared with what psutil tells")
 
@@ -109,7 +110,7 @@ def test_a_signal_never_reaches_a_later_process_with_the_same_pid(child: Popen[b
     seen = processes.read_process(child.pid)
     assert seen is not None
     processes.send_signal(replace(seen, start=seen.start - 1), SIGKILL)
-    child.communicate(b"go on\n", timeout=30)
+    child.communicate(b"go on\n", timeout=TIMEOUT_SECONDS)
     assert child.returncode == 0
 
 

@@ -15,6 +15,7 @@ import pytest
 from plait.system import shared_files
 from plait.system.engine_slots import identify_process
 from plait.system.shared_state import OtherEngines, ProviderRefusals, SharedState
+from tests.support.waiting import wait_until
 
 Child = Callable[..., Popen[str]]
 Opened = Callable[..., SharedState]
@@ -107,9 +108,7 @@ def test_an_engine_that_exits_holds_no_slots(engine: Opened, folder: Path) -> No
     assert list((folder / "engines").iterdir()) == []
 
 
-def test_a_dead_engine_counts_with_its_living_attempts(
-    engine: Opened, child: Child, folder: Path, until: Callable[[Callable[[], bool]], None]
-) -> None:
+def test_a_dead_engine_counts_with_its_living_attempts(engine: Opened, child: Child, folder: Path) -> None:
     other = child("hold", folder, "/dead", 4, 3)
     _, *attempts = printed(other)
     mine = engine("/mine")
@@ -118,24 +117,22 @@ def test_a_dead_engine_counts_with_its_living_attempts(
     other.wait()
     assert read_others(mine) == OtherEngines(4, "/dead (4)"), "all of them run"
     end(attempts[0])
-    until(lambda: dead(attempts[0]))
+    wait_until(lambda: dead(attempts[0]))
     assert read_others(mine).slots == 3, "which of them had two is not known"
     end(*attempts[1:])
-    until(lambda: all(map(dead, attempts)))
+    wait_until(lambda: all(map(dead, attempts)))
     assert read_others(mine) == OtherEngines()
     assert len(list((folder / "engines").iterdir())) == 1, "its entry is gone"
 
 
-def test_slots_of_running_attempts_count_after_their_engine_exited(
-    engine: Opened, child: Child, folder: Path, until: Callable[[Callable[[], bool]], None]
-) -> None:
+def test_slots_of_running_attempts_count_after_their_engine_exited(engine: Opened, child: Child, folder: Path) -> None:
     other = child("hold", folder, "/left", 2, 2)
     _, *attempts = printed(other)
     other.communicate()
     mine = engine("/mine")
     assert read_others(mine).slots == 2
     end(*attempts)
-    until(lambda: all(map(dead, attempts)))
+    wait_until(lambda: all(map(dead, attempts)))
     assert read_others(mine).slots == 0
 
 

@@ -12,9 +12,9 @@ import pytest
 
 from plait.system.engine_slots import identify_process
 from plait.system.sleep_inhibitor import SleepInhibitor
+from tests.support.waiting import wait_until
 
 Child = Callable[..., Popen[str]]
-Until = Callable[[Callable[[], bool]], None]
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="it looks into /proc")
 
@@ -43,8 +43,8 @@ def install(folder: Path, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
 
 
-def asked(folder: Path, until: Until) -> tuple[int, str]:
-    until((folder / "asked").exists)
+def asked(folder: Path) -> tuple[int, str]:
+    wait_until((folder / "asked").exists)
     pid, words = (folder / "asked").read_text().splitlines()
     return int(pid), words
 
@@ -54,50 +54,48 @@ def gone(pid: int) -> bool:
     return not Path(f"/proc/{pid}").exists()
 
 
-def test_the_inhibitor_runs_as_long_as_it_is_held(
-    keeper: Path, until: Until, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_the_inhibitor_runs_as_long_as_it_is_held(keeper: Path, capfd: pytest.CaptureFixture[str]) -> None:
     awake = SleepInhibitor(enabled=True)
     awake.acquire()
-    pid, words = asked(keeper, until)
+    pid, words = asked(keeper)
     assert words == "--what=idle:sleep --who=plait --why=a batch is running --mode=block cat"
     awake.acquire()
     assert awake.problem == ""
     assert identify_process(pid)
     awake.release()
-    until(lambda: gone(pid))
+    wait_until(lambda: gone(pid))
     assert (keeper / "ended").exists()
     assert awake.problem == ""
     awake.release()
     assert capfd.readouterr() == ("", "")
 
 
-def test_the_inhibitor_can_be_acquired_again(keeper: Path, until: Until) -> None:
+def test_the_inhibitor_can_be_acquired_again(keeper: Path) -> None:
     awake = SleepInhibitor(enabled=True)
     pids = set()
     for _ in range(3):
         (keeper / "asked").unlink(missing_ok=True)
         awake.acquire()
-        pids.add(asked(keeper, until)[0])
+        pids.add(asked(keeper)[0])
         awake.release()
-    until(lambda: all(map(gone, pids)))
+    wait_until(lambda: all(map(gone, pids)))
     assert len(pids) == 3
 
 
-def test_the_inhibitor_ends_with_its_engine(keeper: Path, child: Child, until: Until) -> None:
+def test_the_inhibitor_ends_with_its_engine(keeper: Path, child: Child) -> None:
     engine = child("awake", keeper)
-    pid, _ = asked(keeper, until)
+    pid, _ = asked(keeper)
     engine.kill()
-    until((keeper / "ended").exists)
-    until(lambda: identify_process(pid) is None)
+    wait_until((keeper / "ended").exists)
+    wait_until(lambda: identify_process(pid) is None)
 
 
-def test_the_inhibitor_inherits_no_files_of_the_engine(keeper: Path, until: Until) -> None:
+def test_the_inhibitor_inherits_no_files_of_the_engine(keeper: Path) -> None:
     journal = os.open(keeper / "journal.db", os.O_RDWR | os.O_CREAT)
     os.set_inheritable(journal, True)  # noqa: FBT003
     awake = SleepInhibitor(enabled=True)
     awake.acquire()
-    pid, _ = asked(keeper, until)
+    pid, _ = asked(keeper)
     links = {str(link.readlink()) for link in Path(f"/proc/{pid}/fd").iterdir()}
     assert str(keeper / "journal.db") not in links
     assert "/dev/null" in links
@@ -105,7 +103,7 @@ def test_the_inhibitor_inherits_no_files_of_the_engine(keeper: Path, until: Unti
     assert os.getsid(pid) == pid
     awake.release()
     os.close(journal)
-    until(lambda: gone(pid))
+    wait_until(lambda: gone(pid))
 
 
 def test_a_disabled_inhibitor_does_nothing(keeper: Path) -> None:
@@ -117,19 +115,19 @@ def test_a_disabled_inhibitor_does_nothing(keeper: Path) -> None:
 
 
 def test_a_refusal_is_a_problem_and_retried_only_after_a_release(
-    tmp_path: Path, until: Until, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     install(tmp_path, "#!/bin/sh\necho x >> 'FOLDER/tries'\nexit 1\n", monkeypatch)
     awake = SleepInhibitor(enabled=True)
     awake.acquire()
-    until(lambda: awake.problem != "")
+    wait_until(lambda: awake.problem != "")
     assert awake.problem == "systemd-inhibit left with exit status 1: this system can't be kept awake from here"
     awake.acquire()
     assert (tmp_path / "tries").read_text() == "x\n"
     awake.release()
     assert awake.problem == ""
     awake.acquire()
-    until(lambda: awake.problem != "")
+    wait_until(lambda: awake.problem != "")
     assert (tmp_path / "tries").read_text() == "x\nx\n"
     awake.release()
 

@@ -11,14 +11,21 @@ from playwright.sync_api import Browser, expect
 
 from plait.server.auth import create_authenticator, make_login_link
 from plait.server.http.web_page import PAGE_FOLDER_VARIABLE
-from tests.support.browser import WIDE, BrowserWindow, OpenWindow, browser as make_browser, window as make_window
+from tests.support.browser import (
+    TIMEOUT_MS,
+    WIDE,
+    BrowserWindow,
+    OpenWindow,
+    browser as make_browser,
+    window as make_window,
+)
 from tests.support.running_server import Serve, ServerAccess, serve_page
 from tests.support.temp_project import TempProject, temp_project as make_project
 
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    expect.set_options(timeout=30_000)  # for a busy machine
+    expect.set_options(timeout=TIMEOUT_MS)
     with make_browser() as made:
         yield made
 

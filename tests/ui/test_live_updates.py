@@ -144,9 +144,9 @@ def test_an_engine_with_a_full_disk_is_reported_until_it_recovers(
         trouble = HealthFile(find_repo(project.top).state / HEALTH_FILE)
         trouble.write("the disk is full")
         told = page.get_by_text("Engine problem: the disk is full")
-        expect(told).to_be_visible(timeout=20_000)
+        expect(told).to_be_visible()
         trouble.clear()
-        expect(told).to_have_count(0, timeout=20_000)
+        expect(told).to_have_count(0)
         (tmp_path / "walls").touch()
         expect(page).to_have_title("plait · repository")
     assert shown.console_errors == []

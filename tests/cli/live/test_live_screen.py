@@ -24,9 +24,9 @@ from rich.console import Console
 
 from plait.cli.live.screen import Screen, make_painter
 from plait.cli.live.terminal_style import StyledLine
+from tests.support.waiting import TIMEOUT_SECONDS
 
 HERE = Path(__file__).parent
-DEADLINE = 30.0
 
 _spec = importlib.util.spec_from_file_location("plait_glass", HERE / "glass.py")
 assert _spec is not None
@@ -137,14 +137,14 @@ class Terminal:
 
     def until(self, pattern: str, after: int = 0) -> int:
         """Where that stands in what was seen; `after` so much of it."""
-        deadline = time.monotonic() + DEADLINE
+        deadline = time.monotonic() + TIMEOUT_SECONDS
         while (found := re.compile(pattern).search(self.seen, after)) is None:
             assert time.monotonic() < deadline, self.seen[after:]
             self._read()
         return found.end()
 
     def end(self) -> int:
-        deadline = time.monotonic() + DEADLINE
+        deadline = time.monotonic() + TIMEOUT_SECONDS
         while self.actor.poll() is None:
             assert time.monotonic() < deadline, self.seen
             self._read()

@@ -16,11 +16,11 @@ import pytest
 
 from plait.core.errors import WorldError
 from plait.git.mirror import Mirror, open_mirror
+from tests.support.waiting import TIMEOUT_SECONDS
 
 Open = Callable[[str | Path], Mirror]
 
 USER, SECRET = "ann", "hunter2-very-secret"
-PATIENCE = 60.0
 HELPER = '!f() { test "$1" = get && echo "username=$HELPER_USER" && echo "password=$HELPER_SECRET"; }; f'
 
 
@@ -53,7 +53,7 @@ class Handler(BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers["Content-Length"]))
         if b"command=fetch" in body:
             self.server.asked.set()
-            self.server.open.wait(PATIENCE)
+            self.server.open.wait(TIMEOUT_SECONDS)
         self._answer(body)
 
     def _answer(self, body: bytes) -> None:
@@ -99,7 +99,7 @@ def server(bare: Path, commit: Callable[..., str], env: dict[str, str]) -> Itera
     made.open.set()
     made.shutdown()
     made.server_close()
-    thread.join(PATIENCE)
+    thread.join(TIMEOUT_SECONDS)
 
 
 def lend(env: dict[str, str], user: str = USER) -> None:
@@ -172,7 +172,7 @@ def test_a_killed_clone_is_started_again(
     server.open.clear()
     words = [sys.executable, "-c", CHILD, server.url, str(cache)]
     with subprocess.Popen(words, env=env, start_new_session=True) as child:
-        assert server.asked.wait(PATIENCE)
+        assert server.asked.wait(TIMEOUT_SECONDS)
         whom(child.pid, signal.SIGKILL)
     assert list(cache.glob("*/incoming-*"))
     assert not list(cache.glob("*/*.git"))
@@ -193,7 +193,7 @@ def test_a_killed_fetch_does_not_prevent_the_next(
     server.open.clear()
     words = [sys.executable, "-c", CHILD, server.url, str(cache)]
     with subprocess.Popen(words, env=env, start_new_session=True) as child:
-        assert server.asked.wait(PATIENCE)
+        assert server.asked.wait(TIMEOUT_SECONDS)
         os.killpg(child.pid, signal.SIGKILL)
     assert made.resolve() == before
     server.open.set()

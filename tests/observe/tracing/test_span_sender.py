@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable, Iterator, Sequence
 
 import pytest
@@ -11,8 +10,7 @@ import pytest
 from plait.observe import tracing as sending
 from plait.observe.spans import Span
 from plait.observe.tracing import MAX_SPANS_PER_EXPORT, MAX_WAITING_SPANS, SpanBatch, SpanSender
-
-PATIENCE = 20.0
+from tests.support.waiting import TIMEOUT_SECONDS, wait_until
 
 
 def parcel(seq: int, size: int = 1) -> SpanBatch:
@@ -32,7 +30,7 @@ class FakeChannel:
 
     def send(self, spans: Sequence[Span]) -> str | None:
         self.sizes.append(len(spans))
-        self.open.wait(PATIENCE)
+        self.open.wait(TIMEOUT_SECONDS)
         if self.answer is None:
             self.got += [span.id for span in spans]
         return self.answer
@@ -65,17 +63,10 @@ def harness(channel: FakeChannel, monkeypatch: pytest.MonkeyPatch) -> Iterator[S
     made.sender.close()
 
 
-def until(reached: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + PATIENCE
-    while not reached():
-        assert time.monotonic() < deadline
-        time.sleep(0.002)
-
-
 def test_spans_arrive_in_order_and_the_cursor_follows(harness: SenderHarness, channel: FakeChannel) -> None:
     for seq in range(1, 6):
         harness.sender.put(parcel(seq))
-    until(harness.rests)
+    wait_until(harness.rests)
     assert channel.got == [seq * 100_000 for seq in range(1, 6)]
     assert harness.arrived[-1] == 5
 
@@ -84,21 +75,21 @@ def test_the_sender_is_not_idle_while_it_sends(harness: SenderHarness, channel: 
     assert harness.rests()
     channel.open.clear()
     harness.sender.put(parcel(1))
-    until(lambda: bool(channel.sizes))
+    wait_until(lambda: bool(channel.sizes))
     assert not harness.rests()
     channel.open.set()
-    until(harness.rests)
+    wait_until(harness.rests)
 
 
 def test_a_refusal_is_logged_once_and_the_spans_are_sent_again(harness: SenderHarness, channel: FakeChannel) -> None:
     channel.answer = "nobody there"
     harness.sender.put(parcel(1))
-    until(lambda: len(channel.sizes) >= 3)
+    wait_until(lambda: len(channel.sizes) >= 3)
     assert harness.rests()
     assert harness.arrived == []
     channel.answer = None
     harness.sender.put(parcel(2))
-    until(lambda: harness.arrived[-1:] == [2])
+    wait_until(lambda: harness.arrived[-1:] == [2])
     assert channel.got == [100_000, 200_000]
     assert [text.partition(",")[0] for text in harness.said] == [
         "warning: can't send traces",
@@ -112,20 +103,20 @@ def test_refused_batches_keep_their_order(harness: SenderHarness, channel: FakeC
     for seq in range(1, 5):
         harness.sender.put(parcel(seq))
     channel.open.set()
-    until(lambda: 4 in channel.sizes)
+    wait_until(lambda: 4 in channel.sizes)
     channel.answer = None
-    until(lambda: harness.arrived[-1:] == [4])
+    wait_until(lambda: harness.arrived[-1:] == [4])
     assert channel.got == [seq * 100_000 for seq in range(1, 5)]
 
 
 def test_the_number_of_waiting_spans_is_limited(harness: SenderHarness, channel: FakeChannel) -> None:
     channel.open.clear()
     harness.sender.put(parcel(1))
-    until(lambda: bool(channel.sizes))
+    wait_until(lambda: bool(channel.sizes))
     for seq in range(2, 6):
         harness.sender.put(parcel(seq, MAX_WAITING_SPANS // 2))
     channel.open.set()
-    until(harness.rests)
+    wait_until(harness.rests)
     assert {span // 100_000 for span in channel.got} == {1, 4, 5}
     assert len([text for text in harness.said if "dropping the oldest" in text]) == 1
 
@@ -133,11 +124,11 @@ def test_the_number_of_waiting_spans_is_limited(harness: SenderHarness, channel:
 def test_exports_are_limited_in_size(harness: SenderHarness, channel: FakeChannel) -> None:
     channel.open.clear()
     harness.sender.put(parcel(1))
-    until(lambda: bool(channel.sizes))
+    wait_until(lambda: bool(channel.sizes))
     for seq in range(2, 12):
         harness.sender.put(parcel(seq, 100))
     channel.open.set()
-    until(harness.rests)
+    wait_until(harness.rests)
     assert channel.sizes[0] == 1
     assert max(channel.sizes) <= MAX_SPANS_PER_EXPORT
     assert sum(channel.sizes) == 1001
@@ -148,14 +139,14 @@ def test_the_first_cursor_is_written_though_nothing_arrives(channel: FakeChannel
     both = threading.Event()
 
     def late() -> FakeChannel:
-        both.wait(PATIENCE)
+        both.wait(TIMEOUT_SECONDS)
         return channel
 
     harness = SenderHarness(late)
     harness.sender.put(SpanBatch(7, ()))
     harness.sender.put(parcel(8))
     both.set()
-    until(lambda: bool(channel.sizes))
+    wait_until(lambda: bool(channel.sizes))
     assert harness.arrived == [7]
     harness.sender.close()
 
@@ -163,7 +154,7 @@ def test_the_first_cursor_is_written_though_nothing_arrives(channel: FakeChannel
 def test_closing_does_not_wait_for_the_receiver(harness: SenderHarness, channel: FakeChannel) -> None:
     channel.open.clear()
     harness.sender.put(parcel(1))
-    until(lambda: bool(channel.sizes))
+    wait_until(lambda: bool(channel.sizes))
     harness.sender.close()
     assert channel.closed
 
@@ -174,7 +165,7 @@ def test_an_error_while_opening_a_channel_is_a_warning(channel: FakeChannel) -> 
 
     harness = SenderHarness(broken)
     harness.sender.put(parcel(1))
-    until(harness.rests)
+    wait_until(harness.rests)
     assert harness.said == ["warning: can't send traces: no such certificate"]
     harness.sender.put(parcel(2))
     assert harness.rests()

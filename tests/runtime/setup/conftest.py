@@ -18,8 +18,7 @@ from plait.git.worktrees import metadata
 from plait.runtime.setup import preparation, setup_command
 from plait.runtime.setup.setup_command import MIN_FREE_BYTES, SetupSpec
 from tests.support.leaked_processes import kill_leaked_processes
-
-SOON = 30.0  # seconds within which everything here happens, however busy the machine is
+from tests.support.waiting import TIMEOUT_SECONDS
 
 DONE = ("sh", "-c", "echo the agent runs")
 IDENTITY = {
@@ -125,7 +124,7 @@ class SetupHarness:
         return self.end(workspace, self.start(workspace, setup, *argv, spare=spare, prefix=prefix))
 
     def end(self, workspace: Path, process: subprocess.Popen[str]) -> Ended:
-        out, _ = process.communicate(timeout=SOON)
+        out, _ = process.communicate(timeout=TIMEOUT_SECONDS)
         self.running.remove(process)
         return Ended(process.returncode, out, setup_command.read_failure(self.root / f"{workspace.name}.json"))
 
@@ -139,7 +138,7 @@ class SetupHarness:
 
     def until(self, true: Callable[[], bool]) -> None:
         """Wait for it."""
-        last = time.monotonic() + SOON
+        last = time.monotonic() + TIMEOUT_SECONDS
         while not true():
             assert time.monotonic() < last, "it never happened"
             time.sleep(0.002)

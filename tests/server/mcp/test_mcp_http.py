@@ -25,8 +25,9 @@ from plait.server.mcp.server import TOOLS
 from plait.server.projects import ProjectStore
 from plait.server.serve import bind_listener
 from plait.server.session_pool import SessionPool
-from tests.support.mcp_client import MCP_TIMEOUT_SECONDS, McpClient, connect_http
+from tests.support.mcp_client import McpClient, connect_http
 from tests.support.temp_project import TempProject
+from tests.support.waiting import TIMEOUT_SECONDS
 
 pytestmark = pytest.mark.anyio
 
@@ -57,7 +58,7 @@ async def run_server(project: TempProject, folder: Path) -> AsyncIterator[Server
     )
     socket = bind_listener("127.0.0.1", 0)
     task = asyncio.create_task(server.serve([socket]))
-    async with asyncio.timeout(MCP_TIMEOUT_SECONDS):
+    async with asyncio.timeout(TIMEOUT_SECONDS):
         while not server.started:  # noqa: ASYNC110 - it tells nobody
             await asyncio.sleep(0.01)
         try:
@@ -114,7 +115,7 @@ async def test_a_read_only_token_changes_nothing_however_it_is_used(project: Tem
     ]
     async with (
         run_server(project, tmp_path / "keys") as server,
-        httpx2.AsyncClient(trust_env=False, timeout=MCP_TIMEOUT_SECONDS) as http,
+        httpx2.AsyncClient(trust_env=False, timeout=TIMEOUT_SECONDS) as http,
     ):
         told = {
             "Accept": "application/json, text/event-stream",
@@ -142,7 +143,7 @@ async def test_it_is_behind_the_server_s_middleware(project: TempProject, tmp_pa
     ]
     async with (
         run_server(project, tmp_path / "keys") as server,
-        httpx2.AsyncClient(trust_env=False, timeout=MCP_TIMEOUT_SECONDS) as http,
+        httpx2.AsyncClient(trust_env=False, timeout=TIMEOUT_SECONDS) as http,
     ):
         for headers, status in cases:
             told = {"Accept": "application/json, text/event-stream", **headers}
@@ -159,7 +160,7 @@ async def test_an_unusable_sdk_fails_each_request_at_once(
     monkeypatch.setitem(sys.modules, "mcp.server.streamable_http_manager", None)
     over_http = McpEndpoint(SessionPool(ProjectStore(tmp_path / "projects.json"), project.place))
     for _ in range(2):
-        async with asyncio.timeout(MCP_TIMEOUT_SECONDS):
+        async with asyncio.timeout(TIMEOUT_SECONDS):
             with pytest.raises(ImportError):
                 await over_http({"type": "http"}, _receive, _send)
 
@@ -170,10 +171,10 @@ async def test_a_mirror_is_fetched_before_planning_with_a_full_token(project: Te
     git(project, "commit", "--quiet", "--message", "one")
     async with (
         run_server(project, tmp_path / "keys") as server,
-        httpx2.AsyncClient(trust_env=False, timeout=MCP_TIMEOUT_SECONDS) as http,
+        httpx2.AsyncClient(trust_env=False, timeout=TIMEOUT_SECONDS) as http,
     ):
         address, key = server.url.replace("/mcp", "/api/projects"), {"Authorization": f"Bearer {server.full}"}
-        made = await http.post(address, json={"url": project.top.as_uri()}, headers=key, timeout=MCP_TIMEOUT_SECONDS)
+        made = await http.post(address, json={"url": project.top.as_uri()}, headers=key, timeout=TIMEOUT_SECONDS)
         query = f"?project={made.json()['id']}"
         project.task("02-two", "touch two")
         git(project, "add", "--all")

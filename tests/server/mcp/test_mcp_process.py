@@ -15,8 +15,9 @@ from threading import Timer
 import psutil
 import pytest
 
-from tests.support.mcp_client import MCP_TIMEOUT_SECONDS, start_mcp
+from tests.support.mcp_client import start_mcp
 from tests.support.temp_project import TempProject
+from tests.support.waiting import TIMEOUT_SECONDS
 
 HELLO = {
     "jsonrpc": "2.0",
@@ -49,7 +50,7 @@ def start_process(project: TempProject) -> Iterator[subprocess.Popen[str]]:
         text=True,
         start_new_session=True,
     )
-    patience = Timer(MCP_TIMEOUT_SECONDS, process.kill)
+    patience = Timer(TIMEOUT_SECONDS, process.kill)
     patience.start()
     try:
         yield process
@@ -87,7 +88,7 @@ def test_the_output_is_only_protocol_messages_and_the_server_ends_with_its_input
         assert "result" in read_response(process, 2)
         send(process, call(3, "wait"))
         assert "ended" in json.dumps(read_response(process, 3))
-        out, err = process.communicate(timeout=MCP_TIMEOUT_SECONDS)
+        out, err = process.communicate(timeout=TIMEOUT_SECONDS)
     assert process.returncode == 0
     assert all(json.loads(line)["jsonrpc"] == "2.0" for line in out.splitlines())
     assert "Traceback" not in err
@@ -102,7 +103,7 @@ def test_the_server_exits_when_its_host_dies(project: TempProject) -> None:
         process.stdout.close()
         send(process, READY, call(2, "list"))
         process.stdin.close()
-        assert process.wait(timeout=MCP_TIMEOUT_SECONDS) == 0
+        assert process.wait(timeout=TIMEOUT_SECONDS) == 0
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -111,7 +112,7 @@ def test_a_signal_ends_the_server_at_once(project: TempProject, number: signal.S
         send(process, HELLO)
         read_response(process, 1)
         process.send_signal(number)
-        assert process.wait(timeout=MCP_TIMEOUT_SECONDS) == -number
+        assert process.wait(timeout=TIMEOUT_SECONDS) == -number
 
 
 @pytest.mark.anyio

@@ -23,8 +23,8 @@ from plait.server.auth import Authenticator, UsedCodes
 from plait.server.http.connections import UnauthenticatedConnections
 from plait.server.http.middleware.policy import RequestPolicy
 from plait.server.http.server_config import create_uvicorn_config, wrap_with_middleware
+from tests.support.waiting import TIMEOUT_SECONDS
 
-PATIENCE = 20.0  # seconds until a test gives up
 RULES = RequestPolicy()
 
 
@@ -71,7 +71,7 @@ class BoundServer:
         return {"Authorization": f"Bearer {read_or_create_token(self.files.full)}"}
 
     def ask(self, target: str, headers: dict[str, str] | None = None) -> int:
-        client = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
+        client = http.client.HTTPConnection("127.0.0.1", self.port, timeout=TIMEOUT_SECONDS)
         try:
             client.request("GET", target, headers=headers or {})
             return client.getresponse().status
@@ -83,7 +83,7 @@ class BoundServer:
         return f"GET {target} HTTP/1.1\r\nHost: localhost\r\nAuthorization: {self.bearer['Authorization']}\r\n\r\n".encode()
 
     def connect(self) -> socket.socket:
-        return socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE)
+        return socket.create_connection(("127.0.0.1", self.port), timeout=TIMEOUT_SECONDS)
 
     def say(self, data: bytes) -> bytes:
         """Send these bytes and read until the server closes the connection."""
@@ -124,7 +124,7 @@ def run_server(folder: Path, rules: RequestPolicy, **how: object) -> Iterator[Bo
         yield BoundServer(listener.getsockname()[1], app, files)
     finally:
         server.should_exit = server.force_exit = True
-        thread.join(PATIENCE)
+        thread.join(TIMEOUT_SECONDS)
         assert not thread.is_alive()
 
 
@@ -145,7 +145,7 @@ def test_a_token_rotation_ends_open_streams(start: StartServer) -> None:
         client.sendall(server.make_request("/ticks"))
         assert b"tick" in client.recv(4096) + client.recv(4096)
         server.files.rotate()
-        assert server.app.left.wait(PATIENCE)
+        assert server.app.left.wait(TIMEOUT_SECONDS)
 
 
 def test_a_slow_body_is_rejected(start: StartServer) -> None:
@@ -169,7 +169,7 @@ def test_an_unauthenticated_body_is_not_read_as_another_request(server: BoundSer
 def dripped(client: socket.socket, drop: bytes) -> bool:
     """Send this again and again; whether the server hangs up before patience ends."""
     client.settimeout(0.02)
-    for _ in range(int(PATIENCE / 0.02)):
+    for _ in range(int(TIMEOUT_SECONDS / 0.02)):
         try:
             if client.recv(4096) == b"":
                 return True
@@ -207,7 +207,7 @@ def test_an_authenticated_stream_stays_open(start: StartServer) -> None:
 
 def test_unauthenticated_connections_never_displace_authenticated_ones(start: StartServer) -> None:
     server = start(unauthenticated=UnauthenticatedConnections(3, grace_seconds=0.2))
-    known = http.client.HTTPConnection("127.0.0.1", server.port, timeout=PATIENCE)
+    known = http.client.HTTPConnection("127.0.0.1", server.port, timeout=TIMEOUT_SECONDS)
     with ExitStack() as stack:
         stack.callback(known.close)
         known.connect()
@@ -226,7 +226,7 @@ def test_unauthenticated_connections_never_displace_authenticated_ones(start: St
 
 
 def test_many_simultaneous_clients_with_a_token_are_all_served(start: StartServer) -> None:
-    server = start(unauthenticated=UnauthenticatedConnections(2, grace_seconds=PATIENCE))
+    server = start(unauthenticated=UnauthenticatedConnections(2, grace_seconds=TIMEOUT_SECONDS))
     with ExitStack() as stack:
         clients = [stack.enter_context(server.connect()) for _ in range(100)]
         for client in clients:
@@ -236,7 +236,8 @@ def test_many_simultaneous_clients_with_a_token_are_all_served(start: StartServe
 
 def test_unauthenticated_connections_above_the_hard_limit_are_closed_at_once(start: StartServer) -> None:
     server = start(
-        header_seconds=PATIENCE, unauthenticated=UnauthenticatedConnections(2, grace_seconds=PATIENCE, hard_limit=5)
+        header_seconds=TIMEOUT_SECONDS,
+        unauthenticated=UnauthenticatedConnections(2, grace_seconds=TIMEOUT_SECONDS, hard_limit=5),
     )
     with ExitStack() as stack:
         silent = [stack.enter_context(server.connect()) for _ in range(20)]

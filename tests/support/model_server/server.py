@@ -26,11 +26,11 @@ from tests.support.model_server.faults import Fault, FaultKind, FaultPlan, make_
 from tests.support.model_server.messages import Json, ReceivedRequest, Reply, Usage
 from tests.support.model_server.protocols import find_protocol
 from tests.support.model_server.protocols.base import Protocol
+from tests.support.waiting import TIMEOUT_SECONDS
 
 ReplyScript = Callable[[ReceivedRequest], Reply | str]
 
 
-TIMEOUT_SECONDS = 60.0  # only a failing test waits that long
 ENDLESS_SECONDS = 0.01  # between two pieces of a text without an end
 ANY_CLIENT = ""
 
