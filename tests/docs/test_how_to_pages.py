@@ -89,7 +89,7 @@ class TestAddingAnAgent(agent_contract.AgentContract):
         entry, driver = read_blocks("adding-an-agent.md")
         info = eval(entry, {"AgentInfo": AgentInfo, "AgentLogin": AgentLogin, "CostReporting": CostReporting})
         monkeypatch.setattr("plait.agents.table.AGENTS", {**AGENTS, info.name: info})
-        yield load_module(self.name, driver).Echo(AgentSpec("echo"))
+        yield load_module(self.name, driver).Echo(AgentSpec(info.name))
         del sys.modules[self.name]
 
     @pytest.fixture

@@ -73,7 +73,7 @@ def _signal_name(code: int) -> str | None:
         return None
 
 
-MAX_STATEMENTS = 5  # bytes at the end of the output
+MAX_STATEMENTS = 5  # at the end of the output
 _MAX_STATEMENT_CHARS = 2000
 _MAX_JSON_DEPTH = 4
 
@@ -193,8 +193,8 @@ def classify_error(text: str, status: int | None = None, printed_at: float | Non
 
 def find_last_line(tail: str) -> str:
     """The last meaningful line; of an error in JSON, its text."""
-    said = [text for text, _ in _meaningful_lines(tail)]
-    return to_plain_text(_json_error_text(said[-1]) or said[-1]) if said else ""
+    last = next((text for text, _ in reversed([*_meaningful_lines(tail)])), "")
+    return to_plain_text(_json_error_text(last) or last)
 
 
 def _split_statements(tail: str) -> list[str]:
@@ -255,13 +255,13 @@ def _json_error_text(line: str) -> str | None:
         tree = loads(line)
     except (ValueError, RecursionError):
         return None
-    sort = tree.get("type")  # may be unhashable
-    complains = (
+    kind = tree.get("type")  # may be unhashable
+    is_error = (
         tree.get("is_error") is True
-        or sort in ("error", "turn.failed")
-        or (tree.get("status") == "error" and sort in (None, "result"))  # not the status of a tool use
+        or kind in ("error", "turn.failed")
+        or (tree.get("status") == "error" and kind in (None, "result"))  # not the status of a tool use
     )
-    return " ".join(_error_texts(tree, _MAX_JSON_DEPTH)) if complains else None
+    return " ".join(_error_texts(tree, _MAX_JSON_DEPTH)) if is_error else None
 
 
 def _error_texts(tree: object, depth: int) -> Iterator[str]:

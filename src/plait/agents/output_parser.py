@@ -13,21 +13,8 @@ from dataclasses import replace
 from json import loads
 from typing import Any, TypeGuard, cast
 
-from plait.agents.error_patterns import (
-    MAX_DETAIL_CHARS,
-    classify_error,
-    classify_exit,
-    find_error,
-    was_killed,
-)
-from plait.agents.interface import (
-    Activity,
-    ActivityKind,
-    AgentEvent,
-    PhaseStarted,
-    SessionStarted,
-    SpendUpdated,
-)
+from plait.agents.error_patterns import MAX_DETAIL_CHARS, classify_error, classify_exit, find_error, was_killed
+from plait.agents.interface import Activity, ActivityKind, AgentEvent, PhaseStarted, SessionStarted, SpendUpdated
 from plait.agents.plain_text import to_plain_text, truncate
 from plait.agents.retry_after import NO_RETRY_AFTER, RetryAfter
 from plait.core.fast_dataclass import dataclass
@@ -357,7 +344,7 @@ class PlaitProtocolParser(JsonLinesParser):
         raise NotImplementedError
 
     def handle_result(self, event: Json) -> None:
-        raise NotImplementedError
+        pass
 
     def handle_text(self, line: str) -> Iterator[AgentEvent]:
         yield from make_activity(line, ActivityKind.SAYS)

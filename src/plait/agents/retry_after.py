@@ -68,15 +68,13 @@ NO_RETRY_AFTER = RetryAfter()
 def parse_retry_after(text: str, printed_at: float | None = None) -> RetryAfter:
     """The longest of several durations, and a timestamp. Without `printed_at`, times of day are ignored."""
     line = " ".join(text.split())
-    delays = [delay for delay in (*_find_durations(line), *_find_header_delays(line)) if 0 < delay <= _MAX_WAIT_SECONDS]
+    delays = [_parse_duration(line, match.end()) for match in _DURATION_PREFIX.finditer(line)]
+    delays += [float(match["number"]) * (0.001 if match["ms"] else 1.0) for match in _RETRY_AFTER_HEADER.finditer(line)]
+    delays += [float(match["number"]) * 0.001 for match in _RETRY_DELAY_MS.finditer(line)]
     at = _find_timestamp(line)
     if at is None and printed_at is not None:
         at = find_time_of_day(line, printed_at)
-    return RetryAfter(max(delays, default=None), at)
-
-
-def _find_durations(text: str) -> list[float]:
-    return [_parse_duration(text, found.end()) for found in _DURATION_PREFIX.finditer(text)]
+    return RetryAfter(max((delay for delay in delays if 0 < delay <= _MAX_WAIT_SECONDS), default=None), at)
 
 
 def _parse_duration(text: str, place: int) -> float:
@@ -87,11 +85,6 @@ def _parse_duration(text: str, place: int) -> float:
         total += float(part["number"]) * _UNITS["ms" if unit.startswith("mil") or unit == "ms" else unit[0]]
         place = part.end()
     return total
-
-
-def _find_header_delays(text: str) -> list[float]:
-    headers = [float(match["number"]) * (0.001 if match["ms"] else 1.0) for match in _RETRY_AFTER_HEADER.finditer(text)]
-    return headers + [float(match["number"]) * 0.001 for match in _RETRY_DELAY_MS.finditer(text)]
 
 
 def _find_timestamp(text: str) -> float | None:

@@ -28,11 +28,8 @@ from plait.runtime.atomic_apply import StagedWrites
 REPLY_SPEC_FILE = "replying.json"
 _FAILED = 1
 _NOT_FOUND, _NOT_RUN = 127, 126  # as in shells
-_CHUNK_BYTES = 64 << 10
-_MAX_LINE_BYTES = 8 << 20  # bytes of one line that are parsed: a whole message may be in it
 _MAX_OUTPUT_BYTES = 8 << 20  # bytes kept of a tool that prints plain text
 _MAX_ANSWER_LINES = 20_000  # that one answer may write
-_TAIL_BYTES = 8 << 10  # bytes of output from which an exit is classified
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,13 +54,13 @@ def main(words: list[str]) -> NoReturn:
 
 def _run(words: list[str]) -> int:
     try:
-        return _run_main(words)
+        return _run_and_apply(words)
     except (PlaitError, OSError, msgspec.DecodeError) as error:
         _print_message(f"can't apply the agent's answer: {error}")
         return _FAILED
 
 
-def _run_main(words: list[str]) -> int:
+def _run_and_apply(words: list[str]) -> int:
     if len(words) < 3 or words[1] != "--":
         _print_message("usage: python -m plait.runtime.apply_reply SPEC -- COMMAND…")
         return _FAILED

@@ -11,7 +11,7 @@ import hashlib
 import os
 import re
 import stat
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
@@ -90,10 +90,14 @@ class StagedWrites:
     def apply(self, files: Mapping[str, str]) -> None:
         """Write all files or none; the error lists every file that can't be written."""
         plans = self._plan_all(files)
-        self._check_unchanged(plan.write for plan in plans)
+        writes = tuple(plan.write for plan in plans)
+        changed = [write.path for write in writes if write.old != self._known.get(write.path, write.old)]
+        if changed:
+            raise FileChangedError(f"{', '.join(changed)}: changed by another process meanwhile")
         if not plans:
             return
-        layer = WriteLayer(tuple(plan.write for plan in plans), self._list_missing_folders(plans))
+        missing = {folder for write in writes for folder in self._folder.missing_folders(write.path)}
+        layer = WriteLayer(writes, tuple(sorted(missing)))
         try:
             self._stage.make()
             for plan in plans:
@@ -151,11 +155,6 @@ class StagedWrites:
             raise StagingError("; ".join(wrong))
         return plans
 
-    def _check_unchanged(self, writes: Iterable[StagedWrite]) -> None:
-        changed = [write.path for write in writes if write.old != self._known.get(write.path, write.old)]
-        if changed:
-            raise FileChangedError(f"{', '.join(changed)}: changed by another process meanwhile")
-
     def _plan(self, path: str, text: str, name: str) -> _PlannedWrite:
         found = self._folder.read_bytes(check_path(path))
         old, mode = (None, None) if found is None else found
@@ -169,10 +168,6 @@ class StagedWrites:
             old,
             mode,
         )
-
-    def _list_missing_folders(self, plans: list[_PlannedWrite]) -> tuple[str, ...]:
-        missing = (folder for plan in plans for folder in self._folder.missing_folders(plan.write.path))
-        return tuple(sorted(dict.fromkeys(missing)))
 
     def _write_layer(self, layer: WriteLayer) -> None:
         try:

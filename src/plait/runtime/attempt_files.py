@@ -1,7 +1,7 @@
-"""Transcripts of this machine's attempts: files whose offsets stay valid.
+"""What this machine's attempts leave: transcripts, result files, and the files of a workspace.
 
-A transcript that grows past its limit loses its middle: a hole is punched into the file, which takes no space and moves
-nothing. Readers skip it. At most one chunk is held in memory.
+The offsets of a transcript stay valid. One that grows past its limit loses its middle: a hole is punched into the file,
+which takes no space and moves nothing. Readers skip it. At most one chunk is held in memory.
 """
 
 from __future__ import annotations

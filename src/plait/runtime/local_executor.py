@@ -243,7 +243,7 @@ class LocalExecutor:
 
     def _adopt_other(self, live: LiveAttempt) -> bool:
         """Another supervisor runs it: the engine before this one had launched it, and died before its report."""
-        with suppress(OSError, WorldError):
+        with suppress(OSError):
             signed = supervisor.read_pidfile(live.folder.pidfile)
             found = supervisor.find_supervisor(live.folder, signed, live.root.tag) if signed else None
             if found is not None:
@@ -320,7 +320,7 @@ def read_claim(live: LiveAttempt) -> PidFile | None:
     """None: there is none. If it can't be read, the supervisor is searched for among the processes."""
     try:
         return supervisor.read_pidfile(live.folder.pidfile)
-    except (OSError, WorldError):
+    except OSError:
         return PidFile()
 
 

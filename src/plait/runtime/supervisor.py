@@ -1,4 +1,8 @@
-"""Supervisors: launching one in a session of its own, finding it again by its pidfile, and waiting for its exit."""
+"""Supervisors: their files, launching one in a session of its own, finding it again, and waiting for its exit.
+
+A supervisor owns an attempt by its pidfile. The exit status that it leaves is three digits and a newline, written over
+four blanks that reserved the space.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +23,15 @@ from plait.system.atomic_files import make_private_folder
 from plait.system.process_identity import Process
 from plait.system.state_paths import AttemptFolder
 
-_MAX_BYTES = 256
+SHELL = "/bin/sh"
+PROCESS_NAME = "plait-warden"  # later engines find running attempts by it
+EXIT_CLAIMED = 75  # of a supervisor that found another's pidfile
+EXIT_CANNOT_WRITE = 74  # of a supervisor that could not write its files
+_COMPLETE_STATUS = re.compile(rb"[0-9]{3}\n\Z")
+_MAX_BYTES = 256  # of one of its files
+_OUTPUT_FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CREAT
+
+_command_paths: dict[tuple[str, str], str] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,18 +64,19 @@ def make_signature() -> str:
 
 
 def read_pidfile(path: Path) -> PidFile | None:
-    """None: there is none. Raises WorldError if it can't be read."""
+    """None: there is none. Raises OSError if it can't be read."""
+    data = _read_small_file(path)
+    return None if data is None else parse_pidfile(data)
+
+
+def _read_small_file(path: Path) -> bytes | None:
+    """Never waits for whatever may be there instead of a file."""
     try:
         fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     except (FileNotFoundError, NotADirectoryError):
         return None
-    except OSError as error:
-        raise WorldError(
-            f"can't read {path}: {error.strerror or error}",
-            hint="check the owner and mode of its parent folders",
-        ) from error
     try:
-        return parse_pidfile(os.read(fd, _MAX_BYTES))
+        return os.read(fd, _MAX_BYTES)
     finally:
         os.close(fd)
 
@@ -84,30 +97,10 @@ def block_launch(path: Path) -> bool:
     return True
 
 
-_COMPLETE = re.compile(rb"[0-9]{3}\n\Z")
-
-
 def read_exit_status(path: Path) -> int | None:
-    """None: there is none, or it is incomplete."""
-    try:
-        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    try:
-        data = os.read(fd, 8)
-    finally:
-        os.close(fd)
-    return int(data) if _COMPLETE.match(data) else None
-
-
-SHELL = "/bin/sh"
-PROCESS_NAME = "plait-warden"  # later engines find running attempts by it
-EXIT_CLAIMED = 75  # of a supervisor that found another's pidfile
-EXIT_CANNOT_WRITE = 74  # of a supervisor that could not write its files
-
-
-_command_paths: dict[tuple[str, str], str] = {}
-_OUTPUT_FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CREAT
+    """None: there is none, or it is incomplete. Raises OSError if it can't be read."""
+    data = _read_small_file(path)
+    return int(data) if data is not None and _COMPLETE_STATUS.match(data) else None
 
 
 @cache

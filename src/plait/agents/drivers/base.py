@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar
 
 from plait.agents.drivers.activity_labels import changes_files, describe_tool_use, format_question, is_question_tool
@@ -23,6 +23,13 @@ from plait.core.settings import NO_SPEND, Spend
 
 # For tools that take a prompt only as an argument: arguments are limited, and visible to every user of the machine.
 READ_PROMPT_FILE = "Read the file {} and do what it says."
+
+
+_PERMISSION_NOTES: Mapping[Permission, str] = {
+    Permission.FULL: "",
+    Permission.EDITS: "[agents.permissions] lets it change files only",
+    Permission.OWN: "[agents.permissions] leaves its permissions to its own settings",
+}
 
 
 class CodingTool:
@@ -82,13 +89,7 @@ class CodingTool:
     @property
     def permission_note(self) -> str:
         """The restriction that may explain why a tool did nothing; "": it may do everything."""
-        match self.spec.permission:
-            case Permission.FULL:
-                return ""
-            case Permission.EDITS:
-                return "[agents.permissions] lets it change files only"
-            case Permission.OWN:
-                return "[agents.permissions] leaves its permissions to its own settings"
+        return _PERMISSION_NOTES[self.spec.permission]
 
     def compute_reported_spend(self, cost: int, tokens: Tokens, model: str = "") -> Spend:
         """The cost that the tool reports; if it knows no price, the tokens at the settings' prices."""

@@ -70,9 +70,9 @@ def split_command(text: str) -> tuple[str, ...]:
         words = tuple(shlex.split(text))
         bare = shlex.split(text, posix=False)  # the same words, with their quotes
     except ValueError as error:
-        said = str(error)[:1].lower() + str(error)[1:]
+        why = str(error)[:1].lower() + str(error)[1:]
         raise ConfigError(
-            f"the agent's command can't be split into words: {said}", hint=f"Check its quotes: {text}"
+            f"the agent's command can't be split into words: {why}", hint=f"Check its quotes: {text}"
         ) from None
     operator = next((word for word in bare if word in _OPERATORS), None)
     if operator is not None:

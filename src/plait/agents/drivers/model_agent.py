@@ -67,6 +67,3 @@ class ModelJobParser(PlaitProtocolParser):
         self._tokens[model] = Tokens(get_count(event, "input"), get_count(event, "output"), get_count(event, "cached"))
         each = (compute_spend(tokens, find_price(self._prices, name)) for name, tokens in self._tokens.items())
         yield from self.report_spend(sum(each, NO_SPEND))
-
-    def handle_result(self, event: Json) -> None:
-        self.last_message = get_text(event, "said")

@@ -6,21 +6,11 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from enum import StrEnum
 
-from plait.agents.model_jobs import job_spec as of
+from plait.agents.model_jobs import job_spec, whole_files
 from plait.agents.model_jobs.code_blocks import clean_answer, is_fence
 from plait.agents.model_jobs.edit_applier import EditApplier, find_missing_fields, find_unrelated_edits
 from plait.agents.model_jobs.edit_blocks import AnswerError, Change, has_edits, parse_edits
-from plait.agents.model_jobs.whole_files import (
-    CUT_OFF_MESSAGE,
-    PROSE_SUFFIXES,
-    FileRequest,
-    check_content,
-    find_labelled_blocks,
-    is_placeholder_line,
-    is_text,
-    parse_files,
-    resolve_path,
-)
+from plait.agents.model_jobs.whole_files import FileRequest, parse_files
 from plait.config.agent_keys import ModelConfig
 from plait.core.fast_dataclass import dataclass
 from plait.core.task import ModelJob, ModelJobMode
@@ -54,19 +44,21 @@ def parse_answer(
 
     `max_lines` is for one file, or for all edits together.
     """
-    if only is not None and (of.writes_whole_files(job) or only == job.tests):
-        known = (*of.writable_paths(job), *((job.tests,) if job.tests else ()))
+    if only is not None and (job_spec.writes_whole_files(job) or only == job.tests):
+        known = (*job_spec.writable_paths(job), *((job.tests,) if job.tests else ()))
         found, flaws = parse_files(text, FileRequest((only,), known))
         # Other files of the job in the answer are ignored.
         return _check_length({only: found[only]} if only in found else {}, flaws, max_lines)
-    if of.writes_whole_files(job):
-        return _check_length(*parse_files(text, FileRequest(of.output_paths(job), of.writable_paths(job))), max_lines)
+    if job_spec.writes_whole_files(job):
+        return _check_length(
+            *parse_files(text, FileRequest(job_spec.output_paths(job), job_spec.writable_paths(job))), max_lines
+        )
     return _parse_changes(job, text, texts, only, max_lines)
 
 
 def parse_repair(job: ModelJob, text: str, files: Mapping[str, str], *, max_lines: int = MAX_LINES) -> JobAnswer:
     """The answer to a repair prompt: edits, or whole files. Files that the job may not write, and its tests, are refused."""
-    allowed = tuple(path for path in files if path in of.writable_paths(job))
+    allowed = tuple(path for path in files if path in job_spec.writable_paths(job))
     if has_edits(text):
         return _apply_edits(text, EditApplier(files.get, allowed, allowed), max_lines)
     return _parse_some_files(text, FileRequest(allowed if len(allowed) == 1 else (), allowed), max_lines)
@@ -108,7 +100,7 @@ def _too_long_error(count: int, most: int, path: str = "") -> AnswerError:
 
 
 def _parse_changes(job: ModelJob, text: str, texts: Mapping[str, str], only: str | None, most: int) -> JobAnswer:
-    allowed, meant = (of.writable_paths(job), of.target_paths(job)) if only is None else ((only,), (only,))
+    allowed, meant = (job_spec.writable_paths(job), job_spec.target_paths(job)) if only is None else ((only,), (only,))
     edits = EditApplier(texts.get, allowed, meant)
     answer = _apply_edits(text, edits, most)
     if job.mode is not ModelJobMode.UPDATE_FIXTURES or answer.errors:
@@ -127,7 +119,9 @@ def _apply_edits(text: str, edits: EditApplier, most: int, *, allow_rewrite: boo
     made = edits.render()
     fresh, wrong = _collect_new_files(found.rest, edits, allow_rewrite=allow_rewrite)
     flaws = (*found.errors, *edits.errors, *wrong)
-    flaws += tuple(AnswerError("the result isn't valid UTF-8 text", path) for path in made if not is_text(made[path]))
+    flaws += tuple(
+        AnswerError("the result isn't valid UTF-8 text", path) for path in made if not whole_files.is_text(made[path])
+    )
     flaws += tuple(flaw for change in found.changes if (flaw := _find_lossy_edit(change)) is not None)
     lines = sum(len(change.put) for change in found.changes)
     lines += sum(text.count("\n") for text in fresh.values())
@@ -142,8 +136,8 @@ def _apply_edits(text: str, edits: EditApplier, most: int, *, allow_rewrite: boo
 
 def _find_lossy_edit(change: Change) -> AnswerError | None:
     """A placeholder for existing lines would delete them."""
-    put = (line for line in change.put if is_placeholder_line(line) and line not in change.find)
-    if (change.path or "").endswith(PROSE_SUFFIXES) or next(put, None) is None:
+    put = (line for line in change.put if whole_files.is_placeholder_line(line) and line not in change.find)
+    if (change.path or "").endswith(whole_files.PROSE_SUFFIXES) or next(put, None) is None:
         return None
     message = f"line {change.line} of the answer: a line is a placeholder for others; write all of them"
     return AnswerError(message, change.path or "")
@@ -155,18 +149,18 @@ def _collect_new_files(
     """New files beside the edits. Existing ones must be edited: in a whole file, lines could be lost unnoticed."""
     files: dict[str, str] = {}
     flaws: list[AnswerError] = []
-    for text, block in find_labelled_blocks(rest):
-        path = resolve_path(text, edits.allowed)
+    for text, block in whole_files.find_labelled_blocks(rest):
+        path = whole_files.resolve_path(text, edits.allowed)
         if isinstance(path, AnswerError):
             flaws.append(path)
         elif not block.closed:
-            flaws.append(AnswerError(CUT_OFF_MESSAGE, path))
+            flaws.append(AnswerError(whole_files.CUT_OFF_MESSAGE, path))
         elif path in edits.hunks or (edits.exists(path) and not allow_rewrite):
             flaws.append(AnswerError("it exists already and must be edited: write FIND:, REPLACE: and END", path))
         elif files.setdefault(path, block.text) != block.text:
             flaws.append(AnswerError("the answer contains this file twice, with different texts", path))
         else:
-            flaws += check_content(path, block.text)
+            flaws += whole_files.check_content(path, block.text)
     return files, flaws
 
 

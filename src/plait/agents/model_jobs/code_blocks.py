@@ -150,9 +150,9 @@ class _Fence:
         return near and self.mark[0] == outer.mark[0] and len(self.mark) >= len(outer.mark)
 
 
-def clean_answer(said: str) -> str:
+def clean_answer(text: str) -> str:
     """With normalised line ends, without thoughts and stop tokens."""
-    text = said.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     if (ends := _TOKENS.search(text, max(len(text) - _TOKEN_TAIL_CHARS, 0))) is not None:
         text = f"{text[: ends.start()]}\n"
     at = 0

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from posixpath import normpath
 
-from plait.agents.model_jobs import job_spec as of
+from plait.agents.model_jobs import job_spec
 from plait.config.agent_keys import ModelConfig
 from plait.core.fast_dataclass import dataclass
 from plait.core.task import ModelJob
@@ -139,13 +139,13 @@ def guess_context_files(
     targets (`texts`) import or name, then neighbours. Never the job's own files or its context.
     """
     index = _FileIndex(path for path in listing if _is_useful(path))
-    own = {*of.writable_paths(job), *job.context, *((job.tests,) if job.tests else ())}
+    own = {*job_spec.writable_paths(job), *job.context, *((job.tests,) if job.tests else ())}
     found: dict[str, None] = dict.fromkeys(index.find_named(instructions, ""))
     for path, text in texts.items():
         found.update(dict.fromkeys(index.find_imported(text[:_MAX_SCANNED_CHARS], path)))
     for path, text in texts.items():
         found.update(dict.fromkeys(index.find_named(text[:_MAX_SCANNED_CHARS], path)))
-    for path in of.writable_paths(job):
+    for path in job_spec.writable_paths(job):
         found.update(dict.fromkeys(index.find_neighbours(path)))
     return tuple(path for path in found if path not in own)[:max_files]
 
@@ -172,9 +172,9 @@ class _FileIndex:
     def find_named(self, text: str, home: str) -> Iterator[str]:
         """Paths in a text, relative to the top or to the text's file."""
         for word in dict.fromkeys(_WORD.findall(text)):
-            said = word.strip("./-").rstrip(".")
-            near = _join_path(home, word) if home else said
-            yield from self._find_only(near if near in self._all else said, whole=True)
+            name = word.strip("./-").rstrip(".")
+            near = _join_path(home, word) if home else name
+            yield from self._find_only(near if near in self._all else name, whole=True)
 
     def find_imported(self, text: str, home: str) -> Iterator[str]:
         for pattern in _IMPORTS:

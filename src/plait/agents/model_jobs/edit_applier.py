@@ -413,14 +413,14 @@ def parse_field_name(job: ModelJob) -> str:
     return match[1] if match else ""
 
 
-def find_unrelated_edits(job: ModelJob, bench: EditApplier, files: Collection[str]) -> list[AnswerError]:
+def find_unrelated_edits(job: ModelJob, edits: EditApplier, files: Collection[str]) -> list[AnswerError]:
     """Edits outside literals of the struct, or without the new field; and new files."""
     field = parse_field_name(job)
     if not job.struct_name or not field:
         return [AnswerError("the job does not say which struct_name gets which new_field")]
-    flaws = [AnswerError("this job makes no new files", path) for path in files if path not in bench.originals]
-    for path, hunks in bench.hunks.items():
-        page = bench.originals[path]
+    flaws = [AnswerError("this job makes no new files", path) for path in files if path not in edits.originals]
+    for path, hunks in edits.hunks.items():
+        page = edits.originals[path]
         places = find_name_mentions(page.text, job.struct_name)
         for hunk in hunks:
             line = page.line_at(hunk.start) + 1

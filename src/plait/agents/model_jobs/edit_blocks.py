@@ -74,7 +74,7 @@ class ParsedEdits:
 def has_edits(text: str) -> bool:
     """The answer has a label that only edits have."""
     lines = clean_answer(text).split("\n")
-    return any((label := _parse_label(line)) is not None and label[0] in _SECOND_LABEL for line in lines)
+    return any(_parse_label(line)[0] in _SECOND_LABEL for line in lines)
 
 
 def parse_edits(text: str) -> ParsedEdits:
@@ -90,6 +90,7 @@ class _EditReader:
         self.errors: list[AnswerError] = []
         self.rest: list[str] = []
         self._lines = lines
+        self._labels = [_parse_label(line) for line in lines]
         self._path: str | None = None
         self._scope: str | None = None
         self._strict = any(_END.match(line) for line in lines)
@@ -97,8 +98,7 @@ class _EditReader:
     def read(self) -> None:
         at = 0
         while at < len(self._lines) and len(self.errors) < _MAX_EDIT_ERRORS:
-            label = _parse_label(self._lines[at])
-            name, text = label or ("", "")
+            name, text = self._labels[at]
             if name in _SECOND_LABEL:
                 at = self._read_block(at, name, text)
                 continue
@@ -111,7 +111,7 @@ class _EditReader:
 
     def _read_scope(self, at: int, text: str) -> int:
         """The scope is on the same line or the next; it holds until the next FILE or SCOPE."""
-        if not text.strip() and at + 1 < len(self._lines) and _parse_label(self._lines[at + 1]) is None:
+        if not text.strip() and at + 1 < len(self._lines) and not self._labels[at + 1][0]:
             at += 1
             text = self._lines[at]
         self._scope = text.strip().strip("`") or None
@@ -125,8 +125,6 @@ class _EditReader:
             self._add_error(at, f"{name} without {second}: cut off, or in the wrong form")
             return following
         find = _block_lines(text, self._lines[at + 1 : middle])
-        label = _parse_label(self._lines[middle])
-        assert label is not None
         end, following = self._find_end(middle + 1, loose=name == "AFTER" and not self._strict)
         if end is None:
             self._add_error(at, f"{second} without END: the answer was cut off")
@@ -134,7 +132,7 @@ class _EditReader:
         if (inner := self._find_inner_edit(middle + 1, end)) is not None:
             self._add_error(at, f"{second} without END before line {inner + 1}: each edit ends with END")
             return following
-        put = _block_lines(label[1], self._lines[middle + 1 : end])
+        put = _block_lines(self._labels[middle][1], self._lines[middle + 1 : end])
         if name == "AFTER" and not self._strict:
             put = _strip_trailing(put)
         self._add(at, name, find, put, end)
@@ -152,17 +150,16 @@ class _EditReader:
     def _trailing_scope(self, end: int) -> str | None:
         """A SCOPE after the block, if no other block follows that it could belong to."""
         for place in range(end, min(end + 4, len(self._lines))):
-            label = _parse_label(self._lines[place])
-            if label is not None:
-                last = self._next_block(place + 1) == len(self._lines)
-                return _strip_quotes(label[1]) or None if label[0] == "SCOPE" and last else None
+            name, text = self._labels[place]
+            if name:
+                last = not any(following in _START_LABELS for following, _ in self._labels[place + 1 :])
+                return _strip_quotes(text) or None if name == "SCOPE" and last else None
         return None
 
     def _find_label(self, at: int, name: str) -> tuple[int | None, int]:
         """The label's line, unless the block ends before it; and where to continue then."""
         for place in range(at, len(self._lines)):
-            label = _parse_label(self._lines[place])
-            if label is not None and label[0] == name:
+            if self._labels[place][0] == name:
                 return place, place
             if _END.match(self._lines[place]) and self._starts_block(place + 1):
                 return None, place + 1
@@ -174,8 +171,7 @@ class _EditReader:
         for place in range(at, len(self._lines)):
             if _END.match(self._lines[place]):
                 last = place
-            label = _parse_label(self._lines[place])
-            if label is not None and label[0] in _START_LABELS and (last is not None or loose):
+            if self._labels[place][0] in _START_LABELS and (last is not None or loose):
                 return (place if last is None else last), place
         if last is None and loose:
             return len(self._lines), len(self._lines)
@@ -185,7 +181,7 @@ class _EditReader:
         """The start of another whole edit inside a replacement: an END was forgotten."""
         begun: dict[str, int] = {}
         for place in range(at, end):
-            name = (_parse_label(self._lines[place]) or ("",))[0]
+            name, _ = self._labels[place]
             if name in _SECOND_LABEL:
                 begun.setdefault(_SECOND_LABEL[name], place)
             elif name in begun:
@@ -194,22 +190,17 @@ class _EditReader:
 
     def _starts_block(self, at: int) -> bool:
         """Another block or nothing follows after blank lines."""
-        following = next((line for line in self._lines[at:] if line.strip()), None)
-        label = None if following is None else _parse_label(following)
-        return following is None or (label is not None and label[0] in _START_LABELS)
-
-    def _next_block(self, at: int) -> int:
-        places = range(at, len(self._lines))
-        found = (p for p in places if (label := _parse_label(self._lines[p])) is not None and label[0] in _START_LABELS)
-        return next(found, len(self._lines))
+        following = next((place for place in range(at, len(self._lines)) if self._lines[place].strip()), None)
+        return following is None or self._labels[following][0] in _START_LABELS
 
     def _add_error(self, at: int, message: str) -> None:
         self.errors.append(AnswerError(f"line {at + 1} of the answer: {message}", self._path or ""))
 
 
-def _parse_label(line: str) -> tuple[str, str] | None:
+def _parse_label(line: str) -> tuple[str, str]:
+    """The label and the text after it; "" for both if the line has none."""
     match = _LABEL.match(line)
-    return None if match is None else (match[1], match[2] or "")
+    return (match[1], match[2] or "") if match else ("", "")
 
 
 def _block_lines(inline: str, lines: Sequence[str]) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 from enum import StrEnum
 
-from plait.agents.model_jobs import job_spec as of
+from plait.agents.model_jobs import job_spec
 from plait.agents.model_jobs.context import JobContext
 from plait.agents.plain_text import fence, to_plain_text
 from plait.core.fast_dataclass import dataclass
@@ -171,12 +171,14 @@ def build_writing_prompt(inputs: PromptInputs) -> tuple[ChatMessage, ...]:
     job, tests = inputs.job, inputs.only is not None and inputs.only == inputs.job.tests
     parts = [*_file_sections(inputs), *([] if tests else _written_sections(inputs)), *_task_section(inputs)]
     if tests:
-        parts.append(TESTS_TASK.format(path=job.tests, outputs=_list_paths(of.writable_paths(job))))
+        parts.append(TESTS_TASK.format(path=job.tests, outputs=_list_paths(job_spec.writable_paths(job))))
         parts.append(_files_format((job.tests or "",)))
-    elif of.writes_whole_files(job):
-        wanted = (inputs.only,) if inputs.only else of.output_paths(job)
+    elif job_spec.writes_whole_files(job):
+        wanted = (inputs.only,) if inputs.only else job_spec.output_paths(job)
         parts += [SPLIT_TASK.format(targets=_list_paths(job.targets))] if job.mode is ModelJobMode.SPLIT else []
-        parts += [ONE_FILE_TASK.format(path=inputs.only, all=_list_paths(of.output_paths(job)))] if inputs.only else []
+        parts += (
+            [ONE_FILE_TASK.format(path=inputs.only, all=_list_paths(job_spec.output_paths(job)))] if inputs.only else []
+        )
         parts.append(_files_format(wanted))
     else:
         parts.append(_changes_format(job))
@@ -187,7 +189,7 @@ def build_verification_prompt(inputs: PromptInputs, files: Mapping[str, str]) ->
     """For a review of the files as they would be."""
     parts = [*_file_sections(inputs, "## The files as they were before"), *_task_section(inputs), "## The result"]
     parts += [_file_section(path, text) for path, text in files.items()]
-    name = "verify" if of.writes_whole_files(inputs.job) else "verify_edit"
+    name = "verify" if job_spec.writes_whole_files(inputs.job) else "verify_edit"
     return _build_messages(inputs, name, [*parts, VERDICT_FORMAT])
 
 
@@ -247,7 +249,7 @@ def _files_format(wanted: Sequence[str]) -> str:
 
 
 def _changes_format(job: ModelJob) -> str:
-    allowed = ALLOWED_FILES.format(targets=_list_paths(of.target_paths(job)))
+    allowed = ALLOWED_FILES.format(targets=_list_paths(job_spec.target_paths(job)))
     if job.mode is ModelJobMode.EDIT:
         return f"{EDITS_FORMAT}\n\n{allowed}"
     if job.mode is ModelJobMode.REPLACE_PATTERN:

@@ -9,18 +9,8 @@ import re
 from collections.abc import Collection, Sequence
 from itertools import pairwise
 
-from plait.agents.model_jobs.code_blocks import (
-    CodeBlock,
-    clean_answer,
-    find_blocks,
-    find_file_header,
-    find_path_in_comment,
-    find_path_in_info,
-    is_bare_fence,
-    join_lines,
-    parse_file_label,
-    strip_outer_fence,
-)
+from plait.agents.model_jobs import code_blocks
+from plait.agents.model_jobs.code_blocks import CodeBlock
 from plait.agents.model_jobs.edit_blocks import AnswerError, parse_edits
 from plait.agents.model_jobs.safe_paths import PathRefusal, make_path_key, normalize_path
 from plait.core.fast_dataclass import dataclass
@@ -91,7 +81,7 @@ def is_patch(path: str, text: str) -> bool:
 def may_end_early(lines: Sequence[str]) -> bool:
     """Prose may follow a fence in the middle: the file may have ended there."""
     return any(
-        is_bare_fence(line) and _BETWEEN.match(after[:_MAX_LINE_CHARS].strip()) is not None
+        code_blocks.is_bare_fence(line) and _BETWEEN.match(after[:_MAX_LINE_CHARS].strip()) is not None
         for line, after in pairwise(lines)
     )
 
@@ -122,12 +112,12 @@ class FileRequest:
         return tuple(dict.fromkeys((*self.wanted, *(self.allowed or ()))))
 
 
-def parse_files(said: str, request: FileRequest) -> tuple[dict[str, str], tuple[AnswerError, ...]]:
+def parse_files(answer: str, request: FileRequest) -> tuple[dict[str, str], tuple[AnswerError, ...]]:
     """Texts by path, and the errors; with errors, the files must not be used."""
-    text = clean_answer(said)
+    text = code_blocks.clean_answer(answer)
     if not text.strip():
         return {}, (AnswerError("the answer is empty"),)
-    found = [_locate(block, request) for block in find_blocks(text)]
+    found = [_locate(block, request) for block in code_blocks.find_blocks(text)]
     if not found:
         return _parse_bare_text(text, request)
     taken = _FileCollector(request)
@@ -140,7 +130,9 @@ def parse_files(said: str, request: FileRequest) -> tuple[dict[str, str], tuple[
 
 def find_labelled_blocks(text: str) -> list[tuple[str, CodeBlock]]:
     """The non-empty blocks that a marker, or a label right before them, names."""
-    found = ((block.path or parse_file_label(block.above), block) for block in find_blocks(text))
+    found = (
+        (block.path or code_blocks.parse_file_label(block.above), block) for block in code_blocks.find_blocks(text)
+    )
     return [(path, block) for path, block in found if path and block.text.strip()]
 
 
@@ -200,7 +192,7 @@ class _FileCollector:
 
     def _add(self, block: CodeBlock, path: str) -> None:
         whole = path.endswith(PROSE_SUFFIXES) or not block.path
-        text = block.text if whole else join_lines(strip_outer_fence(block.lines))
+        text = block.text if whole else code_blocks.join_lines(code_blocks.strip_outer_fence(block.lines))
         if not block.closed:
             self._errors.append(AnswerError(CUT_OFF_MESSAGE, path))
         elif not block.path and not path.endswith(PROSE_SUFFIXES) and may_end_early(block.lines):
@@ -222,9 +214,9 @@ def _locate(block: CodeBlock, request: FileRequest) -> tuple[CodeBlock, str | No
     first = block.lines[0] if block.lines else ""
     path = (
         block.path
-        or find_path_in_info(block.info, known)
-        or find_file_header(block.above, known)
-        or find_path_in_comment(first, known)
+        or code_blocks.find_path_in_info(block.info, known)
+        or code_blocks.find_file_header(block.above, known)
+        or code_blocks.find_path_in_comment(first, known)
     )
     return block, path
 

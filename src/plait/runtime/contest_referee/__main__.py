@@ -86,31 +86,32 @@ def select_winner(spec: RefereeSpec, reporter: RefereeReporter, rows: list[Conte
     """`rows` gets what is known of each candidate, even if there is no winner. Raises JobError or PlaitError."""
     rows += [ContestRow(candidate.task) for candidate in spec.candidates]
     known_rows = {row.entrant: row for row in rows}
-    ground = CandidateWorkspace(Path(spec.workspace), spec.base)
+    workspace = CandidateWorkspace(Path(spec.workspace), spec.base)
     if not spec.candidates:
         reporter.report_result("", "no entrant changed anything", rows)
         return
     reporter.report_phase("Look at the candidates")
-    left = _find_fitting(spec, ground, reporter, known_rows)
+    left = _find_fitting(spec, workspace, reporter, known_rows)
     order, why = _rank_candidates(spec, reporter, known_rows, left)
     if not order:
-        raise JobError(f"no candidate can be taken: {_summarize(rows)}")
+        why = "; ".join(f"{row.entrant}: {row.why}" for row in rows if row.why)
+        raise JobError(f"no candidate can be taken: {why}")
     for rank, name in enumerate(order, 1):
         known_rows[name].rank = rank
     winner = left[order[0]].candidate
-    fit = ground.apply(winner)
+    fit = workspace.apply(winner)
     if fit.objection:
         raise JobError(f"{winner.task} was chosen, and {fit.objection}")
     reporter.report_result(winner.task, f"{winner.task} won: {why}", rows)
 
 
 def _find_fitting(
-    spec: RefereeSpec, ground: CandidateWorkspace, reporter: RefereeReporter, rows: Mapping[str, ContestRow]
+    spec: RefereeSpec, workspace: CandidateWorkspace, reporter: RefereeReporter, rows: Mapping[str, ContestRow]
 ) -> dict[str, _Contestant]:
     """The candidates whose change applies to the base and, with a score command, that have a score."""
     left: dict[str, _Contestant] = {}
     for candidate in spec.candidates:
-        row, fit = rows[candidate.task], ground.apply(candidate)
+        row, fit = rows[candidate.task], workspace.apply(candidate)
         row.why = fit.objection
         if not fit.objection and spec.score:
             reporter.report_activity(f"scoring {candidate.task}")
@@ -118,9 +119,9 @@ def _find_fitting(
         if row.why:
             reporter.report_activity(f"{candidate.task} is out: {row.why}")
             continue
-        diff = ground.diff(_MAX_DIFF_BYTES) if spec.judge is not None else ""
+        diff = workspace.diff(_MAX_DIFF_BYTES) if spec.judge is not None else ""
         left[candidate.task] = _Contestant(candidate, fit.lines, diff)
-    ground.reset()
+    workspace.reset()
     return left
 
 
@@ -147,10 +148,6 @@ def _rank_candidates(
         reporter.report_activity(why)
         return plain, f"its change is the smallest; {why}"
     return found, f"{spec.judge.name} put it first"
-
-
-def _summarize(rows: list[ContestRow]) -> str:
-    return "; ".join(f"{row.entrant}: {row.why}" for row in rows if row.why)
 
 
 if __name__ == "__main__":

@@ -62,7 +62,7 @@ class ChatClient:
         except JobError:
             raise
         except Exception as error:  # the client library decides which HTTP library it uses
-            raise to_job_error(error, self._settings, begun=written.begun) from error
+            raise _to_job_error(error, self._settings, begun=written.begun) from error
         finally:
             self._reporter.report_usage(model, written.tokens(messages))
         return written.reply()
@@ -131,7 +131,7 @@ class _PartialReply:
         )
 
 
-def to_job_error(error: Exception, settings: ModelConfig, *, begun: bool) -> JobError:
+def _to_job_error(error: Exception, settings: ModelConfig, *, begun: bool) -> JobError:
     """The error with its category. `begun`: the answer had begun to arrive."""
     import openai
 
@@ -155,7 +155,8 @@ def _status_error(error: APIStatusError, where: str) -> JobError:
     body = error.body if isinstance(error.body, dict) else {}
     detail = _clean(str(body.get("message") or error.message))
     found = classify_error(f"{detail} {body.get('code') or ''} {body.get('type') or ''}", status, time.time())
-    category = found.category if found is not None else _category_by_status(status)
+    other = Category.OVERLOADED if status in {408, 409, 425} else Category.USAGE
+    category = found.category if found is not None else other
     hints = {
         Category.AUTH: "; [model] key names the variable that holds the key",
         Category.USAGE: "; look at [model] base_url and name",
@@ -163,14 +164,6 @@ def _status_error(error: APIStatusError, where: str) -> JobError:
     after = _find_retry_after(error, detail) if category is Category.RATE_LIMIT else None
     message = f"{where} answered {status}: {detail}{hints.get(category, '')}"
     return JobError(message, category, status=status, after=after)
-
-
-def _category_by_status(status: int) -> Category:
-    if status in {401, 403}:
-        return Category.AUTH
-    if status == 429:
-        return Category.RATE_LIMIT
-    return Category.OVERLOADED if status >= 500 or status in {408, 409, 425} else Category.USAGE
 
 
 def _find_retry_after(error: APIStatusError, detail: str) -> float | None:
@@ -201,11 +194,8 @@ def _create_client(settings: ModelConfig, key: str) -> OpenAI:
 
 def _reasoning_text(delta: object) -> str:
     """The reasoning of a model comes in a separate field, whose name depends on the server."""
-    for name in ("reasoning_content", "reasoning"):
-        text = getattr(delta, name, None)
-        if isinstance(text, str):
-            return text
-    return ""
+    texts = (getattr(delta, name, None) for name in ("reasoning_content", "reasoning"))
+    return next((text for text in texts if isinstance(text, str)), "")
 
 
 def _clean(text: str) -> str:

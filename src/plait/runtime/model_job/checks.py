@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -20,7 +19,7 @@ from plait.runtime.model_job.job_output import JobReporter
 _SHELL = "/bin/sh"
 _CHUNK_BYTES = 64 << 10
 _POLL_SECONDS = 0.1  # seconds
-_MAX_OUTPUT_CHARS = 16 << 10  # characters kept from the end of a command's output
+_MAX_OUTPUT_BYTES = 16 << 10  # kept from the end of a command's output
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,15 +75,11 @@ class CheckRunner:
 
     def _read_output(self, stream: IO[bytes], process: subprocess.Popen[bytes]) -> str:
         """The end of the command's output, however long that is."""
-        kept: deque[bytes] = deque()
-        size = 0
+        kept = b""
         while piece := _read_chunk(stream, process):
-            kept.append(piece)
-            size += len(piece)
-            while size - len(kept[0]) >= _MAX_OUTPUT_CHARS:
-                size -= len(kept.popleft())
+            kept = (kept + piece)[-_MAX_OUTPUT_BYTES:]
             self._reporter.report_progress(_last_line(piece), ActivityKind.RUNS)
-        return b"".join(kept).decode("utf-8", "replace")[-_MAX_OUTPUT_CHARS:]
+        return kept.decode("utf-8", "replace")
 
 
 def _read_chunk(stream: IO[bytes], process: subprocess.Popen[bytes]) -> bytes:

@@ -11,7 +11,7 @@ import shutil
 import socket
 import subprocess
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from urllib.error import HTTPError, URLError
@@ -36,15 +36,9 @@ def is_local(url: str) -> bool:
     return urlsplit(url).hostname in LOCAL_HOSTS
 
 
-def server_root(url: str) -> str:
-    """The server's address without the path: Ollama's own API is beside the OpenAI-compatible one."""
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.netloc}"
-
-
-def is_ollama_address(url: str, environment: Mapping[str, str]) -> bool:
+def is_ollama_address(url: str) -> bool:
     """Whether this is the address of this machine's Ollama, running or not."""
-    return is_local(url) and _port(url) == _parse_ollama_port(environment.get("OLLAMA_HOST", ""))
+    return is_local(url) and _port(url) == _parse_ollama_port(os.environ.get("OLLAMA_HOST", ""))
 
 
 def ollama_host(url: str) -> str:
@@ -80,7 +74,7 @@ def check_server(settings: ModelConfig, model: str, reporter: JobReporter) -> No
     """Raises JobError. Only a server on this machine is checked: others report themselves what is wrong."""
     url = settings.base_url
     found = is_local(url) and _is_ollama(url)
-    if not found and is_ollama_address(url, os.environ) and not _is_port_taken(url):
+    if not found and is_ollama_address(url) and not _is_port_taken(url):
         _start_ollama(settings, reporter)
         found = True
     names = _list_models(url) if found else None
@@ -197,9 +191,10 @@ def _is_port_taken(url: str) -> bool:
 
 def _get_json(url: str, path: str) -> object:
     """An answer of Ollama's own API; None: nothing answers, or it is not Ollama."""
+    parts = urlsplit(url)  # beside the OpenAI-compatible one
     try:
         with build_opener(ProxyHandler({})).open(
-            f"{server_root(url)}{path}", timeout=_REQUEST_TIMEOUT_SECONDS
+            f"{parts.scheme}://{parts.netloc}{path}", timeout=_REQUEST_TIMEOUT_SECONDS
         ) as answer:
             content: object = json.loads(answer.read(_MAX_RESPONSE_BYTES))
             return content

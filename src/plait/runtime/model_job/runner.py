@@ -13,20 +13,11 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 from plait.agents.interface import ActivityKind
-from plait.agents.model_jobs import answer as answers, job_spec as of
+from plait.agents.model_jobs import answer as answers, job_prompts, job_spec
 from plait.agents.model_jobs.answer import JobAnswer, ReviewVerdict, Ruling, parse_verdict
 from plait.agents.model_jobs.context import ContextLimits, JobContext, gather_context, guess_context_files
 from plait.agents.model_jobs.edit_blocks import AnswerError, format_errors
-from plait.agents.model_jobs.job_prompts import (
-    ChatMessage,
-    ChatRole,
-    PromptInputs,
-    build_repair_prompt,
-    build_retry_prompt,
-    build_verification_prompt,
-    build_writing_prompt,
-    parse_prompt_name,
-)
+from plait.agents.model_jobs.job_prompts import ChatMessage, ChatRole, PromptInputs
 from plait.agents.model_jobs.job_spec import ModelJobSpec
 from plait.agents.prompts import build_reply_instructions, format_files
 from plait.config.agent_keys import ModelConfig
@@ -74,10 +65,10 @@ def _find_api_key(settings: ModelConfig) -> str:
 
 def _gather_inputs(spec: ModelJobSpec, instructions: str, staging: StagedWrites, result: JobResult) -> PromptInputs:
     job = spec.job or _make_job(spec.touches)
-    paths = of.writable_paths(job) if spec.job is not None else spec.touches
+    paths = job_spec.writable_paths(job) if spec.job is not None else spec.touches
     own = _read_texts(staging, dict.fromkeys((*paths, *((job.tests,) if job.tests else ()))))
-    targets = of.target_paths(job)
-    if spec.job is not None and not of.writes_whole_files(job) and not any(path in own for path in targets):
+    targets = job_spec.target_paths(job)
+    if spec.job is not None and not job_spec.writes_whole_files(job) and not any(path in own for path in targets):
         raise JobError(f"{', '.join(targets)}: to be changed, and not there", Category.USAGE)
     context = _build_context(spec, job, instructions, staging, own)
     result.implicit_context = [*context.implicit]
@@ -120,7 +111,7 @@ def _read_system_prompts(spec: ModelJobSpec, staging: StagedWrites) -> dict[str,
     found: dict[str, str] = {}
     with suppress(OSError):  # there is no such folder
         for file in sorted(Path(spec.workspace, folder).iterdir()):
-            name = parse_prompt_name(file.name)
+            name = job_prompts.parse_prompt_name(file.name)
             text = _read_prompt(spec, staging, file) if name is not None else None
             if name is not None and text is not None:
                 found[name] = text
@@ -180,7 +171,11 @@ class _JobRunner:
         """One file per turn, or None: all remaining files."""
         job = self._inputs.job
         first = (job.tests,) if job.tests else ()
-        return (*first, *of.output_paths(job)) if job.sequential and of.writes_whole_files(job) else (*first, None)
+        return (
+            (*first, *job_spec.output_paths(job))
+            if job.sequential and job_spec.writes_whole_files(job)
+            else (*first, None)
+        )
 
     def _write(self, feedback: str = "") -> None:
         """Do all turns from the beginning."""
@@ -196,7 +191,9 @@ class _JobRunner:
         if len(self._turns) > 1:
             self._write(reasons)
         else:
-            self._run_turn(self._turns[0], build_retry_prompt(self._last_prompt, self._last_answer, reasons))
+            self._run_turn(
+                self._turns[0], job_prompts.build_retry_prompt(self._last_prompt, self._last_answer, reasons)
+            )
 
     def _run_turn(self, turn: str | None, messages: tuple[ChatMessage, ...]) -> None:
         while True:
@@ -207,7 +204,7 @@ class _JobRunner:
                 return
             listed = format_errors(answer.errors)
             self._take_retry(f"the answer can't be taken: {listed}", Category.TASK)
-            messages = build_retry_prompt(messages, reply.text, listed)
+            messages = job_prompts.build_retry_prompt(messages, reply.text, listed)
 
     def _build_prompt(self, turn: str | None, feedback: str) -> tuple[ChatMessage, ...]:
         inputs = self._inputs
@@ -215,7 +212,7 @@ class _JobRunner:
             instructions = f"{inputs.instructions}\n\n## What was wrong with an earlier answer\n\n{feedback}"
             inputs = replace(inputs, instructions=instructions)
         if self._spec.job is not None:
-            return build_writing_prompt(replace(inputs, done=self._files, only=turn))
+            return job_prompts.build_writing_prompt(replace(inputs, done=self._files, only=turn))
         parts = [inputs.instructions, *_format_context_files(inputs), build_reply_instructions(self._spec.touches)]
         return (
             ChatMessage(ChatRole.SYSTEM, _TASK_SYSTEM_PROMPT),
@@ -234,7 +231,7 @@ class _JobRunner:
         if self._spec.job is None:
             files = len(self._spec.touches) or _DEFAULT_MAX_FILES
         elif turn is None:
-            files = max(1, len(of.output_paths(self._spec.job)), len(self._spec.job.targets))
+            files = max(1, len(job_spec.output_paths(self._spec.job)), len(self._spec.job.targets))
         else:
             files = 1
         return self._spec.settings.output_lines * files + _EXTRA_LINES
@@ -279,7 +276,7 @@ class _JobRunner:
     def _repair(self, failed: CheckFailure) -> None:
         """One round of repair. An unusable answer counts as a round."""
         inputs = self._result_inputs
-        messages = build_repair_prompt(inputs, self._files, failed.command, failed.output)
+        messages = job_prompts.build_repair_prompt(inputs, self._files, failed.command, failed.output)
         reply = self._ask(messages, self._spec.model, self._max_lines(None))
         answer = answers.CUT_OFF_ANSWER
         if not reply.cut:
@@ -293,7 +290,7 @@ class _JobRunner:
         if not (settings.verify_replies and self._inputs.job.verify):
             return None
         self._reporter.report_phase("verification")
-        messages = build_verification_prompt(self._result_inputs, self._files)
+        messages = job_prompts.build_verification_prompt(self._result_inputs, self._files)
         reply = self._ask(messages, settings.verify_model or self._spec.model, _MAX_VERDICT_LINES)
         found = parse_verdict(reply.text)
         self._result.verdict = found.ruling.value

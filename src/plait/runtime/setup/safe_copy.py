@@ -1,6 +1,6 @@
-"""Copy or link files into a workspace and nowhere else: no link is followed, and tracked files stay untouched.
+"""Select ignored files of the checkout, and copy or link them into a workspace and nowhere else.
 
-Everything is created in a temporary folder first and then renamed, so a file under its final name is complete.
+No link is followed, and files that git tracks stay untouched. Everything is created in a temporary folder first and then renamed, so a file under its final name is complete.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ _FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class FilePlacer:
-    """`ours` are the paths that an earlier, perhaps interrupted process created; they may be replaced (`covers`)."""
+    """`ours` are the paths that an earlier, perhaps interrupted process created; they may be replaced."""
 
     def __init__(
         self,

@@ -1,4 +1,7 @@
-"""The setup command of new workspaces, run once for all workspaces in which it would have the same result."""
+"""The setup command of new workspaces, run once for all workspaces in which it would have the same result.
+
+Its spec is a small file without secrets, for `python -m plait.runtime.setup`.
+"""
 
 from __future__ import annotations
 
