@@ -25,6 +25,7 @@ from plait.runtime.worker_pool import WorkerPool
 from plait.store import batch_files
 from plait.store.batch_files import BatchInputs
 from plait.system.state_paths import StateFolder
+from tests.support.reactor import run_until
 
 LONG = 30.0
 
@@ -83,7 +84,7 @@ class World:
         """The reports of the next check, applied to the state."""
         self.foresight._next["b1"] = 0.0
         self.foresight.check_batches(CHECK_SECONDS)
-        assert self.reactor.run_until(lambda: self.hands.is_idle, LONG)
+        assert run_until(self.reactor, lambda: self.hands.is_idle, LONG)
         result = list(self.reports)
         self.reports.clear()
         fold_incoming(self.state, result, 1.0)

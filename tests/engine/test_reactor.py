@@ -7,6 +7,7 @@ from threading import Thread
 import pytest
 
 from plait.engine.reactor import SelectReactor
+from tests.support.reactor import run_until
 
 
 @pytest.fixture
@@ -21,7 +22,7 @@ def test_a_descriptor_with_something_to_read_calls_back(reactor: SelectReactor) 
     heard: list[bytes] = []
     reactor.watch(inner, lambda: heard.append(os.read(inner, 10)))
     os.write(outer, b"hello")
-    assert reactor.run_until(lambda: bool(heard), 5)
+    assert run_until(reactor, lambda: bool(heard), 5)
     assert heard == [b"hello"]
     reactor.unwatch(inner)
     os.write(outer, b"again")
@@ -35,7 +36,7 @@ def test_timers_fire_in_the_order_of_their_times(reactor: SelectReactor) -> None
     rung: list[str] = []
     reactor.call_later(0.02, lambda: rung.append("later"))
     reactor.call_later(0.0, lambda: rung.append("now"))
-    assert reactor.run_until(lambda: len(rung) == 2, 5)
+    assert run_until(reactor, lambda: len(rung) == 2, 5)
     assert rung == ["now", "later"]
 
 
@@ -43,7 +44,7 @@ def test_a_cancelled_timer_neither_fires_nor_wakes_the_loop(reactor: SelectReact
     rung: list[str] = []
     reactor.call_later(0.0, lambda: rung.append("cancelled")).cancel()
     reactor.call_later(0.01, lambda: rung.append("kept"))
-    assert reactor.run_until(lambda: bool(rung), 5)
+    assert run_until(reactor, lambda: bool(rung), 5)
     assert rung == ["kept"]
 
 
@@ -51,7 +52,7 @@ def test_another_thread_can_schedule_a_call(reactor: SelectReactor) -> None:
     called: list[str] = []
     thread = Thread(target=lambda: reactor.call_soon(lambda: called.append("here")))
     thread.start()
-    assert reactor.run_until(lambda: bool(called), 5)
+    assert run_until(reactor, lambda: bool(called), 5)
     thread.join()
 
 
@@ -66,7 +67,7 @@ def test_a_call_scheduled_by_a_scheduled_call_runs_in_the_next_step(reactor: Sel
     reactor.call_soon(again)
     reactor.step(1.0)
     assert called == [0]
-    assert reactor.run_until(lambda: len(called) == 3, 5)
+    assert run_until(reactor, lambda: len(called) == 3, 5)
 
 
 def test_a_descriptor_that_another_callback_unwatched_is_not_called(

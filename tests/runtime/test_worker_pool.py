@@ -10,6 +10,7 @@ import pytest
 
 from plait.engine.reactor import SelectReactor
 from plait.runtime.worker_pool import WorkerPool
+from tests.support.reactor import run_until
 
 LONG = 10.0
 
@@ -36,7 +37,7 @@ def test_the_result_of_a_job_is_handled_in_the_loop(reactor: SelectReactor, pool
     output: list[tuple[int, str]] = []
     pool.submit("a", threading.get_ident, lambda who: output.append((who, threading.current_thread().name)), unexpected)
     assert not pool.is_idle
-    assert reactor.run_until(lambda: pool.is_idle, LONG)
+    assert run_until(reactor, lambda: pool.is_idle, LONG)
     [(worker, heard_in)] = output
     assert worker != threading.get_ident()
     assert heard_in == threading.current_thread().name
@@ -56,7 +57,7 @@ def test_jobs_with_one_key_run_one_at_a_time_and_in_order(reactor: SelectReactor
     for number in range(5):
         pool.submit("a", lambda number=number: job(number), order.append, unexpected)  # type: ignore[misc]
     gate.set()
-    assert reactor.run_until(lambda: pool.is_idle, LONG)
+    assert run_until(reactor, lambda: pool.is_idle, LONG)
     assert (order, most) == ([0, 1, 2, 3, 4], [1])
 
 
@@ -65,7 +66,7 @@ def test_jobs_with_different_keys_run_in_parallel(reactor: SelectReactor, pool: 
     heard: list[int] = []
     for about in ("a", "b"):
         pool.submit(about, both.wait, heard.append, unexpected)
-    assert reactor.run_until(lambda: pool.is_idle, LONG)
+    assert run_until(reactor, lambda: pool.is_idle, LONG)
     assert sorted(heard) == [0, 1]
 
 
@@ -73,12 +74,12 @@ def test_a_failed_job_is_reported_and_the_next_one_runs(reactor: SelectReactor, 
     heard: list[object] = []
     pool.submit("a", partial(divmod, 1, 0), heard.append, heard.append)
     pool.submit("a", lambda: 2, heard.append, unexpected)
-    assert reactor.run_until(lambda: pool.is_idle, LONG)
+    assert run_until(reactor, lambda: pool.is_idle, LONG)
     assert [type(each) for each in heard] == [ZeroDivisionError, int]
 
 
 def test_a_result_handler_can_submit_another_job(reactor: SelectReactor, pool: WorkerPool) -> None:
     heard: list[int] = []
     pool.submit("a", lambda: 1, lambda one: pool.submit("a", lambda: one + 1, heard.append, unexpected), unexpected)
-    assert reactor.run_until(lambda: pool.is_idle, LONG)
+    assert run_until(reactor, lambda: pool.is_idle, LONG)
     assert heard == [2]

@@ -6,7 +6,7 @@ Both are thread-safe. Records survive `close`, so a test can let one engine die 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from threading import Condition
+from threading import Condition, Lock
 from uuid import uuid4
 
 from plait.core.events import Record
@@ -68,30 +68,25 @@ class MemoryInbox:
     def __init__(self) -> None:
         self._waiting: dict[str, Request] = {}
         self._taken: set[str] = set()
-        self._arrived = Condition()
+        self._lock = Lock()
 
     def put(self, request: Request) -> None:
-        with self._arrived:
+        with self._lock:
             if request.id not in self._taken:
                 self._waiting.setdefault(request.id, request)
-                self._arrived.notify_all()
 
     def pending(self) -> Sequence[Request]:
-        with self._arrived:
+        with self._lock:
             return tuple(self._waiting.values())
 
     def unreadable(self) -> Mapping[str, str]:
         return {}
 
     def mark_taken(self, ids: Sequence[str]) -> None:
-        with self._arrived:
+        with self._lock:
             self._taken.update(ids)
             for each in ids:
                 self._waiting.pop(each, None)
-
-    def wait(self, timeout: float) -> bool:
-        with self._arrived:
-            return self._arrived.wait_for(lambda: bool(self._waiting), timeout)
 
     def close(self) -> None:
         """Nothing to release."""

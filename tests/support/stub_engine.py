@@ -10,18 +10,19 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from plait.core.reducers.dispatch import evolve
 from plait.core.reports import EngineTaken
-from plait.core.requests import Submit
+from plait.core.requests import Request, Submit
 from plait.core.scheduler.rules import decide_due, fold_incoming
 from plait.core.state import State
 from plait.git.location import RepoLocation
 from plait.store import batch_files
 from plait.store.inbox import open_inbox
+from plait.store.interfaces import Inbox
 from plait.store.journal_writer import open_journal_writer
 from plait.store.project_files import INBOX_FILE, JOURNAL_FILE
 from plait.system.state_paths import StateFolder
@@ -67,6 +68,14 @@ def stub_engines(place: RepoLocation) -> Iterator[StubEngines]:
         made.kill_all()
 
 
+def wait_for_requests(inbox: Inbox) -> Sequence[Request]:
+    """Those that are pending, as soon as there is one; none after a while."""
+    deadline = time.monotonic() + TIMEOUT_SECONDS
+    while not (requests := inbox.pending()) and time.monotonic() < deadline:
+        time.sleep(0.002)
+    return requests
+
+
 def answer_requests(folder: Path, kill_after: int) -> None:
     state, journal, inbox = (
         State(),
@@ -78,8 +87,8 @@ def answer_requests(folder: Path, kill_after: int) -> None:
     journal.append(fold_incoming(state, [EngineTaken(os.getpid())], time.time()))
     sys.stdout.write(READY)
     sys.stdout.flush()
-    while inbox.wait(TIMEOUT_SECONDS):
-        for request in inbox.pending():
+    while requests := wait_for_requests(inbox):
+        for request in requests:
             if isinstance(request, Submit):
                 # The files must be there before the request is.
                 batch_files.read_batch_inputs(StateFolder(folder), request.batch)

@@ -24,11 +24,6 @@ class ForgeKind(StrEnum):
     GITLAB = "gitlab"
     GITEA = "gitea"
 
-    @property
-    def explicit(self) -> str:
-        """The forge that was set; "" if it is to be detected."""
-        return "" if self is ForgeKind.AUTO else self.value
-
 
 class WorkspaceConfig(ConfigTable, name="workspace", about="The worktrees that tasks work in."):
     location = Key(

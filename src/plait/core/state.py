@@ -207,7 +207,6 @@ class PublishedBranch:
     commit: str
     url: str
     publish: Publish
-    at: float
 
 
 @dataclass(slots=True)

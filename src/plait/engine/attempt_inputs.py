@@ -233,25 +233,25 @@ def build_environment(  # noqa: PLR0913 - all are keywords
     *,
     attempt: Attempt,
     task: Task,
-    workspace: str | PurePath,
+    workspace: str,
     ports: range,
     name: str,
     extra: Iterable[tuple[str, str]] = (),
-    feedback_file: str | PurePath | None = None,
+    feedback_file: str | None = None,
 ) -> dict[str, str]:
     """The batch's environment, overridden in this order: by what unattended work needs, `extra` (the agent's), what the
     task sets, and plait's own variables.
     """
     variables = _build_plait_variables(attempt, workspace, ports, name)
     if feedback_file is not None:
-        variables["PLAIT_FEEDBACK_FILE"] = str(feedback_file)
+        variables["PLAIT_FEEDBACK_FILE"] = feedback_file
     return {
         # Otherwise a Python tool would print only every few kilobytes, and look as if it hung.
         "PYTHONUNBUFFERED": "1",
         "COMPOSE_PROJECT_NAME": name,
         **{key: value for key, value in base.items() if key not in _WITHHELD and key not in _MISLEADING},
         **_UNATTENDED,
-        "PWD": str(workspace),
+        "PWD": workspace,
         **_drop_invalid(extra),
         **{key: value for key, value in _drop_invalid(task.env).items() if key not in ATTEMPT_VARIABLES},
         **_drop_invalid(variables.items()),
@@ -266,13 +266,13 @@ def make_unique_name(state: str | PurePath, batch: str, task: str) -> str:
     return "_".join(filter(None, words))[:_MAX_NAME_LENGTH]
 
 
-def _build_plait_variables(attempt: Attempt, workspace: str | PurePath, ports: range, name: str) -> dict[str, str]:
+def _build_plait_variables(attempt: Attempt, workspace: str, ports: range, name: str) -> dict[str, str]:
     variables = {
         "PLAIT_BATCH": attempt.batch,
         "PLAIT_TASK_ID": attempt.task,
         "PLAIT_STEP": attempt.step.value,
         "PLAIT_ATTEMPT": str(attempt.n),
-        "PLAIT_WORKSPACE": str(workspace),
+        "PLAIT_WORKSPACE": workspace,
         "PLAIT_NAME": name,
     }
     if ports:

@@ -221,9 +221,8 @@ class Engine:
 
     def _has_waiting_tasks(self) -> bool:
         """Whether something could start if only there were a slot."""
-        ready = self.state.start_queue
         going = (batch for batch in self.state.open.values() if batch.paused is None and has_batch_slots(batch, 1))
-        return any(next(iter(ready.heads(batch.id)), None) is not None for batch in going)
+        return any(any(self.state.start_queue.heads(batch.id)) for batch in going)
 
     def _list_agent_pids(self) -> list[int]:
         alive = (attempt for batch in self.state.open.values() for attempt in batch.alive.values())

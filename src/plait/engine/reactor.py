@@ -68,16 +68,6 @@ class SelectReactor:
         for _ in range(len(self._posted)):
             self._posted.popleft()()
 
-    def run_until(self, over: Callable[[], bool], timeout: float) -> bool:
-        """True as soon as `over` holds, False after the timeout."""
-        deadline = time.monotonic() + timeout
-        while not over():
-            left = deadline - time.monotonic()
-            if left <= 0:
-                return False
-            self.step(left)
-        return True
-
     def close(self) -> None:
         self._selector.close()
         os.close(self._wake_reader)

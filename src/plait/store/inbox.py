@@ -73,10 +73,6 @@ class SqliteInbox:
             self._db.executemany(schema.DELETE_WAITING, [(each,) for each in ids])
             self._db.executemany(schema.INSERT_TAKEN, [(each,) for each in ids])
 
-    def wait(self, timeout: float) -> bool:
-        with error_mapping.map_inbox_errors(self._path):
-            return sqlite_files.wait_for_change(self._db, lambda: bool(self.pending()), timeout)
-
     def close(self) -> None:
         self._db.close()
 

@@ -96,7 +96,4 @@ class Inbox(Protocol):
     def mark_taken(self, ids: Sequence[str]) -> None:
         """These are in the journal now, or rejected: remove them, but remember their ids."""
 
-    def wait(self, timeout: float) -> bool:
-        """Return True as soon as something is pending that can be read, False after the timeout."""
-
     def close(self) -> None: ...

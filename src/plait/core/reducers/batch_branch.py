@@ -36,12 +36,12 @@ def apply_branch_decision(state: State, at: float, decision: decisions.BranchDec
                 batch.gate.ending = decision.why
                 state.gate_deadlines.discard((batch.gate.deadline, batch.id, decision.n))
         case decisions.PublishStarted():
-            start_publish(state, batch, decision)
+            _start_publish(state, batch, decision)
         case _:
             assert_never(decision)
 
 
-def apply_branch_report(state: State, at: float, report: reports.BranchReport) -> None:
+def apply_branch_report(state: State, _at: float, report: reports.BranchReport) -> None:
     batch = state.batches.get(report.batch)
     if batch is None:
         return
@@ -55,7 +55,7 @@ def apply_branch_report(state: State, at: float, report: reports.BranchReport) -
             if batch.gate is not None and batch.gate.n == report.n:
                 _end_gate(state, batch, batch.gate, report)
         case reports.PublishDone() | reports.PublishFailed():
-            end_publish(state, at, batch, report)
+            _end_publish(state, batch, report)
         case _:
             assert_never(report)
 
@@ -194,16 +194,14 @@ def request_publish(state: State, batch: BatchState, request: Ship) -> None:
     state.publishing_batches[batch.id] = batch
 
 
-def start_publish(state: State, batch: BatchState, decision: decisions.PublishStarted) -> None:
+def _start_publish(state: State, batch: BatchState, decision: decisions.PublishStarted) -> None:
     batch.requested_publish = batch.publish_failure = None
     batch.publishing = decision
     batch.publishes = decision.n
     state.publishing_batches[batch.id] = batch
 
 
-def end_publish(
-    state: State, at: float, batch: BatchState, report: reports.PublishDone | reports.PublishFailed
-) -> None:
+def _end_publish(state: State, batch: BatchState, report: reports.PublishDone | reports.PublishFailed) -> None:
     order = batch.publishing
     if order is None or order.n != report.n:
         return
@@ -213,7 +211,7 @@ def end_publish(
     match report:
         case reports.PublishDone():
             url = report.url or (batch.published.url if batch.published else "")
-            batch.published = PublishedBranch(report.commit, url, order.publish, at)
+            batch.published = PublishedBranch(report.commit, url, order.publish)
             batch.renamed = batch.renamed and order.publish is Publish.PUSH
         case reports.PublishFailed():
             batch.publish_failure = report

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from threading import Event as Flag, Thread
 
 import pytest
-from hypothesis import given, strategies as st
 
-from plait.core.requests import Pause, Request, Unpause
+from plait.core.requests import Pause, Unpause
 from plait.store.interfaces import Inbox
-from plait.testing.contracts.sample_records import FEW_EXAMPLES, requests
 
 OpenInbox = Callable[[], Inbox]
 ReopenInbox = Callable[[Inbox], Inbox]
@@ -40,7 +37,6 @@ class InboxContract:
 
     def test_a_new_one_is_empty(self, inbox: Inbox) -> None:
         assert list(inbox.pending()) == []
-        assert not inbox.wait(timeout=0)
         assert inbox.unreadable() == {}
 
     def test_requests_come_out_in_the_order_they_arrived(self, inbox: Inbox, other: Inbox) -> None:
@@ -77,53 +73,3 @@ class InboxContract:
         inbox.mark_taken(["1", "1"])
         inbox.put(ONE)
         assert list(inbox.pending()) == []
-
-    def test_waiting_ends_at_once_when_something_is_pending(self, inbox: Inbox) -> None:
-        inbox.put(ONE)
-        assert inbox.wait(timeout=0)
-        inbox.mark_taken(["1"])
-        assert not inbox.wait(timeout=0.02)
-
-    def test_waiting_ends_when_something_arrives(self, inbox: Inbox, again: ReopenInbox) -> None:
-        waiting, seen = Flag(), list[Request]()
-
-        def engine() -> None:
-            mine = again(inbox)
-            waiting.set()
-            while len(seen) < 2:
-                assert mine.wait(timeout=30)
-                new = mine.pending()
-                seen.extend(new)
-                mine.mark_taken([request.id for request in new])
-            mine.close()
-
-        thread = Thread(target=engine, daemon=True)
-        thread.start()
-        assert waiting.wait(timeout=30)
-        inbox.put(ONE)
-        inbox.put(TWO)
-        thread.join(timeout=10)
-        assert not thread.is_alive(), "it was not woken"
-        assert seen == [ONE, TWO]
-
-    def test_closing_twice_is_closing(self, inbox: Inbox) -> None:
-        inbox.close()
-        inbox.close()
-
-    def test_what_was_put_is_what_is_pending(self, fresh: OpenInbox) -> None:
-        @FEW_EXAMPLES
-        @given(st.lists(requests, max_size=9), st.integers(0, 9))
-        def check(asked: list[Request], split: int) -> None:
-            inbox = fresh()
-            for request in asked[:split]:
-                inbox.put(request)
-            taken = {request.id for request in inbox.pending()}
-            inbox.mark_taken(sorted(taken))
-            for request in asked:
-                inbox.put(request)
-            first = {request.id: request for request in reversed(asked) if request.id not in taken}
-            order = list(dict.fromkeys(request.id for request in asked if request.id not in taken))
-            assert list(inbox.pending()) == [first[each] for each in order]
-            inbox.close()
-
-        check()
