@@ -151,8 +151,11 @@ def list_candidates(batch: BatchState, task: TaskState) -> tuple[Candidate, ...]
 
 def find_passed_entrants(batch: BatchState, task: TaskState) -> list[TaskState]:
     """The entrants that are done, except for winners that failed verification."""
-    entrants = (batch.tasks[place] for place in task.entrants)
-    return [each for each in entrants if each.status is TaskStatus.DONE and each.task.id not in task.rejected_entrants]
+    return [
+        each
+        for each in batch.find_entrants(task)
+        if each.status is TaskStatus.DONE and each.task.id not in task.rejected_entrants
+    ]
 
 
 def is_winner_withdrawn(batch: BatchState, task: TaskState, attempt: AttemptState, winner: str) -> bool:
@@ -170,7 +173,7 @@ def is_begun(batch: BatchState, task: TaskState) -> bool:
     contest = batch.find_task(task.task.entrant) if task.task.entrant is not None else task
     if contest is None or not contest.entrants:
         return not task.fresh
-    return not (contest.fresh and all(batch.tasks[place].fresh for place in contest.entrants))
+    return not (contest.fresh and all(each.fresh for each in batch.find_entrants(contest)))
 
 
 def _make_candidate(entrant: TaskState) -> Candidate:

@@ -172,10 +172,9 @@ def _why_task_waits(batch: BatchState, task: TaskState) -> _Wait | None:
 
 
 def _describe_needs(batch: BatchState, task: TaskState) -> str:
-    entrants = [batch.tasks[place] for place in task.entrants]
+    entrants = batch.find_entrants(task)
     unended = [other.task.id for other in entrants if other.status is None]
-    needed = (batch.tasks[place] for place in batch.plan.needs[task.place] if place not in task.entrants)
-    missing = {other.task.id for other in needed if other.status is not TaskStatus.DONE}
+    missing = {other.task.id for other in batch.find_needs(task) if other.status is not TaskStatus.DONE}
     if not missing and unended:
         ended = len(entrants) - len(unended)
         return f"waits for its entrants: {join_names(unended, _NAMES_SHOWN)} ({ended} of {len(entrants)} have ended)"

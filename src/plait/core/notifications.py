@@ -180,13 +180,11 @@ class NotificationBuilder:
             return
         text = f"{to_plain_line(fact.why)}\nno attempt starts with it for {round_duration(fact.until - record.at)}"
         if fact.rejected:
-            title, kind = (
-                f"{fact.provider} rejected the credentials: log in or check billing",
-                NotificationKind.NEEDS_PERSON,
-            )
+            kind, title = NotificationKind.NEEDS_PERSON, "rejected the credentials: log in or check billing"
         else:
-            title, kind = f"{fact.provider} is rate-limited", NotificationKind.LIMIT
-        yield Notification(kind, None, None, to_plain_line(title), text, record.at, record.seq, until=fact.until)
+            kind, title = NotificationKind.LIMIT, "is rate-limited"
+        title = to_plain_line(f"{fact.provider} {title}")
+        yield Notification(kind, None, None, title, text, record.at, record.seq, until=fact.until)
 
     def _notify_approvals(self, state: State, records: Sequence[Record]) -> Iterator[Notification]:
         """No record says that a task waits for approval: it follows from the end of other tasks, also in other

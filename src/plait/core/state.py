@@ -155,6 +155,11 @@ class TaskState:
         return self.merged_generation == self.generation
 
     @property
+    def cause_of_end(self) -> str:
+        """The task that its end goes back to: itself, unless another one blocked it."""
+        return self.by if self.status is TaskStatus.BLOCKED and self.by else self.task.id
+
+    @property
     def is_under_way(self) -> bool:
         """It holds its locks; or it is retried from its merge, and other tasks hold them."""
         return self.started or (self.status is None and self.step is not Step.WRITE)
@@ -289,9 +294,19 @@ class BatchState:
         """A merge, a rebuild or a gate runs."""
         return self.merging is not None or self.rebuild is not None or self.gate is not None
 
-    def find_task(self, name: str) -> TaskState | None:
-        place = self.index.get(name)
+    def find_task(self, name: str | None) -> TaskState | None:
+        place = self.index.get(name or "")
         return None if place is None else self.tasks[place]
+
+    def find_needs(self, task: TaskState) -> list[TaskState]:
+        """The tasks that must be done before this one; its entrants need only end."""
+        return [self.tasks[place] for place in self.plan.needs[task.place] if place not in task.entrants]
+
+    def find_entrants(self, task: TaskState) -> list[TaskState]:
+        return [self.tasks[place] for place in task.entrants]
+
+    def find_earlier_phases(self, phase: PhaseState) -> list[PhaseState]:
+        return [self.phases[name] for name in phase.phase.after if name in self.phases]
 
 
 @dataclass(slots=True)

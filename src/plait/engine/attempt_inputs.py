@@ -8,16 +8,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import field, replace
 from pathlib import Path, PurePath
 
+from plait.agents import prompts
 from plait.agents.drivers.shell import CheckParser, build_script_command
 from plait.agents.interface import Agent, AgentSpec, AttemptContext, Command, OutputParser
-from plait.agents.prompts import (
-    PriorFeedback,
-    PromptRules,
-    build_continuation,
-    build_prompt,
-    build_reply_instructions,
-    render_task_file,
-)
 from plait.agents.redaction import RedactingParser
 from plait.agents.table import load_agent
 from plait.config.keys import KEYS
@@ -42,8 +35,8 @@ class _Job:
     task: Task
     workspace: str
     folder: str
-    rules: PromptRules
-    before: PriorFeedback
+    rules: prompts.PromptRules
+    before: prompts.PriorFeedback
     files: list[AttemptFile] = field(default_factory=list)
 
     def add_file(self, path: str, text: str) -> None:
@@ -65,8 +58,8 @@ class JobBuilder:
         self,
         order: AttemptStarted,
         kind: AttemptKind,
-        rules: PromptRules,
-        before: PriorFeedback,
+        rules: prompts.PromptRules,
+        before: prompts.PriorFeedback,
         *,
         workspace: str,
         folder: str,
@@ -124,7 +117,7 @@ class JobBuilder:
 
     def _build_agent_command(self, job: _Job) -> Command:
         order, task, task_folder = job.order, job.task, str(PurePath(job.folder).parent)
-        name, text = render_task_file(task)
+        name, text = prompts.render_task_file(task)
         context = AttemptContext(
             order.attempt,
             task,
@@ -146,11 +139,15 @@ class JobBuilder:
             job.add_file(f"{task_folder}/conflict.md", job.before.conflict)
         if _mentions_path(command, context.prompt_file):
             prompt = (
-                build_continuation(task, job.before, context.task_file)
+                prompts.build_continuation(task, job.before, context.task_file)
                 if resumes
-                else build_prompt(task, job.rules, job.before, workspace=job.workspace, template=job.inputs.template)
+                else prompts.build_prompt(
+                    task, job.rules, job.before, workspace=job.workspace, template=job.inputs.template
+                )
             )
-            job.add_file(context.prompt_file, f"{prompt}\n{build_reply_instructions()}\n" if spec.replies else prompt)
+            job.add_file(
+                context.prompt_file, f"{prompt}\n{prompts.build_reply_instructions()}\n" if spec.replies else prompt
+            )
         return _wrap_reply_command(command, spec, context) if spec.replies else command
 
     def _load_agent(self, spec: AgentSpec) -> Agent:

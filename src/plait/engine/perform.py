@@ -24,11 +24,7 @@ from plait.system.shared_state import SharedState
 
 class Performer:
     def __init__(
-        self,
-        context: EngineContext,
-        attempts: Attempts,
-        merge_queue: MergeQueue,
-        shared: SharedState,
+        self, context: EngineContext, attempts: Attempts, merge_queue: MergeQueue, shared: SharedState
     ) -> None:
         self._state = context.state
         self._inputs = context.inputs

@@ -160,10 +160,10 @@ def _set_mark(marks: dict[str, None], name: str, *, marked: bool) -> bool:
 
 
 def can_open(batch: BatchState, phase: PhaseState) -> bool:
-    opener = batch.find_task(phase.phase.opens_with) if phase.phase.opens_with else None
+    opener = batch.find_task(phase.phase.opens_with)
     if opener is not None and (opener.status is None or opener.status is TaskStatus.DONE):
         return opener.status is TaskStatus.DONE
-    earlier = [batch.phases[name] for name in phase.phase.after if name in batch.phases]
+    earlier = batch.find_earlier_phases(phase)
     gate = required_share(batch, phase)
     if all(has_reached(other, gate) for other in earlier):
         return opener is None or gate < 1.0
@@ -174,11 +174,10 @@ def can_never_open(batch: BatchState, phase: PhaseState) -> bool:
     """Only a strict gate can close for good: the others open when nothing earlier is left to run."""
     if required_share(batch, phase) < 1.0:
         return False
-    opener = batch.find_task(phase.phase.opens_with) if phase.phase.opens_with else None
+    opener = batch.find_task(phase.phase.opens_with)
     if opener is not None:
         return opener.status is not None and opener.status is not TaskStatus.DONE
-    earlier = (batch.phases[name] for name in phase.phase.after if name in batch.phases)
-    return any(other.settled + other.live < other.phase.total for other in earlier)
+    return any(other.settled + other.live < other.phase.total for other in batch.find_earlier_phases(phase))
 
 
 def has_reached(phase: PhaseState, gate: float) -> bool:

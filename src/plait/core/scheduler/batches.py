@@ -33,7 +33,7 @@ def schedule_phase_openings(state: State) -> Iterator[Decision]:
 
 
 def _why_phase_opens(batch: BatchState, phase: PhaseState) -> str:
-    opener = batch.find_task(phase.phase.opens_with) if phase.phase.opens_with else None
+    opener = batch.find_task(phase.phase.opens_with)
     if opener is not None and opener.status is TaskStatus.DONE:
         return f"{opener.task.id} is done"
     return describe_phase_progress(batch, phase)
@@ -42,8 +42,10 @@ def _why_phase_opens(batch: BatchState, phase: PhaseState) -> str:
 def describe_phase_progress(batch: BatchState, phase: PhaseState) -> str:
     """Progress of the phases that this one waits for: "1: 4 of 5 done, 80% needed"."""
     needed = f"{required_share(batch, phase):.0%} needed"
-    earlier = (batch.phases[name] for name in phase.phase.after if name in batch.phases)
-    return "; ".join(f"{other.phase.key}: {other.settled} of {other.phase.total} done, {needed}" for other in earlier)
+    return "; ".join(
+        f"{earlier.phase.key}: {earlier.settled} of {earlier.phase.total} done, {needed}"
+        for earlier in batch.find_earlier_phases(phase)
+    )
 
 
 def why_phase_blocked(batch: BatchState, task: TaskState) -> str:

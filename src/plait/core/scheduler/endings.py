@@ -79,28 +79,22 @@ def _end_task(batch: BatchState, task: TaskState) -> decisions.TaskEnded:
         return decisions.TaskEnded(
             batch.id, task.task.id, task.pending_end.status, task.pending_end.reason, by=task.pending_end.by
         )
-    need = next((other for other in _needs(batch, task) if other.status in END_VERBS), None)
+    need = next((other for other in batch.find_needs(task) if other.status in END_VERBS), None)
     shut = task.phase_closed and task.task.phase in batch.unopenable_phases
     if need is None and not shut and is_unwinnable(batch, task):
         return decisions.TaskEnded(batch.id, task.task.id, TaskStatus.FAILED, _describe_lost_contest(batch, task))
     if need is None:
         return decisions.TaskEnded(batch.id, task.task.id, TaskStatus.BLOCKED, why_phase_blocked(batch, task))
     assert need.status is not None
-    root = need.by if need.status is TaskStatus.BLOCKED and need.by else need.task.id
-    reason = f"needs {need.task.id}, which {END_VERBS[need.status]}"
-    if root != need.task.id:
-        reason += f" by {root}"
+    root = need.cause_of_end
+    by = f" by {root}" if root != need.task.id else ""
+    reason = f"needs {need.task.id}, which {END_VERBS[need.status]}{by}"
     return decisions.TaskEnded(batch.id, task.task.id, TaskStatus.BLOCKED, reason, by=root)
-
-
-def _needs(batch: BatchState, task: TaskState) -> Iterator[TaskState]:
-    needs = (place for place in batch.plan.needs[task.place] if place not in task.entrants)
-    return (batch.tasks[place] for place in needs)
 
 
 def _describe_lost_contest(batch: BatchState, task: TaskState) -> str:
     ends = []
-    for entrant in (batch.tasks[place] for place in task.entrants):
+    for entrant in batch.find_entrants(task):
         how = "was chosen, but its change failed verification"
         ends.append(f"{entrant.task.id} {END_VERBS.get(entrant.status or TaskStatus.DONE, how)}")
     return f"no entrant passed: {'; '.join(ends)}"

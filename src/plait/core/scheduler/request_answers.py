@@ -178,14 +178,11 @@ def _find_retried(batch: BatchState, task: TaskState, agent: str | None) -> tupl
 
 
 def _find_lost_needs(batch: BatchState, task: TaskState) -> set[int]:
-    fine = (None, TaskStatus.DONE)
-    needs = (place for place in batch.plan.needs[task.place] if place not in task.entrants)
-    return {place for place in needs if batch.tasks[place].status not in fine}
+    return {need.place for need in batch.find_needs(task) if need.status not in {None, TaskStatus.DONE}}
 
 
 def _find_unended_entrants(batch: BatchState, task: TaskState) -> list[str]:
-    entrants = (batch.tasks[place] for place in task.entrants)
-    return [entrant.task.id for entrant in entrants if entrant.status is None]
+    return [entrant.task.id for entrant in batch.find_entrants(task) if entrant.status is None]
 
 
 def _find_contest_tasks(batch: BatchState, task: TaskState) -> list[TaskState]:
@@ -193,7 +190,7 @@ def _find_contest_tasks(batch: BatchState, task: TaskState) -> list[TaskState]:
     if task.task.entrant is not None:
         contested = batch.find_task(task.task.entrant)
         return [contested] if contested is not None and contested.status is not None else []
-    entrants = [batch.tasks[place] for place in task.entrants]
+    entrants = batch.find_entrants(task)
     unpassed = [entrant for entrant in entrants if entrant.status not in {None, TaskStatus.DONE}]
     if len(unpassed) == len(entrants):
         return unpassed
@@ -226,7 +223,7 @@ def _why_not_task(batch: BatchState, task: TaskState, request: requests.TaskRequ
                 return f"{task.task.id} has not ended"
             return _why_not_retry(batch, task)
         case requests.Feedback() if is_refereed(task) and not _has_question(task):
-            names = ", ".join(batch.tasks[place].task.id for place in task.entrants)
+            names = ", ".join(entrant.task.id for entrant in batch.find_entrants(task))
             return f"{task.task.id} is chosen from its entrants: give feedback to one of them ({names})"
         case requests.Feedback():
             return _why_not_feedback(batch, task, request)
@@ -252,15 +249,12 @@ def _why_not_retry(batch: BatchState, task: TaskState) -> str | None:
     if batch.cancelled and batch.ended is None:
         return f"batch {batch.id} is being cancelled"
     if task.lost_needs:
-        lost = [batch.tasks[place] for place in sorted(_find_lost_needs(batch, task))]
-        causes = dict.fromkeys(
-            need.by if need.status is TaskStatus.BLOCKED and need.by else need.task.id for need in lost
-        )
+        causes = dict.fromkeys(batch.tasks[place].cause_of_end for place in sorted(_find_lost_needs(batch, task)))
         return f"{task.task.id} is {task.status}: retry {', '.join(causes)} instead"
     ending = _find_unended_entrants(batch, task)
     if ending:
         return f"{', '.join(ending)} of its contest has not ended yet"
-    contested = batch.find_task(task.task.entrant) if task.task.entrant is not None else None
+    contested = batch.find_task(task.task.entrant)
     if contested is not None and contested.status is TaskStatus.DONE:
         return f"the contest for {contested.task.id} is over: drop {contested.task.id} first"
     if contested is not None and contested.is_under_way:

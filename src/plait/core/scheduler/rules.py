@@ -20,15 +20,7 @@ from plait.core.events import Event, Record
 from plait.core.reducers.dispatch import evolve
 from plait.core.reports import Report
 from plait.core.requests import Request
-from plait.core.scheduler import (
-    batches,
-    breakers,
-    endings,
-    merge_queue,
-    outcomes,
-    request_answers,
-    starts,
-)
+from plait.core.scheduler import batches, breakers, endings, merge_queue, outcomes, request_answers, starts
 from plait.core.state import BatchState, State
 from plait.core.task import Step
 

@@ -19,11 +19,7 @@ from operator import attrgetter
 from plait.core.contest import list_candidates
 from plait.core.decisions import AnswerAwaited, AttemptStarted, BatchPaused, BatchUnpaused, Decision
 from plait.core.fast_dataclass import dataclass
-from plait.core.scheduler.breakers import (
-    is_provider_refusing,
-    is_provider_rejecting,
-    why_provider_unavailable,
-)
+from plait.core.scheduler.breakers import is_provider_refusing, is_provider_rejecting, why_provider_unavailable
 from plait.core.settings import NO_SPEND, Budget, Mode, Settings, Spend
 from plait.core.state import BatchState, State, TaskState
 from plait.core.status import NextAction, PauseCause
@@ -301,11 +297,9 @@ def _ask_for_budget(state: State, batch: BatchState) -> Iterator[Decision]:
         if not is_within_task_budget(batch, choice):
             task, own = choice.task, batch.settings.task_budget
             assert own is not None
-            spent, next_one = (
-                own.bounded_part(NO_SPEND.at_least(task.spent - task.approved_spend)),
-                own.bounded_part(choice.reserve),
-            )
-            question = f"{_BUDGET_QUESTION}: {spent} of {own} spent, another attempt may cost {next_one}. Continue?"
+            spent = own.bounded_part(NO_SPEND.at_least(task.spent - task.approved_spend))
+            cost = own.bounded_part(choice.reserve)
+            question = f"{_BUDGET_QUESTION}: {spent} of {own} spent, another attempt may cost {cost}. Continue?"
             yield AnswerAwaited(batch.id, task.task.id, question, choice.reserve)
 
 
