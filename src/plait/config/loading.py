@@ -83,7 +83,7 @@ def merge_layers(layers: Iterable[LayerValues]) -> Config:
         values.update(layer.values)
         problems += layer.problems
     config = _build_config(values)
-    problems += _check_combinations(config)
+    problems += filter(None, (_check_gate(config), _check_command(config)))  # valid values that don't go together
     errors = [problem for problem in problems if problem.severity is Severity.ERROR]
     if errors:
         raise SettingsError(errors)
@@ -97,11 +97,6 @@ def _build_config(values: dict[str, tuple[object, ValueOrigin]]) -> Config:
         for table in keys.CONFIG_TABLES
     }
     return Config(**tables, origins=MappingProxyType({name: origin for name, (_, origin) in values.items()}))
-
-
-def _check_combinations(config: Config) -> list[Problem]:
-    """Valid values that don't go together."""
-    return [problem for problem in (_check_gate(config), _check_command(config)) if problem is not None]
 
 
 def _check_gate(config: Config) -> Problem | None:

@@ -61,8 +61,8 @@ def run_engine(place: RepoLocation) -> bool:
         bell = stack.enter_context(_open_doorbell(place))
         config = load_engine_config(place, journal)
         parts = build_dependencies(place, config, journal, engine, reactor)
-        for onlooker in parts.listeners:
-            stack.callback(onlooker.close)
+        for listener in parts.listeners:
+            stack.callback(listener.close)
         for part in (parts.inbox, parts.shared, parts.attempts.executor, parts.workers):
             stack.callback(part.close)
         stack.callback(parts.sleep_inhibitor.release)
@@ -74,7 +74,10 @@ def run_engine(place: RepoLocation) -> bool:
             reactor.step(engine.max_sleep())
             engine.tick()
         engine.release()
-    return not engine.was_stopped and _has_requests(place)
+    if engine.was_stopped:
+        return False
+    with closing(open_project_inbox(place)) as inbox:
+        return bool(inbox.pending())
 
 
 def _engine_settings_request(config: Config) -> ChangeEngineSettings:
@@ -117,20 +120,15 @@ def _drain_doorbell(bell: int, engine: Engine) -> None:
     engine.wake()
 
 
-def _has_requests(place: RepoLocation) -> bool:
-    with closing(open_project_inbox(place)) as requests:
-        return bool(requests.pending())
-
-
 @contextmanager
 def _handle_signals(leave: Callable[[], None]) -> Iterator[None]:
     """SIGTERM stops the engine; a terminal's signals don't. Handlers, not SIG_IGN, which children would inherit."""
 
-    def heed(number: int, _: FrameType | None) -> None:
+    def handle(number: int, _: FrameType | None) -> None:
         if number == signal.SIGTERM:
             leave()
 
-    old = {number: signal.signal(number, heed) for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)}
+    old = {number: signal.signal(number, handle) for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)}
     try:
         yield
     finally:

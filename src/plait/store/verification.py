@@ -65,11 +65,13 @@ def verify_wal(path: Path) -> None:
 
 def read_head(path: Path, connection: sqlite3.Connection) -> checksums.JournalHead:
     """The journal's id, the version of its tables, and where the list of records ends."""
-    _verify_identity(path, *_read_pragmas(connection, "application_id", "user_version"))
+    (application,) = connection.execute("PRAGMA application_id").fetchone()
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    _verify_identity(path, application, version)
     row = connection.execute(schema.SELECT_HEAD).fetchone()
     try:
-        id_, version, last, tip, settings, seal = row
-        head = checksums.JournalHead(id_.decode(), version, last, tip, settings)
+        id_, tables, last, tip, settings, seal = row
+        head = checksums.JournalHead(id_.decode(), tables, last, tip, settings)
         sound = head.seal == seal
     except (TypeError, AttributeError, UnicodeDecodeError, struct.error) as error:
         raise error_mapping.build_corrupt_error(path, "its head can't be read") from error
@@ -146,9 +148,3 @@ def _copy_for_reading(path: Path) -> Iterator[Path]:
         yield copy
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-
-
-def _read_pragmas(connection: sqlite3.Connection, *pragmas: str) -> Iterator[int]:
-    for pragma in pragmas:
-        (value,) = connection.execute(f"PRAGMA {pragma}").fetchone()
-        yield value

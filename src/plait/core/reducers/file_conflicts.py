@@ -86,7 +86,7 @@ def apply_conflict_prediction(state: State, _at: float, report: ConflictPredicti
 
 
 def clear_predictions(batch: BatchState, task: TaskState) -> None:
-    """Its predictions no longer hold: it has ended or starts afresh."""
+    """Its predictions no longer hold: it has ended or starts over."""
     for name in task.predicted_conflicts:
         other = batch.find_task(name)
         if other is not None:

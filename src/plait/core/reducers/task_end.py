@@ -73,7 +73,7 @@ def resume_merge(state: State, batch: BatchState, task: TaskState, written: Unme
 
 
 def restart_write(task: TaskState) -> None:
-    """Write again. A task that was retried from its merge starts afresh: its workspace is gone."""
+    """Write again. A task that was retried from its merge starts over: its workspace is gone."""
     if task.step is Step.MERGE and task.attempt_counts.get(Step.WRITE, 0) == task.writes_before:
         task.base = task.tip = None
         task.fresh = True
