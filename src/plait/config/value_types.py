@@ -94,13 +94,8 @@ def whole_number_or_auto() -> ValueType[int | Literal["auto"]]:
     def read(value: object) -> int | Literal["auto"]:
         return "auto" if value == "auto" else number.read(value)
 
-    return ValueType(
-        f'{number.allowed}, or "auto"',
-        read,
-        parse_text=_parse_number,
-        kind=ValueKind.NUMBER,
-        json_type=int | Literal["auto"],
-    )
+    allowed, json_type = f'{number.allowed}, or "auto"', int | Literal["auto"]
+    return ValueType(allowed, read, parse_text=_parse_number, kind=ValueKind.NUMBER, json_type=json_type)
 
 
 def fraction() -> ValueType[float]:
@@ -165,11 +160,15 @@ def choice_list(of: type[E]) -> ValueType[tuple[E, ...]]:
     )
 
 
-def optional_text(what: str) -> ValueType[str | None]:
-    """The empty text means none, so that a layer can take back what a weaker one sets."""
+def optional_text(what: str, check: Callable[[str], object] = str) -> ValueType[str | None]:
+    """The empty text means none, so that a layer can take back what a weaker one sets. `check` may raise InvalidValueError."""
 
     def read(value: object) -> str | None:
-        return _require_text(value).strip() or None if value is not None else None
+        text = _require_text(value).strip() if value is not None else ""
+        if not text:
+            return None
+        check(text)
+        return text
 
     return ValueType(f'{what}, or "" for none', read, format_value=lambda value: value or "")
 
@@ -193,28 +192,16 @@ def text_list(what: str, *, split: bool = False) -> ValueType[tuple[str, ...]]:
 
 def absolute_path() -> ValueType[str | None]:
     """The path must not depend on the current directory: an engine has none."""
-    text = optional_text("")
 
-    def read(value: object) -> str | None:
-        path = text.read(value)
-        if path is not None and not path.startswith(("/", "~/")):
+    def check(path: str) -> None:
+        if not path.startswith(("/", "~/")):
             raise InvalidValueError("Write the absolute path; ~/ is your home folder.")
-        return path
 
-    return ValueType('the absolute path of a file, or "" for none', read, format_value=text.format_value)
+    return optional_text("the absolute path of a file", check)
 
 
 def http_url() -> ValueType[str | None]:
-    text = optional_text("")
-
-    def read(value: object) -> str | None:
-        url = text.read(value)
-        if url is not None:
-            split_http_url(url)
-        return url
-
-    allowed = 'an address that begins with "https://" or "http://", or "" for none'
-    return ValueType(allowed, read, format_value=text.format_value)
+    return optional_text('an address that begins with "https://" or "http://"', split_http_url)
 
 
 def split_http_url(url: str) -> SplitResult:
@@ -317,13 +304,10 @@ def args_table(what: str) -> ValueType[tuple[tuple[str, tuple[str, ...]], ...]]:
             raise InvalidValueError
         return tuple(map(_require_text, args))
 
-    return _table_of(
-        what,
-        "a list of words for each",
-        read_args,
-        lambda values: {name: list(args) for name, args in values},
-        _parse_pair,
-    )
+    def plain(values: tuple[tuple[str, tuple[str, ...]], ...]) -> PlainValue:
+        return {name: list(args) for name, args in values}
+
+    return _table_of(what, "a list of words for each", read_args, plain, _parse_pair)
 
 
 def price_table() -> ValueType[tuple[tuple[str, tuple[float, ...]], ...]]:
@@ -335,12 +319,7 @@ def price_table() -> ValueType[tuple[tuple[str, tuple[float, ...]], ...]]:
         return tuple(map(_read_number(0), value))
 
     each = "dollars per million tokens read, written and (optional) read from the cache, such as [1.25, 10, 0.125]"
-    return _table_of(
-        "models",
-        each,
-        read_prices,
-        lambda values: {name: list(prices) for name, prices in values},
-    )
+    return _table_of("models", each, read_prices, lambda values: {name: list(prices) for name, prices in values})
 
 
 def _table_of(
@@ -357,14 +336,8 @@ def _table_of(
             raise InvalidValueError
         return tuple((_require_nonempty(name), read_value(one)) for name, one in value.items())
 
-    return ValueType(
-        f"a table of {what}: {each}",
-        read,
-        plain,
-        parse_text or _parse_pairs,
-        kind=ValueKind.TABLE,
-        json_type=dict,
-    )
+    allowed = f"a table of {what}: {each}"
+    return ValueType(allowed, read, plain, parse_text or _parse_pairs, kind=ValueKind.TABLE, json_type=dict)
 
 
 def join_choices(words: Sequence[str]) -> str:

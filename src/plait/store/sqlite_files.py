@@ -20,9 +20,9 @@ from plait.system.atomic_files import fsync_path
 
 Connection = sqlite3.Connection
 
-
 # Seconds to wait for another process's lock, which is held for a commit or a page of records at most.
 BUSY_TIMEOUT_SECONDS = 5.0
+MIN_POLL_SECONDS, MAX_POLL_SECONDS = 0.001, 0.05
 
 
 def find_wal(path: Path) -> Path:
@@ -46,7 +46,7 @@ def make_durable_folder(folder: Path) -> None:
 
 
 def connect(path: Path, mode: str, *, timeout: float = BUSY_TIMEOUT_SECONDS) -> Connection:
-    """`how` is SQLite's: "mode=ro", "mode=rw" or "immutable=1", which reads only the file and creates no others."""
+    """`mode` is SQLite's: "mode=ro", "mode=rw" or "immutable=1", which reads only the file and creates no others."""
     uri = f"{path.absolute().as_uri()}?{mode}"
     connection = sqlite3.connect(uri, uri=True, timeout=timeout, isolation_level=None)
     # Text as bytes: decoding damaged text must not fail before it has been verified.
@@ -96,12 +96,6 @@ def create_database(path: Path, application: int, tables: str, fill: Callable[[C
     fsync_path(new)
     new.rename(path)
     fsync_path(path.parent)
-
-
-MIN_POLL_SECONDS = 0.001
-
-
-MAX_POLL_SECONDS = 0.05
 
 
 def wait_for_change(connection: sqlite3.Connection, ready: Callable[[], bool], timeout: float) -> bool:
