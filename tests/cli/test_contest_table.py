@@ -10,24 +10,37 @@ from rich.console import Console
 from plait.cli import contest_table
 from plait.cli.contest_table import add_contest_table
 from plait.cli.output import Page
-from plait.client.contest_results import ContestView, EntrantView
-from plait.core.settings import Spend
+from plait.client.api_models import Cost, Diffstat
+from plait.client.result_files import ContestResult, Entrant
 from plait.core.status import TaskStatus
 
-WON = EntrantView("login@codex", "codex", TaskStatus.DONE, "won", 372.0, Spend(0, 40_800), (2, 48, 3))
-LOST = EntrantView(
-    "login@claude",
-    "claude",
-    TaskStatus.FAILED,
-    "failed: verification failed: exit status 1",
-    242.0,
-    Spend(630_000, 40_800),
-    (5, 112, 9),
+WON = Entrant(
+    entrant="login@codex",
+    agent="codex",
+    status=TaskStatus.DONE,
+    verdict="won",
+    seconds=372.0,
+    cost=Cost(0.0, 40_800),
+    diffstat=Diffstat(2, 48, 3),
+    rank=None,
+    score=None,
+    branch=None,
+)
+LOST = Entrant(
+    entrant="login@claude",
+    agent="claude",
+    status=TaskStatus.FAILED,
+    verdict="failed: verification failed: exit status 1",
+    seconds=242.0,
+    cost=Cost(0.63, 40_800),
+    diffstat=Diffstat(5, 112, 9),
+    rank=None,
+    score=None,
     branch="plait/task-login-claude",
 )
 
 
-def shown(monkeypatch: pytest.MonkeyPatch, contest: ContestView, width: int | None) -> list[str]:
+def shown(monkeypatch: pytest.MonkeyPatch, contest: ContestResult, width: int | None) -> list[str]:
     monkeypatch.setattr(contest_table, "get_line_width", lambda: width)
     page, out = Page(), Console(file=io.StringIO())
     add_contest_table(page, contest)
@@ -37,7 +50,7 @@ def shown(monkeypatch: pytest.MonkeyPatch, contest: ContestView, width: int | No
 
 
 def test_a_row_shows_the_cost_or_the_tokens(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert shown(monkeypatch, ContestView("login", (WON, LOST), "login@codex won"), None) == [
+    assert shown(monkeypatch, ContestResult("login@codex won", [WON, LOST]), None) == [
         "    entrant       agent   time    cost        change              verdict",
         "    login@codex   codex   6m 12s  41k tokens  +48 -3 in 2 files   won",
         "    login@claude  claude  4m 02s  $0.63       +112 -9 in 5 files  failed: verification failed: exit status 1",
@@ -48,7 +61,7 @@ def test_a_row_shows_the_cost_or_the_tokens(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_on_a_narrow_terminal_the_verdict_has_its_own_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    lines = shown(monkeypatch, ContestView("login", (WON, LOST)), 80)
+    lines = shown(monkeypatch, ContestResult(None, [WON, LOST]), 80)
     assert max(map(len, lines)) <= 80
     assert lines[1:5] == [
         "    login@codex   codex   6m 12s  41k tokens  +48 -3 in 2 files",
@@ -62,7 +75,7 @@ def test_without_a_winner_the_reason_is_short_and_all_branches_are_listed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     why = "no candidate can be taken: " + "login@claude: exit status 2; " * 9
-    lines = shown(monkeypatch, ContestView("login", (LOST,), why), None)
+    lines = shown(monkeypatch, ContestResult(why, [LOST]), None)
     assert [line.strip() for line in lines[2:]] == [
         f"{why[:99]}…",
         "their branches:",

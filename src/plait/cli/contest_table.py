@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from plait.cli.format import (
     format_cost,
@@ -14,7 +14,8 @@ from plait.cli.format import (
     truncate_line,
 )
 from plait.cli.output import Page, replace_control_chars
-from plait.client.contest_results import ContestView, EntrantView
+from plait.client.result_files import ContestResult, Entrant
+from plait.core.settings import Spend
 from plait.core.status import TaskStatus
 
 _MAX_CONTESTS = 10  # shown in full
@@ -24,16 +25,16 @@ _MARGIN = "    "
 _HEADERS = ("entrant", "agent", "time", "cost", "change", "score", "verdict")
 
 
-def add_contests(page: Page, contests: Sequence[ContestView], name: str) -> None:
-    for contest in contests[:_MAX_CONTESTS]:
+def add_contests(page: Page, contests: Mapping[str, ContestResult], name: str) -> None:
+    for task, contest in list(contests.items())[:_MAX_CONTESTS]:
         page.add_line()
-        page.add_line(("  contest for ", "bold"), (contest.task, "bold"))
+        page.add_line(("  contest for ", "bold"), (task, "bold"))
         add_contest_table(page, contest)
     if len(contests) > _MAX_CONTESTS:
         page.add_line((f"  and {len(contests) - _MAX_CONTESTS} more contests: plait explain {name} TASK", "dim"))
 
 
-def add_contest_table(page: Page, contest: ContestView) -> None:
+def add_contest_table(page: Page, contest: ContestResult) -> None:
     """Empty columns are left out; on a narrow terminal the verdict gets its own line."""
     rows = [_make_cells(entrant) for entrant in contest.entrants]
     shown = [n for n in range(len(_HEADERS)) if any(row[n] for row in rows)]
@@ -62,16 +63,17 @@ def add_contest_table(page: Page, contest: ContestView) -> None:
         page.add_line((f"{_MARGIN}  {branch}", "dim"))
 
 
-def _make_cells(entrant: EntrantView) -> tuple[str, ...]:
+def _make_cells(entrant: Entrant) -> tuple[str, ...]:
     verdict = " ".join(entrant.verdict.split())
-    files = entrant.diffstat[0] if entrant.diffstat is not None else 0
-    where = f" in {pluralize(files, 'file')}" if files else ""
+    stat = entrant.diffstat
+    where = f" in {pluralize(stat.files, 'file')}" if stat is not None and stat.files else ""
+    change = format_diffstat(None if stat is None else (stat.files, stat.added, stat.removed), get_minus_sign())
     return (
-        entrant.id,
+        entrant.entrant,
         entrant.agent,
         "" if entrant.seconds is None else format_elapsed(entrant.seconds),
-        format_cost(entrant.cost),
-        f"{format_diffstat(entrant.diffstat, get_minus_sign())}{where}",
+        format_cost(Spend(round(entrant.cost.usd * 1e6), entrant.cost.tokens)),
+        f"{change}{where}",
         "" if entrant.score is None else f"{entrant.score:g}",
         replace_control_chars(verdict if len(verdict) <= _MAX_VERDICT_CHARS else f"{verdict[:_MAX_VERDICT_CHARS]}…"),
     )
@@ -81,7 +83,7 @@ def _join_cells(cells: Iterable[str], widths: Sequence[int]) -> str:
     return "  ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)).rstrip()
 
 
-def _get_entrant_style(entrant: EntrantView) -> str:
+def _get_entrant_style(entrant: Entrant) -> str:
     if entrant.is_winner:
         return "green"
     return "" if entrant.status in {None, TaskStatus.DONE} else "red"

@@ -7,10 +7,10 @@ from contextlib import closing
 from dataclasses import replace
 
 from plait.client.conflicts import ConflictView, view_conflict
-from plait.client.contest_results import ContestResult, ContestView, describe_contest, view_contest
 from plait.client.history import BatchHistory, GateRun, PastAttempt, read_history
 from plait.client.json_encoding import api_model, to_iso, to_iso_or_none
 from plait.client.next_step import suggest_next_step
+from plait.client.result_files import ContestResult, describe_contest
 from plait.core.explain import TaskExplanation, explain_status
 from plait.core.fast_dataclass import dataclass
 from plait.core.settings import Isolation
@@ -30,7 +30,7 @@ class FullExplanation:
     task: TaskState
     attempts: Sequence[PastAttempt]
     result: TaskResultDetails | None
-    contest: ContestView | None
+    contest: ContestResult | None
     conflict: ConflictView | None
 
 
@@ -58,7 +58,7 @@ def build_explanation(
         task,
         attempts,
         derive_result(batch, task, files, history.find_deciding_gate(name)),
-        view_contest(project_files.open_state_paths(place), batch, task) if task.entrants else None,
+        describe_contest(project_files.open_state_paths(place), batch, task) if task.entrants else None,
         view_conflict(batch, task, history.find_conflict(name)),
     )
 
@@ -142,7 +142,7 @@ class Explanation:
 def describe_explanation(explanation: FullExplanation) -> Explanation:
     state, batch, task = explanation.state, explanation.batch, explanation.task
     status = explain_status(state, batch, task)
-    contest, conflict = explanation.contest, explanation.conflict
+    conflict = explanation.conflict
     return Explanation(
         batch_id=batch.id,
         task_id=task.task.id,
@@ -155,7 +155,7 @@ def describe_explanation(explanation: FullExplanation) -> Explanation:
         attempts=[_describe_attempt(attempt) for attempt in explanation.attempts],
         way=suggest_next_step(state, batch, task),
         result=describe_result(explanation.result),
-        contest=None if contest is None else describe_contest(contest),
+        contest=explanation.contest,
         conflict=None if conflict is None else ConflictSummary(conflict.onto, list(conflict.files)),
     )
 

@@ -29,9 +29,8 @@ from plait.cli.output import (
     print_notice,
 )
 from plait.cli.prompts import is_interactive
-from plait.client.contest_results import list_contests, make_contest_event as contest_event
 from plait.client.event_stream import EventStream
-from plait.client.model_jobs import list_model_jobs, make_jobs_event
+from plait.client.result_files import list_contests, list_model_jobs, make_contest_event, make_jobs_event
 from plait.client.session import Session, new_request_id
 from plait.client.stream_event import format_json_line
 from plait.core.decisions import TaskEnded
@@ -108,7 +107,7 @@ def _follow_to_end(options: RunOptions, session: Session, followed: FollowedBatc
             renderer.finish(None if result is FollowResult.DETACHED else page)
             if options.as_json and result is not FollowResult.DETACHED:
                 events = [make_jobs_event(jobs, batch, now)] if jobs else []
-                events += [contest_event(contest, batch, now) for contest in contests]
+                events += [make_contest_event(task, contest, batch, now) for task, contest in contests.items()]
                 sys.stdout.writelines(f"{format_json_line(each)}\n" for each in events)
     except OSError as error:
         return _report_lost_output(options, batch, error)

@@ -8,7 +8,7 @@ from shlex import quote
 
 from plait.cli.format import pluralize, shorten_commit
 from plait.cli.output import replace_control_chars
-from plait.client.batch_events import MACHINE_PROVIDER
+from plait.client.event_stream import MACHINE_PROVIDER
 from plait.client.next_step import format_answer_command
 from plait.client.stream_event import EventType, StreamEvent
 from plait.core.scheduler.starts import is_budget_question

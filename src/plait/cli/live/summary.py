@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from shlex import quote
 
 from plait.cli.format import MAX_NAMES, STATUS_STYLES, format_elapsed, pluralize
 from plait.cli.output import FAILED, NEEDS_PERSON, OK, Page, replace_control_chars
-from plait.client.contest_results import ContestView
-from plait.client.model_jobs import ModelJob, ModelJobs
+from plait.client.result_files import ContestResult, ModelJob, ModelJobs
 from plait.client.next_step import find_login_hint, format_answer_command
 from plait.core.status import BatchStatus, Category, PauseCause, TaskStatus, WaitReason
 from plait.core.text import join_names
@@ -17,6 +16,7 @@ from plait.core.views import BatchView, TaskView
 
 _MAX_PER_KIND = 10  # shown one by one
 _NO_JOBS = ModelJobs()
+_NO_CONTESTS: Mapping[str, ContestResult] = {}
 _MAX_REASON_CHARS = 400
 _NOT_RUN_STATUSES = (TaskStatus.BLOCKED, TaskStatus.SKIPPED, TaskStatus.CANCELLED, TaskStatus.INTERRUPTED)
 
@@ -39,7 +39,7 @@ def make_summary(  # noqa: PLR0913 - everything it shows
     agent_seconds: float,
     name: str | None = None,
     jobs: ModelJobs = _NO_JOBS,
-    contests: Sequence[ContestView] = (),
+    contests: Mapping[str, ContestResult] = _NO_CONTESTS,
 ) -> Page:
     """`agent_seconds` is the sum over all attempts. Failed entrants are listed with their contest, not as failures."""
     page = Page()
