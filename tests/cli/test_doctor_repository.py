@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from plait.client.doctor.check import CheckStatus, DoctorCheck
-from plait.client.doctor.repository_checks import check_remote, check_worktrees, find_leftover_worktrees
+from plait.client.doctor.checkup import check_remote, check_worktrees
+from plait.client.doctor.state_checks import find_leftover_worktrees
 from plait.config.loading import load_config
 from plait.git.command import Git
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from plait.client.trust_store import IDENTITY_FILE, TrustStore, read_all_trusted
+from plait.client.trust import IDENTITY_FILE, TrustStore, read_all_trusted
 from plait.core.errors import WorldError
 
 VERIFY = ("run.verify", "make test")
@@ -90,7 +90,7 @@ def test_a_path_through_a_link_is_the_same_repository(root: Path, state: Path, t
 
 def test_concurrent_trust_decisions_are_all_saved(root: Path, state: Path) -> None:
     code = (
-        "import sys; from pathlib import Path; from plait.client.trust_store import TrustStore; "
+        "import sys; from pathlib import Path; from plait.client.trust import TrustStore; "
         "TrustStore(Path(sys.argv[1]), Path(sys.argv[2])).add([('run.verify', sys.argv[3])])"
     )
 

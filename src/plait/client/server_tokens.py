@@ -21,11 +21,7 @@ from plait.system.atomic_files import (
 )
 
 _TOKEN_BYTES = 32
-
-
 _VALID_TOKEN = re.compile(r"[0-9a-f]{64}")
-
-
 _MAX_BYTES = 1024
 
 
@@ -49,7 +45,10 @@ class TokenFiles:
         return ServerTokens(read_or_create_token(self.full), _read_valid(self.read_only))
 
     def rotate(self) -> str:
-        """A new token; invalidates both old ones. After a crash in between, one is invalid, and rotating again is fine."""
+        """A new full token. Invalidates both old ones with all their links and logins, also in a running server.
+
+        After a crash in between, one is invalid, and rotating again is fine.
+        """
         try:
             self.read_only.unlink(missing_ok=True)
         except OSError as error:
@@ -89,17 +88,7 @@ def replace_token(path: Path) -> str:
 def _read_valid(path: Path) -> str | None:
     """None if there is no file; raises if it contains no token, or others can access it."""
     try:
-        found = _read_private(path)
-    except OSError as error:
-        raise _build_storage_error(path, error) from error
-    if found is not None and not _VALID_TOKEN.fullmatch(found):
-        raise WorldError(f"{path} holds no token", hint="Remove it: a new one is made the next time.")
-    return found
-
-
-def _read_private(path: Path) -> str | None:
-    try:
-        return read_private_file(path, _MAX_BYTES, follow_links=True).decode("ascii", "replace").strip()
+        found = read_private_file(path, _MAX_BYTES, follow_links=True).decode("ascii", "replace").strip()
     except FileNotFoundError:
         return None
     except NotPrivateError as error:
@@ -107,38 +96,18 @@ def _read_private(path: Path) -> str | None:
             f"the token {path} could be read by others",
             hint="Remove it: a new one is created on the next use. Or, if you are the only user of this machine: chmod 600.",
         ) from error
+    except OSError as error:
+        raise _build_storage_error(path, error) from error
+    if not _VALID_TOKEN.fullmatch(found):
+        raise WorldError(f"{path} holds no token", hint="Remove it: a new one is made the next time.")
+    return found
 
 
 def _build_storage_error(path: Path, error: OSError) -> WorldError:
     return WorldError(f"the token {path} can't be kept: {error.strerror}", hint="See who may write there: ls -ld.")
 
 
-def get_full_token() -> tuple[str, Path]:
-    """The full token and its file; created on first use."""
-    path = open_token_files().full
-    return read_or_create_token(path), path
-
-
-def get_read_only_token() -> tuple[str, Path]:
-    """The read-only token and its file; created on first use."""
-    path = open_token_files().read_only
-    return read_or_create_token(path), path
-
-
-def rotate_full_token() -> tuple[str, Path]:
-    """A new full token. Invalidates both old ones with all their links and logins, also in a running server."""
-    files = open_token_files()
-    return files.rotate(), files.full
-
-
-def rotate_read_only_token() -> tuple[str, Path]:
-    """A new read-only token; invalidates only the old one with its links and logins."""
-    path = open_token_files().read_only
-    return replace_token(path), path
-
-
 def open_token_files() -> TokenFiles:
-
     return TokenFiles(find_user_state_folder())
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import uvicorn
 
-from plait.client.server_tokens import rotate_full_token
+from plait.client.server_tokens import open_token_files
 from plait.core.errors import PlaitError, UserError
 from plait.core.fast_dataclass import dataclass
 from plait.git.location import RepoLocation, find_repo
@@ -79,7 +79,7 @@ def serve(options: ServeOptions, on_ready: Callable[[ServerInfo], None], warn: C
     )
     with closing(bind_listener(options.host, options.port)) as listener:
         if options.rotate_token:
-            rotate_full_token()
+            open_token_files().rotate()
         authenticator = create_authenticator()
         sessions = SessionPool(open_project_store(warn), default, warn=warn)
         info = _describe_server(options, sessions, listener, authenticator)

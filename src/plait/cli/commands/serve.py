@@ -16,12 +16,7 @@ import typer
 
 from plait.cli import options as opt
 from plait.cli.output import OK, print_json, replace_control_chars
-from plait.client.server_tokens import (
-    get_full_token,
-    get_read_only_token,
-    rotate_full_token,
-    rotate_read_only_token,
-)
+from plait.client.server_tokens import open_token_files, read_or_create_token, replace_token
 from plait.core.errors import UserError
 from plait.git.location import find_repo
 from plait.server import DEFAULT_HOST, DEFAULT_PORT, DEFAULT_URL
@@ -188,15 +183,12 @@ def token_command(
 
 
 def _get_token(*, read_only: bool, rotate: bool) -> tuple[str, Path]:
-    match read_only, rotate:
-        case False, False:
-            return get_full_token()
-        case False, True:
-            return rotate_full_token()
-        case True, False:
-            return get_read_only_token()
-        case _:
-            return rotate_read_only_token()
+    """The token and its file."""
+    files = open_token_files()
+    path = files.read_only if read_only else files.full
+    if not rotate:
+        return read_or_create_token(path), path
+    return replace_token(path) if read_only else files.rotate(), path
 
 
 def _make_link(url: str, *, read_only: bool) -> str:

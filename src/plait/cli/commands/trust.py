@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -29,20 +29,20 @@ from plait.client.project_state import load_settings
 from plait.client.trust import (
     FORMAT_KEY,
     RepoCommand,
+    TrustedCommand,
     UntrustedError,
     escape_command,
+    find_trust_root,
     format_trust_command,
     format_trust_hint,
     list_repo_commands,
+    open_trust_store,
+    read_all_trusted,
     save_trust,
 )
-from plait.client.trust_store import list_all_trusted, open_trust_store
 from plait.config.config import Config, find_repository_commands
 from plait.core.errors import UserError, WorldError
 from plait.git.location import RepoLocation, find_repo
-
-if TYPE_CHECKING:
-    from plait.client.trust_store import TrustedCommand
 
 
 class TrustCheck:
@@ -118,7 +118,7 @@ def trust_command(
     if yes + everything + revoke > 1:
         raise UserError("--yes, --list and --revoke can't be combined", hint="Use one of them.")
     if everything:
-        return _print_trusted(list_all_trusted(), as_json=as_json)
+        return _print_trusted(read_all_trusted(find_trust_root()), as_json=as_json)
     place = find_repo(where)
     if revoke:
         return _revoke(place, as_json=as_json)

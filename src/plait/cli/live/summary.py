@@ -8,8 +8,8 @@ from shlex import quote
 
 from plait.cli.format import MAX_NAMES, STATUS_STYLES, format_elapsed, pluralize
 from plait.cli.output import FAILED, NEEDS_PERSON, OK, Page, replace_control_chars
-from plait.client.result_files import ContestResult, ModelJob, ModelJobs
 from plait.client.next_step import find_login_hint, format_answer_command
+from plait.client.result_files import ContestResult, ModelJob, ModelJobs
 from plait.core.status import BatchStatus, Category, PauseCause, TaskStatus, WaitReason
 from plait.core.text import join_names
 from plait.core.views import BatchView, TaskView

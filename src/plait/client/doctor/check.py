@@ -9,7 +9,9 @@ from enum import StrEnum
 from pathlib import Path
 
 from plait.core.fast_dataclass import dataclass
+from plait.git.worktrees.worktree import WorkspaceLayout, list_children
 
+GC_HINT = "plait gc lists and removes what isn't needed."
 _MAX_NAMES = 4
 _MAX_FILES = 200_000  # the rest isn't counted, to save time
 
@@ -81,3 +83,7 @@ def measure_disk_use(paths: Sequence[str]) -> tuple[int, bool]:
         except OSError:  # it went away meanwhile
             continue
     return total, not waiting
+
+
+def list_batch_folders(layout: WorkspaceLayout) -> list[Path]:
+    return [each for each in list_children(layout.root) if each.name.startswith("batch-")]

@@ -1,9 +1,13 @@
-"""Run all checks of `plait doctor`."""
+"""Run all checks of `plait doctor`: those of the machine, its coding tools and the repository are here."""
 
 from __future__ import annotations
 
 import os
+import platform
+import re
+import shutil
 import sys
+from collections.abc import Mapping
 from contextlib import closing
 from itertools import filterfalse
 from pathlib import Path
@@ -11,23 +15,44 @@ from pathlib import Path
 from plait.agents.interface import AgentSpec
 from plait.agents.table import AGENTS, load_agent
 from plait.client.agent_specs import build_agent_specs, explain_missing, find_default_agent
-from plait.client.doctor import machine_checks, repository_checks, state_checks
-from plait.client.doctor.check import DoctorCheck, ok, problem, warning
-from plait.client.installed_agents import probe_programs
+from plait.client.doctor import state_checks
+from plait.client.doctor.check import (
+    GC_HINT,
+    CheckStatus,
+    DoctorCheck,
+    find_write_problem,
+    format_bytes,
+    list_batch_folders,
+    measure_disk_use,
+    ok,
+    problem,
+    warning,
+)
+from plait.client.installed_agents import LoggedIn, Program, detect_login, probe_programs
 from plait.client.project_state import read_past_batches, read_saved_settings
 from plait.config.agent_keys import is_dotted_path
 from plait.config.config import Config
 from plait.config.loading import load_config
+from plait.core.capacity import MachineReadings, describe_shortage
 from plait.core.errors import ConfigError
-from plait.core.state import State
 from plait.engine.daemon import LOG_FILE, find_engine
+from plait.forges.forge import ForgeError, find_forge
+from plait.forges.remote import find_remote, resolve_address
+from plait.forges.tokens import PLAIT_VARIABLE, find_token
 from plait.git.command import Git
 from plait.git.location import RepoLocation, find_repo
-from plait.git.worktrees.worktree import find_worktrees_folder
+from plait.git.worktrees.worktree import WorkspaceLayout, find_worktrees_folder, list_children
 from plait.store.interfaces import InboxError
 from plait.store.project_files import INBOX_FILE, JOURNAL_FILE, open_project_inbox, open_state_paths
 from plait.system.sensors import MachineSensors
 from plait.system.shared_state import find_shared_state_folder
+
+MIN_GIT_VERSION = (2, 38)
+
+_LOW_DISK_BYTES = 2 * 2**30
+_LOW_MEMORY_BYTES = 2**30  # an agent takes a third of it, or all
+_VERSION_NUMBERS = re.compile(r"(\d+)\.(\d+)")
+_REMOTE, _WORKTREES = "remote", "worktrees"
 
 
 def run_checks(where: Path) -> list[DoctorCheck]:
@@ -36,45 +61,54 @@ def run_checks(where: Path) -> list[DoctorCheck]:
     readings = MachineSensors((place.state, place.top)).read()
     programs = probe_programs(["git", *(known.program for known in AGENTS.values() if known.program)])
     past, engine = read_past_batches(place), find_engine(place)
-    return [
-        machine_checks.check_git(programs["git"]),
-        machine_checks.check_python(),
-        machine_checks.check_shell(),
-        machine_checks.check_disk(readings),
-        machine_checks.check_memory(readings),
-        *machine_checks.check_capacity(readings, str(place.top)),
-        machine_checks.check_agents(programs, os.environ, Path.home(), keychain=sys.platform == "darwin"),
-        *_check_settings(place),
+    config, settings = _check_settings(place)
+    worktrees = find_worktrees_folder(place, config) if config is not None and place.repository else None
+    checks = [
+        check_git(programs["git"]),
+        ok("python", f"Python {platform.python_version()}, {sys.executable}"),
+        check_shell(),
+        check_disk(readings),
+        check_memory(readings),
+        *check_capacity(readings, str(place.top)),
+        check_agents(programs, os.environ, Path.home(), keychain=sys.platform == "darwin"),
+        *settings,
         state_checks.check_state_folder(place.state),
         state_checks.check_journal(place.state / JOURNAL_FILE, past.state, past.problems),
         _check_inbox(place),
         state_checks.check_engine(engine, place.state / LOG_FILE, past.state),
-        *_check_repository(place),
-        *_check_leftovers(place, past.state, engine_runs=engine is not None),
-        state_checks.check_shared_state(find_shared_state_folder()),
     ]
+    if config is not None and worktrees is not None:
+        checks.append(check_worktrees(worktrees, config.workspace.disk_cap))
+        checks.append(check_remote(Git(place.git_dir), config))
+    if past.state is not None:  # without a journal, nothing is known to be left over
+        git = place.state.parent if place.repository else None
+        checks += state_checks.check_leftovers(
+            open_state_paths(place), past.state, engine_runs=engine is not None, git=git, worktrees=worktrees
+        )
+    return [*checks, state_checks.check_shared_state(find_shared_state_folder())]
 
 
-def _check_settings(place: RepoLocation) -> list[DoctorCheck]:
+def _check_settings(place: RepoLocation) -> tuple[Config | None, list[DoctorCheck]]:
+    """The settings, unless they are invalid."""
     try:
         config = load_config(place.top, saved=read_saved_settings(place)[0])
+    except ConfigError as error:
+        return None, [problem("settings", error.message, error.hint)]
+    try:
         specs = {spec.name: spec for spec in build_agent_specs(config)}
         # Loading a module would run it, and it may not be trusted.
         for name in filterfalse(is_dotted_path, config.default_agents):
             load_agent(specs.get(name, AgentSpec(name)))
             if absent := explain_missing(specs.get(name, AgentSpec(name))):
-                return [problem("settings", *absent)]
+                return config, [problem("settings", *absent)]
     except ConfigError as error:
-        return [problem("settings", error.message, error.hint)]
+        return config, [problem("settings", error.message, error.hint)]
     warnings = [
         warning("settings", f"{each.at or ''}: {each.message}".lstrip(": "), each.hint) for each in config.warnings
     ]
-    found = (
-        f"none are set, the first here is {find_default_agent(config)[0]}"
-        if find_default_agent(config)
-        else "none are set"
-    )
-    return warnings or [ok("settings", f"agents: {', '.join(config.default_agents) or found}")]
+    default = find_default_agent(config)
+    found = f"none are set, the first here is {default[0]}" if default else "none are set"
+    return config, warnings or [ok("settings", f"agents: {', '.join(config.default_agents) or found}")]
 
 
 def _check_inbox(place: RepoLocation) -> DoctorCheck:
@@ -88,36 +122,101 @@ def _check_inbox(place: RepoLocation) -> DoctorCheck:
         return problem("inbox", error.message, error.hint)
 
 
-def _check_leftovers(place: RepoLocation, state: State | None, *, engine_runs: bool) -> list[DoctorCheck]:
-    """None without a journal, which is needed to know what is left over."""
-    if state is None:
-        return []
-    config = _load_config(place)
-    worktrees = find_worktrees_folder(place, config) if config is not None and place.repository else None
-    return state_checks.check_leftovers(
-        open_state_paths(place),
-        state,
-        engine_runs=engine_runs,
-        git=place.state.parent if place.repository else None,
-        worktrees=worktrees,
-    )
+def check_git(program: Program) -> DoctorCheck:
+    least = ".".join(map(str, MIN_GIT_VERSION))
+    if program.path is None:
+        return problem("git", "git isn't on PATH", f"Install git {least} or newer.")
+    numbers = _VERSION_NUMBERS.match(program.version or "")
+    if numbers is None:
+        return warning(
+            "git", f"{program.path} doesn't report its version{f': {program.trouble}' if program.trouble else ''}"
+        )
+    if (int(numbers[1]), int(numbers[2])) < MIN_GIT_VERSION:
+        return problem("git", f"git {program.version} is too old", f"plait needs {least} or newer.")
+    return ok("git", f"git {program.version}")
 
 
-def _check_repository(place: RepoLocation) -> list[DoctorCheck]:
-    """Worktrees and the remote, in a git repository."""
-    config = _load_config(place)
-    if config is None or not place.repository:
-        return []
-    cap = config.workspace.disk_cap
-    return [
-        repository_checks.check_worktrees(find_worktrees_folder(place, config), cap),
-        repository_checks.check_remote(Git(place.git_dir), config),
-    ]
+def check_shell() -> DoctorCheck:
+    path = shutil.which("sh")
+    if path is None:
+        return problem("sh", "sh isn't on PATH", "plait starts agents through sh: fix PATH.")
+    return ok("sh", path)
 
 
-def _load_config(place: RepoLocation) -> Config | None:
-    """None: another check reports what is wrong with it."""
+def check_disk(readings: MachineReadings) -> DoctorCheck:
+    left = f"{format_bytes(readings.disk)} of {format_bytes(readings.disk_total)} left"
+    if readings.disk < _LOW_DISK_BYTES:
+        return warning("disk", left, "Transcripts and worktrees need space: free some.")
+    return ok("disk", left)
+
+
+def check_memory(readings: MachineReadings) -> DoctorCheck:
+    left = f"{format_bytes(readings.memory)} of {format_bytes(readings.memory_total)} left, {readings.cores} cores"
+    if readings.memory < _LOW_MEMORY_BYTES:
+        return warning("memory", left, "An agent takes 200 MB to 1 GB: fewer tasks may run at once than you set.")
+    return ok("memory", left)
+
+
+def check_capacity(readings: MachineReadings, where: str) -> list[DoctorCheck]:
+    """What keeps an engine from starting tasks now."""
+    short = describe_shortage(readings, None, where)
+    return [warning("room", f"waiting: {short}")] if short else []
+
+
+def check_agents(
+    programs: Mapping[str, Program], environment: Mapping[str, str], home: Path, *, keychain: bool
+) -> DoctorCheck:
+    here = [known for known in AGENTS.values() if known.program and programs[known.program].path]
+    said = []
+    for known in here:
+        seen = detect_login(known.login, environment, home, keychain=keychain)
+        out = ", not logged in" if seen.logged_in is LoggedIn.NO else ""
+        said.append(f"{known.program} {programs[known.program].version or ''}".strip() + out)
+    if not said:
+        return ok("agents", "no coding tool is installed; see plait agents")
+    return ok("agents", f"{'; '.join(said)}; see plait agents")
+
+
+def check_remote(git: Git, config: Config) -> DoctorCheck:
+    """Without using the network. No remote, or one without a forge, is not a problem: batches stay on a local branch."""
+    name = config.pr.remote
     try:
-        return load_config(place.top, saved=read_saved_settings(place)[0])
-    except ConfigError:
-        return None
+        url = find_remote(git, name).fetch
+    except ForgeError:
+        text = f"no remote named {name}: batches stay on a local branch"
+        return DoctorCheck(_REMOTE, CheckStatus.OK, text, "Add one with git remote add, or set pr.remote.")
+    try:
+        where = resolve_address(url, os.environ)
+        forge = find_forge(where, config.pr.forge)
+    except ForgeError as error:
+        return ok(_REMOTE, f"{name}: branches can be pushed, but not proposed as pull requests: {error.message}")
+    try:
+        token = find_token(forge, where, git, os.environ)
+    except ForgeError as error:
+        return warning(_REMOTE, f"{name}: {error.message}")
+    if token is not None:
+        return ok(_REMOTE, f"{name} at {where.host} ({forge.kind}), with a token from {token.source}")
+    text = f"{name} at {where.host} ({forge.kind}): no token found, so pull requests have to be opened by hand"
+    variables = " or ".join((PLAIT_VARIABLE, *forge.list_token_variables(where, os.environ)))
+    hint = f"Set {variables}{f', or log in: {forge.login_command}' if forge.login_command else ''}."
+    return DoctorCheck(_REMOTE, CheckStatus.OK, text, hint)
+
+
+def check_worktrees(root: Path, cap: int) -> DoctorCheck:
+    """`cap` is workspace.disk_cap, in bytes."""
+    wrong = find_write_problem(root)
+    if wrong:
+        hint = "No task can have a worktree there: see workspace.location."
+        return warning(_WORKTREES, f"{root}: {wrong}", hint)
+    layout = WorkspaceLayout(root)
+    there = layout.list_all()
+    if not there:
+        return ok(_WORKTREES, f"{root}: none yet")
+    used, complete = measure_disk_use([str(each) for each in there])
+    pooled = len(list_children(layout.pool))
+    in_use = sum(len(list_children(folder)) for folder in list_batch_folders(layout))
+    told = f"{root}: {in_use} in use, {pooled} kept for the next tasks"
+    disk = f"{'' if complete else 'more than '}{format_bytes(used)} of {format_bytes(cap)} (workspace.disk_cap)"
+    if used > cap:
+        return warning(_WORKTREES, f"{told}, {disk}: no task starts in a new one", GC_HINT)
+    return ok(_WORKTREES, f"{told}, {disk}")

@@ -9,21 +9,23 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from plait.client.doctor.check import (
+    GC_HINT,
     DoctorCheck,
     find_write_problem,
     format_bytes,
     format_count,
     format_names,
+    list_batch_folders,
     measure_disk_use,
     ok,
     problem,
     warning,
 )
-from plait.client.doctor.repository_checks import find_leftover_worktrees
 from plait.core.plan import Problem
 from plait.core.state import State
 from plait.core.views import make_batch_view
 from plait.engine.daemon import EngineInfo
+from plait.git.worktrees.worktree import WorkspaceLayout, list_children
 from plait.store.batch_files import ENVIRONMENT_FILE
 from plait.system.process_identity import attempt_tag, tag_prefix
 from plait.system.processes import command_line, list_processes
@@ -100,6 +102,7 @@ def _measure_parts(folder: Path) -> Iterator[tuple[str, int]]:
 
 _LEFTOVERS = "leftovers"
 _MIN_AGE_SECONDS = 120.0  # a younger folder may not be in the journal yet
+_MIN_WORKTREE_AGE_SECONDS = 600.0  # a younger worktree may be in the making
 _STALE_LOCK_SECONDS = 600.0
 
 
@@ -165,6 +168,29 @@ def _check_git_locks(git: Path | None) -> Iterator[DoctorCheck]:
         if _measure_age(lock) > _STALE_LOCK_SECONDS:
             hint = f"If no git is at work here, remove it: rm {lock}"
             yield warning(_LEFTOVERS, f"{lock} has been there for {_measure_age(lock) / 60:.0f} minutes", hint)
+
+
+def find_leftover_worktrees(root: Path, batches: Mapping[str, bool], *, engine: bool) -> Iterator[DoctorCheck]:
+    """`batches` are those in the journal, with whether each has ended. A running engine removes them itself."""
+    if engine:
+        return
+    layout = WorkspaceLayout(root)
+    going = {layout.batch(batch).name for batch, over in batches.items() if not over}
+    ended = {layout.batch(batch).name for batch in batches} - going
+    for words, folders in (
+        ("of batches that have ended", [each for each in list_batch_folders(layout) if each.name in ended]),
+        ("of no batch", [each for each in list_batch_folders(layout) if each.name not in ended | going]),
+        ("half made or half removed", [layout.making, layout.trash]),
+    ):
+        found = [
+            each
+            for folder in folders
+            for each in list_children(folder)
+            if _measure_age(each) > _MIN_WORKTREE_AGE_SECONDS
+        ]
+        if found:
+            text = f"{format_count(len(found), 'worktree')} {words}: {format_names(str(each.relative_to(root)) for each in found)}"
+            yield warning(_LEFTOVERS, text, GC_HINT)
 
 
 def _list_folder(folder: Path) -> list[Path]:
