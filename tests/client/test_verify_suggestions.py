@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from plait.client import repo_scan, verify_suggestions
+from plait.client import verify_suggestions
 
 PYTEST = "[tool.pytest.ini_options]\n"
 LISTED = '[dependency-groups]\ndev = ["pytest>=8"]\n'
@@ -227,10 +227,10 @@ def test_installed_agents_are_those_on_the_path(tmp_path: Path, monkeypatch: pyt
         (folder / name).touch(0o755)
     (here / "aider").touch(0o644)
     monkeypatch.setenv("PATH", str(there))
-    assert repo_scan.find_installed_agents(str(here)) == ("codex", "qwen")
-    assert repo_scan.find_installed_agents(f"{here}{os.pathsep}{there}") == (
+    assert verify_suggestions.find_installed_agents(str(here)) == ("codex", "qwen")
+    assert verify_suggestions.find_installed_agents(f"{here}{os.pathsep}{there}") == (
         "claude",
         "codex",
         "qwen",
     )
-    assert repo_scan.find_installed_agents("") == ()
+    assert verify_suggestions.find_installed_agents("") == ()
