@@ -13,7 +13,7 @@ import typer
 
 from plait.agents.table import AGENTS
 from plait.cli import options as opt, output
-from plait.client.verify_suggestions import examine_source, has_settings_in_pyproject, scan_repo
+from plait.client.repo_scan import examine_source, has_settings_in_pyproject, scan_repo
 from plait.config.keys import KEYS_BY_NAME
 from plait.config.loading import PLAIT_TOML, PYPROJECT
 from plait.config.reference import render_config_template
@@ -27,7 +27,7 @@ from plait.system.atomic_files import create_file, replace_file
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from plait.client.verify_suggestions import FoundSource, RepoScan
+    from plait.client.repo_scan import FoundSource, RepoScan
 
 
 _HINT_BY_ERRNO = {

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from plait.client import verify_suggestions
+from plait.client import repo_scan
 
 PYTEST = "[tool.pytest.ini_options]\n"
 LISTED = '[dependency-groups]\ndev = ["pytest>=8"]\n'
@@ -22,7 +22,7 @@ def lay(top: Path, files: Mapping[str, str]) -> Path:
 
 
 def command(top: Path) -> str | None:
-    found = verify_suggestions.suggest_test_command(top)
+    found = repo_scan.suggest_test_command(top)
     return found.command if found else None
 
 
@@ -154,7 +154,7 @@ def test_without_evidence_no_command_is_suggested(tmp_path: Path, files: dict[st
 
 def test_the_reason_names_the_file(tmp_path: Path) -> None:
     lay(tmp_path, {"pyproject.toml": PYTEST, "uv.lock": ""})
-    found = verify_suggestions.suggest_test_command(tmp_path)
+    found = repo_scan.suggest_test_command(tmp_path)
     assert found is not None
     assert found.why == "pyproject.toml sets pytest up, and there is a uv.lock"
 
@@ -227,10 +227,10 @@ def test_installed_agents_are_those_on_the_path(tmp_path: Path, monkeypatch: pyt
         (folder / name).touch(0o755)
     (here / "aider").touch(0o644)
     monkeypatch.setenv("PATH", str(there))
-    assert verify_suggestions.find_installed_agents(str(here)) == ("codex", "qwen")
-    assert verify_suggestions.find_installed_agents(f"{here}{os.pathsep}{there}") == (
+    assert repo_scan.find_installed_agents(str(here)) == ("codex", "qwen")
+    assert repo_scan.find_installed_agents(f"{here}{os.pathsep}{there}") == (
         "claude",
         "codex",
         "qwen",
     )
-    assert verify_suggestions.find_installed_agents("") == ()
+    assert repo_scan.find_installed_agents("") == ()
