@@ -13,7 +13,7 @@ from plait.agents.interface import AgentSpec, Price
 from plait.cli.commands.run import describe_run
 from plait.client.planning.agent_assignment import assign_plan_agents
 from plait.client.planning.plan_preview import PlanPreview, load_plan_preview, measure_agent_capacity
-from plait.client.planning.submission_checks import find_open_batch, refuse_duplicates, resolve_isolation
+from plait.client.planning.submission import find_open_batch, refuse_duplicates, resolve_isolation
 from plait.core.decisions import RequestGranted
 from plait.core.errors import UserError
 from plait.core.events import Record

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from plait.client.source_cache import SETTLED_SECONDS, SourceCache
-from plait.client.source_reader import read_named_sources
+from plait.client.source_reader import SETTLED_SECONDS, SourceCache, read_named_sources
 from plait.core.plan import Problem
 from plait.git.location import find_repo
 from plait.sources.source_model import Document, Reading, ReadOptions, SourceFiles

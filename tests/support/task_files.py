@@ -7,8 +7,8 @@ from pathlib import Path
 
 from plait.client.json_encoding import to_json
 from plait.client.project_sources import LoadedSources, read_sources
-from plait.client.task_drafts import TaskDraft
 from plait.client.task_editor import SavedTask, create_task_file, edit_task_file, hash_version
+from plait.client.task_file_text import TaskDraft
 from plait.client.task_listing import describe_source_task, describe_source_tasks
 from plait.config.loading import load_config
 from plait.core.state import State

@@ -8,8 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from plait.client.project_state import read_saved_settings
-from plait.client.source_cache import SourceCache
-from plait.client.source_reader import discover_sources, read_named_sources
+from plait.client.source_reader import SourceCache, discover_sources, read_named_sources
 from plait.config.config import Config
 from plait.config.loading import PLAIT_TOML, load_config
 from plait.core.errors import UserError

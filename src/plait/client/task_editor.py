@@ -2,27 +2,39 @@
 
 from __future__ import annotations
 
+import glob
 import hashlib
+import re
+import stat
 import time
-from collections.abc import Collection, Sequence
+import unicodedata
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from plait.client.api_errors import FieldError, StateError
-from plait.client.planning.submission_checks import iter_task_keys
+from plait.client.planning.submission import iter_task_keys, list_source_addresses
 from plait.client.project_sources import LoadedSources, read_sources
-from plait.client.task_drafts import TaskDraft, validate_draft
-from plait.client.task_file_names import find_task_folder, iter_file_names
-from plait.client.task_file_text import FOLDER_FORMAT, apply_draft, compose_task_file
-from plait.client.task_lookup import LocatedTask, find_located_task, find_task_of_file, get_own_file, spell_needs
+from plait.client.task_file_text import FOLDER_FORMAT, TaskDraft, apply_draft, compose_task_file, validate_draft
+from plait.client.task_lookup import (
+    LocatedTask,
+    find_located_task,
+    find_task_of_file,
+    get_own_file,
+    resolve_checkout_path,
+    spell_needs,
+)
 from plait.config.config import Config
 from plait.core.errors import UserError, WorldError
 from plait.core.fast_dataclass import dataclass
 from plait.core.plan import Problem, Severity
 from plait.core.state import State
 from plait.git.location import RepoLocation
+from plait.sources import vocabulary
 from plait.sources.formats import load_format
+from plait.sources.formats.folder_task import strip_task_prefix
 from plait.sources.planning import PlanOptions, plan_tasks
 from plait.sources.source_model import SourceStatus
 from plait.sources.source_set import SourceSet
@@ -31,6 +43,15 @@ from plait.store.project_files import LOCKS_FOLDER
 from plait.system import file_exchange
 from plait.system.atomic_files import create_file
 from plait.system.status_files import hold_file_lock, replace_file_text
+
+_NUMBERED = re.compile(
+    r"(?P<prefix>(?:task|writer-prompt)-)?(?P<number>\d{1,6})(?P<between>[-_. ])(?=\D)", re.IGNORECASE
+)
+_DATE = re.compile(r"(?:19|20)\d\d[-_.]\d\d")
+# Files about the folder.
+_RESERVED_STEMS = frozenset({"readme", "phases"})
+_MAX_NAMES = 1000
+_DEFAULT_FOLDER = "tasks"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +96,7 @@ def find_running_copies(source_set: SourceSet, located: LocatedTask, state: Stat
     """A batch has the texts of its tasks from when it was submitted."""
     if state is None:
         return []
-    ((own, _),) = iter_task_keys([located.entry.task], [str(source) for source in source_set.sources])
+    ((own, _),) = iter_task_keys([located.entry.task], list_source_addresses(source_set))
     found = []
     for batch in state.open.values():
         left = (task.task for task in batch.tasks if task.status is None and task.task.entrant is None)
@@ -184,7 +205,7 @@ def create_task_file(location: RepoLocation, config: Config, draft: TaskDraft) -
     """
     draft = _require_title(validate_draft(draft))
     before = _read_current_sources(location, config)
-    folder = find_task_folder(location, config, before)
+    folder = _find_task_folder(location, config, before)
     needs = spell_needs(before, location.relative_name(folder), draft.needs or ())
     draft = replace(draft, needs=needs.needs or None)
     text = compose_task_file(draft.title or "", draft.body or "")
@@ -224,7 +245,7 @@ def _create_file(location: RepoLocation, folder: Path, draft: TaskDraft, text: s
         with hold_file_lock(naming_lock, folder, time.sleep, "no file was made"):
             folder.mkdir(parents=True, exist_ok=True)
             existing = [each.name for each in folder.iterdir()]
-            for name in iter_file_names(existing, draft.title or "", ids):
+            for name in _iter_file_names(existing, draft.title or "", ids):
                 with suppress(FileExistsError):
                     create_file(folder / name, text.encode(), mode=0o666, durable=True)
                     return folder / name
@@ -247,9 +268,6 @@ def _remove_empty_folders(folders: Sequence[Path]) -> None:
     with suppress(OSError):
         for folder in folders:
             folder.rmdir()
-
-
-CHANGED_STATE = "changed"
 
 
 def edit_task_file(location: RepoLocation, config: Config, name: str, draft: TaskDraft, *, version: str) -> SavedTask:
@@ -297,6 +315,113 @@ def _make_new_text(located: LocatedTask, text: str, draft: TaskDraft) -> str:
 def _changed_error(located: LocatedTask) -> StateError:
     return StateError(
         f"{located.file} has changed since you opened it; nothing saved",
-        state=CHANGED_STATE,
+        state="changed",
         hint="Reload it and apply your change again.",
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _NumberStyle:
+    """`width`: numbers have as many digits, zeros in front."""
+
+    prefix: str
+    next: int
+    width: int
+    between: str
+
+    def __call__(self, slug: str, step: int) -> str:
+        return f"{self.prefix}{self.next + step:0{self.width}}{self.between}{slug}"
+
+
+def _iter_file_names(there: Collection[str], title: str, ids: Collection[str] = ()) -> Iterator[str]:
+    """Names for a new file, best first, none of which is in the folder or would be another task's id."""
+    slug = _make_ascii_slug(title)
+    taken = {name.casefold() for name in there} | {f"{name.casefold()}.md" for name in ids}
+    style = _detect_style([name for name in there if _is_task(name)])
+    for step in range(_MAX_NAMES):
+        stem = style(slug, step) if style else _unnumbered_name(slug, step)
+        if taken.isdisjoint({f"{stem.casefold()}.md", f"{strip_task_prefix(stem).casefold()}.md"}):
+            yield f"{stem}.md"
+
+
+def _is_task(name: str) -> bool:
+    stem, dot, suffix = name.casefold().rpartition(".")
+    return bool(dot) and suffix == "md" and stem not in _RESERVED_STEMS and not stem.startswith(("_", "."))
+
+
+def _make_ascii_slug(title: str) -> str:
+    """ASCII alone: a name that every shell, branch and file system can carry."""
+    plain = unicodedata.normalize("NFKD", title.casefold()).encode("ascii", "ignore").decode()
+    return vocabulary.make_slug(plain)
+
+
+def _unnumbered_name(slug: str, step: int) -> str:
+    name = f"task-{slug}" if slug in _RESERVED_STEMS else slug
+    return name if step == 0 else f"{name}-{step + 1}"
+
+
+def _detect_style(names: Sequence[str]) -> _NumberStyle | None:
+    """The style of the numbered files, 01 in an empty folder, None if most files have no number."""
+    if not names:
+        return _NumberStyle("", 1, 2, "-")
+    found = [match for name in names if not _DATE.match(name) and (match := _NUMBERED.match(name))]
+    if 2 * len(found) < len(names):
+        return None
+    padded = [match["number"] for match in found if match["number"].startswith("0")]
+    digits = Counter(map(len, padded or ["1"])).most_common(1)[0][0]
+    return _NumberStyle(
+        Counter(match["prefix"] or "" for match in found).most_common(1)[0][0],
+        max(int(match["number"]) for match in found) + 1,
+        digits,
+        Counter(match["between"] for match in found).most_common(1)[0][0],
+    )
+
+
+def _find_task_folder(location: RepoLocation, config: Config, source_set: SourceSet | None) -> Path:
+    """The folder for new tasks, which may not exist yet. Raises StateError if there is none."""
+    names = (
+        [source.path for source in source_set.sources if source.format == FOLDER_FORMAT]
+        if source_set is not None
+        else []
+    )
+    names += _list_configured_folders(config) if config.sources.paths else [_DEFAULT_FOLDER]
+    found = next((path for name in names if (path := _resolve_folder(location, name)) is not None), None)
+    if found is None:
+        raise StateError(
+            f"the sources are {', '.join(config.sources.paths) or _DEFAULT_FOLDER}, and none is a folder in this checkout "
+            "that new task files could go to",
+            state="elsewhere",
+            hint="Add one to [sources] paths in the settings, or write the task where the others are.",
+        )
+    return found
+
+
+def _list_configured_folders(config: Config) -> Iterator[str]:
+    """The folders among the configured sources, including those of patterns such as `tasks/*.md`."""
+    for value in config.sources.paths:
+        parts = PurePosixPath(value).parts
+        plain = [part for part in parts if not glob.has_magic(part)]
+        pattern = len(plain) < len(parts)
+        if pattern and parts[: len(plain)] == tuple(plain) and value.endswith(".md"):
+            yield "/".join(plain)
+        elif not pattern and not PurePosixPath(value).suffix:
+            yield value
+
+
+def _resolve_folder(location: RepoLocation, name: str) -> Path | None:
+    """As sources spell it: a link inside the checkout is a name like any other."""
+    path = location.top / name
+    real = resolve_checkout_path(location, path)
+    if real is None or not _can_be_folder(real):
+        return None
+    return real if ".." in path.parts else path
+
+
+def _can_be_folder(path: Path) -> bool:
+    """One stat call, since the folder may be created at any moment."""
+    try:
+        return stat.S_ISDIR(path.stat().st_mode)
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False

@@ -1,4 +1,4 @@
-"""Edit the text of a task file: front matter keys, title and body. All other bytes stay."""
+"""A draft of a task, and how it changes the text of a task file: front matter keys, title and body. All other bytes stay."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from collections.abc import Sequence
 import yaml
 
 from plait.client.api_errors import FieldError, StateError
-from plait.client.task_drafts import TaskDraft
 from plait.core.fast_dataclass import dataclass
 from plait.sources.formats import load_format
 from plait.sources.front_matter import FrontMatter, FrontMatterValue, compose_yaml, normalize_key
@@ -17,8 +16,115 @@ from plait.sources.source_model import Document
 from plait.sources.task_files import read_task_title as heading_of
 from plait.sources.text import BOM, TextEdit, TextLines, apply_edits, to_printable
 
+FOLDER_FORMAT = "folder"  # the format of files that are made here
 _UNSUPPORTED = "odd"
 _NUMBER = re.compile(r"(?:0|[1-9][0-9]{0,8})\Z")
+_MAX_TITLE_LENGTH = 200
+_MAX_TEXT_LENGTH = 1_000_000
+_MAX_WORD_LENGTH = 200
+_MAX_COMMAND_LENGTH = 20_000
+_MAX_LIST_ITEMS = 500
+# Control characters, which some programs interpret; and lone surrogates, which can't be encoded.
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
+_NEWLINES = re.compile(r"\r\n?")
+_WORD_FIELDS = ("phase", "priority", "weight", "agent", "model", "verify", "run")
+
+
+@dataclass(frozen=True, slots=True)
+class TaskDraft:
+    """None leaves a field unchanged; an empty value removes it. `text` is the whole file and excludes all others."""
+
+    title: str | None = None
+    body: str | None = None
+    needs: Sequence[str] | None = None
+    touches: Sequence[str] | None = None
+    phase: str | None = None
+    priority: str | int | None = None
+    weight: str | float | None = None
+    agent: str | None = None
+    model: str | None = None
+    verify: str | None = None
+    run: str | None = None
+    text: str | None = None
+
+    @property
+    def lists(self) -> dict[str, list[str]]:
+        """The lists that are set, by front matter key."""
+        fields = {"needs": self.needs, "touches": self.touches}
+        return {name: list(dict.fromkeys(value)) for name, value in fields.items() if value is not None}
+
+    @property
+    def words(self) -> dict[str, str]:
+        """The values that are set, by front matter key."""
+        fields = ((name, getattr(self, name)) for name in _WORD_FIELDS)
+        return {name: str(value).strip() for name, value in fields if value is not None}
+
+
+def validate_draft(draft: TaskDraft) -> TaskDraft:
+    """As it is to be written: titles on one line, texts with plain line ends. Raises FieldError."""
+    for name, items in draft.lists.items():
+        _check_list(name, items)
+    for name, word in draft.words.items():
+        command = name in {"verify", "run"}
+        _check_value(name, word, _MAX_COMMAND_LENGTH if command else _MAX_WORD_LENGTH, lines=command)
+    return TaskDraft(
+        _validate_title(draft.title),
+        _normalize_text("body", draft.body),
+        draft.lists.get("needs"),
+        draft.lists.get("touches"),
+        **draft.words,
+        text=_validate_whole_text(draft),
+    )
+
+
+def _validate_title(value: str | None) -> str | None:
+    if value is None:
+        return None
+    title = " ".join(value.split())
+    if not title:
+        raise FieldError("a task needs a title", field="title", hint="Describe the task in a few words.")
+    _check_value("title", title, _MAX_TITLE_LENGTH)
+    return title
+
+
+def _validate_whole_text(draft: TaskDraft) -> str | None:
+    if draft.text is None:
+        return None
+    if draft.title is not None or draft.body is not None or draft.lists or draft.words:
+        raise FieldError(
+            "text is the whole file: no other field can be set", field="text", hint="Leave the others out."
+        )
+    if not draft.text.strip():
+        raise FieldError("the file is empty", field="text", hint="Describe the task in it.")
+    return _normalize_text("text", draft.text)
+
+
+def _normalize_text(name: str, value: str | None) -> str | None:
+    if value is None:
+        return None
+    _check_value(name, value, _MAX_TEXT_LENGTH, lines=True)
+    return _NEWLINES.sub("\n", value)
+
+
+def _check_list(name: str, items: Sequence[str]) -> None:
+    if len(items) > _MAX_LIST_ITEMS:
+        raise FieldError(f"{name} has {len(items)} items; {_MAX_LIST_ITEMS} are enough for any task", field=name)
+    for item in items:
+        if not item.strip():
+            raise FieldError(f"{name} has an empty item", field=name)
+        _check_value(name, item, _MAX_WORD_LENGTH)
+
+
+def _check_value(name: str, value: str, most: int, *, lines: bool = False) -> None:
+    if len(value) > most:
+        raise FieldError(f"{name} has {len(value)} characters; {most} are the most", field=name)
+    found = _CONTROL.search(value)
+    if found is not None:
+        line = value.count("\n", 0, found.start()) + 1
+        message = f"{name} has a character that no text should have (U+{ord(found[0]):04X}, on line {line})"
+        raise FieldError(message, field=name, hint="Take it out.")
+    if not lines and len(value.splitlines()) > 1:
+        raise FieldError(f"{name} is one line", field=name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +139,7 @@ class _KeyValue:
 
 
 def read_front_matter(path: str, text: str) -> FrontMatter:
-    return FrontMatter(Document(path, to_printable(text)))
+    return FrontMatter(_make_document(path, text))
 
 
 def set_key(path: str, text: str, names: Sequence[str], value: str | Sequence[str]) -> str:
@@ -77,8 +183,6 @@ def _represent_list(dumper: yaml.SafeDumper, said: list[str]) -> yaml.SequenceNo
 
 
 _KeyDumper.add_representer(str, _represent_text)
-
-
 _KeyDumper.add_representer(list, _represent_list)
 
 
@@ -94,7 +198,7 @@ def _make_change(text: str, pair: _KeyValue, value: str | Sequence[str]) -> Text
 
 
 def _add_key(path: str, text: str, name: str, value: str | Sequence[str]) -> str:
-    markdown = Document(path, to_printable(text)).markdown
+    markdown = _make_document(path, text).markdown
     eol = markdown.lines.eol
     lines = format_key(name, value, eol)
     if markdown.front_matter is not None:
@@ -104,7 +208,7 @@ def _add_key(path: str, text: str, name: str, value: str | Sequence[str]) -> str
 
 
 def _find_pairs(path: str, text: str) -> list[_KeyValue]:
-    document = Document(path, to_printable(text))
+    document = _make_document(path, text)
     lines = document.markdown.front_matter
     if lines is None:
         return []
@@ -266,9 +370,6 @@ def _make_document(path: str, text: str) -> Document:
     return Document(path, to_printable(text))
 
 
-FOLDER_FORMAT = "folder"  # the format of files that are made here
-
-
 def apply_draft(format_name: str, path: str, text: str, draft: TaskDraft) -> str:
     """Apply a draft to a text; its needs are spelled as this source does. Raises FieldError."""
     if draft.body is not None:
@@ -303,8 +404,8 @@ def _replace_title(format_name: str, path: str, text: str, title: str) -> str:
     value = read_front_matter(path, text).text(names[0]) if names else None
     if value is None and format_.title_in_heading:
         text = replace_heading(path, text, title)
-        if not names or heading_of(Document(path, to_printable(text))) == title:
+        if not names or heading_of(_make_document(path, text)) == title:
             return text
-    elif value is not None and split_parts(path, text).head and heading_of(Document(path, to_printable(text))) == value:
+    elif value is not None and split_parts(path, text).head and heading_of(_make_document(path, text)) == value:
         text = replace_heading(path, text, title)
     return set_key(path, text, names or (), title)

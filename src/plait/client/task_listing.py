@@ -10,7 +10,7 @@ from typing import TypeVar
 from plait.client.api_models import Dependency, ProblemDetails, make_dependency, make_problem
 from plait.client.batch_json import TaskRun, describe_run
 from plait.client.json_encoding import api_model
-from plait.client.planning.submission_checks import TaskKey, iter_task_keys
+from plait.client.planning.submission import TaskKey, iter_task_keys, list_source_addresses
 from plait.client.project_sources import LoadedSources
 from plait.client.task_editor import SavedTask, find_running_copies, hash_version, read_task_file
 from plait.client.task_file_text import get_editable_body
@@ -189,12 +189,11 @@ def find_newest_runs(
 
 
 def _iter_with_keys(source_set: SourceSet) -> Iterator[tuple[LocatedTask, TaskKey]]:
-    sources = [str(source) for source in source_set.sources]
-    names = iter_task_keys((entry.task for entry in source_set.entries), sources)
+    names = iter_task_keys((entry.task for entry in source_set.entries), list_source_addresses(source_set))
     for located, (name, _) in zip(iter_located_tasks(source_set), names, strict=True):
         yield located, name
 
 
 def _find_task_key(source_set: SourceSet, task: Task) -> TaskKey:
-    ((name, _),) = iter_task_keys([task], [str(source) for source in source_set.sources])
+    ((name, _),) = iter_task_keys([task], list_source_addresses(source_set))
     return name

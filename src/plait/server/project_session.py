@@ -23,7 +23,7 @@ from plait.client.session import (
     Session,
     Submission,
 )
-from plait.client.source_cache import SourceCache
+from plait.client.source_reader import SourceCache
 from plait.client.stream_event import StreamEvent
 from plait.core.errors import Bug, PlaitError, describe_error
 from plait.core.requests import Request, Submit

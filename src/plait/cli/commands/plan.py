@@ -316,7 +316,7 @@ def _print_prompt(found: PlanPreview, name: str, *, as_json: bool) -> int:
     """Print the exact prompt of a task's first attempt."""
     from plait.agents.prompts import PromptRules, build_prompt  # a plan needs no agents
     from plait.client.agent_specs import load_prompt_template
-    from plait.client.planning.submission_checks import resolve_isolation
+    from plait.client.planning.submission import resolve_isolation
 
     seen = found.loaded
     task = _find_task(name, [entry.task for entry in seen.source_set.entries if not entry.parts])

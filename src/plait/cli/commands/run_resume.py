@@ -13,8 +13,7 @@ from plait.cli.live.signals import SignalCounter, force_quit
 from plait.cli.output import NEEDS_PERSON, OK, print_json, print_line, print_notice
 from plait.client.planning.agent_assignment import check_budgets
 from plait.client.planning.plan_preview import measure_agent_capacity
-from plait.client.planning.submission import make_limit_request
-from plait.client.planning.submission_checks import find_open_batch
+from plait.client.planning.submission import find_open_batch, make_limit_request
 from plait.client.project_sources import LoadedSources
 from plait.client.session import Session, new_request_id
 from plait.config.config import Config, Layer

@@ -11,9 +11,9 @@ from plait.client.api_models import make_problem
 from plait.client.mirrors import is_mirror
 from plait.client.project_sources import LoadedSources, SourcesMissingError, load_sources
 from plait.client.project_state import load_settings
-from plait.client.source_cache import SourceCache
-from plait.client.task_drafts import TaskDraft
+from plait.client.source_reader import SourceCache
 from plait.client.task_editor import create_task_file, edit_task_file
+from plait.client.task_file_text import TaskDraft
 from plait.client.task_listing import (
     SourceTasks,
     SourceTaskWithText,

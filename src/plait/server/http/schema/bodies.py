@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from plait.client.task_drafts import TaskDraft
+from plait.client.task_file_text import TaskDraft
 from plait.core.requests import MAX_OVERRIDE_BODY_CHARS, MAX_OVERRIDE_TITLE_CHARS
 from plait.server.http.schema.base import ApiBody
 from plait.server.service.actions import TaskAction
