@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import field
 from typing import TypeVar
 
@@ -16,7 +16,7 @@ from plait.client.api_models import (
     make_cost,
     make_diffstat,
 )
-from plait.client.json_encoding import OMIT_NONE, api_model, to_iso, to_iso_or_none
+from plait.client.json_encoding import OMIT_NONE, api_model, fill_model, to_iso, to_iso_or_none
 from plait.core.explain import explain_status
 from plait.core.graph import find_critical_path, find_file_conflicts, group_waves, list_edges
 from plait.core.settings import (
@@ -296,11 +296,11 @@ def list_batch(
     """Without its tasks, it costs no more than counting them."""
     if tasks:
         return _describe_full(ListedBatch, state, batch, eta, project_id)
-    return _describe_view(ListedBatch, make_batch_view(state, batch, brief=True), eta, project_id)
+    return _describe_view(ListedBatch, make_batch_view(state, batch, brief=True), eta, project_id, tasks=None)
 
 
 def _describe_full(
-    model: Callable[..., HeadT], state: State, batch: BatchState, eta: float | None, project_id: str | None
+    model: type[HeadT], state: State, batch: BatchState, eta: float | None, project_id: str | None
 ) -> HeadT:
     view = make_batch_view(state, batch)
     tasks = [_describe_batch_task(view, batch, task) for task in view.tasks]
@@ -308,12 +308,9 @@ def _describe_full(
 
 
 def describe_past_batch(view: BatchView, seconds: float) -> PastBatch:
-    return PastBatch(
-        id=view.id,
-        status=view.status,
-        reason=view.reason,
-        mode=view.mode,
-        sources=list(view.sources),
+    return fill_model(
+        PastBatch,
+        view,
         branch=view.branch or None,
         pr_url=view.pr_url or None,
         created_at=to_iso(view.created_at),
@@ -333,19 +330,16 @@ def describe_created(batch: Batch, problems: Sequence[ProblemDetails], *, accept
 
 
 def _describe_view(
-    model: Callable[..., HeadT], view: BatchView, eta: float | None, project_id: str | None, **more: object
+    model: type[HeadT], view: BatchView, eta: float | None, project_id: str | None, **more: object
 ) -> HeadT:
-    return model(
-        id=view.id,
+    return fill_model(
+        model,
+        view,
         project_id=project_id,
-        status=view.status,
-        reason=view.reason,
-        mode=view.mode,
         branch=view.branch or None,
         base=view.base or None,
         pr_url=view.pr_url or None,
         shipped=view.shipped or None,
-        unshipped=view.unshipped,
         hint=view.way_out or None,
         settings=_describe_settings(view.settings),
         created_at=to_iso(view.created_at),
@@ -367,55 +361,33 @@ def _needs_person(batch: BatchState, task: TaskView) -> bool:
 
 def _describe_batch_task(view: BatchView, batch: BatchState, task: TaskView) -> BatchTask:
     has_branch = view.settings.isolation is not Isolation.IN_PLACE and task.attempt
-    return BatchTask(
+    return fill_model(
+        BatchTask,
+        task,
         task_id=task.id,
-        title=task.title,
-        status=task.status,
-        reason=task.reason,
-        waiting=task.waiting,
         needs_you=_needs_person(batch, task),
-        category=task.category,
-        agent=task.agent,
-        attempt=task.attempt,
-        phase=task.phase,
         branch=refs.task_branch(view.id, task.id) if has_branch else None,
         worktree_path=task.workspace or None,
         session_id=task.session,
-        error=task.error,
         started_at=to_iso_or_none(task.started_at),
         completed_at=to_iso_or_none(task.ended_at),
         cost=make_cost(task.cost),
         diffstat=make_diffstat(task.diffstat),
-        commit=task.commit,
         foreseen=[PredictedConflict(other or None, list(files)) for other, files in task.foreseen],
         entrant_of=task.entrant,
-        winner=task.winner,
     )
 
 
 def _describe_settings(settings: Settings) -> BatchSettings:
-    return BatchSettings(
-        agents=list(settings.agents),
+    return fill_model(
+        BatchSettings,
+        settings,
         max_batch_size=settings.max_parallel,
         queue_auto_approve=settings.auto_approve,
-        order=settings.order,
-        isolation=settings.isolation,
-        verify=settings.verify,
-        gate=settings.gate,
-        timeout=settings.timeout,
-        idle_timeout=settings.idle_timeout,
-        verify_timeout=settings.verify_timeout,
-        gate_timeout=settings.gate_timeout,
-        retries=settings.retries,
-        repairs=settings.repairs,
         stop_on_failure=settings.stop_on_fail,
         conflict_behavior=settings.on_conflict,
-        phase_gate=settings.phase_gate,
         budget=_describe_budget(settings.budget),
         task_budget=_describe_budget(settings.task_budget),
-        fallback=list(settings.fallback),
-        write_back=settings.write_back,
-        publish=settings.publish,
     )
 
 
@@ -429,22 +401,16 @@ def describe_run(state: State, batch: BatchState, task: TaskState) -> TaskRun:
     view = make_task_view(state, batch, task)
     published = batch.published
     shipped = published is not None and published.commit == batch.head
-    return TaskRun(
+    return fill_model(
+        TaskRun,
+        view,
         batch_id=batch.id,
         task_id=view.id,
-        status=view.status,
-        reason=view.reason,
-        waiting=view.waiting,
         needs_you=_needs_person(batch, view),
-        category=view.category,
-        agent=view.agent,
-        attempt=view.attempt,
-        phase=view.phase,
         started_at=to_iso_or_none(view.started_at),
         completed_at=to_iso_or_none(view.ended_at),
         cost=make_cost(view.cost),
         diffstat=make_diffstat(view.diffstat),
-        commit=view.commit,
         shipped=shipped,
         review=view.status is TaskStatus.DONE and bool(view.commit) and not shipped,
     )
@@ -485,16 +451,14 @@ def describe_graph(state: State, batch: BatchState) -> Graph:
 
 def _describe_node(state: State, batch: BatchState, task: TaskState, wave: int) -> Node:
     explanation = explain_status(state, batch, task)
-    return Node(
+    return fill_model(
+        Node,
+        task.task,
         task_id=task.task.id,
-        title=task.task.title,
         status=explanation.status,
         reason=explanation.reason,
         waiting=explanation.waiting,
         wave=wave,
-        phase=task.task.phase,
-        weight=task.task.weight,
         rank=batch.plan.ranks[task.place],
-        touches=list(task.task.touches),
         entrant_of=task.task.entrant,
     )

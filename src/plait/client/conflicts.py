@@ -6,7 +6,7 @@ import os
 from typing import Literal
 
 from plait.client.history import MergeConflict, find_earlier_changes, has_conflict
-from plait.client.json_encoding import api_model
+from plait.client.json_encoding import api_model, fill_model
 from plait.core.decisions import Change
 from plait.core.fast_dataclass import dataclass
 from plait.core.state import BatchState, TaskState
@@ -86,15 +86,10 @@ def describe_conflict(place: RepoLocation, conflict: ConflictView) -> TaskConfli
         base=conflict.change.base,
         tip=conflict.change.tip,
         files=[
-            ConflictFile(
-                path=file.path,
-                kind=file.kind,
+            fill_model(
+                ConflictFile,
+                file,
                 said=file.message,
-                binary=file.binary,
-                base=file.base,
-                ours=file.ours,
-                theirs=file.theirs,
-                merged=file.merged,
                 cut=[side for side in _SIDES if side in file.truncated],
                 touched_by=list(file.changed_by),
             )

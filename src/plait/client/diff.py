@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import fields
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import BinaryIO
 
 from plait.client.history import PastAttempt
-from plait.client.json_encoding import api_model
+from plait.client.json_encoding import api_model, fill_model
 from plait.core.errors import UserError, WorldError
 from plait.core.explain import explain_in_words
 from plait.core.fast_dataclass import dataclass
@@ -233,15 +232,13 @@ def _make_changed_file(plus: str, minus: str, names: Sequence[str]) -> ChangedFi
 
 
 def describe_diff(batch: str, attempt: Attempt | None, diff: Diff) -> DiffSummary:
-    return DiffSummary(
+    return fill_model(
+        DiffSummary,
+        diff,
         batch_id=batch,
         task_id=attempt.task if attempt else None,
         attempt=attempt.n if attempt else None,
-        base=diff.base,
         tip=diff.tip or None,
-        plus=diff.plus,
-        minus=diff.minus,
-        files=list(diff.files),
     )
 
 
@@ -253,5 +250,5 @@ def describe_full_diff(batch: str, attempt: Attempt | None, diff: Diff) -> FullD
         if len(text) > MAX_JSON_DIFF_BYTES:
             break
     cut = len(text) > MAX_JSON_DIFF_BYTES
-    known = {field.name: getattr(summary, field.name) for field in fields(summary)}
-    return FullDiff(**known, diff=text[:MAX_JSON_DIFF_BYTES].decode("utf-8", "replace"), cut=cut)
+    shown = text[:MAX_JSON_DIFF_BYTES].decode("utf-8", "replace")
+    return fill_model(FullDiff, summary, diff=shown, cut=cut)

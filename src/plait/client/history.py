@@ -8,41 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import field, replace
 
-from plait.core.decisions import (
-    AttemptEnding,
-    AttemptStarted,
-    BatchEnded,
-    BatchPaused,
-    BatchUnpaused,
-    Change,
-    GateEnding,
-    GateStarted,
-    MergeStarted,
-    PublishStarted,
-    RebuildStarted,
-    RequestGranted,
-    RequestRefused,
-    RetryGranted,
-    TaskEnded,
-)
+from plait.core import decisions as d, reports as r, requests as q
 from plait.core.errors import UserError, WorldError
 from plait.core.events import Event, Record
 from plait.core.fast_dataclass import dataclass
-from plait.core.reports import (
-    AttemptExited,
-    AttemptLost,
-    GateDone,
-    GateLost,
-    MergeConflicted,
-    MergeDone,
-    MergeFailed,
-    Outcome,
-    PublishDone,
-    PublishFailed,
-    RebuildDone,
-    RebuildFailed,
-)
-from plait.core.requests import Feedback, Pause, Request, Resume, Retry, Stop, Submit, Unpause
 from plait.core.state import BatchState, TaskState
 from plait.core.status import Category, EndWhy, TaskStatus
 from plait.core.task import Attempt
@@ -75,7 +44,7 @@ class PastAttempt:
     agent: str
     started_at: float
     ended_at: float | None = None
-    outcome: Outcome | None = None
+    outcome: r.Outcome | None = None
     ending: EndWhy | None = None
     then: str = ""
     base: str = ""
@@ -97,7 +66,7 @@ def format_attempt_label(attempt: Attempt) -> str:
 class GateRun:
     """`verdict` None: it runs, or it was lost. `dropped`: the branch changed under it, so its verdict means nothing."""
 
-    decision: GateStarted
+    decision: d.GateStarted
     started_at: float
     ended_at: float | None = None
     verdict: bool | None = None
@@ -130,7 +99,7 @@ def choose_gate(batch: BatchState, number: int | None) -> int:
 class MergeConflict:
     """`onto` is the commit that the change was merged onto; "": the batch's base."""
 
-    change: Change
+    change: d.Change
     onto: str
     files: tuple[str, ...]
 
@@ -140,7 +109,7 @@ def has_conflict(task: TaskState) -> bool:
     return task.status is TaskStatus.CONFLICTED or task.conflict_files is not None or task.change_to_repair is not None
 
 
-def find_earlier_changes(batch: BatchState, conflict: MergeConflict) -> dict[str, Change]:
+def find_earlier_changes(batch: BatchState, conflict: MergeConflict) -> dict[str, d.Change]:
     """The changes that the branch had at the conflict and still has, by task and in their order."""
     place = next((n for n, entry in enumerate(batch.merges, 1) if entry.commit == conflict.onto), len(batch.merges))
     line = (entry.change for entry in batch.merges[:place] if conflict.onto)
@@ -172,7 +141,7 @@ class TaskHistory:
     attempts: dict[Attempt, PastAttempt] = field(default_factory=dict)
     retries: list[TimelineRetry] = field(default_factory=list)
     status: TaskStatus | None = None
-    merge: MergeStarted | None = None
+    merge: d.MergeStarted | None = None
     conflict: MergeConflict | None = None
     gate: GateRun | None = None
 
@@ -214,7 +183,7 @@ class BatchHistory:
     _entries: list[int | TimelineSpan] = field(default_factory=list)  # numbers of gates; pauses, rebuilds, publishing
     _gates: dict[int, GateRun] = field(default_factory=dict)
     _open: dict[object, TimelineSpan] = field(default_factory=dict)
-    _rebuild: RebuildStarted | None = None
+    _rebuild: d.RebuildStarted | None = None
 
     @property
     def gates(self) -> list[GateRun]:
@@ -236,39 +205,39 @@ class BatchHistory:
         """The task's last conflict, unless it was merged since."""
         return self.tasks[task].conflict if task in self.tasks else None
 
-    def apply(self, record: Record, request: Request | None) -> None:
+    def apply(self, record: Record, request: q.Request | None) -> None:
         """Fold a record of this batch; `request` is the one that it answers."""
         at, event = record.at, record.event
         match event:
-            case RequestGranted():
+            case d.RequestGranted():
                 self._apply_granted(at, event, request)
-            case AttemptStarted() | AttemptEnding() | AttemptExited() | AttemptLost():
+            case d.AttemptStarted() | d.AttemptEnding() | r.AttemptExited() | r.AttemptLost():
                 self._apply_attempt(at, event)
-            case MergeStarted() | MergeDone() | MergeConflicted() | MergeFailed():
+            case d.MergeStarted() | r.MergeDone() | r.MergeConflicted() | r.MergeFailed():
                 self._apply_merge(at, event)
-            case GateStarted() | GateEnding() | GateDone() | GateLost():
+            case d.GateStarted() | d.GateEnding() | r.GateDone() | r.GateLost():
                 self._apply_gate(at, event)
-            case RetryGranted():
+            case d.RetryGranted():
                 self._apply_retry(at, event)
-            case TaskEnded():
+            case d.TaskEnded():
                 self._end_task(at, event)
-            case BatchEnded():
+            case d.BatchEnded():
                 self.end = at
                 self._close("pause", at)
             case _:
                 self._apply_batch_step(at, event)
 
-    def _apply_granted(self, at: float, granted: RequestGranted, request: Request | None) -> None:
+    def _apply_granted(self, at: float, granted: d.RequestGranted, request: q.Request | None) -> None:
         match request:
-            case Submit():
+            case q.Submit():
                 self.start = at
                 for task in request.plan.tasks:
                     self.tasks[task.id] = TaskHistory(task.id, task.title, [TimelineSpan("life", at)])
-            case Pause() | Stop():
+            case q.Pause() | q.Stop():
                 self._begin("pause", TimelineSpan("pause", at, detail="by a person"))
-            case Unpause() | Resume():
+            case q.Unpause() | q.Resume():
                 self._close("pause", at)
-            case Retry() | Feedback():
+            case q.Retry() | q.Feedback():
                 for history in map(self._get_task, granted.tasks):
                     if history.lifetimes and history.lifetimes[-1].end is not None:
                         history.lifetimes.append(TimelineSpan("life", at))
@@ -276,10 +245,12 @@ class BatchHistory:
             case _:
                 pass
 
-    def _apply_attempt(self, at: float, event: AttemptStarted | AttemptEnding | AttemptExited | AttemptLost) -> None:
+    def _apply_attempt(
+        self, at: float, event: d.AttemptStarted | d.AttemptEnding | r.AttemptExited | r.AttemptLost
+    ) -> None:
         name = event.attempt
         known = self.tasks[name.task].attempts.get(name) if name.task in self.tasks else None
-        if isinstance(event, AttemptStarted):
+        if isinstance(event, d.AttemptStarted):
             if known is None:
                 task = self._get_task(name.task)
                 task.attempts[name] = PastAttempt(name, event.agent, at, base=event.base)
@@ -287,21 +258,23 @@ class BatchHistory:
             return
         if known is None:
             return
-        if isinstance(event, AttemptEnding):
+        if isinstance(event, d.AttemptEnding):
             known = replace(known, ending=known.ending or event.why)
         elif known.outcome is None:
-            outcome = event.outcome if isinstance(event, AttemptExited) else Outcome(Category.LOST, detail=event.why)
+            outcome = (
+                event.outcome if isinstance(event, r.AttemptExited) else r.Outcome(Category.LOST, detail=event.why)
+            )
             known = replace(known, ended_at=at, outcome=outcome)
         self.tasks[name.task].attempts[name] = known
 
-    def _apply_retry(self, at: float, event: RetryGranted) -> None:
+    def _apply_retry(self, at: float, event: d.RetryGranted) -> None:
         task = self._get_task(event.task)
         task.retries.append(TimelineRetry(at, event.at, event.why, event.category, event.counted))
         if task.attempts:
             last = next(reversed(task.attempts))
             task.attempts[last] = replace(task.attempts[last], then=event.why)
 
-    def _end_task(self, at: float, event: TaskEnded) -> None:
+    def _end_task(self, at: float, event: d.TaskEnded) -> None:
         task = self._get_task(event.task)
         task.status = event.status
         for lifetime in task.lifetimes[-1:]:
@@ -311,66 +284,66 @@ class BatchHistory:
         runs = (run for run in reversed(self._gates.values()) if by_gate and run.passed is passed)
         task.gate = next(runs, None)
 
-    def _apply_merge(self, at: float, event: MergeStarted | MergeDone | MergeConflicted | MergeFailed) -> None:
+    def _apply_merge(self, at: float, event: d.MergeStarted | r.MergeDone | r.MergeConflicted | r.MergeFailed) -> None:
         key = ("merge", event.task)
-        if isinstance(event, MergeStarted):
+        if isinstance(event, d.MergeStarted):
             self._get_task(event.task).merge = event
             self._begin(key, TimelineSpan("merge", at, n=event.n), event.task)
             return
         task = self.tasks.get(event.task)
         match event:
-            case MergeDone():
+            case r.MergeDone():
                 self._close(key, at, "merged")
                 if task is not None:
                     task.conflict = None
-            case MergeConflicted():
+            case r.MergeConflicted():
                 self._close(key, at, "conflicted", ", ".join(event.files))
                 merge = task.merge if task is not None else None
                 if task is not None and merge is not None and merge.n == event.n:
-                    task.conflict = MergeConflict(Change(event.task, merge.base, merge.tip), merge.onto, event.files)
-            case MergeFailed():
+                    task.conflict = MergeConflict(d.Change(event.task, merge.base, merge.tip), merge.onto, event.files)
+            case r.MergeFailed():
                 self._close(key, at, "failed", event.why)
 
-    def _apply_gate(self, at: float, event: GateStarted | GateEnding | GateDone | GateLost) -> None:
+    def _apply_gate(self, at: float, event: d.GateStarted | d.GateEnding | r.GateDone | r.GateLost) -> None:
         gate = self._gates.get(event.n)
-        if isinstance(event, GateStarted):
+        if isinstance(event, d.GateStarted):
             if gate is None:
                 self._gates[event.n] = GateRun(event, at)
                 self._entries.append(event.n)
             return
         if gate is None:
             return
-        if isinstance(event, GateEnding):
+        if isinstance(event, d.GateEnding):
             self._gates[event.n] = replace(gate, dropped=event.why is EndWhy.DROP)
         elif gate.ended_at is None:
-            verdict, detail = (event.passed, event.detail) if isinstance(event, GateDone) else (None, event.why)
+            verdict, detail = (event.passed, event.detail) if isinstance(event, r.GateDone) else (None, event.why)
             self._gates[event.n] = replace(gate, ended_at=at, verdict=verdict, detail=detail)
 
     def _apply_batch_step(self, at: float, event: Event) -> None:
         match event:
-            case BatchPaused():
+            case d.BatchPaused():
                 self._begin("pause", TimelineSpan("pause", at, detail=event.why))
-            case BatchUnpaused():
+            case d.BatchUnpaused():
                 self._close("pause", at)
-            case RebuildStarted():
+            case d.RebuildStarted():
                 self._rebuild = event
                 self._begin("rebuild", TimelineSpan("rebuild", at, n=event.n))
-            case RebuildDone():
+            case r.RebuildDone():
                 if self._rebuild is not None and self._rebuild.n == event.n:
                     self._apply_rebuild(self._rebuild, event)
                 self._close("rebuild", at, "done")
-            case RebuildFailed():
+            case r.RebuildFailed():
                 self._close("rebuild", at, "failed", event.why)
-            case PublishStarted():
+            case d.PublishStarted():
                 self._begin("publish", TimelineSpan("publish", at, n=event.n))
-            case PublishDone():
+            case r.PublishDone():
                 self._close("publish", at, "done", event.url)
-            case PublishFailed():
+            case r.PublishFailed():
                 self._close("publish", at, "failed", event.why)
             case _:
                 pass
 
-    def _apply_rebuild(self, started: RebuildStarted, done: RebuildDone) -> None:
+    def _apply_rebuild(self, started: d.RebuildStarted, done: r.RebuildDone) -> None:
         commits = {merged.task: merged.commit for merged in done.line}
         clashes = {clash.task: clash.files for clash in done.clashes}
         head = ""
@@ -408,7 +381,7 @@ class HistoryIndex:
 
     only: str | None = None
     _batches: dict[str, BatchHistory] = field(default_factory=dict)
-    _unanswered: dict[str, tuple[str, Request]] = field(default_factory=dict)  # with their batches
+    _unanswered: dict[str, tuple[str, q.Request]] = field(default_factory=dict)  # with their batches
 
     def get_batch(self, batch: str) -> BatchHistory:
         """An empty one if the batch is unknown."""
@@ -416,15 +389,15 @@ class HistoryIndex:
 
     def apply(self, record: Record) -> None:
         event = record.event
-        request: Request | None = None
-        if isinstance(event, RequestGranted | RequestRefused):
+        request: q.Request | None = None
+        if isinstance(event, d.RequestGranted | d.RequestRefused):
             batch, request = self._unanswered.pop(event.request, (None, None))
         else:
             attempt: Attempt | None = getattr(event, "attempt", None)
             batch = getattr(event, "batch", None) if attempt is None else attempt.batch
         if batch is None or self.only not in {None, batch}:
             return
-        if isinstance(event, Request):
+        if isinstance(event, q.Request):
             self._unanswered[event.id] = (batch, event)
         if batch not in self._batches:
             self._batches[batch] = BatchHistory(batch)

@@ -22,7 +22,7 @@ from tempfile import TemporaryFile
 from plait.agents.interface import AgentSpec
 from plait.agents.table import AGENTS, ENTRY_POINT_GROUP, AgentInfo, AgentLogin
 from plait.client.agent_specs import build_agent_specs, explain_missing, find_default_agent
-from plait.client.json_encoding import api_model
+from plait.client.json_encoding import api_model, fill_model
 from plait.config.agent_keys import Permission
 from plait.config.config import Config, Layer
 from plait.core.fast_dataclass import dataclass
@@ -85,14 +85,13 @@ def list_agents(config: Config) -> list[InstalledAgent]:
 
 
 def _describe_agent(known: AgentInfo, program: Program | None, spec: AgentSpec, *, default: bool) -> InstalledAgent:
-    return InstalledAgent(
-        name=known.name,
-        description=known.description,
+    return fill_model(
+        InstalledAgent,
+        known,
         available=explain_missing(spec) is None if program is None else program.path is not None,
         path=program.path if program else None,
         version=program.version if program else None,
         problem=(program.trouble or None) if program else None,
-        tested=known.tested,
         install=known.install or None,
         login=detect_login(known.login, os.environ, Path.home(), keychain=sys.platform == "darwin"),
         default=default,

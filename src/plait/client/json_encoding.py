@@ -47,6 +47,15 @@ def api_model(cls: type[T]) -> type[T]:
     return model
 
 
+def fill_model(model: type[T], source: object, /, **values: object) -> T:
+    """A model with these values; its other fields are attributes of `source` with the same names, tuples as lists."""
+    for name, _, _ in _KEYS[model]:
+        if name not in values:
+            value = getattr(source, name)
+            values[name] = list(value) if isinstance(value, tuple) else value
+    return model(**values)
+
+
 def to_builtins(value: object) -> object:
     """Models as dicts, enums as their values, tuples as lists."""
     if type(value) in _PLAIN_TYPES:

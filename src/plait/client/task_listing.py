@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import TypeVar
 
 from plait.client.api_models import Dependency, ProblemDetails, make_dependency, make_problem
 from plait.client.batch_json import TaskRun, describe_run
-from plait.client.json_encoding import api_model
+from plait.client.json_encoding import api_model, fill_model
 from plait.client.planning.submission import TaskKey, iter_task_keys, list_source_addresses
 from plait.client.project_sources import LoadedSources
 from plait.client.task_editor import SavedTask, find_running_copies, hash_version, read_task_file
@@ -131,7 +131,7 @@ def _read_text(seen: LoadedSources, told: LocatedTask) -> str | None:
 
 
 def _describe_task(
-    model: Callable[..., TaskT],
+    model: type[TaskT],
     source_set: SourceSet,
     told: LocatedTask,
     why_not_editable: str | None,
@@ -139,22 +139,14 @@ def _describe_task(
     **more: object,
 ) -> TaskT:
     entry, task = told.entry, told.entry.task
-    return model(
-        id=task.id,
-        title=task.title,
+    return fill_model(
+        model,
+        task,
         status=_find_source_status(source_set, told),
         source=str(task.origin) if task.origin else None,
         format=told.source.format,
         needs=[make_dependency(need) for need in task.needs],
         touches=list(source_set.touches(entry)),
-        conflicts_with=list(task.conflicts_with),
-        phase=task.phase,
-        priority=task.priority,
-        weight=task.weight,
-        agent=task.agent,
-        model=task.model,
-        verify=task.verify,
-        run=task.run,
         parts=list(entry.parts),
         editable=why_not_editable is None,
         not_editable=why_not_editable,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 
 from plait.client.history import BatchHistory, TaskHistory, TimelineSpan
-from plait.client.json_encoding import api_model, to_iso, to_iso_or_none
+from plait.client.json_encoding import api_model, fill_model, to_iso, to_iso_or_none
 from plait.core.status import Category, EndWhy, TaskStatus
 
 
@@ -91,7 +91,7 @@ def _describe_task(task: TaskHistory) -> TaskTimeline:
         spans=[_describe_span(span) for span in sorted(task.spans, key=lambda span: span.start)],
         waits=[Wait(to_iso(start), to_iso_or_none(end)) for start, end in task.list_waits()],
         retries=[
-            ScheduledRetry(to_iso(retry.at), to_iso(retry.retry_at), retry.why, retry.category, retry.counted)
+            fill_model(ScheduledRetry, retry, at=to_iso(retry.at), retry_at=to_iso(retry.retry_at))
             for retry in task.retries
         ],
     )

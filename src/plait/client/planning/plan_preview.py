@@ -18,7 +18,7 @@ from plait.client.api_models import (
     make_dependency,
     make_problem,
 )
-from plait.client.json_encoding import api_model
+from plait.client.json_encoding import api_model, fill_model
 from plait.client.project_sources import LoadedSources, load_sources
 from plait.client.project_state import PastBatches, read_past_batches
 from plait.config.config import Config
@@ -143,18 +143,7 @@ def describe_plan(
             SharedFile(shared.file, list(shared.tasks)) for shared in (find_file_conflicts(plan) if plan else ())
         ],
         critical_path=find_critical_path(plan) if plan else [],
-        phases=[
-            PlanPhase(
-                id=phase.key,
-                title=phase.title,
-                after=list(phase.after),
-                total=phase.total,
-                settled=phase.settled,
-                gate=phase.gate,
-                opens_with=phase.opens_with,
-            )
-            for phase in (plan.phases if plan else ())
-        ],
+        phases=[fill_model(PlanPhase, phase, id=phase.key) for phase in (plan.phases if plan else ())],
         eta=eta,
         cost=None if cost is None else make_cost(cost),
         problems=[make_problem(problem) for problem in problems],
@@ -167,17 +156,13 @@ def _describe_tasks(plan: Plan, entries: Mapping[str, SourceEntry]) -> list[Plan
     for task, need in list_edges(plan):
         needs.setdefault(task.id, []).append(make_dependency(need))
     return [
-        PlanTask(
-            id=task.id,
-            title=task.title,
+        fill_model(
+            PlanTask,
+            task,
             status=entries[task.entrant or task.id].status,
             source=str(task.origin) if task.origin else None,
             needs=needs.get(task.id, []),
-            touches=list(task.touches),
-            phase=task.phase,
             wave=wave[task.id],
-            weight=task.weight,
-            agent=task.agent,
             entrant_of=task.entrant,
         )
         for task in plan.tasks
