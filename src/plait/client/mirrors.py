@@ -6,7 +6,6 @@ import os
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from plait.client.project_state import read_past_batches
 from plait.core.errors import PlaitError
@@ -14,29 +13,12 @@ from plait.core.fast_dataclass import dataclass
 from plait.git.location import RepoLocation
 from plait.store.project_files import load_batch_inputs
 
-if TYPE_CHECKING:
-    from plait.git.mirror import Mirror
-
 
 def find_mirrors_folder() -> Path:
     """Not in the cache folder: mirrors contain journals, and branches that may exist nowhere else."""
     from platformdirs import user_data_path
 
     return user_data_path("plait", appauthor=False) / "mirrors"
-
-
-def open_project_mirror(url: str, *, environment: Mapping[str, str], log: Callable[[str], None]) -> Mirror:
-    """Cloned or fetched just now. Raises UserError or WorldError."""
-    from plait.git.mirror import open_mirror as open_
-
-    return open_(url, find_mirrors_folder(), environment=environment, report=log)
-
-
-def remove_unused_checkouts(mirror: Mirror, in_use: Collection[Path]) -> int:
-    """Remove unused checkouts after saving changes in them; returns how many."""
-    from plait.git.mirror import list_stale_checkouts, remove_checkout
-
-    return sum(remove_checkout(mirror, path) for path in list_stale_checkouts(mirror, in_use))
 
 
 # No person sees a mirror's checkout, so statuses go to the branch, and tasks don't run in place.
@@ -63,10 +45,13 @@ def open_mirrored_repo(
 
     Raises UserError or WorldError.
     """
-    mirror = open_project_mirror(url, environment=os.environ, log=on_progress)
+    from plait.git.mirror import list_stale_checkouts, open_mirror, remove_checkout
+
+    mirror = open_mirror(url, find_mirrors_folder(), environment=os.environ, report=on_progress)
     state = mirror.git_dir / "plait"
     used = [*in_use, *_list_open_checkouts(RepoLocation(mirror.git_dir, state, repository=True))]
-    remove_unused_checkouts(mirror, used)
+    for path in list_stale_checkouts(mirror, used):
+        remove_checkout(mirror, path)  # after saving changes in it
     return MirroredRepo(
         RepoLocation(mirror.checkout(mirror.resolve(base), used), state, repository=True),
         mirror.name,

@@ -214,50 +214,48 @@ def _encode_values(
 ) -> tuple[tuple[tuple[str, str | None], ...], list[tuple[str, Problem]]]:
     texts: list[tuple[str, str | None]] = []
     wrong: list[tuple[str, Problem]] = []
-    for name, said in patch.items():
-        try:
-            texts.append((name, _encode_value(saved, name, said)))
-        except _SettingError as refusal:
-            wrong.append((name, Problem(Severity.ERROR, refusal.args[0], hint=refusal.args[1])))
+    for name, value in patch.items():
+        encoded = _encode_value(saved, name, value)
+        if isinstance(encoded, Problem):
+            wrong.append((name, encoded))
+        else:
+            texts.append((name, encoded))
     why = None if wrong else saving.why_not_save(saved, texts)
     if why is not None:
         wrong += [(name, Problem(Severity.ERROR, why)) for name in patch]
     return tuple(texts), wrong
 
 
-class _SettingError(Exception):
-    """Message and hint for one setting."""
-
-
-def _encode_value(saved: Mapping[str, str], name: str, said: object) -> str | None:
+def _encode_value(saved: Mapping[str, str], name: str, value: object) -> str | Problem | None:
+    """The text to save, None to remove what is saved, or why the value can't be saved."""
     key = KEYS_BY_JSON_NAME.get(name)
-    if said is None and (key is not None or name in saved):  # also of another version
+    if value is None and (key is not None or name in saved):  # also of another version
         return None
     if key is None:
-        raise _unknown_setting(name)
+        return _report_unknown_setting(name)
     if key.is_secret:
-        raise _SettingError(
-            f"{name} may hold a secret, and saved settings stay in the journal forever",
-            f"Put {key.field} into your own config.toml, or into {key.env_variable}.",
-        )
+        message = f"{name} may hold a secret, and saved settings stay in the journal forever"
+        hint = f"Put {key.field} into your own config.toml, or into {key.env_variable}."
+        return Problem(Severity.ERROR, message, hint=hint)
     try:
-        text = msgspec.json.encode(key.value_type.plain(key.value_type.read(said))).decode()
-    except InvalidValueError as unfit:
-        raise _SettingError(f"{name} must be {key.value_type.allowed}, not {format_short(said)}", str(unfit)) from None
+        text = msgspec.json.encode(key.value_type.plain(key.value_type.read(value))).decode()
+    except InvalidValueError as error:
+        message = f"{name} must be {key.value_type.allowed}, not {format_short(value)}"
+        return Problem(Severity.ERROR, message, hint=str(error))
     if len(text) > saving.MAX_SAVED_TEXT_CHARS:
-        raise _SettingError(
-            f"{name} is too long to be saved: {saving.MAX_SAVED_TEXT_CHARS} characters are the most", ""
-        )
+        message = f"{name} is too long to be saved: {saving.MAX_SAVED_TEXT_CHARS} characters are the most"
+        return Problem(Severity.ERROR, message)
     return text
 
 
-def _unknown_setting(name: str) -> _SettingError:
+def _report_unknown_setting(name: str) -> Problem:
     if name == GIVEN_FIELD:
-        return _SettingError(f"{GIVEN_FIELD} is the origin of each setting, and can't be set", "Send only settings.")
+        message = f"{GIVEN_FIELD} is the origin of each setting, and can't be set"
+        return Problem(Severity.ERROR, message, hint="Send only settings.")
     same = KEYS_BY_NAME.get(name) or KEYS_BY_FIELD.get(name)
     alike = same.json_name if same else find_similar(name, KEYS_BY_JSON_NAME)
     hint = f"Did you mean {alike}?" if alike else "GET /api/settings lists them all."
-    return _SettingError(f"there is no setting called {format_short(name)[1:-1]}", hint)
+    return Problem(Severity.ERROR, f"there is no setting called {format_short(name)[1:-1]}", hint=hint)
 
 
 def _check_agents(config: Config, patch: Mapping[str, object]) -> Iterator[tuple[str, Problem]]:
@@ -298,7 +296,9 @@ def _check_agent(spec: AgentSpec) -> Problem | None:
 _BATCH_FIELDS = {one.name for one in fields(Settings)}
 
 # What may change while a batch is open. Isolation is fixed when it is submitted.
-_LIVE_KEYS = tuple(key for key in list_table_keys("run") if key.field in _BATCH_FIELDS and key.name != "run.isolation")
+_LIVE_FIELDS = [
+    key.field for key in list_table_keys("run") if key.field in _BATCH_FIELDS and key.name != "run.isolation"
+]
 _BUDGETS = frozenset({"budget", "task_budget"})
 _PARALLEL_LIMIT_KEY = "engine.parallel_limit"
 
@@ -315,57 +315,48 @@ def plan_change(place: RepoLocation, state: State, changes: SettingsChanges) -> 
     """An open batch with the old value of a changed setting gets the new one; one with its own value keeps it."""
     if not changes.texts:
         return ChangePlan(())
-    size, notes = measure_agent_capacity(), list[Problem]()
-    found = [_BatchChange(place, batch, changes, size) for batch in state.open.values()]
-    batches = [request for each in found if (request := each.make_request(notes)) is not None]
+    notes = list[Problem]()
+    found = [_plan_batch_change(place, batch, changes, notes) for batch in state.open.values()]
+    batches = [request for request in found if request is not None]
     limits = _make_engine_request(state, changes, batches)
     save = SaveSettings(new_request_id(), changes.texts)
     return ChangePlan((save, *((limits,) if limits else ()), *batches), tuple(notes))
 
 
-class _BatchChange:
-    """What the changes mean for an open batch."""
+def _plan_batch_change(
+    place: RepoLocation, batch: BatchState, changes: SettingsChanges, notes: list[Problem]
+) -> ChangeSettings | None:
+    """The request that gives an open batch the values that it follows; adds notes about those that it can't have."""
+    size, tasks, own = measure_agent_capacity(), len(batch.tasks), batch.settings
+    old, new = (config.batch_settings(tasks=tasks, cores=size) for config in (changes.before, changes.after))
+    names = [name for name in _LIVE_FIELDS if getattr(own, name) == getattr(old, name) != getattr(new, name)]
+    kept = dict(_find_kept_fields(place, batch, changes, new, names))
+    notes += [
+        Problem(Severity.WARNING, f"batch {batch.id} keeps its {KEYS_BY_NAME[f'run.{name}'].json_name}: {why}")
+        for name, why in kept.items()
+    ]
+    wanted = tuple(name for name in names if name not in kept)
+    return ChangeSettings(new_request_id(), batch.id, new, wanted) if wanted else None
 
-    def __init__(self, place: RepoLocation, batch: BatchState, changes: SettingsChanges, size: int) -> None:
-        self._place, self._batch, self._changes = place, batch, changes
-        self._old = changes.before.batch_settings(tasks=len(batch.tasks), cores=size)
-        self._new = changes.after.batch_settings(tasks=len(batch.tasks), cores=size)
 
-    def make_request(self, notes: list[Problem]) -> ChangeSettings | None:
-        names = [key.field for key in _LIVE_KEYS if self._follows(key)]
-        kept = dict(self._find_kept_fields(names))
-        notes += [_kept_value_problem(self._batch, name, why) for name, why in kept.items()]
-        wanted = tuple(name for name in names if name not in kept)
-        return ChangeSettings(new_request_id(), self._batch.id, self._new, wanted) if wanted else None
-
-    def _follows(self, key: AnyKey) -> bool:
-        old, new, own = (getattr(each, key.field) for each in (self._old, self._new, self._batch.settings))
-        return bool(own == old != new)
-
-    def _find_kept_fields(self, names: list[str]) -> Iterator[tuple[str, str]]:
-        """Fields whose new value this batch can't have, with the reason."""
-        for name in names:
-            if f"run.{name}" in self._changes.untrusted:
-                yield name, "the new value comes from the repository's settings, which are not trusted"
-        if "gate" in names and self._new.gate and self._batch.settings.isolation is Isolation.IN_PLACE:
-            yield "gate", "it merges nothing that a gate could run on"
-        budgets = tuple(name for name in names if name in _BUDGETS)
-        settings = self._batch.settings.with_fields(self._new, budgets)
-        tasks = [task.task for task in self._batch.tasks]
-        for problem in check_budgets(settings, tasks, self._agents()) if budgets else ():
-            yield from ((name, problem.message) for name in budgets)
-
-    def _agents(self) -> tuple[AgentSpec, ...]:
-        """As submitted."""
+def _find_kept_fields(
+    place: RepoLocation, batch: BatchState, changes: SettingsChanges, new: Settings, names: Sequence[str]
+) -> Iterator[tuple[str, str]]:
+    """Fields whose new value this batch can't have, with the reason."""
+    for name in names:
+        if f"run.{name}" in changes.untrusted:
+            yield name, "the new value comes from the repository's settings, which are not trusted"
+    if "gate" in names and new.gate and batch.settings.isolation is Isolation.IN_PLACE:
+        yield "gate", "it merges nothing that a gate could run on"
+    budgets = tuple(name for name in names if name in _BUDGETS)
+    if budgets:
         try:
-            return project_files.load_batch_inputs(self._place, self._batch.id).agents
+            agents = project_files.load_batch_inputs(place, batch.id).agents  # as submitted
         except BatchInputsError:
-            return ()
-
-
-def _kept_value_problem(batch: BatchState, name: str, why: str) -> Problem:
-    called = KEYS_BY_NAME[f"run.{name}"].json_name
-    return Problem(Severity.WARNING, f"batch {batch.id} keeps its {called}: {why}")
+            agents = ()
+        settings = batch.settings.with_fields(new, budgets)
+        for problem in check_budgets(settings, [task.task for task in batch.tasks], agents):
+            yield from ((name, problem.message) for name in budgets)
 
 
 def _make_engine_request(

@@ -23,7 +23,6 @@ from plait.client.history import choose_gate, format_attempt_label, read_history
 from plait.client.logs.attempt_output import (
     ActivityRenderer,
     AttemptParserFactory,
-    OutputChunk,
     OutputGap,
     OutputReader,
     choose_attempt,
@@ -41,6 +40,7 @@ from plait.core.state import BatchState, TaskState
 from plait.core.task import Attempt, Step, make_gate_attempt
 from plait.git.location import find_repo
 from plait.runtime.attempt_files import open_transcript
+from plait.runtime.executor import TranscriptChunk
 from plait.store import project_files
 from plait.store.batch_files import load_redactor
 from plait.store.interfaces import InboxError
@@ -227,11 +227,11 @@ class TranscriptWriter:
         self._attempt = attempt
         self._has_output = False
 
-    def write(self, pieces: Iterable[OutputChunk | OutputGap]) -> None:
+    def write(self, pieces: Iterable[TranscriptChunk | OutputGap]) -> None:
         """Print and flush."""
         for piece in pieces:
             self._has_output = True
-            if isinstance(piece, OutputChunk):
+            if isinstance(piece, TranscriptChunk):
                 self.write_chunk(piece)
             else:
                 self.flush()
@@ -245,7 +245,7 @@ class TranscriptWriter:
         return self._has_output
 
     @abstractmethod
-    def write_chunk(self, chunk: OutputChunk) -> None: ...
+    def write_chunk(self, chunk: TranscriptChunk) -> None: ...
 
     @abstractmethod
     def write_gap(self, gap: OutputGap) -> None: ...
@@ -273,7 +273,7 @@ class _ReadableWriter(TranscriptWriter):
         if self._attempts > 1:
             self._write(f"\n── {format_attempt_name(attempt)} ──\n")
 
-    def write_chunk(self, chunk: OutputChunk) -> None:
+    def write_chunk(self, chunk: TranscriptChunk) -> None:
         self._write(self._parser.feed(chunk.data))
 
     def write_gap(self, gap: OutputGap) -> None:
@@ -296,7 +296,7 @@ class _RawWriter(TranscriptWriter):
     def __init__(self, redaction: Redactor) -> None:
         self._redactor = StreamRedactor(redaction)
 
-    def write_chunk(self, chunk: OutputChunk) -> None:
+    def write_chunk(self, chunk: TranscriptChunk) -> None:
         # Invalid UTF-8 is passed through unchanged.
         self._write(self._redactor.feed(chunk.data.decode("utf-8", "surrogateescape")))
 
@@ -322,9 +322,9 @@ class _JsonWriter(TranscriptWriter):
         super().begin(attempt)
         self._partial, self._offset = b"", 0
 
-    def write_chunk(self, chunk: OutputChunk) -> None:
+    def write_chunk(self, chunk: TranscriptChunk) -> None:
         if not self._partial:
-            self._offset = chunk.offset
+            self._offset = chunk.start
         *whole, rest = chunk.data.split(b"\n")
         for line in whole:
             data = self._partial + line

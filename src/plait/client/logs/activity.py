@@ -50,26 +50,27 @@ def load_agent_parsers(inputs: BatchInputs) -> Callable[[str], OutputParser | No
     return listener
 
 
-class _RedactorCache:
-    """The redactor of each batch, loaded once."""
-
-    def __init__(self, folder: StateFolder) -> None:
-        self._folder = folder
-        self._by_batch: dict[str, Redactor] = {}
-
-    def get(self, batch: str) -> Redactor:
-        if batch not in self._by_batch:
-            self._by_batch[batch] = load_redactor(self._folder, batch)
-        return self._by_batch[batch]
-
-
-class ActivityTracker:
-    """The last activity of each attempt that was asked for."""
+class _TranscriptReader:
+    """What reading a transcript takes: the transcript, the parser of its agent, and the redactor of its batch."""
 
     def __init__(self, folder: StateFolder, listen: ParserFactory | None = None) -> None:
         self._folder = folder
         self._parser_factory = listen
-        self._redactors = _RedactorCache(folder)
+        self._redactors: dict[str, Redactor] = {}  # by batch
+
+    def _open(self, attempt: AttemptState) -> tuple[OutputParser | None, LineRedactor]:
+        batch = attempt.name.batch
+        if batch not in self._redactors:
+            self._redactors[batch] = load_redactor(self._folder, batch)
+        parser = self._parser_factory(attempt) if self._parser_factory is not None else None
+        return parser, LineRedactor(self._redactors[batch])
+
+
+class ActivityTracker(_TranscriptReader):
+    """The last activity of each attempt that was asked for."""
+
+    def __init__(self, folder: StateFolder, listen: ParserFactory | None = None) -> None:
+        super().__init__(folder, listen)
         self._last_seen: dict[Attempt, tuple[int, str]] = {}
 
     def read_latest(self, attempts: Iterable[AttemptState]) -> Mapping[str, str]:
@@ -83,50 +84,44 @@ class ActivityTracker:
         grown = transcript.size()
         if grown == size:
             return size, said
-        listener = self._parser_factory(attempt) if self._parser_factory is not None else None
-        hide = LineRedactor(self._redactors.get(attempt.name.batch))
+        parser, hide = self._open(attempt)
         for line in read_last_lines(transcript, TAIL_BYTES):
-            for text in parse_activities(listener, hide(line)):
+            for text in parse_activities(parser, hide(line)):
                 said = text
         return grown, said
 
 
-class LogStream:
+class LogStream(_TranscriptReader):
     """The output of attempts as events. They aren't in the journal: a client that missed some reads them by offset."""
 
     def __init__(self, folder: StateFolder, listen: ParserFactory | None = None) -> None:
-        self._folder = folder
-        self._parser_factory = listen
-        self._redactors = _RedactorCache(folder)
-        self._open: dict[Attempt, _AttemptLog] = {}
+        super().__init__(folder, listen)
+        self._logs: dict[Attempt, _AttemptLog] = {}
 
     def read(self, attempts: Iterable[AttemptState], at: float) -> list[StreamEvent]:
         """New output of these running attempts, of each a piece at most; and the rest of those that have ended since."""
         running = list(attempts)
         names = {attempt.name for attempt in running}
-        ended = [self._open.pop(name) for name in list(self._open) if name not in names]
+        ended = [self._logs.pop(name) for name in list(self._logs) if name not in names]
         rest = [event for log in ended for event in log.read_rest(at)]
         return [*rest, *(event for attempt in running for event in self._open_log(attempt).read(at))]
 
     def finish(self, attempt: AttemptState, at: float) -> list[StreamEvent]:
         """The remaining output of an attempt that has ended."""
         log = self._open_log(attempt)
-        del self._open[attempt.name]
+        del self._logs[attempt.name]
         return [*log.read_rest(at)]
 
     def _open_log(self, attempt: AttemptState) -> _AttemptLog:
-        if attempt.name not in self._open:
-            listener = self._parser_factory(attempt) if self._parser_factory is not None else None
-            hide = LineRedactor(self._redactors.get(attempt.name.batch))
-            self._open[attempt.name] = _AttemptLog(
-                attempt.name, open_transcript(self._folder, attempt.name), listener, hide
-            )
-        return self._open[attempt.name]
+        name = attempt.name
+        if name not in self._logs:
+            self._logs[name] = _AttemptLog(name, open_transcript(self._folder, name), *self._open(attempt))
+        return self._logs[name]
 
 
 @dataclass(slots=True)
 class _AttemptLog:
-    """`begun` is the beginning of an incomplete line, which starts at offset `line_at`."""
+    """`partial_line` is the beginning of an incomplete line, which starts at `line_offset`."""
 
     name: Attempt
     transcript: Transcript

@@ -20,7 +20,7 @@ from plait.core.fast_dataclass import dataclass
 from plait.core.state import BatchState, State, TaskState
 from plait.core.task import Attempt, Step
 from plait.git.location import RepoLocation
-from plait.runtime.executor import Transcript
+from plait.runtime.executor import Transcript, TranscriptChunk
 from plait.store import project_files
 from plait.store.batch_files import BatchInputsError
 from plait.store.interfaces import JournalMissingError
@@ -74,12 +74,6 @@ _REMEMBERED_LINES = 100
 
 
 @dataclass(frozen=True, slots=True)
-class OutputChunk:
-    offset: int
-    data: bytes
-
-
-@dataclass(frozen=True, slots=True)
 class OutputGap:
     """`size` bytes at `offset` are gone: the transcript exceeded its cap."""
 
@@ -92,7 +86,7 @@ class OutputReader:
         self._transcript = transcript
         self._offset = 0
 
-    def read_new(self) -> Iterator[OutputChunk | OutputGap]:
+    def read_new(self) -> Iterator[TranscriptChunk | OutputGap]:
         """What was printed since the last call."""
         while True:
             piece = self._transcript.read(self._offset, OUTPUT_CHUNK_BYTES)
@@ -100,7 +94,7 @@ class OutputReader:
                 return
             if piece.start > self._offset:
                 yield OutputGap(self._offset, piece.start - self._offset)
-            yield OutputChunk(piece.start, piece.data)
+            yield piece
             self._offset = piece.end
 
 
