@@ -323,10 +323,8 @@ def describe_past_batch(view: BatchView, seconds: float) -> PastBatch:
 
 
 def describe_created(batch: Batch, problems: Sequence[ProblemDetails], *, accepted: bool) -> CreatedBatch:
-    tasks = [CreatedTask(task.task_id, task.title, task.status, task.branch) for task in batch.tasks]
-    return CreatedBatch(
-        batch.id, batch.status, batch.mode, batch.branch, tasks, batch.created_at, list(problems), accepted
-    )
+    tasks = [fill_model(CreatedTask, task) for task in batch.tasks]
+    return fill_model(CreatedBatch, batch, tasks=tasks, problems=list(problems), accepted=accepted)
 
 
 def _describe_view(
@@ -445,7 +443,7 @@ def describe_graph(state: State, batch: BatchState) -> Graph:
         ],
         waves=waves,
         critical_path=find_critical_path(plan),
-        conflicts=[SharedFile(shared.file, list(shared.tasks)) for shared in find_file_conflicts(plan)],
+        conflicts=[fill_model(SharedFile, shared) for shared in find_file_conflicts(plan)],
     )
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from plait.agents.table import AGENTS
 from plait.core.explain import explain_status
 from plait.core.state import BatchState, State, TaskState
 from plait.core.status import Category, NextAction, PauseCause, TaskStatus, WaitReason
+from plait.core.text import join_names
 
 _MAX_SHOWN = 3
 _TIME_ONLY_SECONDS = 18 * 3600  # seconds
@@ -153,11 +154,9 @@ def _format_limit_end(state: State, batch: BatchState, task: TaskState) -> str:
 def _suggest_for_needs(state: State, batch: BatchState, task: TaskState) -> str:
     """The needs at the end of the chain, which don't wait for another task themselves."""
     roots = list(dict.fromkeys(_find_root_needs(batch, task)))
-    told = [
-        f"{other.task.id} ({_format_status(state, batch, other)})" for other in _get_tasks(batch, roots)[:_MAX_SHOWN]
-    ]
-    more = f" and {len(roots) - _MAX_SHOWN} more" if len(roots) > _MAX_SHOWN else ""
-    return f"It runs when its dependencies are done; waiting for {', '.join(told)}{more}."
+    tasks = [batch.tasks[place] for place in roots]
+    names = [f"{other.task.id} ({_format_status(state, batch, other)})" for other in tasks]
+    return f"It runs when its dependencies are done; waiting for {join_names(names, _MAX_SHOWN)}."
 
 
 def _find_root_needs(batch: BatchState, task: TaskState) -> Iterator[int]:
@@ -176,17 +175,11 @@ def _find_root_needs(batch: BatchState, task: TaskState) -> Iterator[int]:
         seen.update(missing)
 
 
-def _get_tasks(batch: BatchState, places: Sequence[int]) -> list[TaskState]:
-    return [batch.tasks[place] for place in places]
-
-
 def _format_status(state: State, batch: BatchState, task: TaskState) -> str:
     explanation = explain_status(state, batch, task)
-    return (
-        f"{explanation.status.value.replace('_', ' ')}: {explanation.reason}"
-        if explanation.reason
-        else explanation.status.value
-    )
+    if not explanation.reason:
+        return explanation.status.value
+    return f"{explanation.status.value.replace('_', ' ')}: {explanation.reason}"
 
 
 def _format_time_left(until: float) -> str:

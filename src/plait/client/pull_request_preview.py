@@ -1,16 +1,18 @@
-"""Preview of a pull request: its text as it would be sent, whether it can be opened, and a person's own text for it."""
+"""Pull requests before they are sent: their text, a person's own text, and whether they can be opened."""
 
 from __future__ import annotations
+
+import os
 
 from plait.agents.redaction import Redactor
 from plait.client.api_errors import FieldError
 from plait.client.json_encoding import api_model
-from plait.client.repository import check_publish_target, find_target_branch
-from plait.core.errors import PlaitError
+from plait.core.errors import PlaitError, UserError, WorldError
 from plait.core.pull_request_text import write_pull_request
 from plait.core.requests import PullRequestOverride, check_body, check_title
 from plait.core.settings import Publish
 from plait.core.views import BatchView
+from plait.git.command import Git
 from plait.git.location import RepoLocation
 from plait.store import project_files
 from plait.store.batch_files import BatchInputsError, PublishTarget, load_redactor
@@ -64,7 +66,7 @@ def preview_pull_request(
         body=text.body,
         own=PullRequestTexts(own.title, own.body),
         branch=view.branch or None,
-        target=find_target_branch(place, target) or None,
+        target=_find_target_branch(place, target) or None,
         url=view.pr_url or None,
         shipped=bool(view.shipped) and not view.is_outdated,
         under_way=under_way,
@@ -107,6 +109,30 @@ def _load_publish_target(place: RepoLocation, batch: str) -> tuple[PublishTarget
 
 def _load_redactor(place: RepoLocation, batch: str) -> Redactor:
     return load_redactor(project_files.open_state_paths(place), batch)
+
+
+def check_publish_target(place: RepoLocation, ship: PublishTarget, publish: Publish) -> None:
+    """Raises UserError if a batch can't be published as requested, as far as is known without a network."""
+    from plait.forges.pull_requests import locate_forge
+    from plait.forges.remote import find_remote
+
+    git = Git(place.top)
+    try:
+        if publish is Publish.PUSH:
+            find_remote(git, ship.remote)
+        else:
+            locate_forge(git, ship.remote, os.environ, ship.forge)
+    except WorldError as error:
+        raise UserError(error.message, hint=error.hint) from error
+
+
+def _find_target_branch(place: RepoLocation, ship: PublishTarget) -> str:
+    """The branch that a pull request would be for, as far as this repository knows it; empty: only the remote does."""
+    if ship.target or not place.repository:
+        return ship.target
+    prefix = f"refs/remotes/{ship.remote}/"
+    known = Git(place.top).run("symbolic-ref", "--quiet", f"{prefix}HEAD", codes=range(256)).text
+    return known.removeprefix(prefix) if known.startswith(prefix) else ""
 
 
 def _find_publish_problem(place: RepoLocation, ship: PublishTarget, publish: Publish) -> tuple[str, str]:

@@ -206,8 +206,8 @@ def create_task_file(location: RepoLocation, config: Config, draft: TaskDraft) -
     draft = _require_title(validate_draft(draft))
     before = _read_current_sources(location, config)
     folder = _find_task_folder(location, config, before)
-    needs = spell_needs(before, location.relative_name(folder), draft.needs or ())
-    draft = replace(draft, needs=needs.needs or None)
+    needs, unknown = spell_needs(before, location.relative_name(folder), draft.needs or ())
+    draft = replace(draft, needs=needs or None)
     text = compose_task_file(draft.title or "", draft.body or "")
     text = apply_draft(FOLDER_FORMAT, "new.md", text, replace(draft, title=None, body=None))
     made = [each for each in (folder, *folder.parents) if not each.exists()]  # the inner ones first
@@ -216,7 +216,7 @@ def create_task_file(location: RepoLocation, config: Config, draft: TaskDraft) -
         path = _create_file(location, folder, draft, text, before)
         undo.callback(_remove_file, path, text)
         seen = read_sources(location, config)
-        located = check_written_task(seen, location.relative_name(path), draft, unknown=needs.unknown)
+        located = check_written_task(seen, location.relative_name(path), draft, unknown=unknown)
         undo.pop_all()
     return make_saved_task(seen, located, text)
 
@@ -282,11 +282,11 @@ def edit_task_file(location: RepoLocation, config: Config, name: str, draft: Tas
     text = read_task_file(path, located.file)
     if hash_version(text) != version:
         raise _changed_error(located)
-    needs = spell_needs(seen.source_set, located.source.path, draft.needs or ())
-    draft = draft if draft.needs is None else replace(draft, needs=needs.needs)
+    needs, unknown = spell_needs(seen.source_set, located.source.path, draft.needs or ())
+    draft = draft if draft.needs is None else replace(draft, needs=needs)
     new = _make_new_text(located, text, draft)
     after = read_sources(location, config, overrides={located.file: new})
-    then = check_written_task(after, located.file, draft, before=located, unknown=needs.unknown)
+    then = check_written_task(after, located.file, draft, before=located, unknown=unknown)
     if new != text and not replace_file_text(path, text, new, locks=location.state / LOCKS_FOLDER):
         raise _changed_error(located)
     return make_saved_task(after, then, new)

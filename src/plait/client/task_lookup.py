@@ -127,22 +127,14 @@ def _explain_outside(located: LocatedTask) -> str:
     return f"{located.file} is not a regular file inside this checkout"
 
 
-@dataclass(frozen=True, slots=True)
-class SpelledNeeds:
-    """`unknown` are those of them that no task answers to."""
-
-    needs: tuple[str, ...]
-    unknown: frozenset[str]
-
-
-def spell_needs(source_set: SourceSet | None, source: str, ids: Sequence[str]) -> SpelledNeeds:
-    """How a file of the source at this path names these tasks."""
-    by_id = (
-        {located.entry.task.id: located for located in iter_located_tasks(source_set)} if source_set is not None else {}
-    )
-    names = {name: _spell_need(by_id[name], source) if name in by_id else name for name in ids}
-    unknown = frozenset(name for name in ids if name not in by_id)
-    return SpelledNeeds(tuple(dict.fromkeys(names.values())), unknown)
+def spell_needs(
+    source_set: SourceSet | None, source: str, ids: Sequence[str]
+) -> tuple[tuple[str, ...], frozenset[str]]:
+    """How a file of the source at this path names these tasks; and which of them no task answers to."""
+    located_tasks = iter_located_tasks(source_set) if source_set is not None else ()
+    by_id = {located.entry.task.id: located for located in located_tasks}
+    names = (_spell_need(by_id[name], source) if name in by_id else name for name in ids)
+    return tuple(dict.fromkeys(names)), frozenset(ids) - by_id.keys()
 
 
 def _spell_need(located: LocatedTask, source: str) -> str:

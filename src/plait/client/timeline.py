@@ -98,13 +98,12 @@ def _describe_task(task: TaskHistory) -> TaskTimeline:
 
 
 def _describe_span(span: TimelineSpan) -> Span:
-    return Span(
+    return fill_model(
+        Span,
+        span,
         kind=SpanKind(span.kind),
         started_at=to_iso(span.start),
         completed_at=to_iso_or_none(span.end),
-        n=span.n,
-        agent=span.agent,
-        result=span.result,
         detail=span.detail or None,
         ended_for=span.why,
     )

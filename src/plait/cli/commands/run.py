@@ -23,7 +23,6 @@ from plait.client.planning.plan_preview import PlanPreview, build_plan_preview
 from plait.client.planning.submission import prepare_plan, select_agents, submit_plan
 from plait.client.project_sources import LoadedSources, load_sources
 from plait.client.project_state import PastBatches
-from plait.client.repository import has_remote
 from plait.client.session import Session
 from plait.client.trust import AGENT_KEYS, FORMAT_KEY
 from plait.config.config import Layer
@@ -232,7 +231,10 @@ def _submit_and_follow(
 def _offer_pull_request(session: Session, found: PlanPreview, batch: BatchState, code: int) -> int:
     """Ask whether to open a pull request, if the settings say so."""
     wanted = found.loaded.config.pr.when_done is WhenDone.ASK and batch.merges and batch.published is None
-    if not wanted or not has_remote(session.place, found.loaded.config.pr.remote):
+    from plait.git.command import Git  # only if it might be asked
+
+    remote = f"remote.{found.loaded.config.pr.remote}.url"
+    if not wanted or not Git(session.place.top).run("config", "--get", remote, codes=(0, 1)).text:
         return code
     from plait.cli.commands.pr import publish_and_wait
 

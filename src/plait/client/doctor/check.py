@@ -9,6 +9,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from plait.core.fast_dataclass import dataclass
+from plait.core.text import join_names
 from plait.git.worktrees.worktree import WorkspaceLayout, list_children
 
 GC_HINT = "plait gc lists and removes what isn't needed."
@@ -54,9 +55,7 @@ def format_count(number: int, one: str, plural: str = "s") -> str:
 
 
 def format_names(found: Iterable[str]) -> str:
-    shown = list(found)
-    more = f" and {len(shown) - _MAX_NAMES} more" if len(shown) > _MAX_NAMES else ""
-    return ", ".join(shown[:_MAX_NAMES]) + more
+    return join_names(list(found), _MAX_NAMES)
 
 
 def find_write_problem(folder: Path) -> str:

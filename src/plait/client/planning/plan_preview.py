@@ -139,9 +139,7 @@ def describe_plan(
     return PlanDetails(
         tasks=[] if plan is None else _describe_tasks(plan, entries),
         waves=group_waves(plan) if plan else [],
-        conflicts=[
-            SharedFile(shared.file, list(shared.tasks)) for shared in (find_file_conflicts(plan) if plan else ())
-        ],
+        conflicts=[fill_model(SharedFile, shared) for shared in (find_file_conflicts(plan) if plan else ())],
         critical_path=find_critical_path(plan) if plan else [],
         phases=[fill_model(PlanPhase, phase, id=phase.key) for phase in (plan.phases if plan else ())],
         eta=eta,

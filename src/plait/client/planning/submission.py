@@ -12,7 +12,7 @@ from plait.client.api_errors import StateError
 from plait.client.planning.agent_assignment import assign_plan_agents
 from plait.client.planning.plan_preview import PlanPreview
 from plait.client.project_sources import LoadedSources
-from plait.client.repository import check_publish_target, find_worktree_problems, resolve_base_commit
+from plait.client.pull_request_preview import check_publish_target
 from plait.client.session import Session, Submission, new_request_id
 from plait.config.config import Config, Layer
 from plait.core.errors import ConfigError, UserError
@@ -23,7 +23,9 @@ from plait.core.state import BatchState, State
 from plait.core.task import Task
 from plait.core.text import join_names
 from plait.core.views import find_batch_status
+from plait.git.command import Git, GitError
 from plait.git.location import RepoLocation
+from plait.git.worktrees.preconditions import check_preconditions
 from plait.sources.source_set import SourceAddress, SourceSet, make_source_names
 from plait.store.batch_files import RepoOptions
 from plait.store.project_files import LOCKS_FOLDER
@@ -106,14 +108,30 @@ def build_submission(
     """The submission and its warnings. Raises UserError or ConfigError if it can't run here."""
     config = found.loaded.config
     isolated = found.settings.isolation is Isolation.WORKTREE
-    base = resolve_base_commit(place, config.run.base) if isolated else ""
+    base = _resolve_base_commit(place, config.run.base) if isolated else ""
     options = RepoOptions.from_config(config) if isolated else None
     template = load_prompt_template(place, config)
     if options is not None and found.settings.publish is not Publish.OFF:
         check_publish_target(place, options.publish_target, found.settings.publish)
-    minor = find_worktree_problems(place, base) if isolated else []
+    minor = check_preconditions(place.top, base) if isolated else []
     sources = list_source_addresses(found.loaded.source_set)
     return Submission(plan, found.settings, tuple(agents), sources, base, options, template), minor
+
+
+def _resolve_base_commit(place: RepoLocation, ref: str | None) -> str:
+    """The commit that a batch starts from. Raises UserError where there is none."""
+    git = Git(place.top)
+    try:
+        return git.text("rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref or 'HEAD'}^{{commit}}")
+    except GitError as error:
+        if ref is not None:
+            raise UserError(
+                f"there is no commit called {ref} here", hint="--base takes a branch, a tag or a commit."
+            ) from error
+        raise UserError(
+            "this repository has no commit yet, and worktrees start from one",
+            hint="Commit something first, or say --isolation in-place to work in the folder itself.",
+        ) from error
 
 
 def check_admission(state: State, found: PlanPreview, plan: Plan) -> ChangeEngineSettings | None:
