@@ -32,8 +32,8 @@ from tests.support.journal_writer import SETTINGS, JournalWriter, build_plan
 from tests.support.stub_engine import StubEngines
 
 
-def submission(*names: str, **environment: str) -> Submission:
-    return Submission(build_plan(*(names or ("a",))), SETTINGS, environment=environment or None)
+def submission(*names: str) -> Submission:
+    return Submission(build_plan(*(names or ("a",))), SETTINGS)
 
 
 class Starter:
@@ -112,7 +112,7 @@ def test_waiting_ends_when_the_journal_is_moved_away(place: RepoLocation, writer
 def test_a_batch_is_in_the_state_when_submit_returns(place: RepoLocation, engines: StubEngines) -> None:
     engines.start_and_wait()
     with open_session(place) as session:
-        batch = session.submit(submission("a", "b", KEY="secret"))
+        batch = session.submit(submission("a", "b"))
         assert len(batch) == 4
         assert int(batch, 16) >= 0
         assert list(session.state.batches) == [batch]
@@ -122,7 +122,6 @@ def test_a_batch_is_in_the_state_when_submit_returns(place: RepoLocation, engine
             "Do b.",
         ]
         assert [task.task.body for task in session.state.batches[batch].tasks] == ["", ""]
-        assert batch_files.read_batch_environment(folder, batch) == {"KEY": "secret"}
         (secret,) = folder.batch(batch).glob("environment*")
         assert stat.S_IMODE(secret.stat().st_mode) == 0o600
 
@@ -137,7 +136,7 @@ def test_records_read_while_waiting_for_an_answer_are_returned(place: RepoLocati
         assert session.refresh() == []
 
 
-def test_a_batch_has_the_environment_of_the_client_by_default(
+def test_a_batch_has_the_environment_of_the_client(
     place: RepoLocation, engines: StubEngines, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     engines.start_and_wait()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -30,17 +31,14 @@ def build_agent_specs(config: Config) -> tuple[AgentSpec, ...]:
 
 
 def _build_spec(config: Config, name: str) -> AgentSpec:
-    own = config.agents
-    plain = (
-        _build_command_spec(config)
-        if name == COMMAND_AGENT and config.run.agent_command is not None
-        else AgentSpec(name)
-    )
-    return AgentSpec(
-        name,
-        plain.command,
-        plain.shell,
-        plain.prompt_by,
+    own, plain = config.agents, AgentSpec(name)
+    if name == COMMAND_AGENT and config.run.agent_command is not None:
+        from plait.agents.drivers.command import build_command_spec  # only where there is a command
+
+        run = config.run
+        plain = build_command_spec(config.run.agent_command, shell=run.agent_shell, prompt_by=run.prompt_by)
+    return replace(
+        plain,
         model=_choose_model(config, name),
         args=dict(own.args).get(name, ()),
         permission=dict(own.permissions).get(name, Permission.FULL),
@@ -67,13 +65,6 @@ def _build_model_options(model: ModelConfig) -> tuple[tuple[str, str], ...]:
     from plait.agents.model_jobs.job_spec import encode_options  # each agent is imported when it is used
 
     return encode_options(model)
-
-
-def _build_command_spec(config: Config) -> AgentSpec:
-    from plait.agents.drivers.command import build_command_spec  # only where there is a command
-
-    assert config.run.agent_command is not None
-    return build_command_spec(config.run.agent_command, shell=config.run.agent_shell, prompt_by=config.run.prompt_by)
 
 
 def find_default_agent(config: Config) -> tuple[str, ...]:

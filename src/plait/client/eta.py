@@ -13,7 +13,7 @@ _MAX_TIME_SHARE = 0.02  # the largest share of time to spend on forecasts
 
 
 class EtaEstimator:
-    """At most one forecast every `every` seconds, and none while more than `most` tasks are left."""
+    """At most one forecast every `interval` seconds, and none while more than `max_tasks` tasks are left."""
 
     def __init__(self, *, interval: float = 5.0, max_tasks: int = 2000) -> None:
         self._interval, self._max_tasks = interval, max_tasks

@@ -1,3 +1,5 @@
+"""What the journal says before a batch is planned: saved settings, and the past batches that estimates are made from."""
+
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
@@ -5,7 +7,7 @@ from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from plait.config.config import Config
 from plait.config.loading import load_config
@@ -18,7 +20,9 @@ from plait.store.project_files import JOURNAL_FILE, has_journal
 
 if TYPE_CHECKING:
     from plait.core.state import State
-    from plait.store.interfaces import JournalError
+    from plait.store.interfaces import JournalReader
+
+T = TypeVar("T")
 
 
 def load_settings(where: Path) -> Config:
@@ -31,23 +35,25 @@ def load_settings(where: Path) -> Config:
 
 def read_saved_settings(place: RepoLocation) -> tuple[Mapping[str, str], tuple[Problem, ...]]:
     """Settings saved through the page or the API; none if the journal can't be read."""
+    settings, problems = _read_journal(place, lambda reader: reader.settings())
+    return settings or {}, problems
+
+
+def _read_journal(place: RepoLocation, read: Callable[[JournalReader], T]) -> tuple[T | None, tuple[Problem, ...]]:
+    """What `read` returns; None if there is no journal, or if it can't be read, which is a problem."""
     if not has_journal(place):
-        return {}, ()
+        return None, ()
     from plait.store.interfaces import JournalError, JournalMissingError
     from plait.store.journal_reader import open_journal_reader  # only where there is a journal
 
     try:
         with closing(open_journal_reader(place.state / JOURNAL_FILE)) as reader:
-            return reader.settings(), ()
+            return read(reader), ()
     except JournalMissingError:
-        return {}, ()
+        return None, ()
     except JournalError as error:
-        return {}, (_build_history_problem(error),)
-
-
-def _build_history_problem(error: JournalError) -> Problem:
-    message = f"neither history nor saved settings are known: {error.message}"
-    return Problem(Severity.WARNING, message, hint=error.hint)
+        message = f"neither history nor saved settings are known: {error.message}"
+        return None, (Problem(Severity.WARNING, message, hint=error.hint),)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,20 +91,14 @@ class PastBatches:
 
 def read_past_batches(place: RepoLocation) -> PastBatches:
     """If the journal can't be read, the plan has no history."""
-    if not has_journal(place):
-        return PastBatches()
+    return PastBatches(*_read_journal(place, _fold_journal))
+
+
+def _fold_journal(reader: JournalReader) -> State:
     from plait.core.reducers.dispatch import evolve
     from plait.core.state import State
-    from plait.store.interfaces import JournalError, JournalMissingError
-    from plait.store.journal_reader import open_journal_reader  # only where there is a journal
 
     state = State()
-    try:
-        with closing(open_journal_reader(place.state / JOURNAL_FILE)) as reader:
-            for record in reader.read():
-                evolve(state, record)
-    except JournalMissingError:
-        return PastBatches()
-    except JournalError as error:
-        return PastBatches(problems=(_build_history_problem(error),))
-    return PastBatches(state)
+    for record in reader.read():
+        evolve(state, record)
+    return state

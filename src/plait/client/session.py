@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import field
+from collections.abc import Callable, Iterable, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
@@ -45,7 +44,7 @@ REOPENING_REQUESTS = (Retry, Feedback, Resume, Drop, Ship)
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """A new batch. `plan` has all texts; `environment` None: this process's own. `base` and `options` are for worktrees."""
+    """A new batch. `plan` has all texts; `base` and `options` are for worktrees."""
 
     plan: Plan
     settings: Settings
@@ -54,7 +53,6 @@ class Submission:
     base: str = ""
     options: RepoOptions | None = None
     template: str = ""
-    environment: Mapping[str, str] | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,14 +75,13 @@ class PendingAnswers:
         self._answers.update({request.id: RequestAnswer(request.id) for request in requests})
 
     def handle_record(self, record: Record) -> None:
-        event = record.event
-        if isinstance(event, RequestGranted | RequestRefused) and event.request in self._answers:
-            answer = (
-                RequestAnswer(event.request, granted=True, tasks=event.tasks)
-                if isinstance(event, RequestGranted)
-                else RequestAnswer(event.request, granted=False, why=event.why)
-            )
-            self._answers[event.request] = answer
+        match record.event:
+            case RequestGranted(request=name, tasks=tasks) if name in self._answers:
+                self._answers[name] = RequestAnswer(name, granted=True, tasks=tasks)
+            case RequestRefused(request=name, why=why) if name in self._answers:
+                self._answers[name] = RequestAnswer(name, granted=False, why=why)
+            case _:
+                pass
 
     def are_complete(self, requests: Iterable[Request]) -> bool:
         return all(self._answers[request.id].granted is not None for request in requests)
@@ -254,11 +251,7 @@ class Session:
 
     def enqueue_submission(self, submission: Submission, request_id: str = "") -> Submit:
         """Put a request for a new batch into the inbox and return it."""
-        from plait.client.submission_files import (
-            create_batch_files,
-            redact_submission,
-            remove_batch_files,
-        )
+        from plait.client.submission_files import create_batch_files, redact_submission, remove_batch_files
         from plait.git.refs import batch_branch
 
         submission = redact_submission(submission)

@@ -25,8 +25,8 @@ from plait.store.batch_files import (
 )
 from plait.system.atomic_files import make_private_folder
 
-MIN_ID_DIGITS = 4  # hexadecimal digits
-TRIES_PER_LENGTH = 16  # at each length
+_MIN_ID_DIGITS = 4  # hexadecimal digits
+_TRIES_PER_LENGTH = 16
 
 
 def create_batch_files(place: RepoLocation, state: State, submission: Submission) -> str:
@@ -34,18 +34,16 @@ def create_batch_files(place: RepoLocation, state: State, submission: Submission
     taken = {*state.batches, *(task.id for task in submission.plan.tasks)}
     with _wrap_os_errors(place):
         batch = next(name for name in _generate_ids() if name not in taken and _make_folder(place, name))
-        environment = os.environ if submission.environment is None else submission.environment
-        options = submission.options or RepoOptions()
         inputs = BatchInputs(
             str(place.top),
             submission.plan.tasks,
             submission.agents,
-            options,
+            submission.options or RepoOptions(),
             submission.sources,
             submission.template,
         )
         try:
-            write_batch_files(project_files.open_state_paths(place), batch, inputs, environment)
+            write_batch_files(project_files.open_state_paths(place), batch, inputs, os.environ)
         except OSError:
             remove_batch_files(place, batch)
             raise
@@ -54,8 +52,7 @@ def create_batch_files(place: RepoLocation, state: State, submission: Submission
 
 def redact_submission(submission: Submission) -> Submission:
     """The same batch without secrets in what others see: titles, and reasons why tasks wait."""
-    environment = os.environ if submission.environment is None else submission.environment
-    hide = build_redactor(environment, *(task.env for task in submission.plan.tasks))
+    hide = build_redactor(os.environ, *(task.env for task in submission.plan.tasks))
     plan = submission.plan
     tasks = tuple(_redact_task(task, hide) for task in plan.tasks)
     phases = tuple(replace(phase, title=hide(phase.title), reason=hide(phase.reason)) for phase in plan.phases)
@@ -91,10 +88,7 @@ def renew_environment(place: RepoLocation, state: State, requests: Sequence[Requ
         paths = project_files.open_state_paths(place)
         exists = has_environment(paths, batch.id)
         if not exists and os.path.lexists(paths.forgotten_marker(batch.id)):
-            raise UserError(
-                f"batch {batch.id} was removed by plait gc",
-                hint="Run its tasks again: plait run.",
-            )
+            raise UserError(f"batch {batch.id} was removed by plait gc", hint="Run its tasks again: plait run.")
         ended = batch.ended is not None  # its environment is about to be deleted
         if not exists or ended or (isinstance(request, Resume) and batch.paused is not None):
             with _wrap_os_errors(place):
@@ -113,9 +107,9 @@ def _wrap_os_errors(place: RepoLocation) -> Iterator[None]:
 
 
 def _generate_ids() -> Iterator[str]:
-    length = MIN_ID_DIGITS
+    length = _MIN_ID_DIGITS
     while True:
-        for _ in range(TRIES_PER_LENGTH):
+        for _ in range(_TRIES_PER_LENGTH):
             yield os.urandom(length).hex()[:length]
         length += 1
 
