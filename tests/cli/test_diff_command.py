@@ -246,7 +246,7 @@ def test_an_attempt_that_changed_nothing_says_so(bench: Bench, say: Say) -> None
 def test_a_task_that_has_not_started_says_why(bench: Bench, say: Say) -> None:
     bench.submit("a", "b<a")
     assert say("diff", "a").err == "plait: a write-1 is being prepared: nothing to compare yet\n"
-    assert say("diff", "b").err == ("plait: b has no write attempt yet: nothing to compare\n  b is waiting: needs a.\n")
+    assert say("diff", "b").err == ("plait: b has no write attempt yet\n  b is waiting: needs a.\n")
 
 
 def test_tasks_that_run_in_place_have_no_diff(bench: Bench, say: Say) -> None:

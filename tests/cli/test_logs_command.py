@@ -89,7 +89,7 @@ def test_a_missing_attempt_or_task_is_reported(say: Say) -> None:
 @pytest.mark.usefixtures("tried")
 def test_a_task_that_has_not_started_says_why(say: Say) -> None:
     assert str(say("logs", "b")) == (
-        "stderr: plait: b has no write attempt yet: nothing to read\nstderr:   b is waiting: needs a.\nexit 1\n"
+        "stderr: plait: b has no write attempt yet\nstderr:   b is waiting: needs a.\nexit 1\n"
     )
 
 

@@ -1,12 +1,14 @@
-"""Find batches and tasks by id or unique prefix; without a batch, the newest one."""
+"""Find batches and tasks by id or unique prefix (without a batch, the newest one), and their attempts and gates by number."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from plait.core.errors import UserError
+from plait.core.errors import UserError, WorldError
+from plait.core.explain import explain_in_words
 from plait.core.fast_dataclass import dataclass
 from plait.core.state import BatchState, State, TaskState
+from plait.core.task import Attempt, Step
 
 _MAX_SHOWN = 5
 
@@ -75,6 +77,35 @@ def find_one_task(state: State, words: Sequence[str]) -> tuple[BatchState, TaskS
         more = ", …" if len(meant.batch.tasks) > _MAX_SHOWN else ""
         raise UserError(f"name one task of batch {meant.batch.id}", hint=f"It has {names}{more}.")
     return meant.batch, meant.tasks[0]
+
+
+def choose_attempt(state: State, batch: BatchState, task: TaskState, step: Step, number: int | None) -> Attempt:
+    """The newest one, or the one with this number. Raises WorldError or UserError if there is none."""
+    newest = task.attempt_counts.get(step, 0)
+    if not newest:
+        raise WorldError(
+            f"{task.task.id} has no {step.value} attempt yet",
+            hint=f"{explain_in_words(state, batch, task)}.",
+        )
+    if number is not None and not 1 <= number <= newest:
+        raise UserError(f"{task.task.id} has no {step.value} attempt {number}", hint=f"It has {newest}.")
+    return Attempt(batch.id, task.task.id, step, number or newest)
+
+
+def choose_gate(batch: BatchState, number: int | None) -> int:
+    """The newest gate, or the one with this number. Raises WorldError or UserError if there is none."""
+    if not batch.gates:
+        why = "no gate is set" if batch.settings.gate is None else "its gate hasn't run yet"
+        raise WorldError(f"batch {batch.id}: {why}, so there is nothing to read")
+    if number is not None and not 1 <= number <= batch.gates:
+        ran = "once" if batch.gates == 1 else f"{batch.gates} times"
+        raise UserError(f"batch {batch.id} has no gate {number}", hint=f"Its gate ran {ran}.")
+    return number or batch.gates
+
+
+def format_attempt_label(attempt: Attempt) -> str:
+    """`write-2`, as its folder is called."""
+    return f"{attempt.step.value}-{attempt.n}"
 
 
 def _find_named_batch(state: State, word: str) -> BatchState | None:

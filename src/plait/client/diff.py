@@ -9,10 +9,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import BinaryIO
 
+from plait.client.batch_lookup import choose_attempt, format_attempt_label
 from plait.client.history import PastAttempt
 from plait.client.json_encoding import api_model, fill_model
-from plait.core.errors import UserError, WorldError
-from plait.core.explain import explain_in_words
+from plait.core.errors import WorldError
 from plait.core.fast_dataclass import dataclass
 from plait.core.settings import Isolation
 from plait.core.state import BatchState, State, TaskState
@@ -48,18 +48,15 @@ def find_batch_range(batch: BatchState) -> DiffRange:
 def find_task_range(state: State, batch: BatchState, task: TaskState) -> DiffRange:
     """What was merged, or else the change of the newest attempt."""
     _refuse_in_place(batch)
+    last = task.last_write
     if task.is_merged:
         change = batch.merges[task.merge_position].change
-        return DiffRange(
-            task.task.id, change.base, change.tip, attempt=task.last_write.name if task.last_write is not None else None
-        )
-    last = task.last_write
-    if last is None:
-        raise _no_attempt_error(state, batch, task)
-    if last.name in task.alive:
-        return _find_running_range(task, last.name)
+        return DiffRange(task.task.id, change.base, change.tip, attempt=last.name if last is not None else None)
+    name = choose_attempt(state, batch, task, Step.WRITE, None)
+    if last is None or last.name in task.alive:
+        return _find_running_range(task, name)
     tip = last.outcome.tip if last.outcome else None
-    return DiffRange(_format_label(last.name), last.decision.base, tip or attempt_ref(last.name), "", last.name)
+    return DiffRange(_format_label(name), last.decision.base, tip or attempt_ref(name), "", name)
 
 
 def find_attempt_range(
@@ -67,12 +64,7 @@ def find_attempt_range(
 ) -> DiffRange:
     """The change of one attempt; `past` knows the base of older ones, which the state forgets."""
     _refuse_in_place(batch)
-    newest = task.attempt_counts.get(Step.WRITE, 0)
-    if not newest:
-        raise _no_attempt_error(state, batch, task)
-    if not 1 <= n <= newest:
-        raise UserError(f"{task.task.id} has no write attempt {n}", hint=f"It has {newest}.")
-    attempt = Attempt(batch.id, task.task.id, Step.WRITE, n)
+    attempt = choose_attempt(state, batch, task, Step.WRITE, n)
     if attempt in task.alive:
         return _find_running_range(task, attempt)
     known = next((each for each in past() if each.attempt == attempt), None)
@@ -89,14 +81,7 @@ def _find_running_range(task: TaskState, attempt: Attempt) -> DiffRange:
 
 
 def _format_label(attempt: Attempt) -> str:
-    return f"{attempt.task} {attempt.step.value}-{attempt.n}"
-
-
-def _no_attempt_error(state: State, batch: BatchState, task: TaskState) -> WorldError:
-    return WorldError(
-        f"{task.task.id} has no write attempt yet: nothing to compare",
-        hint=f"{explain_in_words(state, batch, task)}.",
-    )
+    return f"{attempt.task} {format_attempt_label(attempt)}"
 
 
 def _refuse_in_place(batch: BatchState) -> None:

@@ -9,7 +9,6 @@ from collections.abc import Iterable
 from dataclasses import field, replace
 
 from plait.core import decisions as d, reports as r, requests as q
-from plait.core.errors import UserError, WorldError
 from plait.core.events import Event, Record
 from plait.core.fast_dataclass import dataclass
 from plait.core.state import BatchState, TaskState
@@ -57,11 +56,6 @@ class PastAttempt:
         return span
 
 
-def format_attempt_label(attempt: Attempt) -> str:
-    """`write-2`, as its folder is called."""
-    return f"{attempt.step.value}-{attempt.n}"
-
-
 @dataclass(frozen=True, slots=True)
 class GateRun:
     """`verdict` None: it runs, or it was lost. `dropped`: the branch changed under it, so its verdict means nothing."""
@@ -82,17 +76,6 @@ class GateRun:
         if self.ended_at is not None:
             span.close(self.ended_at, "passed" if self.verdict else "failed", self.detail)
         return span
-
-
-def choose_gate(batch: BatchState, number: int | None) -> int:
-    """The newest gate, or the one with this number. Raises WorldError or UserError if there is none."""
-    if not batch.gates:
-        why = "no gate is set" if batch.settings.gate is None else "its gate hasn't run yet"
-        raise WorldError(f"batch {batch.id}: {why}, so there is nothing to read")
-    if number is not None and not 1 <= number <= batch.gates:
-        ran = "once" if batch.gates == 1 else f"{batch.gates} times"
-        raise UserError(f"batch {batch.id} has no gate {number}", hint=f"Its gate ran {ran}.")
-    return number or batch.gates
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from plait.cli.format import (
     truncate_line,
 )
 from plait.cli.output import OK, Page, print_json
-from plait.client.batch_lookup import find_one_task
+from plait.client.batch_lookup import find_one_task, format_attempt_label
 from plait.client.full_explanation import (
     FullExplanation,
     TaskResultDetails,
@@ -27,7 +27,7 @@ from plait.client.full_explanation import (
     explain_fully,
     explain_need,
 )
-from plait.client.history import GateRun, PastAttempt, format_attempt_label
+from plait.client.history import GateRun, PastAttempt
 from plait.client.next_step import suggest_next_step
 from plait.client.session import open_session
 from plait.core.explain import explain_in_words, explain_status

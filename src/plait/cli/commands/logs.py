@@ -18,14 +18,19 @@ from plait.agents.redaction import LineRedactor, Redactor, StreamRedactor
 from plait.cli import options as opt
 from plait.cli.format import format_size
 from plait.cli.output import OK, print_note
-from plait.client.batch_lookup import find_batch_and_tasks, find_one_task
-from plait.client.history import choose_gate, format_attempt_label, read_history
+from plait.client.batch_lookup import (
+    choose_attempt,
+    choose_gate,
+    find_batch_and_tasks,
+    find_one_task,
+    format_attempt_label,
+)
+from plait.client.history import read_history
 from plait.client.logs.attempt_output import (
     ActivityRenderer,
     AttemptParserFactory,
     OutputGap,
     OutputReader,
-    choose_attempt,
     find_parser,
     is_attempt_running,
     make_renderer,

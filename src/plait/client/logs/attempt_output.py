@@ -14,29 +14,14 @@ from plait.agents.output_parser import JsonLinesParser
 from plait.agents.redaction import LineRedactor, Redactor, StreamRedactor
 from plait.client.history import PastAttempt, read_history
 from plait.client.logs.activity import load_agent_parsers
-from plait.core.errors import UserError, WorldError
-from plait.core.explain import explain_in_words
 from plait.core.fast_dataclass import dataclass
-from plait.core.state import BatchState, State, TaskState
+from plait.core.state import State
 from plait.core.task import Attempt, Step
 from plait.git.location import RepoLocation
 from plait.runtime.executor import Transcript, TranscriptChunk
 from plait.store import project_files
 from plait.store.batch_files import BatchInputsError
 from plait.store.interfaces import JournalMissingError
-
-
-def choose_attempt(state: State, batch: BatchState, task: TaskState, step: Step, number: int | None) -> Attempt:
-    """The newest one, or the one with this number. Raises WorldError or UserError if there is none."""
-    newest = task.attempt_counts.get(step, 0)
-    if not newest:
-        raise WorldError(
-            f"{task.task.id} has no {step.value} attempt yet: nothing to read",
-            hint=f"{explain_in_words(state, batch, task)}.",
-        )
-    if number is not None and not 1 <= number <= newest:
-        raise UserError(f"{task.task.id} has no {step.value} attempt {number}", hint=f"It has {newest}.")
-    return Attempt(batch.id, task.task.id, step, number or newest)
 
 
 def is_attempt_running(state: State, attempt: Attempt) -> bool:

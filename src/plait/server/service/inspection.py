@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from plait.agents.output_parser import JsonLinesParser
 from plait.client.api_errors import NotFoundError, StateError
+from plait.client.batch_lookup import choose_attempt, choose_gate
 from plait.client.conflicts import ConflictView, TaskConflict, describe_conflict, view_conflict
 from plait.client.diff import (
     Diff,
@@ -29,8 +30,8 @@ from plait.client.full_explanation import (
     describe_explanation,
     describe_result,
 )
-from plait.client.history import HistoryIndex, PastAttempt, choose_gate
-from plait.client.logs.attempt_output import choose_attempt, is_attempt_running, load_parser, strip_ansi
+from plait.client.history import HistoryIndex, PastAttempt
+from plait.client.logs.attempt_output import is_attempt_running, load_parser, strip_ansi
 from plait.client.logs.transcript_page import make_log_events, read_page
 from plait.client.session import Session
 from plait.client.stream_event import format_json_line
