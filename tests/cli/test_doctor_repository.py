@@ -30,27 +30,27 @@ def left(root: Path, *, engine: bool = False, **batches: bool) -> list[str]:
     """The batches with whether each has ended."""
     found = list(find_leftover_worktrees(root, batches, engine=engine))
     assert all(check.hint == "plait gc lists and removes what isn't needed." for check in found)
-    return [check.said for check in found]
+    return [check.text for check in found]
 
 
 def test_worktrees_are_counted_and_compared_with_the_disk_cap(tmp_path: Path) -> None:
     root = tmp_path / "repository-0a1b"
-    assert check_worktrees(root, CAP).said == f"{root}: none yet"
+    assert check_worktrees(root, CAP).text == f"{root}: none yet"
     made(root, "batch-b1/task-a", "batch-b1/gate", "pool/plait-1", "setups/one")
     told = check_worktrees(root, CAP)
     assert told.verdict is CheckStatus.OK
-    assert told.said.startswith(f"{root}: 2 in use, 1 kept for the next tasks, ")
-    assert told.said.endswith(" of 1.0 GiB (workspace.disk_cap)")
+    assert told.text.startswith(f"{root}: 2 in use, 1 kept for the next tasks, ")
+    assert told.text.endswith(" of 1.0 GiB (workspace.disk_cap)")
     crowded = check_worktrees(root, 20_000)
     assert crowded.verdict is CheckStatus.WARNING
-    assert crowded.said.endswith("(workspace.disk_cap): no task starts in a new one")
+    assert crowded.text.endswith("(workspace.disk_cap): no task starts in a new one")
     assert crowded.hint.startswith("plait gc")
 
 
 def test_a_location_that_is_not_writable_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     told = check_worktrees(tmp_path / "file" / "root", CAP)
-    assert (told.verdict, told.said) == (
+    assert (told.verdict, told.text) == (
         CheckStatus.WARNING,
         f"{tmp_path / 'file' / 'root'}: {tmp_path / 'file'} isn't a folder",
     )
@@ -93,25 +93,25 @@ def check(repo: Git, url: str, settings: str = "") -> DoctorCheck:
 def test_the_remote_is_shown_with_the_origin_of_its_token(repo: Git, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GH_TOKEN", "abc")
     found = check(repo, "https://github.com/a/b.git")
-    assert found.said == "origin at github.com (github), with a token from GH_TOKEN"
+    assert found.text == "origin at github.com (github), with a token from GH_TOKEN"
     assert found.hint == ""
 
 
 def test_an_invalid_token_is_a_warning(repo: Git, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GH_TOKEN", "not a token")
     found = check(repo, "https://github.com/a/b.git")
-    assert (found.verdict, found.said.startswith("origin: GH_TOKEN")) == (CheckStatus.WARNING, True)
+    assert (found.verdict, found.text.startswith("origin: GH_TOKEN")) == (CheckStatus.WARNING, True)
 
 
 def test_a_missing_token_is_no_problem_and_has_a_hint(repo: Git) -> None:
     found = check(repo, "https://git.example.org/a/b.git", '[pr]\nforge = "gitea"\n')
     assert found.verdict is CheckStatus.OK
-    assert found.said.startswith("origin at git.example.org (gitea): no token found")
+    assert found.text.startswith("origin at git.example.org (gitea): no token found")
     assert found.hint.startswith("Set PLAIT_FORGE_TOKEN or ")
 
 
 def test_a_missing_remote_or_one_without_a_forge_is_no_problem(repo: Git, tmp_path: Path) -> None:
     missing = check_remote(repo, load_config(tmp_path))
-    assert (missing.verdict, missing.said.startswith("no remote named origin")) == (CheckStatus.OK, True)
+    assert (missing.verdict, missing.text.startswith("no remote named origin")) == (CheckStatus.OK, True)
     folder = check(repo, str(tmp_path / "other.git"))
-    assert (folder.verdict, "branches can be pushed" in folder.said) == (CheckStatus.OK, True)
+    assert (folder.verdict, "branches can be pushed" in folder.text) == (CheckStatus.OK, True)

@@ -92,10 +92,10 @@ def explain_missing(spec: AgentSpec) -> tuple[str, str] | None:
             f"{program}, the program of the agent {spec.name}, was not found",
             "Check [agents.programs] in the settings, and the PATH.",
         )
-    install = f"Install it ({known.install}), or say" if known and known.install else "Put it on the PATH, or say"
+    install = f"Install it ({known.install}), or choose" if known and known.install else "Put it on the PATH, or choose"
     return (
         f"the agent {spec.name} is not installed here",
-        f"{install} who else works it: --agent; plait agents lists them.",
+        f"{install} another agent: --agent; plait agents lists them.",
     )
 
 

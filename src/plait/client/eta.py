@@ -47,5 +47,5 @@ def _has_estimates(state: State, batch: BatchState) -> bool:
     """
     if find_batch_status(batch)[0] is BatchStatus.MERGING:
         return False
-    said = any(task.estimate is not None for task in batch.plan.tasks)
-    return said or has_agent_history(state, batch.plan, batch.settings)
+    estimated = any(task.estimate is not None for task in batch.plan.tasks)
+    return estimated or has_agent_history(state, batch.plan, batch.settings)

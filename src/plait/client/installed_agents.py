@@ -155,12 +155,12 @@ def _probe_program(name: str, path: str | None, patience: float) -> Program:
     if found is None:
         return Program(name)
     try:
-        said, code = _read_output([found, "--version"], patience)
+        output, code = _read_output([found, "--version"], patience)
     except subprocess.TimeoutExpired:
         return Program(name, found, trouble=f"no answer in {patience:g} seconds")
     except OSError as error:
         return Program(name, found, trouble=error.strerror or str(error))
-    number = _VERSION_NUMBER.search(said)
+    number = _VERSION_NUMBER.search(output)
     if code:
         return Program(name, found, trouble=f"--version ended with exit status {code}")
     return Program(name, found, number[0] if number else None)

@@ -92,11 +92,11 @@ def check_pull_request_text(
     return _unless_default(hide, title, own.title), _unless_default(hide, body, own.body)
 
 
-def _unless_default(hide: Redactor, said: str | None, own: str) -> str | None:
-    if said is None:
+def _unless_default(hide: Redactor, text: str | None, own: str) -> str | None:
+    if text is None:
         return None
-    told = hide(said)
-    return "" if told.strip() in {"", own.strip()} else told
+    redacted = hide(text)
+    return "" if redacted.strip() in {"", own.strip()} else redacted
 
 
 def _load_publish_target(place: RepoLocation, batch: str) -> tuple[PublishTarget, str]:
@@ -112,7 +112,7 @@ def _load_redactor(place: RepoLocation, batch: str) -> Redactor:
 
 
 def check_publish_target(place: RepoLocation, ship: PublishTarget, publish: Publish) -> None:
-    """Raises UserError if a batch can't be published as requested, as far as is known without a network."""
+    """Raises UserError if a batch can't be published as requested, as far as that can be told without a network."""
     from plait.forges.pull_requests import locate_forge
     from plait.forges.remote import find_remote
 

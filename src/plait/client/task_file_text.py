@@ -178,8 +178,8 @@ def _represent_text(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
     return dumper.represent_scalar("tag:yaml.org,2002:str", value, style="|" if "\n" in value else None)
 
 
-def _represent_list(dumper: yaml.SafeDumper, said: list[str]) -> yaml.SequenceNode:
-    return dumper.represent_sequence("tag:yaml.org,2002:seq", said, flow_style=True)
+def _represent_list(dumper: yaml.SafeDumper, items: list[str]) -> yaml.SequenceNode:
+    return dumper.represent_sequence("tag:yaml.org,2002:seq", items, flow_style=True)
 
 
 _KeyDumper.add_representer(str, _represent_text)

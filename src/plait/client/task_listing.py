@@ -101,20 +101,20 @@ def describe_saved_task(saved: SavedTask, state: State | None) -> SourceTaskWith
 
 
 def _describe_with_text(
-    seen: LoadedSources, told: LocatedTask, state: State | None, problems: Sequence[Problem]
+    seen: LoadedSources, located: LocatedTask, state: State | None, problems: Sequence[Problem]
 ) -> SourceTaskWithText:
-    name = _find_task_key(seen.source_set, told.entry.task)
+    name = _find_task_key(seen.source_set, located.entry.task)
     run = find_newest_runs(seen.source_set, state, {name}).get(name)
-    text = _read_text(seen, told)
+    text = _read_text(seen, located)
     if text is not None:
-        body = get_editable_body(told.file, text)
+        body = get_editable_body(located.file, text)
     else:
-        body = "" if leads_outside(seen, told) else told.source_entry.task.body
+        body = "" if leads_outside(seen, located) else located.source_entry.task.body
     return _describe_task(
         SourceTaskWithText,
         seen.source_set,
-        told,
-        EditableCheck(seen.place).why_not(told),
+        located,
+        EditableCheck(seen.place).why_not(located),
         run,
         body=body,
         text=None if text is None else to_printable(text),
@@ -123,28 +123,28 @@ def _describe_with_text(
     )
 
 
-def _read_text(seen: LoadedSources, told: LocatedTask) -> str | None:
+def _read_text(seen: LoadedSources, located: LocatedTask) -> str | None:
     """All of its file, where that is one task and can be edited."""
     with suppress(PlaitError):
-        return read_task_file(get_own_file(seen.place, told), told.file)
+        return read_task_file(get_own_file(seen.place, located), located.file)
     return None
 
 
 def _describe_task(
     model: type[TaskT],
     source_set: SourceSet,
-    told: LocatedTask,
+    located: LocatedTask,
     why_not_editable: str | None,
     run: TaskRun | None,
     **more: object,
 ) -> TaskT:
-    entry, task = told.entry, told.entry.task
+    entry, task = located.entry, located.entry.task
     return fill_model(
         model,
         task,
-        status=_find_source_status(source_set, told),
+        status=_find_source_status(source_set, located),
         source=str(task.origin) if task.origin else None,
-        format=told.source.format,
+        format=located.source.format,
         needs=[make_dependency(need) for need in task.needs],
         touches=list(source_set.touches(entry)),
         parts=list(entry.parts),
@@ -155,10 +155,10 @@ def _describe_task(
     )
 
 
-def _find_source_status(source_set: SourceSet, told: LocatedTask) -> SourceStatus:
+def _find_source_status(source_set: SourceSet, located: LocatedTask) -> SourceStatus:
     """A group is done when its parts are."""
-    done = told.entry.parts and told.entry.task.id in source_set.finished_ids
-    return SourceStatus.DONE if done and not told.entry.status.is_closed else told.entry.status
+    done = located.entry.parts and located.entry.task.id in source_set.finished_ids
+    return SourceStatus.DONE if done and not located.entry.status.is_closed else located.entry.status
 
 
 def find_newest_runs(

@@ -103,9 +103,9 @@ def require_trust(config: Config, place: RepoLocation, early: Sequence[str] | No
 
 def format_trust_hint(found: Sequence[RepoCommand], where: Path | None) -> str:
     flags = [KEYS_BY_NAME[each.key].flag for each in found if not each.trusted]
-    said = " and ".join(f"{flag} …" for flag in flags if flag)
+    options = " and ".join(f"{flag} …" for flag in flags if flag)
     own = f"in your own settings ({find_user_file()})"
-    by_hand = f"Or pass them yourself with {said}, or {own}." if said else f"Or put them {own}."
+    by_hand = f"Or pass them yourself with {options}, or {own}." if options else f"Or put them {own}."
     return f"Review and trust them: {format_trust_command(where)}\n  {by_hand}"
 
 
@@ -123,14 +123,14 @@ def escape_command(text: str) -> str:
 
 
 def _format_untrusted(found: Sequence[RepoCommand]) -> str:
-    told = [
+    untrusted = [
         f"  {each.given}: {each.name} = {escape_command(each.value)}{_format_change(each)}"
         for each in found
         if not each.trusted
     ]
     known = [each.name for each in found if each.trusted]
     rest = [f"  trusted already: {', '.join(known)}"] if known else []
-    return "\n".join(["this repository's settings run commands that you haven't trusted:", *told, *rest])
+    return "\n".join(["this repository's settings run commands that you haven't trusted:", *untrusted, *rest])
 
 
 def _format_change(each: RepoCommand) -> str:
@@ -229,8 +229,10 @@ def _read_valid_commands(folder: Path) -> Iterator[TrustedCommand]:
     for name in names:
         text = None if name.startswith(".") else _read_own_file(folder / name)
         with suppress(ValueError, TypeError, KeyError, RecursionError):
-            told = json.loads(text or "")
-            command = TrustedCommand(str(told["key"]), str(told["value"]), str(told["repository"]), float(told["when"]))
+            found = json.loads(text or "")
+            command = TrustedCommand(
+                str(found["key"]), str(found["value"]), str(found["repository"]), float(found["when"])
+            )
             if _digest(command.key, command.value) == name:
                 yield command
 
@@ -254,13 +256,13 @@ def _read_or_create_identity(path: Path) -> str | None:
 
 def _write_command(path: Path, command: TrustedCommand) -> None:
     """Write the file atomically: a reader sees all of it, or nothing."""
-    told = {
+    fields = {
         "repository": command.repository,
         "key": command.key,
         "value": command.value,
         "when": command.when,
     }
-    replace_file(path, f"{json.dumps(told)}\n".encode("ascii"), durable=True)
+    replace_file(path, f"{json.dumps(fields)}\n".encode("ascii"), durable=True)
 
 
 def _digest(*words: str) -> str:

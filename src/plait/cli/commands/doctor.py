@@ -30,7 +30,7 @@ def _check_json(check: DoctorCheck) -> dict[str, object]:
     return {
         "topic": check.topic,
         "verdict": check.verdict.value,
-        "message": check.said,
+        "message": check.text,
         "hint": check.hint or None,
     }
 
@@ -40,7 +40,7 @@ def _print_checks(checks: list[DoctorCheck]) -> None:
     topics = max(len(check.topic) for check in checks)
     for check in checks:
         verdict = check.verdict.value
-        page.add_line((f"{verdict:{_WIDTH}}", _STYLES[verdict]), f"  {check.topic:{topics}}  {check.said}")
+        page.add_line((f"{verdict:{_WIDTH}}", _STYLES[verdict]), f"  {check.topic:{topics}}  {check.text}")
         if check.hint:
             page.add_line((f"{'':{_WIDTH + topics + 4}}{check.hint}", "dim"))
     page.show()

@@ -27,20 +27,20 @@ class CheckStatus(StrEnum):
 class DoctorCheck:
     topic: str
     verdict: CheckStatus
-    said: str
+    text: str
     hint: str = ""
 
 
-def ok(topic: str, said: str) -> DoctorCheck:
-    return DoctorCheck(topic, CheckStatus.OK, said)
+def ok(topic: str, text: str) -> DoctorCheck:
+    return DoctorCheck(topic, CheckStatus.OK, text)
 
 
-def warning(topic: str, said: str, hint: str = "") -> DoctorCheck:
-    return DoctorCheck(topic, CheckStatus.WARNING, said, hint)
+def warning(topic: str, text: str, hint: str = "") -> DoctorCheck:
+    return DoctorCheck(topic, CheckStatus.WARNING, text, hint)
 
 
-def problem(topic: str, said: str, hint: str = "") -> DoctorCheck:
-    return DoctorCheck(topic, CheckStatus.PROBLEM, said, hint)
+def problem(topic: str, text: str, hint: str = "") -> DoctorCheck:
+    return DoctorCheck(topic, CheckStatus.PROBLEM, text, hint)
 
 
 def format_bytes(count: int) -> str:

@@ -167,14 +167,14 @@ def check_agents(
     programs: Mapping[str, Program], environment: Mapping[str, str], home: Path, *, keychain: bool
 ) -> DoctorCheck:
     here = [known for known in AGENTS.values() if known.program and programs[known.program].path]
-    said = []
+    tools = []
     for known in here:
         seen = detect_login(known.login, environment, home, keychain=keychain)
         out = ", not logged in" if seen.logged_in is LoggedIn.NO else ""
-        said.append(f"{known.program} {programs[known.program].version or ''}".strip() + out)
-    if not said:
+        tools.append(f"{known.program} {programs[known.program].version or ''}".strip() + out)
+    if not tools:
         return ok("agents", "no coding tool is installed; see plait agents")
-    return ok("agents", f"{'; '.join(said)}; see plait agents")
+    return ok("agents", f"{'; '.join(tools)}; see plait agents")
 
 
 def check_remote(git: Git, config: Config) -> DoctorCheck:
@@ -215,8 +215,8 @@ def check_worktrees(root: Path, cap: int) -> DoctorCheck:
     used, complete = measure_disk_use([str(each) for each in there])
     pooled = len(list_children(layout.pool))
     in_use = sum(len(list_children(folder)) for folder in list_batch_folders(layout))
-    told = f"{root}: {in_use} in use, {pooled} kept for the next tasks"
+    usage = f"{root}: {in_use} in use, {pooled} kept for the next tasks"
     disk = f"{'' if complete else 'more than '}{format_bytes(used)} of {format_bytes(cap)} (workspace.disk_cap)"
     if used > cap:
-        return warning(_WORKTREES, f"{told}, {disk}: no task starts in a new one", GC_HINT)
-    return ok(_WORKTREES, f"{told}, {disk}")
+        return warning(_WORKTREES, f"{usage}, {disk}: no task starts in a new one", GC_HINT)
+    return ok(_WORKTREES, f"{usage}, {disk}")

@@ -37,14 +37,14 @@ def check_journal(path: Path, state: State | None, problems: tuple[Problem, ...]
         return problem("journal", problems[0].message, problems[0].hint)
     if state is None:
         return ok("journal", f"{path}, created when the first batch is submitted")
-    told = f"{format_count(state.seq, 'record')} of {format_count(len(state.batches), 'batch', 'es')}"
-    return ok("journal", f"{path}: {told}, {len(state.open)} unfinished")
+    text = f"{format_count(state.seq, 'record')} of {format_count(len(state.batches), 'batch', 'es')}"
+    return ok("journal", f"{path}: {text}, {len(state.open)} unfinished")
 
 
 def check_inbox(path: Path, pending: int, aside: Mapping[str, str]) -> DoctorCheck:
     if aside:
-        said = f"{format_count(len(aside), 'request')} in {path} can't be read: {next(iter(aside.values()))}"
-        return warning("inbox", said, "They are kept and skipped. A newer plait may read them.")
+        text = f"{format_count(len(aside), 'request')} in {path} can't be read: {next(iter(aside.values()))}"
+        return warning("inbox", text, "They are kept and skipped. A newer plait may read them.")
     return ok(
         "inbox",
         f"{path}: {format_count(pending, 'request')} pending" if pending else f"{path}: nothing pending",
@@ -59,10 +59,10 @@ def check_engine(engine: EngineInfo | None, log: Path, state: State | None) -> D
         return ok("engine", f"process {engine.pid}, running since {since:%Y-%m-%d %H:%M:%S}; its log is {log}")
     left = _find_unattended(state) if state else []
     if left:
-        said = (
+        text = (
             f"not running, and {format_names(left)} {'is' if len(left) == 1 else 'are'} not finished; its log is {log}"
         )
-        return warning("engine", said, f"Continue: plait resume {left[0]}.")
+        return warning("engine", text, f"Continue: plait resume {left[0]}.")
     return ok("engine", f"not running; nothing to do; its log is {log}")
 
 
@@ -132,8 +132,8 @@ def _check_folders(folder: StateFolder, batches: Iterable[str]) -> Iterator[Doct
         each for each in _list_folder(folder.batches) if each.name not in ours and _measure_age(each) > _MIN_AGE_SECONDS
     ]
     if strange:
-        said = f"{format_count(len(strange), 'folder')} in {folder.batches} of no batch: {format_names(each.name for each in strange)}"
-        yield warning(_LEFTOVERS, said, "The journal does not know them. plait gc --forget NAME removes one.")
+        text = f"{format_count(len(strange), 'folder')} in {folder.batches} of no batch: {format_names(each.name for each in strange)}"
+        yield warning(_LEFTOVERS, text, "The journal does not know them. plait gc --forget NAME removes one.")
 
 
 def _check_environments(folder: StateFolder, batches: Mapping[str, bool]) -> Iterator[DoctorCheck]:
@@ -142,10 +142,10 @@ def _check_environments(folder: StateFolder, batches: Mapping[str, bool]) -> Ite
         batch for batch, ended in batches.items() if ended and os.path.lexists(folder.batch(batch) / ENVIRONMENT_FILE)
     ]
     if left:
-        said = (
+        text = (
             f"the environment of {format_count(len(left), 'ended batch', 'es')} is still on disk: {format_names(left)}"
         )
-        yield warning(_LEFTOVERS, said, f"It may hold keys. Remove {ENVIRONMENT_FILE} in {folder.batch(left[0])}.")
+        yield warning(_LEFTOVERS, text, f"It may hold keys. Remove {ENVIRONMENT_FILE} in {folder.batch(left[0])}.")
 
 
 def _check_processes(folder: StateFolder, state: State, *, engine_runs: bool) -> Iterator[DoctorCheck]:
@@ -154,12 +154,12 @@ def _check_processes(folder: StateFolder, state: State, *, engine_runs: bool) ->
     ours = [process for process in list_processes() if process.tag.startswith(start) and not process.is_zombie]
     strays = [process.pid for process in ours if process.tag not in running]
     if strays:
-        said = f"{format_count(len(strays), 'process', 'es')} of attempts that are over: {format_names(map(_format_process, strays))}"
-        yield warning(_LEFTOVERS, said, f"Check what they do, then end them: kill {strays[0]}.")
+        text = f"{format_count(len(strays), 'process', 'es')} of attempts that are over: {format_names(map(_format_process, strays))}"
+        yield warning(_LEFTOVERS, text, f"Check what they do, then end them: kill {strays[0]}.")
     alone = [process.pid for process in ours if process.tag in running]
     if alone and not engine_runs:
-        said = f"{format_count(len(alone), 'process', 'es')} of attempts that no engine watches: {format_names(map(_format_process, alone))}"
-        yield warning(_LEFTOVERS, said, "The next engine adopts them: plait resume.")
+        text = f"{format_count(len(alone), 'process', 'es')} of attempts that no engine watches: {format_names(map(_format_process, alone))}"
+        yield warning(_LEFTOVERS, text, "The next engine adopts them: plait resume.")
 
 
 def _check_git_locks(git: Path | None) -> Iterator[DoctorCheck]:

@@ -76,19 +76,19 @@ class ActivityTracker(_TranscriptReader):
     def read_latest(self, attempts: Iterable[AttemptState]) -> Mapping[str, str]:
         """A line per task. A transcript that did not grow is not read again; the others only at their end."""
         self._last_seen = {attempt.name: self._read_attempt(attempt) for attempt in attempts}
-        return {name.task: said for name, (_, said) in self._last_seen.items() if said}
+        return {name.task: last for name, (_, last) in self._last_seen.items() if last}
 
     def _read_attempt(self, attempt: AttemptState) -> tuple[int, str]:
         transcript = open_transcript(self._folder, attempt.name)
-        size, said = self._last_seen.get(attempt.name, (0, ""))
+        size, last = self._last_seen.get(attempt.name, (0, ""))
         grown = transcript.size()
         if grown == size:
-            return size, said
+            return size, last
         parser, hide = self._open(attempt)
         for line in read_last_lines(transcript, TAIL_BYTES):
             for text in parse_activities(parser, hide(line)):
-                said = text
-        return grown, said
+                last = text
+        return grown, last
 
 
 class LogStream(_TranscriptReader):
@@ -167,8 +167,8 @@ class _AttemptLog:
         self.offset = piece.end
 
     def _line_events(self, line: bytes, now: float) -> Iterator[StreamEvent]:
-        for said in parse_activities(self.parser, self.hide(line[:MAX_LINE_BYTES].decode("utf-8", "replace"))):
-            yield make_log_event(self.name, now, self.line_offset, {"kind": "activity", "text": said})
+        for text in parse_activities(self.parser, self.hide(line[:MAX_LINE_BYTES].decode("utf-8", "replace"))):
+            yield make_log_event(self.name, now, self.line_offset, {"kind": "activity", "text": text})
 
 
 def read_last_lines(transcript: Transcript, max_bytes: int) -> list[str]:
@@ -182,9 +182,9 @@ def read_last_lines(transcript: Transcript, max_bytes: int) -> list[str]:
 def parse_activities(parser: OutputParser | None, line: str) -> Iterator[str]:
     """The activities in a line, as text for people."""
     if parser is None:
-        said = to_plain_text(line, _MAX_TEXT_CHARS)
-        if said:
-            yield said
+        text = to_plain_text(line, _MAX_TEXT_CHARS)
+        if text:
+            yield text
         return
     for signal in parser.feed(line):
         if isinstance(signal, Activity):

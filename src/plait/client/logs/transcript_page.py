@@ -47,11 +47,11 @@ class TranscriptPage:
         for line in earlier:
             lines(_decode(line))
         *whole, last = self.raw.split(b"\n")
-        told = []
+        redacted = []
         for line in whole:
-            told.append(_redact_part(lines, begun, line, b""))
+            redacted.append(_redact_part(lines, begun, line, b""))
             begun = b""
-        return "\n".join([*told, _redact_part(lines, begun, last, self.after)])
+        return "\n".join([*redacted, _redact_part(lines, begun, last, self.after)])
 
     def read_before_first_line(self) -> bytes:
         """The text before the first line that begins on this page."""
@@ -112,17 +112,17 @@ def _redact_part(lines: LineRedactor, before: bytes, part: bytes, after: bytes) 
     if not before and not after:
         return lines(_decode(part))
     known = copy(lines)
-    told = lines(_decode(before + part + after))
-    first = _common_prefix_length(copy(known)(_decode(before)), told) if before else 0
-    last = _common_prefix_length(known(_decode(before + part)), told) if after else len(told)
-    return told[first:last]
+    whole = lines(_decode(before + part + after))
+    first = _common_prefix_length(copy(known)(_decode(before)), whole) if before else 0
+    last = _common_prefix_length(known(_decode(before + part)), whole) if after else len(whole)
+    return whole[first:last]
 
 
-def _common_prefix_length(begun: str, told: str) -> int:
+def _common_prefix_length(begun: str, whole: str) -> int:
     """The length of the common prefix."""
-    if told.startswith(begun):
+    if whole.startswith(begun):
         return len(begun)
-    return bisect_left(range(len(begun)), 1, key=lambda at: not told.startswith(begun[: at + 1]))
+    return bisect_left(range(len(begun)), 1, key=lambda at: not whole.startswith(begun[: at + 1]))
 
 
 def _decode(data: bytes) -> str:

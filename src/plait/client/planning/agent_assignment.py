@@ -68,8 +68,8 @@ def _check_configured_agents(agents: AgentsConfig) -> list[Problem]:
             table.load_agent(AgentSpec(name))
         except PlaitError as error:
             severity = Severity.ERROR if name in dict(agents.permissions) else Severity.WARNING
-            told = f"[agents] configures {name}, but {error.message}"
-            found.append(Problem(severity, told, hint=error.hint))
+            message = f"[agents] configures {name}, but {error.message}"
+            found.append(Problem(severity, message, hint=error.hint))
     return found
 
 
@@ -101,13 +101,13 @@ class _AgentAssigner:
         for name in fallback:
             able = (task for task in tasks if task.agent != _SHELL)
             why = next(
-                (f"{task.id} {said}" for task in able if (said := table.explain_unsupported(name, task)) is not None),
+                (f"{task.id} {why}" for task in able if (why := table.explain_unsupported(name, task)) is not None),
                 None,
             )
             refusal = (why, "Name another agent: --fallback.") if why is not None else self._check_loadable(name)
             if refusal is not None:
-                told = f"{name} can't be a fallback: {refusal[0]}"
-                found.append(Problem(Severity.ERROR, told, hint=refusal[1]))
+                message = f"{name} can't be a fallback: {refusal[0]}"
+                found.append(Problem(Severity.ERROR, message, hint=refusal[1]))
         return found
 
     def list_providers(self, settings: Settings) -> tuple[tuple[str, str], ...]:
@@ -146,9 +146,9 @@ class _AgentAssigner:
 
 def _refusal_problem(message: str, hint: str, tasks: Sequence[Task]) -> Problem:
     first, *others = tasks
-    told = f"{first.id} {message}" if message.startswith("has ") else f"{first.id}: {message}"
+    message = f"{first.id} {message}" if message.startswith("has ") else f"{first.id}: {message}"
     more = f" (and {len(others)} more like it)" if others else ""
-    return Problem(Severity.ERROR, told + more, first.origin, hint)
+    return Problem(Severity.ERROR, message + more, first.origin, hint)
 
 
 def check_budgets(settings: Settings, tasks: Sequence[Task], agents: Iterable[AgentSpec]) -> list[Problem]:
