@@ -9,7 +9,7 @@ from subprocess import DEVNULL, PIPE, Popen
 
 import pytest
 
-from plait.system import processes, procfs, psutil_processes
+from plait.system import processes, psutil_processes
 from tests.support.waiting import TIMEOUT_SECONDS
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="what Linux tells is compared with what psutil tells")
@@ -37,7 +37,7 @@ def test_a_process_is_read_with_all_its_fields(child: Popen[bytes]) -> None:
 
 
 def test_proc_and_psutil_agree(child: Popen[bytes]) -> None:
-    linux, other = procfs.read_process(child.pid), psutil_processes.read_process(child.pid)
+    linux, other = processes.read_process(child.pid), psutil_processes.read_process(child.pid)
     assert linux is not None
     assert other is not None
     assert (linux.pid, linux.parent, linux.group, linux.session, linux.tag, linux.is_zombie) == (
@@ -48,9 +48,9 @@ def test_proc_and_psutil_agree(child: Popen[bytes]) -> None:
         other.tag,
         other.is_zombie,
     )
-    assert procfs.command_line(child.pid) == psutil_processes.command_line(child.pid)
+    assert processes.command_line(child.pid) == psutil_processes.command_line(child.pid)
     assert psutil_processes.memory_footprint([child.pid]) > 0
-    assert procfs.memory_footprint([child.pid]) > 0
+    assert processes.memory_footprint([child.pid]) > 0
     assert child.pid in {process.pid for process in psutil_processes.list_processes()}
 
 
@@ -63,7 +63,7 @@ def test_every_process_is_listed(child: Popen[bytes]) -> None:
 def test_a_missing_process_is_none(child: Popen[bytes]) -> None:
     child.kill()
     child.wait()
-    for way in (procfs, psutil_processes):
+    for way in (processes, psutil_processes):
         assert way.read_process(child.pid) is None
         assert way.command_line(child.pid) == []
         assert way.memory_footprint([child.pid]) == 0
@@ -72,7 +72,7 @@ def test_a_missing_process_is_none(child: Popen[bytes]) -> None:
 def test_a_zombie_is_recognised(child: Popen[bytes]) -> None:
     child.kill()
     os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
-    for way in (procfs, psutil_processes):
+    for way in (processes, psutil_processes):
         seen = way.read_process(child.pid)
         assert seen is not None
         assert (seen.is_zombie, seen.tag) == (True, "")
@@ -81,7 +81,7 @@ def test_a_zombie_is_recognised(child: Popen[bytes]) -> None:
 def test_a_stopped_process_is_recognised(child: Popen[bytes]) -> None:
     child.send_signal(SIGSTOP)
     os.waitid(os.P_PID, child.pid, os.WSTOPPED | os.WNOWAIT)
-    for way in (procfs, psutil_processes):
+    for way in (processes, psutil_processes):
         seen = way.read_process(child.pid)
         assert seen is not None
         assert seen.is_stopped
@@ -131,4 +131,4 @@ def test_only_a_variable_of_the_exact_name_is_the_tag() -> None:
         b"": "",
         b"PLAIT_MARK=\0": "",
     }.items():
-        assert procfs._parse_tag(environment) == marker, environment
+        assert processes._parse_tag(environment) == marker, environment
