@@ -10,7 +10,7 @@ from pathlib import Path
 from random import Random
 from subprocess import DEVNULL, Popen
 
-from plait.system import shared_files
+from plait.system import engine_slots
 from plait.system.engine_slots import ProcessIdentity, identify_process
 from plait.system.shared_state import SharedState
 from plait.system.sleep_inhibitor import SleepInhibitor
@@ -53,7 +53,7 @@ def crowd(folder: Path, engine: str, limit: str, turns: str, dies: str) -> None:
 
     It may die at its end with what it holds: in its turn, or after it.
     """
-    shared_files.LOCK_TIMEOUT_SECONDS = 60.0  # a slow machine is not what is tried here
+    engine_slots.LOCK_TIMEOUT_SECONDS = 60.0  # a slow machine is not what is tried here
     shared, chance = SharedState(folder, engine=engine), Random(engine)
     mine: list[Popen[bytes]] = []
     most = 0

@@ -12,7 +12,7 @@ from subprocess import Popen
 
 import pytest
 
-from plait.system import shared_files
+from plait.system import engine_slots
 from plait.system.engine_slots import identify_process
 from plait.system.shared_state import OtherEngines, ProviderRefusals, SharedState
 from tests.support.waiting import wait_until
@@ -322,7 +322,7 @@ def test_all_calls_work_while_the_lock_is_held(engine: Opened) -> None:
 def test_waiting_for_a_stopped_engine_is_bounded(
     engine: Opened, child: Child, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(shared_files, "LOCK_TIMEOUT_SECONDS", 0.05)
+    monkeypatch.setattr(engine_slots, "LOCK_TIMEOUT_SECONDS", 0.05)
     mine = engine("/mine")
     other = child("stop", folder, "/stopped")
     assert other.stdout

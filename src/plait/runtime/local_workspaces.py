@@ -169,7 +169,7 @@ class LocalWorkspaces:
     def _capture(self, spec: CaptureSpec) -> CapturedChange:
         """Tried again after failures that may pass: the agent's work was paid for."""
         from plait.git.worktrees.agent_worktree import WorktreeError  # only where there are workspaces
-        from plait.git.worktrees.attempt_commit import SigningError
+        from plait.git.worktrees.capture import SigningError
 
         options = CaptureOptions(spec.commit, _build_status_restorer(spec), spec.run_hooks, spec.max_file_bytes)
         pauses = iter(COMMIT_RETRY_PAUSES)

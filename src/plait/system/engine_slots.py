@@ -1,14 +1,20 @@
-"""The engines of a user: one file each, from which the others read how many slots it uses.
+"""The engines of a user: the lock that they share, and one file each, from which the others read how many slots it uses.
 
-An engine holds a lock on its file as long as it lives. When it dies, its attempts keep running, and so their share of its
-slots stays taken.
+A process that was stopped while it held the lock would stop every engine. So each holder signs its turn, and waiting for one
+turn is bounded: then an engine continues without the lock. It still sees what the others hold, since entries are written
+whole; at worst two engines take the last slot at the same moment.
+
+An engine also holds a lock on its own file as long as it lives. When it dies, its attempts keep running, and so their share of
+its slots stays taken. Nothing is synced: it is worthless after a reboot.
 """
 
 from __future__ import annotations
 
 import errno
 import fcntl
+import hashlib
 import os
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -16,11 +22,117 @@ from pathlib import Path
 import msgspec
 
 from plait.core.fast_dataclass import dataclass
-from plait.system import locks, shared_files
-from plait.system.atomic_files import open_regular_file
+from plait.system.atomic_files import make_private_folder, open_regular_file
+from plait.system.locks import flock_nowait, is_same_file
 from plait.system.processes import boot_id, start_time
 
 _SUFFIX = ".json"
+LOCK_TIMEOUT_SECONDS = 2.0  # seconds; on a busy machine a holder may be slow
+_FIRST_PAUSE_SECONDS, _MAX_PAUSE_SECONDS = 0.0002, 0.01
+_SIGNATURE_BYTES = 40
+# What decoding a damaged or foreign file raises.
+DECODE_ERRORS = (msgspec.DecodeError, UnicodeError, RecursionError)
+MAX_BYTES = 1 << 20  # no file of ours comes near it
+
+
+class SharedLock:
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._stuck = b""  # the signature of a turn that is not waited for any more
+        self._depth = 0
+        self._fd: int | None = None
+
+    @property
+    def is_held(self) -> bool:
+        return self._fd is not None
+
+    @property
+    def stuck_holder(self) -> str:
+        """The process that holds the lock and is no longer waited for; empty if there is none."""
+        return self._stuck.split(b" ")[0].decode("ascii", "replace")
+
+    def acquire(self) -> None:
+        """Check `is_held` afterwards: the holder may be stuck. Reentrant; release once for each call.
+
+        Raises OSError if there can be no lock here.
+        """
+        self._depth += 1
+        if self._depth == 1:
+            self._fd = self._wait()
+
+    def release(self) -> None:
+        self._depth -= 1
+        if self._depth == 0 and self._fd is not None:
+            fd, self._fd = self._fd, None
+            os.close(fd)
+
+    def _wait(self) -> int | None:
+        seen, since, pause = b"", time.monotonic(), _FIRST_PAUSE_SECONDS
+        while True:
+            fd, holder = self._try_acquire()
+            if fd is not None:
+                self._stuck = b""
+                return fd
+            if holder != seen:  # another process holds it now: the waiting time starts again
+                seen, since = holder, time.monotonic()
+            if holder == self._stuck or time.monotonic() - since > LOCK_TIMEOUT_SECONDS:
+                self._stuck = holder
+                return None
+            time.sleep(pause)
+            pause = min(2 * pause, _MAX_PAUSE_SECONDS)
+
+    def _try_acquire(self) -> tuple[int | None, bytes]:
+        """The descriptor, or the signature of the holder."""
+        fd = open_or_create(self.path, os.O_RDWR)
+        try:
+            if not flock_nowait(fd):
+                holder = os.pread(fd, _SIGNATURE_BYTES, 0) or b"unknown"
+            elif is_same_file(self.path, fd):
+                self._write_signature(fd)
+                return fd, b""
+            else:
+                holder = b"removed"  # the file was removed meanwhile
+        except BaseException:
+            os.close(fd)
+            raise
+        os.close(fd)
+        return None, holder
+
+    @staticmethod
+    def _write_signature(fd: int) -> None:
+        with suppress(OSError):  # a full disk; others take us for slow, at worst
+            os.pwrite(fd, f"{os.getpid()} {time.monotonic_ns()}\n".ljust(_SIGNATURE_BYTES).encode(), 0)
+
+
+def open_or_create(path: Path, how: int) -> int:
+    """Mode 0600; follows no link, and creates the folder if needed."""
+    how |= os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+    try:
+        return os.open(path, how, 0o600)
+    except FileNotFoundError:
+        make_private_folder(path.parent)
+        return os.open(path, how, 0o600)
+
+
+def digest_words(*words: str) -> str:
+    """A file name that is different for different words."""
+    whole = "\0".join(f"{len(word)} {word}" for word in words)
+    return hashlib.sha256(whole.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def make_printable(text: str) -> str:
+    """A name without characters that cannot be shown or encoded in JSON."""
+    shown = "".join(each if each.isprintable() else "\N{REPLACEMENT CHARACTER}" for each in text)
+    return shown.encode("utf-8", "replace").decode()
+
+
+def overwrite_in_place(path: Path, data: bytes) -> None:
+    """Overwrite in one write of at most a page, which no crash cuts short; much cheaper than a new file."""
+    fd = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
+    try:
+        os.pwrite(fd, data.ljust(os.fstat(fd).st_size), 0)
+    finally:
+        os.close(fd)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +166,8 @@ class EngineRegistry:
 
     def __init__(self, folder: Path, name: str) -> None:
         self._folder = folder
-        self._name = shared_files.make_printable(name)
-        self.id = shared_files.digest_words(name)
+        self._name = make_printable(name)
+        self.id = digest_words(name)
         self._path = folder / f"{self.id}{_SUFFIX}"
         self._boot = boot_id()
         self._fd: int | None = None
@@ -74,14 +186,14 @@ class EngineRegistry:
 
     @property
     def is_registered(self) -> bool:
-        return self._fd is not None and locks.is_same_file(self._path, self._fd)
+        return self._fd is not None and is_same_file(self._path, self._fd)
 
     def register(self) -> None:
         """What the last engine of this name held counts as held by this one, which adopts its attempts."""
         if self.is_registered:
             return
         self._close()
-        fd = shared_files.open_or_create(self._path, os.O_RDWR)
+        fd = open_or_create(self._path, os.O_RDWR)
         try:
             _lock_entry(fd)
             left = _read_entry(fd)
@@ -124,7 +236,7 @@ class EngineRegistry:
             if alive or slots > 0:
                 waits = alive and here and entry is not None and entry.waiting
                 yield OtherEngine(its_id, entry.engine if entry else "", max(0, slots) if here else 0, waits)
-            elif clean_up and locks.is_same_file(path, fd):
+            elif clean_up and is_same_file(path, fd):
                 path.unlink()
         finally:
             os.close(fd)
@@ -147,12 +259,12 @@ class EngineRegistry:
 
 
 def _lock_entry(fd: int) -> None:
-    if not locks.flock_nowait(fd):
+    if not flock_nowait(fd):
         raise OSError(errno.EBUSY, "another engine of the same name is running")
 
 
 def _is_unlocked(fd: int) -> bool:
-    if not locks.flock_nowait(fd, shared=True):
+    if not flock_nowait(fd, shared=True):
         return False
     fcntl.flock(fd, fcntl.LOCK_UN)
     return True
@@ -160,8 +272,8 @@ def _is_unlocked(fd: int) -> bool:
 
 def _read_entry(fd: int) -> EngineEntry | None:
     try:
-        return msgspec.json.decode(os.pread(fd, shared_files.MAX_BYTES, 0), type=EngineEntry)
-    except shared_files.DECODE_ERRORS:
+        return msgspec.json.decode(os.pread(fd, MAX_BYTES, 0), type=EngineEntry)
+    except DECODE_ERRORS:
         return None
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import msgspec
 
 from plait.core.fast_dataclass import dataclass
-from plait.system import shared_files
+from plait.system import engine_slots
 from plait.system.atomic_files import create_file, make_private_folder, read_regular_file, replace_file
 
 BLOCK_SIZE = 10
@@ -57,15 +57,15 @@ class PortLeases:
             self._delete(first)
             return None
         try:
-            shared_files.overwrite_in_place(self._folder / str(first), msgspec.json.encode(lease))
+            engine_slots.overwrite_in_place(self._folder / str(first), msgspec.json.encode(lease))
         except OSError:  # its file was removed: try another one
             return None
         mine[lease.key] = first
         return range(first, first + BLOCK_SIZE)
 
     def _build_lease(self, batch: str, task: str) -> PortLease:
-        key = shared_files.digest_words(self._engine, batch, task)
-        return PortLease(key, self._engine, shared_files.make_printable(batch), shared_files.make_printable(task))
+        key = engine_slots.digest_words(self._engine, batch, task)
+        return PortLease(key, self._engine, engine_slots.make_printable(batch), engine_slots.make_printable(task))
 
     def lease(self, batch: str, task: str, living: Callable[[], AbstractSet[str]] | None) -> range:
         """Empty if none is left. `living` are the engines whose leases are respected; None: all."""
@@ -83,7 +83,7 @@ class PortLeases:
 
     def give_back(self, batch: str, task: str) -> None:
         """Kept for the next task of this engine; `close` frees all of them."""
-        first = self._load_own().pop(shared_files.digest_words(self._engine, batch, task), None)
+        first = self._load_own().pop(engine_slots.digest_words(self._engine, batch, task), None)
         if first is not None:
             self._spare.append(first)
 
@@ -157,7 +157,7 @@ class PortLeases:
     def _read(self, name: str) -> PortLease | None:
         try:
             return msgspec.json.decode(read_regular_file(self._folder / name), type=PortLease)
-        except (OSError, *shared_files.DECODE_ERRORS):
+        except (OSError, *engine_slots.DECODE_ERRORS):
             return None
 
 

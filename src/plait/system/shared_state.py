@@ -13,11 +13,10 @@ from typing import TypeVar
 import msgspec
 
 from plait.core.fast_dataclass import dataclass
-from plait.system import shared_files
+from plait.system import engine_slots
 from plait.system.atomic_files import read_regular_file, replace_file
-from plait.system.engine_slots import EngineRegistry, OtherEngine
+from plait.system.engine_slots import EngineRegistry, OtherEngine, SharedLock
 from plait.system.port_leases import DEFAULT_PORTS, PortLeases
-from plait.system.shared_files import SharedLock
 
 _MAX_NAMED_ENGINES = 3  # engines that `who` names
 T = TypeVar("T")
@@ -60,7 +59,7 @@ class SharedState:
             return f"slots and ports are not shared with your other engines, since {self._folder} cannot be used: {why}"
         if self._lock.stuck_holder:
             return (
-                f"process {self._lock.stuck_holder} has held {self._lock.path} for over {shared_files.LOCK_TIMEOUT_SECONDS:.0f} seconds; "
+                f"process {self._lock.stuck_holder} has held {self._lock.path} for over {engine_slots.LOCK_TIMEOUT_SECONDS:.0f} seconds; "
                 "continuing without the lock. It may have been stopped: kill -CONT resumes it"
             )
         return ""
@@ -157,7 +156,7 @@ class ProviderRefusals:
         """Replaces an earlier refusal of the same engine."""
         if not isfinite(until):
             return
-        refusal = ProviderRefusal(self._engine, shared_files.make_printable(provider), until)
+        refusal = ProviderRefusal(self._engine, engine_slots.make_printable(provider), until)
         try:
             standing = self._read_current(now)
         except FileNotFoundError:
@@ -188,12 +187,12 @@ def _decode_refusals(data: bytes) -> list[ProviderRefusal]:
     found: list[ProviderRefusal] = []
     try:
         raws = msgspec.json.decode(data, type=list[msgspec.Raw])
-    except shared_files.DECODE_ERRORS:
+    except engine_slots.DECODE_ERRORS:
         return []
     for raw in raws:
         try:
             found.append(msgspec.json.decode(raw, type=ProviderRefusal))
-        except shared_files.DECODE_ERRORS:
+        except engine_slots.DECODE_ERRORS:
             continue
     return found
 

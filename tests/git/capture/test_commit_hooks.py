@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from plait.core.errors import Fault
-from plait.git.worktrees.attempt_commit import HookRefusedError
+from plait.git.worktrees.capture import HookRefusedError
 from tests.support.task_worktree import TaskWorktree
 
 

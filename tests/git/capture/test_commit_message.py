@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from plait.git.interfaces import CommitInfo
-from plait.git.worktrees.attempt_commit import SigningError
+from plait.git.worktrees.capture import SigningError
 from tests.support.task_worktree import AUTHOR, TaskWorktree
 
 

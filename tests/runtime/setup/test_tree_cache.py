@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from plait.git.interfaces import WorkspaceSetup
+from plait.system.copy_tree import TreeCache, prune_tree_cache
 from plait.system.disk import tree_size
-from plait.system.tree_cache import TreeCache, prune_tree_cache
 
 if TYPE_CHECKING:
     from tests.runtime.setup.conftest import SetupHarness
@@ -93,7 +93,7 @@ def test_read_only_folders_are_removed(harness: SetupHarness, setup: WorkspaceSe
     ended = harness.fit(other, setup, prefix=humble)
     assert "reused cached setup" in ended.out
     assert (other / "made").stat().st_mode & 0o777 == 0o555
-    prune = "import sys, pathlib, plait.system.tree_cache as o; o.prune_tree_cache(pathlib.Path(sys.argv[1]), 0)"
+    prune = "import sys, pathlib, plait.system.copy_tree as o; o.prune_tree_cache(pathlib.Path(sys.argv[1]), 0)"
     subprocess.run([*humble, sys.executable, "-c", prune, str(harness.cache)], check=True)
     assert [*harness.cache.iterdir()] == []
 

@@ -39,9 +39,9 @@ from plait.git.worktrees.worktree import (
     new_worktree_id,
 )
 from plait.system.atomic_files import make_private_folder
+from plait.system.copy_tree import prune_tree_cache
 from plait.system.disk import remove_tree
 from plait.system.state_paths import StateFolder, mark_batch_forgotten, safe_filename
-from plait.system.tree_cache import prune_tree_cache
 
 BATCH_BRANCH = "batch+branch"  # in place of a task's name; no task has this one
 

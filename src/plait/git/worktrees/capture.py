@@ -7,15 +7,18 @@ base. It may be killed at any instant: refs are updated first, the folder last, 
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
+from plait.core.errors import AgentError, WorldError
 from plait.core.fast_dataclass import dataclass
 from plait.core.task import Attempt
-from plait.git.interfaces import CapturedChange, CaptureOptions
+from plait.git.command import PLAIT_IDENTITY, Git, GitError
+from plait.git.interfaces import CapturedChange, CaptureOptions, CommitInfo
 from plait.git.refs import attempt_ref, task_branch
-from plait.git.worktrees import attempt_commit, result_checks
+from plait.git.worktrees import result_checks
 from plait.git.worktrees.agent_worktree import AgentWorktree, open_worktree, scratch_folder
 from plait.git.worktrees.checkout import exclude_options
 from plait.git.worktrees.metadata import read_setup_paths
@@ -28,6 +31,21 @@ from plait.git.worktrees.tree_snapshot import (
     write_to_worktree,
 )
 from plait.git.worktrees.worktree import Repository
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_TRAILER = re.compile(r"[A-Za-z0-9-]+: \S")
+_IDENT = re.compile(r"(?P<name>.*) <(?P<email>[^<>]*)> [0-9]+ [-+][0-9]+\Z")
+_NOT_IN_NAMES = re.compile(r"[<>\x00-\x1f\x7f]+")
+_MAX_LINES = 20  # of a hook's output
+HOOKS_TIMEOUT_SECONDS = 600.0  # seconds for all hooks of one commit
+
+
+class SigningError(WorldError):
+    """The repository requires signed commits, and signing failed; the files were not changed."""
+
+
+class HookRefusedError(AgentError):
+    """A hook refused the commit; the change is saved, and the files were not changed."""
 
 
 def capture(
@@ -42,31 +60,34 @@ def capture(
     worktree = open_worktree(repository, workspace, branch)
     saved_refs = SavedRefs(repository, attempt.batch, attempt.task)
     with scratch_folder(worktree.admin) as scratch:
-        left = result_checks.find_unresolved_files(worktree)
-        if left:
-            raise result_checks.make_conflicts_error(worktree, left, save_unreachable(worktree, saved_refs, scratch))
-        if modules := result_checks.find_edited_submodules(worktree):
-            raise result_checks.make_submodules_error(modules, save_unreachable(worktree, saved_refs, scratch))
+        if error := result_checks.check_finished(worktree):
+            raise _save_for_error(error, worktree, saved_refs, scratch)
         snapshot = snapshot_worktree(worktree, scratch, base)
         cleaned = revert_status_edits(worktree, snapshot, base, options.restore)
-        if large := result_checks.find_large_files(worktree, base, cleaned.tree, max_bytes):
-            raise result_checks.make_large_files_error(
-                large, max_bytes, save_unreachable(worktree, saved_refs, scratch)
-            )
+        if error := result_checks.check_file_sizes(worktree, base, cleaned.tree, max_bytes):
+            raise _save_for_error(error, worktree, saved_refs, scratch)
         refs = (f"refs/heads/{branch}", attempt_ref(attempt))
         head, existing = worktree.git.resolve_commit("HEAD"), worktree.read_refs(*refs)
-        run = _Capture(worktree, saved_refs, attempt, base, head, existing, snapshot, cleaned, max_bytes)
-        text = attempt_commit.CommitText(
-            attempt_commit.format_commit_message(options.author, attempt),
-            attempt_commit.identity_variables(options.author, worktree.git),
+        message = format_commit_message(options.author, attempt)
+        identity = _identity_variables(options.author, worktree.git)
+        run = _Capture(
+            worktree, saved_refs, attempt, base, head, existing, snapshot, cleaned, message, identity, max_bytes
         )
-        tip = run.commit_with_hooks(text, scratch) if options.hooks else run.commit_without_hooks(text)
+        tip = run.commit_with_hooks(scratch) if options.hooks else run.commit_without_hooks()
     return _describe_result(worktree, base, tip, cleaned.reverted_sources)
+
+
+def _save_for_error(error: AgentError, worktree: AgentWorktree, saved_refs: SavedRefs, scratch: Path) -> AgentError:
+    """The error, with a hint that says where everything is saved."""
+    saved = save_unreachable(worktree, saved_refs, scratch)
+    if saved:
+        error.hint = f"{error.hint} What it left is in {saved}.".lstrip()
+    return error
 
 
 @dataclass(frozen=True, slots=True)
 class _Capture:
-    """`head` and `refs` are what the agent left."""
+    """`head` and `refs` are what the agent left, `identity` the author and committer as variables for git."""
 
     worktree: AgentWorktree
     saved_refs: SavedRefs
@@ -76,7 +97,9 @@ class _Capture:
     refs: Mapping[str, str]
     snapshot: Snapshot
     cleaned: CleanedSnapshot
-    largest: int
+    message: str
+    identity: Mapping[str, str]
+    max_file_bytes: int
 
     @property
     def branch(self) -> str:
@@ -86,14 +109,11 @@ class _Capture:
     def ref(self) -> str:
         return f"refs/heads/{self.branch}"
 
-    def commit_without_hooks(self, text: attempt_commit.CommitText) -> str:
+    def commit_without_hooks(self) -> str:
         parents = self._parents()
-        tip = self._find_existing(parents) or attempt_commit.make_commit(
-            self.worktree, self.cleaned.tree, parents, text
-        )
-        return self._finish(tip)
+        return self._finish(self._find_existing(parents) or self._make_commit(parents))
 
-    def commit_with_hooks(self, text: attempt_commit.CommitText, scratch: Path) -> str:
+    def commit_with_hooks(self, scratch: Path) -> str:
         parents = self._parents()
         tip = self._find_existing(parents)
         if tip is not None:
@@ -105,19 +125,41 @@ class _Capture:
         self.worktree.install_index(self.snapshot.index)
         if len(parents) == 1:
             result_checks.clear_operation(self.worktree)  # git would commit a merge that is left behind
-        tip = self._commit_or_save(text, scratch)
+        tip = self._run_git_commit(scratch)
         own = attempt_ref(self.attempt)
         self.worktree.update_refs({own: (tip, self.refs.get(own))})
         result_checks.clear_operation(self.worktree)
         return tip
 
-    def _commit_or_save(self, text: attempt_commit.CommitText, scratch: Path) -> str:
+    def _make_commit(self, parents: tuple[str, ...]) -> str:
+        """A commit that no ref holds yet; no hook is run."""
+        git = self.worktree.git.with_options(variables=self.identity)
+        sign = ["-S"] if git.read_bool("commit.gpgsign") else []
         try:
-            return attempt_commit.commit_with_hooks(self.worktree, text, scratch)
-        except attempt_commit.HookRefusedError as error:
-            saved = save_unreachable(self.worktree, self.saved_refs, scratch)
-            error.hint = f"The change is in {saved}." if saved else ""
-            raise
+            return git.commit_tree(self.cleaned.tree, parents, self.message.encode("utf-8", "replace"), *sign)
+        except GitError as error:
+            raise (_make_signing_error(error) if sign else error) from error
+
+    def _run_git_commit(self, scratch: Path) -> str:
+        """Commit the worktree's index on its HEAD with all hooks, as a person would."""
+        message_file = scratch / "message"
+        message_file.write_bytes(self.message.encode("utf-8", "replace"))
+        git = Git(
+            self.worktree.path,
+            environment=self.worktree.repository.environment,
+            variables=self.identity,
+            settings=(f"core.hooksPath={_find_hooks_path(self.worktree)}",),
+            timeout=HOOKS_TIMEOUT_SECONDS,
+        )
+        try:
+            git.run("commit", "--quiet", "--allow-empty", "--cleanup=verbatim", "--file", str(message_file))
+        except GitError as error:
+            if "failed to sign" in error.stderr:
+                raise _make_signing_error(error) from error
+            output = "\n".join(error.stderr.strip().splitlines()[-_MAX_LINES:]) or error.message
+            refused = HookRefusedError(f"a hook of the repository refused the commit: {output}")
+            raise _save_for_error(refused, self.worktree, self.saved_refs, scratch) from error
+        return git.text("rev-parse", "--verify", "HEAD")
 
     def _parents(self) -> tuple[str, ...]:
         """What the commit follows. A merge that the agent resolved but did not commit has two.
@@ -127,13 +169,10 @@ class _Capture:
         head = self.head
         if head is None or not self.worktree.git.is_ancestor(self.base, head):
             return (self.base,)
-        others = [
-            each
-            for each in result_checks.read_merge_heads(self.worktree)
-            if not self.worktree.git.is_ancestor(each, head)
-        ]
-        burdened = result_checks.has_large_blobs(self.worktree, self.base, (head, *others), self.largest)
-        return (self.base,) if burdened else (head, *others)
+        merging = result_checks.read_merge_heads(self.worktree)
+        others = [each for each in merging if not self.worktree.git.is_ancestor(each, head)]
+        has_large_files = result_checks.has_large_blobs(self.worktree, self.base, (head, *others), self.max_file_bytes)
+        return (self.base,) if has_large_files else (head, *others)
 
     def _find_existing(self, parents: tuple[str, ...]) -> str | None:
         """The commit that holds this already: what it would follow, or the one that this attempt was given before."""
@@ -158,33 +197,68 @@ class _Capture:
 
     def _save_other_commits(self, *tips: str) -> None:
         """The agent's commits that will not be in the task's history."""
-        worktree = self.worktree
-        brought = fetch_replaced_repositories(worktree)
-        named = (
-            *result_checks.read_merge_heads(worktree),
-            *result_checks.read_stashed_commits(worktree),
-            *brought.values(),
-        )
-        for each in dict.fromkeys((self.head, self.refs.get(self.ref), *named)):
-            if each not in {None, self.base} and not any(worktree.git.is_ancestor(each, tip) for tip in tips):
+        git, fetched = self.worktree.git, fetch_replaced_repositories(self.worktree)
+        recorded = result_checks.read_recorded_commits(self.worktree)
+        for each in dict.fromkeys((self.head, self.refs.get(self.ref), *recorded, *fetched.values())):
+            if each not in {None, self.base} and not any(git.is_ancestor(each, tip) for tip in tips):
                 self.saved_refs.keep(each)
-        for left in brought:
+        for left in fetched:
             shutil.rmtree(left, ignore_errors=True)
 
 
-def _describe_result(worktree: AgentWorktree, base: str, tip: str, taken_out: tuple[str, ...]) -> CapturedChange:
+def _describe_result(worktree: AgentWorktree, base: str, tip: str, reverted_sources: tuple[str, ...]) -> CapturedChange:
     args = ("diff-tree", "-r", "-z", "--numstat", "--no-renames", "--no-ext-diff", "--no-textconv")
     rows = [row.split("\t", 2) for row in worktree.git.run(*args, base, tip).fields]
     files = tuple(path for _, _, path in rows)
     # git counts no lines in binary files.
     added, removed = (sum(int(row[n]) for row in rows if row[n].isdecimal()) for n in (0, 1))
-    return CapturedChange(
-        tip,
-        files,
-        diffstat=(len(files), added, removed),
-        empty=not files,
-        reverted_sources=taken_out,
-    )
+    return CapturedChange(tip, files, (len(files), added, removed), not files, reverted_sources)
+
+
+def format_commit_message(author: CommitInfo, attempt: Attempt) -> str:
+    """The message as it is, with the trailers as the last paragraph."""
+    output = _CONTROL.sub("", author.message.replace("\r\n", "\n").replace("\r", "\n"))
+    lines = [line.rstrip() for line in output.strip().split("\n")]
+    message = "\n".join(lines) or f"Work on {' '.join(attempt.task.split())}"
+    trailers = [f"{key}: {_CONTROL.sub('', ' '.join(value.split()))}" for key, value in author.trailers]
+    if not trailers:
+        return f"{message}\n"
+    _, gap, last = message.rpartition("\n\n")
+    together = gap and all(_TRAILER.match(line) for line in last.split("\n"))
+    return message + ("\n" if together else "\n\n") + "\n".join(trailers) + "\n"
+
+
+def _identity_variables(author: CommitInfo, git: Git) -> dict[str, str]:
+    """Author and committer as variables for git: the named author, else the user, else plait."""
+    name, email = (" ".join(_NOT_IN_NAMES.sub(" ", text).split()) for text in (author.name, author.email))
+    named = {"NAME": name, "EMAIL": email} if name else None
+    committer = _read_user(git, "GIT_COMMITTER_IDENT")
+    people = {
+        "GIT_AUTHOR": named or _read_user(git, "GIT_AUTHOR_IDENT") or committer,
+        "GIT_COMMITTER": committer or named,
+    }
+    given = {f"{role}_{key}": value for role, person in people.items() if person for key, value in person.items()}
+    return {**PLAIT_IDENTITY, **given}
+
+
+def _read_user(git: Git, variable: str) -> dict[str, str] | None:
+    """The user's name and email as configured, never guessed from the machine."""
+    output = git.with_options(settings=("user.useConfigOnly=true",)).run("var", variable, codes=(0, 128))
+    found = _IDENT.match(output.text) if output.code == 0 else None
+    return {"NAME": found["name"], "EMAIL": found["email"]} if found and found["name"] else None
+
+
+def _find_hooks_path(worktree: AgentWorktree) -> str:
+    """The repository's hooks folder, ignoring plait's own setting that disables hooks."""
+    output = worktree.git.run("config", "--show-scope", "-z", "--get-all", "core.hooksPath", codes=(0, 1)).fields
+    paths = [path for scope, path in zip(output[::2], output[1::2], strict=False) if scope != "command"]
+    return paths[-1] if paths else str(worktree.repository.common / "hooks")
+
+
+def _make_signing_error(error: GitError) -> SigningError:
+    lines = [line.strip() for line in error.stderr.splitlines() if line.strip()]
+    hint = "Unlock the key, or set commit.gpgsign to false in this repository; then retry the task."
+    return SigningError(f"the commit can't be signed: {lines[0] if lines else error.message}", hint=hint)
 
 
 def preview_commit(repository: Repository, workspace: Path, branch: str, base: str) -> str | None:

@@ -12,7 +12,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from plait.core.errors import AgentError
-from plait.core.fast_dataclass import dataclass
 from plait.core.text import join_names
 from plait.git.worktrees.agent_worktree import AgentWorktree
 
@@ -50,10 +49,18 @@ class UnfinishedError(AgentError):
     """The result cannot be captured; it is saved, and the workspace was not changed."""
 
 
-def current_operation(worktree: AgentWorktree) -> str:
-    """The operation in progress; empty if there is none."""
-    names = {**_OPERATION_FOLDERS, **_OPERATION_FILES}
-    return next((what for name, what in names.items() if (worktree.admin / name).exists()), "")
+def check_finished(worktree: AgentWorktree) -> UnfinishedError | None:
+    """Conflicts that are not resolved, or changes in a submodule that no commit of this repository can hold."""
+    if files := find_unresolved_files(worktree):
+        names = {**_OPERATION_FOLDERS, **_OPERATION_FILES}
+        what = next((what for name, what in names.items() if (worktree.admin / name).exists()), "merge")
+        return UnfinishedError(f"the agent left a {what} unfinished, with conflicts in {join_names(files, _MAX_NAMED)}")
+    if modules := find_edited_submodules(worktree):
+        return UnfinishedError(
+            f"changes in the submodule {join_names(modules, _MAX_NAMED)} are not committed there, so they can't be part of the result",
+            hint="Commit it in the submodule, where it can be pushed from.",
+        )
+    return None
 
 
 def find_unresolved_files(worktree: AgentWorktree) -> list[str]:
@@ -68,29 +75,13 @@ def find_unresolved_files(worktree: AgentWorktree) -> list[str]:
 
 
 def find_edited_submodules(worktree: AgentWorktree) -> list[str]:
-    """The submodules with uncommitted changes of tracked files: no commit of this repository can hold those."""
+    """The submodules with uncommitted changes of tracked files."""
     if not (worktree.path / ".gitmodules").is_file():
         return []
     args = ("status", "--porcelain=v2", "-z", "--ignore-submodules=none", "--untracked-files=no")
     rows = worktree.git.run(*args, codes=(0, 128)).fields
     found = (row.split(" ", 8) for row in rows if row.startswith("1 "))
     return [row[8] for row in found if len(row) == 9 and row[2].startswith("S") and "M" in row[2]]
-
-
-def make_submodules_error(modules: Sequence[str], saved: str | None) -> UnfinishedError:
-    kept = f" What it made is saved as {saved}." if saved else ""
-    return UnfinishedError(
-        f"changes in the submodule {join_names(modules, _MAX_NAMED)} are not committed there, so they can't be part of the result",
-        hint=f"Commit it in the submodule, where it can be pushed from.{kept}",
-    )
-
-
-def make_conflicts_error(worktree: AgentWorktree, files: Sequence[str], saved: str | None) -> UnfinishedError:
-    what = current_operation(worktree) or "merge"
-    hint = f"What it left is in {saved}." if saved else ""
-    return UnfinishedError(
-        f"the agent left a {what} unfinished, with conflicts in {join_names(files, _MAX_NAMED)}", hint=hint
-    )
 
 
 def read_merge_heads(worktree: AgentWorktree) -> list[str]:
@@ -102,10 +93,11 @@ def read_merge_heads(worktree: AgentWorktree) -> list[str]:
     return [commit for word in output if (commit := worktree.git.resolve_commit(word)) is not None]
 
 
-def read_stashed_commits(worktree: AgentWorktree) -> list[str]:
+def read_recorded_commits(worktree: AgentWorktree) -> list[str]:
     """The commits that only the records of an unfinished operation name."""
     output = [worktree.read_first_line(name) for name in _STASHED_COMMIT_FILES]
-    return [commit for word in output if word and (commit := worktree.git.resolve_commit(word)) is not None]
+    stashed = [commit for word in output if word and (commit := worktree.git.resolve_commit(word)) is not None]
+    return [*read_merge_heads(worktree), *stashed]
 
 
 def clear_operation(worktree: AgentWorktree) -> None:
@@ -142,16 +134,21 @@ _FILE_MODES = {"100644", "100755"}
 _MIB = 2**20
 
 
-@dataclass(frozen=True, slots=True)
-class LargeFile:
-    path: str
-    size: int
-
-
-def find_large_files(worktree: AgentWorktree, base: str, tree: str, max_bytes: int) -> list[LargeFile]:
+def check_file_sizes(worktree: AgentWorktree, base: str, tree: str, max_bytes: int) -> UnfinishedError | None:
     """The files of this tree that are new since the base and larger than `max_bytes`; 0: no limit."""
-    if not max_bytes:
-        return []
+    found = _find_large_files(worktree, base, tree, max_bytes) if max_bytes else {}
+    if not found:
+        return None
+    names = join_names([f"{path} ({_format_size(size)})" for path, size in found.items()], _MAX_NAMED)
+    return UnfinishedError(
+        f"the result contains {names}: larger than workspace.largest_file, {_format_size(max_bytes)}, and most hosts refuse a "
+        "push with such a file; leave it out of the result, ignore it with .gitignore, or keep it in Git LFS",
+        hint="Where such files are wanted, raise workspace.largest_file.",
+    )
+
+
+def _find_large_files(worktree: AgentWorktree, base: str, tree: str, max_bytes: int) -> dict[str, int]:
+    """Their sizes by path."""
     args = ("diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-ext-diff", "--no-textconv")
     fields = worktree.git.run(*args, base, tree).fields
     rows = ((row.split(), path) for row, path in zip(fields[::2], fields[1::2], strict=True))
@@ -160,7 +157,7 @@ def find_large_files(worktree: AgentWorktree, base: str, tree: str, max_bytes: i
     }
     large = _find_large_blobs(worktree, max_bytes, tree, f"^{base}^{{tree}}") if blobs else frozenset()
     found = {path: blob for path, blob in blobs.items() if blob in large}
-    return [LargeFile(path, int(worktree.git.text("cat-file", "-s", blob))) for path, blob in found.items()]
+    return {path: int(worktree.git.text("cat-file", "-s", blob)) for path, blob in found.items()}
 
 
 def has_large_blobs(worktree: AgentWorktree, base: str, heads: Sequence[str], max_bytes: int) -> bool:
@@ -174,16 +171,6 @@ def _find_large_blobs(worktree: AgentWorktree, max_bytes: int, *revisions: str) 
     args = ("rev-list", "--objects", "--missing=allow-promisor", f"--filter=blob:limit={max_bytes + 1}")
     fields = worktree.git.text(*args, "--filter-print-omitted", *revisions).split("\n")
     return frozenset(line[1:] for line in fields if line.startswith("~"))
-
-
-def make_large_files_error(found: Sequence[LargeFile], max_bytes: int, saved: str | None) -> UnfinishedError:
-    names = join_names([f"{each.path} ({_format_size(each.size)})" for each in found], _MAX_NAMED)
-    kept = f" What it made is saved as {saved}." if saved else ""
-    return UnfinishedError(
-        f"the result contains {names}: larger than workspace.largest_file, {_format_size(max_bytes)}, and most hosts refuse a "
-        "push with such a file; leave it out of the result, ignore it with .gitignore, or keep it in Git LFS",
-        hint=f"Where such files are wanted, raise workspace.largest_file.{kept}",
-    )
 
 
 def _format_size(size: int) -> str:

@@ -15,7 +15,7 @@ from plait.git.refs import saved_ref, task_branch
 from plait.git.worktrees.agent_worktree import AgentWorktree, open_worktree, scratch_folder
 from plait.git.worktrees.checkout import SUBMODULE_BASE_REF
 from plait.git.worktrees.metadata import is_real_folder, read_small_file
-from plait.git.worktrees.result_checks import read_merge_heads, read_stashed_commits
+from plait.git.worktrees.result_checks import read_recorded_commits
 from plait.git.worktrees.tree_snapshot import Snapshot, snapshot_worktree
 from plait.git.worktrees.worktree import Repository, Worktree, list_children
 
@@ -190,13 +190,8 @@ def fetch_replaced_repositories(worktree: AgentWorktree) -> dict[Path, str]:
 
 def _find_loose_commits(worktree: AgentWorktree, head: str | None) -> Iterator[str]:
     """The commits that only this worktree's own records name."""
-    for commit in dict.fromkeys(
-        [
-            *read_merge_heads(worktree),
-            *read_stashed_commits(worktree),
-            *fetch_replaced_repositories(worktree).values(),
-        ]
-    ):
+    fetched = fetch_replaced_repositories(worktree).values()
+    for commit in dict.fromkeys([*read_recorded_commits(worktree), *fetched]):
         if commit != head and _has_unreachable(worktree, [commit]):
             yield commit
 

@@ -169,7 +169,7 @@ def revert_status_edits(
     """Every changed file is passed to `restore`, and the result is committed. The index is updated."""
     git = snapshot.git
     changed: list[str] = []
-    taken_out: list[str] = []
+    reverted_sources: list[str] = []
     rows: list[str] = []
     for pair, old, new in _read_versions(worktree.git, _list_changed_files(git, base, snapshot.tree)):
         wanted = restore(pair.path, old, new)
@@ -177,13 +177,13 @@ def revert_status_edits(
             continue
         changed.append(pair.path)
         if wanted == old and pair.same_mode:
-            taken_out.append(pair.path)
+            reverted_sources.append(pair.path)
         blob = git.text("hash-object", "-w", "-t", "blob", "--stdin", stdin=wanted)
         rows.append(f"{pair.mode} {blob}\t{pair.path}")
     if not rows:
         return CleanedSnapshot(snapshot.tree)
     git.run("update-index", "-z", "--index-info", stdin=join_fields(rows))
-    return CleanedSnapshot(git.text("write-tree"), tuple(changed), tuple(taken_out))
+    return CleanedSnapshot(git.text("write-tree"), tuple(changed), tuple(reverted_sources))
 
 
 def write_to_worktree(snapshot: Snapshot, paths: tuple[str, ...]) -> None:

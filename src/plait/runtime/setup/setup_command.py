@@ -22,10 +22,9 @@ from plait.core.fast_dataclass import dataclass
 from plait.git.command import Git
 from plait.runtime.setup.safe_copy import FilePlacer, TrackedFiles
 from plait.system.atomic_files import make_private_folder, replace_file
-from plait.system.copy_tree import TreeCopier
+from plait.system.copy_tree import TreeCache, TreeCopier, prune_tree_cache
 from plait.system.disk import DiskBudget
 from plait.system.stdout_messages import WarningPrinter, print_message, summarize_paths, to_single_line
-from plait.system.tree_cache import TreeCache, prune_tree_cache
 
 if TYPE_CHECKING:
     from plait.git.interfaces import WorkspaceSetup  # importing it would make every start of an attempt slower
