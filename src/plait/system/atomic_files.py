@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 import stat
 from contextlib import suppress
@@ -86,12 +87,21 @@ def fsync_path(path: Path) -> None:
     """Flush a file, or the names in a folder, to disk; no error where the file system has no such call for folders."""
     fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
-        os.fsync(fd)
+        fsync_descriptor(fd)
     except OSError as error:
         if error.errno not in _UNSUPPORTED_ERRNOS:
             raise
     finally:
         os.close(fd)
+
+
+def fsync_descriptor(fd: int) -> None:
+    # On macOS fsync leaves the data in the disk's own cache.
+    full = getattr(fcntl, "F_FULLFSYNC", None)
+    if full is None:
+        os.fsync(fd)
+    else:
+        fcntl.fcntl(fd, full)
 
 
 def open_regular_file(path: Path | str, *, follow_links: bool = False) -> int:
@@ -137,7 +147,7 @@ def _write_new_file(path: Path, data: bytes, mode: int, *, durable: bool) -> Non
             file.write(data)
             if durable:
                 file.flush()
-                os.fsync(fd)
+                fsync_descriptor(fd)
     except BaseException:
         _unlink_quietly(path)
         raise

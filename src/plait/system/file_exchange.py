@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ctypes
 import errno
-import fcntl
 import os
 import shutil
 import stat
@@ -21,6 +20,7 @@ from pathlib import Path
 
 from plait.core.fast_dataclass import dataclass
 from plait.sources.text import decode
+from plait.system.atomic_files import fsync_descriptor, open_regular_file
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +33,9 @@ class FileSnapshot:
 
 
 def read_snapshot(path: Path) -> FileSnapshot:
-    # Not blocking: a pipe of that name would keep us waiting for ever.
-    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    fd = open_regular_file(path, follow_links=True)
     try:
         before = os.fstat(fd)
-        if not stat.S_ISREG(before.st_mode):
-            raise OSError(errno.EINVAL, "this is not a regular file", str(path))
         with open(fd, "rb", closefd=False) as file:
             data = file.read()
         after = os.fstat(fd)
@@ -49,10 +46,8 @@ def read_snapshot(path: Path) -> FileSnapshot:
 
 def is_unchanged(one: os.stat_result, other: os.stat_result) -> bool:
     """Whether the file was neither replaced nor written to, as far as its status shows."""
-    return os.path.samestat(one, other) and (one.st_mtime_ns, one.st_size) == (
-        other.st_mtime_ns,
-        other.st_size,
-    )
+    same_content = (one.st_mtime_ns, one.st_size) == (other.st_mtime_ns, other.st_size)
+    return os.path.samestat(one, other) and same_content
 
 
 def create_synced_file(path: Path, data: bytes, template: Path | None = None) -> os.stat_result:
@@ -65,25 +60,14 @@ def create_synced_file(path: Path, data: bytes, template: Path | None = None) ->
             file.flush()
             if model and template:
                 _copy_metadata(fd, model, template)
-            _sync(fd)
-        _verify_content(path, data)
-        return path.stat()
+            fsync_descriptor(fd)
+        if path.read_bytes() == data:
+            return path.stat()
     except BaseException:
         path.unlink(missing_ok=True)
         raise
-
-
-def sync_folder(folder: Path) -> None:
-    fd = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        _sync(fd)
-    finally:
-        os.close(fd)
-
-
-def _verify_content(path: Path, data: bytes) -> None:
-    if path.read_bytes() != data:
-        raise OSError(errno.EIO, "what was written reads back differently", str(path))
+    path.unlink()
+    raise OSError(errno.EIO, "what was written reads back differently", str(path))
 
 
 def _copy_metadata(fd: int, model: os.stat_result, like: Path) -> None:
@@ -96,15 +80,6 @@ def _copy_metadata(fd: int, model: os.stat_result, like: Path) -> None:
             for name in os.listxattr(like):
                 with suppress(OSError):
                     os.setxattr(fd, name, os.getxattr(like, name))
-
-
-def _sync(fd: int) -> None:
-    # On macOS fsync leaves the data in the disk's own cache.
-    full = getattr(fcntl, "F_FULLFSYNC", None)
-    if full is None:
-        os.fsync(fd)
-    else:
-        fcntl.fcntl(fd, full)
 
 
 _UNSUPPORTED_ERRNOS = {errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP}

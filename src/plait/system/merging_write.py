@@ -27,14 +27,20 @@ from plait.sources.status_changes import Rewrite
 from plait.sources.text import decode, encode
 from plait.sources.text_merge import find_ancestor, merge_texts
 from plait.system import file_exchange
+from plait.system.atomic_files import fsync_path
 
 
 @dataclass(frozen=True, slots=True)
 class TargetFile:
-    """New versions are beside the file; its lock and intent are in `locks`. Both paths are real paths."""
+    """New versions are beside the file; its lock and intent are in `locks`. Both paths are real paths.
+
+    `name` is what problems call it. `creates`: a missing file is created if its folder exists.
+    """
 
     path: Path
     locks: Path
+    name: str
+    creates: bool = False
 
     @property
     def lock(self) -> Path:
@@ -126,7 +132,7 @@ def write_intent(target: TargetFile, temp: Path, offer: NewVersion) -> None:
     draft.unlink(missing_ok=True)
     file_exchange.create_synced_file(draft, msgspec.msgpack.encode(intent))
     draft.replace(target.intent)
-    file_exchange.sync_folder(target.locks)
+    fsync_path(target.locks)
 
 
 def remove_intent(target: TargetFile) -> None:
@@ -187,23 +193,24 @@ class StagedVersion:
     stat: os.stat_result
 
 
-@dataclass(slots=True)
 class MergingWriter:
-    """`apply` puts the statuses into a text; `problems` are those of the last version put in place."""
+    """`apply` puts the statuses into a text; `problems` are those of the last version put in place, `notes` all others."""
 
-    spot: TargetFile
-    apply: Callable[[str], Rewrite]
-    pause: Callable[[float], None]
-    changed: bool = False
-    problems: tuple[Problem, ...] = ()
+    def __init__(self, target: TargetFile, apply: Callable[[str], Rewrite], pause: Callable[[float], None]) -> None:
+        self.target = target
+        self.apply = apply
+        self.pause = pause
+        self.changed = False
+        self.problems: tuple[Problem, ...] = ()
+        self.notes: tuple[Problem, ...] = ()
 
     def stage(self, offer: NewVersion, like: Path) -> StagedVersion:
-        temp = self.spot.make_temp_path()
+        temp = self.target.make_temp_path()
         return StagedVersion(offer, temp, file_exchange.create_synced_file(temp, encode(offer.text), like))
 
     def announce(self, version: StagedVersion, displaced: Path | None) -> None:
         """Write the intent; what was displaced before is part of this version, and can be removed."""
-        write_intent(self.spot, version.temp, version.offer)
+        write_intent(self.target, version.temp, version.offer)
         if displaced is not None:
             displaced.unlink(missing_ok=True)
 
@@ -213,10 +220,10 @@ class MergingWriter:
         for _ in range(_MAX_EXCHANGES):
             following = self._handle_displaced(current)
             if following is None:
-                remove_intent(self.spot)
+                remove_intent(self.target)
                 return
             current = following
-        raise make_busy_error(self.spot)
+        raise make_busy_error(self.target)
 
     def _handle_displaced(self, current: StagedVersion) -> StagedVersion | None:
         """Merge what a version displaced; the version that was put in place next, if one was needed."""
@@ -242,7 +249,7 @@ class MergingWriter:
         for wait in _LATE_SAVE_DELAYS:
             self.pause(wait)
             try:
-                seen = file_exchange.read_snapshot(self.spot.path)
+                seen = file_exchange.read_snapshot(self.target.path)
             except FileNotFoundError:
                 return None
             if seen.text != offer.text and seen.is_complete and self._is_complete(seen.text):
@@ -253,13 +260,13 @@ class MergingWriter:
                     has_merged_edit=True,
                 )
                 if offer.text != seen.text:
-                    return self.stage(offer, self.spot.path)
+                    return self.stage(offer, self.target.path)
         return None
 
     def _exchange(self, version: StagedVersion) -> None:
-        file_exchange.exchange_files(version.temp, self.spot.path)
+        file_exchange.exchange_files(version.temp, self.target.path)
         self.changed = True
-        file_exchange.sync_folder(self.spot.path.parent)
+        fsync_path(self.target.path.parent)
 
     def _read_displaced(self, version: StagedVersion) -> str:
         """What was in place. A foreign version counts when two reads agree: it may still be being written."""
@@ -294,9 +301,9 @@ class MergingWriter:
     def _verify(self, version: StagedVersion) -> None:
         """Raises OSError if the file has neither our text nor a later version."""
         with suppress(FileNotFoundError):
-            seen = file_exchange.read_snapshot(self.spot.path)
+            seen = file_exchange.read_snapshot(self.target.path)
             if seen.text != version.offer.text and file_exchange.is_unchanged(seen.stat, version.stat):
-                raise OSError(errno.EIO, "it reads back differently", str(self.spot.path))
+                raise OSError(errno.EIO, "it reads back differently", str(self.target.path))
 
 
 def make_busy_error(target: TargetFile) -> OSError:

@@ -26,6 +26,7 @@ from plait.core.task import Origin
 from plait.sources.status_changes import Rewrite, StatusChange, StatusFileWriter
 from plait.sources.text import encode
 from plait.system import file_exchange
+from plait.system.atomic_files import fsync_path
 from plait.system.locks import try_lock
 from plait.system.merging_write import (
     MAX_REMEMBERED_VERSIONS,
@@ -129,10 +130,11 @@ def write_statuses(
 
     Raises SourceWriteError if nothing could be written after some attempts.
     """
-    spot = TargetFile(Path(os.path.realpath(top / writer.path)), Path(os.path.realpath(locks)))
+    path = Path(os.path.realpath(top / writer.path))
+    target = TargetFile(path, Path(os.path.realpath(locks)), writer.path, writer.creates)
     # A file that is read again is usually unchanged.
     apply = lru_cache(maxsize=4 * MAX_REMEMBERED_VERSIONS)(lambda text: writer.apply(text, changes))
-    writing = _StatusWrite(writer, MergingWriter(spot, apply, pause))
+    writing = _FileWrite(target, apply, pause)
     for wait in _RETRY_DELAYS:
         with suppress(OSError):
             return writing.run()
@@ -141,7 +143,7 @@ def write_statuses(
         return writing.run()
     except OSError as error:
         writing.clean_up()
-        raise make_write_error(spot.path, error) from error
+        raise make_write_error(path, error) from error
 
 
 def replace_file_text(
@@ -152,10 +154,7 @@ def replace_file_text(
     What is saved at the very instant of the exchange is merged by lines, as for a status. `path` is a real path. Raises
     SourceWriteError if nothing can be written.
     """
-    spot = TargetFile(path, Path(os.path.realpath(locks)))
-    writing = _StatusWrite(
-        StatusFileWriter(str(path), lambda text, _: Rewrite(text)), MergingWriter(spot, Rewrite, pause)
-    )
+    writing = _FileWrite(TargetFile(path, Path(os.path.realpath(locks)), str(path)), Rewrite, pause)
     try:
         return writing.replace(before, after)
     except OSError as error:
@@ -163,47 +162,37 @@ def replace_file_text(
         raise make_edit_error(path, error) from error
 
 
-@dataclass(slots=True)
-class _StatusWrite:
+class _FileWrite(MergingWriter):
     """One write with its retries. A failed attempt leaves what a crash would leave, and the next one picks it up."""
 
-    writer: StatusFileWriter
-    settling: MergingWriter
-    notes: tuple[Problem, ...] = ()
-
-    @property
-    def spot(self) -> TargetFile:
-        return self.settling.spot
-
     def run(self) -> WriteResult:
-        with hold_file_lock(self.spot.lock, self.spot.path, self.settling.pause):
-            if not self.writer.creates or self.spot.path.parent.is_dir():
+        with hold_file_lock(self.target.lock, self.target.path, self.pause):
+            if not self.target.creates or self.target.path.parent.is_dir():
                 self._write()
-        return WriteResult(self.settling.changed, self.settling.problems + self.notes)
+        return WriteResult(self.changed, self.problems + self.notes)
 
     def replace(self, before: str, after: str) -> bool:
         """Whether `before` was there to be replaced."""
-        with hold_file_lock(self.spot.lock, self.spot.path, self.settling.pause, "nothing was written"):
-            if (
-                recover_leftover(self.spot) is not None
-            ):  # the file lacks an edit that a dead plait had displaced: report it
+        with hold_file_lock(self.target.lock, self.target.path, self.pause, "nothing was written"):
+            # If there is something, the file lacks an edit that a dead plait had displaced: report it.
+            if recover_leftover(self.target) is not None:
                 self._write()
                 return False
-            seen = file_exchange.read_snapshot(self.spot.path)
+            seen = file_exchange.read_snapshot(self.target.path)
             done = seen.is_complete and seen.text == before and self._rewrite(seen, Rewrite(after), None)
-            remove_intent(self.spot)
+            remove_intent(self.target)
             return done
 
     def clean_up(self) -> None:
         """Remove everything beside the file except unmerged edits."""
         with (
             suppress(OSError, SourceWriteError),
-            hold_file_lock(self.spot.lock, self.spot.path, self.settling.pause),
+            hold_file_lock(self.target.lock, self.target.path, self.pause),
         ):
-            recover_leftover(self.spot)
+            recover_leftover(self.target)
 
     def _write(self) -> None:
-        left = recover_leftover(self.spot)
+        left = recover_leftover(self.target)
         for wait in REREAD_DELAYS:
             try:
                 seen, rewrite = self._read_until_stable(left)
@@ -212,8 +201,8 @@ class _StatusWrite:
                 return
             if self._rewrite(seen, rewrite, left):
                 return
-            self.settling.pause(wait)
-        raise make_busy_error(self.spot)
+            self.pause(wait)
+        raise make_busy_error(self.target)
 
     def _read_until_stable(self, left: Leftover | None) -> tuple[file_exchange.FileSnapshot, Rewrite]:
         """The file and its new text.
@@ -225,33 +214,33 @@ class _StatusWrite:
                 seen, rewrite = self._read_and_apply(left)
                 if seen.is_complete and seen.text and not rewrite.problems:
                     return seen, rewrite
-            self.settling.pause(wait)
+            self.pause(wait)
         return self._read_and_apply(left)
 
     def _read_and_apply(self, left: Leftover | None) -> tuple[file_exchange.FileSnapshot, Rewrite]:
-        seen = file_exchange.read_snapshot(self.spot.path)
-        return seen, self.settling.apply(seen.text if left is None else left.merge_into(seen.text))
+        seen = file_exchange.read_snapshot(self.target.path)
+        return seen, self.apply(seen.text if left is None else left.merge_into(seen.text))
 
     def _rewrite(self, seen: file_exchange.FileSnapshot, rewrite: Rewrite, left: Leftover | None) -> bool:
         """False if another program is writing the file: start over rather than displace its version."""
-        self.settling.problems = rewrite.problems
+        self.problems = rewrite.problems
         if rewrite.text == seen.text:
             if left is not None:
                 left.temp.unlink(missing_ok=True)
-            remove_intent(self.spot)
+            remove_intent(self.target)
             return True
-        if not os.access(self.spot.path, os.W_OK, effective_ids=os.access in os.supports_effective_ids):
-            raise PermissionError(errno.EACCES, "it is read-only", str(self.spot.path))
+        if not os.access(self.target.path, os.W_OK, effective_ids=os.access in os.supports_effective_ids):
+            raise PermissionError(errno.EACCES, "it is read-only", str(self.target.path))
         places = (seen.text,) if left is None else (seen.text, left.offer.text, *left.offer.previous)
-        version = self.settling.stage(
+        version = self.stage(
             NewVersion(rewrite.text, places[:MAX_REMEMBERED_VERSIONS], has_merged_edit=left is not None),
-            self.spot.path,
+            self.target.path,
         )
-        self.settling.announce(version, None if left is None else left.temp)
-        if file_exchange.read_snapshot(self.spot.path).text != seen.text:
+        self.announce(version, None if left is None else left.temp)
+        if file_exchange.read_snapshot(self.target.path).text != seen.text:
             version.temp.unlink()
             return False
-        self.settling.install_version(version)
+        self.install_version(version)
         if seen.stat.st_nlink > 1:
             names = f"this file had {seen.stat.st_nlink} names (hard links)"
             self._note(f"{names}: only this one has the new statuses")
@@ -259,26 +248,26 @@ class _StatusWrite:
 
     def _handle_missing(self) -> None:
         """The file does not exist; create it if the format says so."""
-        if not self.writer.creates:
+        if not self.target.creates:
             hint = "Its statuses are kept in plait's own records."
             self._note("this file is not there any more: no status was written", hint)
             return
-        rewrite = self.settling.apply("")
-        self.settling.problems = rewrite.problems
+        rewrite = self.apply("")
+        self.problems = rewrite.problems
         if rewrite.text:
             self._create(rewrite.text)
 
     def _create(self, text: str) -> None:
-        temp = self.spot.make_temp_path()
+        temp = self.target.make_temp_path()
         file_exchange.create_synced_file(temp, encode(text))
         try:
-            file_exchange.link_new_file(temp, self.spot.path)
+            file_exchange.link_new_file(temp, self.target.path)
         finally:
             temp.unlink(missing_ok=True)
-        self.settling.changed = True
-        file_exchange.sync_folder(self.spot.path.parent)
+        self.changed = True
+        fsync_path(self.target.path.parent)
 
     def _note(self, message: str, hint: str = "") -> None:
-        problem = Problem(Severity.WARNING, message, Origin(self.writer.path), hint)
+        problem = Problem(Severity.WARNING, message, Origin(self.target.name), hint)
         if problem not in self.notes:
             self.notes += (problem,)

@@ -206,7 +206,7 @@ def test_a_path_that_is_not_a_file_is_refused(source: StatusFileSetup, what: str
         os.mkfifo(source.path)
     else:
         source.path.mkdir()
-    with pytest.raises(SourceWriteError, match="this is not a regular file"):
+    with pytest.raises(SourceWriteError, match="not a regular file"):
         source.write("one")
     assert source.hidden_files == []
 
