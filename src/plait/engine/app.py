@@ -22,7 +22,7 @@ from plait.engine.perform import Performer
 from plait.engine.reactor import SelectReactor
 from plait.engine.status_writeback import StatusWriter, open_source_writer
 from plait.git.location import RepoLocation
-from plait.git.worktrees.worktree import PIN_FILE, find_setups_folder, find_worktrees_folder
+from plait.git.worktrees.worktree import PIN_FILE, WorkspaceLayout, find_worktrees_folder
 from plait.observe.listeners import open_listeners
 from plait.runtime.local_executor import LocalExecutor
 from plait.runtime.local_workspaces import LocalWorkspaces
@@ -63,7 +63,7 @@ def build_dependencies(
         partial(open_workspaces, place, config),
         workers,
         folder,
-        find_setups_folder(place, config),
+        WorkspaceLayout(find_worktrees_folder(place, config)).setups,
         disk_cap=config.workspace.disk_cap,
     )
     attempts = Attempts(

@@ -172,7 +172,8 @@ class Git:
         until = time.monotonic() + LOCK_WAIT_SECONDS
         pauses = chain(_RETRY_PAUSES, repeat(_RETRY_PAUSES[-1]))
         while (output := self._run_once(args, stdin)).code not in codes:
-            if not _is_lock_contention(output.err) or time.monotonic() > until:
+            is_contention = _LOCK_CONTENTION.search(output.err) and not _REF_MISMATCH.search(output.err)
+            if not is_contention or time.monotonic() > until:
                 raise _make_error(args, output)
             time.sleep(next(pauses))
         return output
@@ -197,10 +198,6 @@ class Git:
         except OSError as error:
             raise GitError(f"git can't be run in {self.cwd}: {error}") from error
         return GitOutput(done.returncode, done.stdout, done.stderr.decode("utf-8", "replace"))
-
-
-def _is_lock_contention(stderr: str) -> bool:
-    return bool(_LOCK_CONTENTION.search(stderr)) and not _REF_MISMATCH.search(stderr)
 
 
 def _make_error(args: Sequence[str], output: GitOutput) -> GitError:

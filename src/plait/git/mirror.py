@@ -238,7 +238,10 @@ def make_unreachable_error(error: GitError, remote: RemoteUrl, git_dir: Path) ->
 
 def make_damage_error(error: GitError, remote: RemoteUrl, git: Git) -> WorldError | None:
     """None if the mirror itself is intact. Checking takes a while, so it is done only on suspicion."""
-    if not _DAMAGE_SIGNS.search(error.stderr) or not git.cwd.exists() or _is_intact(git):
+    if not _DAMAGE_SIGNS.search(error.stderr) or not git.cwd.exists():
+        return None
+    check = ("fsck", "--connectivity-only", "--no-dangling", "--no-progress")
+    if git.run(*check, codes=range(256)).code == 0:
         return None
     reason = error.message.partition(": ")[2] or error.message
     home = shlex.quote(str(git.cwd.parent))
@@ -246,10 +249,6 @@ def make_damage_error(error: GitError, remote: RemoteUrl, git: Git) -> WorldErro
         f"the mirror of {remote.url} in {git.cwd} is damaged: {reason}",
         hint=f"Remove it, and it is cloned again: rm -r {home}. Unpushed results of its batches are lost with it.",
     )
-
-
-def _is_intact(git: Git) -> bool:
-    return git.run("fsck", "--connectivity-only", "--no-dangling", "--no-progress", codes=range(256)).code == 0
 
 
 def _format_last_fetch(git_dir: Path) -> str:
@@ -322,13 +321,10 @@ def _discard(mirror: Mirror, path: Path) -> None:
 
 def _is_clean(own: Git, commit: str) -> bool:
     """Whether it is exactly this commit; False if git cannot read it."""
+    status = ("status", "--porcelain", "-z", "--untracked-files=all", "--ignore-submodules=dirty")
     with suppress(GitError):
-        return own.text("rev-parse", "HEAD") == commit and not _read_status(own)
+        return own.text("rev-parse", "HEAD") == commit and not own.text(*status)
     return False
-
-
-def _read_status(own: Git) -> str:
-    return own.text("status", "--porcelain", "-z", "--untracked-files=all", "--ignore-submodules=dirty")
 
 
 def _refresh(mirror: Mirror, own: Git, commit: str) -> bool:

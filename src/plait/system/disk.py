@@ -118,41 +118,31 @@ def _make_writable(path: Path) -> None:
 REMEASURE_FACTOR = 50.0  # a folder is measured again after so many times the time that measuring it took
 
 
-@dataclass(frozen=True, slots=True)
-class Measurement:
-    size: int
-    until: float
-
-
 class DiskUsageCache:
     """Keyed by inode, so a rename changes nothing. Thread-safe."""
 
-    def __init__(
-        self, *, remeasure_factor: float = REMEASURE_FACTOR, clock: Callable[[], float] = time.monotonic
-    ) -> None:
-        self._remeasure_factor = remeasure_factor
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._known: dict[tuple[int, int], Measurement] = {}
+        self._known: dict[tuple[int, int], tuple[int, float]] = {}  # size, and until when that holds
 
     def total(self, folders: Iterable[Path]) -> int:
-        known, seen, size = self._known, dict[tuple[int, int], Measurement](), 0
+        known, seen = self._known, dict[tuple[int, int], tuple[int, float]]()
+        total = 0
         for folder in folders:
             try:
                 found = folder.lstat()
             except FileNotFoundError:
                 continue
             key = (found.st_dev, found.st_ino)
-            measure = known.get(key)
-            seen[key] = measure if measure and self._clock() < measure.until else self._measure(folder)
-            size += seen[key].size
+            size, until = known.get(key, (0, 0.0))
+            if self._clock() >= until:
+                began = self._clock()
+                size = tree_size(folder)
+                until = (now := self._clock()) + REMEASURE_FACTOR * (now - began)
+            seen[key] = size, until
+            total += size
         self._known = seen
-        return size
-
-    def _measure(self, folder: Path) -> Measurement:
-        began = self._clock()
-        size = tree_size(folder)
-        now = self._clock()
-        return Measurement(size, now + self._remeasure_factor * (now - began))
+        return total
 
 
 HOLE_BLOCK_BYTES = 1 << 16  # a hole begins and ends at a multiple of it: whole blocks of any file system

@@ -46,6 +46,14 @@ def try_lock_folder(folder: Path) -> int | None:
     return None
 
 
+def is_folder_locked(folder: Path) -> bool:
+    """Whether another process holds the lock of a folder."""
+    fd = try_lock_folder(folder)
+    if fd is not None:
+        os.close(fd)
+    return fd is None
+
+
 def flock_nowait(fd: int, *, shared: bool = False) -> bool:
     """Lock an open file; False if it is locked already."""
     try:

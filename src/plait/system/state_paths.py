@@ -14,7 +14,6 @@ from pathlib import Path
 
 from plait.core.fast_dataclass import dataclass
 from plait.core.task import Attempt
-from plait.system.atomic_files import write_private_file
 
 _SAFE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}\Z")
 _UNSAFE_CHARACTERS = re.compile(r"[^A-Za-z0-9._-]+")
@@ -28,11 +27,6 @@ def safe_filename(name: str) -> str:
     digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:10]
     slug = _UNSAFE_CHARACTERS.sub("-", name).strip("-.").lower()[:_SLUG_LENGTH]
     return f"{slug}~{digest}" if slug else f"~{digest}"
-
-
-def mark_batch_forgotten(folder: StateFolder, batch: str) -> None:
-    """Record that the inputs of a batch were removed, so it cannot be resumed."""
-    write_private_file(folder.forgotten_marker(batch), "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +70,7 @@ class StateFolder:
         return self.batches / safe_filename(batch)
 
     def forgotten_marker(self, batch: str) -> Path:
-        """Exists if the batch was removed with --forget."""
+        """Exists if the inputs of the batch were removed with --forget, so it cannot be resumed."""
         return self.root / "forgotten" / safe_filename(batch)
 
     def task(self, batch: str, task: str) -> Path:

@@ -37,7 +37,7 @@ def test_a_folder_is_measured_again_only_when_needed(tmp_path: Path) -> None:
         now[0] += 1.0  # looking takes a second
         return now[0]
 
-    sizes = DiskUsageCache(remeasure_factor=50, clock=clock)
+    sizes = DiskUsageCache(clock)
     folder = tmp_path / "folder"
     folder.mkdir()
     before = sizes.total([folder])

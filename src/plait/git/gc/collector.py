@@ -38,10 +38,10 @@ from plait.git.worktrees.worktree import (
     find_worktree,
     new_worktree_id,
 )
-from plait.system.atomic_files import make_private_folder
+from plait.system.atomic_files import make_private_folder, write_private_file
 from plait.system.copy_tree import prune_tree_cache
 from plait.system.disk import remove_tree
-from plait.system.state_paths import StateFolder, mark_batch_forgotten, safe_filename
+from plait.system.state_paths import StateFolder, safe_filename
 
 BATCH_BRANCH = "batch+branch"  # in place of a task's name; no task has this one
 
@@ -217,7 +217,7 @@ class GarbageCollector:
         away = self._folder.root / inventory.TRASH_FOLDER / new_worktree_id()
         make_private_folder(away.parent)
         if item.kind is PathKind.BATCH_FOLDER and item.batch in options.forget:
-            mark_batch_forgotten(self._folder, item.batch)
+            write_private_file(self._folder.forgotten_marker(item.batch), "")
         with suppress(FileNotFoundError):
             Path(item.path).rename(away)
             remove_tree(away)

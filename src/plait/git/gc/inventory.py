@@ -23,8 +23,8 @@ from plait.git.worktrees.metadata import (
     read_worktree_path,
 )
 from plait.git.worktrees.worktree import Repository, WorkspaceLayout, list_children
-from plait.system import locks
 from plait.system.disk import tree_size
+from plait.system.locks import is_folder_locked
 from plait.system.state_paths import StateFolder
 
 BRANCH_PREFIX = "refs/heads/"
@@ -139,13 +139,9 @@ def _is_being_made(folder: Path) -> bool:
     if seconds_since_change(folder) < _JUST_MADE_SECONDS:
         return True
     try:
-        held = locks.try_lock_folder(folder)
+        return is_folder_locked(folder)
     except OSError:
         return True
-    if held is None:
-        return True
-    os.close(held)
-    return False
 
 
 def _is_unsaved(repository: Repository, folder: Path, admin: Path | None) -> bool:
@@ -211,11 +207,11 @@ def list_setup_caches(layout: WorkspaceLayout) -> Iterator[PathItem]:
 def list_lost_repositories(location: Path) -> Iterator[PathItem]:
     """The folders in which every worktree names a repository that is gone."""
     for root in filter(is_real_folder, list_children(location)):
-        homes = {_find_repository(each) for each in WorkspaceLayout(root).list_all() if is_real_folder(each)} - {None}
-        named = [home for home in homes if home is not None]
-        if named and not any(os.path.lexists(home) for home in named):
+        found = (_find_repository(each) for each in WorkspaceLayout(root).list_all() if is_real_folder(each))
+        repositories = {each for each in found if each is not None}
+        if repositories and not any(os.path.lexists(each) for each in repositories):
             size = tree_size(root)
-            yield PathItem(PathKind.LOST_WORKSPACES, str(root), size=size, repository=str(min(named)))
+            yield PathItem(PathKind.LOST_WORKSPACES, str(root), size=size, repository=str(min(repositories)))
 
 
 def _find_repository(folder: Path) -> Path | None:

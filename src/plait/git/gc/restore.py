@@ -49,7 +49,9 @@ def restore_branch(git: Git, names: RefNames, wanted: str, branch: str | None) -
     """Make a branch from a saved commit. Raises UserError if there is none, or the branch exists elsewhere."""
     found = _find_saved(list_saved_commits(git), names, wanted)
     if branch is not None:
-        return _make_branch(git, _check_branch_name(git, branch), found.commit)
+        if branch.startswith("-") or git.run("check-ref-format", f"{BRANCH_PREFIX}{branch}", codes=(0, 1)).code:
+            raise UserError(f"{branch} is not a valid branch name")
+        return _make_branch(git, branch, found.commit)
     plain = f"restored-{_UNSAFE_CHARACTERS.sub('-', found.name.partition('/')[2]).strip('-.')}"
     for number in range(1, _MAX_TRIES):
         name = plain if number == 1 else f"{plain}-{number}"
@@ -80,12 +82,6 @@ def _find_by_branch(every: Sequence[SavedCommit], names: RefNames, wanted: str) 
     batch, task = names.branches.get(wanted.removeprefix(BRANCH_PREFIX), ("", ""))
     under = tuple(f"{kind}/{ref_component(batch)}/{ref_component(task)}/" for kind in (SAVED, ATTEMPTS)) if task else ()
     return [each for each in every if under and each.ref.startswith(under)][:1]
-
-
-def _check_branch_name(git: Git, branch: str) -> str:
-    if branch.startswith("-") or git.run("check-ref-format", f"{BRANCH_PREFIX}{branch}", codes=(0, 1)).code:
-        raise UserError(f"{branch} is not a valid branch name")
-    return branch
 
 
 def _make_branch(git: Git, branch: str, commit: str) -> RestoredBranch:

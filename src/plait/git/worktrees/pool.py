@@ -98,7 +98,7 @@ class WorktreePool:
         """Finish what killed processes were doing: making, releasing or discarding a worktree."""
         with self._repository.lock():
             for folder in list_children(self._layout.making):
-                if _is_abandoned(folder):
+                if not is_real_folder(folder) or not locks.is_folder_locked(folder):  # its maker has died
                     self._move_to_trash(Worktree(folder, self._find_admin(folder)))
             for folder in list_children(self._layout.pool):
                 _detach_head(self._repository, Worktree(folder, self._find_admin(folder)))
@@ -248,13 +248,3 @@ def _delete(path: Path) -> None:
     finally:
         if fd >= 0:
             os.close(fd)
-
-
-def _is_abandoned(folder: Path) -> bool:
-    """Its maker holds a lock on it while it lives."""
-    if not is_real_folder(folder):
-        return True
-    fd = locks.try_lock_folder(folder)
-    if fd is not None:
-        os.close(fd)
-    return fd is not None

@@ -56,13 +56,14 @@ class SavedRefs:
 
     def find_equal(self, tree: str, parents: Sequence[str]) -> str | None:
         """A saved ref whose commit has this tree, and parents with the same trees as these."""
+        # The staged files become a commit of their own with a new date each time, so the parents' trees are compared.
         trees = [self._git.tree_of(each) for each in parents]
-        return next((ref for commit, ref in self._list().items() if self._is_equal(commit, tree, trees)), None)
-
-    def save_tree(self, git: Git, tree: str, head: str) -> None:
-        """Save a tree as a commit on `head`, once however often it is done."""
-        if self.find_equal(tree, [head]) is None:
-            self.keep_unreachable(self.make_commit(git, tree, head))
+        for commit, ref in self._list().items():
+            if self._git.tree_of(commit) == tree and trees == [
+                self._git.tree_of(each) for each in self._git.parents_of(commit)
+            ]:
+                return ref
+        return None
 
     def fetch_commit(self, source: str, commit: str) -> None:
         """Save a commit of another repository on this machine."""
@@ -74,12 +75,6 @@ class SavedRefs:
         batch, task = " ".join(self.batch.split()), " ".join(self.task.split())
         message = f"What was in the workspace\n\nPlait-Batch: {batch}\nPlait-Task: {task}\n"
         return git.commit_as_plait(tree, [head], message.encode("utf-8", "surrogateescape"))
-
-    def _is_equal(self, commit: str, tree: str, parent_trees: Sequence[str]) -> bool:
-        # The staged files become a commit of their own with a new date each time, so the parents' trees are compared.
-        if self._git.tree_of(commit) != tree:
-            return False
-        return [self._git.tree_of(each) for each in self._git.parents_of(commit)] == list(parent_trees)
 
     def _is_reachable(self, commit: str, moving_ref: str = "") -> bool:
         excluded = (f"--exclude={moving_ref}",) if moving_ref else ()
@@ -104,20 +99,16 @@ def _number(ref: str) -> int | None:
 
 def save_worktree(saved_refs: SavedRefs, worktree: Worktree) -> None:
     """Raises WorldError if something cannot be saved: then nothing may be removed."""
+    admin = worktree.admin
     try:
-        _save_parts(saved_refs, worktree)
+        for module in list_submodule_dirs(admin) if admin is not None else ():
+            save_submodule(saved_refs, module)
+        if is_real_folder(worktree.folder):
+            save_workspace(saved_refs, worktree.folder)
+        elif admin is not None:
+            _save_admin(saved_refs, worktree, admin)
     except OSError as error:
         raise WorldError(f"what is in {worktree.folder} can't be saved: {error}") from error
-
-
-def _save_parts(saved_refs: SavedRefs, worktree: Worktree) -> None:
-    admin = worktree.admin
-    for module in list_submodule_dirs(admin) if admin is not None else ():
-        save_submodule(saved_refs, module)
-    if is_real_folder(worktree.folder):
-        save_workspace(saved_refs, worktree.folder)
-    elif admin is not None:
-        _save_admin(saved_refs, worktree, admin)
 
 
 def list_submodule_dirs(folder: Path, inside: str = "modules") -> Iterator[Path]:
@@ -138,11 +129,10 @@ def _save_admin(saved_refs: SavedRefs, worktree: Worktree, admin: Path) -> None:
         return
     git = saved_refs.repository.git_at(admin, admin)
     output = git.run("write-tree", codes=(0, 128)) if os.path.lexists(admin / "index") else None
-    before = git.tree_of(head)
-    if output is not None and output.code == 0 and output.text != before:
-        saved_refs.save_tree(git, output.text, head)
-    else:
+    if output is None or output.code or output.text == git.tree_of(head):
         saved_refs.keep_unreachable(head)
+    elif saved_refs.find_equal(output.text, [head]) is None:  # once, however often it is done
+        saved_refs.keep_unreachable(saved_refs.make_commit(git, output.text, head))
 
 
 def save_workspace(saved_refs: SavedRefs, workspace: Path) -> str | None:

@@ -115,11 +115,6 @@ def find_worktrees_folder(location: RepoLocation, config: Config) -> Path:
     return wanted
 
 
-def find_setups_folder(location: RepoLocation, config: Config) -> Path:
-    """The cache of what setup commands made."""
-    return WorkspaceLayout(find_worktrees_folder(location, config)).setups
-
-
 def _find_location(common: Path, config: Config) -> Path:
     """A relative location starts at the repository, which all its checkouts share."""
     if config.workspace.location:
