@@ -41,7 +41,7 @@ _plain = st.builds(
     use=st.sampled_from(WorktreeUse),
     batch=_batches,
     entry=st.sampled_from(["", "e"]),
-    there=_flags,
+    exists=_flags,
     unsaved=_flags,
     age=_ages,
 )
@@ -50,16 +50,18 @@ _reasons: list[dict[str, object]] = [
     {},
     {"locked": ""},
     {"locked": "away"},
-    {"inside": (7,)},
+    {"pids": (7,)},
     {"making": True},
-    {"away": True},
+    {"parent_missing": True},
 ]
 _worktrees = st.builds(lambda tree, reason: replace(tree, **reason), _plain, st.sampled_from(_reasons))
 _things: st.SearchStrategy[GcItem] = st.one_of(
     _worktrees,
     st.builds(PathItem, st.just(PathKind.TRASH), path=st.just("t")),
     st.builds(PathItem, st.just(PathKind.TRANSCRIPTS), batch=_batches, path=st.just("x")),
-    st.builds(PathItem, st.just(PathKind.BATCH_FOLDER), path=st.just("f"), batch=_batches, begun=_flags, age=_ages),
+    st.builds(
+        PathItem, st.just(PathKind.BATCH_FOLDER), path=st.just("f"), batch=_batches, has_transcripts=_flags, age=_ages
+    ),
     st.builds(
         BranchItem,
         name=st.just("plait/x"),
@@ -68,9 +70,9 @@ _things: st.SearchStrategy[GcItem] = st.one_of(
         task=st.sampled_from(["", "a"]),
         merged=_flags,
         pushed=_flags,
-        joined=_flags,
+        in_batch_branch=_flags,
         saved=_flags,
-        open_in=st.sampled_from(["", "/checkout"]),
+        checked_out_in=st.sampled_from(["", "/checkout"]),
     ),
     st.builds(RefItem, name=st.just("refs/plait/x"), tip=st.just("0" * 40), batch=_batches, elsewhere=_flags),
     st.builds(PathItem, st.just(PathKind.LOCK), path=st.just("l"), age=_ages, batch=_batches),
@@ -103,10 +105,10 @@ def _not_in_use(item: Removal) -> None:
     thing = item.item
     assert getattr(thing, "batch", "") != "going"
     assert getattr(thing, "locked", None) is None
-    assert not getattr(thing, "inside", ())
+    assert not getattr(thing, "pids", ())
     assert not getattr(thing, "making", False)
-    assert not getattr(thing, "away", False)
-    assert not getattr(thing, "open_in", "")
+    assert not getattr(thing, "parent_missing", False)
+    assert not getattr(thing, "checked_out_in", "")
     if isinstance(thing, WorktreeItem):
         assert thing.use is not WorktreeUse.POOL  # a batch is going
 
@@ -126,7 +128,7 @@ def _not_lost(item: Removal, wish: GcOptions) -> None:
         case PathItem(kind=PathKind.TRANSCRIPTS) as printed:
             assert printed.batch in wish.forget or (wish.older is not None and printed.batch != "fresh")
         case PathItem(kind=PathKind.BATCH_FOLDER) as folder:
-            assert folder.batch in wish.forget or not folder.begun
+            assert folder.batch in wish.forget or not folder.has_transcripts
         case PathItem(kind=PathKind.SETUPS):
             raise AssertionError("a batch is going")
         case PathItem(kind=PathKind.LOST_WORKSPACES):
@@ -149,13 +151,13 @@ def told(thing: GcItem, wish: GcOptions = GcOptions()) -> tuple[bool, str]:  # n
 
 def test_a_merged_branch_of_a_finished_batch_is_removed_and_an_unmerged_one_kept() -> None:
     tip = "0" * 40
-    assert told(BranchItem("plait/task-old-a", tip, "old", "a", joined=True)) == (
+    assert told(BranchItem("plait/task-old-a", tip, "old", "a", in_batch_branch=True)) == (
         True,
         "the batch branch has it",
     )
     assert told(BranchItem("plait/task-old-a", tip, "old", "a", saved=True)) == (False, "it is not merged")
     assert told(BranchItem("plait/batch-old", tip, "old", merged=True)) == (True, "it is merged")
-    assert told(BranchItem("plait/batch-old", tip, "old", joined=True, saved=True)) == (
+    assert told(BranchItem("plait/batch-old", tip, "old", in_batch_branch=True, saved=True)) == (
         False,
         "it is not merged",
     )

@@ -92,7 +92,7 @@ def inspect_again(context: InventoryContext, seen: WorktreeItem) -> WorktreeItem
 
 def _inspect_worktree(context: InventoryContext, folder: Path, admin: Path | None) -> WorktreeItem:
     # What is in the trash counts as gone, deleted or not.
-    there = os.path.lexists(folder) and folder.parent != context.layout.trash
+    exists = os.path.lexists(folder) and folder.parent != context.layout.trash
     use, batch, task = _find_lease(context, folder, admin)
     return WorktreeItem(
         str(folder),
@@ -100,14 +100,14 @@ def _inspect_worktree(context: InventoryContext, folder: Path, admin: Path | Non
         batch,
         task,
         entry=admin.name if admin is not None else "",
-        there=there,
-        size=sum(tree_size(each) for each in (folder if there else None, admin) if each is not None),
+        exists=exists,
+        size=sum(tree_size(each) for each in (folder if exists else None, admin) if each is not None),
         locked=_read_lock_reason(admin),
-        inside=context.find_processes(folder) if there else (),
-        making=use is WorktreeUse.MAKING and there and _is_being_made(folder),
+        pids=context.find_processes(folder) if exists else (),
+        making=use is WorktreeUse.MAKING and exists and _is_being_made(folder),
         unsaved=use is WorktreeUse.TASK and _is_unsaved(context.repository, folder, admin),
-        away=not there and not folder.parent.parent.is_dir(),
-        age=seconds_since_change(folder) if there else seconds_since_change(admin or folder),
+        parent_missing=not exists and not folder.parent.parent.is_dir(),
+        age=seconds_since_change(folder) if exists else seconds_since_change(admin or folder),
     )
 
 
@@ -168,11 +168,11 @@ def list_batch_folders(folder: StateFolder, names: Mapping[str, str]) -> Iterato
     """`names` are the ids of the batches by the names of their folders."""
     for each in list_children(folder.batches):
         batch, printed = names.get(each.name, each.name), each / "tasks"
-        begun, taken = printed.is_dir(), tree_size(printed)
-        if begun:
+        has_transcripts, taken = printed.is_dir(), tree_size(printed)
+        if has_transcripts:
             yield PathItem(PathKind.TRANSCRIPTS, str(printed), batch, taken)
         size, age = max(0, tree_size(each) - taken), seconds_since_change(each)
-        yield PathItem(PathKind.BATCH_FOLDER, str(each), batch, size, age, begun)
+        yield PathItem(PathKind.BATCH_FOLDER, str(each), batch, size, age, has_transcripts)
 
 
 def list_locks(repository: Repository, names: RefNames) -> Iterator[PathItem]:
@@ -282,8 +282,8 @@ def list_branches_and_refs(git: Git, names: RefNames) -> Iterator[BranchItem | R
     unmerged = find_unreachable(git, set(branches.values()), user_tips)
     unpushed = find_unreachable(git, unmerged, pushed_tips)
     unsaved = find_unreachable(git, unmerged, refs.values())
-    joined = _find_in_batch_branch(git, names, branches)
-    open_in = find_checkouts(git)
+    in_batch_branch = _find_in_batch_branch(git, names, branches)
+    checkouts = find_checkouts(git)
     for ref, tip in branches.items():
         yield BranchItem(
             ref.removeprefix(BRANCH_PREFIX),
@@ -291,9 +291,9 @@ def list_branches_and_refs(git: Git, names: RefNames) -> Iterator[BranchItem | R
             *names.batch_and_task(ref.removeprefix(BRANCH_PREFIX)),
             merged=tip not in unmerged,
             pushed=tip not in unpushed,
-            joined=ref in joined,
+            in_batch_branch=ref in in_batch_branch,
             saved=tip not in unsaved,
-            open_in=open_in.get(ref, ""),
+            checked_out_in=checkouts.get(ref, ""),
         )
     alone = find_unreachable(git, set(refs.values()), [*user_tips, *pushed_tips])
     for name, tip in refs.items():

@@ -47,10 +47,10 @@ _WORKTREE_KINDS = {
 
 @dataclass(frozen=True, slots=True)
 class WorktreeItem:
-    """A worktree of plait's. `entry` is the name of its admin (empty: none), `there`: its files exist.
+    """A worktree of plait's. `entry` is the name of its admin (empty: none), `exists`: its files do.
 
-    `locked` is the reason of its lock, `inside` are processes running in it, `making`: it is being made. `unsaved`: it may
-    contain work that no ref has. `away`: the folder around it is missing, too.
+    `locked` is the reason of its lock, `pids` are the processes running in it, `making`: it is being made. `unsaved`: it may
+    contain work that no ref has. `parent_missing`: the folder around it is missing, too.
     """
 
     path: str
@@ -58,13 +58,13 @@ class WorktreeItem:
     batch: str = ""
     task: str = ""
     entry: str = ""
-    there: bool = True
+    exists: bool = True
     size: int = 0
     locked: str | None = None
-    inside: tuple[int, ...] = ()
+    pids: tuple[int, ...] = ()
     making: bool = False
     unsaved: bool = False
-    away: bool = False
+    parent_missing: bool = False
     age: float = 0.0
 
     @property
@@ -73,7 +73,7 @@ class WorktreeItem:
 
     @property
     def is_complete(self) -> bool:
-        return self.there and bool(self.entry)
+        return self.exists and bool(self.entry)
 
 
 class PathKind(StrEnum):
@@ -89,7 +89,7 @@ class PathKind(StrEnum):
 class PathItem:
     """A file or folder. `age` is the time since its last use, where that matters.
 
-    `begun`: the batch of this batch folder has transcripts. `repository` is the one that lost workspaces were of.
+    `has_transcripts`: the batch of this batch folder has transcripts. `repository` is the one that lost workspaces were of.
     """
 
     kind: PathKind
@@ -97,7 +97,7 @@ class PathItem:
     batch: str = ""
     size: int = 0
     age: float = 0.0
-    begun: bool = False
+    has_transcripts: bool = False
     repository: str = ""
 
 
@@ -105,8 +105,8 @@ class PathItem:
 class BranchItem:
     """A branch of plait's: a task's, or the batch's own if `task` is empty.
 
-    `merged`: another ref contains it. `pushed`: a plait branch on a remote contains it. `joined`: the batch branch contains it.
-    `saved`: a ref under refs/plait contains it. `open_in` is the worktree that has it checked out.
+    `merged`: another ref contains it. `pushed`: a plait branch on a remote contains it. `in_batch_branch`: the batch branch contains it.
+    `saved`: a ref under refs/plait contains it. `checked_out_in` is the worktree that has it checked out.
     """
 
     kind = "branch"
@@ -117,9 +117,9 @@ class BranchItem:
     task: str = ""
     merged: bool = False
     pushed: bool = False
-    joined: bool = False
+    in_batch_branch: bool = False
     saved: bool = False
-    open_in: str = ""
+    checked_out_in: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,17 +181,19 @@ class GcPlan:
 def plan_gc(facts: GcFacts, options: GcOptions) -> GcPlan:
     """In the order of execution: a branch can go when no worktree has it checked out any more."""
     first = [decide(facts, options, item) for item in facts.items if isinstance(item, WorktreeItem)]
-    going = {each.item.path for each in first if isinstance(each, Removal) and isinstance(each.item, WorktreeItem)}
-    rest = [_without_checkout(item, going) for item in facts.items if not isinstance(item, WorktreeItem)]
-    judged = [*first, *(decide(facts, options, item) for item in rest)]
+    removed_paths = {
+        each.item.path for each in first if isinstance(each, Removal) and isinstance(each.item, WorktreeItem)
+    }
+    rest = [_without_checkout(item, removed_paths) for item in facts.items if not isinstance(item, WorktreeItem)]
+    decisions = [*first, *(decide(facts, options, item) for item in rest)]
     return GcPlan(
-        tuple(each for each in judged if isinstance(each, Removal)),
-        tuple(each for each in judged if isinstance(each, KeptItem)),
+        tuple(each for each in decisions if isinstance(each, Removal)),
+        tuple(each for each in decisions if isinstance(each, KeptItem)),
     )
 
 
 def _without_checkout(item: GcItem, removed: Collection[str]) -> GcItem:
-    return replace(item, open_in="") if isinstance(item, BranchItem) and item.open_in in removed else item
+    return replace(item, checked_out_in="") if isinstance(item, BranchItem) and item.checked_out_in in removed else item
 
 
 def decide(facts: GcFacts, options: GcOptions, item: GcItem) -> Removal | KeptItem:
@@ -212,18 +214,18 @@ def decide(facts: GcFacts, options: GcOptions, item: GcItem) -> Removal | KeptIt
 
 def _why_in_use(item: GcItem) -> str:
     """Empty if it is not in use."""
-    if isinstance(item, BranchItem) and item.open_in:
-        return f"it is checked out in {item.open_in}"
+    if isinstance(item, BranchItem) and item.checked_out_in:
+        return f"it is checked out in {item.checked_out_in}"
     if not isinstance(item, WorktreeItem):
         return ""
     if item.locked is not None:
         return f"it is locked{f': {item.locked}' if item.locked else ''}"
-    if item.inside:
-        more = f" and {len(item.inside) - 1} more" if len(item.inside) > 1 else ""
-        return f"process {item.inside[0]}{more} is running in it"
+    if item.pids:
+        more = f" and {len(item.pids) - 1} more" if len(item.pids) > 1 else ""
+        return f"process {item.pids[0]}{more} is running in it"
     if item.making:
         return "it is just being made"
-    return "its folder is missing: it may be on a drive that is not mounted" if item.away else ""
+    return "its folder is missing: it may be on a drive that is not mounted" if item.parent_missing else ""
 
 
 def _why_batch_needs(facts: GcFacts, options: GcOptions, item: GcItem) -> str:
@@ -294,7 +296,7 @@ def _decide_batch_files(facts: GcFacts, options: GcOptions, item: PathItem) -> R
         return KeptItem(item, "transcripts are only removed with --older or --forget")
     if item.batch in facts.batches:
         return KeptItem(item, "a retry needs it; remove it with --forget")
-    if item.begun:
+    if item.has_transcripts:
         return KeptItem(item, "unknown batch; remove it with --forget")
     if item.age < max(FRESH_SECONDS, options.older or 0.0):
         return KeptItem(item, "it may be being submitted")
@@ -309,7 +311,7 @@ def _decide_branch(facts: GcFacts, options: GcOptions, item: BranchItem) -> Remo
         return Removal(item, "it is merged")
     if item.batch not in facts.batches:
         return KeptItem(item, "unknown batch")
-    if item.task and item.joined:
+    if item.task and item.in_batch_branch:
         return Removal(item, "the batch branch has it", save=not (shipped or item.saved))
     if options.older is not None:
         return Removal(item, "the batch ended long ago", save=not (shipped or item.saved))
