@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from plait.core.task import Attempt, Step
-from plait.git.interfaces import CapturedChange, CaptureOptions, CommitInfo, RestoreStatuses
+from plait.git.interfaces import CapturedChange, CaptureOptions, CommitInfo
 from plait.git.refs import task_branch
 from plait.git.worktrees.capture import capture, reset_workspace
 from plait.git.worktrees.saved_work import SavedRefs, save_workspace
@@ -111,12 +112,12 @@ class TaskWorktree:
         self,
         *,
         author: CommitInfo = AUTHOR,
-        restore: RestoreStatuses = keep_content,
+        restore: Callable[[str, bytes, bytes], bytes] = keep_content,
         hooks: bool = False,
         attempt: Attempt = ATTEMPT,
         largest: int = 0,
     ) -> CapturedChange:
-        options = CaptureOptions(author, restore, hooks, largest)
+        options = CaptureOptions(author, lambda path: partial(restore, path), hooks, largest)
         return capture(self.repository, self.path, attempt, self.base, options)
 
     def put_back(self, tip: str) -> None:

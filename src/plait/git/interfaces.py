@@ -64,8 +64,9 @@ class CommitInfo:
     email: str = ""
 
 
-# An agent's text of a source, by its path in the repository, as the base had it: the same text with the base's statuses.
-RestoreStatuses = Callable[[str, bytes, bytes], bytes]
+# Takes the path of a file in the repository. None if it is no source; otherwise a function of its text at the base and of the
+# agent's text, which is returned with the base's statuses.
+FindStatusRestorer = Callable[[str], Callable[[bytes, bytes], bytes] | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +74,7 @@ class CaptureOptions:
     """How to commit a result. No file may be larger than `max_file_bytes`, unless that is 0."""
 
     author: CommitInfo
-    restore: RestoreStatuses
+    find_restorer: FindStatusRestorer
     hooks: bool = False
     max_file_bytes: int = 0
 

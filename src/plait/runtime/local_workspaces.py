@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from plait.core.errors import WorldError, describe_error
 from plait.core.task import Attempt, Step
-from plait.git.interfaces import CapturedChange, CaptureOptions, RestoreStatuses
+from plait.git.interfaces import CapturedChange, CaptureOptions, FindStatusRestorer
 from plait.runtime.executor import AttemptKind, AttemptSpec, CaptureSpec, OnError
 from plait.runtime.worker_pool import WorkerPool
 from plait.sources.source_set import SourceAddress
@@ -185,24 +185,24 @@ class LocalWorkspaces:
                 time.sleep(pause)  # in a worker thread
 
 
-def _build_status_restorer(spec: CaptureSpec) -> RestoreStatuses:
+def _build_status_restorer(spec: CaptureSpec) -> FindStatusRestorer:
     """Gives a source's new text the statuses that it has at the base."""
     addresses = [SourceAddress.parse(source) for source in spec.sources]
 
-    def restore(path: str, base: bytes, new: bytes) -> bytes:
+    def find_restorer(path: str) -> Callable[[bytes, bytes], bytes] | None:
         around = [each for each in addresses if each.path in {".", path} or path.startswith(f"{each.path}/")]
         address = max(around, key=lambda each: len(each.path), default=None)
         if address is None:
-            return new
+            return None
         # Importing the formats is slow, and few agents change sources.
         from plait.sources.formats import get_entry
         from plait.sources.status_restore import restore_statuses
 
         if path not in spec.source_files and path.rpartition("/")[2] != get_entry(address.format).status_file:
-            return new
-        return encode(restore_statuses(address.format, path, decode(base), decode(new)))
+            return None
+        return lambda base, new: encode(restore_statuses(address.format, path, decode(base), decode(new)))
 
-    return restore
+    return find_restorer
 
 
 def _log_disk_error(error: Exception) -> None:

@@ -71,26 +71,16 @@ _PERMISSION_ERRNOS = {errno.EACCES, errno.EPERM, errno.EROFS}
 _MISSING_ERRNOS = {errno.ENOENT, errno.ENOTDIR}
 
 
-def make_write_error(path: Path, error: OSError) -> SourceWriteError:
+def _make_error(path: Path, error: OSError, *, is_edit: bool = False) -> SourceWriteError:
+    """An edit is not repeated by plait itself."""
     what, hint = _explain_os_error(error)
+    why = f"{what}: {error.strerror} ({error.filename})" if error.filename else f"{what}: {error.strerror}"
+    if is_edit:
+        return SourceWriteError(f"{path} could not be written, {why}", hint=f"{hint}, and save again")
     if error.errno in _MISSING_ERRNOS:
         hint = f"{hint}, or end the batch"
-    return SourceWriteError(
-        f"no status could be written to {path}, {what}: {_describe_os_error(error)}",
-        hint=f"{hint}; the statuses are kept in plait's own records and written with the next change",
-    )
-
-
-def make_edit_error(path: Path, error: OSError) -> SourceWriteError:
-    """For an edit, which plait does not repeat by itself."""
-    what, hint = _explain_os_error(error)
-    return SourceWriteError(
-        f"{path} could not be written, {what}: {_describe_os_error(error)}", hint=f"{hint}, and save again"
-    )
-
-
-def _describe_os_error(error: OSError) -> str | None:
-    return f"{error.strerror} ({error.filename})" if error.filename else error.strerror
+    kept = "the statuses are kept in plait's own records and written with the next change"
+    return SourceWriteError(f"no status could be written to {path}, {why}", hint=f"{hint}; {kept}")
 
 
 def _explain_os_error(error: OSError) -> tuple[str, str]:
@@ -143,7 +133,7 @@ def write_statuses(
         return writing.run()
     except OSError as error:
         writing.clean_up()
-        raise make_write_error(path, error) from error
+        raise _make_error(path, error) from error
 
 
 def replace_file_text(
@@ -159,7 +149,7 @@ def replace_file_text(
         return writing.replace(before, after)
     except OSError as error:
         writing.clean_up()
-        raise make_edit_error(path, error) from error
+        raise _make_error(path, error, is_edit=True) from error
 
 
 class _FileWrite(MergingWriter):

@@ -63,7 +63,7 @@ def capture(
         if error := result_checks.check_finished(worktree):
             raise _save_for_error(error, worktree, saved_refs, scratch)
         snapshot = snapshot_worktree(worktree, scratch, base)
-        cleaned = revert_status_edits(worktree, snapshot, base, options.restore)
+        cleaned = revert_status_edits(snapshot, base, options.find_restorer)
         if error := result_checks.check_file_sizes(worktree, base, cleaned.tree, max_bytes):
             raise _save_for_error(error, worktree, saved_refs, scratch)
         refs = (f"refs/heads/{branch}", attempt_ref(attempt))

@@ -11,13 +11,13 @@ from __future__ import annotations
 import os
 import shutil
 import stat
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from plait.core.fast_dataclass import dataclass
 from plait.git.command import Git, join_fields
-from plait.git.interfaces import RestoreStatuses
+from plait.git.interfaces import FindStatusRestorer
 from plait.git.objects import read_blob_sizes, read_objects
 from plait.git.worktrees.agent_worktree import AgentWorktree
 from plait.git.worktrees.checkout import sparse_patterns_path
@@ -139,7 +139,6 @@ def _find_committed_setup_files(git: Git, ours: Sequence[str], base: str) -> lis
 
 # No source is larger, and restoring one reads all of it.
 MAX_RESTORE_BYTES = 8 * 1024 * 1024
-_LOT_SIZE = 100
 _FILE_MODES = {"100644", "100755"}
 
 
@@ -152,34 +151,27 @@ class CleanedSnapshot:
     reverted_sources: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class _ChangedFile:
-    """A modified file: its mode and blob now, and the old blob. `same_mode`: the mode did not change."""
-
-    path: str
-    same_mode: bool
-    mode: str
-    old: str
-    new: str
-
-
-def revert_status_edits(
-    worktree: AgentWorktree, snapshot: Snapshot, base: str, restore: RestoreStatuses
-) -> CleanedSnapshot:
-    """Every changed file is passed to `restore`, and the result is committed. The index is updated."""
+def revert_status_edits(snapshot: Snapshot, base: str, find_restorer: FindStatusRestorer) -> CleanedSnapshot:
+    """Restore the base's statuses in the sources that changed. The index is updated."""
     git = snapshot.git
     changed: list[str] = []
     reverted_sources: list[str] = []
     rows: list[str] = []
-    for pair, old, new in _read_versions(worktree.git, _list_changed_files(git, base, snapshot.tree)):
-        wanted = restore(pair.path, old, new)
+    fields = git.run("diff-tree", "-r", "-z", "--no-renames", "--diff-filter=M", base, snapshot.tree).fields
+    for about, path in zip(fields[::2], fields[1::2], strict=True):
+        base_mode, mode, *blobs, _ = about.removeprefix(":").split()
+        restore = find_restorer(path) if {base_mode, mode} <= _FILE_MODES and len({*blobs}) > 1 else None
+        if restore is None or max(read_blob_sizes(git, blobs).values()) > MAX_RESTORE_BYTES:
+            continue
+        old, new = (found.data for found in read_objects(git, blobs) if found is not None)
+        wanted = restore(old, new)
         if wanted == new:
             continue
-        changed.append(pair.path)
-        if wanted == old and pair.same_mode:
-            reverted_sources.append(pair.path)
+        changed.append(path)
+        if wanted == old and mode == base_mode:
+            reverted_sources.append(path)
         blob = git.text("hash-object", "-w", "-t", "blob", "--stdin", stdin=wanted)
-        rows.append(f"{pair.mode} {blob}\t{pair.path}")
+        rows.append(f"{mode} {blob}\t{path}")
     if not rows:
         return CleanedSnapshot(snapshot.tree)
     git.run("update-index", "-z", "--index-info", stdin=join_fields(rows))
@@ -190,34 +182,3 @@ def write_to_worktree(snapshot: Snapshot, paths: tuple[str, ...]) -> None:
     """Write these files from the index into the folder."""
     if paths:
         snapshot.git.run("checkout-index", "--force", "--index", "-z", "--stdin", stdin=join_fields(paths))
-
-
-def _list_changed_files(git: Git, base: str, tree: str) -> Iterator[_ChangedFile]:
-    args = git.run("diff-tree", "-r", "-z", "--no-renames", "--diff-filter=M", base, tree).fields
-    for about, path in zip(args[::2], args[1::2], strict=True):
-        before, mode, old, new, _ = about.removeprefix(":").split()
-        if {before, mode} <= _FILE_MODES and old != new:
-            yield _ChangedFile(path, before == mode, mode, old, new)
-
-
-def _read_versions(git: Git, pairs: Iterator[_ChangedFile]) -> Iterator[tuple[_ChangedFile, bytes, bytes]]:
-    """Old and new content in lots of bounded size; large files are skipped."""
-    known = list(pairs)
-    sizes = read_blob_sizes(git, _list_blobs(known))
-    lot: list[_ChangedFile] = []
-    for pair in known:
-        if max(sizes[pair.old], sizes[pair.new]) <= MAX_RESTORE_BYTES:
-            lot.append(pair)
-        if sum(sizes[each.old] + sizes[each.new] for each in lot) > MAX_RESTORE_BYTES or len(lot) == _LOT_SIZE:
-            yield from _read_contents(git, lot)
-            lot = []
-    yield from _read_contents(git, lot)
-
-
-def _read_contents(git: Git, pairs: Sequence[_ChangedFile]) -> Iterator[tuple[_ChangedFile, bytes, bytes]]:
-    found = [each.data for each in read_objects(git, _list_blobs(pairs)) if each is not None]
-    return zip(pairs, found[::2], found[1::2], strict=True)
-
-
-def _list_blobs(pairs: Sequence[_ChangedFile]) -> list[str]:
-    return [blob for pair in pairs for blob in (pair.old, pair.new)]
