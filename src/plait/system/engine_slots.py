@@ -127,12 +127,17 @@ def make_printable(text: str) -> str:
 
 
 def overwrite_in_place(path: Path, data: bytes) -> None:
-    """Overwrite in one write of at most a page, which no crash cuts short; much cheaper than a new file."""
+    """Much cheaper than a new file."""
     fd = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
     try:
-        os.pwrite(fd, data.ljust(os.fstat(fd).st_size), 0)
+        _overwrite(fd, data)
     finally:
         os.close(fd)
+
+
+def _overwrite(fd: int, data: bytes) -> int:
+    """In one write of at most a page, which no crash cuts short; padded if shorter than before."""
+    return os.pwrite(fd, data.ljust(os.fstat(fd).st_size), 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +177,6 @@ class EngineRegistry:
         self._boot = boot_id()
         self._fd: int | None = None
         self._entry: EngineEntry | None = None  # as written to the file
-        self._length = 0
         self._known: dict[int, ProcessIdentity] = {}
 
     def hold(self, slots: int, pids: Sequence[int], *, waiting: bool = False) -> None:
@@ -199,7 +203,6 @@ class EngineRegistry:
             left = _read_entry(fd)
             if left is None:
                 os.ftruncate(fd, 0)
-            self._length = os.fstat(fd).st_size
         except BaseException:
             os.close(fd)
             raise
@@ -242,12 +245,10 @@ class EngineRegistry:
             os.close(fd)
 
     def _write(self, entry: EngineEntry) -> None:
-        """In one write of at most a page, which no crash cuts short; padded if shorter than before."""
         assert self._fd is not None
         data = msgspec.json.encode(entry)
         self._entry = None  # if writing fails, the others still see the old entry
-        written = os.pwrite(self._fd, data.ljust(self._length), 0)
-        self._length = max(self._length, written)
+        written = _overwrite(self._fd, data)
         if written < len(data):
             raise OSError(f"{self._path}: only {written} of {len(data)} bytes could be written")
         self._entry = entry

@@ -85,29 +85,30 @@ class NewVersion:
 
 @dataclass(frozen=True, slots=True)
 class Leftover:
-    """What a killed plait left: its offer, and the version under the name `temp`, if any.
+    """What a killed plait left: the version that it was putting in place, and what is under the name `temp`, if any.
 
     `is_recent`: a program may still have a version open that lacks the merged edit.
     """
 
     temp: Path
-    offer: NewVersion
+    version: NewVersion
     displaced_text: str | None
     is_recent: bool
 
     @property
     def is_needed(self) -> bool:
         """Whether something would be lost without it."""
-        if self.displaced_text is None or self.displaced_text == self.offer.previous[0]:
-            return self.offer.has_merged_edit and self.is_recent
-        return self.displaced_text != self.offer.text or self.offer.has_merged_edit
+        if self.displaced_text is None or self.displaced_text == self.version.previous[0]:
+            return self.version.has_merged_edit and self.is_recent
+        return self.displaced_text != self.version.text or self.version.has_merged_edit
 
     def merge_into(self, text: str) -> str:
         """The text with what the leftover versions add."""
-        put, places = self.offer.text, self.offer.previous
+        put, places = self.version.text, self.version.previous
         if self.displaced_text == put:  # it was not put in place yet
             return merge_texts(find_ancestor(places, text), put, text)
-        if self.offer.has_merged_edit and self.is_recent:  # what is in place was made from it, or from an older version
+        # What is in place was made from it, or from an older version.
+        if self.version.has_merged_edit and self.is_recent:
             text = merge_texts(find_ancestor((put, *places), text), put, text)
         if self.displaced_text is None or self.displaced_text == places[0]:
             return text
@@ -124,10 +125,10 @@ class _Intent:
     carries: bool
 
 
-def write_intent(target: TargetFile, temp: Path, offer: NewVersion) -> None:
+def write_intent(target: TargetFile, temp: Path, version: NewVersion) -> None:
     """Durable on return."""
-    places = tuple(map(encode, offer.previous))
-    intent = _Intent(os.fsencode(temp.name), encode(offer.text), places, offer.has_merged_edit)
+    places = tuple(map(encode, version.previous))
+    intent = _Intent(os.fsencode(temp.name), encode(version.text), places, version.has_merged_edit)
     draft = target.intent.with_suffix(".draft")
     draft.unlink(missing_ok=True)
     file_exchange.create_synced_file(draft, msgspec.msgpack.encode(intent))
@@ -143,18 +144,18 @@ def remove_intent(target: TargetFile) -> None:
 def recover_leftover(target: TargetFile) -> Leftover | None:
     """What a killed plait left and must not be lost; removes the rest. The caller holds the lock."""
     intent = _read_intent(target)
-    for version in target.list_leftovers():
-        if intent is None or version.name.rstrip("~") != intent[0].name:  # it was never exchanged
-            version.unlink(missing_ok=True)
+    for path in target.list_leftovers():
+        if intent is None or path.name.rstrip("~") != intent[0].name:  # it was never exchanged
+            path.unlink(missing_ok=True)
     if intent is None:
         return None
-    temp, offer = intent
+    temp, version = intent
     file_exchange.finish_exchange(temp)
     try:
         found = file_exchange.read_snapshot(temp).text
     except FileNotFoundError:
         found = None
-    left = Leftover(temp, offer, found, is_recent=time.time() - target.intent.stat().st_mtime < _RECENT_SECONDS)
+    left = Leftover(temp, version, found, is_recent=time.time() - target.intent.stat().st_mtime < _RECENT_SECONDS)
     if left.is_needed:
         return left
     temp.unlink(missing_ok=True)
@@ -165,13 +166,10 @@ def recover_leftover(target: TargetFile) -> Leftover | None:
 def _read_intent(target: TargetFile) -> tuple[Path, NewVersion] | None:
     try:
         intent = msgspec.msgpack.decode(target.intent.read_bytes(), type=_Intent)
-    except (
-        FileNotFoundError,
-        msgspec.DecodeError,
-    ):  # it is written completely or not at all; ignore a damaged one
+    except (FileNotFoundError, msgspec.DecodeError):  # it is written completely or not at all; ignore a damaged one
         return None
-    offer = NewVersion(decode(intent.text), tuple(map(decode, intent.places)), intent.carries)
-    return target.path.with_name(os.fsdecode(intent.temp)), offer
+    version = NewVersion(decode(intent.text), tuple(map(decode, intent.places)), intent.carries)
+    return target.path.with_name(os.fsdecode(intent.temp)), version
 
 
 # Seconds between reads of a file that another program seems to be writing.
@@ -186,9 +184,9 @@ _MAX_EXCHANGES = 50
 
 @dataclass(frozen=True, slots=True)
 class StagedVersion:
-    """An offer as a file. `temp` names it, and after the exchange what it displaced; `stat` is its status when made."""
+    """A version as a file. `temp` names it, and after the exchange what it displaced; `stat` is its status when made."""
 
-    offer: NewVersion
+    version: NewVersion
     temp: Path
     stat: os.stat_result
 
@@ -204,13 +202,13 @@ class MergingWriter:
         self.problems: tuple[Problem, ...] = ()
         self.notes: tuple[Problem, ...] = ()
 
-    def stage(self, offer: NewVersion, like: Path) -> StagedVersion:
+    def stage(self, version: NewVersion, like: Path) -> StagedVersion:
         temp = self.target.make_temp_path()
-        return StagedVersion(offer, temp, file_exchange.create_synced_file(temp, encode(offer.text), like))
+        return StagedVersion(version, temp, file_exchange.create_synced_file(temp, encode(version.text), like))
 
-    def announce(self, version: StagedVersion, displaced: Path | None) -> None:
+    def announce(self, staged: StagedVersion, displaced: Path | None) -> None:
         """Write the intent; what was displaced before is part of this version, and can be removed."""
-        write_intent(self.target, version.temp, version.offer)
+        write_intent(self.target, staged.temp, staged.version)
         if displaced is not None:
             displaced.unlink(missing_ok=True)
 
@@ -228,8 +226,8 @@ class MergingWriter:
     def _handle_displaced(self, current: StagedVersion) -> StagedVersion | None:
         """Merge what a version displaced; the version that was put in place next, if one was needed."""
         found = self._read_displaced(current)
-        following = self._merge_displaced(current.offer, found)
-        ready = None if following.text == current.offer.text else self.stage(following, current.temp)
+        following = self._merge_displaced(current.version, found)
+        ready = None if following.text == current.version.text else self.stage(following, current.temp)
         if ready is None:
             self._verify(current)
         if file_exchange.read_snapshot(current.temp).text != found:  # a program had it open and was still writing
@@ -238,13 +236,13 @@ class MergingWriter:
             return current
         if ready is None:
             current.temp.unlink()
-            ready = self._await_late_saves(current.offer) if current.offer.has_merged_edit else None
+            ready = self._await_late_saves(current.version) if current.version.has_merged_edit else None
         if ready is not None:
             self.announce(ready, current.temp)
             self._exchange(ready)
         return ready
 
-    def _await_late_saves(self, offer: NewVersion) -> StagedVersion | None:
+    def _await_late_saves(self, version: NewVersion) -> StagedVersion | None:
         """Wait for programs that opened a version without an edit; a merged version if one of them saves."""
         for wait in _LATE_SAVE_DELAYS:
             self.pause(wait)
@@ -252,30 +250,30 @@ class MergingWriter:
                 seen = file_exchange.read_snapshot(self.target.path)
             except FileNotFoundError:
                 return None
-            if seen.text != offer.text and seen.is_complete and self._is_complete(seen.text):
-                known = (offer.text, *offer.previous)
-                offer = NewVersion(
-                    self._merge_versions(known, offer.text, seen.text),
+            if seen.text != version.text and seen.is_complete and self._is_complete(seen.text):
+                known = (version.text, *version.previous)
+                version = NewVersion(
+                    self._merge_versions(known, version.text, seen.text),
                     (seen.text, *known)[:MAX_REMEMBERED_VERSIONS],
                     has_merged_edit=True,
                 )
-                if offer.text != seen.text:
-                    return self.stage(offer, self.target.path)
+                if version.text != seen.text:
+                    return self.stage(version, self.target.path)
         return None
 
-    def _exchange(self, version: StagedVersion) -> None:
-        file_exchange.exchange_files(version.temp, self.target.path)
+    def _exchange(self, staged: StagedVersion) -> None:
+        file_exchange.exchange_files(staged.temp, self.target.path)
         self.changed = True
         fsync_path(self.target.path.parent)
 
-    def _read_displaced(self, version: StagedVersion) -> str:
+    def _read_displaced(self, staged: StagedVersion) -> str:
         """What was in place. A foreign version counts when two reads agree: it may still be being written."""
-        last = file_exchange.read_snapshot(version.temp)
+        last = file_exchange.read_snapshot(staged.temp)
         for wait in REREAD_DELAYS:
-            if last.is_complete and last.text == version.offer.previous[0]:
+            if last.is_complete and last.text == staged.version.previous[0]:
                 break
             self.pause(wait)
-            seen = file_exchange.read_snapshot(version.temp)
+            seen = file_exchange.read_snapshot(staged.temp)
             if seen.is_complete and seen.text == last.text and self._is_complete(seen.text):
                 break
             last = seen
@@ -284,11 +282,12 @@ class MergingWriter:
     def _is_complete(self, text: str) -> bool:
         return bool(text) and len(self.apply(text).problems) <= len(self.problems)
 
-    def _merge_displaced(self, offer: NewVersion, found: str) -> NewVersion:
-        if found == offer.previous[0]:
-            return offer
-        text = self._merge_versions(offer.previous, offer.text, found)
-        return NewVersion(text, (offer.text, found, *offer.previous)[:MAX_REMEMBERED_VERSIONS], has_merged_edit=True)
+    def _merge_displaced(self, version: NewVersion, found: str) -> NewVersion:
+        if found == version.previous[0]:
+            return version
+        text = self._merge_versions(version.previous, version.text, found)
+        previous = (version.text, found, *version.previous)[:MAX_REMEMBERED_VERSIONS]
+        return NewVersion(text, previous, has_merged_edit=True)
 
     def _merge_versions(self, known: Sequence[str], ours: str, theirs: str) -> str:
         """Both in one; statuses are applied to all first, so that they count as no edits."""
@@ -298,11 +297,11 @@ class MergingWriter:
         self.problems = rewrite.problems
         return rewrite.text
 
-    def _verify(self, version: StagedVersion) -> None:
+    def _verify(self, staged: StagedVersion) -> None:
         """Raises OSError if the file has neither our text nor a later version."""
         with suppress(FileNotFoundError):
             seen = file_exchange.read_snapshot(self.target.path)
-            if seen.text != version.offer.text and file_exchange.is_unchanged(seen.stat, version.stat):
+            if seen.text != staged.version.text and file_exchange.is_unchanged(seen.stat, staged.stat):
                 raise OSError(errno.EIO, "it reads back differently", str(self.target.path))
 
 

@@ -221,16 +221,16 @@ class _FileWrite(MergingWriter):
             return True
         if not os.access(self.target.path, os.W_OK, effective_ids=os.access in os.supports_effective_ids):
             raise PermissionError(errno.EACCES, "it is read-only", str(self.target.path))
-        places = (seen.text,) if left is None else (seen.text, left.offer.text, *left.offer.previous)
-        version = self.stage(
+        places = (seen.text,) if left is None else (seen.text, left.version.text, *left.version.previous)
+        staged = self.stage(
             NewVersion(rewrite.text, places[:MAX_REMEMBERED_VERSIONS], has_merged_edit=left is not None),
             self.target.path,
         )
-        self.announce(version, None if left is None else left.temp)
+        self.announce(staged, None if left is None else left.temp)
         if file_exchange.read_snapshot(self.target.path).text != seen.text:
-            version.temp.unlink()
+            staged.temp.unlink()
             return False
-        self.install_version(version)
+        self.install_version(staged)
         if seen.stat.st_nlink > 1:
             names = f"this file had {seen.stat.st_nlink} names (hard links)"
             self._note(f"{names}: only this one has the new statuses")

@@ -34,7 +34,6 @@ from plait.git.worktrees.saved_work import SavedRefs, save_worktree
 from plait.git.worktrees.worktree import (
     Repository,
     WorkspaceLayout,
-    Worktree,
     find_worktree,
     new_worktree_id,
 )
@@ -144,23 +143,16 @@ class GarbageCollector:
             return
         if item.use is WorktreeUse.TASK:
             if there.admin is None and is_real_folder(there.folder):
-                there = self._adopt(there.folder, item)
+                if is_real_folder(there.folder / ".git"):
+                    raise WorldError(f"{there.folder} contains a repository of its own: check it and remove it by hand")
+                branch = task_branch(item.batch, item.task)
+                there = adopt_folder(self._repository, self._layout, there.folder, branch)
             save_worktree(SavedRefs(self._repository, item.batch, item.task), there)
         away = self._trash_folder(item) / (there.admin.name if there.admin is not None else new_worktree_id())
         if os.path.lexists(there.folder):
             there.move(away)
         elif there.admin is not None:
             write_worktree_path(there.admin, away)
-
-    def _adopt(self, folder: Path, item: WorktreeItem) -> Worktree:
-        """Make a folder whose worktree git has forgotten a worktree again, so that its changes can be saved."""
-        if is_real_folder(folder / ".git"):
-            raise WorldError(f"{folder} contains a repository of its own: check it and remove it by hand")
-        branch = f"refs/heads/{task_branch(item.batch, item.task)}"
-        commit = self._repository.git.resolve_commit(branch) or self._repository.git.resolve_commit("HEAD")
-        if commit is None:
-            raise WorldError(f"there is no commit to compare {folder} with")
-        return adopt_folder(self._repository, self._layout, folder, commit)
 
     def _trash_folder(self, item: WorktreeItem) -> Path:
         """The trash beside it, on the same disk: the settings may have changed since it was made."""

@@ -79,10 +79,6 @@ class WorktreePool:
             self.discard(worktree)
         self.trim(self._keep)
 
-    def adopt(self, folder: Path, commit: str) -> Worktree:
-        with self._repository.lock():
-            return adopt_folder(self._repository, self._layout, folder, commit)
-
     def trim(self, keep: int) -> None:
         """Discard those that waited longest."""
         waiting = sorted(list_children(self._layout.pool), key=_pooled_at)
@@ -169,11 +165,14 @@ class WorktreePool:
                 path.rename(trash / (new_worktree_id() if os.path.lexists(trash / name) else name))
 
 
-def adopt_folder(repository: Repository, layout: WorkspaceLayout, folder: Path, commit: str) -> Worktree:
-    """Make a folder that git does not know any more a worktree at this commit, so that its changes can be seen.
+def adopt_folder(repository: Repository, layout: WorkspaceLayout, folder: Path, branch: str) -> Worktree:
+    """Make a folder that git does not know any more a worktree at this branch, so that its changes can be seen.
 
-    Its files are not changed. The caller holds the repository's lock.
+    HEAD if there is no such branch. Its files are not changed. The caller holds the repository's lock.
     """
+    commit = repository.git.resolve_commit(f"refs/heads/{branch}") or repository.git.resolve_commit("HEAD")
+    if commit is None:
+        raise WorldError(f"there is no commit to compare {folder} with")
     place = layout.making / new_worktree_id()
     make_private_folder(place.parent)
     repository.git.run("worktree", "add", "--quiet", "--no-checkout", "--detach", str(place), commit)

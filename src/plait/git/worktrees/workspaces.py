@@ -15,7 +15,7 @@ from plait.git.command import GitError
 from plait.git.interfaces import CapturedChange, CaptureOptions, WorkspaceSetup
 from plait.git.worktrees import checkout
 from plait.git.worktrees.metadata import LeaseMetadata, is_real_folder, write_lease
-from plait.git.worktrees.pool import WorktreePool, ensure_not_checked_out, start_branch
+from plait.git.worktrees.pool import WorktreePool, adopt_folder, ensure_not_checked_out, start_branch
 from plait.git.worktrees.saved_work import SavedRefs, save_worktree
 from plait.git.worktrees.worktree import Repository, WorkspaceLayout, Worktree, find_worktree, list_children
 from plait.system.disk import DiskUsageCache
@@ -139,16 +139,13 @@ class GitWorkspaces:
 
     def _make_lease(self, batch: str, task: str, base: str, setup: WorkspaceSetup) -> LeaseMetadata:
         sparse = checkout.normalize_sparse_folders(setup.sparse)
-        return LeaseMetadata(batch, task, self._require_commit(base), setup.makes, sparse)
-
-    def _require_commit(self, name: str) -> str:
-        commit = self._repository.git.resolve_commit(name)
+        commit = self._repository.git.resolve_commit(base)
         if commit is None:
             raise WorldError(
-                f"{self._repository.common} has no commit {name}",
+                f"{self._repository.common} has no commit {base}",
                 hint="Fetch it, or start the batch again from a commit that is there.",
             )
-        return commit
+        return LeaseMetadata(batch, task, commit, setup.makes, sparse)
 
     def _clean_up_once(self) -> None:
         if not self._is_cleaned_up:
@@ -204,8 +201,8 @@ class GitWorkspaces:
 
     def _save_and_release(self, here: Worktree, batch: str, task: str) -> None:
         if here.admin is None and is_real_folder(here.folder):
-            tip = self._repository.git.resolve_commit(f"refs/heads/{refs.task_branch(batch, task)}")
-            here = self._pool.adopt(here.folder, tip or self._require_commit("HEAD"))
+            with self._repository.lock():
+                here = adopt_folder(self._repository, self._layout, here.folder, refs.task_branch(batch, task))
         save_worktree(SavedRefs(self._repository, batch, task), here)
         self._pool.release(here)
 
