@@ -112,7 +112,7 @@ def test_a_file_that_changes_while_it_is_read_is_read_again(
     def later(fd: int) -> os.stat_result:
         nonlocal count
         count += 1
-        if count == 2:
+        if count == 3:  # after the first two, the content was read
             source.overwrite(NEW)
         return fstat(fd)
 

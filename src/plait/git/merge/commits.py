@@ -20,7 +20,6 @@ class Commit:
     """`author` and `committer` as git stores them: name, email, time and zone."""
 
     id: str
-    tree: str
     parents: tuple[str, ...]
     author: str
     committer: str
@@ -50,7 +49,7 @@ def _parse_commit(name: str, raw: bytes) -> Commit:
     fields = [line.partition(" ") for line in head.split("\n")]
     first = {key: value for key, _, value in reversed(fields)}
     parents = tuple(value for key, _, value in fields if key == "parent")
-    return Commit(name, first["tree"], parents, first.get("author", ""), first.get("committer", ""), message)
+    return Commit(name, parents, first.get("author", ""), first.get("committer", ""), message)
 
 
 class CommitMaker:

@@ -23,8 +23,7 @@ def check_preconditions(where: Path, base: str = "HEAD") -> list[Problem]:
     _check_repository(git, where)
     commit = _check_commit(git, base)
     _check_names(git, commit)
-    checks = (_check_shallow, _check_partial_clone, _check_sparse, _check_lfs, _check_submodules)
-    return [problem for check in checks for problem in check(git, commit)]
+    return list(_find_problems(git, commit))
 
 
 def _check_version(git: Git) -> None:
@@ -91,57 +90,51 @@ def _find_case_clash(git: Git, commit: str) -> tuple[str, str] | None:
     return None
 
 
-def _check_shallow(git: Git, _: str) -> Iterator[Problem]:
+def _find_problems(git: Git, commit: str) -> Iterator[Problem]:
+    """What works, but not as people may expect."""
     if git.text("rev-parse", "--is-shallow-repository") == "true":
         yield Problem(
             Severity.INFO,
             "this clone is shallow: agents see no older history, and a branch from before it can't be merged",
             hint="git fetch --unshallow gets the rest.",
         )
-
-
-def _check_partial_clone(git: Git, _: str) -> Iterator[Problem]:
-    args = ("config", "--get-regexp", r"^(extensions\.partialclone|remote\..*\.promisor)$")
-    if git.run(*args, codes=(0, 1)).code == 0:
+    if _has_setting(git, r"^(extensions\.partialclone|remote\..*\.promisor)$"):
         yield Problem(
             Severity.WARNING,
             "this clone is partial: missing files are fetched when a workspace is made",
             hint="[workspace] sparse limits workspaces to the folders that are needed.",
         )
-
-
-def _check_sparse(git: Git, _: str) -> Iterator[Problem]:
     if git.read_bool("core.sparseCheckout"):
         yield Problem(
             Severity.WARNING,
             "this checkout is sparse; workspaces have all folders by default",
             hint="Set [workspace] sparse to the folders that agents need (git sparse-checkout list).",
         )
-
-
-def _check_lfs(git: Git, commit: str) -> Iterator[Problem]:
-    args = ("grep", "--quiet", "filter=lfs", commit, "--", ".gitattributes", "**/.gitattributes")
-    missing = not git.run("config", "--get-regexp", r"^filter\.lfs\.(smudge|process)$", codes=(0, 1)).out
-    if missing and git.run(*args, codes=(0, 1)).code == 0:
+    lfs = ("grep", "--quiet", "filter=lfs", commit, "--", ".gitattributes", "**/.gitattributes")
+    if not _has_setting(git, r"^filter\.lfs\.(smudge|process)$") and git.run(*lfs, codes=(0, 1)).code == 0:
         yield Problem(
             Severity.WARNING,
             "this repository keeps files in Git LFS, which is not set up here: agents see pointers in their place",
             hint="Install git-lfs and run: git lfs install && git lfs pull",
         )
-
-
-def _check_submodules(git: Git, commit: str) -> Iterator[Problem]:
-    if git.run("cat-file", "-e", f"{commit}:.gitmodules", codes=(0, 1, 128)).code:
-        return
-    common = Path(git.text("rev-parse", "--path-format=absolute", "--git-common-dir"))
-    found = read_submodules(git, "--blob", f"{commit}:.gitmodules")
-    absent = [each.path for each in found if not _is_cloned(git, common, each)]
-    if absent:
+    if absent := _find_missing_submodules(git, commit):
         yield Problem(
             Severity.WARNING,
             f"submodules that are not cloned here stay empty in workspaces: {join_names(absent, _MAX_SHOWN)}",
             hint="git submodule update --init --recursive gets them.",
         )
+
+
+def _has_setting(git: Git, pattern: str) -> bool:
+    return git.run("config", "--get-regexp", pattern, codes=(0, 1)).code == 0
+
+
+def _find_missing_submodules(git: Git, commit: str) -> list[str]:
+    if git.run("cat-file", "-e", f"{commit}:.gitmodules", codes=(0, 1, 128)).code:
+        return []
+    common = Path(git.text("rev-parse", "--path-format=absolute", "--git-common-dir"))
+    found = read_submodules(git, "--blob", f"{commit}:.gitmodules")
+    return [each.path for each in found if not _is_cloned(git, common, each)]
 
 
 def _is_cloned(git: Git, common: Path, submodule: Submodule) -> bool:
