@@ -197,12 +197,9 @@ class TreeCache:
 
     def lock(self, key: str, *, shared: bool = False, on_wait: Callable[[], None]) -> AbstractContextManager[None]:
         """Held alone, or shared with other readers. `on_wait` is called before waiting."""
-        return hold_lock(self._lock_path(key), shared=shared, on_wait=on_wait)
+        return hold_lock(self.lock_path(key), shared=shared, on_wait=on_wait)
 
-    def try_lock(self, key: str) -> AbstractContextManager[bool]:
-        return try_lock(self._lock_path(key))
-
-    def _lock_path(self, key: str) -> Path:
+    def lock_path(self, key: str) -> Path:
         return self._folder / f"{key}.lock"
 
     def tree_path(self, key: str) -> Path:
@@ -248,11 +245,6 @@ class TreeCache:
             (self._folder / key).rename(gone)
         remove_tree(gone)
 
-    def remove(self, key: str) -> None:
-        """Discard the entry and its lock file, with the exclusive lock held."""
-        self.discard(key)
-        self._lock_path(key).unlink(missing_ok=True)
-
 
 def prune_tree_cache(folder: Path, max_bytes: int) -> int:
     """Remove the least recently used entries until at most `max_bytes` are left, except those in use. Bytes freed."""
@@ -263,9 +255,10 @@ def prune_tree_cache(folder: Path, max_bytes: int) -> int:
         kept, freed = sum(sizes.values()), 0
         for key in sorted(sizes, key=lambda key: _last_used(folder / key)):
             if kept > max_bytes or not (folder / key).exists():
-                with cache.try_lock(key) as mine:
+                with try_lock(cache.lock_path(key)) as mine:
                     if mine:
-                        cache.remove(key)
+                        cache.discard(key)
+                        cache.lock_path(key).unlink(missing_ok=True)
                         kept, freed = kept - sizes[key], freed + sizes[key]
         return freed
     return 0
