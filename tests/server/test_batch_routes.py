@@ -10,7 +10,7 @@ import pytest
 from plait.client.api_errors import NotFoundError, StateError
 from plait.git.location import RepoLocation
 from plait.server.event_buffer import EventCursor
-from plait.server.service.lookup import resolve_batch, resolve_task
+from plait.server.lookup import resolve_batch, resolve_task
 from tests.support.journal_writer import JournalWriter
 from tests.support.running_server import RunningServer
 

@@ -24,9 +24,9 @@ from plait.client.task_listing import SourceTasks, SourceTaskWithText
 from plait.client.timeline import Timeline
 from plait.core.errors import Bug
 from plait.server.http.app import create_app
-from plait.server.http.schema.events import Event
-from plait.server.http.schema.projects import CallerDetails, Projects
-from plait.server.http.schema.settings import Preferences
+from plait.server.http.routes.projects import CallerDetails, Projects
+from plait.server.http.routes.settings import Preferences
+from plait.server.http.schema import Event
 from tests.support.running_server import RunningServer
 
 if TYPE_CHECKING:

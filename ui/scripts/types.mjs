@@ -16,7 +16,7 @@ function python() {
 }
 
 async function types() {
-  const described = execFileSync(python(), ["-m", "plait.server.http.openapi"], {
+  const described = execFileSync(python(), ["-m", "plait.server.http.app"], {
     cwd: top,
     maxBuffer: 1 << 26,
   });

@@ -28,7 +28,7 @@ from plait.client.stream_event import StreamEvent
 from plait.core.errors import Bug, PlaitError, describe_error
 from plait.core.requests import Request, Submit
 from plait.git.location import RepoLocation
-from plait.server.event_buffer import BufferedEvent, EventBuffer
+from plait.server.event_buffer import BufferedEvent, EventBuffer, EventCursor
 from plait.server.journal_follower import JournalFollower
 
 T = TypeVar("T")
@@ -125,6 +125,12 @@ class ProjectSession:
     async def query(self, read: Callable[[Session], T]) -> T:
         """Run `read` on the up-to-date client session, in the session's thread; it has to be quick."""
         return await self._run_in_thread(partial(self.follower.query, read))
+
+    async def query_with_cursor(self, read: Callable[[Session], T]) -> tuple[T, str]:
+        """What `read` returns, and the `Last-Event-ID` from which events follow without a gap."""
+        return await self.query(
+            lambda client: (read(client), str(EventCursor(client.journal_id or "", client.state.seq)))
+        )
 
     async def ask(self, requests: Sequence[Request]) -> list[RequestAnswer]:
         """Make requests durable, then wait for their answers. Continues if the caller is cancelled."""

@@ -1,7 +1,11 @@
-"""The FastAPI app: all routes, and one format for errors. Authentication is in the middleware around it."""
+"""The FastAPI app: all routes, and one format for errors. Authentication is in the middleware around it.
+
+`python -m plait.server.http.app` prints the OpenAPI document. The page's types are generated from it.
+"""
 
 from __future__ import annotations
 
+import json
 import sys
 import traceback
 from collections.abc import Mapping, Sequence
@@ -19,14 +23,14 @@ from plait import __version__
 from plait.core.errors import Bug, Fault, PlaitError, WorldError, describe_error
 from plait.server.http.responses import make_error, make_error_response, respond_with_error
 from plait.server.http.routes import actions, batches, docs, events, inspection, projects, settings, tasks
-from plait.server.http.routes.dependencies import JSON_MEDIA_TYPE
-from plait.server.http.schema.events import OpenApiSchemas, build_event_schemas
+from plait.server.http.routes.events import EVENTS_PATH
+from plait.server.http.routes.routing import JSON_MEDIA_TYPE
+from plait.server.http.schema import OpenApiSchemas, build_common_schemas
 from plait.server.metrics import ServerMetrics
 from plait.server.session_pool import SessionPool
 
 _ROUTE_MODULES = (projects, tasks, batches, actions, inspection, settings, events, docs)
 GZIP_MIN_BYTES = 1 << 10
-EVENTS_PATH = "/api/events"  # never ends, so HEAD is not answered
 _VALIDATION_MESSAGES = {"missing": " is missing", "extra_forbidden": " is not a field of this body"}
 
 _API_DESCRIPTION = (
@@ -39,7 +43,7 @@ _API_DESCRIPTION = (
 class _App(FastAPI):
     def openapi(self) -> OpenApiSchemas:
         if self.openapi_schema is None:
-            super().openapi()["components"]["schemas"] |= build_event_schemas()
+            super().openapi()["components"]["schemas"] |= build_common_schemas()
         return super().openapi()
 
 
@@ -66,7 +70,7 @@ def create_bare_app() -> FastAPI:
     app.add_middleware(GZipMiddleware, minimum_size=GZIP_MIN_BYTES, compresslevel=6)
     app.add_middleware(HeadRequestMiddleware)
     for module in _ROUTE_MODULES:
-        app.include_router(module.router)
+        module.routes.register(app)
     app.add_exception_handler(RequestValidationError, _handle_validation_error)
     app.add_exception_handler(HTTPException, _handle_http_exception)
     app.add_exception_handler(PlaitError, _handle_plait_error)
@@ -102,7 +106,7 @@ async def _handle_http_exception(request: Request, error: Exception) -> Response
 
 def _allowed_methods(request: Request) -> list[str]:
     """The methods of all routes with this path."""
-    routes = (route for module in _ROUTE_MODULES for route in module.router.routes)
+    routes = request.app.routes
     matching = (route for route in routes if route.matches(request.scope)[0] is not Match.NONE)
     found = {method for route in matching for method in getattr(route, "methods", None) or ()}
     return sorted(found | ({"HEAD"} if "GET" in found and request.url.path != EVENTS_PATH else set()))
@@ -135,7 +139,7 @@ def _body_error_response(request: Request, kind: str) -> Response:
 
 
 class HeadRequestMiddleware:
-    """Answer HEAD like GET, which FastAPI's routes don't do; uvicorn leaves the body out."""
+    """Answer HEAD like GET, which FastAPI's routes don't do; uvicorn leaves the body out. The event stream never ends."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -144,3 +148,12 @@ class HeadRequestMiddleware:
         if scope["type"] == "http" and scope["method"] == "HEAD" and scope["path"] != EVENTS_PATH:
             scope = {**scope, "method": "GET"}
         await self._app(scope, receive, send)
+
+
+def render_openapi() -> str:
+    """Sorted, so that every difference is a change."""
+    return json.dumps(create_bare_app().openapi(), indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+
+
+if __name__ == "__main__":
+    sys.stdout.write(render_openapi())

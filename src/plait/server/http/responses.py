@@ -14,8 +14,8 @@ from plait.client.preferences import InvalidSettingsError
 from plait.client.trust import UntrustedError, escape_command
 from plait.core.errors import Fault, PlaitError
 from plait.core.plan import Problem, Severity
-from plait.server.http.schema.base import Error, FieldProblem
-from plait.server.service.batch_spec import PlanError, translate_hint, translate_problem
+from plait.server.batch_spec import PlanError, translate_hint, translate_problem
+from plait.server.http.schema import Error, FieldProblem
 
 CURSOR_HEADER = "Plait-Mark"
 

@@ -5,8 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from plait.core.settings import Mode, Publish
+from plait.core.settings import Mode
 from plait.core.state import State
+from plait.server.http.routes.actions import (
+    ACTIONS,
+    ActionOptions,
+    ActionSpec,
+    BatchAction,
+    ShipBody,
+    TaskAction,
+    publish_batch,
+    run_batch_action,
+    run_bulk_action,
+    run_task_action,
+)
+from plait.server.http.routes.batches import get_batch, submit_batch
+from plait.server.lookup import resolve_batch, resolve_task
 from plait.server.mcp.params import (
     WAIT_TOOL_SECONDS,
     ApproveParams,
@@ -22,19 +36,6 @@ from plait.server.mcp.params import (
 from plait.server.mcp.results import ActionsResult, PublishResult, RunResult
 from plait.server.mcp.snapshot import describe_batch, poll_until, read_batch_summary
 from plait.server.mcp.tool import Tool, ToolCall, define_tool
-from plait.server.service.actions import (
-    ACTIONS,
-    ActionOptions,
-    ActionSpec,
-    BatchAction,
-    TaskAction,
-    publish_batch,
-    run_batch_action,
-    run_bulk_action,
-    run_task_action,
-)
-from plait.server.service.batches import create_batch, read_batch
-from plait.server.service.lookup import resolve_batch, resolve_task
 
 MAX_LISTED_TASKS = 50  # tasks in the answer of `run`
 
@@ -56,7 +57,7 @@ _PARAMS: dict[str, type[BatchParams]] = {
     needs_fetch=True,
 )
 async def run(call: ToolCall, params: RunParams) -> RunResult:
-    created = await create_batch(call.session, make_batch_spec(params.tasks, params.settings, Mode(params.mode)))
+    created = await submit_batch(call.session, make_batch_spec(params.tasks, params.settings, Mode(params.mode)))
     _, batch, tasks = await describe_batch(call.session, created.id)
     return RunResult.model_validate(
         {
@@ -99,8 +100,10 @@ def _define_action_tool(spec: ActionSpec) -> Tool:
 )
 async def pull_request(call: ToolCall, params: PublishParams) -> PublishResult:
     """Publishing continues by itself; waiting for it gives the link."""
-    publish = Publish.PUSH if params.push else Publish.DRAFT if params.draft else Publish.PR
-    asked = await publish_batch(call.session, params.batch, publish, title=params.title, body=params.body)
+    body = ShipBody(
+        publish="push" if params.push else "draft" if params.draft else "pr", title=params.title, body=params.body
+    )
+    asked = await publish_batch(call.session, params.batch, body)
     name = asked.batch_id
     seen = await poll_until(
         call,
@@ -108,7 +111,7 @@ async def pull_request(call: ToolCall, params: PublishParams) -> PublishResult:
         lambda now: not now.publishing,
         WAIT_TOOL_SECONDS,
     )
-    found, _ = await read_batch(call.session, name)
+    found, _ = await get_batch(call.session, name)
     return PublishResult.model_validate(
         replace(
             asked,

@@ -10,8 +10,8 @@ from pydantic import BeforeValidator, Field, JsonValue
 
 from plait.core.requests import MAX_OVERRIDE_BODY_CHARS, MAX_OVERRIDE_TITLE_CHARS
 from plait.core.settings import Mode
+from plait.server.batch_spec import BatchSpec
 from plait.server.mcp.tool import ToolParams
-from plait.server.service.batch_spec import BatchSpec
 
 DEFAULT_OUTPUT_LENGTH, MAX_OUTPUT_LENGTH = 20_000, 64 << 10  # characters of a log or a diff in one answer
 WAIT_TOOL_SECONDS = 45  # hosts give up on a tool after a minute

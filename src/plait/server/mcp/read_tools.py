@@ -14,7 +14,10 @@ from plait.client.json_encoding import to_json
 from plait.client.logs.attempt_output import strip_ansi
 from plait.client.task_listing import SourceTask
 from plait.config.config import Layer
-from plait.core.task import Step
+from plait.server.http.routes import batches, tasks
+from plait.server.http.routes.inspection import LogFormat, explain_task, get_log, prints_json_events, read_diff
+from plait.server.http.routes.settings import read_preferences
+from plait.server.lookup import resolve_batch, resolve_task
 from plait.server.mcp.params import (
     DEFAULT_OUTPUT_LENGTH,
     MAX_OUTPUT_LENGTH,
@@ -51,16 +54,6 @@ from plait.server.mcp.snapshot import (
     read_batch_summary,
 )
 from plait.server.mcp.tool import ToolCall, define_tool
-from plait.server.service.batches import list_batches, preview_batch
-from plait.server.service.inspection import (
-    prints_json_events,
-    read_diff,
-    read_explanation,
-    read_log,
-)
-from plait.server.service.lookup import resolve_batch, resolve_task
-from plait.server.service.settings import read_project_settings
-from plait.server.service.tasks import list_source_tasks
 
 T = TypeVar("T")
 
@@ -82,7 +75,7 @@ _LEFT_OUT = "Earlier output is left out; offset 0 reads from the beginning."
 )
 async def list_tasks(call: ToolCall, params: ListParams) -> ListResult:
     """Groups are left out: only their parts are run."""
-    found, _ = await list_source_tasks(call.session)
+    found, _ = await tasks.list_tasks(call.session)
     fitting = [task for task in found.tasks if _matches(task, params)]
     here, more = paginate(fitting, params.skip, params.limit)
     return ListResult.model_validate(
@@ -104,7 +97,7 @@ def _matches(task: SourceTask, params: ListParams) -> bool:
     needs_fetch=True,
 )
 async def plan(call: ToolCall, params: PlanParams) -> PlanPreviewResult:
-    found = await preview_batch(call.session, make_batch_spec(params.tasks, params.settings))
+    found = await batches.plan(call.session, make_batch_spec(params.tasks, params.settings))
     here, more = paginate(found.tasks, params.skip, params.limit)
     return PlanPreviewResult.model_validate(
         {
@@ -128,17 +121,17 @@ async def plan(call: ToolCall, params: PlanParams) -> PlanPreviewResult:
     read_only=True,
 )
 async def status(call: ToolCall, params: StatusParams) -> StatusResult:
-    _, batch, tasks = await describe_batch(call.session, params.batch)
+    _, batch, shown = await describe_batch(call.session, params.batch)
     if words := params.tasks:
         names = await call.session.query(
             lambda client: {
                 resolve_task(resolve_batch(client.preview_state(), batch.id), word).task.id for word in words
             }
         )
-        tasks = [task for task in tasks if task.task_id in names]
+        shown = [task for task in shown if task.task_id in names]
     if params.only:
-        tasks = [task for task in tasks if task.status in params.only]
-    here, more = paginate(tasks, params.skip, params.limit)
+        shown = [task for task in shown if task.status in params.only]
+    here, more = paginate(shown, params.skip, params.limit)
     return StatusResult(batch=batch, tasks=build_task_results(here), more=more)
 
 
@@ -148,7 +141,7 @@ async def status(call: ToolCall, params: StatusParams) -> StatusResult:
     read_only=True,
 )
 async def history(call: ToolCall, params: HistoryParams) -> HistoryResult:
-    found, _ = await list_batches(call.session, tasks=False, limit=params.limit)
+    found, _ = await batches.list_batches(call.session, tasks=False, limit=params.limit)
     seen = [(batch, await read_batch_snapshot(call.session, batch.id)) for batch in found.batches]
     total = await call.session.query(lambda client: len(client.preview_state().batches))
     return HistoryResult(
@@ -182,9 +175,9 @@ async def wait(call: ToolCall, params: WaitParams) -> WaitResult:
         return "changed" if moved else _choose_outcome(now, params)
 
     why = await poll_until(call, look, lambda found: found is not None, params.seconds)
-    last, batch_result, tasks = await describe_batch(call.session, batch)
+    last, batch_result, known = await describe_batch(call.session, batch)
     moved = set(last.changed_since(first))
-    changed = [task for task in tasks if task.task_id in moved][:MAX_CHANGED_TASKS]
+    changed = [task for task in known if task.task_id in moved][:MAX_CHANGED_TASKS]
     return WaitResult(why=why or "time", batch=batch_result, changed=build_task_results(changed))
 
 
@@ -205,7 +198,7 @@ async def _report_progress(call: ToolCall, summary: BatchSummary) -> None:
     read_only=True,
 )
 async def explain(call: ToolCall, params: TaskParams) -> ExplainResult:
-    found = await read_explanation(call.session, params.batch, params.task)
+    found = await explain_task(call.session, params.batch, params.task)
     return ExplainResult.model_validate(replace(found, attempts=found.attempts[-MAX_ATTEMPTS:]))
 
 
@@ -218,19 +211,19 @@ async def logs(call: ToolCall, params: LogsParams) -> LogsResult:
     """A page from the offset on, else the last lines."""
     start = -MAX_OUTPUT_LENGTH if params.offset is None else params.offset
     read = partial(
-        read_log,
+        get_log,
         call.session,
         params.batch,
         params.task,
         start=start,
-        most=MAX_OUTPUT_LENGTH,
+        limit=MAX_OUTPUT_LENGTH,
         attempt=params.attempt,
-        step=Step(params.step),
+        step=params.step,
     )
     found = await read()
     text = found.text
     if not params.raw and await prints_json_events(call.session, found.attempt):
-        found = await read(events=True)
+        found = await read(format=LogFormat.EVENTS)
         text = _event_texts(found.text)
     whole = strip_ansi(text)
     kept = whole[-MAX_OUTPUT_LENGTH:] if params.offset is not None else _tail(whole, params.lines)
@@ -283,7 +276,7 @@ async def diff(call: ToolCall, params: DiffParams) -> DiffResult:
     read_only=True,
 )
 async def settings(call: ToolCall, params: SettingsParams) -> SettingsResult:
-    found = await read_project_settings(call.session)
+    found = await read_preferences(call.session)
     names = _check_names(params.names or (), list(found.values)) or list(found.values)
     given = {name: found.given[name] for name in names if found.given[name].layer is not Layer.DEFAULT}
     return SettingsResult(

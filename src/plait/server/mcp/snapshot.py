@@ -14,11 +14,11 @@ from plait.core.fast_dataclass import dataclass
 from plait.core.state import BatchState, State
 from plait.core.task import Step
 from plait.core.views import find_batch_status, waits_for_person
+from plait.server.http.routes.batches import get_batch
+from plait.server.lookup import resolve_batch
 from plait.server.mcp.results import BatchStatusResult, TaskStatusResult
 from plait.server.mcp.tool import ToolCall
 from plait.server.project_session import ProjectSession
-from plait.server.service.batches import read_batch
-from plait.server.service.lookup import resolve_batch
 
 # Of each task: its status, what it waits on, and its attempt.
 TaskStates = Mapping[str, tuple[str, str, int]]
@@ -99,7 +99,7 @@ async def describe_batch(
 ) -> tuple[BatchSnapshot, BatchStatusResult, list[BatchTask]]:
     """A batch as a tool result, and its tasks as in the HTTP API. Raises NotFoundError."""
     snapshot = await read_batch_snapshot(session, batch)
-    found, _ = await read_batch(session, snapshot.summary.batch)
+    found, _ = await get_batch(session, snapshot.summary.batch)
     return snapshot, build_batch_result(found, snapshot), found.tasks
 
 

@@ -1,48 +1,503 @@
-"""Control: each route sends requests to the engine, and returns the results."""
+"""Control: actions on a batch or its tasks, as requests to the engine, and the result for each task."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+import asyncio
+from collections.abc import Callable, Collection, Mapping, Sequence
+from enum import StrEnum
+from functools import partial
+from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Depends, Response
+from fastapi import Depends
+from pydantic import Field
 
-from plait.client.task_actions import ActionResults
-from plait.core.settings import Publish
-from plait.server.http.responses import make_response
-from plait.server.http.routes.dependencies import (
+from plait.client import pull_request_preview
+from plait.client.api_errors import FieldError, StateError
+from plait.client.json_encoding import api_model
+from plait.client.session import Session, new_request_id
+from plait.client.task_actions import (
+    ActionResults,
+    Outcome,
+    TaskAnswer,
+    check_agent,
+    check_answer,
+    describe_answer,
+    describe_answers,
+    list_retryable,
+    make_auto_approve_factory,
+    sort_by_needs,
+)
+from plait.core import requests
+from plait.core.errors import ConfigError, PlaitError
+from plait.core.explain import explain_status
+from plait.core.fast_dataclass import dataclass
+from plait.core.requests import MAX_OVERRIDE_BODY_CHARS, MAX_OVERRIDE_TITLE_CHARS, Request
+from plait.core.settings import Mode, Publish
+from plait.core.state import BatchState, State, TaskState
+from plait.core.status import BatchStatus, TaskStatus
+from plait.core.views import find_batch_status, make_batch_view
+from plait.server.batch_spec import AgentName, TaskId
+from plait.server.http.routes.routing import (
     BATCH_PATH,
+    DURABLE,
     TASK_PATH,
     BatchId,
+    Handler,
     IdempotencyKey,
+    Routes,
     SessionDep,
     TaskName,
 )
-from plait.server.http.schema.base import Responses, document_responses
-from plait.server.http.schema.bodies import ApproveBody, BulkBody, FeedbackBody, RetryBody, ShipBody
-from plait.server.service.actions import (
-    ACTIONS,
-    ActionOptions,
-    BatchAction,
-    BulkResults,
-    PublishResults,
-    TaskAction,
-    is_accepted,
-    publish_batch,
-    run_batch_action,
-    run_bulk_action,
-    run_task_action,
+from plait.server.http.schema import ApiBody
+from plait.server.idempotency import ask_once, ask_or_queue, derive_request_id, find_stored_requests, hold_key
+from plait.server.lookup import resolve_batch, resolve_batch_and_task
+from plait.server.project_session import ProjectSession
+
+routes = Routes("steering")
+
+# The requests, and the task of each one; None: it is about the batch.
+TaskRequests = Sequence[tuple[str | None, Request]]
+
+
+class BatchAction(StrEnum):
+    CANCEL = "cancel"
+    PAUSE = "pause"
+    UNPAUSE = "unpause"
+    APPROVE = "approve"
+    RETRY = "retry"
+    RESUME = "resume"
+
+
+class TaskAction(StrEnum):
+    CANCEL = "cancel"
+    RETRY = "retry"
+    DROP = "drop"
+    APPROVE = "approve"
+    FEEDBACK = "feedback"
+
+
+FeedbackText = Annotated[str, Field(min_length=1, max_length=100_000)]
+MAX_BULK_TASKS = 1_000  # tasks
+
+
+class ApproveBody(ApiBody):
+    """`all`: approve all later tasks of this batch too."""
+
+    all: bool = False
+
+
+class RetryBody(ApiBody):
+    """`agent`: retry with another agent."""
+
+    agent: AgentName | None = None
+
+
+class FeedbackBody(ApiBody):
+    text: FeedbackText
+
+
+class ShipBody(ApiBody):
+    """A pull request, a draft, or only a push. `title` and `body` apply to this and later updates; omitted, the last ones
+    are kept. plait's own title and an empty body mean that plait writes them.
+    """
+
+    publish: Literal["pr", "draft", "push"] = "pr"
+    title: Annotated[str, Field(min_length=1, max_length=MAX_OVERRIDE_TITLE_CHARS)] | None = Field(
+        default=None, description="One line of text"
+    )
+    body: Annotated[str, Field(max_length=MAX_OVERRIDE_BODY_CHARS)] | None = Field(default=None, description="Markdown")
+
+
+class BulkBody(ApiBody):
+    """Without `batchId`: in the newest batch of each task. `agent` is for a retry, `text` for feedback."""
+
+    action: TaskAction = Field(strict=False)
+    task_ids: Annotated[list[TaskId], Field(min_length=1, max_length=MAX_BULK_TASKS)]
+    batch_id: Annotated[str, Field(min_length=1, max_length=200)] | None = None
+    agent: AgentName | None = None
+    text: FeedbackText | None = None
+
+
+# The actions that are one request without options.
+_BATCH_REQUESTS: Mapping[BatchAction, Callable[[str, str], Request]] = {
+    BatchAction.CANCEL: requests.CancelBatch,
+    BatchAction.PAUSE: requests.Pause,
+    BatchAction.UNPAUSE: requests.Unpause,
+    BatchAction.APPROVE: requests.Approve,
+    BatchAction.RESUME: requests.Resume,
+}
+_TASK_REQUESTS: Mapping[TaskAction, Callable[[str, str, str], Request]] = {
+    TaskAction.CANCEL: requests.CancelTask,
+    TaskAction.DROP: requests.Drop,
+    TaskAction.APPROVE: requests.Approve,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ActionSpec:
+    """An action's descriptions: of its MCP tool, and of its routes for a batch and for a task ("": there is none)."""
+
+    name: str
+    tool: str
+    batch: str = ""
+    task: str = ""
+    destructive: bool = False
+    idempotent: bool = False
+    open_world: bool = False
+
+
+# Routes and MCP tools are made from this table.
+ACTIONS = (
+    ActionSpec(
+        "cancel",
+        "Cancel the named tasks, or without names the whole batch. Running attempts are stopped.",
+        "Stop running attempts and cancel all unfinished tasks.",
+        "Stop its attempt and cancel it.",
+        destructive=True,
+        idempotent=True,
+    ),
+    ActionSpec(
+        "pause",
+        "Start nothing new in a batch; running attempts continue.",
+        "Start nothing new; running attempts continue.",
+        idempotent=True,
+    ),
+    ActionSpec("unpause", "Continue a paused batch.", "Continue.", idempotent=True),
+    ActionSpec(
+        "resume",
+        "Continue the interrupted tasks of a batch; done tasks stay done.",
+        "Continue what was stopped: interrupted steps run again, done tasks don't.",
+        idempotent=True,
+    ),
+    ActionSpec(
+        "approve",
+        "Let the next task of a queue start, or the named ones. Ask a person before you approve.",
+        "Let the next task of a queue start; `all`: approve all later ones too.",
+        "Let it start when its turn comes.",
+    ),
+    ActionSpec(
+        "retry",
+        "Retry tasks that ended without being done, and the ones they blocked.",
+        "Retry all tasks that failed, timed out, conflicted or were cancelled.",
+        "Retry it, and the tasks that it blocked; `agent`: with another agent.",
+        open_world=True,
+    ),
+    ActionSpec(
+        "feedback",
+        "Retry a task with feedback, or answer its question. Answering a question about a budget spends money.",
+        task="Retry it with feedback, or answer its question.",
+        open_world=True,
+    ),
+    ActionSpec(
+        "drop",
+        "Drop these tasks; what they merged is removed from the batch branch.",
+        task="Drop it; what it merged is removed from the batch branch.",
+        destructive=True,
+        idempotent=True,
+    ),
 )
 
-router = APIRouter(tags=["steering"])
+
+@api_model
+class PublishResults(ActionResults):
+    """`underWay`: the batch has `prUrl` when it is done."""
+
+    under_way: bool
+    branch: str | None
+    commit: str | None
+    pr_url: str | None
+    unshipped: str | None
 
 
-def _action_responses(model: type[object], about: str) -> Responses:
-    return document_responses(model, 409, also={202: {"model": model, "description": about}})
+class BulkOutcome(StrEnum):
+    GRANTED = "granted"
+    REFUSED = "refused"
+    ACCEPTED = "accepted"
+    UNKNOWN = "unknown"
 
 
-_ACTION_RESPONSES = _action_responses(ActionResults, "Durable, but no engine has answered yet")
-_PUBLISH_RESPONSES = _action_responses(PublishResults, "In progress, or durable but not answered yet")
+@api_model
+class BulkResult:
+    """`batchId` null: no batch has this task."""
+
+    task_id: str
+    batch_id: str | None
+    result: BulkOutcome
+    reason: str | None
+    status: TaskStatus | BatchStatus | None
+    tasks: list[str]
+
+
+@api_model
+class BulkResults:
+    """In the order of `taskIds`."""
+
+    action: TaskAction
+    results: list[BulkResult]
+
+
+@dataclass(frozen=True, slots=True)
+class ActionOptions:
+    """`agent` is for a retry, `text` for feedback, `approve_all` for approving a batch; `key` makes it idempotent."""
+
+    agent: str | None = None
+    text: str = ""
+    approve_all: bool = False
+    key: str = ""
+
+
+DEFAULT_OPTIONS = ActionOptions()
+
+
+async def run_batch_action(
+    session: ProjectSession, batch: str | None, action: BatchAction, options: ActionOptions = DEFAULT_OPTIONS
+) -> ActionResults:
+    """A retry is for all tasks that ended without being done.
+
+    Raises NotFoundError, and StateError if everything was refused.
+    """
+
+    def choose(client: Session) -> tuple[str, TaskRequests]:
+        found = resolve_batch(client.preview_state(), batch)
+        parts = (session.id, action, found.id, options.agent or "", str(options.approve_all))
+        make_id = partial(derive_request_id, options.key, *parts)
+        if action is BatchAction.RETRY:
+            stored = find_stored_requests(client) if options.key else set()
+            return found.id, _build_retries(found, make_id, options, stored=stored)
+        build = _BATCH_REQUESTS[action]
+        if action is BatchAction.APPROVE and options.approve_all and found.settings.mode is Mode.QUEUE:
+            build = make_auto_approve_factory(found)
+        return found.id, [(None, build(make_id(), found.id))]
+
+    return await _ask_and_report(session, choose, options.key)
+
+
+async def run_task_action(
+    session: ProjectSession,
+    batch: str | None,
+    task: str,
+    action: TaskAction,
+    options: ActionOptions = DEFAULT_OPTIONS,
+) -> ActionResults:
+    """With one result. Raises NotFoundError, and StateError if it was refused."""
+
+    def choose(client: Session) -> tuple[str, TaskRequests]:
+        found, state = resolve_batch_and_task(client.preview_state(), batch, task)
+        parts = (session.id, action, found.id, state.task.id, options.agent or "", options.text)
+        request_id = derive_request_id(options.key, *parts)
+        return found.id, [(state.task.id, build_task_request(found, state, action, request_id, options))]
+
+    return await _ask_and_report(session, choose, options.key)
+
+
+def is_accepted(answered: ActionResults) -> bool:
+    """Whether a request is durable but not answered yet."""
+    return any(result.result is Outcome.ACCEPTED for result in answered.results)
+
+
+@routes.add(
+    "POST",
+    f"{BATCH_PATH}/pr",
+    PublishResults,
+    accepted=(
+        "In progress, or durable but not answered yet",
+        lambda answered: answered.under_way or is_accepted(answered),
+    ),
+    summary="Publish",
+)
+async def publish_batch(
+    session: SessionDep, batch_id: BatchId, body: ShipBody | None = None, key: IdempotencyKey = ""
+) -> PublishResults:
+    """Push the batch branch, and open or update its pull request. The batch has `prUrl` when that is done."""
+    asked = body or ShipBody()
+    publish = Publish(asked.publish)
+    view = await session.query(lambda client: make_batch_view(s := client.preview_state(), resolve_batch(s, batch_id)))
+    texts = await asyncio.to_thread(
+        pull_request_preview.check_pull_request_text, session.place, view, asked.title, asked.body
+    )
+
+    def choose(_: Session) -> tuple[str, TaskRequests]:
+        wording = () if asked.title is None and asked.body is None else (repr((asked.title, asked.body)),)
+        request_id = derive_request_id(key, session.id, "pr", view.id, publish, *wording)
+        return view.id, [(None, requests.Ship(request_id, view.id, publish, *texts))]
+
+    answered = await _ask_and_report(session, choose, key)
+    return await session.query(lambda client: _describe_publishing(client.preview_state(), answered))
+
+
+def build_task_request(
+    batch: BatchState, task: TaskState, action: TaskAction, request_id: str, options: ActionOptions
+) -> Request:
+    """Raises UserError for what is known to be refused."""
+    if action is TaskAction.RETRY:
+        _check_agent(batch, options.agent)
+        return requests.Retry(request_id, batch.id, task.task.id, options.agent)
+    if action is TaskAction.FEEDBACK:
+        check_answer(batch, task, options.text)
+        return requests.Feedback(request_id, batch.id, task.task.id, options.text)
+    return _TASK_REQUESTS[action](request_id, batch.id, task.task.id)
+
+
+def _check_agent(batch: BatchState, agent: str | None) -> None:
+    try:
+        if agent is not None:
+            check_agent(batch, agent)
+    except ConfigError as error:
+        raise FieldError(error.message, field="agent", hint=error.hint) from error
+
+
+def _build_retries(
+    batch: BatchState, make_id: Callable[[str], str], options: ActionOptions, *, stored: Collection[str]
+) -> TaskRequests:
+    """If some of these requests were made before (`stored`), the same ones again."""
+    again = [task for task in batch.tasks if stored and make_id(task.task.id) in stored]
+    tasks = sort_by_needs(batch, again or list_retryable(batch))
+    if not tasks:
+        raise StateError(
+            f"no task of batch {batch.id} failed, timed out, conflicted or was cancelled",
+            state=find_batch_status(batch)[0].value,
+        )
+    return [
+        (each.task.id, build_task_request(batch, each, TaskAction.RETRY, make_id(each.task.id), options))
+        for each in tasks
+    ]
+
+
+async def _ask_and_report(
+    session: ProjectSession, choose: Callable[[Session], tuple[str, TaskRequests]], key: str
+) -> ActionResults:
+    async with hold_key(session, key):
+        batch, asked = await session.query(choose)
+        sent = [request for _, request in asked]
+        answers = await (ask_once(session, sent) if key else ask_or_queue(session, sent))
+    results = [(task, answer) for (task, _), answer in zip(asked, answers, strict=True)]
+    return await session.query(lambda client: _describe_results(client.preview_state(), batch, results))
+
+
+def _describe_results(state: State, batch: str, results: Sequence[TaskAnswer]) -> ActionResults:
+    if all(answer.granted is False for _, answer in results):
+        name, answer = results[0]
+        raise StateError(answer.why, state=_current_status(state, batch, name))
+    return describe_answers(state, batch, results)
+
+
+def _current_status(state: State, batch_id: str, task_name: str | None) -> str:
+    batch = state.batches[batch_id]
+    task = batch.find_task(task_name) if task_name is not None else None
+    return (find_batch_status(batch)[0] if task is None else explain_status(state, batch, task).status).value
+
+
+def _describe_publishing(state: State, answered: ActionResults) -> PublishResults:
+    batch = state.batches[answered.batch_id]
+    view = make_batch_view(state, batch)
+    return PublishResults(
+        batch_id=answered.batch_id,
+        results=answered.results,
+        under_way=batch.requested_publish is not None or batch.publishing is not None,
+        branch=view.branch or None,
+        commit=view.shipped or None,
+        pr_url=view.pr_url or None,
+        unshipped=view.unshipped,
+    )
+
+
+@routes.add("POST", "/api/bulk", BulkResults, operation_id="bulk")
+async def run_bulk(session: SessionDep, body: BulkBody) -> BulkResults:
+    """The same action for many tasks, with a result for each."""
+    options = ActionOptions(agent=body.agent, text=body.text or "")
+    return await run_bulk_action(session, body.action, body.task_ids, body.batch_id, options)
+
+
+# Of one batch: the requests by task, and the results that need no request.
+_BatchPart = tuple[str, dict[str, Request], dict[str, BulkResult]]
+
+
+async def run_bulk_action(
+    session: ProjectSession,
+    action: TaskAction,
+    task_ids: Sequence[str],
+    batch: str | None = None,
+    options: ActionOptions = DEFAULT_OPTIONS,
+) -> BulkResults:
+    """In the order of `task_ids`. Without a `batch`, each task's newest batch is meant.
+
+    An unknown task is a result of its own; only an unknown batch raises NotFoundError. Raises FieldError.
+    """
+    _check_bulk_fields(action, options)
+    task_names = tuple(dict.fromkeys(task_ids))
+
+    def choose(client: Session) -> list[_BatchPart]:
+        state = client.preview_state()
+        only = None if batch is None else resolve_batch(state, batch)
+        return [_build_part(found, names, action, options) for found, names in _group_by_batch(state, task_names, only)]
+
+    parts = await session.query(choose)
+    answered = await asyncio.gather(*(_ask_part(session, part) for part in parts))
+    results = {name: result for part in answered for name, result in part.items()}
+    return BulkResults(
+        action,
+        [
+            results.get(name) or _make_result(name, None, BulkOutcome.UNKNOWN, f"no batch has a task {name}")
+            for name in task_names
+        ],
+    )
+
+
+def _check_bulk_fields(action: TaskAction, options: ActionOptions) -> None:
+    """A field that would be ignored is refused."""
+    if action is TaskAction.FEEDBACK and not options.text:
+        raise FieldError("feedback needs a text", field="text")
+    if options.text and action is not TaskAction.FEEDBACK:
+        raise FieldError(f"a text is for feedback, not for {action.value}", field="text")
+    if options.agent is not None and action is not TaskAction.RETRY:
+        raise FieldError(f"an agent is for a retry, not for {action.value}", field="agent")
+
+
+def _group_by_batch(
+    state: State, task_names: Sequence[str], only_batch: BatchState | None
+) -> list[tuple[BatchState, list[str]]]:
+    newest = sorted(state.batches.values(), key=lambda batch: batch.order, reverse=True)
+    found: dict[str, list[str]] = {}
+    for name in task_names:
+        among = newest if only_batch is None else [only_batch]
+        holder = next((batch for batch in among if name in batch.index), None)
+        if holder is not None:
+            found.setdefault(holder.id, []).append(name)
+    return [(state.batches[name], tasks) for name, tasks in found.items()]
+
+
+def _build_part(batch: BatchState, names: Sequence[str], action: TaskAction, options: ActionOptions) -> _BatchPart:
+    tasks = [batch.tasks[batch.index[name]] for name in names]
+    asked, refused = dict[str, Request](), dict[str, BulkResult]()
+    for task in sort_by_needs(batch, tasks) if action is TaskAction.RETRY else tasks:
+        name = task.task.id
+        try:
+            asked[name] = build_task_request(batch, task, action, new_request_id(), options)
+        except PlaitError as error:
+            refused[name] = _make_result(name, batch.id, BulkOutcome.REFUSED, error.message)
+    return batch.id, asked, refused
+
+
+async def _ask_part(session: ProjectSession, part: _BatchPart) -> dict[str, BulkResult]:
+    batch, asked, refused = part
+    if not asked:
+        return refused
+    try:
+        answers = await ask_or_queue(session, list(asked.values()))
+    except PlaitError as error:  # the batch's files are gone
+        return refused | {name: _make_result(name, batch, BulkOutcome.REFUSED, error.message) for name in asked}
+    results = list(zip(asked, answers, strict=True))
+    answered = await session.query(
+        lambda client: [describe_answer(client.preview_state(), batch, (name, answer)) for name, answer in results]
+    )
+    return refused | {
+        name: BulkResult(name, batch, BulkOutcome(each.result), each.reason, each.status, each.tasks)
+        for (name, _), each in zip(results, answered, strict=True)
+    }
+
+
+def _make_result(name: str, batch: str | None, result: BulkOutcome, reason: str) -> BulkResult:
+    return BulkResult(name, batch, result, reason, None, [])
 
 
 def _options(key: IdempotencyKey = "") -> ActionOptions:
@@ -71,44 +526,36 @@ _TASK_OPTIONS: Mapping[TaskAction, Callable[..., ActionOptions]] = {
 }
 
 
-def _respond(answered: ActionResults) -> Response:
-    return make_response(answered, 202 if is_accepted(answered) else 200)
-
-
 def _add_batch_route(action: BatchAction, description: str) -> None:
     get_options: Any = Depends(_BATCH_OPTIONS.get(action, _options))  # Any: FastAPI puts its result in the place
 
-    async def run(session: SessionDep, batch_id: BatchId, options: ActionOptions = get_options) -> Response:
-        return _respond(await run_batch_action(session, batch_id, action, options))
-
-    router.add_api_route(
-        f"{BATCH_PATH}/{action}",
-        run,
-        methods=["POST"],
-        operation_id=f"{action}Batch",
-        summary=action.title(),
-        description=description,
-        responses=_ACTION_RESPONSES,
-    )
+    @_add_action_route(f"{BATCH_PATH}/{action}", f"{action}Batch", action.title(), description)
+    async def run(session: SessionDep, batch_id: BatchId, options: ActionOptions = get_options) -> ActionResults:
+        return await run_batch_action(session, batch_id, action, options)
 
 
 def _add_task_route(action: TaskAction, description: str) -> None:
     get_options: Any = Depends(_TASK_OPTIONS.get(action, _options))
+    feedback = action is TaskAction.FEEDBACK
+    operation_id = "giveFeedback" if feedback else f"{action}Task"
+    summary = "Feedback" if feedback else f"{action.title()} Task"
 
+    @_add_action_route(f"{TASK_PATH}/{action}", operation_id, summary, description)
     async def run(
         session: SessionDep, batch_id: BatchId, task_id: TaskName, options: ActionOptions = get_options
-    ) -> Response:
-        return _respond(await run_task_action(session, batch_id, task_id, action, options))
+    ) -> ActionResults:
+        return await run_task_action(session, batch_id, task_id, action, options)
 
-    feedback = action is TaskAction.FEEDBACK
-    router.add_api_route(
-        f"{TASK_PATH}/{action}",
-        run,
-        methods=["POST"],
-        operation_id="giveFeedback" if feedback else f"{action}Task",
-        summary="Feedback" if feedback else f"{action.title()} Task",
+
+def _add_action_route(path: str, operation_id: str, summary: str, description: str) -> Callable[[Handler], Handler]:
+    return routes.add(
+        "POST",
+        path,
+        ActionResults,
+        accepted=(DURABLE, is_accepted),
+        operation_id=operation_id,
+        summary=summary,
         description=description,
-        responses=_ACTION_RESPONSES,
     )
 
 
@@ -117,22 +564,3 @@ for _spec in ACTIONS:
         _add_batch_route(BatchAction(_spec.name), _spec.batch)
     if _spec.task:
         _add_task_route(TaskAction(_spec.name), _spec.task)
-
-
-@router.post(f"{BATCH_PATH}/pr", operation_id="publishBatch", responses=_PUBLISH_RESPONSES)
-async def publish(
-    session: SessionDep, batch_id: BatchId, body: ShipBody | None = None, key: IdempotencyKey = ""
-) -> Response:
-    """Push the batch branch, and open or update its pull request. The batch has `prUrl` when that is done."""
-    asked = body or ShipBody()
-    answered = await publish_batch(
-        session, batch_id, Publish(asked.publish), title=asked.title, body=asked.body, key=key
-    )
-    return make_response(answered, 202 if answered.under_way or is_accepted(answered) else 200)
-
-
-@router.post("/api/bulk", operation_id="bulk", responses=document_responses(BulkResults, 409))
-async def run_bulk(session: SessionDep, body: BulkBody) -> Response:
-    """The same action for many tasks, with a result for each."""
-    options = ActionOptions(agent=body.agent, text=body.text or "")
-    return make_response(await run_bulk_action(session, body.action, body.task_ids, body.batch_id, options))

@@ -1,27 +1,64 @@
-"""Batches: preview, create, read."""
+"""Batches: preview, create, list and read; their graph and timeline."""
 
 from __future__ import annotations
 
-from typing import Annotated
+import asyncio
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Annotated, TypedDict
 
-from fastapi import APIRouter, Query, Response
+from fastapi import Query
 from pydantic import Field
 
-from plait.client.batch_json import Batch, Batches, CreatedBatch, Graph, TaskRuns, describe_graph
-from plait.client.planning.plan_preview import PlanDetails
-from plait.client.session import Session
+from plait.agents.interface import AgentSpec
+from plait.client.api_errors import FieldError, StateError, list_error_problems
+from plait.client.api_models import make_problem
+from plait.client.batch_json import (
+    Batch,
+    Batches,
+    CreatedBatch,
+    Graph,
+    TaskRuns,
+    describe_batch,
+    describe_batches,
+    describe_created,
+    describe_graph,
+    describe_runs,
+    list_batch,
+)
+from plait.client.mirrors import get_mirror_settings
+from plait.client.planning.plan_preview import PlanDetails, PlanPreview, build_plan_preview, describe_plan
+from plait.client.planning.submission import build_submission, check_admission, prepare_plan, select_agents
+from plait.client.project_sources import LoadedSources, SourcesMissingError, load_sources
+from plait.client.project_state import PastBatches
+from plait.client.session import Session, Submission
 from plait.client.timeline import Timeline, describe_timeline
-from plait.server.http.responses import make_response
-from plait.server.http.routes.dependencies import BATCH_PATH, BatchId, IdempotencyKey, SessionDep, UpdatedSessionDep
-from plait.server.http.schema.base import BATCH_LINKS, BATCH_LIST_LINKS, CURSOR_HEADERS, document_responses
-from plait.server.service import batches
-from plait.server.service.batch_spec import BatchSpec, NewBatchSpec
-from plait.server.service.lookup import resolve_batch
+from plait.client.trust import AGENT_KEYS, FORMAT_KEY, require_trust
+from plait.config.config import Config
+from plait.core.errors import ConfigError, PlaitError, UserError, WorldError
+from plait.core.plan import Plan, Problem, Severity
+from plait.core.state import BatchState, copy_state
+from plait.git.location import RepoLocation
+from plait.server.batch_spec import BatchSpec, NewBatchSpec, PlanError, translate_problem
+from plait.server.http.routes.routing import (
+    BATCH_LINKS,
+    BATCH_LIST_LINKS,
+    BATCH_PATH,
+    CURSOR_HEADERS,
+    ERRORS_BUT_CONFLICT,
+    BatchId,
+    IdempotencyKey,
+    Routes,
+    SessionDep,
+    UpdatedSessionDep,
+)
+from plait.server.idempotency import derive_request_id, find_submitted_batch, hold_key
+from plait.server.lookup import resolve_batch
+from plait.server.project_session import ProjectSession
 
-router = APIRouter(tags=["batches"])
+routes = Routes("batches")
 
 Limit = Annotated[int, Query(ge=1, le=10_000, description="Number of batches, newest first")]
-
 TaskFilter = Annotated[
     list[Annotated[str, Field(max_length=1_000)]],
     Query(
@@ -33,85 +70,225 @@ TaskFilter = Annotated[
 ]
 
 
-@router.post("/api/plan", responses=document_responses(PlanDetails, 409))
-async def plan(session: UpdatedSessionDep, body: BatchSpec | None = None) -> Response:
+class _ApiFields(TypedDict):
+    eta: float | None
+    project_id: str
+
+
+@routes.add("POST", "/api/plan", PlanDetails)
+async def plan(session: UpdatedSessionDep, body: BatchSpec | None = None) -> PlanDetails:
     """Preview a batch of these tasks. Nothing is started; errors in `problems` say why it can't be."""
-    return make_response(await batches.preview_batch(session, body or BatchSpec()))
+    history = await session.query(_copy_history)
+    try:
+        preview, agents = await asyncio.to_thread(_build_preview, session, history, body or BatchSpec())
+    except SourcesMissingError as error:
+        return describe_plan(None, {}, list_error_problems(error))
+    planned = preview.planned.plan
+    problems = list(preview.planned.problems)
+    if planned is not None:
+        problems += await session.query(
+            lambda client: _collect_problems(lambda: check_admission(client.preview_state(), preview, planned))
+        )
+
+    def finish() -> PlanDetails:
+        """The estimate simulates the batch, which takes a moment."""
+        if planned is not None:
+            problems.extend(_find_obstacles(session.place, preview, planned, agents))
+        shown = [translate_problem(problem) for problem in problems]
+        return describe_plan(planned, preview.loaded.source_set.by_id, shown, preview.eta, preview.cost)
+
+    return await asyncio.to_thread(finish)
 
 
-@router.get(
-    "/api/batches",
-    responses=document_responses(Batches, links=BATCH_LIST_LINKS, headers=CURSOR_HEADERS),
-)
+@routes.add("GET", "/api/batches", Batches, errors=ERRORS_BUT_CONFLICT, links=BATCH_LIST_LINKS, headers=CURSOR_HEADERS)
 async def list_batches(
     session: SessionDep,
     limit: Limit = 100,
     tasks: Annotated[bool, Query(description="false: without tasks")] = True,  # noqa: FBT002 - a query parameter
     unended: Annotated[bool, Query(alias="open", description="true: also older open batches")] = False,  # noqa: FBT002
-) -> Response:
+) -> tuple[Batches, str]:
     """All batches, newest first."""
-    body, cursor = await batches.list_batches(session, tasks=tasks, limit=limit, unended=unended)
-    return make_response(body, cursor=cursor)
+
+    def read(client: Session) -> Batches:
+        state = client.preview_state()
+        newest = sorted(state.batches.values(), key=lambda batch: batch.order, reverse=True)
+        older = [batch for batch in newest[limit:] if unended and batch.ended is None]
+        shown = [*newest[:limit], *older]
+        items = [list_batch(state, batch, **_api_fields(session, batch), tasks=tasks) for batch in shown]
+        return describe_batches(client.find_engine(), items)
+
+    return await session.query_with_cursor(read)
 
 
-@router.post(
+@routes.add(
+    "POST",
     "/api/batches",
-    status_code=201,
-    responses=document_responses(
-        CreatedBatch,
-        409,
-        status=201,
-        links=BATCH_LINKS,
-        also={202: {"model": CreatedBatch, "description": "Durable, but no engine has taken it yet"}},
-    ),
+    CreatedBatch,
+    status=201,
+    accepted=("Durable, but no engine has taken it yet", lambda created: created.accepted),
+    links=BATCH_LINKS,
 )
-async def create_batch(session: UpdatedSessionDep, body: NewBatchSpec, key: IdempotencyKey = "") -> Response:
+async def create_batch(session: UpdatedSessionDep, body: NewBatchSpec, key: IdempotencyKey = "") -> CreatedBatch:
     """Run these tasks; answered when the batch is in the journal. `settings` apply to this batch only."""
-    created = await batches.create_batch(session, body, key=key)
-    return make_response(created, 202 if created.accepted else 201)
+    return await submit_batch(session, body, key=key)
 
 
-@router.get(
-    BATCH_PATH,
-    responses=document_responses(Batch, 409, links=BATCH_LINKS, headers=CURSOR_HEADERS),
-)
-async def get_batch(session: SessionDep, batch_id: BatchId) -> Response:
+async def submit_batch(session: ProjectSession, spec: BatchSpec, *, key: str = "") -> CreatedBatch:
+    """The new batch, once it is in the journal; `accepted`: it is durable, but no engine has taken it yet.
+
+    With a `key`, the batch that was created with it before. Raises NotFoundError, FieldError, PlanError, UntrustedError or
+    StateError; then nothing was started.
+    """
+    request_id = derive_request_id(key, session.id, *spec.identity)
+    async with hold_key(session, key and request_id):
+        earlier = await find_submitted_batch(session, request_id) if key else None
+        if earlier is not None:
+            return await session.query(lambda client: _describe_created(session, client, earlier, ()))
+        history = await session.query(_copy_history)
+        preview, submission, warnings = await asyncio.to_thread(_prepare_submission, session, history, spec)
+        problems = (*preview.planned.problems, *warnings)
+        try:
+            return await session.submit(
+                submission,
+                preview,
+                request_id,
+                lambda client, batch: _describe_created(session, client, batch, problems),
+            )
+        except WorldError as error:  # the request may be durable nevertheless
+            waiting = await find_submitted_batch(session, request_id)
+            if waiting is None:
+                raise
+            problems = (*preview.planned.problems, Problem(Severity.WARNING, error.message, hint=error.hint))
+            return await session.query(lambda client: _describe_created(session, client, waiting, problems))
+
+
+@routes.add("GET", BATCH_PATH, Batch, links=BATCH_LINKS, headers=CURSOR_HEADERS)
+async def get_batch(session: SessionDep, batch_id: BatchId) -> tuple[Batch, str]:
     """A batch with its tasks, at one moment."""
-    body, cursor = await batches.read_batch(session, batch_id)
-    return make_response(body, cursor=cursor)
+
+    def read(client: Session) -> Batch:
+        found = resolve_batch(state := client.preview_state(), batch_id)
+        return describe_batch(state, found, **_api_fields(session, found))
+
+    return await session.query_with_cursor(read)
 
 
-@router.get(
-    f"{BATCH_PATH}/standing",
-    responses=document_responses(TaskRuns, 409, headers=CURSOR_HEADERS),
-)
-async def get_standing(session: SessionDep, batch_id: BatchId, asked: TaskFilter) -> Response:
+@routes.add("GET", f"{BATCH_PATH}/standing", TaskRuns, headers=CURSOR_HEADERS)
+async def get_standing(session: SessionDep, batch_id: BatchId, asked: TaskFilter) -> tuple[TaskRuns, str]:
     """The status of some tasks, as under `batch` in /api/tasks: for updates after an event. Unknown ids are left out, and
     entrants are included only by name.
     """
-    body, cursor = await batches.read_standing(session, batch_id, asked)
-    return make_response(body, cursor=cursor)
+
+    def read(client: Session) -> TaskRuns:
+        found = resolve_batch(state := client.preview_state(), batch_id)
+        return describe_runs(state, found, asked, **_api_fields(session, found))
+
+    return await session.query_with_cursor(read)
 
 
-@router.get(f"{BATCH_PATH}/graph", responses=document_responses(Graph, 409))
-async def get_graph(session: SessionDep, batch_id: BatchId) -> Response:
+@routes.add("GET", f"{BATCH_PATH}/graph", Graph)
+async def get_graph(session: SessionDep, batch_id: BatchId) -> Graph:
     """Its tasks with their statuses, and the edges between them with reasons."""
-
-    def read(client: Session) -> Graph:
-        state = client.preview_state()
-        return describe_graph(state, resolve_batch(state, batch_id))
-
-    return make_response(await session.query(read))
+    return await session.query(
+        lambda client: describe_graph(state := client.preview_state(), resolve_batch(state, batch_id))
+    )
 
 
-@router.get(
-    f"{BATCH_PATH}/timeline",
-    responses=document_responses(Timeline, 409),
-)
-async def get_timeline(session: SessionDep, batch_id: BatchId) -> Response:
+@routes.add("GET", f"{BATCH_PATH}/timeline", Timeline)
+async def get_timeline(session: SessionDep, batch_id: BatchId) -> Timeline:
     """Attempts, waits and merges with their times, for a chart."""
 
     def read(client: Session) -> Timeline:
         return describe_timeline(session.follower.history.get_batch(resolve_batch(client.preview_state(), batch_id).id))
 
-    return make_response(await session.query(read))
+    return await session.query(read)
+
+
+def _prepare_submission(
+    session: ProjectSession, history: PastBatches, spec: BatchSpec
+) -> tuple[PlanPreview, Submission, Sequence[Problem]]:
+    """Everything that reads files or asks git, in one go."""
+    preview, agents = _build_preview(session, history, spec)
+    require_trust(preview.loaded.config, session.place)
+    planned = preview.planned
+    if planned.plan is None:
+        if planned.complete:
+            raise StateError("everything selected is complete: there is nothing to do", state="completed")
+        raise PlanError(planned.problems)
+    return preview, *build_submission(session.place, preview, planned.plan, agents)
+
+
+def _build_preview(
+    session: ProjectSession, history: PastBatches, spec: BatchSpec
+) -> tuple[PlanPreview, tuple[AgentSpec, ...]]:
+    place = session.place
+    flags = {**spec.to_flags(), **get_mirror_settings(place)}
+
+    def vet(config: Config) -> None:
+        require_trust(config, place, early=(FORMAT_KEY, *AGENT_KEYS))
+
+    try:
+        sources = load_sources(place.top, flags=flags, place=place, vet=vet, cache=session.source_cache)
+    except SourcesMissingError:
+        spec.check_task_ids(None)
+        raise
+    spec.check_task_ids(sources.source_set)
+    agents = _resolve_agents(sources, spec)
+    with _map_contest_errors(spec):
+        times = None if spec.contest is None else spec.contest.times
+        return prepare_plan(build_plan_preview(sources, history, spec.selection), agents, times), agents
+
+
+def _resolve_agents(sources: LoadedSources, spec: BatchSpec) -> tuple[AgentSpec, ...]:
+    try:
+        with _map_contest_errors(spec):
+            return select_agents(sources, contest=spec.contest is not None)
+    except ConfigError as error:
+        if "agent" not in (spec.settings or {}):
+            raise
+        raise FieldError(error.message, field="settings.agent", hint=error.hint) from error
+
+
+@contextmanager
+def _map_contest_errors(spec: BatchSpec) -> Iterator[None]:
+    """Attribute errors to the field `contest`, if there is one."""
+    try:
+        yield
+    except (UserError, ConfigError) as error:
+        if spec.contest is None or isinstance(error, StateError | FieldError):
+            raise
+        raise FieldError(error.message, field="contest", hint=error.hint) from error
+
+
+def _find_obstacles(
+    place: RepoLocation, preview: PlanPreview, plan: Plan, agents: tuple[AgentSpec, ...]
+) -> list[Problem]:
+    """What in the repository keeps the plan from being run."""
+    warnings = list[Problem]()
+    errors = _collect_problems(lambda: require_trust(preview.loaded.config, place))
+    errors += _collect_problems(lambda: warnings.extend(build_submission(place, preview, plan, agents)[1]))
+    return [*errors, *warnings]
+
+
+def _collect_problems(check: Callable[[], object]) -> list[Problem]:
+    try:
+        check()
+    except PlaitError as error:
+        return list(list_error_problems(error))
+    return []
+
+
+def _copy_history(client: Session) -> PastBatches:
+    """A copy, to be read outside of the session's thread."""
+    return PastBatches(copy_state(client.state) if client.state.seq else None)
+
+
+def _describe_created(session: ProjectSession, client: Session, name: str, problems: Sequence[Problem]) -> CreatedBatch:
+    batch = (state := client.preview_state()).batches[name]
+    described = describe_batch(state, batch, **_api_fields(session, batch))
+    shown = [make_problem(translate_problem(problem)) for problem in problems]
+    return describe_created(described, shown, accepted=name not in client.state.batches)
+
+
+def _api_fields(session: ProjectSession, batch: BatchState) -> _ApiFields:
+    return {"eta": session.follower.estimate_end(batch.id), "project_id": session.id}

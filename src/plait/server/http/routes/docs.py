@@ -6,10 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from typing import Any
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 from starlette.responses import HTMLResponse
 
-router = APIRouter()
+from plait.server.http.routes.routing import Routes
+
+routes = Routes()
 
 # Any: OpenAPI objects have no type.
 OpenApiObject = Mapping[str, Any]
@@ -17,7 +19,7 @@ OpenApiObject = Mapping[str, Any]
 _METHODS = ("get", "post", "patch", "put", "delete")
 
 
-@router.get("/api/docs", include_in_schema=False)
+@routes.add("GET", "/api/docs", errors={}, include_in_schema=False)
 async def show_docs(request: Request) -> HTMLResponse:
     return HTMLResponse(render_docs(request.app.openapi()))
 

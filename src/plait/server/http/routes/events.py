@@ -5,21 +5,21 @@ from __future__ import annotations
 import asyncio
 from typing import Annotated
 
-from fastapi import APIRouter, Header, Query, Request, Response
+from fastapi import Header, Query, Request, Response
 
 from plait.client.api_errors import FieldError
 from plait.core.errors import PlaitError
 from plait.server.event_buffer import EventCursor
-from plait.server.http.routes.dependencies import SessionDep, get_session_pool
-from plait.server.http.schema.base import Responses, document_responses
-from plait.server.http.schema.events import EVENT_REF
+from plait.server.http.routes.routing import ERRORS_BUT_CONFLICT, Responses, Routes, SessionDep, get_session_pool
+from plait.server.http.schema import EVENT_REF
+from plait.server.lookup import resolve_batch
 from plait.server.metrics import ServerMetrics
 from plait.server.project_session import ProjectSession
-from plait.server.service.lookup import resolve_batch
 from plait.server.session_pool import SessionPool
 from plait.server.sse import SSE_MEDIA_TYPE, SseResponse, SseStream
 
-router = APIRouter(tags=["events"])
+routes = Routes("events")
+EVENTS_PATH = "/api/events"
 
 _STREAM_RESPONSES: Responses = {
     200: {
@@ -43,12 +43,7 @@ SinceCursor = Annotated[
 ]
 
 
-@router.get(
-    "/api/events",
-    operation_id="listen",
-    response_class=Response,
-    responses=document_responses(None, 409, also=_STREAM_RESPONSES),
-)
+@routes.add("GET", EVENTS_PATH, also=_STREAM_RESPONSES, operation_id="listen", response_class=Response)
 async def stream_events(
     session: SessionDep,
     last: Annotated[str | None, Header(alias="Last-Event-ID", max_length=200)] = None,
@@ -69,11 +64,13 @@ async def stream_events(
     return SseResponse(SseStream(session, cursor, batch=batch_id, logs=logs))
 
 
-@router.get(
+@routes.add(
+    "GET",
     "/metrics",
+    errors=ERRORS_BUT_CONFLICT,
+    also=_METRICS_RESPONSES,
     operation_id="metrics",
     response_class=Response,
-    responses=document_responses(None, also=_METRICS_RESPONSES),
 )
 async def get_metrics(request: Request, accept: Annotated[str, Header(max_length=1000)] = "") -> Response:
     """Prometheus metrics of all projects."""

@@ -1,34 +1,75 @@
-"""Logs, diffs, conflicts and explanations."""
+"""Logs, diffs, conflicts, explanations, and the text of a pull request."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
-from contextlib import ExitStack
+import time
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from enum import StrEnum
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Query, Response
+from fastapi import Query, Response
 from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from plait.client.conflicts import TaskConflict
-from plait.client.diff import DiffRange, FullDiff
-from plait.client.full_explanation import Explanation
-from plait.client.pull_request_preview import PullRequestPreview
-from plait.core.task import Step
+from plait.agents.output_parser import JsonLinesParser
+from plait.client.api_errors import NotFoundError, StateError
+from plait.client.batch_lookup import choose_attempt, choose_gate
+from plait.client.conflicts import ConflictView, TaskConflict, describe_conflict, view_conflict
+from plait.client.diff import (
+    DiffRange,
+    FullDiff,
+    compute_diff,
+    describe_full_diff,
+    find_attempt_range,
+    find_batch_range,
+    find_task_range,
+)
+from plait.client.full_explanation import (
+    Explanation,
+    TaskResultDetails,
+    build_explanation,
+    confirm_result,
+    describe_explanation,
+    describe_result,
+)
+from plait.client.history import PastAttempt
+from plait.client.logs.attempt_output import is_attempt_running, load_parser, strip_ansi
+from plait.client.logs.transcript_page import make_log_events, read_page
+from plait.client.pull_request_preview import PullRequestPreview, preview_pull_request
+from plait.client.session import Session
+from plait.client.stream_event import format_json_line
+from plait.core.errors import UserError, WorldError
+from plait.core.fast_dataclass import dataclass
+from plait.core.requests import PullRequestOverride
+from plait.core.scheduler.batches import why_not_publish
+from plait.core.task import Attempt, Step, make_gate_attempt
+from plait.core.views import BatchView, find_batch_status, make_batch_view, make_task_view
+from plait.git.command import GitError
 from plait.git.location import RepoLocation
-from plait.server.http.responses import make_response
-from plait.server.http.routes.dependencies import BATCH_PATH, TASK_PATH, BatchId, SessionDep, TaskName
-from plait.server.http.schema.base import Responses, document_responses
+from plait.runtime.attempt_files import open_transcript
+from plait.server.http.routes.routing import (
+    BATCH_PATH,
+    TASK_PATH,
+    BatchId,
+    Responses,
+    Routes,
+    SessionDep,
+    TaskName,
+)
+from plait.server.lookup import resolve_batch, resolve_batch_and_task, resolve_task
 from plait.server.project_session import ProjectSession
-from plait.server.service import batches, inspection
-from plait.server.service.inspection import open_comparison
+from plait.store import project_files
+from plait.store.batch_files import load_redactor
 
-router = APIRouter(tags=["reading"])
+routes = Routes("reading")
+
+LOG_PART_BYTES = 1 << 20
 _MAX_OFFSET = 1 << 53
-TEXT_MEDIA_TYPE = "text/plain; charset=utf-8"
-NDJSON_MEDIA_TYPE = "application/x-ndjson"
+_TEXT_MEDIA_TYPE = "text/plain; charset=utf-8"
+_NDJSON_MEDIA_TYPE = "application/x-ndjson"
 
 
 class LogFormat(StrEnum):
@@ -50,55 +91,76 @@ StartOffset = Annotated[
         description="A byte offset; negative: relative to the end",
     ),
 ]
-
+DiffOffset = Annotated[int, Query(alias="from", ge=0, le=_MAX_OFFSET)]
 AttemptNumber = Annotated[int | None, Query(ge=1, le=1_000_000, description="None: the newest")]
 StepName = Annotated[Literal["write", "verify"], Query(description="The attempt itself, or its verification")]
 MaxBytes = Annotated[int, Query(ge=64 << 10, le=8 << 20, description="Maximum size in bytes")]
 
 
-def _integer_header(about: str) -> dict[str, object]:
-    return {"description": about, "schema": {"type": "integer"}}
+def _header(kind: str, about: str) -> dict[str, object]:
+    return {"description": about, "schema": {"type": kind}}
 
 
-def _log_responses(*types: str, **more: dict[str, object]) -> Responses:
-    """`more`: headers that identify the attempt or gate."""
+def _log_responses(*media_types: str, whose: dict[str, object]) -> Responses:
+    """`whose`: the header that identifies the attempt or gate."""
     headers = {
-        "Plait-Offset": _integer_header("Where this part starts; later than requested if something was left out"),
-        "Plait-Next": _integer_header("Where the next part starts"),
-        "Plait-Ended": {"description": "This is the last part", "schema": {"type": "boolean"}},
-        **{f"Plait-{name}": about for name, about in more.items()},
+        "Plait-Offset": _header("integer", "Where this part starts; later than requested if something was left out"),
+        "Plait-Next": _header("integer", "Where the next part starts"),
+        "Plait-Ended": _header("boolean", "This is the last part"),
+        **whose,
     }
     return {
         200: {
             "description": "A part of the transcript in whole lines, without secrets",
-            "content": {kind: {"schema": {"type": "string"}} for kind in types},
+            "content": {kind: {"schema": {"type": "string"}} for kind in media_types},
             "headers": headers,
         }
     }
 
 
 _LOG_RESPONSES = _log_responses(
-    TEXT_MEDIA_TYPE,
-    NDJSON_MEDIA_TYPE,
-    Attempt={"description": "The attempt, such as `write-2`", "schema": {"type": "string"}},
+    _TEXT_MEDIA_TYPE,
+    _NDJSON_MEDIA_TYPE,
+    whose={"Plait-Attempt": _header("string", "The attempt, such as `write-2`")},
 )
-
-_GATE_LOG_RESPONSES = _log_responses(TEXT_MEDIA_TYPE, Gate=_integer_header("The gate's number"))
-
+_GATE_LOG_RESPONSES = _log_responses(_TEXT_MEDIA_TYPE, whose={"Plait-Gate": _header("integer", "The gate's number")})
 _DIFF_RESPONSES: Responses = {
     200: {
         "model": FullDiff,
         "description": "As from `git diff`, or as JSON",
-        "content": {TEXT_MEDIA_TYPE: {"schema": {"type": "string"}}},
+        "content": {_TEXT_MEDIA_TYPE: {"schema": {"type": "string"}}},
     }
 }
 
 
-@router.get(
-    f"{TASK_PATH}/log",
-    response_class=Response,
-    responses=document_responses(None, 409, also=_LOG_RESPONSES),
-)
+@dataclass(frozen=True, slots=True)
+class LogPart:
+    """A part of a transcript from `offset` to `next`. `ended`: the attempt is over, and this is the last part."""
+
+    attempt: Attempt
+    offset: int
+    next: int
+    ended: bool
+    text: str
+    format: LogFormat
+
+
+def _render_log(part: LogPart) -> Response:
+    attempt = part.attempt
+    headers = {
+        "Plait-Offset": str(part.offset),
+        "Plait-Next": str(part.next),
+        "Plait-Ended": "true" if part.ended else "false",
+    }
+    if attempt.is_gate:
+        headers["Plait-Gate"] = str(attempt.n)
+    else:
+        headers["Plait-Attempt"] = f"{attempt.step.value}-{attempt.n}"
+    kind = _NDJSON_MEDIA_TYPE if part.format is LogFormat.EVENTS else _TEXT_MEDIA_TYPE
+    return Response(part.text.encode("utf-8", "replace"), headers=headers, media_type=kind)
+
+
+@routes.add("GET", f"{TASK_PATH}/log", render=_render_log, also=_LOG_RESPONSES, response_class=Response)
 async def get_log(  # noqa: PLR0913, PLR0917 - what can be asked of a transcript
     session: SessionDep,
     batch_id: BatchId,
@@ -106,127 +168,224 @@ async def get_log(  # noqa: PLR0913, PLR0917 - what can be asked of a transcript
     start: StartOffset = 0,
     attempt: AttemptNumber = None,
     step: StepName = "write",
-    limit: MaxBytes = inspection.LOG_PART_BYTES,
+    limit: MaxBytes = LOG_PART_BYTES,
     format: LogFormat = LogFormat.TEXT,  # noqa: A002 - as it is called in the query
-) -> Response:
+) -> LogPart:
     """The output of an attempt, from an offset on. `format=events`: as `execution:log` events, one per line."""
-    events = format is LogFormat.EVENTS
-    found = await inspection.read_log(
-        session, batch_id, task_id, start=start, most=limit, attempt=attempt, step=Step(step), events=events
-    )
-    whose = {"Plait-Attempt": f"{found.attempt.step.value}-{found.attempt.n}"}
-    return _log_response(found, whose, NDJSON_MEDIA_TYPE if events else TEXT_MEDIA_TYPE)
+
+    def read(client: Session) -> tuple[Attempt, bool, Sequence[PastAttempt]]:
+        state = client.preview_state()
+        found, of = resolve_batch_and_task(state, batch_id, task_id)
+        with _map_to_state_error(make_task_view(state, found, of).status.value):
+            name = choose_attempt(state, found, of, Step(step), attempt)
+        past = session.follower.history.get_batch(found.id).list_attempts(of.task.id)
+        return name, is_attempt_running(state, name), past
+
+    name, running, past = await session.query(read)
+    parsed = past if format is LogFormat.EVENTS else None
+    return await asyncio.to_thread(_read_log_part, session.place, name, (start, limit), running=running, past=parsed)
 
 
-@router.get(
-    f"{BATCH_PATH}/log",
-    response_class=Response,
-    responses=document_responses(None, 409, also=_GATE_LOG_RESPONSES),
-)
+@routes.add("GET", f"{BATCH_PATH}/log", render=_render_log, also=_GATE_LOG_RESPONSES, response_class=Response)
 async def read_gate_log(
     session: SessionDep,
     batch_id: BatchId,
     gate: AttemptNumber = None,
     start: StartOffset = 0,
-    limit: MaxBytes = inspection.LOG_PART_BYTES,
-) -> Response:
+    limit: MaxBytes = LOG_PART_BYTES,
+) -> LogPart:
     """The output of a gate of the batch, from an offset on."""
-    found = await inspection.read_gate_log(session, batch_id, gate=gate, start=start, most=limit)
-    return _log_response(found, {"Plait-Gate": str(found.attempt.n)}, TEXT_MEDIA_TYPE)
+
+    def read(client: Session) -> tuple[Attempt, bool]:
+        state = client.preview_state()
+        found = resolve_batch(state, batch_id)
+        try:
+            name = make_gate_attempt(found.id, choose_gate(found, gate))
+        except (UserError, WorldError) as error:
+            raise NotFoundError(error.message, hint=error.hint) from error
+        return name, is_attempt_running(state, name)
+
+    name, running = await session.query(read)
+    return await asyncio.to_thread(_read_log_part, session.place, name, (start, limit), running=running, past=None)
 
 
-@router.get(
-    f"{TASK_PATH}/diff",
-    response_class=Response,
-    responses=document_responses(None, 409, also=_DIFF_RESPONSES),
-)
+async def prints_json_events(session: ProjectSession, attempt: Attempt) -> bool:
+    """Whether its output is JSON lines, which people read as events."""
+    past = await session.query(lambda _: session.follower.history.get_batch(attempt.batch).list_attempts(attempt.task))
+    listener = await asyncio.to_thread(load_parser, session.place, attempt, past)
+    return isinstance(listener, JsonLinesParser)
+
+
+@routes.add("GET", f"{TASK_PATH}/diff", also=_DIFF_RESPONSES, response_class=Response)
 async def get_task_diff(  # noqa: PLR0913, PLR0917
     session: SessionDep,
     batch_id: BatchId,
     task_id: TaskName,
-    start: Annotated[int, Query(alias="from", ge=0, le=_MAX_OFFSET)] = 0,
+    start: DiffOffset = 0,
     attempt: AttemptNumber = None,
     format: DiffFormat = DiffFormat.TEXT,  # noqa: A002
-) -> Response:
+) -> FullDiff | Response:
     """What it changed, also while it is running."""
     if format is DiffFormat.JSON:
-        return make_response(await inspection.read_diff(session, batch_id, task_id, attempt=attempt))
-    return await _diff_text_response(session, batch_id, task_id, attempt, start)
+        return await read_diff(session, batch_id, task_id, attempt=attempt)
+    return await _start_diff_text(session, batch_id, task_id, attempt, start)
 
 
-@router.get(
-    f"{BATCH_PATH}/diff",
-    response_class=Response,
-    responses=document_responses(None, 409, also=_DIFF_RESPONSES),
-)
+@routes.add("GET", f"{BATCH_PATH}/diff", also=_DIFF_RESPONSES, response_class=Response)
 async def get_batch_diff(
     session: SessionDep,
     batch_id: BatchId,
-    start: Annotated[int, Query(alias="from", ge=0, le=_MAX_OFFSET)] = 0,
+    start: DiffOffset = 0,
     format: DiffFormat = DiffFormat.TEXT,  # noqa: A002
-) -> Response:
+) -> FullDiff | Response:
     """The changes of the batch branch since its base."""
     if format is DiffFormat.JSON:
-        return make_response(await inspection.read_diff(session, batch_id, None))
-    return await _diff_text_response(session, batch_id, None, None, start)
+        return await read_diff(session, batch_id, None)
+    return await _start_diff_text(session, batch_id, None, None, start)
 
 
-@router.get(f"{TASK_PATH}/explain", responses=document_responses(Explanation, 409))
-async def explain_task(session: SessionDep, batch_id: BatchId, task_id: TaskName) -> Response:
+@routes.add("GET", f"{TASK_PATH}/explain", Explanation)
+async def explain_task(session: SessionDep, batch_id: BatchId, task_id: TaskName) -> Explanation:
     """Why it has its status, its attempts, and what would make it continue."""
-    return make_response(await inspection.read_explanation(session, batch_id, task_id))
+
+    def read(client: Session) -> tuple[Explanation, TaskResultDetails | None]:
+        state = client.preview_state()
+        found, of = resolve_batch_and_task(state, batch_id, task_id)
+        history = session.follower.history.get_batch(found.id)
+        known = build_explanation(client.place, state, found, of, history)
+        return describe_explanation(known), known.result
+
+    described, expected = await session.query(read)
+    result = await asyncio.to_thread(confirm_result, session.place, expected)
+    return replace(described, result=describe_result(result))
 
 
-@router.get(f"{TASK_PATH}/conflict", responses=document_responses(TaskConflict, 409))
-async def get_conflict(session: SessionDep, batch_id: BatchId, task_id: TaskName) -> Response:
+@routes.add("GET", f"{TASK_PATH}/conflict", TaskConflict)
+async def get_conflict(session: SessionDep, batch_id: BatchId, task_id: TaskName) -> TaskConflict:
     """Both sides of its conflict, file by file."""
-    return make_response(await inspection.read_task_conflict(session, batch_id, task_id))
+
+    def read(client: Session) -> tuple[ConflictView, str]:
+        state = client.preview_state()
+        found, of = resolve_batch_and_task(state, batch_id, task_id)
+        status = make_task_view(state, found, of).status.value
+        met = view_conflict(found, of, session.follower.history.get_batch(found.id).find_conflict(of.task.id))
+        if met is None:
+            raise StateError(f"{of.task.id} has no conflict", state=status)
+        return met, status
+
+    met, status = await session.query(read)
+    with _map_to_state_error(status):
+        return await asyncio.to_thread(describe_conflict, session.place, met)
 
 
-@router.get(f"{BATCH_PATH}/pr", responses=document_responses(PullRequestPreview, 409))
-async def get_pull_request_text(session: SessionDep, batch_id: BatchId) -> Response:
+@routes.add("GET", f"{BATCH_PATH}/pr", PullRequestPreview)
+async def get_pull_request_text(session: SessionDep, batch_id: BatchId) -> PullRequestPreview:
     """The text of the batch's pull request, if it were opened or updated now."""
-    return make_response(await batches.read_pull_request_preview(session, batch_id))
+
+    def read(client: Session) -> tuple[BatchView, PullRequestOverride, str | None, bool]:
+        found = resolve_batch(state := client.preview_state(), batch_id)
+        under_way = found.requested_publish is not None or found.publishing is not None
+        return make_batch_view(state, found), found.pull_request_override, why_not_publish(found), under_way
+
+    view, wording, why_not, under_way = await session.query(read)
+    return await asyncio.to_thread(preview_pull_request, session.place, view, wording, why_not, under_way=under_way)
 
 
-def _log_response(found: inspection.LogPart, whose: dict[str, str], kind: str) -> Response:
-    headers = {
-        "Plait-Offset": str(found.offset),
-        "Plait-Next": str(found.next),
-        "Plait-Ended": "true" if found.ended else "false",
-        **whose,
-    }
-    return Response(found.text.encode("utf-8", "replace"), headers=headers, media_type=kind)
+async def read_diff(
+    session: ProjectSession, batch: str | None, task: str | None, *, attempt: int | None = None
+) -> FullDiff:
+    """As `diff --json`, of a task, an attempt or the whole batch. Raises StateError if there is none."""
+    name, comparison, state = await _find_comparison(session, batch, task, attempt)
+
+    def read() -> FullDiff:
+        with _map_to_state_error(state), compute_diff(session.place, comparison) as found:
+            return describe_full_diff(name, comparison.attempt, found)
+
+    return await asyncio.to_thread(read)
 
 
-async def _diff_text_response(
-    session: ProjectSession, batch: str, task: str | None, attempt: int | None, start: int
-) -> Response:
-    _, comparison, state = await inspection.find_comparison(session, batch, task, attempt=attempt)
-    return await DiffTextResponse.start(session.place, comparison, state, start)
+async def _find_comparison(
+    session: ProjectSession, batch: str | None, task: str | None, attempt: int | None
+) -> tuple[str, DiffRange, str]:
+    """The batch's id, the range to compare, and the status of the task or batch."""
+
+    def read(client: Session) -> tuple[str, DiffRange, str]:
+        state = client.preview_state()
+        found = resolve_batch(state, batch)
+        if task is None:
+            status = find_batch_status(found)[0].value
+            with _map_to_state_error(status):
+                return found.id, find_batch_range(found), status
+        of = resolve_task(found, task)
+        status = make_task_view(state, found, of).status.value
+        with _map_to_state_error(status):
+            if attempt is None:
+                return found.id, find_task_range(state, found, of), status
+            history = session.follower.history.get_batch(found.id)
+            compared = find_attempt_range(state, found, of, attempt, lambda: history.list_attempts(of.task.id))
+            return found.id, compared, status
+
+    return await session.query(read)
+
+
+@contextmanager
+def _map_to_state_error(state: str) -> Iterator[None]:
+    """Errors about missing attempts or commits are a matter of the state, except for those of git."""
+    try:
+        yield
+    except GitError:
+        raise
+    except WorldError as error:
+        raise StateError(error.message, state=state, hint=error.hint) from error
+    except UserError as error:
+        raise NotFoundError(error.message, hint=error.hint) from error
+
+
+def _read_log_part(
+    place: RepoLocation,
+    name: Attempt,
+    part: tuple[int, int],
+    *,
+    running: bool,
+    past: Sequence[PastAttempt] | None,
+) -> LogPart:
+    """`past`: the task's attempts, which say how to parse its output as events; None: as text."""
+    folder = project_files.open_state_paths(place)
+    hide = load_redactor(folder, name.batch)
+    found = read_page(open_transcript(folder, name), *part, ended=not running)
+    if past is None:
+        text = hide(strip_ansi(found.redact_text(hide)))  # again: colours may have split a secret
+    else:
+        events = make_log_events(name, found, load_parser(place, name, past), hide, time.time())
+        text = "".join(f"{format_json_line(event)}\n" for event in events)
+    form = LogFormat.TEXT if past is None else LogFormat.EVENTS
+    return LogPart(name, found.offset, found.next, not running and found.last, text, form)
+
+
+async def _start_diff_text(
+    session: ProjectSession, batch: str | None, task: str | None, attempt: int | None, start: int
+) -> DiffTextResponse:
+    """Raises StateError or WorldError before anything is sent."""
+    _, comparison, state = await _find_comparison(session, batch, task, attempt)
+    stack = ExitStack()
+
+    def begin() -> Iterator[bytes]:
+        with _map_to_state_error(state):
+            return _skip_bytes(stack.enter_context(compute_diff(session.place, comparison)).read_text(), start)
+
+    try:
+        return DiffTextResponse(await asyncio.to_thread(begin), stack)
+    except BaseException:
+        await asyncio.to_thread(stack.close)
+        raise
 
 
 class DiffTextResponse(StreamingResponse):
     """Sends a diff as it is read; its source stays open until the response is complete."""
 
     def __init__(self, pieces: Iterator[bytes], stack: ExitStack) -> None:
-        super().__init__(_iterate_in_thread(pieces), media_type=TEXT_MEDIA_TYPE)
+        super().__init__(_iterate_in_thread(pieces), media_type=_TEXT_MEDIA_TYPE)
         self._stack = stack
-
-    @classmethod
-    async def start(cls, place: RepoLocation, comparison: DiffRange, state: str, from_byte: int) -> DiffTextResponse:
-        """Raises StateError or WorldError before anything is sent."""
-        stack = ExitStack()
-
-        def begin() -> Iterator[bytes]:
-            found = stack.enter_context(open_comparison(place, comparison, state))
-            return _skip_bytes(found.read_text(), from_byte)
-
-        try:
-            return cls(await asyncio.to_thread(begin), stack)
-        except BaseException:
-            await asyncio.to_thread(stack.close)
-            raise
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:

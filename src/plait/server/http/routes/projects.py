@@ -3,70 +3,103 @@
 from __future__ import annotations
 
 import asyncio
-from enum import Enum
-from typing import Annotated
+from typing import Annotated, Literal
 
-from fastapi import APIRouter, Path, Request, Response
+from fastapi import Path, Request, Response
+from pydantic import Field
 
 from plait import __version__
+from plait.client.json_encoding import api_model
 from plait.server.auth import Access, Caller
-from plait.server.http.responses import make_response
-from plait.server.http.routes.dependencies import get_session_pool
-from plait.server.http.schema.base import PROJECT_LINKS, document_responses
-from plait.server.http.schema.projects import CallerDetails, Health, ProjectBody, ProjectDetails, Projects
+from plait.server.http.routes.routing import ERRORS_BUT_CONFLICT, Routes, get_session_pool, link_operations
+from plait.server.http.schema import ApiBody
 from plait.server.http.web_page import read_page_version
 from plait.server.projects import Project
 
-router = APIRouter()
+routes = Routes("projects")
 
-_TAGS: list[str | Enum] = ["projects"]
+PathOrUrl = Annotated[str, Field(min_length=1, max_length=4096)]
 
 
-@router.get("/health", operation_id="health", responses={200: {"model": Health}}, tags=[*_TAGS, "server"])
-async def check_health() -> Response:
+@api_model
+class Health:
+    status: Literal["ok"]
+    version: str
+
+
+@api_model
+class CallerDetails:
+    """`access`: everything, or read-only. `by`: how the caller authenticated; null: without authentication. `page` changes with
+    the built page; null: it was not built.
+    """
+
+    access: Literal["all", "look"]
+    by: Literal["token", "cookie"] | None
+    version: str
+    page: str | None
+
+
+@api_model
+class ProjectDetails:
+    """`url` null: a checkout on the server's machine. `default`: used if no project is named."""
+
+    id: str
+    name: str
+    path: str
+    url: str | None
+    default: bool
+
+
+@api_model
+class Projects:
+    projects: list[ProjectDetails]
+
+
+class ProjectBody(ApiBody):
+    """One of both: the absolute path of a checkout on the server's machine, or the URL of a repository."""
+
+    path: PathOrUrl | None = None
+    url: PathOrUrl | None = None
+
+
+@routes.add("GET", "/health", Health, errors={}, operation_id="health", tags=["projects", "server"])
+async def check_health() -> Health:
     """Whether the server answers. Needs no token."""
-    return make_response(Health("ok", __version__))
+    return Health("ok", __version__)
 
 
-@router.get("/api/me", responses=document_responses(CallerDetails), tags=["server"])
-async def get_me(request: Request) -> Response:
+@routes.add("GET", "/api/me", CallerDetails, errors=ERRORS_BUT_CONFLICT, tags=["server"])
+async def get_me(request: Request) -> CallerDetails:
     """What the caller may do, and the versions of server and page."""
     caller: Caller | None = request.scope.get("state", {}).get("caller")
-    body = CallerDetails(
+    return CallerDetails(
         access="look" if caller is not None and caller.access is Access.READ else "all",
         by=caller.by.value if caller is not None else None,
         version=__version__,
         page=await asyncio.to_thread(read_page_version),
     )
-    return make_response(body)
 
 
-@router.get("/api/projects", responses=document_responses(Projects), tags=_TAGS)
-async def list_projects(request: Request) -> Response:
+@routes.add("GET", "/api/projects", Projects, errors=ERRORS_BUT_CONFLICT)
+async def list_projects(request: Request) -> Projects:
     """The repositories that this server knows; the default one first."""
     known = await asyncio.to_thread(get_session_pool(request).list_projects)
-    return make_response(Projects([_describe_project(project) for project in known]))
+    return Projects([_describe_project(project) for project in known])
 
 
-@router.post(
+@routes.add(
+    "POST",
     "/api/projects",
-    tags=_TAGS,
-    status_code=201,
-    responses=document_responses(ProjectDetails, 409, status=201, links=PROJECT_LINKS),
+    ProjectDetails,
+    status=201,
+    links=link_operations(("removeProject",), {"path.project_id": "id"}),
 )
-async def add_project(request: Request, body: ProjectBody) -> Response:
+async def add_project(request: Request, body: ProjectBody) -> ProjectDetails:
     """Add a checkout by its path, or a repository by its URL. A known one is updated."""
-    return make_response(
-        _describe_project(await get_session_pool(request).add_project(path=body.path, url=body.url)), 201
-    )
+    return _describe_project(await get_session_pool(request).add_project(path=body.path, url=body.url))
 
 
-@router.delete(
-    "/api/projects/{project_id}",
-    tags=_TAGS,
-    status_code=204,
-    responses=document_responses(None, 409),
-)
+@routes.add("DELETE", "/api/projects/{project_id}", status=204)
 async def remove_project(request: Request, project_id: Annotated[str, Path(max_length=200)]) -> Response:
     """Remove it from the server's list. Nothing is deleted, and running batches continue."""
     await get_session_pool(request).remove_project(project_id)

@@ -1,46 +1,148 @@
-"""Tasks of the sources."""
+"""Tasks of the sources: list, read, create and edit."""
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Response
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated
 
-from plait.client.task_listing import SourceTasks, SourceTaskWithText
-from plait.server.http.responses import make_response
-from plait.server.http.routes.dependencies import SessionDep, TaskName
-from plait.server.http.schema.base import CURSOR_HEADERS, TASK_LINKS, TASK_LIST_LINKS, document_responses
-from plait.server.http.schema.bodies import NewTask, TaskEdit
-from plait.server.service import tasks
+from pydantic import Field
 
-router = APIRouter(tags=["tasks"])
-
-
-@router.get(
-    "/api/tasks",
-    responses=document_responses(SourceTasks, 409, links=TASK_LIST_LINKS, headers=CURSOR_HEADERS),
+from plait.client.api_errors import NotFoundError, StateError, list_error_problems
+from plait.client.api_models import make_problem
+from plait.client.mirrors import is_mirror
+from plait.client.project_sources import LoadedSources, SourcesMissingError, load_sources
+from plait.client.project_state import load_settings
+from plait.client.task_editor import create_task_file, edit_task_file
+from plait.client.task_file_text import TaskDraft
+from plait.client.task_listing import (
+    SourceTasks,
+    SourceTaskWithText,
+    describe_saved_task,
+    describe_source_task,
+    describe_source_tasks,
 )
-async def list_tasks(session: SessionDep) -> Response:
+from plait.client.trust import AGENT_KEYS, FORMAT_KEY, UntrustedError, require_trust
+from plait.config.config import Config
+from plait.core.errors import UserError
+from plait.git.location import RepoLocation
+from plait.server.http.routes.routing import CURSOR_HEADERS, Routes, SessionDep, TaskName, link_operations
+from plait.server.http.schema import ApiBody
+from plait.server.project_session import ProjectSession
+
+routes = Routes("tasks")
+
+_LIST_LINKS = link_operations(("getTask",), {"path.task_id": "tasks/0/id"}) | {
+    name: {"operationId": name, "requestBody": {"taskIds": ["$response.body#/tasks/0/id"]}}
+    for name in ("plan", "createBatch")
+}
+_TASK_LINKS = link_operations(("getTask", "editTask"), {"path.task_id": "id"})
+
+NameList = Annotated[list[str], Field(max_length=500)]
+
+
+class DraftBody(ApiBody):
+    """Omitted fields are not set; an empty text removes a field."""
+
+    title: str | None = None
+    body: str | None = None
+    needs: NameList | None = None
+    touches: NameList | None = None
+    phase: str | None = None
+    priority: str | int | None = None
+    weight: str | float | None = None
+    agent: str | None = None
+    model: str | None = None
+    verify: str | None = None
+    run: str | None = None
+
+    def to_draft(self) -> TaskDraft:
+        return TaskDraft(**self.model_dump(exclude={"version"}))
+
+
+class NewTask(DraftBody):
+    title: str
+
+
+class TaskEdit(DraftBody):
+    """`version` is the one that was read, so that later changes are not overwritten.
+
+    `text` is the whole file, without other fields.
+    """
+
+    version: Annotated[str, Field(min_length=1, max_length=200)]
+    text: str | None = None
+
+
+@routes.add("GET", "/api/tasks", SourceTasks, links=_LIST_LINKS, headers=CURSOR_HEADERS)
+async def list_tasks(session: SessionDep) -> tuple[SourceTasks, str]:
     """Every task of the sources, with its status in the newest batch that has it."""
-    body, cursor = await tasks.list_source_tasks(session)
-    return make_response(body, cursor=cursor)
+    try:
+        seen = await asyncio.to_thread(_load_sources, session)
+    except UntrustedError:
+        raise
+    except UserError as error:  # there are no sources yet, which is not an error
+        empty = SourceTasks([], [make_problem(problem) for problem in list_error_problems(error)])
+        return await session.query_with_cursor(lambda _: empty)
+    return await session.query_with_cursor(lambda client: describe_source_tasks(seen, client.state))
 
 
-@router.post(
-    "/api/tasks",
-    status_code=201,
-    responses=document_responses(SourceTaskWithText, 409, status=201, links=TASK_LINKS),
-)
-async def create_task(session: SessionDep, body: NewTask) -> Response:
+@routes.add("POST", "/api/tasks", SourceTaskWithText, status=201, links=_TASK_LINKS)
+async def create_task(session: SessionDep, body: NewTask) -> SourceTaskWithText:
     """Create a task, as a file in the task folder."""
-    return make_response(await tasks.create_source_task(session, body.to_draft()), 201)
+    place = session.place
+    saved = await asyncio.to_thread(lambda: create_task_file(place, _load_writable_config(place), body.to_draft()))
+    return await session.query(lambda client: describe_saved_task(saved, client.state))
 
 
-@router.get("/api/tasks/{task_id:path}", responses=document_responses(SourceTaskWithText, 409))
-async def get_task(session: SessionDep, task_id: TaskName) -> Response:
+@routes.add("GET", "/api/tasks/{task_id:path}", SourceTaskWithText)
+async def get_task(session: SessionDep, task_id: TaskName) -> SourceTaskWithText:
     """A task with its texts, and the version that an edit has to name."""
-    return make_response(await tasks.read_source_task(session, task_id))
+    with _map_missing_sources(task_id):
+        seen = await asyncio.to_thread(_load_sources, session)
+    return await session.query(lambda client: describe_source_task(seen, task_id, client.state))
 
 
-@router.patch("/api/tasks/{task_id:path}", responses=document_responses(SourceTaskWithText, 409))
-async def edit_task(session: SessionDep, task_id: TaskName, body: TaskEdit) -> Response:
+@routes.add("PATCH", "/api/tasks/{task_id:path}", SourceTaskWithText)
+async def edit_task(session: SessionDep, task_id: TaskName, body: TaskEdit) -> SourceTaskWithText:
     """Change its file: fields that are not given stay the same. 409 `changed`: it was changed meanwhile, and nothing was written."""
-    return make_response(await tasks.edit_source_task(session, task_id, body.to_draft(), version=body.version))
+    place, draft = session.place, body.to_draft()
+    with _map_missing_sources(task_id):
+        saved = await asyncio.to_thread(
+            lambda: edit_task_file(place, _load_writable_config(place), task_id, draft, version=body.version)
+        )
+    return await session.query(lambda client: describe_saved_task(saved, client.state))
+
+
+@contextmanager
+def _map_missing_sources(name: str) -> Iterator[None]:
+    """Without sources, no task is found."""
+    try:
+        yield
+    except SourcesMissingError as error:
+        raise NotFoundError(f"there is no task {name}", hint=error.message) from None
+
+
+def _load_writable_config(place: RepoLocation) -> Config:
+    if is_mirror(place):
+        raise StateError(
+            "this project is a mirror: changes would be lost with the next fetch",
+            state="mirrored",
+            hint="Commit the task to the repository itself.",
+        )
+    config = load_settings(place.top)
+    _check_trust(config, place)
+    return config
+
+
+def _load_sources(session: ProjectSession) -> LoadedSources:
+    place = session.place
+    return load_sources(
+        place.top, place=place, vet=lambda config: _check_trust(config, place), cache=session.source_cache
+    )
+
+
+def _check_trust(config: Config, place: RepoLocation) -> None:
+    """Loading sources runs custom formats and agents."""
+    require_trust(config, place, early=(FORMAT_KEY, *AGENT_KEYS))

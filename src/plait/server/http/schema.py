@@ -1,19 +1,50 @@
-"""Events of the stream: one JSON object each, described in docs/events.md."""
+"""Base classes of bodies, the format of errors, and the events of the stream, for the OpenAPI document."""
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any, Required, get_args, get_origin, get_type_hints
 
-from pydantic import ConfigDict, create_model
+from pydantic import BaseModel, ConfigDict, TypeAdapter, create_model
 from pydantic.alias_generators import to_camel
 
+from plait.client.api_models import ProblemDetails
+from plait.client.json_encoding import api_model
 from plait.client.stream_event import CommonEventFields, EventType, LogEntry
-from plait.server.http.schema.base import ApiModel
 
 _REF = "#/components/schemas/{model}"
+EVENT_REF, ERROR_REF = _REF.format(model="Event"), _REF.format(model="Error")
 
 # OpenAPI's own shape, which has no type.
 OpenApiSchemas = dict[str, Any]
+
+
+class ApiModel(BaseModel):
+    model_config = ConfigDict(alias_generator=to_camel)
+
+
+class ApiBody(BaseModel):
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="forbid", strict=True, frozen=True)
+
+
+@api_model
+class FieldProblem(ProblemDetails):
+    """`field` null: it is not about a single field."""
+
+    field: str | None
+
+
+@api_model
+class Error:
+    """`field`: the invalid field of the request; `state`: the state that prevents it."""
+
+    error: str
+    hint: str | None
+    field: str | None = dataclasses.field(
+        metadata={"description": "The invalid field of the body or the query, such as `settings.budget`"}
+    )
+    state: str | None = dataclasses.field(metadata={"description": "The state that prevents it"})
+    problems: list[FieldProblem] | None
 
 
 def _list_fields(fields: type) -> dict[str, Any]:  # as `create_model` takes them
@@ -44,13 +75,13 @@ Event: type[ApiModel] = create_model(
     **_EVENT_FIELDS,
 )
 
-EVENT_REF = _REF.format(model=Event.__name__)
 
-
-def build_event_schemas() -> OpenApiSchemas:
-    """For the OpenAPI document: no route returns a single event."""
-    schema = Event.model_json_schema(ref_template=_REF)
-    schemas = {**schema.pop("$defs"), Event.__name__: schema}
+def build_common_schemas() -> OpenApiSchemas:
+    """Errors and events, to which routes refer by name: FastAPI would build the same schema for each status of each route."""
+    schemas: OpenApiSchemas = {}
+    for model in (Error, Event):
+        schema = TypeAdapter(model).json_schema(ref_template=_REF)
+        schemas |= {**schema.pop("$defs"), model.__name__: schema}
     for each in schemas.values():
         for field in each.get("properties", {}).values():
             field.pop("default", None)  # a field with a default is taken to be always present

@@ -19,7 +19,7 @@ from plait.core.contest import MAX_ENTRANTS, Contest
 from plait.core.errors import UserError
 from plait.core.plan import Problem, Severity
 from plait.core.settings import Mode
-from plait.server.http.schema.base import ApiBody
+from plait.server.http.schema import ApiBody
 from plait.sources.planning import PlanOptions
 from plait.sources.source_set import SourceSet
 

@@ -1,1 +1,0 @@
-"""The shape of requests and responses, for the OpenAPI document."""
