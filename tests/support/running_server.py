@@ -24,7 +24,7 @@ from plait.core.events import Record
 from plait.server.auth import create_authenticator, make_login_link
 from plait.server.event_buffer import EventCursor, encode_events
 from plait.server.http.app import create_app
-from plait.server.http.middleware.policy import create_policy
+from plait.server.http.middleware.request_checks import create_policy
 from plait.server.http.middleware.shutdown import RequestScopeMiddleware
 from plait.server.projects import ProjectStore, open_project_store
 from plait.server.serve import bind_listener, create_config

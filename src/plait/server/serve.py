@@ -23,7 +23,7 @@ from plait.git.location import RepoLocation, find_repo
 from plait.server import DEFAULT_HOST, DEFAULT_PORT
 from plait.server.auth import Authenticator, create_authenticator, make_login_link
 from plait.server.http.app import create_app
-from plait.server.http.middleware.policy import RequestPolicy, create_policy
+from plait.server.http.middleware.request_checks import RequestPolicy, create_policy
 from plait.server.http.middleware.shutdown import RequestScopeMiddleware, ShutdownMiddleware
 from plait.server.http.server_config import (
     TlsFiles,

@@ -17,7 +17,7 @@ from starlette.types import Message
 from plait.client.server_tokens import TokenFiles, read_or_create_token
 from plait.server.auth import Authenticator, UsedCodes
 from plait.server.http.app import create_app
-from plait.server.http.middleware.policy import RequestPolicy
+from plait.server.http.middleware.request_checks import RequestPolicy
 from plait.server.http.middleware.shutdown import RequestScopeMiddleware
 from plait.server.http.server_config import create_uvicorn_config, wrap_with_middleware
 from plait.server.mcp.http_transport import McpEndpoint, add_mcp

@@ -16,8 +16,7 @@ from plait.server.http.middleware.authentication import (
     AuthRateLimiter,
     check_read_only,
 )
-from plait.server.http.middleware.policy import RequestPolicy, create_policy
-from plait.server.http.middleware.rejections import CheckMiddleware
+from plait.server.http.middleware.request_checks import CheckMiddleware, RequestPolicy, create_policy
 from plait.server.http.server_config import wrap_with_middleware
 
 if TYPE_CHECKING:

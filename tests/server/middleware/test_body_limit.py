@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from starlette.types import Message, Receive, Scope, Send
 
-from plait.server.http.middleware.policy import RequestPolicy
-from plait.server.http.middleware.request_checks import BodyLimitMiddleware
+from plait.server.http.middleware.request_checks import BodyLimitMiddleware, RequestPolicy
 
 if TYPE_CHECKING:
     from tests.server.middleware.conftest import AsgiClient, EchoApp

@@ -17,7 +17,7 @@ from plait.server.auth import (
     Caller,
     make_login_link,
 )
-from plait.server.http.middleware.policy import RequestPolicy, create_policy
+from plait.server.http.middleware.request_checks import RequestPolicy, create_policy
 from plait.server.http.server_config import wrap_with_middleware
 
 if TYPE_CHECKING:

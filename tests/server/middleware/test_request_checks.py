@@ -10,9 +10,16 @@ from starlette.types import Message
 
 from plait.core.errors import UserError
 from plait.server.auth import Access, AuthMethod, Caller
-from plait.server.http.middleware.policy import LOOPBACK_HOSTS, RequestPolicy, create_policy
-from plait.server.http.middleware.rejections import CheckMiddleware
-from plait.server.http.middleware.request_checks import check_csrf, check_head, check_host, check_origin
+from plait.server.http.middleware.request_checks import (
+    LOOPBACK_HOSTS,
+    CheckMiddleware,
+    RequestPolicy,
+    check_csrf,
+    check_head,
+    check_host,
+    check_origin,
+    create_policy,
+)
 
 if TYPE_CHECKING:
     from tests.server.middleware.conftest import AsgiClient, EchoApp

@@ -14,12 +14,17 @@ from plait.core.errors import UserError
 from plait.core.fast_dataclass import dataclass
 from plait.server.auth import Authenticator
 from plait.server.http.connections import HEADER_SECONDS, UnauthenticatedConnections, create_protocol
-from plait.server.http.middleware.authentication import AuthenticationMiddleware, AuthRateLimiter, check_read_only
-from plait.server.http.middleware.login import LoginMiddleware, LogoutMiddleware
-from plait.server.http.middleware.policy import RequestPolicy
-from plait.server.http.middleware.rejections import CheckMiddleware
+from plait.server.http.middleware.authentication import (
+    AuthenticationMiddleware,
+    AuthRateLimiter,
+    LoginMiddleware,
+    LogoutMiddleware,
+    check_read_only,
+)
 from plait.server.http.middleware.request_checks import (
     BodyLimitMiddleware,
+    CheckMiddleware,
+    RequestPolicy,
     check_csrf,
     check_head,
     check_host,

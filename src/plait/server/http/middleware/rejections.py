@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from html import escape
 
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import Scope, Send
 
 from plait.client.json_encoding import encode_json
 from plait.core.fast_dataclass import dataclass
-from plait.server.http.middleware.policy import RequestPolicy
 from plait.server.http.responses import make_error
 
 HeaderList = Sequence[tuple[bytes, bytes]]
@@ -45,28 +44,6 @@ async def reject(rejection: Rejection, scope: Scope, send: Send, *, more_body: b
         headers.append((b"connection", b"close"))
     await send({"type": "http.response.start", "status": rejection.status, "headers": headers})
     await send({"type": "http.response.body", "body": body, "more_body": more_body})
-
-
-# Why a request is rejected; None: it is not.
-Check = Callable[[Scope, RequestPolicy], Rejection | None]
-
-
-class CheckMiddleware:
-    """Rejects the HTTP requests that one of the checks objects to. Web sockets are closed: events are server-sent."""
-
-    def __init__(self, app: ASGIApp, policy: RequestPolicy, *checks: Check) -> None:
-        self._app, self._policy, self._checks = app, policy, checks
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "websocket":
-            await send({"type": "websocket.close", "code": 1008})
-            return
-        checks = self._checks if scope["type"] == "http" else ()
-        rejection = next(filter(None, (check(scope, self._policy) for check in checks)), None)
-        if rejection is None:
-            await self._app(scope, receive, send)
-        else:
-            await reject(rejection, scope, send)
 
 
 def is_navigation(scope: Scope) -> bool:
