@@ -186,7 +186,7 @@ def test_a_restarted_server_has_the_same_totals(writer: JournalWriter, counted: 
     after = counted.read()
     assert before.samples
     assert after.samples
-    assert [after.samples[family.name] for family in COUNTERS] == [before.samples[family.name] for family in COUNTERS]
+    assert [after.samples[name] for name in COUNTERS] == [before.samples[name] for name in COUNTERS]
     assert after.durations == before.durations
 
 
@@ -243,8 +243,8 @@ def test_names_follow_the_conventions() -> None:
         assert all(sample.name.endswith("_total") == counts for sample in family.samples)
         timed = re.search("duration|remaining|silence|oldest", family.name)
         assert not timed or family.name.endswith("_seconds")
-    labels = {label for gauge in GAUGES for label in gauge.labels}
-    labels |= {label for counter in COUNTERS for label in counter.labels}
+    labels = {label for gauge in GAUGES.values() for label in gauge.labels}
+    labels |= {label for counter in COUNTERS.values() for label in counter.labels}
     assert labels == {"agent", "provider", "status", "step", "category", "on"}
 
 

@@ -92,8 +92,8 @@ def test_dashboard_panels_do_not_overlap() -> None:
 def test_the_documentation_lists_every_metric_with_its_labels() -> None:
     rows = re.findall(r"^\| `(plait_[a-z0-9_]+)` \|([^|]*)\|", (DOCS / "events.md").read_text(), re.MULTILINE)
     listed = {name: set(re.findall(r"`([a-z]+)`", labels)) for name, labels in rows}
-    gauges = {each.name: {*each.labels} for each in GAUGES}
-    counters = {f"{each.name}_total": {*each.labels} for each in COUNTERS}
+    gauges = {name: {*each.labels} for name, each in GAUGES.items()}
+    counters = {f"{name}_total": {*each.labels} for name, each in COUNTERS.items()}
     histogram = {"plait_attempt_duration_seconds": {"agent", "step"}}
     assert listed == {**gauges, **counters, **histogram, "plait_project_up": set()}
 

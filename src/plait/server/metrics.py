@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import field
 from itertools import accumulate
-from typing import TypeVar
+from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
 from prometheus_client import CollectorRegistry, ProcessCollector
@@ -127,7 +127,7 @@ class MetricsReader:
 
 def compute_metrics(project: str, reading: ProjectReading) -> ProjectMetrics:
     """In the session's thread, because it updates the counters."""
-    samples = {family.name: [*family.samples(reading)] for family in (*GAUGES, *COUNTERS)}
+    samples = {name: family.list_samples(reading) for name, family in (*GAUGES.items(), *COUNTERS.items())}
     bounds = [*(str(float(bound)) for bound in DURATION_BOUNDS_SECONDS), "+Inf"]
     durations = {
         key: (list(zip(bounds, map(float, accumulate(took.counts)), strict=True)), took.seconds)
@@ -168,143 +168,102 @@ def _journal_bytes(place: RepoLocation) -> int:
 
 @dataclass(frozen=True, slots=True)
 class MetricFamily:
-    """A metric, its labels besides the project, and how its samples are computed."""
+    """A metric and its labels besides the project. `read`: a number for each value of the labels, or a single number."""
 
-    name: str
     description: str
     labels: tuple[str, ...]
-    samples: Callable[[ProjectReading], Iterable[Sample]]
+    read: Callable[[ProjectReading], Mapping[Any, float] | float]  # Any: a label's value, or a tuple of them
+
+    def list_samples(self, reading: ProjectReading) -> list[Sample]:
+        found = self.read(reading)
+        if not isinstance(found, Mapping):
+            return [((), found)]
+        keys = ((key if isinstance(key, tuple) else (key,), value) for key, value in found.items())
+        return [(tuple(map(str, key)), value) for key, value in keys]
 
 
-def _count_all(labels: Iterable[LabelValue], counts: Mapping[LabelValue, int]) -> list[Sample]:
+def _count_all(labels: Iterable[LabelValue], counts: Mapping[LabelValue, int]) -> Mapping[LabelValue, int]:
     """Including zeros: a series that comes and goes is hard to monitor."""
-    return [((str(word),), counts.get(word, 0)) for word in labels]
+    return {label: counts.get(label, 0) for label in labels}
 
 
-def _count_present(counts: Mapping[LabelValue, int]) -> list[Sample]:
-    return [((str(word),), count) for word, count in counts.items()]
+def _count_operations(operation: str, *outcomes: str) -> Callable[[ProjectReading], Mapping[str, int]]:
+    return lambda read: {end: read.counters.branch_operations[operation, end] for end in outcomes}
 
 
-def _count_operations(operation: str, *outcomes: str) -> Callable[[ProjectReading], Iterable[Sample]]:
-    return lambda read: [((end,), read.counters.branch_operations[operation, end]) for end in outcomes]
-
-
-GAUGES: tuple[MetricFamily, ...] = (
-    MetricFamily(
-        "plait_batches", "Batches, by status", ("status",), lambda read: _count_all(BatchStatus, read.batches)
+GAUGES: Mapping[str, MetricFamily] = {
+    "plait_batches": MetricFamily(
+        "Batches, by status", ("status",), lambda read: _count_all(BatchStatus, read.batches)
     ),
-    MetricFamily("plait_tasks", "Tasks, by status", ("status",), lambda read: _count_all(TaskStatus, read.tasks)),
-    MetricFamily(
-        "plait_tasks_waiting",
-        "Waiting tasks, by what they wait for",
-        ("on",),
-        lambda read: _count_all(WaitReason, read.waiting),
+    "plait_tasks": MetricFamily("Tasks, by status", ("status",), lambda read: _count_all(TaskStatus, read.tasks)),
+    "plait_tasks_waiting": MetricFamily(
+        "Waiting tasks, by what they wait for", ("on",), lambda read: _count_all(WaitReason, read.waiting)
     ),
-    MetricFamily(
-        "plait_attempts_running",
-        "Running attempts",
-        ("agent", "step"),
-        lambda read: [((agent, step.value), count) for (agent, step), count in read.running.items()],
-    ),
-    MetricFamily(
-        "plait_breaker_open",
+    "plait_attempts_running": MetricFamily("Running attempts", ("agent", "step"), lambda read: read.running),
+    "plait_breaker_open": MetricFamily(
         "1: the provider refuses, and no attempt starts with it",
         ("provider",),
-        lambda read: [((provider,), float(left > 0)) for provider, left in read.breakers.items()],
+        lambda read: {provider: float(left > 0) for provider, left in read.breakers.items()},
     ),
-    MetricFamily(
-        "plait_breaker_remaining_seconds",
+    "plait_breaker_remaining_seconds": MetricFamily(
         "Until the provider is tried again",
         ("provider",),
-        lambda read: [((provider,), max(0.0, left)) for provider, left in read.breakers.items()],
+        lambda read: {provider: max(0.0, left) for provider, left in read.breakers.items()},
     ),
-    MetricFamily("plait_engine_up", "1: an engine holds the journal", (), lambda read: [((), float(read.engine))]),
-    MetricFamily(
-        "plait_engine_silence_seconds",
-        "Since the last record, while an attempt runs; else 0",
-        (),
-        lambda read: [((), read.silence)],
+    "plait_engine_up": MetricFamily("1: an engine holds the journal", (), lambda read: float(read.engine)),
+    "plait_engine_silence_seconds": MetricFamily(
+        "Since the last record, while an attempt runs; else 0", (), lambda read: read.silence
     ),
-    MetricFamily("plait_inbox_requests", "Requests waiting for an engine", (), lambda read: [((), read.requests)]),
-    MetricFamily(
-        "plait_inbox_oldest_request_seconds",
-        "Since the oldest waiting request was first seen",
-        (),
-        lambda read: [((), read.oldest_request)],
+    "plait_inbox_requests": MetricFamily("Requests waiting for an engine", (), lambda read: read.requests),
+    "plait_inbox_oldest_request_seconds": MetricFamily(
+        "Since the oldest waiting request was first seen", (), lambda read: read.oldest_request
     ),
-    MetricFamily("plait_journal_size_bytes", "The journal on disk", (), lambda read: [((), read.journal_bytes)]),
-    MetricFamily("plait_sse_clients", "Open event streams of the project", (), lambda read: [((), read.clients)]),
-)
+    "plait_journal_size_bytes": MetricFamily("The journal on disk", (), lambda read: read.journal_bytes),
+    "plait_sse_clients": MetricFamily("Open event streams of the project", (), lambda read: read.clients),
+}
 
-COUNTERS: tuple[MetricFamily, ...] = (
-    MetricFamily(
-        "plait_attempts",
-        "Ended attempts, by how they ended",
-        ("agent", "step", "category"),
-        lambda read: [
-            ((agent, step.value, category.value), count)
-            for (agent, step, category), count in read.counters.attempts.items()
-        ],
+COUNTERS: Mapping[str, MetricFamily] = {
+    "plait_attempts": MetricFamily(
+        "Ended attempts, by how they ended", ("agent", "step", "category"), lambda read: read.counters.attempts
     ),
-    MetricFamily(
-        "plait_cost_usd",
+    "plait_cost_usd": MetricFamily(
         "Cost of attempts, as reported by agents",
         ("agent",),
-        lambda read: [((agent,), spend.microusd / 1e6) for agent, spend in read.counters.spent.items()],
+        lambda read: {agent: spend.microusd / 1e6 for agent, spend in read.counters.spent.items()},
     ),
-    MetricFamily(
-        "plait_tokens",
+    "plait_tokens": MetricFamily(
         "Tokens used by attempts, as reported by agents",
         ("agent",),
-        lambda read: [((agent,), spend.tokens) for agent, spend in read.counters.spent.items()],
+        lambda read: {agent: spend.tokens for agent, spend in read.counters.spent.items()},
     ),
-    MetricFamily(
-        "plait_retries",
-        "Granted retries, by reason",
-        ("category",),
-        lambda read: _count_present(read.counters.retries),
-    ),
-    MetricFamily(
-        "plait_tasks_ended",
+    "plait_retries": MetricFamily("Granted retries, by reason", ("category",), lambda read: read.counters.retries),
+    "plait_tasks_ended": MetricFamily(
         "Ended tasks; a retried task ends again",
         ("status",),
         lambda read: _count_all([status for status in TaskStatus if status.is_terminal], read.counters.tasks),
     ),
-    MetricFamily(
-        "plait_batches_ended",
+    "plait_batches_ended": MetricFamily(
         "Ended batches; a retried batch ends again",
         ("status",),
         lambda read: _count_all([status for status in BatchStatus if status.is_terminal], read.counters.batches),
     ),
-    MetricFamily(
-        "plait_merges",
-        "Merges of tasks",
-        ("status",),
-        _count_operations("merge", "done", "conflicted", "failed"),
+    "plait_merges": MetricFamily(
+        "Merges of tasks", ("status",), _count_operations("merge", "done", "conflicted", "failed")
     ),
-    MetricFamily(
-        "plait_rebuilds",
-        "Rebuilds of batch branches",
-        ("status",),
-        _count_operations("rebuild", "done", "failed"),
+    "plait_rebuilds": MetricFamily(
+        "Rebuilds of batch branches", ("status",), _count_operations("rebuild", "done", "failed")
     ),
-    MetricFamily("plait_gates", "Finished gates", ("status",), _count_operations("gate", "passed", "failed", "lost")),
-    MetricFamily("plait_publishes", "Published branches", ("status",), _count_operations("publish", "done", "failed")),
-    MetricFamily(
-        "plait_breaker_openings",
-        "How often a provider's breaker was opened",
-        ("provider",),
-        lambda read: _count_present(read.counters.breaker_openings),
+    "plait_gates": MetricFamily("Finished gates", ("status",), _count_operations("gate", "passed", "failed", "lost")),
+    "plait_publishes": MetricFamily("Published branches", ("status",), _count_operations("publish", "done", "failed")),
+    "plait_breaker_openings": MetricFamily(
+        "How often a provider's breaker was opened", ("provider",), lambda read: read.counters.breaker_openings
     ),
-    MetricFamily(
-        "plait_requests",
-        "Answered requests",
-        ("status",),
-        lambda read: _count_all(("granted", "refused"), read.counters.requests),
+    "plait_requests": MetricFamily(
+        "Answered requests", ("status",), lambda read: _count_all(("granted", "refused"), read.counters.requests)
     ),
-    MetricFamily("plait_engine_starts", "Engine starts", (), lambda read: [((), read.counters.engine_starts)]),
-    MetricFamily("plait_journal_records", "Records in the journal", (), lambda read: [((), read.records)]),
-)
+    "plait_engine_starts": MetricFamily("Engine starts", (), lambda read: read.counters.engine_starts),
+    "plait_journal_records": MetricFamily("Records in the journal", (), lambda read: read.records),
+}
 
 
 class ServerMetrics:
@@ -351,10 +310,10 @@ class _ProjectsCollector(Collector):
             up.add_metric((each.project,), float(each.samples is not None))
         yield up
         for kind, families in ((GaugeMetricFamily, GAUGES), (CounterMetricFamily, COUNTERS)):
-            for family in families:
-                made = kind(family.name, family.description, labels=("project", *family.labels))
+            for name, family in families.items():
+                made = kind(name, family.description, labels=("project", *family.labels))
                 for each in self._projects:
-                    for labels, value in (each.samples or {}).get(family.name, ()):
+                    for labels, value in (each.samples or {}).get(name, ()):
                         made.add_metric((each.project, *labels), value)
                 yield made
         yield self._duration_histogram()
