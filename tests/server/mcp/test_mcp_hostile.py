@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from plait.server.mcp.params import DEFAULT_OUTPUT_LENGTH, MAX_OUTPUT_LENGTH
+from plait.server.mcp.read_tools import DEFAULT_OUTPUT_LENGTH, MAX_OUTPUT_LENGTH
 from tests.support.mcp_client import connect_mcp
 from tests.support.temp_project import TempProject
 

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Literal
 
+from pydantic import Field, JsonValue
+
+from plait.core.requests import MAX_OVERRIDE_BODY_CHARS, MAX_OVERRIDE_TITLE_CHARS
 from plait.core.settings import Mode
 from plait.core.state import State
 from plait.server.http.routes.actions import (
@@ -21,32 +25,31 @@ from plait.server.http.routes.actions import (
 )
 from plait.server.http.routes.batches import get_batch, submit_batch
 from plait.server.lookup import resolve_batch, resolve_task
-from plait.server.mcp.params import (
-    WAIT_TOOL_SECONDS,
-    ApproveParams,
+from plait.server.mcp.results import ActionsResult, PublishResult, RunResult
+from plait.server.mcp.snapshot import WAIT_TOOL_SECONDS, describe_batch, poll_until, read_batch_summary
+from plait.server.mcp.tool import (
+    EXACT_IDS,
     BatchParams,
-    CancelParams,
-    DropParams,
-    FeedbackParams,
-    PublishParams,
-    RetryParams,
-    RunParams,
+    NamesArg,
+    TaskParams,
+    Tool,
+    ToolCall,
+    ToolParams,
+    define_tool,
     make_batch_spec,
 )
-from plait.server.mcp.results import ActionsResult, PublishResult, RunResult
-from plait.server.mcp.snapshot import describe_batch, poll_until, read_batch_summary
-from plait.server.mcp.tool import Tool, ToolCall, define_tool
 
 MAX_LISTED_TASKS = 50  # tasks in the answer of `run`
 
-# Actions without parameters of their own take the batch alone.
-_PARAMS: dict[str, type[BatchParams]] = {
-    "cancel": CancelParams,
-    "approve": ApproveParams,
-    "retry": RetryParams,
-    "feedback": FeedbackParams,
-    "drop": DropParams,
-}
+
+class RunParams(ToolParams):
+    tasks: NamesArg | None = Field(None, description=EXACT_IDS)
+    mode: Literal["parallel", "queue"] = Field(
+        "parallel", description="queue: one at a time, each after it is approved."
+    )
+    settings: dict[str, JsonValue] | None = Field(
+        None, description='Settings for this batch only, e.g. {"verify": "make test", "maxBatchSize": 2}.'
+    )
 
 
 @define_tool(
@@ -69,6 +72,39 @@ async def run(call: ToolCall, params: RunParams) -> RunResult:
     )
 
 
+class CancelParams(BatchParams):
+    tasks: NamesArg | None = Field(None, description="Their ids. Omitted: the whole batch.")
+
+
+class ApproveParams(BatchParams):
+    tasks: NamesArg | None = Field(None, description="Omitted: the next task.")
+
+
+class RetryParams(BatchParams):
+    tasks: NamesArg | None = Field(
+        None, description="Omitted: all that failed, timed out, conflicted or were cancelled."
+    )
+    agent: str | None = Field(None, description="Use this agent. Omitted: the same as before.", max_length=200)
+
+
+class DropParams(BatchParams):
+    tasks: NamesArg = Field(description="Their ids.")
+
+
+class FeedbackParams(TaskParams):
+    text: str = Field(description="Feedback for a new attempt, or the answer to the agent's question.", min_length=1)
+
+
+# Actions without parameters of their own take the batch alone.
+_PARAMS: dict[str, type[BatchParams]] = {
+    "cancel": CancelParams,
+    "approve": ApproveParams,
+    "retry": RetryParams,
+    "feedback": FeedbackParams,
+    "drop": DropParams,
+}
+
+
 def _define_action_tool(spec: ActionSpec) -> Tool:
     async def act(call: ToolCall, params: BatchParams) -> ActionsResult:
         options = ActionOptions(agent=getattr(params, "agent", None), text=getattr(params, "text", ""))
@@ -89,6 +125,22 @@ def _define_action_tool(spec: ActionSpec) -> Tool:
         idempotent=spec.idempotent,
         open_world=spec.open_world,
     )(act)
+
+
+class PublishParams(BatchParams):
+    draft: bool = Field(default=False, description="Open it as a draft.")
+    push: bool = Field(default=False, description="Only push the branch, without a pull request.")
+    title: str | None = Field(
+        None,
+        description="The title of the pull request. Omitted: the one given last, or plait's own.",
+        min_length=1,
+        max_length=MAX_OVERRIDE_TITLE_CHARS,
+    )
+    body: str | None = Field(
+        None,
+        description="Its text, in markdown. Omitted: the one given last, or plait's own, with all tasks.",
+        max_length=MAX_OVERRIDE_BODY_CHARS,
+    )
 
 
 @define_tool(

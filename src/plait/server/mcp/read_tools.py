@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Literal, TypeVar
+from typing import Annotated, Literal, TypeVar
 
 import msgspec
+from pydantic import Field, JsonValue
 
 from plait.client.api_errors import NotFoundError
 from plait.client.json_encoding import to_json
@@ -18,33 +19,10 @@ from plait.server.http.routes import batches, tasks
 from plait.server.http.routes.inspection import LogFormat, explain_task, get_log, prints_json_events, read_diff
 from plait.server.http.routes.settings import read_preferences
 from plait.server.lookup import resolve_batch, resolve_task
-from plait.server.mcp.params import (
-    DEFAULT_OUTPUT_LENGTH,
-    MAX_OUTPUT_LENGTH,
-    DiffParams,
-    HistoryParams,
-    ListParams,
-    LogsParams,
-    PlanParams,
-    SettingsParams,
-    StatusParams,
-    TaskParams,
-    WaitParams,
-    make_batch_spec,
-)
-from plait.server.mcp.results import (
-    DiffResult,
-    ExplainResult,
-    HistoryResult,
-    ListResult,
-    LogsResult,
-    OriginResult,
-    PlanPreviewResult,
-    SettingsResult,
-    StatusResult,
-    WaitResult,
-)
+from plait.server.mcp import results
 from plait.server.mcp.snapshot import (
+    MAX_WAIT_TOOL_SECONDS,
+    WAIT_TOOL_SECONDS,
     BatchSummary,
     build_batch_result,
     build_task_results,
@@ -53,19 +31,39 @@ from plait.server.mcp.snapshot import (
     read_batch_snapshot,
     read_batch_summary,
 )
-from plait.server.mcp.tool import ToolCall, define_tool
+from plait.server.mcp.tool import (
+    EXACT_IDS,
+    BatchParams,
+    NameArg,
+    NamesArg,
+    TaskParams,
+    ToolCall,
+    ToolParams,
+    define_tool,
+    make_batch_spec,
+)
 
 T = TypeVar("T")
 
+DEFAULT_OUTPUT_LENGTH, MAX_OUTPUT_LENGTH = 20_000, 64 << 10  # characters of a log or a diff in one answer
 MAX_PLAN_ITEMS = 100  # of each list in a plan except the tasks
 MAX_ATTEMPTS = 20
 MAX_CHANGED_TASKS = 50
 MAX_DIFF_FILES = 200
 MAX_PROBLEMS = 50
 
+Limit = Annotated[int, Field(description="The most tasks to return.", ge=1, le=500)]
+Skip = Annotated[int, Field(description="Skip this many tasks, for the next page.", ge=0)]
 WaitOutcome = Literal["ended", "person", "changed"]
 
 _LEFT_OUT = "Earlier output is left out; offset 0 reads from the beginning."
+
+
+class ListParams(ToolParams):
+    words: str | None = Field(None, description="Only tasks whose id or title contains this.", max_length=200)
+    complete: bool = Field(default=False, description="Also tasks that are complete in their source.")
+    limit: Limit = 50
+    skip: Skip = 0
 
 
 @define_tool(
@@ -73,12 +71,12 @@ _LEFT_OUT = "Earlier output is left out; offset 0 reads from the beginning."
     "The tasks of this repository's sources: id, title, status, and where each is declared.",
     read_only=True,
 )
-async def list_tasks(call: ToolCall, params: ListParams) -> ListResult:
+async def list_tasks(call: ToolCall, params: ListParams) -> results.ListResult:
     """Groups are left out: only their parts are run."""
     found, _ = await tasks.list_tasks(call.session)
     fitting = [task for task in found.tasks if _matches(task, params)]
     here, more = paginate(fitting, params.skip, params.limit)
-    return ListResult.model_validate(
+    return results.ListResult.model_validate(
         {"tasks": here, "total": len(fitting), "more": more, "problems": found.problems[:MAX_PROBLEMS]}
     )
 
@@ -90,16 +88,25 @@ def _matches(task: SourceTask, params: ListParams) -> bool:
     return params.words is None or params.words.lower() in text
 
 
+class PlanParams(ToolParams):
+    tasks: NamesArg | None = Field(None, description=EXACT_IDS)
+    settings: dict[str, JsonValue] | None = Field(
+        None, description="Settings for this batch only, by the names of the settings tool."
+    )
+    limit: Limit = 100
+    skip: Skip = 0
+
+
 @define_tool(
     "plan",
     "Preview a batch of these tasks: dependencies, waves, shared files and problems. Starts nothing.",
     read_only=True,
     needs_fetch=True,
 )
-async def plan(call: ToolCall, params: PlanParams) -> PlanPreviewResult:
+async def plan(call: ToolCall, params: PlanParams) -> results.PlanPreviewResult:
     found = await batches.plan(call.session, make_batch_spec(params.tasks, params.settings))
     here, more = paginate(found.tasks, params.skip, params.limit)
-    return PlanPreviewResult.model_validate(
+    return results.PlanPreviewResult.model_validate(
         {
             "ready": bool(found.tasks),
             "tasks": here,
@@ -113,6 +120,15 @@ async def plan(call: ToolCall, params: PlanParams) -> PlanPreviewResult:
     )
 
 
+class StatusParams(BatchParams):
+    tasks: NamesArg | None = Field(None, description="Only these tasks. Omitted: all.")
+    only: NamesArg | None = Field(
+        None, description='Only tasks with one of these statuses, e.g. ["failed", "waiting"].'
+    )
+    limit: Limit = 50
+    skip: Skip = 0
+
+
 @define_tool(
     "status",
     "The status of a batch and its tasks, with reasons. A task is queued, waiting, running, verifying or "
@@ -120,7 +136,7 @@ async def plan(call: ToolCall, params: PlanParams) -> PlanPreviewResult:
     "ones wait for resume.",
     read_only=True,
 )
-async def status(call: ToolCall, params: StatusParams) -> StatusResult:
+async def status(call: ToolCall, params: StatusParams) -> results.StatusResult:
     _, batch, shown = await describe_batch(call.session, params.batch)
     if words := params.tasks:
         names = await call.session.query(
@@ -132,7 +148,11 @@ async def status(call: ToolCall, params: StatusParams) -> StatusResult:
     if params.only:
         shown = [task for task in shown if task.status in params.only]
     here, more = paginate(shown, params.skip, params.limit)
-    return StatusResult(batch=batch, tasks=build_task_results(here), more=more)
+    return results.StatusResult(batch=batch, tasks=build_task_results(here), more=more)
+
+
+class HistoryParams(ToolParams):
+    limit: int = Field(20, description="How many, newest first.", ge=1, le=200)
 
 
 @define_tool(
@@ -140,14 +160,29 @@ async def status(call: ToolCall, params: StatusParams) -> StatusResult:
     "All batches, newest first.",
     read_only=True,
 )
-async def history(call: ToolCall, params: HistoryParams) -> HistoryResult:
+async def history(call: ToolCall, params: HistoryParams) -> results.HistoryResult:
     found, _ = await batches.list_batches(call.session, tasks=False, limit=params.limit)
     seen = [(batch, await read_batch_snapshot(call.session, batch.id)) for batch in found.batches]
     total = await call.session.query(lambda client: len(client.preview_state().batches))
-    return HistoryResult(
+    return results.HistoryResult(
         engine=found.engine is not None,
         batches=[build_batch_result(batch, outlined) for batch, outlined in seen],
         more=max(0, total - len(found.batches)),
+    )
+
+
+class WaitParams(BatchParams):
+    until: Literal["end", "change"] = Field(
+        "end", description="end: until it has ended or needs a person. change: until any task changes."
+    )
+    seconds: float = Field(
+        WAIT_TOOL_SECONDS,
+        description="How long to wait; after that `why` is `time`: call it again.",
+        ge=0,
+        le=MAX_WAIT_TOOL_SECONDS,
+    )
+    mark: str | None = Field(
+        None, description="The mark of an earlier result: with `change`, changes since then count too.", max_length=100
     )
 
 
@@ -157,7 +192,7 @@ async def history(call: ToolCall, params: HistoryParams) -> HistoryResult:
     "status; `time` means that none of it happened yet.",
     read_only=True,
 )
-async def wait(call: ToolCall, params: WaitParams) -> WaitResult:
+async def wait(call: ToolCall, params: WaitParams) -> results.WaitResult:
     """Raises NotFoundError, or the reason why no engine keeps running."""
     first = await read_batch_snapshot(call.session, params.batch)
     batch, fingerprint, settled = first.summary.batch, params.mark or first.fingerprint, first.summary.settled
@@ -178,7 +213,7 @@ async def wait(call: ToolCall, params: WaitParams) -> WaitResult:
     last, batch_result, known = await describe_batch(call.session, batch)
     moved = set(last.changed_since(first))
     changed = [task for task in known if task.task_id in moved][:MAX_CHANGED_TASKS]
-    return WaitResult(why=why or "time", batch=batch_result, changed=build_task_results(changed))
+    return results.WaitResult(why=why or "time", batch=batch_result, changed=build_task_results(changed))
 
 
 def _choose_outcome(summary: BatchSummary, params: WaitParams) -> WaitOutcome | None:
@@ -197,9 +232,22 @@ async def _report_progress(call: ToolCall, summary: BatchSummary) -> None:
     "Why a task has its status: its dependencies, its attempts and their results, and what would make it continue.",
     read_only=True,
 )
-async def explain(call: ToolCall, params: TaskParams) -> ExplainResult:
+async def explain(call: ToolCall, params: TaskParams) -> results.ExplainResult:
     found = await explain_task(call.session, params.batch, params.task)
-    return ExplainResult.model_validate(replace(found, attempts=found.attempts[-MAX_ATTEMPTS:]))
+    return results.ExplainResult.model_validate(replace(found, attempts=found.attempts[-MAX_ATTEMPTS:]))
+
+
+class LogsParams(TaskParams):
+    attempt: int | None = Field(None, description="The number of the attempt. Omitted: the newest.", ge=1)
+    step: Literal["write", "verify"] = Field("write", description="verify: the output of the verification.")
+    lines: int = Field(100, description="How many of the last lines, if there is no offset.", ge=1, le=1000)
+    offset: int | None = Field(
+        None, description="Where to start: the `next` of an earlier result; 0: the beginning.", ge=0
+    )
+    raw: bool = Field(
+        default=False,
+        description="True: the raw output, also if the agent prints JSON. False: its messages and actions.",
+    )
 
 
 @define_tool(
@@ -207,7 +255,7 @@ async def explain(call: ToolCall, params: TaskParams) -> ExplainResult:
     "The output of a task's attempt: its last lines, or from an offset.",
     read_only=True,
 )
-async def logs(call: ToolCall, params: LogsParams) -> LogsResult:
+async def logs(call: ToolCall, params: LogsParams) -> results.LogsResult:
     """A page from the offset on, else the last lines."""
     start = -MAX_OUTPUT_LENGTH if params.offset is None else params.offset
     read = partial(
@@ -227,7 +275,7 @@ async def logs(call: ToolCall, params: LogsParams) -> LogsResult:
         text = _event_texts(found.text)
     whole = strip_ansi(text)
     kept = whole[-MAX_OUTPUT_LENGTH:] if params.offset is not None else _tail(whole, params.lines)
-    return LogsResult(
+    return results.LogsResult(
         batch_id=found.attempt.batch,
         task_id=found.attempt.task,
         step=found.attempt.step.value,
@@ -248,18 +296,30 @@ def _tail(text: str, lines: int) -> str:
     return "".join(text.splitlines(keepends=True)[-lines:])[-DEFAULT_OUTPUT_LENGTH:]
 
 
+class DiffParams(BatchParams):
+    task: NameArg | None = Field(None, description="Omitted: the changes of the whole batch.")
+    text: bool = Field(default=True, description="False: only the files with their line counts.")
+    most: int = Field(
+        DEFAULT_OUTPUT_LENGTH,
+        description="The maximum number of characters; longer text is cut, with a note.",
+        ge=200,
+        le=MAX_OUTPUT_LENGTH,
+    )
+    offset: int = Field(0, description="Skip this many characters, to continue where it was cut.", ge=0)
+
+
 @define_tool(
     "diff",
     "The changes of a task, also while it runs, or of the whole batch.",
     read_only=True,
 )
-async def diff(call: ToolCall, params: DiffParams) -> DiffResult:
+async def diff(call: ToolCall, params: DiffParams) -> results.DiffResult:
     found = await read_diff(call.session, params.batch, params.task)
     text, files = found.diff, found.files
     end = params.offset + params.most
     shown = text[params.offset : end] if params.text else ""
     left = len(text) - end if params.text else 0
-    return DiffResult.model_validate(
+    return results.DiffResult.model_validate(
         {
             **to_json(replace(found, files=[], diff="")),
             "files": files[:MAX_DIFF_FILES],
@@ -270,18 +330,22 @@ async def diff(call: ToolCall, params: DiffParams) -> DiffResult:
     )
 
 
+class SettingsParams(ToolParams):
+    names: NamesArg | None = Field(None, description="Only these. Omitted: all.")
+
+
 @define_tool(
     "settings",
     "The settings in force, by the names that plan and run take, and where each comes from.",
     read_only=True,
 )
-async def settings(call: ToolCall, params: SettingsParams) -> SettingsResult:
+async def settings(call: ToolCall, params: SettingsParams) -> results.SettingsResult:
     found = await read_preferences(call.session)
     names = _check_names(params.names or (), list(found.values)) or list(found.values)
     given = {name: found.given[name] for name in names if found.given[name].layer is not Layer.DEFAULT}
-    return SettingsResult(
+    return results.SettingsResult(
         settings={name: found.values[name] for name in names},
-        given={name: OriginResult.model_validate(origin) for name, origin in given.items()},
+        given={name: results.OriginResult.model_validate(origin) for name, origin in given.items()},
     )
 
 

@@ -118,6 +118,8 @@ def build_task_results(tasks: Sequence[BatchTask]) -> list[TaskStatusResult]:
 
 
 T = TypeVar("T")
+WAIT_TOOL_SECONDS = 45  # hosts give up on a tool after a minute
+MAX_WAIT_TOOL_SECONDS = 600
 MIN_WAIT_POLL_SECONDS = 0.2  # between two looks at a busy batch
 POLL_COST_FACTOR = 4  # the pause after a look, in multiples of its duration
 MAX_WAIT_POLL_SECONDS = 5.0  # between two looks at an idle batch

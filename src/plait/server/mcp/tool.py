@@ -1,18 +1,24 @@
-"""MCP tools: functions on a project's session, with schemas for their parameters and results."""
+"""MCP tools: functions on a project's session, with schemas for their parameters and results.
+
+Agents read the descriptions of parameters: each says what it means, and what the default is.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, TypeVar, get_type_hints
+import json
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Annotated, Any, TypeVar, get_type_hints
 
 from mcp_types import Tool as Definition, ToolAnnotations
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, ValidationError
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode
 
 from plait.client.api_errors import FieldError
 from plait.client.json_encoding import Json
 from plait.core.fast_dataclass import dataclass
+from plait.core.settings import Mode
+from plait.server.batch_spec import BatchSpec
 from plait.server.mcp.results import ToolResult
 from plait.server.project_session import ProjectSession
 
@@ -23,6 +29,39 @@ class ToolParams(BaseModel):
     """A tool's parameters. Unknown ones are refused: ignoring them would do something else."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+def _parse_list(value: object) -> object:
+    """Some hosts encode a list as a string, and some agents give one id instead of a list."""
+    if not isinstance(value, str):
+        return value
+    try:
+        read = json.loads(value) if value.startswith("[") else None
+    except (ValueError, RecursionError):
+        read = None
+    return read if isinstance(read, list) else [value]
+
+
+NameArg = Annotated[str, Field(min_length=1, max_length=1000)]
+# An empty list is an error: omitting it means all.
+NamesArg = Annotated[tuple[NameArg, ...], Field(min_length=1, max_length=10_000), BeforeValidator(_parse_list)]
+EXACT_IDS = "Exact ids, as `list` returns them. Omitted: all incomplete tasks."
+
+
+class BatchParams(ToolParams):
+    batch: str | None = Field(
+        None, description="The batch's id or a unique prefix. Omitted: the newest batch.", max_length=200
+    )
+
+
+class TaskParams(BatchParams):
+    task: NameArg = Field(description="The task's id or a unique prefix.")
+
+
+def make_batch_spec(
+    tasks: Sequence[str] | None, settings: Mapping[str, JsonValue] | None, mode: Mode | None = None
+) -> BatchSpec:
+    return BatchSpec.model_validate({"taskIds": list(tasks) if tasks else None, "settings": settings, "mode": mode})
 
 
 @dataclass(frozen=True, slots=True)
