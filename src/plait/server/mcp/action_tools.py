@@ -15,7 +15,6 @@ from plait.server.http.routes.actions import (
     ACTIONS,
     ActionOptions,
     ActionSpec,
-    BatchAction,
     ShipBody,
     TaskAction,
     publish_batch,
@@ -114,7 +113,7 @@ def _define_action_tool(spec: ActionSpec) -> Tool:
             return ActionsResult.model_validate(answered)
         if tasks := getattr(params, "tasks", None):
             return await _run_on_tasks(call, params.batch, tasks, TaskAction(spec.name), options)
-        answered = await run_batch_action(call.session, params.batch, BatchAction(spec.name), options)
+        answered = await run_batch_action(call.session, params.batch, spec, options)
         return ActionsResult.model_validate(answered)
 
     act.__annotations__["params"] = _PARAMS.get(spec.name, BatchParams)

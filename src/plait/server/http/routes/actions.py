@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from enum import StrEnum
 from functools import partial
 from typing import Annotated, Any, Literal
@@ -18,7 +18,6 @@ from plait.client.session import Session, new_request_id
 from plait.client.task_actions import (
     ActionResults,
     Outcome,
-    TaskAnswer,
     check_agent,
     check_answer,
     describe_answer,
@@ -29,7 +28,6 @@ from plait.client.task_actions import (
 )
 from plait.core import requests
 from plait.core.errors import ConfigError, PlaitError
-from plait.core.explain import explain_status
 from plait.core.fast_dataclass import dataclass
 from plait.core.requests import MAX_OVERRIDE_BODY_CHARS, MAX_OVERRIDE_TITLE_CHARS, Request
 from plait.core.settings import Mode, Publish
@@ -57,15 +55,6 @@ routes = Routes("steering")
 
 # The requests, and the task of each one; None: it is about the batch.
 TaskRequests = Sequence[tuple[str | None, Request]]
-
-
-class BatchAction(StrEnum):
-    CANCEL = "cancel"
-    PAUSE = "pause"
-    UNPAUSE = "unpause"
-    APPROVE = "approve"
-    RETRY = "retry"
-    RESUME = "resume"
 
 
 class TaskAction(StrEnum):
@@ -118,29 +107,47 @@ class BulkBody(ApiBody):
     text: FeedbackText | None = None
 
 
-# The actions that are one request without options.
-_BATCH_REQUESTS: Mapping[BatchAction, Callable[[str, str], Request]] = {
-    BatchAction.CANCEL: requests.CancelBatch,
-    BatchAction.PAUSE: requests.Pause,
-    BatchAction.UNPAUSE: requests.Unpause,
-    BatchAction.APPROVE: requests.Approve,
-    BatchAction.RESUME: requests.Resume,
-}
-_TASK_REQUESTS: Mapping[TaskAction, Callable[[str, str, str], Request]] = {
-    TaskAction.CANCEL: requests.CancelTask,
-    TaskAction.DROP: requests.Drop,
-    TaskAction.APPROVE: requests.Approve,
-}
+@dataclass(frozen=True, slots=True)
+class ActionOptions:
+    """`agent` is for a retry, `text` for feedback, `approve_all` for approving a batch; `key` makes it idempotent."""
+
+    agent: str | None = None
+    text: str = ""
+    approve_all: bool = False
+    key: str = ""
+
+
+def _options(key: IdempotencyKey = "") -> ActionOptions:
+    return ActionOptions(key=key)
+
+
+def _approve_options(body: ApproveBody | None = None, key: IdempotencyKey = "") -> ActionOptions:
+    return ActionOptions(approve_all=body is not None and body.all, key=key)
+
+
+def _retry_options(body: RetryBody | None = None, key: IdempotencyKey = "") -> ActionOptions:
+    return ActionOptions(agent=None if body is None else body.agent, key=key)
+
+
+def _feedback_options(body: FeedbackBody, key: IdempotencyKey = "") -> ActionOptions:
+    return ActionOptions(text=body.text, key=key)
 
 
 @dataclass(frozen=True, slots=True)
 class ActionSpec:
-    """An action's descriptions: of its MCP tool, and of its routes for a batch and for a task ("": there is none)."""
+    """An action's descriptions: of its MCP tool, and of its routes for a batch and for a task ("": there is none).
+
+    The requests are given if they need no options; the options are read from the body and the headers of a request.
+    """
 
     name: str
     tool: str
     batch: str = ""
     task: str = ""
+    batch_request: Callable[[str, str], Request] | None = None
+    task_request: Callable[[str, str, str], Request] | None = None
+    batch_options: Callable[..., ActionOptions] = _options
+    task_options: Callable[..., ActionOptions] = _options
     destructive: bool = False
     idempotent: bool = False
     open_world: bool = False
@@ -153,6 +160,8 @@ ACTIONS = (
         "Cancel the named tasks, or without names the whole batch. Running attempts are stopped.",
         "Stop running attempts and cancel all unfinished tasks.",
         "Stop its attempt and cancel it.",
+        requests.CancelBatch,
+        requests.CancelTask,
         destructive=True,
         idempotent=True,
     ),
@@ -160,13 +169,15 @@ ACTIONS = (
         "pause",
         "Start nothing new in a batch; running attempts continue.",
         "Start nothing new; running attempts continue.",
+        batch_request=requests.Pause,
         idempotent=True,
     ),
-    ActionSpec("unpause", "Continue a paused batch.", "Continue.", idempotent=True),
+    ActionSpec("unpause", "Continue a paused batch.", "Continue.", batch_request=requests.Unpause, idempotent=True),
     ActionSpec(
         "resume",
         "Continue the interrupted tasks of a batch; done tasks stay done.",
         "Continue what was stopped: interrupted steps run again, done tasks don't.",
+        batch_request=requests.Resume,
         idempotent=True,
     ),
     ActionSpec(
@@ -174,28 +185,36 @@ ACTIONS = (
         "Let the next task of a queue start, or the named ones. Ask a person before you approve.",
         "Let the next task of a queue start; `all`: approve all later ones too.",
         "Let it start when its turn comes.",
+        requests.Approve,
+        requests.Approve,
+        batch_options=_approve_options,
     ),
     ActionSpec(
         "retry",
         "Retry tasks that ended without being done, and the ones they blocked.",
         "Retry all tasks that failed, timed out, conflicted or were cancelled.",
         "Retry it, and the tasks that it blocked; `agent`: with another agent.",
+        batch_options=_retry_options,
+        task_options=_retry_options,
         open_world=True,
     ),
     ActionSpec(
         "feedback",
         "Retry a task with feedback, or answer its question. Answering a question about a budget spends money.",
         task="Retry it with feedback, or answer its question.",
+        task_options=_feedback_options,
         open_world=True,
     ),
     ActionSpec(
         "drop",
         "Drop these tasks; what they merged is removed from the batch branch.",
         task="Drop it; what it merged is removed from the batch branch.",
+        task_request=requests.Drop,
         destructive=True,
         idempotent=True,
     ),
 )
+_TASK_REQUESTS = {spec.name: spec.task_request for spec in ACTIONS}
 
 
 @api_model
@@ -236,21 +255,8 @@ class BulkResults:
     results: list[BulkResult]
 
 
-@dataclass(frozen=True, slots=True)
-class ActionOptions:
-    """`agent` is for a retry, `text` for feedback, `approve_all` for approving a batch; `key` makes it idempotent."""
-
-    agent: str | None = None
-    text: str = ""
-    approve_all: bool = False
-    key: str = ""
-
-
-DEFAULT_OPTIONS = ActionOptions()
-
-
 async def run_batch_action(
-    session: ProjectSession, batch: str | None, action: BatchAction, options: ActionOptions = DEFAULT_OPTIONS
+    session: ProjectSession, batch: str | None, action: ActionSpec, options: ActionOptions
 ) -> ActionResults:
     """A retry is for all tasks that ended without being done.
 
@@ -259,13 +265,13 @@ async def run_batch_action(
 
     def choose(client: Session) -> tuple[str, TaskRequests]:
         found = resolve_batch(client.preview_state(), batch)
-        parts = (session.id, action, found.id, options.agent or "", str(options.approve_all))
+        parts = (session.id, action.name, found.id, options.agent or "", str(options.approve_all))
         make_id = partial(derive_request_id, options.key, *parts)
-        if action is BatchAction.RETRY:
+        build = action.batch_request
+        if build is None:  # a retry
             stored = find_stored_requests(client) if options.key else set()
             return found.id, _build_retries(found, make_id, options, stored=stored)
-        build = _BATCH_REQUESTS[action]
-        if action is BatchAction.APPROVE and options.approve_all and found.settings.mode is Mode.QUEUE:
+        if options.approve_all and found.settings.mode is Mode.QUEUE:
             build = make_auto_approve_factory(found)
         return found.id, [(None, build(make_id(), found.id))]
 
@@ -277,7 +283,7 @@ async def run_task_action(
     batch: str | None,
     task: str,
     action: TaskAction,
-    options: ActionOptions = DEFAULT_OPTIONS,
+    options: ActionOptions,
 ) -> ActionResults:
     """With one result. Raises NotFoundError, and StateError if it was refused."""
 
@@ -329,21 +335,17 @@ def build_task_request(
     batch: BatchState, task: TaskState, action: TaskAction, request_id: str, options: ActionOptions
 ) -> Request:
     """Raises UserError for what is known to be refused."""
-    if action is TaskAction.RETRY:
-        _check_agent(batch, options.agent)
-        return requests.Retry(request_id, batch.id, task.task.id, options.agent)
+    if build := _TASK_REQUESTS[action]:
+        return build(request_id, batch.id, task.task.id)
     if action is TaskAction.FEEDBACK:
         check_answer(batch, task, options.text)
         return requests.Feedback(request_id, batch.id, task.task.id, options.text)
-    return _TASK_REQUESTS[action](request_id, batch.id, task.task.id)
-
-
-def _check_agent(batch: BatchState, agent: str | None) -> None:
     try:
-        if agent is not None:
-            check_agent(batch, agent)
+        if options.agent is not None:
+            check_agent(batch, options.agent)
     except ConfigError as error:
         raise FieldError(error.message, field="agent", hint=error.hint) from error
+    return requests.Retry(request_id, batch.id, task.task.id, options.agent)
 
 
 def _build_retries(
@@ -371,20 +373,11 @@ async def _ask_and_report(
         sent = [request for _, request in asked]
         answers = await (ask_once(session, sent) if key else ask_or_queue(session, sent))
     results = [(task, answer) for (task, _), answer in zip(asked, answers, strict=True)]
-    return await session.query(lambda client: _describe_results(client.preview_state(), batch, results))
-
-
-def _describe_results(state: State, batch: str, results: Sequence[TaskAnswer]) -> ActionResults:
-    if all(answer.granted is False for _, answer in results):
-        name, answer = results[0]
-        raise StateError(answer.why, state=_current_status(state, batch, name))
-    return describe_answers(state, batch, results)
-
-
-def _current_status(state: State, batch_id: str, task_name: str | None) -> str:
-    batch = state.batches[batch_id]
-    task = batch.find_task(task_name) if task_name is not None else None
-    return (find_batch_status(batch)[0] if task is None else explain_status(state, batch, task).status).value
+    described = await session.query(lambda client: describe_answers(client.preview_state(), batch, results))
+    if all(answer.granted is False for answer in answers):
+        refused = described.results[0]
+        raise StateError(refused.reason or "", state=refused.status or "")
+    return described
 
 
 def _describe_publishing(state: State, answered: ActionResults) -> PublishResults:
@@ -416,8 +409,8 @@ async def run_bulk_action(
     session: ProjectSession,
     action: TaskAction,
     task_ids: Sequence[str],
-    batch: str | None = None,
-    options: ActionOptions = DEFAULT_OPTIONS,
+    batch: str | None,
+    options: ActionOptions,
 ) -> BulkResults:
     """In the order of `task_ids`. Without a `batch`, each task's newest batch is meant.
 
@@ -500,67 +493,39 @@ def _make_result(name: str, batch: str | None, result: BulkOutcome, reason: str)
     return BulkResult(name, batch, result, reason, None, [])
 
 
-def _options(key: IdempotencyKey = "") -> ActionOptions:
-    return ActionOptions(key=key)
+def _add_routes(spec: ActionSpec) -> None:
+    batch_options: Any = Depends(spec.batch_options)  # Any: FastAPI puts its result in the place
+    task_options: Any = Depends(spec.task_options)
 
-
-def _approve_options(body: ApproveBody | None = None, key: IdempotencyKey = "") -> ActionOptions:
-    return ActionOptions(approve_all=body is not None and body.all, key=key)
-
-
-def _retry_options(body: RetryBody | None = None, key: IdempotencyKey = "") -> ActionOptions:
-    return ActionOptions(agent=None if body is None else body.agent, key=key)
-
-
-def _feedback_options(body: FeedbackBody, key: IdempotencyKey = "") -> ActionOptions:
-    return ActionOptions(text=body.text, key=key)
-
-
-_BATCH_OPTIONS: Mapping[BatchAction, Callable[..., ActionOptions]] = {
-    BatchAction.APPROVE: _approve_options,
-    BatchAction.RETRY: _retry_options,
-}
-_TASK_OPTIONS: Mapping[TaskAction, Callable[..., ActionOptions]] = {
-    TaskAction.FEEDBACK: _feedback_options,
-    TaskAction.RETRY: _retry_options,
-}
-
-
-def _add_batch_route(action: BatchAction, description: str) -> None:
-    get_options: Any = Depends(_BATCH_OPTIONS.get(action, _options))  # Any: FastAPI puts its result in the place
-
-    @_add_action_route(f"{BATCH_PATH}/{action}", f"{action}Batch", action.title(), description)
-    async def run(session: SessionDep, batch_id: BatchId, options: ActionOptions = get_options) -> ActionResults:
-        return await run_batch_action(session, batch_id, action, options)
-
-
-def _add_task_route(action: TaskAction, description: str) -> None:
-    get_options: Any = Depends(_TASK_OPTIONS.get(action, _options))
-    feedback = action is TaskAction.FEEDBACK
-    operation_id = "giveFeedback" if feedback else f"{action}Task"
-    summary = "Feedback" if feedback else f"{action.title()} Task"
-
-    @_add_action_route(f"{TASK_PATH}/{action}", operation_id, summary, description)
-    async def run(
-        session: SessionDep, batch_id: BatchId, task_id: TaskName, options: ActionOptions = get_options
+    async def run_on_batch(
+        session: SessionDep, batch_id: BatchId, options: ActionOptions = batch_options
     ) -> ActionResults:
-        return await run_task_action(session, batch_id, task_id, action, options)
+        return await run_batch_action(session, batch_id, spec, options)
 
+    async def run_on_task(
+        session: SessionDep, batch_id: BatchId, task_id: TaskName, options: ActionOptions = task_options
+    ) -> ActionResults:
+        return await run_task_action(session, batch_id, task_id, TaskAction(spec.name), options)
 
-def _add_action_route(path: str, operation_id: str, summary: str, description: str) -> Callable[[Handler], Handler]:
-    return routes.add(
-        "POST",
-        path,
-        ActionResults,
-        accepted=(DURABLE, is_accepted),
-        operation_id=operation_id,
-        summary=summary,
-        description=description,
-    )
+    def add(path: str, operation_id: str, summary: str, description: str) -> Callable[[Handler], Handler]:
+        return routes.add(
+            "POST",
+            f"{path}/{spec.name}",
+            ActionResults,
+            accepted=(DURABLE, is_accepted),
+            operation_id=operation_id,
+            summary=summary,
+            description=description,
+        )
+
+    title = spec.name.title()
+    if spec.batch:
+        add(BATCH_PATH, f"{spec.name}Batch", title, spec.batch)(run_on_batch)
+    if spec.task:
+        feedback = spec.name == "feedback"
+        operation, summary = ("giveFeedback", title) if feedback else (f"{spec.name}Task", f"{title} Task")
+        add(TASK_PATH, operation, summary, spec.task)(run_on_task)
 
 
 for _spec in ACTIONS:
-    if _spec.batch:
-        _add_batch_route(BatchAction(_spec.name), _spec.batch)
-    if _spec.task:
-        _add_task_route(TaskAction(_spec.name), _spec.task)
+    _add_routes(_spec)
