@@ -1,4 +1,4 @@
-"""`plait serve`: bind the socket, assemble the app with its middleware, and run uvicorn."""
+"""`plait serve`: check TLS files, bind the socket, assemble the app with its middleware, and run uvicorn."""
 
 from __future__ import annotations
 
@@ -10,11 +10,14 @@ import os
 import resource
 import signal
 import socket
+import ssl
+import stat
 from collections.abc import Callable, Generator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 import uvicorn
+from starlette.types import ASGIApp
 
 from plait.client.server_tokens import open_token_files
 from plait.core.errors import PlaitError, UserError
@@ -23,23 +26,42 @@ from plait.git.location import RepoLocation, find_repo
 from plait.server import DEFAULT_HOST, DEFAULT_PORT
 from plait.server.auth import Authenticator, create_authenticator, make_login_link
 from plait.server.http.app import create_app
-from plait.server.http.middleware.request_checks import RequestPolicy, create_policy
-from plait.server.http.middleware.shutdown import RequestScopeMiddleware, ShutdownMiddleware
-from plait.server.http.server_config import (
-    TlsFiles,
-    check_tls_files,
-    create_uvicorn_config,
-    wrap_with_middleware,
+from plait.server.http.connections import HEADER_SECONDS, UnauthenticatedConnections, create_protocol
+from plait.server.http.middleware.authentication import (
+    AuthenticationMiddleware,
+    AuthRateLimiter,
+    LoginMiddleware,
+    LogoutMiddleware,
+    check_read_only,
 )
+from plait.server.http.middleware.request_checks import (
+    BodyLimitMiddleware,
+    CheckMiddleware,
+    RequestPolicy,
+    check_csrf,
+    check_head,
+    check_host,
+    check_origin,
+    create_policy,
+)
+from plait.server.http.middleware.security_headers import SecurityHeadersMiddleware
+from plait.server.http.middleware.shutdown import RequestScopeMiddleware, ShutdownMiddleware
 from plait.server.http.web_page import add_page
 from plait.server.mcp.http_transport import add_mcp
 from plait.server.projects import Project, open_project_store
 from plait.server.session_pool import SessionPool
+from plait.system.atomic_files import open_regular_file
 
-SHUTDOWN_GRACE_SECONDS = 5  # seconds for requests that are being answered when the server ends
-MAX_CONNECTIONS = 8192  # connections
+SHUTDOWN_GRACE_SECONDS = 5  # for requests that are being answered when the server ends
+MAX_CONNECTIONS = 8192
 EXIT_OK, EXIT_INTERRUPTED = 0, 130
 _STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+@dataclass(frozen=True, slots=True)
+class TlsFiles:
+    certfile: Path
+    keyfile: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,12 +93,9 @@ def serve(options: ServeOptions, on_ready: Callable[[ServerInfo], None], warn: C
 
     Raises PlaitError if nothing was started.
     """
-    if options.tls is not None and (problem := check_tls_files(options.tls.certfile, options.tls.keyfile)):
-        raise problem
-    policy, default = (
-        create_policy(options.host, options.host_names),
-        find_default_location(options.directory),
-    )
+    if options.tls is not None:
+        check_tls_files(options.tls)
+    policy, default = create_policy(options.host, options.host_names), find_default_location(options.directory)
     with closing(bind_listener(options.host, options.port)) as listener:
         if options.rotate_token:
             open_token_files().rotate()
@@ -119,15 +138,46 @@ def create_config(
     app = create_app(sessions)
     add_mcp(app, sessions)
     add_page(app)
-    config = create_uvicorn_config(
-        wrap_with_middleware(
-            ShutdownMiddleware(RequestScopeMiddleware(app, sessions.open_scope)), authenticator, policy
-        ),
-        policy,
-        tls=tls,
+    scoped = ShutdownMiddleware(RequestScopeMiddleware(app, sessions.open_scope))
+    return create_uvicorn_config(wrap_with_middleware(scoped, authenticator, policy), policy, tls=tls)
+
+
+def create_uvicorn_config(
+    app: ASGIApp,
+    policy: RequestPolicy,
+    *,
+    tls: TlsFiles | None = None,
+    header_seconds: float = HEADER_SECONDS,
+    unauthenticated: UnauthenticatedConnections | None = None,
+) -> uvicorn.Config:
+    """Without an access log, since login URLs contain codes, and without trust in `X-Forwarded-…` headers."""
+    return uvicorn.Config(
+        app,
+        http=create_protocol(header_seconds, unauthenticated),
+        ws="none",
+        lifespan="off",
+        access_log=False,
+        log_config=None,
+        proxy_headers=False,
+        server_header=False,
+        timeout_graceful_shutdown=SHUTDOWN_GRACE_SECONDS,
+        h11_max_incomplete_event_size=policy.max_header_bytes + policy.max_url_bytes,
+        ssl_certfile=tls.certfile if tls else None,
+        ssl_keyfile=tls.keyfile if tls else None,
     )
-    config.timeout_graceful_shutdown, config.lifespan = SHUTDOWN_GRACE_SECONDS, "off"
-    return config
+
+
+def wrap_with_middleware(app: ASGIApp, authenticator: Authenticator, policy: RequestPolicy) -> ASGIApp:
+    """From the inside out: the last one sees a request first."""
+    rate_limiter = AuthRateLimiter(policy)
+    app = BodyLimitMiddleware(app, policy)
+    app = CheckMiddleware(app, policy, check_read_only)
+    app = LogoutMiddleware(app, policy)
+    app = CheckMiddleware(app, policy, check_csrf)
+    app = AuthenticationMiddleware(app, authenticator, rate_limiter, policy)
+    app = LoginMiddleware(app, authenticator, rate_limiter, policy)
+    app = CheckMiddleware(app, policy, check_head, check_host, check_origin)
+    return SecurityHeadersMiddleware(app)
 
 
 async def _run_server(sessions: SessionPool, server: _Server, listener: socket.socket) -> int:
@@ -190,6 +240,40 @@ def _configure_logging() -> None:
         logger.setLevel(logging.ERROR)
 
 
+def check_tls_files(tls: TlsFiles) -> None:
+    """Raises UserError if they can't be used. Without a key file, the key is in the certificate file."""
+    certfile, key = tls.certfile, tls.keyfile or tls.certfile
+    for option, path in (("--certfile", certfile), ("--keyfile", key)):
+        try:
+            os.close(open_regular_file(path, follow_links=True))
+        except OSError as error:
+            hint = "Name the PEM file itself; check the path with ls -l."
+            raise UserError(f"{option} {path} can't be read: {error.strerror}", hint=hint) from error
+    if key.stat().st_mode & stat.S_IRWXO:
+        raise UserError(f"the key {key} is readable by others", hint=f"chmod 600 {key}")
+
+    def refuse_passphrase() -> str:  # otherwise OpenSSL prompts on the terminal
+        raise UserError(
+            f"the key {key} is protected by a passphrase",
+            hint="Use one without: openssl pkey -in KEY -out PLAIN.",
+        )
+
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certfile, key, password=refuse_passphrase)
+    except ssl.SSLError as error:
+        if error.reason == "KEY_VALUES_MISMATCH":
+            raise UserError(
+                f"the key {key} does not belong to the certificate {certfile}",
+                hint="Use the key that the certificate was made for.",
+            ) from error
+        raise UserError(
+            f"{certfile} and {key} can't be used: {error.reason or 'they are not PEM files'}",
+            hint="Both must be PEM files: a certificate (with its chain), and its key.",
+        ) from error
+    except OSError as error:
+        raise UserError(f"{certfile} can't be used: {error.strerror}", hint="Check that it is a PEM file.") from error
+
+
 _WILDCARD_HOSTS = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - recognised, not bound to
 
 
@@ -224,10 +308,7 @@ def _resolve_host(host: str, port: int) -> tuple[int, tuple[object, ...]]:
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except (OSError, UnicodeError) as error:
-        raise UserError(
-            f"--host {host} is not an address of this machine",
-            hint="Use 127.0.0.1 for this machine only, 0.0.0.0 for all interfaces.",
-        ) from error
+        raise _unknown_address(host) from error
     family, _, _, _, address = min(found, key=lambda each: each[0] != socket.AF_INET)
     return family, address
 
@@ -245,12 +326,16 @@ def _bind_error(host: str, port: int, error: OSError) -> PlaitError:
                 hint=f"Use one above 1023: --port {DEFAULT_PORT}.",
             )
         case errno.EADDRNOTAVAIL:
-            return UserError(
-                f"--host {host} is not an address of this machine",
-                hint="Use 127.0.0.1 for this machine only, 0.0.0.0 for all interfaces.",
-            )
+            return _unknown_address(host)
         case _:
             return UserError(f"can't listen on {host}:{port}: {error.strerror}")
+
+
+def _unknown_address(host: str) -> UserError:
+    return UserError(
+        f"--host {host} is not an address of this machine",
+        hint="Use 127.0.0.1 for this machine only, 0.0.0.0 for all interfaces.",
+    )
 
 
 def _describe_port_owner(port: int) -> str:

@@ -19,11 +19,10 @@ from plait.server.auth import Authenticator, UsedCodes
 from plait.server.http.app import create_app
 from plait.server.http.middleware.request_checks import RequestPolicy
 from plait.server.http.middleware.shutdown import RequestScopeMiddleware
-from plait.server.http.server_config import create_uvicorn_config, wrap_with_middleware
 from plait.server.mcp.http_transport import McpEndpoint, add_mcp
 from plait.server.mcp.server import TOOLS
 from plait.server.projects import ProjectStore
-from plait.server.serve import bind_listener
+from plait.server.serve import bind_listener, create_uvicorn_config, wrap_with_middleware
 from plait.server.session_pool import SessionPool
 from tests.support.mcp_client import McpClient, connect_http
 from tests.support.temp_project import TempProject

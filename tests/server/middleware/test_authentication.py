@@ -17,7 +17,7 @@ from plait.server.http.middleware.authentication import (
     check_read_only,
 )
 from plait.server.http.middleware.request_checks import CheckMiddleware, RequestPolicy, create_policy
-from plait.server.http.server_config import wrap_with_middleware
+from plait.server.serve import wrap_with_middleware
 
 if TYPE_CHECKING:
     from tests.server.middleware.conftest import AsgiClient, Clock, EchoApp

@@ -18,7 +18,7 @@ from plait.server.auth import (
     make_login_link,
 )
 from plait.server.http.middleware.request_checks import RequestPolicy, create_policy
-from plait.server.http.server_config import wrap_with_middleware
+from plait.server.serve import wrap_with_middleware
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from plait.server.http.server_config import check_tls_files
+from plait.core.errors import UserError
+from plait.server.serve import TlsFiles, check_tls_files
 
 
 def made(folder: Path, name: str, *more: str) -> tuple[Path, Path]:
@@ -34,19 +35,19 @@ def made(folder: Path, name: str, *more: str) -> tuple[Path, Path]:
 
 
 def problem(cert: Path, key: Path | None = None) -> str:
-    found = check_tls_files(cert, key)
-    assert found is not None
-    assert found.hint
-    return found.message
+    with pytest.raises(UserError) as caught:
+        check_tls_files(TlsFiles(cert, key))
+    assert caught.value.hint
+    return caught.value.message
 
 
 def test_a_matching_certificate_and_key_are_accepted(tmp_path: Path) -> None:
     cert, key = made(tmp_path, "one")
-    assert check_tls_files(cert, key) is None
+    check_tls_files(TlsFiles(cert, key))
     both = tmp_path / "both.pem"
     both.touch(0o600)
     both.write_text(cert.read_text() + key.read_text())
-    assert check_tls_files(both) is None
+    check_tls_files(TlsFiles(both))
 
 
 def test_a_key_of_another_certificate_is_refused(tmp_path: Path) -> None:
@@ -65,7 +66,7 @@ def test_a_missing_tls_file_is_reported(tmp_path: Path) -> None:
     gone = tmp_path / "gone"
     assert problem(gone, key) == f"--certfile {gone} can't be read: No such file or directory"
     assert problem(cert, gone) == f"--keyfile {gone} can't be read: No such file or directory"
-    assert problem(tmp_path, key) == f"--certfile {tmp_path} is not a file"
+    assert problem(tmp_path, key) == f"--certfile {tmp_path} can't be read: not a regular file"
 
 
 def test_a_key_with_a_passphrase_is_refused_without_a_prompt(tmp_path: Path) -> None:

@@ -60,8 +60,7 @@ def serve_command(
     ] = False,
     as_json: opt.Json = False,
 ) -> int:
-    from plait.server.http.server_config import TlsFiles  # slow to import
-    from plait.server.serve import ServeOptions, serve
+    from plait.server.serve import ServeOptions, TlsFiles, serve  # slow to import
 
     if keyfile is not None and certfile is None:
         raise UserError("--keyfile needs a certificate", hint="Name it with --certfile FILE.")
