@@ -38,28 +38,10 @@ class TokenPurpose(StrEnum):
     CODE = "code"
 
 
-@dataclass(frozen=True, slots=True)
-class SignedToken:
-    """`expires_at` in seconds since 1970."""
-
-    expires_at: int
-    nonce: str
-
-
 def sign_token(token: str, purpose: TokenPurpose, expires_at: int) -> str:
+    """`expires_at` in seconds since 1970."""
     payload = f"{expires_at}.{token_hex(16)}"
     return f"{payload}.{_signature(token, purpose, payload)}"
-
-
-def verify_token(token: str, purpose: TokenPurpose, text: str) -> SignedToken | None:
-    """None unless it was signed with this token for this purpose. The caller checks the expiry."""
-    parsed = _TOKEN_PATTERN.fullmatch(text)
-    if parsed is None:
-        return None
-    expires_at, nonce, signature = parsed.groups()
-    if not hmac.compare_digest(signature, _signature(token, purpose, f"{expires_at}.{nonce}")):
-        return None
-    return SignedToken(int(expires_at), nonce)
 
 
 def _signature(token: str, purpose: TokenPurpose, payload: str) -> str:
@@ -115,10 +97,11 @@ class Authenticator:
         return Caller(matching[0], AuthMethod.TOKEN) if matching else None
 
     def check_cookie(self, presented: str) -> Caller | None:
-        verified = self._verify(TokenPurpose.COOKIE, presented)
-        if verified is None or verified[1].expires_at <= self._now():
-            return None
-        return Caller(verified[0], AuthMethod.COOKIE)
+        match self._verify(TokenPurpose.COOKIE, presented):
+            case (access, expires_at, _) if expires_at > self._now():
+                return Caller(access, AuthMethod.COOKIE)
+            case _:
+                return None
 
     def issue_cookie(self, access: Access) -> str:
         return self._sign(TokenPurpose.COOKIE, access, COOKIE_SECONDS)
@@ -132,10 +115,10 @@ class Authenticator:
         verified = self._verify(TokenPurpose.CODE, code)
         if verified is None:
             return InvalidCode.UNKNOWN
-        access, signed = verified
-        if signed.expires_at <= self._now():
+        access, expires_at, nonce = verified
+        if expires_at <= self._now():
             return InvalidCode.EXPIRED
-        return access if self._use_code(signed.nonce, signed.expires_at) else InvalidCode.USED
+        return access if self._use_code(nonce, expires_at) else InvalidCode.USED
 
     def _sign(self, purpose: TokenPurpose, access: Access, seconds: float) -> str:
         token = dict(self._iter_tokens()).get(access)
@@ -143,10 +126,15 @@ class Authenticator:
             raise UserError("there is no read-only token yet", hint="Create one: plait token --read-only.")
         return sign_token(token, purpose, int(self._now() + seconds))
 
-    def _verify(self, purpose: TokenPurpose, text: str) -> tuple[Access, SignedToken] | None:
-        for access, token in self._iter_tokens():
-            if signed := verify_token(token, purpose, text):
-                return access, signed
+    def _verify(self, purpose: TokenPurpose, text: str) -> tuple[Access, int, str] | None:
+        """The access, the time of expiry and the nonce, if it was signed with a current token for this purpose."""
+        tokens, parsed = [*self._iter_tokens()], _TOKEN_PATTERN.fullmatch(text)
+        if parsed is None:
+            return None
+        expires_at, nonce, signature = parsed.groups()
+        for access, token in tokens:
+            if hmac.compare_digest(signature, _signature(token, purpose, f"{expires_at}.{nonce}")):
+                return access, int(expires_at), nonce
         return None
 
     def _iter_tokens(self) -> Iterator[tuple[Access, str]]:

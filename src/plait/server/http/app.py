@@ -21,7 +21,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from plait import __version__
 from plait.core.errors import Bug, Fault, PlaitError, WorldError, describe_error
-from plait.server.http.responses import make_error, make_error_response, respond_with_error
+from plait.server.http.responses import make_error, make_response, respond_with_error
 from plait.server.http.routes import actions, batches, docs, events, inspection, projects, settings, tasks
 from plait.server.http.routes.events import EVENTS_PATH
 from plait.server.http.routes.routing import JSON_MEDIA_TYPE
@@ -101,7 +101,7 @@ async def _handle_http_exception(request: Request, error: Exception) -> Response
     hint = "GET /api/docs lists all routes." if error.status_code in messages else ""
     message = messages.get(error.status_code, str(error.detail))
     headers = {"Allow": ", ".join(_allowed_methods(request))} if error.status_code == 405 else error.headers
-    return make_error_response(error.status_code, make_error(message, hint=hint), headers)
+    return make_response(make_error(message, hint=hint), error.status_code, headers)
 
 
 def _allowed_methods(request: Request) -> list[str]:
@@ -123,7 +123,7 @@ async def _handle_validation_error(request: Request, error: Exception) -> Respon
         return _body_error_response(request, kind)
     message = str(first.get("msg", "can't be so"))
     detail = _VALIDATION_MESSAGES.get(kind) or f": {message[:1].lower()}{message[1:]}"
-    return make_error_response(HTTPStatus.UNPROCESSABLE_ENTITY, make_error(field + detail, field=field))
+    return make_response(make_error(field + detail, field=field), HTTPStatus.UNPROCESSABLE_ENTITY)
 
 
 def _body_error_response(request: Request, kind: str) -> Response:
@@ -135,7 +135,7 @@ def _body_error_response(request: Request, kind: str) -> Response:
         message = f"the body must be JSON, sent with Content-Type: {JSON_MEDIA_TYPE}"
     else:
         message = "the body is not valid JSON" if kind == "json_invalid" else "the body must be a JSON object"
-    return make_error_response(HTTPStatus.UNPROCESSABLE_ENTITY, make_error(message, field="body"))
+    return make_response(make_error(message, field="body"), HTTPStatus.UNPROCESSABLE_ENTITY)
 
 
 class HeadRequestMiddleware:

@@ -6,7 +6,7 @@ uvicorn's own limit counts all connections, so that event streams could lock the
 from __future__ import annotations
 
 import asyncio
-from typing import Any, Protocol
+from typing import Any
 
 import h11
 from uvicorn.config import Config
@@ -68,6 +68,7 @@ class BoundedProtocol(H11Protocol):
         self.transport.abort()
 
     def is_responding(self) -> bool:
+        """Whether a request is being answered, which may authenticate the connection."""
         cycle: RequestResponseCycle | None = getattr(self, "cycle", None)  # uvicorn has none before the first request
         return cycle is not None and not cycle.response_complete
 
@@ -112,13 +113,6 @@ def _bad_request_events(why: str) -> list[h11.Response | h11.Data | h11.EndOfMes
     return [response, h11.Data(data=body), h11.EndOfMessage()]
 
 
-class UnauthenticatedConnection(Protocol):
-    def is_responding(self) -> bool:
-        """Whether a request is being answered, which may authenticate it."""
-
-    def disconnect(self) -> None: ...
-
-
 class UnauthenticatedConnections:
     """Up to `limit` stay. Above it, the oldest are closed after `grace_seconds`: when a server restarts, all clients connect
     at once. Above `hard_limit`, they are closed immediately.
@@ -131,16 +125,16 @@ class UnauthenticatedConnections:
         hard_limit: int = HARD_LIMIT,
     ) -> None:
         self._limit, self._grace_seconds, self._hard_limit = limit, grace_seconds, hard_limit
-        self._since: dict[UnauthenticatedConnection, float] = {}  # the oldest first
+        self._since: dict[BoundedProtocol, float] = {}  # the oldest first
         self._timer: asyncio.TimerHandle | None = None
 
-    def add(self, connection: UnauthenticatedConnection, loop: asyncio.AbstractEventLoop) -> None:
+    def add(self, connection: BoundedProtocol, loop: asyncio.AbstractEventLoop) -> None:
         self._since[connection] = loop.time()
         while len(self._since) > self._hard_limit:
             self._close(next(iter(self._since)))
         self._close_oldest(loop)
 
-    def remove(self, connection: UnauthenticatedConnection) -> None:
+    def remove(self, connection: BoundedProtocol) -> None:
         """It was closed or authenticated."""
         self._since.pop(connection, None)
 
@@ -159,6 +153,6 @@ class UnauthenticatedConnections:
         self._timer = None
         self._close_oldest(loop)
 
-    def _close(self, connection: UnauthenticatedConnection) -> None:
+    def _close(self, connection: BoundedProtocol) -> None:
         self.remove(connection)
         connection.disconnect()

@@ -17,8 +17,6 @@ from plait.core.plan import Problem, Severity
 from plait.server.batch_spec import PlanError, translate_hint, translate_problem
 from plait.server.http.schema import Error, FieldProblem
 
-CURSOR_HEADER = "Plait-Mark"
-
 _STATUS = {
     Fault.USER: HTTPStatus.CONFLICT,
     Fault.CONFIG: HTTPStatus.CONFLICT,
@@ -29,8 +27,7 @@ _STATUS = {
 _BUG_MESSAGE = "internal error; see the server log"
 
 
-def make_response(body: object, status: int = HTTPStatus.OK, *, cursor: str | None = None) -> Response:
-    headers = {CURSOR_HEADER: cursor} if cursor is not None else None
+def make_response(body: object, status: int = HTTPStatus.OK, headers: Mapping[str, str] | None = None) -> Response:
     return Response(encode_json(body), status, headers, "application/json")
 
 
@@ -54,14 +51,10 @@ def make_error(
     )
 
 
-def make_error_response(status: int, body: Error, headers: Mapping[str, str] | None = None) -> Response:
-    return Response(encode_json(body), status, headers, "application/json")
-
-
 def respond_with_error(error: PlaitError) -> Response:
     """The message of a bug is about the program, and not sent to callers."""
     if error.fault is Fault.BUG:
-        return make_error_response(HTTPStatus.INTERNAL_SERVER_ERROR, make_error(_BUG_MESSAGE))
+        return make_response(make_error(_BUG_MESSAGE), HTTPStatus.INTERNAL_SERVER_ERROR)
     body = make_error(
         error.message,
         hint=error.hint,
@@ -69,7 +62,7 @@ def respond_with_error(error: PlaitError) -> Response:
         state=error.state if isinstance(error, StateError) else None,
         problems=_list_problems(error),
     )
-    return make_error_response(choose_status(error), body)
+    return make_response(body, choose_status(error))
 
 
 def choose_status(error: PlaitError) -> HTTPStatus:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from html import escape
 
 from starlette.types import Scope, Send
@@ -11,8 +10,6 @@ from starlette.types import Scope, Send
 from plait.client.json_encoding import encode_json
 from plait.core.fast_dataclass import dataclass
 from plait.server.http.responses import make_error
-
-HeaderList = Sequence[tuple[bytes, bytes]]
 
 
 @dataclass(frozen=True, slots=True)

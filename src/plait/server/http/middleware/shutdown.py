@@ -9,7 +9,7 @@ from http import HTTPStatus
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from plait.server.http.responses import make_error, make_error_response
+from plait.server.http.responses import make_error, make_response
 from plait.server.project_session import RequestScope
 
 _SHUTDOWN_ERROR = "the server shut down before it answered"
@@ -36,7 +36,7 @@ class ShutdownMiddleware:
             if begun:
                 raise
             body = make_error(_SHUTDOWN_ERROR, hint=_SHUTDOWN_HINT)
-            await make_error_response(HTTPStatus.SERVICE_UNAVAILABLE, body)(scope, receive, send)
+            await make_response(body, HTTPStatus.SERVICE_UNAVAILABLE)(scope, receive, send)
 
 
 _EVENT_STREAM = b"text/event-stream"

@@ -104,8 +104,9 @@ BATCH_LINKS = link_operations(_BATCH_OPERATIONS, {"path.batch_id": "id"}) | link
 BATCH_LIST_LINKS = link_operations(_BATCH_OPERATIONS, {"path.batch_id": "batches/0/id"})
 
 # Of responses from which an event stream can continue.
+CURSOR_HEADER = "Plait-Mark"
 CURSOR_HEADERS: Mapping[str, object] = {
-    "Plait-Mark": {
+    CURSOR_HEADER: {
         "description": "For Last-Event-ID: events from here on continue this response without a gap",
         "schema": {"type": "string"},
     }
@@ -177,8 +178,9 @@ class Routes:
             if isinstance(result, Response):
                 return result
             body, cursor = result if isinstance(result, tuple) else (result, None)
+            headers = None if cursor is None else {CURSOR_HEADER: cursor}
             is_accepted = accepted is not None and accepted[1](body)
-            return make_response(body, 202 if is_accepted else status, cursor=cursor)
+            return make_response(body, 202 if is_accepted else status, headers)
 
         def decorate(function: Handler) -> Handler:
             @wraps(function)
