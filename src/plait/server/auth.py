@@ -41,10 +41,10 @@ class TokenPurpose(StrEnum):
 def sign_token(token: str, purpose: TokenPurpose, expires_at: int) -> str:
     """`expires_at` in seconds since 1970."""
     payload = f"{expires_at}.{token_hex(16)}"
-    return f"{payload}.{_signature(token, purpose, payload)}"
+    return f"{payload}.{_compute_signature(token, purpose, payload)}"
 
 
-def _signature(token: str, purpose: TokenPurpose, payload: str) -> str:
+def _compute_signature(token: str, purpose: TokenPurpose, payload: str) -> str:
     """With a key for each purpose, from which the token can't be derived."""
     key = hmac.digest(token.encode("ascii"), f"plait {purpose.value}".encode("ascii"), "sha256")
     return hmac.new(key, payload.encode("ascii"), hashlib.sha256).hexdigest()
@@ -133,7 +133,7 @@ class Authenticator:
             return None
         expires_at, nonce, signature = parsed.groups()
         for access, token in tokens:
-            if hmac.compare_digest(signature, _signature(token, purpose, f"{expires_at}.{nonce}")):
+            if hmac.compare_digest(signature, _compute_signature(token, purpose, f"{expires_at}.{nonce}")):
                 return access, int(expires_at), nonce
         return None
 

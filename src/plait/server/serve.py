@@ -122,7 +122,7 @@ def _describe_server(
     options: ServeOptions, sessions: SessionPool, listener: socket.socket, authenticator: Authenticator
 ) -> ServerInfo:
     tls = options.tls is not None
-    url = base_url(options.host, listener.getsockname()[1], tls=tls)
+    url = make_base_url(options.host, listener.getsockname()[1], tls=tls)
     known: list[Project] = []
     with suppress(PlaitError):  # reported when they are opened
         known = sessions.list_projects()
@@ -289,11 +289,11 @@ def bind_listener(host: str, port: int) -> socket.socket:
         listener.listen(1024)  # otherwise another process could bind it too
     except OSError as error:
         listener.close()
-        raise _bind_error(host, port, error) from error
+        raise _describe_bind_error(host, port, error) from error
     return listener
 
 
-def base_url(host: str, port: int, *, tls: bool) -> str:
+def make_base_url(host: str, port: int, *, tls: bool) -> str:
     """For a browser on this machine."""
     name = _WILDCARD_HOSTS.get(host, host)
     return f"{'https' if tls else 'http'}://{f'[{name}]' if ':' in name else name}:{port}"
@@ -308,12 +308,12 @@ def _resolve_host(host: str, port: int) -> tuple[int, tuple[object, ...]]:
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except (OSError, UnicodeError) as error:
-        raise _unknown_address(host) from error
+        raise _make_address_error(host) from error
     family, _, _, _, address = min(found, key=lambda each: each[0] != socket.AF_INET)
     return family, address
 
 
-def _bind_error(host: str, port: int, error: OSError) -> PlaitError:
+def _describe_bind_error(host: str, port: int, error: OSError) -> PlaitError:
     match error.errno:
         case errno.EADDRINUSE:
             return UserError(
@@ -326,12 +326,12 @@ def _bind_error(host: str, port: int, error: OSError) -> PlaitError:
                 hint=f"Use one above 1023: --port {DEFAULT_PORT}.",
             )
         case errno.EADDRNOTAVAIL:
-            return _unknown_address(host)
+            return _make_address_error(host)
         case _:
             return UserError(f"can't listen on {host}:{port}: {error.strerror}")
 
 
-def _unknown_address(host: str) -> UserError:
+def _make_address_error(host: str) -> UserError:
     return UserError(
         f"--host {host} is not an address of this machine",
         hint="Use 127.0.0.1 for this machine only, 0.0.0.0 for all interfaces.",

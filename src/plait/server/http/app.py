@@ -73,26 +73,21 @@ def create_bare_app() -> FastAPI:
         module.routes.register(app)
     app.add_exception_handler(RequestValidationError, _handle_validation_error)
     app.add_exception_handler(HTTPException, _handle_http_exception)
-    app.add_exception_handler(PlaitError, _handle_plait_error)
-    app.add_exception_handler(OSError, _handle_os_error)
-    app.add_exception_handler(Exception, _handle_unexpected_error)
+    for error in (PlaitError, OSError, Exception):
+        app.add_exception_handler(error, _handle_error)
     return app
 
 
-async def _handle_plait_error(_: Request, error: Exception) -> Response:
-    assert isinstance(error, PlaitError)
-    if error.fault is Fault.BUG:
-        traceback.print_exception(error, file=sys.stderr)
-    return respond_with_error(error)
-
-
-async def _handle_os_error(_: Request, error: Exception) -> Response:
-    return respond_with_error(WorldError(str(error), hint="Check permissions and free disk space."))
-
-
-async def _handle_unexpected_error(_: Request, error: Exception) -> Response:
-    """Starlette raises it again afterwards, and uvicorn logs it."""
-    return respond_with_error(Bug(describe_error(error)))
+async def _handle_error(_: Request, error: Exception) -> Response:
+    match error:
+        case PlaitError():
+            if error.fault is Fault.BUG:
+                traceback.print_exception(error, file=sys.stderr)
+            return respond_with_error(error)
+        case OSError():
+            return respond_with_error(WorldError(str(error), hint="Check permissions and free disk space."))
+        case _:  # Starlette raises it again afterwards, and uvicorn logs it
+            return respond_with_error(Bug(describe_error(error)))
 
 
 async def _handle_http_exception(request: Request, error: Exception) -> Response:
@@ -100,14 +95,13 @@ async def _handle_http_exception(request: Request, error: Exception) -> Response
     messages = {404: "not found", 405: "method not allowed"}
     hint = "GET /api/docs lists all routes." if error.status_code in messages else ""
     message = messages.get(error.status_code, str(error.detail))
-    headers = {"Allow": ", ".join(_allowed_methods(request))} if error.status_code == 405 else error.headers
+    headers = {"Allow": ", ".join(_list_allowed_methods(request))} if error.status_code == 405 else error.headers
     return make_response(make_error(message, hint=hint), error.status_code, headers)
 
 
-def _allowed_methods(request: Request) -> list[str]:
+def _list_allowed_methods(request: Request) -> list[str]:
     """The methods of all routes with this path."""
-    routes = request.app.routes
-    matching = (route for route in routes if route.matches(request.scope)[0] is not Match.NONE)
+    matching = (route for route in request.app.routes if route.matches(request.scope)[0] is not Match.NONE)
     found = {method for route in matching for method in getattr(route, "methods", None) or ()}
     return sorted(found | ({"HEAD"} if "GET" in found and request.url.path != EVENTS_PATH else set()))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Literal
 
 from pydantic import Field, JsonValue
@@ -17,12 +16,13 @@ from plait.server.http.routes.actions import (
     ActionSpec,
     ShipBody,
     TaskAction,
+    describe_publishing,
     publish_batch,
     run_batch_action,
     run_bulk_action,
     run_task_action,
 )
-from plait.server.http.routes.batches import get_batch, submit_batch
+from plait.server.http.routes.batches import submit_batch
 from plait.server.lookup import resolve_batch, resolve_task
 from plait.server.mcp.results import ActionsResult, PublishResult, RunResult
 from plait.server.mcp.snapshot import WAIT_TOOL_SECONDS, describe_batch, poll_until, read_batch_summary
@@ -51,14 +51,11 @@ class RunParams(ToolParams):
     )
 
 
-@define_tool(
-    "run",
-    "Start a batch of tasks. It returns as soon as the batch is accepted; the batch runs in the background. It "
-    "costs what the agents cost. Refused while another open batch has one of the tasks.",
-    open_world=True,
-    needs_fetch=True,
-)
+@define_tool("run", open_world=True, needs_fetch=True)
 async def run(call: ToolCall, params: RunParams) -> RunResult:
+    """Start a batch of tasks. It returns as soon as the batch is accepted; the batch runs in the background. It
+    costs what the agents cost. Refused while another open batch has one of the tasks.
+    """
     created = await submit_batch(call.session, make_batch_spec(params.tasks, params.settings, Mode(params.mode)))
     _, batch, tasks = await describe_batch(call.session, created.id)
     return RunResult.model_validate(
@@ -119,7 +116,7 @@ def _define_action_tool(spec: ActionSpec) -> Tool:
     act.__annotations__["params"] = _PARAMS.get(spec.name, BatchParams)
     return define_tool(
         spec.name,
-        spec.tool,
+        description=spec.tool,
         destructive=spec.destructive,
         idempotent=spec.idempotent,
         open_world=spec.open_world,
@@ -142,36 +139,24 @@ class PublishParams(BatchParams):
     )
 
 
-@define_tool(
-    "pull_request",
-    "Push the batch branch and open or update its pull request. Others will see it. It returns when that is done, "
-    "or after 45 seconds.",
-    idempotent=True,
-    open_world=True,
-)
+@define_tool("pull_request", idempotent=True, open_world=True)
 async def pull_request(call: ToolCall, params: PublishParams) -> PublishResult:
-    """Publishing continues by itself; waiting for it gives the link."""
+    """Push the batch branch and open or update its pull request. Others will see it. It returns when that is done,
+    or after 45 seconds.
+    """
+    # Publishing continues by itself; waiting for it gives the link.
     body = ShipBody(
         publish="push" if params.push else "draft" if params.draft else "pr", title=params.title, body=params.body
     )
     asked = await publish_batch(call.session, params.batch, body)
-    name = asked.batch_id
-    seen = await poll_until(
+    await poll_until(
         call,
-        lambda: read_batch_summary(call.session, name),
+        lambda: read_batch_summary(call.session, asked.batch_id),
         lambda now: not now.publishing,
         WAIT_TOOL_SECONDS,
     )
-    found, _ = await get_batch(call.session, name)
     return PublishResult.model_validate(
-        replace(
-            asked,
-            under_way=seen.publishing,
-            branch=found.branch,
-            commit=found.shipped,
-            pr_url=found.pr_url,
-            unshipped=found.unshipped,
-        )
+        await call.session.query(lambda client: describe_publishing(client.preview_state(), asked))
     )
 
 

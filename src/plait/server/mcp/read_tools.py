@@ -25,7 +25,6 @@ from plait.server.mcp.snapshot import (
     WAIT_TOOL_SECONDS,
     BatchSummary,
     build_batch_result,
-    build_task_results,
     describe_batch,
     poll_until,
     read_batch_snapshot,
@@ -66,13 +65,9 @@ class ListParams(ToolParams):
     skip: Skip = 0
 
 
-@define_tool(
-    "list",
-    "The tasks of this repository's sources: id, title, status, and where each is declared.",
-    read_only=True,
-)
+@define_tool("list", read_only=True)
 async def list_tasks(call: ToolCall, params: ListParams) -> results.ListResult:
-    """Groups are left out: only their parts are run."""
+    """The tasks of this repository's sources: id, title, status, and where each is declared."""
     found, _ = await tasks.list_tasks(call.session)
     fitting = [task for task in found.tasks if _matches(task, params)]
     here, more = paginate(fitting, params.skip, params.limit)
@@ -82,6 +77,7 @@ async def list_tasks(call: ToolCall, params: ListParams) -> results.ListResult:
 
 
 def _matches(task: SourceTask, params: ListParams) -> bool:
+    """Groups are left out: only their parts are run."""
     if task.parts or (task.status.is_closed and not params.complete):
         return False
     text = f"{task.id} {task.title}".lower()
@@ -97,13 +93,9 @@ class PlanParams(ToolParams):
     skip: Skip = 0
 
 
-@define_tool(
-    "plan",
-    "Preview a batch of these tasks: dependencies, waves, shared files and problems. Starts nothing.",
-    read_only=True,
-    needs_fetch=True,
-)
+@define_tool("plan", read_only=True, needs_fetch=True)
 async def plan(call: ToolCall, params: PlanParams) -> results.PlanPreviewResult:
+    """Preview a batch of these tasks: dependencies, waves, shared files and problems. Starts nothing."""
     found = await batches.plan(call.session, make_batch_spec(params.tasks, params.settings))
     here, more = paginate(found.tasks, params.skip, params.limit)
     return results.PlanPreviewResult.model_validate(
@@ -129,14 +121,12 @@ class StatusParams(BatchParams):
     skip: Skip = 0
 
 
-@define_tool(
-    "status",
-    "The status of a batch and its tasks, with reasons. A task is queued, waiting, running, verifying or "
-    "merging, or it has ended: done, failed, timed_out, blocked, skipped, conflicted, cancelled; interrupted "
-    "ones wait for resume.",
-    read_only=True,
-)
+@define_tool("status", read_only=True)
 async def status(call: ToolCall, params: StatusParams) -> results.StatusResult:
+    """The status of a batch and its tasks, with reasons. A task is queued, waiting, running, verifying or merging,
+    or it has ended: done, failed, timed_out, blocked, skipped, conflicted, cancelled; interrupted ones wait for
+    resume.
+    """
     _, batch, shown = await describe_batch(call.session, params.batch)
     if words := params.tasks:
         names = await call.session.query(
@@ -148,19 +138,16 @@ async def status(call: ToolCall, params: StatusParams) -> results.StatusResult:
     if params.only:
         shown = [task for task in shown if task.status in params.only]
     here, more = paginate(shown, params.skip, params.limit)
-    return results.StatusResult(batch=batch, tasks=build_task_results(here), more=more)
+    return results.StatusResult.model_validate({"batch": batch, "tasks": here, "more": more})
 
 
 class HistoryParams(ToolParams):
     limit: int = Field(20, description="How many, newest first.", ge=1, le=200)
 
 
-@define_tool(
-    "history",
-    "All batches, newest first.",
-    read_only=True,
-)
+@define_tool("history", read_only=True)
 async def history(call: ToolCall, params: HistoryParams) -> results.HistoryResult:
+    """All batches, newest first."""
     found, _ = await batches.list_batches(call.session, tasks=False, limit=params.limit)
     seen = [(batch, await read_batch_snapshot(call.session, batch.id)) for batch in found.batches]
     total = await call.session.query(lambda client: len(client.preview_state().batches))
@@ -186,14 +173,11 @@ class WaitParams(BatchParams):
     )
 
 
-@define_tool(
-    "wait",
-    "Wait until a batch has ended, needs a person, or (until: change) any task changes. Use it instead of polling "
-    "status; `time` means that none of it happened yet.",
-    read_only=True,
-)
+@define_tool("wait", read_only=True)
 async def wait(call: ToolCall, params: WaitParams) -> results.WaitResult:
-    """Raises NotFoundError, or the reason why no engine keeps running."""
+    """Wait until a batch has ended, needs a person, or (until: change) any task changes. Use it instead of polling
+    status; `time` means that none of it happened yet.
+    """
     first = await read_batch_snapshot(call.session, params.batch)
     batch, fingerprint, settled = first.summary.batch, params.mark or first.fingerprint, first.summary.settled
 
@@ -213,7 +197,7 @@ async def wait(call: ToolCall, params: WaitParams) -> results.WaitResult:
     last, batch_result, known = await describe_batch(call.session, batch)
     moved = set(last.changed_since(first))
     changed = [task for task in known if task.task_id in moved][:MAX_CHANGED_TASKS]
-    return results.WaitResult(why=why or "time", batch=batch_result, changed=build_task_results(changed))
+    return results.WaitResult.model_validate({"why": why or "time", "batch": batch_result, "changed": changed})
 
 
 def _choose_outcome(summary: BatchSummary, params: WaitParams) -> WaitOutcome | None:
@@ -227,12 +211,9 @@ async def _report_progress(call: ToolCall, summary: BatchSummary) -> None:
     await call.progress(summary.settled, summary.total, message)
 
 
-@define_tool(
-    "explain",
-    "Why a task has its status: its dependencies, its attempts and their results, and what would make it continue.",
-    read_only=True,
-)
+@define_tool("explain", read_only=True)
 async def explain(call: ToolCall, params: TaskParams) -> results.ExplainResult:
+    """Why a task has its status: its dependencies, its attempts and their results, and what would make it continue."""
     found = await explain_task(call.session, params.batch, params.task)
     return results.ExplainResult.model_validate(replace(found, attempts=found.attempts[-MAX_ATTEMPTS:]))
 
@@ -250,13 +231,9 @@ class LogsParams(TaskParams):
     )
 
 
-@define_tool(
-    "logs",
-    "The output of a task's attempt: its last lines, or from an offset.",
-    read_only=True,
-)
+@define_tool("logs", read_only=True)
 async def logs(call: ToolCall, params: LogsParams) -> results.LogsResult:
-    """A page from the offset on, else the last lines."""
+    """The output of a task's attempt: its last lines, or from an offset."""
     start = -MAX_OUTPUT_LENGTH if params.offset is None else params.offset
     read = partial(
         get_log,
@@ -308,12 +285,9 @@ class DiffParams(BatchParams):
     offset: int = Field(0, description="Skip this many characters, to continue where it was cut.", ge=0)
 
 
-@define_tool(
-    "diff",
-    "The changes of a task, also while it runs, or of the whole batch.",
-    read_only=True,
-)
+@define_tool("diff", read_only=True)
 async def diff(call: ToolCall, params: DiffParams) -> results.DiffResult:
+    """The changes of a task, also while it runs, or of the whole batch."""
     found = await read_diff(call.session, params.batch, params.task)
     text, files = found.diff, found.files
     end = params.offset + params.most
@@ -334,12 +308,9 @@ class SettingsParams(ToolParams):
     names: NamesArg | None = Field(None, description="Only these. Omitted: all.")
 
 
-@define_tool(
-    "settings",
-    "The settings in force, by the names that plan and run take, and where each comes from.",
-    read_only=True,
-)
+@define_tool("settings", read_only=True)
 async def settings(call: ToolCall, params: SettingsParams) -> results.SettingsResult:
+    """The settings in force, by the names that plan and run take, and where each comes from."""
     found = await read_preferences(call.session)
     names = _check_names(params.names or (), list(found.values)) or list(found.values)
     given = {name: found.given[name] for name in names if found.given[name].layer is not Layer.DEFAULT}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from typing import TypeVar
 
 from plait.client.batch_json import BatchHead, BatchTask
@@ -16,7 +16,7 @@ from plait.core.task import Step
 from plait.core.views import find_batch_status, waits_for_person
 from plait.server.http.routes.batches import get_batch
 from plait.server.lookup import resolve_batch
-from plait.server.mcp.results import BatchStatusResult, TaskStatusResult
+from plait.server.mcp.results import BatchStatusResult
 from plait.server.mcp.tool import ToolCall
 from plait.server.project_session import ProjectSession
 
@@ -111,10 +111,6 @@ def build_batch_result(batch: BatchHead, snapshot: BatchSnapshot) -> BatchStatus
         "mark": snapshot.fingerprint,
     }
     return BatchStatusResult.model_validate(fields)
-
-
-def build_task_results(tasks: Sequence[BatchTask]) -> list[TaskStatusResult]:
-    return [TaskStatusResult.model_validate(task) for task in tasks]
 
 
 T = TypeVar("T")

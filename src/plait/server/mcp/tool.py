@@ -96,9 +96,12 @@ class Tool:
 
 
 def define_tool(
-    name: str, description: str, *, needs_fetch: bool = False, **hints: bool
+    name: str, *, description: str = "", needs_fetch: bool = False, **hints: bool
 ) -> Callable[[ToolHandler[W, T]], Tool]:
-    """Make the decorated function a tool; its annotations give the schemas. `hints` are those of the protocol."""
+    """Make the decorated function a tool: its docstring is the description, and its annotations give the schemas.
+
+    `hints` are those of the protocol.
+    """
 
     def define(handler: ToolHandler[W, T]) -> Tool:
         types = get_type_hints(handler)
@@ -106,7 +109,7 @@ def define_tool(
         read_only = hints.get("read_only", False)
         definition = Definition(
             name=name,
-            description=description,
+            description=description or " ".join((handler.__doc__ or "").split()),
             input_schema=_json_schema(params_type, "validation"),
             output_schema=_json_schema(types["return"], "serialization"),
             annotations=ToolAnnotations(

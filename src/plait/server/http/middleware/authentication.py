@@ -11,7 +11,6 @@ import time
 from collections import OrderedDict, deque
 from collections.abc import Callable
 from dataclasses import replace
-from typing import assert_never
 from urllib.parse import parse_qs
 
 from starlette.responses import RedirectResponse, Response
@@ -168,7 +167,7 @@ def end_when_revoked(send: Send, is_valid: Callable[[], object], seconds: float,
     """
     streams, over, looked = False, False, now()
 
-    async def guarded(message: Message) -> None:
+    async def checked_send(message: Message) -> None:
         nonlocal streams, over, looked
         if over:
             return
@@ -179,7 +178,7 @@ def end_when_revoked(send: Send, is_valid: Callable[[], object], seconds: float,
             over = not _is_still_valid(is_valid)
         await send(message if not over else {"type": "http.response.body", "body": b"", "more_body": False})
 
-    return guarded
+    return checked_send
 
 
 def _is_still_valid(is_valid: Callable[[], object]) -> bool:
@@ -202,7 +201,7 @@ class AuthRateLimiter:
 
     def record_failure(self, scope: Scope) -> Rejection | None:
         """The rejection, if there were too many failures."""
-        address, now = _client_address(scope), self._now()
+        address, now = _get_client_address(scope), self._now()
         times = self._failures.setdefault(address, deque())
         self._failures.move_to_end(address)
         while len(self._failures) > _MAX_ADDRESSES:
@@ -212,18 +211,18 @@ class AuthRateLimiter:
         if len(times) < self._limit:
             times.append(now)
             return None
-        return _too_many_failures(times[0] + self._seconds - now)
+        return _make_rate_limit_rejection(times[0] + self._seconds - now)
 
     def __len__(self) -> int:
         return len(self._failures)
 
 
-def _client_address(scope: Scope) -> str:
+def _get_client_address(scope: Scope) -> str:
     client = scope.get("client")
     return str(client[0]) if client else ""
 
 
-def _too_many_failures(seconds: float) -> Rejection:
+def _make_rate_limit_rejection(seconds: float) -> Rejection:
     wait = max(1, math.ceil(seconds))
     return Rejection(
         429,
@@ -241,15 +240,17 @@ _ONLY_GET = Rejection(405, "login links accept GET only", headers=((b"allow", b"
 _ONLY_POST = Rejection(405, "logging out accepts POST only", headers=((b"allow", b"POST"),))
 _ONLY_READ = Rejection(405, "this is read-only", headers=((b"allow", b"GET, HEAD"),))
 _PREFETCHED = Rejection(403, "login links can't be prefetched", hint="Open it in a browser.")
-_EXPIRED = Rejection(
-    410,
-    "This link has expired: links are valid for ten minutes.",
-    hint=_NEW_LINK_HINT,
-    unauthenticated=True,
-)
-_USED = Rejection(410, "This link was already used: links are valid once.", hint=_NEW_LINK_HINT, unauthenticated=True)
-_UNKNOWN = Rejection(403, "This link is invalid, or the token was changed after it was created.", hint=_NEW_LINK_HINT)
-_LINK_ERRORS = (_EXPIRED, _USED, _UNKNOWN)
+_LINK_ERRORS = {
+    InvalidCode.EXPIRED: Rejection(
+        410, "This link has expired: links are valid for ten minutes.", hint=_NEW_LINK_HINT, unauthenticated=True
+    ),
+    InvalidCode.USED: Rejection(
+        410, "This link was already used: links are valid once.", hint=_NEW_LINK_HINT, unauthenticated=True
+    ),
+    InvalidCode.UNKNOWN: Rejection(
+        403, "This link is invalid, or the token was changed after it was created.", hint=_NEW_LINK_HINT
+    ),
+}
 
 
 class LoginMiddleware:
@@ -281,12 +282,7 @@ class LoginMiddleware:
         except WorldError:
             answer = TOKEN_UNREADABLE
         if isinstance(answer, Rejection):
-            person = (
-                (answer.error, f"{_NEW_LINK}: {format_link_command(scope, self._policy)}")
-                if answer in _LINK_ERRORS
-                else None
-            )
-            await reject(replace(answer, person=person), scope, send)
+            await reject(answer, scope, send)
         else:
             await answer(scope, receive, send)
 
@@ -303,19 +299,14 @@ class LoginMiddleware:
             return redirect
         if find_cookie_caller(scope, self._authenticator):  # the link was opened again in the same browser
             return redirect
-        match redeemed:
-            case InvalidCode.EXPIRED:
-                return _EXPIRED
-            case InvalidCode.USED:
-                return _USED
-            case InvalidCode.UNKNOWN:
-                return self._rate_limiter.record_failure(scope) or _UNKNOWN
-            case _:
-                assert_never(redeemed)
+        if redeemed is InvalidCode.UNKNOWN and (too_many := self._rate_limiter.record_failure(scope)):
+            return too_many
+        found = _LINK_ERRORS[redeemed]
+        return replace(found, person=(found.error, f"{_NEW_LINK}: {format_link_command(scope, self._policy)}"))
 
 
 class LogoutMiddleware:
-    """`POST /logout` deletes the cookie. Comes after authentication and CsrfMiddleware."""
+    """`POST /logout` deletes the cookie. Comes after authentication and `check_csrf`."""
 
     def __init__(self, app: ASGIApp, policy: RequestPolicy) -> None:
         self._app, self._policy = app, policy

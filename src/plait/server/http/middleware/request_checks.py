@@ -231,8 +231,8 @@ class BodyLimitMiddleware:
 
     async def _read_body(self, scope: Scope, receive: Receive) -> bytes | Rejection | None:
         limit = self._policy.max_body_bytes
-        if _declared_length(scope) > limit:
-            return _body_too_large(limit)
+        if _parse_length(scope) > limit:
+            return _reject_size(limit)
         body = bytearray()
         while True:
             message = await receive()
@@ -240,7 +240,7 @@ class BodyLimitMiddleware:
                 return None
             body += message.get("body", b"")
             if len(body) > limit:
-                return _body_too_large(limit)
+                return _reject_size(limit)
             if not message.get("more_body", False):
                 return bytes(body)
 
@@ -256,12 +256,12 @@ class BodyLimitMiddleware:
                     left -= len(message.get("body", b""))
 
 
-def _declared_length(scope: Scope) -> int:
+def _parse_length(scope: Scope) -> int:
     header = (get_header(scope, b"content-length") or b"0").strip()
     return int(header) if header.isdigit() and len(header) < 20 else 1 << 64
 
 
-def _body_too_large(limit: int) -> Rejection:
+def _reject_size(limit: int) -> Rejection:
     return Rejection(413, f"the body is larger than {limit} bytes", hint="Send less at a time.", close=True)
 
 
@@ -269,11 +269,11 @@ def _replay_body(body: bytes, receive: Receive) -> Receive:
     """The body in one message, then the messages of the server."""
     given = False
 
-    async def replayed() -> Message:
+    async def receive_again() -> Message:
         nonlocal given
         if given:
             return await receive()
         given = True
         return {"type": "http.request", "body": body, "more_body": False}
 
-    return replayed
+    return receive_again

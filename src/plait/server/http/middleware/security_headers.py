@@ -43,7 +43,7 @@ class SecurityHeadersMiddleware:
             return
         started = False
 
-        async def dressed(message: Message) -> None:
+        async def send_with_headers(message: Message) -> None:
             nonlocal started
             if message["type"] == "http.response.start":
                 started = True
@@ -54,10 +54,10 @@ class SecurityHeadersMiddleware:
             await send(message)
 
         try:
-            await self._app(scope, receive, dressed)
+            await self._app(scope, receive, send_with_headers)
         except Exception:
             if not started:
-                await reject(_SERVER_ERROR, scope, dressed)
+                await reject(_SERVER_ERROR, scope, send_with_headers)
             raise  # for the server's log
 
 

@@ -25,13 +25,13 @@ class ShutdownMiddleware:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         begun = False
 
-        async def noted(message: Message) -> None:
+        async def watched_send(message: Message) -> None:
             nonlocal begun
             begun = True
             await send(message)
 
         try:
-            await self._app(scope, receive, noted)
+            await self._app(scope, receive, watched_send)
         except asyncio.CancelledError:
             if begun:
                 raise

@@ -328,7 +328,7 @@ async def publish_batch(
         return view.id, [(None, requests.Ship(request_id, view.id, publish, *texts))]
 
     answered = await _ask_and_report(session, choose, key)
-    return await session.query(lambda client: _describe_publishing(client.preview_state(), answered))
+    return await session.query(lambda client: describe_publishing(client.preview_state(), answered))
 
 
 def build_task_request(
@@ -380,7 +380,7 @@ async def _ask_and_report(
     return described
 
 
-def _describe_publishing(state: State, answered: ActionResults) -> PublishResults:
+def describe_publishing(state: State, answered: ActionResults) -> PublishResults:
     batch = state.batches[answered.batch_id]
     view = make_batch_view(state, batch)
     return PublishResults(
