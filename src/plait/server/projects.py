@@ -44,20 +44,14 @@ class Project:
     default: bool = False
 
 
-def create_default_project(place: RepoLocation) -> Project:
-    return Project(compute_project_id(place), _project_name(place.top), str(place.top), default=True)
+def create_project(place: RepoLocation, *, default: bool = False) -> Project:
+    return Project(compute_project_id(place), place.top.name or "repository", str(place.top), default=default)
 
 
 def create_mirror_project(found: MirroredRepo) -> Project:
     """A local path becomes a file URL."""
     url = Path(found.url).as_uri() if found.url.startswith("/") else found.url
     return Project(compute_project_id(found.place), found.name, str(found.place.top), url)
-
-
-def create_path_project(path: str) -> Project:
-    """A checkout on this machine, owned by this user. Raises FieldError; changes nothing."""
-    place = find_own_checkout(_resolve_folder(_check_text(path, "path")))
-    return Project(compute_project_id(place), _project_name(place.top), str(place.top))
 
 
 def find_own_checkout(path: Path) -> RepoLocation:
@@ -130,10 +124,6 @@ def _check_owner(path: Path) -> None:
             field="path",
             hint="Its settings and hooks would run as you: use a clone of your own.",
         )
-
-
-def _project_name(top: Path) -> str:
-    return top.name or "repository"
 
 
 class ProjectStore:
@@ -254,7 +244,7 @@ class ProjectCatalog:
 
     def __init__(self, store: ProjectStore, default: RepoLocation | None = None) -> None:
         self._store, self._default = store, default
-        self.default_project = None if default is None else create_default_project(default)
+        self.default_project = None if default is None else create_project(default, default=True)
 
     def list_projects(self) -> list[Project]:
         """The default project first."""
@@ -269,11 +259,11 @@ class ProjectCatalog:
         """None: the default project, or the only one. Raises NotFoundError."""
         if self.default_project is not None and project in {None, self.default_project.id}:
             return self.default_project
-        known = self.list_projects()
+        found = [each for each in self.list_projects() if project in {None, each.id}]
+        if len(found) == 1:
+            return found[0]
         if project is not None:
-            return _find_by_id(project, known)
-        if len(known) == 1:
-            return known[0]
+            raise NotFoundError(f"there is no project {project[:40]!r}", hint="GET /api/projects lists them.")
         raise NotFoundError(
             "the server was not started in a project",
             hint="Name one: ?project=ID. GET /api/projects lists them, POST adds one.",
@@ -308,7 +298,7 @@ class ProjectCatalog:
 
         For a thread; raises FieldError.
         """
-        found = create_path_project(path)
+        found = create_project(find_own_checkout(_resolve_folder(_check_text(path, "path"))))
         for each in self.list_projects():
             if each.id == found.id and _is_folder(each.path):
                 return each
@@ -350,13 +340,6 @@ class ProjectCatalog:
                 hint="Remove projects you no longer need.",
             )
         self._store.save(project)
-
-
-def _find_by_id(name: str, known: Collection[Project]) -> Project:
-    for each in known:
-        if each.id == name:
-            return each
-    raise NotFoundError(f"there is no project {name[:40]!r}", hint="GET /api/projects lists them.")
 
 
 def _is_folder(path: str) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Sequence
 from enum import Enum
 from types import UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -43,21 +42,19 @@ _RESULT_TYPES: dict[type, type[ToolResult]] = {}  # by the model whose fields th
 
 
 class ToolResult(BaseModel):
-    """A tool's result, with the names of the HTTP API. `fields` are those that it has of a JSON model, in its types:
-    long texts are cut, enums are their values, and models are the results that have their fields.
+    """A tool's result, with the names of the HTTP API. `fields`, separated by spaces, are those that it has of a JSON model,
+    in its types: long texts are cut, enums are their values, and models are the results that have their fields.
     """
 
     model_config = ConfigDict(
         extra="ignore", frozen=True, alias_generator=to_camel, populate_by_name=True, from_attributes=True
     )
 
-    def __init_subclass__(
-        cls, *, model: type | None = None, fields: Sequence[str] = (), **more: Any
-    ) -> None:  # pydantic's own
+    def __init_subclass__(cls, *, model: type | None = None, fields: str = "", **more: Any) -> None:  # pydantic's own
         super().__init_subclass__(**more)
         if model is not None:
             hints = get_type_hints(model)
-            derived = {name: _derive_type(name, hints[name]) for name in fields}
+            derived = {name: _derive_type(name, hints[name]) for name in fields.split()}
             cls.__annotations__ = {**derived, **cls.__annotations__}
             _RESULT_TYPES[model] = cls
 
@@ -78,28 +75,14 @@ def _derive_type(name: str, hint: Any) -> Any:  # a type
 class TaskStatusResult(
     ToolResult,
     model=BatchTask,
-    fields=(
-        [
-            "task_id",
-            "title",
-            "status",
-            "reason",
-            "agent",
-            "attempt",
-            "started_at",
-            "completed_at",
-            "cost",
-            "diffstat",
-            "branch",
-        ]
-    ),
+    fields="task_id title status reason agent attempt started_at completed_at cost diffstat branch",
 ): ...
 
 
 class BatchStatusResult(
     ToolResult,
     model=BatchHead,
-    fields=["status", "reason", "mode", "branch", "pr_url", "created_at", "completed_at", "eta", "cost", "progress"],
+    fields="status reason mode branch pr_url created_at completed_at eta cost progress",
 ):
     id: str
     needs_person: Annotated[bool, Field(description="It waits until a person approves, answers or unpauses.")]
@@ -128,10 +111,10 @@ class WaitResult(ToolResult):
     changed: Annotated[list[TaskStatusResult], Field(description="Tasks that changed while this waited; at most 50.")]
 
 
-class ProblemResult(ToolResult, model=ProblemDetails, fields=["severity", "message", "file", "line", "hint"]): ...
+class ProblemResult(ToolResult, model=ProblemDetails, fields="severity message file line hint"): ...
 
 
-class NeedResult(ToolResult, model=DependencyStatus, fields=["id", "kind", "reason"]):
+class NeedResult(ToolResult, model=DependencyStatus, fields="id kind reason"):
     status: str | None = None
 
 
@@ -145,7 +128,7 @@ class RunResult(ToolResult):
     problems: list[ProblemResult]
 
 
-class ActionToolResult(ToolResult, model=ActionResult, fields=("reason",)):
+class ActionToolResult(ToolResult, model=ActionResult, fields="reason"):
     task_id: Annotated[str | None, Field(description="null: it is about the batch.")] = None
     result: Annotated[str, Field(description="granted, refused (see reason), or accepted: safe, and not answered yet.")]
     status: Annotated[str | None, Field(description="Its current status.")] = None
@@ -176,7 +159,7 @@ class LogsResult(ToolResult):
     note: Annotated[str | None, Field(description="What was left out, and how to read it.")] = None
 
 
-class DiffResult(ToolResult, model=FullDiff, fields=["batch_id", "task_id", "base", "tip", "plus", "minus"]):
+class DiffResult(ToolResult, model=FullDiff, fields="batch_id task_id base tip plus minus"):
     files: Annotated[list[ChangedFile], Field(description="At most 200.")]
     more: Annotated[int, Field(description="Number of files that are not listed.")]
     text: str
@@ -186,36 +169,21 @@ class DiffResult(ToolResult, model=FullDiff, fields=["batch_id", "task_id", "bas
 class AttemptResult(
     ToolResult,
     model=AttemptSummary,
-    fields=(
-        [
-            "step",
-            "attempt",
-            "agent",
-            "started_at",
-            "completed_at",
-            "category",
-            "exit_code",
-            "detail",
-            "ended_for",
-            "retried_for",
-        ]
-    ),
+    fields="step attempt agent started_at completed_at category exit_code detail ended_for retried_for",
 ): ...
 
 
-class ExplainResult(
-    ToolResult, model=Explanation, fields=["batch_id", "task_id", "title", "source", "status", "reason", "needs"]
-):
+class ExplainResult(ToolResult, model=Explanation, fields="batch_id task_id title source status reason needs"):
     waiting: Annotated[str | None, Field(description="What it waits on, in a word.")]
     attempts: Annotated[list[AttemptResult], Field(description="The last 20.")]
     way: Annotated[LongText, Field(description="What would make it continue.")]
 
 
-class InBatchResult(ToolResult, model=TaskRun, fields=["batch_id", "task_id", "status"]):
+class InBatchResult(ToolResult, model=TaskRun, fields="batch_id task_id status"):
     shipped: Annotated[bool, Field(description="The batch branch was published.")]
 
 
-class SourceTaskResult(ToolResult, model=SourceTask, fields=["id", "title", "source"]):
+class SourceTaskResult(ToolResult, model=SourceTask, fields="id title source"):
     status: Annotated[str, Field(description="As in its source: the file in the checkout.")]
     batch: Annotated[InBatchResult | None, Field(description="Its status in the newest batch that has it.")]
 
@@ -227,10 +195,10 @@ class ListResult(ToolResult):
     problems: list[ProblemResult]
 
 
-class PlanTaskResult(ToolResult, model=PlanTask, fields=["id", "title", "wave", "needs", "touches", "agent"]): ...
+class PlanTaskResult(ToolResult, model=PlanTask, fields="id title wave needs touches agent"): ...
 
 
-class PlanPreviewResult(ToolResult, model=PlanDetails, fields=["critical_path", "problems"]):
+class PlanPreviewResult(ToolResult, model=PlanDetails, fields="critical_path problems"):
     ready: Annotated[bool, Field(description="It can be run as it is. If not, the problems say why.")]
     tasks: list[PlanTaskResult]
     more: int
@@ -239,7 +207,7 @@ class PlanPreviewResult(ToolResult, model=PlanDetails, fields=["critical_path", 
     eta: Annotated[float | None, Field(description="Seconds, if history allows an estimate.")]
 
 
-class OriginResult(ToolResult, model=SettingOrigin, fields=["layer", "at"]): ...
+class OriginResult(ToolResult, model=SettingOrigin, fields="layer at"): ...
 
 
 class SettingsResult(ToolResult):
