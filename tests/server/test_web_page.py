@@ -11,7 +11,7 @@ import pytest
 from fastapi import FastAPI
 
 from plait.server.http.app import create_bare_app
-from plait.server.http.web_page import add_page, find_built_page, read_page_version
+from plait.server.http.web_page import add_page, read_page_version
 
 BROWSER = {"Sec-Fetch-Mode": "navigate", "Accept": "text/html,application/xhtml+xml"}
 OLD_BROWSER = {"Accept": "text/html,application/xhtml+xml"}
@@ -133,8 +133,3 @@ def test_without_a_built_page_a_message_is_shown(tmp_path: Path) -> None:
     (tmp_path / "ui").mkdir()
     (tmp_path / "ui" / "index.html").write_text("built")
     assert ask(app, "/", **BROWSER).text == "built"
-
-
-def test_the_built_page_is_found_if_it_exists() -> None:
-    found = find_built_page()
-    assert found is None or (found / "index.html").is_file()

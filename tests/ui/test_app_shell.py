@@ -9,7 +9,7 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, Page, expect
 
-from plait.server.http.web_page import PAGE_FOLDER_VARIABLE, find_built_page
+from plait.server.http.web_page import PAGE_FOLDER_VARIABLE, find_page_folder
 from tests.support.browser import BrowserWindow, add_window, window
 from tests.support.running_server import Serve
 from tests.support.temp_project import TempProject
@@ -184,7 +184,7 @@ def test_a_new_build_of_the_page_is_offered(
     project.task("01-walls", "echo walls > walls.txt")
     project.commit_all()
     folder = tmp_path / "page"
-    shutil.copytree(find_built_page() or "", folder)
+    shutil.copytree(find_page_folder(), folder)
     project.env[PAGE_FOLDER_VARIABLE] = str(folder)
     with window(browser, serve()) as shown:
         page = shown.page

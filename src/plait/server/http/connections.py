@@ -85,11 +85,8 @@ class BoundedProtocol(H11Protocol):
     def send_400_response(self, msg: str) -> None:
         """In the format of all errors, unless a response is being sent."""
         if self.conn.our_state in {h11.IDLE, h11.SEND_RESPONSE}:
-            self.transport.write(b"".join(map(self._encode, _bad_request_events(msg))))
+            self.transport.write(b"".join(self.conn.send(event) or b"" for event in _make_bad_request(msg)))
         self.transport.close()
-
-    def _encode(self, event: h11.Response | h11.Data | h11.EndOfMessage) -> bytes:
-        return self.conn.send(event) or b""
 
 
 def create_protocol(
@@ -100,7 +97,7 @@ def create_protocol(
     return type("Protocol", (BoundedProtocol,), own)
 
 
-def _bad_request_events(why: str) -> list[h11.Response | h11.Data | h11.EndOfMessage]:
+def _make_bad_request(why: str) -> list[h11.Response | h11.Data | h11.EndOfMessage]:
     body = encode_json(make_error(why))
     headers = [
         (b"content-type", b"application/json"),

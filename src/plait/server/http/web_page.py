@@ -39,26 +39,20 @@ _NOT_BUILT_HTML = """\
 """
 
 
-def find_built_page() -> Path | None:
-    """The folder of the built page in the package; None: it was not built."""
-    folder = _page_folder()
-    return folder if (folder / INDEX_FILE).is_file() else None
-
-
 def add_page(app: FastAPI, folder: Path | None = None) -> None:
     """Serve the page for all other paths. It may be built while the server runs."""
-    app.router.default = PageApp(PageFiles(folder or _page_folder()), app.router.default)
+    app.router.default = PageApp(folder or find_page_folder(), app.router.default)
 
 
 def read_page_version(folder: Path | None = None) -> str | None:
     """Changes with every build of the page. None: it was not built."""
-    found = PageFiles(folder or _page_folder()).find(INDEX_FILE)
+    found = find_page_file(folder or find_page_folder(), INDEX_FILE)
     return found.etag.strip('"') if found is not None else None
 
 
 class PageApp:
-    def __init__(self, files: PageFiles, fallback: ASGIApp) -> None:
-        self._files, self._fallback = files, fallback
+    def __init__(self, folder: Path, fallback: ASGIApp) -> None:
+        self._folder, self._fallback = folder, fallback
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -72,16 +66,18 @@ class PageApp:
     def _respond(self, request: Request) -> Response:
         name = request.scope["path"].removeprefix("/")
         first = name.partition("/")[0]
-        found = self._files.find(name) if name else None
+        found = find_page_file(self._folder, name) if name else None
         if found is not None:
-            return _file_response(request, found, _CACHE_FOREVER if first == ASSETS_FOLDER else _CACHE_REVALIDATE)
+            return _make_file_response(request, found, _CACHE_FOREVER if first == ASSETS_FOLDER else _CACHE_REVALIDATE)
         if name and (first in _NOT_PAGES or not is_navigation(request.scope)):
             raise HTTPException(404)
-        index = self._files.find(INDEX_FILE)
-        return HTMLResponse(_NOT_BUILT_HTML) if index is None else _file_response(request, index, _CACHE_REVALIDATE)
+        index = find_page_file(self._folder, INDEX_FILE)
+        return (
+            HTMLResponse(_NOT_BUILT_HTML) if index is None else _make_file_response(request, index, _CACHE_REVALIDATE)
+        )
 
 
-def _file_response(request: Request, found: PageFile, cache_control: str) -> Response:
+def _make_file_response(request: Request, found: PageFile, cache_control: str) -> Response:
     headers = {"Cache-Control": cache_control, "ETag": found.etag, "Vary": "Accept-Encoding"}
     if _matches_etag(request, found.etag):
         return Response(status_code=304, headers=headers)
@@ -96,7 +92,7 @@ def _matches_etag(request: Request, etag: str) -> bool:
     return any(tag.strip().removeprefix("W/") in {etag, "*"} for tag in tags)
 
 
-def _page_folder() -> Path:
+def find_page_folder() -> Path:
     named = os.environ.get(PAGE_FOLDER_VARIABLE)
     return Path(named) if named else Path(str(files("plait"))) / "ui"
 
@@ -131,26 +127,21 @@ class PageFile:
     media_type: str
 
 
-class PageFiles:
+def find_page_file(folder: Path, name: str) -> PageFile | None:
     """No name leads out of the folder, or to a hidden file."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-
-    def find(self, name: str) -> PageFile | None:
-        parts = name.split("/")
-        if any(not part or part.startswith(".") or "\0" in part for part in parts):
+    parts = name.split("/")
+    if any(not part or part.startswith(".") or "\0" in part for part in parts):
+        return None
+    try:
+        path = folder.joinpath(*parts).resolve(strict=True)
+        seen = path.stat()
+        if not path.is_relative_to(folder.resolve()) or not stat.S_ISREG(seen.st_mode):
             return None
-        try:
-            path = self._folder.joinpath(*parts).resolve(strict=True)
-            seen = path.stat()
-            if not path.is_relative_to(self._folder.resolve()) or not stat.S_ISREG(seen.st_mode):
-                return None
-            if seen.st_size > MAX_FILE_BYTES:
-                return None
-            return _read_page_file(path, (seen.st_mtime_ns, seen.st_ctime_ns, seen.st_size, seen.st_ino))
-        except (OSError, ValueError):  # missing, or not a valid name
+        if seen.st_size > MAX_FILE_BYTES:
             return None
+        return _read_page_file(path, (seen.st_mtime_ns, seen.st_ctime_ns, seen.st_size, seen.st_ino))
+    except (OSError, ValueError):  # missing, or not a valid name
+        return None
 
 
 @lru_cache(MAX_CACHED_FILES)
