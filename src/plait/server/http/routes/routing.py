@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import wraps
+from inspect import signature
 from typing import Annotated, Any, TypeVar
 
 from fastapi import Depends, FastAPI, Header, Path, Query, Request, Response
@@ -187,6 +188,8 @@ class Routes:
             async def endpoint(*args: object, **values: object) -> Response:
                 return (render or respond)(await function(*args, **values))
 
+            # Older versions of FastAPI look for the names of types in this module.
+            endpoint.__signature__ = signature(function, eval_str=True)  # type: ignore[attr-defined]
             settings: dict[str, Any] = {
                 "tags": [*self._tags],
                 "status_code": status,
