@@ -111,8 +111,8 @@ def _check_value(name: str, value: object) -> object:
         return None
     try:
         kind.read(kind.parse_text(value) if isinstance(value, str) else value)
-    except InvalidValueError as unfit:
-        raise FieldError(f"{name} must be {kind.allowed}", field=f"settings.{name}", hint=str(unfit)) from None
+    except InvalidValueError as error:
+        raise FieldError(f"{name} must be {kind.allowed}", field=f"settings.{name}", hint=str(error)) from None
     return value
 
 

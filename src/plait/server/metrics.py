@@ -142,10 +142,10 @@ def _count_statuses(state: State, counters: JournalCounters) -> StatusTotals:
     for batch in state.open.values():
         batches[find_batch_status(batch)[0]] += 1
         for task in (task for task in batch.tasks if task.task.entrant is None):
-            stands = explain_status(state, batch, task)
-            tasks[stands.status] += 1
-            if stands.waiting is not None:
-                waiting[stands.waiting] += 1
+            explained = explain_status(state, batch, task)
+            tasks[explained.status] += 1
+            if explained.waiting is not None:
+                waiting[explained.waiting] += 1
     return batches, tasks, waiting
 
 

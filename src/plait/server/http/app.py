@@ -115,7 +115,7 @@ async def _handle_validation_error(request: Request, error: Exception) -> Respon
     field, kind = ".".join(map(str, location[1:] or location)), str(first.get("type"))
     if location in {("body",), ()} or kind == "json_invalid":
         return _body_error_response(request, kind)
-    message = str(first.get("msg", "can't be so"))
+    message = str(first.get("msg", "invalid"))
     detail = _VALIDATION_MESSAGES.get(kind) or f": {message[:1].lower()}{message[1:]}"
     return make_response(make_error(field + detail, field=field), HTTPStatus.UNPROCESSABLE_ENTITY)
 

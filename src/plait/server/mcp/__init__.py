@@ -1,1 +1,1 @@
-"""Batches for agents: the service as tools of the Model Context Protocol (extra `plait[mcp]`)."""
+"""Batches for agents: the functions of the HTTP API as tools of the Model Context Protocol (extra `plait[mcp]`)."""

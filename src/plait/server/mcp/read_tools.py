@@ -153,7 +153,7 @@ async def history(call: ToolCall, params: HistoryParams) -> results.HistoryResul
     total = await call.session.query(lambda client: len(client.preview_state().batches))
     return results.HistoryResult(
         engine=found.engine is not None,
-        batches=[build_batch_result(batch, outlined) for batch, outlined in seen],
+        batches=[build_batch_result(batch, snapshot) for batch, snapshot in seen],
         more=max(0, total - len(found.batches)),
     )
 

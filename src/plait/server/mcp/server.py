@@ -60,8 +60,8 @@ def create_mcp_server(
     """`note` is added to the instructions."""
 
     async def list_tools(context: Context, _: PaginatedRequestParams | None) -> ListToolsResult:
-        held = get_scope(context).denial_reason
-        return ListToolsResult(tools=[tool.definition for tool in TOOLS if tool.is_read_only or not held])
+        denied = bool(get_scope(context).denial_reason)
+        return ListToolsResult(tools=[tool.definition for tool in TOOLS if tool.is_read_only or not denied])
 
     async def call_tool(context: Context, params: CallToolRequestParams) -> CallToolResult:
         try:

@@ -53,7 +53,7 @@ class BatchSnapshot:
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
     def changed_since(self, since: BatchSnapshot) -> list[str]:
-        return [name for name, stands in self.tasks.items() if since.tasks.get(name) != stands]
+        return [name for name, now in self.tasks.items() if since.tasks.get(name) != now]
 
 
 async def read_batch_summary(session: ProjectSession, batch: str) -> BatchSummary:
@@ -71,7 +71,7 @@ async def read_batch_snapshot(session: ProjectSession, batch: str | None) -> Bat
 
 def summarize_batch(state: State, batch: BatchState) -> BatchSummary:
     status, reason = find_batch_status(batch)
-    asked = [task.status is not None for task in batch.tasks if task.task.entrant is None]
+    ended = [task.status is not None for task in batch.tasks if task.task.entrant is None]
     return BatchSummary(
         batch.id,
         status.value,
@@ -79,8 +79,8 @@ def summarize_batch(state: State, batch: BatchState) -> BatchSummary:
         ended=batch.ended is not None,
         needs_person=batch.ended is None and waits_for_person(state, batch),
         publishing=batch.requested_publish is not None or batch.publishing is not None,
-        settled=sum(asked),
-        total=len(asked),
+        settled=sum(ended),
+        total=len(ended),
         working=len(batch.alive),
     )
 

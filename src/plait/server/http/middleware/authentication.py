@@ -332,12 +332,12 @@ def _read_code(scope: Scope) -> str:
 
 def _is_prefetch(scope: Scope) -> bool:
     """Browsers announce prefetching in one of these headers."""
-    said = [
+    announced = [
         *get_headers(scope, b"sec-purpose"),
         *get_headers(scope, b"purpose"),
         *get_headers(scope, b"x-moz"),
     ]
-    return any(b"prefetch" in each.lower() or b"prerender" in each.lower() for each in said)
+    return any(b"prefetch" in each.lower() or b"prerender" in each.lower() for each in announced)
 
 
 def _set_cookie(response: Response, value: str, seconds: int, *, secure: bool) -> None:

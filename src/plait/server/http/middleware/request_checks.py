@@ -62,10 +62,10 @@ class HostPort:
 
 def parse_host_port(text: str) -> HostPort | None:
     """None if it is invalid; nothing is guessed or repaired."""
-    shape = _HOST_PORT_PATTERN.fullmatch(text.lower())
-    if shape is None or int(shape[2] or 1) not in range(1, 65_536):
+    parsed = _HOST_PORT_PATTERN.fullmatch(text.lower())
+    if parsed is None or int(parsed[2] or 1) not in range(1, 65_536):
         return None
-    return HostPort(shape[1], int(shape[2]) if shape[2] else None)
+    return HostPort(parsed[1], int(parsed[2]) if parsed[2] else None)
 
 
 def is_ip_address(host: str) -> bool:

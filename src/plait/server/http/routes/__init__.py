@@ -1,1 +1,1 @@
-"""The routes, a module per noun. Each reads what was sent and hands it to the service."""
+"""The routes of the HTTP API, a module per noun. MCP tools call the same functions."""

@@ -268,14 +268,14 @@ async def get_conflict(session: SessionDep, batch_id: BatchId, task_id: TaskName
         state = client.preview_state()
         found, of = resolve_batch_and_task(state, batch_id, task_id)
         status = make_task_view(state, found, of).status.value
-        met = view_conflict(found, of, session.follower.history.get_batch(found.id).find_conflict(of.task.id))
-        if met is None:
+        conflict = view_conflict(found, of, session.follower.history.get_batch(found.id).find_conflict(of.task.id))
+        if conflict is None:
             raise StateError(f"{of.task.id} has no conflict", state=status)
-        return met, status
+        return conflict, status
 
-    met, status = await session.query(read)
+    conflict, status = await session.query(read)
     with _map_to_state_error(status):
-        return await asyncio.to_thread(describe_conflict, session.place, met)
+        return await asyncio.to_thread(describe_conflict, session.place, conflict)
 
 
 @routes.add("GET", f"{BATCH_PATH}/pr", PullRequestPreview)
