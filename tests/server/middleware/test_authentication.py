@@ -308,17 +308,3 @@ def test_the_whole_middleware_passes_a_valid_request(
     assert client.request(app, "POST", "/api/batches", full | {"origin": "null"}).status == 403
     for refused in (client.request(app, "GET", "/"), client.request(app, "GET", "/" * 9000)):
         assert refused.header("x-frame-options") == "DENY"
-
-
-def test_other_asgi_messages_pass_through(echo_app: EchoApp, authenticator: Authenticator) -> None:
-    async def receive() -> Message:
-        return {"type": "lifespan.startup"}
-
-    async def send(_message: Message) -> None:
-        return
-
-    async def start() -> None:
-        await wrap_with_middleware(echo_app, authenticator, RequestPolicy())({"type": "lifespan"}, receive, send)
-
-    asyncio.run(start())
-    assert [scope["type"] for scope in echo_app.reached] == ["lifespan"]

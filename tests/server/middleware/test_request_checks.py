@@ -6,7 +6,6 @@ import asyncio
 from typing import TYPE_CHECKING
 
 import pytest
-from starlette.types import Message
 
 from plait.core.errors import UserError
 from plait.server.auth import Access, AuthMethod, Caller
@@ -51,24 +50,6 @@ def test_too_many_or_too_long_headers_are_rejected(echo_app: EchoApp, client: As
     assert client.request(app, "GET", "/", [(f"x-{n}", "") for n in range(100)]).status == 431
     assert client.request(app, "GET", "/", {"x": "y" * (32 << 10)}).status == 431
     assert client.request(app, "GET", "/", [(f"x-{n}", "") for n in range(99)]).status == 200
-
-
-def test_web_sockets_are_closed(echo_app: EchoApp) -> None:
-    got: list[Message] = []
-
-    async def send(message: Message) -> None:
-        got.append(message)
-
-    async def receive() -> Message:
-        return {"type": "websocket.connect"}
-
-    asyncio.run(
-        CheckMiddleware(echo_app, RequestPolicy(), check_head)(
-            {"type": "websocket", "path": "/api/events"}, receive, send
-        )
-    )
-    assert [message["type"] for message in got] == ["websocket.close"]
-    assert echo_app.reached == []
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.0.0.1:3001", "localhost:8080", "LocalHost", "[::1]", "[::1]:3001"])

@@ -71,3 +71,17 @@ def test_an_exception_becomes_a_json_error_without_details(client: AsgiClient) -
     assert got[0]["status"] == 500
     assert got[1]["body"].startswith(b'{"error":"this is a bug in plait')
     assert b"secret" not in got[1]["body"]
+
+
+def test_web_sockets_are_closed(echo_app: EchoApp) -> None:
+    got: list[Message] = []
+
+    async def send(message: Message) -> None:
+        got.append(message)
+
+    async def receive() -> Message:
+        return {"type": "websocket.connect"}
+
+    asyncio.run(SecurityHeadersMiddleware(echo_app)({"type": "websocket", "path": "/api/events"}, receive, send))
+    assert [message["type"] for message in got] == ["websocket.close"]
+    assert echo_app.reached == []

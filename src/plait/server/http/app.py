@@ -139,7 +139,7 @@ class HeadRequestMiddleware:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and scope["method"] == "HEAD" and scope["path"] != EVENTS_PATH:
+        if scope["method"] == "HEAD" and scope["path"] != EVENTS_PATH:
             scope = {**scope, "method": "GET"}
         await self._app(scope, receive, send)
 

@@ -18,7 +18,7 @@ from fastapi import FastAPI
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import Receive, Scope, Send
 
 from plait.core.fast_dataclass import dataclass
 from plait.server.http.middleware.rejections import is_navigation
@@ -41,7 +41,7 @@ _NOT_BUILT_HTML = """\
 
 def add_page(app: FastAPI, folder: Path | None = None) -> None:
     """Serve the page for all other paths. It may be built while the server runs."""
-    app.router.default = PageApp(folder or find_page_folder(), app.router.default)
+    app.router.default = PageApp(folder or find_page_folder())
 
 
 def read_page_version(folder: Path | None = None) -> str | None:
@@ -51,13 +51,10 @@ def read_page_version(folder: Path | None = None) -> str | None:
 
 
 class PageApp:
-    def __init__(self, folder: Path, fallback: ASGIApp) -> None:
-        self._folder, self._fallback = folder, fallback
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self._fallback(scope, receive, send)
-            return
         if scope["method"] != "GET":
             raise HTTPException(404)
         answer = await asyncio.to_thread(self._respond, Request(scope))

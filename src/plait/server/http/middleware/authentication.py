@@ -73,7 +73,7 @@ class AuthenticationMiddleware:
         self._policy, self._now = policy, now
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or _is_health_check(scope):
+        if _is_health_check(scope):
             await self._app(scope, receive, send)
             return
         check = _make_caller_check(scope, self._authenticator)
@@ -265,7 +265,7 @@ class LoginMiddleware:
         self._rate_limiter, self._policy = rate_limiter, policy
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or get_path(scope) not in {LOGIN_PATH, STYLESHEET_PATH}:
+        if get_path(scope) not in {LOGIN_PATH, STYLESHEET_PATH}:
             await self._app(scope, receive, send)
             return
         if get_path(scope) == STYLESHEET_PATH:
@@ -312,7 +312,7 @@ class LogoutMiddleware:
         self._app, self._policy = app, policy
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or get_path(scope) != LOGOUT_PATH:
+        if get_path(scope) != LOGOUT_PATH:
             await self._app(scope, receive, send)
         elif scope["method"] != "POST":
             await reject(_ONLY_POST, scope, send)

@@ -127,17 +127,13 @@ Check = Callable[[Scope, RequestPolicy], Rejection | None]
 
 
 class CheckMiddleware:
-    """Rejects the HTTP requests that one of the checks objects to. Web sockets are closed: events are server-sent."""
+    """Rejects the requests that one of the checks objects to."""
 
     def __init__(self, app: ASGIApp, policy: RequestPolicy, *checks: Check) -> None:
         self._app, self._policy, self._checks = app, policy, checks
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "websocket":
-            await send({"type": "websocket.close", "code": 1008})
-            return
-        checks = self._checks if scope["type"] == "http" else ()
-        rejection = next(filter(None, (check(scope, self._policy) for check in checks)), None)
+        rejection = next(filter(None, (check(scope, self._policy) for check in self._checks)), None)
         if rejection is None:
             await self._app(scope, receive, send)
         else:
@@ -211,7 +207,7 @@ class BodyLimitMiddleware:
         self._policy = policy
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or not has_body(scope):
+        if not has_body(scope):
             await self._app(scope, receive, send)
             return
         try:

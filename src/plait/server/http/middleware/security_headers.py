@@ -32,14 +32,17 @@ _UNCACHED_PATHS = ("/api/", "/metrics", "/mcp", "/health")  # everything but the
 
 
 class SecurityHeadersMiddleware:
-    """Routes can't weaken these headers. Exceptions of the app get an error response here."""
+    """Routes can't weaken these headers. Exceptions of the app get an error response here.
+
+    The outermost one, so the others see only HTTP: web sockets are closed, because events are server-sent.
+    """
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
+        if scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 1008})
             return
         started = False
 

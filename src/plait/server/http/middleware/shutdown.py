@@ -49,9 +49,6 @@ class RequestScopeMiddleware:
         self._app, self._open_scope = app, open_scope
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
         with self._open_scope() as request_scope:
             exchange = _ScopedExchange(request_scope, receive, send)
             await self._app(scope, exchange.receive, exchange.send)
