@@ -7,8 +7,7 @@ from collections import Counter
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from plait.sources.text import TextLines
-from plait.sources.text_merge import find_ancestor, match_lines, merge_texts
+from plait.sources.text import TextLines, find_ancestor, match_lines, merge_texts
 
 # Few different lines, so that they repeat; blank ones and rules among them, as in real files.
 LINES = st.lists(st.sampled_from(("a", "b", "c", "d", "", "---", "x y")), max_size=12)

@@ -66,11 +66,9 @@ def find_nested(blocks: Sequence[Block]) -> list[list[int]]:
     places = {id(block): n for n, block in enumerate(blocks)}
     inside: list[list[int]] = [[] for _ in blocks]
     for n, block in enumerate(blocks):
-        above = block.parent
-        while above is not None and id(above) not in places:
-            above = above.parent
-        if above is not None:
-            inside[places[id(above)]].append(n)
+        outer = next((places[id(above)] for above in block.ancestors if id(above) in places), None)
+        if outer is not None:
+            inside[outer].append(n)
     return inside
 
 
@@ -83,6 +81,14 @@ def read_item_body(markdown: Markdown, block: Block, apart: Iterable[Block] = ()
         at = other.stop
     parts.append(markdown.source(at, block.stop))
     return dedent("".join(parts)).strip()
+
+
+def read_item_bodies(markdown: Markdown, blocks: Sequence[Block]) -> list[str]:
+    """The items of a file's tasks as they are written, each without those nested in it."""
+    return [
+        read_item_body(markdown, block, (blocks[n] for n in inside))
+        for block, inside in zip(blocks, find_nested(blocks), strict=True)
+    ]
 
 
 # A whole number needs a full stop or a parenthesis: "2 eggs" is no second task.
@@ -161,7 +167,7 @@ def write_checkboxes(
     new: dict[int, str] = {}
     statuses: dict[int, SourceStatus] = {}
     for place, change in matched:
-        character = file.character_for(file.entries[place].status, change.status)
+        character = file.choose_character(file.entries[place].status, change.status)
         if character is not None:
             new[place] = character
             statuses[place] = change.status if change.status in file.characters else SourceStatus.TODO
@@ -185,10 +191,10 @@ class _CheckboxFile:
         }
         self._boxes = [by_line[entry.task.origin.line - 1] for entry in entries if entry.task.origin is not None]
         used = Counter(box.character for _, box in self._boxes)
-        tick = max((mark for mark in used if mark in TICK_CHARACTERS), key=used.__getitem__, default="x")
+        tick = max((character for character in used if character in TICK_CHARACTERS), key=used.__getitem__, default="x")
         self.characters = {SourceStatus.DONE: tick, **characters(used)}
 
-    def character_for(self, now: SourceStatus, status: SourceStatus) -> str | None:
+    def choose_character(self, now: SourceStatus, status: SourceStatus) -> str | None:
         """The character to write into a box, None to keep it."""
         if not status_changes.changes_status(now, status):
             return None

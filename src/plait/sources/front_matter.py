@@ -325,14 +325,14 @@ def read_status_key(document: Document, keys: FrontMatter, required: str) -> tup
     if keys.is_broken or not keys.is_present:
         return SourceStatus.UNREADABLE, ""
     value = keys.text(_STATUS_KEY) or ""
-    mark = vocabulary.parse_status(value)
-    if mark is None and value:
+    status = vocabulary.parse_status(value)
+    if status is None and value:
         message = f"{value[:60]} is not a known status; the task counts as not started"
         keys.problems.append(document.make_warning(keys.line(_STATUS_KEY), message))
     if not keys.has(_STATUS_KEY):
         message = "no status; the task counts as not started, and no status can be written"
         keys.problems.append(document.make_warning(keys.line(_STATUS_KEY), message, "Put a line status: into it."))
-    return mark or SourceStatus.TODO, value
+    return status or SourceStatus.TODO, value
 
 
 def _make_edits(document: Document, change: StatusChange, style: StatusKey) -> list[TextEdit] | None:
@@ -341,10 +341,10 @@ def _make_edits(document: Document, change: StatusChange, style: StatusKey) -> l
     value = values.get(_STATUS_KEY)
     if value is None or value.span is None:
         return None
-    mark = _status_to_write(vocabulary.parse_status(value.text), change.status)
-    if mark is None:
+    status = _choose_status(vocabulary.parse_status(value.text), change.status)
+    if status is None:
         return []
-    word = {SourceStatus.DOING: style.doing, SourceStatus.DONE: style.done}.get(mark, style.todo)
+    word = {SourceStatus.DOING: style.doing, SourceStatus.DONE: style.done}.get(status, style.todo)
     edits = [_replace_value(document.text, value.span, _match_style(word, value.text))]
     stamp = values.get(style.time_key) if style.time_key else None
     if stamp is not None and stamp.span is not None:
@@ -352,7 +352,7 @@ def _make_edits(document: Document, change: StatusChange, style: StatusKey) -> l
     return edits
 
 
-def _status_to_write(now: SourceStatus | None, asked: SourceStatus) -> SourceStatus | None:
+def _choose_status(now: SourceStatus | None, asked: SourceStatus) -> SourceStatus | None:
     """The status to write, None to keep the old one. These files know neither failed nor blocked: both are to do."""
     if not status_changes.changes_status(now, asked):
         return None

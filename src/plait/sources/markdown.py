@@ -1,4 +1,4 @@
-"""Markdown as blocks with line numbers, and bold fields (`**Status**: open`).
+"""Markdown as blocks with line numbers, bold fields (`**Status**: open`), titles, headings and phases.
 
 Only the block structure is parsed (markdown-it-py); text inside a line stays as it is written.
 """
@@ -6,13 +6,16 @@ Only the block structure is parsed (markdown-it-py); text inside a line stays as
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import field
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import field, replace
 from enum import Enum, auto
 from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
 from plait.core.fast_dataclass import dataclass
+from plait.core.task import Phase
+from plait.sources.source_model import Document, SourceEntry
 from plait.sources.text import BOM, TextLines
 
 if TYPE_CHECKING:
@@ -68,6 +71,19 @@ class Block:
     head: int = -1  # the line on which an item's text starts
     rows: list[list[str]] = field(default_factory=list)  # a table's cells, its header first
     checkbox: Checkbox | None = None  # an item's, if it starts with one
+
+    @property
+    def text_line(self) -> int:
+        """The line on which its text starts."""
+        return self.head if self.kind is BlockKind.ITEM else self.start
+
+    @property
+    def ancestors(self) -> Iterator[Block]:
+        """The items around it, the innermost first."""
+        above = self.parent
+        while above is not None:
+            yield above
+            above = above.parent
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,26 +174,26 @@ class _BlockBuilder:
         for place, token in enumerate(self._tokens):
             match token.type:
                 case "paragraph_open":
-                    block = self._block(BlockKind.PARAGRAPH, token, self._tokens[place + 1].content)
+                    block = self._make_block(BlockKind.PARAGRAPH, token, self._tokens[place + 1].content)
                     # An item's first paragraph is the item's own text.
                     if block.parent is None or block.parent.head != block.start:
                         yield block
                 case "list_item_open":
-                    yield self._item(token, place)
+                    yield self._make_item(token, place)
                 case "list_item_close":
                     self._items.pop()
                 case "heading_open":
-                    yield from self._heading(token, self._tokens[place + 1].content)
+                    yield from self._make_heading(token, self._tokens[place + 1].content)
                 case "blockquote_open" | "blockquote_close":
                     self._quotes += token.nesting
                 case leaf if leaf in _LEAVES:
-                    yield self._block(_LEAVES[leaf], token, token.content)
+                    yield self._make_block(_LEAVES[leaf], token, token.content)
                 case _:
-                    yield from self._table_part(token)
+                    yield from self._add_table_part(token)
 
-    def _table_part(self, token: Token) -> Iterator[Block]:
+    def _add_table_part(self, token: Token) -> Iterator[Block]:
         if token.type == "table_open":
-            self._table = self._block(BlockKind.TABLE, token)
+            self._table = self._make_block(BlockKind.TABLE, token)
             yield self._table
         elif token.type == "table_close":
             self._table = None
@@ -186,13 +202,13 @@ class _BlockBuilder:
         elif self._table is not None and token.type == "inline":
             self._table.rows[-1].append(token.content.strip())
 
-    def _block(self, kind: BlockKind, token: Token, text: str = "") -> Block:
+    def _make_block(self, kind: BlockKind, token: Token, text: str = "") -> Block:
         start, stop = token.map or (0, 0)
         parent = self._items[-1] if self._items else None
         return Block(kind, start, stop, text, parent=parent, quoted=self._quotes > 0)
 
-    def _item(self, token: Token, place: int) -> Block:
-        block = self._block(BlockKind.ITEM, token)
+    def _make_item(self, token: Token, place: int) -> Block:
+        block = self._make_block(BlockKind.ITEM, token)
         block.level = len(self._items)
         block.ordered = token.markup in {".", ")"}
         if self._tokens[place + 1].type == "paragraph_open":
@@ -202,17 +218,17 @@ class _BlockBuilder:
         self._items.append(block)
         return block
 
-    def _heading(self, token: Token, text: str) -> Iterator[Block]:
+    def _make_heading(self, token: Token, text: str) -> Iterator[Block]:
         """A line of dashes under a field or under several lines is meant as a rule, not as a heading."""
         if token.markup == "-" and (text.startswith("**") or "\n" in text):
-            paragraph = self._block(BlockKind.PARAGRAPH, token, text)
+            paragraph = self._make_block(BlockKind.PARAGRAPH, token, text)
             paragraph.stop -= 1
             yield paragraph
-            rule = self._block(BlockKind.RULE, token)
+            rule = self._make_block(BlockKind.RULE, token)
             rule.start = paragraph.stop
             yield rule
             return
-        block = self._block(BlockKind.HEADING, token, text)
+        block = self._make_block(BlockKind.HEADING, token, text)
         block.level = int(token.tag[1:])
         yield block
 
@@ -231,17 +247,11 @@ class BoldField:
 
 def find_bold_fields(block: Block) -> Iterator[BoldField]:
     """The fields of a paragraph, or of an item's first paragraph; a line without a key continues the value above it."""
-    if block.kind is BlockKind.ITEM:
-        first = block.head
-    elif block.kind is BlockKind.PARAGRAPH:
-        first = block.start
-    else:
+    if block.kind not in {BlockKind.ITEM, BlockKind.PARAGRAPH} or "**" not in block.text:
         return
-    if "**" not in block.text:
-        return
-    key, at = "", first
+    key, at = "", block.text_line
     parts: list[str] = []
-    for number, line in enumerate(block.text.split("\n"), first):
+    for number, line in enumerate(block.text.split("\n"), block.text_line):
         found = _FIELD.match(line)
         if found is None:
             parts.append(line.strip())
@@ -251,3 +261,122 @@ def find_bold_fields(block: Block) -> Iterator[BoldField]:
         key, parts, at = " ".join(found[1].lower().split()), [found[2].strip()], number
     if key:
         yield BoldField(key, " ".join(parts).strip(), at)
+
+
+_MAX_TITLE_LENGTH = 120
+_LINK = re.compile(r"!?\[([^\[\]\n]{0,200})\]\([^()\n]{0,500}\)")
+# Text in back-ticks is code: `_x` and `*.py` stay as they are.
+_MARKUP = re.compile(r"`([^`]*)`|\*\*|__|~~|`|(?<![\w*])[*_](?=\S)|(?<=\S)[*_](?![\w*])")
+
+
+def strip_markup(text: str) -> str:
+    """The text without emphasis, back-ticks and the targets of links, on one line."""
+    if "[" in text:
+        text = _LINK.sub(r"\1", text)
+    return " ".join(_MARKUP.sub(lambda found: found[1] or "", text).split())
+
+
+def make_title(text: str) -> str:
+    """A text as a title: plain, and cut after a word if it is long."""
+    line = strip_markup(text)
+    if len(line) <= _MAX_TITLE_LENGTH:
+        return line
+    cut = line.rfind(" ", _MAX_TITLE_LENGTH // 2, _MAX_TITLE_LENGTH)
+    return f"{line[: cut if cut > 0 else _MAX_TITLE_LENGTH].rstrip()}\u2026"
+
+
+@dataclass
+class UniqueNames:
+    """Names that are all different: the second `x` is `x-2`."""
+
+    _used: dict[str, int] = field(default_factory=dict)
+
+    def __call__(self, name: str) -> str:
+        n = self._used.get(name, 0) + 1
+        unique = name if n == 1 else f"{name}-{n}"
+        while n > 1 and unique in self._used:
+            n += 1
+            unique = f"{name}-{n}"
+        self._used[name] = n
+        self._used.setdefault(unique, 1)
+        return unique
+
+
+_MAX_EARLIER_PHASES = 200
+_NUMBERING = re.compile(r"\A\d{1,4}(?:\.\d{1,4}){0,5}[.):]?\s+")
+_SIGNS = re.compile(r"\A\W+|\s*\([^()]*\)\W*\Z|\W+\Z")
+
+_NOT_TASKS = re.compile(
+    r"(?:acceptance|success|exit|completion)\s+(?:criteria|criterion|tests?|checks?|metrics)"
+    r"|definition\s+of\s+done|done\s+when|acceptance|verification|legend|key"
+    r"|(?:verification|validation|acceptance|review)\s+checklist",
+    re.IGNORECASE,
+)
+
+_MAX_LABEL_LENGTH = 80
+
+
+def walk_outline(markdown: Markdown) -> Iterator[tuple[Block, tuple[Block, ...]]]:
+    """Yield every block with the headings above it, outermost first; a heading's own path includes itself.
+
+    A heading inside a quote or a list has no blocks below it.
+    """
+    path: tuple[Block, ...] = ()
+    for block in markdown.blocks:
+        if block.kind is BlockKind.HEADING and block.parent is None and not block.quoted:
+            path = (*(above for above in path if above.level < block.level), block)
+        yield block, path
+
+
+def clean_heading(text: str) -> str:
+    """A heading's or label's name: plain, without numbering, signs and the colon at its end."""
+    return _NUMBERING.sub("", strip_markup(text).strip(" :\t#*-\u2013\u2014."))
+
+
+def excludes_tasks(text: str) -> bool:
+    """Whether boxes under this heading or label are not tasks: acceptance criteria, or a legend."""
+    return _NOT_TASKS.fullmatch(make_label(text)) is not None
+
+
+def make_label(text: str) -> str:
+    """A short name without symbols around it and remarks in parentheses; empty for a longer text."""
+    return _SIGNS.sub("", clean_heading(text)) if len(text) <= _MAX_LABEL_LENGTH and "\n" not in text else ""
+
+
+@dataclass
+class PhaseBuilder:
+    """The phases of a file, in the order of their headings. `gate` is the share that opens a phase, if fixed."""
+
+    document: Document
+    gate: float | None = None
+    _phases: list[Phase] = field(default_factory=list)
+    _keys: UniqueNames = field(default_factory=UniqueNames)
+
+    def add(self, key: str, title: str, heading: Block) -> str:
+        """A new phase; its key is changed if another phase has it already."""
+        unique, at = self._keys(key), self.document.origin(heading.start)
+        reason = make_title(heading.text)
+        self._phases.append(Phase(unique, make_title(title), at=at, reason=reason, gate=self.gate))
+        return unique
+
+    def build(self, entries: Sequence[SourceEntry]) -> tuple[Phase, ...]:
+        return tuple(chain_phases(self._phases, entries, _MAX_EARLIER_PHASES))
+
+
+def chain_phases(
+    phases: Iterable[Phase], entries: Sequence[SourceEntry], most_earlier: int | None = None
+) -> Iterator[Phase]:
+    """The phases that have tasks, each after the earlier ones, counted over these entries; groups don't count.
+
+    With `most_earlier`, a phase names only so many earlier ones: those wait for the others.
+    """
+    used = {entry.task.phase for entry in entries}
+    counted = [entry for entry in entries if entry.task.gating and not entry.parts]
+    total = Counter(entry.task.phase for entry in counted)
+    settled = Counter(entry.task.phase for entry in counted if entry.status.is_closed)
+    earlier: list[str] = []
+    for phase in phases:
+        if phase.key in used:
+            after = tuple(earlier[-most_earlier:] if most_earlier else earlier)
+            yield replace(phase, after=after, total=total[phase.key], settled=settled[phase.key])
+            earlier.append(phase.key)

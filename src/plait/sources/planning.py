@@ -8,11 +8,11 @@ from datetime import datetime
 
 from plait.core.dependencies import UnknownNeeds
 from plait.core.fast_dataclass import dataclass
-from plait.core.graph import PlanCheck, build_checked_plan
+from plait.core.graph import build_checked_plan
 from plait.core.plan import Plan, Problem, has_errors
 from plait.core.settings import Settings
 from plait.core.task import Task
-from plait.sources.selectors import Selection, add_needs, select_ids, select_tasks
+from plait.sources.selectors import add_needs, select_ids, select_tasks
 from plait.sources.source_model import SourceEntry, SourceStatus
 from plait.sources.source_set import SourceSet
 
@@ -62,17 +62,8 @@ def plan_tasks(
     problems = source_set.problems + selection.problems
     if selection.failed or not selection.ids:
         return PlanResult(None, problems, complete=selection.complete and not selection.failed)
-    checked = _build_checked(source_set, selection, options, durations)
-    problems += checked.problems
-    return PlanResult(None if has_errors(problems) else checked.plan, problems, unreadable=selection.unreadable)
-
-
-def _build_checked(
-    source_set: SourceSet, selection: Selection, options: PlanOptions, durations: Callable[[Task], float] | None
-) -> PlanCheck:
-    ids = add_needs(source_set, selection.ids) if options.with_needs else selection.ids
-    chosen = set(ids)
-    return build_checked_plan(
+    chosen = set(add_needs(source_set, selection.ids) if options.with_needs else selection.ids)
+    checked = build_checked_plan(
         [source_set.build_task(entry) for entry in source_set.entries if entry.task.id in chosen],
         phases=source_set.phases,
         finished=source_set.finished_ids,
@@ -81,6 +72,8 @@ def _build_checked(
         ignore_needs=options.ignore_needs,
         durations=durations,
     )
+    problems += checked.problems
+    return PlanResult(None if has_errors(problems) else checked.plan, problems, unreadable=selection.unreadable)
 
 
 # Far apart from each other, whatever priorities the tasks themselves have.
@@ -94,7 +87,6 @@ class NextTask:
     entry: SourceEntry
     reason: str
     conflicts_with: tuple[str, ...] = ()
-    blocked_by: tuple[str, ...] = ()
 
 
 def list_next_tasks(

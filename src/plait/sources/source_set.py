@@ -132,12 +132,12 @@ class SourceSet:
 
     @cached_property
     def finished_ids(self) -> frozenset[str]:
-        return frozenset(entry.task.id for entry in self.entries if self._closed(entry))
+        return frozenset(entry.task.id for entry in self.entries if self._is_closed(entry))
 
-    def _closed(self, entry: SourceEntry) -> bool:
+    def _is_closed(self, entry: SourceEntry) -> bool:
         """A group is finished when its parts are, whatever its own status."""
         parts = (self.by_id.get(part) for part in entry.parts)
-        return all(part is None or self._closed(part) for part in parts) if entry.parts else entry.status.is_closed
+        return all(part is None or self._is_closed(part) for part in parts) if entry.parts else entry.status.is_closed
 
 
 def combine_sources(

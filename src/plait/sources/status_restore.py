@@ -14,8 +14,7 @@ from plait.core.fast_dataclass import dataclass
 from plait.sources.formats import Format, get_entry, load_format
 from plait.sources.source_model import Document, ReadOptions, SourceEntry, SourceFiles, SourceStatus
 from plait.sources.status_changes import StatusChange, TaskIndex
-from plait.sources.text import TextLines, to_printable
-from plait.sources.text_merge import find_changes
+from plait.sources.text import TextLines, find_changes, to_printable
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 # Written one after another, so that spelling and dates are the same whatever was there before.
@@ -49,24 +48,25 @@ class _StatusRestorer:
     tag: str
 
     def restore(self, base: str, new: str) -> str:
-        after = self._entries(new)
+        after = self._read_entries(new)
         existing = _index_entries(after)
-        known = [entry for entry in self._entries(base) if existing.find(self._make_change(entry)) is not None]
+        known = [entry for entry in self._read_entries(base) if existing.find(self._make_change(entry)) is not None]
         if not known:
             return new
-        for marks in _NORMALIZATIONS:
-            flat, level = self._normalize(base, known, marks), self._normalize(new, known, marks)
-            for way in (base, *_merge_candidates(flat, base, level)):
-                if self._normalize(way, known, marks) == level and self._has_expected_statuses(way, known, after):
-                    return way
+        for statuses in _NORMALIZATIONS:
+            plain_base, plain_new = self._normalize(base, known, statuses), self._normalize(new, known, statuses)
+            for candidate in (base, *_merge_candidates(plain_base, base, plain_new)):
+                if self._normalize(candidate, known, statuses) == plain_new and self._has_expected_statuses(
+                    candidate, known, after
+                ):
+                    return candidate
         moved = [entry for entry in known if _get_status(existing.find(self._make_change(entry))) is not entry.status]
-        return self._write_statuses(
-            self._write_statuses(new, moved, SourceStatus.TODO), moved
-        )  # in the writer's own spelling
+        new = self._write_statuses(new, moved, SourceStatus.TODO)
+        return self._write_statuses(new, moved)  # in the writer's own spelling
 
     def _has_expected_statuses(self, text: str, known: Sequence[SourceEntry], after: Sequence[SourceEntry]) -> bool:
         """Whether each task of the base has its old status, and every other one that of the new text."""
-        entries = self._entries(text)
+        entries = self._read_entries(text)
         existing = _index_entries(entries)
         for entry in known:
             if _get_status(existing.find(self._make_change(entry))) is not entry.status:
@@ -75,19 +75,19 @@ class _StatusRestorer:
         others = {entry.task.id: entry.status for entry in after if entry.task.id not in ours}
         return all(others.get(entry.task.id, entry.status) is entry.status for entry in entries)
 
-    def _entries(self, text: str) -> tuple[SourceEntry, ...]:
+    def _read_entries(self, text: str) -> tuple[SourceEntry, ...]:
         options = ReadOptions(tag=self.tag) if self.format.list_tags else ReadOptions()
         document = Document(self.path, to_printable(text))
         return self.format.read(SourceFiles(self.path, (document,), options=options)).entries
 
-    def _normalize(self, text: str, known: Sequence[SourceEntry], marks: Sequence[SourceStatus]) -> str:
+    def _normalize(self, text: str, known: Sequence[SourceEntry], statuses: Sequence[SourceStatus]) -> str:
         """The text with the same status for each of these tasks, in the writer's own spelling."""
-        for mark in marks:
-            text = self._write_statuses(text, known, mark)
+        for status in statuses:
+            text = self._write_statuses(text, known, status)
         return text
 
     def _write_statuses(self, text: str, known: Sequence[SourceEntry], status: SourceStatus | None = None) -> str:
-        """Without a mark: each task's own."""
+        """Without a status: each task's own."""
         changes = [self._make_change(entry, status) for entry in known]
         for writer in self.format.writers(self.path, changes):
             if writer.path == self.path:
@@ -107,10 +107,10 @@ def _get_status(entry: SourceEntry | None) -> SourceStatus | None:
     return None if entry is None else entry.status
 
 
-def _merge_candidates(flat: str, base: str, edited: str) -> Iterator[str]:
+def _merge_candidates(plain_base: str, base: str, plain_new: str) -> Iterator[str]:
     """The base with the other edits of the new text: by lines, else by words."""
     for parts in (lambda text: TextLines(text).all, _TOKEN.findall):
-        both = _merge_parts(parts(flat), parts(base), parts(edited))
+        both = _merge_parts(parts(plain_base), parts(base), parts(plain_new))
         if both is not None:
             yield "".join(both)
 

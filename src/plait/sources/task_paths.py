@@ -135,7 +135,7 @@ class TaskPaths:
     owned: list[str] = field(default_factory=list)
     mentioned: dict[str, None] = field(default_factory=dict)
 
-    def undeclared(self, declared: Iterable[str]) -> tuple[str, ...]:
+    def list_undeclared(self, declared: Iterable[str]) -> tuple[str, ...]:
         known = set(declared)
         return tuple(path for path in self.mentioned if path not in known)
 
@@ -180,23 +180,23 @@ class _OwnershipScanner:
     def read_allowed(self, block: Block) -> str | None:
         """The text of a block without what must not be modified; None if nothing is left."""
         if block.kind is BlockKind.HEADING and block.parent is None:
-            return self._heading(block)
-        if self._forbidden_section or self._in_forbidden_item(block):
+            return self._read_heading(block)
+        if self._forbidden_section or any(above is self._forbidden_item for above in block.ancestors):
             return None
         if block.kind is BlockKind.RULE:
             self._forbidden_list = False
         elif block.kind is BlockKind.PARAGRAPH and block.parent is None:
-            return self._paragraph(block.text)
+            return self._read_paragraph(block.text)
         elif self._forbidden_list:
             return None
         elif block.kind is BlockKind.ITEM and _FORBIDDING.search(block.text):
             self._forbidden_item = block
-            return _without_forbidden(block.text)
+            return _remove_forbidden(block.text)
         if block.kind is BlockKind.TABLE:
             return "\n".join(" ".join(row) for row in block.rows)
         return None if block.kind in {BlockKind.RULE, BlockKind.HTML} else block.text
 
-    def _heading(self, block: Block) -> str | None:
+    def _read_heading(self, block: Block) -> str | None:
         self._forbidden_list, self._forbidden_item = False, None
         if block.level <= self._forbidden_section:
             self._forbidden_section = 0
@@ -212,23 +212,17 @@ class _OwnershipScanner:
         self.owns = bool(self._own_section) and bool(_OWNING.search(value))
         return None if self._forbidden_section else block.text
 
-    def _paragraph(self, text: str) -> str:
+    def _read_paragraph(self, text: str) -> str:
         """A paragraph that is not a sentence may be the label of the list below it."""
         value = text.rstrip("* \t")
         forbids = _FORBIDDING.search(text) is not None
         self._forbidden_list = forbids and not value.endswith((".", "!", ","))
         if self._own_section:
             self.owns = not forbids and (_OWNING.search(text) is not None if value.endswith(":") else self.owns)
-        return _without_forbidden(text) if forbids else text
-
-    def _in_forbidden_item(self, block: Block) -> bool:
-        above = block.parent if self._forbidden_item is not None else None
-        while above is not None and above is not self._forbidden_item:
-            above = above.parent
-        return above is not None
+        return _remove_forbidden(text) if forbids else text
 
 
-def _without_forbidden(text: str) -> str:
+def _remove_forbidden(text: str) -> str:
     """The text without the parts of sentences that forbid."""
     kept, place = [], 0
     for found in _FORBIDDING.finditer(text):

@@ -1,11 +1,20 @@
-"""The text of a file, byte for byte: lossless decoding, lines with their ends, edits that touch nothing else."""
+"""The text of a file, byte for byte: lossless decoding, lines with their ends, edits that touch nothing else.
+
+Also a line diff, and a three-way merge that never loses an added line: a line that either side removed is removed;
+changes at one place are made once if they are equal, otherwise the lines of both sides stay, theirs last.
+"""
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
-from collections.abc import Iterable
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import field
+from difflib import SequenceMatcher
 from functools import cached_property
+from itertools import pairwise
+from operator import itemgetter
 
 from plait.core.fast_dataclass import dataclass
 
@@ -94,3 +103,186 @@ def apply_edits(text: str, edits: Iterable[TextEdit]) -> str:
         done = edit.stop
     parts.append(text[done:])
     return "".join(parts)
+
+
+Pair = tuple[int, int]
+Span = tuple[int, int, int, int]  # from and to, in the one and in the other
+# Lines that are all alike are compared with each other only in stretches of this size (the product of both).
+_MAX_PAIRS_COMPARED = 40_000
+
+
+def match_lines(one: Sequence[str], other: Sequence[str]) -> list[Pair]:
+    """The places of lines that both have, in order; no two pairs cross.
+
+    Patience diff: lines that each side has only once hold the rest together, so that a blank line or a `---` is never
+    taken for another one far away.
+    """
+    pairs: list[Pair] = []
+    spans: list[Span] = [(0, len(one), 0, len(other))]
+    while spans:
+        a, a_end, b, b_end = _trim_equal_ends(one, other, spans.pop(), pairs)
+        if a == a_end or b == b_end:
+            continue
+        anchors = _find_anchors(one, other, (a, a_end, b, b_end))
+        if anchors:
+            pairs += anchors
+            edges = [(a - 1, b - 1), *anchors, (a_end, b_end)]
+            spans += [(i + 1, j, k + 1, m) for (i, k), (j, m) in pairwise(edges)]
+        elif (a_end - a) * (b_end - b) <= _MAX_PAIRS_COMPARED:
+            pairs += _match_blocks(one, other, (a, a_end, b, b_end))
+    return sorted(pairs)
+
+
+def _trim_equal_ends(one: Sequence[str], other: Sequence[str], span: Span, pairs: list[Pair]) -> Span:
+    """A span without its equal beginning and end."""
+    a, a_end, b, b_end = span
+    while a < a_end and b < b_end and one[a] == other[b]:
+        pairs.append((a, b))
+        a, b = a + 1, b + 1
+    while a < a_end and b < b_end and one[a_end - 1] == other[b_end - 1]:
+        a_end, b_end = a_end - 1, b_end - 1
+        pairs.append((a_end, b_end))
+    return a, a_end, b, b_end
+
+
+def _find_anchors(one: Sequence[str], other: Sequence[str], span: Span) -> list[Pair]:
+    """Lines that occur once in each side, as many as are in the same order in both."""
+    a, a_end, b, b_end = span
+    here, existing = Counter(one[a:a_end]), Counter(other[b:b_end])
+    where = {other[place]: place for place in range(b, b_end) if existing[other[place]] == 1}
+    unique = [(i, where[one[i]]) for i in range(a, a_end) if here[one[i]] == 1 and one[i] in where]
+    return find_longest_rising(unique)
+
+
+def find_longest_rising(pairs: Sequence[Pair]) -> list[Pair]:
+    """The longest run of pairs whose second places rise."""
+    ends: list[int] = []  # the smallest second place that a run of each length can end with
+    last: list[int] = []  # ... and which pair that is
+    previous: list[int] = []
+    for index, (_, place) in enumerate(pairs):
+        length = bisect_left(ends, place)
+        previous.append(last[length - 1] if length else -1)
+        ends[length : length + 1] = [place]
+        last[length : length + 1] = [index]
+    run: list[Pair] = []
+    index = last[-1] if last else -1
+    while index >= 0:
+        run.append(pairs[index])
+        index = previous[index]
+    return run[::-1]
+
+
+def _match_blocks(one: Sequence[str], other: Sequence[str], span: Span) -> list[Pair]:
+    a, a_end, b, b_end = span
+    matcher = SequenceMatcher(None, one[a:a_end], other[b:b_end], autojunk=False)
+    return [(a + i + n, b + j + n) for i, j, size in matcher.get_matching_blocks() for n in range(size)]
+
+
+def find_changes(base: Sequence[str], side: Sequence[str]) -> Iterator[tuple[int, int, Sequence[str]]]:
+    """Where a side differs from the base, and what it has there."""
+    place = here = 0
+    for i, j in [*match_lines(base, side), (len(base), len(side))]:
+        if i > place or j > here:
+            yield place, i, side[here:j]
+        place, here = i + 1, j + 1
+
+
+@dataclass(frozen=True, slots=True)
+class _SideChanges:
+    """The changes of a side: lines `added` before an index, `replaced` from an index, or `removed`."""
+
+    added: dict[int, Sequence[str]] = field(default_factory=dict)
+    replaced: dict[int, Sequence[str]] = field(default_factory=dict)
+    removed: set[int] = field(default_factory=set)
+
+
+def merge_texts(base: str, ours: str, theirs: str) -> str:
+    """What `ours` and `theirs` both made of `base`."""
+    old, a, b = _split_lines(base), _split_lines(ours), _split_lines(theirs)
+    one, two = _diff_side(old, a), _diff_side(old, b)
+    once = _find_unique_lines(a) & _find_unique_lines(b)
+    merged: list[str] = []
+    done = 0
+    for place in sorted({*one.added, *one.removed, *two.added, *two.removed}):
+        merged += old[done:place]
+        merged += _merge_lines(one.added.get(place, []), two.added.get(place, []), once)
+        merged += _merge_lines(one.replaced.get(place, []), two.replaced.get(place, []), once)
+        done = place + 1 if place in one.removed or place in two.removed else place
+    merged += old[done:]
+    if not _ends_with_newline(ours if _ends_with_newline(theirs) == _ends_with_newline(base) else theirs):
+        merged[-1:] = [line.rstrip("\r\n") for line in merged[-1:]]
+    return "".join(merged)
+
+
+def find_ancestor(known: Sequence[str], theirs: str) -> str:
+    """The one of several versions that `theirs` was made from, without what its author may not have seen.
+
+    So a line counts as removed only if it was in every version that they may have seen.
+    """
+    texts = list(dict.fromkeys(known))
+    versions = [_split_lines(text) for text in texts]
+    lines = _split_lines(theirs)
+    found: list[tuple[bool, int, str]] = []
+    for text, version in zip(texts, versions, strict=True):
+        kept = {place for place, _ in match_lines(version, lines)}
+        seen = kept | _find_common_places(version, versions)
+        fits = len(seen) == len(version)
+        found.append(
+            (fits, 2 * len(kept) - len(version), text if fits else "".join(version[place] for place in sorted(seen)))
+        )
+    return max(found, key=itemgetter(0, 1))[2]
+
+
+def _find_common_places(version: list[str], versions: list[list[str]]) -> set[int]:
+    """The places of lines that all versions have."""
+    places = set(range(len(version)))
+    for other in versions:
+        if other is not version:
+            places &= {place for place, _ in match_lines(version, other)}
+    return places
+
+
+def _diff_side(base: list[str], lines: list[str]) -> _SideChanges:
+    side = _SideChanges()
+    for start, stop, put in find_changes(base, lines):
+        (side.replaced if stop > start else side.added)[start] = put
+        side.removed.update(range(start, stop))
+    return side
+
+
+def _merge_lines(ours: Sequence[str], theirs: Sequence[str], once: set[str]) -> list[str]:
+    """A line that each side has only once, and both here, is the same line; between those, ours and then theirs."""
+    where = {line: place for place, line in enumerate(theirs) if line in once}
+    same = find_longest_rising([(place, where[line]) for place, line in enumerate(ours) if line in where])
+    merged: list[str] = []
+    i = j = 0
+    for here, existing in [*same, (len(ours), len(theirs))]:
+        merged += _concatenate(ours[i:here], theirs[j:existing])
+        merged += ours[here : here + 1]
+        i, j = here + 1, existing + 1
+    return merged
+
+
+def _concatenate(ours: Sequence[str], theirs: Sequence[str]) -> Sequence[str]:
+    if _is_subsequence(theirs, ours):
+        return ours
+    return theirs if _is_subsequence(ours, theirs) else [*ours, *theirs]
+
+
+def _is_subsequence(few: Sequence[str], many: Sequence[str]) -> bool:
+    rest = iter(many)
+    return all(line in rest for line in few)
+
+
+def _find_unique_lines(lines: list[str]) -> set[str]:
+    return {line for line, count in Counter(lines).items() if count == 1}
+
+
+def _split_lines(text: str) -> list[str]:
+    """Every line with an end, so that nothing is ever glued to the last one."""
+    lines = TextLines(text)
+    return lines.all if _ends_with_newline(text) else [*lines.all[:-1], lines.all[-1] + lines.eol]
+
+
+def _ends_with_newline(text: str) -> bool:
+    return not text or text.endswith(("\n", "\r"))

@@ -65,11 +65,11 @@ class BatchWriteback:
         for address, name in zip(addresses, short, strict=True):
             tasks = tuple(task for task, owner in owners.items() if owner == address)
             if tasks:
-                changes = tuple(self._change(task, name, address.tag) for task in tasks)
+                changes = tuple(self._make_change(task, name, address.tag) for task in tasks)
                 upto = max(self.pending[task].seq for task in tasks)
                 yield SourceUpdate(self.batch, address.format, address.path, tasks, changes, upto)
 
-    def _change(self, name: str, source: str, tag: str) -> StatusChange:
+    def _make_change(self, name: str, source: str, tag: str) -> StatusChange:
         task, pending = self.tasks[name], self.pending[name]
         return StatusChange(
             id=name.removeprefix(f"{source}:"),
@@ -131,7 +131,11 @@ class WritebackQueue:
                 self._start_task(attempt.batch, attempt.task, record)
             case TaskEnded():
                 self._add_pending(
-                    event.batch, event.task, _end_status(self._batches.get(event.batch), event), event.reason, record
+                    event.batch,
+                    event.task,
+                    _choose_end_status(self._batches.get(event.batch), event),
+                    event.reason,
+                    record,
                 )
             case TaskInterrupted():
                 self._add_pending(event.batch, event.task, SourceStatus.TODO, event.reason, record)
@@ -171,7 +175,7 @@ class WritebackQueue:
                 del pending[task]
 
 
-def _end_status(writeback: BatchWriteback | None, event: TaskEnded) -> SourceStatus:
+def _choose_end_status(writeback: BatchWriteback | None, event: TaskEnded) -> SourceStatus:
     """A dropped task is skipped in its source; one skipped by a halted batch is still to do."""
     if event.status is TaskStatus.SKIPPED and writeback is not None and event.task in writeback.dropped:
         return SourceStatus.SKIPPED

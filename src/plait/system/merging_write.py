@@ -24,8 +24,7 @@ import msgspec
 from plait.core.fast_dataclass import dataclass
 from plait.core.plan import Problem
 from plait.sources.status_changes import Rewrite
-from plait.sources.text import decode, encode
-from plait.sources.text_merge import find_ancestor, merge_texts
+from plait.sources.text import decode, encode, find_ancestor, merge_texts
 from plait.system import file_exchange
 from plait.system.atomic_files import fsync_path
 

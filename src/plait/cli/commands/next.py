@@ -78,7 +78,7 @@ def _task_json(each: NextTask) -> dict[str, object]:
         "sequentialGroup": chain.name if chain else None,
         "sequentialReason": (chain.reason or None) if chain else None,
         "conflictsWith": each.conflicts_with,
-        "blockedBy": each.blocked_by,
+        "blockedBy": (),  # what waits for another task is not listed
     }
 
 

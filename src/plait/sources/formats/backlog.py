@@ -99,11 +99,11 @@ def _build_entry(document: Document, keys: FrontMatter, ids: _IdResolver) -> Sou
         priority=1 if (priority := keys.priority("priority")) is None else priority,
         origin=document.origin(0),
     )
-    mark, status = read_status_key(document, keys, "id, title and status")
+    status, status_text = read_status_key(document, keys, "id, title and status")
     number = _NUMBERED.match(_normalize_id(name))
     aliases = dict.fromkeys((document.stem, number["number"] if number else document.stem))
     aliases.pop(name, None)
-    return SourceEntry(task, mark, status, paths.undeclared(task.touches), aliases=tuple(aliases))
+    return SourceEntry(task, status, status_text, paths.list_undeclared(task.touches), aliases=tuple(aliases))
 
 
 def _add_part_needs(

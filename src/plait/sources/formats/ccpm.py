@@ -88,8 +88,8 @@ def _build_entry(document: Document, keys: FrontMatter, names: dict[str, str]) -
         exclusive=SERIAL_GROUP if keys.flag("parallel") is False else None,
         origin=document.origin(0),
     )
-    mark, status = read_status_key(document, keys, "name and status")
-    return SourceEntry(task, mark, status, paths.undeclared(task.touches))
+    status, status_text = read_status_key(document, keys, "name and status")
+    return SourceEntry(task, status, status_text, paths.list_undeclared(task.touches))
 
 
 FORMAT = Format(detect, read, _STATUS_KEY.writers, keys={"title": ("name",), "needs": ("depends_on",)})

@@ -14,13 +14,25 @@ from dataclasses import field, replace
 from plait.core.fast_dataclass import dataclass
 from plait.core.plan import Problem
 from plait.core.task import Need, Task
-from plait.sources import checkboxes, outline
+from plait.sources import checkboxes
 from plait.sources.formats import Confidence
-from plait.sources.markdown import Block, BlockKind, Checkbox, Markdown
-from plait.sources.outline import PhaseBuilder, UniqueNames
+from plait.sources.markdown import (
+    Block,
+    BlockKind,
+    Checkbox,
+    Markdown,
+    PhaseBuilder,
+    UniqueNames,
+    clean_heading,
+    excludes_tasks,
+    make_label,
+    make_title,
+    strip_markup,
+    walk_outline,
+)
 from plait.sources.source_model import Document, Reading, SourceEntry, SourceStatus
 from plait.sources.task_paths import find_mentions
-from plait.sources.vocabulary import make_slug, parse_priority as word_priority
+from plait.sources.vocabulary import make_slug, parse_priority
 
 _PHASE = re.compile(
     r"\W*(?i:(phase|milestone|stage|step))\s+#?(\d{1,4}(?:\.\d{1,4})*|[IVX]{1,5}|[A-Z])\b(?:\W*(?P<title>\w.*))?",
@@ -34,17 +46,17 @@ _LEVEL = re.compile(
 _P = re.compile(r"P\d\b", re.IGNORECASE)
 
 
-def heading_priority(text: str) -> int | None:
+def parse_heading_priority(text: str) -> int | None:
     """The priority that a heading or label names, if it is about nothing else: not in "High-level design"."""
-    words = outline.make_label(text)
+    words = make_label(text)
     if _P.match(words):
-        return word_priority(words[:2])
+        return parse_priority(words[:2])
     found = _LEVEL.fullmatch(words)
     if found is None or (found["level"].isdigit() and not words.lower().startswith("prio")):
         return None
     if found["no"]:
-        return word_priority("normal")
-    return word_priority(f"P{found['level']}" if found["level"].isdigit() else found["level"])
+        return parse_priority("normal")
+    return parse_priority(f"P{found['level']}" if found["level"].isdigit() else found["level"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +92,7 @@ class ContextTracker:
         self.phases = PhaseBuilder(self.document)
 
     def walk_items(self, markdown: Markdown) -> Iterator[tuple[Block, Checkbox | None, BoxContext]]:
-        for block, path in outline.walk_outline(markdown):
+        for block, path in walk_outline(markdown):
             if block.kind is BlockKind.HEADING and path and path[-1] is block:
                 self._labels.clear()
                 above = self._headings[id(path[-2])] if len(path) > 1 else BoxContext()
@@ -93,12 +105,12 @@ class ContextTracker:
 
     def _enter_heading(self, heading: Block, above: BoxContext) -> BoxContext:
         found = _PHASE.match(heading.text) if above.phase is None else None
-        level = heading_priority(heading.text)
+        level = parse_heading_priority(heading.text)
         return BoxContext(
-            (*above.headings, outline.clean_heading(heading.text)),
+            (*above.headings, clean_heading(heading.text)),
             self._open_phase(heading, found) if found is not None else above.phase,
             above.priority if level is None else level,
-            above.tasks and not outline.excludes_tasks(heading.text),
+            above.tasks and not excludes_tasks(heading.text),
         )
 
     def _open_phase(self, heading: Block, found: re.Match[str]) -> str:
@@ -116,11 +128,11 @@ class ContextTracker:
             level = above.priority if label.priority is None else label.priority
             above = replace(above, priority=level, tasks=above.tasks and label.holds_tasks)
         if box is None:
-            level = heading_priority(block.text)
+            level = parse_heading_priority(block.text)
             above = replace(
                 above,
                 priority=above.priority if level is None else level,
-                tasks=above.tasks and not outline.excludes_tasks(block.text),
+                tasks=above.tasks and not excludes_tasks(block.text),
             )
         self._items[id(block)] = above
         return above
@@ -129,7 +141,7 @@ class ContextTracker:
         where = id(block.parent) if block.parent is not None else 0
         label = self._labels.get(where)
         if block.kind is BlockKind.PARAGRAPH:
-            level, tasks = heading_priority(block.text), not outline.excludes_tasks(block.text)
+            level, tasks = parse_heading_priority(block.text), not excludes_tasks(block.text)
             if level is not None or not tasks:
                 self._labels[where] = _Label(tasks, level)
                 return
@@ -164,7 +176,7 @@ def _find_tasks(document: Document, around: ContextTracker) -> Iterator[_BoxTask
 
 
 def _make_ids(tasks: Sequence[_BoxTask], inside: Sequence[Sequence[int]]) -> list[str]:
-    own = [make_slug(outline.strip_markup(task.text)) for task in tasks]
+    own = [make_slug(strip_markup(task.text)) for task in tasks]
     counts = Counter(own)
     doubles = [n for n, name in enumerate(own) if counts[name] > 1]
     names = list(own)
@@ -217,7 +229,7 @@ def _build_entries(document: Document, tasks: Sequence[_BoxTask]) -> Iterator[So
         priority = task.context.priority
         made = Task(
             ids[n],
-            outline.make_title(task.text),
+            make_title(task.text),
             f"Under: {' > '.join(task.context.headings)}\n\n{text}" if task.context.headings else text,
             tuple(Need(ids[part], reason="its part", at=document.origin(tasks[part].block.head)) for part in parts),
             phase=task.context.phase,

@@ -12,8 +12,7 @@ from plait.sources import vocabulary
 from plait.sources.formats import Confidence, Format, folder_task
 from plait.sources.formats.folder_task import ParsedTaskFile, TaskNameIndex
 from plait.sources.front_matter import FrontMatter
-from plait.sources.markdown import Block, BlockKind
-from plait.sources.outline import chain_phases
+from plait.sources.markdown import Block, BlockKind, chain_phases
 from plait.sources.source_model import Document, Reading, SourceEntry, SourceFiles, SourceStatus
 from plait.sources.task_files import get_sibling_path, has_task_heading, list_task_documents, report_no_tasks
 
@@ -98,9 +97,9 @@ class _PhasesTable:
         if task in self.statuses:
             message = f"there are two rows about {task}; the second one counts"
             self.problems.append(self._document.make_warning(row.line, message))
-        mark = _parse_cell_status(value)
-        if mark is not None:
-            self.statuses[task] = (mark, value)
+        status = _parse_cell_status(value)
+        if status is not None:
+            self.statuses[task] = (status, value)
         elif vocabulary.split_list(value):
             message = f"{value[:60]} is not a known status; {task} counts as not started"
             self.problems.append(self._document.make_warning(row.line, message, "Write TODO or DONE."))

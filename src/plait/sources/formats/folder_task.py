@@ -245,26 +245,28 @@ def build_entry(
 ) -> SourceEntry:
     """Build the task. `needs` and `recorded` come from other files; the file's own status takes precedence."""
     task = _build_task(draft, names, needs)
-    mark, status_text = _resolve_status(draft, recorded)
-    if mark is SourceStatus.TODO and not task.body.strip() and task.run is None:
+    status, status_text = _resolve_status(draft, recorded)
+    if status is SourceStatus.TODO and not task.body.strip() and task.run is None:
         hint = "Describe the task in it."
         draft.problems.append(draft.document.make_warning(0, "empty task file: it can't be run", hint))
-        mark = SourceStatus.UNREADABLE
-    return SourceEntry(task, mark, status_text, draft.paths.undeclared(task.touches), aliases=draft.names.aliases)
+        status = SourceStatus.UNREADABLE
+    return SourceEntry(
+        task, status, status_text, draft.paths.list_undeclared(task.touches), aliases=draft.names.aliases
+    )
 
 
 def _resolve_status(draft: ParsedTaskFile, recorded: tuple[SourceStatus, str] | None) -> tuple[SourceStatus, str]:
     if draft.keys.is_broken:
         return SourceStatus.UNREADABLE, ""
     status_text = draft.keys.text("status") or ""
-    mark = vocabulary.parse_status(status_text)
-    if mark is not None:
-        return mark, status_text
+    status = vocabulary.parse_status(status_text)
+    if status is not None:
+        return status, status_text
     if recorded is not None:
         return recorded
     status_text = draft.header.parse(str, "status") or ""
-    mark = vocabulary.parse_status(status_text)
-    return (mark, status_text) if mark else (SourceStatus.TODO, "")
+    status = vocabulary.parse_status(status_text)
+    return (status, status_text) if status else (SourceStatus.TODO, "")
 
 
 def _build_task(draft: ParsedTaskFile, names: TaskNameIndex, needs: Sequence[Need]) -> Task:
@@ -279,12 +281,12 @@ def _build_task(draft: ParsedTaskFile, names: TaskNameIndex, needs: Sequence[Nee
         conflicts_with=_resolve_conflicts(draft, names),
         exclusive=read_exclusive_group(keys),
         phase=draft.phase,
-        priority=_first_given(1, keys.priority("priority"), header.parse(vocabulary.parse_priority, "priority")),
-        weight=_first_given(1.0, keys.weight("weight"), keys.weight("complexity"), header.weight),
-        estimate=_first_given(header.parse(vocabulary.parse_duration, *_ESTIMATE_FIELDS), keys.seconds("estimate")),
-        slots=_first_given(1, keys.integer("slots", 1)),
+        priority=_pick_first(1, keys.priority("priority"), header.parse(vocabulary.parse_priority, "priority")),
+        weight=_pick_first(1.0, keys.weight("weight"), keys.weight("complexity"), header.weight),
+        estimate=_pick_first(header.parse(vocabulary.parse_duration, *_ESTIMATE_FIELDS), keys.seconds("estimate")),
+        slots=_pick_first(1, keys.integer("slots", 1)),
         allow_empty=bool(keys.flag("allow_empty")),
-        agent=_first_given("shell" if run else None, keys.text("agent")),
+        agent=_pick_first("shell" if run else None, keys.text("agent")),
         model=keys.text("model"),
         verify=_read_command(keys, "verify"),
         timeout=keys.seconds("timeout"),
@@ -295,7 +297,7 @@ def _build_task(draft: ParsedTaskFile, names: TaskNameIndex, needs: Sequence[Nee
     )
 
 
-def _first_given(otherwise: T, *values: T | None) -> T:
+def _pick_first(otherwise: T, *values: T | None) -> T:
     return next((value for value in values if value is not None), otherwise)
 
 

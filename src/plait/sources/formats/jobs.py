@@ -212,7 +212,7 @@ def _build_entry(job: _Job, needs: dict[str, Need], recorded: RecordedStatus | N
         task,
         recorded.status if job.spec is not None or recorded.status.is_closed else SourceStatus.UNREADABLE,
         recorded.status_text,
-        find_task_paths(job.document).undeclared(task.touches),
+        find_task_paths(job.document).list_undeclared(task.touches),
         since=recorded.since,
     )
 
@@ -264,8 +264,8 @@ def _parse_status(node: JsonNode) -> RecordedStatus | None:
     value = node.get("status")
     if not isinstance(value, str):
         return None
-    mark = SourceStatus.STUCK if value.startswith("pending") else _STATUS_BY_WORD.get(value)
-    return None if mark is None else RecordedStatus(mark, value, vocabulary.parse_time(node.get("updated_at")))
+    status = SourceStatus.STUCK if value.startswith("pending") else _STATUS_BY_WORD.get(value)
+    return None if status is None else RecordedStatus(status, value, vocabulary.parse_time(node.get("updated_at")))
 
 
 def writers(path: str, changes: Sequence[StatusChange]) -> list[StatusFileWriter]:
@@ -297,7 +297,7 @@ def _write_statuses(path: str, text: str, changes: Sequence[StatusChange]) -> Re
     for change in asked.values():
         if change.id in known:
             edits += _make_edits(known[change.id], change)
-        elif _status_to_write(None, change.status) is not None:
+        elif _choose_status(None, change.status) is not None:
             new.append(change)
     if new:
         edits.append(_make_append_edit(root, new, TextLines(shown).eol))
@@ -305,7 +305,7 @@ def _write_statuses(path: str, text: str, changes: Sequence[StatusChange]) -> Re
     return Rewrite(f"{written}\n" if bare and edits else written)
 
 
-def _status_to_write(now: SourceStatus | None, asked: SourceStatus) -> SourceStatus | None:
+def _choose_status(now: SourceStatus | None, asked: SourceStatus) -> SourceStatus | None:
     """The status to write, None to keep the old one. Blocked and skipped have no word and count as not started."""
     current = SourceStatus.DOING if now is SourceStatus.STUCK else now or SourceStatus.TODO
     if asked in {SourceStatus.BLOCKED, SourceStatus.SKIPPED}:
@@ -315,18 +315,18 @@ def _status_to_write(now: SourceStatus | None, asked: SourceStatus) -> SourceSta
 
 def _make_edits(node: JsonNode, change: StatusChange) -> list[TextEdit]:
     now = _parse_status(node)
-    mark = _status_to_write(now.status if now else None, change.status)
-    if mark is None:
+    status = _choose_status(now.status if now else None, change.status)
+    if status is None:
         return []
     edits = [
-        set_key(node, "status", _WORD_BY_STATUS[mark], after=("id",)),
+        set_key(node, "status", _WORD_BY_STATUS[status], after=("id",)),
         set_key(node, "updated_at", vocabulary.format_time(change.at), after=("created_at",)),
     ]
-    if mark in {SourceStatus.FAILED, SourceStatus.PARTIAL} and change.reason:
+    if status in {SourceStatus.FAILED, SourceStatus.PARTIAL} and change.reason:
         edits.append(set_key(node, "error", change.reason, after=("updated_at",)))
     elif "error" in node.members and node.get("error") is not None:
         edits.append(remove_key(node, "error"))
-    if mark in _RAN_STATUSES and node.get("ran") is not True:
+    if status in _RAN_STATUSES and node.get("ran") is not True:
         edits.append(set_key(node, "ran", value=True, after=("error",)))
     return edits
 

@@ -7,22 +7,16 @@ it or for anything below it. A parent with a required part is a group, otherwise
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import field
 
 from plait.core.fast_dataclass import dataclass
 from plait.core.task import Need, NeedKind, Task
 from plait.sources import checkboxes
 from plait.sources.checkboxes import NumberedBox
 from plait.sources.formats import Confidence
-from plait.sources.markdown import Checkbox
-from plait.sources.outline import UniqueNames, make_title
-from plait.sources.source_model import (
-    Document,
-    Reading,
-    SourceEntry,
-    SourceStatus,
-    find_repeated_ids,
-)
+from plait.sources.markdown import Checkbox, UniqueNames, make_title
+from plait.sources.source_model import Document, Reading, SourceEntry, SourceStatus, find_repeated_ids
 from plait.sources.task_paths import find_mentions
 
 _KIRO_PATH = re.compile(r"(?:^|/)\.kiro/specs/[^/]+/tasks\.md\Z")
@@ -43,31 +37,31 @@ def _detect(document: Document) -> Confidence:
     return Confidence.CONTENT
 
 
-@dataclass(frozen=True, slots=True)
-class _NumberedTasks:
-    """The numbered boxes of a file. `parts` are the required ones directly below each; `optional` is inherited.
+@dataclass(slots=True)
+class _KiroTask:
+    """A numbered box; `id` is unique. `parts` are the required ones directly below it; `is_optional` is inherited."""
 
-    `ids` are their numbers, made unique.
-    """
+    item: NumberedBox
+    id: str
+    parent: _KiroTask | None
+    is_optional: bool
+    parts: list[_KiroTask] = field(default_factory=list)
 
-    items: tuple[NumberedBox, ...]
-    ids: tuple[str, ...]
-    above: tuple[int | None, ...]
-    parts: tuple[tuple[int, ...], ...]
-    optional: tuple[bool, ...]
+    @property
+    def title(self) -> str:
+        return make_title(self.item.text) or self.item.number
 
-    @classmethod
-    def build(cls, items: Sequence[NumberedBox]) -> _NumberedTasks:
-        above = checkboxes.find_parents([item.number for item in items])
-        parts: list[list[int]] = [[] for _ in items]
-        optional: list[bool] = []
-        for place, (item, parent) in enumerate(zip(items, above, strict=True)):
-            if parent is not None and not item.box.star:
-                parts[parent].append(place)
-            optional.append(item.box.star or (parent is not None and optional[parent]))
-        unique = UniqueNames()
-        ids = tuple(unique(item.number) for item in items)
-        return cls(tuple(items), ids, tuple(above), tuple(map(tuple, parts)), tuple(optional))
+
+def _build_tree(items: Sequence[NumberedBox]) -> list[_KiroTask]:
+    tasks: list[_KiroTask] = []
+    unique = UniqueNames()
+    for item, above in zip(items, checkboxes.find_parents([item.number for item in items]), strict=True):
+        parent = None if above is None else tasks[above]
+        is_optional = item.box.star or (parent is not None and parent.is_optional)
+        tasks.append(_KiroTask(item, unique(item.number), parent, is_optional))
+        if parent is not None and not item.box.star:
+            parent.parts.append(tasks[-1])
+    return tasks
 
 
 def _read_status(box: Checkbox) -> SourceStatus:
@@ -77,19 +71,15 @@ def _read_status(box: Checkbox) -> SourceStatus:
     return SourceStatus.DOING if box.character in "-/" else SourceStatus.TODO
 
 
-def _read_title(item: NumberedBox) -> str:
-    return make_title(item.text) or item.number
-
-
 def _read_document(document: Document) -> Reading:
     boxes = list(checkboxes.find_numbered_boxes(document.markdown))
-    tasks = _NumberedTasks.build([item for item in boxes if item.number])
-    if not tasks.items:
+    tasks = _build_tree([item for item in boxes if item.number])
+    if not tasks:
         message = "no box here has a number, so there are no tasks"
         problem = document.make_warning(0, message, 'Kiro writes tasks as "- [ ] 1. Title".')
         return Reading(problems=(problem,))
     without = [item for item in boxes if not item.number and item.block.level == 0]
-    named = ((item.block.head, item.number, name) for item, name in zip(tasks.items, tasks.ids, strict=True))
+    named = ((task.item.block.head, task.item.number, task.id) for task in tasks)
     problems = list(find_repeated_ids(document, named))
     if without:
         count = "a box has" if len(without) == 1 else f"{len(without)} boxes have"
@@ -98,42 +88,32 @@ def _read_document(document: Document) -> Reading:
     return Reading(tuple(_build_entries(document, tasks)), problems=tuple(problems))
 
 
-def _build_entries(document: Document, tasks: _NumberedTasks) -> list[SourceEntry]:
-    inside = checkboxes.find_nested([item.block for item in tasks.items])
-    texts = [
-        checkboxes.read_item_body(document.markdown, item.block, (tasks.items[n].block for n in within))
-        for item, within in zip(tasks.items, inside, strict=True)
-    ]
-    entries = []
+def _build_entries(document: Document, tasks: Sequence[_KiroTask]) -> Iterator[SourceEntry]:
+    bodies = checkboxes.read_item_bodies(document.markdown, [task.item.block for task in tasks])
+    body_by_id = {task.id: body for task, body in zip(tasks, bodies, strict=True)}
     last: str | None = None
-    for place, item in enumerate(tasks.items):
-        origin = document.origin(item.block.head)
-        group = bool(tasks.parts[place])
-        task = Task(
-            tasks.ids[place],
-            _read_title(item),
-            _make_context(tasks, texts, place) + texts[place],
-            () if group or last is None else (Need(last, NeedKind.CHAIN, "tasks run in written order", origin),),
-            gating=not tasks.optional[place],
-            allow_empty=_CHECKPOINT.match(item.text) is not None,  # it may have nothing to change
+    for task, body in zip(tasks, bodies, strict=True):
+        origin = document.origin(task.item.block.head)
+        context = ""
+        if task.parent is not None and task.parent.parts:
+            context = _make_context(task.parent, body_by_id[task.parent.id])
+        made = Task(
+            task.id,
+            task.title,
+            context + body,
+            () if task.parts or last is None else (Need(last, NeedKind.CHAIN, "tasks run in written order", origin),),
+            gating=not task.is_optional,
+            allow_empty=_CHECKPOINT.match(task.item.text) is not None,  # it may have nothing to change
             origin=origin,
         )
-        parts = tuple(tasks.ids[n] for n in tasks.parts[place])
-        entries.append(SourceEntry(task, _read_status(item.box), mentions=find_mentions(texts[place]), parts=parts))
-        last = last if group or tasks.optional[place] else tasks.ids[place]
-    return entries
+        parts = tuple(part.id for part in task.parts)
+        yield SourceEntry(made, _read_status(task.item.box), mentions=find_mentions(body), parts=parts)
+        last = last if task.parts or task.is_optional else task.id
 
 
-def _make_context(tasks: _NumberedTasks, texts: Sequence[str], place: int) -> str:
-    """The text of the group: it is not run itself, so its parts get its text."""
-    above = tasks.above[place]
-    if above is None or not tasks.parts[above]:
-        return ""
-    text = (
-        texts[above]
-        if len(texts[above]) <= _MAX_CONTEXT_LENGTH
-        else f"{tasks.items[above].number}. {_read_title(tasks.items[above])}"
-    )
+def _make_context(group: _KiroTask, body: str) -> str:
+    """The text of a group for its parts: it is not run itself."""
+    text = body if len(body) <= _MAX_CONTEXT_LENGTH else f"{group.item.number}. {group.title}"
     return f"Part of:\n\n{text}\n\nThis part:\n\n"
 
 

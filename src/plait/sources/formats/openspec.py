@@ -15,8 +15,16 @@ from plait.core.task import Task
 from plait.sources import checkboxes
 from plait.sources.checkboxes import NumberedBox
 from plait.sources.formats import Confidence
-from plait.sources.markdown import Block, Markdown
-from plait.sources.outline import PhaseBuilder, UniqueNames, excludes_tasks, make_title, strip_markup, walk_outline
+from plait.sources.markdown import (
+    Block,
+    Markdown,
+    PhaseBuilder,
+    UniqueNames,
+    excludes_tasks,
+    make_title,
+    strip_markup,
+    walk_outline,
+)
 from plait.sources.source_model import Document, Reading, SourceEntry, find_repeated_ids
 from plait.sources.task_paths import find_mentions
 from plait.sources.vocabulary import make_slug
@@ -73,8 +81,8 @@ def _find_tasks(markdown: Markdown) -> Iterator[_SpecTask]:
         if item.number or (item.block.level == 0 and item.text and (section is None or section.holds_tasks)):
             number = item.number
             if number and "." not in number:  # a whole number counts within its section
-                number = f"{_section_prefix(section)}{number}"
-            name = names(number or f"{_section_prefix(section)}{make_slug(strip_markup(item.text))}")
+                number = f"{_make_section_prefix(section)}{number}"
+            name = names(number or f"{_make_section_prefix(section)}{make_slug(strip_markup(item.text))}")
             yield _SpecTask(item, number, name, make_title(item.text) or item.number, section)
 
 
@@ -85,7 +93,7 @@ def _make_section(heading: Block, keys: UniqueNames) -> _Section:
     return _Section(keys(found[1]), found[2], heading, is_numbered=True)
 
 
-def _section_prefix(section: _Section | None) -> str:
+def _make_section_prefix(section: _Section | None) -> str:
     return f"{section.key}." if section is not None else ""
 
 
@@ -113,19 +121,17 @@ def _read_document(document: Document) -> Reading:
 
 
 def _build_entries(document: Document, tasks: Sequence[_SpecTask]) -> Iterator[SourceEntry]:
-    inside = checkboxes.find_nested([task.item.block for task in tasks])
-    for task, within, parts in zip(tasks, inside, _find_parts(tasks), strict=True):
-        block = task.item.block
-        text = checkboxes.read_item_body(document.markdown, block, (tasks[n].item.block for n in within))
+    bodies = checkboxes.read_item_bodies(document.markdown, [task.item.block for task in tasks])
+    for task, body, parts in zip(tasks, bodies, _find_parts(tasks), strict=True):
         made = Task(
             task.id,
             task.title,
-            text,
+            body,
             phase=task.section.key if task.section is not None else None,
-            origin=document.origin(block.head),
+            origin=document.origin(task.item.block.head),
         )
         ids = tuple(tasks[n].id for n in parts)
-        yield SourceEntry(made, checkboxes.read_checkbox_status(task.item.box), mentions=find_mentions(text), parts=ids)
+        yield SourceEntry(made, checkboxes.read_checkbox_status(task.item.box), mentions=find_mentions(body), parts=ids)
 
 
 FORMAT = checkboxes.make_checkbox_format(_detect, _read_document)

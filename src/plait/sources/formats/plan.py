@@ -26,7 +26,7 @@ from plait.sources.formats.plan_outline import (
     read_outline,
 )
 from plait.sources.formats.plan_status import STATUS_FILE, read_status_json, write_status_json
-from plait.sources.outline import chain_phases
+from plait.sources.markdown import chain_phases
 from plait.sources.references import TaskIds, TaskRange
 from plait.sources.source_model import (
     Chain,
@@ -73,7 +73,7 @@ class PlanOrder:
         for heading in outline.phases.values():
             self._set_opening_task(heading)
 
-    def needs(self, task: str) -> tuple[Need, ...]:
+    def list_needs(self, task: str) -> tuple[Need, ...]:
         """What it names itself comes first; nothing is named twice."""
         own, shared = self._needs.get(task), self._verify_needs.get(task, ())
         if not own:
@@ -249,7 +249,7 @@ def _build_entries(
             item.id,
             item.title,
             body,
-            needs=ordered.needs(item.id),
+            needs=ordered.list_needs(item.id),
             phase=item.phase,
             gating=item.verify is None or item.verify.is_gating,
             priority=next(value for value in urgent if value is not None),
@@ -260,12 +260,12 @@ def _build_entries(
 
 def _build_entry(task: Task, item: PlanItem, ordered: PlanOrder, recorded: RecordedStatus | None) -> SourceEntry:
     """A box that is ticked or crossed out is the last word on its task; any other leaves it to status.json."""
-    mark, status_text = checkboxes.read_checkbox_status(item.box), f"[{item.box.character}]"
-    if recorded is not None and not mark.is_closed:
-        mark, status_text = recorded.status, recorded.status_text
+    status, status_text = checkboxes.read_checkbox_status(item.box), f"[{item.box.character}]"
+    if recorded is not None and not status.is_closed:
+        status, status_text = recorded.status, recorded.status_text
     since, tries = (recorded.since, recorded.tries) if recorded else (None, 0)
     chain = ordered.chains.get(item.id)
-    return SourceEntry(task, mark, status_text, find_mentions(task.body), chain=chain, since=since, tries=tries)
+    return SourceEntry(task, status, status_text, find_mentions(task.body), chain=chain, since=since, tries=tries)
 
 
 def _build_phases(

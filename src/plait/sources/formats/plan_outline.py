@@ -10,8 +10,7 @@ from plait.core.fast_dataclass import dataclass
 from plait.core.plan import Problem
 from plait.sources.formats import plan_notes
 from plait.sources.formats.plan_notes import ExecutionNote, PipelineStart, PlanStatement, TasksLabel, VerifyNote
-from plait.sources.markdown import Block, BlockKind, Checkbox, Markdown, parse_checkbox
-from plait.sources.outline import make_title
+from plait.sources.markdown import Block, BlockKind, Checkbox, Markdown, make_title, parse_checkbox
 from plait.sources.references import DASH, TaskRange
 from plait.sources.source_model import Document
 from plait.sources.vocabulary import parse_priority, split_list
@@ -161,7 +160,7 @@ def looks_like_plan(markdown: Markdown) -> bool:
 def read_outline(document: Document) -> PlanOutline:
     """Every box with an id at the margin is an item once; what can't be one is a problem."""
     walk = _OutlineBuilder(document)
-    for thing in _iter_in_order(document.markdown):
+    for thing in _list_in_order(document.markdown):
         match thing:
             case Block(kind=BlockKind.HEADING):
                 walk.add_heading(thing)
@@ -178,20 +177,14 @@ def read_outline(document: Document) -> PlanOutline:
     return walk.finish()
 
 
-def _iter_in_order(markdown: Markdown) -> Iterator[Block | PlanStatement]:
+def _list_in_order(markdown: Markdown) -> list[Block | PlanStatement]:
     """Headings, items and the statements between them; a heading comes before the statement in it."""
-    waiting = plan_notes.find_statements(markdown)
-    statement = next(waiting, None)
-    for block in markdown.blocks:
-        if block.quoted or block.kind not in (BlockKind.HEADING, BlockKind.ITEM):
-            continue
-        while statement is not None and statement.line < block.start:
-            yield statement
-            statement = next(waiting, None)
-        yield block
-    if statement is not None:
-        yield statement
-    yield from waiting
+    kinds = {BlockKind.HEADING, BlockKind.ITEM}
+    blocks = [block for block in markdown.blocks if block.kind in kinds and not block.quoted]
+    return sorted(
+        [*blocks, *plan_notes.find_statements(markdown)],
+        key=lambda found: found.start if isinstance(found, Block) else found.line,
+    )
 
 
 class _OutlineBuilder:
@@ -242,7 +235,7 @@ class _OutlineBuilder:
         if (
             phase is not None
             and self._fresh
-            and not (statement.task and phase.key in _candidate_phases(statement.task))
+            and not (statement.task and phase.key in _list_candidate_phases(statement.task))
         ):
             phase.pipeline_start = statement
         else:
@@ -315,7 +308,7 @@ class _OutlineBuilder:
             message = f"{item.id} is listed again, outside of its phase: the one in its phase counts"
             self.outline.problems.append(self._document.make_info(item.start, message))
             return
-        item.phase = next((name for name in _candidate_phases(item.id) if name in self.outline.phases), None)
+        item.phase = next((name for name in _list_candidate_phases(item.id) if name in self.outline.phases), None)
         if item.phase is None:
             message = f"{item.id} is in no phase, and there is no phase of its number: not a task"
             self._warn(item.start, message, 'Put it below a heading "## Phase N: Title".')
@@ -326,7 +319,7 @@ class _OutlineBuilder:
         self.outline.problems.append(self._document.make_warning(line, message, hint))
 
 
-def _candidate_phases(task: str) -> tuple[str, ...]:
+def _list_candidate_phases(task: str) -> tuple[str, ...]:
     """The phases that a task's number could be of: 2.5.1 of 2.5, else of 2."""
     parts = plan_notes.normalize_number(task).split(".")
     return tuple(".".join(parts[:size]) for size in range(len(parts) - 1, 0, -1))

@@ -41,15 +41,15 @@ def read_status_json(document: Document) -> tuple[dict[str, RecordedStatus], lis
     strange: list[str] = []
     for record in iter_task_records(root):
         name, word = str(record["id"]), str(record.get("status", "pending"))
-        mark = STATUS_JSON_WORDS.get(word) or parse_status(word)
-        if mark is None:
+        status = STATUS_JSON_WORDS.get(word) or parse_status(word)
+        if status is None:
             strange.append(f"{name}: {word[:40]}")
         else:
             reason, tries = record.get("error"), record.get("retryCount")
             if word == "failed" and isinstance(reason, str) and reason:
                 word = f"{word}: {' '.join(reason.split())}"
             tries = tries if isinstance(tries, int) and not isinstance(tries, bool) and tries > 0 else 0
-            recorded[name] = RecordedStatus(mark, word, _find_since(mark, record), tries)
+            recorded[name] = RecordedStatus(status, word, _find_since(status, record), tries)
     return recorded, [_report_unknown_statuses(document.path, strange)] if strange else []
 
 
@@ -116,7 +116,7 @@ def write_status_json(plan: str, path: str, text: str, changes: Sequence[StatusC
     if not wanted:
         return Rewrite(text)
     try:
-        root = _load_root(text) if text.strip(f" \t\r\n{BOM}") else _new_root(plan)
+        root = _load_root(text) if text.strip(f" \t\r\n{BOM}") else _make_root(plan)
         changed = _apply_changes(root, wanted)
         if not changed:
             return Rewrite(text)
@@ -135,7 +135,7 @@ def _load_root(text: str) -> Record:
     return validate_root(text, json.loads(text.removeprefix(BOM)))
 
 
-def _new_root(plan: str) -> Record:
+def _make_root(plan: str) -> Record:
     name = Document(plan, "").stem
     fields: Record = {"planPath": plan, "planName": name, "lastUpdatedAt": "", "currentPhase": ""}
     return fields | {"tasks": [], "runs": [], "summary": {}}
@@ -171,13 +171,13 @@ def _insert_tasks(root: Record, new: list[object]) -> None:
     """At the end; by number if all the others are in that order."""
     listed = root["tasks"]
     assert isinstance(listed, list)
-    numbers = [_task_number(task) for task in listed]
+    numbers = [_get_task_number(task) for task in listed]
     listed += new
     if numbers == sorted(numbers):
-        listed.sort(key=_task_number)
+        listed.sort(key=_get_task_number)
 
 
-def _task_number(task: object) -> Number:
+def _get_task_number(task: object) -> Number:
     name = task.get("id") if isinstance(task, dict) else None
     return parse_number(name) if isinstance(name, str) and _ID.match(name) else _SORTS_LAST
 
@@ -194,7 +194,7 @@ def _is_change(task: Record, change: StatusChange) -> bool:
 
 def _update_task(task: Record, change: StatusChange) -> None:
     """Change only the status keys, each in its place."""
-    fields = dict(_status_fields(task, change))
+    fields = dict(_iter_status_fields(task, change))
     for key in _STATUS_KEYS:
         if key in fields:
             task[key] = fields[key]
@@ -202,7 +202,7 @@ def _update_task(task: Record, change: StatusChange) -> None:
             task.pop(key, None)
 
 
-def _status_fields(task: Record, change: StatusChange) -> Iterator[tuple[str, object]]:
+def _iter_status_fields(task: Record, change: StatusChange) -> Iterator[tuple[str, object]]:
     word, at = _WORD_BY_STATUS[change.status], ensure_utc(change.at)
     yield "status", word
     if word == "in_progress":

@@ -9,17 +9,27 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import field, replace
+from dataclasses import field
 from itertools import product
 
 from plait.core.fast_dataclass import dataclass
 from plait.core.plan import Problem
 from plait.core.task import Need, NeedKind, Task
 from plait.sources import checkboxes
-from plait.sources.formats import Confidence, speckit_grammar
-from plait.sources.formats.speckit_grammar import ListedTask, OrderStatement
-from plait.sources.markdown import Block, BlockKind
-from plait.sources.outline import PhaseBuilder, strip_markup, walk_outline
+from plait.sources.formats import Confidence
+from plait.sources.formats.speckit_grammar import (
+    ID,
+    ListedTask,
+    OrderStatement,
+    find_listed_tasks,
+    is_phase,
+    looks_like_task,
+    parse_orders,
+    parse_phase,
+    parse_refs,
+    starts_with_verb,
+)
+from plait.sources.markdown import Block, BlockKind, PhaseBuilder, strip_markup, walk_outline
 from plait.sources.references import TaskIds, TaskRange, make_key
 from plait.sources.source_model import Document, Reading, SourceEntry, find_repeated_ids
 from plait.sources.task_paths import find_mentions
@@ -32,7 +42,7 @@ _AFTER = re.compile(r"\b(?:depend\w*|blocked|needs?|requires?|prereq\w*|after)\b
 _BEFORE = re.compile(r"\b(?:blocks|enables|unblocks|before)\b", re.IGNORECASE)
 _MARKUP = re.compile(r"[*_`]")
 _LIST = re.compile(
-    rf"({speckit_grammar.ID})\s*:\s*({speckit_grammar.ID}(?:\s*(?:,|&|\+|-|\u2013|\band\b)\s*{speckit_grammar.ID})*)",
+    rf"({ID})\s*:\s*({ID}(?:\s*(?:,|&|\+|-|\u2013|\band\b)\s*{ID})*)",
     re.IGNORECASE,
 )
 _MAX_ITEM_LENGTH = 400
@@ -44,69 +54,43 @@ def find_order_statements(document: Document, tasks: Sequence[ListedTask]) -> It
     places = {id(task.block): task for task in tasks}
     for task in tasks:
         for aside in task.asides:
-            yield from _offset_lines(task.block.head, speckit_grammar.parse_orders(aside, subject=task.id))
+            yield from parse_orders(aside, task.block.head, subject=task.id)
     left = _MAX_SECTION_LENGTH
     for block, path in walk_outline(document.markdown):
         if id(block) in places or block.quoted or left < 0:
             continue
-        owner = _find_owner(block, places)
-        if owner is not None:
-            yield from _parse_below_task(block, owner)
+        owner = next((places[id(above)] for above in block.ancestors if id(above) in places), None)
+        if owner is not None:  # `- Depends on: T001` in the list below a task
+            if block.kind in {BlockKind.ITEM, BlockKind.PARAGRAPH} and starts_with_verb(block.text):
+                yield from parse_orders(block.text, max(block.head, block.start), subject=owner.id)
         elif _is_order_section(path):
             left -= len(block.text)
             yield from _parse_block(block)
 
 
-def _offset_lines(line: int, found: Iterator[OrderStatement]) -> Iterator[OrderStatement]:
-    for order in found:
-        yield replace(order, line=line + order.line)
-
-
-def _find_owner(block: Block, places: dict[int, ListedTask]) -> ListedTask | None:
-    above = block.parent
-    while above is not None and id(above) not in places:
-        above = above.parent
-    return places[id(above)] if above is not None else None
-
-
-def _parse_below_task(block: Block, owner: ListedTask) -> Iterator[OrderStatement]:
-    """`- Depends on: T001` in the list below a task."""
-    if block.kind in {BlockKind.ITEM, BlockKind.PARAGRAPH} and speckit_grammar.starts_with_verb(block.text):
-        yield from _offset_lines(
-            max(block.head, block.start), speckit_grammar.parse_orders(block.text, subject=owner.id)
-        )
-
-
 def _is_order_section(path: Sequence[Block]) -> bool:
     """A phase that installs dependencies is no section about them, nor is an example inside one."""
-    below = [heading.text for heading in path if heading.level > 1 and not speckit_grammar.is_phase(heading)]
+    below = [heading.text for heading in path if heading.level > 1 and not is_phase(heading)]
     return any(map(_SECTION.search, below)) and not any(map(_NO_ORDER.search, below))
 
 
 def _parse_block(block: Block) -> Iterator[OrderStatement]:
     match block.kind:
         case BlockKind.ITEM if block.head >= 0:
-            yield from _offset_lines(
-                block.head, _parse_list_item(block.text) or speckit_grammar.parse_orders(block.text)
-            )
+            text = _MARKUP.sub("", block.text) if len(block.text) <= _MAX_ITEM_LENGTH else ""
+            found = _LIST.fullmatch(text)
+            if found:  # `- T003: T001, T002`: a task, and what it needs
+                yield OrderStatement(parse_refs(found[2]), parse_refs(found[1]), block.head, found[0])
+            else:
+                yield from parse_orders(block.text, block.head)
         case BlockKind.PARAGRAPH:
-            yield from _offset_lines(block.start, speckit_grammar.parse_orders(block.text))
+            yield from parse_orders(block.text, block.start)
         case BlockKind.FENCE:
-            yield from _offset_lines(block.start + 1, speckit_grammar.parse_orders(block.text, fenced=True))
+            yield from parse_orders(block.text, block.start + 1, fenced=True)
         case BlockKind.TABLE:
             yield from _parse_table(block)
         case _:
             pass
-
-
-def _parse_list_item(text: str) -> Iterator[OrderStatement] | None:
-    """`- T003: T001, T002`: a task, and what it needs."""
-    found = _LIST.fullmatch(_MARKUP.sub("", text)) if len(text) <= _MAX_ITEM_LENGTH else None
-    return (
-        iter([OrderStatement(speckit_grammar.parse_refs(found[2]), speckit_grammar.parse_refs(found[1]), 0, found[0])])
-        if found
-        else None
-    )
 
 
 def _parse_table(block: Block) -> Iterator[OrderStatement]:
@@ -116,9 +100,9 @@ def _parse_table(block: Block) -> Iterator[OrderStatement]:
     after = [n for n, cell in enumerate(header) if n != who and _AFTER.search(cell)]
     before = [n for n, cell in enumerate(header) if n != who and n not in after and _BEFORE.search(cell)]
     for number, row in enumerate(rows, block.start + 2):
-        tasks = speckit_grammar.parse_refs(row[who]) if who < len(row) else ()
+        tasks = parse_refs(row[who]) if who < len(row) else ()
         for column in (*after, *before):
-            others = speckit_grammar.parse_refs(row[column]) if tasks and column < len(row) else ()
+            others = parse_refs(row[column]) if tasks and column < len(row) else ()
             if others:
                 shown = f"{header[column]}: {row[column]}"
                 earlier, later = (others, tasks) if column in after else (tasks, others)
@@ -174,7 +158,11 @@ class SpecKitNeeds:
             elif not self._contradicts(place, on):
                 self._add(place, on, NeedKind.NEED, order.text, order.line)
             else:
-                self.problems.append(self._report_contradiction(order, name, on))
+                message = (
+                    f'"{order.text}" has {name} after {on}, which is written further down: the written order counts'
+                )
+                hint = f"Move {on} above {name}, or take that out."
+                self.problems.append(self.document.make_warning(order.line, message, hint))
         return count
 
     def _find_named(self, ref: TaskRange) -> list[str]:
@@ -194,10 +182,6 @@ class SpecKitNeeds:
             return own is not None and its is not None and its > own
         between = self._points[other] - self._points[place] + (not self.tasks[other].parallel)
         return other > place and between > 0
-
-    def _report_contradiction(self, order: OrderStatement, name: str, on: str) -> Problem:
-        message = f'"{order.text}" has {name} after {on}, which is written further down: the written order counts'
-        return self.document.make_warning(order.line, message, f"Move {on} above {name}, or take that out.")
 
 
 def _count_points(tasks: Sequence[ListedTask], ranks: Sequence[int | None]) -> Iterator[int]:
@@ -235,14 +219,14 @@ def _detect(document: Document) -> Confidence:
         for block, box in checkboxes.find_checkboxes(document.markdown)
         if block.level == 0 and checkboxes.is_checkbox(box)
     ]
-    tasks = sum(map(speckit_grammar.looks_like_task, tops))
+    tasks = sum(map(looks_like_task, tops))
     if not tasks or 4 * tasks < len(tops):
         return Confidence.NO
     return Confidence.NAME if _SPECKIT_PATH.search(document.path) else Confidence.CONTENT
 
 
 def _read_document(document: Document) -> Reading:
-    tasks = list(speckit_grammar.find_listed_tasks(document.markdown))
+    tasks = list(find_listed_tasks(document.markdown))
     if not tasks:
         hint = 'spec-kit writes tasks as "- [ ] T001 Text".'
         return Reading(problems=(document.make_warning(0, "no box here has an id such as T001", hint),))
@@ -263,8 +247,8 @@ def _assign_phases(phases: PhaseBuilder, tasks: Sequence[ListedTask]) -> dict[in
     for heading in {id(task.heading): task.heading for task in tasks}.values():
         if heading is None:
             continue
-        name, title = speckit_grammar.parse_phase(heading)
-        if last is not None and heading.level > last[0].level and name == speckit_grammar.parse_phase(last[0])[0]:
+        name, title = parse_phase(heading)
+        if last is not None and heading.level > last[0].level and name == parse_phase(last[0])[0]:
             keys[id(heading)] = last[1]
             continue
         keys[id(heading)] = phases.add(name or make_slug(strip_markup(title), words=4), title, heading)
@@ -275,18 +259,17 @@ def _assign_phases(phases: PhaseBuilder, tasks: Sequence[ListedTask]) -> dict[in
 def _build_entries(
     document: Document, tasks: Sequence[ListedTask], keys: dict[int, str], needs: SpecKitNeeds
 ) -> Iterator[SourceEntry]:
-    inside = checkboxes.find_nested([task.block for task in tasks])
-    for place, task in enumerate(tasks):
-        text = checkboxes.read_item_body(document.markdown, task.block, (tasks[n].block for n in inside[place]))
+    bodies = checkboxes.read_item_bodies(document.markdown, [task.block for task in tasks])
+    for place, (task, body) in enumerate(zip(tasks, bodies, strict=True)):
         made = Task(
             task.id,
             task.title,
-            text,
+            body,
             needs[place],
             phase=keys[id(task.heading)] if task.heading is not None else None,
             origin=document.origin(task.block.head),
         )
-        yield SourceEntry(made, checkboxes.read_checkbox_status(task.box), mentions=find_mentions(text))
+        yield SourceEntry(made, checkboxes.read_checkbox_status(task.box), mentions=find_mentions(body))
 
 
 FORMAT = checkboxes.make_checkbox_format(_detect, _read_document)

@@ -13,8 +13,7 @@ from itertools import pairwise
 
 from plait.core.fast_dataclass import dataclass
 from plait.sources.checkboxes import find_checkboxes, is_checkbox, read_checkbox_text
-from plait.sources.markdown import Block, Checkbox, Markdown
-from plait.sources.outline import UniqueNames, make_title, walk_outline
+from plait.sources.markdown import Block, Checkbox, Markdown, UniqueNames, make_title, walk_outline
 from plait.sources.references import DASH, TO, TaskRange
 from plait.sources.vocabulary import shorten
 
@@ -62,7 +61,7 @@ _MAX_SHOWN_LENGTH = 120
 
 @dataclass(frozen=True, slots=True)
 class OrderStatement:
-    """Each of `later` comes after all of `earlier`. `line` counts from the first line of the text."""
+    """Each of `later` comes after all of `earlier`."""
 
     earlier: tuple[TaskRange, ...]
     later: tuple[TaskRange, ...]
@@ -88,16 +87,16 @@ def parse_refs(text: str) -> tuple[TaskRange, ...]:
     return tuple(ref for group in _group_refs(tokens) for ref in group.refs)
 
 
-def parse_orders(text: str, *, fenced: bool = False, subject: str = "") -> Iterator[OrderStatement]:
-    """All statements about order. In a fence each line stands alone, and only arrows count.
+def parse_orders(text: str, first: int = 0, *, fenced: bool = False, subject: str = "") -> Iterator[OrderStatement]:
+    """All statements about order in a text, which begins on line `first`.
 
-    `subject`: the task of a text that begins with a verb.
+    In a fence each line stands alone, and only arrows count. `subject`: the task of a text that begins with a verb.
     """
     about = [_Token("ref", 0, TaskRange(subject))] if subject else []
     for line, clause_text, clause in _split_clauses(text, fenced=fenced):
         shown = shorten(clause_text.strip("-*_ \n"), _MAX_SHOWN_LENGTH)
         for earlier, later in _parse_statements([*about, *clause]):
-            yield OrderStatement(tuple(earlier), tuple(later), line, shown)
+            yield OrderStatement(tuple(earlier), tuple(later), first + line, shown)
         about = []
 
 
@@ -119,7 +118,8 @@ def _split_clauses(text: str, *, fenced: bool) -> Iterator[tuple[int, str, list[
         elif kind == "close":
             depth = max(0, depth - 1)
         elif kind not in {"line", "stop"}:
-            tokens.append(_Token(kind, depth, _make_range(found) if kind == "ref" else None))
+            last = found["to"] or (f"T{found['number']}" if found["number"] else "")
+            tokens.append(_Token(kind, depth, TaskRange(found["ref"], last) if kind == "ref" else None))
     yield begun, text[start:], tokens
 
 
@@ -130,11 +130,6 @@ def _ends_statement(text: str, at: int, tokens: Sequence[_Token], *, fenced: boo
     if _ARROW_NEXT.match(text, at):
         return False
     return fenced or _ID_NEXT.match(text, at) is not None
-
-
-def _make_range(found: re.Match[str]) -> TaskRange:
-    last = found["to"] or (f"T{found['number']}" if found["number"] else "")
-    return TaskRange(found["ref"], last)
 
 
 @dataclass(slots=True)
@@ -154,16 +149,13 @@ def _group_refs(tokens: Sequence[_Token]) -> list[_RefGroup]:
         if token.ref is None:
             continue
         group = found[-1] if found else None
-        if group is not None and group.depth == token.depth and _are_joined(tokens[group.last + 1 : place]):
+        between = {each.kind for each in tokens[group.last + 1 : place]} if group is not None else set()
+        if group is not None and group.depth == token.depth and between <= {"comma", "join"}:
             group.refs.append(token.ref)
             group.last = place
         else:
             found.append(_RefGroup([token.ref], place, place, token.depth))
     return [group for group in found if group.depth == 0] or found
-
-
-def _are_joined(between: Sequence[_Token]) -> bool:
-    return all(token.kind in {"comma", "join"} for token in between)
 
 
 _Statement = tuple[Sequence[TaskRange], Sequence[TaskRange]]
@@ -280,16 +272,13 @@ def find_listed_tasks(markdown: Markdown) -> Iterator[ListedTask]:
     for block, box in find_checkboxes(markdown):
         path = under[id(block)]
         in_phase = any(is_phase(heading) for heading in path)
-        if not is_checkbox(box) or (not in_phase and any(map(is_example, path))):
+        is_example = any(heading.level > 1 and _EXAMPLES.match(heading.text) for heading in path)
+        if not is_checkbox(box) or (is_example and not in_phase):
             continue
         found = _TASK.match(read_checkbox_text(markdown, block, box))
         if found is not None and (in_phase or not phased or found["id"].lower() not in seen):
             seen.add(found["id"].lower())
             yield _make_listed_task(block, box, found, names, _find_phase_heading(path, phased=phased))
-
-
-def is_example(heading: Block) -> bool:
-    return heading.level > 1 and _EXAMPLES.match(heading.text) is not None
 
 
 def is_phase(heading: Block) -> bool:

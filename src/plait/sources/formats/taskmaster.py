@@ -106,28 +106,28 @@ def _iter_tasks(
 def make_status_edits(asked: Mapping[TreeTask, SourceStatus]) -> Iterator[TextEdit]:
     """The edits that make it so, and that keep each task in step with its subtasks."""
     new: dict[TreeTask, SourceStatus] = {}
-    for place, mark in asked.items():
-        written = vocabulary.parse_status(_STATUSES.get(mark, "")) or place.status
-        if place.status is not written and status_changes.changes_status(place.status, mark):
+    for place, status in asked.items():
+        written = vocabulary.parse_status(_STATUSES.get(status, "")) or place.status
+        if place.status is not written and status_changes.changes_status(place.status, status):
             new[place] = written
     wholes = {place.parent: None for place in new if place.parent is not None and place.parent not in asked}
     for whole in wholes:
-        becomes = _parent_status(whole, new)
+        becomes = _derive_parent_status(whole, new)
         if becomes is not None:
             new[whole] = becomes
-    for place, mark in new.items():
-        if mark is not place.own_status:
-            yield set_key(place.node, "status", _STATUSES[mark], after=("title", "id"))
+    for place, status in new.items():
+        if status is not place.own_status:
+            yield set_key(place.node, "status", _STATUSES[status], after=("title", "id"))
 
 
-def _parent_status(whole: TreeTask, new: Mapping[TreeTask, SourceStatus]) -> SourceStatus | None:
+def _derive_parent_status(whole: TreeTask, new: Mapping[TreeTask, SourceStatus]) -> SourceStatus | None:
     """What becomes of a task when subtasks of it change: done when they are, in progress when one has begun.
 
     If it was closed while some of them were not, a person decided that, and it stays.
     """
-    marks = [new.get(part, part.own_status) for part in whole.parts]
-    begun = any(mark in {SourceStatus.DOING, SourceStatus.DONE} for mark in marks)
-    if _are_finished(marks):
+    statuses = [new.get(part, part.own_status) for part in whole.parts]
+    begun = any(status in {SourceStatus.DOING, SourceStatus.DONE} for status in statuses)
+    if _are_finished(statuses):
         return None if whole.own_status.is_closed else SourceStatus.DONE
     if whole.own_status is SourceStatus.DONE and all(part.own_status.is_closed for part in whole.parts):
         return SourceStatus.DOING if begun else SourceStatus.TODO
@@ -138,9 +138,9 @@ def _parent_status(whole: TreeTask, new: Mapping[TreeTask, SourceStatus]) -> Sou
     return None
 
 
-def _are_finished(marks: Iterable[SourceStatus]) -> bool:
-    marks = list(marks)
-    return SourceStatus.DONE in marks and all(mark.is_closed for mark in marks)
+def _are_finished(statuses: Iterable[SourceStatus]) -> bool:
+    statuses = list(statuses)
+    return SourceStatus.DONE in statuses and all(status.is_closed for status in statuses)
 
 
 def detect(source: SourceFiles) -> Confidence:
@@ -154,17 +154,10 @@ def detect(source: SourceFiles) -> Confidence:
         root = parse_json(source.document.text)
     except JsonSyntaxError:
         return Confidence.NO
-    return (
-        Confidence.CONTENT
-        if any(_looks_like_tasks(tasks) for tasks in find_task_lists(root).values())
-        else Confidence.NO
-    )
-
-
-def _looks_like_tasks(tasks: JsonNode) -> bool:
-    """Others keep lists of "tasks" too: editors without ids, plans without titles."""
-    found = tasks.value if isinstance(tasks.value, list) else []
-    return any(isinstance(task, dict) and {"id", "title"} <= task.keys() for task in found)
+    # Others keep lists of "tasks" too: editors without ids, plans without titles.
+    lists = [tasks.value for tasks in find_task_lists(root).values() if isinstance(tasks.value, list)]
+    likely = any(isinstance(task, dict) and {"id", "title"} <= task.keys() for tasks in lists for task in tasks)
+    return Confidence.CONTENT if likely else Confidence.NO
 
 
 def read(source: SourceFiles) -> Reading:

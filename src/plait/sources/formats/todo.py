@@ -89,46 +89,39 @@ class TodoNeeds:
                 same.append(item)
         # A task's own fields come first, because the first reason is shown.
         for item in self._items:
-            for placed, text in self._texts(item, "dependencies", "dependency", "depends on", "blocked by"):
-                self._report_note(item, placed, text, soft=self._add_dependencies(item, placed, text))
+            self._read_field(item, "dependencies", "dependency", "depends on", "blocked by")
         for item in self._items:
-            for placed, text in self._texts(item, "blocking", "blocks"):
-                self._report_note(item, placed, text, soft=self._add_blocking(item, placed, text))
+            self._read_field(item, "blocking", "blocks", is_blocking=True)
 
-    def of(self, item: TodoItem) -> tuple[Need, ...]:
+    def list_needs(self, item: TodoItem) -> tuple[Need, ...]:
         return tuple(self._needs[item.id].values())
 
-    def _texts(self, item: TodoItem, *keys: str) -> Iterator[tuple[PlacedField, str]]:
-        """The value of the first of these fields, or the bullets below it if its line has none."""
+    def _read_field(self, item: TodoItem, *keys: str, is_blocking: bool = False) -> None:
+        """Add the edges that the first of these fields names: from this task, or to it from those that it blocks."""
         placed = item.find(*keys)
         if placed is None:
             return
         text = "; ".join(item.read_values(placed))
         if len(text) > _MAX_FIELD_LENGTH:
-            self._warn(
-                placed, f"too long to be a list of tasks: only its first {_MAX_FIELD_LENGTH} characters are read"
-            )
+            message = f"too long to be a list of tasks: only its first {_MAX_FIELD_LENGTH} characters are read"
+            self._warn(placed, message)
             text = text[:_MAX_FIELD_LENGTH].rpartition(",")[0]
-        yield placed, text
-
-    def _add_dependencies(self, item: TodoItem, placed: PlacedField, text: str) -> bool:
-        """Edges from this task; whether the text also has something for people."""
-        found = parse_references(text)
+        verb = _BLOCKS.match(text) if is_blocking else None
+        found = parse_references(text[verb.end() :] if verb else text)
         for ref in found.refs:
             for number in self._expand_range(placed, ref):
-                for on in self._find_named(item, placed, ref, number):
-                    self._add(item.id, on, placed, text)
-        return found.has_note
-
-    def _add_blocking(self, item: TodoItem, placed: PlacedField, text: str) -> bool:
-        """Edges to this task, from those of the file that it blocks."""
-        found = parse_references(_BLOCKS.sub("", text, count=1) if _BLOCKS.match(text) else text)
-        for ref in found.refs:
-            for number in self._expand_range(placed, ref):
-                for other in self._numbers.get(number, ()):
-                    if other is not item:
-                        self._add(other.id, item.id, placed, text)
-        return found.has_note
+                if is_blocking:
+                    for other in self._numbers.get(number, ()):
+                        if other is not item:
+                            self._add(other.id, item.id, placed, text)
+                else:
+                    for on in self._find_named(item, placed, ref, number):
+                        self._add(item.id, on, placed, text)
+        if found.has_note and item.line not in self._noted:  # at most one note for each task
+            self._noted.add(item.line)
+            message = f"read as a note, not as a dependency: {_shorten(text)}"
+            hint = "Write Task 12 for a task that must be done first."
+            self.problems.append(self._document.make_info(placed.field.line, message, hint))
 
     def _find_named(self, item: TodoItem, placed: PlacedField, ref: TaskRange, number: int) -> Iterator[str]:
         """The tasks that a number means. One that the text calls finished counts if the file disagrees."""
@@ -153,14 +146,6 @@ class TodoNeeds:
         else:
             return range(first, last + 1)
         return ()
-
-    def _report_note(self, item: TodoItem, placed: PlacedField, text: str, *, soft: bool) -> None:
-        """At most one note for each task."""
-        if soft and item.line not in self._noted:
-            self._noted.add(item.line)
-            message = f"read as a note, not as a dependency: {_shorten(text)}"
-            hint = "Write Task 12 for a task that must be done first."
-            self.problems.append(self._document.make_info(placed.field.line, message, hint))
 
     def _add(self, task: str, on: str, placed: PlacedField, text: str) -> None:
         if on in self._needs[task]:
@@ -237,7 +222,7 @@ def _build_entry(document: Document, item: TodoItem, needs: TodoNeeds) -> Source
         id=item.id,
         title=item.title,
         body=document.markdown.source(item.line + 1, item.stop).strip("\r\n"),
-        needs=needs.of(item),
+        needs=needs.list_needs(item),
         touches=parse_declared_files(item.read_values(affected)) if affected else (),
         priority=_read_priority(item),
         weight=(None if estimate else vocabulary.parse_weight(effort)) or 1.0,

@@ -11,8 +11,7 @@ from dataclasses import field, replace
 from itertools import takewhile
 
 from plait.core.fast_dataclass import dataclass
-from plait.sources.markdown import Block, BlockKind, BoldField, Markdown, find_bold_fields
-from plait.sources.outline import make_title
+from plait.sources.markdown import Block, BlockKind, BoldField, Markdown, find_bold_fields, make_title
 
 TICK_MARKS = "\u2705\u2713\u2714\u2611"
 _VARIATION_SELECTOR = "\ufe0f"  # shows the character before it in colour
@@ -161,7 +160,7 @@ def find_items(markdown: Markdown) -> list[TodoItem]:
 def _split_margin_fields(markdown: Markdown, block: Block) -> Iterator[Block]:
     """An unindented field right below a bullet is not part of it, although markdown counts it so."""
     lines = block.text.split("\n") if block.kind is BlockKind.ITEM and "\n**" in block.text else ()
-    at = next((n for n in range(1, len(lines)) if _at_margin(markdown, block.head + n)), None)
+    at = next((n for n in range(1, len(lines)) if _is_margin_field(markdown, block.head + n)), None)
     if at is None or block.quoted:
         yield block
         return
@@ -170,7 +169,7 @@ def _split_margin_fields(markdown: Markdown, block: Block) -> Iterator[Block]:
     yield Block(BlockKind.PARAGRAPH, line, block.head + len(lines), "\n".join(lines[at:]))
 
 
-def _at_margin(markdown: Markdown, line: int) -> bool:
+def _is_margin_field(markdown: Markdown, line: int) -> bool:
     text = markdown.lines.strip_end(line)
     return text.startswith("**") and _FIELD_OPENING.match(text) is not None
 
@@ -220,8 +219,7 @@ def _parse_fields(block: Block) -> Iterator[BoldField]:
     if noted is None:
         yield from find_bold_fields(block)
     else:
-        first = block.head if block.kind is BlockKind.ITEM else block.start
-        yield BoldField(" ".join(noted[1].lower().split()), noted[2].strip(), first)
+        yield BoldField(" ".join(noted[1].lower().split()), noted[2].strip(), block.text_line)
 
 
 def _find_block_end(markdown: Markdown, block: Block) -> int:

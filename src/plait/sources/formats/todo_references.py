@@ -160,11 +160,11 @@ class _ReferenceParser:
             token = self._tokens[self._place]
             match token.kind:
                 case TokenKind.NUMBER:
-                    self._number(token)
+                    self._read_number(token)
                 case TokenKind.WORD:
-                    self._word(token.text.lower())
+                    self._read_word(token.text.lower())
                 case TokenKind.NOTE:
-                    self._note(token)
+                    self._read_note(token)
                 case TokenKind.COMMA:
                     self._before, self._not = None, False
                 case TokenKind.STOP:
@@ -172,7 +172,7 @@ class _ReferenceParser:
                     self._other = self._tasks = self._soft = self._not = False
             self._place += 1
 
-    def _word(self, word: str) -> None:
+    def _read_word(self, word: str) -> None:
         if word in _SOFT:
             self._soft = True
         elif word in _HARD and self._before is None:
@@ -181,8 +181,8 @@ class _ReferenceParser:
         self._other = False
         self._before = word
 
-    def _number(self, token: Token) -> None:
-        first, last = self._bounds(token)
+    def _read_number(self, token: Token) -> None:
+        first, last = self._read_bounds(token)
         if not self._is_task(token):
             self._other = True
         elif self._soft or self._not or self._remarks() & _OPTIONAL:
@@ -191,7 +191,7 @@ class _ReferenceParser:
             self.refs.append(TaskRange(str(first), str(last), is_settled=self._is_settled()))
         self._before = token.text
 
-    def _bounds(self, token: Token) -> tuple[int, int]:
+    def _read_bounds(self, token: Token) -> tuple[int, int]:
         """`72 - 77` and `72 through 77` are three tokens, and one range."""
         first, last = token.bounds or (0, 0)
         until, end = self._peek(1), self._peek(2)
@@ -235,7 +235,7 @@ class _ReferenceParser:
             return set()
         return {word.strip(".:*_").lower() for word in after.text.split()}
 
-    def _note(self, token: Token) -> None:
+    def _read_note(self, token: Token) -> None:
         """Brackets are a remark, unless they only list tasks: `(Task 5)`, `[72, 73]`."""
         inner = list(tokenize(token.text))
         if not inner or any(part.kind in {TokenKind.NOTE, TokenKind.STOP} for part in inner):

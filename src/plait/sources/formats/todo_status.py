@@ -209,33 +209,33 @@ class _TodoEditor:
         self.places = TaskIndex(found, lambda item: item.id, lambda item: item.title)
 
     def make_edits(self, item: TodoItem, change: StatusChange) -> Iterator[TextEdit]:
-        now, mark = get_current_status(item), change.status
-        if mark not in _STATUS_SPELLINGS or not changes_status(now, mark):
+        now, asked = get_current_status(item), change.status
+        if asked not in _STATUS_SPELLINGS or not changes_status(now, asked):
             return
-        yield from self._edit_tick(item, mark)
-        yield from self._remove_reason(item, mark)
+        yield from self._edit_tick(item, asked)
+        yield from self._remove_reason(item, asked)
         status = item.find(STATUS_FIELD)
         day = change.at.date().isoformat()
-        new_fields = _status_lines(change, day)
+        new_fields = _list_status_fields(change, day)
         if status is None:
-            if mark is not SourceStatus.TODO:
+            if asked is not SourceStatus.TODO:
                 yield from self._update_fields(item, new_fields)
                 yield self._insert_status(
-                    item, [("Status", self._speller.spell(mark)), *_missing_fields(item, new_fields)]
+                    item, [("Status", self._speller.spell(asked)), *_list_missing_fields(item, new_fields)]
                 )
             return
-        value = self._raw_value(status)
-        if parse_status_value(status.text) is not mark:
-            value = replace_status(value, self._speller.spell(mark, status.text), mark, day)
+        value = self._read_raw_value(status)
+        if parse_status_value(status.text) is not asked:
+            value = replace_status(value, self._speller.spell(asked, status.text), asked, day)
             yield self._set_value(status, value)
         yield from self._update_fields(item, new_fields)
         new = [
             _format_field(status.style, *line)
-            for line in _missing_fields(item, new_fields)
+            for line in _list_missing_fields(item, new_fields)
             if not _is_noted(value, *line)
         ]
         if new:
-            above = status if mark is SourceStatus.DOING else _last_status_field(item, status)
+            above = status if asked is SourceStatus.DOING else _find_last_status_field(item, status)
             yield self._insert_lines(above.stop - 1, new)
 
     def _edit_tick(self, item: TodoItem, status: SourceStatus) -> Iterator[TextEdit]:
@@ -259,7 +259,7 @@ class _TodoEditor:
         for key, value in new_fields:
             existing = item.find(key.lower())
             if existing is not None:
-                old = self._raw_value(existing)
+                old = self._read_raw_value(existing)
                 date = _DATE.match(old)
                 yield self._set_value(existing, value + old[date.end() :] if date and key != REASON_FIELD else value)
 
@@ -295,7 +295,7 @@ class _TodoEditor:
         text = "".join(line + end for line in new) if end else "".join(self._lines.eol + line for line in new)
         return TextEdit(at, at, text)
 
-    def _raw_value(self, placed: PlacedField) -> str:
+    def _read_raw_value(self, placed: PlacedField) -> str:
         return self._text[placed.start : placed.start + len(placed.text)]
 
     def _set_value(self, placed: PlacedField, value: str) -> TextEdit:
@@ -303,7 +303,7 @@ class _TodoEditor:
         return TextEdit(placed.start, placed.start + len(placed.text), f"{space}{value}")
 
 
-def _status_lines(change: StatusChange, day: str) -> list[tuple[str, str]]:
+def _list_status_fields(change: StatusChange, day: str) -> list[tuple[str, str]]:
     """The lines below a status."""
     new_fields = []
     if change.status in DATE_FIELDS:
@@ -316,7 +316,7 @@ def _status_lines(change: StatusChange, day: str) -> list[tuple[str, str]]:
     return new_fields
 
 
-def _last_status_field(item: TodoItem, status: PlacedField) -> PlacedField:
+def _find_last_status_field(item: TodoItem, status: PlacedField) -> PlacedField:
     """The last of the dates right below a status, else the status itself; a reason comes after them."""
     last, stop = status, status.stop
     for placed in item.fields:
@@ -326,7 +326,7 @@ def _last_status_field(item: TodoItem, status: PlacedField) -> PlacedField:
     return last
 
 
-def _missing_fields(item: TodoItem, new_fields: list[tuple[str, str]]) -> list[tuple[str, str]]:
+def _list_missing_fields(item: TodoItem, new_fields: list[tuple[str, str]]) -> list[tuple[str, str]]:
     return [(key, value) for key, value in new_fields if item.find(key.lower()) is None]
 
 
