@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
@@ -35,7 +34,7 @@ def load_module(name: str, code: str) -> ModuleType:
 
 
 OUTLINE = "* TODO Lay the floor\nOak.\n** DONE Draw the plan\n* TODO Lay the floor\n* Notes\n"
-ORG = source_format.FormatUnderTest("how_to.org", "TODO.org")
+ORG = source_format.FormatUnderTest("plait.sources.formats.org", "TODO.org")
 
 
 @pytest.fixture(scope="module")
@@ -59,8 +58,7 @@ def test_headlines_are_tasks_with_their_text_and_status() -> None:
 @pytest.mark.usefixtures("org_format")
 def test_the_row_finds_the_format(monkeypatch: pytest.MonkeyPatch) -> None:
     (row,) = eval(f"{{{read_blocks('adding-a-format.md')[1]}}}", {"FormatEntry": formats.FormatEntry}).values()
-    entry = replace(row, module=ORG.format)
-    monkeypatch.setattr(formats, "FORMATS", {**formats.FORMATS, "org": entry})
+    monkeypatch.setattr(formats, "FORMATS", {**formats.FORMATS, "org": row})
     assert formats.detect_format(SourceFiles("TODO.org", (Document("TODO.org", OUTLINE),)))[0] == "org"
 
 

@@ -98,11 +98,11 @@ def list_next_tasks(
     """
     from plait.core.estimate import find_initial_tasks  # for `plait next` alone
 
-    standing = {task.id: _rank_task(entries[task.id], settings, now) for task in plan.tasks}
-    tasks = tuple(replace(task, priority=task.priority + standing[task.id][0]) for task in plan.tasks)
+    ranks = {task.id: _rank_task(entries[task.id], settings, now) for task in plan.tasks}
+    tasks = tuple(replace(task, priority=task.priority + ranks[task.id][0]) for task in plan.tasks)
     ids = find_initial_tasks(replace(plan, tasks=tasks), settings)
     sharing = _index_file_sharing(plan)
-    return [NextTask(entries[name], standing[name][1], sharing(name)) for name in ids]
+    return [NextTask(entries[name], ranks[name][1], sharing(name)) for name in ids]
 
 
 def _rank_task(entry: SourceEntry, settings: Settings, now: datetime) -> tuple[int, str]:

@@ -207,14 +207,20 @@ def _rename_phase(phase: Phase, ids: Mapping[str, str], keys: Mapping[str, str])
 def _expand_groups(entries: list[SourceEntry]) -> list[SourceEntry]:
     """Replace a dependency on a group by dependencies on its parts."""
     groups = {entry.task.id: entry.parts for entry in entries if entry.parts}
-    if not groups:
-        return entries
     return [
-        replace(entry, task=replace(entry.task, needs=_expand_needs(entry.task.needs, groups, entry.task.id)))
+        replace(entry, task=replace(entry.task, needs=tuple(_expand_needs(entry.task, groups))))
         if any(need.on in groups for need in entry.task.needs)
         else entry
         for entry in entries
     ]
+
+
+def _expand_needs(task: Task, groups: Mapping[str, Sequence[str]]) -> Iterator[Need]:
+    for need in task.needs:
+        if need.on in groups:
+            yield from (replace(need, on=leaf) for leaf in list_leaves(need.on, groups) if leaf != task.id)
+        else:
+            yield need
 
 
 def _bridge_finished(entries: Sequence[SourceEntry]) -> Iterator[SourceEntry]:
@@ -234,16 +240,6 @@ def _bridge_finished(entries: Sequence[SourceEntry]) -> Iterator[SourceEntry]:
             yield replace(entry, task=replace(task, needs=needs))
         else:
             yield entry
-
-
-def _expand_needs(needs: Sequence[Need], groups: Mapping[str, Sequence[str]], own: str) -> tuple[Need, ...]:
-    found = []
-    for need in needs:
-        if need.on in groups:
-            found += [replace(need, on=leaf) for leaf in list_leaves(need.on, groups) if leaf != own]
-        else:
-            found.append(need)
-    return tuple(found)
 
 
 def list_leaves(name: str, groups: Mapping[str, Sequence[str]]) -> list[str]:

@@ -68,13 +68,21 @@ class BoxContext:
     priority: int | None = None
     tasks: bool = True
 
+    def narrow(self, text: str) -> BoxContext:
+        """The context below a heading, a label or an item of this text."""
+        priority = parse_heading_priority(text)
+        return replace(
+            self,
+            priority=self.priority if priority is None else priority,
+            tasks=self.tasks and not excludes_tasks(text),
+        )
+
 
 @dataclass(slots=True)
 class _Label:
     """A paragraph above a list. It holds until the next one, as soon as it had its list."""
 
-    holds_tasks: bool
-    priority: int | None
+    text: str
     used: bool = False
 
 
@@ -91,26 +99,23 @@ class ContextTracker:
     def __post_init__(self) -> None:
         self.phases = PhaseBuilder(self.document)
 
-    def walk_items(self, markdown: Markdown) -> Iterator[tuple[Block, Checkbox | None, BoxContext]]:
+    def walk_items(self, markdown: Markdown) -> Iterator[tuple[Block, BoxContext]]:
         for block, path in walk_outline(markdown):
             if block.kind is BlockKind.HEADING and path and path[-1] is block:
                 self._labels.clear()
                 above = self._headings[id(path[-2])] if len(path) > 1 else BoxContext()
                 self._headings[id(block)] = self._enter_heading(block, above)
             elif block.kind is BlockKind.ITEM:
-                box = block.checkbox
-                yield (block, box, self._enter_item(block, box, self._headings[id(path[-1])] if path else BoxContext()))
+                yield block, self._enter_item(block, self._headings[id(path[-1])] if path else BoxContext())
             else:
                 self._track_label(block)
 
     def _enter_heading(self, heading: Block, above: BoxContext) -> BoxContext:
         found = _PHASE.match(heading.text) if above.phase is None else None
-        level = parse_heading_priority(heading.text)
-        return BoxContext(
-            (*above.headings, clean_heading(heading.text)),
-            self._open_phase(heading, found) if found is not None else above.phase,
-            above.priority if level is None else level,
-            above.tasks and not excludes_tasks(heading.text),
+        return replace(
+            above.narrow(heading.text),
+            headings=(*above.headings, clean_heading(heading.text)),
+            phase=self._open_phase(heading, found) if found is not None else above.phase,
         )
 
     def _open_phase(self, heading: Block, found: re.Match[str]) -> str:
@@ -120,32 +125,22 @@ class ContextTracker:
             self._keys[which] = self.phases.add(found[2], found["title"] or "", heading)
         return self._keys[which]
 
-    def _enter_item(self, block: Block, box: Checkbox | None, below: BoxContext) -> BoxContext:
+    def _enter_item(self, block: Block, below: BoxContext) -> BoxContext:
         above = below if block.parent is None else self._items[id(block.parent)]
         label = self._labels.get(id(block.parent) if block.parent is not None else 0)
         if label is not None:
             label.used = True
-            level = above.priority if label.priority is None else label.priority
-            above = replace(above, priority=level, tasks=above.tasks and label.holds_tasks)
-        if box is None:
-            level = parse_heading_priority(block.text)
-            above = replace(
-                above,
-                priority=above.priority if level is None else level,
-                tasks=above.tasks and not excludes_tasks(block.text),
-            )
-        self._items[id(block)] = above
-        return above
+            above = above.narrow(label.text)
+        self._items[id(block)] = above if block.checkbox is not None else above.narrow(block.text)
+        return self._items[id(block)]
 
     def _track_label(self, block: Block) -> None:
         where = id(block.parent) if block.parent is not None else 0
         label = self._labels.get(where)
-        if block.kind is BlockKind.PARAGRAPH:
-            level, tasks = parse_heading_priority(block.text), not excludes_tasks(block.text)
-            if level is not None or not tasks:
-                self._labels[where] = _Label(tasks, level)
-                return
-        if label is not None and (label.used or block.kind is BlockKind.RULE):
+        says_something = parse_heading_priority(block.text) is not None or excludes_tasks(block.text)
+        if block.kind is BlockKind.PARAGRAPH and says_something:
+            self._labels[where] = _Label(block.text)
+        elif label is not None and (label.used or block.kind is BlockKind.RULE):
             del self._labels[where]
 
 
@@ -168,9 +163,10 @@ class _BoxTask:
     context: BoxContext
 
 
-def _find_tasks(document: Document, around: ContextTracker) -> Iterator[_BoxTask]:
+def _find_tasks(document: Document, tracker: ContextTracker) -> Iterator[_BoxTask]:
     markdown = document.markdown
-    for block, box, context in around.walk_items(markdown):
+    for block, context in tracker.walk_items(markdown):
+        box = block.checkbox
         if box is not None and context.tasks and checkboxes.is_checkbox(box) and not block.quoted:
             yield _BoxTask(block, box, checkboxes.read_checkbox_text(markdown, block, box), context)
 
@@ -196,8 +192,8 @@ def _make_ids(tasks: Sequence[_BoxTask], inside: Sequence[Sequence[int]]) -> lis
 
 
 def _read_document(document: Document) -> Reading:
-    around = ContextTracker(document)
-    found = list(_find_tasks(document, around))
+    tracker = ContextTracker(document)
+    found = list(_find_tasks(document, tracker))
     tasks = [task for task in found if task.text]
     hint = "Write what is to be done after it."
     problems = [
@@ -208,7 +204,7 @@ def _read_document(document: Document) -> Reading:
     if not found:
         problems.append(_report_no_tasks(document))
     entries = tuple(_build_entries(document, tasks))
-    return Reading(entries, around.phases.build(entries), tuple(problems))
+    return Reading(entries, tracker.phases.build(entries), tuple(problems))
 
 
 def _report_no_tasks(document: Document) -> Problem:

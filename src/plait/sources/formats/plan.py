@@ -231,67 +231,67 @@ def writers(path: str, changes: Sequence[StatusChange]) -> list[StatusFileWriter
 
 
 def _read_document(recorded: dict[str, RecordedStatus], document: Document) -> Reading:
-    seen = read_outline(document)
-    ordered = PlanOrder(document, seen)
-    entries = tuple(_build_entries(document, seen, ordered, recorded))
-    problems = (*seen.problems, *ordered.problems, *_find_problems(document, seen))
-    return Reading(entries, tuple(_build_phases(document, seen, ordered, entries)), problems)
+    outline = read_outline(document)
+    order = PlanOrder(document, outline)
+    entries = tuple(_build_entries(document, outline, order, recorded))
+    problems = (*outline.problems, *order.problems, *_find_problems(document, outline))
+    return Reading(entries, tuple(_build_phases(document, outline, order, entries)), problems)
 
 
 def _build_entries(
-    document: Document, seen: PlanOutline, ordered: PlanOrder, recorded: dict[str, RecordedStatus]
+    document: Document, outline: PlanOutline, order: PlanOrder, recorded: dict[str, RecordedStatus]
 ) -> Iterator[SourceEntry]:
-    urgencies = {key: parse_urgency(heading.text) for key, heading in seen.phases.items()}
-    for item in seen.items:
+    urgencies = {key: parse_urgency(heading.text) for key, heading in outline.phases.items()}
+    for item in outline.items:
         body = document.markdown.source(item.start, item.stop).rstrip()
         urgent = (parse_urgency(item.words), urgencies[item.phase or ""], _DEFAULT_PRIORITY)
         task = Task(
             item.id,
             item.title,
             body,
-            needs=ordered.list_needs(item.id),
+            needs=order.list_needs(item.id),
             phase=item.phase,
             gating=item.verify is None or item.verify.is_gating,
             priority=next(value for value in urgent if value is not None),
             origin=document.origin(item.start),
         )
-        yield _build_entry(task, item, ordered, recorded.get(item.id))
+        yield _build_entry(task, item, order, recorded.get(item.id))
 
 
-def _build_entry(task: Task, item: PlanItem, ordered: PlanOrder, recorded: RecordedStatus | None) -> SourceEntry:
+def _build_entry(task: Task, item: PlanItem, order: PlanOrder, recorded: RecordedStatus | None) -> SourceEntry:
     """A box that is ticked or crossed out is the last word on its task; any other leaves it to status.json."""
     status, status_text = checkboxes.read_checkbox_status(item.box), f"[{item.box.character}]"
     if recorded is not None and not status.is_closed:
         status, status_text = recorded.status, recorded.status_text
     since, tries = (recorded.since, recorded.tries) if recorded else (None, 0)
-    chain = ordered.chains.get(item.id)
+    chain = order.chains.get(item.id)
     return SourceEntry(task, status, status_text, find_mentions(task.body), chain=chain, since=since, tries=tries)
 
 
 def _build_phases(
-    document: Document, seen: PlanOutline, ordered: PlanOrder, entries: Sequence[SourceEntry]
+    document: Document, outline: PlanOutline, order: PlanOrder, entries: Sequence[SourceEntry]
 ) -> Iterator[Phase]:
     """The phases with tasks, in the order of the file."""
     written = (
         Phase(
             key,
             heading.title,
-            opens_with=ordered.opening_tasks.get(key),
+            opens_with=order.opening_tasks.get(key),
             at=document.origin(heading.line),
             reason=heading.text,
         )
-        for key, heading in seen.phases.items()
+        for key, heading in outline.phases.items()
     )
     for phase in chain_phases(written, entries, _MAX_EARLIER_PHASES):
-        after = tuple(other for other in phase.after if not ordered.may_run_together(phase.key, other))
+        after = tuple(other for other in phase.after if not order.may_run_together(phase.key, other))
         yield replace(phase, after=after)
 
 
-def _find_problems(document: Document, seen: PlanOutline) -> Iterator[Problem]:
-    if not seen.items:
+def _find_problems(document: Document, outline: PlanOutline) -> Iterator[Problem]:
+    if not outline.items:
         hint = 'Tasks are written "- [ ] 1.1 Text", at the margin and below a heading "## Phase 1: Title".'
         yield document.make_warning(0, "there is no task in this plan", hint)
-    for item in seen.items:
+    for item in outline.items:
         if not item.title:
             yield document.make_warning(item.start, f"{item.id} has no text", "Give it a text.")
         if item.box.character != " " and checkboxes.read_checkbox_status(item.box) is SourceStatus.TODO:

@@ -110,30 +110,30 @@ def make_status_edits(asked: Mapping[TreeTask, SourceStatus]) -> Iterator[TextEd
         written = vocabulary.parse_status(_STATUSES.get(status, "")) or place.status
         if place.status is not written and status_changes.changes_status(place.status, status):
             new[place] = written
-    wholes = {place.parent: None for place in new if place.parent is not None and place.parent not in asked}
-    for whole in wholes:
-        becomes = _derive_parent_status(whole, new)
+    parents = {place.parent: None for place in new if place.parent is not None and place.parent not in asked}
+    for parent in parents:
+        becomes = _derive_parent_status(parent, new)
         if becomes is not None:
-            new[whole] = becomes
+            new[parent] = becomes
     for place, status in new.items():
         if status is not place.own_status:
             yield set_key(place.node, "status", _STATUSES[status], after=("title", "id"))
 
 
-def _derive_parent_status(whole: TreeTask, new: Mapping[TreeTask, SourceStatus]) -> SourceStatus | None:
+def _derive_parent_status(parent: TreeTask, new: Mapping[TreeTask, SourceStatus]) -> SourceStatus | None:
     """What becomes of a task when subtasks of it change: done when they are, in progress when one has begun.
 
     If it was closed while some of them were not, a person decided that, and it stays.
     """
-    statuses = [new.get(part, part.own_status) for part in whole.parts]
+    statuses = [new.get(part, part.own_status) for part in parent.parts]
     begun = any(status in {SourceStatus.DOING, SourceStatus.DONE} for status in statuses)
     if _are_finished(statuses):
-        return None if whole.own_status.is_closed else SourceStatus.DONE
-    if whole.own_status is SourceStatus.DONE and all(part.own_status.is_closed for part in whole.parts):
+        return None if parent.own_status.is_closed else SourceStatus.DONE
+    if parent.own_status is SourceStatus.DONE and all(part.own_status.is_closed for part in parent.parts):
         return SourceStatus.DOING if begun else SourceStatus.TODO
-    if begun and whole.own_status is SourceStatus.TODO:
+    if begun and parent.own_status is SourceStatus.TODO:
         return SourceStatus.DOING
-    if not begun and whole.node.get("status") == _STATUSES[SourceStatus.DOING]:
+    if not begun and parent.node.get("status") == _STATUSES[SourceStatus.DOING]:
         return SourceStatus.TODO
     return None
 
@@ -224,8 +224,8 @@ def _add_parent_text(task: TreeTask) -> str:
     """A subtask gets the text of its task: its author assumed that the reader knows it."""
     if task.parent is None:
         return task.text
-    whole = f"# Context: this is a part of {task.parent.id}, {task.parent.title}"
-    return "\n\n".join(part for part in (task.text, whole, task.parent.text) if part)
+    context = f"# Context: this is a part of {task.parent.id}, {task.parent.title}"
+    return "\n\n".join(part for part in (task.text, context, task.parent.text) if part)
 
 
 def _read_task_needs(reader: JsonReader, task: TreeTask) -> Iterator[Need]:
