@@ -60,13 +60,13 @@ def find_capacity_change(
     state: State,
     readings: MachineReadings,
     sizes: Mapping[Attempt, int],
-    beside: CapacityChanged | None = None,
+    shared: CapacityChanged = NO_BOUND,
 ) -> CapacityChanged | None:
     """What to report; None: nothing has changed. `sizes` are the bytes that each running attempt's tree takes now,
-    `beside` the slots that the user's other engines leave.
+    `shared` the slots that the user's other engines leave.
     """
     memory = memory_capacity(readings, measure_demand(state, sizes))
-    found = min(memory, beside or NO_BOUND, key=lambda each: float("inf") if each.slots is None else each.slots)
+    found = min(memory, shared, key=lambda each: float("inf") if each.slots is None else each.slots)
     last = state.capacity or NO_BOUND
     same = found.slots == last.slots and (found.slots is None or found.on is last.on)
     return None if same else found

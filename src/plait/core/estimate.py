@@ -185,11 +185,11 @@ def estimate_batch(state: State, plan: Plan, settings: Settings) -> float | None
 
 def estimate_cost(state: State, plan: Plan, settings: Settings) -> Spend | None:
     """What one attempt at each task would cost by its agents' history; None if an agent has none or no costs are known."""
-    crews = [(task.agent,) if task.agent else settings.agents for task in plan.tasks]
-    usual = {agent: _median_spend(state, agent) for crew in crews for agent in crew}
+    agents_by_task = [(task.agent,) if task.agent else settings.agents for task in plan.tasks]
+    usual = {agent: _median_spend(state, agent) for agents in agents_by_task for agent in agents}
     if None in usual.values():
         return None
-    shares = [[spend for agent in crew if (spend := usual[agent]) is not None] for crew in crews]
+    shares = [[spend for agent in agents if (spend := usual[agent]) is not None] for agents in agents_by_task]
     dollars, tokens = (sum(mean(each[side] for each in share) for share in shares) for side in (0, 1))
     return Spend(round(dollars), round(tokens)) or None
 

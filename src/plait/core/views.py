@@ -224,15 +224,17 @@ _StatusByQueue = dict[tuple[QueueKey, int], TaskStatus]
 def count_statuses(state: State, batch: BatchState) -> dict[TaskStatus, int]:
     """Without entrants: of a contest, its task alone counts."""
     counts = dict.fromkeys(TaskStatus, 0)
-    kin: _StatusByQueue | None = {} if batch.settings.mode is not Mode.QUEUE and batch.settings.budget is None else None
+    known: _StatusByQueue | None = (
+        {} if batch.settings.mode is not Mode.QUEUE and batch.settings.budget is None else None
+    )
     for task in batch.tasks:
         if task.task.entrant is None:
-            counts[task.status or _find_status(state, batch, task, kin)] += 1
+            counts[task.status or _find_status(state, batch, task, known)] += 1
     return counts
 
 
-def _find_status(state: State, batch: BatchState, task: TaskState, kin: _StatusByQueue | None) -> TaskStatus:
-    if kin is None or _is_begun(task) or task.pending_end is not None or task.interrupted is not None:
+def _find_status(state: State, batch: BatchState, task: TaskState, known: _StatusByQueue | None) -> TaskStatus:
+    if known is None or _is_begun(task) or task.pending_end is not None or task.interrupted is not None:
         return explain_status(state, batch, task).status
     if task.pending_needs or task.phase_closed:
         return TaskStatus.WAITING
@@ -241,9 +243,9 @@ def _find_status(state: State, batch: BatchState, task: TaskState, kin: _StatusB
     if state.start_queue.blocking_lock((batch.id, task.place)) is not None:
         return TaskStatus.WAITING
     key = (task.queue_key, task.task.slots)
-    if key not in kin:
-        kin[key] = explain_status(state, batch, task).status
-    return kin[key]
+    if key not in known:
+        known[key] = explain_status(state, batch, task).status
+    return known[key]
 
 
 def _is_begun(task: TaskState) -> bool:

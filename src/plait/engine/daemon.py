@@ -136,8 +136,8 @@ def find_engine(place: RepoLocation) -> EngineInfo | None:
         return None
 
     try:
-        beside = journal_lock.find_lock_file(place.state / JOURNAL_FILE)
-        pid, since = int(beside.read_text() or 0), beside.stat().st_mtime
+        lock_file = journal_lock.find_lock_file(place.state / JOURNAL_FILE)
+        pid, since = int(lock_file.read_text() or 0), lock_file.stat().st_mtime
         return EngineInfo(pid, since, read_health(place.state / HEALTH_FILE))
     except (OSError, ValueError):  # it has not written its pid yet
         return EngineInfo(0, 0.0)
