@@ -215,5 +215,5 @@ def test_settings_of_a_module_agent_do_not_load_it(tmp_path: Path, verb: str) ->
         made.task("01-walls", "true")
         made.write("spy/__init__.py", f"open({str(made.top / 'loaded')!r}, 'w').close()")
         made.write("plait.toml", '[agents.models]\n"spy.agent:Agent" = "m"')
-        made.plait(*verb.split(), env={"PYTHONPATH": str(made.top)})
+        made.plait(*verb.split(), env=made.python_path(made.top))
         assert not (made.top / "loaded").exists()

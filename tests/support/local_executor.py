@@ -20,7 +20,8 @@ from plait.testing.contracts.executor import ExecutorHarness
 from tests.support.leaked_processes import kill_leaked_processes
 from tests.support.waiting import TIMEOUT_SECONDS
 
-SHORT_GRACES = GracePeriods(interrupt=0.5, terminate=0.2, leftover=0.2)
+# Long enough for a process that obeys on a busy machine; one that ignores signals makes a test wait for both.
+SHORT_GRACES = GracePeriods(interrupt=3.0, terminate=1.0, leftover=0.2)
 
 
 @contextmanager

@@ -136,6 +136,10 @@ class TempProject:
         self.cli_processes.append(process)
         return process
 
+    def python_path(self, folder: Path) -> dict[str, str]:
+        """The variable with which processes can import modules of this folder too."""
+        return {"PYTHONPATH": f"{folder}{os.pathsep}{self.env['PYTHONPATH']}"}
+
     def finish(self, process: subprocess.Popen[str]) -> CliResult:
         out, err = process.communicate(timeout=TIMEOUT_SECONDS)
         return CliResult(process.returncode, out, err)

@@ -136,7 +136,7 @@ def test_modules_named_by_the_repository_are_not_loaded_before_they_are_trusted(
 ) -> None:
     project.write("spy/__init__.py", SPY.format(str(project.top / "loaded")))
     project.write("plait.toml", settings)
-    answer = project.plait(*verb.split(), env={"PYTHONPATH": str(project.top)})
+    answer = project.plait(*verb.split(), env=project.python_path(project.top))
     assert answer.code == 2, answer
     assert "plait.toml:2" in answer.err + answer.out
     assert not (project.top / "loaded").exists()
@@ -145,7 +145,7 @@ def test_modules_named_by_the_repository_are_not_loaded_before_they_are_trusted(
 def test_a_task_file_cannot_choose_a_module_to_load(project: TempProject) -> None:
     project.write("spy/__init__.py", SPY.format(str(project.top / "loaded")))
     project.task("02-paint", agent="spy.agent:Agent")
-    answer = project.plait("run", "tasks", env={"PYTHONPATH": str(project.top)})
+    answer = project.plait("run", "tasks", env=project.python_path(project.top))
     assert answer.code == 2, answer
     assert "02-paint has a module as its agent (spy.agent:Agent)" in answer.err
     assert not (project.top / "loaded").exists()

@@ -75,7 +75,7 @@ def project(tmp_path: Path) -> Iterator[TempProject]:
         fails = f'{SAYS}\necho "Error: no access with $DEPLOY_TOKEN for {IN_BODY}" >&2; exit 1'
         (tmp_path / "agent.sh").write_text(fails)
         made.env |= {
-            "PYTHONPATH": str(modules),
+            **made.python_path(modules),
             "PLAIT_AGENT_COMMAND": f"sh {tmp_path}/agent.sh {{title}} {{task_id}}",
         }
         own = f"env: {{TASK_PASSWORD: {TASK_ENV}}}"

@@ -71,7 +71,7 @@ SPY = "from pathlib import Path\n\nPath({!r}).touch()\n"
 def test_planning_loads_only_trusted_modules(project: TempProject, verb: str) -> None:
     project.write("spy/__init__.py", SPY.format(str(project.top / "loaded")))
     project.write("plait.toml", '[sources]\nformat = "spy.format"')
-    env = {"PYTHONPATH": str(project.top)}
+    env = project.python_path(project.top)
     assert project.plait(*verb.split(), env=env).code == 2
     assert not (project.top / "loaded").exists()
     project.plait("trust", "--yes", env=env)

@@ -124,7 +124,7 @@ def test_without_the_extra_the_log_says_once_what_to_install(project: TempProjec
     (absent / "__init__.py").write_text("raise ImportError('not installed')\n")
     project.task("a", "true")
     project.task("b", "true")
-    env = {**surroundings(receiver), "PYTHONPATH": str(absent.parent)}
+    env = {**surroundings(receiver), **project.python_path(absent.parent)}
     assert project.plait("run", "tasks", "--yes", env=env).code == 0
     project.wait_for_exit()
     assert project.read_engine_log().count("pip install 'plait[otel]'") == 1
