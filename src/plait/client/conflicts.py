@@ -7,10 +7,9 @@ from typing import Literal
 
 from plait.client.history import MergeConflict, find_earlier_changes, has_conflict
 from plait.client.json_encoding import api_model, fill_model
-from plait.core.decisions import Change
 from plait.core.fast_dataclass import dataclass
 from plait.core.state import BatchState, TaskState
-from plait.git.interfaces import ConflictedFile, ConflictKind, MergeRules
+from plait.git.interfaces import ConflictKind, MergeRules
 from plait.git.location import RepoLocation
 from plait.git.merge.conflict_view import ConflictingMerge, read_conflict_sides
 from plait.store import project_files
@@ -21,25 +20,18 @@ _SIDES: tuple[Literal["base", "ours", "theirs", "merged"], ...] = ("base", "ours
 
 @dataclass(frozen=True, slots=True)
 class ConflictView:
-    """`change` didn't merge onto `onto`, a commit of the batch branch that had the changes `merged`, by task."""
+    """A merge that failed in these files."""
 
     batch: str
-    change: Change
-    onto: str
+    merge: ConflictingMerge
     files: tuple[str, ...]
-    merged: dict[str, Change]
 
 
 def view_conflict(batch: BatchState, task: TaskState, conflict: MergeConflict | None) -> ConflictView | None:
     if conflict is None or not has_conflict(task):
         return None
-    return ConflictView(
-        batch.id,
-        conflict.change,
-        conflict.onto or batch.base,
-        conflict.files,
-        find_earlier_changes(batch, conflict),
-    )
+    onto, earlier = conflict.onto or batch.base, find_earlier_changes(batch, conflict)
+    return ConflictView(batch.id, ConflictingMerge(conflict.change, onto, earlier), conflict.files)
 
 
 @api_model
@@ -78,13 +70,19 @@ class TaskConflict:
 
 def describe_conflict(place: RepoLocation, conflict: ConflictView) -> TaskConflict:
     """The conflict with both sides of each file. Raises WorldError if git no longer has the commits."""
-    files, more = _read_sides(place, conflict)
+    try:
+        rules = project_files.load_batch_inputs(place, conflict.batch).options.merge_rules
+    except BatchInputsError:  # gc removed them; the conflict can be shown without
+        rules = MergeRules()
+    merge = conflict.merge
+    # In folders of its own: the repository isn't touched.
+    files, more = read_conflict_sides(place.git_dir.absolute(), merge, rules, os.environ)
     return TaskConflict(
         batch_id=conflict.batch,
-        task_id=conflict.change.task,
-        with_=conflict.onto,
-        base=conflict.change.base,
-        tip=conflict.change.tip,
+        task_id=merge.change.task,
+        with_=merge.onto,
+        base=merge.change.base,
+        tip=merge.change.tip,
         files=[
             fill_model(
                 ConflictFile,
@@ -97,13 +95,3 @@ def describe_conflict(place: RepoLocation, conflict: ConflictView) -> TaskConfli
         ],
         more=more,
     )
-
-
-def _read_sides(place: RepoLocation, conflict: ConflictView) -> tuple[list[ConflictedFile], int]:
-    """The conflicting files, and the number of those left out. Uses folders of its own: the repository isn't touched."""
-    try:
-        rules = project_files.load_batch_inputs(place, conflict.batch).options.merge_rules
-    except BatchInputsError:  # gc removed them; the conflict can be shown without
-        rules = MergeRules()
-    merge = ConflictingMerge(conflict.change, conflict.onto, conflict.merged)
-    return read_conflict_sides(place.git_dir.absolute(), merge, rules, os.environ)

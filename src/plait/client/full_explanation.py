@@ -156,7 +156,7 @@ def describe_explanation(explanation: FullExplanation) -> Explanation:
         way=suggest_next_step(state, batch, task),
         result=describe_result(explanation.result),
         contest=explanation.contest,
-        conflict=None if conflict is None else ConflictSummary(conflict.onto, list(conflict.files)),
+        conflict=None if conflict is None else ConflictSummary(conflict.merge.onto, list(conflict.files)),
     )
 
 

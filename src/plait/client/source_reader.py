@@ -7,7 +7,7 @@ import os
 import stat
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from threading import Lock
@@ -25,7 +25,7 @@ from plait.sources.text import decode, to_printable
 from plait.system import safe_read
 
 
-def drop_known(paths: Sequence[Path], known: set[Path]) -> list[Path]:
+def _drop_known(paths: Sequence[Path], known: set[Path]) -> list[Path]:
     """The paths that are new; adds them to `known`."""
     found = []
     for path in paths:
@@ -36,12 +36,7 @@ def drop_known(paths: Sequence[Path], known: set[Path]) -> list[Path]:
     return found
 
 
-def report_missing(value: str) -> Problem:
-    what = "no file matches this pattern" if glob.has_magic(value) else "no such file or folder"
-    return Problem(Severity.WARNING, f"{what}: skipped", Origin(value))
-
-
-def expand_name(where: Path, value: str) -> list[Path]:
+def _expand_name(where: Path, value: str) -> list[Path]:
     if not value:  # an unset variable, not the current folder
         return []
     path = where / value
@@ -101,10 +96,11 @@ def read_named_sources(  # noqa: PLR0913 - what was named, and how it is to be r
     sources: list[SourceFiles] = []
     for name in named:
         with _explain_read_errors(name):
-            paths = expand_name(where.resolve(), name)
-            sources += loader.collect(drop_known(paths, seen), pattern=glob.has_magic(Path(name).name))
+            paths = _expand_name(where.resolve(), name)
+            sources += loader.collect(_drop_known(paths, seen), pattern=glob.has_magic(Path(name).name))
         if not paths:
-            problems.append(report_missing(name or '""'))
+            what = "no file matches this pattern" if glob.has_magic(name) else "no such file or folder"
+            problems.append(Problem(Severity.WARNING, f"{what}: skipped", Origin(name or '""')))
     found = [loader.read(source) for source in loader.group(sources)]
     if not found:
         names = ", ".join(name or '""' for name in named)
@@ -121,14 +117,17 @@ def _explain_read_errors(name: str) -> Iterator[None]:
 
 
 @contextmanager
-def _report_format_bug(what: str, path: str, hint: str = "") -> Iterator[None]:
-    """Formats never raise, so an exception is a bug; report it with the file."""
+def _report_format_bug(source: SourceFiles, name: str = "") -> Iterator[None]:
+    """Formats never raise, so an exception is a bug of this format, or of detecting it; report it with the file."""
     try:
         yield
     except PlaitError:
         raise
     except Exception as error:
-        raise Bug(f"{path}: {what} failed: {type(error).__name__}: {error}", hint=hint) from error
+        own = not name or name in FORMATS
+        hint = "" if own else f"Report it to the author of {name}; PLAIT_DEBUG=1 shows a traceback."
+        what = f"the format {name}" if name else "detecting its format"
+        raise Bug(f"{source.path}: {what} failed: {type(error).__name__}: {error}", hint=hint) from error
 
 
 def _parent_folder(path: str) -> str:
@@ -224,16 +223,16 @@ class _SourceLoader:
 
     def _find_format(self, source: SourceFiles) -> tuple[str, Format]:
         if self._format:
-            with self._report_bug(self._format, source):
+            with _report_format_bug(source, self._format):
                 return self._format, load_format(self._format)
         if source.path not in self._detected:
-            with _report_format_bug("detecting its format", source.path):
+            with _report_format_bug(source):
                 self._detected[source.path] = detect_format(source)
         return self._detected[source.path]
 
     def read(self, source: SourceFiles) -> LoadedSource:
         name, format_ = self._find_format(source)
-        with self._report_bug(name, source):
+        with _report_format_bug(source, name):
             beside = [self._location.top / path for path in format_.companions(source.path)]
             companions = {file.path: file for file in map(self._read_document, filter(Path.is_file, beside))}
             reading = self._read_cached(name, format_, replace(source, companions=companions))
@@ -246,10 +245,6 @@ class _SourceLoader:
         if name not in FORMATS:
             return format_.read(source)
         return self._cache.read_source(name, source, lambda: format_.read(source))
-
-    def _report_bug(self, name: str, source: SourceFiles) -> AbstractContextManager[None]:
-        hint = "" if name in FORMATS else f"Report it to the author of {name}; PLAIT_DEBUG=1 shows a traceback."
-        return _report_format_bug(f"the format {name}", source.path, hint)
 
     def _read_document(self, path: Path) -> Document:
         name = self._relative_name(path)
