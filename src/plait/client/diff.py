@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -169,7 +169,7 @@ def compute_diff(place: RepoLocation, range_: DiffRange) -> Iterator[Diff]:
             git, tree = snapshot_workspace(common, Path(range_.workspace), room)
             base, tip = _resolve_commit(git, range_.base, range_.label), ""
         else:
-            git = _open_git(common)
+            git = Git(common, variables={"GIT_DIR": str(common)})
             base = _resolve_commit(git, range_.base, range_.label)
             tip = tree = _resolve_commit(git, range_.tip, range_.label)
         numstat = git.run("diff-tree", *_DIFF_OPTIONS, "--numstat", "-z", base, tree).out
@@ -181,10 +181,6 @@ def _write_patch(git: Git, base: str, tree: str, path: Path) -> BinaryIO:
     """Through a file: the patch may not fit into memory."""
     git.run("diff-tree", *_DIFF_OPTIONS, "--patch", f"--output={path}", base, tree)
     return path.open("rb")
-
-
-def _open_git(common: Path) -> Git:
-    return Git(common, variables={"GIT_DIR": str(common)})
 
 
 def _resolve_commit(git: Git, name: str, label: str) -> str:
@@ -205,15 +201,10 @@ def _parse_numstat(output: bytes) -> Iterator[ChangedFile]:
     at = 0
     while at < len(words) - 1:
         plus, minus, path = words[at].split("\t", 2)
-        names = [path] if path else words[at + 1 : at + 3]
+        before, name = (None, path) if path else words[at + 1 : at + 3]
         at += 1 if path else 3
-        yield _make_changed_file(plus, minus, names)
-
-
-def _make_changed_file(plus: str, minus: str, names: Sequence[str]) -> ChangedFile:
-    before = names[0] if len(names) > 1 else None
-    binary = plus == "-"
-    return ChangedFile(names[-1], before, 0 if binary else int(plus), 0 if binary else int(minus), binary)
+        binary = plus == "-"
+        yield ChangedFile(name, before, 0 if binary else int(plus), 0 if binary else int(minus), binary)
 
 
 def describe_diff(batch: str, attempt: Attempt | None, diff: Diff) -> DiffSummary:

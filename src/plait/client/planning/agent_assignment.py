@@ -18,22 +18,15 @@ from plait.core.plan import Problem, Severity
 from plait.core.settings import Budget, Settings
 from plait.core.task import Task
 
-_SHELL = "shell"
-
-
+SHELL_AGENT = "shell"
 _RUN_HINT = (
     "Give it a `run:` in its front matter, or choose an agent: --agent with an installed coding tool "
     "(plait agents lists them), or --agent-command 'tool {task_file}'."
 )
-
-
 _INSTALL_HINT = (
     "Install one (see plait agents), or choose one: --agent-command 'tool {task_file}'. plait demo works without any."
 )
-
-
 _NO_AGENT = "has no agent: no coding tool is installed, and the task has no `run:`"
-
 
 # Why an agent can't take a task, and the way out.
 AgentRefusal = tuple[str, str]
@@ -83,7 +76,7 @@ class _AgentAssigner:
         self.refusals: dict[AgentRefusal, list[Task]] = {}
 
     def assign(self, task: Task, settings: Settings) -> Task:
-        names = (task.agent,) if task.agent else (_SHELL,) if task.run else settings.agents
+        names = (task.agent,) if task.agent else (SHELL_AGENT,) if task.run else settings.agents
         refused = {name: self._why_not(name, task) for name in names}
         able = [name for name, why in refused.items() if why is None]
         broken = next((why for name in names if (why := self._refusal_by_agent.get(name)) is not None), None)
@@ -99,7 +92,7 @@ class _AgentAssigner:
         """Problems of fallback agents. Tasks with their own command need none."""
         found: list[Problem] = []
         for name in fallback:
-            able = (task for task in tasks if task.agent != _SHELL)
+            able = (task for task in tasks if task.agent != SHELL_AGENT)
             why = next(
                 (f"{task.id} {why}" for task in able if (why := table.explain_unsupported(name, task)) is not None),
                 None,

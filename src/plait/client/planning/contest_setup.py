@@ -9,15 +9,13 @@ from plait.agents import table
 from plait.agents.drivers.referee import build_referee_spec
 from plait.agents.interface import AgentSpec
 from plait.client.agent_specs import explain_missing
-from plait.client.planning.agent_assignment import check_budgets
+from plait.client.planning.agent_assignment import SHELL_AGENT, check_budgets
 from plait.client.planning.plan_preview import PlanPreview, measure_agent_capacity
 from plait.config.config import Config
 from plait.core.contest import MAX_ENTRANTS, Contest, can_be_contested, expand_contest, find_duplicate_id
 from plait.core.errors import UserError
 from plait.core.plan import Plan, Problem, Severity
 from plait.core.settings import Isolation
-
-_SHELL = "shell"
 
 
 def add_referee(config: Config, agents: tuple[AgentSpec, ...]) -> tuple[AgentSpec, ...]:
@@ -44,7 +42,7 @@ def _find_decider(config: Config) -> tuple[str | None, str | None]:
 
 
 def _find_judge(name: str, agents: Sequence[AgentSpec]) -> AgentSpec:
-    if name == _SHELL:
+    if name == SHELL_AGENT:
         raise UserError("shell runs scripts of tasks and can't judge", hint="Name a coding tool: --judge.")
     spec = next((spec for spec in agents if spec.name == name), AgentSpec(name))
     refused = explain_missing(spec)
@@ -87,7 +85,7 @@ def _check_contest(contest: Contest, found: PlanPreview, plan: Plan) -> None:
             f"{contest.size} entrants for each task are too many: {MAX_ENTRANTS} at most",
             hint="Name fewer agents, or a smaller -n.",
         )
-    if _SHELL in contest.agents:
+    if SHELL_AGENT in contest.agents:
         raise UserError(
             "shell runs a task's own script and can't take part in a contest", hint="Name coding tools: --contest."
         )
