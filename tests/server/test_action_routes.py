@@ -1,4 +1,4 @@
-"""Steering over HTTP: what is asked for, and what became of it."""
+"""Control over HTTP: actions and their results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Batches over HTTP: made, listed, looked at; and what can't be."""
+"""Batches over HTTP: plan, create, list and read, and what is refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A conflict, with both sides of it."""
+"""A conflict with both of its sides, over HTTP."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ def history(seed: int) -> Sequence[Record]:
 
 @cache
 def make_events(seed: int) -> tuple[BufferedEvent, ...]:
-    """Everything, as somebody hears it who was there from the beginning."""
+    """All events, as a reader receives them that was connected from the beginning."""
     feed = EventStream()
     return tuple(piece for record in history(seed) for piece in encode_events(JOURNAL, record.seq, feed.apply(record)))
 

@@ -1,4 +1,4 @@
-"""Live events over HTTP: from where, of what, and what is no mark."""
+"""Live events over HTTP: cursors, filters and invalid cursors."""
 
 from __future__ import annotations
 

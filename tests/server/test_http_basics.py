@@ -1,4 +1,4 @@
-"""What HTTP itself asks for: methods, bodies and their types, addresses."""
+"""HTTP basics: methods, bodies and their types, paths."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the documents say of metrics is so: the page lists all of them, and the dashboard asks for no other."""
+"""The documentation lists every metric, and the dashboard uses no others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The server against its own OpenAPI, asked by a program that knows nothing else of it."""
+"""The server against its own OpenAPI document, with generated requests."""
 
 from __future__ import annotations
 

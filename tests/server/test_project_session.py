@@ -191,7 +191,7 @@ async def test_a_damaged_journal_is_an_error_until_it_is_replaced(place: RepoLoc
 async def test_events_continue_while_no_engine_keeps_running(
     place: RepoLocation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """They are started and die; what others write meanwhile is told."""
+    """Engines that exit are started again; records that others write meanwhile are still published."""
     monkeypatch.setattr(journal_follower, "ENGINE_WATCH_SECONDS", 0.01)
     monkeypatch.setattr(project_session, "READ_RETRY_SECONDS", 1_000.0)
     monkeypatch.setattr(journal_follower, "ENGINE_RETRY_SECONDS", 1_000.0)

@@ -1,4 +1,4 @@
-"""The words of a pull request: seen before they are sent, and changed by people."""
+"""The text of a pull request can be previewed, and replaced by a person."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What goes out is what the description says, of a batch in which much has happened."""
+"""Responses match the OpenAPI document, for a batch with every kind of result."""
 
 from __future__ import annotations
 

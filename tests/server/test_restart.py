@@ -16,7 +16,7 @@ AT_ONCE = 2
 
 
 def list_event_ids(project: TempProject) -> list[str]:
-    """The ids of all events that follow from the journal, as somebody hears them who was never cut off."""
+    """The ids of all events of the journal, as an uninterrupted reader receives them."""
     feed, found = EventStream(), list[str]()
     with closing(open_project_journal(find_repo(project.top))) as reader:
         for record in reader.read():

@@ -1,4 +1,4 @@
-"""What the server has not answered when it ends."""
+"""Requests that are unanswered when the server shuts down."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from plait.server.serve import is_unexpected
 
 
 class StoppingServer(uvicorn.Server):
-    """As soon as somebody has request, and nobody is answered."""
+    """Shuts down as soon as it has a request, before it is answered."""
 
     def __init__(self) -> None:
         config = uvicorn.Config(ShutdownMiddleware(self.wait_forever), port=0, log_config=None, lifespan="off")

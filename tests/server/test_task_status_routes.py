@@ -1,4 +1,4 @@
-"""Where tasks of a batch stand, for those who heard that something happened to them."""
+"""The status of some tasks of a batch, for updates after an event."""
 
 from __future__ import annotations
 

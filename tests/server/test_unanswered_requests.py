@@ -1,4 +1,4 @@
-"""What is safe and not answered: somebody holds the journal, and no engine can take it."""
+"""Requests that are durable but unanswered, because no engine can open the journal."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.support.waiting import wait_until
 
 @pytest.fixture
 def engineless_server(project: TempProject, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[RunningServer]:
-    """With a batch `b`, half of it done; nobody waits long."""
+    """With a half-finished batch `b`, and short timeouts."""
     monkeypatch.setattr(project_session, "SUBMIT_TIMEOUT_SECONDS", 1.0)
     monkeypatch.setattr(project_session, "ANSWER_TIMEOUT_SECONDS", 1.0)
     place = find_repo(project.top)

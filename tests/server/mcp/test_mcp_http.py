@@ -1,4 +1,4 @@
-"""The same tools at `/mcp` of the server: with a token, as far as it reaches, of the project that is asked for."""
+"""The same tools at `/mcp` of the server, by the access of the token and in the named project."""
 
 from __future__ import annotations
 

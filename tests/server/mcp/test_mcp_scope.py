@@ -1,4 +1,4 @@
-"""Who may only look: the tools are not offered, and calling them all the same does nothing."""
+"""Read-only access: tools that change something are not listed, and calling them does nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`plait serve` as it is started, and an agent that comes to it over HTTP."""
+"""A real `plait serve`, and an agent that connects to it over HTTP."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ async def test_a_failed_publication_is_reported_at_once_and_in_the_status(
 
 
 async def test_a_waiting_tool_call_is_answered_at_shutdown(worktree_project: TempProject) -> None:
-    """It comes back to the next one; nothing of it is an error to whoever reads the log."""
+    """The host calls again at the next server, and no error is logged."""
     worktree_project.task("01-long", "sleep 600")
     worktree_project.commit_all()
     server = start_server(worktree_project)

@@ -1,4 +1,4 @@
-"""The table of tools: what hosts are told of them is true, and short enough to be read."""
+"""The definitions of the tools are correct, and short enough for an agent to read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who may come in: tokens, cookies and one-time codes, and how long each is good."""
+"""Tokens, cookies and one-time codes: what each allows, and for how long."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Nobody gets further without being told: by a token, or by the cookie of a login."""
+"""Every request needs a token or the cookie of a login."""
 
 from __future__ import annotations
 

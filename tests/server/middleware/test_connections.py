@@ -30,7 +30,7 @@ RULES = RequestPolicy()
 
 @dataclass
 class Ticker:
-    """`/ticks` goes on until its reader leaves; everything else says what it got."""
+    """`/ticks` streams until the client disconnects; every other path returns the size of the body."""
 
     left: threading.Event = field(default_factory=threading.Event)
     reached: list[str] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""A browser is logged in by a link that is good once."""
+"""A browser is logged in by a link that is valid once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a request says about itself: its address, the host it came to, the page it came from."""
+"""Checks of a request's path, headers, host and origin."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every response carries, whoever made it."""
+"""Every response has the security headers, whichever layer made it."""
 
 from __future__ import annotations
 

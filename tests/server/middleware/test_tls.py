@@ -1,4 +1,4 @@
-"""Whether a certificate and its key will do is told before anything listens."""
+"""A certificate and its key are checked before the server listens."""
 
 from __future__ import annotations
 

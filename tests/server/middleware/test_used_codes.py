@@ -1,4 +1,4 @@
-"""Used codes are remembered: once for all servers, until they matter no more."""
+"""Used codes are remembered by all servers of a user until they have expired."""
 
 from __future__ import annotations
 
