@@ -6,6 +6,8 @@ import os
 from collections.abc import Sequence
 from contextlib import suppress
 
+from plait.core.text import join_names
+
 _MAX_LENGTH = 300
 _MAX_WARNINGS = 20
 _MAX_PATHS = 5  # files in one line
@@ -19,8 +21,7 @@ def to_single_line(text: str) -> str:
 
 
 def summarize_paths(paths: Sequence[str]) -> str:
-    more = f" and {len(paths) - _MAX_PATHS} more" if len(paths) > _MAX_PATHS else ""
-    return ", ".join(paths[:_MAX_PATHS]) + more
+    return join_names(paths, _MAX_PATHS)
 
 
 def print_message(text: str) -> None:
