@@ -56,7 +56,7 @@ class AgentInfo:
     multi_provider: bool = False
     reports: CostReporting = CostReporting.NOTHING
     no_edits: str = ""
-    prompt: str = ""
+    prompt: str = "stdin"
     resumes: bool = False
     tested: bool = True
     proposed: bool = False
@@ -103,7 +103,6 @@ _AGENTS = (
         ),
         provider="anthropic",
         reports=CostReporting.COST,
-        prompt="stdin",
         resumes=True,
         proposed=True,
     ),
@@ -115,7 +114,6 @@ _AGENTS = (
         AgentLogin(("CODEX_API_KEY",), (".codex/auth.json",), "codex login"),
         provider="openai",
         reports=CostReporting.TOKENS,
-        prompt="stdin",
         resumes=True,
         proposed=True,
     ),
@@ -127,7 +125,6 @@ _AGENTS = (
         AgentLogin(("GEMINI_API_KEY", "GOOGLE_API_KEY"), (".gemini/oauth_creds.json",), "gemini"),
         provider="google",
         reports=CostReporting.TOKENS,
-        prompt="stdin",
         resumes=True,
         proposed=True,
     ),
@@ -139,7 +136,6 @@ _AGENTS = (
         AgentLogin(_ANY_KEY, (".local/share/opencode/auth.json",), "opencode auth login"),
         multi_provider=True,
         reports=CostReporting.COST,
-        prompt="stdin",
         resumes=True,
         proposed=True,
     ),
@@ -162,7 +158,6 @@ _AGENTS = (
         AgentLogin(("OPENAI_API_KEY", "DASHSCOPE_API_KEY"), (".qwen/oauth_creds.json",), "qwen"),
         provider="qwen",
         reports=CostReporting.TOKENS,
-        prompt="stdin",
         resumes=True,
     ),
     AgentInfo(
@@ -174,7 +169,6 @@ _AGENTS = (
             ("GH_TOKEN", "GITHUB_TOKEN", "COPILOT_PROVIDER_API_KEY"), (".copilot/config.json",), "copilot, then /login"
         ),
         provider="github",
-        prompt="stdin",
         resumes=True,
     ),
     AgentInfo(
@@ -196,7 +190,6 @@ _AGENTS = (
         AgentLogin(_ANY_KEY, (".pi/agent/auth.json",), "pi, then /login"),
         multi_provider=True,
         reports=CostReporting.COST,
-        prompt="stdin",
         resumes=True,
     ),
     AgentInfo(
@@ -206,7 +199,6 @@ _AGENTS = (
         "npm install -g @continuedev/cli",
         AgentLogin(("CONTINUE_API_KEY",), (".continue/auth.json", ".continue/config.yaml"), "cn login"),
         multi_provider=True,
-        prompt="stdin",
     ),
     AgentInfo(
         "cline",
@@ -233,7 +225,6 @@ _AGENTS = (
         "plait.agents.drivers.plain_text_tools:Amp",
         login=AgentLogin(("AMP_API_KEY",), (), "amp login"),
         no_edits="its own settings say what it may do",
-        prompt="stdin",
         tested=False,
     ),
     AgentInfo(
@@ -261,6 +252,7 @@ _AGENTS = (
         install="pip install 'plait[model]'",
         reports=CostReporting.TOKENS,
         is_program=False,
+        prompt="",
     ),
     AgentInfo(
         "shell",
@@ -268,6 +260,7 @@ _AGENTS = (
         "plait.agents.drivers.shell:ShellAgent",
         reports=CostReporting.FREE,
         is_program=False,
+        prompt="",
     ),
     AgentInfo(
         "command",

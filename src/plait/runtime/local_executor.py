@@ -172,7 +172,7 @@ class LocalExecutor:
     def _find(self, live: LiveAttempt) -> ProbeResult:
         if live.attempt in self._table.live:
             return RunningProcess(live.pid)
-        signed = read_claim(live)
+        signed = _read_claim(live)
         if signed is None:
             return None
         live.root.cgroup = cgroup.read_cgroup_path(live.folder.path)
@@ -181,7 +181,7 @@ class LocalExecutor:
         if found is not None:
             return self._watch(live, found)
         # In this order: a supervisor that exited in between has left the status.
-        code = read_status(live)
+        code = _read_status(live)
         FileTranscript(live.folder.transcript).trim(live.transcript_bytes)
         self._mark_ended(live.root)
         if code is not None:
@@ -232,7 +232,7 @@ class LocalExecutor:
         live.root.until = processes.clock_ticks() + 1
         if code == EXIT_CLAIMED and self._adopt_other(live):
             return
-        live.result = determine_result(live, code)
+        live.result = _determine_result(live, code)
         FileTranscript(live.folder.transcript).trim(live.transcript_bytes)
         if isinstance(live.result, LostProcess):
             self._terminator.start(live.root, TerminationStage.KILL)
@@ -316,7 +316,7 @@ def _has_leftovers(root: TreeRoot) -> bool:
 NO_EXIT_STATUS = "the process is gone and left no exit status"
 
 
-def read_claim(live: LiveAttempt) -> PidFile | None:
+def _read_claim(live: LiveAttempt) -> PidFile | None:
     """None: there is none. If it can't be read, the supervisor is searched for among the processes."""
     try:
         return supervisor.read_pidfile(live.folder.pidfile)
@@ -324,13 +324,13 @@ def read_claim(live: LiveAttempt) -> PidFile | None:
         return PidFile()
 
 
-def read_status(live: LiveAttempt) -> int | None:
+def _read_status(live: LiveAttempt) -> int | None:
     with suppress(OSError):
         return supervisor.read_exit_status(live.folder.exit_status)
     return None
 
 
-def determine_result(live: LiveAttempt, code: int | None) -> ExitedProcess | LostProcess:
+def _determine_result(live: LiveAttempt, code: int | None) -> ExitedProcess | LostProcess:
     """The supervisor has exited, with `code` if that is known."""
     try:
         found = supervisor.read_exit_status(live.folder.exit_status)

@@ -143,7 +143,7 @@ def _rank_candidates(
     reporter.report_phase(f"Ask {spec.judge.name}")
     judge = ContestJudge(spec.judge, Path(spec.workspace), Path(spec.folder), reporter)
     task = f"# {spec.title or spec.task}\n\n{spec.body}"
-    found, why = judge.rank(task, {name: standing.diff for name, standing in left.items()}, spec.attempt)
+    found, why = judge.rank(task, {name: contestant.diff for name, contestant in left.items()}, spec.attempt)
     if found is None:
         reporter.report_activity(why)
         return plain, f"its change is the smallest; {why}"
