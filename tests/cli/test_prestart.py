@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from plait.cli import prestart
-from plait.cli.prestart import find_run_directory
+from plait.cli import fast_path
+from plait.cli.fast_path import find_run_directory
 from plait.git.location import find_repo
 from tests.support.temp_project import temp_project
 
@@ -49,11 +49,11 @@ def test_a_prestarted_engine_is_handed_over_once_and_only_for_its_repository(
 ) -> None:
     with temp_project(tmp_path / "project") as home, temp_project(tmp_path / "other") as other:
         monkeypatch.chdir(home.top)
-        prestart.prestart_for_run(["run", "tasks"])
-        assert prestart.take_engine(find_repo(other.top)) is None
-        held = prestart.take_engine(home.place)
+        fast_path.prestart_for_run(["run", "tasks"])
+        assert fast_path.take_engine(find_repo(other.top)) is None
+        held = fast_path.take_engine(home.place)
         assert held is not None
-        assert prestart.take_engine(home.place) is None
+        assert fast_path.take_engine(home.place) is None
         held.discard()
 
 

@@ -9,7 +9,7 @@ from contextlib import suppress
 from io import TextIOWrapper
 from typing import NoReturn
 
-from plait.cli import output, prestart
+from plait.cli import fast_path, output
 from plait.cli.output import FAILED, INTERNAL, USAGE, print_json, replace_control_chars
 from plait.client.api_errors import DEBUG_VARIABLE, add_bug_hint, list_error_problems
 from plait.core.errors import Bug, Fault, PlaitError, WorldError
@@ -50,7 +50,7 @@ def exit_now(code: int) -> NoReturn:
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError):
             stream.flush()
-    prestart.drop_engine()
+    fast_path.drop_engine()
     os._exit(code)
 
 

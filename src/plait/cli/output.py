@@ -1,4 +1,4 @@
-"""Output of all commands: consoles, pages of styled lines, problems, JSON, and exit codes."""
+"""Output of all commands: consoles, pages of styled lines, problems, JSON, exit codes; and questions on the terminal."""
 
 from __future__ import annotations
 
@@ -129,3 +129,31 @@ def print_notice(text: str) -> None:
         page = Page()
         page.add_line(text)
         page.show(stderr=True)
+
+
+_YES_ANSWERS = frozenset({"y", "yes"})
+_NO_ANSWERS = frozenset({"n", "no"})
+
+
+def is_interactive() -> bool:
+    """Whether a question can be asked and answered on the terminal."""
+    return sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def ask_yes_no(question: str, *, default: bool) -> bool:
+    """Ask until the answer is yes, no or empty, which is the default."""
+    while (answer := prompt_line(question).lower()) not in _YES_ANSWERS | _NO_ANSWERS | {""}:
+        pass
+    return answer in _YES_ANSWERS if answer else default
+
+
+def confirm(question: str) -> bool:
+    """Ask, with no as the default. Without a terminal, having run the command is the confirmation."""
+    return not is_interactive() or prompt_line(question).lower() in _YES_ANSWERS
+
+
+def prompt_line(question: str) -> str:
+    try:
+        return input(replace_control_chars(question)).strip()
+    except EOFError:  # Ctrl+D leaves as Ctrl+C does
+        raise KeyboardInterrupt from None

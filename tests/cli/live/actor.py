@@ -30,9 +30,7 @@ def main() -> None:
         feed.replay(record)
     keys = KeyReader(sys.stdin)
     assert keys.is_available
-    display = Display(
-        make_console(), feed, BATCH, name="7f3a", activities=ActivityTracker(StateFolder(Path(sys.argv[1])))
-    )
+    display = Display(make_console(), feed, BATCH, ActivityTracker(StateFolder(Path(sys.argv[1]))))
     with display:
         while True:
             display.refresh()

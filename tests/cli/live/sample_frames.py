@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from plait.cli.live.view_model import BatchViewModel, build_view_model
 from plait.core.decisions import Decision
@@ -39,7 +39,8 @@ class Picture:
 
     @property
     def scene(self) -> BatchViewModel:
-        return build_view_model(self.script.state, BATCH, group_waves(self.script.batch().plan), "7f3a")
+        model = build_view_model(self.script.state, BATCH, group_waves(self.script.batch().plan))
+        return replace(model, view=replace(model.view, id="7f3a"))
 
 
 def task(name: str, *needs: str, title: str = "", touches: tuple[str, ...] = (), **more: object) -> Task:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 
 from rich.console import Console
 
@@ -24,7 +25,7 @@ def last_screen(script: Script) -> str:
     view = make_batch_view(script.state, script.batch())
     out = Console(file=io.StringIO())
     worked = feed.sum_agent_seconds(BATCH, script.now)
-    make_summary(view, now=script.now, agent_seconds=worked, name="7f3a").show(out)
+    make_summary(replace(view, id="7f3a"), now=script.now, agent_seconds=worked).show(out)
     assert isinstance(out.file, io.StringIO)
     return out.file.getvalue()
 

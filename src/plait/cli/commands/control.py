@@ -11,8 +11,7 @@ import typer
 
 from plait.cli import options as opt
 from plait.cli.format import MAX_NAMES, pluralize
-from plait.cli.output import FAILED, OK, Page, print_json, print_note, print_notice
-from plait.cli.prompts import confirm
+from plait.cli.output import FAILED, OK, Page, confirm, print_json, print_note, print_notice
 from plait.client.batch_lookup import BatchSelection, find_batch_and_tasks, find_one_task
 from plait.client.session import ANSWER_TIMEOUT_SECONDS, RequestAnswer, Session, new_request_id, open_session
 from plait.client.task_actions import (

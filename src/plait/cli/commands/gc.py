@@ -10,8 +10,17 @@ import typer
 
 from plait.cli import options as opt
 from plait.cli.format import format_date, format_size, pluralize
-from plait.cli.output import FAILED, OK, Page, print_json, print_line, print_notice
-from plait.cli.prompts import confirm, is_interactive, prompt_line
+from plait.cli.output import (
+    FAILED,
+    OK,
+    Page,
+    confirm,
+    is_interactive,
+    print_json,
+    print_line,
+    print_notice,
+    prompt_line,
+)
 from plait.client.gc import collect_names, find_batch_to_forget, open_repository_git, open_session_collector
 from plait.client.project_state import load_settings
 from plait.client.session import open_session

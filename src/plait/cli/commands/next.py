@@ -15,8 +15,7 @@ import typer
 from plait.cli import options as opt
 from plait.cli.commands.trust import TrustCheck
 from plait.cli.format import MAX_NAMES
-from plait.cli.output import OK, USAGE, Page, print_json, print_problems
-from plait.cli.prompts import is_interactive
+from plait.cli.output import OK, USAGE, Page, is_interactive, print_json, print_problems
 from plait.client.project_sources import load_sources
 from plait.core.plan import Plan, Severity
 from plait.core.text import join_names

@@ -20,13 +20,13 @@ from plait.cli.output import (
     OK,
     USAGE,
     Page,
+    is_interactive,
     make_console,
     print_json,
     print_note,
     print_problems,
     replace_control_chars,
 )
-from plait.cli.prompts import is_interactive
 from plait.client.api_errors import list_error_problems
 from plait.client.planning.plan_preview import PlanPreview, describe_plan, load_plan_preview
 from plait.core.errors import PlaitError, UserError

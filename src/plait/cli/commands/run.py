@@ -10,13 +10,23 @@ from typing import Annotated
 import typer
 
 from plait.agents.interface import AgentSpec
-from plait.cli import options as opt, prestart
+from plait.cli import fast_path, options as opt
 from plait.cli.commands.plan import SHELL_AGENT, describe_parallel_limit, print_no_plan, print_plan, print_plan_json
 from plait.cli.commands.trust import TrustCheck
 from plait.cli.format import MAX_NAMES, pluralize
 from plait.cli.live.signals import SignalCounter, force_quit
-from plait.cli.output import FAILED, INTERRUPTED, OK, USAGE, Page, make_console, print_notice, print_problems
-from plait.cli.prompts import ask_yes_no, is_interactive
+from plait.cli.output import (
+    FAILED,
+    INTERRUPTED,
+    OK,
+    USAGE,
+    Page,
+    ask_yes_no,
+    is_interactive,
+    make_console,
+    print_notice,
+    print_problems,
+)
 from plait.client.event_stream import EventStream
 from plait.client.mirrors import get_mirror_settings, open_mirrored_repo as mirror
 from plait.client.planning.plan_preview import PlanPreview, build_plan_preview
@@ -180,7 +190,7 @@ def run_tasks(options: RunOptions) -> int:
     place = find_repo(options.directory)
     with Session(place, EventStream()) as session:
         if not options.dry_run:
-            session.prestart_engine(prestart.take_engine(place))  # while the sources are read here
+            session.prestart_engine(fast_path.take_engine(place))  # while the sources are read here
         seen = load_sources(
             options.directory, options.source_names, flags=options.flags, place=place, vet=trust.check_before_reading
         )

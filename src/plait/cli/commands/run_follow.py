@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, assert_never
 
 from plait.agents.interface import AgentSpec
 from plait.cli.error_handling import describe_os_error
-from plait.cli.live.renderers import JsonRenderer, LineRenderer, Renderer
+from plait.cli.live.event_lines import JsonRenderer, LineRenderer, Renderer
 from plait.cli.live.signals import Bell, SignalCounter
 from plait.cli.live.summary import get_batch_exit_code, make_summary
 from plait.cli.output import (
@@ -24,11 +24,11 @@ from plait.cli.output import (
     OK,
     Page,
     find_terminal,
+    is_interactive,
     print_json,
     print_line,
     print_notice,
 )
-from plait.cli.prompts import is_interactive
 from plait.client.event_stream import EventStream
 from plait.client.result_files import list_contests, list_model_jobs, make_contest_event, make_jobs_event
 from plait.client.session import Session, new_request_id
@@ -98,7 +98,6 @@ def _follow_to_end(options: RunOptions, session: Session, followed: FollowedBatc
                 view,
                 now=now,
                 agent_seconds=feed.sum_agent_seconds(batch, now),
-                name=batch,
                 jobs=jobs,
                 contests=contests,
             )
@@ -130,7 +129,7 @@ def _make_renderer(options: RunOptions, session: Session, followed: FollowedBatc
         return JsonRenderer(feed, batch, LogStream(folder, listen))
     from plait.cli.live.display import Display  # only for terminals
 
-    return Display(out, feed, batch, activities=ActivityTracker(folder, listen))
+    return Display(out, feed, batch, ActivityTracker(folder, listen))
 
 
 def _report_result(options: RunOptions, result: FollowResult, view: BatchView, signals: SignalCounter) -> int:

@@ -15,15 +15,7 @@ import typer
 
 from plait.cli import options as opt
 from plait.cli.format import format_date
-from plait.cli.output import (
-    INTERRUPTED,
-    NEEDS_PERSON,
-    OK,
-    Page,
-    print_json,
-    print_line,
-)
-from plait.cli.prompts import ask_yes_no, is_interactive
+from plait.cli.output import INTERRUPTED, NEEDS_PERSON, OK, Page, ask_yes_no, is_interactive, print_json, print_line
 from plait.client.json_encoding import to_iso
 from plait.client.project_state import load_settings
 from plait.client.trust import (

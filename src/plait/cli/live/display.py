@@ -6,8 +6,8 @@ import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Self
 
+from plait.cli.live.event_lines import Renderer
 from plait.cli.live.frame import Viewport, render_frame
-from plait.cli.live.renderers import Renderer
 from plait.cli.live.screen import Screen
 from plait.cli.live.view_model import BatchViewModel, build_view_model
 from plait.cli.output import Page
@@ -25,19 +25,10 @@ _MAX_DRAW_SHARE = 0.1  # share of the time spent drawing, at most: thousands of 
 
 
 class Display(Renderer):
-    """The renderer for terminals. `name` is the batch's short name; `refresh` may be called at any rate."""
+    """The renderer for terminals. `refresh` may be called at any rate."""
 
-    def __init__(
-        self,
-        console: Console,
-        feed: EventStream,
-        batch: str,
-        *,
-        name: str | None = None,
-        activities: ActivityTracker | None = None,
-    ) -> None:
+    def __init__(self, console: Console, feed: EventStream, batch: str, activities: ActivityTracker) -> None:
         self._console, self._state, self._batch = console, feed.state, batch
-        self._name = name or batch
         self._activities = activities
         self._screen = Screen(console)
         self._eta = EtaEstimator()
@@ -101,7 +92,7 @@ class Display(Renderer):
         )
 
     def _read_activities(self, now: float) -> None:
-        if self._activities is not None and abs(now - self._activities_read_at) >= _ACTIVITY_SECONDS:
+        if abs(now - self._activities_read_at) >= _ACTIVITY_SECONDS:
             self._activities_read_at = now
             batch = self._state.batches[self._batch]
             alive = sorted(batch.alive.values(), key=lambda attempt: batch.index[attempt.name.task])
@@ -113,5 +104,5 @@ class Display(Renderer):
         if self._waves is None:
             self._waves = group_waves(self._state.batches[self._batch].plan)
         if self._model is None or self._model[0] != seq:
-            self._model = seq, build_view_model(self._state, self._batch, self._waves, self._name)
+            self._model = seq, build_view_model(self._state, self._batch, self._waves)
         return self._model[1]

@@ -169,7 +169,7 @@ def _collect_parts(model: BatchViewModel, now: float, eta: float | None) -> dict
     failed = sum(count for status, count in counts.items() if status.is_failure)
     parts = {
         "plait": "plait",
-        "batch": f"batch {model.name}",
+        "batch": f"batch {model.view.id}",
         "tasks": f"{counts[TaskStatus.DONE]}/{view.progress.total} tasks",
     }
     if model.wave is not None and model.wave[1] > 1:
@@ -196,7 +196,7 @@ def _collect_parts(model: BatchViewModel, now: float, eta: float | None) -> dict
 def _format_title_status(model: BatchViewModel) -> str:
     view = model.view
     if view.status is BatchStatus.PAUSED:
-        return "stopped" if model.paused is PauseCause.STOP else "paused"
+        return "stopped" if model.view.pause_cause is PauseCause.STOP else "paused"
     if view.ended_at is not None:
         return f"{view.status.value} in {format_elapsed(view.ended_at - view.created_at)}"
     if model.publish is not None:
@@ -220,10 +220,10 @@ def make_notes(model: BatchViewModel, now: float, *, keys: bool) -> Iterator[tup
     yield from _pause_notes(model, keys=keys)
     yield from _approval_notes(model, keys=keys)
     yield from _question_notes(model)
-    for limit in model.limits:
+    for provider, until in model.limits.items():
         others = ", ".join(model.view.settings.fallback)
         then = f"its tasks use {others}" if others else "its tasks wait, others continue"
-        yield f"{format_provider_limit(limit.provider, limit.until, now)}; {then}", "yellow"
+        yield f"{format_provider_limit(provider, until, now)}; {then}", "yellow"
     if model.machine_busy is not None:
         yield f"waiting: the machine is busy ({model.machine_busy})", "yellow"
     yield from _branch_notes(model, now)
@@ -251,33 +251,33 @@ def _gate_notes(gate: RunningGate, now: float) -> Iterator[tuple[str, str]]:
 def _pause_notes(model: BatchViewModel, *, keys: bool) -> Iterator[tuple[str, str]]:
     why = model.view.reason
     press = "press p, or " if keys else ""
-    match model.paused:
+    match model.view.pause_cause:
         case None:
             return
         case PauseCause.PERSON:
-            yield f"paused: nothing new starts; to resume: {press}plait unpause {model.name}", "yellow"
+            yield f"paused: nothing new starts; to resume: {press}plait unpause {model.view.id}", "yellow"
         case PauseCause.STOP:
             left = sum(task.status in AGENT_STATUSES for task in model.view.tasks)
             if left:
                 yield f"stopping: {left} still running", "yellow"
             else:
-                yield f"stopped; to resume: {press}plait resume {model.name}", "yellow"
+                yield f"stopped; to resume: {press}plait resume {model.view.id}", "yellow"
         case PauseCause.BUDGET:
             yield f"paused: {why}", "yellow"
             yield "to resume: plait run --resume --budget AMOUNT", "yellow"
         case PauseCause.PROVIDER:
-            yield f"paused: {why}; to resume: {press}plait resume {model.name}", "yellow"
+            yield f"paused: {why}; to resume: {press}plait resume {model.view.id}", "yellow"
         case PauseCause.GATE | PauseCause.BRANCH:
-            yield f"paused: {why}; to resume: {press}plait unpause {model.name}", "yellow"
+            yield f"paused: {why}; to resume: {press}plait unpause {model.view.id}", "yellow"
         case _:
-            assert_never(model.paused)
+            assert_never(model.view.pause_cause)
 
 
 def _approval_notes(model: BatchViewModel, *, keys: bool) -> Iterator[tuple[str, str]]:
     waiting = [task for task in model.view.tasks if task.waiting is WaitReason.APPROVAL]
     if waiting:
         press = "press a to approve, or " if keys else ""
-        yield f"{waiting[0].id} waits for approval: {press}plait approve {model.name}", "bold yellow"
+        yield f"{waiting[0].id} waits for approval: {press}plait approve {model.view.id}", "bold yellow"
 
 
 def _question_notes(model: BatchViewModel) -> Iterator[tuple[str, str]]:
@@ -286,7 +286,7 @@ def _question_notes(model: BatchViewModel) -> Iterator[tuple[str, str]]:
         yield f"{task.id} asks: {task.question}", "bold yellow"
     if asking:
         more = f" (and {len(asking) - _MAX_QUESTIONS} more questions)" if len(asking) > _MAX_QUESTIONS else ""
-        target = f"{model.name} {quote(asking[0].id)}"
+        target = f"{model.view.id} {quote(asking[0].id)}"
         command = format_answer_command(target, asks_for_budget=asking[0].asks_for_budget)
         yield f"answer: {command}{more}", "yellow"
 
@@ -294,5 +294,5 @@ def _question_notes(model: BatchViewModel) -> Iterator[tuple[str, str]]:
 def format_keys(model: BatchViewModel) -> str:
     """The keys that have an effect now."""
     approve = any(task.waiting is WaitReason.APPROVAL for task in model.view.tasks)
-    pause = "p pause" if model.paused is None else "p resume"
+    pause = "p pause" if model.view.pause_cause is None else "p resume"
     return " · ".join([*(["a approve"] if approve else []), pause, "d detach", "? help", "Ctrl+C stop"])

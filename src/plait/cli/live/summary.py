@@ -32,40 +32,38 @@ def get_batch_exit_code(view: BatchView) -> int:
     return NEEDS_PERSON if view.waits_for_person else FAILED
 
 
-def make_summary(  # noqa: PLR0913 - everything it shows
+def make_summary(
     view: BatchView,
     *,
     now: float,
     agent_seconds: float,
-    name: str | None = None,
     jobs: ModelJobs = _NO_JOBS,
     contests: Mapping[str, ContestResult] = _NO_CONTESTS,
 ) -> Page:
     """`agent_seconds` is the sum over all attempts. Failed entrants are listed with their contest, not as failures."""
     page = Page()
-    label = name or view.id
     page.add_line()
-    page.add_line((_format_headline(view, label), "bold"), *_format_counts(view))
+    page.add_line((_format_headline(view), "bold"), *_format_counts(view))
     if view.started_at is not None:
         page.add_line(f"  {_format_times(view, view.started_at, now, agent_seconds)}")
     if view.status is BatchStatus.PAUSED:
         why = _flatten(view.reason)
         page.add_line((f"  {why}" if why.startswith("paused") else f"  paused: {why}", "yellow"))
-    _add_branch(page, view, label)
+    _add_branch(page, view)
     requested = replace(view, tasks=tuple(task for task in view.tasks if task.entrant is None))
-    _add_failed(page, requested, label)
+    _add_failed(page, requested)
     _add_not_run(page, requested)
-    _add_questions(page, view, label)
+    _add_questions(page, view)
     add_jobs(page, jobs)
     if contests:
         from plait.cli.contest_table import add_contests  # few batches have one
 
-        add_contests(page, contests, quote(label))
-    _add_next_steps(page, requested, label)
+        add_contests(page, contests, quote(view.id))
+    _add_next_steps(page, requested)
     return page
 
 
-def _add_branch(page: Page, view: BatchView, name: str) -> None:
+def _add_branch(page: Page, view: BatchView) -> None:
     """The branch, what of it is published, and how to publish it."""
     if not view.branch or not view.head or view.head == view.base:
         return
@@ -80,14 +78,14 @@ def _add_branch(page: Page, view: BatchView, name: str) -> None:
         for line in view.way_out.splitlines():
             page.add_line((f"    {line}", "dim"))
     elif view.is_outdated:
-        page.add_line((f"  what was published is older than the branch: plait pr {quote(name)}", "yellow"))
+        page.add_line((f"  what was published is older than the branch: plait pr {quote(view.id)}", "yellow"))
     elif not view.shipped and view.ended_at is not None:
-        page.add_line((f"    plait pr {quote(name)}   opens a pull request", "dim"))
+        page.add_line((f"    plait pr {quote(view.id)}   opens a pull request", "dim"))
 
 
-def _format_headline(view: BatchView, name: str) -> str:
+def _format_headline(view: BatchView) -> str:
     state = "is not finished" if view.ended_at is None else str(view.status.value)
-    return f"batch {name} {state}"
+    return f"batch {view.id} {state}"
 
 
 def _format_counts(view: BatchView) -> list[tuple[str, str]]:
@@ -106,7 +104,7 @@ def _format_times(view: BatchView, begun: float, now: float, agent_seconds: floa
     return f"{text} · {view.cost}" if view.cost else text
 
 
-def _add_failed(page: Page, view: BatchView, name: str) -> None:
+def _add_failed(page: Page, view: BatchView) -> None:
     found = [task for task in view.tasks if task.status.is_failure]
     if not found:
         return
@@ -114,7 +112,7 @@ def _add_failed(page: Page, view: BatchView, name: str) -> None:
     for task in found[:_MAX_PER_KIND]:
         attempts = f" (attempt {task.attempt})" if task.attempt > 1 and "attempt" not in task.reason else ""
         page.add_line((f"  {task.status.label}", "red"), f"  {task.id}: {_flatten(task.reason)}{attempts}")
-        page.add_line((f"    {_suggest_command(task, f'{quote(name)} {quote(task.id)}')}", "dim"))
+        page.add_line((f"    {_suggest_command(task, f'{quote(view.id)} {quote(task.id)}')}", "dim"))
     _add_more_count(page, found)
     unknown = dict.fromkeys(task.agent for task in found if task.category is Category.AUTH)
     for agent in filter(find_login_hint, unknown):
@@ -149,8 +147,8 @@ def _format_group(task: TaskView) -> str:
     return reason if reason.startswith(word) else f"{word} ({reason})"
 
 
-def _add_questions(page: Page, view: BatchView, name: str) -> None:
-    called = quote(name)
+def _add_questions(page: Page, view: BatchView) -> None:
+    called = quote(view.id)
     asking = [task for task in view.tasks if task.waiting in {WaitReason.ANSWER, WaitReason.APPROVAL}]
     if not asking:
         return
@@ -172,9 +170,9 @@ def _add_more_count(page: Page, found: Sequence[TaskView]) -> None:
         page.add_line((f"  and {len(found) - _MAX_PER_KIND} more (see plait status)", "dim"))
 
 
-def _add_next_steps(page: Page, view: BatchView, name: str) -> None:
+def _add_next_steps(page: Page, view: BatchView) -> None:
     """The commands that continue an unfinished batch."""
-    called = quote(name)
+    called = quote(view.id)
     bad = [task for task in view.tasks if task.status.is_failure]
     paused = view.pause_cause is not None
     base_fails = view.pause_cause is PauseCause.GATE and view.base_fails_gate

@@ -9,16 +9,7 @@ from plait.client.record_context import find_machine_shortage
 from plait.core.fast_dataclass import dataclass
 from plait.core.settings import Publish, Spend
 from plait.core.state import BatchState, State
-from plait.core.status import PauseCause
 from plait.core.views import BatchView, make_batch_view
-
-
-@dataclass(frozen=True, slots=True)
-class ProviderLimit:
-    """A provider that is unavailable, and until when."""
-
-    provider: str
-    until: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,15 +24,13 @@ class RunningGate:
 
 @dataclass(frozen=True, slots=True)
 class BatchViewModel:
-    """`name` is the batch's short name, `ending` tasks whose attempt was asked to end, `spent` what running attempts
-    have cost so far, `rebuild_without` the tasks left out of a branch being rebuilt.
+    """`limits`: unavailable providers, and until when. `ending`: tasks whose attempt was asked to end. `spent`: what
+    running attempts have cost so far. `rebuild_without`: the tasks left out of a branch being rebuilt.
     """
 
     view: BatchView
-    name: str
     wave: tuple[int, int] | None = None
-    paused: PauseCause | None = None
-    limits: tuple[ProviderLimit, ...] = ()
+    limits: Mapping[str, float] = field(default_factory=dict)
     machine_busy: str | None = None
     ending: frozenset[str] = frozenset()
     spent: Mapping[str, Spend] = field(default_factory=dict)
@@ -51,21 +40,14 @@ class BatchViewModel:
     publish: Publish | None = None
 
 
-def build_view_model(state: State, batch_id: str, waves: Sequence[Sequence[str]], name: str) -> BatchViewModel:
+def build_view_model(state: State, batch_id: str, waves: Sequence[Sequence[str]]) -> BatchViewModel:
     """Linear in the number of tasks, so it is built once per change, not once per frame."""
     batch = state.batches[batch_id]
     view = make_batch_view(state, batch)
-    limits = (
-        ProviderLimit(provider, breaker.until)
-        for provider, breaker in state.breakers.items()
-        if breaker.until is not None
-    )
     return BatchViewModel(
         view=view,
-        name=name,
         wave=_find_current_wave(view, waves),
-        paused=batch.paused.cause if batch.paused is not None else None,
-        limits=tuple(limits),
+        limits={name: breaker.until for name, breaker in state.breakers.items() if breaker.until is not None},
         machine_busy=find_machine_shortage(state),
         ending=frozenset(name.task for name, attempt in batch.alive.items() if attempt.ending is not None),
         spent={name.task: attempt.used for name, attempt in batch.alive.items() if attempt.used},
