@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from plait.cli.commands.run_follow import BatchFollower, FollowResult
-from plait.cli.live.event_lines import Renderer
+from plait.cli.live.renderers import Renderer
 from plait.cli.live.signals import SignalCounter
 from plait.client.event_stream import EventStream
 from plait.client.session import Session, open_session

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, assert_never
 
 from plait.agents.interface import AgentSpec
 from plait.cli.error_handling import describe_os_error
-from plait.cli.live.event_lines import JsonRenderer, LineRenderer, Renderer
+from plait.cli.live.renderers import JsonRenderer, LineRenderer, Renderer
 from plait.cli.live.signals import Bell, SignalCounter
 from plait.cli.live.summary import get_batch_exit_code, make_summary
 from plait.cli.output import (

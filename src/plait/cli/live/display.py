@@ -6,8 +6,8 @@ import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Self
 
-from plait.cli.live.event_lines import Renderer
 from plait.cli.live.frame import Viewport, render_frame
+from plait.cli.live.renderers import Renderer
 from plait.cli.live.screen import Screen
 from plait.cli.live.view_model import BatchViewModel, build_view_model
 from plait.cli.output import Page

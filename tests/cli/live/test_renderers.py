@@ -6,7 +6,7 @@ from datetime import UTC, timedelta, timezone
 
 import pytest
 
-from plait.cli.live.event_lines import EventLines
+from plait.cli.live.renderers import EventLines
 from plait.client.event_stream import EventStream
 from plait.client.stream_event import EventFields, EventType, GateProgress, StreamEvent
 from plait.core.reports import (
