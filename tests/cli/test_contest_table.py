@@ -7,7 +7,7 @@ import io
 import pytest
 from rich.console import Console
 
-from plait.cli import contest_table
+from plait.cli import format as fmt
 from plait.cli.contest_table import add_contest_table
 from plait.cli.output import Page
 from plait.client.api_models import Cost, Diffstat
@@ -41,7 +41,7 @@ LOST = Entrant(
 
 
 def shown(monkeypatch: pytest.MonkeyPatch, contest: ContestResult, width: int | None) -> list[str]:
-    monkeypatch.setattr(contest_table, "get_line_width", lambda: width)
+    monkeypatch.setattr(fmt, "get_line_width", lambda: width)
     page, out = Page(), Console(file=io.StringIO())
     add_contest_table(page, contest)
     page.show(out)

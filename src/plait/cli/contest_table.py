@@ -4,15 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from plait.cli.format import (
-    format_cost,
-    format_diffstat,
-    format_elapsed,
-    get_line_width,
-    get_minus_sign,
-    pluralize,
-    truncate_line,
-)
+from plait.cli import format as fmt
 from plait.cli.output import Page, replace_control_chars
 from plait.client.result_files import ContestResult, Entrant
 from plait.core.settings import Spend
@@ -39,7 +31,7 @@ def add_contest_table(page: Page, contest: ContestResult) -> None:
     rows = [_make_cells(entrant) for entrant in contest.entrants]
     shown = [n for n in range(len(_HEADERS)) if any(row[n] for row in rows)]
     widths = [max(len(row[n]) for row in (_HEADERS, *rows)) for n in shown]
-    width = get_line_width()
+    width = fmt.get_line_width()
     beneath = width is not None and len(_MARGIN) + sum(widths) + 2 * (len(widths) - 1) > width
     if beneath:
         shown, widths = shown[:-1], widths[:-1]
@@ -52,7 +44,7 @@ def add_contest_table(page: Page, contest: ContestResult) -> None:
     if contest.why:  # the others have their reasons in their verdicts
         page.add_line(
             (
-                f"{_MARGIN}{replace_control_chars(contest.why if won else truncate_line(contest.why, _MAX_REASON_CHARS))}",
+                f"{_MARGIN}{replace_control_chars(contest.why if won else fmt.truncate_line(contest.why, _MAX_REASON_CHARS))}",
                 "dim",
             )
         )
@@ -66,13 +58,13 @@ def add_contest_table(page: Page, contest: ContestResult) -> None:
 def _make_cells(entrant: Entrant) -> tuple[str, ...]:
     verdict = " ".join(entrant.verdict.split())
     stat = entrant.diffstat
-    where = f" in {pluralize(stat.files, 'file')}" if stat is not None and stat.files else ""
-    change = format_diffstat(None if stat is None else (stat.files, stat.added, stat.removed), get_minus_sign())
+    where = f" in {fmt.pluralize(stat.files, 'file')}" if stat is not None and stat.files else ""
+    change = fmt.format_diffstat(None if stat is None else (stat.files, stat.added, stat.removed), fmt.get_minus_sign())
     return (
         entrant.entrant,
         entrant.agent,
-        "" if entrant.seconds is None else format_elapsed(entrant.seconds),
-        format_cost(Spend(round(entrant.cost.usd * 1e6), entrant.cost.tokens)),
+        "" if entrant.seconds is None else fmt.format_elapsed(entrant.seconds),
+        fmt.format_cost(Spend(round(entrant.cost.usd * 1e6), entrant.cost.tokens)),
         f"{change}{where}",
         "" if entrant.score is None else f"{entrant.score:g}",
         replace_control_chars(verdict if len(verdict) <= _MAX_VERDICT_CHARS else f"{verdict[:_MAX_VERDICT_CHARS]}…"),

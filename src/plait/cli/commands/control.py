@@ -12,32 +12,12 @@ import typer
 from plait.cli import options as opt
 from plait.cli.format import MAX_NAMES, pluralize
 from plait.cli.output import FAILED, OK, Page, confirm, print_json, print_note, print_notice
+from plait.client import task_actions
 from plait.client.batch_lookup import BatchSelection, find_batch_and_tasks, find_one_task
 from plait.client.session import ANSWER_TIMEOUT_SECONDS, RequestAnswer, Session, new_request_id, open_session
-from plait.client.task_actions import (
-    BatchRequestFactory,
-    TaskAnswer,
-    TaskRequestFactory,
-    check_agent,
-    check_answer,
-    describe_answers,
-    list_retryable,
-    make_auto_approve_factory,
-    sort_by_needs,
-)
+from plait.core import requests
 from plait.core.errors import UserError
 from plait.core.explain import explain_in_words
-from plait.core.requests import (
-    Approve,
-    CancelBatch,
-    CancelTask,
-    Drop,
-    Feedback,
-    Pause,
-    Resume,
-    Retry,
-    Unpause,
-)
 from plait.core.settings import Mode
 from plait.core.state import BatchState, State
 from plait.core.text import join_names
@@ -51,23 +31,23 @@ def cancel_command(
     with open_session(find_repo(where)) as session:
         target = find_batch_and_tasks(session.preview_state(), names or ())
         if target.tasks:
-            return _send_task_requests(session, target, CancelTask, as_json=as_json)
+            return _send_task_requests(session, target, requests.CancelTask, as_json=as_json)
         if not (yes or as_json or target.batch.ended or _confirm_cancel(target.batch)):
             print_notice("Nothing was cancelled.")
             return FAILED
-        return _send_batch_request(session, target.batch, CancelBatch, as_json=as_json)
+        return _send_batch_request(session, target.batch, requests.CancelBatch, as_json=as_json)
 
 
 def pause_command(where: Path, names: opt.Tasks = None, *, as_json: opt.Json = False) -> int:
-    return _request_for_batch(where, "pause", names or (), Pause, as_json=as_json)
+    return _request_for_batch(where, "pause", names or (), requests.Pause, as_json=as_json)
 
 
 def unpause_command(where: Path, names: opt.Tasks = None, *, as_json: opt.Json = False) -> int:
-    return _request_for_batch(where, "unpause", names or (), Unpause, as_json=as_json)
+    return _request_for_batch(where, "unpause", names or (), requests.Unpause, as_json=as_json)
 
 
 def resume_command(where: Path, names: opt.Tasks = None, *, as_json: opt.Json = False) -> int:
-    return _request_for_batch(where, "resume", names or (), Resume, as_json=as_json)
+    return _request_for_batch(where, "resume", names or (), requests.Resume, as_json=as_json)
 
 
 def approve_command(
@@ -83,10 +63,12 @@ def approve_command(
         if everything and target.tasks:
             raise UserError("--all approves the whole batch, so it takes no tasks")
         if everything and target.batch.settings.mode is Mode.QUEUE:
-            return _send_batch_request(session, target.batch, make_auto_approve_factory(target.batch), as_json=as_json)
+            return _send_batch_request(
+                session, target.batch, task_actions.make_auto_approve_factory(target.batch), as_json=as_json
+            )
         if target.tasks:
-            return _send_task_requests(session, target, Approve, as_json=as_json)
-        return _send_batch_request(session, target.batch, Approve, as_json=as_json)
+            return _send_task_requests(session, target, requests.Approve, as_json=as_json)
+        return _send_batch_request(session, target.batch, requests.Approve, as_json=as_json)
 
 
 def retry_command(
@@ -100,12 +82,12 @@ def retry_command(
     with open_session(find_repo(where)) as session:
         target = find_batch_and_tasks(session.preview_state(), names or ())
         if agent is not None:
-            check_agent(target.batch, agent)
-        tasks = sort_by_needs(target.batch, target.tasks or list_retryable(target.batch))
+            task_actions.check_agent(target.batch, agent)
+        tasks = task_actions.sort_by_needs(target.batch, target.tasks or task_actions.list_retryable(target.batch))
         return _send_task_requests(
             session,
             BatchSelection(target.batch, tasks),
-            lambda name, batch, task: Retry(name, batch, task, agent),
+            lambda name, batch, task: requests.Retry(name, batch, task, agent),
             as_json=as_json,
         )
 
@@ -116,7 +98,7 @@ def drop_command(where: Path, names: opt.Tasks = None, *, as_json: opt.Json = Fa
         if not target.tasks:
             hint = f"To give up the whole batch: plait cancel {target.batch.id}"
             raise UserError(f"name the tasks of batch {target.batch.id} to drop", hint=hint)
-        return _send_task_requests(session, target, Drop, as_json=as_json)
+        return _send_task_requests(session, target, requests.Drop, as_json=as_json)
 
 
 def feedback_command(
@@ -134,17 +116,17 @@ def feedback_command(
     with open_session(find_repo(where)) as session:
         batch, task = find_one_task(session.preview_state(), names)
         feedback = sys.stdin.buffer.read().decode("utf-8", "replace") if text == "-" else text
-        check_answer(batch, task, feedback)
+        task_actions.check_answer(batch, task, feedback)
         return _send_task_requests(
             session,
             BatchSelection(batch, (task,)),
-            lambda name, batch, task: Feedback(name, batch, task, feedback),
+            lambda name, batch, task: requests.Feedback(name, batch, task, feedback),
             as_json=as_json,
         )
 
 
 def _request_for_batch(
-    where: Path, command: str, names: Sequence[str], make_request: BatchRequestFactory, *, as_json: bool
+    where: Path, command: str, names: Sequence[str], make_request: task_actions.BatchRequestFactory, *, as_json: bool
 ) -> int:
     with open_session(find_repo(where)) as session:
         target = find_batch_and_tasks(session.preview_state(), names)
@@ -157,14 +139,14 @@ def _request_for_batch(
 
 
 def _send_batch_request(
-    session: Session, batch: BatchState, make_request: BatchRequestFactory, *, as_json: bool
+    session: Session, batch: BatchState, make_request: task_actions.BatchRequestFactory, *, as_json: bool
 ) -> int:
     answer = session.send(make_request(new_request_id(), batch.id))
     return print_answers(session.state, batch.id, [(None, answer)], as_json=as_json)
 
 
 def _send_task_requests(
-    session: Session, target: BatchSelection, make_request: TaskRequestFactory, *, as_json: bool
+    session: Session, target: BatchSelection, make_request: task_actions.TaskRequestFactory, *, as_json: bool
 ) -> int:
     names = [task.task.id for task in target.tasks]
     answers = session.send_all([make_request(new_request_id(), target.batch.id, name) for name in names])
@@ -184,16 +166,16 @@ _UNANSWERED_MESSAGE = (
 )
 
 
-def print_answers(state: State, batch_id: str, results: Sequence[TaskAnswer], *, as_json: bool) -> int:
+def print_answers(state: State, batch_id: str, results: Sequence[task_actions.TaskAnswer], *, as_json: bool) -> int:
     """Print the answers; the exit code is 0 if all requests were granted."""
     if as_json:
-        print_json(describe_answers(state, batch_id, results))
+        print_json(task_actions.describe_answers(state, batch_id, results))
     else:
         _print_results(state, batch_id, results)
     return OK if all(answer.granted for _, answer in results) else FAILED
 
 
-def _print_results(state: State, batch_id: str, results: Sequence[TaskAnswer]) -> None:
+def _print_results(state: State, batch_id: str, results: Sequence[task_actions.TaskAnswer]) -> None:
     page = Page()
     if not results:
         page.add_line(f"Batch {batch_id} has nothing to retry: no task failed, timed out, conflicted or was cancelled.")

@@ -18,18 +18,8 @@ import typer
 from plait.cli import options as opt
 from plait.cli.format import MINUS_SIGN, is_terminal_output, pluralize
 from plait.cli.output import OK, Page, print_json, print_note
+from plait.client import diff as diffs
 from plait.client.batch_lookup import BatchSelection, find_batch_and_tasks
-from plait.client.diff import (
-    ChangedFile,
-    Diff,
-    DiffRange,
-    compute_diff,
-    describe_diff,
-    describe_full_diff,
-    find_attempt_range,
-    find_batch_range,
-    find_task_range,
-)
 from plait.client.history import PastAttempt, read_history
 from plait.client.session import open_session
 from plait.core.errors import UserError
@@ -60,9 +50,9 @@ def diff_command(
         state = session.preview_state()
         meant = find_batch_and_tasks(state, names or ())
         wanted = _choose_comparison(place, state, meant, attempt)
-    with compute_diff(place, wanted) as found:
+    with diffs.compute_diff(place, wanted) as found:
         if as_json:
-            describe = describe_diff if stat or name_only else describe_full_diff
+            describe = diffs.describe_diff if stat or name_only else diffs.describe_full_diff
             print_json(describe(meant.batch.id, wanted.attempt, found))
         elif not found.files:
             print_note(f"{found.label} changed nothing")
@@ -73,17 +63,21 @@ def diff_command(
     return OK
 
 
-def _choose_comparison(place: RepoLocation, state: State, meant: BatchSelection, attempt: int | None) -> DiffRange:
+def _choose_comparison(
+    place: RepoLocation, state: State, meant: BatchSelection, attempt: int | None
+) -> diffs.DiffRange:
     if len(meant.tasks) > 1:
         raise UserError("name one task, or none for the whole batch")
     if meant.tasks:
         batch, (task,) = meant.batch, meant.tasks
         if attempt is None:
-            return find_task_range(state, batch, task)
-        return find_attempt_range(state, batch, task, attempt, lambda: _read_attempts(place, batch.id, task.task.id))
+            return diffs.find_task_range(state, batch, task)
+        return diffs.find_attempt_range(
+            state, batch, task, attempt, lambda: _read_attempts(place, batch.id, task.task.id)
+        )
     if attempt is not None:
         raise UserError("--attempt needs a task", hint=f"plait diff {meant.batch.id} TASK --attempt N")
-    return find_batch_range(meant.batch)
+    return diffs.find_batch_range(meant.batch)
 
 
 def _read_attempts(place: RepoLocation, batch: str, task: str) -> list[PastAttempt]:
@@ -91,7 +85,7 @@ def _read_attempts(place: RepoLocation, batch: str, task: str) -> list[PastAttem
         return read_history(reader.read(), batch).list_attempts(task)
 
 
-def _print_diff(found: Diff, place: RepoLocation, *, pager: bool) -> None:
+def _print_diff(found: diffs.Diff, place: RepoLocation, *, pager: bool) -> None:
     if not is_terminal_output():
         sys.stdout.flush()
         for piece in found.read_text():  # byte for byte, for `git apply` and the like
@@ -104,7 +98,7 @@ def _print_diff(found: Diff, place: RepoLocation, *, pager: bool) -> None:
         sys.stdout.writelines(lines)
 
 
-def _print_files(found: Diff, *, names: bool) -> None:
+def _print_files(found: diffs.Diff, *, names: bool) -> None:
     page = Page()
     if names:
         for file in found.files:
@@ -120,7 +114,7 @@ def _print_files(found: Diff, *, names: bool) -> None:
     page.show()
 
 
-def _format_file_counts(file: ChangedFile) -> str:
+def _format_file_counts(file: diffs.ChangedFile) -> str:
     return "binary" if file.binary else _format_line_counts(file.plus, file.minus)
 
 

@@ -5,19 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from plait.cli import options as opt
+from plait.cli import format as fmt, options as opt
 from plait.cli.contest_table import add_contest_table
-from plait.cli.format import (
-    MAX_NAMES,
-    STATUS_STYLES,
-    format_diffstat,
-    format_elapsed,
-    get_line_width,
-    get_minus_sign,
-    measure_elapsed,
-    shorten_commit,
-    truncate_line,
-)
 from plait.cli.output import OK, Page, print_json
 from plait.client.batch_lookup import find_one_task, format_attempt_label
 from plait.client.full_explanation import (
@@ -55,7 +44,7 @@ def explain_command(where: Path, names: opt.OneTask = None, *, as_json: opt.Json
 def _print_explanation(known: FullExplanation) -> None:
     state, batch, task = known.state, known.batch, known.task
     page, explanation = Page(), explain_status(state, batch, task)
-    page.add_line((explain_in_words(state, batch, task), STATUS_STYLES[explanation.status]))
+    page.add_line((explain_in_words(state, batch, task), fmt.STATUS_STYLES[explanation.status]))
     about = " · ".join(filter(None, (task.task.title, str(task.task.origin or ""), f"batch {batch.id}")))
     page.add_line((about, "dim"))
     if known.contest is not None:
@@ -91,20 +80,20 @@ def _add_need(page: Page, state: State, batch: BatchState, need: Need) -> None:
     status = (
         ("not in this batch", "dim")
         if explanation is None
-        else (explanation.status.label, STATUS_STYLES[explanation.status])
+        else (explanation.status.label, fmt.STATUS_STYLES[explanation.status])
     )
     reason = explanation.reason if explanation is not None and explanation.status is not TaskStatus.DONE else ""
     page.add_line(f"  {need.on}  ", status, f"{why and f'  {why}'}{origin}", (f"  {reason}" if reason else "", "dim"))
 
 
 def _add_attempt(page: Page, each: PastAttempt) -> None:
-    length = format_elapsed(measure_elapsed(each.started_at, each.ended_at))
+    length = fmt.format_elapsed(fmt.measure_elapsed(each.started_at, each.ended_at))
     head = f"  {format_attempt_label(each.attempt):<9} {each.agent:<8} {length:>7}  "
-    width = get_line_width()
-    outcome = truncate_line(_describe_outcome(each), None if width is None else width - len(head))
+    width = fmt.get_line_width()
+    outcome = fmt.truncate_line(_describe_outcome(each), None if width is None else width - len(head))
     page.add_line(head, (outcome, _get_outcome_style(each.outcome)))
     if each.then:
-        page.add_line((f"  {'':<9} retried: {truncate_line(each.then, width)}", "dim"))
+        page.add_line((f"  {'':<9} retried: {fmt.truncate_line(each.then, width)}", "dim"))
 
 
 def _get_outcome_style(outcome: Outcome | None) -> str:
@@ -130,16 +119,16 @@ def describe_result(batch: BatchState, found: TaskResultDetails) -> Iterator[tup
     if found.workspace:
         yield "workspace", found.workspace
     if found.diffstat is not None:
-        files = f" in {join_names(found.files, MAX_NAMES)}" if found.files else ""
-        yield "changed", f"{format_diffstat(found.diffstat, get_minus_sign())}{files}"
+        files = f" in {join_names(found.files, fmt.MAX_NAMES)}" if found.files else ""
+        yield "changed", f"{fmt.format_diffstat(found.diffstat, fmt.get_minus_sign())}{files}"
     if found.tip:
-        yield "branch", f"{found.branch} at {shorten_commit(found.tip)}"
+        yield "branch", f"{found.branch} at {fmt.shorten_commit(found.tip)}"
     elif found.kept:
         yield "branch", f"{found.branch} is gone; {found.kept} has its work"
     if found.merged:
         yield (
             "merged",
-            f"as {shorten_commit(found.merged)}, {found.place} of {len(batch.merges)} in {batch.branch}",
+            f"as {fmt.shorten_commit(found.merged)}, {found.place} of {len(batch.merges)} in {batch.branch}",
         )
     running = batch.gate
     if running is not None and not running.stale and 0 < found.place <= running.size:
@@ -148,11 +137,11 @@ def describe_result(batch: BatchState, found: TaskResultDetails) -> Iterator[tup
         yield "gate", _describe_gate(found.gate)
     if found.published:
         url = batch.published.url if batch.published is not None else ""
-        yield "published", url or f"pushed, with the batch branch at {shorten_commit(found.published)}"
+        yield "published", url or f"pushed, with the batch branch at {fmt.shorten_commit(found.published)}"
 
 
 def _describe_gate(gate: GateRun) -> str:
     order = gate.decision
     why = f": {gate.detail}" if gate.detail else ""
     result = "passed" if gate.passed else f"failed{why}"
-    return f"gate {order.n} ({order.command}), on {shorten_commit(order.commit)}, {result}"
+    return f"gate {order.n} ({order.command}), on {fmt.shorten_commit(order.commit)}, {result}"

@@ -8,19 +8,8 @@ from typing import Annotated
 
 import typer
 
-from plait.cli import options as opt
+from plait.cli import options as opt, output
 from plait.cli.format import format_date, format_size, pluralize
-from plait.cli.output import (
-    FAILED,
-    OK,
-    Page,
-    confirm,
-    is_interactive,
-    print_json,
-    print_line,
-    print_notice,
-    prompt_line,
-)
 from plait.client.gc import collect_names, find_batch_to_forget, open_repository_git, open_session_collector
 from plait.client.project_state import load_settings
 from plait.client.session import open_session
@@ -85,14 +74,14 @@ def gc_command(
         options = GcOptions(seconds, batches, with_unmerged, forget_lost)
         plan = plan_gc(facts, options)
         if as_json and dry_run:
-            print_json(cleanup_json(plan))
+            output.print_json(cleanup_json(plan))
         elif not as_json:
             print_cleanup(plan)
         if dry_run or not (plan.removals or as_json):
-            return OK
+            return output.OK
         if not (yes or as_json or _confirm(plan, options)):
-            print_notice("Nothing was removed.")
-            return FAILED
+            output.print_notice("Nothing was removed.")
+            return output.FAILED
         return _clean(place, collector, plan, options, as_json=as_json)
 
 
@@ -101,10 +90,10 @@ def _clean(place: RepoLocation, collector: GarbageCollector, plan: GcPlan, optio
     outcomes = list(collector.clean(plan.removals, options))
     newly_saved = sorted(_list_saved_names(place) - before)
     if as_json:
-        print_json(removed_json(plan, outcomes, newly_saved))
+        output.print_json(removed_json(plan, outcomes, newly_saved))
     else:
         print_removed(outcomes, newly_saved, forgotten=sorted(options.forget))
-    return FAILED if any(isinstance(each, KeptItem) for each in outcomes) else OK
+    return output.FAILED if any(isinstance(each, KeptItem) for each in outcomes) else output.OK
 
 
 def _list_saved_names(place: RepoLocation) -> set[str]:
@@ -114,10 +103,12 @@ def _list_saved_names(place: RepoLocation) -> set[str]:
 def _print_saved(place: RepoLocation, *, as_json: bool) -> int:
     found = list_saved_commits(open_repository_git(place)) if place.repository else []
     if as_json:
-        print_json({"saved": [{"name": e.name, "ref": e.ref, "commit": e.commit, "subject": e.subject} for e in found]})
+        output.print_json(
+            {"saved": [{"name": e.name, "ref": e.ref, "commit": e.commit, "subject": e.subject} for e in found]}
+        )
     else:
         print_saved(found)
-    return OK
+    return output.OK
 
 
 def _restore(place: RepoLocation, words: Sequence[str], branch: str | None, *, as_json: bool) -> int:
@@ -129,27 +120,27 @@ def _restore(place: RepoLocation, words: Sequence[str], branch: str | None, *, a
         known = collect_names(session.preview_state())
     made = restore_branch(open_repository_git(place), known, words[1], branch)
     if as_json:
-        print_json({"branch": made.branch, "commit": made.commit, "made": made.made})
+        output.print_json({"branch": made.branch, "commit": made.commit, "made": made.made})
     else:
         what = f"Created branch {made.branch}" if made.made else f"Branch {made.branch} already exists"
-        print_line(f"{what}, at {made.commit[:12]}: git switch {made.branch}")
-    return OK
+        output.print_line(f"{what}, at {made.commit[:12]}: git switch {made.branch}")
+    return output.OK
 
 
 def _confirm(plan: GcPlan, options: GcOptions) -> bool:
     """A batch whose unmerged results would be lost for good is confirmed by its name."""
-    if not is_interactive():
+    if not output.is_interactive():
         return True
     unrecoverable = [item for item in plan.removals if isinstance(item.item, RefItem) and not item.item.elsewhere]
     if not unrecoverable:
-        return confirm("Remove this? [y/N] ")
+        return output.confirm("Remove this? [y/N] ")
     return all(_confirm_by_name(batch, unrecoverable) for batch in sorted(options.forget))
 
 
 def _confirm_by_name(batch: str, unrecoverable: Sequence[Removal]) -> bool:
     many = sum(isinstance(item.item, RefItem) and item.item.batch == batch for item in unrecoverable)
     question = f"{many} results of batch {batch} were never merged and can't be restored by plait. Type {batch} to delete them: "
-    return not many or prompt_line(question) == batch
+    return not many or output.prompt_line(question) == batch
 
 
 _MAX_GROUPS = 200
@@ -161,7 +152,7 @@ def _get_name(thing: GcItem) -> str:
 
 
 def print_cleanup(plan: GcPlan) -> None:
-    page = Page()
+    page = output.Page()
     if not plan.removals:
         page.add_line("There is nothing to remove.")
     else:
@@ -184,7 +175,7 @@ def print_cleanup(plan: GcPlan) -> None:
     page.show()
 
 
-def _add_groups(page: Page, found: Iterable[Removal | KeptItem]) -> None:
+def _add_groups(page: output.Page, found: Iterable[Removal | KeptItem]) -> None:
     """Items of the same kind, batch and reason share a line."""
     groups: dict[tuple[str, str, str], list[GcItem]] = {}
     for each in found:
@@ -204,7 +195,7 @@ def _format_batch(of: str) -> str:
 
 
 def print_removed(outcomes: Sequence[Removal | KeptItem], newly_saved: Sequence[str], forgotten: Sequence[str]) -> None:
-    page = Page()
+    page = output.Page()
     gone = [each for each in outcomes if isinstance(each, Removal)]
     freed = sum(item.item.size for item in gone)
     page.add_line((f"Removed {pluralize(len(gone), 'item')}, {format_size(freed)}.", "bold"))
@@ -221,7 +212,7 @@ def print_removed(outcomes: Sequence[Removal | KeptItem], newly_saved: Sequence[
 
 
 def print_saved(found: Sequence[SavedCommit]) -> None:
-    page = Page()
+    page = output.Page()
     if not found:
         page.add_line("Nothing is saved.")
     width = max((len(each.name) for each in found), default=0)

@@ -26,15 +26,7 @@ from plait.client.batch_lookup import (
     format_attempt_label,
 )
 from plait.client.history import read_history
-from plait.client.logs.attempt_output import (
-    ActivityRenderer,
-    AttemptParserFactory,
-    OutputGap,
-    OutputReader,
-    find_parser,
-    is_attempt_running,
-    make_renderer,
-)
+from plait.client.logs import attempt_output
 from plait.client.session import Session, open_session
 from plait.client.stream_event import LogEntry, OutputEntry, format_json_line, make_log_event
 from plait.core.decisions import AttemptStarted
@@ -103,7 +95,9 @@ def _make_writer(session: Session, batch: BatchState, *, raw: bool, as_json: boo
     redaction = load_redactor(project_files.open_state_paths(session.place), batch.id)
     if as_json:
         return _JsonWriter(redaction)
-    return _RawWriter(redaction) if raw else _ReadableWriter(redaction, partial(find_parser, session.place))
+    return (
+        _RawWriter(redaction) if raw else _ReadableWriter(redaction, partial(attempt_output.find_parser, session.place))
+    )
 
 
 def _parse_step(name: str | None) -> Step | None:
@@ -123,18 +117,18 @@ def _print_transcript(
     follow: bool,
     on_records: RecordHandler | None = None,
 ) -> None:
-    output = OutputReader(open_transcript(project_files.open_state_paths(session.place), attempt))
+    output = attempt_output.OutputReader(open_transcript(project_files.open_state_paths(session.place), attempt))
     writer.begin(attempt)
     while True:
         # Check for the end before reading, so that the last output is not missed.
-        is_last_read = not follow or not is_attempt_running(session.state, attempt)
+        is_last_read = not follow or not attempt_output.is_attempt_running(session.state, attempt)
         writer.write(output.read_new())
         if is_last_read:
             break
         records = _wait_for_records(session)
         if on_records is not None:
             on_records(records)
-    if not writer.end() and not is_attempt_running(session.state, attempt):
+    if not writer.end() and not attempt_output.is_attempt_running(session.state, attempt):
         print_note(f"{format_attempt_name(attempt)} printed nothing")
 
 
@@ -232,7 +226,7 @@ class TranscriptWriter:
         self._attempt = attempt
         self._has_output = False
 
-    def write(self, pieces: Iterable[TranscriptChunk | OutputGap]) -> None:
+    def write(self, pieces: Iterable[TranscriptChunk | attempt_output.OutputGap]) -> None:
         """Print and flush."""
         for piece in pieces:
             self._has_output = True
@@ -253,7 +247,7 @@ class TranscriptWriter:
     def write_chunk(self, chunk: TranscriptChunk) -> None: ...
 
     @abstractmethod
-    def write_gap(self, gap: OutputGap) -> None: ...
+    def write_gap(self, gap: attempt_output.OutputGap) -> None: ...
 
     @abstractmethod
     def flush(self) -> None:
@@ -263,25 +257,25 @@ class TranscriptWriter:
 class _ReadableWriter(TranscriptWriter):
     """Readable text; from the second attempt on with a heading."""
 
-    def __init__(self, redaction: Redactor, listen: AttemptParserFactory) -> None:
+    def __init__(self, redaction: Redactor, listen: attempt_output.AttemptParserFactory) -> None:
         self._redaction = redaction
         self._listen = listen
-        self._parser = make_renderer(None, redaction)
+        self._parser = attempt_output.make_renderer(None, redaction)
         self._attempts = 0
         self._open_line = False
 
     def begin(self, attempt: Attempt) -> None:
         super().begin(attempt)
         self._attempts += 1
-        self._parser = make_renderer(self._listen(attempt), self._redaction)
-        self.is_condensed = isinstance(self._parser, ActivityRenderer)
+        self._parser = attempt_output.make_renderer(self._listen(attempt), self._redaction)
+        self.is_condensed = isinstance(self._parser, attempt_output.ActivityRenderer)
         if self._attempts > 1:
             self._write(f"\n── {format_attempt_name(attempt)} ──\n")
 
     def write_chunk(self, chunk: TranscriptChunk) -> None:
         self._write(self._parser.feed(chunk.data))
 
-    def write_gap(self, gap: OutputGap) -> None:
+    def write_gap(self, gap: attempt_output.OutputGap) -> None:
         self._write(f"[… {format_size(gap.size)} left out here …]\n")
 
     def flush(self) -> None:
@@ -305,7 +299,7 @@ class _RawWriter(TranscriptWriter):
         # Invalid UTF-8 is passed through unchanged.
         self._write(self._redactor.feed(chunk.data.decode("utf-8", "surrogateescape")))
 
-    def write_gap(self, gap: OutputGap) -> None:
+    def write_gap(self, gap: attempt_output.OutputGap) -> None:
         sys.stdout.buffer.flush()
         print_note(f"{format_size(gap.size)} left out here")
 
@@ -340,7 +334,7 @@ class _JsonWriter(TranscriptWriter):
         if len(self._partial) > len(chunk.data):  # it began before this piece, and does not end in it
             self.flush()
 
-    def write_gap(self, gap: OutputGap) -> None:
+    def write_gap(self, gap: attempt_output.OutputGap) -> None:
         self._write_event(gap.offset, {"kind": "skipped", "bytes": gap.size})
 
     def flush(self) -> None:

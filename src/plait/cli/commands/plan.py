@@ -12,21 +12,10 @@ from typing import Annotated
 
 import typer
 
-from plait.cli import options as opt
+from plait.cli import options as opt, output
 from plait.cli.commands.trust import TrustCheck
 from plait.cli.error_handling import get_error_exit_code, print_traceback
 from plait.cli.format import MAX_NAMES, format_rough_duration, pluralize
-from plait.cli.output import (
-    OK,
-    USAGE,
-    Page,
-    is_interactive,
-    make_console,
-    print_json,
-    print_note,
-    print_problems,
-    replace_control_chars,
-)
 from plait.client.api_errors import list_error_problems
 from plait.client.planning.plan_preview import PlanPreview, describe_plan, load_plan_preview
 from plait.core.errors import PlaitError, UserError
@@ -69,7 +58,7 @@ def plan_command(
     gc.disable()  # the process ends after its answer: garbage collection costs more than it frees
     plan_options = PlanOptions(select, with_needs, ignore_needs, resume)
     try:
-        trust = TrustCheck(interactive=is_interactive() and output_format == "text", where=where)
+        trust = TrustCheck(interactive=output.is_interactive() and output_format == "text", where=where)
         preview = load_plan_preview(where, source_names or (), plan_options, flags, trust.check_before_reading)
         if prompt is not None:
             return _print_prompt(preview, prompt, as_json=output_format == "json")
@@ -78,14 +67,14 @@ def plan_command(
         if output_format != "json":
             raise
         print_traceback(error)
-        print_json(describe_plan(None, {}, list_error_problems(error)))
+        output.print_json(describe_plan(None, {}, list_error_problems(error)))
         return get_error_exit_code(error)
-    return OK if preview.planned.plan or preview.planned.complete else USAGE
+    return output.OK if preview.planned.plan or preview.planned.complete else output.USAGE
 
 
 def print_plan_json(preview: PlanPreview) -> None:
     planned = preview.planned
-    print_json(
+    output.print_json(
         describe_plan(planned.plan, preview.loaded.source_set.by_id, planned.problems, preview.eta, preview.cost)
     )
 
@@ -99,18 +88,18 @@ def _print_as(found: PlanPreview, output_format: str) -> None:
     elif output_format == "text":
         print_plan(found, plan)
     else:
-        print_problems(found.planned.problems)
+        output.print_problems(found.planned.problems)
         sys.stdout.write(render_mermaid(plan) if output_format == "mermaid" else render_dot(plan))
 
 
 def print_no_plan(planned: PlanResult) -> None:
-    print_problems(planned.problems)
+    output.print_problems(planned.problems)
     if planned.complete:
-        make_console().print("Everything selected is complete: there is nothing to do.")
+        output.make_console().print("Everything selected is complete: there is nothing to do.")
 
 
 def print_plan(found: PlanPreview, plan: Plan) -> None:
-    out = make_console()
+    out = output.make_console()
     make_plan_page(found, plan, out.width).show(out)
 
 
@@ -123,9 +112,9 @@ _MAX_SOURCES = 3
 _MAX_SHARED_FILES = 20
 
 
-def make_plan_page(preview: PlanPreview, plan: Plan, width: int) -> Page:
+def make_plan_page(preview: PlanPreview, plan: Plan, width: int) -> output.Page:
     """Titles are cut to `width`; reasons and problems are not."""
-    page, source_set = Page(), preview.loaded.source_set
+    page, source_set = output.Page(), preview.loaded.source_set
     levels = group_waves(plan)
     page.add_line((_headline(plan, source_set, len(levels)), "bold"))
     needs_by_task: dict[str, list[Need]] = {}
@@ -201,7 +190,7 @@ def _describe_phase(phase: Phase, phases: Mapping[str, Phase], gate: float) -> s
     return f"phase {phase.key} waits for phase {last.key}{more} ({far})"
 
 
-def _add_shared_files(page: Page, plan: Plan) -> None:
+def _add_shared_files(page: output.Page, plan: Plan) -> None:
     found = find_file_conflicts(plan)
     if not found:
         return
@@ -214,7 +203,7 @@ def _add_shared_files(page: Page, plan: Plan) -> None:
         page.add_line((f"  and {len(found) - _MAX_SHARED_FILES} more files (--json has them all)", "dim"))
 
 
-def _add_longest_path(page: Page, preview: PlanPreview, plan: Plan) -> None:
+def _add_longest_path(page: output.Page, preview: PlanPreview, plan: Plan) -> None:
     path = find_critical_path(plan)
     shown = path if len(path) <= 8 else [*path[:4], f"… {len(path) - 7} more …", *path[-3:]]
     page.add_line()
@@ -293,7 +282,7 @@ def _format_label(task: Task) -> str:
 
 
 def _one_line(text: str) -> str:
-    return replace_control_chars(re.sub(r"\s+", " ", text))
+    return output.replace_control_chars(re.sub(r"\s+", " ", text))
 
 
 def _quote_mermaid(text: str) -> str:
@@ -328,16 +317,16 @@ def _print_prompt(found: PlanPreview, name: str, *, as_json: bool) -> int:
     # Only names: loading an agent may run the repository's code.
     agents = [task.agent] if task.agent else [SHELL_AGENT] if task.run else list(settings.agents)
     if as_json:
-        print_json({"taskId": task.id, "agents": agents, "prompt": text, "run": task.run})
+        output.print_json({"taskId": task.id, "agents": agents, "prompt": text, "run": task.run})
     else:
         _print_input(task, agents, text)
-    return OK
+    return output.OK
 
 
 def _print_input(task: Task, agents: Sequence[str], text: str) -> None:
     """Only the agent's input goes to standard output."""
     if agents == [SHELL_AGENT] and task.run:
-        print_note(f"{task.id} is a script: the shell gets its `run:` instead of a prompt")
+        output.print_note(f"{task.id} is a script: the shell gets its `run:` instead of a prompt")
         text = task.run if task.run.endswith("\n") else f"{task.run}\n"
     sys.stdout.write(text)
 

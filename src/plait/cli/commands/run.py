@@ -10,23 +10,11 @@ from typing import Annotated
 import typer
 
 from plait.agents.interface import AgentSpec
-from plait.cli import fast_path, options as opt
+from plait.cli import fast_path, options as opt, output
 from plait.cli.commands.plan import SHELL_AGENT, describe_parallel_limit, print_no_plan, print_plan, print_plan_json
 from plait.cli.commands.trust import TrustCheck
 from plait.cli.format import MAX_NAMES, pluralize
 from plait.cli.live.signals import SignalCounter, force_quit
-from plait.cli.output import (
-    FAILED,
-    INTERRUPTED,
-    OK,
-    USAGE,
-    Page,
-    ask_yes_no,
-    is_interactive,
-    make_console,
-    print_notice,
-    print_problems,
-)
 from plait.client.event_stream import EventStream
 from plait.client.mirrors import get_mirror_settings, open_mirrored_repo as mirror
 from plait.client.planning.plan_preview import PlanPreview, build_plan_preview
@@ -183,7 +171,7 @@ def run_tasks(options: RunOptions) -> int:
     if options.repo is not None:
         options = use_mirror(options)
     trust = TrustCheck(
-        interactive=is_interactive() and not options.as_json,
+        interactive=output.is_interactive() and not options.as_json,
         early_keys=(FORMAT_KEY, *AGENT_KEYS),
         where=options.directory,
     )
@@ -209,8 +197,8 @@ def run_tasks(options: RunOptions) -> int:
         if options.dry_run:
             return _print_dry_run(options, found, found.planned.plan)
         if not _confirm_start(options, trust, found, found.planned.plan):
-            make_console().print("Nothing was started.")
-            return INTERRUPTED
+            output.make_console().print("Nothing was started.")
+            return output.INTERRUPTED
         return _submit_and_follow(options, session, found, found.planned.plan, agents)
 
 
@@ -222,7 +210,7 @@ def _submit_and_follow(
     try:
         # From here on Ctrl+C stops the batch, even before it is submitted.
         with SignalCounter() as signals:
-            batch = submit_plan(session, found, plan, agents, print_problems)
+            batch = submit_plan(session, found, plan, agents, output.print_problems)
             if options.detach:
                 return report_detached(options, batch)
             headline = f"batch {batch} · {describe_run(found, plan)}"
@@ -233,7 +221,7 @@ def _submit_and_follow(
     mine = _find_own_batch(session.state, plan)
     if mine is None or mine.ended is None:
         return code
-    if is_interactive() and not options.as_json and not options.yes:
+    if output.is_interactive() and not options.as_json and not options.yes:
         code = _offer_pull_request(session, found, mine, code)
     return _report_unreadable(options, found, code)
 
@@ -249,7 +237,7 @@ def _offer_pull_request(session: Session, found: PlanPreview, batch: BatchState,
     from plait.cli.commands.pr import publish_and_wait
 
     question = f"Push {batch.branch} and open a pull request for {pluralize(len(batch.merges), 'task')}? [y/N] "
-    if not ask_yes_no(question, default=False):
+    if not output.ask_yes_no(question, default=False):
         return code
     return publish_and_wait(session, batch.id, Publish.PR) or code
 
@@ -259,11 +247,11 @@ def _report_unreadable(options: RunOptions, found: PlanPreview, code: int) -> in
     left = found.planned.unreadable
     if not left:
         return code
-    page = Page()
+    page = output.Page()
     page.add_line()
     page.add_line(("  not run", "red"), f"  {join_names(left, MAX_NAMES)}: can't be read; plait plan says why")
     page.show(stderr=options.as_json)
-    return code or FAILED
+    return code or output.FAILED
 
 
 def _find_own_batch(state: State, plan: Plan) -> BatchState | None:
@@ -289,19 +277,19 @@ def _report_no_plan(options: RunOptions, found: PlanPreview) -> int:
         print_plan_json(found)
     else:
         print_no_plan(found.planned)
-    return OK if found.planned.complete else USAGE
+    return output.OK if found.planned.complete else output.USAGE
 
 
 def _print_dry_run(options: RunOptions, found: PlanPreview, plan: Plan) -> int:
     if options.as_json:
         print_plan_json(found)
-        return OK
+        return output.OK
     print_plan(found, plan)
-    page = Page()
+    page = output.Page()
     page.add_line()
     page.add_line(describe_run(found, plan))
     page.show()
-    return OK
+    return output.OK
 
 
 def _confirm_start(options: RunOptions, trust: TrustCheck, found: PlanPreview, plan: Plan) -> bool:
@@ -310,19 +298,19 @@ def _confirm_start(options: RunOptions, trust: TrustCheck, found: PlanPreview, p
     if trust.interactive and not options.yes:
         return confirm_run(found, plan)
     if found.planned.problems:
-        print_problems(found.planned.problems)
+        output.print_problems(found.planned.problems)
     return True
 
 
 def confirm_run(found: PlanPreview, plan: Plan) -> bool:
     print_plan(found, plan)
-    page = Page()
+    page = output.Page()
     page.add_line()
     page.add_line(describe_run(found, plan))
     page.show()
     count = sum(task.entrant is None for task in plan.tasks)
     which = "this task" if count == 1 else f"these {count} tasks"
-    return ask_yes_no(f"Run {which}? [Y/n] ", default=True)
+    return output.ask_yes_no(f"Run {which}? [Y/n] ", default=True)
 
 
 def describe_run(found: PlanPreview, plan: Plan) -> str:
@@ -382,9 +370,9 @@ def use_mirror(options: RunOptions) -> RunOptions:
             "--repo works in worktrees: changes in the mirror's own checkout would not be visible",
             hint="Leave --isolation in-place out.",
         )
-    found = mirror(options.repo, base=str(options.flags.get(_BASE_KEY) or ""), on_progress=print_notice)
+    found = mirror(options.repo, base=str(options.flags.get(_BASE_KEY) or ""), on_progress=output.print_notice)
     where = found.place.top
-    print_notice(f"Mirrored {found.name}; to see its batches: plait -C {where} status")
+    output.print_notice(f"Mirrored {found.name}; to see its batches: plait -C {where} status")
     # The checkout is the base.
     flags = {name: value for name, value in options.flags.items() if name != _BASE_KEY}
     names = tuple(_resolve_source(word, where) for word in options.source_names)

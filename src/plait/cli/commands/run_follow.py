@@ -13,22 +13,11 @@ from signal import SIGPIPE
 from typing import TYPE_CHECKING, assert_never
 
 from plait.agents.interface import AgentSpec
+from plait.cli import output
 from plait.cli.error_handling import describe_os_error
 from plait.cli.live.renderers import JsonRenderer, LineRenderer, Renderer
 from plait.cli.live.signals import Bell, SignalCounter
 from plait.cli.live.summary import get_batch_exit_code, make_summary
-from plait.cli.output import (
-    FAILED,
-    INTERRUPTED,
-    NEEDS_PERSON,
-    OK,
-    Page,
-    find_terminal,
-    is_interactive,
-    print_json,
-    print_line,
-    print_notice,
-)
 from plait.client.event_stream import EventStream
 from plait.client.result_files import list_contests, list_model_jobs, make_contest_event, make_jobs_event
 from plait.client.session import Session, new_request_id
@@ -61,14 +50,14 @@ class FollowedBatch:
 
 def report_detached(options: RunOptions, batch: str) -> int:
     if options.as_json:
-        print_json({"batchId": batch})
-        return OK
-    page = Page()
+        output.print_json({"batchId": batch})
+        return output.OK
+    page = output.Page()
     page.add_line(f"Batch {batch} runs in the background.")
     page.add_line((f"  plait status {batch}   shows its progress", "dim"))
     page.add_line((f"  {_format_resume_command(options)}   watches it", "dim"))
     page.show()
-    return OK
+    return output.OK
 
 
 def follow_batch(options: RunOptions, session: Session, followed: FollowedBatch, signals: SignalCounter) -> int:
@@ -85,9 +74,9 @@ def _follow_to_end(options: RunOptions, session: Session, followed: FollowedBatc
     feed, batch = session.event_stream, followed.batch
     try:
         if not options.as_json:
-            print_line(followed.headline)
+            output.print_line(followed.headline)
         with _make_renderer(options, session, followed, feed) as renderer:
-            interactive = is_interactive() and not options.as_json
+            interactive = output.is_interactive() and not options.as_json
             bell = followed.bell and not options.as_json
             result = BatchFollower(session, batch, renderer, signals, interactive=interactive, bell=bell).follow()
             view = make_batch_view(session.state, session.state.batches[batch])
@@ -117,7 +106,7 @@ def _follow_to_end(options: RunOptions, session: Session, followed: FollowedBatc
 
 def _make_renderer(options: RunOptions, session: Session, followed: FollowedBatch, feed: EventStream) -> Renderer:
     batch = followed.batch
-    out = None if options.as_json else find_terminal()
+    out = None if options.as_json else output.find_terminal()
     if not options.as_json and (out is None or out.is_dumb_terminal):
         return LineRenderer(batch, [task.task.id for task in session.state.batches[batch].tasks])
     from plait.client.logs.activity import ActivityTracker, LogStream, make_parser_factory  # lines show only records
@@ -138,13 +127,15 @@ def _report_result(options: RunOptions, result: FollowResult, view: BatchView, s
         case FollowResult.ENDED:
             return get_batch_exit_code(view)
         case FollowResult.STOPPED:
-            print_notice(f"Stopped. To resume: {_format_resume_command(options)}")
-            return INTERRUPTED
+            output.print_notice(f"Stopped. To resume: {_format_resume_command(options)}")
+            return output.INTERRUPTED
         case FollowResult.NEEDS_PERSON:
-            return NEEDS_PERSON
+            return output.NEEDS_PERSON
         case FollowResult.DETACHED:
-            print_notice(f"Batch {view.id} continues in the background. To watch it: {_format_resume_command(options)}")
-            return OK if signals.exit_signal is None else 128 + signals.exit_signal
+            output.print_notice(
+                f"Batch {view.id} continues in the background. To watch it: {_format_resume_command(options)}"
+            )
+            return output.OK if signals.exit_signal is None else 128 + signals.exit_signal
         case _:
             assert_never(result)
 
@@ -159,9 +150,9 @@ def _report_lost_output(options: RunOptions, batch: str, error: OSError) -> int:
     with suppress(OSError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     if not isinstance(error, BrokenPipeError):
-        print_notice(f"plait: {describe_os_error(error)}")
-    print_notice(f"Batch {batch} continues in the background. To watch it: {_format_resume_command(options)}")
-    return 128 + SIGPIPE if isinstance(error, BrokenPipeError) else FAILED
+        output.print_notice(f"plait: {describe_os_error(error)}")
+    output.print_notice(f"Batch {batch} continues in the background. To watch it: {_format_resume_command(options)}")
+    return 128 + SIGPIPE if isinstance(error, BrokenPipeError) else output.FAILED
 
 
 KEY_POLL_SECONDS = 0.25  # wait for records at most this long before keys and signals are read

@@ -11,18 +11,7 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
 
-from plait.cli.format import (
-    STATUS_STYLES,
-    format_date,
-    format_diffstat,
-    format_elapsed,
-    format_provider_limit,
-    get_line_width,
-    get_minus_sign,
-    measure_elapsed,
-    shorten_commit,
-    truncate_line,
-)
+from plait.cli import format as fmt
 from plait.cli.live.task_selection import TaskSelection, select_visible_tasks
 from plait.cli.output import OK, Page
 from plait.client.batch_lookup import find_batch
@@ -122,9 +111,9 @@ def _add_batch(page: Page, view: BatchView) -> None:
     page.add_line(
         (view.id, "bold"),
         "  ",
-        (f"{view.status.value:<9}", STATUS_STYLES[view.status]),
+        (f"{view.status.value:<9}", fmt.STATUS_STYLES[view.status]),
         f"  {format_counts(view)} · {_format_batch_duration(view)}",
-        (f" · {truncate_line(', '.join(view.sources), 40)}" if view.sources else "", "dim"),
+        (f" · {fmt.truncate_line(', '.join(view.sources), 40)}" if view.sources else "", "dim"),
         f" · {published}" if (published := format_publication(view)) else "",
     )
     if view.waits_for_person:
@@ -149,7 +138,7 @@ def format_counts(view: BatchView) -> str:
 
 
 def _format_batch_duration(view: BatchView) -> str:
-    return format_elapsed(measure_elapsed(view.created_at, view.ended_at))
+    return fmt.format_elapsed(fmt.measure_elapsed(view.created_at, view.ended_at))
 
 
 def _print_one(state: State, batch: BatchState, engine: EngineInfo | None, rows: int | None) -> None:
@@ -158,13 +147,13 @@ def _print_one(state: State, batch: BatchState, engine: EngineInfo | None, rows:
         ("batch ", "bold"),
         (view.id, "bold"),
         " · ",
-        (view.status.value, STATUS_STYLES[view.status]),
+        (view.status.value, fmt.STATUS_STYLES[view.status]),
         f" · {format_counts(view)} · {_format_batch_duration(view)}",
         f" · {view.cost}" if view.cost else "",
     )
-    page.add_line((f"{truncate_line(view.reason, get_line_width())}", "dim"))
+    page.add_line((f"{fmt.truncate_line(view.reason, fmt.get_line_width())}", "dim"))
     sources = f" from {', '.join(view.sources)}" if view.sources else ""
-    page.add_line((f"submitted {format_date(view.created_at)}{sources}", "dim"))
+    page.add_line((f"submitted {fmt.format_date(view.created_at)}{sources}", "dim"))
     result = list(describe_branch(view))
     for line in result:
         page.add_line(line)
@@ -179,7 +168,7 @@ def _add_tasks(page: Page, view: BatchView, rows: int | None) -> None:
     """All tasks, or the most important ones if `rows` is given."""
     chosen = TaskSelection(view.tasks) if rows is None else select_visible_tasks(view.tasks, rows)
     names = min(40, max((len(task.id) for task in chosen.shown), default=0))
-    width = get_line_width()
+    width = fmt.get_line_width()
     for task in chosen.shown:
         begun = f"  {task.id:<{names}}  "
         middle = f"{task.status.label:<11}"
@@ -187,9 +176,9 @@ def _add_tasks(page: Page, view: BatchView, rows: int | None) -> None:
         left = None if width is None else width - len(begun) - len(middle) - len(after)
         page.add_line(
             begun,
-            (middle, STATUS_STYLES[task.status]),
+            (middle, fmt.STATUS_STYLES[task.status]),
             after,
-            (truncate_line(_describe_task(task), left), "dim"),
+            (fmt.truncate_line(_describe_task(task), left), "dim"),
         )
         if rows is None and (where := locate_work(view, task)):
             page.add_line((f"{'':<{names + 4}}{where}", "dim"))  # never cut, so that it can be copied
@@ -203,12 +192,12 @@ def _add_hidden_counts(page: Page, chosen: TaskSelection) -> None:
 
 
 def _format_task_duration(task: TaskView) -> str:
-    return "" if task.started_at is None else format_elapsed(measure_elapsed(task.started_at, task.ended_at))
+    return "" if task.started_at is None else fmt.format_elapsed(fmt.measure_elapsed(task.started_at, task.ended_at))
 
 
 def _describe_task(task: TaskView) -> str:
     text = task.reason if task.status is not TaskStatus.DONE else task.title
-    result = format_diffstat(task.diffstat, get_minus_sign()), shorten_commit(task.commit or "")
+    result = fmt.format_diffstat(task.diffstat, fmt.get_minus_sign()), fmt.shorten_commit(task.commit or "")
     return " · ".join(filter(None, (*result, text)))
 
 
@@ -216,12 +205,14 @@ def _add_provider_limits(page: Page, state: State) -> None:
     """Providers that are unavailable, and until when; their tasks continue by themselves."""
     for provider, breaker in state.breakers.items() if state.open else ():
         if breaker.until is not None:
-            page.add_line((f"{format_provider_limit(provider, breaker.until, time.time())} ({breaker.why})", "yellow"))
+            page.add_line(
+                (f"{fmt.format_provider_limit(provider, breaker.until, time.time())} ({breaker.why})", "yellow")
+            )
 
 
 def _add_engine(page: Page, state: State, engine: EngineInfo | None) -> None:
     if engine is not None:
-        page.add_line((f"engine {engine.pid}, since {format_date(engine.since)}", "dim"))
+        page.add_line((f"engine {engine.pid}, since {fmt.format_date(engine.since)}", "dim"))
         if engine.trouble:
             page.add_line((f"the engine is stuck: {engine.trouble}", "yellow"))
         return
@@ -246,7 +237,7 @@ def describe_branch(view: BatchView) -> Iterator[tuple[str, str]]:
     """Lines with their styles; none as long as nothing is merged."""
     if not view.branch or not view.head or (view.head == view.base and not view.shipped):
         return
-    yield f"branch {view.branch} at {shorten_commit(view.head)}{_describe_publication(view)}", ""
+    yield f"branch {view.branch} at {fmt.shorten_commit(view.head)}{_describe_publication(view)}", ""
     if view.pr_url:
         yield f"pull request {view.pr_url}", ""
     if view.unshipped is not None:
@@ -261,7 +252,7 @@ def _describe_publication(view: BatchView) -> str:
     if view.unshipped is not None:
         return ""
     if view.is_outdated:
-        return f"; the published commit {shorten_commit(view.shipped)} is older: {way}"
+        return f"; the published commit {fmt.shorten_commit(view.shipped)} is older: {way}"
     if view.shipped:
         return ", pushed"
     return f", not published: {way}" if view.ended_at is not None else ""

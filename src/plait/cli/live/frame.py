@@ -10,16 +10,7 @@ from typing import assert_never
 from rich.cells import cell_len
 
 from plait.cli.format import format_elapsed, format_provider_limit, format_rough_duration, pluralize
-from plait.cli.live.task_rows import (
-    AGENT_STATUSES,
-    ColumnWidths,
-    TaskRow,
-    fit_activity,
-    fit_columns,
-    get_activity_width,
-    make_row,
-    render_row,
-)
+from plait.cli.live import task_rows
 from plait.cli.live.task_selection import TaskSelection, select_visible_tasks
 from plait.cli.live.terminal_style import StyledLine, TerminalStyle, choose_terminal_style
 from plait.cli.live.view_model import BatchViewModel, RunningGate
@@ -60,9 +51,9 @@ def render_frame(model: BatchViewModel, viewport: Viewport) -> list[StyledLine]:
     hint = _render_key_hint(model, viewport, terminal)
     room = max_lines - 2 - len(below) - len(hint)
     chosen = select_visible_tasks(model.view.tasks, max(_MIN_ROWS, room))
-    rows = [make_row(model, task, viewport.now, viewport.activity, terminal) for task in chosen.shown]
-    sizes = fit_columns(rows, viewport.width - (4 if viewport.width >= _MIN_BOX_WIDTH else 0))
-    box = _render_box(model, viewport, terminal, [render_row(each, sizes, terminal) for each in rows], chosen)
+    rows = [task_rows.make_row(model, task, viewport.now, viewport.activity, terminal) for task in chosen.shown]
+    sizes = task_rows.fit_columns(rows, viewport.width - (4 if viewport.width >= _MIN_BOX_WIDTH else 0))
+    box = _render_box(model, viewport, terminal, [task_rows.render_row(each, sizes, terminal) for each in rows], chosen)
     spare = max_lines - len(box) - len(below) - len(hint)
     doing = _render_activities(rows, sizes, viewport, terminal)[: max(0, min(spare, _MAX_ACTIVITIES))]
     return [_crop(each, viewport.width, terminal) for each in [*box, *below, *doing, *hint][:max_lines]]
@@ -121,16 +112,16 @@ def _render_key_hint(model: BatchViewModel, viewport: Viewport, terminal: Termin
 
 
 def _render_activities(
-    rows: Sequence[TaskRow], sizes: ColumnWidths, viewport: Viewport, terminal: TerminalStyle
+    rows: Sequence[task_rows.TaskRow], sizes: task_rows.ColumnWidths, viewport: Viewport, terminal: TerminalStyle
 ) -> list[StyledLine]:
     """The activities of running tasks that their rows don't show in full."""
     found: list[StyledLine] = []
     labels = shorten_labels([each.label for each in rows])
     for each, label in zip(rows, labels, strict=True):
         activity = terminal.sanitize(viewport.activity.get(each.task.id, ""))
-        at_work = each.task.status in AGENT_STATUSES
-        shown, _ = fit_activity(each, sizes, terminal)
-        in_row = shown.endswith(activity) and cell_len(shown) <= get_activity_width(each, sizes)
+        at_work = each.task.status in task_rows.AGENT_STATUSES
+        shown, _ = task_rows.fit_activity(each, sizes, terminal)
+        in_row = shown.endswith(activity) and cell_len(shown) <= task_rows.get_activity_width(each, sizes)
         in_row = in_row or (each.task.phase or "\n") in activity  # the line that announced the phase
         if activity and at_work and not in_row:
             found.append(((terminal.fit(f" {label}  {activity}", viewport.width), "dim"),))
@@ -165,7 +156,7 @@ def _join_parts(parts: Mapping[str, str], terminal: TerminalStyle) -> str:
 def _collect_parts(model: BatchViewModel, now: float, eta: float | None) -> dict[str, str]:
     view = model.view
     counts = dict(view.progress.counts)
-    running = sum(task.status in AGENT_STATUSES for task in view.tasks)  # entrants of contests too
+    running = sum(task.status in task_rows.AGENT_STATUSES for task in view.tasks)  # entrants of contests too
     failed = sum(count for status, count in counts.items() if status.is_failure)
     parts = {
         "plait": "plait",
@@ -257,7 +248,7 @@ def _pause_notes(model: BatchViewModel, *, keys: bool) -> Iterator[tuple[str, st
         case PauseCause.PERSON:
             yield f"paused: nothing new starts; to resume: {press}plait unpause {model.view.id}", "yellow"
         case PauseCause.STOP:
-            left = sum(task.status in AGENT_STATUSES for task in model.view.tasks)
+            left = sum(task.status in task_rows.AGENT_STATUSES for task in model.view.tasks)
             if left:
                 yield f"stopping: {left} still running", "yellow"
             else:
