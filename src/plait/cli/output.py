@@ -106,10 +106,11 @@ def print_json(value: object) -> None:
     sys.stdout.write(text + "\n")
 
 
-def print_line(text: str) -> None:
+def print_line(*pieces: str | tuple[str, str], stderr: bool = False) -> None:
+    """Print a line of texts, each plain or with a style."""
     page = Page()
-    page.add_line(text)
-    page.show()
+    page.add_line(*pieces)
+    page.show(stderr=stderr)
     sys.stdout.flush()
 
 
@@ -126,9 +127,7 @@ def print_note(text: str, hint: str = "") -> None:
 def print_notice(text: str) -> None:
     """Print a line on standard error, so that it never mixes with JSON; a closed terminal is no error."""
     with suppress(OSError):
-        page = Page()
-        page.add_line(text)
-        page.show(stderr=True)
+        print_line(text, stderr=True)
 
 
 _YES_ANSWERS = frozenset({"y", "yes"})

@@ -20,7 +20,7 @@ from typing import IO
 
 from plait.cli.commands.serve import is_output_logged, serve_command
 from plait.cli.error_handling import describe_os_error, exit_now, prepare_streams, run_guarded
-from plait.cli.output import Page, print_notice
+from plait.cli.output import print_line, print_notice
 from plait.core.errors import UserError
 
 SIDECAR_START_TIMEOUT_SECONDS = 30.0
@@ -73,18 +73,13 @@ def _print_address(answer: dict[str, str] | str, *, as_json: bool) -> None:
     if isinstance(answer, str):
         print_notice(f"plait: the page can't be served: {answer}")
         return
-    page = Page()
-    for each in _format_address(answer):
-        page.add_line(each)
-    page.show(stderr=as_json)
-    sys.stdout.flush()
-
-
-def _format_address(answer: dict[str, str]) -> list[str]:
-    where = f"The page is at {answer['url']} while this command runs; plait serve keeps it running."
+    lines = [f"The page is at {answer['url']} while this command runs; plait serve keeps it running."]
     if is_output_logged():
-        return [where, f"  For a login link: plait token --link --url {answer['url']}"]
-    return [where, "  Log in with this link, once and within ten minutes:", f"  {answer['link']}"]
+        lines += [f"  For a login link: plait token --link --url {answer['url']}"]
+    else:
+        lines += ["  Log in with this link, once and within ten minutes:", f"  {answer['link']}"]
+    for line in lines:
+        print_line(line, stderr=as_json)
 
 
 def _stop_server(server: subprocess.Popen[bytes]) -> None:

@@ -5,19 +5,17 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
-import subprocess
 import sys
 import tempfile
-from importlib import resources
-from importlib.resources.abc import Traversable
 from pathlib import Path
 
+import plait.demo
 from plait.cli.commands.run import RunOptions, run_tasks
-from plait.cli.output import FAILED, INTERNAL, OK, Page
+from plait.cli.output import FAILED, INTERNAL, OK, Page, print_line
 from plait.client.project_state import read_past_batches
-from plait.core.errors import WorldError
 from plait.core.settings import Backoff
 from plait.core.state import BatchState
+from plait.git.command import PLAIT_IDENTITY, Git
 from plait.git.location import find_repo
 
 # One task is meant to fail.
@@ -63,15 +61,13 @@ def demo_command(where: Path) -> int:  # noqa: ARG001 - it makes its own directo
     """The exit code is 0 if every task ended as designed."""
     top = Path(tempfile.mkdtemp(prefix="plait-demo-")).resolve() / "site"
     make_site(top)
-    page = Page()
-    page.add_line(("A small web site, built by ten real tasks: no keys, no network.", "bold"))
-    page.add_line("Each task works in its own worktree; good results are merged into one branch, which is pushed.")
-    page.add_line(
+    print_line(("A small web site, built by ten real tasks: no keys, no network.", "bold"))
+    print_line("Each task works in its own worktree; good results are merged into one branch, which is pushed.")
+    print_line(
         "One fails at first and is retried, one fails for good and blocks another, two share a file, and two change "
         "the same line."
     )
-    page.add_line()
-    page.show()
+    print_line()
     code = run_tasks(RunOptions(top, ("tasks",), flags=DEMO_FLAGS, yes=True, backoff=Backoff(base=1.5, jitter=0.0)))
     batch = _find_batch(top)
     if batch is None or code not in {OK, FAILED}:
@@ -83,45 +79,22 @@ def demo_command(where: Path) -> int:  # noqa: ARG001 - it makes its own directo
 
 
 def make_site(top: Path) -> None:
-    _copy(resources.files("plait.demo") / "site", top)
-    names = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
-    who = ["-c", "user.name=plait", "-c", "user.email=plait@localhost"]
+    source = Path(plait.demo.__file__).parent / "site"
+    for file in filter(Path.is_file, source.rglob("*")):
+        target = top / file.relative_to(source)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(file.read_bytes())  # without its permissions, which may forbid writing
     (top / "gitignore").rename(top / ".gitignore")
     remote = top.parent / "remote.git"
     remote.mkdir()
-    _git(remote, ["init", "--quiet", "--bare", "--initial-branch=main"], names)
-    for words in (
-        ["init", "--quiet", "--initial-branch=main"],
-        ["add", "."],
-        [*who, "commit", "--quiet", "-m", "A small web site"],
-        ["remote", "add", "origin", str(remote)],
-        ["push", "--quiet", "origin", "main"],
-    ):
-        _git(top, words, names)
-
-
-def _copy(source: Traversable, target: Path) -> None:
-    target.mkdir(parents=True, exist_ok=True)
-    for entry in source.iterdir():
-        if entry.is_dir():
-            _copy(entry, target / entry.name)
-        else:
-            (target / entry.name).write_bytes(entry.read_bytes())
-
-
-def _git(top: Path, words: list[str], names: dict[str, str]) -> None:
-    try:
-        made = subprocess.run(
-            ["git", "-C", str(top), *words],
-            env={**os.environ, **names},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-    except FileNotFoundError:
-        raise WorldError("git is not installed", hint="Install git 2.38 or newer.") from None
-    if made.returncode:
-        raise WorldError(f"git {words[0]} failed in {top}: {made.stderr.strip()}")
+    variables = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", **PLAIT_IDENTITY}
+    Git(remote, variables=variables).run("init", "--quiet", "--bare", "--initial-branch=main")
+    git = Git(top, variables=variables)
+    git.run("init", "--quiet", "--initial-branch=main")
+    git.run("add", ".")
+    git.run("commit", "--quiet", "-m", "A small web site")
+    git.run("remote", "add", "origin", str(remote))
+    git.run("push", "--quiet", "origin", "main")
 
 
 def _find_batch(top: Path) -> BatchState | None:
@@ -130,28 +103,23 @@ def _find_batch(top: Path) -> BatchState | None:
 
 
 def _print_next_steps(top: Path, batch: BatchState) -> None:
-    plait = _format_plait_command(top)
+    program = "plait" if shutil.which("plait") else sys.argv[0]  # as it was called: plait may not be on PATH
+    command = f"{shlex.quote(program)} -C {shlex.quote(str(top))}"
     page = Page()
     page.add_line()
     page.add_line(("What to try next", "bold"))
-    for command, why in (
+    for suggestion, why in (
         (f"git -C {shlex.quote(str(top))} log --oneline --graph {batch.branch}", "what was merged"),
-        (f"{plait} diff {batch.id} 02-colours", "what one task changed"),
-        (f"{plait} drop {batch.id} 02-colours", "remove it from the branch"),
-        (f"{plait} logs {batch.id} 06-translation", "its output before it failed"),
-        (f"{plait} explain {batch.id} 07-language-menu", "why it did not run"),
+        (f"{command} diff {batch.id} 02-colours", "what one task changed"),
+        (f"{command} drop {batch.id} 02-colours", "remove it from the branch"),
+        (f"{command} logs {batch.id} 06-translation", "its output before it failed"),
+        (f"{command} explain {batch.id} 07-language-menu", "why it did not run"),
         (f"echo hello > {shlex.quote(str(top / 'dictionary.txt'))}", "provide what it needs …"),
-        (f"{plait} retry {batch.id} 06-translation", "… and retry: both tasks run and are merged"),
+        (f"{command} retry {batch.id} 06-translation", "… and retry: both tasks run and are merged"),
     ):
         page.add_line((f"  # {why}", "dim"))
-        page.add_line(f"  {command}")
+        page.add_line(f"  {suggestion}")
     page.add_line()
     page.add_line(f"The checkout in {top} is unchanged: all results are on {batch.branch}.")
     page.add_line(f"Delete {top.parent} when you are done.")
     page.show()
-
-
-def _format_plait_command(top: Path) -> str:
-    """The program as it was called: plait may not be on PATH."""
-    program = "plait" if shutil.which("plait") else sys.argv[0]
-    return f"{shlex.quote(program)} -C {shlex.quote(str(top))}"

@@ -95,7 +95,7 @@ def _print_as(found: PlanPreview, output_format: str) -> None:
 def print_no_plan(planned: PlanResult) -> None:
     output.print_problems(planned.problems)
     if planned.complete:
-        output.make_console().print("Everything selected is complete: there is nothing to do.")
+        output.print_line("Everything selected is complete: there is nothing to do.")
 
 
 def print_plan(found: PlanPreview, plan: Plan) -> None:

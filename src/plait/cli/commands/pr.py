@@ -10,7 +10,8 @@ from typing import Annotated
 import typer
 
 from plait.cli import options as opt
-from plait.cli.output import FAILED, OK, Page, print_json, print_note, replace_control_chars
+from plait.cli.format import shorten_commit
+from plait.cli.output import FAILED, OK, print_json, print_line, print_note, replace_control_chars
 from plait.client.batch_lookup import find_batch_and_tasks
 from plait.client.pull_request_preview import check_pull_request_text
 from plait.client.session import Session, new_request_id, open_session
@@ -106,24 +107,14 @@ def _print_published(view: BatchView, *, as_json: bool) -> None:
     if as_json:
         print_json({"batchId": view.id, "branch": view.branch, "commit": view.shipped, "prUrl": view.pr_url or None})
         return
-    page = Page()
-    page.add_line(f"Pushed {view.branch} at {view.shipped[:10]}.")
+    print_line(f"Pushed {view.branch} at {shorten_commit(view.shipped)}.")
     if view.pr_url:
-        page.add_line(f"Pull request: {view.pr_url}")
-    page.show()
+        print_line(f"Pull request: {view.pr_url}")
 
 
 def _print_failure(batch: BatchState, why: str, hint: str, *, as_json: bool) -> int:
     if as_json:
-        print_json(
-            {
-                "batchId": batch.id,
-                "branch": batch.branch or None,
-                "prUrl": None,
-                "error": why,
-                "hint": hint,
-            }
-        )
+        print_json({"batchId": batch.id, "branch": batch.branch or None, "prUrl": None, "error": why, "hint": hint})
     else:
         print_note(why, hint)
     return FAILED

@@ -197,7 +197,7 @@ def run_tasks(options: RunOptions) -> int:
         if options.dry_run:
             return _print_dry_run(options, found, found.planned.plan)
         if not _confirm_start(options, trust, found, found.planned.plan):
-            output.make_console().print("Nothing was started.")
+            output.print_line("Nothing was started.")
             return output.INTERRUPTED
         return _submit_and_follow(options, session, found, found.planned.plan, agents)
 
@@ -247,10 +247,9 @@ def _report_unreadable(options: RunOptions, found: PlanPreview, code: int) -> in
     left = found.planned.unreadable
     if not left:
         return code
-    page = output.Page()
-    page.add_line()
-    page.add_line(("  not run", "red"), f"  {join_names(left, MAX_NAMES)}: can't be read; plait plan says why")
-    page.show(stderr=options.as_json)
+    output.print_line(stderr=options.as_json)
+    names = f"  {join_names(left, MAX_NAMES)}: can't be read; plait plan says why"
+    output.print_line(("  not run", "red"), names, stderr=options.as_json)
     return code or output.FAILED
 
 
@@ -284,30 +283,28 @@ def _print_dry_run(options: RunOptions, found: PlanPreview, plan: Plan) -> int:
     if options.as_json:
         print_plan_json(found)
         return output.OK
-    print_plan(found, plan)
-    page = output.Page()
-    page.add_line()
-    page.add_line(describe_run(found, plan))
-    page.show()
+    _print_plan_and_options(found, plan)
     return output.OK
+
+
+def _print_plan_and_options(found: PlanPreview, plan: Plan) -> None:
+    print_plan(found, plan)
+    output.print_line()
+    output.print_line(describe_run(found, plan))
 
 
 def _confirm_start(options: RunOptions, trust: TrustCheck, found: PlanPreview, plan: Plan) -> bool:
     """Whether to start; asked only on a terminal, without --yes and --json."""
     trust.check_before_running(found.loaded.config)
     if trust.interactive and not options.yes:
-        return confirm_run(found, plan)
+        return _confirm_run(found, plan)
     if found.planned.problems:
         output.print_problems(found.planned.problems)
     return True
 
 
-def confirm_run(found: PlanPreview, plan: Plan) -> bool:
-    print_plan(found, plan)
-    page = output.Page()
-    page.add_line()
-    page.add_line(describe_run(found, plan))
-    page.show()
+def _confirm_run(found: PlanPreview, plan: Plan) -> bool:
+    _print_plan_and_options(found, plan)
     count = sum(task.entrant is None for task in plan.tasks)
     which = "this task" if count == 1 else f"these {count} tasks"
     return output.ask_yes_no(f"Run {which}? [Y/n] ", default=True)

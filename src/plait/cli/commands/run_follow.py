@@ -52,11 +52,9 @@ def report_detached(options: RunOptions, batch: str) -> int:
     if options.as_json:
         output.print_json({"batchId": batch})
         return output.OK
-    page = output.Page()
-    page.add_line(f"Batch {batch} runs in the background.")
-    page.add_line((f"  plait status {batch}   shows its progress", "dim"))
-    page.add_line((f"  {_format_resume_command(options)}   watches it", "dim"))
-    page.show()
+    output.print_line(f"Batch {batch} runs in the background.")
+    output.print_line((f"  plait status {batch}   shows its progress", "dim"))
+    output.print_line((f"  {_format_resume_command(options)}   watches it", "dim"))
     return output.OK
 
 

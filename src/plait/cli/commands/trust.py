@@ -76,9 +76,7 @@ class TrustCheck:
             try:
                 save_trust(place, found)
             except WorldError as error:  # trusted for this run all the same
-                page = Page()
-                page.add_line(("warning", "yellow"), f" {error.message}: you will be asked again")
-                page.show(stderr=True)
+                print_line(("warning", "yellow"), f" {error.message}: you will be asked again", stderr=True)
 
 
 def print_commands(found: Sequence[RepoCommand]) -> None:

@@ -82,36 +82,24 @@ class TerminalStyle:
         return " " * (width - cell_len(fitted)) + fitted
 
 
-_SIGNS = {
-    TaskStatus.QUEUED: "·",
-    TaskStatus.WAITING: "◌",
-    TaskStatus.RUNNING: "▶",
-    TaskStatus.VERIFYING: "▷",
-    TaskStatus.MERGING: "⇢",
-    TaskStatus.DONE: "✓",
-    TaskStatus.FAILED: "✗",
-    TaskStatus.TIMED_OUT: "✗",
-    TaskStatus.BLOCKED: "⊘",
-    TaskStatus.SKIPPED: "-",
-    TaskStatus.CONFLICTED: "✗",
-    TaskStatus.CANCELLED: "-",
-    TaskStatus.INTERRUPTED: "‖",
+# For each status, the sign and its replacement in ASCII.
+_STATUS_SIGNS = {
+    TaskStatus.QUEUED: ("·", "."),
+    TaskStatus.WAITING: ("◌", "o"),
+    TaskStatus.RUNNING: ("▶", ">"),
+    TaskStatus.VERIFYING: ("▷", ">"),
+    TaskStatus.MERGING: ("⇢", ">"),
+    TaskStatus.DONE: ("✓", "+"),
+    TaskStatus.FAILED: ("✗", "x"),
+    TaskStatus.TIMED_OUT: ("✗", "x"),
+    TaskStatus.BLOCKED: ("⊘", "!"),
+    TaskStatus.SKIPPED: ("-", "-"),
+    TaskStatus.CONFLICTED: ("✗", "x"),
+    TaskStatus.CANCELLED: ("-", "-"),
+    TaskStatus.INTERRUPTED: ("‖", "="),
 }
-_ASCII_SIGNS = {
-    TaskStatus.QUEUED: ".",
-    TaskStatus.WAITING: "o",
-    TaskStatus.RUNNING: ">",
-    TaskStatus.VERIFYING: ">",
-    TaskStatus.MERGING: ">",
-    TaskStatus.DONE: "+",
-    TaskStatus.FAILED: "x",
-    TaskStatus.TIMED_OUT: "x",
-    TaskStatus.BLOCKED: "!",
-    TaskStatus.SKIPPED: "-",
-    TaskStatus.CONFLICTED: "x",
-    TaskStatus.CANCELLED: "-",
-    TaskStatus.INTERRUPTED: "=",
-}
+_SIGNS = {status: sign for status, (sign, _) in _STATUS_SIGNS.items()}
+_ASCII_SIGNS = {status: sign for status, (_, sign) in _STATUS_SIGNS.items()}
 _UNICODE_SIGNS = f"╭╮╰╯─│·…{MINUS_SIGN}" + "".join(_SIGNS.values())
 
 
