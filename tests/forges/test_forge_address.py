@@ -3,8 +3,15 @@ from __future__ import annotations
 import pytest
 
 from plait.config.git_keys import ForgeKind
-from plait.forges.address import parse_address
-from plait.forges.forge import ForgeError, ForgeToken, PullRequestSpec, RepoAddress, find_forge, load_forges
+from plait.forges.forge import (
+    ForgeError,
+    ForgeToken,
+    PullRequestSpec,
+    RepoAddress,
+    find_forge,
+    load_forges,
+    parse_address,
+)
 from plait.forges.github import GitHub
 from plait.forges.http_client import find_proxy
 from plait.forges.pull_requests import ForgeLocation

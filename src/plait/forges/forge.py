@@ -1,19 +1,20 @@
-"""What plait needs to know about one kind of forge, and which one a host belongs to; see docs/adding-a-forge.md."""
+"""What plait needs to know about one kind of forge, and which one a remote's URL belongs to; see docs/adding-a-forge.md."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass as standard_dataclass, field, replace
 from functools import cache
 from importlib import import_module
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Protocol
-from urllib.parse import quote
+from urllib.parse import quote, unquote, urlsplit
 
 from plait.config.git_keys import ForgeKind
 from plait.core.errors import WorldError
 from plait.core.fast_dataclass import dataclass
+from plait.core.text import shorten
 
 if TYPE_CHECKING:
     from plait.forges.http_client import ForgeHttpClient
@@ -148,12 +149,10 @@ class Forge(Protocol):
     ssh_hosts: Mapping[str, str]  # hosts that only take ssh, and the host they belong to
     has_nested_groups: bool  # whether a repository's path may have more than OWNER/NAME
     login_command: str  # the command that logs in, or ""
+    token_command: tuple[str, ...]  # the command that prints a token for the host added to it; empty if there is none
 
     def list_token_variables(self, address: RepoAddress, environment: Mapping[str, str]) -> tuple[str, ...]:
         """The environment variables that may hold a token for this host, best first."""
-
-    def build_token_command(self, address: RepoAddress) -> tuple[str, ...]:
-        """A command that prints a token for this host; empty if there is none."""
 
     def build_compare_link(self, target: RepoAddress, source: RepoAddress, spec: PullRequestSpec) -> str:
         """The page on which a person opens the pull request."""
@@ -206,3 +205,75 @@ def find_forge(address: RepoAddress, kind: ForgeKind = ForgeKind.AUTO) -> Forge:
 
 def _is_known_host(host: str, forge: Forge) -> bool:
     return any(host == name or (name.startswith(".") and host.endswith(name)) for name in forge.hosts)
+
+
+_INVALID_CHARS = re.compile(r"[\x00-\x20\x7f]")  # never in a URL, and some parsers would drop them
+_SCP = re.compile(r"(?:[^@/:]+@)?(\[[0-9A-Fa-f:.]+\]|[^:/@\[\]]+):(?!//)(.+)")
+_HOST = re.compile(r"[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?|[0-9a-f:.]*:[0-9a-f:.]*")
+_SEGMENT = re.compile(r"(?!\.{1,2}\Z)[^\x00-\x20\x7f/\\]+")
+_SSH_SCHEMES = frozenset({"ssh", "git+ssh", "ssh+git", "git"})
+
+_USERINFO = re.compile(r"(?<=://)[^/@\s]*(?:@[^/@\s]*)*@")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]+")
+_MAX_LENGTH = 300
+MASK = "***"
+
+
+def parse_address(url: str) -> RepoAddress:
+    """Raises ForgeError if the URL isn't a repository on a forge, or if a token must not be sent there."""
+    if _INVALID_CHARS.search(url):
+        raise _make_invalid_url_error(url)
+    if "://" in url:
+        address = _parse_url(url)
+    elif scp := _SCP.fullmatch(url):
+        address = RepoAddress(scp[1].strip("[]").lower(), _parse_path(scp[2], url))
+    else:
+        raise _make_invalid_url_error(url)
+    if not _HOST.fullmatch(address.host):
+        raise _make_invalid_url_error(url)
+    if address.scheme == "http" and not is_loopback_host(address.host):
+        raise ForgeError(
+            f"{address.base_url} is not safe: the token would be sent unencrypted",
+            hint=f"Use https: git remote set-url REMOTE https://{address.host}/{address.path}.git",
+        )
+    for forge in load_forges().values():
+        if address.host in forge.ssh_hosts:
+            return RepoAddress(forge.ssh_hosts[address.host], address.path)
+    return address
+
+
+def _parse_url(url: str) -> RepoAddress:
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname or "", parts.port
+    except ValueError as error:
+        raise _make_invalid_url_error(url) from error
+    scheme = parts.scheme.lower()
+    if scheme in {"http", "https"}:
+        default_port = 443 if scheme == "https" else 80
+        return RepoAddress(host, _parse_path(unquote(parts.path), url), None if port == default_port else port, scheme)
+    if scheme in _SSH_SCHEMES:  # its port is that of ssh, not of the web
+        return RepoAddress(host, _parse_path(unquote(parts.path), url))
+    raise _make_invalid_url_error(url)
+
+
+def _parse_path(path: str, url: str) -> str:
+    name = path.strip("/").removesuffix(".git").rstrip("/")
+    segments = name.split("/")
+    if len(segments) < 2 or not all(map(_SEGMENT.fullmatch, segments)):
+        raise _make_invalid_url_error(url)
+    return name
+
+
+def _make_invalid_url_error(url: str) -> ForgeError:
+    return ForgeError(
+        f"the remote {_USERINFO.sub('', url)} isn't a repository on a forge",
+        hint="A pull request needs a remote such as https://github.com/OWNER/NAME.git; see: git remote -v",
+    )
+
+
+def redact_line(text: str, secrets: Iterable[str] = ()) -> str:
+    """One line of reasonable length, without the secrets, user names and passwords in URLs, and control characters."""
+    for secret in sorted(filter(None, secrets), key=len, reverse=True):
+        text = text.replace(secret, MASK)
+    return shorten(" ".join(_CONTROL.sub(" ", _USERINFO.sub("", text)).split()), _MAX_LENGTH)

@@ -31,12 +31,10 @@ class Gitea(GitHub):
     host_words = ("gitea", "forgejo")
     ssh_hosts: Mapping[str, str] = {}
     login_command = ""
+    token_command = ()
 
     def list_token_variables(self, address: RepoAddress, environment: Mapping[str, str]) -> tuple[str, ...]:  # noqa: ARG002
         return ("GITEA_TOKEN",)
-
-    def build_token_command(self, address: RepoAddress) -> tuple[str, ...]:  # noqa: ARG002
-        return ()
 
     def build_compare_link(self, target: RepoAddress, source: RepoAddress, spec: PullRequestSpec) -> str:
         return super().build_compare_link(target, source, spec).removesuffix("?expand=1")

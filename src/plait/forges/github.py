@@ -61,6 +61,7 @@ class GitHub:
     ssh_hosts: Mapping[str, str] = {"ssh.github.com": "github.com"}
     has_nested_groups = False
     login_command = "gh auth login"
+    token_command: tuple[str, ...] = ("gh", "auth", "token", "--hostname")
 
     def list_token_variables(self, address: RepoAddress, environment: Mapping[str, str]) -> tuple[str, ...]:
         # In GitHub Actions, this variable says which host the token is for.
@@ -68,9 +69,6 @@ class GitHub:
         if address.host in {"github.com", home} or address.host.endswith(".ghe.com"):
             return "GH_TOKEN", "GITHUB_TOKEN"
         return "GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN"
-
-    def build_token_command(self, address: RepoAddress) -> tuple[str, ...]:
-        return "gh", "auth", "token", "--hostname", address.authority
 
     def build_compare_link(self, target: RepoAddress, source: RepoAddress, spec: PullRequestSpec) -> str:
         owner = "" if source == target else f"{quote(source.owner)}:"

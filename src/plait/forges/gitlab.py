@@ -54,14 +54,12 @@ class GitLab:
     ssh_hosts: Mapping[str, str] = {"altssh.gitlab.com": "gitlab.com"}
     has_nested_groups = True
     login_command = "glab auth login"
+    token_command = ("glab", "config", "get", "token", "--host")
 
     def list_token_variables(self, address: RepoAddress, environment: Mapping[str, str]) -> tuple[str, ...]:
         host = environment.get("GITLAB_HOST") or environment.get("CI_SERVER_HOST") or address.host
         home = urlsplit(host if "://" in host else f"https://{host}").hostname
         return ("GITLAB_TOKEN",) if home == address.host else ()
-
-    def build_token_command(self, address: RepoAddress) -> tuple[str, ...]:
-        return "glab", "config", "get", "token", "--host", address.authority
 
     def build_compare_link(self, target: RepoAddress, source: RepoAddress, spec: PullRequestSpec) -> str:  # noqa: ARG002
         branches = {"merge_request[source_branch]": spec.branch, "merge_request[target_branch]": spec.target}

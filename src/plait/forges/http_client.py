@@ -13,8 +13,7 @@ import httpx
 import msgspec
 
 from plait import __version__
-from plait.forges.address import redact_line
-from plait.forges.forge import ForgeError, is_loopback_host
+from plait.forges.forge import ForgeError, is_loopback_host, redact_line
 
 T = TypeVar("T")
 

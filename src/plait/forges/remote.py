@@ -9,8 +9,7 @@ from shlex import quote
 
 from plait.core.errors import Bug
 from plait.core.fast_dataclass import dataclass
-from plait.forges.address import parse_address, redact_line
-from plait.forges.forge import ForgeError, RepoAddress
+from plait.forges.forge import ForgeError, RepoAddress, parse_address, redact_line
 from plait.git.command import Git, GitError, GitOutput
 from plait.git.refs import BATCH_BRANCH_PREFIX, ref_component
 

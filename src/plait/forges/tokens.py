@@ -34,8 +34,8 @@ def _find_candidates(
     for name in (PLAIT_VARIABLE, *forge.list_token_variables(address, environment)):
         if value := environment.get(name, "").strip():
             yield ForgeToken(value, name)
-    command = forge.build_token_command(address)
-    if command and (value := _read_program_output(command, git, environment)):
+    command = (*forge.token_command, address.authority)
+    if forge.token_command and (value := _read_program_output(command, git, environment)):
         yield ForgeToken(value, command[0])
     if token := _read_git_credential(address, git):
         yield token
