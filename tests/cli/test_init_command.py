@@ -6,15 +6,16 @@ import resource
 import subprocess
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import redirect_stdout
 from io import StringIO
 from pathlib import Path
 from threading import Barrier
 from typing import Any
 
 import pytest
-from rich.console import Console
 
-from plait.cli.commands.init import Prompt, init_project, make_prompt
+from plait.cli.commands import init as module
+from plait.cli.commands.init import Prompt, ask_on_terminal, init_command, init_project
 from plait.config.config import Config
 from plait.config.loading import load_config
 from plait.core.errors import PlaitError, UserError, WorldError
@@ -52,14 +53,13 @@ def path(tmp_path: Path) -> Callable[..., str]:
 class Init:
     """`plait init`, its output, and the settings that come of it."""
 
-    def __init__(self, *, terminal: bool = False, width: int = 100) -> None:
+    def __init__(self) -> None:
         self._file = StringIO()
-        self.console = Console(file=self._file, force_terminal=terminal, width=width, color_system=None)
 
     # Any: each test names only the flags that it is about.
-    def __call__(self, where: Path, **said: Any) -> int:
-        usual: dict[str, Any] = {"yes": False, "force": False, "as_json": False, "path": ""}
-        return init_project(where, console=self.console, **usual | said)
+    def __call__(self, where: Path, ask: Prompt | None = None, path: str = "", **said: Any) -> int:
+        with redirect_stdout(self._file):
+            return init_project(where, ask, path=path, **said)
 
     @property
     def output(self) -> str:
@@ -91,7 +91,7 @@ def refusal(kind: type[PlaitError], run: Callable[[], object]) -> PlaitError:
 
 
 def test_detected_settings_apply_afterwards(repo: Path, path: Callable[..., str]) -> None:
-    assert Init()(repo, yes=True, path=path("codex", "claude")) == 0
+    assert Init()(repo, path=path("codex", "claude")) == 0
     config = settings(repo)
     assert config.sources.paths == ("tasks",)
     assert config.run.agent == ("claude",)
@@ -250,7 +250,7 @@ def test_of_two_concurrent_inits_one_fails(repo: Path) -> None:
             return word if text == "Test command" else default
 
         try:
-            Init(terminal=True)(repo, ask=ask)
+            init_project(repo, ask, path="")
         except UserError as error:
             return error.message
         return word
@@ -286,7 +286,7 @@ def test_empty_answers_keep_the_suggestions(repo: Path, path: Callable[..., str]
         questions.append((text, default))
         return default
 
-    Init(terminal=True)(repo, ask=ask, path=path("gemini"))
+    Init()(repo, ask=ask, path=path("gemini"))
     assert questions == [("Sources", "tasks"), ("Agent", "gemini"), ("Test command", "make test")]
     config = settings(repo)
     assert (config.sources.paths, config.run.agent, config.run.verify) == (
@@ -299,7 +299,7 @@ def test_empty_answers_keep_the_suggestions(repo: Path, path: Callable[..., str]
 def test_answers_replace_the_suggestions(repo: Path) -> None:
     (repo / "ideas.md").write_text("- [ ] Do this\n- [ ] Do that\n")
     ask = answers("tasks, ideas.md", "codex, claude", 'sh -c "exit 0"')
-    Init(terminal=True)(repo, ask=ask)
+    Init()(repo, ask=ask)
     config = settings(repo)
     assert config.sources.paths == ("tasks", "ideas.md")
     assert config.run.agent == ("codex", "claude")
@@ -307,13 +307,13 @@ def test_answers_replace_the_suggestions(repo: Path) -> None:
 
 
 def test_the_answer_none_omits_a_setting(repo: Path, path: Callable[..., str]) -> None:
-    Init(terminal=True)(repo, ask=answers("none", " None ", "none"), path=path("claude"))
+    Init()(repo, ask=answers("none", " None ", "none"), path=path("claude"))
     config = settings(repo)
     assert (config.sources.paths, config.run.agent, config.run.verify) == ((), (), None)
 
 
 def test_an_invalid_answer_is_asked_again(repo: Path) -> None:
-    init = Init(terminal=True)
+    init = Init()
     init(repo, ask=answers("taks", "tasks", "a,,b", "claude", ""))
     assert "taks: no such source" in init.output
     assert "this must be" in init.output
@@ -323,23 +323,23 @@ def test_an_invalid_answer_is_asked_again(repo: Path) -> None:
 def test_a_source_with_a_comma_in_its_name_can_be_kept(repo: Path) -> None:
     (repo / "specs" / "a, b").mkdir(parents=True)
     (repo / "specs" / "a, b" / "tasks.md").write_text("- [ ] T001 Do it\n")
-    Init(terminal=True)(repo, ask=answers("", "", ""))
+    Init()(repo, ask=answers("", "", ""))
     assert settings(repo).sources.paths == ("tasks", "specs/a, b/tasks.md")
 
 
-def test_a_prompt_escapes_control_characters_of_the_default(monkeypatch: pytest.MonkeyPatch) -> None:
-    init = Init(terminal=True)
+def test_a_prompt_escapes_control_characters_of_the_default(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setattr("sys.stdin", StringIO("\nother\n"))
-    ask = make_prompt(init.console)
-    assert ask("Sources", "a\x1b[31m") == "a\x1b[31m"
-    assert ask("Sources", "a") == "other"
-    assert init.output == 'Sources ["a\\u001b[31m"]: Sources [a]: '
+    assert ask_on_terminal("Sources", "a\x1b[31m") == "a\x1b[31m"
+    assert ask_on_terminal("Sources", "a") == "other"
+    assert capsys.readouterr().out == 'Sources ["a\\u001b[31m"]: Sources [a]: '
 
 
 def test_end_of_input_counts_as_an_interrupt(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", StringIO())
     with pytest.raises(KeyboardInterrupt):
-        make_prompt(Init(terminal=True).console)("Sources", "tasks")
+        ask_on_terminal("Sources", "tasks")
 
 
 def test_an_interrupt_leaves_no_file(repo: Path) -> None:
@@ -349,7 +349,7 @@ def test_an_interrupt_leaves_no_file(repo: Path) -> None:
         return default
 
     with pytest.raises(KeyboardInterrupt):
-        Init(terminal=True)(repo, ask=ask)
+        Init()(repo, ask=ask)
     assert not (repo / "plait.toml").exists()
 
 
@@ -359,9 +359,11 @@ def test_an_interrupt_leaves_no_file(repo: Path) -> None:
     ids=["--yes", "--json", "no terminal"],
 )
 def test_init_does_not_prompt_with_yes_json_or_without_a_terminal(
-    repo: Path, *, terminal: bool, said: dict[str, bool]
+    repo: Path, monkeypatch: pytest.MonkeyPatch, *, terminal: bool, said: dict[str, bool]
 ) -> None:
-    assert Init(terminal=terminal)(repo, ask=nobody, **said) == 0
+    monkeypatch.setattr(module, "is_interactive", lambda: terminal)
+    monkeypatch.setattr(module, "ask_on_terminal", nobody)
+    assert init_command(repo, **said) == 0
     assert settings(repo).run.verify == "make test"
 
 
@@ -384,9 +386,3 @@ def test_json_contains_what_was_detected_and_written(repo: Path, path: Callable[
         "verify": "make test",
         "verifyReason": "the makefile has a target test",
     }
-
-
-def test_a_narrow_terminal_loses_nothing(repo: Path) -> None:
-    init = Init(width=20)
-    init(repo)
-    assert "the makefile has a target test" in init.output

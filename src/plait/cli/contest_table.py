@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from plait.cli import format as fmt
-from plait.cli.output import Page, replace_control_chars
+from plait.cli.output import Page
 from plait.client.result_files import ContestResult, Entrant
 from plait.core.settings import Spend
 from plait.core.status import TaskStatus
@@ -42,12 +42,8 @@ def add_contest_table(page: Page, contest: ContestResult) -> None:
             page.add_line((f"{_MARGIN}  {row[-1]}", _get_entrant_style(entrant)))
     won = any(entrant.is_winner for entrant in contest.entrants)
     if contest.why:  # the others have their reasons in their verdicts
-        page.add_line(
-            (
-                f"{_MARGIN}{replace_control_chars(contest.why if won else fmt.truncate_line(contest.why, _MAX_REASON_CHARS))}",
-                "dim",
-            )
-        )
+        why = contest.why if won else fmt.truncate_line(contest.why, _MAX_REASON_CHARS)
+        page.add_line((f"{_MARGIN}{why}", "dim"))
     kept = [entrant.branch for entrant in contest.entrants if entrant.branch and not entrant.is_winner]
     if kept:
         page.add_line((f"{_MARGIN}{'branches of the others' if won else 'their branches'}:", "dim"))
@@ -56,7 +52,6 @@ def add_contest_table(page: Page, contest: ContestResult) -> None:
 
 
 def _make_cells(entrant: Entrant) -> tuple[str, ...]:
-    verdict = " ".join(entrant.verdict.split())
     stat = entrant.diffstat
     where = f" in {fmt.pluralize(stat.files, 'file')}" if stat is not None and stat.files else ""
     change = fmt.format_diffstat(None if stat is None else (stat.files, stat.added, stat.removed), fmt.get_minus_sign())
@@ -67,7 +62,7 @@ def _make_cells(entrant: Entrant) -> tuple[str, ...]:
         fmt.format_cost(Spend(round(entrant.cost.usd * 1e6), entrant.cost.tokens)),
         f"{change}{where}",
         "" if entrant.score is None else f"{entrant.score:g}",
-        replace_control_chars(verdict if len(verdict) <= _MAX_VERDICT_CHARS else f"{verdict[:_MAX_VERDICT_CHARS]}…"),
+        fmt.truncate_line(entrant.verdict, _MAX_VERDICT_CHARS),
     )
 
 

@@ -147,7 +147,7 @@ def _open_client(api: str, headers: Mapping[str, str], environment: Mapping[str,
             follow_redirects=False,
         )
     except (ImportError, ValueError, httpx.InvalidURL) as error:
-        raise HttpUnreachableError(f"the proxy can't be used: {redact_line(str(error))}", is_transient=False) from error
+        raise ForgeError(f"the proxy can't be used: {redact_line(str(error))}") from error
 
 
 def _parse_origin(url: str) -> tuple[str, str, int | None]:

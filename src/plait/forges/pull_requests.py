@@ -163,7 +163,8 @@ class ForgeClient:
                 except (HttpRefusedError, HttpUnreachableError) as error:
                     pause = None if default_pause is None else error.find_retry_pause(default_pause)
                     if pause is None:
-                        raise self._to_forge_error(error, token, hint) from None
+                        message = _describe_failure(error, token, self.location.target)
+                        raise ForgeError(message, hint=hint) from None
                 self._http.sleep(pause)
         finally:
             client.close()
@@ -178,26 +179,19 @@ class ForgeClient:
                 secrets = (token.value, basic)
                 api, headers = self._forge.find_api_url(target), self._forge.build_headers(token)
                 return token, ForgeHttpClient(api, headers, self._environment, secrets, self._http.timeout)
-        except HttpUnreachableError as error:
-            raise ForgeError(error.detail, hint=hint) from None
         except ForgeError as error:
             raise ForgeError(error.message, hint=hint) from None
         login = describe_login(self._forge, target, self._environment)
         raise ForgeError(f"no token for {target.host}", hint=f"{login}\n  {hint}")
 
-    def _to_forge_error(
-        self, error: HttpRefusedError | HttpUnreachableError, token: ForgeToken, hint: str
-    ) -> ForgeError:
-        if isinstance(error, HttpUnreachableError):
-            return ForgeError(error.detail, hint=hint)
-        return ForgeError(_describe_refusal(error, token, self.location.target), hint=hint)
 
-
-def _describe_refusal(refusal: HttpRefusedError, token: ForgeToken, target: RepoAddress) -> str:
-    host, detail = target.host, f": {refusal.detail}" if refusal.detail else ""
-    if refusal.wait is not None:
-        return f"{host} asks to wait {refusal.wait:.0f} s{detail}"
-    match refusal.status:
+def _describe_failure(error: HttpRefusedError | HttpUnreachableError, token: ForgeToken, target: RepoAddress) -> str:
+    if isinstance(error, HttpUnreachableError):
+        return error.detail
+    host, detail = target.host, f": {error.detail}" if error.detail else ""
+    if error.wait is not None:
+        return f"{host} asks to wait {error.wait:.0f} s{detail}"
+    match error.status:
         case 401:
             return f"{host} rejected the token from {token.source}{detail}"
         case 403:

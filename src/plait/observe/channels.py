@@ -37,13 +37,13 @@ class NotificationMessage:
     type: str
     title: str
     text: str
-    batch: str | None
-    task: str | None
-    at: float
-    until: float | None
-    seq: int | None
     project: str
     delivery: str
+    at: float
+    batch: str | None = None
+    task: str | None = None
+    until: float | None = None
+    seq: int | None = None
 
     def body(self) -> bytes:
         """ASCII JSON, so any task name can be sent."""
@@ -85,26 +85,24 @@ class NotificationChannel(Protocol):
 
 
 def build_message(notification: Notification, project: str, journal: str) -> NotificationMessage:
+    kind = notification.kind.value
     return NotificationMessage(
-        notification.kind.value,
+        kind,
         notification.title,
         notification.text,
+        project,
+        f"{journal}:{notification.seq}:{kind}",
+        notification.at,
         notification.batch,
         notification.task,
-        notification.at,
         notification.until,
         notification.seq,
-        project,
-        f"{journal}:{notification.seq}:{notification.kind.value}",
     )
 
 
 def build_test_message(project: str, at: float) -> NotificationMessage:
-    text = "Notifications work."
     delivery = f"{TEST_TYPE}:{uuid4()}"
-    return NotificationMessage(
-        TEST_TYPE, "plait test notification", text, None, None, at, None, None, project, delivery
-    )
+    return NotificationMessage(TEST_TYPE, "plait test notification", "Notifications work.", project, delivery, at)
 
 
 def _format_time(at: float) -> str:

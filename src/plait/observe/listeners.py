@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -48,7 +48,10 @@ def open_listeners(place: RepoLocation, config: Config, journal: str) -> Iterato
 
         yield open_tracer(place.state, journal, config.engine.traces, __version__, log.write_line)
     if has_receivers(config):
-        yield open_notifier(place, config, journal, log.write_line)
+        from plait.observe.notifier import DeliveryLog, Notifier, NotifierOptions
+
+        options = NotifierOptions(frozenset(config.notify.on), place.top.name, journal)
+        yield Notifier(options, open_channels(config), DeliveryLog(place.state, journal), log.write_line)
 
 
 def _is_otel_enabled(variables: Mapping[str, str]) -> bool:
@@ -62,13 +65,6 @@ def _is_otel_enabled(variables: Mapping[str, str]) -> bool:
 def has_receivers(config: Config) -> bool:
     """Whether notifications are configured."""
     return bool(config.notify.urls or config.notify.webhook)
-
-
-def open_notifier(place: RepoLocation, config: Config, journal: str, log: Callable[[str], None]) -> RecordListener:
-    from plait.observe.notifier import DeliveryLog, Notifier, NotifierOptions
-
-    options = NotifierOptions(frozenset(config.notify.on), place.top.name, journal)
-    return Notifier(options, open_channels(config), DeliveryLog(place.state, journal), log)
 
 
 def open_channels(config: Config) -> list[NotificationChannel]:

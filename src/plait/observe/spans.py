@@ -19,6 +19,7 @@ from plait.core.reports import Outcome
 from plait.core.settings import NO_SPEND, Spend
 from plait.core.status import BatchStatus, Category, EndWhy, TaskStatus
 from plait.core.task import Attempt, Step
+from plait.core.text import join_names
 
 AttributeValue = str | int | float
 Attributes = dict[str, AttributeValue]
@@ -65,11 +66,6 @@ def clean_text(text: str) -> str:
     return text[:MAX_TEXT_CHARS].encode(errors="replace").decode()
 
 
-def join_limited(names: tuple[str, ...]) -> str:
-    more = f" and {len(names) - MAX_NAMES_SHOWN} more" if len(names) > MAX_NAMES_SHOWN else ""
-    return ", ".join(names[:MAX_NAMES_SHOWN]) + more
-
-
 def spend_attributes(spend: Spend) -> Attributes:
     """Without unknown amounts."""
     attributes: Attributes = {"plait.cost.usd": spend.microusd / 1e6, "plait.cost.tokens": spend.tokens}
@@ -99,14 +95,6 @@ def outcome_error(outcome: Outcome) -> str | None:
 BranchStep = d.MergeStarted | d.RebuildStarted | d.GateStarted | d.PublishStarted
 
 
-@dataclass(frozen=True, slots=True)
-class BranchResult:
-    """`error` None: it succeeded."""
-
-    attributes: Attributes
-    error: str | None = None
-
-
 # The kind of step that each event starts or ends.
 _STEP_KINDS: Mapping[type, str] = {
     event: kind
@@ -125,22 +113,23 @@ def step_name(event: BranchStep | r.BranchReport) -> tuple[str, str]:
     return _STEP_KINDS[type(event)], getattr(event, "task", "")
 
 
-def branch_result(report: r.BranchReport) -> BranchResult:
+def branch_result(report: r.BranchReport) -> tuple[Attributes, str | None]:
+    """The attributes of the step's span, and its error; None: it succeeded."""
     match report:
         case r.MergeDone():
-            return BranchResult({"plait.commit": report.commit})
+            return {"plait.commit": report.commit}, None
         case r.MergeConflicted():
-            return BranchResult({}, f"conflict in {join_limited(report.files)}")
+            return {}, f"conflict in {join_names(report.files, MAX_NAMES_SHOWN)}"
         case r.RebuildDone():
-            clashes = join_limited(tuple(clash.task for clash in report.clashes))
-            return BranchResult({"plait.merges": len(report.line)}, f"conflicts of {clashes}" if clashes else None)
+            clashes = join_names([clash.task for clash in report.clashes], MAX_NAMES_SHOWN)
+            return {"plait.merges": len(report.line)}, f"conflicts of {clashes}" if clashes else None
         case r.GateDone():
-            return BranchResult({}, None if report.passed else report.detail or "it failed")
+            return {}, None if report.passed else report.detail or "it failed"
         case r.PublishDone():
             url: Attributes = {"plait.url": report.url} if report.url else {}
-            return BranchResult({"plait.commit": report.commit, **url})
+            return {"plait.commit": report.commit, **url}, None
         case r.MergeFailed() | r.RebuildFailed() | r.GateLost() | r.PublishFailed():
-            return BranchResult({}, report.why)
+            return {}, report.why
         case _:
             assert_never(report)
 
@@ -306,10 +295,11 @@ class SpanBuilder:
         if batch is None or start is None or start[0].n != report.n:
             return
         del batch.steps[what, task]
-        how = branch_result(report)
-        about = how.attributes | ({"plait.task.id": task} if task else {})
+        about, error = branch_result(report)
+        if task:
+            about["plait.task.id"] = task
         parent = batch.task(task) if task else batch.name
-        yield self._make_span(batch, at, _Draft(what, (what, task, report.n), parent, start[1], about, how.error))
+        yield self._make_span(batch, at, _Draft(what, (what, task, report.n), parent, start[1], about, error))
 
     def _end_task(self, at: float, event: d.TaskEnded) -> Iterator[Span]:
         batch = self._batches.get(event.batch)

@@ -30,7 +30,7 @@ ALONE = Settings(isolation=Isolation.IN_PLACE, retries=1)
 
 def lines(script: Script) -> list[str]:
     feed = EventStream()
-    told = EventLines(("03-split", "04"), name="7f3a", zone=UTC)
+    told = EventLines("7f3a", ("03-split", "04"), UTC)
     events = [event for record in script.records for event in feed.apply(record)]
     return [line for event in events if (line := told.format_event(event)) is not None]
 
@@ -158,7 +158,7 @@ GATE: GateProgress = {"gate": 2, "commit": "0123456789abcdef", "merges": 3}
 def test_a_gate_shows_what_it_runs_on(merges: int, said: str) -> None:
     data: EventFields = {"command": "make", "gate": 2, "commit": "0123456789abcdef", "merges": merges}
     event = StreamEvent(1, 0.0, EventType.BATCH_GATING, "b1", data=data)
-    assert EventLines(name="7f3a", zone=UTC).format_event(event) == f"00:00:00  batch 7f3a  {said}"
+    assert EventLines("7f3a", zone=UTC).format_event(event) == f"00:00:00  batch 7f3a  {said}"
 
 
 @pytest.mark.parametrize(
@@ -178,12 +178,12 @@ def test_a_gate_shows_what_it_runs_on(merges: int, said: str) -> None:
 )
 def test_a_gate_shows_its_result(more: GateProgress, said: str) -> None:
     event = StreamEvent(1, 0.0, EventType.BATCH_PROGRESS, "b1", data={"total": 3, "gating": {**GATE, **more}})
-    assert EventLines(name="7f3a", zone=UTC).format_event(event) == f"00:00:00  batch 7f3a  {said}"
+    assert EventLines("7f3a", zone=UTC).format_event(event) == f"00:00:00  batch 7f3a  {said}"
 
 
 def test_mere_counts_are_no_line() -> None:
     assert (
-        EventLines(zone=UTC).format_event(StreamEvent(1, 0.0, EventType.BATCH_PROGRESS, "b1", data={"total": 3}))
+        EventLines("b1", zone=UTC).format_event(StreamEvent(1, 0.0, EventType.BATCH_PROGRESS, "b1", data={"total": 3}))
         is None
     )
 
@@ -193,15 +193,15 @@ def test_every_kind_of_event_can_be_formatted(kind: EventType) -> None:
     batch = "b1" if kind.startswith("batch:") else None
     task = "t" if kind.startswith("batch:task:") else None
     more: EventFields = {"retryAt": "2026-11-15T10:00:00.000Z", "until": "2026-11-15T10:00:00.000Z"}
-    told = EventLines(zone=UTC).format_event(StreamEvent(1, 0.0, kind, batch, task, 1, more))
+    told = EventLines("b1", zone=UTC).format_event(StreamEvent(1, 0.0, kind, batch, task, 1, more))
     assert told is None or told.startswith("00:00:00  ")
 
 
 def test_times_are_local_and_control_characters_are_replaced() -> None:
     event = StreamEvent(1, 0.0, EventType.TASK_FAILED, "b1", "\x1b[2Jt", 1, {"reason": "a\nb\x1b]0;x\x07"})
-    told = EventLines(zone=timezone(timedelta(hours=5, minutes=30))).format_event(event)
+    told = EventLines("b1", zone=timezone(timedelta(hours=5, minutes=30))).format_event(event)
     assert told is not None
-    assert told.startswith("05:30:00  \ufffd[2Jt   failed: a b\ufffd]0;x\ufffd")
+    assert told.startswith("05:30:00  \ufffd[2Jt     failed: a b\ufffd]0;x\ufffd")
     assert told.isprintable()
 
 

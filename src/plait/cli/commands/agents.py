@@ -26,35 +26,26 @@ def agents_command(where: Path, *, as_json: opt.Json = False) -> int:
 def _print_agents(found: Sequence[InstalledAgent]) -> None:
     page = Page()
     here = [each for each in found if each.available]
+    missing = [each for each in found if not each.available]
     width = max(len(each.name) for each in found)
     versions = max((len(_get_version(each)) for each in here), default=0)
     for each in here:
-        _add_agent(page, each, width, versions)
-    missing = [each for each in found if not each.available]
+        about = " · ".join([_describe_agent(each), *_collect_notes(each)])
+        page.add_line(
+            ("*", "bold") if each.default else " ",
+            f" {each.name:{width}}  {_get_version(each):{versions}}  {about}",
+            (_describe_login(each), _STYLES[each.login.logged_in]),
+        )
     if missing:
         page.add_line()
         page.add_line(("not installed", "bold"))
+    abouts = max((len(_describe_agent(each)) for each in missing), default=0)
     for each in missing:
-        _add_missing_agent(page, each, width, max(len(_describe_agent(each)) for each in missing))
+        about = f"{_describe_agent(each):{abouts}}" if each.install else _describe_agent(each)
+        page.add_line(f"  {each.name:{width}}  {about}", (f"  {each.install}" if each.install else "", "dim"))
     page.add_line()
     page.add_line(("Any other tool: plait run --agent-command 'tool {task_file}'.", "dim"))
     page.show()
-
-
-def _add_agent(page: Page, each: InstalledAgent, width: int, versions: int) -> None:
-    mark = ("*", "bold") if each.default else " "
-    about = " · ".join([_describe_agent(each), *_collect_notes(each)])
-    page.add_line(
-        mark,
-        f" {each.name:{width}}  {_get_version(each):{versions}}  {about}",
-        (_describe_login(each), _STYLES[each.login.logged_in]),
-    )
-
-
-def _add_missing_agent(page: Page, each: InstalledAgent, width: int, abouts: int) -> None:
-    install = each.install
-    about = f"{_describe_agent(each):{abouts}}" if install else _describe_agent(each)
-    page.add_line(f"  {each.name:{width}}  {about}", (f"  {install}" if install else "", "dim"))
 
 
 def _describe_agent(each: InstalledAgent) -> str:

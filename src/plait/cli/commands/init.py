@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import errno
 import os
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Protocol, TypeVar
+from typing import Annotated, Protocol, TypeVar
 
 import typer
 
 from plait.agents.table import AGENTS
-from plait.cli import options as opt, output
-from plait.client.repo_scan import examine_source, has_settings_in_pyproject, scan_repo
+from plait.cli import options as opt
+from plait.cli.format import pluralize
+from plait.cli.output import OK, is_interactive, print_json, print_line, prompt_line
+from plait.client.repo_scan import FoundSource, RepoScan, examine_source, has_settings_in_pyproject, scan_repo
 from plait.config.keys import KEYS_BY_NAME
 from plait.config.loading import PLAIT_TOML, PYPROJECT
 from plait.config.reference import render_config_template
@@ -23,12 +24,6 @@ from plait.core.errors import UserError, WorldError
 from plait.core.fast_dataclass import dataclass
 from plait.git.location import RepoLocation, find_repo
 from plait.system.atomic_files import create_file, replace_file
-
-if TYPE_CHECKING:
-    from rich.console import Console
-
-    from plait.client.repo_scan import FoundSource, RepoScan
-
 
 _HINT_BY_ERRNO = {
     errno.ENOSPC: "Free some disk space, then run `plait init` again.",
@@ -48,37 +43,39 @@ def init_command(
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing plait.toml.")] = False,
     as_json: opt.Json = False,
 ) -> int:
-    return init_project(where, yes=yes, force=force, as_json=as_json)
+    quiet = yes or as_json or not is_interactive()
+    return init_project(where, None if quiet else ask_on_terminal, force=force, as_json=as_json)
 
 
 def init_project(
-    where: Path,
-    *,
-    yes: bool,
-    force: bool,
-    as_json: bool,
-    console: Console | None = None,
-    ask: Prompt | None = None,
-    path: str | None = None,
+    where: Path, ask: Prompt | None, *, force: bool = False, as_json: bool = False, path: str | None = None
 ) -> int:
     """Return the exit code. Runs nothing, and writes only after all questions are answered.
 
-    `ask` replaces the terminal's prompt, `path` replaces PATH.
+    Without `ask`, the suggestions are written. `path` replaces PATH.
     """
-    out = console or output.make_console()
     place = find_repo(where)
     _check_not_configured(place.top, force=force)
     found = scan_repo(place, os.environ.get("PATH", os.defpath) if path is None else path)
     if not as_json:
-        print_findings(out, place, found)
-    quiet = yes or as_json or not out.is_terminal or (ask is None and not sys.stdin.isatty())
-    choice = suggest_choice(found) if quiet else ask_choice(ask or make_prompt(out), out, place, found)
+        _print_findings(place, found)
+    choice = suggest_choice(found) if ask is None else _ask_choice(ask, place, found)
     _write_config(place.top, render_config_template(choice.settings()), force=force)
     if as_json:
-        _print_json(out, place, found, choice)
+        print_json(
+            {
+                "written": str(place.top / PLAIT_TOML),
+                "repository": place.repository,
+                "sources": found.sources,
+                "agents": found.agents,
+                "agent": choice.agent,
+                "verify": choice.verify,
+                "verifyReason": found.verify.why if found.verify else None,
+            }
+        )
     else:
-        print_next_steps(out, place, sources=bool(choice.sources), agent=choice.agent is not None)
-    return output.OK
+        _print_next_steps(place, choice)
+    return OK
 
 
 def _check_not_configured(top: Path, *, force: bool) -> None:
@@ -110,30 +107,6 @@ def _write_config(top: Path, text: str, *, force: bool) -> None:
         raise WorldError(f"{top / PLAIT_TOML} can't be written: {error.strerror or error}", hint=hint) from error
 
 
-def _print_json(out: Console, place: RepoLocation, found: RepoScan, choice: InitChoice) -> None:
-    import json
-
-    answer = {
-        "written": str(place.top / PLAIT_TOML),
-        "repository": place.repository,
-        "sources": [
-            {
-                "path": seen.path,
-                "format": seen.format,
-                "open": seen.open,
-                "total": seen.total,
-                "problem": seen.problem,
-            }
-            for seen in found.sources
-        ],
-        "agents": list(found.agents),
-        "agent": choice.agent,
-        "verify": choice.verify,
-        "verifyReason": found.verify.why if found.verify else None,
-    }
-    out.file.write(json.dumps(answer, indent=2) + "\n")
-
-
 T = TypeVar("T")
 NO_ANSWER = "none"
 
@@ -162,21 +135,15 @@ def suggest_choice(found: RepoScan) -> InitChoice:
     return InitChoice(sources, found.agent, found.verify.command if found.verify else None)
 
 
-def make_prompt(out: Console) -> Prompt:
-    def ask(text: str, default: str) -> str:
-        try:
-            return out.input(f"{text} [{quote_unprintable(default)}]: ", markup=False, emoji=False) or default
-        except EOFError:  # Ctrl+D leaves as Ctrl+C does
-            raise KeyboardInterrupt from None
-
-    return ask
+def ask_on_terminal(text: str, default: str) -> str:
+    return prompt_line(f"{text} [{quote_unprintable(default)}]: ") or default
 
 
-def ask_choice(ask: Prompt, out: Console, place: RepoLocation, found: RepoScan) -> InitChoice:
+def _ask_choice(ask: Prompt, place: RepoLocation, found: RepoScan) -> InitChoice:
     """Keep, other or none, for each of the three."""
     first = suggest_choice(found)
-    print_line(out)
-    print_line(out, "Press Return to keep the value in brackets, or type another one, or none.")
+    print_line()
+    print_line("Press Return to keep the value in brackets, or type another one, or none.")
 
     def sources(answer: str) -> tuple[str, ...]:
         names = tuple(filter(None, map(str.strip, answer.split(","))))
@@ -187,10 +154,10 @@ def ask_choice(ask: Prompt, out: Console, place: RepoLocation, found: RepoScan) 
 
     kept = ", ".join(first.sources)
     return InitChoice(
-        _ask_until_valid(ask, out, "Sources", kept, lambda answer: first.sources if answer == kept else sources(answer))
+        _ask_until_valid(ask, "Sources", kept, lambda answer: first.sources if answer == kept else sources(answer))
         or (),
-        _ask_until_valid(ask, out, "Agent", first.agent, lambda answer: _check_value("run.agent", answer)),
-        _ask_until_valid(ask, out, "Test command", first.verify, lambda answer: _check_value("run.verify", answer)),
+        _ask_until_valid(ask, "Agent", first.agent, lambda answer: _check_value("run.agent", answer)),
+        _ask_until_valid(ask, "Test command", first.verify, lambda answer: _check_value("run.verify", answer)),
     )
 
 
@@ -203,7 +170,7 @@ def _check_value(key: str, value: str) -> str:
     return value
 
 
-def _ask_until_valid(ask: Prompt, out: Console, label: str, default: str | None, read: Callable[[str], T]) -> T | None:
+def _ask_until_valid(ask: Prompt, label: str, default: str | None, read: Callable[[str], T]) -> T | None:
     """Ask until the answer is valid; None for `none`."""
     while True:
         answer = ask(label, default or NO_ANSWER).strip() or default or NO_ANSWER
@@ -212,14 +179,10 @@ def _ask_until_valid(ask: Prompt, out: Console, label: str, default: str | None,
         try:
             return read(answer)
         except InvalidValueError as unfit:
-            print_line(out, f"  {unfit}", "yellow")
+            print_line((f"  {unfit}", "yellow"))
 
 
 _MAX_COLUMN_WIDTH = 40
-
-
-def print_line(out: Console, text: str = "", style: str | None = None) -> None:
-    out.print(text, style=style, markup=False, highlight=False, emoji=False, soft_wrap=True)
 
 
 def quote_unprintable(text: str) -> str:
@@ -227,26 +190,19 @@ def quote_unprintable(text: str) -> str:
     return text if text.isprintable() else format_toml(text)
 
 
-def print_findings(out: Console, place: RepoLocation, found: RepoScan) -> None:
+def _print_findings(place: RepoLocation, found: RepoScan) -> None:
     if not place.repository:
-        print_line(
-            out,
-            f"{quote_unprintable(str(place.top))} is not in a git repository: {PLAIT_TOML} is written to this folder.",
-            "yellow",
-        )
+        top = quote_unprintable(str(place.top))
+        print_line((f"{top} is not in a git repository: {PLAIT_TOML} is written to this folder.", "yellow"))
     rows = [*_source_rows(found), _agent_row(found), _verify_row(found)]
     width = min(_MAX_COLUMN_WIDTH, max(len(what) for _, what, _ in rows))
     for label, what, note in rows:
-        print_line(out, f"{label:8} {what:{width}}  {note}".rstrip())
+        print_line(f"{label:8} {what:{width}}  {note}".rstrip())
 
 
 def _source_rows(found: RepoScan) -> Iterator[tuple[str, str, str]]:
     if not found.sources:
-        yield (
-            "sources",
-            "none found",
-            "add a folder tasks/ with one Markdown file per task, or a TODO.md",
-        )
+        yield "sources", "none found", "add a folder tasks/ with one Markdown file per task, or a TODO.md"
     for place, seen in enumerate(found.sources):
         yield "" if place else "sources", quote_unprintable(seen.path), _describe_source(seen)
 
@@ -254,8 +210,7 @@ def _source_rows(found: RepoScan) -> Iterator[tuple[str, str, str]]:
 def _describe_source(seen: FoundSource) -> str:
     if seen.problem:
         return f"left out: {quote_unprintable(seen.problem)}"
-    tasks = "task" if seen.total == 1 else "tasks"
-    return f"{seen.format} · {seen.open} of {seen.total} {tasks} open"
+    return f"{seen.format} · {seen.open} of {pluralize(seen.total, 'task')} open"
 
 
 def _agent_row(found: RepoScan) -> tuple[str, str, str]:
@@ -277,10 +232,10 @@ def _verify_row(found: RepoScan) -> tuple[str, str, str]:
     return "verify", found.verify.command, found.verify.why
 
 
-def print_next_steps(out: Console, place: RepoLocation, *, sources: bool, agent: bool) -> None:
-    print_line(out)
-    print_line(out, f"Wrote {quote_unprintable(str(place.top / PLAIT_TOML))}.")
-    if not agent:
-        print_line(out, "No agent is set: install one, or set agent under [run].")
-    first = "" if sources else "write some tasks, or set paths under [sources]; then "
-    print_line(out, f"Next: {first}`plait plan` shows what would run, in which order, and why.")
+def _print_next_steps(place: RepoLocation, choice: InitChoice) -> None:
+    print_line()
+    print_line(f"Wrote {quote_unprintable(str(place.top / PLAIT_TOML))}.")
+    if choice.agent is None:
+        print_line("No agent is set: install one, or set agent under [run].")
+    first = "" if choice.sources else "write some tasks, or set paths under [sources]; then "
+    print_line(f"Next: {first}`plait plan` shows what would run, in which order, and why.")

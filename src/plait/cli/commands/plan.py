@@ -23,7 +23,7 @@ from plait.core.graph import find_critical_path, find_file_conflicts, group_wave
 from plait.core.plan import Plan
 from plait.core.settings import Isolation, Settings
 from plait.core.task import Need, NeedKind, Phase, Task
-from plait.core.text import join_names
+from plait.core.text import join_names, shorten
 from plait.sources.planning import PlanOptions, PlanResult
 from plait.sources.source_model import SourceEntry, SourceStatus
 from plait.sources.source_set import SourceSet
@@ -156,8 +156,7 @@ def _format_task(task: Task, entry: SourceEntry, column: int, width: int) -> str
     notes += [f"{task.slots} slots"] if task.slots > 1 else []
     note = f"  ({', '.join(notes)})" if notes else ""
     room = max(20, width - max(column, len(task.id)) - 4 - len(note))
-    title = task.title if len(task.title) <= room else task.title[: room - 1] + "…"
-    return f"  {task.id:{column}}  {title}{note}"
+    return f"  {task.id:{column}}  {shorten(task.title, room)}{note}"
 
 
 def _describe_needs(needs: Sequence[Need]) -> list[str]:
@@ -277,7 +276,7 @@ def _pair_shared_files(plan: Plan) -> Iterator[tuple[str, str, str]]:
 
 
 def _format_label(task: Task) -> str:
-    title = task.title if len(task.title) <= _MAX_TITLE_CHARS else task.title[: _MAX_TITLE_CHARS - 1] + "…"
+    title = shorten(task.title, _MAX_TITLE_CHARS)
     return f"{task.id} {title}" if title and title != task.id else task.id
 
 

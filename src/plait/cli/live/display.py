@@ -59,7 +59,7 @@ class Display(Renderer):
 
     def read_keys(self) -> list[str]:
         """The keys the caller handles: a, p, d, q, Enter."""
-        typed = self._screen.read_keys()
+        typed = self._screen.keys.read()
         if "?" in typed:
             self._shows_help = not self._shows_help
         return [key.lower() for key in typed if key.lower() in "apdq\r\n"]
@@ -85,7 +85,7 @@ class Display(Renderer):
             height=height,
             activity=self._activity_by_task,
             eta=self._eta.estimate_end(self._state, self._batch, now),
-            keys=self._screen.has_keys,
+            keys=self._screen.keys.is_available,
             help=self._shows_help,
             notice=notice,
             encoding=self._console.encoding,

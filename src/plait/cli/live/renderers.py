@@ -31,9 +31,9 @@ _MAX_ID_WIDTH = 32
 
 
 class EventLines:
-    """`name` is the batch's short name, `zone` the time zone of the clock (None: local)."""
+    """`name` is the batch's id, `zone` the time zone of the clock (None: local)."""
 
-    def __init__(self, ids: Iterable[str] = (), *, name: str = "", zone: tzinfo | None = None) -> None:
+    def __init__(self, name: str, ids: Iterable[str] = (), zone: tzinfo | None = None) -> None:
         self._name = name
         self._zone = zone
         self._width = min(_MAX_ID_WIDTH, max(len(text) for text in (f"batch {name}", *ids)))
@@ -43,7 +43,7 @@ class EventLines:
         text = self._describe(event)
         if text is None:
             return None
-        who = event.task or (f"batch {self._name or event.batch}" if event.batch else "plait")
+        who = event.task or (f"batch {self._name}" if event.batch else "plait")
         return replace_control_chars(f"{self._format_time(event.at)}  {who:{self._width}}  {' '.join(text.split())}")
 
     def _format_time(self, at: float) -> str:
@@ -90,7 +90,7 @@ class EventLines:
         return f"plait logs {self._format_arguments(event)}{gate}"
 
     def _format_arguments(self, event: StreamEvent) -> str:
-        return f"{quote(self._name or event.batch or '')} {quote(event.task or '')}"
+        return f"{quote(self._name)} {quote(event.task or '')}"
 
     def _describe_batch_event(self, event: StreamEvent) -> str | None:
         more = event.data
@@ -98,7 +98,7 @@ class EventLines:
             case EventType.BATCH_CREATED:
                 return f"created: {_pluralize(more.get('tasks'), 'task')}, {more.get('mode')}"
             case EventType.BATCH_PROGRESS:
-                return describe_progress(event, quote(self._name or event.batch or ""))
+                return describe_progress(event, quote(self._name))
             case EventType.BATCH_STARTED | EventType.EXECUTION_LOG:
                 return None
             case EventType.BATCH_MERGING:
@@ -253,7 +253,7 @@ class LineRenderer(Renderer):
     def __init__(self, batch: str, ids: Sequence[str]) -> None:
         super().__init__()
         self._batch = batch
-        self._lines = EventLines(ids, name=batch)
+        self._lines = EventLines(batch, ids)
 
     def add_news(self, news: Sequence[RecordEvents]) -> None:
         events = [event for each in news for event in each.events if event.concerns(self._batch)]

@@ -43,14 +43,14 @@ class Screen:
     def __init__(self, console: Console) -> None:
         self._console = console
         self._out = console.file
-        self._keys = KeyReader(sys.stdin)
+        self.keys = KeyReader(sys.stdin)
         self._paint = make_painter(console)
         self._drawn: list[StyledLine] = []
         self._size = self.get_size()
         self._previous_handler: Callable[[int, FrameType | None], object] | int | None = None
 
     def __enter__(self) -> Self:
-        self._keys.enable()
+        self.keys.enable()
         self._write(_HIDE_CURSOR)
         if threading.current_thread() is threading.main_thread():
             self._previous_handler = signal.signal(signal.SIGTSTP, self._suspend)
@@ -60,15 +60,8 @@ class Screen:
         if self._previous_handler is not None:
             signal.signal(signal.SIGTSTP, self._previous_handler)
             self._previous_handler = None
-        self._keys.restore()
+        self.keys.restore()
         self._write(_END_UPDATE + _SHOW_CURSOR)  # drawing may have been interrupted
-
-    @property
-    def has_keys(self) -> bool:
-        return self._keys.is_available
-
-    def read_keys(self) -> list[str]:
-        return self._keys.read()
 
     def get_size(self) -> tuple[int, int]:
         """Columns and lines, as they are now."""
@@ -131,13 +124,13 @@ class Screen:
 
     def _suspend(self, _number: int, _frame: FrameType | None) -> None:
         """Ctrl+Z: restore the terminal, stop the process, and set the terminal up again when it continues."""
-        self._keys.restore()
+        self.keys.restore()
         with suppress(OSError, ValueError):
             os.write(self._out.fileno(), (_END_UPDATE + _SHOW_CURSOR).encode())
         signal.signal(signal.SIGTSTP, signal.SIG_DFL)
         os.kill(os.getpid(), signal.SIGTSTP)
         signal.signal(signal.SIGTSTP, self._suspend)
-        self._keys.enable()
+        self.keys.enable()
         self._drawn = []  # the shell has written below the old frame, so the next one starts there
         with suppress(OSError, ValueError):
             os.write(self._out.fileno(), _HIDE_CURSOR.encode())

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from shlex import quote
 
-from plait.cli.format import MAX_NAMES, STATUS_STYLES, format_elapsed, pluralize
-from plait.cli.output import FAILED, NEEDS_PERSON, OK, Page, replace_control_chars
+from plait.cli.format import MAX_NAMES, STATUS_STYLES, format_elapsed, pluralize, truncate_line
+from plait.cli.output import FAILED, NEEDS_PERSON, OK, Page
 from plait.client.next_step import find_login_hint, format_answer_command
 from plait.client.result_files import ContestResult, ModelJob, ModelJobs
 from plait.core.status import BatchStatus, Category, PauseCause, TaskStatus, WaitReason
@@ -47,7 +47,7 @@ def make_summary(
     if view.started_at is not None:
         page.add_line(f"  {_format_times(view, view.started_at, now, agent_seconds)}")
     if view.status is BatchStatus.PAUSED:
-        why = _flatten(view.reason)
+        why = truncate_line(view.reason, _MAX_REASON_CHARS)
         page.add_line((f"  {why}" if why.startswith("paused") else f"  paused: {why}", "yellow"))
     _add_branch(page, view)
     requested = replace(view, tasks=tuple(task for task in view.tasks if task.entrant is None))
@@ -74,7 +74,7 @@ def _add_branch(page: Page, view: BatchView) -> None:
         page.add_line(f"  pull request {view.pr_url}")
     if view.unshipped is not None:
         missing = "no pull request" if there else "not published"
-        page.add_line((f"  {missing}", "red"), f"  {_flatten(view.unshipped)}")
+        page.add_line((f"  {missing}", "red"), f"  {truncate_line(view.unshipped, _MAX_REASON_CHARS)}")
         for line in view.way_out.splitlines():
             page.add_line((f"    {line}", "dim"))
     elif view.is_outdated:
@@ -111,7 +111,9 @@ def _add_failed(page: Page, view: BatchView) -> None:
     page.add_line()
     for task in found[:_MAX_PER_KIND]:
         attempts = f" (attempt {task.attempt})" if task.attempt > 1 and "attempt" not in task.reason else ""
-        page.add_line((f"  {task.status.label}", "red"), f"  {task.id}: {_flatten(task.reason)}{attempts}")
+        page.add_line(
+            (f"  {task.status.label}", "red"), f"  {task.id}: {truncate_line(task.reason, _MAX_REASON_CHARS)}{attempts}"
+        )
         page.add_line((f"    {_suggest_command(task, f'{quote(view.id)} {quote(task.id)}')}", "dim"))
     _add_more_count(page, found)
     unknown = dict.fromkeys(task.agent for task in found if task.category is Category.AUTH)
@@ -141,7 +143,7 @@ def _add_not_run(page: Page, view: BatchView) -> None:
 
 
 def _format_group(task: TaskView) -> str:
-    word, reason = task.status.label, _flatten(task.reason)
+    word, reason = task.status.label, truncate_line(task.reason, _MAX_REASON_CHARS)
     if task.by is not None:
         return f"{word} by {task.by}"
     return reason if reason.startswith(word) else f"{word} ({reason})"
@@ -154,7 +156,7 @@ def _add_questions(page: Page, view: BatchView) -> None:
         return
     page.add_line()
     for task in asking[:_MAX_PER_KIND]:
-        page.add_line(("  waits for you", "yellow"), f"  {task.id}: {_flatten(task.reason)}")
+        page.add_line(("  waits for you", "yellow"), f"  {task.id}: {truncate_line(task.reason, _MAX_REASON_CHARS)}")
         approve = task.waiting is WaitReason.APPROVAL
         way = (
             f"plait approve {called}"
@@ -191,12 +193,6 @@ def _add_next_steps(page: Page, view: BatchView) -> None:
         page.add_line(("  next", "bold"), f"  {joined.join(commands)}")
 
 
-def _flatten(reason: str) -> str:
-    """The reason on one line, cut if it is very long."""
-    text = " ".join(reason.split())
-    return text if len(text) <= _MAX_REASON_CHARS else f"{text[:_MAX_REASON_CHARS]}…"
-
-
 _MAX_JOBS = 20
 _JOB_STYLES = {"passed": "green", "failed": "red"}
 
@@ -207,15 +203,13 @@ def add_jobs(page: Page, jobs: ModelJobs) -> None:
         return
     pieces: list[tuple[str, str]] = []
     for name, count in jobs.counts:
-        pieces += [
-            (" · " if pieces else "", "dim"),
-            (f"{count} {name}", _JOB_STYLES.get(name, "") if count else ""),
-        ]
+        style = _JOB_STYLES.get(name, "") if count else ""
+        pieces += [(" · " if pieces else "", "dim"), (f"{count} {name}", style)]
     page.add_line()
     page.add_line(("  jobs  ", "bold"), *pieces)
     shown = [job for job in jobs.jobs if job.outputs or job.retry_used or job.implicit_context]
     for job in shown[:_MAX_JOBS]:
-        page.add_line(f"    {job.task_id}  {replace_control_chars(_describe_job(job))}")
+        page.add_line(f"    {job.task_id}  {_describe_job(job)}")
     if len(shown) > _MAX_JOBS:
         page.add_line((f"    and {len(shown) - _MAX_JOBS} more", "dim"))
 
