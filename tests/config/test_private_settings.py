@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from plait.cli.commands.config import config_command, config_json, format_value, make_settings_page
+from plait.cli.commands.config import config_command, describe_settings, format_value, make_settings_page
 from plait.config.config import Config, Layer
 from plait.config.key import AnyKey
 from plait.config.keys import KEYS, KEYS_BY_NAME, list_table_keys
@@ -84,7 +84,7 @@ def test_no_listing_shows_a_secret(top: Path, capsys: pytest.CaptureFixture[str]
     config = of_user(top, SAID)
     assert config.notify.secret == SECRET
     make_settings_page(config, 200).show()
-    told = [capsys.readouterr().out, json.dumps(config_json(config), ensure_ascii=False)]
+    told = [capsys.readouterr().out, json.dumps(describe_settings(config), ensure_ascii=False)]
     told += [line for key in KEYS for line in format_value(config, key)]
     assert not [each for each in told if SECRET in each or SECRET[:7] in each]
     assert format_value(config, KEYS_BY_NAME["notify.urls"]) == ["slack://…", "mailto://…"]

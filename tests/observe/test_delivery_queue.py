@@ -56,8 +56,8 @@ class QueueHarness:
             pauses=(0.0, 0.0),
         )
 
-    def add(self, *notifications: Notification, heard: int | None = None) -> None:
-        self.queue.add(notifications, heard or max(each.seq for each in notifications), 0.0)
+    def add(self, *notifications: Notification, last_seq: int | None = None) -> None:
+        self.queue.add(notifications, last_seq or max(each.seq for each in notifications), 0.0)
 
     def deliver(self, wall: float = NOW) -> int:
         """Deliver what is due; returns the number of tries."""
@@ -84,7 +84,7 @@ def notification(seq: int, kind: NotificationKind = K.FINISHED, at: float = NOW)
 
 
 def test_a_delivered_notification_is_not_sent_again(harness: QueueHarness) -> None:
-    harness.add(notification(3), heard=7)
+    harness.add(notification(3), last_seq=7)
     assert harness.deliver() == 1
     assert harness.channel.seqs == [3]
     assert harness.cursor == DeliveryCursor(7)
@@ -143,13 +143,13 @@ def test_an_undelivered_notification_is_sent_with_the_next_one(harness: QueueHar
 
 def test_an_undelivered_notification_is_sent_by_the_next_engine(harness: QueueHarness) -> None:
     harness.channel.error = DeliveryError("unreachable", is_retryable=True)
-    harness.add(notification(1), heard=4)
+    harness.add(notification(1), last_seq=4)
     harness.deliver()
     harness.queue.save()
     assert harness.cursor == DeliveryCursor(0)
     harness.channel.error = None
     harness.reopen()
-    harness.add(notification(1), heard=6)
+    harness.add(notification(1), last_seq=6)
     harness.deliver()
     assert harness.channel.seqs == [1]
     assert harness.cursor == DeliveryCursor(6)
@@ -178,13 +178,13 @@ def test_a_sent_notification_is_not_repeated_when_an_earlier_one_failed(harness:
 
     harness.channel = Flickering()
     harness.reopen()
-    harness.add(notification(1, K.LIMIT), notification(2), notification(3, K.LIMIT), heard=9)
+    harness.add(notification(1, K.LIMIT), notification(2), notification(3, K.LIMIT), last_seq=9)
     harness.deliver()
     assert harness.channel.seqs == [2]
     assert harness.cursor == DeliveryCursor(0, frozenset({(2, "finished")}))
     harness.channel = FakeChannel()
     harness.reopen()
-    harness.add(notification(1, K.LIMIT), notification(2), notification(3, K.LIMIT), heard=10)
+    harness.add(notification(1, K.LIMIT), notification(2), notification(3, K.LIMIT), last_seq=10)
     harness.deliver()
     assert harness.channel.seqs == [3]
     assert harness.cursor == DeliveryCursor(10)

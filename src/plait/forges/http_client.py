@@ -97,13 +97,13 @@ class ForgeHttpClient:
         kind = {} if send is None else {"Content-Type": "application/json"}
         try:
             with self._client.stream(method, url, content=content, headers=kind) as answer:
-                return answer.status_code, answer.headers, b"".join(self._bounded(answer.iter_bytes()))
+                return answer.status_code, answer.headers, b"".join(self._limit_size(answer.iter_bytes()))
         except httpx.TimeoutException as error:
             raise HttpUnreachableError(f"{self._host} did not answer in time") from error
         except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as error:
             raise HttpUnreachableError(f"{self._host} can't be reached: {self._redact(str(error))}") from error
 
-    def _bounded(self, pieces: Iterator[bytes]) -> Iterator[bytes]:
+    def _limit_size(self, pieces: Iterator[bytes]) -> Iterator[bytes]:
         left = _MAX_RESPONSE_BYTES
         for piece in pieces:
             left -= len(piece)

@@ -64,7 +64,7 @@ class Notifier:
         # Shared between the threads:
         self._lock = Lock()
         self._new_notifications: list[Notification] = []
-        self._heard = 0
+        self._last_seq = 0
         self._busy = False
         self._since = 0.0
 
@@ -103,7 +103,7 @@ class Notifier:
         notifications = self._builder.add(state, [*(past or ()), *records])
         wanted = [notification for notification in notifications if notification.kind in self._options.on]
         with self._lock:
-            self._heard = records[-1].seq
+            self._last_seq = records[-1].seq
             if wanted:
                 self._new_notifications += wanted
                 self._busy, self._since = True, time.monotonic()
@@ -132,9 +132,9 @@ class Notifier:
 
     def _distribute(self) -> None:
         with self._lock:
-            news, self._new_notifications, heard = self._new_notifications, [], self._heard
+            news, self._new_notifications, last_seq = self._new_notifications, [], self._last_seq
         for queue in self._queues:
-            queue.add(news, heard, self._gather)
+            queue.add(news, last_seq, self._gather)
 
 
 class DeliveryQueue:
@@ -153,7 +153,7 @@ class DeliveryQueue:
         self._pauses = pauses
         self._waiting: list[Notification] = []
         self._done: set[tuple[int, str]] = set()  # sent, though an earlier one waits
-        self._heard = 0
+        self._last_seq = 0
         self._tries = 0
         self._warned: set[str] = set()
         self.due: float | None = None
@@ -163,11 +163,11 @@ class DeliveryQueue:
         if self._log.find(self._channel.key) is None:
             self._record_cursor(DeliveryCursor(seq))
 
-    def add(self, notifications: Sequence[Notification], heard: int, gather: float) -> None:
-        """`heard`: the last record that these notifications cover."""
+    def add(self, notifications: Sequence[Notification], last_seq: int, gather: float) -> None:
+        """`last_seq`: the last record that these notifications cover."""
         known = self._log.find(self._channel.key) or DeliveryCursor(0)
         fresh = [notification for notification in notifications if not known.covers(notification.id)]
-        self._heard = max(self._heard, heard)
+        self._last_seq = max(self._last_seq, last_seq)
         if fresh:
             self._waiting = [*self._waiting, *fresh][-_MAX_WAITING:]
             self._tries, self.due = 0, time.monotonic() + gather
@@ -190,7 +190,7 @@ class DeliveryQueue:
 
     def save(self) -> None:
         """Record everything before the first waiting notification as done."""
-        upto = min((notification.seq for notification in self._waiting), default=self._heard + 1) - 1
+        upto = min((notification.seq for notification in self._waiting), default=self._last_seq + 1) - 1
         known = self._log.find(self._channel.key)
         self._done = {each for each in self._done if each[0] > upto}
         if known is not None and upto >= known.upto:

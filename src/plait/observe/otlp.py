@@ -114,9 +114,9 @@ def _capture_warnings() -> _LastWarning:
 
 def _build_resource(about: Mapping[str, str]) -> Resource:
     """OpenTelemetry's variables take precedence over plait's own attributes."""
-    said = Resource.create()
-    unnamed = str(said.attributes.get(SERVICE_NAME, "")).startswith("unknown_service")
-    mine = Resource({**about, SERVICE_NAME: NAME}).merge(said)
+    given = Resource.create()
+    unnamed = str(given.attributes.get(SERVICE_NAME, "")).startswith("unknown_service")
+    mine = Resource({**about, SERVICE_NAME: NAME}).merge(given)
     return mine.merge(Resource({SERVICE_NAME: NAME})) if unnamed else mine
 
 

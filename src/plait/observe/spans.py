@@ -66,13 +66,13 @@ def clean_text(text: str) -> str:
     return text[:MAX_TEXT_CHARS].encode(errors="replace").decode()
 
 
-def spend_attributes(spend: Spend) -> Attributes:
+def make_spend_attributes(spend: Spend) -> Attributes:
     """Without unknown amounts."""
     attributes: Attributes = {"plait.cost.usd": spend.microusd / 1e6, "plait.cost.tokens": spend.tokens}
     return {name: value for name, value in attributes.items() if value}
 
 
-def outcome_attributes(outcome: Outcome) -> Attributes:
+def make_outcome_attributes(outcome: Outcome) -> Attributes:
     attributes: Attributes = {"plait.category": outcome.category.value}
     if outcome.exit_code is not None:
         attributes["process.exit.code"] = outcome.exit_code
@@ -86,7 +86,7 @@ def outcome_attributes(outcome: Outcome) -> Attributes:
     return attributes
 
 
-def outcome_error(outcome: Outcome) -> str | None:
+def find_outcome_error(outcome: Outcome) -> str | None:
     if outcome.category in _OK_CATEGORIES:
         return None
     return f"{outcome.category.value}: {outcome.detail}" if outcome.detail else outcome.category.value
@@ -108,12 +108,12 @@ _STEP_KINDS: Mapping[type, str] = {
 }
 
 
-def step_name(event: BranchStep | r.BranchReport) -> tuple[str, str]:
+def get_step_name(event: BranchStep | r.BranchReport) -> tuple[str, str]:
     """The kind and the task ("": none) of the step that this starts or ends. A batch has at most one in progress."""
     return _STEP_KINDS[type(event)], getattr(event, "task", "")
 
 
-def branch_result(report: r.BranchReport) -> tuple[Attributes, str | None]:
+def describe_branch_result(report: r.BranchReport) -> tuple[Attributes, str | None]:
     """The attributes of the step's span, and its error; None: it succeeded."""
     match report:
         case r.MergeDone():
@@ -258,7 +258,7 @@ class SpanBuilder:
     def _start_step(self, at: float, event: BranchStep) -> None:
         batch = self._batches.get(event.batch)
         if batch is not None:
-            what, task = step_name(event)
+            what, task = get_step_name(event)
             batch.steps[what, task] = (event, at)
             if task:
                 batch.task_starts.setdefault(task, at)
@@ -273,8 +273,8 @@ class SpanBuilder:
             "plait.task.id": name.task,
             "plait.step": name.step.value,
             "plait.attempt": name.n,
-            **outcome_attributes(outcome),
-            **spend_attributes(used),
+            **make_outcome_attributes(outcome),
+            **make_spend_attributes(used),
         }
         if name.step is Step.WRITE:
             about |= {"plait.agent": attempt.decision.agent, "plait.provider": attempt.decision.provider}
@@ -283,19 +283,19 @@ class SpanBuilder:
         step, task = name.step.value, name.task
         before = (step, task, name.n - 1) if name.n > 1 else None
         draft = _Draft(
-            step, (step, task, name.n), batch.task(task), attempt.start, about, outcome_error(outcome), before
+            step, (step, task, name.n), batch.task(task), attempt.start, about, find_outcome_error(outcome), before
         )
         yield self._make_span(batch, at, draft)
 
     def _end_step(self, at: float, report: r.BranchReport) -> Iterator[Span]:
         """Reports may come late or twice: a step that isn't in progress has no span."""
         batch = self._batches.get(report.batch)
-        what, task = step_name(report)
+        what, task = get_step_name(report)
         start = batch.steps.get((what, task)) if batch is not None else None
         if batch is None or start is None or start[0].n != report.n:
             return
         del batch.steps[what, task]
-        about, error = branch_result(report)
+        about, error = describe_branch_result(report)
         if task:
             about["plait.task.id"] = task
         parent = batch.task(task) if task else batch.name
@@ -321,7 +321,7 @@ class SpanBuilder:
         if batch is None or not batch.open:
             return
         batch.open = False
-        about = batch.attributes | {"plait.status": event.status.value} | spend_attributes(batch.spent)
+        about = batch.attributes | {"plait.status": event.status.value} | make_spend_attributes(batch.spent)
         error = event.reason if event.status is BatchStatus.FAILED else None
         before = ("batch", batch.runs - 1) if batch.runs > 1 else None
         yield self._make_span(batch, at, _Draft("batch", batch.name, None, batch.start, about, error, before))

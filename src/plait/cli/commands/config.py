@@ -36,7 +36,7 @@ def config_command(
     config = load_settings(where)
     print_problems(config.warnings)
     if as_json:
-        print_json(config_json(config) if wanted is None else config_entry_json(config, wanted))
+        print_json(describe_settings(config) if wanted is None else describe_setting(config, wanted))
     elif wanted is not None:
         sys.stdout.write("".join(f"{line}\n" for line in format_value(config, wanted)))
     else:
@@ -56,11 +56,11 @@ def find_key(name: str) -> AnyKey:
     return key
 
 
-def config_json(config: Config) -> list[dict[str, object]]:
-    return [config_entry_json(config, key) for key in KEYS]
+def describe_settings(config: Config) -> list[dict[str, object]]:
+    return [describe_setting(config, key) for key in KEYS]
 
 
-def config_entry_json(config: Config, key: AnyKey) -> dict[str, object]:
+def describe_setting(config: Config, key: AnyKey) -> dict[str, object]:
     """`file` and `line` are for files; `name` is the variable, the flag or the saved setting."""
     given = config.origins[key.name]
     at = given.at

@@ -20,13 +20,13 @@ def doctor_command(where: Path, *, as_json: opt.Json = False) -> int:
     """The exit code is 1 if there is a problem; warnings don't count."""
     checks = run_checks(where)
     if as_json:
-        print_json({"checks": [_check_json(check) for check in checks]})
+        print_json({"checks": [_describe_check(check) for check in checks]})
     else:
         _print_checks(checks)
     return FAILED if any(check.verdict.value == "problem" for check in checks) else OK
 
 
-def _check_json(check: DoctorCheck) -> dict[str, object]:
+def _describe_check(check: DoctorCheck) -> dict[str, object]:
     return {
         "topic": check.topic,
         "verdict": check.verdict.value,

@@ -74,7 +74,7 @@ def gc_command(
         options = GcOptions(seconds, batches, with_unmerged, forget_lost)
         plan = plan_gc(facts, options)
         if as_json and dry_run:
-            output.print_json(cleanup_json(plan))
+            output.print_json(describe_cleanup(plan))
         elif not as_json:
             print_cleanup(plan)
         if dry_run or not (plan.removals or as_json):
@@ -90,7 +90,7 @@ def _clean(place: RepoLocation, collector: GarbageCollector, plan: GcPlan, optio
     outcomes = list(collector.clean(plan.removals, options))
     newly_saved = sorted(_list_saved_names(place) - before)
     if as_json:
-        output.print_json(removed_json(plan, outcomes, newly_saved))
+        output.print_json(describe_removals(plan, outcomes, newly_saved))
     else:
         print_removed(outcomes, newly_saved, forgotten=sorted(options.forget))
     return output.FAILED if any(isinstance(each, KeptItem) for each in outcomes) else output.OK
@@ -224,27 +224,29 @@ def print_saved(found: Sequence[SavedCommit]) -> None:
     page.show()
 
 
-def cleanup_json(plan: GcPlan) -> Mapping[str, object]:
+def describe_cleanup(plan: GcPlan) -> Mapping[str, object]:
     return {
-        "items": [_item_json(item) for item in plan.removals],
-        "kept": [_item_json(each) for each in plan.kept],
+        "items": [_describe_item(item) for item in plan.removals],
+        "kept": [_describe_item(each) for each in plan.kept],
         "bytes": sum(item.item.size for item in plan.removals),
     }
 
 
-def removed_json(
+def describe_removals(
     plan: GcPlan, outcomes: Sequence[Removal | KeptItem], newly_saved: Sequence[str]
 ) -> Mapping[str, object]:
     gone = [each for each in outcomes if isinstance(each, Removal)]
     return {
-        "removed": [_item_json(item) for item in gone],
-        "kept": [_item_json(each) for each in (*plan.kept, *(each for each in outcomes if isinstance(each, KeptItem)))],
+        "removed": [_describe_item(item) for item in gone],
+        "kept": [
+            _describe_item(each) for each in (*plan.kept, *(each for each in outcomes if isinstance(each, KeptItem)))
+        ],
         "saved": list(newly_saved),
         "bytes": sum(item.item.size for item in gone),
     }
 
 
-def _item_json(each: Removal | KeptItem) -> Mapping[str, object]:
+def _describe_item(each: Removal | KeptItem) -> Mapping[str, object]:
     return {
         "kind": each.item.kind,
         "name": _get_name(each.item),

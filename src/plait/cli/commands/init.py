@@ -60,7 +60,7 @@ def init_project(
     if not as_json:
         _print_findings(place, found)
     choice = suggest_choice(found) if ask is None else _ask_choice(ask, place, found)
-    _write_config(place.top, render_config_template(choice.settings()), force=force)
+    _write_config(place.top, render_config_template(choice.list_settings()), force=force)
     if as_json:
         print_json(
             {
@@ -123,7 +123,7 @@ class InitChoice:
     agent: str | None = None
     verify: str | None = None
 
-    def settings(self) -> dict[str, object]:
+    def list_settings(self) -> dict[str, object]:
         """The chosen settings by key."""
         chosen = {"sources.paths": list(self.sources), "run.agent": self.agent, "run.verify": self.verify}
         return {key: value for key, value in chosen.items() if value}
@@ -194,13 +194,13 @@ def _print_findings(place: RepoLocation, found: RepoScan) -> None:
     if not place.repository:
         top = quote_unprintable(str(place.top))
         print_line((f"{top} is not in a git repository: {PLAIT_TOML} is written to this folder.", "yellow"))
-    rows = [*_source_rows(found), _agent_row(found), _verify_row(found)]
+    rows = [*_make_source_rows(found), _make_agent_row(found), _make_verify_row(found)]
     width = min(_MAX_COLUMN_WIDTH, max(len(what) for _, what, _ in rows))
     for label, what, note in rows:
         print_line(f"{label:8} {what:{width}}  {note}".rstrip())
 
 
-def _source_rows(found: RepoScan) -> Iterator[tuple[str, str, str]]:
+def _make_source_rows(found: RepoScan) -> Iterator[tuple[str, str, str]]:
     if not found.sources:
         yield "sources", "none found", "add a folder tasks/ with one Markdown file per task, or a TODO.md"
     for place, seen in enumerate(found.sources):
@@ -213,7 +213,7 @@ def _describe_source(seen: FoundSource) -> str:
     return f"{seen.format} · {seen.open} of {pluralize(seen.total, 'task')} open"
 
 
-def _agent_row(found: RepoScan) -> tuple[str, str, str]:
+def _make_agent_row(found: RepoScan) -> tuple[str, str, str]:
     agent = found.agent
     others = ", ".join(name for name in found.agents if name != agent)
     if agent:
@@ -226,7 +226,7 @@ def _agent_row(found: RepoScan) -> tuple[str, str, str]:
     return "agent", "none found", f"none of {', '.join(proposed)}{others and f'; but {others}'}"
 
 
-def _verify_row(found: RepoScan) -> tuple[str, str, str]:
+def _make_verify_row(found: RepoScan) -> tuple[str, str, str]:
     if found.verify is None:
         return "verify", "none found", "found no file that says how to run the tests"
     return "verify", found.verify.command, found.verify.why

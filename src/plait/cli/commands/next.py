@@ -51,7 +51,7 @@ def next_command(
     found = [each for each in found if each.entry.task.id in wanted]
     found = found[: limit if limit is not None else settings.max_parallel or len(found)]
     if as_json:
-        print_json({"count": len(found), "tasks": [_task_json(each) for each in found]})
+        print_json({"count": len(found), "tasks": [_describe_next_task(each) for each in found]})
     problems = (*seen.problems, *planned.problems)
     if planned.plan is not None:  # the notes are the plan's business
         problems = tuple(problem for problem in problems if problem.severity is not Severity.INFO)
@@ -65,7 +65,7 @@ def next_command(
     return OK
 
 
-def _task_json(each: NextTask) -> dict[str, object]:
+def _describe_next_task(each: NextTask) -> dict[str, object]:
     task, chain = each.entry.task, each.entry.chain
     return {
         "id": task.id,

@@ -38,13 +38,13 @@ def notify_command(
         else [DeliveryResult(each.name) for each in open_channels(config)]
     )
     if as_json:
-        print_json(_notify_json(config, tried, test=test))
+        print_json(_describe_notifications(config, tried, test=test))
     else:
-        _print_addressees(config, tried, test=test)
+        _print_receivers(config, tried, test=test)
     return FAILED if any(each.error for each in tried) else OK
 
 
-def _notify_json(config: Config, tried: list[DeliveryResult], *, test: bool) -> dict[str, object]:
+def _describe_notifications(config: Config, tried: list[DeliveryResult], *, test: bool) -> dict[str, object]:
     return {
         "on": [kind.value for kind in config.notify.on],
         "bell": config.notify.bell,
@@ -60,7 +60,7 @@ def _notify_json(config: Config, tried: list[DeliveryResult], *, test: bool) -> 
     }
 
 
-def _print_addressees(config: Config, tried: list[DeliveryResult], *, test: bool) -> None:
+def _print_receivers(config: Config, tried: list[DeliveryResult], *, test: bool) -> None:
     page = Page()
     for each in tried:
         word, style = ("failed", "bold red") if each.error else ("sent", "green")

@@ -116,7 +116,7 @@ def make_plan_page(preview: PlanPreview, plan: Plan, width: int) -> output.Page:
     """Titles are cut to `width`; reasons and problems are not."""
     page, source_set = output.Page(), preview.loaded.source_set
     levels = group_waves(plan)
-    page.add_line((_headline(plan, source_set, len(levels)), "bold"))
+    page.add_line((_make_headline(plan, source_set, len(levels)), "bold"))
     needs_by_task: dict[str, list[Need]] = {}
     for task, need in list_edges(plan):
         needs_by_task.setdefault(task.id, []).append(need)
@@ -143,7 +143,7 @@ def make_plan_page(preview: PlanPreview, plan: Plan, width: int) -> output.Page:
     return page
 
 
-def _headline(plan: Plan, source_set: SourceSet, levels: int) -> str:
+def _make_headline(plan: Plan, source_set: SourceSet, levels: int) -> str:
     entrants = sum(task.entrant is not None for task in plan.tasks)
     parts = [pluralize(len(plan.tasks) - entrants, "task"), pluralize(levels, "wave")]
     parts[1:1] = [pluralize(entrants, "entrant")] if entrants else []
@@ -280,18 +280,18 @@ def _format_label(task: Task) -> str:
     return f"{task.id} {title}" if title and title != task.id else task.id
 
 
-def _one_line(text: str) -> str:
+def _flatten(text: str) -> str:
     return output.replace_control_chars(re.sub(r"\s+", " ", text))
 
 
 def _quote_mermaid(text: str) -> str:
     """Mermaid reads HTML entities written with # in quoted texts; everything that could end one is written so."""
-    plain = _one_line(text)
+    plain = _flatten(text)
     return '"' + re.sub(r'[#"<>&`\\;]', lambda sign: f"#{ord(sign[0])};", plain) + '"'
 
 
 def _quote_dot(text: str) -> str:
-    plain = _one_line(text)
+    plain = _flatten(text)
     return '"' + plain.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 

@@ -126,7 +126,7 @@ def _print_json(place: RepoLocation, found: Sequence[RepoCommand], *, yes: bool)
         save_trust(place, found)
         found = [replace(each, trusted=True) for each in found]
     trusted = all(each.trusted for each in found)
-    print_json(_commands_json(place, found, trusted=trusted))
+    print_json(_describe_commands(place, found, trusted=trusted))
     return OK if trusted else NEEDS_PERSON
 
 
@@ -160,7 +160,7 @@ def _revoke(place: RepoLocation, *, as_json: bool) -> int:
         print_json(
             {
                 "repository": _format_repository(str(place.state.parent)),
-                "revoked": [_trusted_json(each) for each in gone],
+                "revoked": [_describe_trusted_command(each) for each in gone],
             }
         )
         return OK
@@ -179,7 +179,7 @@ def _print_trusted(found: Sequence[TrustedCommand], *, as_json: bool) -> int:
                 "repositories": [
                     {
                         "repository": _format_repository(name),
-                        "commands": [_trusted_json(each) for each in each_of_it],
+                        "commands": [_describe_trusted_command(each) for each in each_of_it],
                     }
                     for name, each_of_it in by_repository
                 ]
@@ -197,7 +197,7 @@ def _print_trusted(found: Sequence[TrustedCommand], *, as_json: bool) -> int:
     return OK
 
 
-def _commands_json(place: RepoLocation, found: Sequence[RepoCommand], *, trusted: bool) -> dict[str, object]:
+def _describe_commands(place: RepoLocation, found: Sequence[RepoCommand], *, trusted: bool) -> dict[str, object]:
     return {
         "repository": _format_repository(str(place.state.parent)),
         "trusted": trusted,
@@ -215,7 +215,7 @@ def _commands_json(place: RepoLocation, found: Sequence[RepoCommand], *, trusted
     }
 
 
-def _trusted_json(each: TrustedCommand) -> dict[str, object]:
+def _describe_trusted_command(each: TrustedCommand) -> dict[str, object]:
     return {"key": each.key, "value": each.value, "since": to_iso(each.when)}
 
 

@@ -208,38 +208,38 @@ KEY_HELP = (
 
 def make_notes(model: BatchViewModel, now: float, *, keys: bool) -> Iterator[tuple[str, str]]:
     """Notes below the box with their styles, the most urgent first."""
-    yield from _pause_notes(model, keys=keys)
-    yield from _approval_notes(model, keys=keys)
-    yield from _question_notes(model)
+    yield from _make_pause_notes(model, keys=keys)
+    yield from _make_approval_notes(model, keys=keys)
+    yield from _make_question_notes(model)
     for provider, until in model.limits.items():
         others = ", ".join(model.view.settings.fallback)
         then = f"its tasks use {others}" if others else "its tasks wait, others continue"
         yield f"{format_provider_limit(provider, until, now)}; {then}", "yellow"
     if model.machine_busy is not None:
         yield f"waiting: the machine is busy ({model.machine_busy})", "yellow"
-    yield from _branch_notes(model, now)
+    yield from _make_branch_notes(model, now)
 
 
-def _branch_notes(model: BatchViewModel, now: float) -> Iterator[tuple[str, str]]:
+def _make_branch_notes(model: BatchViewModel, now: float) -> Iterator[tuple[str, str]]:
     """Work on the batch branch, which no task's row shows."""
     if model.rebuild_without is not None:
         gone = f" without {', '.join(model.rebuild_without)}" if model.rebuild_without else ""
         yield f"rebuilding the batch branch{gone}", "blue"
     if model.gate is not None:
-        yield from _gate_notes(model.gate, now)
+        yield from _make_gate_notes(model.gate, now)
     if model.publish is not None:
         pull = "" if model.publish is Publish.PUSH else " and its pull request"
         yield f"publishing {model.view.branch}{pull}", "blue"
 
 
-def _gate_notes(gate: RunningGate, now: float) -> Iterator[tuple[str, str]]:
+def _make_gate_notes(gate: RunningGate, now: float) -> Iterator[tuple[str, str]]:
     if gate.suspects:
         yield f"the gate failed, caused by one of: {join_names(gate.suspects, _MAX_SUSPECTS)}", "yellow"
     merges = pluralize(gate.size, "merge") if gate.size else "the base"
     yield f"gate: {gate.command} (on {merges}, {format_elapsed(now - gate.since)})", "blue"
 
 
-def _pause_notes(model: BatchViewModel, *, keys: bool) -> Iterator[tuple[str, str]]:
+def _make_pause_notes(model: BatchViewModel, *, keys: bool) -> Iterator[tuple[str, str]]:
     why = model.view.reason
     press = "press p, or " if keys else ""
     match model.view.pause_cause:
@@ -264,14 +264,14 @@ def _pause_notes(model: BatchViewModel, *, keys: bool) -> Iterator[tuple[str, st
             assert_never(model.view.pause_cause)
 
 
-def _approval_notes(model: BatchViewModel, *, keys: bool) -> Iterator[tuple[str, str]]:
+def _make_approval_notes(model: BatchViewModel, *, keys: bool) -> Iterator[tuple[str, str]]:
     waiting = [task for task in model.view.tasks if task.waiting is WaitReason.APPROVAL]
     if waiting:
         press = "press a to approve, or " if keys else ""
         yield f"{waiting[0].id} waits for approval: {press}plait approve {model.view.id}", "bold yellow"
 
 
-def _question_notes(model: BatchViewModel) -> Iterator[tuple[str, str]]:
+def _make_question_notes(model: BatchViewModel) -> Iterator[tuple[str, str]]:
     asking = [task for task in model.view.tasks if task.waiting is WaitReason.ANSWER]
     for task in asking[:_MAX_QUESTIONS]:
         yield f"{task.id} asks: {task.question}", "bold yellow"
