@@ -12,14 +12,14 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from plait.agents.table import AGENTS
+from plait.client import config_files
+from plait.client.config_files import Tree, get_nested, get_table
 from plait.client.source_reader import discover_sources, read_named_sources
 from plait.config.loading import PYPROJECT
 from plait.core.errors import PlaitError
 from plait.core.fast_dataclass import dataclass
 from plait.core.plan import Severity
 from plait.git.location import RepoLocation
-from plait.system import safe_read
-from plait.system.safe_read import Tree, get_nested, get_table
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ def find_installed_agents(path: str) -> tuple[str, ...]:
 
 
 def has_settings_in_pyproject(top: Path) -> bool:
-    return get_nested(safe_read.read_toml(top / PYPROJECT), "tool", "plait") is not None
+    return get_nested(config_files.read_toml(top / PYPROJECT), "tool", "plait") is not None
 
 
 _CONTINUED = re.compile(r"\\\r?\n")
@@ -181,9 +181,9 @@ _DEPENDENCY_TABLES = (
 
 def suggest_python_tests(top: Path) -> CommandSuggestion | None:
     """Run pytest in the locked environment; without a lock the project's own runner, else plain pytest."""
-    project = safe_read.read_toml(top / "pyproject.toml")
+    project = config_files.read_toml(top / "pyproject.toml")
     why = _find_pytest_evidence(top, project)
-    lock = safe_read.find_first(top, _PYTHON_LOCK_FILES)
+    lock = config_files.find_first(top, _PYTHON_LOCK_FILES)
     if why and lock:
         run = " ".join(filter(None, (_PYTHON_LOCK_FILES[lock], _uv_flag(project) if lock == "uv.lock" else "")))
         return CommandSuggestion(f"{run} pytest", f"{why}, and there is a {lock}")
@@ -196,12 +196,12 @@ def _find_pytest_evidence(top: Path, project: Tree) -> str | None:
         return "pyproject.toml sets pytest up"
     if any(_lists_pytest(entries) for _, entries in _list_requirements(project)):
         return "pyproject.toml lists pytest"
-    ini = safe_read.find_first(top, ("pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml"))
+    ini = config_files.find_first(top, ("pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml"))
     if ini:
         return f"there is a {ini}"
-    if re.search(r"^\[pytest\]", safe_read.read_text_or_empty(top / "tox.ini"), re.MULTILINE):
+    if re.search(r"^\[pytest\]", config_files.read_text_or_empty(top / "tox.ini"), re.MULTILINE):
         return "tox.ini sets pytest up"
-    if re.search(r"^\[tool:pytest\]", safe_read.read_text_or_empty(top / "setup.cfg"), re.MULTILINE):
+    if re.search(r"^\[tool:pytest\]", config_files.read_text_or_empty(top / "setup.cfg"), re.MULTILINE):
         return "setup.cfg sets pytest up"
     found = next(_find_test_files(top), None)
     return f"there is {found}" if found else None
@@ -262,13 +262,13 @@ def _uv_flag(project: Tree) -> str:
 
 def _suggest_runner(top: Path, project: Tree) -> CommandSuggestion | None:
     """What makes the environment for the tests by itself."""
-    ini = safe_read.find_first(top, ("tox.ini", "tox.toml"))
-    if ini and (ini == "tox.toml" or _TOX.search(safe_read.read_text_or_empty(top / ini))):
+    ini = config_files.find_first(top, ("tox.ini", "tox.toml"))
+    if ini and (ini == "tox.toml" or _TOX.search(config_files.read_text_or_empty(top / ini))):
         return CommandSuggestion("tox -e py", f"there is a {ini}")
     if get_table(project, "tool", "tox"):
         return CommandSuggestion("tox -e py", "pyproject.toml sets tox up")
-    if safe_read.file_exists(top / "noxfile.py"):
-        session = _SESSION.search(safe_read.read_text_or_empty(top / "noxfile.py"))
+    if config_files.file_exists(top / "noxfile.py"):
+        session = _SESSION.search(config_files.read_text_or_empty(top / "noxfile.py"))
         return CommandSuggestion(f"nox -s {session[1]}" if session else "nox", "there is a noxfile.py")
     environments = get_table(project, "tool", "hatch", "envs")
     if "test" in get_table(environments, "default", "scripts"):
@@ -302,21 +302,21 @@ def suggest_test_command(top: Path) -> CommandSuggestion | None:
 
 
 def _suggest_make(top: Path) -> CommandSuggestion | None:
-    name = safe_read.find_first(top, ("GNUmakefile", "makefile", "Makefile"))  # make reads the first of these only
-    if name and has_make_target(safe_read.read_text_or_empty(top / name), "test"):
+    name = config_files.find_first(top, ("GNUmakefile", "makefile", "Makefile"))  # make reads the first of these only
+    if name and has_make_target(config_files.read_text_or_empty(top / name), "test"):
         return CommandSuggestion("make test", "the makefile has a target test")
     return None
 
 
 def _suggest_just(top: Path) -> CommandSuggestion | None:
-    name = safe_read.find_first(top, ("justfile", "Justfile", ".justfile"))
-    if name and has_just_recipe(safe_read.read_text_or_empty(top / name), "test"):
+    name = config_files.find_first(top, ("justfile", "Justfile", ".justfile"))
+    if name and has_just_recipe(config_files.read_text_or_empty(top / name), "test"):
         return CommandSuggestion("just test", "the justfile has a recipe test")
     return None
 
 
 def _suggest_node(top: Path) -> CommandSuggestion | None:
-    package = safe_read.read_json(top / "package.json")
+    package = config_files.read_json(top / "package.json")
     script = get_nested(package, "scripts", "test")
     if not isinstance(script, str) or not script.strip() or _PLACEHOLDER in script or _WATCH_FLAG.search(script):
         return None
@@ -324,52 +324,52 @@ def _suggest_node(top: Path) -> CommandSuggestion | None:
     wanted = value.partition("@")[0] if isinstance(value, str) else ""
     if wanted in _NODE_TEST_COMMANDS:
         return CommandSuggestion(_NODE_TEST_COMMANDS[wanted], f"package.json has a script test, and asks for {wanted}")
-    lock = safe_read.find_first(top, _NODE_LOCK_FILES)
+    lock = config_files.find_first(top, _NODE_LOCK_FILES)
     why = f"package.json has a script test{f', and there is a {lock}' if lock else ''}"
     return CommandSuggestion(_NODE_TEST_COMMANDS[_NODE_LOCK_FILES[lock] if lock else "npm"], why)
 
 
 def _suggest_cargo(top: Path) -> CommandSuggestion | None:
-    tree = safe_read.read_toml(top / "Cargo.toml")
+    tree = config_files.read_toml(top / "Cargo.toml")
     if "package" in tree and "workspace" in tree:  # without the flag, the package at the top alone
         return CommandSuggestion("cargo test --workspace", "Cargo.toml is of a workspace")
     return CommandSuggestion("cargo test", "there is a Cargo.toml") if {"package", "workspace"} & tree.keys() else None
 
 
 def _suggest_ruby(top: Path) -> CommandSuggestion | None:
-    gemfile = safe_read.read_text_or_empty(top / "Gemfile")
+    gemfile = config_files.read_text_or_empty(top / "Gemfile")
     if _RSPEC.search(gemfile):
         return CommandSuggestion("bundle exec rspec", "the Gemfile has rspec")
-    if gemfile and _RAKE_TEST.search(safe_read.read_text_or_empty(top / "Rakefile")):
+    if gemfile and _RAKE_TEST.search(config_files.read_text_or_empty(top / "Rakefile")):
         return CommandSuggestion("bundle exec rake test", "the Rakefile has a task test")
     return None
 
 
 def _suggest_java(top: Path) -> CommandSuggestion | None:
-    if safe_read.file_exists(top / "pom.xml"):
+    if config_files.file_exists(top / "pom.xml"):
         return _suggest_wrapper(top, "mvnw", "mvn", "pom.xml")
-    build = safe_read.find_first(top, ("build.gradle", "build.gradle.kts"))
+    build = config_files.find_first(top, ("build.gradle", "build.gradle.kts"))
     return _suggest_wrapper(top, "gradlew", "gradle", build) if build else None
 
 
 def _suggest_wrapper(top: Path, wrapper: str, tool: str, build: str) -> CommandSuggestion:
     """The repository's own wrapper, if it can be run."""
-    if safe_read.file_exists(top / wrapper) and os.access(top / wrapper, os.X_OK):
+    if config_files.file_exists(top / wrapper) and os.access(top / wrapper, os.X_OK):
         return CommandSuggestion(f"./{wrapper} test", f"there is a {build}, and a {wrapper}")
     return CommandSuggestion(f"{tool} test", f"there is a {build}")
 
 
 def _suggest_composer(top: Path) -> CommandSuggestion | None:
-    if not get_nested(safe_read.read_json(top / "composer.json"), "scripts", "test"):
+    if not get_nested(config_files.read_json(top / "composer.json"), "scripts", "test"):
         return None
     return CommandSuggestion("composer test", "composer.json has a script test")
 
 
 def _suggest_deno(top: Path) -> CommandSuggestion | None:
-    name = safe_read.find_first(top, ("deno.json", "deno.jsonc"))
+    name = config_files.find_first(top, ("deno.json", "deno.jsonc"))
     if name is None:
         return None
-    if "test" in get_table(safe_read.read_json(top / name), "tasks"):
+    if "test" in get_table(config_files.read_json(top / name), "tasks"):
         return CommandSuggestion("deno task test", f"{name} has a task test")
     folders = (top, top / "tests", top / "test", top / "src")
     if any(any(folder.glob(pattern)) for folder in folders for pattern in _DENO_TESTS):
@@ -378,7 +378,9 @@ def _suggest_deno(top: Path) -> CommandSuggestion | None:
 
 
 def _suggest_by_file(name: str, command: str) -> Callable[[Path], CommandSuggestion | None]:
-    return lambda top: CommandSuggestion(command, f"there is a {name}") if safe_read.file_exists(top / name) else None
+    return lambda top: (
+        CommandSuggestion(command, f"there is a {name}") if config_files.file_exists(top / name) else None
+    )
 
 
 _SUGGESTERS: tuple[Callable[[Path], CommandSuggestion | None], ...] = (

@@ -13,6 +13,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Generic, NamedTuple, TypeVar
 
+from plait.client import config_files
 from plait.core.errors import Bug, PlaitError, UserError
 from plait.core.fast_dataclass import dataclass
 from plait.core.plan import Problem, Severity
@@ -22,7 +23,6 @@ from plait.sources.formats import FORMATS, Format, UnknownFormatError, detect_fo
 from plait.sources.source_model import Document, Reading, ReadOptions, SourceFiles, check_text
 from plait.sources.task_files import is_ignored
 from plait.sources.text import decode, to_printable
-from plait.system import safe_read
 
 
 def _drop_known(paths: Sequence[Path], known: set[Path]) -> list[Path]:
@@ -60,8 +60,8 @@ def discover_sources(top: Path) -> list[Path]:
 
 def _follow_pointer(top: Path, pointer: str) -> list[Path]:
     """The source that another tool is working on, if its pointer names a file here."""
-    path = top / safe_read.read_text_or_empty(top / pointer).strip()
-    return [path] if safe_read.file_exists(path) and path.resolve().is_relative_to(top.resolve()) else []
+    path = top / config_files.read_text_or_empty(top / pointer).strip()
+    return [path] if config_files.file_exists(path) and path.resolve().is_relative_to(top.resolve()) else []
 
 
 MAX_SOURCE_BYTES = 64 * 1024 * 1024  # a larger file is not a list of tasks

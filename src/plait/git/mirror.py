@@ -29,7 +29,7 @@ from plait.git.remote_url import PROTOCOLS, RemoteUrl, parse_remote_url
 from plait.git.worktrees.saved_work import SavedRefs
 from plait.git.worktrees.worktree import Repository
 from plait.system.atomic_files import make_private_folder, replace_file
-from plait.system.locks import hold_lock
+from plait.system.flock import hold_lock
 
 ORIGIN_PREFIX = "refs/remotes/origin"
 _FETCH_REFSPEC = f"+refs/heads/*:{ORIGIN_PREFIX}/*"

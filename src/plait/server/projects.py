@@ -22,7 +22,7 @@ from plait.core.errors import UserError, WorldError
 from plait.core.fast_dataclass import dataclass
 from plait.git.location import PROJECT_ID_LENGTH, RepoLocation, compute_project_id, find_repo
 from plait.system.atomic_files import open_regular_file, replace_file
-from plait.system.locks import hold_lock
+from plait.system.flock import hold_lock
 
 MAX_PATH_LENGTH = 4096  # characters of a path or a URL
 MAX_PROJECTS = 1000

@@ -11,7 +11,7 @@ from pathlib import Path
 from plait.core.requests import Request
 from plait.store import checksums, codec, error_mapping, journal_lock, schema, sqlite_files
 from plait.store.interfaces import InboxError
-from plait.system.locks import hold_lock
+from plait.system.flock import hold_lock
 
 # A write takes a few milliseconds, but fifty clients may wait, and SQLite's queue has no order. The engine, which
 # comes again soon, waits less for a front that was stopped in the middle of asking.

@@ -13,7 +13,7 @@ from pathlib import Path
 from plait.core.fast_dataclass import dataclass
 from plait.store import error_mapping, sqlite_files
 from plait.store.interfaces import JournalBusyError
-from plait.system import locks
+from plait.system import flock
 
 # `is_locked` holds the lock for an instant; a writer waits that long.
 LOCK_TIMEOUT_SECONDS = 1.0
@@ -42,7 +42,7 @@ def acquire_lock(path: Path) -> JournalLock:
             fd = _open(path)
             try:
                 _wait(path, fd)
-                if locks.is_same_file(find_lock_file(path), fd):
+                if flock.is_same_file(find_lock_file(path), fd):
                     _write_pid(fd)
                     return JournalLock(fd)
             except BaseException:
@@ -53,7 +53,7 @@ def acquire_lock(path: Path) -> JournalLock:
 
 def _wait(path: Path, fd: int) -> None:
     began = time.monotonic()
-    while not locks.flock_nowait(fd):
+    while not flock.flock_nowait(fd):
         holder, waited = _read_pid(fd), time.monotonic() - began
         # The pid may be of a process that died; a process counts as the writer only if it also holds the lock.
         if waited > LOCK_TIMEOUT_SECONDS or (waited > LOCK_TIMEOUT_SECONDS / 10 and holder and _is_alive(holder)):
@@ -66,7 +66,7 @@ def _wait(path: Path, fd: int) -> None:
 
 def is_still_held(path: Path, held: JournalLock) -> bool:
     """False if the file was removed: then the lock excludes no one."""
-    return locks.is_same_file(find_lock_file(path), held.fd)
+    return flock.is_same_file(find_lock_file(path), held.fd)
 
 
 def _write_pid(fd: int) -> None:
@@ -82,7 +82,7 @@ def is_locked(path: Path) -> bool:
     except FileNotFoundError:
         return False
     try:
-        return not locks.flock_nowait(fd, shared=True)
+        return not flock.flock_nowait(fd, shared=True)
     finally:
         os.close(fd)
 

@@ -19,8 +19,7 @@ from pathlib import Path
 
 from plait.system.atomic_files import make_private_folder
 from plait.system.disk import DiskBudget, copied_size, measure_tree, remove_tree, tree_size
-from plait.system.locks import hold_lock, try_lock
-from plait.system.stdout_messages import WarningPrinter
+from plait.system.flock import hold_lock, try_lock
 
 _FICLONE = 0x40049409
 _AT_FDCWD = -2  # AT_FDCWD of macOS
@@ -60,11 +59,11 @@ class TreeCopier:
     def __init__(
         self,
         budget: DiskBudget,
-        warnings: WarningPrinter,
+        warn: Callable[[str], None],
         is_excluded: Callable[[str], bool] = lambda _: False,
     ) -> None:
         self._budget = budget
-        self._warnings = warnings
+        self._warn = warn
         self._is_excluded = is_excluded
         self._can_clone = True  # until the first one that can't be
         self.skipped_count = 0
@@ -104,7 +103,7 @@ class TreeCopier:
     ) -> list[str]:
         names = os.listdir(here)  # noqa: PTH208 - the quick one
         if ".git" in names and os.path.isfile(f"{here}/.git"):  # noqa: PTH113
-            self._warnings.add(f"{here} is a worktree of its own and is not copied")
+            self._warn(f"{here} is a worktree of its own and is not copied")
             return []
         os.mkdir(there, 0o700)  # noqa: PTH102 - writable, until all is in it
         folders.append((there, status))
@@ -139,7 +138,7 @@ class TreeCopier:
         if error.errno in _FATAL_ERRORS:
             raise error
         self.skipped_count += 1
-        self._warnings.add(f"{path} is not copied: {error.strerror or error}")
+        self._warn(f"{path} is not copied: {error.strerror or error}")
 
 
 def copy_metadata(folder: str | int, status: os.stat_result) -> None:

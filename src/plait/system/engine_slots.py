@@ -23,7 +23,7 @@ import msgspec
 
 from plait.core.fast_dataclass import dataclass
 from plait.system.atomic_files import make_private_folder, open_regular_file
-from plait.system.locks import flock_nowait, is_same_file
+from plait.system.flock import flock_nowait, is_same_file
 from plait.system.processes import boot_id, start_time
 
 _SUFFIX = ".json"

@@ -27,7 +27,7 @@ from plait.sources.status_changes import Rewrite, StatusChange, StatusFileWriter
 from plait.sources.text import encode
 from plait.system import file_exchange
 from plait.system.atomic_files import fsync_path
-from plait.system.locks import try_lock
+from plait.system.flock import try_lock
 from plait.system.merging_write import (
     MAX_REMEMBERED_VERSIONS,
     REREAD_DELAYS,

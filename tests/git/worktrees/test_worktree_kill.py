@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from plait.system import locks
+from plait.system import flock
 
 if TYPE_CHECKING:
     from tests.git.worktrees.conftest import WorkspaceRepo
@@ -103,7 +103,7 @@ def test_half_made_worktrees_of_dead_processes_are_discarded_and_others_kept(rep
     alive = repo.root / "making" / "plait-alive"
     alive.mkdir(parents=True)
     (repo.root / "making" / "plait-dead").mkdir()
-    fd = locks.try_lock_folder(alive)
+    fd = flock.try_lock_folder(alive)
     assert fd is not None
     repo.prepare()
     assert list(repo.root.glob("making/*")) == [alive]

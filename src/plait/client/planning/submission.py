@@ -29,7 +29,7 @@ from plait.git.worktrees.preconditions import check_preconditions
 from plait.sources.source_set import SourceAddress, SourceSet, make_source_names
 from plait.store.batch_files import RepoOptions
 from plait.store.project_files import LOCKS_FOLDER
-from plait.system.locks import hold_lock
+from plait.system.flock import hold_lock
 
 _LIMIT_FIELD = "parallel_limit"
 _LOCK_NAME = "submit"

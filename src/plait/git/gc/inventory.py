@@ -24,7 +24,7 @@ from plait.git.worktrees.metadata import (
 )
 from plait.git.worktrees.worktree import Repository, WorkspaceLayout, list_children
 from plait.system.disk import tree_size
-from plait.system.locks import is_folder_locked
+from plait.system.flock import is_folder_locked
 from plait.system.state_paths import StateFolder
 
 BRANCH_PREFIX = "refs/heads/"

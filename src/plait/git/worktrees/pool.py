@@ -32,7 +32,7 @@ from plait.git.worktrees.worktree import (
     list_children,
     new_worktree_id,
 )
-from plait.system import locks
+from plait.system import flock
 from plait.system.atomic_files import make_private_folder
 from plait.system.disk import remove_tree
 
@@ -94,7 +94,7 @@ class WorktreePool:
         """Finish what killed processes were doing: making, releasing or discarding a worktree."""
         with self._repository.lock():
             for folder in list_children(self._layout.making):
-                if not is_real_folder(folder) or not locks.is_folder_locked(folder):  # its maker has died
+                if not is_real_folder(folder) or not flock.is_folder_locked(folder):  # its maker has died
                     self._move_to_trash(Worktree(folder, self._find_admin(folder)))
             for folder in list_children(self._layout.pool):
                 _detach_head(self._repository, Worktree(folder, self._find_admin(folder)))
@@ -132,7 +132,7 @@ class WorktreePool:
             if worktree is not None and lease is not None and lease.sparse == wanted.sparse:
                 fit.append((lease.makes == wanted.makes, _pooled_at(folder), worktree))
         for _, _, worktree in sorted(fit, key=lambda each: each[:2], reverse=True):
-            fd = locks.try_lock_folder(worktree.folder)
+            fd = flock.try_lock_folder(worktree.folder)
             if fd is not None:
                 return worktree.move(self._layout.making / worktree.folder.name), fd
         return None
@@ -141,7 +141,7 @@ class WorktreePool:
         name = new_worktree_id()
         folder = self._layout.making / name
         make_private_folder(folder)
-        fd = locks.try_lock_folder(folder)
+        fd = flock.try_lock_folder(folder)
         assert fd is not None
         try:
             args = ("worktree", "add", "--quiet", "--no-checkout", "--detach", str(folder), commit)
@@ -239,7 +239,7 @@ def _pooled_at(folder: Path) -> float:
 
 
 def _delete(path: Path) -> None:
-    fd = locks.try_lock_folder(path) if is_real_folder(path) else -1
+    fd = flock.try_lock_folder(path) if is_real_folder(path) else -1
     if fd is None:
         return
     try:

@@ -34,7 +34,7 @@ from plait.git.worktrees.metadata import (
     write_gitdir_link,
     write_worktree_path,
 )
-from plait.system import locks
+from plait.system import flock
 from plait.system.atomic_files import make_private_folder, replace_file
 from plait.system.disk import remove_tree
 from plait.system.state_paths import safe_filename
@@ -181,7 +181,7 @@ class Repository:
         path = self.plait_folder / "workspaces.lock"
         with ExitStack() as stack:
             try:
-                stack.enter_context(locks.hold_lock(path))
+                stack.enter_context(flock.hold_lock(path))
             except OSError as error:
                 raise WorldError(f"cannot lock {path}: {error.strerror}") from error
             yield

@@ -26,7 +26,7 @@ from plait.runtime import cgroup
 from plait.runtime.agent_process import JobError
 from plait.runtime.model_job.job_output import JobReporter
 from plait.system import processes
-from plait.system.locks import hold_lock
+from plait.system.flock import hold_lock
 from plait.system.processes import read_process
 
 OLLAMA_PORT = 11434

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import NoReturn
 
 from plait.core.errors import PlaitError, WorldError
+from plait.runtime.setup.messages import print_message, to_single_line
 from plait.runtime.setup.preparation import prepare_workspace
 from plait.runtime.setup.setup_command import SETUP_FAILED_EXIT, read_spec
 from plait.system.atomic_files import replace_file
-from plait.system.stdout_messages import print_message, to_single_line
 
 _SHELL = "/bin/sh"
 _NOT_FOUND, _NOT_EXECUTABLE = 127, 126  # as in shells

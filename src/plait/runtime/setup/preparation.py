@@ -14,6 +14,7 @@ from pathlib import Path
 from plait.core.errors import WorldError
 from plait.core.fast_dataclass import dataclass
 from plait.git.worktrees.metadata import SetupMetadata, read_setup_metadata, write_setup_metadata
+from plait.runtime.setup.messages import WarningPrinter, print_message, summarize_paths
 from plait.runtime.setup.safe_copy import (
     FilePlacer,
     TrackedFiles,
@@ -26,7 +27,6 @@ from plait.runtime.setup.safe_copy import (
 from plait.runtime.setup.setup_command import SetupRunner, SetupSpec, hash_files, hash_setup
 from plait.system.copy_tree import TreeCopier
 from plait.system.disk import DiskBudget
-from plait.system.stdout_messages import WarningPrinter, print_message, summarize_paths
 
 
 def is_setup_needed(spec: SetupSpec) -> bool:
@@ -127,7 +127,7 @@ def _copy_and_link(spec: SetupSpec, files: _SelectedFiles, tracked: TrackedFiles
     warnings = WarningPrinter()
     leave = {os.path.realpath(spec.cache)}  # other worktrees are known by their .git
     leave |= {str(files.top / path) for path in files.links}
-    copier = TreeCopier(DiskBudget(spec.workspace, spec.spare), warnings, leave.__contains__)
+    copier = TreeCopier(DiskBudget(spec.workspace, spec.spare), warnings.add, leave.__contains__)
     with FilePlacer(spec.workspace, tracked, before, copier, warnings) as placing:
         for path in files.copies:
             placing.copy(files.top, path)

@@ -16,9 +16,9 @@ from typing import Self
 
 from plait.core.errors import WorldError
 from plait.git.command import Git
+from plait.runtime.setup.messages import WarningPrinter
 from plait.system.copy_tree import TreeCopier, copy_metadata
 from plait.system.disk import remove_tree
-from plait.system.stdout_messages import WarningPrinter
 
 INCLUDE_FILE = ".worktreeinclude"
 _MAX_BYTES = 1 << 20  # bytes of a file of patterns

@@ -20,11 +20,11 @@ from typing import TYPE_CHECKING
 from plait.core.errors import WorldError
 from plait.core.fast_dataclass import dataclass
 from plait.git.command import Git
+from plait.runtime.setup.messages import WarningPrinter, print_message, summarize_paths, to_single_line
 from plait.runtime.setup.safe_copy import FilePlacer, TrackedFiles
 from plait.system.atomic_files import make_private_folder, replace_file
 from plait.system.copy_tree import TreeCache, TreeCopier, prune_tree_cache
 from plait.system.disk import DiskBudget
-from plait.system.stdout_messages import WarningPrinter, print_message, summarize_paths, to_single_line
 
 if TYPE_CHECKING:
     from plait.git.interfaces import WorkspaceSetup  # importing it would make every start of an attempt slower
@@ -215,7 +215,7 @@ class SetupRunner:
         """Copy from the cache, over no tracked file. False: not all of it could be read."""
         self._clear()
         warnings = WarningPrinter()
-        copier = TreeCopier(DiskBudget(self._workspace, self._spec.spare), warnings)
+        copier = TreeCopier(DiskBudget(self._workspace, self._spec.spare), warnings.add)
         tracked = TrackedFiles(self._workspace)
         with FilePlacer(self._workspace, tracked, (), copier, warnings) as placing:
             for path in self._makes:
@@ -254,7 +254,7 @@ class SetupRunner:
         known, top = TrackedFiles(self._workspace), len(str(self._workspace)) + 1
         warnings = WarningPrinter()
         copier = TreeCopier(
-            DiskBudget(self._spec.cache, self._spec.spare), warnings, lambda path: known.contains(path[top:])
+            DiskBudget(self._spec.cache, self._spec.spare), warnings.add, lambda path: known.contains(path[top:])
         )
         try:
             kept = cache.store(self._key, self._workspace, self._makes, copier)

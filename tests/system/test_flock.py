@@ -6,7 +6,7 @@ from threading import Thread
 
 import pytest
 
-from plait.system.locks import hold_lock, try_lock, try_lock_folder
+from plait.system.flock import hold_lock, try_lock, try_lock_folder
 
 
 def test_a_lock_excludes_other_holders_and_makes_its_folder(tmp_path: Path) -> None:
