@@ -249,7 +249,7 @@ def _problem(outlook: PlanPreview) -> str:
 
 def test_tasks_have_worktrees_by_default(top: Path) -> None:
     plain = found(top, "plan.md")
-    place = replace(plain.loaded.place, repository=True)
+    place = replace(plain.loaded.location, repository=True)
     assert resolve_isolation(plain.settings, plain.loaded.config, place).isolation is Isolation.WORKTREE
     own = replace(plain.settings, isolation=Isolation.IN_PLACE)
     assert resolve_isolation(own, plain.loaded.config, place).isolation is Isolation.IN_PLACE
@@ -259,7 +259,7 @@ def test_outside_of_a_repository_tasks_run_in_place_and_worktrees_are_refused(
     top: Path,
 ) -> None:
     plain = found(top, "plan.md")
-    place = replace(plain.loaded.place, repository=False)
+    place = replace(plain.loaded.location, repository=False)
     assert resolve_isolation(plain.settings, plain.loaded.config, place).isolation is Isolation.IN_PLACE
     (top / "plait.toml").write_text('[run]\nisolation = "worktree"\n')
     asked = found(top, "plan.md")

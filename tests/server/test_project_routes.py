@@ -170,7 +170,7 @@ async def test_adding_a_project_adds_the_whole_repository_and_changes_nothing_in
         added = await pool.add_project(path=f"{top}/deep/../deep")
         assert added == Project(compute_project_id(find_repo(top)), "here", str(top))
         assert pool.list_projects() == [added]
-        assert (await pool.get(added.id)).place == find_repo(top)
+        assert (await pool.get(added.id)).location == find_repo(top)
     assert sorted(top.rglob("*")) == before
 
 
@@ -263,8 +263,8 @@ async def test_a_url_becomes_a_mirror_with_a_checkout_of_its_default_branch(
         assert Path(added.path).is_relative_to(home / "data" / "plait" / "mirrors")
         assert (Path(added.path) / "a").read_text() == "1"
         session = await pool.get(added.id)
-        assert is_mirror(session.place)
-        assert get_mirror_settings(session.place) == {
+        assert is_mirror(session.location)
+        assert get_mirror_settings(session.location) == {
             "sources.write_back": "branch",
             "run.isolation": "worktree",
         }
@@ -281,16 +281,16 @@ async def test_a_mirror_is_fetched_before_a_batch_and_when_it_is_added_again(
         session = await pool.get(added.id)
         commit(source, a="2")
         git(source, "push", "--quiet", str(origin), "main")
-        assert (await pool.get(added.id)).place.top.joinpath("a").read_text() == "1"
+        assert (await pool.get(added.id)).location.top.joinpath("a").read_text() == "1"
         assert await pool.get_updated(added.id) is session
-        assert (session.place.top / "a").read_text() == "2"
+        assert (session.location.top / "a").read_text() == "2"
         commit(source, a="3")
         git(source, "push", "--quiet", str(origin), "main")
         again = await pool.add_project(url=origin.as_uri())
-        assert (again.id, Path(again.path)) == (added.id, session.place.top)
-        assert (session.place.top / "a").read_text() == "3"
+        assert (again.id, Path(again.path)) == (added.id, session.location.top)
+        assert (session.location.top / "a").read_text() == "3"
         assert pool.list_projects() == [again]
-        assert compute_project_id(session.place) == added.id
+        assert compute_project_id(session.location) == added.id
 
 
 async def test_a_mirror_without_its_remote_can_be_read_but_not_updated(tmp_path: Path, register: ProjectStore) -> None:
@@ -299,7 +299,7 @@ async def test_a_mirror_without_its_remote_can_be_read_but_not_updated(tmp_path:
         added = await pool.add_project(url=origin.as_uri())
     shutil.rmtree(origin)
     async with open_pool(register) as pool:
-        assert (await pool.get(added.id)).place.top == Path(added.path)
+        assert (await pool.get(added.id)).location.top == Path(added.path)
         with pytest.raises(PlaitError, match="no repository at"):
             await pool.get_updated(added.id)
 
@@ -311,7 +311,7 @@ async def test_a_mirror_whose_checkout_was_deleted_gets_a_new_one(tmp_path: Path
         session = await pool.get(added.id)
         shutil.rmtree(Path(added.path).parent)
         assert await pool.get(added.id) is session
-        assert (session.place.top / "a").read_text() == "1"
+        assert (session.location.top / "a").read_text() == "1"
 
 
 @pytest.mark.parametrize(
@@ -354,9 +354,9 @@ async def test_the_default_project_is_used_without_an_id(tmp_path: Path, registe
     async with open_pool(register, here) as pool:
         added = await pool.add_project(path=str(other))
         assert [each.default for each in pool.list_projects()] == [True, False]
-        assert (await pool.get(None)).place.top == here
+        assert (await pool.get(None)).location.top == here
         assert await pool.get(pool.list_projects()[0].id) is await pool.get(None)
-        assert (await pool.get(added.id)).place.top == other
+        assert (await pool.get(added.id)).location.top == other
 
 
 async def test_without_a_default_project_the_only_one_is_used(tmp_path: Path, register: ProjectStore) -> None:
@@ -374,7 +374,7 @@ async def test_a_folder_without_a_repository_can_be_served(tmp_path: Path, regis
     (tmp_path / "plain").mkdir()
     async with open_pool(register, tmp_path / "plain") as pool:
         session = await pool.get(None)
-        assert not session.place.repository
+        assert not session.location.repository
         assert [each.name for each in pool.list_projects()] == ["plain"]
 
 
@@ -445,7 +445,7 @@ async def test_streams_end_when_their_project_is_removed(tmp_path: Path, registe
             await pool.remove_project(added.id)
             await asyncio.wait_for(inside.closing.wait(), 10)
             assert (
-                await session.query(lambda client_session: client_session.place.top) == tmp_path / "other"
+                await session.query(lambda client_session: client_session.location.top) == tmp_path / "other"
             )  # until they have left
         with pool.open_scope() as elsewhere:
             await pool.get(other.id)
@@ -459,7 +459,7 @@ async def test_an_unreadable_project_file_does_not_affect_the_default_project(
 ) -> None:
     (tmp_path / "state").write_text("a file where the folder should be")
     async with open_pool(register, repository(tmp_path / "here")) as pool:
-        assert (await pool.get(None)).place.top == tmp_path / "here"
+        assert (await pool.get(None)).location.top == tmp_path / "here"
         with pytest.raises(WorldError):
             pool.list_projects()
 

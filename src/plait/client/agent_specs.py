@@ -102,13 +102,13 @@ def explain_missing(spec: AgentSpec) -> tuple[str, str] | None:
 _MAX_TEMPLATE_BYTES = 1 << 20  # bytes
 
 
-def load_prompt_template(place: RepoLocation, config: Config) -> str:
+def load_prompt_template(location: RepoLocation, config: Config) -> str:
     """The text of the template that is set, or "" for plait's own. Raises ConfigError."""
     named, given = config.run.prompt, config.origins["run.prompt"]
     if not named:
         return ""
-    path = place.top / Path(named).expanduser()
-    inside = path.resolve().is_relative_to(place.top.resolve())
+    path = location.top / Path(named).expanduser()
+    inside = path.resolve().is_relative_to(location.top.resolve())
     if given.layer is Layer.REPOSITORY and not inside:  # a model of the repository's choosing would see the file
         raise ConfigError(
             f"{given}: the prompt template {named} is outside the repository",

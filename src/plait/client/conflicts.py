@@ -68,15 +68,15 @@ class TaskConflict:
     more: int
 
 
-def describe_conflict(place: RepoLocation, conflict: ConflictView) -> TaskConflict:
+def describe_conflict(location: RepoLocation, conflict: ConflictView) -> TaskConflict:
     """The conflict with both sides of each file. Raises WorldError if git no longer has the commits."""
     try:
-        rules = project_files.load_batch_inputs(place, conflict.batch).options.merge_rules
+        rules = project_files.load_batch_inputs(location, conflict.batch).options.merge_rules
     except BatchInputsError:  # gc removed them; the conflict can be shown without
         rules = MergeRules()
     merge = conflict.merge
     # In folders of its own: the repository isn't touched.
-    files, more = read_conflict_sides(place.git_dir.absolute(), merge, rules, os.environ)
+    files, more = read_conflict_sides(location.git_dir.absolute(), merge, rules, os.environ)
     return TaskConflict(
         batch_id=conflict.batch,
         task_id=merge.change.task,

@@ -158,11 +158,11 @@ class Diff:
 
 
 @contextmanager
-def compute_diff(place: RepoLocation, range_: DiffRange) -> Iterator[Diff]:
+def compute_diff(location: RepoLocation, range_: DiffRange) -> Iterator[Diff]:
     """Its text can be read while this is open. Neither the repository nor a workspace is changed."""
-    common = place.state.parent
-    if not place.repository:
-        raise WorldError(f"{place.top} isn't a git repository: nothing to compare")
+    common = location.state.parent
+    if not location.repository:
+        raise WorldError(f"{location.top} isn't a git repository: nothing to compare")
     with TemporaryDirectory(prefix="plait-diff-") as scratch:
         room = Path(scratch)
         if range_.workspace:

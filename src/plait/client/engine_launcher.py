@@ -30,17 +30,17 @@ _start: Callable[[RepoLocation], int] = daemon.start_engine
 class EngineLauncher:
     """Exits count only while nothing is achieved in between, so an engine that is killed now and then is restarted."""
 
-    def __init__(self, place: RepoLocation) -> None:
-        self._place = place
+    def __init__(self, location: RepoLocation) -> None:
+        self._place = location
         self._pid: int | None = None
         self._started: float | None = None  # None: none is starting
         self._took_lease = False
         self._exits: list[float] = []
         self._prestarted: HeldProcess | None = None
 
-    def change_checkout(self, place: RepoLocation) -> None:
+    def change_checkout(self, location: RepoLocation) -> None:
         """Start engines there from now on."""
-        self._place = place
+        self._place = location
 
     def prestart(self, begun: HeldProcess | None = None) -> None:
         """There will be work: start loading an engine, unless one is `begun` or running."""

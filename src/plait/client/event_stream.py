@@ -322,7 +322,7 @@ def _map_task_end(
 ) -> Iterator[StreamEvent]:
     context.update_status(task)
     yield context.make_event(_END_EVENTS[decision.status], task, **_list_end_fields(context, decision))
-    yield from context.make_waiting_events(place for place in task.dependents if not batch.tasks[place].pending_needs)
+    yield from context.make_waiting_events(index for index in task.dependents if not batch.tasks[index].pending_needs)
     yield from context.make_queue_head_events()
     yield from context.make_progress_events()
 

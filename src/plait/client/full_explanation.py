@@ -34,19 +34,19 @@ class FullExplanation:
     conflict: ConflictView | None
 
 
-def explain_fully(place: RepoLocation, state: State, batch: BatchState, task: TaskState) -> FullExplanation:
+def explain_fully(location: RepoLocation, state: State, batch: BatchState, task: TaskState) -> FullExplanation:
     """Reads the journal and asks git."""
     try:
-        with closing(project_files.open_project_journal(place)) as reader:
+        with closing(project_files.open_project_journal(location)) as reader:
             history = read_history(reader.read(), batch.id)
     except JournalMissingError:
         history = BatchHistory(batch.id)
-    explanation = build_explanation(place, state, batch, task, history)
-    return replace(explanation, result=confirm_result(place, explanation.result))
+    explanation = build_explanation(location, state, batch, task, history)
+    return replace(explanation, result=confirm_result(location, explanation.result))
 
 
 def build_explanation(
-    place: RepoLocation, state: State, batch: BatchState, task: TaskState, history: BatchHistory
+    location: RepoLocation, state: State, batch: BatchState, task: TaskState, history: BatchHistory
 ) -> FullExplanation:
     """Its `result` is the expected one: git wasn't asked."""
     name = task.task.id
@@ -58,7 +58,7 @@ def build_explanation(
         task,
         attempts,
         derive_result(batch, task, files, history.find_deciding_gate(name)),
-        describe_contest(project_files.open_state_paths(place), batch, task) if task.entrants else None,
+        describe_contest(project_files.open_state_paths(location), batch, task) if task.entrants else None,
         view_conflict(batch, task, history.find_conflict(name)),
     )
 
@@ -248,16 +248,16 @@ def derive_result(
     )
 
 
-def confirm_result(place: RepoLocation, result: TaskResultDetails | None) -> TaskResultDetails | None:
+def confirm_result(location: RepoLocation, result: TaskResultDetails | None) -> TaskResultDetails | None:
     """Ask git whether the branch and the ref still exist."""
     from plait.git.command import Git, GitError
 
-    if result is None or not place.repository:
+    if result is None or not location.repository:
         return None
     branch = f"refs/heads/{result.branch}"
     command = ("for-each-ref", "--format=%(refname) %(objectname)", "--", *filter(None, (branch, result.kept)))
     try:
-        output = Git(place.state.parent).text(*command)
+        output = Git(location.state.parent).text(*command)
     except GitError:
         return replace(result, kept="")
     existing = dict(line.split(" ", 1) for line in output.splitlines())

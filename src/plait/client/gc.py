@@ -18,9 +18,9 @@ from plait.git.worktrees.worktree import Repository, WorkspaceLayout, find_workt
 from plait.store.project_files import open_state_paths
 
 
-def open_repository_git(place: RepoLocation) -> Git:
+def open_repository_git(location: RepoLocation) -> Git:
     """Git in the repository's own folder, whichever of its worktrees this is."""
-    return Repository(place.git_dir).git
+    return Repository(location.git_dir).git
 
 
 def open_session_collector(session: Session, config: Config) -> GarbageCollector:
@@ -31,9 +31,9 @@ def open_session_collector(session: Session, config: Config) -> GarbageCollector
         state = session.preview_state()
         return _list_gc_batches(state, {getattr(request, "batch", "") for request in session.list_pending()})
 
-    place = session.place
-    layout = WorkspaceLayout(find_worktrees_folder(place, config).resolve())
-    return GarbageCollector(Repository(place.git_dir), layout, open_state_paths(place), read_batches)
+    location = session.location
+    layout = WorkspaceLayout(find_worktrees_folder(location, config).resolve())
+    return GarbageCollector(Repository(location.git_dir), layout, open_state_paths(location), read_batches)
 
 
 def collect_names(state: State) -> RefNames:

@@ -94,8 +94,8 @@ def has_conflict(task: TaskState) -> bool:
 
 def find_earlier_changes(batch: BatchState, conflict: MergeConflict) -> dict[str, d.Change]:
     """The changes that the branch had at the conflict and still has, by task and in their order."""
-    place = next((n for n, entry in enumerate(batch.merges, 1) if entry.commit == conflict.onto), len(batch.merges))
-    line = (entry.change for entry in batch.merges[:place] if conflict.onto)
+    count = next((n for n, entry in enumerate(batch.merges, 1) if entry.commit == conflict.onto), len(batch.merges))
+    line = (entry.change for entry in batch.merges[:count] if conflict.onto)
     return {change.task: change for change in line if change.task != conflict.change.task}
 
 

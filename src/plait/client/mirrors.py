@@ -27,9 +27,9 @@ _MIRROR_SETTINGS: Mapping[str, object] = {"sources.write_back": "branch", "run.i
 
 @dataclass(frozen=True, slots=True)
 class MirroredRepo:
-    """`place` is its checkout; `url` doesn't hold a secret."""
+    """`location` is its checkout; `url` doesn't hold a secret."""
 
-    place: RepoLocation
+    location: RepoLocation
     name: str
     url: str
 
@@ -59,20 +59,20 @@ def open_mirrored_repo(
     )
 
 
-def is_mirror(place: RepoLocation) -> bool:
+def is_mirror(location: RepoLocation) -> bool:
     """Whether this is a mirror that plait keeps; no person sees changes in its checkout."""
-    home = place.state.parent.parent.parent
-    return place.repository and os.path.realpath(home) == os.path.realpath(find_mirrors_folder())
+    home = location.state.parent.parent.parent
+    return location.repository and os.path.realpath(home) == os.path.realpath(find_mirrors_folder())
 
 
-def get_mirror_settings(place: RepoLocation) -> Mapping[str, object]:
+def get_mirror_settings(location: RepoLocation) -> Mapping[str, object]:
     """The settings that a batch of a mirror has, as flags; none for other places."""
-    return _MIRROR_SETTINGS if is_mirror(place) else {}
+    return _MIRROR_SETTINGS if is_mirror(location) else {}
 
 
-def _list_open_checkouts(place: RepoLocation) -> Iterator[Path]:
+def _list_open_checkouts(location: RepoLocation) -> Iterator[Path]:
     """The checkouts that open batches were submitted from."""
-    state = read_past_batches(place).state
+    state = read_past_batches(location).state
     for batch in state.open if state else ():
         with suppress(PlaitError):
-            yield Path(load_batch_inputs(place, batch).top)
+            yield Path(load_batch_inputs(location, batch).top)

@@ -154,7 +154,7 @@ def _format_limit_end(state: State, batch: BatchState, task: TaskState) -> str:
 def _suggest_for_needs(state: State, batch: BatchState, task: TaskState) -> str:
     """The needs at the end of the chain, which don't wait for another task themselves."""
     roots = list(dict.fromkeys(_find_root_needs(batch, task)))
-    tasks = [batch.tasks[place] for place in roots]
+    tasks = [batch.tasks[index] for index in roots]
     names = [f"{other.task.id} ({_format_status(state, batch, other)})" for other in tasks]
     return f"It runs when its dependencies are done; waiting for {join_names(names, _MAX_SHOWN)}."
 
@@ -162,15 +162,15 @@ def _suggest_for_needs(state: State, batch: BatchState, task: TaskState) -> str:
 def _find_root_needs(batch: BatchState, task: TaskState) -> Iterator[int]:
     seen, work = {task.place}, [task.place]
     while work:
-        place = work.pop(0)
-        entrants = batch.tasks[place].entrants
+        index = work.pop(0)
+        entrants = batch.tasks[index].entrants
         missing = [
             need
-            for need in batch.plan.needs[place]
+            for need in batch.plan.needs[index]
             if (status := batch.tasks[need].status) is not TaskStatus.DONE and (status is None or need not in entrants)
         ]
         if not missing:
-            yield place
+            yield index
         work += [need for need in missing if need not in seen]
         seen.update(missing)
 

@@ -160,40 +160,40 @@ class SettingsChanges:
     untrusted: frozenset[str] = frozenset()
 
 
-def load_effective_config(place: RepoLocation, saved: Mapping[str, str]) -> Config:
+def load_effective_config(location: RepoLocation, saved: Mapping[str, str]) -> Config:
     """The settings in force, with a warning for each invalid saved one, which is ignored: others can still be saved.
 
     Raises ConfigError for an invalid file.
     """
-    config, wrong = _load_config(place, saved)
+    config, wrong = _load_config(location, saved)
     minor = (replace(problem, severity=Severity.WARNING) for problem in wrong)
     return replace(config, warnings=(*config.warnings, *minor))
 
 
-def check_changes(place: RepoLocation, saved: Mapping[str, str], patch: Mapping[str, object]) -> SettingsChanges:
+def check_changes(location: RepoLocation, saved: Mapping[str, str], patch: Mapping[str, object]) -> SettingsChanges:
     """`patch` has JSON values by name; null removes a saved one. Raises InvalidSettingsError or ConfigError."""
-    before, known = _load_config(place, saved)
+    before, known = _load_config(location, saved)
     texts, wrong = _encode_values(saved, patch)
     if wrong:
         raise InvalidSettingsError(wrong)
     try:
-        after, found = _load_config(place, saving.merge_saved_settings(saved, texts))
+        after, found = _load_config(location, saving.merge_saved_settings(saved, texts))
     except SettingsError as error:
         raise InvalidSettingsError([*_attribute_problems(error.problems, patch)]) from error
     wrong = [*_attribute_problems([problem for problem in found if problem not in known], patch)]
     wrong += () if wrong else _check_agents(after, patch)
     if wrong:
         raise InvalidSettingsError(wrong)
-    untrusted = frozenset(each.key for each in list_repo_commands(after, place) if not each.trusted)
+    untrusted = frozenset(each.key for each in list_repo_commands(after, location) if not each.trusted)
     return SettingsChanges(texts, before, after, untrusted)
 
 
-def _load_config(place: RepoLocation, saved: Mapping[str, str]) -> tuple[Config, list[Problem]]:
+def _load_config(location: RepoLocation, saved: Mapping[str, str]) -> tuple[Config, list[Problem]]:
     """The settings without invalid saved ones, and the problems of those."""
     left, problems = dict(saved), list[Problem]()
     while True:
         try:
-            return load_config(place.top, saved=left), problems
+            return load_config(location.top, saved=left), problems
         except SettingsError as error:
             if not left:
                 raise
@@ -311,12 +311,12 @@ class ChangePlan:
     notes: tuple[Problem, ...] = ()
 
 
-def plan_change(place: RepoLocation, state: State, changes: SettingsChanges) -> ChangePlan:
+def plan_change(location: RepoLocation, state: State, changes: SettingsChanges) -> ChangePlan:
     """An open batch with the old value of a changed setting gets the new one; one with its own value keeps it."""
     if not changes.texts:
         return ChangePlan(())
     notes = list[Problem]()
-    found = [_plan_batch_change(place, batch, changes, notes) for batch in state.open.values()]
+    found = [_plan_batch_change(location, batch, changes, notes) for batch in state.open.values()]
     batches = [request for request in found if request is not None]
     limits = _make_engine_request(state, changes, batches)
     save = SaveSettings(new_request_id(), changes.texts)
@@ -324,13 +324,13 @@ def plan_change(place: RepoLocation, state: State, changes: SettingsChanges) -> 
 
 
 def _plan_batch_change(
-    place: RepoLocation, batch: BatchState, changes: SettingsChanges, notes: list[Problem]
+    location: RepoLocation, batch: BatchState, changes: SettingsChanges, notes: list[Problem]
 ) -> ChangeSettings | None:
     """The request that gives an open batch the values that it follows; adds notes about those that it can't have."""
     size, tasks, own = measure_agent_capacity(), len(batch.tasks), batch.settings
     old, new = (config.batch_settings(tasks=tasks, cores=size) for config in (changes.before, changes.after))
     names = [name for name in _LIVE_FIELDS if getattr(own, name) == getattr(old, name) != getattr(new, name)]
-    kept = dict(_find_kept_fields(place, batch, changes, new, names))
+    kept = dict(_find_kept_fields(location, batch, changes, new, names))
     notes += [
         Problem(Severity.WARNING, f"batch {batch.id} keeps its {KEYS_BY_NAME[f'run.{name}'].json_name}: {why}")
         for name, why in kept.items()
@@ -340,7 +340,7 @@ def _plan_batch_change(
 
 
 def _find_kept_fields(
-    place: RepoLocation, batch: BatchState, changes: SettingsChanges, new: Settings, names: Sequence[str]
+    location: RepoLocation, batch: BatchState, changes: SettingsChanges, new: Settings, names: Sequence[str]
 ) -> Iterator[tuple[str, str]]:
     """Fields whose new value this batch can't have, with the reason."""
     for name in names:
@@ -351,7 +351,7 @@ def _find_kept_fields(
     budgets = tuple(name for name in names if name in _BUDGETS)
     if budgets:
         try:
-            agents = project_files.load_batch_inputs(place, batch.id).agents  # as submitted
+            agents = project_files.load_batch_inputs(location, batch.id).agents  # as submitted
         except BatchInputsError:
             agents = ()
         settings = batch.settings.with_fields(new, budgets)

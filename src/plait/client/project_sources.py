@@ -28,7 +28,7 @@ class SourcesMissingError(UserError):
 class LoadedSources:
     """What there is to do here: the settings in force, and every task of the sources, selected or not."""
 
-    place: RepoLocation
+    location: RepoLocation
     config: Config
     source_set: SourceSet
     problems: tuple[Problem, ...]
@@ -39,25 +39,27 @@ def load_sources(  # noqa: PLR0913 - what was named, and how it is to be read
     source_names: Sequence[str] = (),
     *,
     flags: Mapping[str, object] | None = None,
-    place: RepoLocation | None = None,
-    vet: Callable[[Config], None] | None = None,
+    location: RepoLocation | None = None,
+    check_config: Callable[[Config], None] | None = None,
     cache: SourceCache | None = None,
 ) -> LoadedSources:
     """Read the named sources, else those of the settings, else those that are found.
 
-    `vet` raises if the settings name untrusted code; it is called before any of that is loaded.
+    `check_config` raises if the settings name untrusted code; it is called before any of that is loaded.
     """
-    place = place or find_repo(where)
-    saved, unsaved = read_saved_settings(place)
-    config = load_config(place.top, flags=flags, saved=saved)
-    if vet is not None:
-        vet(config)
-    seen = read_sources(place, config, source_names, where=where, cache=cache)
-    return replace(seen, problems=(*unsaved, *_find_ignored_settings(place, where), *config.warnings, *seen.problems))
+    location = location or find_repo(where)
+    saved, unsaved = read_saved_settings(location)
+    config = load_config(location.top, flags=flags, saved=saved)
+    if check_config is not None:
+        check_config(config)
+    seen = read_sources(location, config, source_names, where=where, cache=cache)
+    return replace(
+        seen, problems=(*unsaved, *_find_ignored_settings(location, where), *config.warnings, *seen.problems)
+    )
 
 
 def read_sources(  # noqa: PLR0913 - what was named, and how it is to be read
-    place: RepoLocation,
+    location: RepoLocation,
     config: Config,
     source_names: Sequence[str] = (),
     *,
@@ -69,48 +71,54 @@ def read_sources(  # noqa: PLR0913 - what was named, and how it is to be read
 
     `instead` has the texts that some files are taken to have, by their paths: what would be, if they had them.
     """
-    base, names = _choose_sources(place, where or place.top, source_names, config)
+    base, names = _choose_sources(location, where or location.top, source_names, config)
     options = ReadOptions(config.sources.tag, config.sources.exclude)
     found, problems = read_named_sources(
-        place, names, where=base, format_name=config.sources.format, options=options, overrides=overrides, cache=cache
+        location,
+        names,
+        where=base,
+        format_name=config.sources.format,
+        options=options,
+        overrides=overrides,
+        cache=cache,
     )
     source_set = combine_sources(
         found,
         conflicts=config.sources.file_conflicts,
-        aliases=_build_path_aliases(place, [entry for source in found for entry in source.reading.entries], config),
+        aliases=_build_path_aliases(location, [entry for source in found for entry in source.reading.entries], config),
         tag=config.sources.tag,
     )
-    return LoadedSources(place, config, source_set, tuple(problems))
+    return LoadedSources(location, config, source_set, tuple(problems))
 
 
-def _find_ignored_settings(place: RepoLocation, where: Path) -> Iterator[Problem]:
+def _find_ignored_settings(location: RepoLocation, where: Path) -> Iterator[Problem]:
     """Settings below the top of the repository."""
     own = where.resolve() / PLAIT_TOML
-    if own.parent != place.top and own.is_file():
-        message = f"{place.relative_name(own)} is not read: the settings of a repository are those at its top"
-        yield Problem(Severity.WARNING, message, None, f"Put them into {place.top / PLAIT_TOML}.")
+    if own.parent != location.top and own.is_file():
+        message = f"{location.relative_name(own)} is not read: the settings of a repository are those at its top"
+        yield Problem(Severity.WARNING, message, None, f"Put them into {location.top / PLAIT_TOML}.")
 
 
 def _choose_sources(
-    place: RepoLocation, where: Path, named: Sequence[str], config: Config
+    location: RepoLocation, where: Path, named: Sequence[str], config: Config
 ) -> tuple[Path, Sequence[str]]:
     if named:
         return where, named
     if config.sources.paths:
-        return place.top, config.sources.paths
-    found = [place.relative_name(path) for path in discover_sources(place.top)]
+        return location.top, config.sources.paths
+    found = [location.relative_name(path) for path in discover_sources(location.top)]
     if not found:
         raise SourcesMissingError(
-            f"no source was named, and none was found in {place.top}",
+            f"no source was named, and none was found in {location.top}",
             hint="Name a folder of task files, a plan, a TODO.md or a tasks.md; or set [sources] paths in plait.toml.",
         )
-    return place.top, found
+    return location.top, found
 
 
-def _build_path_aliases(place: RepoLocation, entries: Sequence[SourceEntry], config: Config) -> PathAliases:
+def _build_path_aliases(location: RepoLocation, entries: Sequence[SourceEntry], config: Config) -> PathAliases:
     """Git is asked for its files only if some name could be short for one of them."""
     if config.sources.file_conflicts is FileConflicts.OFF:
         return PathAliases(())
     named = {path for entry in entries for path in (*entry.task.touches, *entry.mentions)}
-    short = any(not path.endswith("/") and not os.path.exists(place.top / path) for path in named)  # noqa: PTH110 - no name is too long for it
-    return PathAliases.from_entries(entries, list_repo_files(place) if short else ())
+    short = any(not path.endswith("/") and not os.path.exists(location.top / path) for path in named)  # noqa: PTH110 - no name is too long for it
+    return PathAliases.from_entries(entries, list_repo_files(location) if short else ())

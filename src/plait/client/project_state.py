@@ -27,27 +27,27 @@ T = TypeVar("T")
 
 def load_settings(where: Path) -> Config:
     """The settings in force here."""
-    place = find_repo(where)
-    saved, problems = read_saved_settings(place)
-    config = load_config(place.top, saved=saved)
+    location = find_repo(where)
+    saved, problems = read_saved_settings(location)
+    config = load_config(location.top, saved=saved)
     return replace(config, warnings=(*problems, *config.warnings))
 
 
-def read_saved_settings(place: RepoLocation) -> tuple[Mapping[str, str], tuple[Problem, ...]]:
+def read_saved_settings(location: RepoLocation) -> tuple[Mapping[str, str], tuple[Problem, ...]]:
     """Settings saved through the page or the API; none if the journal can't be read."""
-    settings, problems = _read_journal(place, lambda reader: reader.settings())
+    settings, problems = _read_journal(location, lambda reader: reader.settings())
     return settings or {}, problems
 
 
-def _read_journal(place: RepoLocation, read: Callable[[JournalReader], T]) -> tuple[T | None, tuple[Problem, ...]]:
+def _read_journal(location: RepoLocation, read: Callable[[JournalReader], T]) -> tuple[T | None, tuple[Problem, ...]]:
     """What `read` returns; None if there is no journal, or if it can't be read, which is a problem."""
-    if not has_journal(place):
+    if not has_journal(location):
         return None, ()
     from plait.store.interfaces import JournalError, JournalMissingError
     from plait.store.journal_reader import open_journal_reader  # only where there is a journal
 
     try:
-        with closing(open_journal_reader(place.state / JOURNAL_FILE)) as reader:
+        with closing(open_journal_reader(location.state / JOURNAL_FILE)) as reader:
             return read(reader), ()
     except JournalMissingError:
         return None, ()
@@ -89,9 +89,9 @@ class PastBatches:
         return estimate.estimate_cost(self.state, plan, settings)
 
 
-def read_past_batches(place: RepoLocation) -> PastBatches:
+def read_past_batches(location: RepoLocation) -> PastBatches:
     """If the journal can't be read, the plan has no history."""
-    return PastBatches(*_read_journal(place, _fold_journal))
+    return PastBatches(*_read_journal(location, _fold_journal))
 
 
 def _fold_journal(reader: JournalReader) -> State:

@@ -47,26 +47,26 @@ class PullRequestPreview:
 
 
 def preview_pull_request(
-    place: RepoLocation, view: BatchView, override: PullRequestOverride, why_not: str | None, *, under_way: bool
+    location: RepoLocation, view: BatchView, override: PullRequestOverride, why_not: str | None, *, under_way: bool
 ) -> PullRequestPreview:
     """`why_not`: why the batch itself can't be published."""
-    target, lost = _load_publish_target(place, view.id)
-    hide = _load_redactor(place, view.id)
+    target, lost = _load_publish_target(location, view.id)
+    hide = _load_redactor(location, view.id)
     text = write_pull_request(view, override, usual=target.title).redact(hide)
     own = write_pull_request(view, usual=target.title).redact(hide)
     no_push, hint = why_not or lost, ""
     if not no_push:
-        no_push, hint = _find_publish_problem(place, target, Publish.PUSH)
+        no_push, hint = _find_publish_problem(location, target, Publish.PUSH)
     no_pull = no_push
     if not no_push:
-        no_pull, hint = _find_publish_problem(place, target, Publish.PR)
+        no_pull, hint = _find_publish_problem(location, target, Publish.PR)
     return PullRequestPreview(
         batch_id=view.id,
         title=text.title,
         body=text.body,
         own=PullRequestTexts(own.title, own.body),
         branch=view.branch or None,
-        target=_find_target_branch(place, target) or None,
+        target=_find_target_branch(location, target) or None,
         url=view.pr_url or None,
         shipped=bool(view.shipped) and not view.is_outdated,
         under_way=under_way,
@@ -78,7 +78,7 @@ def preview_pull_request(
 
 
 def check_pull_request_text(
-    place: RepoLocation, view: BatchView, title: str | None, body: str | None
+    location: RepoLocation, view: BatchView, title: str | None, body: str | None
 ) -> tuple[str | None, str | None]:
     """The requested text without secrets; a part that equals plait's own text becomes empty. Raises FieldError."""
     if (why := check_title(title)) is not None:
@@ -87,8 +87,8 @@ def check_pull_request_text(
         raise FieldError(why, field="body")
     if title is None and body is None:
         return None, None
-    hide = _load_redactor(place, view.id)
-    own = write_pull_request(view, usual=_load_publish_target(place, view.id)[0].title).redact(hide)
+    hide = _load_redactor(location, view.id)
+    own = write_pull_request(view, usual=_load_publish_target(location, view.id)[0].title).redact(hide)
     return _unless_default(hide, title, own.title), _unless_default(hide, body, own.body)
 
 
@@ -99,24 +99,24 @@ def _unless_default(hide: Redactor, text: str | None, own: str) -> str | None:
     return "" if redacted.strip() in {"", own.strip()} else redacted
 
 
-def _load_publish_target(place: RepoLocation, batch: str) -> tuple[PublishTarget, str]:
+def _load_publish_target(location: RepoLocation, batch: str) -> tuple[PublishTarget, str]:
     """The target, and why nothing can be published if the batch's inputs are gone."""
     try:
-        return project_files.load_batch_inputs(place, batch).options.publish_target, ""
+        return project_files.load_batch_inputs(location, batch).options.publish_target, ""
     except BatchInputsError as error:
         return PublishTarget(), error.message
 
 
-def _load_redactor(place: RepoLocation, batch: str) -> Redactor:
-    return load_redactor(project_files.open_state_paths(place), batch)
+def _load_redactor(location: RepoLocation, batch: str) -> Redactor:
+    return load_redactor(project_files.open_state_paths(location), batch)
 
 
-def check_publish_target(place: RepoLocation, ship: PublishTarget, publish: Publish) -> None:
+def check_publish_target(location: RepoLocation, ship: PublishTarget, publish: Publish) -> None:
     """Raises UserError if a batch can't be published as requested, as far as that can be told without a network."""
     from plait.forges.pull_requests import locate_forge
     from plait.forges.remote import find_remote
 
-    git = Git(place.top)
+    git = Git(location.top)
     try:
         if publish is Publish.PUSH:
             find_remote(git, ship.remote)
@@ -126,18 +126,18 @@ def check_publish_target(place: RepoLocation, ship: PublishTarget, publish: Publ
         raise UserError(error.message, hint=error.hint) from error
 
 
-def _find_target_branch(place: RepoLocation, ship: PublishTarget) -> str:
+def _find_target_branch(location: RepoLocation, ship: PublishTarget) -> str:
     """The branch that a pull request would be for, as far as this repository knows it; empty: only the remote does."""
-    if ship.target or not place.repository:
+    if ship.target or not location.repository:
         return ship.target
     prefix = f"refs/remotes/{ship.remote}/"
-    known = Git(place.top).run("symbolic-ref", "--quiet", f"{prefix}HEAD", codes=range(256)).text
+    known = Git(location.top).run("symbolic-ref", "--quiet", f"{prefix}HEAD", codes=range(256)).text
     return known.removeprefix(prefix) if known.startswith(prefix) else ""
 
 
-def _find_publish_problem(place: RepoLocation, ship: PublishTarget, publish: Publish) -> tuple[str, str]:
+def _find_publish_problem(location: RepoLocation, ship: PublishTarget, publish: Publish) -> tuple[str, str]:
     try:
-        check_publish_target(place, ship, publish)
+        check_publish_target(location, ship, publish)
     except PlaitError as error:
         return error.message, error.hint
     return "", ""

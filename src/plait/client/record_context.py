@@ -38,16 +38,16 @@ class StatusTracker:
             tracker.update(task.place, explain_status(state, batch, task))
         return tracker
 
-    def update(self, place: int, explanation: TaskExplanation) -> bool:
+    def update(self, index: int, explanation: TaskExplanation) -> bool:
         """Returns whether the status changed."""
-        before, after = self._last_status[place], (explanation.status, explanation.waiting)
+        before, after = self._last_status[index], (explanation.status, explanation.waiting)
         if before == after:
             return False
-        if place not in self._entrants:
+        if index not in self._entrants:
             if before is not None:
                 self._counts[before[0]] -= 1
             self._counts[explanation.status] += 1
-        self._last_status[place] = after
+        self._last_status[index] = after
         return True
 
     def count_progress(self) -> Progress:
@@ -159,14 +159,14 @@ class RecordContext:
         if self.batch is not None and self.tracker is not None:
             self.tracker.update(task.place, explain_status(self.state, self.batch, task))
 
-    def make_waiting_events(self, places: Iterable[int]) -> Iterator[StreamEvent]:
+    def make_waiting_events(self, indexes: Iterable[int]) -> Iterator[StreamEvent]:
         """Events for those of these tasks that are queued or waiting now and weren't before."""
         if self.batch is None or self.tracker is None:
             return
-        for place in places:
-            task = self.batch.tasks[place]
+        for index in indexes:
+            task = self.batch.tasks[index]
             explanation = explain_status(self.state, self.batch, task)
-            if not self.tracker.update(place, explanation):
+            if not self.tracker.update(index, explanation):
                 continue
             on = explanation.waiting
             if explanation.status is TaskStatus.QUEUED:

@@ -148,13 +148,13 @@ def has_just_recipe(text: str, recipe: str) -> bool:
     return False
 
 
-def _read_dependencies(line: str, place: int) -> str | None:
+def _read_dependencies(line: str, start: int) -> str | None:
     """The dependencies of a recipe; None if it is not one, or needs an argument."""
-    while found := _PARAMETER.match(line, place):
-        if found["many"] != "*" and not found["value"]:
+    while parameter := _PARAMETER.match(line, start):
+        if parameter["many"] != "*" and not parameter["value"]:
             return None
-        place = found.end()
-    end = _HEAD_END.match(line, place)
+        start = parameter.end()
+    end = _HEAD_END.match(line, start)
     return end["rest"] if end else None
 
 

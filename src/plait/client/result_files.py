@@ -55,7 +55,7 @@ def describe_contest(folder: StateFolder, batch: BatchState, task: TaskState) ->
     """The winner first, then by rank, then in the order of the plan. `why` says how it was decided."""
     result = _read_judge_result(folder, task)
     row_of = {row.get("entrant"): row for row in _as_list(result.get("rows")) if isinstance(row, dict)}
-    entrants = [batch.tasks[place] for place in task.entrants]
+    entrants = [batch.tasks[index] for index in task.entrants]
     described = [_describe_entrant(batch, task, each, row_of.get(each.task.id, {})) for each in entrants]
     described.sort(key=lambda each: (not each.is_winner, each.rank or len(described) + 1))
     return ContestResult(_as_text(result.get("why")) or None, described)

@@ -113,9 +113,9 @@ def with_pending_submits(state: State, pending: Sequence[Request]) -> State:
     return preview
 
 
-def open_session(place: RepoLocation, feed: EventStream | None = None) -> Session:
+def open_session(location: RepoLocation, feed: EventStream | None = None) -> Session:
     """With the whole journal folded. Creates no files."""
-    session = Session(place, feed)
+    session = Session(location, feed)
     try:
         session.refresh()
     except BaseException:
@@ -138,8 +138,8 @@ class Session:
     With an event stream, records also become events after `subscribe`: `read_events` returns them, or a callback gets them.
     """
 
-    def __init__(self, place: RepoLocation, feed: EventStream | None = None) -> None:
-        self.place = place
+    def __init__(self, location: RepoLocation, feed: EventStream | None = None) -> None:
+        self.location = location
         self.state = State() if feed is None else feed.state
         self._event_stream = feed
         self._collects_events = False
@@ -150,7 +150,7 @@ class Session:
         self._inbox: Inbox | None = None
         self._unread: list[Record] = []
         self._answers = PendingAnswers()
-        self._launcher = EngineLauncher(place)
+        self._launcher = EngineLauncher(location)
 
     def __enter__(self) -> Self:
         return self
@@ -167,11 +167,11 @@ class Session:
             self._inbox.close()
             self._inbox = None
 
-    def change_checkout(self, place: RepoLocation) -> None:
+    def change_checkout(self, location: RepoLocation) -> None:
         """Start engines in another checkout of the same repository from now on."""
-        assert place.state == self.place.state
-        self.place = place
-        self._launcher.change_checkout(place)
+        assert location.state == self.location.state
+        self.location = location
+        self._launcher.change_checkout(location)
 
     @property
     def journal_id(self) -> str | None:
@@ -223,11 +223,11 @@ class Session:
             return True
 
     def find_engine(self) -> EngineInfo | None:
-        return daemon.find_engine(self.place)
+        return daemon.find_engine(self.location)
 
     def list_pending(self) -> Sequence[Request]:
         """Requests that no engine has taken yet."""
-        if self._inbox is None and not (self.place.state / project_files.INBOX_FILE).exists():
+        if self._inbox is None and not (self.location.state / project_files.INBOX_FILE).exists():
             return ()
         return [request for request in self._open_inbox().pending() if request.id not in self.state.seen_requests]
 
@@ -255,7 +255,7 @@ class Session:
         from plait.git.refs import batch_branch
 
         submission = redact_submission(submission)
-        batch = create_batch_files(self.place, self.state, submission)
+        batch = create_batch_files(self.location, self.state, submission)
         request = Submit(
             request_id or new_request_id(),
             batch,
@@ -269,7 +269,7 @@ class Session:
         try:
             self.enqueue([request])
         except InboxError:
-            remove_batch_files(self.place, batch)
+            remove_batch_files(self.location, batch)
             raise
         return request
 
@@ -278,12 +278,12 @@ class Session:
         from plait.client.submission_files import remove_batch_files
 
         if answer.granted is False:
-            remove_batch_files(self.place, request.batch)
+            remove_batch_files(self.location, request.batch)
             raise WorldError(f"the batch was refused: {answer.why}")
         if answer.granted is None:
             raise WorldError(
                 f"batch {request.batch} is queued, but no engine picked it up within {SUBMIT_TIMEOUT_SECONDS:.0f} seconds",
-                hint=f"It starts as soon as one does. The engine's log is {self.place.state / daemon.LOG_FILE}.",
+                hint=f"It starts as soon as one does. The engine's log is {self.location.state / daemon.LOG_FILE}.",
             )
         return request.batch
 
@@ -300,11 +300,11 @@ class Session:
         """Put requests into the inbox and wake the engine, without waiting."""
         from plait.client.submission_files import renew_environment
 
-        renew_environment(self.place, self.state, requests)
+        renew_environment(self.location, self.state, requests)
         self._answers.expect(requests)
         for request in requests:
             self._open_inbox().put(request)
-        daemon.wake_engine(self.place)
+        daemon.wake_engine(self.location)
 
     def are_answered(self, requests: Sequence[Request]) -> bool:
         """Whether all of them are answered in the records read so far."""
@@ -361,7 +361,7 @@ class Session:
     def _open_journal(self) -> bool:
         if self._reader is None:
             try:
-                self._reader = project_files.open_project_journal(self.place)
+                self._reader = project_files.open_project_journal(self.location)
             except JournalMissingError:
                 return False
         return True
@@ -377,5 +377,5 @@ class Session:
 
     def _open_inbox(self) -> Inbox:
         if self._inbox is None:
-            self._inbox = project_files.open_project_inbox(self.place)
+            self._inbox = project_files.open_project_inbox(self.location)
         return self._inbox

@@ -29,13 +29,13 @@ _MIN_ID_DIGITS = 4  # hexadecimal digits
 _TRIES_PER_LENGTH = 16
 
 
-def create_batch_files(place: RepoLocation, state: State, submission: Submission) -> str:
+def create_batch_files(location: RepoLocation, state: State, submission: Submission) -> str:
     """The new batch's id: short, and unique, because creating its folder reserves it."""
     taken = {*state.batches, *(task.id for task in submission.plan.tasks)}
-    with _wrap_os_errors(place):
-        batch = next(name for name in _generate_ids() if name not in taken and _make_folder(place, name))
+    with _wrap_os_errors(location):
+        batch = next(name for name in _generate_ids() if name not in taken and _make_folder(location, name))
         inputs = BatchInputs(
-            str(place.top),
+            str(location.top),
             submission.plan.tasks,
             submission.agents,
             submission.options or RepoOptions(),
@@ -43,9 +43,9 @@ def create_batch_files(place: RepoLocation, state: State, submission: Submission
             submission.template,
         )
         try:
-            write_batch_files(project_files.open_state_paths(place), batch, inputs, os.environ)
+            write_batch_files(project_files.open_state_paths(location), batch, inputs, os.environ)
         except OSError:
-            remove_batch_files(place, batch)
+            remove_batch_files(location, batch)
             raise
     return batch
 
@@ -70,12 +70,12 @@ def _redact_task(task: Task, hide: Redactor) -> Task:
     return replace(task, title=title, needs=needs, body=body)
 
 
-def remove_batch_files(place: RepoLocation, batch: str) -> None:
+def remove_batch_files(location: RepoLocation, batch: str) -> None:
     """The batch was not accepted: remove its files, which may hold secrets."""
-    shutil.rmtree(project_files.open_state_paths(place).batch(batch), ignore_errors=True)
+    shutil.rmtree(project_files.open_state_paths(location).batch(batch), ignore_errors=True)
 
 
-def renew_environment(place: RepoLocation, state: State, requests: Sequence[Request]) -> None:
+def renew_environment(location: RepoLocation, state: State, requests: Sequence[Request]) -> None:
     """Save this process's environment for batches that are reopened, since an ended batch has none, and for paused ones
     that are resumed, since a key may have been wrong.
 
@@ -85,24 +85,24 @@ def renew_environment(place: RepoLocation, state: State, requests: Sequence[Requ
         batch = state.batches.get(request.batch) if isinstance(request, REOPENING_REQUESTS) else None
         if batch is None:
             continue
-        paths = project_files.open_state_paths(place)
+        paths = project_files.open_state_paths(location)
         exists = has_environment(paths, batch.id)
         if not exists and os.path.lexists(paths.forgotten_marker(batch.id)):
             raise UserError(f"batch {batch.id} was removed by plait gc", hint="Run its tasks again: plait run.")
         ended = batch.ended is not None  # its environment is about to be deleted
         if not exists or ended or (isinstance(request, Resume) and batch.paused is not None):
-            with _wrap_os_errors(place):
+            with _wrap_os_errors(location):
                 write_batch_environment(paths, batch.id, os.environ)
 
 
 @contextmanager
-def _wrap_os_errors(place: RepoLocation) -> Iterator[None]:
+def _wrap_os_errors(location: RepoLocation) -> Iterator[None]:
     try:
         yield
     except OSError as error:
         raise WorldError(
             f"can't write the batch's files: {error}",
-            hint=f"Check permissions of {place.state} and free disk space.",
+            hint=f"Check permissions of {location.state} and free disk space.",
         ) from error
 
 
@@ -114,8 +114,8 @@ def _generate_ids() -> Iterator[str]:
         length += 1
 
 
-def _make_folder(place: RepoLocation, batch: str) -> bool:
-    folder = project_files.open_state_paths(place).batch(batch)
+def _make_folder(location: RepoLocation, batch: str) -> bool:
+    folder = project_files.open_state_paths(location).batch(batch)
     make_private_folder(folder.parent)
     try:
         folder.mkdir(mode=0o700)

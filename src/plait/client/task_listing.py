@@ -78,7 +78,7 @@ TaskT = TypeVar("TaskT", bound=SourceTask)
 def describe_source_tasks(seen: LoadedSources, state: State | None) -> SourceTasks:
     """Every task of the sources, selected or not, and the problems of the sources."""
     problems = dict.fromkeys((*seen.problems, *seen.source_set.problems))
-    editable, runs = EditableCheck(seen.place), find_newest_runs(seen.source_set, state)
+    editable, runs = EditableCheck(seen.location), find_newest_runs(seen.source_set, state)
     tasks = [
         _describe_task(SourceTask, seen.source_set, located, editable.why_not(located), runs.get(name))
         for located, name in _iter_with_keys(seen.source_set)
@@ -114,7 +114,7 @@ def _describe_with_text(
         SourceTaskWithText,
         seen.source_set,
         located,
-        EditableCheck(seen.place).why_not(located),
+        EditableCheck(seen.location).why_not(located),
         run,
         body=body,
         text=None if text is None else to_printable(text),
@@ -126,7 +126,7 @@ def _describe_with_text(
 def _read_text(seen: LoadedSources, located: LocatedTask) -> str | None:
     """All of its file, where that is one task and can be edited."""
     with suppress(PlaitError):
-        return read_task_file(get_own_file(seen.place, located), located.file)
+        return read_task_file(get_own_file(seen.location, located), located.file)
     return None
 
 

@@ -58,10 +58,10 @@ def find_task_of_file(source_set: SourceSet, file: str) -> LocatedTask | None:
     return next((located for located in iter_located_tasks(source_set) if located.file == file), None)
 
 
-def resolve_checkout_path(place: RepoLocation, path: Path) -> Path | None:
+def resolve_checkout_path(location: RepoLocation, path: Path) -> Path | None:
     """The real path of a file in the checkout; None if it is outside, or belongs to git or plait."""
-    real, top = (Path(os.path.realpath(each)) for each in (path, place.top))
-    if not real.is_relative_to(top) or real.is_relative_to(os.path.realpath(place.state)):
+    real, top = (Path(os.path.realpath(each)) for each in (path, location.top))
+    if not real.is_relative_to(top) or real.is_relative_to(os.path.realpath(location.state)):
         return None
     own = any(part.casefold() == ".git" for part in real.relative_to(top).parts)
     return None if own else real
@@ -99,7 +99,7 @@ class EditableCheck:
 
 def leads_outside(loaded: LoadedSources, located: LocatedTask) -> bool:
     """Whether a link or the repository's settings lead out of the checkout, to a file that must not be shown."""
-    if resolve_checkout_path(loaded.place, loaded.place.top / located.file) is not None:
+    if resolve_checkout_path(loaded.location, loaded.location.top / located.file) is not None:
         return False
     named = loaded.config.origins["sources.paths"].layer is not Layer.REPOSITORY
     return not (named and located.file.startswith("/"))

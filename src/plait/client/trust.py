@@ -60,12 +60,12 @@ class RepoCommand:
         return "new" if self.before is None else "changed"
 
 
-def list_repo_commands(config: Config, place: RepoLocation | None) -> list[RepoCommand]:
+def list_repo_commands(config: Config, location: RepoLocation | None) -> list[RepoCommand]:
     """All of them, with their trust in this repository; without one, nothing is trusted."""
     found = [_make_repo_command(config, command.key, command.given) for command in find_repository_commands(config)]
-    if not found or place is None:
+    if not found or location is None:
         return found
-    known = [(each.key, each.value) for each in open_trust_store(place).list_commands()]
+    known = [(each.key, each.value) for each in open_trust_store(location).list_commands()]
     last = dict(known)
     return [replace(each, trusted=(each.name, each.value) in known, before=last.get(each.name)) for each in found]
 
@@ -78,9 +78,9 @@ def _make_repo_command(config: Config, key: str, given: ValueOrigin) -> RepoComm
     return RepoCommand(key, name, text, given)
 
 
-def save_trust(place: RepoLocation, repo_commands: Sequence[RepoCommand]) -> None:
+def save_trust(location: RepoLocation, repo_commands: Sequence[RepoCommand]) -> None:
     """Raises WorldError if it can't be saved."""
-    open_trust_store(place).add((each.name, each.value) for each in repo_commands)
+    open_trust_store(location).add((each.name, each.value) for each in repo_commands)
 
 
 class UntrustedError(UserError):
@@ -91,14 +91,14 @@ class UntrustedError(UserError):
         self.commands = tuple(found)
 
 
-def require_trust(config: Config, place: RepoLocation, early: Sequence[str] | None = None) -> None:
+def require_trust(config: Config, location: RepoLocation, early: Sequence[str] | None = None) -> None:
     """Raises UntrustedError unless everything is trusted; `early`: only if one of these keys is among it."""
     named = find_repository_commands(config)
     if not named or (early is not None and not any(command.key in early for command in named)):
         return
-    found = list_repo_commands(config, place)
+    found = list_repo_commands(config, location)
     if not all(each.trusted for each in found):
-        raise UntrustedError(found, place.top)
+        raise UntrustedError(found, location.top)
 
 
 def format_trust_hint(found: Sequence[RepoCommand], where: Path | None) -> str:
@@ -137,8 +137,8 @@ def _format_change(each: RepoCommand) -> str:
     return "" if each.before is None else f" (changed; it was: {escape_command(each.before)})"
 
 
-def open_trust_store(place: RepoLocation) -> TrustStore:
-    return TrustStore(find_trust_root(), place.state)
+def open_trust_store(location: RepoLocation) -> TrustStore:
+    return TrustStore(find_trust_root(), location.state)
 
 
 def find_trust_root() -> Path:

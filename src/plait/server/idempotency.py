@@ -35,7 +35,7 @@ async def ask_once(session: ProjectSession, requests: Sequence[Request]) -> list
         return any(each.id in state.seen_requests and each.id not in state.unanswered for each in requests)
 
     answered = await session.query(has_earlier_answers)
-    earlier = await asyncio.to_thread(_read_earlier_answers, session.place, requests) if answered else {}
+    earlier = await asyncio.to_thread(_read_earlier_answers, session.location, requests) if answered else {}
     fresh = [request for request in requests if request.id not in earlier]
     answers = await ask_or_queue(session, fresh) if fresh else []
     return [(earlier | {answer.request: answer for answer in answers})[request.id] for request in requests]
@@ -79,7 +79,7 @@ async def find_submitted_batch(session: ProjectSession, request_id: str) -> str 
 
     recorded, batch = await session.query(look)
     if recorded:
-        batch = await asyncio.to_thread(_find_batch_in_journal, session.place, request_id)
+        batch = await asyncio.to_thread(_find_batch_in_journal, session.location, request_id)
         return await session.query(lambda client: batch if batch in client.state.batches else None)
     return batch
 

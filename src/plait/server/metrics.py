@@ -108,7 +108,7 @@ class MetricsReader:
             silence=max(0.0, at - state.now) if busy else 0.0,
             requests=len(pending),
             oldest_request=self._oldest_wait_seconds(pending, time.monotonic()),
-            journal_bytes=_journal_bytes(client.place),
+            journal_bytes=_journal_bytes(client.location),
             clients=clients,
             records=state.seq,
         )

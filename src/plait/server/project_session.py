@@ -53,7 +53,7 @@ class ProjectSession:
 
     def __init__(self, project_id: str, place: RepoLocation, *, url: str = "", start_engine: bool = True) -> None:
         """`url`: the remote of a mirror. `start_engine`: start one whenever there is work and none runs."""
-        self.id, self.place, self.url = project_id, place, url
+        self.id, self.location, self.url = project_id, place, url
         self.buffer = EventBuffer("")
         self.source_cache = SourceCache()
         self.readers = self.log_readers = self.heartbeats = 0
@@ -119,7 +119,7 @@ class ProjectSession:
 
     async def relocate(self, place: RepoLocation) -> None:
         """Continue in another checkout of the same project."""
-        self.place = place
+        self.location = place
         await self.query(lambda client: client.change_checkout(place))
 
     async def query(self, read: Callable[[Session], T]) -> T:
@@ -164,7 +164,7 @@ class ProjectSession:
             return report(client, client.confirm_submission(submit, answers[-1]))
 
         async def send_locked() -> T:
-            async with self._submit_lock, _hold_lock(lock_submission(self.place)):
+            async with self._submit_lock, _hold_lock(lock_submission(self.location)):
                 return await self._send(enqueue, SUBMIT_TIMEOUT_SECONDS, confirm)
 
         return await self._run_shielded(send_locked())

@@ -51,7 +51,7 @@ def create_project(place: RepoLocation, *, default: bool = False) -> Project:
 def create_mirror_project(found: MirroredRepo) -> Project:
     """A local path becomes a file URL."""
     url = Path(found.url).as_uri() if found.url.startswith("/") else found.url
-    return Project(compute_project_id(found.place), found.name, str(found.place.top), url)
+    return Project(compute_project_id(found.location), found.name, str(found.location.top), url)
 
 
 def find_own_checkout(path: Path) -> RepoLocation:
@@ -291,7 +291,7 @@ class ProjectCatalog:
         """A checkout of the remote's current state. For a thread; it may take minutes."""
         found = open_mirrored_repo(url, in_use=in_use)
         self._store_project(create_mirror_project(found))
-        return found.place
+        return found.location
 
     def add_path(self, path: str) -> Project:
         """A repository is one project, whichever of its checkouts is named: the first that still exists is used.

@@ -55,7 +55,7 @@ class SessionPool:
         """None: the default project's. Raises NotFoundError, or PlaitError if it can't be opened."""
         found = self._catalog.find(project)
         session = self._open.get(found.id)
-        if session is None or (found.url and not session.place.top.is_dir()):
+        if session is None or (found.url and not session.location.top.is_dir()):
             session = await self._open_session(found)
         session.add_scope(current_scope.get())
         return session
@@ -64,7 +64,7 @@ class SessionPool:
         """The same, after fetching if it is a mirror. Raises WorldError."""
         session = await self.get(project)
         if session.url:
-            in_use = (session.place.top,)
+            in_use = (session.location.top,)
             place = await self._run_fetch(partial(self._catalog.fetch_mirror, session.url, in_use))
             await session.relocate(place)
         return session
@@ -168,10 +168,10 @@ class SessionPool:
         return session
 
     async def _add_url(self, url: str) -> Project:
-        in_use = [session.place.top for session in self._open.values() if session.url]
+        in_use = [session.location.top for session in self._open.values() if session.url]
         added, mirror = await self._run_fetch(partial(self._catalog.add_url, url, in_use))
         if (session := self._open.get(added.id)) is not None:
-            await session.relocate(mirror.place)
+            await session.relocate(mirror.location)
         return added
 
     async def _run_fetch(self, work: Callable[[], T]) -> T:

@@ -214,7 +214,7 @@ class SseStream:
         """Until the end of the journal, or the slot is lost."""
         before = self._cursor
         with suppress(PlaitError):  # tried again below
-            async with ReplayReader(self._session.replay_slots, self._session.place, before) as replay:
+            async with ReplayReader(self._session.replay_slots, self._session.location, before) as replay:
                 while (chunk := await replay.read_chunk()) is not None:
                     events, self._cursor = chunk
                     data = b"".join(event.data for event in events if self._wants(event, 0))

@@ -92,11 +92,13 @@ def logs_command(
 
 
 def _make_writer(session: Session, batch: BatchState, *, raw: bool, as_json: bool) -> TranscriptWriter:
-    redaction = load_redactor(project_files.open_state_paths(session.place), batch.id)
+    redaction = load_redactor(project_files.open_state_paths(session.location), batch.id)
     if as_json:
         return _JsonWriter(redaction)
     return (
-        _RawWriter(redaction) if raw else _ReadableWriter(redaction, partial(attempt_output.find_parser, session.place))
+        _RawWriter(redaction)
+        if raw
+        else _ReadableWriter(redaction, partial(attempt_output.find_parser, session.location))
     )
 
 
@@ -117,7 +119,7 @@ def _print_transcript(
     follow: bool,
     on_records: RecordHandler | None = None,
 ) -> None:
-    output = attempt_output.OutputReader(open_transcript(project_files.open_state_paths(session.place), attempt))
+    output = attempt_output.OutputReader(open_transcript(project_files.open_state_paths(session.location), attempt))
     writer.begin(attempt)
     while True:
         # Check for the end before reading, so that the last output is not missed.
@@ -206,7 +208,7 @@ def find_gate(session: Session, words: Sequence[str], number: int | None) -> tup
 
 
 def _find_deciding_gate(session: Session, batch: BatchState, task: TaskState) -> int:
-    with closing(project_files.open_project_journal(session.place)) as reader:
+    with closing(project_files.open_project_journal(session.location)) as reader:
         found = read_history(reader.read(), batch.id).find_deciding_gate(task.task.id)
     if found is None:
         raise WorldError(

@@ -43,7 +43,7 @@ def next_command(
     limit = int(names.pop(0)) if names and re.fullmatch(r"[1-9][0-9]{0,8}", names[0]) else None
     plan_options = PlanOptions(select, with_needs=True)
     trust = TrustCheck(interactive=is_interactive() and not as_json, where=where)
-    seen = load_sources(where, names, flags=flags, vet=trust.check_before_reading)
+    seen = load_sources(where, names, flags=flags, check_config=trust.check_before_reading)
     settings = seen.config.batch_settings(tasks=len(seen.source_set.entries), cores=os.cpu_count() or 1)
     planned = plan_tasks(seen.source_set, replace(plan_options, unknown=seen.config.sources.unknown_needs))
     found = list_next_tasks(planned.plan, seen.source_set.by_id, settings, datetime.now(UTC)) if planned.plan else []

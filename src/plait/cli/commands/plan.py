@@ -308,11 +308,11 @@ def _print_prompt(found: PlanPreview, name: str, *, as_json: bool) -> int:
 
     seen = found.loaded
     task = _find_task(name, [entry.task for entry in seen.source_set.entries if not entry.parts])
-    settings = resolve_isolation(found.settings, seen.config, seen.place)
+    settings = resolve_isolation(found.settings, seen.config, seen.location)
     isolated = settings.isolation is Isolation.WORKTREE
     rules = PromptRules(isolated, task.verify or settings.verify)
-    workspace = WORKSPACE_PLACEHOLDER if isolated else str(seen.place.top)
-    text = build_prompt(task, rules, workspace=workspace, template=load_prompt_template(seen.place, seen.config))
+    workspace = WORKSPACE_PLACEHOLDER if isolated else str(seen.location.top)
+    text = build_prompt(task, rules, workspace=workspace, template=load_prompt_template(seen.location, seen.config))
     # Only names: loading an agent may run the repository's code.
     agents = [task.agent] if task.agent else [SHELL_AGENT] if task.run else list(settings.agents)
     if as_json:

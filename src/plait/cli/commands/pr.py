@@ -56,7 +56,7 @@ def pr_command(
                 hint=f"plait pr {target.batch.id}; plait drop removes single tasks from it.",
             )
         view = make_batch_view(session.preview_state(), target.batch)
-        title, body = check_pull_request_text(session.place, view, title, body)
+        title, body = check_pull_request_text(session.location, view, title, body)
         request = Ship(new_request_id(), target.batch.id, publish, title, body)
         return _publish(session, request, as_json=as_json)
 

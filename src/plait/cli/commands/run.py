@@ -180,7 +180,11 @@ def run_tasks(options: RunOptions) -> int:
         if not options.dry_run:
             session.prestart_engine(fast_path.take_engine(place))  # while the sources are read here
         seen = load_sources(
-            options.directory, options.source_names, flags=options.flags, place=place, vet=trust.check_before_reading
+            options.directory,
+            options.source_names,
+            flags=options.flags,
+            location=place,
+            check_config=trust.check_before_reading,
         )
         agents = select_agents(seen, contest=options.contest)
         session.refresh()
@@ -232,7 +236,7 @@ def _offer_pull_request(session: Session, found: PlanPreview, batch: BatchState,
     from plait.git.command import Git  # only if it might be asked
 
     remote = f"remote.{found.loaded.config.pr.remote}.url"
-    if not wanted or not Git(session.place.top).run("config", "--get", remote, codes=(0, 1)).text:
+    if not wanted or not Git(session.location.top).run("config", "--get", remote, codes=(0, 1)).text:
         return code
     from plait.cli.commands.pr import publish_and_wait
 
@@ -340,7 +344,7 @@ def _describe_isolation(found: PlanPreview) -> str:
     if found.settings.isolation is Isolation.WORKTREE:
         base = found.loaded.config.run.base
         return f"each in its own worktree, from {base}" if base else "each in its own worktree"
-    return f"in place: all tasks work in {found.loaded.place.top} directly, without worktrees"
+    return f"in place: all tasks work in {found.loaded.location.top} directly, without worktrees"
 
 
 def _describe_parallelism(found: PlanPreview) -> str:
@@ -368,12 +372,12 @@ def use_mirror(options: RunOptions) -> RunOptions:
             hint="Leave --isolation in-place out.",
         )
     found = mirror(options.repo, base=str(options.flags.get(_BASE_KEY) or ""), on_progress=output.print_notice)
-    where = found.place.top
+    where = found.location.top
     output.print_notice(f"Mirrored {found.name}; to see its batches: plait -C {where} status")
     # The checkout is the base.
     flags = {name: value for name, value in options.flags.items() if name != _BASE_KEY}
     names = tuple(_resolve_source(word, where) for word in options.source_names)
-    settings = {**get_mirror_settings(found.place), **flags}
+    settings = {**get_mirror_settings(found.location), **flags}
     return replace(options, directory=where, source_names=names, flags=settings, repo=None)
 
 

@@ -64,7 +64,7 @@ def follow_batch(options: RunOptions, session: Session, followed: FollowedBatch,
         return _follow_to_end(options, session, followed, signals)
     from plait.cli.sidecar import run_sidecar  # only for --web
 
-    with run_sidecar(session.place.top, as_json=options.as_json):
+    with run_sidecar(session.location.top, as_json=options.as_json):
         return _follow_to_end(options, session, followed, signals)
 
 
@@ -79,8 +79,8 @@ def _follow_to_end(options: RunOptions, session: Session, followed: FollowedBatc
             result = BatchFollower(session, batch, renderer, signals, interactive=interactive, bell=bell).follow()
             view = make_batch_view(session.state, session.state.batches[batch])
             now = time.time()
-            jobs = list_model_jobs(open_state_paths(session.place), view)
-            contests = list_contests(open_state_paths(session.place), session.state.batches[batch])
+            jobs = list_model_jobs(open_state_paths(session.location), view)
+            contests = list_contests(open_state_paths(session.location), session.state.batches[batch])
             page = make_summary(
                 view,
                 now=now,
@@ -110,8 +110,8 @@ def _make_renderer(options: RunOptions, session: Session, followed: FollowedBatc
     from plait.client.logs.activity import ActivityTracker, LogStream, make_parser_factory  # lines show only records
     from plait.store.batch_files import BatchInputs
 
-    folder = open_state_paths(session.place)
-    listen = make_parser_factory(BatchInputs(str(session.place.top), (), followed.agents))
+    folder = open_state_paths(session.location)
+    listen = make_parser_factory(BatchInputs(str(session.location.top), (), followed.agents))
     if out is None:
         return JsonRenderer(feed, batch, LogStream(folder, listen))
     from plait.cli.live.display import Display  # only for terminals

@@ -75,7 +75,7 @@ def _resume_and_follow(
 def _load_agents(session: Session, batch: str) -> tuple[AgentSpec, ...]:
     """The agents as submitted; without them their output is shown unparsed."""
     try:
-        return project_files.load_batch_inputs(session.place, batch).agents
+        return project_files.load_batch_inputs(session.location, batch).agents
     except BatchInputsError:
         return ()
 

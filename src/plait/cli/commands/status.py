@@ -55,7 +55,7 @@ def print_status(session: Session, name: str | None, *, as_json: bool, rows: int
     state, engine = _read_state(session), session.find_engine()
     chosen = sort_newest_first(state) if name is None else [find_batch(state, name)]
     if as_json:
-        _print_json(session.place, state, chosen, engine)
+        _print_json(session.location, state, chosen, engine)
     elif name is None:
         _print_all(state, chosen, engine)
     else:
@@ -301,7 +301,7 @@ def _make_bell(session: Session, batch: str | None) -> Bell:
 
     enabled = True
     with suppress(PlaitError):
-        enabled = load_settings(session.place.top).notify.bell
+        enabled = load_settings(session.location.top).notify.bell
     return Bell(batch, enabled=enabled)
 
 

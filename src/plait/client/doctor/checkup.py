@@ -57,41 +57,41 @@ _REMOTE, _WORKTREES = "remote", "worktrees"
 
 def run_checks(where: Path) -> list[DoctorCheck]:
     """Changes nothing."""
-    place = find_repo(where)
-    readings = MachineSensors((place.state, place.top)).read()
+    location = find_repo(where)
+    readings = MachineSensors((location.state, location.top)).read()
     programs = probe_programs(["git", *(known.program for known in AGENTS.values() if known.program)])
-    past, engine = read_past_batches(place), find_engine(place)
-    config, settings = _check_settings(place)
-    worktrees = find_worktrees_folder(place, config) if config is not None and place.repository else None
+    past, engine = read_past_batches(location), find_engine(location)
+    config, settings = _check_settings(location)
+    worktrees = find_worktrees_folder(location, config) if config is not None and location.repository else None
     checks = [
         check_git(programs["git"]),
         ok("python", f"Python {platform.python_version()}, {sys.executable}"),
         check_shell(),
         check_disk(readings),
         check_memory(readings),
-        *check_capacity(readings, str(place.top)),
+        *check_capacity(readings, str(location.top)),
         check_agents(programs, os.environ, Path.home(), keychain=sys.platform == "darwin"),
         *settings,
-        state_checks.check_state_folder(place.state),
-        state_checks.check_journal(place.state / JOURNAL_FILE, past.state, past.problems),
-        _check_inbox(place),
-        state_checks.check_engine(engine, place.state / LOG_FILE, past.state),
+        state_checks.check_state_folder(location.state),
+        state_checks.check_journal(location.state / JOURNAL_FILE, past.state, past.problems),
+        _check_inbox(location),
+        state_checks.check_engine(engine, location.state / LOG_FILE, past.state),
     ]
     if config is not None and worktrees is not None:
         checks.append(check_worktrees(worktrees, config.workspace.disk_cap))
-        checks.append(check_remote(Git(place.git_dir), config))
+        checks.append(check_remote(Git(location.git_dir), config))
     if past.state is not None:  # without a journal, nothing is known to be left over
-        git = place.state.parent if place.repository else None
+        git = location.state.parent if location.repository else None
         checks += state_checks.check_leftovers(
-            open_state_paths(place), past.state, engine_runs=engine is not None, git=git, worktrees=worktrees
+            open_state_paths(location), past.state, engine_runs=engine is not None, git=git, worktrees=worktrees
         )
     return [*checks, state_checks.check_shared_state(find_shared_state_folder())]
 
 
-def _check_settings(place: RepoLocation) -> tuple[Config | None, list[DoctorCheck]]:
+def _check_settings(location: RepoLocation) -> tuple[Config | None, list[DoctorCheck]]:
     """The settings, unless they are invalid."""
     try:
-        config = load_config(place.top, saved=read_saved_settings(place)[0])
+        config = load_config(location.top, saved=read_saved_settings(location)[0])
     except ConfigError as error:
         return None, [problem("settings", error.message, error.hint)]
     try:
@@ -111,12 +111,12 @@ def _check_settings(place: RepoLocation) -> tuple[Config | None, list[DoctorChec
     return config, warnings or [ok("settings", f"agents: {', '.join(config.default_agents) or found}")]
 
 
-def _check_inbox(place: RepoLocation) -> DoctorCheck:
-    path = place.state / INBOX_FILE
+def _check_inbox(location: RepoLocation) -> DoctorCheck:
+    path = location.state / INBOX_FILE
     if not path.exists():  # opening it would create it
         return state_checks.check_inbox(path, 0, {})
     try:
-        with closing(open_project_inbox(place)) as requests:
+        with closing(open_project_inbox(location)) as requests:
             return state_checks.check_inbox(path, len(requests.pending()), requests.unreadable())
     except InboxError as error:
         return problem("inbox", error.message, error.hint)

@@ -31,23 +31,23 @@ def is_attempt_running(state: State, attempt: Attempt) -> bool:
     return batch is not None and batch.gate is not None and batch.gate.n == attempt.n
 
 
-def find_parser(place: RepoLocation, attempt: Attempt) -> OutputParser | None:
+def find_parser(location: RepoLocation, attempt: Attempt) -> OutputParser | None:
     """The output parser of the agent that made the attempt, found in the journal."""
     try:
-        with closing(project_files.open_project_journal(place)) as reader:
+        with closing(project_files.open_project_journal(location)) as reader:
             attempts = read_history(reader.read(), attempt.batch).list_attempts(attempt.task)
     except JournalMissingError:
         return None
-    return load_parser(place, attempt, attempts)
+    return load_parser(location, attempt, attempts)
 
 
-def load_parser(place: RepoLocation, attempt: Attempt, attempts: Sequence[PastAttempt]) -> OutputParser | None:
+def load_parser(location: RepoLocation, attempt: Attempt, attempts: Sequence[PastAttempt]) -> OutputParser | None:
     """The output parser of the agent that made the attempt; None for checks and gates."""
     agent = next((each.agent for each in attempts if each.attempt == attempt), None)
     if agent is None or attempt.is_gate or attempt.step is Step.VERIFY:
         return None
     try:
-        return load_agent_parsers(project_files.load_batch_inputs(place, attempt.batch))(agent)
+        return load_agent_parsers(project_files.load_batch_inputs(location, attempt.batch))(agent)
     except BatchInputsError:
         return None
 

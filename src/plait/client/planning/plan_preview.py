@@ -59,8 +59,8 @@ def load_plan_preview(
     flags: Mapping[str, object],
     check_config: Callable[[Config], None] | None = None,
 ) -> PlanPreview:
-    seen = load_sources(where, named, flags=flags, vet=check_config)
-    return build_plan_preview(seen, read_past_batches(seen.place), wish)
+    seen = load_sources(where, named, flags=flags, check_config=check_config)
+    return build_plan_preview(seen, read_past_batches(seen.location), wish)
 
 
 def build_plan_preview(seen: LoadedSources, past: PastBatches, wish: PlanOptions) -> PlanPreview:

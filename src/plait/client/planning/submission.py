@@ -54,7 +54,7 @@ def prepare_plan(found: PlanPreview, agents: tuple[AgentSpec, ...], repeats: int
     found = assign_plan_agents(found, agents)
     if found.planned.plan is None:
         return found
-    found = replace(found, settings=resolve_isolation(found.settings, found.loaded.config, found.loaded.place))
+    found = replace(found, settings=resolve_isolation(found.settings, found.loaded.config, found.loaded.location))
     if repeats is None:
         return found
     from plait.client.planning.contest_setup import add_contest_entrants
@@ -91,9 +91,9 @@ def submit_plan(
     on_problems: Callable[[Sequence[Problem]], None],
 ) -> str:
     """Submit and return the batch's id; events are collected from here on. `on_problems` gets warnings first."""
-    submission, minor = build_submission(session.place, found, plan, agents)
+    submission, minor = build_submission(session.location, found, plan, agents)
     on_problems(minor)
-    with lock_submission(session.place):
+    with lock_submission(session.location):
         session.refresh()
         wider = check_admission(session.preview_state(), found, plan)
         session.subscribe()
@@ -103,24 +103,24 @@ def submit_plan(
 
 
 def build_submission(
-    place: RepoLocation, found: PlanPreview, plan: Plan, agents: Sequence[AgentSpec]
+    location: RepoLocation, found: PlanPreview, plan: Plan, agents: Sequence[AgentSpec]
 ) -> tuple[Submission, list[Problem]]:
     """The submission and its warnings. Raises UserError or ConfigError if it can't run here."""
     config = found.loaded.config
     isolated = found.settings.isolation is Isolation.WORKTREE
-    base = _resolve_base_commit(place, config.run.base) if isolated else ""
+    base = _resolve_base_commit(location, config.run.base) if isolated else ""
     options = RepoOptions.from_config(config) if isolated else None
-    template = load_prompt_template(place, config)
+    template = load_prompt_template(location, config)
     if options is not None and found.settings.publish is not Publish.OFF:
-        check_publish_target(place, options.publish_target, found.settings.publish)
-    minor = check_preconditions(place.top, base) if isolated else []
+        check_publish_target(location, options.publish_target, found.settings.publish)
+    minor = check_preconditions(location.top, base) if isolated else []
     sources = list_source_addresses(found.loaded.source_set)
     return Submission(plan, found.settings, tuple(agents), sources, base, options, template), minor
 
 
-def _resolve_base_commit(place: RepoLocation, ref: str | None) -> str:
+def _resolve_base_commit(location: RepoLocation, ref: str | None) -> str:
     """The commit that a batch starts from. Raises UserError where there is none."""
-    git = Git(place.top)
+    git = Git(location.top)
     try:
         return git.text("rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref or 'HEAD'}^{{commit}}")
     except GitError as error:
@@ -140,18 +140,18 @@ def check_admission(state: State, found: PlanPreview, plan: Plan) -> ChangeEngin
     return make_limit_request(found.loaded.config, state, found.settings.max_parallel)
 
 
-def lock_submission(place: RepoLocation) -> AbstractContextManager[None]:
+def lock_submission(location: RepoLocation) -> AbstractContextManager[None]:
     """No other batch is submitted between checking the open batches and submitting this one."""
-    return hold_lock(place.state / LOCKS_FOLDER / _LOCK_NAME)
+    return hold_lock(location.state / LOCKS_FOLDER / _LOCK_NAME)
 
 
-def resolve_isolation(settings: Settings, config: Config, place: RepoLocation) -> Settings:
+def resolve_isolation(settings: Settings, config: Config, location: RepoLocation) -> Settings:
     """Worktrees, or the checkout itself where there is no repository, unless the user chose worktrees."""
-    if settings.isolation is Isolation.WORKTREE and not place.repository:
+    if settings.isolation is Isolation.WORKTREE and not location.repository:
         given = config.origins["run.isolation"]
         if given.layer is not Layer.DEFAULT:
             raise UserError(
-                f"{given}: worktrees need a git repository, and {place.top} isn't one",
+                f"{given}: worktrees need a git repository, and {location.top} isn't one",
                 hint="Run git init and make a first commit, or use --isolation in-place.",
             )
         settings = replace(settings, isolation=Isolation.IN_PLACE)

@@ -319,7 +319,7 @@ async def publish_batch(
     publish = Publish(asked.publish)
     view = await session.query(lambda client: make_batch_view(s := client.preview_state(), resolve_batch(s, batch_id)))
     texts = await asyncio.to_thread(
-        pull_request_preview.check_pull_request_text, session.place, view, asked.title, asked.body
+        pull_request_preview.check_pull_request_text, session.location, view, asked.title, asked.body
     )
 
     def choose(_: Session) -> tuple[str, TaskRequests]:

@@ -93,7 +93,7 @@ async def plan(session: UpdatedSessionDep, body: BatchSpec | None = None) -> Pla
     def finish() -> PlanDetails:
         """The estimate simulates the batch, which takes a moment."""
         if planned is not None:
-            problems.extend(_find_obstacles(session.place, preview, planned, agents))
+            problems.extend(_find_obstacles(session.location, preview, planned, agents))
         shown = [translate_problem(problem) for problem in problems]
         return describe_plan(planned, preview.loaded.source_set.by_id, shown, preview.eta, preview.cost)
 
@@ -209,26 +209,26 @@ def _prepare_submission(
 ) -> tuple[PlanPreview, Submission, Sequence[Problem]]:
     """Everything that reads files or asks git, in one go."""
     preview, agents = _build_preview(session, history, spec)
-    require_trust(preview.loaded.config, session.place)
+    require_trust(preview.loaded.config, session.location)
     planned = preview.planned
     if planned.plan is None:
         if planned.complete:
             raise StateError("everything selected is complete: there is nothing to do", state="completed")
         raise PlanError(planned.problems)
-    return preview, *build_submission(session.place, preview, planned.plan, agents)
+    return preview, *build_submission(session.location, preview, planned.plan, agents)
 
 
 def _build_preview(
     session: ProjectSession, history: PastBatches, spec: BatchSpec
 ) -> tuple[PlanPreview, tuple[AgentSpec, ...]]:
-    place = session.place
+    place = session.location
     flags = {**spec.to_flags(), **get_mirror_settings(place)}
 
     def vet(config: Config) -> None:
         require_trust(config, place, early=(FORMAT_KEY, *AGENT_KEYS))
 
     try:
-        sources = load_sources(place.top, flags=flags, place=place, vet=vet, cache=session.source_cache)
+        sources = load_sources(place.top, flags=flags, location=place, check_config=vet, cache=session.source_cache)
     except SourcesMissingError:
         spec.check_task_ids(None)
         raise

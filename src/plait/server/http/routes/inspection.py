@@ -183,7 +183,7 @@ async def get_log(  # noqa: PLR0913, PLR0917 - what can be asked of a transcript
 
     name, running, past = await session.query(read)
     parsed = past if format is LogFormat.EVENTS else None
-    return await asyncio.to_thread(_read_log_part, session.place, name, (start, limit), running=running, past=parsed)
+    return await asyncio.to_thread(_read_log_part, session.location, name, (start, limit), running=running, past=parsed)
 
 
 @routes.add("GET", f"{BATCH_PATH}/log", render=_render_log, also=_GATE_LOG_RESPONSES, response_class=Response)
@@ -206,13 +206,13 @@ async def read_gate_log(
         return name, is_attempt_running(state, name)
 
     name, running = await session.query(read)
-    return await asyncio.to_thread(_read_log_part, session.place, name, (start, limit), running=running, past=None)
+    return await asyncio.to_thread(_read_log_part, session.location, name, (start, limit), running=running, past=None)
 
 
 async def prints_json_events(session: ProjectSession, attempt: Attempt) -> bool:
     """Whether its output is JSON lines, which people read as events."""
     past = await session.query(lambda _: session.follower.history.get_batch(attempt.batch).list_attempts(attempt.task))
-    listener = await asyncio.to_thread(load_parser, session.place, attempt, past)
+    listener = await asyncio.to_thread(load_parser, session.location, attempt, past)
     return isinstance(listener, JsonLinesParser)
 
 
@@ -252,11 +252,11 @@ async def explain_task(session: SessionDep, batch_id: BatchId, task_id: TaskName
         state = client.preview_state()
         found, of = resolve_batch_and_task(state, batch_id, task_id)
         history = session.follower.history.get_batch(found.id)
-        known = build_explanation(client.place, state, found, of, history)
+        known = build_explanation(client.location, state, found, of, history)
         return describe_explanation(known), known.result
 
     described, expected = await session.query(read)
-    result = await asyncio.to_thread(confirm_result, session.place, expected)
+    result = await asyncio.to_thread(confirm_result, session.location, expected)
     return replace(described, result=describe_result(result))
 
 
@@ -275,7 +275,7 @@ async def get_conflict(session: SessionDep, batch_id: BatchId, task_id: TaskName
 
     conflict, status = await session.query(read)
     with _map_to_state_error(status):
-        return await asyncio.to_thread(describe_conflict, session.place, conflict)
+        return await asyncio.to_thread(describe_conflict, session.location, conflict)
 
 
 @routes.add("GET", f"{BATCH_PATH}/pr", PullRequestPreview)
@@ -288,7 +288,7 @@ async def get_pull_request_text(session: SessionDep, batch_id: BatchId) -> PullR
         return make_batch_view(state, found), found.pull_request_override, why_not_publish(found), under_way
 
     view, wording, why_not, under_way = await session.query(read)
-    return await asyncio.to_thread(preview_pull_request, session.place, view, wording, why_not, under_way=under_way)
+    return await asyncio.to_thread(preview_pull_request, session.location, view, wording, why_not, under_way=under_way)
 
 
 async def read_diff(
@@ -298,7 +298,7 @@ async def read_diff(
     name, comparison, state = await _find_comparison(session, batch, task, attempt)
 
     def read() -> FullDiff:
-        with _map_to_state_error(state), compute_diff(session.place, comparison) as found:
+        with _map_to_state_error(state), compute_diff(session.location, comparison) as found:
             return describe_full_diff(name, comparison.attempt, found)
 
     return await asyncio.to_thread(read)
@@ -371,7 +371,7 @@ async def _start_diff_text(
 
     def begin() -> Iterator[bytes]:
         with _map_to_state_error(state):
-            return _skip_bytes(stack.enter_context(compute_diff(session.place, comparison)).read_text(), start)
+            return _skip_bytes(stack.enter_context(compute_diff(session.location, comparison)).read_text(), start)
 
     try:
         return DiffTextResponse(await asyncio.to_thread(begin), stack)

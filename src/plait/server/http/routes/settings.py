@@ -79,7 +79,7 @@ async def get_settings(session: SessionDep) -> Json:
 
 async def read_preferences(session: ProjectSession) -> preferences.Preferences:
     saved = await session.query(lambda client: client.state.saved)
-    config = await asyncio.to_thread(preferences.load_effective_config, session.place, saved)
+    config = await asyncio.to_thread(preferences.load_effective_config, session.location, saved)
     return preferences.describe_preferences(config, saved)
 
 
@@ -88,8 +88,8 @@ async def change_settings(session: SessionDep, body: PreferencesPatch) -> Json:
     """Save settings, all or none; null removes a saved value. They apply at once, also to running batches."""
     async with hold_key(session, _SETTINGS_LOCK):
         saved = await session.query(lambda client: client.state.saved)
-        changes = await asyncio.to_thread(preferences.check_changes, session.place, saved, body.root)
-        change = await session.query(lambda client: preferences.plan_change(session.place, client.state, changes))
+        changes = await asyncio.to_thread(preferences.check_changes, session.location, saved, body.root)
+        change = await session.query(lambda client: preferences.plan_change(session.location, client.state, changes))
         answers = await ask_or_queue(session, change.requests) if change.requests else []
     refused = [answer.why for answer in answers if answer.granted is False]
     if refused:
@@ -112,7 +112,7 @@ async def describe_settings() -> preferences.SettingsForm:
 @routes.add("GET", "/api/agents", installed_agents.Agents)
 async def list_agents(session: SessionDep) -> installed_agents.Agents:
     """The known agents: which are installed, and which are logged in."""
-    place = session.place
+    place = session.location
     return installed_agents.Agents(
         await asyncio.to_thread(lambda: installed_agents.list_agents(load_settings(place.top)))
     )

@@ -91,7 +91,7 @@ async def list_tasks(session: SessionDep) -> tuple[SourceTasks, str]:
 @routes.add("POST", "/api/tasks", SourceTaskWithText, status=201, links=_TASK_LINKS)
 async def create_task(session: SessionDep, body: NewTask) -> SourceTaskWithText:
     """Create a task, as a file in the task folder."""
-    place = session.place
+    place = session.location
     saved = await asyncio.to_thread(lambda: create_task_file(place, _load_writable_config(place), body.to_draft()))
     return await session.query(lambda client: describe_saved_task(saved, client.state))
 
@@ -107,7 +107,7 @@ async def get_task(session: SessionDep, task_id: TaskName) -> SourceTaskWithText
 @routes.add("PATCH", "/api/tasks/{task_id:path}", SourceTaskWithText)
 async def edit_task(session: SessionDep, task_id: TaskName, body: TaskEdit) -> SourceTaskWithText:
     """Change its file: fields that are not given stay the same. 409 `changed`: it was changed meanwhile, and nothing was written."""
-    place, draft = session.place, body.to_draft()
+    place, draft = session.location, body.to_draft()
     with _map_missing_sources(task_id):
         saved = await asyncio.to_thread(
             lambda: edit_task_file(place, _load_writable_config(place), task_id, draft, version=body.version)
@@ -137,9 +137,9 @@ def _load_writable_config(place: RepoLocation) -> Config:
 
 
 def _load_sources(session: ProjectSession) -> LoadedSources:
-    place = session.place
+    place = session.location
     return load_sources(
-        place.top, place=place, vet=lambda config: _check_trust(config, place), cache=session.source_cache
+        place.top, location=place, check_config=lambda config: _check_trust(config, place), cache=session.source_cache
     )
 
 
