@@ -6,6 +6,7 @@ The run that is known to catch the defect comes first; if it no longer does, all
 from __future__ import annotations
 
 import json
+import resource
 import sys
 from collections.abc import Iterator, Sequence
 from importlib.abc import MetaPathFinder
@@ -15,6 +16,7 @@ from types import CodeType, ModuleType
 
 from tests.support.mutants.defects import DEFECTS, Defect
 
+MAX_CPU_SECONDS = 300  # beyond it SIGXCPU ends the trial: the defect has made an endless loop
 ROUNDS = 60  # each a few storms, a storm run twice and a calm run crashed after every record
 STORMS = 10
 SURVIVED, CAUGHT = 3, 0
@@ -23,6 +25,7 @@ RUNS_FILE = Path(__file__).with_name("catching_runs.json")
 
 def main(name: str) -> int:
     """Without a name no defect is inserted: the core must pass every run that catches a defect."""
+    resource.setrlimit(resource.RLIMIT_CPU, (MAX_CPU_SECONDS, resource.RLIM_INFINITY))
     runs = read_catching_runs()
     first = [runs[name]] if name in runs else sorted(set(runs.values())) if not name else []
     if name:
