@@ -78,7 +78,7 @@ def test_a_program_without_a_version_is_listed(install: Install, script: str, tr
 def test_a_program_that_cannot_run_is_reported(install: Install) -> None:
     path = install("tool", "")
     path.write_bytes(b"\x7fELF nonsense")
-    assert probe_programs(["tool"])["tool"].trouble == "Exec format error"
+    assert probe_programs(["tool"])["tool"].problem == "Exec format error"
 
 
 def test_processes_left_by_a_program_are_not_waited_for(install: Install, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from plait.client.project_state import load_settings
+from plait.client.project_state import load_project_config
 from plait.core.reports import AttemptExited, MergeDone, Outcome
 from plait.core.requests import Retry, Submit
 from plait.core.settings import Isolation
@@ -59,7 +59,7 @@ class Bench:
         self.base = git(self.top, "rev-parse", "HEAD")
         self.place = find_repo(self.top)
         self.writer = JournalWriter(self.place)
-        root = find_worktrees_folder(self.place, load_settings(self.top))
+        root = find_worktrees_folder(self.place, load_project_config(self.top))
         self.workspaces = GitWorkspaces(self.top / ".git", root)
 
     def submit(self, *tasks: str) -> None:

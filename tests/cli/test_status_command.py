@@ -21,7 +21,6 @@ from pathlib import Path
 import pytest
 
 from plait.cli.commands.status import describe_branch as branch_lines_of, format_publication
-from plait.client.next_step import NEXT_STEP_TEXTS
 from plait.core.decisions import PublishStarted
 from plait.core.reports import (
     AttemptAsked,
@@ -38,7 +37,7 @@ from plait.core.reports import (
 )
 from plait.core.requests import CancelBatch, Pause, Ship, Stop, Submit
 from plait.core.settings import Backoff, Budget, Isolation, Mode, Publish, Spend
-from plait.core.status import Category, WaitReason
+from plait.core.status import Category
 from plait.core.task import Attempt, Need, NeedKind, Origin, Step, Task
 from plait.core.views import make_batch_view
 from plait.git.location import RepoLocation, find_repo
@@ -417,11 +416,6 @@ def test_a_short_provider_limit_is_shown_in_seconds(say: Say, writer: JournalWri
     writer.apply(RateLimited("acme", time.time() + 50))
     writer.exit_attempt("a")
     assert re.search(r"\([34]\ds left\)\.$", say("explain", "b").out.rstrip())
-
-
-def test_every_kind_of_waiting_has_a_next_step() -> None:
-    looked_up = {WaitReason.NEEDS, WaitReason.BACKOFF, WaitReason.PAUSE, WaitReason.LIMIT}
-    assert set(NEXT_STEP_TEXTS) | looked_up == set(WaitReason)
 
 
 HEAD = "0123456789abcdef"

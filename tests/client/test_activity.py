@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from plait.agents.interface import Activity, AgentEvent, AgentSpec, OutputParser, PhaseStarted
+from plait.client.event_types import StreamEvent
 from plait.client.logs import activity
 from plait.client.logs.activity import ActivityTracker, LogStream, make_parser_factory
-from plait.client.stream_event import StreamEvent
 from plait.core.reports import Outcome
 from plait.core.settings import Isolation, Settings
 from plait.core.state import AttemptState

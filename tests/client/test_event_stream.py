@@ -13,7 +13,7 @@ from typing import get_args
 import pytest
 
 from plait.client.event_stream import MAPPERS, SILENT_EVENTS, EventStream
-from plait.client.stream_event import EventType, StreamEvent, format_json_line
+from plait.client.event_types import EventType, StreamEvent, format_json_line
 from plait.core import decisions, reports, requests
 from plait.core.events import Record
 from plait.core.reports import (

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from plait.client.event_stream import EventStream
-from plait.client.stream_event import EventType, StreamEvent
+from plait.client.event_types import EventType, StreamEvent
 from plait.core.events import Record
 from plait.server.event_buffer import SSE_CHUNK_BYTES, BufferedEvent, EventBuffer, EventCursor, encode_events
 from plait.testing.simulator.engine import simulate

@@ -204,6 +204,7 @@ class Batches:
     batches: list[ListedBatch]
 
 
+# For a task of a source, wherever it ran last; `BatchTask` is a row of one batch.
 @api_model
 class TaskRun:
     """The status of a task in the newest batch that has it; `taskId` is its id in that batch.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, assert_never, get_args
 
+from plait.client.event_types import EventFields, EventType, GateProgress, StreamEvent
 from plait.client.json_encoding import to_iso
 from plait.client.record_context import (
     RecordContext,
@@ -14,7 +15,6 @@ from plait.client.record_context import (
     find_machine_shortage,
     find_subject,
 )
-from plait.client.stream_event import EventFields, EventType, GateProgress, StreamEvent
 from plait.core import decisions as d, reports as r, requests as q
 from plait.core.events import Record
 from plait.core.reducers.dispatch import evolve

@@ -1,4 +1,4 @@
-"""Why a task has its status, what it tried, and where its result is."""
+"""What `plait explain` and its API route show: why a task has its status, its attempts, and where its result is."""
 
 from __future__ import annotations
 

@@ -75,25 +75,28 @@ def list_agents(config: Config) -> list[InstalledAgent]:
     specs = {spec.name: spec for spec in build_agent_specs(config)}
     known = [*AGENTS.values(), *_list_plugins()]
     programs = _find_programs(config, known)
-    serving = config.default_agents or find_default_agent(config) or Settings().agents
+    default_names = config.default_agents or find_default_agent(config) or Settings().agents
     return [
         _describe_agent(
-            each, programs.get(each.name), specs.get(each.name, AgentSpec(each.name)), default=each.name in serving
+            info,
+            programs.get(info.name),
+            specs.get(info.name, AgentSpec(info.name)),
+            default=info.name in default_names,
         )
-        for each in known
+        for info in known
     ]
 
 
-def _describe_agent(known: AgentInfo, program: Program | None, spec: AgentSpec, *, default: bool) -> InstalledAgent:
+def _describe_agent(info: AgentInfo, program: Program | None, spec: AgentSpec, *, default: bool) -> InstalledAgent:
     return fill_model(
         InstalledAgent,
-        known,
+        info,
         available=explain_missing(spec) is None if program is None else program.path is not None,
         path=program.path if program else None,
         version=program.version if program else None,
-        problem=(program.trouble or None) if program else None,
-        install=known.install or None,
-        login=detect_login(known.login, os.environ, Path.home(), keychain=sys.platform == "darwin"),
+        problem=(program.problem or None) if program else None,
+        install=info.install or None,
+        login=detect_login(info.login, os.environ, Path.home(), keychain=sys.platform == "darwin"),
         default=default,
         model=spec.model or None,
         permission=spec.permission,
@@ -103,12 +106,14 @@ def _describe_agent(known: AgentInfo, program: Program | None, spec: AgentSpec, 
 
 def _find_programs(config: Config, known: Sequence[AgentInfo]) -> Mapping[str, Program]:
     """A program that only the repository's settings name is looked for, but not run: it may not be trusted."""
-    own = dict(config.agents.programs)
-    theirs = config.origins["agents.programs"].layer is Layer.REPOSITORY
-    wanted = {each.name: own.get(each.name, each.program) for each in known}
-    asked = probe_programs([program for name, program in wanted.items() if program and not (theirs and name in own)])
+    configured = dict(config.agents.programs)
+    from_repository = config.origins["agents.programs"].layer is Layer.REPOSITORY
+    wanted = {info.name: configured.get(info.name, info.program) for info in known}
+    probed = probe_programs(
+        [program for name, program in wanted.items() if program and not (from_repository and name in configured)]
+    )
     return {
-        name: asked.get(program) or Program(program, shutil.which(program))
+        name: probed.get(program) or Program(program, shutil.which(program))
         for name, program in wanted.items()
         if program
     }
@@ -134,12 +139,12 @@ _MAX_OUTPUT_BYTES = 4096
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """`path` None: not installed. `version` None: unknown; then `trouble` says why, if that is known."""
+    """`path` None: not installed. `version` None: unknown; then `problem` says why, if that is known."""
 
     name: str
     path: str | None = None
     version: str | None = None
-    trouble: str = ""
+    problem: str = ""
 
 
 def probe_programs(
@@ -150,42 +155,42 @@ def probe_programs(
         return dict(zip(names, pool.map(lambda name: _probe_program(name, path, timeout), names), strict=True))
 
 
-def _probe_program(name: str, path: str | None, patience: float) -> Program:
-    found = shutil.which(name, path=path)
-    if found is None:
+def _probe_program(name: str, path: str | None, timeout: float) -> Program:
+    executable = shutil.which(name, path=path)
+    if executable is None:
         return Program(name)
     try:
-        output, code = _read_output([found, "--version"], patience)
+        output, code = _read_output([executable, "--version"], timeout)
     except subprocess.TimeoutExpired:
-        return Program(name, found, trouble=f"no answer in {patience:g} seconds")
+        return Program(name, executable, problem=f"no answer in {timeout:g} seconds")
     except OSError as error:
-        return Program(name, found, trouble=error.strerror or str(error))
+        return Program(name, executable, problem=error.strerror or str(error))
     number = _VERSION_NUMBER.search(output)
     if code:
-        return Program(name, found, trouble=f"--version ended with exit status {code}")
-    return Program(name, found, number[0] if number else None)
+        return Program(name, executable, problem=f"--version ended with exit status {code}")
+    return Program(name, executable, number[0] if number else None)
 
 
-def _read_output(words: Sequence[str], patience: float) -> tuple[str, int]:
+def _read_output(command: Sequence[str], timeout: float) -> tuple[str, int]:
     """Output goes to a file: a process that a program leaves behind would keep a pipe open."""
-    with TemporaryFile() as out:
+    with TemporaryFile() as output:
         process = subprocess.Popen(  # a program that a person installed, and a fixed word
-            words,
+            command,
             stdin=subprocess.DEVNULL,
-            stdout=out,
+            stdout=output,
             stderr=subprocess.STDOUT,
             start_new_session=True,
             cwd="/",
         )
         try:
-            code = process.wait(patience)
+            code = process.wait(timeout)
         except BaseException:
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, SIGKILL)
             process.wait()
             raise
-        out.seek(0)
-        return out.read(_MAX_OUTPUT_BYTES).decode("utf-8", "replace"), code
+        output.seek(0)
+        return output.read(_MAX_OUTPUT_BYTES).decode("utf-8", "replace"), code
 
 
 _EMPTY_BYTES = 2  # bytes: `{}`
@@ -203,8 +208,8 @@ def detect_login(
     file = next((name for name in login.files if _has_content(home / name)), None)
     if file is not None:
         return LoginStatus(LoggedIn.YES, f"~/{file}", login.how or None)
-    unseen = keychain or not login.files
-    return LoginStatus(LoggedIn.UNKNOWN if unseen else LoggedIn.NO, None, login.how or None)
+    is_unknowable = keychain or not login.files
+    return LoginStatus(LoggedIn.UNKNOWN if is_unknowable else LoggedIn.NO, None, login.how or None)
 
 
 def _has_content(path: Path) -> bool:

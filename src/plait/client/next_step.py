@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from typing import assert_never
 
 from plait.agents.table import AGENTS
 from plait.core.explain import explain_status
@@ -13,19 +14,6 @@ from plait.core.text import join_names
 
 _MAX_SHOWN = 3
 _TIME_ONLY_SECONDS = 18 * 3600  # seconds
-
-# Answers that need no lookup.
-NEXT_STEP_TEXTS = {
-    WaitReason.PHASE: "It runs when enough of the earlier phases is done.",
-    WaitReason.FILES: "It runs when the task that holds these files ends.",
-    WaitReason.ANSWER: "plait feedback {batch} {task} 'text' answers it.",
-    WaitReason.APPROVAL: "plait approve {batch} {task} lets it start.",
-    WaitReason.BUDGET: "It runs when running tasks cost less than reserved, or with a larger budget.",
-    WaitReason.MEMORY: "It runs when the machine has capacity.",
-    WaitReason.BRANCH: "It continues when the batch branch exists.",
-    WaitReason.TURN: "It runs when its turn comes.",
-    WaitReason.SLOT: "It runs when a slot is free.",
-}
 
 
 def format_answer_command(target: str, *, asks_for_budget: bool) -> str:
@@ -81,15 +69,15 @@ def _suggest_before_retry(batch: BatchState, task: TaskState) -> str:
     if task.category is Category.GATE:
         return f"plait logs {batch.id} {task.task.id} --gate shows why; "
     agent = task.last_write.agent if task.last_write is not None else None
-    if task.category is Category.AUTH and (how := find_login_hint(agent)):
-        return f"Log in first ({how}); then "
+    if task.category is Category.AUTH and (login := find_login_hint(agent)):
+        return f"Log in first ({login}); then "
     return ""
 
 
 def find_login_hint(agent: str | None) -> str:
     """How to log in with an agent; "" if unknown."""
-    known = AGENTS.get(agent or "")
-    return known.login.how if known is not None and known.login is not None else ""
+    agent_info = AGENTS.get(agent or "")
+    return agent_info.login.how if agent_info is not None and agent_info.login is not None else ""
 
 
 def _suggest_after_done(batch: BatchState) -> str:
@@ -107,8 +95,10 @@ def _suggest_while_merging(batch: BatchState, task: TaskState) -> str:
     return "The gate runs on it next."
 
 
-def _suggest_while_waiting(state: State, batch: BatchState, task: TaskState, on: WaitReason) -> str:
-    match on:
+def _suggest_while_waiting(  # noqa: C901, PLR0912 - a case for each reason
+    state: State, batch: BatchState, task: TaskState, reason: WaitReason
+) -> str:
+    match reason:
         case WaitReason.ANSWER if task.requested_spend is not None:
             return _suggest_budget_answer(batch, task)
         case WaitReason.NEEDS:
@@ -119,15 +109,33 @@ def _suggest_while_waiting(state: State, batch: BatchState, task: TaskState, on:
             return _suggest_unpause(batch)
         case WaitReason.LIMIT:
             return f"It runs by itself when its agent is free again{_format_limit_end(state, batch, task)}."
+        case WaitReason.PHASE:
+            return "It runs when enough of the earlier phases is done."
+        case WaitReason.FILES:
+            return "It runs when the task that holds these files ends."
+        case WaitReason.ANSWER:
+            return f"plait feedback {batch.id} {task.task.id} 'text' answers it."
+        case WaitReason.APPROVAL:
+            return f"plait approve {batch.id} {task.task.id} lets it start."
+        case WaitReason.BUDGET:
+            return "It runs when running tasks cost less than reserved, or with a larger budget."
+        case WaitReason.MEMORY:
+            return "It runs when the machine has capacity."
+        case WaitReason.BRANCH:
+            return "It continues when the batch branch has been rebuilt."
+        case WaitReason.TURN:
+            return "It runs when its turn comes."
+        case WaitReason.SLOT:
+            return "It runs when a slot is free."
         case _:
-            return NEXT_STEP_TEXTS[on].format(batch=batch.id, task=task.task.id)
+            assert_never(reason)
 
 
 def _suggest_budget_answer(batch: BatchState, task: TaskState) -> str:
-    called = f"{batch.id} {task.task.id}"
+    target = f"{batch.id} {task.task.id}"
     return (
-        f"plait feedback {called} 'continue' allows that attempt and resets its budget; "
-        f"plait run --resume --task-budget AMOUNT raises it for all tasks; plait cancel {called} gives it up."
+        f"plait feedback {target} 'continue' allows that attempt and resets its budget; "
+        f"plait run --resume --task-budget AMOUNT raises it for all tasks; plait cancel {target} gives it up."
     )
 
 
@@ -160,9 +168,9 @@ def _suggest_for_needs(state: State, batch: BatchState, task: TaskState) -> str:
 
 
 def _find_root_needs(batch: BatchState, task: TaskState) -> Iterator[int]:
-    seen, work = {task.place}, [task.place]
-    while work:
-        index = work.pop(0)
+    seen, queue = {task.place}, [task.place]
+    while queue:
+        index = queue.pop(0)
         entrants = batch.tasks[index].entrants
         missing = [
             need
@@ -171,7 +179,7 @@ def _find_root_needs(batch: BatchState, task: TaskState) -> Iterator[int]:
         ]
         if not missing:
             yield index
-        work += [need for need in missing if need not in seen]
+        queue += [need for need in missing if need not in seen]
         seen.update(missing)
 
 

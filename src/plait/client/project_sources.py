@@ -26,7 +26,7 @@ class SourcesMissingError(UserError):
 
 @dataclass(frozen=True, slots=True)
 class LoadedSources:
-    """What there is to do here: the settings in force, and every task of the sources, selected or not."""
+    """The settings in force, and every task of the sources, selected or not."""
 
     location: RepoLocation
     config: Config
@@ -69,7 +69,7 @@ def read_sources(  # noqa: PLR0913 - what was named, and how it is to be read
 ) -> LoadedSources:
     """Read the sources by settings that are known, and trusted as far as they name code.
 
-    `instead` has the texts that some files are taken to have, by their paths: what would be, if they had them.
+    `overrides` maps paths to the texts to use instead of the files' own: what would be read if the files had them.
     """
     base, names = _choose_sources(location, where or location.top, source_names, config)
     options = ReadOptions(config.sources.tag, config.sources.exclude)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-def load_settings(where: Path) -> Config:
+def load_project_config(where: Path) -> Config:
     """The settings in force here."""
     location = find_repo(where)
     saved, problems = read_saved_settings(location)

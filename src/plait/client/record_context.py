@@ -7,8 +7,8 @@ from dataclasses import field
 from typing import Unpack, cast
 
 from plait.client.api_models import Progress, count_progress
+from plait.client.event_types import EventFields, EventType, StreamEvent
 from plait.client.json_encoding import to_json
-from plait.client.stream_event import EventFields, EventType, StreamEvent
 from plait.core.decisions import GateStarted, RequestGranted, RequestRefused
 from plait.core.events import Event as Fact, Record
 from plait.core.explain import TaskExplanation, explain_status

@@ -8,8 +8,8 @@ from typing import cast
 from plait.agents.model_jobs.job_spec import JOB_RESULT_FILE
 from plait.client.agent_specs import MODEL_AGENT
 from plait.client.api_models import Cost, Diffstat, make_cost, make_diffstat
+from plait.client.event_types import EventFields, EventType, StreamEvent
 from plait.client.json_encoding import api_model, to_json
-from plait.client.stream_event import EventFields, EventType, StreamEvent
 from plait.core.fast_dataclass import dataclass
 from plait.core.state import BatchState, TaskState
 from plait.core.status import TaskStatus

@@ -25,7 +25,7 @@ from plait.store.interfaces import Inbox, InboxError, JournalMissingError, Journ
 if TYPE_CHECKING:
     from plait.agents.interface import AgentSpec
     from plait.client.event_stream import EventStream
-    from plait.client.stream_event import StreamEvent
+    from plait.client.event_types import StreamEvent
     from plait.core.plan import Plan
     from plait.core.settings import Settings
     from plait.engine.daemon import HeldProcess

@@ -9,7 +9,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 
-from plait.client.stream_event import StreamEvent, format_json_line
+from plait.client.event_types import StreamEvent, format_json_line
 from plait.core.fast_dataclass import dataclass
 
 START = "0"

@@ -12,10 +12,10 @@ from plait.agents.interface import OutputParser
 from plait.client.counters import JournalCounters
 from plait.client.eta import EtaEstimator
 from plait.client.event_stream import EventStream
+from plait.client.event_types import StreamEvent
 from plait.client.history import HistoryIndex
 from plait.client.logs.activity import LogStream, ParserFactory, make_parser_factory
 from plait.client.session import Session
-from plait.client.stream_event import StreamEvent
 from plait.core.errors import PlaitError
 from plait.core.events import Record
 from plait.core.state import AttemptState

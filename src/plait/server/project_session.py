@@ -13,6 +13,7 @@ from contextlib import AbstractContextManager, asynccontextmanager, suppress
 from functools import partial
 from typing import Any, TypeVar
 
+from plait.client.event_types import StreamEvent
 from plait.client.planning.plan_preview import PlanPreview
 from plait.client.planning.submission import check_admission, lock_submission
 from plait.client.session import (
@@ -24,7 +25,6 @@ from plait.client.session import (
     Submission,
 )
 from plait.client.source_reader import SourceCache
-from plait.client.stream_event import StreamEvent
 from plait.core.errors import Bug, PlaitError, describe_error
 from plait.core.requests import Request, Submit
 from plait.git.location import RepoLocation

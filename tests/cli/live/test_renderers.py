@@ -8,7 +8,7 @@ import pytest
 
 from plait.cli.live.renderers import EventLines
 from plait.client.event_stream import EventStream
-from plait.client.stream_event import EventFields, EventType, GateProgress, StreamEvent
+from plait.client.event_types import EventFields, EventType, GateProgress, StreamEvent
 from plait.core.reports import (
     AttemptAsked,
     AttemptPhase,

@@ -8,14 +8,14 @@ from pathlib import Path
 from plait.cli import options as opt
 from plait.cli.output import OK, Page, print_json
 from plait.client.installed_agents import InstalledAgent, LoggedIn, list_agents
-from plait.client.project_state import load_settings
+from plait.client.project_state import load_project_config
 from plait.config.agent_keys import Permission
 
 _STYLES = {LoggedIn.YES: "green", LoggedIn.NO: "yellow", LoggedIn.UNKNOWN: "dim"}
 
 
 def agents_command(where: Path, *, as_json: opt.Json = False) -> int:
-    found = list_agents(load_settings(where))
+    found = list_agents(load_project_config(where))
     if as_json:
         print_json(found)
     else:

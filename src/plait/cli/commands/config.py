@@ -12,7 +12,7 @@ import typer
 
 from plait.cli import options as opt
 from plait.cli.output import OK, Page, print_json, print_problems
-from plait.client.project_state import load_settings
+from plait.client.project_state import load_project_config
 from plait.config.config import Config
 from plait.config.key import AnyKey
 from plait.config.keys import KEYS, KEYS_BY_FIELD, KEYS_BY_NAME, TABLES, list_table_keys, suggest_key
@@ -33,7 +33,7 @@ def config_command(
 ) -> int:
     """Raises UserError for an unknown key; warnings go to standard error."""
     wanted = None if key is None else find_key(key)
-    config = load_settings(where)
+    config = load_project_config(where)
     print_problems(config.warnings)
     if as_json:
         print_json(describe_settings(config) if wanted is None else describe_setting(config, wanted))

@@ -11,7 +11,7 @@ import typer
 from plait.cli import options as opt, output
 from plait.cli.format import format_date, format_size, pluralize
 from plait.client.gc import collect_names, find_batch_to_forget, open_repository_git, open_session_collector
-from plait.client.project_state import load_settings
+from plait.client.project_state import load_project_config
 from plait.client.session import open_session
 from plait.config.units import parse_duration_setting
 from plait.core.errors import UserError
@@ -62,7 +62,7 @@ def gc_command(
     if listing:
         return _print_saved(place, as_json=as_json)
     with open_session(place) as session:
-        collector = open_session_collector(session, load_settings(where))
+        collector = open_session_collector(session, load_project_config(where))
         facts = collector.collect_facts()
         seconds = None if older is None else parse_duration_setting(older)
         if older is not None and seconds is None:

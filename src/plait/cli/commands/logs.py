@@ -25,10 +25,10 @@ from plait.client.batch_lookup import (
     find_one_task,
     format_attempt_label,
 )
+from plait.client.event_types import LogEntry, OutputEntry, format_json_line, make_log_event
 from plait.client.history import read_history
 from plait.client.logs import attempt_output
 from plait.client.session import Session, open_session
-from plait.client.stream_event import LogEntry, OutputEntry, format_json_line, make_log_event
 from plait.core.decisions import AttemptStarted
 from plait.core.errors import UserError, WorldError
 from plait.core.events import Record

@@ -9,7 +9,7 @@ import typer
 
 from plait.cli import options as opt
 from plait.cli.output import FAILED, OK, Page, print_json, print_problems
-from plait.client.project_state import load_settings
+from plait.client.project_state import load_project_config
 from plait.config.config import Config
 from plait.config.loading import find_user_file
 from plait.core.errors import UserError
@@ -24,7 +24,7 @@ def notify_command(
     as_json: opt.Json = False,
 ) -> int:
     """The exit code is 1 if a test message could not be delivered."""
-    config = load_settings(where)
+    config = load_project_config(where)
     if config.warnings and not as_json:
         print_problems(config.warnings)
     if test and not has_receivers(config):

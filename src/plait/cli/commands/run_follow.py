@@ -19,9 +19,9 @@ from plait.cli.live.renderers import JsonRenderer, LineRenderer, Renderer
 from plait.cli.live.signals import Bell, SignalCounter
 from plait.cli.live.summary import get_batch_exit_code, make_summary
 from plait.client.event_stream import EventStream
+from plait.client.event_types import format_json_line
 from plait.client.result_files import list_contests, list_model_jobs, make_contest_event, make_jobs_event
 from plait.client.session import Session, new_request_id
-from plait.client.stream_event import format_json_line
 from plait.core.decisions import TaskEnded
 from plait.core.errors import WorldError
 from plait.core.fast_dataclass import dataclass

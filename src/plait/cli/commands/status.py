@@ -297,11 +297,11 @@ def _watch_status(session: Session, name: str | None, *, as_json: bool) -> int:
 def _make_bell(session: Session, batch: str | None) -> Bell:
     """Unreadable settings don't prevent watching."""
     from plait.cli.live.signals import Bell  # with the settings slow to import, and only needed here
-    from plait.client.project_state import load_settings
+    from plait.client.project_state import load_project_config
 
     enabled = True
     with suppress(PlaitError):
-        enabled = load_settings(session.location.top).notify.bell
+        enabled = load_project_config(session.location.top).notify.bell
     return Bell(batch, enabled=enabled)
 
 

@@ -17,7 +17,7 @@ from plait.cli import options as opt
 from plait.cli.format import format_date
 from plait.cli.output import INTERRUPTED, NEEDS_PERSON, OK, Page, ask_yes_no, is_interactive, print_json, print_line
 from plait.client.json_encoding import to_iso
-from plait.client.project_state import load_settings
+from plait.client.project_state import load_project_config
 from plait.client.trust import (
     FORMAT_KEY,
     RepoCommand,
@@ -112,7 +112,7 @@ def trust_command(
     place = find_repo(where)
     if revoke:
         return _revoke(place, as_json=as_json)
-    found = list_repo_commands(load_settings(where), place)
+    found = list_repo_commands(load_project_config(where), place)
     if as_json:
         return _print_json(place, found, yes=yes)
     if all(each.trusted for each in found):

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Self
 from plait.cli.format import pluralize, shorten_commit
 from plait.cli.output import Page, print_notice, replace_control_chars
 from plait.client.event_stream import MACHINE_PROVIDER, EventStream
+from plait.client.event_types import EventType, StreamEvent, format_json_line
 from plait.client.next_step import format_answer_command
 from plait.client.session import RecordEvents
-from plait.client.stream_event import EventType, StreamEvent, format_json_line
 from plait.core.reports import AttemptExited, AttemptLost
 from plait.core.scheduler.starts import is_budget_question
 from plait.core.state import AttemptState

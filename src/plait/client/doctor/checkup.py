@@ -129,7 +129,7 @@ def check_git(program: Program) -> DoctorCheck:
     numbers = _VERSION_NUMBERS.match(program.version or "")
     if numbers is None:
         return warning(
-            "git", f"{program.path} doesn't report its version{f': {program.trouble}' if program.trouble else ''}"
+            "git", f"{program.path} doesn't report its version{f': {program.problem}' if program.problem else ''}"
         )
     if (int(numbers[1]), int(numbers[2])) < MIN_GIT_VERSION:
         return problem("git", f"git {program.version} is too old", f"plait needs {least} or newer.")

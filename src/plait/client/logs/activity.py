@@ -9,7 +9,7 @@ from plait.agents.interface import Activity, Agent, OutputParser
 from plait.agents.plain_text import to_plain_text
 from plait.agents.redaction import LineRedactor, Redactor
 from plait.agents.table import load_agent
-from plait.client.stream_event import StreamEvent, make_log_event
+from plait.client.event_types import StreamEvent, make_log_event
 from plait.core.errors import ConfigError
 from plait.core.fast_dataclass import dataclass
 from plait.core.state import AttemptState
@@ -31,31 +31,31 @@ _MAX_TEXT_CHARS = 160  # characters
 
 def make_parser_factory(inputs: BatchInputs) -> ParserFactory:
     """Parsers of the batch's own agents; the output of a check is shown as it is."""
-    listener = load_agent_parsers(inputs)
-    return lambda attempt: None if attempt.name.step is Step.VERIFY else listener(attempt.agent)
+    create_parser = load_agent_parsers(inputs)
+    return lambda attempt: None if attempt.name.step is Step.VERIFY else create_parser(attempt.agent)
 
 
 def load_agent_parsers(inputs: BatchInputs) -> Callable[[str], OutputParser | None]:
     """Creates a parser for the agent of this name; None if there is none."""
     agents: dict[str, Agent | None] = {}
 
-    def listener(name: str) -> OutputParser | None:
+    def create_parser(name: str) -> OutputParser | None:
         if name not in agents:
             agents[name] = None
             with suppress(ConfigError):  # perhaps from another version of plait
                 agents[name] = load_agent(inputs.find_agent(name))
-        known = agents[name]
-        return known.create_parser() if known is not None else None
+        agent = agents[name]
+        return agent.create_parser() if agent is not None else None
 
-    return listener
+    return create_parser
 
 
 class _TranscriptReader:
     """What reading a transcript takes: the transcript, the parser of its agent, and the redactor of its batch."""
 
-    def __init__(self, folder: StateFolder, listen: ParserFactory | None = None) -> None:
+    def __init__(self, folder: StateFolder, parser_factory: ParserFactory | None = None) -> None:
         self._folder = folder
-        self._parser_factory = listen
+        self._parser_factory = parser_factory
         self._redactors: dict[str, Redactor] = {}  # by batch
 
     def _open(self, attempt: AttemptState) -> tuple[OutputParser | None, LineRedactor]:
@@ -69,8 +69,8 @@ class _TranscriptReader:
 class ActivityTracker(_TranscriptReader):
     """The last activity of each attempt that was asked for."""
 
-    def __init__(self, folder: StateFolder, listen: ParserFactory | None = None) -> None:
-        super().__init__(folder, listen)
+    def __init__(self, folder: StateFolder, parser_factory: ParserFactory | None = None) -> None:
+        super().__init__(folder, parser_factory)
         self._last_seen: dict[Attempt, tuple[int, str]] = {}
 
     def read_latest(self, attempts: Iterable[AttemptState]) -> Mapping[str, str]:
@@ -81,21 +81,21 @@ class ActivityTracker(_TranscriptReader):
     def _read_attempt(self, attempt: AttemptState) -> tuple[int, str]:
         transcript = open_transcript(self._folder, attempt.name)
         size, last = self._last_seen.get(attempt.name, (0, ""))
-        grown = transcript.size()
-        if grown == size:
+        new_size = transcript.size()
+        if new_size == size:
             return size, last
-        parser, hide = self._open(attempt)
+        parser, redact = self._open(attempt)
         for line in read_last_lines(transcript, TAIL_BYTES):
-            for text in parse_activities(parser, hide(line)):
+            for text in parse_activities(parser, redact(line)):
                 last = text
-        return grown, last
+        return new_size, last
 
 
 class LogStream(_TranscriptReader):
     """The output of attempts as events. They aren't in the journal: a client that missed some reads them by offset."""
 
-    def __init__(self, folder: StateFolder, listen: ParserFactory | None = None) -> None:
-        super().__init__(folder, listen)
+    def __init__(self, folder: StateFolder, parser_factory: ParserFactory | None = None) -> None:
+        super().__init__(folder, parser_factory)
         self._logs: dict[Attempt, _AttemptLog] = {}
 
     def read(self, attempts: Iterable[AttemptState], at: float) -> list[StreamEvent]:
@@ -126,7 +126,7 @@ class _AttemptLog:
     name: Attempt
     transcript: Transcript
     parser: OutputParser | None
-    hide: LineRedactor
+    redact: LineRedactor
     offset: int = 0
     partial_line: bytes = b""
     line_offset: int = 0
@@ -147,7 +147,7 @@ class _AttemptLog:
             if self.offset <= before:
                 break
         if self.partial_line:
-            yield from self._line_events(self.partial_line, now)
+            yield from self._make_line_events(self.partial_line, now)
             self.partial_line = b""
 
     def _skip(self, to: int, now: float) -> Iterator[StreamEvent]:
@@ -160,14 +160,14 @@ class _AttemptLog:
         *whole, rest = piece.data.split(b"\n")
         self.offset = piece.start
         for line in whole:
-            yield from self._line_events(self.partial_line + line[:MAX_LINE_BYTES], now)
+            yield from self._make_line_events(self.partial_line + line[:MAX_LINE_BYTES], now)
             self.partial_line = b""
             self.offset = self.line_offset = self.offset + len(line) + 1
         self.partial_line = (self.partial_line + rest)[:MAX_LINE_BYTES]
         self.offset = piece.end
 
-    def _line_events(self, line: bytes, now: float) -> Iterator[StreamEvent]:
-        for text in parse_activities(self.parser, self.hide(line[:MAX_LINE_BYTES].decode("utf-8", "replace"))):
+    def _make_line_events(self, line: bytes, now: float) -> Iterator[StreamEvent]:
+        for text in parse_activities(self.parser, self.redact(line[:MAX_LINE_BYTES].decode("utf-8", "replace"))):
             yield make_log_event(self.name, now, self.line_offset, {"kind": "activity", "text": text})
 
 
@@ -186,6 +186,6 @@ def parse_activities(parser: OutputParser | None, line: str) -> Iterator[str]:
         if text:
             yield text
         return
-    for signal in parser.feed(line):
-        if isinstance(signal, Activity):
-            yield signal.text
+    for event in parser.feed(line):
+        if isinstance(event, Activity):
+            yield event.text

@@ -43,7 +43,7 @@ def find_parser(location: RepoLocation, attempt: Attempt) -> OutputParser | None
 
 def load_parser(location: RepoLocation, attempt: Attempt, attempts: Sequence[PastAttempt]) -> OutputParser | None:
     """The output parser of the agent that made the attempt; None for checks and gates."""
-    agent = next((each.agent for each in attempts if each.attempt == attempt), None)
+    agent = next((past.agent for past in attempts if past.attempt == attempt), None)
     if agent is None or attempt.is_gate or attempt.step is Step.VERIFY:
         return None
     try:
@@ -74,13 +74,13 @@ class OutputReader:
     def read_new(self) -> Iterator[TranscriptChunk | OutputGap]:
         """What was printed since the last call."""
         while True:
-            piece = self._transcript.read(self._offset, OUTPUT_CHUNK_BYTES)
-            if not piece.data:
+            chunk = self._transcript.read(self._offset, OUTPUT_CHUNK_BYTES)
+            if not chunk.data:
                 return
-            if piece.start > self._offset:
-                yield OutputGap(self._offset, piece.start - self._offset)
-            yield piece
-            self._offset = piece.end
+            if chunk.start > self._offset:
+                yield OutputGap(self._offset, chunk.start - self._offset)
+            yield chunk
+            self._offset = chunk.end
 
 
 # The parser of an attempt's output; None: it is shown as it is.
@@ -95,28 +95,28 @@ class OutputRenderer(Protocol):
     def end(self) -> str: ...
 
 
-def make_renderer(parser: OutputParser | None, hide: Redactor) -> OutputRenderer:
-    return ActivityRenderer(parser, hide) if isinstance(parser, JsonLinesParser) else RawRenderer(hide)
+def make_renderer(parser: OutputParser | None, redactor: Redactor) -> OutputRenderer:
+    return ActivityRenderer(parser, redactor) if isinstance(parser, JsonLinesParser) else RawRenderer(redactor)
 
 
 class RawRenderer:
-    def __init__(self, hide: Redactor) -> None:
+    def __init__(self, redactor: Redactor) -> None:
         self._stripper = AnsiStripper()
-        self._redacted = StreamRedactor(hide)
+        self._redactor = StreamRedactor(redactor)
 
     def feed(self, data: bytes) -> str:
-        return self._redacted.feed(self._stripper.feed(data))
+        return self._redactor.feed(self._stripper.feed(data))
 
     def end(self) -> str:
-        return self._redacted.feed(self._stripper.end()) + self._redacted.finish()
+        return self._redactor.feed(self._stripper.end()) + self._redactor.finish()
 
 
 class ActivityRenderer:
     """A line for each activity; at the end the whole last message and the error, if any."""
 
-    def __init__(self, parser: JsonLinesParser, hide: Redactor) -> None:
+    def __init__(self, parser: JsonLinesParser, redactor: Redactor) -> None:
         self._parser = parser
-        self._hide = LineRedactor(hide)
+        self._redact = LineRedactor(redactor)
         self._partial_line = b""
         self._shown: deque[str] = deque(maxlen=_REMEMBERED_LINES)
 
@@ -140,25 +140,25 @@ class ActivityRenderer:
         return "".join(rendered)
 
     def _render_line(self, line: bytes) -> Iterator[str]:
-        for signal in self._parser.feed(self._hide(line.decode("utf-8", "replace"))):
-            match signal:
+        for event in self._parser.feed(self._redact(line.decode("utf-8", "replace"))):
+            match event:
                 case Activity():
-                    text = strip_ansi(signal.text).strip()
+                    text = strip_ansi(event.text).strip()
                     if not self._shown or text != self._shown[-1]:
                         self._shown.append(text)
                         yield f"{text}\n"
                 case PhaseStarted():
-                    yield f"── {strip_ansi(signal.name).strip()}\n"
+                    yield f"── {strip_ansi(event.name).strip()}\n"
                 case QuestionAsked():
-                    yield f"asks: {strip_ansi(signal.question).strip()}\n"
+                    yield f"asks: {strip_ansi(event.question).strip()}\n"
                 case _:
                     pass
 
-    def _is_new(self, whole: str) -> bool:
+    def _is_new(self, text: str) -> bool:
         """Whether it wasn't shown as a line already."""
-        known = whole in self._shown
-        self._shown.append(whole)
-        return not known
+        is_known = text in self._shown
+        self._shown.append(text)
+        return not is_known
 
 
 # A longer sequence is text.
@@ -187,9 +187,9 @@ class AnsiStripper:
 
     def feed(self, data: bytes) -> str:
         text = self._held + self._decoder.decode(data)
-        begun = _PARTIAL_SEQUENCE.search(text)
-        self._held = "" if begun is None else text[begun.start() :]
-        return _strip_controls(text if begun is None else text[: begun.start()])
+        partial = _PARTIAL_SEQUENCE.search(text)
+        self._held = "" if partial is None else text[partial.start() :]
+        return _strip_controls(text if partial is None else text[: partial.start()])
 
     def end(self) -> str:
         text, self._held = self._held + self._decoder.decode(b"", final=True), ""

@@ -12,8 +12,8 @@ from copy import copy
 
 from plait.agents.interface import OutputParser
 from plait.agents.redaction import LineRedactor, Redactor
+from plait.client.event_types import StreamEvent, make_log_event
 from plait.client.logs.activity import MAX_LINE_BYTES, parse_activities
-from plait.client.stream_event import StreamEvent, make_log_event
 from plait.core.fast_dataclass import dataclass
 from plait.core.task import Attempt
 from plait.runtime.executor import Transcript, TranscriptChunk
@@ -41,17 +41,17 @@ class TranscriptPage:
     before: bytes = b""
     after: bytes = b""
 
-    def redact_text(self, hide: Redactor) -> str:
+    def redact_text(self, redactor: Redactor) -> str:
         """Invalid bytes are replaced. Also hides the part of a secret that continues beyond the page."""
-        lines, (*earlier, begun) = LineRedactor(hide), self.before.split(b"\n")
+        redact, (*earlier, before) = LineRedactor(redactor), self.before.split(b"\n")
         for line in earlier:
-            lines(_decode(line))
+            redact(_decode(line))
         *whole, last = self.raw.split(b"\n")
         redacted = []
         for line in whole:
-            redacted.append(_redact_part(lines, begun, line, b""))
-            begun = b""
-        return "\n".join([*redacted, _redact_part(lines, begun, last, self.after)])
+            redacted.append(_redact_part(redact, before, line, b""))
+            before = b""
+        return "\n".join([*redacted, _redact_part(redact, before, last, self.after)])
 
     def read_before_first_line(self) -> bytes:
         """The text before the first line that begins on this page."""
@@ -73,7 +73,7 @@ class TranscriptPage:
 
 
 def read_page(transcript: Transcript, start: int, max_bytes: int, *, ended: bool) -> TranscriptPage:
-    """From byte `start` on, at most `most` bytes; `start` < 0: so many before the end. It ends with a line where one ends.
+    """From byte `start` on, at most `max_bytes` bytes; `start` < 0: so many before the end. It ends with a line where one ends.
 
     As long as the attempt is not `ended`, a line that has no end yet is left for the next page, unless it is very long.
     """
@@ -81,14 +81,14 @@ def read_page(transcript: Transcript, start: int, max_bytes: int, *, ended: bool
     wanted = max(size + start, 0) if start < 0 else start
     if wanted >= size:
         return TranscriptPage(size, size, b"", last=True)
-    found = _read_contiguous(transcript, wanted, max_bytes + CONTEXT_AFTER_BYTES)
-    data = found.data
-    before = _read_back(transcript, max(0, wanted - CONTEXT_BEFORE_BYTES), wanted) if found.start == wanted else b""
-    cut_off = found.end < size and len(data) < max_bytes + CONTEXT_AFTER_BYTES  # a hole follows
-    kept = _find_page_end(data, max_bytes, closed=cut_off or (ended and found.end >= size))
-    end = found.start + kept
+    chunk = _read_contiguous(transcript, wanted, max_bytes + CONTEXT_AFTER_BYTES)
+    data = chunk.data
+    before = _read_back(transcript, max(0, wanted - CONTEXT_BEFORE_BYTES), wanted) if chunk.start == wanted else b""
+    cut_off = chunk.end < size and len(data) < max_bytes + CONTEXT_AFTER_BYTES  # a hole follows
+    kept = _find_page_end(data, max_bytes, closed=cut_off or (ended and chunk.end >= size))
+    end = chunk.start + kept
     after = data[kept : kept + CONTEXT_AFTER_BYTES] if kept and data[kept - 1 : kept] != b"\n" else b""
-    return TranscriptPage(found.start, end, data[:kept], end >= size, before, after)
+    return TranscriptPage(chunk.start, end, data[:kept], end >= size, before, after)
 
 
 def _find_page_end(data: bytes, max_bytes: int, *, closed: bool) -> int:
@@ -103,65 +103,64 @@ def _find_page_end(data: bytes, max_bytes: int, *, closed: bool) -> int:
 
 def _find_character_start(data: bytes, end: int) -> int:
     """The last offset up to `end` that isn't inside a character."""
-    near = range(end, max(end - 4, 0), -1)
-    return next((at for at in near if not b"\x80" <= data[at : at + 1] < b"\xc0"), end)
+    candidates = range(end, max(end - 4, 0), -1)
+    return next((at for at in candidates if not b"\x80" <= data[at : at + 1] < b"\xc0"), end)
 
 
-def _redact_part(lines: LineRedactor, before: bytes, part: bytes, after: bytes) -> str:
+def _redact_part(redact: LineRedactor, before: bytes, part: bytes, after: bytes) -> str:
     """The redacted text of a part of a line. A secret across the end of the part belongs to the next one."""
     if not before and not after:
-        return lines(_decode(part))
-    known = copy(lines)
-    whole = lines(_decode(before + part + after))
-    first = _common_prefix_length(copy(known)(_decode(before)), whole) if before else 0
-    last = _common_prefix_length(known(_decode(before + part)), whole) if after else len(whole)
+        return redact(_decode(part))
+    redact_again = copy(redact)
+    whole = redact(_decode(before + part + after))
+    first = _common_prefix_length(copy(redact_again)(_decode(before)), whole) if before else 0
+    last = _common_prefix_length(redact_again(_decode(before + part)), whole) if after else len(whole)
     return whole[first:last]
 
 
-def _common_prefix_length(begun: str, whole: str) -> int:
-    """The length of the common prefix."""
-    if whole.startswith(begun):
-        return len(begun)
-    return bisect_left(range(len(begun)), 1, key=lambda at: not whole.startswith(begun[: at + 1]))
+def _common_prefix_length(prefix: str, text: str) -> int:
+    if text.startswith(prefix):
+        return len(prefix)
+    return bisect_left(range(len(prefix)), 1, key=lambda at: not text.startswith(prefix[: at + 1]))
 
 
 def _decode(data: bytes) -> str:
     return data.decode("utf-8", "replace")
 
 
-def _read_contiguous(transcript: Transcript, start: int, most: int) -> TranscriptChunk:
+def _read_contiguous(transcript: Transcript, start: int, max_bytes: int) -> TranscriptChunk:
     """The bytes from here up to the first gap."""
-    first = transcript.read(start, min(most, _READ_BYTES))
+    first = transcript.read(start, min(max_bytes, _READ_BYTES))
     data, at = bytearray(first.data), first.end
-    while len(data) < most:
-        piece = transcript.read(at, min(most - len(data), _READ_BYTES))
-        if not piece.data or piece.start != at:
+    while len(data) < max_bytes:
+        chunk = transcript.read(at, min(max_bytes - len(data), _READ_BYTES))
+        if not chunk.data or chunk.start != at:
             break
-        data += piece.data
-        at = piece.end
+        data += chunk.data
+        at = chunk.end
     return TranscriptChunk(first.start, bytes(data))
 
 
 def _read_back(transcript: Transcript, start: int, end: int) -> bytes:
     """The bytes right before `end`, as far back as there is no gap."""
-    found, at = b"", start
+    data, at = b"", start
     while at < end:
-        piece = transcript.read(at, end - at)
-        if not piece.data or piece.start >= end:
+        chunk = transcript.read(at, end - at)
+        if not chunk.data or chunk.start >= end:
             return b""
-        data = piece.data[: end - piece.start]
-        found = found + data if piece.start == at else data
-        at = piece.start + len(data)
-    return found
+        part = chunk.data[: end - chunk.start]
+        data = data + part if chunk.start == at else part
+        at = chunk.start + len(part)
+    return data
 
 
 def make_log_events(
-    attempt: Attempt, found: TranscriptPage, parser: OutputParser | None, hide: Redactor, at: float
+    attempt: Attempt, page: TranscriptPage, parser: OutputParser | None, redactor: Redactor, at: float
 ) -> Iterator[StreamEvent]:
     """An `execution:log` event for each meaningful line that begins on the page, with the line's offset."""
-    hidden = LineRedactor(hide)
-    for line in found.read_before_first_line().split(b"\n"):
-        hidden(line.decode("utf-8", "replace"))
-    for offset, line in found.iter_lines():
-        for text in parse_activities(parser, hidden(line[:MAX_LINE_BYTES].decode("utf-8", "replace"))):
+    redact = LineRedactor(redactor)
+    for line in page.read_before_first_line().split(b"\n"):
+        redact(line.decode("utf-8", "replace"))
+    for offset, line in page.iter_lines():
+        for text in parse_activities(parser, redact(line[:MAX_LINE_BYTES].decode("utf-8", "replace"))):
             yield make_log_event(attempt, at, offset, {"kind": "activity", "text": text})

@@ -32,28 +32,28 @@ _NO_AGENT = "has no agent: no coding tool is installed, and the task has no `run
 AgentRefusal = tuple[str, str]
 
 
-def assign_plan_agents(found: PlanPreview, known: Sequence[AgentSpec]) -> PlanPreview:
+def assign_plan_agents(preview: PlanPreview, known: Sequence[AgentSpec]) -> PlanPreview:
     """The plan with an agent for each task; problems instead of a plan if some task has none."""
-    plan = found.planned.plan
+    plan = preview.planned.plan
     if plan is None:
-        return found
-    config = found.loaded.config
-    staff = _AgentAssigner(known, chosen=bool(config.default_agents))
-    tasks = tuple(staff.assign(task, found.settings) for task in plan.tasks)
-    wrong = [*staff.list_problems(), *staff.check_fallback(found.settings.fallback, tasks)]
-    wrong += check_budgets(found.settings, tasks, known)
-    strangers = _check_configured_agents(config.agents)
-    wrong += [problem for problem in strangers if problem.severity is Severity.ERROR]
-    settings = replace(found.settings, providers=staff.list_providers(found.settings))
-    minor = [problem for problem in strangers if problem.severity is not Severity.ERROR]
-    problems = (*found.planned.problems, *wrong, *minor)
-    kept = None if wrong else replace(plan, tasks=tasks)
-    return replace(found, settings=settings, planned=replace(found.planned, plan=kept, problems=problems))
+        return preview
+    config = preview.loaded.config
+    assigner = _AgentAssigner(known, chosen=bool(config.default_agents))
+    tasks = tuple(assigner.assign(task, preview.settings) for task in plan.tasks)
+    errors = [*assigner.list_problems(), *assigner.check_fallback(preview.settings.fallback, tasks)]
+    errors += check_budgets(preview.settings, tasks, known)
+    unknown = _check_configured_agents(config.agents)
+    errors += [problem for problem in unknown if problem.severity is Severity.ERROR]
+    settings = replace(preview.settings, providers=assigner.list_providers(preview.settings))
+    warnings = [problem for problem in unknown if problem.severity is not Severity.ERROR]
+    problems = (*preview.planned.problems, *errors, *warnings)
+    assigned_plan = None if errors else replace(plan, tasks=tasks)
+    return replace(preview, settings=settings, planned=replace(preview.planned, plan=assigned_plan, problems=problems))
 
 
 def _check_configured_agents(agents: AgentsConfig) -> list[Problem]:
     """Problems of settings for unknown agents. For permissions it is an error: a misspelt name would lose them."""
-    found: list[Problem] = []
+    problems: list[Problem] = []
     for name in agents.configured_agents:
         if name in AGENTS or is_dotted_path(name):
             continue
@@ -62,8 +62,8 @@ def _check_configured_agents(agents: AgentsConfig) -> list[Problem]:
         except PlaitError as error:
             severity = Severity.ERROR if name in dict(agents.permissions) else Severity.WARNING
             message = f"[agents] configures {name}, but {error.message}"
-            found.append(Problem(severity, message, hint=error.hint))
-    return found
+            problems.append(Problem(severity, message, hint=error.hint))
+    return problems
 
 
 class _AgentAssigner:
@@ -90,28 +90,28 @@ class _AgentAssigner:
 
     def check_fallback(self, fallback: Sequence[str], tasks: Sequence[Task]) -> list[Problem]:
         """Problems of fallback agents. Tasks with their own command need none."""
-        found: list[Problem] = []
+        problems: list[Problem] = []
         for name in fallback:
-            able = (task for task in tasks if task.agent != SHELL_AGENT)
+            takers = (task for task in tasks if task.agent != SHELL_AGENT)
             why = next(
-                (f"{task.id} {why}" for task in able if (why := table.explain_unsupported(name, task)) is not None),
+                (f"{task.id} {why}" for task in takers if (why := table.explain_unsupported(name, task)) is not None),
                 None,
             )
             refusal = (why, "Name another agent: --fallback.") if why is not None else self._check_loadable(name)
             if refusal is not None:
                 message = f"{name} can't be a fallback: {refusal[0]}"
-                found.append(Problem(Severity.ERROR, message, hint=refusal[1]))
-        return found
+                problems.append(Problem(Severity.ERROR, message, hint=refusal[1]))
+        return problems
 
     def list_providers(self, settings: Settings) -> tuple[tuple[str, str], ...]:
         """The provider of every agent that may get a task, now or later."""
         # Loading a module would run it, so one that is only configured is left out.
         known = (name for name in (*self._specs, *AGENTS) if not is_dotted_path(name))
-        found: dict[str, str] = {}
+        providers: dict[str, str] = {}
         for name in dict.fromkeys((*self._refusal_by_agent, *settings.agents, *settings.fallback, *known)):
             with suppress(PlaitError):  # it gets no task
-                found[name] = table.find_provider(self._spec(name))
-        return tuple((name, provider) for name, provider in found.items() if provider != name)
+                providers[name] = table.find_provider(self._spec(name))
+        return tuple((name, provider) for name, provider in providers.items() if provider != name)
 
     def list_problems(self) -> list[Problem]:
         return [_refusal_problem(message, hint, tasks) for (message, hint), tasks in self.refusals.items()]
@@ -152,23 +152,23 @@ def check_budgets(settings: Settings, tasks: Sequence[Task], agents: Iterable[Ag
     if any(0 in {budget.microusd, budget.tokens} for budget in budgets):
         return [_budget_error("a budget of 0 lets no task start", "Name an amount: 20usd, 500ktok.")]
     specs = {spec.name: spec for spec in agents}
-    found = (
+    problems = (
         _check_agent_budget(budgets, specs.get(name, AgentSpec(name)), sorted(models))
         for name, models in _list_agent_models(settings, tasks, specs).items()
     )
-    return [problem for problem in found if problem is not None]
+    return [problem for problem in problems if problem is not None]
 
 
 def _list_agent_models(
     settings: Settings, tasks: Sequence[Task], specs: Mapping[str, AgentSpec]
 ) -> dict[str, set[str]]:
     """The agents that may get a task, with the models they may use ("": unknown)."""
-    found: dict[str, set[str]] = {}
+    models: dict[str, set[str]] = {}
     for task in tasks:
         for name in (*((task.agent,) if task.agent else settings.agents), *settings.fallback):
-            own = specs[name].model if name in specs else ""
-            found.setdefault(name, set()).add(task.model or own)
-    return found
+            default_model = specs[name].model if name in specs else ""
+            models.setdefault(name, set()).add(task.model or default_model)
+    return models
 
 
 def _check_agent_budget(budgets: Sequence[Budget], spec: AgentSpec, models: Sequence[str]) -> Problem | None:

@@ -31,11 +31,11 @@ def _find_decider(config: Config) -> tuple[str | None, str | None]:
     judge, score = config.run.judge, config.run.score
     if not (judge and score):
         return judge, score
-    given = config.origins["run.judge"], config.origins["run.score"]
-    stronger = given[0].strength - given[1].strength
+    origins = config.origins["run.judge"], config.origins["run.score"]
+    stronger = origins[0].strength - origins[1].strength
     if stronger == 0:
         raise UserError(
-            f"a contest is decided by a judge or by a score, not by both: {given[0]}, {given[1]}",
+            f"a contest is decided by a judge or by a score, not by both: {origins[0]}, {origins[1]}",
             hint="Pass --judge or --score: an option overrides a file.",
         )
     return (judge, None) if stronger > 0 else (None, score)
@@ -51,26 +51,30 @@ def _find_judge(name: str, agents: Sequence[AgentSpec]) -> AgentSpec:
     return spec
 
 
-def add_contest_entrants(found: PlanPreview, agents: Sequence[AgentSpec], repeats: int) -> PlanPreview:
+def add_contest_entrants(preview: PlanPreview, agents: Sequence[AgentSpec], repeats: int) -> PlanPreview:
     """The plan with its entrants. Raises UserError if there can be no contest."""
-    plan = found.planned.plan
+    plan = preview.planned.plan
     if plan is None:
-        return found
-    contest = Contest(found.settings.agents, repeats)
-    _check_contest(contest, found, plan)
-    grown = expand_contest(plan, contest)
-    clash = find_duplicate_id(grown)
-    wrong = [] if clash is None else [Problem(Severity.ERROR, f"an entrant and a task are both called {clash}")]
-    refereed = [task for task in grown.tasks if any(other.entrant == task.id for other in grown.tasks)]
-    wrong += check_budgets(replace(found.settings, fallback=()), refereed, agents)
-    config = found.loaded.config
-    wider = config.batch_settings(tasks=len(grown.tasks), cores=measure_agent_capacity(), agents=found.settings.agents)
-    planned = replace(found.planned, plan=None if wrong else grown, problems=(*found.planned.problems, *wrong))
-    return replace(found, settings=replace(found.settings, max_parallel=wider.max_parallel), planned=planned)
+        return preview
+    contest = Contest(preview.settings.agents, repeats)
+    _check_contest(contest, preview, plan)
+    expanded = expand_contest(plan, contest)
+    duplicate = find_duplicate_id(expanded)
+    errors = (
+        [] if duplicate is None else [Problem(Severity.ERROR, f"an entrant and a task are both called {duplicate}")]
+    )
+    refereed = [task for task in expanded.tasks if any(other.entrant == task.id for other in expanded.tasks)]
+    errors += check_budgets(replace(preview.settings, fallback=()), refereed, agents)
+    config = preview.loaded.config
+    settings = config.batch_settings(
+        tasks=len(expanded.tasks), cores=measure_agent_capacity(), agents=preview.settings.agents
+    )
+    planned = replace(preview.planned, plan=None if errors else expanded, problems=(*preview.planned.problems, *errors))
+    return replace(preview, settings=replace(preview.settings, max_parallel=settings.max_parallel), planned=planned)
 
 
-def _check_contest(contest: Contest, found: PlanPreview, plan: Plan) -> None:
-    if found.settings.isolation is Isolation.IN_PLACE:
+def _check_contest(contest: Contest, preview: PlanPreview, plan: Plan) -> None:
+    if preview.settings.isolation is Isolation.IN_PLACE:
         raise UserError(
             "a contest needs worktrees: in place, the entrants of a task would change the same files",
             hint="Leave --isolation in-place out; contests need a git repository.",

@@ -54,26 +54,26 @@ class PlanPreview:
 
 def load_plan_preview(
     where: Path,
-    named: Sequence[str],
-    wish: PlanOptions,
+    source_names: Sequence[str],
+    options: PlanOptions,
     flags: Mapping[str, object],
     check_config: Callable[[Config], None] | None = None,
 ) -> PlanPreview:
-    seen = load_sources(where, named, flags=flags, check_config=check_config)
-    return build_plan_preview(seen, read_past_batches(seen.location), wish)
+    loaded = load_sources(where, source_names, flags=flags, check_config=check_config)
+    return build_plan_preview(loaded, read_past_batches(loaded.location), options)
 
 
-def build_plan_preview(seen: LoadedSources, past: PastBatches, wish: PlanOptions) -> PlanPreview:
-    config, size = seen.config, measure_agent_capacity()
-    here = () if config.default_agents else find_default_agent(config)
-    wish = replace(wish, unknown=config.sources.unknown_needs)
+def build_plan_preview(loaded: LoadedSources, past: PastBatches, options: PlanOptions) -> PlanPreview:
+    config, cores = loaded.config, measure_agent_capacity()
+    default_agents = () if config.default_agents else find_default_agent(config)
+    options = replace(options, unknown=config.sources.unknown_needs)
     # The agents are known before the plan, their number only after it.
-    agents = config.batch_settings(tasks=len(seen.source_set.entries), cores=size, agents=here)
-    planned = plan_tasks(seen.source_set, wish, past.build_duration_estimate(agents))
-    problems = dict.fromkeys((*seen.problems, *planned.problems, *past.problems))
-    tasks = len(planned.plan.tasks) if planned.plan else len(seen.source_set.entries)
-    settings = config.batch_settings(tasks=tasks, cores=size, agents=here)
-    return PlanPreview(seen, past, settings, replace(planned, problems=tuple(problems)))
+    draft_settings = config.batch_settings(tasks=len(loaded.source_set.entries), cores=cores, agents=default_agents)
+    planned = plan_tasks(loaded.source_set, options, past.build_duration_estimate(draft_settings))
+    problems = dict.fromkeys((*loaded.problems, *planned.problems, *past.problems))
+    tasks = len(planned.plan.tasks) if planned.plan else len(loaded.source_set.entries)
+    settings = config.batch_settings(tasks=tasks, cores=cores, agents=default_agents)
+    return PlanPreview(loaded, past, settings, replace(planned, problems=tuple(problems)))
 
 
 def measure_agent_capacity() -> int:

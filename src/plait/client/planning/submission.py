@@ -39,27 +39,29 @@ _MAX_NAMES = 4
 TaskKey = tuple[str, str]
 
 
-def select_agents(seen: LoadedSources, *, contest: bool) -> tuple[AgentSpec, ...]:
+def select_agents(loaded: LoadedSources, *, contest: bool) -> tuple[AgentSpec, ...]:
     """The agents of the batch and, in a contest, the referee. Raises UserError or ConfigError."""
-    agents = build_agent_specs(seen.config)
+    agents = build_agent_specs(loaded.config)
     if not contest:
         return agents
     from plait.client.planning.contest_setup import add_referee
 
-    return add_referee(seen.config, agents)
+    return add_referee(loaded.config, agents)
 
 
-def prepare_plan(found: PlanPreview, agents: tuple[AgentSpec, ...], repeats: int | None = None) -> PlanPreview:
+def prepare_plan(preview: PlanPreview, agents: tuple[AgentSpec, ...], repeats: int | None = None) -> PlanPreview:
     """The plan as it would be submitted, or its problems; `repeats`: in a contest, how often each agent tries."""
-    found = assign_plan_agents(found, agents)
-    if found.planned.plan is None:
-        return found
-    found = replace(found, settings=resolve_isolation(found.settings, found.loaded.config, found.loaded.location))
+    preview = assign_plan_agents(preview, agents)
+    if preview.planned.plan is None:
+        return preview
+    preview = replace(
+        preview, settings=resolve_isolation(preview.settings, preview.loaded.config, preview.loaded.location)
+    )
     if repeats is None:
-        return found
+        return preview
     from plait.client.planning.contest_setup import add_contest_entrants
 
-    return add_contest_entrants(found, agents, repeats)
+    return add_contest_entrants(preview, agents, repeats)
 
 
 def make_limit_request(config: Config, state: State, wanted: int, *, batch: str = "") -> ChangeEngineSettings | None:
@@ -70,7 +72,7 @@ def make_limit_request(config: Config, state: State, wanted: int, *, batch: str 
     """
     if config.origins[f"engine.{_LIMIT_FIELD}"].layer is not Layer.DEFAULT:
         return None
-    others = (each.settings.max_parallel for name, each in state.open.items() if name != batch)
+    others = (other.settings.max_parallel for name, other in state.open.items() if name != batch)
     limit = derive_parallel_limit((wanted, *others))
     if limit == state.settings.parallel_limit:
         return None
@@ -85,37 +87,37 @@ def derive_parallel_limit(widths: Iterable[int]) -> int:
 
 def submit_plan(
     session: Session,
-    found: PlanPreview,
+    preview: PlanPreview,
     plan: Plan,
     agents: Sequence[AgentSpec],
     on_problems: Callable[[Sequence[Problem]], None],
 ) -> str:
     """Submit and return the batch's id; events are collected from here on. `on_problems` gets warnings first."""
-    submission, minor = build_submission(session.location, found, plan, agents)
-    on_problems(minor)
+    submission, warnings = build_submission(session.location, preview, plan, agents)
+    on_problems(warnings)
     with lock_submission(session.location):
         session.refresh()
-        wider = check_admission(session.preview_state(), found, plan)
+        limit_request = check_admission(session.preview_state(), preview, plan)
         session.subscribe()
-        if wider is not None:
-            session.send(wider)
+        if limit_request is not None:
+            session.send(limit_request)
         return session.submit(submission)
 
 
 def build_submission(
-    location: RepoLocation, found: PlanPreview, plan: Plan, agents: Sequence[AgentSpec]
+    location: RepoLocation, preview: PlanPreview, plan: Plan, agents: Sequence[AgentSpec]
 ) -> tuple[Submission, list[Problem]]:
     """The submission and its warnings. Raises UserError or ConfigError if it can't run here."""
-    config = found.loaded.config
-    isolated = found.settings.isolation is Isolation.WORKTREE
+    config = preview.loaded.config
+    isolated = preview.settings.isolation is Isolation.WORKTREE
     base = _resolve_base_commit(location, config.run.base) if isolated else ""
     options = RepoOptions.from_config(config) if isolated else None
     template = load_prompt_template(location, config)
-    if options is not None and found.settings.publish is not Publish.OFF:
-        check_publish_target(location, options.publish_target, found.settings.publish)
-    minor = check_preconditions(location.top, base) if isolated else []
-    sources = list_source_addresses(found.loaded.source_set)
-    return Submission(plan, found.settings, tuple(agents), sources, base, options, template), minor
+    if options is not None and preview.settings.publish is not Publish.OFF:
+        check_publish_target(location, options.publish_target, preview.settings.publish)
+    warnings = check_preconditions(location.top, base) if isolated else []
+    sources = list_source_addresses(preview.loaded.source_set)
+    return Submission(plan, preview.settings, tuple(agents), sources, base, options, template), warnings
 
 
 def _resolve_base_commit(location: RepoLocation, ref: str | None) -> str:
@@ -134,10 +136,10 @@ def _resolve_base_commit(location: RepoLocation, ref: str | None) -> str:
         ) from error
 
 
-def check_admission(state: State, found: PlanPreview, plan: Plan) -> ChangeEngineSettings | None:
+def check_admission(state: State, preview: PlanPreview, plan: Plan) -> ChangeEngineSettings | None:
     """A request to send first, if any. Raises UserError if an open batch has tasks of this plan."""
-    refuse_duplicates(state, found, plan)
-    return make_limit_request(found.loaded.config, state, found.settings.max_parallel)
+    refuse_duplicates(state, preview, plan)
+    return make_limit_request(preview.loaded.config, state, preview.settings.max_parallel)
 
 
 def lock_submission(location: RepoLocation) -> AbstractContextManager[None]:
@@ -148,10 +150,10 @@ def lock_submission(location: RepoLocation) -> AbstractContextManager[None]:
 def resolve_isolation(settings: Settings, config: Config, location: RepoLocation) -> Settings:
     """Worktrees, or the checkout itself where there is no repository, unless the user chose worktrees."""
     if settings.isolation is Isolation.WORKTREE and not location.repository:
-        given = config.origins["run.isolation"]
-        if given.layer is not Layer.DEFAULT:
+        origin = config.origins["run.isolation"]
+        if origin.layer is not Layer.DEFAULT:
             raise UserError(
-                f"{given}: worktrees need a git repository, and {location.top} isn't one",
+                f"{origin}: worktrees need a git repository, and {location.top} isn't one",
                 hint="Run git init and make a first commit, or use --isolation in-place.",
             )
         settings = replace(settings, isolation=Isolation.IN_PLACE)
@@ -179,17 +181,17 @@ def _refuse_merge_settings(settings: Settings, config: Config) -> None:
         )
 
 
-def refuse_duplicates(state: State, found: PlanPreview, plan: Plan) -> None:
+def refuse_duplicates(state: State, preview: PlanPreview, plan: Plan) -> None:
     """Raise StateError if an open batch hasn't finished a task of this plan."""
     wanted = {
-        name: task.id for name, task in iter_task_keys(plan.tasks, list_source_addresses(found.loaded.source_set))
+        key: task.id for key, task in iter_task_keys(plan.tasks, list_source_addresses(preview.loaded.source_set))
     }
     for batch in state.open.values():
-        left = (task.task for task in batch.tasks if task.status is None)
-        both = [wanted[name] for name, _ in iter_task_keys(left, batch.sources) if name in wanted]
-        if both:
+        unfinished = (task.task for task in batch.tasks if task.status is None)
+        duplicates = [wanted[key] for key, _ in iter_task_keys(unfinished, batch.sources) if key in wanted]
+        if duplicates:
             raise StateError(
-                f"batch {batch.id} has not finished with {join_names(both, _MAX_NAMES)}",
+                f"batch {batch.id} has not finished with {join_names(duplicates, _MAX_NAMES)}",
                 state=find_batch_status(batch)[0].value,
                 hint=f"Continue it: plait run --resume. Or cancel it: plait cancel {batch.id}.",
             )
@@ -197,9 +199,9 @@ def refuse_duplicates(state: State, found: PlanPreview, plan: Plan) -> None:
 
 def find_open_batch(state: State, source_set: SourceSet) -> BatchState | None:
     """The newest unfinished batch with one of these sources."""
-    mine = set(list_source_addresses(source_set))
+    addresses = set(list_source_addresses(source_set))
     return max(
-        (batch for batch in state.open.values() if mine & set(batch.sources)),
+        (batch for batch in state.open.values() if addresses & set(batch.sources)),
         key=lambda batch: batch.order,
         default=None,
     )
@@ -207,11 +209,11 @@ def find_open_batch(state: State, source_set: SourceSet) -> BatchState | None:
 
 def iter_task_keys(tasks: Iterable[Task], sources: Sequence[str]) -> Iterator[tuple[TaskKey, Task]]:
     """Ids have their source's name only where they clash, so a task may have two ids."""
-    short = make_source_names([SourceAddress.parse(source).path for source in sources])
+    source_names = make_source_names([SourceAddress.parse(source).path for source in sources])
     for task in tasks:
-        source, _, own = task.id.partition(":")
+        source, _, own_id = task.id.partition(":")
         file = task.origin.file if task.origin else ""
-        yield (file, own if source in short else task.id), task
+        yield (file, own_id if source in source_names else task.id), task
 
 
 def list_source_addresses(source_set: SourceSet) -> tuple[str, ...]:

@@ -9,8 +9,8 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter, create_model
 from pydantic.alias_generators import to_camel
 
 from plait.client.api_models import ProblemDetails
+from plait.client.event_types import CommonEventFields, EventType, LogEntry
 from plait.client.json_encoding import api_model
-from plait.client.stream_event import CommonEventFields, EventType, LogEntry
 
 _REF = "#/components/schemas/{model}"
 EVENT_REF, ERROR_REF = _REF.format(model="Event"), _REF.format(model="Error")

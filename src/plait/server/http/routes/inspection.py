@@ -27,6 +27,7 @@ from plait.client.diff import (
     find_batch_range,
     find_task_range,
 )
+from plait.client.event_types import format_json_line
 from plait.client.full_explanation import (
     Explanation,
     TaskResultDetails,
@@ -40,7 +41,6 @@ from plait.client.logs.attempt_output import is_attempt_running, load_parser, st
 from plait.client.logs.transcript_page import make_log_events, read_page
 from plait.client.pull_request_preview import PullRequestPreview, preview_pull_request
 from plait.client.session import Session
-from plait.client.stream_event import format_json_line
 from plait.core.errors import UserError, WorldError
 from plait.core.fast_dataclass import dataclass
 from plait.core.requests import PullRequestOverride

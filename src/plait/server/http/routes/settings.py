@@ -12,7 +12,7 @@ from plait.client import installed_agents, preferences
 from plait.client.api_errors import StateError
 from plait.client.api_models import ProblemDetails, make_problem
 from plait.client.json_encoding import Json, to_builtins
-from plait.client.project_state import load_settings
+from plait.client.project_state import load_project_config
 from plait.config.key import AnyKey
 from plait.config.keys import KEYS
 from plait.config.value_types import ValueKind
@@ -114,5 +114,5 @@ async def list_agents(session: SessionDep) -> installed_agents.Agents:
     """The known agents: which are installed, and which are logged in."""
     place = session.location
     return installed_agents.Agents(
-        await asyncio.to_thread(lambda: installed_agents.list_agents(load_settings(place.top)))
+        await asyncio.to_thread(lambda: installed_agents.list_agents(load_project_config(place.top)))
     )

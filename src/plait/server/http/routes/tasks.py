@@ -13,7 +13,7 @@ from plait.client.api_errors import NotFoundError, StateError, list_error_proble
 from plait.client.api_models import make_problem
 from plait.client.mirrors import is_mirror
 from plait.client.project_sources import LoadedSources, SourcesMissingError, load_sources
-from plait.client.project_state import load_settings
+from plait.client.project_state import load_project_config
 from plait.client.task_editor import create_task_file, edit_task_file
 from plait.client.task_file_text import TaskDraft
 from plait.client.task_listing import (
@@ -131,7 +131,7 @@ def _load_writable_config(place: RepoLocation) -> Config:
             state="mirrored",
             hint="Commit the task to the repository itself.",
         )
-    config = load_settings(place.top)
+    config = load_project_config(place.top)
     _check_trust(config, place)
     return config
 

@@ -1,4 +1,4 @@
-"""The events of a batch, the same in JSON lines and in the event stream: their types and their fields."""
+"""The types and fields of a batch's events, the same in JSON lines and in the event stream."""
 
 from __future__ import annotations
 
