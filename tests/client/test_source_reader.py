@@ -67,6 +67,31 @@ def test_a_pattern_of_plans_reads_plans(top: Path) -> None:
     assert ids(top, "plans/*.md") == {"plans/one.md": ["1.1"], "plans/two.md": ["1.1"]}
 
 
+ORG_FORMAT = """
+from plait.core.task import Origin, Task
+from plait.sources.formats import Confidence, Format
+from plait.sources.source_model import Reading, SourceEntry
+
+def read(source):
+    return Reading((SourceEntry(Task("one", origin=Origin(source.path, 1))),))
+
+FORMAT = Format(lambda source: Confidence.NO, read)
+"""
+
+
+def test_a_file_of_another_format_is_not_checked_as_markdown(top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (top / "org_format").mkdir()
+    (top / "org_format/tasks.py").write_text(ORG_FORMAT)
+    monkeypatch.syspath_prepend(top)
+    deep = "- " * 300 + "[ ] 1.1 One\n"
+    (top / "TODO.org").write_text(deep)
+    (top / "deep.md").write_text(PLAN + deep)
+    (org,), _ = read_named_sources(find_repo(top), ["TODO.org"], where=top, format_name="org_format.tasks")
+    assert not org.reading.problems
+    (plan,), _ = read_named_sources(find_repo(top), ["deep.md"], where=top, format_name="plan")
+    assert "nested too deep" in plan.reading.problems[0].message
+
+
 @pytest.mark.parametrize("named", ["mixed/*.md", "tasks/roof.md", "tasks/docs/README.md"])
 def test_a_file_of_no_known_format_is_an_error(top: Path, named: str) -> None:
     with pytest.raises(UserError, match="unknown format, no tasks read"):

@@ -51,14 +51,14 @@ def test_a_stale_task_does_not_hide_others() -> None:
 
 
 def test_a_task_without_retries_left_comes_last() -> None:
-    tired = replace(entry("tired", SourceStatus.FAILED), tries=2)
-    again = replace(entry("again", SourceStatus.FAILED), tries=1)
+    tired = replace(entry("tired", SourceStatus.FAILED), retries=2)
+    again = replace(entry("again", SourceStatus.FAILED), retries=1)
     assert ids(tired, entry("a"), again) == ["again", "a", "tired"]
 
 
 def test_a_task_can_have_its_own_retries() -> None:
     task = replace(entry("more", SourceStatus.FAILED).task, retries=5)
-    more = replace(entry("more", SourceStatus.FAILED), task=task, tries=2)
+    more = replace(entry("more", SourceStatus.FAILED), task=task, retries=2)
     assert ids(entry("a"), more) == ["more", "a"]
 
 

@@ -174,6 +174,15 @@ def test_a_file_selects_its_tasks() -> None:
     assert list(select_tasks(make_source_set(one, two, path="tasks"), "tasks/y.md").ids) == ["y"]
 
 
+def test_files_of_any_format_can_be_named() -> None:
+    one = SourceEntry(Task("x", origin=Origin("docs/TODO.org", 1)))
+    two = SourceEntry(Task("y", origin=Origin("docs/OTHER.org", 1)))
+    source_set = make_source_set(one, two, path="docs")
+    for name in ("TODO.org", "./TODO.org", "docs/TODO.org"):
+        assert list(select_tasks(source_set, name).ids) == ["x"]
+    assert select_tasks(source_set, "DO.org").failed
+
+
 def test_needs_are_added_however_far_back() -> None:
     chain = make_source_set(
         entry("a", "", SourceStatus.DONE),

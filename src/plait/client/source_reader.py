@@ -20,7 +20,7 @@ from plait.core.plan import Problem, Severity
 from plait.core.task import Origin
 from plait.git.location import RepoLocation
 from plait.sources.formats import FORMATS, Format, UnknownFormatError, detect_format, get_entry, load_format
-from plait.sources.source_model import Document, Reading, ReadOptions, SourceFiles, check_text
+from plait.sources.source_model import Document, Reading, ReadOptions, SourceFiles, check_nesting, check_text
 from plait.sources.task_files import is_ignored
 from plait.sources.text import decode, to_printable
 
@@ -236,9 +236,12 @@ class _SourceLoader:
             beside = [self._location.top / path for path in format_.companions(source.path)]
             companions = {file.path: file for file in map(self._read_document, filter(Path.is_file, beside))}
             reading = self._read_cached(name, format_, replace(source, companions=companions))
-        texts = [*(document.path for document in source.documents), *companions]
-        wrong = tuple(problem for path in texts for problem in self._text_problems.get(path, ()))
-        return LoadedSource(name, source.path, replace(reading, problems=wrong + reading.problems))
+        problems = list[Problem]()
+        for document in (*source.documents, *companions.values()):
+            problems += self._text_problems.get(document.path, ())
+            if name in FORMATS and not FORMATS[name].is_json and not document.is_json:
+                problems += check_nesting(document)
+        return LoadedSource(name, source.path, replace(reading, problems=(*problems, *reading.problems)))
 
     def _read_cached(self, name: str, format_: Format, source: SourceFiles) -> Reading:
         """Only built-in formats are cached: others may depend on more than the texts."""

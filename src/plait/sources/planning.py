@@ -107,13 +107,13 @@ def list_next_tasks(
 
 def _rank_task(entry: SourceEntry, settings: Settings, now: datetime) -> tuple[int, str]:
     """The task's rank among those that could start, and its reason as text."""
-    retries = settings.retries if entry.task.retries is None else entry.task.retries
+    max_retries = settings.retries if entry.task.retries is None else entry.task.retries
     match entry.status:
         case SourceStatus.DOING if entry.since and (now - entry.since).total_seconds() > settings.timeout:
             return _LATE, "in progress, but stale"
         case SourceStatus.DOING:
             return _FIRST, "in progress"
-        case SourceStatus.FAILED if entry.tries >= retries:
+        case SourceStatus.FAILED if entry.retries >= max_retries:
             return _LAST, "failed, no retries left"
         case SourceStatus.FAILED:
             return _SECOND, "failed, will be retried"

@@ -145,9 +145,7 @@ class _Selector:
             self._add(distinct)
 
     def _find_in_file(self, token: str) -> list[str]:
-        """The tasks of a file that is named as a file."""
-        if not token.endswith((".md", ".json", ".jsonl")):
-            return []
+        """The tasks of the file that the token names, by its path or the end of it."""
         path = token.removeprefix("./")
         return [
             entry.task.id

@@ -119,7 +119,7 @@ class SourceEntry:
 
     `task.touches` are the files it declares; `mentions` those that its text names. An entry with `parts` is a group:
     it is not run, is done when its parts are, and a dependency on it is one on its parts. `aliases` are other names
-    for selectors. `status_text` is the status as written, `since` its time, `tries` the number of retries.
+    for selectors. `status_text` is the status as written, `since` its time, `retries` the number of retries.
     """
 
     task: Task
@@ -130,7 +130,7 @@ class SourceEntry:
     aliases: tuple[str, ...] = ()
     chain: Chain | None = None
     since: datetime | None = None
-    tries: int = 0
+    retries: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +140,7 @@ class RecordedStatus:
     status: SourceStatus
     status_text: str = ""
     since: datetime | None = None
-    tries: int = 0
+    retries: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,12 +172,15 @@ def check_text(document: Document) -> list[Problem]:
     if "\0" in document.text:
         line = TextLines(document.text).line_at(document.text.index("\0"))
         problems.append(document.make_warning(line, "this line holds a NUL character", "Is this a text file?"))
-    if document.is_json:
-        return problems
-    if document.markdown.too_deep_line is not None:
-        message = "this line is nested too deep to be read; ignored"
-        problems.append(document.make_warning(document.markdown.too_deep_line, message, "Indent less."))
     return problems
+
+
+def check_nesting(document: Document) -> list[Problem]:
+    """The line of a Markdown file that its parser gave up at, if there is one."""
+    line = document.markdown.too_deep_line
+    if line is None:
+        return []
+    return [document.make_warning(line, "this line is nested too deep to be read; ignored", "Indent less.")]
 
 
 def read_single_file(reader: Callable[[Document], Reading], source: SourceFiles) -> Reading:

@@ -105,7 +105,7 @@ class Source:
 
 @dataclass(frozen=True)
 class SourceSet:
-    """Ids are unique across sources (not necessarily within one: that is the graph's business)."""
+    """Ids are unique across sources (not necessarily within one: the graph checks that)."""
 
     sources: tuple[Source, ...]
     entries: tuple[SourceEntry, ...]

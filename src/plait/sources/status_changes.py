@@ -101,7 +101,7 @@ class StatusChange:
     file: str
     title: str = ""
     reason: str = ""
-    tries: int = 0
+    retries: int = 0
     batch: str = ""
     tag: str = ""
     phase: str = ""

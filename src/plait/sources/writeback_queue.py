@@ -78,7 +78,7 @@ class BatchWriteback:
             file=task.origin.file if task.origin else "",
             title=task.title,
             reason=pending.reason,
-            tries=max(0, self.start_counts.get(name, 0) - 1),
+            retries=max(0, self.start_counts.get(name, 0) - 1),
             batch=self.batch,
             tag=tag,
             phase=self.phases.get(task.phase or "", ""),

@@ -272,7 +272,7 @@ def test_writing_the_current_status_changes_nothing(text: str, eol: str) -> None
     check_lossless(SUBJECT, text.replace("\n", eol))
 
 
-@given(_file(), st.sampled_from([*SUBJECT.tells, SourceStatus.STUCK, SourceStatus.UNREADABLE]))
+@given(_file(), st.sampled_from([*SUBJECT.read_back, SourceStatus.STUCK, SourceStatus.UNREADABLE]))
 @settings(max_examples=150, deadline=None)
 def test_only_the_status_line_changes(text: str, mark: SourceStatus) -> None:
     check_status_change(SUBJECT, text, 0, mark)

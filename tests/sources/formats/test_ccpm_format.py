@@ -170,7 +170,7 @@ def _file(draw: st.DrawFn) -> str:
     return "\n".join(["---", "name: T", *lines, "---", draw(st.sampled_from(["", "status: open\n", "# H\n---\n"]))])
 
 
-@given(_file(), st.sampled_from(("\n", "\r\n", "\r")), st.sampled_from([*SUBJECT.tells, SourceStatus.STUCK]))
+@given(_file(), st.sampled_from(("\n", "\r\n", "\r")), st.sampled_from([*SUBJECT.read_back, SourceStatus.STUCK]))
 @settings(max_examples=150, deadline=None)
 def test_only_the_status_and_its_time_change(text: str, eol: str, mark: SourceStatus) -> None:
     text = text.replace("\n", eol)

@@ -390,7 +390,7 @@ def test_reading_and_writing_nothing_keeps_every_byte(text: str) -> None:
 
 
 @settings(max_examples=150, deadline=None)
-@given(lists(), st.integers(0, 20), st.sampled_from(list(CHECKLIST.tells)))
+@given(lists(), st.integers(0, 20), st.sampled_from(list(CHECKLIST.read_back)))
 def test_a_change_touches_its_own_line(text: str, index: int, mark: SourceStatus) -> None:
     check_status_change(CHECKLIST, text, index, mark)
 

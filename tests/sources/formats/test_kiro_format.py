@@ -358,7 +358,7 @@ def test_reading_and_writing_nothing_keeps_every_byte(text: str) -> None:
 
 
 @settings(max_examples=150, deadline=None)
-@given(plans(), st.integers(0, 20), st.sampled_from(list(KIRO.tells)))
+@given(plans(), st.integers(0, 20), st.sampled_from(list(KIRO.read_back)))
 def test_a_change_touches_its_own_lines_and_groups(text: str, index: int, mark: SourceStatus) -> None:
     check_status_change(KIRO, text, index, mark)
 

@@ -405,7 +405,7 @@ class TestTheContract:
         check_lossless(PLAN, text)
 
     @settings(max_examples=150, deadline=None)
-    @given(PLANS, st.integers(0, 20), st.sampled_from([*PLAN.tells, SourceStatus.DOING, SourceStatus.SKIPPED]))
+    @given(PLANS, st.integers(0, 20), st.sampled_from([*PLAN.read_back, SourceStatus.DOING, SourceStatus.SKIPPED]))
     def test_only_its_own_lines_change(self, text: str, index: int, mark: SourceStatus) -> None:
         check_status_change(PLAN, text, index, mark)
 

@@ -99,12 +99,12 @@ class TestReading:
         failed = read_task(status="failed", startedAt=begun, completedAt=ended, retryCount=2, error="no\ncement")
         assert doing.since == datetime(2026, 3, 14, 11, tzinfo=UTC)
         assert failed.since == datetime(2026, 3, 14, 11, 30, tzinfo=UTC)
-        assert (failed.tries, failed.status_text) == (2, "failed: no cement")
+        assert (failed.retries, failed.status_text) == (2, "failed: no cement")
 
     @pytest.mark.parametrize("odd", [None, 7, "yesterday", True, [], {}, "2026-13-45", -1, 1e400])
     def test_ignores_values_of_the_wrong_type(self, odd: object) -> None:
         entry = read_task(status="in_progress", startedAt=odd, retryCount=odd, error=odd)
-        assert (entry.status, entry.since, entry.tries) == (SourceStatus.DOING, None, 7 if odd == 7 else 0)
+        assert (entry.status, entry.since, entry.retries) == (SourceStatus.DOING, None, 7 if odd == 7 else 0)
 
     @pytest.mark.parametrize(
         "text",
@@ -214,9 +214,9 @@ class TestTheLifeOfATask:
         text = write("", change("1.1", SourceStatus.DOING))
         text = write(text, change("1.1", SourceStatus.FAILED, 1, reason="no cement"))
         (failed,) = json.loads(text)["tasks"]
-        text = write(text, change("1.1", SourceStatus.DOING, 2, tries=1))
+        text = write(text, change("1.1", SourceStatus.DOING, 2, retries=1))
         (again,) = json.loads(text)["tasks"]
-        (done,) = written(text, change("1.1", SourceStatus.DONE, 3, tries=1))["tasks"]
+        (done,) = written(text, change("1.1", SourceStatus.DONE, 3, retries=1))["tasks"]
         assert (failed["status"], failed["error"]) == ("failed", "no cement")
         assert again == {**_head("in_progress"), "startedAt": "2026-03-14T12:02:00.123Z", "retryCount": 1}
         assert done == {
@@ -256,7 +256,7 @@ class TestTheLifeOfATask:
 
     def test_counts_retries_while_it_is_in_progress(self) -> None:
         text = write("", change("1.1", SourceStatus.DOING))
-        (task,) = written(text, change("1.1", SourceStatus.DOING, 1, tries=2))["tasks"]
+        (task,) = written(text, change("1.1", SourceStatus.DOING, 1, retries=2))["tasks"]
         assert (task["startedAt"], task["retryCount"]) == ("2026-03-14T12:01:00.123Z", 2)
 
     def test_is_not_written_twice(self) -> None:
@@ -404,7 +404,7 @@ CHANGES = st.lists(
         st.sampled_from(SourceStatus),
         st.integers(0, 5),
         reason=st.sampled_from(("", "why", "\udcff")),
-        tries=st.integers(0, 2),
+        retries=st.integers(0, 2),
         batch=st.sampled_from(("", "a", "b")),
     ),
     max_size=5,

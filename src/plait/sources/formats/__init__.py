@@ -129,7 +129,7 @@ class UnknownFormatError(UserError):
 
 
 def detect_format(source: SourceFiles) -> tuple[str, Format]:
-    """Find the format that is surest of a source. Raises UserError for a tie, UnknownFormatError if there is none."""
+    """Find the format that is most confident about a source. Raises UserError for a tie, UnknownFormatError if there is none."""
     confidence = {name: load_format(name).detect(source) for name in _list_candidates(source)}
     best = max(confidence.values(), default=Confidence.NO)
     likely = [name for name, sure in confidence.items() if sure is best]

@@ -263,9 +263,9 @@ def _build_entry(task: Task, item: PlanItem, order: PlanOrder, recorded: Recorde
     status, status_text = checkboxes.read_checkbox_status(item.box), f"[{item.box.character}]"
     if recorded is not None and not status.is_closed:
         status, status_text = recorded.status, recorded.status_text
-    since, tries = (recorded.since, recorded.tries) if recorded else (None, 0)
+    since, retries = (recorded.since, recorded.retries) if recorded else (None, 0)
     chain = order.chains.get(item.id)
-    return SourceEntry(task, status, status_text, find_mentions(task.body), chain=chain, since=since, tries=tries)
+    return SourceEntry(task, status, status_text, find_mentions(task.body), chain=chain, since=since, retries=retries)
 
 
 def _build_phases(

@@ -45,11 +45,11 @@ def read_status_json(document: Document) -> tuple[dict[str, RecordedStatus], lis
         if status is None:
             strange.append(f"{name}: {word[:40]}")
         else:
-            reason, tries = record.get("error"), record.get("retryCount")
+            reason, retries = record.get("error"), record.get("retryCount")
             if word == "failed" and isinstance(reason, str) and reason:
                 word = f"{word}: {' '.join(reason.split())}"
-            tries = tries if isinstance(tries, int) and not isinstance(tries, bool) and tries > 0 else 0
-            recorded[name] = RecordedStatus(status, word, _find_since(status, record), tries)
+            retries = retries if isinstance(retries, int) and not isinstance(retries, bool) and retries > 0 else 0
+            recorded[name] = RecordedStatus(status, word, _find_since(status, record), retries)
     return recorded, [_report_unknown_statuses(document.path, strange)] if strange else []
 
 
@@ -187,7 +187,7 @@ def _is_change(task: Record, change: StatusChange) -> bool:
     was, word = task.get("status"), _WORD_BY_STATUS[change.status]
     if was != word:
         return not (was == "completed" and word == "in_progress")
-    if change.tries and task.get("retryCount") != change.tries:
+    if change.retries and task.get("retryCount") != change.retries:
         return True
     return word == "failed" and bool(change.reason) and task.get("error") != change.reason
 
@@ -216,8 +216,8 @@ def _iter_status_fields(task: Record, change: StatusChange) -> Iterator[tuple[st
             yield "duration", (at - started) // timedelta(milliseconds=1)
     if word == "failed" and change.reason:
         yield "error", change.reason
-    if change.tries or "retryCount" in task:
-        yield "retryCount", change.tries or task["retryCount"]
+    if change.retries or "retryCount" in task:
+        yield "retryCount", change.retries or task["retryCount"]
 
 
 def _update_totals(root: Record, changed: Sequence[StatusChange]) -> None:

@@ -22,12 +22,12 @@ NOW = datetime(2026, 3, 14, 9, 26, 53, tzinfo=UTC)
 class FormatUnderTest:
     """A format, the path of its file, and the status that is read back after each one was written.
 
-    A status that is not in `tells` reads back as it was before.
+    A status that is not in `read_back` reads back as it was before.
     """
 
     format: str
     path: str
-    tells: Mapping[SourceStatus, SourceStatus] = field(
+    read_back: Mapping[SourceStatus, SourceStatus] = field(
         default_factory=lambda: {SourceStatus.DONE: SourceStatus.DONE, SourceStatus.TODO: SourceStatus.TODO}
     )
 
@@ -54,7 +54,7 @@ def check_lossless(subject: FormatUnderTest, text: str) -> None:
     assert subject.write(text, ()) == text
     entries = subject.read(text).entries
     same = [
-        subject.change(entry, entry.status) for entry in _find_unambiguous(entries) if entry.status in subject.tells
+        subject.change(entry, entry.status) for entry in _find_unambiguous(entries) if entry.status in subject.read_back
     ]
     assert subject.write(text, same) == text
 
@@ -70,9 +70,9 @@ def check_status_change(subject: FormatUnderTest, text: str, index: int, mark: S
     written = subject.write(text, [change])
     assert subject.write(written, [change]) == written, "writing twice is writing once"
     after = subject.read(written).entries
-    expected = subject.tells.get(mark, entry.status)
-    told = {same.task.id: same.status for same in after}
-    assert told[entry.task.id] is expected, f"{entry.task.id}: {mark} reads back as {told[entry.task.id]}"
+    expected = subject.read_back.get(mark, entry.status)
+    statuses = {same.task.id: same.status for same in after}
+    assert statuses[entry.task.id] is expected, f"{entry.task.id}: {mark} reads back as {statuses[entry.task.id]}"
     assert [_without_status(other) for other in after] == [_without_status(other) for other in before]
     others = {e.task.id: e.status for e in before if e.task.id != entry.task.id and not e.parts}
     assert {e.task.id: e.status for e in after if e.task.id in others} == others
@@ -110,7 +110,7 @@ def _find_unambiguous(entries: Sequence[SourceEntry]) -> list[SourceEntry]:
 def _without_status(entry: SourceEntry) -> SourceEntry:
     """An entry without its status, its line numbers and its text."""
     task = replace(entry.task, body="", origin=None, needs=tuple(replace(n, at=None) for n in entry.task.needs))
-    return replace(entry, task=task, status=SourceStatus.TODO, status_text="", since=None, tries=0)
+    return replace(entry, task=task, status=SourceStatus.TODO, status_text="", since=None, retries=0)
 
 
 def _line_range(entries: Sequence[SourceEntry], entry: SourceEntry, text: str) -> tuple[int, int]:
