@@ -61,7 +61,7 @@ def test_unused_worktrees_are_reported_with_a_hint_to_gc(tmp_path: Path) -> None
     assert left(tmp_path, b1=True, b2=False) == [
         "1 worktree of batches that have ended: batch-b1/task-a",
         "1 worktree of no batch: batch-b3/gate",
-        "1 worktree half made or half removed: making/plait-1",
+        "1 worktree left incomplete: making/plait-1",
     ]
     assert left(tmp_path, engine=True, b1=True) == []  # it clears up by itself
     assert left(tmp_path / "nowhere") == []

@@ -127,7 +127,7 @@ def _parse_line(line: str) -> tuple[str, str, str]:
 
 
 def check_no_leftovers(project: TempProject) -> None:
-    """No worktree in use or half made, and no lock; pooled worktrees are complete and on no branch."""
+    """No worktree in use or incomplete, and no lock; pooled worktrees are complete and on no branch."""
     assert project.find_leftovers() == []
     assert not [line for line in _list_worktrees(project) if line.startswith(("branch ", "prunable"))]
 

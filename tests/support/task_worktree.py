@@ -74,7 +74,7 @@ class TaskWorktree:
         return Repository(self.common, self.env)
 
     @property
-    def admin(self) -> Path:
+    def gitdir(self) -> Path:
         return self.common / "worktrees" / self.path.name
 
     def git(self, *words: str, at: Path | None = None, fails: bool = False) -> str:
@@ -92,7 +92,7 @@ class TaskWorktree:
 
     def sparse(self, folder: str) -> None:
         """Check out one folder only, as plait does it: without settings of the repository."""
-        self.write("info/sparse-checkout", f"/*\n!/*/\n/{folder}/\n", at=self.admin)
+        self.write("info/sparse-checkout", f"/*\n!/*/\n/{folder}/\n", at=self.gitdir)
         keys = ("core.sparseCheckout", "core.sparseCheckoutCone", "index.sparse")
         self.git(*(word for key in keys for word in ("-c", f"{key}=true")), "read-tree", "-mu", "HEAD")
 

@@ -11,7 +11,7 @@ from plait.core.errors import Bug
 from plait.core.fast_dataclass import dataclass
 from plait.forges.forge import ForgeError, RepoAddress, parse_address, redact_line
 from plait.git.command import Git, GitError, GitOutput
-from plait.git.refs import BATCH_BRANCH_PREFIX, ref_component
+from plait.git.refs import is_batch_branch, ref_component
 
 _HEAD_REF = re.compile(r"^ref: refs/heads/(\S+)\tHEAD$", re.MULTILINE)
 _HOST_ALIAS = re.compile(r"[a-z0-9][a-z0-9._-]*")
@@ -106,7 +106,6 @@ def map_git_error(error: GitError, name: str, hint: str = "") -> ForgeError:
 
 
 REMOTES_NAMESPACE = "refs/plait/remotes"
-_BATCH_BRANCH = re.compile(re.escape(BATCH_BRANCH_PREFIX) + r"[a-z0-9+._-]+")
 _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _REJECTION = re.compile(r"^!\t\S+\t\[(remote rejected|rejected)\] \((.*)\)$", re.MULTILINE)
 _LOST_RACE = re.compile(r"cannot lock ref|is at [0-9a-f]+ but expected")
@@ -121,7 +120,7 @@ def push_branch(git: Git, remote: str, branch: str, commit: str, *, expected: st
     """Make the remote's `branch` exactly `commit`. It is rewritten only if it is at `expected`, which plait pushed last;
     without `expected`, only a fast-forward is allowed.
     """
-    if not _BATCH_BRANCH.fullmatch(branch) or not _COMMIT.fullmatch(commit):
+    if not is_batch_branch(branch) or not _COMMIT.fullmatch(commit):
         raise Bug(f"{branch} at {commit} is not a batch branch to push")
     if expected and not _COMMIT.fullmatch(expected):
         raise Bug(f"{expected} is not a pushed commit")

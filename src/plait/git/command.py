@@ -93,7 +93,7 @@ class GitOutput:
     @property
     def fields(self) -> list[str]:
         """The output of a command with -z."""
-        return [word for word in self.out.decode("utf-8", "surrogateescape").split("\0") if word]
+        return [field for field in self.out.decode("utf-8", "surrogateescape").split("\0") if field]
 
 
 class Git:
@@ -109,26 +109,26 @@ class Git:
         timeout: float = COMMAND_TIMEOUT_SECONDS,
     ) -> None:
         """`variables` override everything (GIT_DIR, GIT_INDEX_FILE); `settings` are further `-c name=value`."""
-        own = os.environ if environment is None else environment
+        inherited = os.environ if environment is None else environment
         self.cwd = cwd
         self.timeout = timeout
-        kept = {name: value for name, value in own.items() if name not in LOCATION_VARIABLES}
+        kept = {name: value for name, value in inherited.items() if name not in LOCATION_VARIABLES}
         self._env = {**kept, **_FIXED_ENVIRONMENT, **(variables or {})}
-        self._settings = tuple(word for setting in (*_FIXED_SETTINGS, *settings) for word in ("-c", setting))
+        self._settings = tuple(arg for setting in (*_FIXED_SETTINGS, *settings) for arg in ("-c", setting))
 
     def with_options(self, *, variables: Mapping[str, str] | None = None, settings: Sequence[str] = ()) -> Git:
         """A copy with further variables and settings."""
         location = {name: self._env[name] for name in LOCATION_VARIABLES if name in self._env}
-        own = {**location, **(variables or {})}
-        more = Git(self.cwd, environment=self._env, variables=own, timeout=self.timeout)
-        more._settings = (*self._settings, *(word for setting in settings for word in ("-c", setting)))
-        return more
+        all_variables = {**location, **(variables or {})}
+        copy = Git(self.cwd, environment=self._env, variables=all_variables, timeout=self.timeout)
+        copy._settings = (*self._settings, *(arg for setting in settings for arg in ("-c", setting)))
+        return copy
 
     def resolve_commit(self, name: str) -> str | None:
         """The commit that a name stands for; None if it stands for none."""
-        words = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
-        found = self.run(*words, codes=(0, 1, 128))
-        return found.text if found.code == 0 else None
+        args = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
+        output = self.run(*args, codes=(0, 1, 128))
+        return output.text if output.code == 0 else None
 
     def read_ref(self, ref: str) -> str:
         """The object that a ref holds; empty if there is no such ref."""
@@ -180,7 +180,7 @@ class Git:
 
     def _run_once(self, args: Sequence[str], stdin: bytes) -> GitOutput:
         try:
-            done = subprocess.run(  # words, never a line for a shell
+            process = subprocess.run(  # words, never a line for a shell
                 ["git", *self._settings, *args],  # the user's git
                 cwd=self.cwd,
                 env=self._env,
@@ -197,7 +197,7 @@ class Git:
             raise GitError(f"git {args[0]} did not end in {self.timeout / 60:.0f} minutes") from error
         except OSError as error:
             raise GitError(f"git can't be run in {self.cwd}: {error}") from error
-        return GitOutput(done.returncode, done.stdout, done.stderr.decode("utf-8", "replace"))
+        return GitOutput(process.returncode, process.stdout, process.stderr.decode("utf-8", "replace"))
 
 
 def _make_error(args: Sequence[str], output: GitOutput) -> GitError:

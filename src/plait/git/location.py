@@ -50,14 +50,14 @@ class RepoLocation:
             return path.as_posix()
 
 
-def find_repo(where: Path) -> RepoLocation:
-    if not os.path.isdir(where):  # noqa: PTH112 - it never raises
-        raise UserError(f"there is no folder {where}")
-    where = where.resolve()
-    plain = _find_ordinary_repo(where)
+def find_repo(path: Path) -> RepoLocation:
+    if not os.path.isdir(path):  # noqa: PTH112 - it never raises
+        raise UserError(f"there is no folder {path}")
+    path = path.resolve()
+    plain = _find_ordinary_repo(path)
     if plain is not None:
         return plain
-    output, error = _run_git(where, "rev-parse", "--path-format=absolute", "--show-toplevel", "--git-common-dir")
+    output, error = _run_git(path, "rev-parse", "--path-format=absolute", "--show-toplevel", "--git-common-dir")
     if output:
         top, *others = output.removesuffix("\n").split("\n")
         if len(others) > 1:
@@ -65,38 +65,38 @@ def find_repo(where: Path) -> RepoLocation:
         return RepoLocation(Path(top), Path(*others) / "plait", repository=True)
     if error and _NO_REPOSITORY not in error:
         # Treating it as no repository would put the state in a place where it isn't looked for later.
-        raise UserError(f"git refuses to work in {where}: {error}", hint=_make_hint(error))
-    return RepoLocation(where, where / ".plait", repository=False)
+        raise UserError(f"git refuses to work in {path}: {error}", hint=_make_hint(error))
+    return RepoLocation(path, path / ".plait", repository=False)
 
 
-def _find_ordinary_repo(where: Path) -> RepoLocation | None:
+def _find_ordinary_repo(path: Path) -> RepoLocation | None:
     """Find an ordinary repository without running git, which would take as long as the rest of a quick command.
 
     None for anything unusual: worktrees, submodules, bare repositories, other owners, environment variables.
     """
-    if ".git" in where.parts or any(name in os.environ for name in _GIT_LOCATION_VARIABLES):
+    if ".git" in path.parts or any(name in os.environ for name in _GIT_LOCATION_VARIABLES):
         return None
-    for top in (where, *where.parents):
+    for top in (path, *path.parents):
         git = top / ".git"
         try:
-            found = os.lstat(git)
+            status = os.lstat(git)
         except OSError:
             continue
-        ordinary = "\n" not in str(top) and _is_ordinary(git, found)
+        ordinary = "\n" not in str(top) and _is_ordinary(git, status)
         return RepoLocation(top, git / "plait", repository=True) if ordinary else None
     return None
 
 
-def _is_ordinary(git: Path, found: os.stat_result) -> bool:
-    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid() or git.parent.stat().st_uid != os.geteuid():
+def _is_ordinary(git: Path, status: os.stat_result) -> bool:
+    if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid() or git.parent.stat().st_uid != os.geteuid():
         return False
     try:
         config = (git / "config").read_text("utf-8", "replace").lower()
-        there = [os.path.exists(git / part) for part in ("HEAD", "objects", "refs")]  # noqa: PTH110 - it never raises
+        present = [os.path.exists(git / part) for part in ("HEAD", "objects", "refs")]  # noqa: PTH110 - it never raises
     except OSError:
         return False
     shared = os.path.exists(git / "commondir")  # noqa: PTH110
-    return all(there) and not shared and not any(word in config for word in _UNUSUAL_CONFIG)
+    return all(present) and not shared and not any(sign in config for sign in _UNUSUAL_CONFIG)
 
 
 def _make_hint(error: str) -> str:
@@ -113,13 +113,13 @@ def list_repo_files(location: RepoLocation) -> list[str]:
     return list(filter(None, output.split("\0")))
 
 
-def _run_git(where: Path, *command: str) -> tuple[str, str]:
+def _run_git(path: Path, *args: str) -> tuple[str, str]:
     """The output, or the first line of the error; both empty if there is no git."""
     import subprocess  # an engine knows its repository and never gets here
 
     try:
         output = subprocess.run(  # fixed words and a folder
-            ["git", "-C", str(where), *_READ_ONLY_OPTIONS, *command],  # the user's git
+            ["git", "-C", str(path), *_READ_ONLY_OPTIONS, *args],  # the user's git
             capture_output=True,
             check=False,
             timeout=_GIT_TIMEOUT_SECONDS,
@@ -137,6 +137,6 @@ def _run_git(where: Path, *command: str) -> tuple[str, str]:
 PROJECT_ID_LENGTH = 12
 
 
-def compute_project_id(place: RepoLocation) -> str:
+def compute_project_id(location: RepoLocation) -> str:
     """The same for all checkouts of a repository: a hash of its git folder."""
-    return hashlib.sha256(os.fsencode(os.path.realpath(place.state.parent))).hexdigest()[:PROJECT_ID_LENGTH]
+    return hashlib.sha256(os.fsencode(os.path.realpath(location.state.parent))).hexdigest()[:PROJECT_ID_LENGTH]

@@ -105,16 +105,16 @@ def open_mirror(
     remote = parse_remote_url(url)
     home = cache / remote.folder
     git_dir = home / f"{remote.name}.git"
-    own = _git_environment(environment, remote)
+    git_environment = _git_environment(environment, remote)
     try:
         with hold_lock(home / _LOCK_FILE, on_wait=lambda: report(f"Another plait is fetching {remote.url}.")):
-            branch = _update(remote, git_dir, own, report)
+            branch = _update(remote, git_dir, git_environment, report)
     except OSError as error:
         raise WorldError(
             f"cannot write the mirror in {home}: {error.strerror}",
             hint=f"Check the folder's permissions: ls -ld {cache}.",
         ) from error
-    return Mirror(git_dir, remote, branch, own)
+    return Mirror(git_dir, remote, branch, git_environment)
 
 
 def _open_git(git_dir: Path, environment: Mapping[str, str]) -> Git:
@@ -126,8 +126,8 @@ def _update(remote: RemoteUrl, git_dir: Path, environment: Mapping[str, str], re
     """The default branch's name."""
     git = _open_git(git_dir, environment)
     try:
-        outside = Git(git_dir.parent, environment=environment, settings=_TIMEOUT_SETTINGS)
-        listing = outside.text("ls-remote", "--symref", "--", remote.url, "HEAD")
+        remote_git = Git(git_dir.parent, environment=environment, settings=_TIMEOUT_SETTINGS)
+        listing = remote_git.text("ls-remote", "--symref", "--", remote.url, "HEAD")
         if git_dir.exists():
             report(f"Fetching {remote.url} …")
             _fetch(git, remote)
@@ -140,11 +140,11 @@ def _update(remote: RemoteUrl, git_dir: Path, environment: Mapping[str, str], re
 
 
 def _clone(remote: RemoteUrl, git_dir: Path, environment: Mapping[str, str], listing: str) -> None:
-    for left in git_dir.parent.glob(f"{_INCOMING_PREFIX}*"):  # left by a killed process
-        shutil.rmtree(left, ignore_errors=True)
+    for leftover in git_dir.parent.glob(f"{_INCOMING_PREFIX}*"):  # left by a killed process
+        shutil.rmtree(leftover, ignore_errors=True)
     incoming = git_dir.parent / f"{_INCOMING_PREFIX}{token_hex(4)}"
-    long = len(listing.rpartition("\n")[2].partition("\t")[0]) == _SHA256_LENGTH
-    options = ["init", "--quiet", "--bare", "--template=", f"--object-format={'sha256' if long else 'sha1'}"]
+    is_sha256 = len(listing.rpartition("\n")[2].partition("\t")[0]) == _SHA256_LENGTH
+    options = ["init", "--quiet", "--bare", "--template=", f"--object-format={'sha256' if is_sha256 else 'sha1'}"]
     try:
         Git(git_dir.parent, environment=environment).run(*options, "--", str(incoming))
         _fetch(_open_git(incoming, environment), remote)
@@ -170,11 +170,11 @@ def _set_remote(git: Git, remote: RemoteUrl) -> None:
 
 def _set_default_branch(git: Git, listing: str) -> str:
     """Store the remote's HEAD as git does; empty if it names nothing that exists."""
-    found = _SYMREF.search(listing)
-    if found is None or git.run("show-ref", "--verify", "--quiet", f"{ORIGIN_PREFIX}/{found[1]}", codes=(0, 1)).code:
+    match = _SYMREF.search(listing)
+    if match is None or git.run("show-ref", "--verify", "--quiet", f"{ORIGIN_PREFIX}/{match[1]}", codes=(0, 1)).code:
         return ""
-    git.run("symbolic-ref", f"{ORIGIN_PREFIX}/HEAD", f"{ORIGIN_PREFIX}/{found[1]}")
-    return found[1]
+    git.run("symbolic-ref", f"{ORIGIN_PREFIX}/HEAD", f"{ORIGIN_PREFIX}/{match[1]}")
+    return match[1]
 
 
 def _candidate_refs(base: str) -> list[str]:
@@ -194,19 +194,19 @@ def _candidate_refs(base: str) -> list[str]:
 def _git_environment(given: Mapping[str, str], remote: RemoteUrl) -> dict[str, str]:
     """Allow only protocols that run no program of the URL's choice, prompt nowhere, and pass the user name to helpers."""
     allowed = given.get("GIT_ALLOW_PROTOCOL")
-    ways = [way for way in PROTOCOLS if allowed is None or way in allowed.split(":")]
-    own = {**given, "GIT_ALLOW_PROTOCOL": ":".join(ways)}
+    protocols = [protocol for protocol in PROTOCOLS if allowed is None or protocol in allowed.split(":")]
+    environment = {**given, "GIT_ALLOW_PROTOCOL": ":".join(protocols)}
     if "SSH_ASKPASS" not in given:  # or ssh would ask at the terminal, and wait
-        own |= {"SSH_ASKPASS": "false", "SSH_ASKPASS_REQUIRE": "force"}
+        environment |= {"SSH_ASKPASS": "false", "SSH_ASKPASS_REQUIRE": "force"}
     if remote.user:
-        before = given.get("GIT_CONFIG_COUNT", "")
-        at = int(before) if before.isdecimal() else 0
-        own |= {
-            "GIT_CONFIG_COUNT": str(at + 1),
-            f"GIT_CONFIG_KEY_{at}": "credential.username",
-            f"GIT_CONFIG_VALUE_{at}": remote.user,
+        config_count = given.get("GIT_CONFIG_COUNT", "")
+        index = int(config_count) if config_count.isdecimal() else 0
+        environment |= {
+            "GIT_CONFIG_COUNT": str(index + 1),
+            f"GIT_CONFIG_KEY_{index}": "credential.username",
+            f"GIT_CONFIG_VALUE_{index}": remote.user,
         }
-    return own
+    return environment
 
 
 FETCHED_MARKER = "plait-fetched"  # a file in the mirror, as old as its last fetch
@@ -253,10 +253,10 @@ def make_damage_error(error: GitError, remote: RemoteUrl, git: Git) -> WorldErro
 
 def _format_last_fetch(git_dir: Path) -> str:
     try:
-        at = (git_dir / FETCHED_MARKER).stat().st_mtime
+        fetched = (git_dir / FETCHED_MARKER).stat().st_mtime
     except OSError:
         return ""
-    return time.strftime(" at %H:%M on %Y-%m-%d", time.localtime(at))
+    return time.strftime(" at %H:%M on %Y-%m-%d", time.localtime(fetched))
 
 
 def _check_out(mirror: Mirror, commit: str, in_use: Collection[Path]) -> Path:
@@ -268,8 +268,8 @@ def _check_out(mirror: Mirror, commit: str, in_use: Collection[Path]) -> Path:
             path = folder / mirror.name
             if not (folder / _READY_FILE).exists() or not path.is_dir():
                 return _make(mirror, path, commit)
-            own = mirror.git_at(path)
-            if _is_clean(own, commit) or (os.path.realpath(path) not in used and _refresh(mirror, own, commit)):
+            git = mirror.git_at(path)
+            if _is_clean(git, commit) or (os.path.realpath(path) not in used and _refresh(mirror, git, commit)):
                 (folder / _READY_FILE).touch()
                 return path
     raise AssertionError("there is always another name")
@@ -278,8 +278,8 @@ def _check_out(mirror: Mirror, commit: str, in_use: Collection[Path]) -> Path:
 def list_stale_checkouts(mirror: Mirror, in_use: Collection[Path], min_age: float = UNUSED_SECONDS) -> list[Path]:
     """Those that no open batch uses and that were not requested for `min_age` seconds."""
     used = {os.path.realpath(path) for path in in_use}
-    found = sorted((mirror.git_dir.parent / CHECKOUTS_FOLDER).glob(f"*/{mirror.name}"))
-    return [path for path in found if os.path.realpath(path) not in used and _age(path) >= min_age]
+    checkouts = sorted((mirror.git_dir.parent / CHECKOUTS_FOLDER).glob(f"*/{mirror.name}"))
+    return [path for path in checkouts if os.path.realpath(path) not in used and _age(path) >= min_age]
 
 
 def remove_checkout(mirror: Mirror, path: Path) -> bool:
@@ -287,9 +287,9 @@ def remove_checkout(mirror: Mirror, path: Path) -> bool:
     ready = path.parent / _READY_FILE
     with hold_lock(path.parent.parent / _LOCK_FILE):
         if ready.exists():
-            own = mirror.git_at(path)
+            git = mirror.git_at(path)
             commit = ready.read_text().strip()
-            if not _is_clean(own, commit) and not _save(mirror, own, commit):
+            if not _is_clean(git, commit) and not _save(mirror, git, commit):
                 return False
             ready.unlink()  # from here on it can be deleted, even after a crash
         _discard(mirror, path)
@@ -319,54 +319,54 @@ def _discard(mirror: Mirror, path: Path) -> None:
         shutil.rmtree(path.parent)
 
 
-def _is_clean(own: Git, commit: str) -> bool:
+def _is_clean(git: Git, commit: str) -> bool:
     """Whether it is exactly this commit; False if git cannot read it."""
     status = ("status", "--porcelain", "-z", "--untracked-files=all", "--ignore-submodules=dirty")
     with suppress(GitError):
-        return own.text("rev-parse", "HEAD") == commit and not own.text(*status)
+        return git.text("rev-parse", "HEAD") == commit and not git.text(*status)
     return False
 
 
-def _refresh(mirror: Mirror, own: Git, commit: str) -> bool:
+def _refresh(mirror: Mirror, git: Git, commit: str) -> bool:
     """Reset to the commit; ignored files stay, since workspaces may need them."""
     with suppress(GitError):
-        if _save(mirror, own, commit):
-            own.run("checkout", "--quiet", "--force", "--detach", commit)
-            own.run("clean", "--quiet", "-fd")
-            return _is_clean(own, commit)
+        if _save(mirror, git, commit):
+            git.run("checkout", "--quiet", "--force", "--detach", commit)
+            git.run("clean", "--quiet", "-fd")
+            return _is_clean(git, commit)
     return False
 
 
-def _save(mirror: Mirror, own: Git, commit: str) -> bool:
+def _save(mirror: Mirror, git: Git, commit: str) -> bool:
     """Save all changes under a ref; False if there is something that no commit can hold."""
     with suppress(GitError):
-        tip = _commit_everything(own)
+        tip = _commit_everything(git)
         if tip is not None:
             mirror.save_commit(commit, tip)
             return True
     return False
 
 
-def _commit_everything(own: Git) -> str | None:
+def _commit_everything(git: Git) -> str | None:
     """Local commits, with uncommitted changes on top. None if there is a nested repository."""
-    index = own.cwd.parent / f".index-{token_hex(4)}"
-    aside = own.with_options(variables={"GIT_INDEX_FILE": str(index)})
+    index = git.cwd.parent / f".index-{token_hex(4)}"
+    index_git = git.with_options(variables={"GIT_INDEX_FILE": str(index)})
     try:
-        aside.run("read-tree", "HEAD")
-        aside.run("add", "--all")
-        changed = aside.text("diff-index", "--cached", "HEAD")
+        index_git.run("read-tree", "HEAD")
+        index_git.run("add", "--all")
+        changed = index_git.text("diff-index", "--cached", "HEAD")
         if _GITLINK in changed:
             return None
         if not changed:
-            return own.text("rev-parse", "HEAD")
+            return git.text("rev-parse", "HEAD")
         message = b"What was left in a checkout of a mirror\n"
-        return aside.commit_as_plait(aside.text("write-tree"), ["HEAD"], message)
+        return index_git.commit_as_plait(index_git.text("write-tree"), ["HEAD"], message)
     finally:
         index.unlink(missing_ok=True)
 
 
 def _age(path: Path) -> float:
-    for each in (path.parent / _READY_FILE, path):
+    for candidate in (path.parent / _READY_FILE, path):
         with suppress(OSError):
-            return time.time() - each.stat().st_mtime
+            return time.time() - candidate.stat().st_mtime
     return 0.0

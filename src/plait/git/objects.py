@@ -29,30 +29,30 @@ class TreeEntry:
 def find_entry(git: Git, tree: str, path: str) -> TreeEntry | None:
     names = _split_path(path)
     for name in names[:-1]:
-        found = _list_tree(git, tree).get(name)
-        if found is None or found.mode != _FOLDER_MODE:
+        entry = _list_tree(git, tree).get(name)
+        if entry is None or entry.mode != _FOLDER_MODE:
             return None
-        tree = found.object
+        tree = entry.object
     return _list_tree(git, tree).get(names[-1])
 
 
 def read_file(git: Git, tree: str, path: str) -> bytes | None:
     """A file's content; None where there is no file, or something else of that name."""
-    found = find_entry(git, tree, path)
-    if found is None or not found.mode.startswith("100"):
+    entry = find_entry(git, tree, path)
+    if entry is None or not entry.mode.startswith("100"):
         return None
-    return git.run("cat-file", "blob", found.object).out
+    return git.run("cat-file", "blob", entry.object).out
 
 
 def write_files(git: Git, tree: str, files: Mapping[str, bytes]) -> str:
     """The tree with these files; those that were there keep their mode."""
     changes: dict[str, TreeEntry | None] = {}
     for path, content in files.items():
-        was = find_entry(git, tree, path)
-        if was is not None and not was.mode.startswith("100"):
+        existing = find_entry(git, tree, path)
+        if existing is not None and not existing.mode.startswith("100"):
             raise WorldError(f"{path} is not a regular file in the merged tree, so it is not written")
         blob = git.text("hash-object", "-w", "-t", "blob", "--stdin", stdin=content)
-        changes[path] = TreeEntry(was.mode if was else _FILE_MODE, "blob", blob)
+        changes[path] = TreeEntry(existing.mode if existing else _FILE_MODE, "blob", blob)
     return update_entries(git, tree, changes)
 
 
@@ -66,21 +66,23 @@ def update_entries(git: Git, tree: str, changes: Mapping[str, TreeEntry | None])
 def _update_tree(git: Git, tree: str | None, changes: Mapping[tuple[str, ...], TreeEntry | None]) -> str | None:
     """None if nothing is left of it."""
     listing = _list_tree(git, tree) if tree else {}
-    below: dict[str, dict[tuple[str, ...], TreeEntry | None]] = {}
+    subtrees: dict[str, dict[tuple[str, ...], TreeEntry | None]] = {}
     for names, new in changes.items():
         if len(names) > 1:
-            below.setdefault(names[0], {})[names[1:]] = new
+            subtrees.setdefault(names[0], {})[names[1:]] = new
         elif new is None:
             listing.pop(names[0], None)
         else:
             listing[names[0]] = new
-    for name, more in below.items():
-        was = listing.pop(name, None)
-        folder = _update_tree(git, was.object if was is not None and was.mode == _FOLDER_MODE else None, more)
+    for name, subtree_changes in subtrees.items():
+        existing = listing.pop(name, None)
+        folder = _update_tree(
+            git, existing.object if existing is not None and existing.mode == _FOLDER_MODE else None, subtree_changes
+        )
         if folder is not None:
             listing[name] = TreeEntry(_FOLDER_MODE, "tree", folder)
-        elif was is not None and was.mode != _FOLDER_MODE:
-            listing[name] = was
+        elif existing is not None and existing.mode != _FOLDER_MODE:
+            listing[name] = existing
     return _write_tree(git, listing) if listing else None
 
 
@@ -125,21 +127,21 @@ def read_blobs(git: Git, objects: Sequence[str]) -> dict[str, bytes | None]:
         if sizes.get(name, budget + 1) <= min(MAX_BLOB_BYTES, budget):
             chosen.append(name)
             budget -= sizes[name]
-    found = {each.id: each.data for each in read_objects(git, chosen) if each is not None}
-    return {name: found.get(name) for name in names if name in sizes}
+    contents = {blob.id: blob.data for blob in read_objects(git, chosen) if blob is not None}
+    return {name: contents.get(name) for name in names if name in sizes}
 
 
 def read_objects(git: Git, names: Sequence[str]) -> Iterator[GitObject | None]:
     """Each named object in one call, in order; None for a name that git does not know."""
-    output, at = _cat_file(git, "--batch", names), 0
+    output, offset = _cat_file(git, "--batch", names), 0
     for _ in names:
-        end = output.index(b"\n", at)
-        header = output[at:end].decode("utf-8", "replace").split(" ")
-        at = end + 1
+        end = output.index(b"\n", offset)
+        header = output[offset:end].decode("utf-8", "replace").split(" ")
+        offset = end + 1
         if len(header) == 3 and header[2].isdigit():
             size = int(header[2])
-            yield GitObject(header[0], header[1], output[at : at + size])
-            at += size + 1
+            yield GitObject(header[0], header[1], output[offset : offset + size])
+            offset += size + 1
         else:
             yield None
 

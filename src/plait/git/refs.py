@@ -13,12 +13,13 @@ from plait.core.task import Attempt
 _SAFE_NAME = re.compile(r"[a-z0-9](?:[a-z0-9_-]|\.(?!\.)){0,79}\Z")
 _UNSAFE_CHARACTERS = re.compile(r"[^A-Za-z0-9_-]+")
 _SLUG_LENGTH = 60
+_REF_COMPONENT = re.compile(r"[a-z0-9+._-]+")  # what ref_component makes
 SAVED = "refs/plait/saved"
 ATTEMPTS = "refs/plait/attempts"
 BASES = "refs/plait/bases"
 PRE_REBUILDS = "refs/plait/lines"
-BATCH_BRANCH_PREFIX = "plait/batch-"
-TASK_BRANCH_PREFIX = "plait/task-"
+_BATCH_BRANCH_PREFIX = "plait/batch-"
+_TASK_BRANCH_PREFIX = "plait/task-"
 
 
 def ref_component(name: str) -> str:
@@ -31,12 +32,31 @@ def ref_component(name: str) -> str:
 
 
 def batch_branch(batch: str) -> str:
-    """The branch of a new batch. The batch stores it (`Submit.branch`), and everything else reads it from there."""
-    return f"{BATCH_BRANCH_PREFIX}{ref_component(batch)}"
+    """The branch of a new batch. Only `Session` in client/session.py calls it, when it submits the batch.
+
+    The batch stores the name (`Submit.branch`), and everything else reads it from there. gc and the push to a remote, which
+    meet branches of unknown batches, use `parse_batch_branch` and `is_batch_branch`.
+    """
+    return f"{_BATCH_BRANCH_PREFIX}{ref_component(batch)}"
+
+
+def parse_batch_branch(branch: str) -> str:
+    """The batch's part of the name of a batch branch; empty for any other branch."""
+    return branch.removeprefix(_BATCH_BRANCH_PREFIX) if branch.startswith(_BATCH_BRANCH_PREFIX) else ""
+
+
+def is_batch_branch(branch: str) -> bool:
+    """Whether `batch_branch` can have made this name."""
+    return _REF_COMPONENT.fullmatch(parse_batch_branch(branch)) is not None
+
+
+def is_plait_branch(branch: str) -> bool:
+    """Whether it is called like the branch of a batch or a task."""
+    return branch.startswith((_BATCH_BRANCH_PREFIX, _TASK_BRANCH_PREFIX))
 
 
 def task_branch(batch: str, task: str) -> str:
-    return f"{TASK_BRANCH_PREFIX}{ref_component(batch)}-{ref_component(task)}"
+    return f"{_TASK_BRANCH_PREFIX}{ref_component(batch)}-{ref_component(task)}"
 
 
 def attempt_ref(attempt: Attempt) -> str:

@@ -65,37 +65,37 @@ def _parse_url(address: str, scheme: str, rest: str) -> RemoteUrl:
     if scheme not in _DEFAULT_PORTS:
         raise _make_invalid_error(address, f"has the scheme {scheme}; plait supports {', '.join(PROTOCOLS)}")
     authority, _, path = rest.partition("/")
-    user, _, place = authority.rpartition("@")
+    user, _, host_port = authority.rpartition("@")
     slash_in_password = ":" in authority and "@" in path
     if ":" in user or slash_in_password or (scheme.startswith("http") and re.search(r"[?#]", rest)):
         raise _make_secret_error(address)
-    host, port = _split_host_port(address, scheme, place)
+    host, port = _split_host_port(address, scheme, host_port)
     if user and (scheme == "git" or not _USER.fullmatch(user)):
         raise _make_invalid_error(address, "has an invalid user name")
     path = path.rstrip("/")
     if not path:
         raise _make_invalid_error(address, "names no repository")
-    there = f"{host}:{port}" if port else host
-    kept = f"{user}@" if user and scheme == "ssh" else ""
+    netloc = f"{host}:{port}" if port else host
+    user_prefix = f"{user}@" if user and scheme == "ssh" else ""
     return RemoteUrl(
-        f"{scheme}://{kept}{there}/{path}",
-        f"{scheme}://{kept}{there}/{_normalize_path(f'/{unquote(path)}').removeprefix('/')}",
+        f"{scheme}://{user_prefix}{netloc}/{path}",
+        f"{scheme}://{user_prefix}{netloc}/{_normalize_path(f'/{unquote(path)}').removeprefix('/')}",
         _repository_name(path),
         user if scheme.startswith("http") else "",
     )
 
 
-def _parse_scp(address: str, found: re.Match[str]) -> RemoteUrl:
+def _parse_scp(address: str, match: re.Match[str]) -> RemoteUrl:
     """`user@host:path`, relative to the user's home folder."""
-    user, path = found["user"] or "", found["path"].rstrip("/")
-    host = _split_host_port(address, "ssh", found["host"])[0]
+    user, path = match["user"] or "", match["path"].rstrip("/")
+    host = _split_host_port(address, "ssh", match["host"])[0]
     if (user and not _USER.fullmatch(user)) or not path or path.startswith("-"):
         raise _make_invalid_error(address, "is not a repository address")
-    kept = f"{user}@" if user else ""
+    user_prefix = f"{user}@" if user else ""
     home = path if path.startswith(("/", "~")) else f"~/{path}"
     return RemoteUrl(
-        f"{kept}{host}:{path}",
-        f"ssh://{kept}{host}/{_normalize_path(home).removeprefix('/')}",
+        f"{user_prefix}{host}:{path}",
+        f"ssh://{user_prefix}{host}/{_normalize_path(home).removeprefix('/')}",
         _repository_name(path),
     )
 
@@ -114,19 +114,19 @@ def _parse_path(address: str) -> RemoteUrl:
     return RemoteUrl(str(path), path.as_uri(), _repository_name(str(path)))
 
 
-def _split_host_port(address: str, scheme: str, place: str) -> tuple[str, str]:
+def _split_host_port(address: str, scheme: str, host_port: str) -> tuple[str, str]:
     """The default port becomes empty."""
-    found = re.fullmatch(rf"(?P<host>{_HOST.pattern})(?::(?P<port>[0-9]{{1,5}})?)?", place)
-    if found is None:
+    match = re.fullmatch(rf"(?P<host>{_HOST.pattern})(?::(?P<port>[0-9]{{1,5}})?)?", host_port)
+    if match is None:
         raise _make_invalid_error(address, "has no valid host")
-    port = (found["port"] or "").lstrip("0")
-    return found["host"].lower(), "" if port == _DEFAULT_PORTS[scheme] else port
+    port = (match["port"] or "").lstrip("0")
+    return match["host"].lower(), "" if port == _DEFAULT_PORTS[scheme] else port
 
 
 def _normalize_path(path: str) -> str:
     """Without meaningless differences; `/~/x` is how a URL writes `~/x`."""
-    tidy = re.sub(r"/{2,}", "/", path).rstrip("/").removesuffix(".git").rstrip("/")
-    return tidy.removeprefix("/") if tidy.startswith("/~") else tidy
+    normalized = re.sub(r"/{2,}", "/", path).rstrip("/").removesuffix(".git").rstrip("/")
+    return normalized.removeprefix("/") if normalized.startswith("/~") else normalized
 
 
 def _repository_name(path: str) -> str:
@@ -136,15 +136,15 @@ def _repository_name(path: str) -> str:
 
 def hide_url_secrets(text: str) -> str:
     """The URL without anything that could be a secret."""
-    before, at, after = text.rpartition("@")
+    before, at_sign, after = text.rpartition("@")
     scheme, separator, _ = before.partition("://")
-    clean = (f"{scheme}://…@{after}" if separator else f"…@{after}") if at and ":" in before else text
+    clean = (f"{scheme}://…@{after}" if separator else f"…@{after}") if at_sign and ":" in before else text
     return re.sub(r"[?#].*", "?…", clean, flags=re.DOTALL)
 
 
-def _make_invalid_error(address: str, why: str) -> UserError:
+def _make_invalid_error(address: str, problem: str) -> UserError:
     return UserError(
-        f"{hide_url_secrets(address)!r} {why}",
+        f"{hide_url_secrets(address)!r} {problem}",
         hint="Use one of these forms: https://host/owner/name, ssh://git@host/owner/name, git@host:owner/name, or a folder.",
     )
 

@@ -236,7 +236,7 @@ class TreeCache:
         return True
 
     def discard(self, key: str) -> None:
-        """With the exclusive lock held; an entry that is half removed is never taken for a complete one."""
+        """With the exclusive lock held; an incomplete entry is never taken for a complete one."""
         gone = self._folder / f"{key}.gone"
         remove_tree(gone)
         remove_tree(self._folder / f"{key}.new")

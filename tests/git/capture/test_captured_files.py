@@ -170,7 +170,7 @@ def test_files_outside_a_sparse_checkout_are_not_deleted(tmp_path: Path, cone: s
     worktree.write("out/d.txt", "written all the same\n")
     worktree.write("out/new.txt", "new\n")
     if index == "lost":
-        (worktree.admin / "index").unlink()
+        (worktree.gitdir / "index").unlink()
     captured = worktree.capture()
     assert captured.files == ("in/a.txt", "in/b.txt", "out/d.txt", "out/new.txt")
     assert worktree.show(captured.tip, "out/c.txt") == "c"
@@ -178,24 +178,24 @@ def test_files_outside_a_sparse_checkout_are_not_deleted(tmp_path: Path, cone: s
 
 @pytest.mark.parametrize("content", [None, b"", b"not an index"])
 def test_a_missing_or_damaged_index_does_not_prevent_capture(worktree: TaskWorktree, content: bytes | None) -> None:
-    (worktree.admin / "index").unlink()
+    (worktree.gitdir / "index").unlink()
     if content is not None:
-        (worktree.admin / "index").write_bytes(content)
+        (worktree.gitdir / "index").write_bytes(content)
     worktree.write("a.txt", "changed\n")
     assert worktree.capture().files == ("a.txt",)
     assert worktree.is_clean()
 
 
 def test_a_lock_left_by_a_killed_git_does_not_prevent_capture(worktree: TaskWorktree) -> None:
-    (worktree.admin / "index.lock").touch()
-    (worktree.admin / "HEAD.lock").touch()
+    (worktree.gitdir / "index.lock").touch()
+    (worktree.gitdir / "HEAD.lock").touch()
     (worktree.common / f"refs/heads/{worktree.branch}.lock").touch()
     worktree.git("checkout", "-q", "--detach", fails=True)
-    (worktree.admin / "HEAD").write_text(f"{worktree.base}\n")
+    (worktree.gitdir / "HEAD").write_text(f"{worktree.base}\n")
     worktree.write("a.txt", "changed\n")
     assert worktree.capture().files == ("a.txt",)
     assert worktree.is_clean()
-    assert not [*worktree.admin.glob("*.lock"), *worktree.common.glob("refs/**/*.lock")]
+    assert not [*worktree.gitdir.glob("*.lock"), *worktree.common.glob("refs/**/*.lock")]
 
 
 @pytest.mark.parametrize("commits", [True, False])
@@ -260,7 +260,7 @@ def test_uncommitted_edits_in_a_submodule_are_refused(tmp_path: Path) -> None:
 def test_files_made_by_setup_are_not_captured(tmp_path: Path) -> None:
     worktree = TaskWorktree.create(tmp_path, {"a.txt": "a\n", "config/base.ini": "1\n"})
     ours = ["node_modules", "config", "with *"]
-    (worktree.admin / "plait-outfit").write_text(json.dumps(asdict(SetupMetadata("k", tuple(ours)))))
+    (worktree.gitdir / "plait-outfit").write_text(json.dumps(asdict(SetupMetadata("k", tuple(ours)))))
     (worktree.path / "node_modules").symlink_to(tmp_path)
     worktree.write("config/local.ini", "secret\n")
     worktree.write("config/base.ini", "2\n")
@@ -277,7 +277,7 @@ def test_files_made_by_setup_are_not_captured(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("said", [b"", b"{", b"[]", b'{"ours": 3}', b'{"ours": [3, "", "/"]}'])
 def test_damaged_setup_metadata_does_not_prevent_capture(worktree: TaskWorktree, said: bytes) -> None:
-    (worktree.admin / "plait-outfit").write_bytes(said)
+    (worktree.gitdir / "plait-outfit").write_bytes(said)
     worktree.write("one.txt", "1\n")
     assert worktree.capture().files == ("one.txt",)
 

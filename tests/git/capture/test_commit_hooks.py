@@ -68,7 +68,7 @@ def test_a_resolved_merge_keeps_both_parents(worktree: TaskWorktree) -> None:
     worktree.write("a.txt", "both\n")
     tip = worktree.capture(hooks=True).tip
     assert worktree.git("rev-parse", f"{tip}^@").split() == [ours, theirs]
-    assert not (worktree.admin / "MERGE_HEAD").exists()
+    assert not (worktree.gitdir / "MERGE_HEAD").exists()
 
 
 def test_a_rewritten_history_becomes_one_commit_on_the_base(worktree: TaskWorktree) -> None:

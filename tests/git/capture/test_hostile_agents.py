@@ -32,7 +32,7 @@ def test_a_repository_made_in_place_of_the_worktree_is_captured(worktree: TaskWo
     assert worktree.is_clean()
     if commits:
         assert worktree.is_saved(own)
-        assert not list(worktree.admin.glob("plait-left-*"))
+        assert not list(worktree.gitdir.glob("plait-left-*"))
 
 
 def test_a_git_file_that_points_to_the_users_checkout_is_ignored(worktree: TaskWorktree) -> None:
@@ -48,7 +48,7 @@ def test_a_git_file_that_points_to_another_tasks_worktree_is_ignored(worktree: T
     other = worktree.path.with_name("plait-02")
     worktree.git("worktree", "add", "-q", "--detach", str(other), at=worktree.main)
     (other / ".git").unlink()
-    theirs = worktree.admin.with_name("plait-02")
+    theirs = worktree.gitdir.with_name("plait-02")
     (worktree.path / ".git").write_text(f"gitdir: {theirs}\n")
     worktree.write("one.txt", "1\n")
     assert worktree.capture().files == ("one.txt",)
@@ -61,14 +61,14 @@ def test_a_missing_workspace_is_reported(worktree: TaskWorktree) -> None:
         worktree.capture()
 
 
-def test_a_missing_admin_folder_is_reported(worktree: TaskWorktree) -> None:
-    shutil.rmtree(worktree.admin)
+def test_a_missing_gitdir_is_reported(worktree: TaskWorktree) -> None:
+    shutil.rmtree(worktree.gitdir)
     with pytest.raises(WorktreeError, match="not a git worktree any more"):
         worktree.capture()
 
 
 def test_an_invalid_head_is_repaired(worktree: TaskWorktree) -> None:
-    (worktree.admin / "HEAD").write_text("nonsense\n")
+    (worktree.gitdir / "HEAD").write_text("nonsense\n")
     worktree.write("one.txt", "1\n")
     assert worktree.capture().files == ("one.txt",)
 

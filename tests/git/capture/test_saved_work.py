@@ -17,12 +17,12 @@ def state(worktree: TaskWorktree) -> dict[str, object]:
         for file in worktree.path.rglob("*")
         if file.is_symlink() or file.is_file()
     }
-    index = (worktree.admin / "index").read_bytes() if (worktree.admin / "index").exists() else b""
+    index = (worktree.gitdir / "index").read_bytes() if (worktree.gitdir / "index").exists() else b""
     return {
         **files,
         "index": index,
-        "HEAD": (worktree.admin / "HEAD").read_bytes(),
-        "left": sorted(worktree.admin.iterdir()),
+        "HEAD": (worktree.gitdir / "HEAD").read_bytes(),
+        "left": sorted(worktree.gitdir.iterdir()),
     }
 
 
@@ -116,7 +116,7 @@ def test_each_saved_state_has_its_own_ref(worktree: TaskWorktree) -> None:
 
 
 def test_scratch_folders_of_dead_processes_are_removed(worktree: TaskWorktree) -> None:
-    left = worktree.admin / "plait-scratch-999999999-x"
+    left = worktree.gitdir / "plait-scratch-999999999-x"
     left.mkdir()
     (left / "index").touch()
     (worktree.common / "refs/plait/saved/7f3a/01-pages").mkdir(parents=True)

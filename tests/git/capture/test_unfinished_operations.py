@@ -27,7 +27,7 @@ def under_way(worktree: TaskWorktree) -> list[str]:
     return sorted(
         name
         for name in ("MERGE_HEAD", "CHERRY_PICK_HEAD", "rebase-merge", "BISECT_LOG")
-        if (worktree.admin / name).exists()
+        if (worktree.gitdir / name).exists()
     )
 
 
@@ -41,7 +41,7 @@ BEGIN = {
 @pytest.mark.parametrize("what", BEGIN)
 def test_unresolved_conflicts_are_refused(fork: TaskWorktree, what: str) -> None:
     fork.git(*BEGIN[what], fails=True)
-    before = (fork.git("status", "--porcelain=v2"), under_way(fork), (fork.admin / "index").read_bytes())
+    before = (fork.git("status", "--porcelain=v2"), under_way(fork), (fork.gitdir / "index").read_bytes())
     ours = fork.git("rev-parse", fork.branch)
     with pytest.raises(UnfinishedError, match=rf"left a {what} unfinished, with conflicts in a\.txt") as caught:
         fork.capture()
@@ -49,7 +49,7 @@ def test_unresolved_conflicts_are_refused(fork: TaskWorktree, what: str) -> None
     assert (
         fork.git("status", "--porcelain=v2"),
         under_way(fork),
-        (fork.admin / "index").read_bytes(),
+        (fork.gitdir / "index").read_bytes(),
     ) == before
     ((ref, commit),) = fork.read_saved_refs().items()
     assert ref in caught.value.hint
@@ -78,11 +78,11 @@ def test_a_resolved_merge_is_committed_with_both_parents(fork: TaskWorktree, *, 
 
 def test_a_resolved_merge_captured_twice_gives_the_same_commit(fork: TaskWorktree) -> None:
     fork.git("merge", "theirs", fails=True)
-    records = {name: (fork.admin / name).read_bytes() for name in ("MERGE_HEAD", "MERGE_MSG", "index")}
+    records = {name: (fork.gitdir / name).read_bytes() for name in ("MERGE_HEAD", "MERGE_MSG", "index")}
     fork.write("a.txt", "both\n")
     captured = fork.capture()
     for name, content in records.items():
-        (fork.admin / name).write_bytes(content)
+        (fork.gitdir / name).write_bytes(content)
     assert fork.capture() == captured
     assert fork.is_clean()
 
@@ -103,7 +103,7 @@ def test_the_autostash_of_a_rebase_is_saved(fork: TaskWorktree) -> None:
     fork.write("b.txt", "not committed\n")
     fork.git("rebase", "--autostash", "theirs", fails=True)
     assert (fork.path / "b.txt").read_text() == "b\n"
-    stash = (fork.admin / "rebase-merge" / "autostash").read_text().strip()
+    stash = (fork.gitdir / "rebase-merge" / "autostash").read_text().strip()
     fork.write("a.txt", "both\n")
     fork.capture()
     assert fork.is_saved(stash)

@@ -72,7 +72,7 @@ def test_a_reset_restores_the_index(worktree: TaskWorktree, tip: str) -> None:
     worktree.git("rm", "-q", "--cached", "b.txt")
     worktree.git("update-index", "--assume-unchanged", "a.txt")
     worktree.write("a.txt", "hidden\n")
-    (worktree.admin / "index.lock").touch()
+    (worktree.gitdir / "index.lock").touch()
     worktree.put_back(tip)
     assert is_back(worktree, tip)
     assert (worktree.path / "a.txt").read_text() == "made\n"
@@ -85,12 +85,12 @@ def test_a_reset_ends_an_unfinished_merge(worktree: TaskWorktree, tip: str) -> N
     worktree.git("merge", other, fails=True)
     worktree.put_back(tip)
     assert is_back(worktree, tip)
-    assert not (worktree.admin / "MERGE_HEAD").exists()
+    assert not (worktree.gitdir / "MERGE_HEAD").exists()
 
 
 def test_files_made_by_setup_survive_a_reset(worktree: TaskWorktree, tip: str) -> None:
     ours = ["modules", "odd [name]*", "conf/local.ini"]
-    (worktree.admin / "plait-outfit").write_text(json.dumps(asdict(SetupMetadata("k", tuple(ours)))))
+    (worktree.gitdir / "plait-outfit").write_text(json.dumps(asdict(SetupMetadata("k", tuple(ours)))))
     for name in ("modules/x", "odd [name]*", "conf/local.ini"):
         worktree.write(name, "ours\n")
     worktree.write("conf/report.txt", "x\n")

@@ -118,7 +118,7 @@ class GcProject:
 
     def list_worktrees(self) -> list[str]:
         """All that takes room, and git's folders about worktrees of plait's."""
-        found = [*self.layout.list_all(), *self.repository.admin_folders]
+        found = [*self.layout.list_all(), *self.repository.worktree_gitdirs]
         return [each.name for each in found]
 
 

@@ -1,4 +1,4 @@
-"""Worktrees that batches left: what is in use stays, what is work is saved, what is half made is finished."""
+"""Worktrees that batches left: what is in use stays, what is work is saved, what is incomplete is finished."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def test_worktrees_on_an_unmounted_drive_are_kept(project: GcProject, tmp_path: 
     assert project.list_worktrees() == []
 
 
-def test_an_admin_without_a_folder_is_removed_after_saving_its_commits(project: GcProject) -> None:
+def test_a_gitdir_without_a_folder_is_removed_after_saving_its_commits(project: GcProject) -> None:
     project.batch("beef", "a")
     path = project.workspace("beef", "a")
     project.git("checkout", "-q", "--detach", at=path)
@@ -130,19 +130,19 @@ def test_an_admin_without_a_folder_is_removed_after_saving_its_commits(project: 
     assert project.git("show", "refs/plait/saved/beef/a/1:new.txt") == "committed on no branch"
 
 
-def test_a_folder_without_an_admin_is_removed_after_saving_its_files(project: GcProject) -> None:
+def test_a_folder_without_a_gitdir_is_removed_after_saving_its_files(project: GcProject) -> None:
     project.batch("beef", "a")
     path = project.workspace("beef", "a")
     (path / "new.txt").write_text("hours of work\n")
-    (admin,) = project.repository.admin_folders
-    shutil.rmtree(admin)
+    (gitdir,) = project.repository.worktree_gitdirs
+    shutil.rmtree(gitdir)
     told = project.clean()
     assert project.find_kept(told) == {}
     assert project.list_worktrees() == []
     assert project.git("show", "refs/plait/saved/beef/a/1:new.txt") == "hours of work"
 
 
-def test_half_made_worktrees_of_dead_processes_are_removed_and_others_kept(project: GcProject) -> None:
+def test_incomplete_worktrees_of_dead_processes_are_removed_and_others_kept(project: GcProject) -> None:
     project.batch("beef", "a")
     project.layout.making.mkdir(parents=True)
     dead, fresh = project.layout.making / "plait-00000000dead", project.layout.making / "plait-0000000fresh"

@@ -123,7 +123,7 @@ def test_batches_with_different_rules_do_not_affect_each_other(repository: GitRe
     assert other.read_head == other.head
 
 
-def test_a_half_made_git_folder_does_not_prevent_merging(repository: GitRepository) -> None:
+def test_an_incomplete_git_folder_does_not_prevent_merging(repository: GitRepository) -> None:
     line, one, _ = _line(repository, {})
     half = repository.git_dir / "plait" / "integrator" / "making-left"
     half.mkdir(parents=True)

@@ -135,7 +135,7 @@ def test_a_checkout_with_a_nested_repository_is_kept(made: Mirror, head: str, en
     assert (inner / ".git").is_dir()
 
 
-def test_a_half_made_checkout_is_made_again(made: Mirror, head: str) -> None:
+def test_an_incomplete_checkout_is_made_again(made: Mirror, head: str) -> None:
     path = made.checkout(head)
     (path.parent / ".ready").unlink()
     (path / "one.txt").unlink()

@@ -98,7 +98,7 @@ class WorkspaceRepo:
     def status(self, workspace: Path) -> str:
         return self.git("status", "--porcelain", "--untracked-files=all", at=workspace)
 
-    def admin(self, workspace: Path) -> Path:
+    def gitdir(self, workspace: Path) -> Path:
         return Path((workspace / ".git").read_text().removeprefix("gitdir: ").strip())
 
     def text(self, commit: str, path: str) -> str:

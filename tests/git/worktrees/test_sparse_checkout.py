@@ -75,17 +75,17 @@ def test_a_file_written_outside_the_sparse_folders_is_saved(sparse_repo: Workspa
 
 def test_the_pool_reuses_only_worktrees_with_the_same_sparse_folders(sparse_repo: WorkspaceRepo) -> None:
     first = sparse_repo.prepare("one", setup=APP)
-    admin = sparse_repo.admin(first)
+    gitdir = sparse_repo.gitdir(first)
     sparse_repo.write({"data/e": "written\n"}, at=first)
     sparse_repo.git("update-index", "--skip-worktree", "docs/d", at=first)
     sparse_repo.write({"docs/d": "hidden\n"}, at=first)
     sparse_repo.release("one")
     whole = sparse_repo.prepare("two")
-    assert sparse_repo.admin(whole) != admin
+    assert sparse_repo.gitdir(whole) != gitdir
     assert (whole / "data/e").exists()
     base = sparse_repo.commit({"data/more": "m\n", "docs/more": "m\n"})
     again = sparse_repo.prepare("three", setup=APP, base=base)
-    assert sparse_repo.admin(again) == admin
+    assert sparse_repo.gitdir(again) == gitdir
     assert _files(again) == sorted([*HELD, "docs/more"])
     assert (again / "docs/d").read_text() == "docs/d\n"
     assert sparse_repo.status(again) == ""

@@ -52,7 +52,7 @@ def test_workspaces_are_prepared_from_threads_at_once(repo: WorkspaceRepo, count
         places = list(threads.map(prepare, range(count)))
         assert len(set(places)) == count
         assert {repo.status(place) for place in places} == {""}
-        assert len({repo.admin(place) for place in places}) == count
+        assert len({repo.gitdir(place) for place in places}) == count
         for place in places:
             repo.write({"made": place.name}, at=place)
         list(threads.map(lambda n: workspaces.release("7f3a", f"{n}"), range(count)))

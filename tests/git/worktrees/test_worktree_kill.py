@@ -99,7 +99,7 @@ def _kill_one(forker: subprocess.Popen[str], words: Sequence[str], after: float)
     return set(told.split())
 
 
-def test_half_made_worktrees_of_dead_processes_are_discarded_and_others_kept(repo: WorkspaceRepo) -> None:
+def test_incomplete_worktrees_of_dead_processes_are_discarded_and_others_kept(repo: WorkspaceRepo) -> None:
     alive = repo.root / "making" / "plait-alive"
     alive.mkdir(parents=True)
     (repo.root / "making" / "plait-dead").mkdir()
@@ -113,11 +113,11 @@ def test_half_made_worktrees_of_dead_processes_are_discarded_and_others_kept(rep
 
 
 def test_a_half_released_worktree_is_still_usable(repo: WorkspaceRepo) -> None:
-    """Its admin was told of its new place, and then it was not moved."""
+    """Its gitdir was told of its new place, and then it was not moved."""
     workspace = repo.prepare()
     repo.write({"new": "n\n"}, at=workspace)
-    admin = repo.admin(workspace)
-    (admin / "gitdir").write_text(f"{repo.root}/pool/{admin.name}/.git\n")
+    gitdir = repo.gitdir(workspace)
+    (gitdir / "gitdir").write_text(f"{repo.root}/pool/{gitdir.name}/.git\n")
     assert repo.prepare() == workspace
     assert repo.status(workspace) == "?? new"
     assert repo.worktrees() == [str(workspace)]

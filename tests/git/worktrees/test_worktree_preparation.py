@@ -139,7 +139,7 @@ def test_a_folder_unknown_to_git_is_saved_and_recreated(repo: WorkspaceRepo) -> 
     workspace = repo.prepare()
     tip = repo.commit({"done": "d\n"}, at=workspace)
     repo.write({"new": "n\n", "x.log": "ignored"}, at=workspace)
-    shutil.rmtree(repo.admin(workspace))
+    shutil.rmtree(repo.gitdir(workspace))
     assert repo.prepare(base=base) == workspace
     assert repo.status(workspace) == ""
     assert repo.branch() == base
@@ -160,7 +160,7 @@ def test_files_of_a_damaged_workspace_are_saved(repo: WorkspaceRepo, name: str) 
     base = repo.head
     workspace = repo.prepare()
     repo.write({"new": "n\n"}, at=workspace)
-    (repo.admin(workspace) / name).write_bytes(b"")
+    (repo.gitdir(workspace) / name).write_bytes(b"")
     assert repo.prepare(base=base) == workspace
     assert repo.status(workspace) == ""
     assert [repo.text(saved, "new") for saved in repo.list_saved()] == ["n"]
@@ -170,7 +170,7 @@ def test_files_of_a_damaged_workspace_are_saved(repo: WorkspaceRepo, name: str) 
 def test_damaged_git_links_are_repaired(repo: WorkspaceRepo, lost: str) -> None:
     workspace = repo.prepare()
     repo.write({"new": "n\n"}, at=workspace)
-    (workspace / ".git" if lost == ".git" else repo.admin(workspace) / lost).unlink()
+    (workspace / ".git" if lost == ".git" else repo.gitdir(workspace) / lost).unlink()
     assert repo.prepare() == workspace
     assert repo.status(workspace) == "?? new"
 
@@ -209,8 +209,8 @@ def test_a_repository_made_in_place_of_the_worktree_is_saved(repo: WorkspaceRepo
 
 def test_locks_of_a_killed_git_are_removed_before_the_next_attempt(repo: WorkspaceRepo) -> None:
     workspace = repo.prepare()
-    (repo.admin(workspace) / "index.lock").touch()
-    (repo.admin(workspace) / "HEAD.lock").touch()
+    (repo.gitdir(workspace) / "index.lock").touch()
+    (repo.gitdir(workspace) / "HEAD.lock").touch()
     repo.prepare()
     repo.commit({"new": "n\n"}, at=workspace)
 

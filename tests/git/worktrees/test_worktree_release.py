@@ -89,11 +89,11 @@ def test_a_reused_worktree_has_nothing_of_the_previous_task(repo: WorkspaceRepo)
     repo.commit({"inside": "i"}, at=first / "nested")
     repo.git("update-index", "--skip-worktree", "src/app.py", at=first)
     repo.write({"src/app.py": "hidden\n"}, at=first)
-    admin = repo.admin(first)
-    repo.write({"rebase-merge/head-name": "x", "BISECT_LOG": "b", "MERGE_MSG": "m", "index.lock": ""}, at=admin)
+    gitdir = repo.gitdir(first)
+    repo.write({"rebase-merge/head-name": "x", "BISECT_LOG": "b", "MERGE_MSG": "m", "index.lock": ""}, at=gitdir)
     repo.release("one")
     second = repo.prepare("two")
-    assert repo.admin(second) == admin  # the very same one
+    assert repo.gitdir(second) == gitdir  # the very same one
     assert repo.status(second) == ""
     assert sorted(each.name for each in second.iterdir()) == [".git", ".gitignore", "README", "src"]
     assert (second / "src/app.py").read_text() == "print(1)\n"

@@ -1,4 +1,4 @@
-"""Killed at any instant: the next process begins again, and nothing half made is taken for whole."""
+"""Killed at any instant: the next process begins again, and nothing incomplete is taken for complete."""
 
 from __future__ import annotations
 

@@ -10,7 +10,6 @@ from pathlib import Path
 
 from plait.core.fast_dataclass import dataclass
 from plait.core.text import join_names
-from plait.git.worktrees.worktree import WorkspaceLayout, list_children
 
 GC_HINT = "plait gc lists and removes what isn't needed."
 _MAX_NAMES = 4
@@ -82,7 +81,3 @@ def measure_disk_use(paths: Sequence[str]) -> tuple[int, bool]:
         except OSError:  # it went away meanwhile
             continue
     return total, not waiting
-
-
-def list_batch_folders(layout: WorkspaceLayout) -> list[Path]:
-    return [each for each in list_children(layout.root) if each.name.startswith("batch-")]

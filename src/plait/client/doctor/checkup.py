@@ -22,7 +22,6 @@ from plait.client.doctor.check import (
     DoctorCheck,
     find_write_problem,
     format_bytes,
-    list_batch_folders,
     measure_disk_use,
     ok,
     problem,
@@ -214,7 +213,7 @@ def check_worktrees(root: Path, cap: int) -> DoctorCheck:
         return ok(_WORKTREES, f"{root}: none yet")
     used, complete = measure_disk_use([str(each) for each in there])
     pooled = len(list_children(layout.pool))
-    in_use = sum(len(list_children(folder)) for folder in list_batch_folders(layout))
+    in_use = sum(len(list_children(folder)) for folder in layout.list_batches())
     usage = f"{root}: {in_use} in use, {pooled} kept for the next tasks"
     disk = f"{'' if complete else 'more than '}{format_bytes(used)} of {format_bytes(cap)} (workspace.disk_cap)"
     if used > cap:

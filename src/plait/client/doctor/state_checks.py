@@ -15,7 +15,6 @@ from plait.client.doctor.check import (
     format_bytes,
     format_count,
     format_names,
-    list_batch_folders,
     measure_disk_use,
     ok,
     problem,
@@ -177,9 +176,9 @@ def find_leftover_worktrees(root: Path, batches: Mapping[str, bool], *, engine: 
     going = {layout.batch(batch).name for batch, over in batches.items() if not over}
     ended = {layout.batch(batch).name for batch in batches} - going
     for words, folders in (
-        ("of batches that have ended", [each for each in list_batch_folders(layout) if each.name in ended]),
-        ("of no batch", [each for each in list_batch_folders(layout) if each.name not in ended | going]),
-        ("half made or half removed", [layout.making, layout.trash]),
+        ("of batches that have ended", [each for each in layout.list_batches() if each.name in ended]),
+        ("of no batch", [each for each in layout.list_batches() if each.name not in ended | going]),
+        ("left incomplete", [layout.making, layout.trash]),
     ):
         found = [
             each

@@ -42,7 +42,7 @@ from plait.system.copy_tree import prune_tree_cache
 from plait.system.disk import remove_tree
 from plait.system.state_paths import StateFolder, safe_filename
 
-BATCH_BRANCH = "batch+branch"  # in place of a task's name; no task has this one
+_BATCH_SAVED_AS = "batch+branch"  # a batch branch is saved under this instead of a task's name; no task has it
 
 
 class GarbageCollector:
@@ -126,33 +126,37 @@ class GarbageCollector:
                 assert_never(unknown)
         return ""
 
-    def _remove_worktree(self, seen: WorktreeItem, options: GcOptions) -> str:
+    def _remove_worktree(self, item: WorktreeItem, options: GcOptions) -> str:
         """Check again under the lock that workspaces are made under: it may have been leased meanwhile."""
         with self._repository.lock():
-            now = inventory.inspect_again(self._inventory_context(self._read_batches()), seen)
-            if now is None:
+            current = inventory.inspect_again(self._inventory_context(self._read_batches()), item)
+            if current is None:
                 return ""
-            why = self._why_keep(now, options)
+            why = self._why_keep(current, options)
             if not why:
-                self._trash_worktree(now)
+                self._trash_worktree(current)
         return why
 
     def _trash_worktree(self, item: WorktreeItem) -> None:
-        there = find_worktree(self._repository, Path(item.path))
-        if there is None:
+        worktree = find_worktree(self._repository, Path(item.path))
+        if worktree is None:
             return
         if item.use is WorktreeUse.TASK:
-            if there.admin is None and is_real_folder(there.folder):
-                if is_real_folder(there.folder / ".git"):
-                    raise WorldError(f"{there.folder} contains a repository of its own: check it and remove it by hand")
+            if worktree.gitdir is None and is_real_folder(worktree.folder):
+                if is_real_folder(worktree.folder / ".git"):
+                    raise WorldError(
+                        f"{worktree.folder} contains a repository of its own: check it and remove it by hand"
+                    )
                 branch = task_branch(item.batch, item.task)
-                there = adopt_folder(self._repository, self._layout, there.folder, branch)
-            save_worktree(SavedRefs(self._repository, item.batch, item.task), there)
-        away = self._trash_folder(item) / (there.admin.name if there.admin is not None else new_worktree_id())
-        if os.path.lexists(there.folder):
-            there.move(away)
-        elif there.admin is not None:
-            write_worktree_path(there.admin, away)
+                worktree = adopt_folder(self._repository, self._layout, worktree.folder, branch)
+            save_worktree(SavedRefs(self._repository, item.batch, item.task), worktree)
+        trash_path = self._trash_folder(item) / (
+            worktree.gitdir.name if worktree.gitdir is not None else new_worktree_id()
+        )
+        if os.path.lexists(worktree.folder):
+            worktree.move(trash_path)
+        elif worktree.gitdir is not None:
+            write_worktree_path(worktree.gitdir, trash_path)
 
     def _trash_folder(self, item: WorktreeItem) -> Path:
         """The trash beside it, on the same disk: the settings may have changed since it was made."""
@@ -161,7 +165,7 @@ class GarbageCollector:
         return WorkspaceLayout(root).trash
 
     def _empty_trash(self) -> None:
-        """Delete the files first, then the admins whose folders are gone."""
+        """Delete the files first, then the gitdirs of folders that are gone."""
         for root in self._roots:
             pool = WorktreePool(self._repository, WorkspaceLayout(root), keep=0)
             pool.empty_trash()
@@ -170,7 +174,7 @@ class GarbageCollector:
 
     def _remove_empty_folders(self) -> None:
         for root in self._roots:
-            for folder in root.glob("batch-*"):
+            for folder in WorkspaceLayout(root).list_batches():
                 with suppress(OSError):
                     folder.rmdir()
 
@@ -184,10 +188,10 @@ class GarbageCollector:
         with self._repository.lock():
             if why := self._why_keep(item, options):
                 return why
-            if where := inventory.find_checkouts(self._repository.git).get(ref):
-                return f"it is checked out in {where}"
+            if checkout := inventory.find_checkouts(self._repository.git).get(ref):
+                return f"it is checked out in {checkout}"
             if not (options.unmerged and item.batch in options.forget):
-                saved_refs = SavedRefs(self._repository, item.batch, item.task or BATCH_BRANCH)
+                saved_refs = SavedRefs(self._repository, item.batch, item.task or _BATCH_SAVED_AS)
                 saved_refs.keep_unreachable(item.tip, moving_ref=ref)
             return self._delete_ref(ref, item.tip)
 
@@ -203,16 +207,16 @@ class GarbageCollector:
         return ""
 
     def _remove_batch_files(self, item: PathItem, options: GcOptions) -> str:
-        """Move the files away first, so that a batch that is resumed meanwhile finds nothing half removed."""
+        """Move the files away first, so that a batch that is resumed meanwhile finds nothing incomplete."""
         if why := self._why_keep(item, options):
             return why
-        away = self._folder.root / inventory.TRASH_FOLDER / new_worktree_id()
-        make_private_folder(away.parent)
+        trash_path = self._folder.root / inventory.TRASH_FOLDER / new_worktree_id()
+        make_private_folder(trash_path.parent)
         if item.kind is PathKind.BATCH_FOLDER and item.batch in options.forget:
             write_private_file(self._folder.forgotten_marker(item.batch), "")
         with suppress(FileNotFoundError):
-            Path(item.path).rename(away)
-            remove_tree(away)
+            Path(item.path).rename(trash_path)
+            remove_tree(trash_path)
         return ""
 
     def _remove_lock(self, item: PathItem) -> str:

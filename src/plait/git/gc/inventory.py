@@ -14,7 +14,7 @@ from pathlib import Path
 from plait.core.fast_dataclass import dataclass
 from plait.git.command import Git, GitError
 from plait.git.gc.removal_rules import BranchItem, GcBatch, PathItem, PathKind, RefItem, WorktreeItem, WorktreeUse
-from plait.git.refs import BATCH_BRANCH_PREFIX, TASK_BRANCH_PREFIX, ref_component, task_branch
+from plait.git.refs import is_plait_branch, parse_batch_branch, ref_component, task_branch
 from plait.git.worktrees.metadata import (
     is_real_folder,
     read_gitdir_link,
@@ -47,13 +47,17 @@ def make_process_finder() -> ProcessFinder:
     """Finds the processes whose current folder is inside a given one, as far as this user may see."""
     import psutil  # costs a moment
 
-    found = [(each.pid, each.info["cwd"] or "") for each in psutil.process_iter(["cwd"]) if each.pid != os.getpid()]
+    processes = [
+        (process.pid, process.info["cwd"] or "")
+        for process in psutil.process_iter(["cwd"])
+        if process.pid != os.getpid()
+    ]
 
-    def inside(folder: Path) -> tuple[int, ...]:
+    def find_processes(folder: Path) -> tuple[int, ...]:
         real = os.path.realpath(folder)
-        return tuple(pid for pid, there in found if there == real or there.startswith(f"{real}{os.sep}"))
+        return tuple(pid for pid, cwd in processes if cwd == real or cwd.startswith(f"{real}{os.sep}"))
 
-    return inside
+    return find_processes
 
 
 _JUST_MADE_SECONDS = 60.0
@@ -71,67 +75,69 @@ class InventoryContext:
 
 
 def list_worktrees(context: InventoryContext) -> list[WorktreeItem]:
-    """The worktree folders, and those that only their admins name."""
-    admins = {
-        where: admin for admin in context.repository.admin_folders if (where := read_worktree_path(admin)) is not None
+    """The worktree folders, and those that only their gitdirs name."""
+    recorded = {
+        path: gitdir
+        for gitdir in context.repository.worktree_gitdirs
+        if (path := read_worktree_path(gitdir)) is not None
     }
     trash = context.layout.trash
-    found = {folder: admins.get(folder) for folder in context.layout.list_all() if folder.parent != trash}
-    found |= admins
-    return [_inspect_worktree(context, folder, admin) for folder, admin in found.items()]
+    worktrees = {folder: recorded.get(folder) for folder in context.layout.list_all() if folder.parent != trash}
+    worktrees |= recorded
+    return [_inspect_worktree(context, folder, gitdir) for folder, gitdir in worktrees.items()]
 
 
-def inspect_again(context: InventoryContext, seen: WorktreeItem) -> WorktreeItem | None:
+def inspect_again(context: InventoryContext, item: WorktreeItem) -> WorktreeItem | None:
     """The same item as it is now; None if it is gone."""
-    folder, entry = Path(seen.path), context.repository.admin_folder(seen.entry)
-    admin = entry if seen.entry and read_worktree_path(entry) == folder else None
-    if admin is None and not os.path.lexists(folder):
+    folder, entry = Path(item.path), context.repository.worktree_gitdir(item.entry)
+    gitdir = entry if item.entry and read_worktree_path(entry) == folder else None
+    if gitdir is None and not os.path.lexists(folder):
         return None
-    return _inspect_worktree(context, folder, admin)
+    return _inspect_worktree(context, folder, gitdir)
 
 
-def _inspect_worktree(context: InventoryContext, folder: Path, admin: Path | None) -> WorktreeItem:
+def _inspect_worktree(context: InventoryContext, folder: Path, gitdir: Path | None) -> WorktreeItem:
     # What is in the trash counts as gone, deleted or not.
     exists = os.path.lexists(folder) and folder.parent != context.layout.trash
-    use, batch, task = _find_lease(context, folder, admin)
+    use, batch, task = _find_lease(context, folder, gitdir)
     return WorktreeItem(
         str(folder),
         use,
         batch,
         task,
-        entry=admin.name if admin is not None else "",
+        entry=gitdir.name if gitdir is not None else "",
         exists=exists,
-        size=sum(tree_size(each) for each in (folder if exists else None, admin) if each is not None),
-        locked=_read_lock_reason(admin),
+        size=sum(tree_size(path) for path in (folder if exists else None, gitdir) if path is not None),
+        locked=_read_lock_reason(gitdir),
         pids=context.find_processes(folder) if exists else (),
         making=use is WorktreeUse.MAKING and exists and _is_being_made(folder),
-        unsaved=use is WorktreeUse.TASK and _is_unsaved(context.repository, folder, admin),
+        unsaved=use is WorktreeUse.TASK and _is_unsaved(context.repository, folder, gitdir),
         parent_missing=not exists and not folder.parent.parent.is_dir(),
-        age=seconds_since_change(folder) if exists else seconds_since_change(admin or folder),
+        age=seconds_since_change(folder) if exists else seconds_since_change(gitdir or folder),
     )
 
 
-def _find_lease(context: InventoryContext, folder: Path, admin: Path | None) -> tuple[WorktreeUse, str, str]:
+def _find_lease(context: InventoryContext, folder: Path, gitdir: Path | None) -> tuple[WorktreeUse, str, str]:
     """Use, batch and task, by its place; the lease decides if it names another batch that is not over."""
-    lease = read_lease(admin) if admin is not None else None
+    lease = read_lease(gitdir) if gitdir is not None else None
     parent = folder.parent.name
     if parent == context.layout.pool.name:
         return WorktreeUse.POOL, "", ""
     if parent in {context.layout.making.name, context.layout.trash.name}:
         return WorktreeUse.MAKING, "", ""
-    name = parent.removeprefix("batch-")
+    name = context.layout.batch_folder_name(folder.parent)
     batch = context.names.get(name, name)
-    if lease is not None and (known := context.batches.get(lease.batch)) is not None and not known.is_over:
+    if lease is not None and (leased_by := context.batches.get(lease.batch)) is not None and not leased_by.is_over:
         batch = lease.batch
     if folder.name == "gate":
         return WorktreeUse.GATE, batch, ""
     return WorktreeUse.TASK, batch, lease.task if lease is not None else folder.name.removeprefix("task-")
 
 
-def _read_lock_reason(admin: Path | None) -> str | None:
-    if admin is None or not os.path.lexists(admin / "locked"):
+def _read_lock_reason(gitdir: Path | None) -> str | None:
+    if gitdir is None or not os.path.lexists(gitdir / "locked"):
         return None
-    return read_small_file(admin / "locked").strip()
+    return read_small_file(gitdir / "locked").strip()
 
 
 def _is_being_made(folder: Path) -> bool:
@@ -144,12 +150,12 @@ def _is_being_made(folder: Path) -> bool:
         return True
 
 
-def _is_unsaved(repository: Repository, folder: Path, admin: Path | None) -> bool:
+def _is_unsaved(repository: Repository, folder: Path, gitdir: Path | None) -> bool:
     """True when in doubt: saving before removal finds out whether there is work."""
-    if admin is None:
+    if gitdir is None:
         return any(list_children(folder)) if is_real_folder(folder) else False
     try:
-        git = repository.git_at(admin, folder if is_real_folder(folder) else admin)
+        git = repository.git_at(gitdir, folder if is_real_folder(folder) else gitdir)
         head = git.resolve_commit("HEAD")
         if head and git.text("rev-list", "-1", head, "--not", "--glob=refs/*"):
             return True
@@ -166,13 +172,13 @@ _ABANDONED_SECONDS = 3600.0  # temporary folders are in use for moments only
 
 def list_batch_folders(folder: StateFolder, names: Mapping[str, str]) -> Iterator[PathItem]:
     """`names` are the ids of the batches by the names of their folders."""
-    for each in list_children(folder.batches):
-        batch, printed = names.get(each.name, each.name), each / "tasks"
-        has_transcripts, taken = printed.is_dir(), tree_size(printed)
+    for path in list_children(folder.batches):
+        batch, tasks_folder = names.get(path.name, path.name), path / "tasks"
+        has_transcripts, tasks_size = tasks_folder.is_dir(), tree_size(tasks_folder)
         if has_transcripts:
-            yield PathItem(PathKind.TRANSCRIPTS, str(printed), batch, taken)
-        size, age = max(0, tree_size(each) - taken), seconds_since_change(each)
-        yield PathItem(PathKind.BATCH_FOLDER, str(each), batch, size, age, has_transcripts)
+            yield PathItem(PathKind.TRANSCRIPTS, str(tasks_folder), batch, tasks_size)
+        size, age = max(0, tree_size(path) - tasks_size), seconds_since_change(path)
+        yield PathItem(PathKind.BATCH_FOLDER, str(path), batch, size, age, has_transcripts)
 
 
 def list_locks(repository: Repository, names: RefNames) -> Iterator[PathItem]:
@@ -180,27 +186,27 @@ def list_locks(repository: Repository, names: RefNames) -> Iterator[PathItem]:
     for path in chain((common / "refs/heads/plait").rglob("*.lock"), (common / "refs/plait").rglob("*.lock")):
         name = path.relative_to(common).as_posix().removesuffix(".lock")
         batch, _ = names.branches.get(name.removeprefix(BRANCH_PREFIX), ("", ""))
-        batch = batch or names.batch_of(name)
+        batch = batch or names.find_batch(name)
         yield PathItem(PathKind.LOCK, str(path), batch, age=seconds_since_change(path))
-    for admin in repository.admin_folders:
-        lease = read_lease(admin)
-        for path in admin.glob("*.lock"):
+    for gitdir in repository.worktree_gitdirs:
+        lease = read_lease(gitdir)
+        for path in gitdir.glob("*.lock"):
             batch = lease.batch if lease is not None else ""
             yield PathItem(PathKind.LOCK, str(path), batch, age=seconds_since_change(path))
 
 
-def list_trash(trash: Path, around: Path, prefix: str) -> Iterator[PathItem]:
+def list_trash(trash: Path, parent: Path, prefix: str) -> Iterator[PathItem]:
     """What is in a trash folder, and folders called `prefix`… that a killed process left."""
-    left = (each for each in list_children(around) if each.name.startswith(prefix))
-    abandoned = (each for each in left if seconds_since_change(each) > _ABANDONED_SECONDS)
-    for each in (*list_children(trash), *abandoned):
-        yield PathItem(PathKind.TRASH, str(each), size=tree_size(each))
+    leftovers = (path for path in list_children(parent) if path.name.startswith(prefix))
+    abandoned = (path for path in leftovers if seconds_since_change(path) > _ABANDONED_SECONDS)
+    for path in (*list_children(trash), *abandoned):
+        yield PathItem(PathKind.TRASH, str(path), size=tree_size(path))
 
 
 def list_setup_caches(layout: WorkspaceLayout) -> Iterator[PathItem]:
-    kept = [each for each in list_children(layout.setups) if each.is_dir()]
-    if kept:
-        age = min(seconds_since_change(each) for each in kept)
+    caches = [cache for cache in list_children(layout.setups) if cache.is_dir()]
+    if caches:
+        age = min(seconds_since_change(cache) for cache in caches)
         yield PathItem(PathKind.SETUPS, str(layout.setups), size=tree_size(layout.setups), age=age)
 
 
@@ -216,11 +222,10 @@ def list_lost_repositories(location: Path) -> Iterator[PathItem]:
 
 def _find_repository(folder: Path) -> Path | None:
     """<common>/worktrees/<id>, as the folder has it."""
-    admin = read_gitdir_link(folder)
-    return admin.parent.parent if admin is not None and admin.parent.name == "worktrees" else None
+    gitdir = read_gitdir_link(folder)
+    return gitdir.parent.parent if gitdir is not None and gitdir.parent.name == "worktrees" else None
 
 
-_BRANCH_PREFIXES = (f"{BRANCH_PREFIX}{BATCH_BRANCH_PREFIX}", f"{BRANCH_PREFIX}{TASK_BRANCH_PREFIX}")
 _USER_PREFIXES = (BRANCH_PREFIX, REMOTE_PREFIX, "refs/tags/")  # without stashes
 _FORMAT = "%(refname)%00%(objectname)%00%(objecttype)%00%(*objectname)%00%(*objecttype)"
 
@@ -240,26 +245,25 @@ class RefNames:
             branches |= {task_branch(batch.id, task): (batch.id, task) for task in batch.tasks}
         return cls(branches, {ref_component(batch): batch for batch in batches}, batches)
 
-    def batch_of(self, ref: str) -> str:
+    def find_batch(self, ref: str) -> str:
         """The batch in refs/plait/attempts/<batch>/…; of an unknown one, its part of the name."""
         parts = ref.split("/")
         part = parts[3] if ref.startswith(PLAIT_PREFIX) and len(parts) > 3 else ""
         return self.components.get(part, part)
 
-    def batch_and_task(self, name: str) -> tuple[str, str]:
+    def find_batch_and_task(self, name: str) -> tuple[str, str]:
         """Of a branch; of an unknown task branch, neither."""
-        unknown = name.removeprefix(BATCH_BRANCH_PREFIX) if name.startswith(BATCH_BRANCH_PREFIX) else ""
-        return self.branches.get(name, (unknown, ""))
+        return self.branches.get(name) or (parse_batch_branch(name), "")
 
 
 def list_refs(git: Git) -> dict[str, str]:
     """Every ref of the repository that leads to a commit, with that commit."""
-    found = {}
+    tips = {}
     for line in git.text("for-each-ref", f"--format={_FORMAT}").splitlines():
         name, oid, kind, peeled, peeled_kind = line.split("\0")
         if kind == "commit" or peeled_kind == "commit":
-            found[name] = oid if kind == "commit" else peeled
-    return found
+            tips[name] = oid if kind == "commit" else peeled
+    return tips
 
 
 def find_unreachable(git: Git, tips: Collection[str], others: Iterable[str]) -> set[str]:
@@ -274,11 +278,13 @@ def find_unreachable(git: Git, tips: Collection[str], others: Iterable[str]) -> 
 
 def list_branches_and_refs(git: Git, names: RefNames) -> Iterator[BranchItem | RefItem]:
     """The branches of plait, then the refs under refs/plait."""
-    every = list_refs(git)
-    branches = {name: tip for name, tip in every.items() if name.startswith(_BRANCH_PREFIXES)}
-    refs = {name: tip for name, tip in every.items() if name.startswith(PLAIT_PREFIX)}
-    pushed_tips = [tip for name, tip in every.items() if _is_pushed(name)]
-    user_tips = [tip for name, tip in every.items() if name.startswith(_USER_PREFIXES) and not _is_plaits(name)]
+    all_tips = list_refs(git)
+    branches = {name: tip for name, tip in all_tips.items() if _is_local_plait_branch(name)}
+    refs = {name: tip for name, tip in all_tips.items() if name.startswith(PLAIT_PREFIX)}
+    pushed_tips = [tip for name, tip in all_tips.items() if _is_pushed(name)]
+    user_tips = [
+        tip for name, tip in all_tips.items() if name.startswith(_USER_PREFIXES) and not _is_in_plait_namespace(name)
+    ]
     unmerged = find_unreachable(git, set(branches.values()), user_tips)
     unpushed = find_unreachable(git, unmerged, pushed_tips)
     unsaved = find_unreachable(git, unmerged, refs.values())
@@ -288,19 +294,23 @@ def list_branches_and_refs(git: Git, names: RefNames) -> Iterator[BranchItem | R
         yield BranchItem(
             ref.removeprefix(BRANCH_PREFIX),
             tip,
-            *names.batch_and_task(ref.removeprefix(BRANCH_PREFIX)),
+            *names.find_batch_and_task(ref.removeprefix(BRANCH_PREFIX)),
             merged=tip not in unmerged,
             pushed=tip not in unpushed,
             in_batch_branch=ref in in_batch_branch,
             saved=tip not in unsaved,
             checked_out_in=checkouts.get(ref, ""),
         )
-    alone = find_unreachable(git, set(refs.values()), [*user_tips, *pushed_tips])
+    only_here = find_unreachable(git, set(refs.values()), [*user_tips, *pushed_tips])
     for name, tip in refs.items():
-        yield RefItem(name, tip, names.batch_of(name), elsewhere=tip not in alone)
+        yield RefItem(name, tip, names.find_batch(name), elsewhere=tip not in only_here)
 
 
-def _is_plaits(name: str) -> bool:
+def _is_local_plait_branch(ref: str) -> bool:
+    return ref.startswith(BRANCH_PREFIX) and is_plait_branch(ref.removeprefix(BRANCH_PREFIX))
+
+
+def _is_in_plait_namespace(name: str) -> bool:
     return name.startswith(f"{BRANCH_PREFIX}plait/") or _is_pushed(name)
 
 
@@ -309,29 +319,29 @@ def _is_pushed(name: str) -> bool:
     return name.startswith(REMOTE_PREFIX) and "/plait/" in name.removeprefix(REMOTE_PREFIX)
 
 
-def _find_in_batch_branch(git: Git, names: RefNames, own: Mapping[str, str]) -> set[str]:
+def _find_in_batch_branch(git: Git, names: RefNames, branches: Mapping[str, str]) -> set[str]:
     """The task branches that their batch's branch contains."""
     tasks: dict[str, dict[str, str]] = {}
-    for ref, tip in own.items():
-        batch, task = names.batch_and_task(ref.removeprefix(BRANCH_PREFIX))
+    for ref, tip in branches.items():
+        batch, task = names.find_batch_and_task(ref.removeprefix(BRANCH_PREFIX))
         if task:
             tasks.setdefault(batch, {})[ref] = tip
-    found = set[str]()
-    for batch, theirs in tasks.items():
-        branch = own.get(f"{BRANCH_PREFIX}{names.batches[batch].branch}")
+    contained = set[str]()
+    for batch, task_tips in tasks.items():
+        branch = branches.get(f"{BRANCH_PREFIX}{names.batches[batch].branch}")
         if branch is not None:
-            out = find_unreachable(git, set(theirs.values()), [branch])
-            found |= {ref for ref, tip in theirs.items() if tip not in out}
-    return found
+            outside = find_unreachable(git, set(task_tips.values()), [branch])
+            contained |= {ref for ref, tip in task_tips.items() if tip not in outside}
+    return contained
 
 
 def find_checkouts(git: Git) -> dict[str, str]:
     """The folders in which branches are checked out, by ref."""
-    found, where = {}, ""
+    checkouts, folder = {}, ""
     for line in git.run("worktree", "list", "--porcelain", "-z").fields:
         key, _, value = line.partition(" ")
         if key == "worktree":
-            where = value
+            folder = value
         elif key == "branch":
-            found[value] = where
-    return found
+            checkouts[value] = folder
+    return checkouts

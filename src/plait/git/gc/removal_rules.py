@@ -47,7 +47,7 @@ _WORKTREE_KINDS = {
 
 @dataclass(frozen=True, slots=True)
 class WorktreeItem:
-    """A worktree of plait's. `entry` is the name of its admin (empty: none), `exists`: its files do.
+    """A worktree of plait's. `entry` is the name of its gitdir (empty: none), `exists`: its files do.
 
     `locked` is the reason of its lock, `pids` are the processes running in it, `making`: it is being made. `unsaved`: it may
     contain work that no ref has. `parent_missing`: the folder around it is missing, too.
@@ -180,15 +180,17 @@ class GcPlan:
 
 def plan_gc(facts: GcFacts, options: GcOptions) -> GcPlan:
     """In the order of execution: a branch can go when no worktree has it checked out any more."""
-    first = [decide(facts, options, item) for item in facts.items if isinstance(item, WorktreeItem)]
+    worktree_decisions = [decide(facts, options, item) for item in facts.items if isinstance(item, WorktreeItem)]
     removed_paths = {
-        each.item.path for each in first if isinstance(each, Removal) and isinstance(each.item, WorktreeItem)
+        decision.item.path
+        for decision in worktree_decisions
+        if isinstance(decision, Removal) and isinstance(decision.item, WorktreeItem)
     }
-    rest = [_without_checkout(item, removed_paths) for item in facts.items if not isinstance(item, WorktreeItem)]
-    decisions = [*first, *(decide(facts, options, item) for item in rest)]
+    others = [_without_checkout(item, removed_paths) for item in facts.items if not isinstance(item, WorktreeItem)]
+    decisions = [*worktree_decisions, *(decide(facts, options, item) for item in others)]
     return GcPlan(
-        tuple(each for each in decisions if isinstance(each, Removal)),
-        tuple(each for each in decisions if isinstance(each, KeptItem)),
+        tuple(decision for decision in decisions if isinstance(decision, Removal)),
+        tuple(decision for decision in decisions if isinstance(decision, KeptItem)),
     )
 
 
@@ -221,8 +223,8 @@ def _why_in_use(item: GcItem) -> str:
     if item.locked is not None:
         return f"it is locked{f': {item.locked}' if item.locked else ''}"
     if item.pids:
-        more = f" and {len(item.pids) - 1} more" if len(item.pids) > 1 else ""
-        return f"process {item.pids[0]}{more} is running in it"
+        others = f" and {len(item.pids) - 1} more" if len(item.pids) > 1 else ""
+        return f"process {item.pids[0]}{others} is running in it"
     if item.making:
         return "it is just being made"
     return "its folder is missing: it may be on a drive that is not mounted" if item.parent_missing else ""

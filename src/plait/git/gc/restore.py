@@ -37,51 +37,55 @@ class RestoredBranch:
 
 def list_saved_commits(git: Git) -> list[SavedCommit]:
     """The newest first, without the bases of batches."""
-    found = []
+    commits = []
     for line in git.text("for-each-ref", "--sort=-committerdate", f"--format={_FORMAT}", PLAIT_PREFIX).splitlines():
         ref, commit, kind, at, subject = line.split("\0", 4)
         if kind == "commit" and not ref.startswith(f"{BASES}/"):
-            found.append(SavedCommit(ref.removeprefix(PLAIT_PREFIX), ref, commit, float(at or 0), subject))
-    return found
+            commits.append(SavedCommit(ref.removeprefix(PLAIT_PREFIX), ref, commit, float(at or 0), subject))
+    return commits
 
 
-def restore_branch(git: Git, names: RefNames, wanted: str, branch: str | None) -> RestoredBranch:
+def restore_branch(git: Git, names: RefNames, query: str, branch: str | None) -> RestoredBranch:
     """Make a branch from a saved commit. Raises UserError if there is none, or the branch exists elsewhere."""
-    found = _find_saved(list_saved_commits(git), names, wanted)
+    saved = _find_saved(list_saved_commits(git), names, query)
     if branch is not None:
         if branch.startswith("-") or git.run("check-ref-format", f"{BRANCH_PREFIX}{branch}", codes=(0, 1)).code:
             raise UserError(f"{branch} is not a valid branch name")
-        return _make_branch(git, branch, found.commit)
-    plain = f"restored-{_UNSAFE_CHARACTERS.sub('-', found.name.partition('/')[2]).strip('-.')}"
+        return _make_branch(git, branch, saved.commit)
+    base_name = f"restored-{_UNSAFE_CHARACTERS.sub('-', saved.name.partition('/')[2]).strip('-.')}"
     for number in range(1, _MAX_TRIES):
-        name = plain if number == 1 else f"{plain}-{number}"
+        name = base_name if number == 1 else f"{base_name}-{number}"
         try:
-            return _make_branch(git, name, found.commit)
+            return _make_branch(git, name, saved.commit)
         except UserError:
             continue
-    raise UserError(f"there are too many branches called {plain}", hint="Choose a name with --as NAME.")
+    raise UserError(f"there are too many branches called {base_name}", hint="Choose a name with --as NAME.")
 
 
-def _find_saved(every: Sequence[SavedCommit], names: RefNames, wanted: str) -> SavedCommit:
-    exact = [each for each in every if wanted in {each.ref, each.name, each.name.partition("/")[2]}]
-    found = exact or _find_by_branch(every, names, wanted) or [each for each in every if _has_prefix(each, wanted)]
-    if not found:
-        raise UserError(f"nothing is saved under the name {wanted}", hint="`plait gc --list` shows what is.")
-    if len({each.commit for each in found}) > 1:
-        candidates = ", ".join(each.name for each in found[:_MAX_SHOWN])
-        raise UserError(f"{wanted} could be {candidates}", hint="Write more of it.")
-    return found[0]
+def _find_saved(commits: Sequence[SavedCommit], names: RefNames, query: str) -> SavedCommit:
+    exact = [saved for saved in commits if query in {saved.ref, saved.name, saved.name.partition("/")[2]}]
+    matches = (
+        exact or _find_by_branch(commits, names, query) or [saved for saved in commits if _has_prefix(saved, query)]
+    )
+    if not matches:
+        raise UserError(f"nothing is saved under the name {query}", hint="`plait gc --list` shows what is.")
+    if len({saved.commit for saved in matches}) > 1:
+        candidates = ", ".join(saved.name for saved in matches[:_MAX_SHOWN])
+        raise UserError(f"{query} could be {candidates}", hint="Write more of it.")
+    return matches[0]
 
 
-def _has_prefix(each: SavedCommit, wanted: str) -> bool:
-    return bool(wanted) and (each.name.startswith(wanted) or each.name.partition("/")[2].startswith(wanted))
+def _has_prefix(saved: SavedCommit, query: str) -> bool:
+    return bool(query) and (saved.name.startswith(query) or saved.name.partition("/")[2].startswith(query))
 
 
-def _find_by_branch(every: Sequence[SavedCommit], names: RefNames, wanted: str) -> list[SavedCommit]:
+def _find_by_branch(commits: Sequence[SavedCommit], names: RefNames, query: str) -> list[SavedCommit]:
     """The newest saved commit of the task whose branch this was."""
-    batch, task = names.branches.get(wanted.removeprefix(BRANCH_PREFIX), ("", ""))
-    under = tuple(f"{kind}/{ref_component(batch)}/{ref_component(task)}/" for kind in (SAVED, ATTEMPTS)) if task else ()
-    return [each for each in every if under and each.ref.startswith(under)][:1]
+    batch, task = names.branches.get(query.removeprefix(BRANCH_PREFIX), ("", ""))
+    prefixes = (
+        tuple(f"{kind}/{ref_component(batch)}/{ref_component(task)}/" for kind in (SAVED, ATTEMPTS)) if task else ()
+    )
+    return [saved for saved in commits if prefixes and saved.ref.startswith(prefixes)][:1]
 
 
 def _make_branch(git: Git, branch: str, commit: str) -> RestoredBranch:
@@ -89,10 +93,10 @@ def _make_branch(git: Git, branch: str, commit: str) -> RestoredBranch:
     try:
         git.create_ref(ref, commit)
     except GitError as error:
-        there = git.read_ref(ref)
-        if there == commit:
+        existing = git.read_ref(ref)
+        if existing == commit:
             return RestoredBranch(branch, commit, made=False)
-        if not there:
+        if not existing:
             raise
         raise UserError(f"there is a branch {branch} already", hint="Choose another name with --as NAME.") from error
     return RestoredBranch(branch, commit)

@@ -42,16 +42,16 @@ class BatchBranch:
 
     def ensure_not_checked_out(self) -> None:
         """Raise WorldError if it is: the files of that checkout would seem to undo what was merged."""
-        for where in find_checkouts(self._git_dir, self.ref):
+        for folder in find_checkouts(self._git_dir, self.ref):
             raise WorldError(
-                f"branch {self.name} is checked out in {where}; plait does not change checkouts",
-                hint=f"Run `git -C {where} switch --detach` to look at it; then resume or retry.",
+                f"branch {self.name} is checked out in {folder}; plait does not change checkouts",
+                hint=f"Run `git -C {folder} switch --detach` to look at it; then resume or retry.",
             )
 
-    def move(self, new: str, old: str | None, why: str) -> None:
+    def move(self, new: str, old: str | None, reason: str) -> None:
         """Move the branch from exactly `old` (None: create it); GitError if it is anywhere else."""
         refs.remove_stale_lock(self._git_dir, self.ref, _STALE_SECONDS)
-        self._git.run("update-ref", "-m", f"plait: {why}", self.ref, new, old or "0" * len(new))
+        self._git.run("update-ref", "-m", f"plait: {reason}", self.ref, new, old or "0" * len(new))
 
     def save(self, commit: str, n: int) -> None:
         """Save the branch before its nth rebuild; the first one saved stays."""
@@ -63,17 +63,17 @@ class BatchBranch:
             if not self._git.read_ref(ref):
                 raise
 
-    def make_moved_error(self, at: str, expected: str) -> WorldError:
+    def make_moved_error(self, found: str, expected: str) -> WorldError:
         return WorldError(
-            f"branch {self.name} was moved: expected {expected[:12]}, found {at[:12]}",
-            hint=f"Keep what is there under another name (`git branch NAME {at[:12]}`), put the branch back "
+            f"branch {self.name} was moved: expected {expected[:12]}, found {found[:12]}",
+            hint=f"Keep what is there under another name (`git branch NAME {found[:12]}`), put the branch back "
             f"(`git update-ref {self.ref} {expected}`), then resume or retry.",
         )
 
-    def make_foreign_commits_error(self, at: str) -> WorldError:
+    def make_foreign_commits_error(self, found: str) -> WorldError:
         return WorldError(
-            f"branch {self.name} has commits that plait did not make (up to {at[:12]}); refusing to rebuild it",
-            hint=f"Move them to a branch of their own (`git branch NAME {at[:12]}`) and take them off this one.",
+            f"branch {self.name} has commits that plait did not make (up to {found[:12]}); refusing to rebuild it",
+            hint=f"Move them to a branch of their own (`git branch NAME {found[:12]}`) and take them off this one.",
         )
 
 
@@ -93,72 +93,74 @@ class GitBranchMerger:
         regenerate: Regenerate = refuse_regeneration,
     ) -> None:
         self._git_dir = git_dir.absolute()
-        own = os.environ if environment is None else environment
-        here = {"GIT_DIR": str(self._git_dir), "GIT_NO_REPLACE_OBJECTS": "1"}
-        self._git = Git(self._git_dir, environment=own, variables=here)
-        self._private = PrivateGitDirs(self._git_dir, private.absolute(), own)
+        git_environment = os.environ if environment is None else environment
+        variables = {"GIT_DIR": str(self._git_dir), "GIT_NO_REPLACE_OBJECTS": "1"}
+        self._git = Git(self._git_dir, environment=git_environment, variables=variables)
+        self._private = PrivateGitDirs(self._git_dir, private.absolute(), git_environment)
         self._ancestry = Ancestry(self._git)
         self._merging = ChangeMerger(self._git, self._private, self._ancestry, regenerate)
 
     def merge(
-        self, order: MergeStarted, branch: str, message: MergeMessage, rules: MergeRules
+        self, decision: MergeStarted, branch: str, message: MergeMessage, rules: MergeRules
     ) -> MergeDone | MergeConflicted:
         """Merge the task's change onto the batch branch, whose name is `branch`.
 
         Raises ChangeGoneError if the change is gone, another WorldError if merging fails.
         """
-        with map_errors(f"{order.task} could not be merged"):
-            batch_branch = BatchBranch(self._git, self._git_dir, order.batch, branch)
-            trailers = MergeTrailers(order.batch, _change(order))
-            known = self._merging.read_commits(trailers.change, order.onto, batch_branch.ref)
-            at = known.get(batch_branch.ref)
-            if at is not None and at.id != order.onto:
-                return _check_existing(batch_branch, trailers, order, at)
+        with map_errors(f"{decision.task} could not be merged"):
+            batch_branch = BatchBranch(self._git, self._git_dir, decision.batch, branch)
+            trailers = MergeTrailers(decision.batch, _change(decision))
+            commits = self._merging.read_commits(trailers.change, decision.onto, batch_branch.ref)
+            current = commits.get(batch_branch.ref)
+            if current is not None and current.id != decision.onto:
+                return _check_existing(batch_branch, trailers, decision, current)
             batch_branch.ensure_not_checked_out()
-            made = self._merging.merge_change(trailers, order.onto, known[order.tip], message, rules)
-            if isinstance(made, RebuildConflict):
-                return MergeConflicted(order.batch, order.task, order.n, made.files)
+            result = self._merging.merge_change(trailers, decision.onto, commits[decision.tip], message, rules)
+            if isinstance(result, RebuildConflict):
+                return MergeConflicted(decision.batch, decision.task, decision.n, result.files)
             try:
-                batch_branch.move(made, at.id if at else None, f"merge {order.task}")
+                batch_branch.move(result, current.id if current else None, f"merge {decision.task}")
             except GitError:
-                now = read_commits(self._git, [batch_branch.ref]).get(batch_branch.ref)
-                if now is None or now.id == order.onto:
+                moved = read_commits(self._git, [batch_branch.ref]).get(batch_branch.ref)
+                if moved is None or moved.id == decision.onto:
                     raise
-                return _check_existing(batch_branch, trailers, order, now)
-            return MergeDone(order.batch, order.task, order.n, made)
+                return _check_existing(batch_branch, trailers, decision, moved)
+            return MergeDone(decision.batch, decision.task, decision.n, result)
 
     def rebuild(
-        self, order: RebuildStarted, branch: str, base: str, messages: Mapping[str, MergeMessage], rules: MergeRules
+        self, decision: RebuildStarted, branch: str, base: str, messages: Mapping[str, MergeMessage], rules: MergeRules
     ) -> RebuildDone:
         """Rebuild the branch; the old one is kept under refs/plait/lines.
 
         Merges onto the same commits as before are reused: a tested commit stays the same commit.
         """
-        with map_errors(f"the branch of batch {order.batch} could not be rebuilt"):
-            batch_branch = BatchBranch(self._git, self._git_dir, order.batch, branch)
-            known = read_commits(self._git, [batch_branch.ref, base])
-            if base not in known:
+        with map_errors(f"the branch of batch {decision.batch} could not be rebuilt"):
+            batch_branch = BatchBranch(self._git, self._git_dir, decision.batch, branch)
+            commits = read_commits(self._git, [batch_branch.ref, base])
+            if base not in commits:
                 raise make_missing_commit_error(base, "the base of the batch,")
-            at = known.get(batch_branch.ref)
-            old = _read_merges(self._git, order.batch, at.id, base) if at else {}
-            if at is not None and old is None:
-                raise batch_branch.make_foreign_commits_error(at.id)
+            current = commits.get(batch_branch.ref)
+            old_merges = _read_merges(self._git, decision.batch, current.id, base) if current else {}
+            if current is not None and old_merges is None:
+                raise batch_branch.make_foreign_commits_error(current.id)
             head, line, conflicts = base, [], []
-            for change in order.line:
-                trailers = MergeTrailers(order.batch, change)
-                made = _reuse_merge(trailers, head, old or {}) or self._merge_change(trailers, head, messages, rules)
-                if isinstance(made, RebuildConflict):
-                    conflicts.append(made)
+            for change in decision.line:
+                trailers = MergeTrailers(decision.batch, change)
+                result = _reuse_merge(trailers, head, old_merges or {}) or self._merge_change(
+                    trailers, head, messages, rules
+                )
+                if isinstance(result, RebuildConflict):
+                    conflicts.append(result)
                 else:
-                    head = made
+                    head = result
                     line.append(MergedTask(change.task, head))
-            self._replace_branch(batch_branch, at, head, order.n)
-            return RebuildDone(order.batch, order.n, tuple(line), tuple(conflicts))
+            self._replace_branch(batch_branch, current, head, decision.n)
+            return RebuildDone(decision.batch, decision.n, tuple(line), tuple(conflicts))
 
-    def describe_conflict(self, order: MergeStarted, rules: MergeRules) -> str:
+    def describe_conflict(self, decision: MergeStarted, rules: MergeRules) -> str:
         """Both sides of a conflict as text of bounded length, for the agent that resolves it."""
-        with map_errors(f"the conflict of {order.task} could not be read"):
-            git, tried, conflicts = self._merging.try_merge(_change(order), order.onto, rules, CONFLICT_STYLE)
+        with map_errors(f"the conflict of {decision.task} could not be read"):
+            git, tried, conflicts = self._merging.try_merge(_change(decision), decision.onto, rules, CONFLICT_STYLE)
             return format_conflict(git, tried, conflicts)
 
     def predict_conflicts(
@@ -166,8 +168,8 @@ class GitBranchMerger:
     ) -> list[PredictedConflict]:
         """Which of these changes (base and tip by task) would conflict, with each other or with the branch (`right` "")."""
         with map_errors("could not predict conflicts"):
-            here = read_commits(self._git, [onto, *(name for pair in tips.values() for name in pair)])
-            known = {task: pair for task, pair in tips.items() if {onto, *pair} <= here.keys()}
+            commits = read_commits(self._git, [onto, *(name for pair in tips.values() for name in pair)])
+            known = {task: pair for task, pair in tips.items() if {onto, *pair} <= commits.keys()}
             return three_way.predict_conflicts(self._private, self._ancestry, onto, known, rules) if known else []
 
     def _merge_change(
@@ -177,38 +179,38 @@ class GitBranchMerger:
         message = messages.get(trailers.change.task) or MergeMessage(f"Merge {trailers.change.task}")
         return self._merging.merge_change(trailers, onto, tip, message, rules)
 
-    def _replace_branch(self, branch: BatchBranch, at: Commit | None, head: str, n: int) -> None:
+    def _replace_branch(self, branch: BatchBranch, current: Commit | None, head: str, n: int) -> None:
         """Save the old branch, then move it."""
-        if at is not None and at.id == head:
+        if current is not None and current.id == head:
             return
         branch.ensure_not_checked_out()
-        if at is not None:
-            branch.save(at.id, n)
-        branch.move(head, at.id if at else None, "rebuilt")
+        if current is not None:
+            branch.save(current.id, n)
+        branch.move(head, current.id if current else None, "rebuilt")
 
 
-def _change(order: MergeStarted) -> Change:
-    return Change(order.task, order.base, order.tip)
+def _change(decision: MergeStarted) -> Change:
+    return Change(decision.task, decision.base, decision.tip)
 
 
-def _check_existing(branch: BatchBranch, trailers: MergeTrailers, order: MergeStarted, at: Commit) -> MergeDone:
+def _check_existing(branch: BatchBranch, trailers: MergeTrailers, decision: MergeStarted, current: Commit) -> MergeDone:
     """The branch has moved: by this very merge before a crash, or by someone else, which is an error."""
-    if not trailers.matches(at, order.onto):
-        raise branch.make_moved_error(at.id, order.onto)
-    return MergeDone(order.batch, order.task, order.n, at.id)
+    if not trailers.matches(current, decision.onto):
+        raise branch.make_moved_error(current.id, decision.onto)
+    return MergeDone(decision.batch, decision.task, decision.n, current.id)
 
 
-def _reuse_merge(trailers: MergeTrailers, onto: str, old: Mapping[str, Commit]) -> str | None:
-    was = old.get(onto)
-    return was.id if was is not None and trailers.matches(was, onto) else None
+def _reuse_merge(trailers: MergeTrailers, onto: str, old_merges: Mapping[str, Commit]) -> str | None:
+    old_merge = old_merges.get(onto)
+    return old_merge.id if old_merge is not None and trailers.matches(old_merge, onto) else None
 
 
 def _read_merges(git: Git, batch: str, head: str, base: str) -> dict[str, Commit] | None:
     """The merges from `base` to `head`, by their first parents; None if some of them are not plait's."""
     listed = git.text("rev-list", "--first-parent", head, f"^{base}").split() if head != base else []
     commits = read_commits(git, listed)
-    mine = f"Plait-Batch: {' '.join(batch.split())}"
-    if any(mine not in commit.trailers for commit in commits.values()):
+    trailer = f"Plait-Batch: {' '.join(batch.split())}"
+    if any(trailer not in commit.trailers for commit in commits.values()):
         return None
     merges = {commit.parents[0]: commit for commit in commits.values() if commit.parents}
     return merges if head == base or base in merges else None

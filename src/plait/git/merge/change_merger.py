@@ -50,9 +50,9 @@ class MergeTrailers:
 
     def format_message(self, message: MergeMessage) -> str:
         """With the trailers as its last paragraph; those that identify the merge always come from the order."""
-        own = dict(self.trailers)
-        more = [trailer for trailer in message.trailers if trailer[0] not in own]
-        lines = [_format_trailer(trailer) for trailer in (*self.trailers, *more)]
+        names = dict(self.trailers)
+        others = [trailer for trailer in message.trailers if trailer[0] not in names]
+        lines = [_format_trailer(trailer) for trailer in (*self.trailers, *others)]
         return "\n\n".join((message.message.replace("\0", "").strip() or "Merge", "\n".join(lines))) + "\n"
 
 
@@ -106,16 +106,16 @@ class ChangeMerger:
 
     def read_commits(self, change: Change, onto: str, *refs: str) -> dict[str, Commit]:
         """The commits that a merge needs, all of which must exist, and those of the refs that exist."""
-        whose = {
+        descriptions = {
             onto: "the head of the batch branch,",
             change.base: f"the base of {change.task},",
             change.tip: f"the result of {change.task},",
         }
-        found = commits.read_commits(self._git, [*whose, *refs])
-        for name, what in whose.items():
-            if name not in found:
-                raise make_missing_commit_error(name, what, WorldError if name == onto else ChangeGoneError)
-        return found
+        existing = commits.read_commits(self._git, [*descriptions, *refs])
+        for name, description in descriptions.items():
+            if name not in existing:
+                raise make_missing_commit_error(name, description, WorldError if name == onto else ChangeGoneError)
+        return existing
 
     def merge_change(
         self, trailers: MergeTrailers, onto: str, tip: Commit, merge_message: MergeMessage, merge_rules: MergeRules
@@ -131,12 +131,12 @@ class ChangeMerger:
         if plan.conflicts:
             return RebuildConflict(trailers.change.task, plan.conflicts)
         merged = self._regenerate_files(git, plan, onto, tip)
-        other = tip.id if sides.history_agrees else self._maker.recommit(merged, (onto,), tip)
+        second_parent = tip.id if sides.history_agrees else self._maker.recommit(merged, (onto,), tip)
         tree = merged
         if merge_message.edit_files is not None:
             edits = merge_message.edit_files(lambda path: objects.read_file(git, merged, path))
             tree = objects.write_files(git, merged, edits)
-        commit = self._maker.make(tree, (onto, other), trailers.format_message(merge_message), tip.date)
+        commit = self._maker.make(tree, (onto, second_parent), trailers.format_message(merge_message), tip.date)
         self._ancestry.record_merge(onto, commit)
         return commit
 
@@ -153,8 +153,8 @@ class ChangeMerger:
         tree = plan.tree
         for command, files in plan.files.items():
             commit = self._maker.make(tree, (onto,), "To be regenerated\n", tip.date)
-            made = self._regenerate(commit, command, files)
-            tree = objects.write_files(git, tree, {path: made[path] for path in files if path in made})
+            contents = self._regenerate(commit, command, files)
+            tree = objects.write_files(git, tree, {path: contents[path] for path in files if path in contents})
         return tree
 
 
@@ -183,21 +183,21 @@ _HINTS = (
 
 
 @contextmanager
-def map_errors(what: str) -> Iterator[None]:
+def map_errors(failure: str) -> Iterator[None]:
     """Turns errors into WorldErrors that say what failed, with a hint where one is known."""
     try:
         yield
     except GitError as error:
         output = f"{error.stderr} {error.message}"
         hint = next((hint for signs, hint in _HINTS if any(sign in output for sign in signs)), error.hint)
-        raise WorldError(f"{what}: {error.message}", hint=hint) from error
+        raise WorldError(f"{failure}: {error.message}", hint=hint) from error
     except OSError as error:
-        raise WorldError(f"{what}: {error}", hint="Check the disk and its permissions.") from error
+        raise WorldError(f"{failure}: {error}", hint="Check the disk and its permissions.") from error
 
 
-def make_missing_commit_error(commit: str, whose: str, error: type[WorldError] = WorldError) -> WorldError:
+def make_missing_commit_error(commit: str, description: str, error: type[WorldError] = WorldError) -> WorldError:
     return error(
-        f"{whose} {commit[:12] if commit.isalnum() else repr(commit)} is not in the repository any more",
+        f"{description} {commit[:12] if commit.isalnum() else repr(commit)} is not in the repository any more",
         hint="If it was pruned or never fetched, fetch it again, or retry the task.",
     )
 
@@ -227,17 +227,17 @@ def _is_file_inside(folder: Path, path: str) -> bool:
 @contextmanager
 def _export_commit(git_dir: Path, root: Path, commit: str) -> Iterator[Path]:
     root.mkdir(parents=True, exist_ok=True)
-    whole = Path(tempfile.mkdtemp(prefix="regenerate-", dir=root))
-    folder = whole / "tree"
+    scratch = Path(tempfile.mkdtemp(prefix="regenerate-", dir=root))
+    folder = scratch / "tree"
     folder.mkdir()
     try:
-        places = {"GIT_DIR": git_dir, "GIT_WORK_TREE": folder, "GIT_INDEX_FILE": whole / "index"}
-        git = Git(folder, variables={name: str(path) for name, path in places.items()})
+        variables = {"GIT_DIR": git_dir, "GIT_WORK_TREE": folder, "GIT_INDEX_FILE": scratch / "index"}
+        git = Git(folder, variables={name: str(path) for name, path in variables.items()})
         git.run("read-tree", commit)
         git.run("checkout-index", "--all", f"--prefix={folder}/")
         yield folder
     finally:
-        shutil.rmtree(whole, ignore_errors=True)
+        shutil.rmtree(scratch, ignore_errors=True)
 
 
 def _run_command(folder: Path, command: str) -> None:

@@ -27,8 +27,8 @@ class Commit:
 
     @property
     def date(self) -> str:
-        found = _IDENTITY_LINE.match(self.committer)
-        return f"@{found['at']} {found['zone']}" if found else _FIXED_DATE
+        match = _IDENTITY_LINE.match(self.committer)
+        return f"@{match['at']} {match['zone']}" if match else _FIXED_DATE
 
     @property
     def trailers(self) -> frozenset[str]:
@@ -40,16 +40,18 @@ def read_commits(git: Git, names: Sequence[str]) -> dict[str, Commit]:
     names = [name for name in names if _COMMIT_ID.match(name) or name.startswith("refs/")]
     objects = zip(names, read_objects(git, names), strict=True)
     return {
-        name: _parse_commit(each.id, each.data) for name, each in objects if each is not None and each.kind == "commit"
+        name: _parse_commit(found.id, found.data)
+        for name, found in objects
+        if found is not None and found.kind == "commit"
     }
 
 
 def _parse_commit(name: str, raw: bytes) -> Commit:
     head, _, message = raw.decode("utf-8", "surrogateescape").partition("\n\n")
     fields = [line.partition(" ") for line in head.split("\n")]
-    first = {key: value for key, _, value in reversed(fields)}
+    headers = {key: value for key, _, value in reversed(fields)}
     parents = tuple(value for key, _, value in fields if key == "parent")
-    return Commit(name, parents, first.get("author", ""), first.get("committer", ""), message)
+    return Commit(name, parents, headers.get("author", ""), headers.get("committer", ""), message)
 
 
 class CommitMaker:
@@ -92,11 +94,11 @@ def make_synthetic_commit(git: Git, tree: str, parent: str) -> str:
 
 
 def _author_variables(author: str) -> dict[str, str]:
-    found = _IDENTITY_LINE.match(author)
-    if found is None or not found["name"]:
+    match = _IDENTITY_LINE.match(author)
+    if match is None or not match["name"]:
         return {}
     return {
-        "GIT_AUTHOR_NAME": found["name"],
-        "GIT_AUTHOR_EMAIL": found["email"],
-        "GIT_AUTHOR_DATE": f"@{found['at']} {found['zone']}",
+        "GIT_AUTHOR_NAME": match["name"],
+        "GIT_AUTHOR_EMAIL": match["email"],
+        "GIT_AUTHOR_DATE": f"@{match['at']} {match['zone']}",
     }

@@ -51,12 +51,12 @@ def _format_file(git: Git, tried: MergeResult, path: str, limit: int) -> str:
 def _find_hunks(lines: list[str]) -> Iterator[str]:
     """Each conflict with a few lines around it."""
     start = None
-    for place, line in enumerate(lines):
+    for index, line in enumerate(lines):
         if line.startswith(f"<<<<<<< {OURS_LABEL}"):
-            start = place
+            start = index
         elif line.startswith(f">>>>>>> {THEIRS_LABEL}") and start is not None:
-            shown = lines[max(0, start - _CONTEXT_LINES) : place + 1 + _CONTEXT_LINES]
-            yield "\n".join(_truncate(one, _MAX_LINE_CHARACTERS) for one in shown)
+            shown = lines[max(0, start - _CONTEXT_LINES) : index + 1 + _CONTEXT_LINES]
+            yield "\n".join(_truncate(text, _MAX_LINE_CHARACTERS) for text in shown)
             start = None
 
 
@@ -103,14 +103,14 @@ def read_conflict_sides(
     ):
         folder = Path(scratch)
         private = PrivateGitDirs(git_dir, folder / "git", environment, _make_object_dir(folder, git_dir))
-        here = {"GIT_DIR": str(git_dir), "GIT_NO_REPLACE_OBJECTS": "1"}
-        own = Git(git_dir, environment=environment, variables=here)
-        merging = ChangeMerger(own, private, Ancestry(own), refuse_regeneration)
+        variables = {"GIT_DIR": str(git_dir), "GIT_NO_REPLACE_OBJECTS": "1"}
+        repository_git = Git(git_dir, environment=environment, variables=variables)
+        merging = ChangeMerger(repository_git, private, Ancestry(repository_git), refuse_regeneration)
         git, tried, conflicts = merging.try_merge(attempted.change, attempted.onto, rules, ())
-        touched = _tasks_by_file(own, attempted.merged)
+        touched = _tasks_by_file(repository_git, attempted.merged)
         files = [
-            _describe_file(path, tried, found, touched)
-            for path, found in zip(
+            _describe_file(path, tried, sides, touched)
+            for path, sides in zip(
                 conflicts[:MAX_CONFLICT_FILES],
                 _read_sides(git, tried, conflicts[:MAX_CONFLICT_FILES]),
                 strict=True,
@@ -129,12 +129,14 @@ def _make_object_dir(folder: Path, git_dir: Path) -> Path:
 
 def _tasks_by_file(git: Git, merged: Mapping[str, Change]) -> dict[str, tuple[str, ...]]:
     """By file, the newest first."""
-    changed = list_files_by_task(git, {task: (each.base, each.tip) for task, each in merged.items()}) if merged else {}
-    found: dict[str, tuple[str, ...]] = {}
+    changed = (
+        list_files_by_task(git, {task: (change.base, change.tip) for task, change in merged.items()}) if merged else {}
+    )
+    tasks: dict[str, tuple[str, ...]] = {}
     for task in merged:
         for path in changed[task]:
-            found[path] = (task, *found.get(path, ()))
-    return found
+            tasks[path] = (task, *tasks.get(path, ()))
+    return tasks
 
 
 def _read_sides(git: Git, tried: MergeResult, paths: Sequence[str]) -> Iterator[Mapping[str, bytes | None]]:
@@ -145,20 +147,22 @@ def _read_sides(git: Git, tried: MergeResult, paths: Sequence[str]) -> Iterator[
             objects[stage.path][_SIDE_NAMES[stage.number]] = stage.object
     for path, name in git_objects.list_blobs(git, tried.tree, paths).items():
         objects[path][_SIDE_NAMES[0]] = name
-    read = git_objects.read_blobs(git, [name for sides in objects.values() for name in sides.values()])
-    return iter([{side: read[name] for side, name in sides.items() if name in read} for sides in objects.values()])
+    contents = git_objects.read_blobs(git, [name for sides in objects.values() for name in sides.values()])
+    return iter(
+        [{side: contents[name] for side, name in sides.items() if name in contents} for sides in objects.values()]
+    )
 
 
 def _describe_file(
     path: str,
     tried: MergeResult,
-    found: Mapping[str, bytes | None],
+    sides: Mapping[str, bytes | None],
     touched: Mapping[str, tuple[str, ...]],
 ) -> ConflictedFile:
     notes = [note for note in tried.notes if path in note.paths and note.kind.startswith("CONFLICT")]
-    known = {side: content for side, content in found.items() if content is not None}
-    binary = any(b"\0" in content for content in known.values())
-    texts = {} if binary else {side: content.decode("utf-8", "replace") for side, content in known.items()}
+    available = {side: content for side, content in sides.items() if content is not None}
+    binary = any(b"\0" in content for content in available.values())
+    texts = {} if binary else {side: content.decode("utf-8", "replace") for side, content in available.items()}
     merged = texts.get("merged")
     return ConflictedFile(
         path,
@@ -169,14 +173,14 @@ def _describe_file(
         texts.get("ours"),
         texts.get("theirs"),
         None if merged is None else name_sides(merged, tried),
-        tuple(side for side, each in found.items() if each is None),
+        tuple(side for side, content in sides.items() if content is None),
         touched.get(path, ()),
     )
 
 
 def _classify(notes: Sequence[MergeNote], stages: Sequence[int], *, binary: bool) -> ConflictKind:
     lines = " ".join(note.kind for note in notes)
-    kind = next((kind for word, kind in _CONFLICT_KINDS if word in lines), ConflictKind.OTHER)
+    kind = next((kind for sign, kind in _CONFLICT_KINDS if sign in lines), ConflictKind.OTHER)
     if kind is ConflictKind.CONTENT and binary:
         return ConflictKind.BINARY
     return ConflictKind.ADD_ADD if kind is ConflictKind.CONTENT and 1 not in stages else kind

@@ -64,9 +64,9 @@ class PrivateGitDirs:
     def read_attributes(self, git: Git, commit: str) -> AttributesFiles:
         """The committed .gitattributes; only the difference to the last commit asked for is read."""
         last = self._last_attributes  # read once: other threads ask too
-        known, files = last or (_EMPTY_TREE[len(commit)], _NO_ATTRIBUTES)
-        if known != commit:
-            files = _apply_changes(git, known, commit, files)
+        known_commit, files = last or (_EMPTY_TREE[len(commit)], _NO_ATTRIBUTES)
+        if known_commit != commit:
+            files = _apply_changes(git, known_commit, commit, files)
             self._last_attributes = (commit, files)
         return files
 
@@ -105,8 +105,8 @@ class PrivateGitDirs:
 
     def _read_config(self) -> str:
         if self._config is None:
-            own = Git(self._git_dir, environment=self._environment, variables={"GIT_DIR": str(self._git_dir)})
-            rows = own.run("config", "--local", "-z", "--get-regexp", _OBJECT_SETTINGS, codes=(0, 1)).fields
+            git = Git(self._git_dir, environment=self._environment, variables={"GIT_DIR": str(self._git_dir)})
+            rows = git.run("config", "--local", "-z", "--get-regexp", _OBJECT_SETTINGS, codes=(0, 1)).fields
             self._config = _format_config(dict(line.split("\n", 1) for line in rows if "\n" in line), self._git_dir)
         return self._config
 

@@ -73,12 +73,12 @@ def merge_three_way(
     """
     bare = private.git_for(rules)
     ours, theirs = _choose_commits(bare, sides)
-    done = run_merge_tree(bare.with_options(settings=settings), ours, theirs)
-    if not done.notes and done.clean:
-        return done
+    result = run_merge_tree(bare.with_options(settings=settings), ours, theirs)
+    if not result.notes and result.clean:
+        return result
     files = private.read_attributes(bare, sides.onto)
     if not files:
-        return done
+        return result
     return run_merge_tree(private.git_for(rules, files).with_options(settings=settings), ours, theirs)
 
 
@@ -117,18 +117,18 @@ def _split_fields(out: bytes) -> list[str]:
 
 def _parse_result(ours: str, theirs: str, fields: Iterator[str], *, clean: bool) -> MergeResult:
     tree = next(fields)
-    stages = tuple(_parse_stage(word) for word in iter(lambda: next(fields, ""), ""))
+    stages = tuple(_parse_stage(stage_line) for stage_line in iter(lambda: next(fields, ""), ""))
     listed = dict.fromkeys(stage.path for stage in stages)
     notes = tuple(_parse_notes(fields))
     # Some conflicts are in no file's content: what a renamed folder means, for one.
-    against = (note.paths for note in notes if note.kind.startswith("CONFLICT"))
-    others = dict.fromkeys(path for paths in against if not listed.keys() & set(paths) for path in paths)
+    conflicting = (note.paths for note in notes if note.kind.startswith("CONFLICT"))
+    others = dict.fromkeys(path for paths in conflicting if not listed.keys() & set(paths) for path in paths)
     return MergeResult(ours, theirs, tree, clean, () if clean else (*listed, *others), notes, stages)
 
 
-def _parse_stage(word: str) -> ConflictStage:
-    facts, _, path = word.partition("\t")
-    _mode, name, n = facts.split(" ")
+def _parse_stage(line: str) -> ConflictStage:
+    header, _, path = line.partition("\t")
+    _mode, name, n = header.split(" ")
     return ConflictStage(path, int(n), name)
 
 
@@ -151,10 +151,10 @@ class Ancestry:
 
         Otherwise a change that was dropped from the line may be in the history of the branch, or the agent rewrote it.
         """
-        natural = self.contains(onto, change.base) and (
+        agrees = self.contains(onto, change.base) and (
             change.base in {tip.id, *tip.parents} or self._git.is_ancestor(change.base, tip.id)
         )
-        return MergeSides(change.base, onto, tip.id, natural)
+        return MergeSides(change.base, onto, tip.id, agrees)
 
     def record_merge(self, onto: str, head: str) -> None:
         self._known_ancestors[head] = {*self._known_ancestors.pop(onto, ()), onto}
@@ -162,10 +162,10 @@ class Ancestry:
     def contains(self, onto: str, base: str) -> bool:
         if onto == base or base in self._known_ancestors.get(onto, ()):
             return True
-        found = self._git.is_ancestor(base, onto)
-        if found:
+        is_ancestor = self._git.is_ancestor(base, onto)
+        if is_ancestor:
             self._known_ancestors.setdefault(onto, set()).add(base)
-        return found
+        return is_ancestor
 
 
 TaskPair = tuple[str, str]
@@ -178,25 +178,25 @@ def predict_conflicts(
     """Try each change against the branch, and against changes of the same files (or a file that is a folder there)."""
     bare = private.git_for(rules)
     git = private.git_for(rules, private.read_attributes(bare, onto))
-    natural = {task: tip for task, (base, tip) in tips.items() if ancestry.contains(onto, base)}
-    found = _try_merges(git, {(task, ""): (onto, tip) for task, tip in natural.items()})
-    for task in tips.keys() - natural.keys():
+    descending = {task: tip for task, (base, tip) in tips.items() if ancestry.contains(onto, base)}
+    conflicts = _try_merges(git, {(task, ""): (onto, tip) for task, tip in descending.items()})
+    for task in tips.keys() - descending.keys():
         base, tip = tips[task]
-        found[task, ""] = frozenset(
+        conflicts[task, ""] = frozenset(
             merge_three_way(private, MergeSides(base, onto, tip, history_agrees=False), rules).files
         )
     changed = list_files_by_task(git, tips)
     pairs = _try_merges(git, {pair: (tips[pair[0]][1], tips[pair[1]][1]) for pair in _find_overlapping(changed)})
     for (left, right), files in pairs.items():
         common = changed[left] & changed[right]
-        with_branch = found[left, ""] | found[right, ""]
-        found[left, right] = (files & common if common else files) - with_branch
-    return [PredictedConflict(*pair, tuple(sorted(files))) for pair, files in sorted(found.items()) if files]
+        with_branch = conflicts[left, ""] | conflicts[right, ""]
+        conflicts[left, right] = (files & common if common else files) - with_branch
+    return [PredictedConflict(*pair, tuple(sorted(files))) for pair, files in sorted(conflicts.items()) if files]
 
 
 def _try_merges(git: Git, pairs: Mapping[TaskPair, TaskPair]) -> dict[TaskPair, frozenset[str]]:
-    done = run_merge_trees(git, list(pairs.values())) if pairs else []
-    return {pair: frozenset(tried.files) for pair, tried in zip(pairs, done, strict=True)}
+    results = run_merge_trees(git, list(pairs.values())) if pairs else []
+    return {pair: frozenset(result.files) for pair, result in zip(pairs, results, strict=True)}
 
 
 def list_files_by_task(git: Git, tips: Tips) -> dict[str, frozenset[str]]:
@@ -205,23 +205,25 @@ def list_files_by_task(git: Git, tips: Tips) -> dict[str, frozenset[str]]:
     fields = iter(git.run("diff-tree", "--stdin", "-r", "-z", "--raw", "--no-renames", stdin=feed).fields)
     files: dict[str, set[str]] = defaultdict(set)
     tip = ""
-    for word in fields:
-        if word.startswith(":"):
+    for field in fields:
+        if field.startswith(":"):
             files[tip].add(next(fields))
         else:
-            tip = word
+            tip = field
     return {task: frozenset(files[tip]) for task, (_, tip) in tips.items()}
 
 
 def _find_overlapping(changed: Mapping[str, frozenset[str]]) -> Iterator[TaskPair]:
-    touching: dict[str, set[str]] = defaultdict(set)
+    tasks_by_path: dict[str, set[str]] = defaultdict(set)
     for task, files in changed.items():
         for path in files:
-            touching[path].add(task)
-    pairs = {pair for tasks in touching.values() for pair in combinations(sorted(tasks), 2)}
+            tasks_by_path[path].add(task)
+    pairs = {pair for tasks in tasks_by_path.values() for pair in combinations(sorted(tasks), 2)}
     for task, files in changed.items():
-        clashing = {other for path in files for above in _parent_folders(path) for other in touching.get(above, ())}
-        pairs |= {(min(task, other), max(task, other)) for other in clashing - {task}}
+        overlapping = {
+            other for path in files for parent in _parent_folders(path) for other in tasks_by_path.get(parent, ())
+        }
+        pairs |= {(min(task, other), max(task, other)) for other in overlapping - {task}}
     return iter(sorted(pairs))
 
 

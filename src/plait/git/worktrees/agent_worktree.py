@@ -44,7 +44,7 @@ class WorktreeError(WorldError):
 class AgentWorktree:
     repository: Repository
     path: Path
-    admin: Path
+    gitdir: Path
     git: Git
 
     def read_refs(self, *names: str) -> dict[str, str]:
@@ -53,31 +53,31 @@ class AgentWorktree:
         return dict(line.split(" ", 1) for line in lines)
 
     def read_first_line(self, name: str) -> str:
-        """The first line of a file in the admin; empty if it is missing."""
-        return read_small_file(self.admin / name).partition("\n")[0].strip()
+        """The first line of a file in the gitdir; empty if it is missing."""
+        return read_small_file(self.gitdir / name).partition("\n")[0].strip()
 
     def update_refs(self, moves: Mapping[str, tuple[str, str | None]]) -> None:
         """Set refs (new and current value) in one transaction; an unexpected current value is an error."""
-        wanted = {ref: move for ref, move in moves.items() if move[0] != move[1]}
-        for ref in wanted:
+        changed = {ref: move for ref, move in moves.items() if move[0] != move[1]}
+        for ref in changed:
             # Left by a dead process: only plait writes these.
             self.repository.common.joinpath(f"{ref}.lock").unlink(missing_ok=True)
         # Moving the branch that HEAD is on locks HEAD as well.
-        self.admin.joinpath("HEAD.lock").unlink(missing_ok=True)
-        feed = "".join(f"update {ref}\0{new}\0{old or '0' * len(new)}\0" for ref, (new, old) in wanted.items())
+        self.gitdir.joinpath("HEAD.lock").unlink(missing_ok=True)
+        feed = "".join(f"update {ref}\0{new}\0{old or '0' * len(new)}\0" for ref, (new, old) in changed.items())
         if feed:
             self.git.run("update-ref", "-m", "plait", "--stdin", "-z", stdin=feed.encode())
 
     def attach_head(self, branch: str) -> None:
         """Put HEAD on a branch without changing index or files."""
         if self.read_first_line("HEAD") != f"ref: refs/heads/{branch}":
-            self.admin.joinpath("HEAD.lock").unlink(missing_ok=True)
+            self.gitdir.joinpath("HEAD.lock").unlink(missing_ok=True)
             self.git.run("symbolic-ref", "-m", "plait", "HEAD", f"refs/heads/{branch}")
 
     def install_index(self, index: Path) -> None:
         """Make this the worktree's index; a lock on the old one belongs to a dead process."""
-        index.replace(self.admin / "index")
-        self.admin.joinpath("index.lock").unlink(missing_ok=True)
+        index.replace(self.gitdir / "index")
+        self.gitdir.joinpath("index.lock").unlink(missing_ok=True)
 
 
 def open_worktree(repository: Repository, workspace: Path, branch: str, *, repair: bool = True) -> AgentWorktree:
@@ -85,48 +85,48 @@ def open_worktree(repository: Repository, workspace: Path, branch: str, *, repai
     if not workspace.is_dir():
         raise WorktreeError(f"the workspace {workspace} is gone")
     worktree = find_worktree(repository, Path(os.path.realpath(workspace)), repair=repair)
-    if worktree is None or worktree.admin is None:
+    if worktree is None or worktree.gitdir is None:
         hint = "Its files are still there. Copy what you need, and retry the task."
         raise WorktreeError(f"{workspace} is not a git worktree any more", hint=hint)
-    folder, admin = worktree.folder, worktree.admin
+    folder, gitdir = worktree.folder, worktree.gitdir
     if repair:
-        _restore_links(folder, admin, branch)
+        _restore_links(folder, gitdir, branch)
     variables = {
-        "GIT_DIR": str(admin),
+        "GIT_DIR": str(gitdir),
         "GIT_WORK_TREE": str(folder),
         "GIT_COMMON_DIR": str(repository.common),
         "GIT_NO_REPLACE_OBJECTS": "1",
         "GIT_LITERAL_PATHSPECS": "1",
     }
     git = Git(folder, environment=repository.environment, variables=variables, settings=_SETTINGS)
-    sparse = sparse_settings(admin)
+    sparse = sparse_settings(gitdir)
     if sparse and git.read_bool("core.sparseCheckout") is None:  # otherwise the repository's settings decide
         git = git.with_options(settings=sparse)
-    return AgentWorktree(repository, folder, admin, git)
+    return AgentWorktree(repository, folder, gitdir, git)
 
 
-def _restore_links(folder: Path, admin: Path, branch: str) -> None:
-    """Make git see this worktree here again. A repository that was made in its place is moved into the admin."""
+def _restore_links(folder: Path, gitdir: Path, branch: str) -> None:
+    """Make git see this worktree here again. A repository that was made in its place is moved into the gitdir."""
     link = folder / ".git"
     if is_real_folder(link):
-        shutil.move(link, next(path for n in count(1) if not os.path.lexists(path := admin / f"plait-left-{n}")))
-    if read_gitdir_link(folder) != admin:
-        write_gitdir_link(folder, admin)
-    if not VALID_HEAD.match(read_small_file(admin / "HEAD")):
-        replace_file(admin / "HEAD", f"ref: refs/heads/{branch}\n".encode(), mode=0o666)
+        shutil.move(link, next(path for n in count(1) if not os.path.lexists(path := gitdir / f"plait-left-{n}")))
+    if read_gitdir_link(folder) != gitdir:
+        write_gitdir_link(folder, gitdir)
+    if not VALID_HEAD.match(read_small_file(gitdir / "HEAD")):
+        replace_file(gitdir / "HEAD", f"ref: refs/heads/{branch}\n".encode(), mode=0o666)
 
 
 _SCRATCH_PREFIX = "plait-scratch-"
 
 
 @contextmanager
-def scratch_folder(admin: Path) -> Iterator[Path]:
-    """An empty folder in the admin (on the disk of its index), removed afterwards with those that dead processes left."""
-    for left in admin.glob(f"{_SCRATCH_PREFIX}*"):
-        pid = left.name.removeprefix(_SCRATCH_PREFIX).partition("-")[0]
+def scratch_folder(gitdir: Path) -> Iterator[Path]:
+    """An empty folder in the gitdir (on the disk of its index), removed afterwards with those that dead processes left."""
+    for leftover in gitdir.glob(f"{_SCRATCH_PREFIX}*"):
+        pid = leftover.name.removeprefix(_SCRATCH_PREFIX).partition("-")[0]
         if not pid.isdecimal() or start_time(int(pid)) is None:
-            shutil.rmtree(left, ignore_errors=True)
-    folder = Path(tempfile.mkdtemp(prefix=f"{_SCRATCH_PREFIX}{os.getpid()}-", dir=admin))
+            shutil.rmtree(leftover, ignore_errors=True)
+    folder = Path(tempfile.mkdtemp(prefix=f"{_SCRATCH_PREFIX}{os.getpid()}-", dir=gitdir))
     try:
         yield folder
     finally:

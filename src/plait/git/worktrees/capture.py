@@ -59,7 +59,7 @@ def capture(
     branch, max_bytes = task_branch(attempt.batch, attempt.task), options.max_file_bytes
     worktree = open_worktree(repository, workspace, branch)
     saved_refs = SavedRefs(repository, attempt.batch, attempt.task)
-    with scratch_folder(worktree.admin) as scratch:
+    with scratch_folder(worktree.gitdir) as scratch:
         if error := result_checks.check_finished(worktree):
             raise _save_for_error(error, worktree, saved_refs, scratch)
         snapshot = snapshot_worktree(worktree, scratch, base)
@@ -126,8 +126,8 @@ class _Capture:
         if len(parents) == 1:
             result_checks.clear_operation(self.worktree)  # git would commit a merge that is left behind
         tip = self._run_git_commit(scratch)
-        own = attempt_ref(self.attempt)
-        self.worktree.update_refs({own: (tip, self.refs.get(own))})
+        result_ref = attempt_ref(self.attempt)
+        self.worktree.update_refs({result_ref: (tip, self.refs.get(result_ref))})
         result_checks.clear_operation(self.worktree)
         return tip
 
@@ -170,7 +170,7 @@ class _Capture:
         if head is None or not self.worktree.git.is_ancestor(self.base, head):
             return (self.base,)
         merging = result_checks.read_merge_heads(self.worktree)
-        others = [each for each in merging if not self.worktree.git.is_ancestor(each, head)]
+        others = [merge_head for merge_head in merging if not self.worktree.git.is_ancestor(merge_head, head)]
         has_large_files = result_checks.has_large_blobs(self.worktree, self.base, (head, *others), self.max_file_bytes)
         return (self.base,) if has_large_files else (head, *others)
 
@@ -199,11 +199,11 @@ class _Capture:
         """The agent's commits that will not be in the task's history."""
         git, fetched = self.worktree.git, fetch_replaced_repositories(self.worktree)
         recorded = result_checks.read_recorded_commits(self.worktree)
-        for each in dict.fromkeys((self.head, self.refs.get(self.ref), *recorded, *fetched.values())):
-            if each not in {None, self.base} and not any(git.is_ancestor(each, tip) for tip in tips):
-                self.saved_refs.keep(each)
-        for left in fetched:
-            shutil.rmtree(left, ignore_errors=True)
+        for commit in dict.fromkeys((self.head, self.refs.get(self.ref), *recorded, *fetched.values())):
+            if commit not in {None, self.base} and not any(git.is_ancestor(commit, tip) for tip in tips):
+                self.saved_refs.keep(commit)
+        for folder in fetched:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _describe_result(worktree: AgentWorktree, base: str, tip: str, reverted_sources: tuple[str, ...]) -> CapturedChange:
@@ -244,8 +244,8 @@ def _identity_variables(author: CommitInfo, git: Git) -> dict[str, str]:
 def _read_user(git: Git, variable: str) -> dict[str, str] | None:
     """The user's name and email as configured, never guessed from the machine."""
     output = git.with_options(settings=("user.useConfigOnly=true",)).run("var", variable, codes=(0, 128))
-    found = _IDENT.match(output.text) if output.code == 0 else None
-    return {"NAME": found["name"], "EMAIL": found["email"]} if found and found["name"] else None
+    match = _IDENT.match(output.text) if output.code == 0 else None
+    return {"NAME": match["name"], "EMAIL": match["email"]} if match and match["name"] else None
 
 
 def _find_hooks_path(worktree: AgentWorktree) -> str:
@@ -267,7 +267,7 @@ def preview_commit(repository: Repository, workspace: Path, branch: str, base: s
     Nothing in the workspace is changed: its agent is running.
     """
     worktree = open_worktree(repository, workspace, branch, repair=False)
-    with scratch_folder(worktree.admin) as scratch:
+    with scratch_folder(worktree.gitdir) as scratch:
         tree = snapshot_worktree(worktree, scratch, base).tree
         if tree == worktree.git.tree_of(base):
             return None
@@ -282,7 +282,7 @@ def reset_workspace(repository: Repository, workspace: Path, attempt: Attempt, t
     branch = task_branch(attempt.batch, attempt.task)
     worktree = open_worktree(repository, workspace, branch)
     saved_refs = SavedRefs(repository, attempt.batch, attempt.task)
-    with scratch_folder(worktree.admin) as scratch:
+    with scratch_folder(worktree.gitdir) as scratch:
         snapshot = snapshot_worktree(worktree, scratch, tip)
         same = snapshot.tree == worktree.git.tree_of(tip)
         if not same:
@@ -297,11 +297,11 @@ def reset_workspace(repository: Repository, workspace: Path, attempt: Attempt, t
 def _reset_refs(worktree: AgentWorktree, saved_refs: SavedRefs, branch: str, tip: str) -> None:
     """The branch names the tip, and HEAD is on it; commits that a check made are kept."""
     ref = f"refs/heads/{branch}"
-    now = worktree.git.resolve_commit(ref)
-    for each in dict.fromkeys((now, worktree.git.resolve_commit("HEAD"))):
-        if each is not None and not worktree.git.is_ancestor(each, tip):
-            saved_refs.keep(each)
-    worktree.update_refs({ref: (tip, now)})
+    current = worktree.git.resolve_commit(ref)
+    for commit in dict.fromkeys((current, worktree.git.resolve_commit("HEAD"))):
+        if commit is not None and not worktree.git.is_ancestor(commit, tip):
+            saved_refs.keep(commit)
+    worktree.update_refs({ref: (tip, current)})
     worktree.attach_head(branch)
 
 
@@ -309,11 +309,11 @@ def _reset_files(worktree: AgentWorktree, tip: str) -> None:
     git = worktree.git
     git.run("reset", "--hard", "--quiet", tip)
     # Twice forced: this also removes a repository that a check made inside.
-    git.run("clean", "-ffd", "--quiet", *exclude_options(read_setup_paths(worktree.admin)))
+    git.run("clean", "-ffd", "--quiet", *exclude_options(read_setup_paths(worktree.gitdir)))
     if (worktree.path / ".gitmodules").exists() and _have_submodules_moved(worktree):
         git.run("submodule", "update", "--quiet", "--force", "--checkout", "--no-fetch", "--recursive")
 
 
 def _have_submodules_moved(worktree: AgentWorktree) -> bool:
     rows = worktree.git.run("diff-files", "--raw", "-z", "--ignore-submodules=dirty").fields
-    return any(" 160000 " in about or about.startswith(":160000") for about in rows[::2])
+    return any(" 160000 " in row or row.startswith(":160000") for row in rows[::2])

@@ -1,6 +1,6 @@
 """Checks out a commit's files in a worktree, with sparse folders and submodules, without touching the shared configuration.
 
-`git sparse-checkout set` would enable extensions.worktreeConfig there. Instead the patterns are in the worktree's admin, and
+`git sparse-checkout set` would enable extensions.worktreeConfig there. Instead the patterns are in the worktree's gitdir, and
 the settings are passed to the commands that check out. Afterwards git needs neither, since the index marks the files that
 are left out; only to notice a file that an agent writes in such a place, capture passes `sparse_settings` again.
 
@@ -33,40 +33,40 @@ _EXCLUDE_ESCAPES = str.maketrans({each: f"\\{each}" for each in "\\*?[]!# "})
 
 
 def check_out_files(
-    repository: Repository, worktree: Worktree, wanted: LeaseMetadata, commit: str, *, used: bool
+    repository: Repository, worktree: Worktree, lease: LeaseMetadata, commit: str, *, used: bool
 ) -> None:
     """`used`: another task worked here before. Nothing runs in the worktree now."""
-    admin = worktree.admin
-    assert admin is not None
+    gitdir = worktree.gitdir
+    assert gitdir is not None
     before = worktree.read_lease()
-    worktree.reset_admin()
-    write_sparse_patterns(repository, admin, wanted.sparse)
-    git = repository.git_at(admin, worktree.folder, settings=sparse_settings(admin))
+    worktree.reset_gitdir()
+    write_sparse_patterns(repository, gitdir, lease.sparse)
+    git = repository.git_at(gitdir, worktree.folder, settings=sparse_settings(gitdir))
     if used:
-        _clear_index_flags(git, expected_tags="HS" if wanted.sparse else "H")
+        _clear_index_flags(git, expected_tags="HS" if lease.sparse else "H")
     git.run("checkout", "--quiet", "--force", "--detach", "--no-recurse-submodules", commit)
     if used:
-        same = before is not None and before.makes == wanted.makes
-        _clean_worktree(git, worktree, wanted.makes if same else ())
-    write_lease(admin, wanted)
+        same_makes = before is not None and before.makes == lease.makes
+        _clean_worktree(git, worktree, lease.makes if same_makes else ())
+    write_lease(gitdir, lease)
 
 
 def _clear_index_flags(git: Git, expected_tags: str) -> None:
     """Clear flags with which an agent may have hidden files; those of a sparse checkout are set again."""
-    marked = [each[2:] for each in git.run("ls-files", "-v", "-z").fields if each[0] not in expected_tags]
+    marked = [row[2:] for row in git.run("ls-files", "-v", "-z").fields if row[0] not in expected_tags]
     for flag in ("--no-assume-unchanged", "--no-skip-worktree") if marked else ():
         git.run("update-index", flag, "-z", "--stdin", stdin=join_fields(marked))
 
 
 def _clean_worktree(git: Git, worktree: Worktree, makes: tuple[str, ...]) -> None:
     """Remove untracked files, but keep complete setup outputs; incomplete ones go, and setup runs again."""
-    assert worktree.admin is not None
-    whole = bool(makes) and all(os.path.lexists(worktree.folder / each) for each in makes)
-    git.run("clean", "--quiet", "-ffdx", *(exclude_options(makes) if whole else ()))
-    if whole:
+    assert worktree.gitdir is not None
+    is_complete = bool(makes) and all(os.path.lexists(worktree.folder / path) for path in makes)
+    git.run("clean", "--quiet", "-ffdx", *(exclude_options(makes) if is_complete else ()))
+    if is_complete:
         reset_setup_metadata(worktree.folder)
     else:
-        remove_tree(worktree.admin / SETUP_METADATA_FILE)
+        remove_tree(worktree.gitdir / SETUP_METADATA_FILE)
 
 
 def exclude_options(paths: Sequence[str]) -> list[str]:
@@ -87,54 +87,54 @@ _PATTERN_ESCAPES = str.maketrans({each: f"\\{each}" for each in "\\*?["})
 
 def normalize_sparse_folders(paths: tuple[str, ...]) -> tuple[str, ...]:
     """Without duplicates and nested folders. Raises UserError for one outside of the repository."""
-    known: list[PurePosixPath] = []
-    for path in sorted({PurePosixPath(each.strip("/")) for each in paths}):
+    folders: list[PurePosixPath] = []
+    for path in sorted({PurePosixPath(folder.strip("/")) for folder in paths}):
         if not path.parts or ".." in path.parts or "\n" in str(path):
             raise UserError(
                 f"[workspace] sparse: {str(path)!r} is not a folder of the repository",
                 hint='Use paths relative to the top of the repository: "src/app".',
             )
-        if not any(path.is_relative_to(each) for each in known):
-            known.append(path)
-    return tuple(map(str, known))
+        if not any(path.is_relative_to(folder) for folder in folders):
+            folders.append(path)
+    return tuple(map(str, folders))
 
 
-def sparse_settings(admin: Path) -> tuple[str, ...]:
+def sparse_settings(gitdir: Path) -> tuple[str, ...]:
     """For commands in a sparse worktree; empty for any other."""
-    return _SPARSE_SETTINGS if sparse_patterns_path(admin).is_file() else ()
+    return _SPARSE_SETTINGS if sparse_patterns_path(gitdir).is_file() else ()
 
 
-def write_sparse_patterns(repository: Repository, admin: Path, wanted: tuple[str, ...]) -> None:
-    """Write the patterns of this workspace instead of the user's, which git copies into a new admin."""
-    _copy_worktree_config(repository, admin)
-    if wanted:
-        sparse_patterns_path(admin).parent.mkdir(exist_ok=True)
-        patterns = format_cone_patterns(wanted).encode("utf-8", "surrogateescape")
-        replace_file(sparse_patterns_path(admin), patterns, mode=0o666)
+def write_sparse_patterns(repository: Repository, gitdir: Path, folders: tuple[str, ...]) -> None:
+    """Write the patterns of this workspace instead of the user's, which git copies into a new gitdir."""
+    _copy_worktree_config(repository, gitdir)
+    if folders:
+        sparse_patterns_path(gitdir).parent.mkdir(exist_ok=True)
+        patterns = format_cone_patterns(folders).encode("utf-8", "surrogateescape")
+        replace_file(sparse_patterns_path(gitdir), patterns, mode=0o666)
 
 
-def format_cone_patterns(wanted: tuple[str, ...]) -> str:
+def format_cone_patterns(folders: tuple[str, ...]) -> str:
     """All files in the top and parent folders, everything in the folders themselves."""
-    above = sorted({parent for each in wanted for parent in PurePosixPath(each).parents if parent.parts})
+    parents = sorted({parent for folder in folders for parent in PurePosixPath(folder).parents if parent.parts})
     lines = ["/*", "!/*/"]
-    for parent in above:
+    for parent in parents:
         lines += [f"/{_escape_pattern(parent)}/", f"!/{_escape_pattern(parent)}/*/"]
-    lines += [f"/{_escape_pattern(PurePosixPath(each))}/" for each in wanted]
+    lines += [f"/{_escape_pattern(PurePosixPath(folder))}/" for folder in folders]
     return "\n".join(lines) + "\n"
 
 
-def _copy_worktree_config(repository: Repository, admin: Path) -> None:
+def _copy_worktree_config(repository: Repository, gitdir: Path) -> None:
     """Copy the user's per-worktree settings, as git does, except those about the checkout."""
-    own, theirs = admin / "config.worktree", repository.common / "config.worktree"
-    if not repository.git.read_bool("extensions.worktreeConfig") or not theirs.is_file():
+    config, shared_config = gitdir / "config.worktree", repository.common / "config.worktree"
+    if not repository.git.read_bool("extensions.worktreeConfig") or not shared_config.is_file():
         return
-    own.write_bytes(theirs.read_bytes())
+    config.write_bytes(shared_config.read_bytes())
     for key in _CHECKOUT_KEYS:
-        repository.git.run("config", "--file", str(own), "--unset-all", key, codes=(0, 5))
+        repository.git.run("config", "--file", str(config), "--unset-all", key, codes=(0, 5))
 
 
-def sparse_patterns_path(admin: Path) -> Path:
-    return admin / "info" / "sparse-checkout"
+def sparse_patterns_path(gitdir: Path) -> Path:
+    return gitdir / "info" / "sparse-checkout"
 
 
 def _escape_pattern(path: PurePosixPath) -> str:
@@ -154,11 +154,11 @@ def list_submodules(git: Git, folder: Path) -> Iterator[Submodule]:
     """Those in .gitmodules whose paths stay inside."""
     if not (folder / ".gitmodules").is_file() or (folder / ".gitmodules").is_symlink():
         return
-    for each in read_submodules(git, "--file", str(folder / ".gitmodules")):
-        parts = (*Path(each.path).parts, *Path(each.name).parts)
-        absolute = Path(each.path).is_absolute() or Path(each.name).is_absolute()
-        if each.path and each.name and ".." not in parts and not absolute:
-            yield each
+    for submodule in read_submodules(git, "--file", str(folder / ".gitmodules")):
+        parts = (*Path(submodule.path).parts, *Path(submodule.name).parts)
+        absolute = Path(submodule.path).is_absolute() or Path(submodule.name).is_absolute()
+        if submodule.path and submodule.name and ".." not in parts and not absolute:
+            yield submodule
 
 
 def read_submodules(git: Git, *source: str) -> Iterator[Submodule]:
@@ -169,13 +169,17 @@ def read_submodules(git: Git, *source: str) -> Iterator[Submodule]:
         yield Submodule(key.removeprefix("submodule.").removesuffix(".path"), path)
 
 
-def populate_submodules(repository: Repository, admin: Path, folder: Path, top: Path) -> list[str]:
+def populate_submodules(repository: Repository, gitdir: Path, folder: Path, top: Path) -> list[str]:
     """The paths that stay empty, because no clone here has the commit."""
-    git = repository.git_at(admin, folder)
-    return [path for each in list_submodules(git, folder) for path in _populate(repository, git, admin, each, top)]
+    git = repository.git_at(gitdir, folder)
+    return [
+        path
+        for submodule in list_submodules(git, folder)
+        for path in _populate(repository, git, gitdir, submodule, top)
+    ]
 
 
-def _populate(repository: Repository, git: Git, admin: Path, submodule: Submodule, top: Path) -> Iterator[str]:
+def _populate(repository: Repository, git: Git, gitdir: Path, submodule: Submodule, top: Path) -> Iterator[str]:
     folder = git.cwd / submodule.path
     source = _find_source(repository, submodule, top)
     if source is None:
@@ -194,7 +198,7 @@ def _populate(repository: Repository, git: Git, admin: Path, submodule: Submodul
     except GitError:
         yield submodule.path
         return
-    inner = admin / "modules" / submodule.name
+    inner = gitdir / "modules" / submodule.name
     _record_base(repository, inner, source)
     for path in populate_submodules(repository, inner, folder, top / submodule.path):
         yield f"{submodule.path}/{path}"
@@ -216,5 +220,5 @@ def _find_source(repository: Repository, submodule: Submodule, top: Path) -> Pat
         output = Git(checkout).run("rev-parse", "--absolute-git-dir", codes=(0, 128))
         if output.code == 0 and Path(output.text) != repository.common:
             return Path(output.text)
-    kept = repository.common / "modules" / submodule.name
-    return kept if is_real_folder(kept) and (kept / "HEAD").is_file() else None
+    module = repository.common / "modules" / submodule.name
+    return module if is_real_folder(module) and (module / "HEAD").is_file() else None

@@ -1,4 +1,4 @@
-"""The small files in git's admin folder for a worktree (.git/worktrees/<id>): git's own, and what plait records there.
+"""The small files in git's own folder for a worktree, its gitdir (.git/worktrees/<id>): git's own, and what plait records there.
 
 No agent's change includes them, and they are removed with the worktree.
 """
@@ -23,31 +23,31 @@ _DECODE_ERRORS = (OSError, ValueError, KeyError, TypeError, RecursionError)
 _MAX_GIT_BYTES = 1 << 16  # bytes of one of git's small files
 
 
-def write_gitdir_link(folder: Path, admin: Path) -> None:
+def write_gitdir_link(folder: Path, gitdir: Path) -> None:
     """In place, in one write: after a crash, a temporary file in the workspace would be captured as the agent's work."""
     link = folder / ".git"
     link.unlink(missing_ok=True)
     fd = os.open(link, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
     try:
-        os.write(fd, f"gitdir: {admin}\n".encode("utf-8", "surrogateescape"))
+        os.write(fd, f"gitdir: {gitdir}\n".encode("utf-8", "surrogateescape"))
     finally:
         os.close(fd)
 
 
 def read_gitdir_link(folder: Path) -> Path | None:
-    """The admin that the folder names."""
+    """The gitdir that the folder names."""
     key, _, path = read_small_file(folder / ".git").rstrip("\r\n").partition(": ")
     return Path(os.path.normpath(folder / path)) if key == "gitdir" and path else None
 
 
-def read_worktree_path(admin: Path) -> Path | None:
-    """The folder that the admin names."""
-    path = read_small_file(admin / "gitdir").rstrip("\r\n")
-    return Path(os.path.normpath(admin / path)).parent if path.endswith("/.git") else None
+def read_worktree_path(gitdir: Path) -> Path | None:
+    """The folder that the gitdir names."""
+    path = read_small_file(gitdir / "gitdir").rstrip("\r\n")
+    return Path(os.path.normpath(gitdir / path)).parent if path.endswith("/.git") else None
 
 
-def write_worktree_path(admin: Path, folder: Path) -> None:
-    replace_file(admin / "gitdir", f"{folder / '.git'}\n".encode("utf-8", "surrogateescape"), mode=0o666)
+def write_worktree_path(gitdir: Path, folder: Path) -> None:
+    replace_file(gitdir / "gitdir", f"{folder / '.git'}\n".encode("utf-8", "surrogateescape"), mode=0o666)
 
 
 def read_small_file(path: Path) -> str:
@@ -64,13 +64,13 @@ def is_real_folder(path: Path) -> bool:
 
 def find_checkouts(git_dir: Path, ref: str) -> Iterator[Path]:
     """The folders in which a branch is checked out."""
-    admins, main = [git_dir], git_dir.parent if git_dir.name == ".git" else git_dir
+    gitdirs, main = [git_dir], git_dir.parent if git_dir.name == ".git" else git_dir
     with suppress(OSError):
-        admins += sorted((git_dir / "worktrees").iterdir())
-    for admin in admins:
+        gitdirs += sorted((git_dir / "worktrees").iterdir())
+    for gitdir in gitdirs:
         with suppress(OSError):
-            if (admin / "HEAD").read_text(errors="replace").strip() == f"ref: {ref}":
-                folder = main if admin == git_dir else read_worktree_path(admin)
+            if (gitdir / "HEAD").read_text(errors="replace").strip() == f"ref: {ref}":
+                folder = main if gitdir == git_dir else read_worktree_path(gitdir)
                 if folder is not None:
                     yield folder
 
@@ -89,14 +89,14 @@ class LeaseMetadata:
     sparse: tuple[str, ...] = ()
     filled: bool = False
 
-    def has_same_start(self, wanted: LeaseMetadata) -> bool:
-        return (self.batch, self.task, self.base) == (wanted.batch, wanted.task, wanted.base)
+    def has_same_start(self, other: LeaseMetadata) -> bool:
+        return (self.batch, self.task, self.base) == (other.batch, other.task, other.base)
 
 
-def read_lease(admin: Path) -> LeaseMetadata | None:
+def read_lease(gitdir: Path) -> LeaseMetadata | None:
     """None if it is missing or damaged."""
     try:
-        with (admin / _LEASE_FILE).open("rb") as file:
+        with (gitdir / _LEASE_FILE).open("rb") as file:
             data = json.loads(file.read(_MAX_BYTES))
         return LeaseMetadata(
             str(data["batch"]),
@@ -110,8 +110,8 @@ def read_lease(admin: Path) -> LeaseMetadata | None:
         return None
 
 
-def write_lease(admin: Path, lease: LeaseMetadata) -> None:
-    replace_file(admin / _LEASE_FILE, json.dumps(asdict(lease)).encode(), mode=0o666)
+def write_lease(gitdir: Path, lease: LeaseMetadata) -> None:
+    replace_file(gitdir / _LEASE_FILE, json.dumps(asdict(lease)).encode(), mode=0o666)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,20 +132,20 @@ class SetupMetadata:
 def read_setup_metadata(workspace: Path) -> SetupMetadata:
     """Empty if it is missing or damaged: then setup runs again."""
     try:
-        return _read_setup_metadata(find_admin_folder(workspace))
+        return _read_setup_metadata(find_gitdir(workspace))
     except WorldError:
         return SetupMetadata()
 
 
-def read_setup_paths(admin: Path) -> tuple[str, ...]:
-    """The paths that setup put into the worktree, by its admin: the workspace's own link may be an agent's."""
-    paths = (path.strip("/") for path in _read_setup_metadata(admin).ours)
+def read_setup_paths(gitdir: Path) -> tuple[str, ...]:
+    """The paths that setup put into the worktree, by its gitdir: the workspace's own link may be an agent's."""
+    paths = (path.strip("/") for path in _read_setup_metadata(gitdir).ours)
     return tuple(path for path in paths if path)
 
 
-def _read_setup_metadata(admin: Path) -> SetupMetadata:
+def _read_setup_metadata(gitdir: Path) -> SetupMetadata:
     try:
-        data = json.loads((admin / SETUP_METADATA_FILE).read_bytes())
+        data = json.loads((gitdir / SETUP_METADATA_FILE).read_bytes())
         ours, made = _parse_strings(data["ours"]), _parse_strings(data["made"])
         return SetupMetadata(str(data["key"]), ours, str(data["fitted"]), made, bool(data["used"]))
     except _DECODE_ERRORS:
@@ -153,7 +153,7 @@ def _read_setup_metadata(admin: Path) -> SetupMetadata:
 
 
 def write_setup_metadata(workspace: Path, metadata: SetupMetadata) -> None:
-    replace_file(find_admin_folder(workspace) / SETUP_METADATA_FILE, json.dumps(asdict(metadata)).encode())
+    replace_file(find_gitdir(workspace) / SETUP_METADATA_FILE, json.dumps(asdict(metadata)).encode())
 
 
 def reset_setup_metadata(workspace: Path) -> None:
@@ -163,14 +163,14 @@ def reset_setup_metadata(workspace: Path) -> None:
         write_setup_metadata(workspace, replace(metadata, fitted="", ours=metadata.made, used=False))
 
 
-def find_admin_folder(workspace: Path) -> Path:
-    """The admin that the workspace names; of a whole repository, its git folder."""
+def find_gitdir(workspace: Path) -> Path:
+    """The gitdir that the workspace names; of a whole repository, its git folder."""
     if (workspace / ".git").is_dir():
         return workspace / ".git"
-    admin = read_gitdir_link(workspace)
-    if admin is None:
+    gitdir = read_gitdir_link(workspace)
+    if gitdir is None:
         raise WorldError(f"{workspace} is not a worktree")
-    return admin
+    return gitdir
 
 
 def _parse_strings(data: object) -> tuple[str, ...]:

@@ -46,10 +46,10 @@ class WorktreePool:
         self._keep = keep
 
     @contextmanager
-    def acquire(self, wanted: LeaseMetadata, commit: str, *, new: bool) -> Iterator[tuple[Worktree, bool]]:
+    def acquire(self, lease: LeaseMetadata, commit: str, *, new: bool) -> Iterator[tuple[Worktree, bool]]:
         """A worktree to check out files in, and whether it was used before. It is installed inside, or discarded."""
         with self._repository.lock():
-            taken = None if new else self._take_pooled(wanted)
+            taken = None if new else self._take_pooled(lease)
             worktree, fd = taken or self._add_worktree(commit)
         try:
             yield worktree, taken is not None
@@ -59,11 +59,11 @@ class WorktreePool:
         finally:
             os.close(fd)
 
-    def install(self, worktree: Worktree, place: Path) -> bool:
+    def install(self, worktree: Worktree, folder: Path) -> bool:
         """False if another process put one there meanwhile; this one is discarded then."""
         with self._repository.lock():
-            if not os.path.lexists(place):
-                worktree.move(place)
+            if not os.path.lexists(folder):
+                worktree.move(folder)
                 return True
         self.discard(worktree)
         return False
@@ -72,8 +72,8 @@ class WorktreePool:
         """Pool a worktree whose work is saved; discard it if it is damaged or has submodules."""
         if self._is_reusable(worktree):
             with self._repository.lock():
-                if worktree.valid_admin is not None:  # unless another process released it meanwhile
-                    worktree = worktree.move(self._layout.pool / worktree.valid_admin.name)
+                if worktree.valid_gitdir is not None:  # unless another process released it meanwhile
+                    worktree = worktree.move(self._layout.pool / worktree.valid_gitdir.name)
                     _detach_head(self._repository, worktree)
         else:
             self.discard(worktree)
@@ -83,7 +83,7 @@ class WorktreePool:
         """Discard those that waited longest."""
         waiting = sorted(list_children(self._layout.pool), key=_pooled_at)
         for folder in waiting[: max(0, len(waiting) - keep)]:
-            self.discard(Worktree(folder, self._find_admin(folder)))
+            self.discard(Worktree(folder, self._find_gitdir(folder)))
 
     def discard(self, worktree: Worktree) -> None:
         """Move it to the trash; it is deleted later. It may be gone already, or in part."""
@@ -95,43 +95,43 @@ class WorktreePool:
         with self._repository.lock():
             for folder in list_children(self._layout.making):
                 if not is_real_folder(folder) or not flock.is_folder_locked(folder):  # its maker has died
-                    self._move_to_trash(Worktree(folder, self._find_admin(folder)))
+                    self._move_to_trash(Worktree(folder, self._find_gitdir(folder)))
             for folder in list_children(self._layout.pool):
-                _detach_head(self._repository, Worktree(folder, self._find_admin(folder)))
-            for admin in self._repository.admin_folders:
-                if self._is_stray(admin):
-                    self._move_to_trash(Worktree(admin / "gone", admin))
+                _detach_head(self._repository, Worktree(folder, self._find_gitdir(folder)))
+            for gitdir in self._repository.worktree_gitdirs:
+                if self._is_stray(gitdir):
+                    self._move_to_trash(Worktree(gitdir / "gone", gitdir))
 
-    def _is_stray(self, admin: Path) -> bool:
+    def _is_stray(self, gitdir: Path) -> bool:
         """Its folder was being moved and is missing, also from where it came."""
-        place, lease = read_worktree_path(admin), read_lease(admin)
-        passing = (self._layout.making, self._layout.pool, self._layout.trash)
-        if place is None or place.parent not in passing or os.path.lexists(place):
+        folder, lease = read_worktree_path(gitdir), read_lease(gitdir)
+        transit_folders = (self._layout.making, self._layout.pool, self._layout.trash)
+        if folder is None or folder.parent not in transit_folders or os.path.lexists(folder):
             return False
-        return lease is None or read_gitdir_link(self._layout.workspace(lease.batch, lease.task)) != admin
+        return lease is None or read_gitdir_link(self._layout.workspace(lease.batch, lease.task)) != gitdir
 
     def empty_trash(self) -> None:
         """Delete what can be deleted, except what another process is deleting."""
         for trash in (self._layout.trash, self._repository.trash):
-            for each in list_children(trash):
+            for path in list_children(trash):
                 with suppress(OSError):
-                    _delete(each)
+                    _delete(path)
 
     def _is_reusable(self, worktree: Worktree) -> bool:
-        if worktree.valid_admin is None or not self._keep or (worktree.valid_admin / "modules").exists():
+        if worktree.valid_gitdir is None or not self._keep or (worktree.valid_gitdir / "modules").exists():
             return False
         worktree.remove_stale_locks()
         return self._repository.git.resolve_commit(worktree.read_head()) is not None
 
-    def _take_pooled(self, wanted: LeaseMetadata) -> tuple[Worktree, int] | None:
+    def _take_pooled(self, lease: LeaseMetadata) -> tuple[Worktree, int] | None:
         """Prefers one whose setup made the same outputs, then the last released; the sparse folders must be the same."""
-        fit: list[tuple[bool, float, Worktree]] = []
+        candidates: list[tuple[bool, float, Worktree]] = []
         for folder in list_children(self._layout.pool):
             worktree = find_worktree(self._repository, folder)
-            lease = worktree.read_lease() if worktree is not None and worktree.valid_admin is not None else None
-            if worktree is not None and lease is not None and lease.sparse == wanted.sparse:
-                fit.append((lease.makes == wanted.makes, _pooled_at(folder), worktree))
-        for _, _, worktree in sorted(fit, key=lambda each: each[:2], reverse=True):
+            pooled_lease = worktree.read_lease() if worktree is not None and worktree.valid_gitdir is not None else None
+            if worktree is not None and pooled_lease is not None and pooled_lease.sparse == lease.sparse:
+                candidates.append((pooled_lease.makes == lease.makes, _pooled_at(folder), worktree))
+        for _, _, worktree in sorted(candidates, key=lambda candidate: candidate[:2], reverse=True):
             fd = flock.try_lock_folder(worktree.folder)
             if fd is not None:
                 return worktree.move(self._layout.making / worktree.folder.name), fd
@@ -148,18 +148,18 @@ class WorktreePool:
             self._repository.git.run(*args)
         except BaseException:
             os.close(fd)
-            self._move_to_trash(Worktree(folder, self._find_admin(folder)))
+            self._move_to_trash(Worktree(folder, self._find_gitdir(folder)))
             raise
-        return Worktree(folder, self._repository.admin_folder(name)), fd
+        return Worktree(folder, self._repository.worktree_gitdir(name)), fd
 
-    def _find_admin(self, folder: Path) -> Path | None:
-        """While in transit, folder and admin have the same name."""
-        admin = self._repository.admin_folder(folder.name)
-        return admin if admin.is_dir() else None
+    def _find_gitdir(self, folder: Path) -> Path | None:
+        """While in transit, folder and gitdir have the same name."""
+        gitdir = self._repository.worktree_gitdir(folder.name)
+        return gitdir if gitdir.is_dir() else None
 
     def _move_to_trash(self, worktree: Worktree) -> None:
-        name = worktree.admin.name if worktree.admin is not None else new_worktree_id()
-        for path, trash in ((worktree.folder, self._layout.trash), (worktree.admin, self._repository.trash)):
+        name = worktree.gitdir.name if worktree.gitdir is not None else new_worktree_id()
+        for path, trash in ((worktree.folder, self._layout.trash), (worktree.gitdir, self._repository.trash)):
             if path is not None and os.path.lexists(path):
                 make_private_folder(trash)
                 path.rename(trash / (new_worktree_id() if os.path.lexists(trash / name) else name))
@@ -173,14 +173,14 @@ def adopt_folder(repository: Repository, layout: WorkspaceLayout, folder: Path, 
     commit = repository.git.resolve_commit(f"refs/heads/{branch}") or repository.git.resolve_commit("HEAD")
     if commit is None:
         raise WorldError(f"there is no commit to compare {folder} with")
-    place = layout.making / new_worktree_id()
-    make_private_folder(place.parent)
-    repository.git.run("worktree", "add", "--quiet", "--no-checkout", "--detach", str(place), commit)
-    admin = repository.admin_folder(place.name)
-    repository.git_at(admin, folder).run("read-tree", commit)
-    write_worktree_path(admin, folder)
-    remove_tree(place)
-    return Worktree(folder, admin)
+    temporary = layout.making / new_worktree_id()
+    make_private_folder(temporary.parent)
+    repository.git.run("worktree", "add", "--quiet", "--no-checkout", "--detach", str(temporary), commit)
+    gitdir = repository.worktree_gitdir(temporary.name)
+    repository.git_at(gitdir, folder).run("read-tree", commit)
+    write_worktree_path(gitdir, folder)
+    remove_tree(temporary)
+    return Worktree(folder, gitdir)
 
 
 def start_branch(saved_refs: SavedRefs, worktree: Worktree, branch: str, commit: str) -> None:
@@ -188,14 +188,14 @@ def start_branch(saved_refs: SavedRefs, worktree: Worktree, branch: str, commit:
 
     The shared configuration is not touched: no upstream is set.
     """
-    assert worktree.admin is not None
+    assert worktree.gitdir is not None
     repository, name = saved_refs.repository, f"refs/heads/{branch}"
     before = repository.git.resolve_commit(name)
     if before != commit:
         if before is not None:
             saved_refs.keep_unreachable(before, moving_ref=name)
         _update_ref(repository, name, commit, before or "0" * len(commit))
-    repository.git_at(worktree.admin, worktree.folder).run("symbolic-ref", "-m", "plait: begun", "HEAD", name)
+    repository.git_at(worktree.gitdir, worktree.folder).run("symbolic-ref", "-m", "plait: begun", "HEAD", name)
 
 
 def _update_ref(repository: Repository, name: str, commit: str, before: str) -> None:
@@ -223,10 +223,10 @@ def ensure_not_checked_out(repository: Repository, root: Path, branch: str) -> N
 
 def _detach_head(repository: Repository, worktree: Worktree) -> None:
     """Detach HEAD, so that the branch can be checked out elsewhere or deleted."""
-    commit = repository.git.resolve_commit(on) if (on := worktree.read_head()).startswith("refs/") else None
-    if worktree.admin is not None and commit is not None:
+    commit = repository.git.resolve_commit(ref) if (ref := worktree.read_head()).startswith("refs/") else None
+    if worktree.gitdir is not None and commit is not None:
         worktree.remove_stale_locks()
-        git = repository.git_at(worktree.admin, worktree.folder)
+        git = repository.git_at(worktree.gitdir, worktree.folder)
         git.run("update-ref", "--no-deref", "HEAD", commit)
 
 

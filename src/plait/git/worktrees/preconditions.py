@@ -16,36 +16,36 @@ _MIN_GIT_VERSION = (2, 38)
 _MAX_SHOWN = 3
 
 
-def check_preconditions(where: Path, base: str = "HEAD") -> list[Problem]:
-    """`where` is a checkout or a git folder. Raises UserError, with a way out, if worktrees cannot be used."""
-    git = Git(where)
+def check_preconditions(path: Path, base: str = "HEAD") -> list[Problem]:
+    """`path` is a checkout or a git folder. Raises UserError, with a way out, if worktrees cannot be used."""
+    git = Git(path)
     _check_version(git)
-    _check_repository(git, where)
+    _check_repository(git, path)
     commit = _check_commit(git, base)
     _check_names(git, commit)
     return list(_find_problems(git, commit))
 
 
 def _check_version(git: Git) -> None:
-    found = re.search(r"(\d+)\.(\d+)", git.text("version"))
-    if found is None or (int(found[1]), int(found[2])) < _MIN_GIT_VERSION:
+    version = re.search(r"(\d+)\.(\d+)", git.text("version"))
+    if version is None or (int(version[1]), int(version[2])) < _MIN_GIT_VERSION:
         raise UserError(
-            f"git {found[0] if found else ''} is too old for plait's worktrees",
+            f"git {version[0] if version else ''} is too old for plait's worktrees",
             hint="Install git 2.38 or newer, or run with --isolation in-place.",
         )
 
 
-def _check_repository(git: Git, where: Path) -> None:
+def _check_repository(git: Git, path: Path) -> None:
     try:
         git.run("rev-parse", "--git-common-dir")
     except GitError as error:
         if "dubious ownership" in error.stderr:
             raise UserError(
-                f"git refuses {where}: dubious ownership",
-                hint=f"If you trust it: git config --global --add safe.directory {where}",
+                f"git refuses {path}: dubious ownership",
+                hint=f"If you trust it: git config --global --add safe.directory {path}",
             ) from error
         raise UserError(
-            f"{where} is not in a git repository, and worktrees need one",
+            f"{path} is not in a git repository, and worktrees need one",
             hint="git init and a first commit make one; --isolation in-place works without.",
         ) from error
 
@@ -73,9 +73,9 @@ def _check_names(git: Git, commit: str) -> None:
             "there is a branch called plait, so git can't have branches called plait/…",
             hint="Give it another name: git branch -m plait NAME",
         )
-    if git.read_bool("core.ignoreCase") and (pair := _find_case_clash(git, commit)):
+    if git.read_bool("core.ignoreCase") and (paths := _find_case_clash(git, commit)):
         raise UserError(
-            f"{pair[0]} and {pair[1]} differ only in case, and this disk can't hold both:"
+            f"{paths[0]} and {paths[1]} differ only in case, and this disk can't hold both:"
             " an agent's work would change one into the other",
             hint="Rename one of them, or work on a disk that tells them apart.",
         )
@@ -83,10 +83,10 @@ def _check_names(git: Git, commit: str) -> None:
 
 def _find_case_clash(git: Git, commit: str) -> tuple[str, str] | None:
     """Two paths that are the same on a case-insensitive disk."""
-    known: dict[str, str] = {}
+    paths: dict[str, str] = {}
     for path in git.run("ls-tree", "-r", "-t", "-z", "--name-only", commit).fields:
-        if known.setdefault(path.casefold(), path) != path:
-            return known[path.casefold()], path
+        if paths.setdefault(path.casefold(), path) != path:
+            return paths[path.casefold()], path
     return None
 
 
@@ -117,10 +117,10 @@ def _find_problems(git: Git, commit: str) -> Iterator[Problem]:
             "this repository keeps files in Git LFS, which is not set up here: agents see pointers in their place",
             hint="Install git-lfs and run: git lfs install && git lfs pull",
         )
-    if absent := _find_missing_submodules(git, commit):
+    if missing := _find_missing_submodules(git, commit):
         yield Problem(
             Severity.WARNING,
-            f"submodules that are not cloned here stay empty in workspaces: {join_names(absent, _MAX_SHOWN)}",
+            f"submodules that are not cloned here stay empty in workspaces: {join_names(missing, _MAX_SHOWN)}",
             hint="git submodule update --init --recursive gets them.",
         )
 
@@ -133,8 +133,8 @@ def _find_missing_submodules(git: Git, commit: str) -> list[str]:
     if git.run("cat-file", "-e", f"{commit}:.gitmodules", codes=(0, 1, 128)).code:
         return []
     common = Path(git.text("rev-parse", "--path-format=absolute", "--git-common-dir"))
-    found = read_submodules(git, "--blob", f"{commit}:.gitmodules")
-    return [each.path for each in found if not _is_cloned(git, common, each)]
+    submodules = read_submodules(git, "--blob", f"{commit}:.gitmodules")
+    return [submodule.path for submodule in submodules if not _is_cloned(git, common, submodule)]
 
 
 def _is_cloned(git: Git, common: Path, submodule: Submodule) -> bool:

@@ -53,8 +53,10 @@ def check_finished(worktree: AgentWorktree) -> UnfinishedError | None:
     """Conflicts that are not resolved, or changes in a submodule that no commit of this repository can hold."""
     if files := find_unresolved_files(worktree):
         names = {**_OPERATION_FOLDERS, **_OPERATION_FILES}
-        what = next((what for name, what in names.items() if (worktree.admin / name).exists()), "merge")
-        return UnfinishedError(f"the agent left a {what} unfinished, with conflicts in {join_names(files, _MAX_NAMED)}")
+        operation = next((operation for name, operation in names.items() if (worktree.gitdir / name).exists()), "merge")
+        return UnfinishedError(
+            f"the agent left a {operation} unfinished, with conflicts in {join_names(files, _MAX_NAMED)}"
+        )
     if modules := find_edited_submodules(worktree):
         return UnfinishedError(
             f"changes in the submodule {join_names(modules, _MAX_NAMED)} are not committed there, so they can't be part of the result",
@@ -68,8 +70,8 @@ def find_unresolved_files(worktree: AgentWorktree) -> list[str]:
     output = worktree.git.run("ls-files", "--unmerged", "-z", codes=(0, 128))
     stages: dict[str, dict[str, str]] = {}
     for row in output.fields if output.code == 0 else ():
-        about, _, path = row.partition("\t")
-        _, blob, stage = about.split()
+        header, _, path = row.partition("\t")
+        _, blob, stage = header.split()
         stages.setdefault(path, {})[stage] = blob
     return [path for path, blobs in stages.items() if _is_unresolved(worktree, path, blobs)]
 
@@ -80,39 +82,43 @@ def find_edited_submodules(worktree: AgentWorktree) -> list[str]:
         return []
     args = ("status", "--porcelain=v2", "-z", "--ignore-submodules=none", "--untracked-files=no")
     rows = worktree.git.run(*args, codes=(0, 128)).fields
-    found = (row.split(" ", 8) for row in rows if row.startswith("1 "))
-    return [row[8] for row in found if len(row) == 9 and row[2].startswith("S") and "M" in row[2]]
+    changed = (row.split(" ", 8) for row in rows if row.startswith("1 "))
+    return [fields[8] for fields in changed if len(fields) == 9 and fields[2].startswith("S") and "M" in fields[2]]
 
 
 def read_merge_heads(worktree: AgentWorktree) -> list[str]:
     """The commits that an unfinished merge is with."""
     try:
-        output = (worktree.admin / "MERGE_HEAD").read_text(encoding="ascii").split()
+        names = (worktree.gitdir / "MERGE_HEAD").read_text(encoding="ascii").split()
     except (OSError, UnicodeDecodeError):
         return []
-    return [commit for word in output if (commit := worktree.git.resolve_commit(word)) is not None]
+    return [commit for name in names if (commit := worktree.git.resolve_commit(name)) is not None]
 
 
 def read_recorded_commits(worktree: AgentWorktree) -> list[str]:
     """The commits that only the records of an unfinished operation name."""
-    output = [worktree.read_first_line(name) for name in _STASHED_COMMIT_FILES]
-    stashed = [commit for word in output if word and (commit := worktree.git.resolve_commit(word)) is not None]
+    names = [worktree.read_first_line(name) for name in _STASHED_COMMIT_FILES]
+    stashed = [
+        commit
+        for commit_name in names
+        if commit_name and (commit := worktree.git.resolve_commit(commit_name)) is not None
+    ]
     return [*read_merge_heads(worktree), *stashed]
 
 
 def clear_operation(worktree: AgentWorktree) -> None:
     """End any operation in progress; files and index stay."""
-    for path in _operation_files(worktree.admin):
+    for path in _operation_files(worktree.gitdir):
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path, ignore_errors=True)
         else:
             path.unlink(missing_ok=True)
 
 
-def _operation_files(admin: Path) -> Iterator[Path]:
-    yield from (admin / name for name in (*_OPERATION_FOLDERS, *_OPERATION_FILES, *_OTHER_OPERATION_FILES))
-    yield from admin.glob("BISECT_*")
-    yield admin / "refs" / "bisect"
+def _operation_files(gitdir: Path) -> Iterator[Path]:
+    yield from (gitdir / name for name in (*_OPERATION_FOLDERS, *_OPERATION_FILES, *_OTHER_OPERATION_FILES))
+    yield from gitdir.glob("BISECT_*")
+    yield gitdir / "refs" / "bisect"
 
 
 def _is_unresolved(worktree: AgentWorktree, path: str, blobs: Mapping[str, str]) -> bool:
@@ -136,10 +142,10 @@ _MIB = 2**20
 
 def check_file_sizes(worktree: AgentWorktree, base: str, tree: str, max_bytes: int) -> UnfinishedError | None:
     """The files of this tree that are new since the base and larger than `max_bytes`; 0: no limit."""
-    found = _find_large_files(worktree, base, tree, max_bytes) if max_bytes else {}
-    if not found:
+    sizes = _find_large_files(worktree, base, tree, max_bytes) if max_bytes else {}
+    if not sizes:
         return None
-    names = join_names([f"{path} ({_format_size(size)})" for path, size in found.items()], _MAX_NAMED)
+    names = join_names([f"{path} ({_format_size(size)})" for path, size in sizes.items()], _MAX_NAMED)
     return UnfinishedError(
         f"the result contains {names}: larger than workspace.largest_file, {_format_size(max_bytes)}, and most hosts refuse a "
         "push with such a file; leave it out of the result, ignore it with .gitignore, or keep it in Git LFS",
@@ -156,8 +162,8 @@ def _find_large_files(worktree: AgentWorktree, base: str, tree: str, max_bytes: 
         path: row[3] for row, path in rows if row[1] in _FILE_MODES and _may_be_large(worktree.path / path, max_bytes)
     }
     large = _find_large_blobs(worktree, max_bytes, tree, f"^{base}^{{tree}}") if blobs else frozenset()
-    found = {path: blob for path, blob in blobs.items() if blob in large}
-    return {path: int(worktree.git.text("cat-file", "-s", blob)) for path, blob in found.items()}
+    large_blobs = {path: blob for path, blob in blobs.items() if blob in large}
+    return {path: int(worktree.git.text("cat-file", "-s", blob)) for path, blob in large_blobs.items()}
 
 
 def has_large_blobs(worktree: AgentWorktree, base: str, heads: Sequence[str], max_bytes: int) -> bool:

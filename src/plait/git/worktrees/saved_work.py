@@ -35,15 +35,15 @@ class SavedRefs:
 
     def keep(self, commit: str) -> str:
         """The saved ref that holds this commit: an existing one, or a new one."""
-        for left in reversed(range(_MAX_TRIES)):
-            held = self._list()
-            if commit in held:
-                return held[commit]
+        for remaining in reversed(range(_MAX_TRIES)):
+            refs = self._list()
+            if commit in refs:
+                return refs[commit]
             ref = self._next_ref()
             try:
                 self._git.create_ref(ref, commit)
             except GitError as error:  # another process may have taken the number just now
-                if not left or "reference already exists" not in error.stderr:
+                if not remaining or "reference already exists" not in error.stderr:
                     raise
             else:
                 return ref
@@ -57,10 +57,10 @@ class SavedRefs:
     def find_equal(self, tree: str, parents: Sequence[str]) -> str | None:
         """A saved ref whose commit has this tree, and parents with the same trees as these."""
         # The staged files become a commit of their own with a new date each time, so the parents' trees are compared.
-        trees = [self._git.tree_of(each) for each in parents]
+        trees = [self._git.tree_of(parent) for parent in parents]
         for commit, ref in self._list().items():
             if self._git.tree_of(commit) == tree and trees == [
-                self._git.tree_of(each) for each in self._git.parents_of(commit)
+                self._git.tree_of(parent) for parent in self._git.parents_of(commit)
             ]:
                 return ref
         return None
@@ -88,8 +88,8 @@ class SavedRefs:
     def _next_ref(self) -> str:
         """The number after all that are in use, or locked by a git that may have died."""
         names = self._git.text("for-each-ref", "--format=%(refname)", self._prefix).splitlines()
-        names += [each.name.removesuffix(".lock") for each in list_children(self.repository.common / self._prefix)]
-        return saved_ref(self.batch, self.task, 1 + max((_number(each) or 0 for each in names), default=0))
+        names += [name.name.removesuffix(".lock") for name in list_children(self.repository.common / self._prefix)]
+        return saved_ref(self.batch, self.task, 1 + max((_number(name) or 0 for name in names), default=0))
 
 
 def _number(ref: str) -> int | None:
@@ -99,36 +99,36 @@ def _number(ref: str) -> int | None:
 
 def save_worktree(saved_refs: SavedRefs, worktree: Worktree) -> None:
     """Raises WorldError if something cannot be saved: then nothing may be removed."""
-    admin = worktree.admin
+    gitdir = worktree.gitdir
     try:
-        for module in list_submodule_dirs(admin) if admin is not None else ():
+        for module in list_submodule_dirs(gitdir) if gitdir is not None else ():
             save_submodule(saved_refs, module)
         if is_real_folder(worktree.folder):
             save_workspace(saved_refs, worktree.folder)
-        elif admin is not None:
-            _save_admin(saved_refs, worktree, admin)
+        elif gitdir is not None:
+            _save_gitdir(saved_refs, worktree, gitdir)
     except OSError as error:
         raise WorldError(f"what is in {worktree.folder} can't be saved: {error}") from error
 
 
-def list_submodule_dirs(folder: Path, inside: str = "modules") -> Iterator[Path]:
+def list_submodule_dirs(folder: Path, subfolder: str = "modules") -> Iterator[Path]:
     """The git folders of submodules, recursively. Their names may contain slashes."""
-    for each in list_children(folder / inside):
-        if (each / "HEAD").is_file():
-            yield each
-            yield from list_submodule_dirs(each)
-        elif is_real_folder(each):
-            yield from list_submodule_dirs(each, "")
+    for path in list_children(folder / subfolder):
+        if (path / "HEAD").is_file():
+            yield path
+            yield from list_submodule_dirs(path)
+        elif is_real_folder(path):
+            yield from list_submodule_dirs(path, "")
 
 
-def _save_admin(saved_refs: SavedRefs, worktree: Worktree, admin: Path) -> None:
+def _save_gitdir(saved_refs: SavedRefs, worktree: Worktree, gitdir: Path) -> None:
     """The folder was removed; save what was committed or staged in it."""
     branch = f"refs/heads/{task_branch(saved_refs.batch, saved_refs.task)}"
     head = saved_refs.repository.git.resolve_commit(worktree.read_head() or branch)
     if head is None:
         return
-    git = saved_refs.repository.git_at(admin, admin)
-    output = git.run("write-tree", codes=(0, 128)) if os.path.lexists(admin / "index") else None
+    git = saved_refs.repository.git_at(gitdir, gitdir)
+    output = git.run("write-tree", codes=(0, 128)) if os.path.lexists(gitdir / "index") else None
     if output is None or output.code or output.text == git.tree_of(head):
         saved_refs.keep_unreachable(head)
     elif saved_refs.find_equal(output.text, [head]) is None:  # once, however often it is done
@@ -142,7 +142,7 @@ def save_workspace(saved_refs: SavedRefs, workspace: Path) -> str | None:
     """
     branch = task_branch(saved_refs.batch, saved_refs.task)
     worktree = open_worktree(saved_refs.repository, workspace, branch)
-    with scratch_folder(worktree.admin) as scratch:
+    with scratch_folder(worktree.gitdir) as scratch:
         return save_unreachable(worktree, saved_refs, scratch)
 
 
@@ -150,14 +150,14 @@ def save_unreachable(
     worktree: AgentWorktree, saved_refs: SavedRefs, scratch: Path, taken: Snapshot | None = None
 ) -> str | None:
     head = worktree.git.resolve_commit("HEAD")
-    now = worktree.git.tree_of(head) if head else worktree.git.text("mktree")  # without a file
-    snapshot = taken or snapshot_worktree(worktree, scratch, head or now)
+    head_tree = worktree.git.tree_of(head) if head else worktree.git.text("mktree")  # without a file
+    snapshot = taken or snapshot_worktree(worktree, scratch, head or head_tree)
     parents = [head] if head else []
-    staged = _write_staged_tree(worktree, scratch, {now, snapshot.tree})
+    staged = _write_staged_tree(worktree, scratch, {head_tree, snapshot.tree})
     if staged is not None:
         parents.append(worktree.git.commit_as_plait(staged, parents, b"What was staged\n"))
     lost = [commit for commit in _find_loose_commits(worktree, head) if commit not in parents]
-    if staged is None and snapshot.tree == now and not _has_unreachable(worktree, [*parents, *lost]):
+    if staged is None and snapshot.tree == head_tree and not _has_unreachable(worktree, [*parents, *lost]):
         return None
     parents += lost
     existing = saved_refs.find_equal(snapshot.tree, parents)
@@ -168,14 +168,14 @@ def save_unreachable(
 
 def fetch_replaced_repositories(worktree: AgentWorktree) -> dict[Path, str]:
     """Fetch the commits of repositories that an agent made in place of the worktree's; HEAD by moved-away git folder."""
-    found: dict[Path, str] = {}
-    for left in worktree.admin.glob("plait-left-*"):
-        own = worktree.git.with_options(variables={"GIT_DIR": str(left), "GIT_COMMON_DIR": str(left)})
+    heads: dict[Path, str] = {}
+    for git_dir in worktree.gitdir.glob("plait-left-*"):
+        git = worktree.git.with_options(variables={"GIT_DIR": str(git_dir), "GIT_COMMON_DIR": str(git_dir)})
         with suppress(GitError):
-            commit = own.text("rev-parse", "--verify", "HEAD^{commit}")
-            worktree.git.run("fetch", "--no-tags", "--no-write-fetch-head", "--quiet", str(left), "HEAD")
-            found[left] = commit
-    return found
+            commit = git.text("rev-parse", "--verify", "HEAD^{commit}")
+            worktree.git.run("fetch", "--no-tags", "--no-write-fetch-head", "--quiet", str(git_dir), "HEAD")
+            heads[git_dir] = commit
+    return heads
 
 
 def _find_loose_commits(worktree: AgentWorktree, head: str | None) -> Iterator[str]:
@@ -192,14 +192,14 @@ def _has_unreachable(worktree: AgentWorktree, commits: Sequence[str]) -> bool:
     return bool(commits) and bool(worktree.git.text(*args))
 
 
-def _write_staged_tree(worktree: AgentWorktree, scratch: Path, known: set[str]) -> str | None:
+def _write_staged_tree(worktree: AgentWorktree, scratch: Path, known_trees: set[str]) -> str | None:
     """The index as a tree, if it is not known yet. An index with conflicts adds nothing to its commits."""
     copy = scratch / "staged"
     with suppress(OSError):
-        shutil.copyfile(worktree.admin / "index", copy)
+        shutil.copyfile(worktree.gitdir / "index", copy)
         git = worktree.git.with_options(variables={"GIT_INDEX_FILE": str(copy)})
         output = git.run("write-tree", codes=(0, 128))
-        return output.text if output.code == 0 and output.text not in known else None
+        return output.text if output.code == 0 and output.text not in known_trees else None
     return None
 
 
@@ -207,18 +207,18 @@ def save_submodule(saved_refs: SavedRefs, module: Path) -> None:
     """Save commits and changes that its remote does not have, as refs of the superproject."""
     git = saved_refs.repository.git_at(module, module)
     head = git.resolve_commit("HEAD") or ""
-    known = (SUBMODULE_BASE_REF,) if read_small_file(module / SUBMODULE_BASE_REF) else ()
+    base = (SUBMODULE_BASE_REF,) if read_small_file(module / SUBMODULE_BASE_REF) else ()
     branches = git.text("for-each-ref", "--format=%(objectname)", "refs/heads/").splitlines()
     for tip in dict.fromkeys((_commit_work(saved_refs, git, module, head), *branches)):
-        if tip and git.text("rev-list", "-1", tip, "--not", *known, "--remotes", "--tags"):
+        if tip and git.text("rev-list", "-1", tip, "--not", *base, "--remotes", "--tags"):
             saved_refs.fetch_commit(str(module), tip)
 
 
 def _commit_work(saved_refs: SavedRefs, git: Git, module: Path, head: str) -> str:
     """Everything in its folder as a commit on its head; the head itself if nothing changed."""
-    within = git.run("config", "core.worktree", codes=(0, 1)).text
-    folder = Path(os.path.normpath(module / within))
-    if not head or not within or not is_real_folder(folder):
+    worktree_path = git.run("config", "core.worktree", codes=(0, 1)).text
+    folder = Path(os.path.normpath(module / worktree_path))
+    if not head or not worktree_path or not is_real_folder(folder):
         return head
     with tempfile.TemporaryDirectory(dir=module) as scratch:
         tree = _write_tree(saved_refs.repository, module, folder, Path(scratch) / "index")

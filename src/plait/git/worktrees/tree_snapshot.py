@@ -44,11 +44,11 @@ def snapshot_worktree(worktree: AgentWorktree, scratch: Path, base: str) -> Snap
     index = scratch / "index"
     git = worktree.git.with_options(variables={"GIT_INDEX_FILE": str(index)})
     _unhide_files(worktree.path, git, _seed_index(worktree, index, git, base))
-    ours = read_setup_paths(worktree.admin)
-    new = [path for path in _find_untracked(git) if not _is_within(path, ours)]
+    setup_paths = read_setup_paths(worktree.gitdir)
+    new = [path for path in _find_untracked(git) if not _is_within(path, setup_paths)]
     update_index(git, [*_find_changed(worktree.path, git), *new], "--add", "--remove", "--replace")
-    if ours:
-        update_index(git, _find_committed_setup_files(git, ours, base), "--force-remove")
+    if setup_paths:
+        update_index(git, _find_committed_setup_files(git, setup_paths, base), "--force-remove")
     return Snapshot(git.text("write-tree"), index, git)
 
 
@@ -63,7 +63,7 @@ def _seed_index(worktree: AgentWorktree, index: Path, git: Git, base: str) -> by
     listing = ("ls-files", "-v", "-z")
     with suppress(FileNotFoundError):
         # With its time: git looks again at files that are as new as the index.
-        shutil.copy2(worktree.admin / "index", index)
+        shutil.copy2(worktree.gitdir / "index", index)
         output = git.run(*listing, codes=(0, 128))
         if output.code == 0:
             return output.out
@@ -75,10 +75,12 @@ def _seed_index(worktree: AgentWorktree, index: Path, git: Git, base: str) -> by
 
 def _mark_skipped(worktree: AgentWorktree, git: Git) -> None:
     """Mark files that a sparse checkout leaves out, matching its patterns as ignore rules."""
-    wanted = sparse_patterns_path(worktree.admin)
-    if git.read_bool("core.sparseCheckout") and wanted.is_file():
-        inside = set(git.run("ls-files", "-z", "--cached", "--ignored", f"--exclude-from={wanted}").fields)
-        update_index(git, [path for path in git.run("ls-files", "-z").fields if path not in inside], "--skip-worktree")
+    patterns = sparse_patterns_path(worktree.gitdir)
+    if git.read_bool("core.sparseCheckout") and patterns.is_file():
+        included = set(git.run("ls-files", "-z", "--cached", "--ignored", f"--exclude-from={patterns}").fields)
+        update_index(
+            git, [path for path in git.run("ls-files", "-z").fields if path not in included], "--skip-worktree"
+        )
 
 
 def _unhide_files(top: Path, git: Git, output: bytes) -> None:
@@ -95,10 +97,10 @@ def _unhide_files(top: Path, git: Git, output: bytes) -> None:
 
 def _find_changed(top: Path, git: Git) -> list[str]:
     """The tracked files that differ from the index; those that are gone are removed from it."""
-    found = dict.fromkeys(git.run("diff-files", "--name-only", "-z").fields)
-    held = [path for path in found if _is_trackable(top, path)]
-    update_index(git, found.keys() - set(held), "--force-remove")
-    return held
+    changed = dict.fromkeys(git.run("diff-files", "--name-only", "-z").fields)
+    trackable = [path for path in changed if _is_trackable(top, path)]
+    update_index(git, changed.keys() - set(trackable), "--force-remove")
+    return trackable
 
 
 def _is_trackable(top: Path, path: str) -> bool:
@@ -108,33 +110,33 @@ def _is_trackable(top: Path, path: str) -> bool:
         mode = file.lstat().st_mode
     except OSError:
         return False
-    known = stat.S_ISREG(mode) or stat.S_ISLNK(mode) or stat.S_ISDIR(mode)
-    return known and os.path.realpath(file.parent) == str(file.parent)
+    has_known_type = stat.S_ISREG(mode) or stat.S_ISLNK(mode) or stat.S_ISDIR(mode)
+    return has_known_type and os.path.realpath(file.parent) == str(file.parent)
 
 
 def _find_untracked(git: Git) -> list[str]:
     args = ("ls-files", "--others", "--exclude-standard", "-z")
-    found = git.run(*args).fields
+    paths = git.run(*args).fields
     for _ in range(_MAX_NESTING):
-        inside = [path for path in found if path.endswith("/")]
-        if not inside:
+        folders = [path for path in paths if path.endswith("/")]
+        if not folders:
             break
         blob = git.text("hash-object", "-t", "blob", "-w", "--stdin")
-        rows = join_fields(f"100644 {blob}\t{path}{_NESTED_REPO_PLACEHOLDER}" for path in inside)
+        rows = join_fields(f"100644 {blob}\t{path}{_NESTED_REPO_PLACEHOLDER}" for path in folders)
         git.run("update-index", "-z", "--index-info", stdin=rows)
-        found = git.run(*args).fields
-    return [path for path in found if not path.endswith("/")]
+        paths = git.run(*args).fields
+    return [path for path in paths if not path.endswith("/")]
 
 
 def _is_within(path: str, folders: Sequence[str]) -> bool:
     return any(path == folder or path.startswith(f"{folder}/") for folder in folders)
 
 
-def _find_committed_setup_files(git: Git, ours: Sequence[str], base: str) -> list[str]:
+def _find_committed_setup_files(git: Git, setup_paths: Sequence[str], base: str) -> list[str]:
     """Files that setup made and an agent has staged or committed."""
-    held = git.run("ls-files", "-z", "--", *ours).fields
-    known = set(git.run("ls-tree", "-r", "-z", "--name-only", base, "--", *ours).fields) if held else set()
-    return [path for path in held if path not in known]
+    tracked = git.run("ls-files", "-z", "--", *setup_paths).fields
+    in_base = set(git.run("ls-tree", "-r", "-z", "--name-only", base, "--", *setup_paths).fields) if tracked else set()
+    return [path for path in tracked if path not in in_base]
 
 
 # No source is larger, and restoring one reads all of it.
@@ -158,19 +160,19 @@ def revert_status_edits(snapshot: Snapshot, base: str, find_restorer: FindStatus
     reverted_sources: list[str] = []
     rows: list[str] = []
     fields = git.run("diff-tree", "-r", "-z", "--no-renames", "--diff-filter=M", base, snapshot.tree).fields
-    for about, path in zip(fields[::2], fields[1::2], strict=True):
-        base_mode, mode, *blobs, _ = about.removeprefix(":").split()
+    for header, path in zip(fields[::2], fields[1::2], strict=True):
+        base_mode, mode, *blobs, _ = header.removeprefix(":").split()
         restore = find_restorer(path) if {base_mode, mode} <= _FILE_MODES and len({*blobs}) > 1 else None
         if restore is None or max(read_blob_sizes(git, blobs).values()) > MAX_RESTORE_BYTES:
             continue
-        old, new = (found.data for found in read_objects(git, blobs) if found is not None)
-        wanted = restore(old, new)
-        if wanted == new:
+        old, new = (blob_object.data for blob_object in read_objects(git, blobs) if blob_object is not None)
+        restored = restore(old, new)
+        if restored == new:
             continue
         changed.append(path)
-        if wanted == old and mode == base_mode:
+        if restored == old and mode == base_mode:
             reverted_sources.append(path)
-        blob = git.text("hash-object", "-w", "-t", "blob", "--stdin", stdin=wanted)
+        blob = git.text("hash-object", "-w", "-t", "blob", "--stdin", stdin=restored)
         rows.append(f"{mode} {blob}\t{path}")
     if not rows:
         return CleanedSnapshot(snapshot.tree)

@@ -64,20 +64,20 @@ class GitWorkspaces:
 
         `top` is the checkout that ignored files are copied from.
         """
-        place, branch = self._layout.task(batch, task), refs.task_branch(batch, task)
-        wanted = self._make_lease(batch, task, base, setup)
+        folder, branch = self._layout.task(batch, task), refs.task_branch(batch, task)
+        lease = self._make_lease(batch, task, base, setup)
         self._clean_up_once()
-        here = find_worktree(self._repository, place)
-        if here is not None and _has_same_start(here, wanted):
-            here.remove_stale_locks()
+        worktree = find_worktree(self._repository, folder)
+        if worktree is not None and _has_same_start(worktree, lease):
+            worktree.remove_stale_locks()
         else:
-            start = self._choose_start(here, wanted, branch)
+            start = self._choose_start(worktree, lease, branch)
             ensure_not_checked_out(self._repository, self._layout.root, branch)
-            if here is not None:
-                self._save_and_release(here, batch, task)
-            self._make_worktree(place, wanted, start, branch)
-        self._populate_submodules(place, top)
-        return str(place)
+            if worktree is not None:
+                self._save_and_release(worktree, batch, task)
+            self._make_worktree(folder, lease, start, branch)
+        self._populate_submodules(folder, top)
+        return str(folder)
 
     def capture(self, attempt: Attempt, base: str, options: CaptureOptions) -> CapturedChange:
         """Commit everything an attempt left on the task's branch and under the attempt's ref."""
@@ -99,29 +99,29 @@ class GitWorkspaces:
 
     def checkout(self, batch: str, commit: str, setup: WorkspaceSetup, *, top: str) -> str:
         """The path of the batch's own worktree, at exactly this commit, for its gate, which leaves no work to save."""
-        place = self._layout.gate(batch)
-        wanted = self._make_lease(batch, "", commit, setup)
+        folder = self._layout.gate(batch)
+        lease = self._make_lease(batch, "", commit, setup)
         self._clean_up_once()
-        here = find_worktree(self._repository, place)
-        if here is None or not _has_same_start(here, wanted) or not self._is_clean(here, wanted):
-            if here is not None:
-                self._pool.release(here)
-            self._make_worktree(place, wanted, wanted.base, "")
-        self._populate_submodules(place, top)
-        return str(place)
+        worktree = find_worktree(self._repository, folder)
+        if worktree is None or not _has_same_start(worktree, lease) or not self._is_clean(worktree, lease):
+            if worktree is not None:
+                self._pool.release(worktree)
+            self._make_worktree(folder, lease, lease.base, "")
+        self._populate_submodules(folder, top)
+        return str(folder)
 
     def release(self, batch: str, task: str) -> None:
         """The task has ended: save what is not in a ref, and give the folder back."""
-        here = find_worktree(self._repository, self._layout.task(batch, task))
-        if here is not None:
-            self._save_and_release(here, batch, task)
+        worktree = find_worktree(self._repository, self._layout.task(batch, task))
+        if worktree is not None:
+            self._save_and_release(worktree, batch, task)
         self._pool.empty_trash()
 
     def release_gate(self, batch: str) -> None:
         """The batch has ended: give its own worktree back."""
-        here = find_worktree(self._repository, self._layout.gate(batch))
-        if here is not None:
-            self._pool.release(here)
+        worktree = find_worktree(self._repository, self._layout.gate(batch))
+        if worktree is not None:
+            self._pool.release(worktree)
         with suppress(OSError):
             self._layout.batch(batch).rmdir()
         self._pool.clean_up_abandoned()
@@ -129,8 +129,8 @@ class GitWorkspaces:
 
     def measure_disk_usage(self) -> int:
         """The size on disk of all workspaces of this repository, in bytes."""
-        own = (*self._repository.admin_folders, *list_children(self._repository.trash))
-        return self._sizes.total((*self._layout.list_all(), *own))
+        git_folders = (*self._repository.worktree_gitdirs, *list_children(self._repository.trash))
+        return self._sizes.total((*self._layout.list_all(), *git_folders))
 
     def trim_pool(self, keep: int = 0) -> None:
         """Remove pooled worktrees down to `keep`."""
@@ -152,61 +152,63 @@ class GitWorkspaces:
             self._pool.clean_up_abandoned()
             self._is_cleaned_up = True
 
-    def _choose_start(self, here: Worktree | None, wanted: LeaseMetadata, branch: str) -> str:
+    def _choose_start(self, worktree: Worktree | None, lease: LeaseMetadata, branch: str) -> str:
         """The tip of the task's branch if its folder was removed after it had started; its base otherwise."""
-        known = here.read_lease() if here is not None else None
+        previous = worktree.read_lease() if worktree is not None else None
         tip = self._repository.git.resolve_commit(f"refs/heads/{branch}")
-        if known is None or tip is None or not known.has_same_start(wanted):
-            return wanted.base
-        return tip if self._repository.git.is_ancestor(wanted.base, tip) else wanted.base
+        if previous is None or tip is None or not previous.has_same_start(lease):
+            return lease.base
+        return tip if self._repository.git.is_ancestor(lease.base, tip) else lease.base
 
     def _make_worktree(
-        self, place: Path, wanted: LeaseMetadata, commit: str, branch: str, *, new: bool = False
+        self, folder: Path, lease: LeaseMetadata, commit: str, branch: str, *, new: bool = False
     ) -> None:
         used = False
         try:
-            with self._pool.acquire(wanted, commit, new=new) as (worktree, used):
-                checkout.check_out_files(self._repository, worktree, wanted, commit, used=used)
+            with self._pool.acquire(lease, commit, new=new) as (worktree, used):
+                checkout.check_out_files(self._repository, worktree, lease, commit, used=used)
                 if branch:
-                    saved_refs = SavedRefs(self._repository, wanted.batch, wanted.task)
+                    saved_refs = SavedRefs(self._repository, lease.batch, lease.task)
                     start_branch(saved_refs, worktree, branch, commit)
-                self._pool.install(worktree, place)
+                self._pool.install(worktree, folder)
         except GitError:
             if not used:
                 raise
             # Its last task may have left what git can't remove.
-            self._make_worktree(place, wanted, commit, branch, new=True)
+            self._make_worktree(folder, lease, commit, branch, new=True)
 
-    def _populate_submodules(self, place: Path, top: str) -> None:
+    def _populate_submodules(self, folder: Path, top: str) -> None:
         """Done once per lease; if a crash came before, no agent has worked here yet."""
-        here = find_worktree(self._repository, place)
-        known = here.read_lease() if here is not None else None
-        if here is None or here.admin is None or known is None or known.filled:
+        worktree = find_worktree(self._repository, folder)
+        lease = worktree.read_lease() if worktree is not None else None
+        if worktree is None or worktree.gitdir is None or lease is None or lease.filled:
             return
-        empty = checkout.populate_submodules(self._repository, here.admin, place, Path(top))
-        write_lease(here.admin, replace(known, filled=True))
+        empty = checkout.populate_submodules(self._repository, worktree.gitdir, folder, Path(top))
+        write_lease(worktree.gitdir, replace(lease, filled=True))
         if empty:
             self._warn(
-                f"submodules stay empty in {place}: {', '.join(empty)} (no clone on this machine has the commit"
+                f"submodules stay empty in {folder}: {', '.join(empty)} (no clone on this machine has the commit"
                 " they need; run git submodule update --init in the checkout)"
             )
 
-    def _is_clean(self, here: Worktree, wanted: LeaseMetadata) -> bool:
-        assert here.admin is not None
-        git = self._repository.git_at(here.admin, here.folder, settings=checkout.sparse_settings(here.admin))
+    def _is_clean(self, worktree: Worktree, lease: LeaseMetadata) -> bool:
+        assert worktree.gitdir is not None
+        git = self._repository.git_at(
+            worktree.gitdir, worktree.folder, settings=checkout.sparse_settings(worktree.gitdir)
+        )
         return (
-            git.resolve_commit("HEAD") == wanted.base
+            git.resolve_commit("HEAD") == lease.base
             and not git.run("status", "--porcelain", "--untracked-files=all").out
         )
 
-    def _save_and_release(self, here: Worktree, batch: str, task: str) -> None:
-        if here.admin is None and is_real_folder(here.folder):
+    def _save_and_release(self, worktree: Worktree, batch: str, task: str) -> None:
+        if worktree.gitdir is None and is_real_folder(worktree.folder):
             with self._repository.lock():
-                here = adopt_folder(self._repository, self._layout, here.folder, refs.task_branch(batch, task))
-        save_worktree(SavedRefs(self._repository, batch, task), here)
-        self._pool.release(here)
+                worktree = adopt_folder(self._repository, self._layout, worktree.folder, refs.task_branch(batch, task))
+        save_worktree(SavedRefs(self._repository, batch, task), worktree)
+        self._pool.release(worktree)
 
 
-def _has_same_start(here: Worktree, wanted: LeaseMetadata) -> bool:
-    known = here.read_lease()
-    return known is not None and here.valid_admin is not None and known.has_same_start(wanted)
+def _has_same_start(worktree: Worktree, lease: LeaseMetadata) -> bool:
+    previous = worktree.read_lease()
+    return previous is not None and worktree.valid_gitdir is not None and previous.has_same_start(lease)

@@ -6,7 +6,7 @@ making/<id>/                 being made; its maker holds a lock on the folder un
 pool/<id>/                   given back, waiting for the next task
 trash/<id>/                  no longer needed; deleted when there is time
 
-Each change of place is one rename. `admin` is git's own folder for a worktree (.git/worktrees/<id>).
+Each change of place is one rename. `gitdir` is git's own folder for a worktree (.git/worktrees/<id>).
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _BATCH_PREFIX = "batch-"
 
 
 def new_worktree_id() -> str:
-    """Git names the admin after the folder, so a new worktree gets a name that was never used."""
+    """Git names the gitdir after the folder, so a new worktree gets a name that was never used."""
     return f"{WORKTREE_ID_PREFIX}{uuid.uuid4().hex[:12]}"
 
 
@@ -72,6 +72,15 @@ class WorkspaceLayout:
     def batch(self, batch: str) -> Path:
         return self.root / f"{_BATCH_PREFIX}{safe_filename(batch)}"
 
+    @staticmethod
+    def batch_folder_name(folder: Path) -> str:
+        """The batch's part of the name of its folder: its id as a safe file name."""
+        return folder.name.removeprefix(_BATCH_PREFIX)
+
+    def list_batches(self) -> list[Path]:
+        """The folders of batches that have worktrees, or had some."""
+        return [folder for folder in list_children(self.root) if folder.name.startswith(_BATCH_PREFIX)]
+
     def task(self, batch: str, task: str) -> Path:
         return self.batch(batch) / f"task-{safe_filename(task)}"
 
@@ -83,9 +92,8 @@ class WorkspaceLayout:
 
     def list_all(self) -> list[Path]:
         """Every worktree folder, whatever it is used for."""
-        parents = [self.making, self.pool, self.trash]
-        parents += [each for each in list_children(self.root) if each.name.startswith(_BATCH_PREFIX)]
-        return [each for parent in parents for each in list_children(parent)]
+        parents = [self.making, self.pool, self.trash, *self.list_batches()]
+        return [folder for parent in parents for folder in list_children(parent)]
 
 
 def list_children(folder: Path) -> list[Path]:
@@ -107,19 +115,19 @@ def find_worktrees_folder(location: RepoLocation, config: Config) -> Path:
     common = location.git_dir.resolve()
     name = common.parent.name if common.name == ".git" else common.name.removesuffix(".git")
     digest = hashlib.sha256(os.fsencode(common)).hexdigest()[:8]
-    wanted = _find_location(common, config) / f"{name or 'repository'}-{digest}"
+    configured = _find_location(common, config) / f"{name or 'repository'}-{digest}"
     with suppress(OSError):
         pinned = Path(os.fsdecode((location.state / PIN_FILE).read_bytes()))
-        if pinned != wanted and any(pinned.glob("batch-*")):
+        if pinned != configured and WorkspaceLayout(pinned).list_batches():
             return pinned
-    return wanted
+    return configured
 
 
 def _find_location(common: Path, config: Config) -> Path:
     """A relative location starts at the repository, which all its checkouts share."""
     if config.workspace.location:
-        around = common.parent if common.name == ".git" else common
-        return around / Path(config.workspace.location).expanduser()
+        repository_folder = common.parent if common.name == ".git" else common
+        return repository_folder / Path(config.workspace.location).expanduser()
     from platformdirs import user_cache_path
 
     return user_cache_path("plait", appauthor=False) / "worktrees"
@@ -156,11 +164,11 @@ class Repository:
         return self.plait_folder / "trash"
 
     @property
-    def admin_folders(self) -> list[Path]:
-        """The admins of the worktrees that plait made."""
-        return [each for each in list_children(self.common / "worktrees") if each.name.startswith(WORKTREE_ID_PREFIX)]
+    def worktree_gitdirs(self) -> list[Path]:
+        """The gitdirs of the worktrees that plait made."""
+        return [path for path in list_children(self.common / "worktrees") if path.name.startswith(WORKTREE_ID_PREFIX)]
 
-    def admin_folder(self, name: str) -> Path:
+    def worktree_gitdir(self, name: str) -> Path:
         return self.common / "worktrees" / name
 
     def git_at(
@@ -172,8 +180,8 @@ class Repository:
         settings: Sequence[str] = (),
     ) -> Git:
         """Git with explicit paths, so that it never finds another repository above the folder."""
-        places = {"GIT_DIR": str(git_dir), "GIT_WORK_TREE": str(folder), **(variables or {})}
-        return Git(folder, environment=self.environment, variables=places, settings=(*_SETTINGS, *settings))
+        all_variables = {"GIT_DIR": str(git_dir), "GIT_WORK_TREE": str(folder), **(variables or {})}
+        return Git(folder, environment=self.environment, variables=all_variables, settings=(*_SETTINGS, *settings))
 
     @contextmanager
     def lock(self) -> Iterator[None]:
@@ -188,56 +196,56 @@ class Repository:
 
 
 VALID_HEAD = re.compile(r"(?:ref: refs/\S+|[0-9a-f]{40,64})\n?\Z")
-# What stays of the admin when a worktree goes to another task.
-_KEPT_ADMIN_FILES = frozenset({"HEAD", "commondir", "gitdir", "index", "plait.json", "plait-outfit"})
+# What stays of the gitdir when a worktree goes to another task.
+_KEPT_GITDIR_FILES = frozenset({"HEAD", "commondir", "gitdir", "index", "plait.json", "plait-outfit"})
 
 
 @dataclass(frozen=True, slots=True)
 class Worktree:
-    """A worktree's folder and admin; either may be missing."""
+    """A worktree's folder and gitdir; either may be missing."""
 
     folder: Path
-    admin: Path | None
+    gitdir: Path | None
 
     @property
-    def valid_admin(self) -> Path | None:
-        """Its admin, if git can work here: folder and admin are intact and name each other."""
-        if self.admin is None or not is_real_folder(self.folder) or read_gitdir_link(self.folder) != self.admin:
+    def valid_gitdir(self) -> Path | None:
+        """Its gitdir, if git can work here: folder and gitdir are intact and name each other."""
+        if self.gitdir is None or not is_real_folder(self.folder) or read_gitdir_link(self.folder) != self.gitdir:
             return None
-        head, index = (read_small_file(self.admin / name) for name in ("HEAD", "index"))
-        return self.admin if VALID_HEAD.match(head) and index.startswith("DIRC") else None
+        head, index = (read_small_file(self.gitdir / name) for name in ("HEAD", "index"))
+        return self.gitdir if VALID_HEAD.match(head) and index.startswith("DIRC") else None
 
     def read_lease(self) -> LeaseMetadata | None:
-        return read_lease(self.admin) if self.admin is not None else None
+        return read_lease(self.gitdir) if self.gitdir is not None else None
 
     def read_head(self) -> str:
         """What HEAD holds: a ref, or a commit."""
-        head = read_small_file(self.admin / "HEAD") if self.admin is not None else ""
+        head = read_small_file(self.gitdir / "HEAD") if self.gitdir is not None else ""
         return head.rstrip("\n").removeprefix("ref: ")
 
     def remove_stale_locks(self) -> None:
         """Remove the locks that a killed git left, in a worktree that no process works in."""
-        if self.admin is not None:
+        if self.gitdir is not None:
             for name in ("index.lock", "HEAD.lock"):
-                (self.admin / name).unlink(missing_ok=True)
+                (self.gitdir / name).unlink(missing_ok=True)
 
     def move(self, to: Path) -> Worktree:
         """As `git worktree move`, which refuses worktrees with submodules. The caller holds the repository's lock.
 
-        The admin is changed first: if plait dies before the rename, find_worktree still finds the folder by its link.
+        The gitdir is changed first: if plait dies before the rename, find_worktree still finds the folder by its link.
         """
         make_private_folder(to.parent)
-        if self.admin is not None:
-            write_worktree_path(self.admin, to)
+        if self.gitdir is not None:
+            write_worktree_path(self.gitdir, to)
         self.folder.rename(to)
-        return Worktree(to, self.admin)
+        return Worktree(to, self.gitdir)
 
-    def reset_admin(self) -> None:
-        """Remove what the last task left in the admin (merges, reflogs, locks)."""
-        assert self.admin is not None
-        for each in list_children(self.admin):
-            if each.name not in _KEPT_ADMIN_FILES:
-                remove_tree(each)
+    def reset_gitdir(self) -> None:
+        """Remove what the last task left in the gitdir (merges, reflogs, locks)."""
+        assert self.gitdir is not None
+        for path in list_children(self.gitdir):
+            if path.name not in _KEPT_GITDIR_FILES:
+                remove_tree(path)
 
 
 def find_worktree(repository: Repository, folder: Path, *, repair: bool = True) -> Worktree | None:
@@ -246,35 +254,35 @@ def find_worktree(repository: Repository, folder: Path, *, repair: bool = True) 
     Git's records decide. The folder's own `.git` may have been written by an agent: it only breaks ties, and identifies a
     worktree that a crash left between recording a new place and moving the folder there.
     """
-    admins = repository.admin_folders
-    recorded = [each for each in admins if _is_same_place(read_worktree_path(each), folder)]
+    gitdirs = repository.worktree_gitdirs
+    recorded = [candidate for candidate in gitdirs if _is_same_folder(read_worktree_path(candidate), folder)]
     linked = read_gitdir_link(folder)
-    admin = linked if linked in recorded else next(iter(recorded), None)
-    if repair and admin is None and linked in admins and _was_moving(linked):
+    gitdir = linked if linked in recorded else next(iter(recorded), None)
+    if repair and gitdir is None and linked in gitdirs and _was_moving(linked):
         write_worktree_path(linked, folder)
-        admin = linked
-    if admin is None:
+        gitdir = linked
+    if gitdir is None:
         return Worktree(folder, None) if os.path.lexists(folder) else None
     if repair:
-        _repair(admin, folder)
-    return Worktree(folder, admin)
+        _repair(gitdir, folder)
+    return Worktree(folder, gitdir)
 
 
-def _is_same_place(recorded: Path | None, folder: Path) -> bool:
+def _is_same_folder(recorded: Path | None, folder: Path) -> bool:
     """The folder of all worktrees may have been moved, with a link in its place."""
     return recorded is not None and os.path.realpath(recorded) == os.path.realpath(folder)
 
 
-def _was_moving(admin: Path) -> bool:
-    """Whether the admin names a place where its worktree is not."""
-    place = read_worktree_path(admin)
-    return place is not None and not os.path.lexists(place / ".git")
+def _was_moving(gitdir: Path) -> bool:
+    """Whether the gitdir names a place where its worktree is not."""
+    folder = read_worktree_path(gitdir)
+    return folder is not None and not os.path.lexists(folder / ".git")
 
 
-def _repair(admin: Path, folder: Path) -> None:
+def _repair(gitdir: Path, folder: Path) -> None:
     """Restore the two small files without content of their own that a dying git or agent may lose."""
-    if not read_small_file(admin / "commondir"):
-        replace_file(admin / "commondir", b"../..\n", mode=0o666)
+    if not read_small_file(gitdir / "commondir"):
+        replace_file(gitdir / "commondir", b"../..\n", mode=0o666)
     link = folder / ".git"
     if is_real_folder(folder) and (not os.path.lexists(link) or (link.is_file() and not link.stat().st_size)):
-        write_gitdir_link(folder, admin)
+        write_gitdir_link(folder, gitdir)

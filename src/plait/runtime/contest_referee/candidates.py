@@ -55,9 +55,9 @@ class CandidateWorkspace:
 
     def _find_kept(self) -> tuple[str, ...]:
         """The files that setup placed, and everything else that git ignores."""
-        admin = Path(self._git.text("rev-parse", "--absolute-git-dir"))
+        gitdir = Path(self._git.text("rev-parse", "--absolute-git-dir"))
         words = ("ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z")
-        return tuple(dict.fromkeys((*read_setup_paths(admin), *self._git.run(*words).fields)))
+        return tuple(dict.fromkeys((*read_setup_paths(gitdir), *self._git.run(*words).fields)))
 
     def apply(self, candidate: Candidate) -> CandidateFit:
         """Apply the candidate's own change to the base, staged, so that exactly it is captured."""
