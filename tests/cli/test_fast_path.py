@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -71,7 +72,7 @@ def test_the_fast_path_does_not_import_typer(tmp_path: Path) -> None:
     assert result.stdout.splitlines()[-1] == "False"
 
 
-LOAD_ALL = "import os; os.environ[app._COMPLETION_VARIABLE] = ''; app.find_command_name = lambda argv: None"
+LOAD_ALL = "import os; os.environ.update({app._COMPLETION_VARIABLE: '', 'COMP_WORDS': ' '.join(app.COMMANDS)})"
 
 
 @pytest.mark.parametrize("words", ["run --help", "-C . -C . plan --nothing", "rnu", "run -h nothing", "-C", ""])
@@ -87,6 +88,35 @@ def test_loading_only_the_named_command_prints_the_same_as_loading_all(words: st
     )
     assert (one.returncode, one.stdout, one.stderr) == (all_.returncode, all_.stdout, all_.stderr)
     assert one.stdout or one.stderr
+
+
+def complete(line: str) -> list[str]:
+    words = {"_PLAIT_COMPLETE": "complete_bash", "COMP_WORDS": line, "COMP_CWORD": str(line.count(" "))}
+    done = subprocess.run(
+        [sys.executable, "-m", "plait"], env={**os.environ, **words}, capture_output=True, text=True, check=False
+    )
+    return done.stdout.split()
+
+
+def test_the_shell_completes_commands_options_and_batches(tmp_path: Path) -> None:
+    writer = JournalWriter(find_repo(tmp_path))
+    writer.submit("beef", "a")
+    assert complete("plait p") == ["plan", "pause", "pr"]
+    assert complete("plait run") == ["run"]
+    assert complete(f"plait -C {tmp_path} run --d") == ["--draft", "--dry-run", "--detach"]
+    assert complete(f"plait -C {tmp_path} cancel ") == ["beef", "a"]
+
+
+@pytest.mark.parametrize("words", ["plan --help", "run --help"])
+def test_the_help_of_a_command_is_printed_without_loading_sources_and_sessions(words: str) -> None:
+    code = (
+        "import sys; from plait.cli.app import run_cli; run_cli(sys.argv[1:])\n"
+        "print([name for name in sys.modules if name.startswith(('plait.client.session', 'plait.sources'))])"
+    )
+    command = [sys.executable, "-c", code, *words.split()]
+    lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+    assert any("--json" in line for line in lines)
+    assert lines[-1] == "[]"
 
 
 def test_the_list_of_commands_is_printed_without_loading_the_settings() -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from plait.agents.interface import AgentSpec, Price
-from plait.cli.commands.run import describe_run
+from plait.cli.commands.run_batch import describe_run
 from plait.client.planning.agent_assignment import assign_plan_agents
 from plait.client.planning.plan_preview import PlanPreview, load_plan_preview, measure_agent_capacity
 from plait.client.planning.submission import find_open_batch, refuse_duplicates, resolve_isolation

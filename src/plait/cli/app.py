@@ -91,18 +91,24 @@ def make_app(argv: Sequence[str]) -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(apply_global_options)
-    named = find_command_name(argv)
+    completing = _COMPLETION_VARIABLE in os.environ
+    named = COMMANDS.keys() & (_read_completion_words() if completing else {find_command_name(argv)})
     for name, (module, help_text) in COMMANDS.items():
-        if name == named or _COMPLETION_VARIABLE in os.environ:
+        if name in named:
             command = getattr(import_module(f"plait.cli.commands.{module}"), f"{name}_command")
             app.command(name, help=help_text)(make_callback(command))
-        elif named not in COMMANDS:
+        elif completing or not named:
             app.command(name, help=help_text)(_show_help_only)
     return app
 
 
 def _show_help_only() -> None:
     """In place of a command that doesn't run."""
+
+
+def _read_completion_words() -> set[str]:
+    """The words of the command line that the shell completes: bash has its own variable for them."""
+    return {word for name in ("COMP_WORDS", "_TYPER_COMPLETE_ARGS") for word in os.environ.get(name, "").split()}
 
 
 def find_command_name(argv: Sequence[str]) -> str | None:

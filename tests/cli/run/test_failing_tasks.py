@@ -11,7 +11,7 @@ from tests.support.temp_project import TempProject
 HURRIED = """
 import sys
 from pathlib import Path
-from plait.cli.commands.run import RunOptions, run_tasks
+from plait.cli.commands.run_batch import RunOptions, run_tasks
 from plait.core.settings import Backoff
 sys.exit(run_tasks(RunOptions(Path(), yes=True, backoff=Backoff(base=0.01))))
 """

@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 
 import plait.demo
-from plait.cli.commands.run import RunOptions, run_tasks
+from plait.cli.commands.run_batch import RunOptions, run_tasks
 from plait.cli.output import FAILED, INTERNAL, OK, Page, print_line
 from plait.client.project_state import read_past_batches
 from plait.core.settings import Backoff

@@ -1,100 +1,14 @@
-"""`plait run`: plan, confirm, submit and follow a batch; with --repo, in a mirror of another repository."""
+"""`plait run`: its options."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import field, replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from plait.agents.interface import AgentSpec
-from plait.cli import fast_path, options as opt, output
-from plait.cli.commands.plan import SHELL_AGENT, describe_parallel_limit, print_no_plan, print_plan, print_plan_json
-from plait.cli.commands.trust import TrustCheck
-from plait.cli.format import MAX_NAMES, pluralize
-from plait.cli.live.signals import SignalCounter, force_quit
-from plait.client.event_stream import EventStream
-from plait.client.mirrors import get_mirror_settings, open_mirrored_repo as mirror
-from plait.client.planning.plan_preview import PlanPreview, build_plan_preview
-from plait.client.planning.submission import prepare_plan, select_agents, submit_plan
-from plait.client.project_sources import LoadedSources, load_sources
-from plait.client.project_state import PastBatches
-from plait.client.session import Session
-from plait.client.trust import AGENT_KEYS, FORMAT_KEY
-from plait.config.config import Layer
-from plait.config.git_keys import WhenDone
-from plait.core.contest import REFEREE
+from plait.cli import options as opt
 from plait.core.errors import UserError
-from plait.core.fast_dataclass import dataclass
-from plait.core.plan import Plan
-from plait.core.settings import Backoff, Isolation, Mode, Publish
-from plait.core.state import BatchState, State
-from plait.core.text import join_names
-from plait.git.location import find_repo
-from plait.sources.planning import PlanOptions
-
-LOCAL_EXECUTOR = "local"
-
-
-@dataclass(frozen=True, slots=True)
-class RunOptions:
-    """`flags` are settings by key. `backoff` has no flag: the demo sets it to retry quickly."""
-
-    directory: Path
-    source_names: tuple[str, ...] = ()
-    plan_options: PlanOptions = field(default_factory=PlanOptions)
-    flags: Mapping[str, object] = field(default_factory=dict)
-    repo: str | None = None
-    executor: str = LOCAL_EXECUTOR
-    resume: bool = False
-    dry_run: bool = False
-    detach: bool = False
-    web: bool = False
-    yes: bool = False
-    as_json: bool = False
-    contest: bool = False
-    times: int = 1
-    backoff: Backoff | None = None
-
-    def check(self) -> None:
-        """Raises UserError for options that contradict each other."""
-        self._check_contest()
-        if self.web and self.detach:
-            raise UserError(
-                "--web serves the page while the batch is watched, so it can't be used with --detach",
-                hint="Leave one of them out, or run plait serve.",
-            )
-        if self.executor != LOCAL_EXECUTOR:
-            raise UserError(
-                f"there is no executor called {self.executor}",
-                hint="The only executor is local.",
-            )
-
-    def check_resume(self) -> None:
-        """Raises UserError for options that an existing batch can't take."""
-        agent = not self.flags.keys().isdisjoint({"run.agent", "run.agent_command", "run.model", "run.fallback"})
-        if agent or self.plan_options.select or self.plan_options.with_needs:
-            raise UserError(
-                "--resume continues a batch as it was submitted: it takes no other tasks and no other agent",
-                hint="Leave --select, --with-needs, --agent, --agent-command, --model and --fallback out; or run a new batch.",
-            )
-
-    def _check_contest(self) -> None:
-        if self.times < 1:
-            raise UserError(f"-n must be at least 1, not {self.times}", hint="Use -n 2 or more for a contest.")
-        judging_flags = [flag for flag in ("run.judge", "run.score") if flag in self.flags]
-        if judging_flags and not self.contest:
-            raise UserError(
-                f"--{judging_flags[0].removeprefix('run.')} only works in a contest",
-                hint="Start one with --contest claude,codex or -n 2.",
-            )
-        if self.resume and self.contest:
-            raise UserError(
-                "--resume continues a batch as it was submitted, so it takes no contest options",
-                hint="Leave --contest and -n out; or run a new batch.",
-            )
 
 
 def run_command(
@@ -122,7 +36,7 @@ def run_command(
     ] = None,
     draft: opt.Draft = False,
     push: opt.Push = False,
-    executor: Annotated[str, typer.Option("--executor", metavar="local", help="Where attempts run.")] = LOCAL_EXECUTOR,
+    executor: Annotated[str, typer.Option("--executor", metavar="local", help="Where attempts run.")] = "local",
     resume: Annotated[
         bool, typer.Option("--resume", help="Continue the newest unfinished batch of these sources.")
     ] = False,
@@ -134,6 +48,9 @@ def run_command(
     yes: Annotated[bool, typer.Option("--yes", "-y", "--autonomous", help="Don't prompt.")] = False,
     as_json: opt.Json = False,
 ) -> int:
+    from plait.cli.commands.run_batch import RunOptions, run_tasks  # `plait run --help` doesn't need it
+    from plait.sources.planning import PlanOptions
+
     agents = flags.get("run.agent")
     if contest is not None and agents is not None:
         raise UserError(
@@ -163,225 +80,3 @@ def run_command(
             times=times,
         )
     )
-
-
-def run_tasks(options: RunOptions) -> int:
-    """Run the command and return the exit code; if it raises, nothing was started."""
-    options.check()
-    if options.repo is not None:
-        options = use_mirror(options)
-    trust = TrustCheck(
-        interactive=output.is_interactive() and not options.as_json,
-        early_keys=(FORMAT_KEY, *AGENT_KEYS),
-        where=options.directory,
-    )
-    place = find_repo(options.directory)
-    with Session(place, EventStream()) as session:
-        if not options.dry_run:
-            session.prestart_engine(fast_path.take_engine(place))  # while the sources are read here
-        seen = load_sources(
-            options.directory,
-            options.source_names,
-            flags=options.flags,
-            location=place,
-            check_config=trust.check_before_reading,
-        )
-        agents = select_agents(seen, contest=options.contest)
-        session.refresh()
-        if options.resume:
-            from plait.cli.commands.run_resume import has_orphaned_tasks, resume_batch
-
-            if not has_orphaned_tasks(seen, session):
-                options.check_resume()
-                return resume_batch(options, seen, session)
-            options = replace(options, plan_options=replace(options.plan_options, resume=True))
-        found = _prepare_plan(options, seen, PastBatches(session.state if session.state.seq else None), agents)
-        if found.planned.plan is None:
-            return _report_no_plan(options, found)
-        if options.dry_run:
-            return _print_dry_run(options, found, found.planned.plan)
-        if not _confirm_start(options, trust, found, found.planned.plan):
-            output.print_line("Nothing was started.")
-            return output.INTERRUPTED
-        return _submit_and_follow(options, session, found, found.planned.plan, agents)
-
-
-def _submit_and_follow(
-    options: RunOptions, session: Session, found: PlanPreview, plan: Plan, agents: tuple[AgentSpec, ...]
-) -> int:
-    from plait.cli.commands.run_follow import FollowedBatch, follow_batch, report_detached  # not needed for --dry-run
-
-    try:
-        # From here on Ctrl+C stops the batch, even before it is submitted.
-        with SignalCounter() as signals:
-            batch = submit_plan(session, found, plan, agents, output.print_problems)
-            if options.detach:
-                return report_detached(options, batch)
-            headline = f"batch {batch} · {describe_run(found, plan)}"
-            followed = FollowedBatch(batch, headline, agents, found.loaded.config.notify.bell)
-            code = follow_batch(options, session, followed, signals)
-    except KeyboardInterrupt:
-        return force_quit(session, _find_own_batch(session.preview_state(), plan))
-    mine = _find_own_batch(session.state, plan)
-    if mine is None or mine.ended is None:
-        return code
-    if output.is_interactive() and not options.as_json and not options.yes:
-        code = _offer_pull_request(session, found, mine, code)
-    return _report_unreadable(options, found, code)
-
-
-def _offer_pull_request(session: Session, found: PlanPreview, batch: BatchState, code: int) -> int:
-    """Ask whether to open a pull request, if the settings say so."""
-    wanted = found.loaded.config.pr.when_done is WhenDone.ASK and batch.merges and batch.published is None
-    from plait.git.command import Git  # only if it might be asked
-
-    remote = f"remote.{found.loaded.config.pr.remote}.url"
-    if not wanted or not Git(session.location.top).run("config", "--get", remote, codes=(0, 1)).text:
-        return code
-    from plait.cli.commands.pr import publish_and_wait
-
-    question = f"Push {batch.branch} and open a pull request for {pluralize(len(batch.merges), 'task')}? [y/N] "
-    if not output.ask_yes_no(question, default=False):
-        return code
-    return publish_and_wait(session, batch.id, Publish.PR) or code
-
-
-def _report_unreadable(options: RunOptions, found: PlanPreview, code: int) -> int:
-    """Selected tasks that could not be read are in no batch, so the run failed."""
-    left = found.planned.unreadable
-    if not left:
-        return code
-    output.print_line(stderr=options.as_json)
-    names = f"  {join_names(left, MAX_NAMES)}: can't be read; plait plan says why"
-    output.print_line(("  not run", "red"), names, stderr=options.as_json)
-    return code or output.FAILED
-
-
-def _find_own_batch(state: State, plan: Plan) -> BatchState | None:
-    """The newest batch of exactly these tasks: no two open batches share a task."""
-    ids = {task.id for task in plan.tasks}
-    same = (batch for batch in state.batches.values() if {task.task.id for task in batch.tasks} == ids)
-    return max(same, key=lambda batch: batch.order, default=None)
-
-
-def _prepare_plan(
-    options: RunOptions, seen: LoadedSources, past: PastBatches, agents: tuple[AgentSpec, ...]
-) -> PlanPreview:
-    found = prepare_plan(
-        build_plan_preview(seen, past, options.plan_options), agents, options.times if options.contest else None
-    )
-    if options.backoff is not None:
-        return replace(found, settings=replace(found.settings, backoff=options.backoff))
-    return found
-
-
-def _report_no_plan(options: RunOptions, found: PlanPreview) -> int:
-    if options.as_json:
-        print_plan_json(found)
-    else:
-        print_no_plan(found.planned)
-    return output.OK if found.planned.complete else output.USAGE
-
-
-def _print_dry_run(options: RunOptions, found: PlanPreview, plan: Plan) -> int:
-    if options.as_json:
-        print_plan_json(found)
-        return output.OK
-    _print_plan_and_options(found, plan)
-    return output.OK
-
-
-def _print_plan_and_options(found: PlanPreview, plan: Plan) -> None:
-    print_plan(found, plan)
-    output.print_line()
-    output.print_line(describe_run(found, plan))
-
-
-def _confirm_start(options: RunOptions, trust: TrustCheck, found: PlanPreview, plan: Plan) -> bool:
-    """Whether to start; asked only on a terminal, without --yes and --json."""
-    trust.check_before_running(found.loaded.config)
-    if trust.interactive and not options.yes:
-        return _confirm_run(found, plan)
-    if found.planned.problems:
-        output.print_problems(found.planned.problems)
-    return True
-
-
-def _confirm_run(found: PlanPreview, plan: Plan) -> bool:
-    _print_plan_and_options(found, plan)
-    count = sum(task.entrant is None for task in plan.tasks)
-    which = "this task" if count == 1 else f"these {count} tasks"
-    return output.ask_yes_no(f"Run {which}? [Y/n] ", default=True)
-
-
-def describe_run(found: PlanPreview, plan: Plan) -> str:
-    """The number of tasks, parallelism, agents and isolation in one line."""
-    settings = found.settings
-    tasks = [task for task in plan.tasks if task.entrant is None]
-    agents = {task.agent for task in tasks if task.agent and task.agent != REFEREE}
-    agents.update(settings.agents if any(task.agent is None for task in tasks) else ())
-    named = ", ".join([*_describe_contest(found, plan), *(_describe_agent(found, name) for name in sorted(agents))])
-    if settings.fallback and len(tasks) == len(plan.tasks):  # contests have no fallback
-        named = f"{named} (fallback: {', '.join(settings.fallback)})"
-    return f"{pluralize(len(tasks), 'task')} · {_describe_parallelism(found)} · {named} · {_describe_isolation(found)}"
-
-
-def _describe_contest(found: PlanPreview, plan: Plan) -> list[str]:
-    if len(plan.tasks) == sum(task.entrant is None for task in plan.tasks):
-        return []
-    from plait.client.planning.contest_setup import describe_contest  # few batches have one
-
-    return [describe_contest(found.loaded.config, plan)]
-
-
-def _describe_agent(found: PlanPreview, name: str) -> str:
-    """The agent's name, marked if it was detected rather than configured."""
-    chosen = not found.loaded.config.default_agents and name in found.settings.agents and name != SHELL_AGENT
-    return f"{name} (first agent found)" if chosen else name
-
-
-def _describe_isolation(found: PlanPreview) -> str:
-    if found.settings.isolation is Isolation.WORKTREE:
-        base = found.loaded.config.run.base
-        return f"each in its own worktree, from {base}" if base else "each in its own worktree"
-    return f"in place: all tasks work in {found.loaded.location.top} directly, without worktrees"
-
-
-def _describe_parallelism(found: PlanPreview) -> str:
-    """A configured engine limit applies if it is lower than the batch's."""
-    settings, config = found.settings, found.loaded.config
-    if settings.mode is Mode.QUEUE:
-        return "one at a time" if settings.auto_approve else "one at a time, each after approval"
-    own = settings.max_parallel
-    limit = config.engine.parallel_limit
-    set_ = config.origins["engine.parallel_limit"].layer is not Layer.DEFAULT
-    if set_ and limit and (not own or own > limit):
-        return f"{limit} at once (engine.parallel_limit)"
-    return describe_parallel_limit(settings)
-
-
-_ISOLATION_KEY, _BASE_KEY = "run.isolation", "run.base"
-
-
-def use_mirror(options: RunOptions) -> RunOptions:
-    """Options for a run in the mirror, which is fetched first. Raises UserError or WorldError."""
-    assert options.repo is not None
-    if options.flags.get(_ISOLATION_KEY) == "in-place":
-        raise UserError(
-            "--repo works in worktrees: changes in the mirror's own checkout would not be visible",
-            hint="Leave --isolation in-place out.",
-        )
-    found = mirror(options.repo, base=str(options.flags.get(_BASE_KEY) or ""), on_progress=output.print_notice)
-    where = found.location.top
-    output.print_notice(f"Mirrored {found.name}; to see its batches: plait -C {where} status")
-    # The checkout is the base.
-    flags = {name: value for name, value in options.flags.items() if name != _BASE_KEY}
-    names = tuple(_resolve_source(word, where) for word in options.source_names)
-    settings = {**get_mirror_settings(found.location), **flags}
-    return replace(options, directory=where, source_names=names, flags=settings, repo=None)
-
-
-def _resolve_source(name: str, mirror: Path) -> str:
-    """A source in the mirror, or else one in the current directory."""
-    local = Path(name)
-    return str(local.resolve()) if not (mirror / name).exists() and local.exists() else name

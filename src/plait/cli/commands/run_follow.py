@@ -35,7 +35,7 @@ from plait.store.interfaces import InboxError
 from plait.store.project_files import open_state_paths
 
 if TYPE_CHECKING:
-    from plait.cli.commands.run import RunOptions
+    from plait.cli.commands.run_batch import RunOptions
 
 
 @dataclass(frozen=True, slots=True)

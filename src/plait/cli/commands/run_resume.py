@@ -28,7 +28,7 @@ from plait.store import project_files
 from plait.store.batch_files import BatchInputsError
 
 if TYPE_CHECKING:
-    from plait.cli.commands.run import RunOptions
+    from plait.cli.commands.run_batch import RunOptions
 
 _TAKE_TIMEOUT_SECONDS = 60.0  # for an engine to take a batch that was only submitted
 _POLL_SECONDS = 0.25

@@ -1,0 +1,297 @@
+"""A plan as text, JSON, Mermaid or DOT, and the prompt of one of its tasks."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from difflib import get_close_matches
+
+from plait.cli import output
+from plait.cli.format import MAX_NAMES, format_rough_duration, pluralize
+from plait.client.planning.plan_preview import PlanPreview, describe_plan
+from plait.core.errors import UserError
+from plait.core.graph import find_critical_path, find_file_conflicts, group_waves, list_edges
+from plait.core.plan import Plan
+from plait.core.settings import Isolation, Settings
+from plait.core.task import Need, NeedKind, Phase, Task
+from plait.core.text import join_names, shorten
+from plait.sources.planning import PlanResult
+from plait.sources.source_model import SourceEntry, SourceStatus
+from plait.sources.source_set import SourceSet
+
+
+def print_preview(found: PlanPreview, output_format: str) -> None:
+    plan = found.planned.plan
+    if output_format == "json":
+        print_plan_json(found)
+    elif plan is None:
+        print_no_plan(found.planned)
+    elif output_format == "text":
+        print_plan(found, plan)
+    else:
+        output.print_problems(found.planned.problems)
+        sys.stdout.write(render_mermaid(plan) if output_format == "mermaid" else render_dot(plan))
+
+
+def print_plan_json(preview: PlanPreview) -> None:
+    planned = preview.planned
+    output.print_json(
+        describe_plan(planned.plan, preview.loaded.source_set.by_id, planned.problems, preview.eta, preview.cost)
+    )
+
+
+def print_no_plan(planned: PlanResult) -> None:
+    output.print_problems(planned.problems)
+    if planned.complete:
+        output.print_line("Everything selected is complete: there is nothing to do.")
+
+
+def print_plan(found: PlanPreview, plan: Plan) -> None:
+    out = output.make_console()
+    make_plan_page(found, plan, out.width).show(out)
+
+
+def describe_parallel_limit(settings: Settings) -> str:
+    return f"{settings.max_parallel} at once" if settings.max_parallel else "no limit"
+
+
+_MAX_ID_WIDTH = 32
+_MAX_SOURCES = 3
+_MAX_SHARED_FILES = 20
+
+
+def make_plan_page(preview: PlanPreview, plan: Plan, width: int) -> output.Page:
+    """Titles are cut to `width`; reasons and problems are not."""
+    page, source_set = output.Page(), preview.loaded.source_set
+    levels = group_waves(plan)
+    page.add_line((_make_headline(plan, source_set, len(levels)), "bold"))
+    needs_by_task: dict[str, list[Need]] = {}
+    for task, need in list_edges(plan):
+        needs_by_task.setdefault(task.id, []).append(need)
+    tasks = {task.id: task for task in plan.tasks}
+    phase_by_key = {phase.key: phase for phase in plan.phases}
+    new_phases = dict(phase_by_key)  # each is described once, at its first task
+    column = min(_MAX_ID_WIDTH, width // 3, max(len(task.id) for task in plan.tasks))
+    for number, ids in enumerate(levels, 1):
+        page.add_line()
+        page.add_line((f"wave {number} of {len(levels)} · {pluralize(len(ids), 'task')}", "bold"))
+        for name in ids:
+            page.add_line(_format_task(tasks[name], source_set.by_id[tasks[name].entrant or name], column, width))
+            reasons = _describe_needs(needs_by_task.get(name, ()))
+            phase = new_phases.pop(tasks[name].phase or "", None)
+            if phase is not None and (phase.after or phase.opens_with):
+                reasons.append(_describe_phase(phase, phase_by_key, preview.settings.phase_gate))
+            for why in reasons:
+                page.add_line((f"  {'':{column}}  {why}", "dim"))
+    _add_shared_files(page, plan)
+    _add_longest_path(page, preview, plan)
+    if preview.planned.problems:
+        page.add_line()
+        page.add_problems(preview.planned.problems)
+    return page
+
+
+def _make_headline(plan: Plan, source_set: SourceSet, levels: int) -> str:
+    entrants = sum(task.entrant is not None for task in plan.tasks)
+    parts = [pluralize(len(plan.tasks) - entrants, "task"), pluralize(levels, "wave")]
+    parts[1:1] = [pluralize(entrants, "entrant")] if entrants else []
+    return f"{' · '.join(parts)} · from {join_names([source.path for source in source_set.sources], _MAX_SOURCES)}"
+
+
+def _format_task(task: Task, entry: SourceEntry, column: int, width: int) -> str:
+    notes = [] if entry.status is SourceStatus.TODO else [entry.status.value.replace("_", " ")]
+    notes += [f"agent {task.agent}"] if task.agent else []
+    notes += [f"{task.slots} slots"] if task.slots > 1 else []
+    note = f"  ({', '.join(notes)})" if notes else ""
+    room = max(20, width - max(column, len(task.id)) - 4 - len(note))
+    return f"  {task.id:{column}}  {shorten(task.title, room)}{note}"
+
+
+def _describe_needs(needs: Sequence[Need]) -> list[str]:
+    """What it waits for, one line for each kind."""
+    lines = []
+    plain = [need for need in needs if need.kind is NeedKind.NEED]
+    chains = [need for need in needs if need.kind is NeedKind.CHAIN]
+    if plain:
+        origin = f" ({plain[0].at})" if plain[0].at else ""
+        lines.append(f"needs {join_names([need.on for need in plain], MAX_NAMES)}{origin}")
+    entrants = [need.on for need in needs if need.kind is NeedKind.ENTRANT]
+    if entrants:
+        lines.append(f"chosen from {join_names(entrants, MAX_NAMES)}")
+    if chains:
+        why = f" ({chains[0].reason})" if chains[0].reason else ""
+        lines.append(f"follows {join_names([need.on for need in chains], MAX_NAMES)}{why}")
+    return lines
+
+
+def _describe_phase(phase: Phase, phases: Mapping[str, Phase], gate: float) -> str:
+    if phase.opens_with:
+        return f"phase {phase.key} opens with {phase.opens_with}"
+    held_by = [phases[key] for key in phase.after if key in phases and phases[key].settled < phases[key].total]
+    if not held_by:
+        return f"phase {phase.key} is open"
+    last = held_by[-1]
+    more = f" and {len(held_by) - 1} earlier" if len(held_by) > 1 else ""
+    share = f"{gate if phase.gate is None else phase.gate:.0%} needed"
+    far = f"{last.settled} of {last.total} done, {share}"
+    return f"phase {phase.key} waits for phase {last.key}{more} ({far})"
+
+
+def _add_shared_files(page: output.Page, plan: Plan) -> None:
+    found = find_file_conflicts(plan)
+    if not found:
+        return
+    page.add_line()
+    page.add_line(("shared files · their tasks run one after another", "bold"))
+    column = min(40, max(len(shared.file) for shared in found[:_MAX_SHARED_FILES]))
+    for shared in found[:_MAX_SHARED_FILES]:
+        page.add_line(f"  {shared.file:{column}}  {join_names(shared.tasks, MAX_NAMES)}")
+    if len(found) > _MAX_SHARED_FILES:
+        page.add_line((f"  and {len(found) - _MAX_SHARED_FILES} more files (--json has them all)", "dim"))
+
+
+def _add_longest_path(page: output.Page, preview: PlanPreview, plan: Plan) -> None:
+    path = find_critical_path(plan)
+    shown = path if len(path) <= 8 else [*path[:4], f"… {len(path) - 7} more …", *path[-3:]]
+    page.add_line()
+    page.add_line(("longest path", "bold"), f"  {' → '.join(shown)} · {format_rough_duration(max(plan.ranks))} of work")
+    if preview.eta is not None:
+        limit = describe_parallel_limit(preview.settings)
+        page.add_line(("ETA", "bold"), f"           {format_rough_duration(preview.eta)} with {limit}")
+
+
+_MAX_TITLE_CHARS = 60  # characters of a title
+
+
+def render_mermaid(plan: Plan) -> str:
+    """Needs are arrows, sequences thick ones, shared files dotted lines; phases are boxes around their tasks."""
+    place = {task.id: f"t{number}" for number, task in enumerate(plan.tasks)}
+    lines = ["flowchart TD"]
+    for title, tasks in _group_by_phase(plan):
+        indent = "  "
+        if title is not None:
+            lines.append(f"  subgraph p{len(lines)}[{_quote_mermaid(title)}]")
+            indent = "    "
+        lines += [f"{indent}{place[task.id]}[{_quote_mermaid(_format_label(task))}]" for task in tasks]
+        lines += ["  end"] if title is not None else []
+    for task, need in list_edges(plan):
+        arrow = "==>" if need.kind is NeedKind.CHAIN else "-->"
+        lines.append(f"  {place[need.on]} {arrow} {place[task.id]}")
+    lines += [
+        f"  {place[one]} -.-|{_quote_mermaid(file)}| {place[other]}" for file, one, other in _pair_shared_files(plan)
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def render_dot(plan: Plan) -> str:
+    place = {task.id: f"t{number}" for number, task in enumerate(plan.tasks)}
+    lines = ["digraph plan {", "  rankdir=LR;", "  node [shape=box];"]
+    for number, (title, tasks) in enumerate(_group_by_phase(plan)):
+        nodes = [f"{place[task.id]} [label={_quote_dot(_format_label(task))}];" for task in tasks]
+        if title is None:
+            lines += [f"  {node}" for node in nodes]
+            continue
+        lines.append(f"  subgraph cluster_{number} {{")
+        lines += [f"    {line}" for line in (f"label={_quote_dot(title)};", *nodes)]
+        lines.append("  }")
+    for task, need in list_edges(plan):
+        style = " [style=bold]" if need.kind is NeedKind.CHAIN else ""
+        lines.append(f"  {place[need.on]} -> {place[task.id]}{style};")
+    lines += [
+        f"  {place[one]} -> {place[other]} [dir=none, style=dotted, label={_quote_dot(file)}, constraint=false];"
+        for file, one, other in _pair_shared_files(plan)
+    ]
+    return "\n".join([*lines, "}"]) + "\n"
+
+
+def _group_by_phase(plan: Plan) -> Iterator[tuple[str | None, list[Task]]]:
+    """The tasks of no phase, then each phase's."""
+    by_phase: dict[str | None, list[Task]] = {None: []}
+    for task in plan.tasks:
+        by_phase.setdefault(task.phase, []).append(task)
+    if by_phase[None]:
+        yield None, by_phase[None]
+    for phase in plan.phases:
+        if phase.key in by_phase:
+            yield f"{phase.key}: {phase.title}" if phase.title else phase.key, by_phase[phase.key]
+
+
+def _pair_shared_files(plan: Plan) -> Iterator[tuple[str, str, str]]:
+    """A shared file joins its tasks in a row: a line between any two of them would hide the graph."""
+    for shared in find_file_conflicts(plan):
+        for one, other in zip(shared.tasks, shared.tasks[1:], strict=False):
+            yield shared.file, one, other
+
+
+def _format_label(task: Task) -> str:
+    title = shorten(task.title, _MAX_TITLE_CHARS)
+    return f"{task.id} {title}" if title and title != task.id else task.id
+
+
+def _flatten(text: str) -> str:
+    return output.replace_control_chars(re.sub(r"\s+", " ", text))
+
+
+def _quote_mermaid(text: str) -> str:
+    """Mermaid reads HTML entities written with # in quoted texts; everything that could end one is written so."""
+    plain = _flatten(text)
+    return '"' + re.sub(r'[#"<>&`\\;]', lambda sign: f"#{ord(sign[0])};", plain) + '"'
+
+
+def _quote_dot(text: str) -> str:
+    plain = _flatten(text)
+    return '"' + plain.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+SHELL_AGENT = "shell"
+WORKSPACE_PLACEHOLDER = "<workspace>"  # the worktree's name depends on the batch, which doesn't exist yet
+_MAX_CANDIDATES = 5
+
+
+def print_prompt(found: PlanPreview, name: str, *, as_json: bool) -> int:
+    """Print the exact prompt of a task's first attempt."""
+    from plait.agents.prompts import PromptRules, build_prompt  # a plan needs no agents
+    from plait.client.agent_specs import load_prompt_template
+    from plait.client.planning.submission import resolve_isolation
+
+    seen = found.loaded
+    task = _find_task(name, [entry.task for entry in seen.source_set.entries if not entry.parts])
+    settings = resolve_isolation(found.settings, seen.config, seen.location)
+    isolated = settings.isolation is Isolation.WORKTREE
+    rules = PromptRules(isolated, task.verify or settings.verify)
+    workspace = WORKSPACE_PLACEHOLDER if isolated else str(seen.location.top)
+    text = build_prompt(task, rules, workspace=workspace, template=load_prompt_template(seen.location, seen.config))
+    # Only names: loading an agent may run the repository's code.
+    agents = [task.agent] if task.agent else [SHELL_AGENT] if task.run else list(settings.agents)
+    if as_json:
+        output.print_json({"taskId": task.id, "agents": agents, "prompt": text, "run": task.run})
+    else:
+        _print_input(task, agents, text)
+    return output.OK
+
+
+def _print_input(task: Task, agents: Sequence[str], text: str) -> None:
+    """Only the agent's input goes to standard output."""
+    if agents == [SHELL_AGENT] and task.run:
+        output.print_note(f"{task.id} is a script: the shell gets its `run:` instead of a prompt")
+        text = task.run if task.run.endswith("\n") else f"{task.run}\n"
+    sys.stdout.write(text)
+
+
+def _find_task(name: str, tasks: Sequence[Task]) -> Task:
+    """Find a task by its id or a unique prefix."""
+    exact = [task for task in tasks if task.id == name]
+    found = exact or [task for task in tasks if task.id.lower().startswith(name.lower())]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        names = ", ".join(task.id for task in found[:_MAX_CANDIDATES])
+        raise UserError(f"{name} could be {names}", hint="Write more of it.")
+    ids = [task.id for task in tasks]
+    near = (
+        get_close_matches(name, ids, n=1, cutoff=0.5)
+        or [each for each in ids if name and name.lower() in each.lower()][:1]
+    )
+    hint = f"Did you mean {near[0]}?" if near else "plait plan lists the tasks."
+    raise UserError(f"there is no task {name}", hint=hint)
