@@ -1,4 +1,4 @@
-"""Files that a task changed are locked until they are merged."""
+"""Files that a task changed are locked until it ends."""
 
 from __future__ import annotations
 

@@ -430,7 +430,7 @@ def test_an_entrant_dropped_during_the_choice_is_not_merged() -> None:
     decided = script.exit_attempt("a", winner="a@birch")
     assert not [each for each in decided if isinstance(each, MergeStarted)]
     assert candidates(decided) == ["a@amber"]
-    assert script.task("a").tries == 0
+    assert script.task("a").counted_retries == 0
     script.exit_attempt("a", winner="a@amber")
     assert script.status("a") == "done"
 

@@ -31,7 +31,7 @@ def test_while_the_provider_refuses_another_agent_takes_the_task_afresh() -> Non
     script.apply(AttemptSession(Attempt(BATCH, "a", Step.WRITE, 1), "s-1"))
     again = order(script.exit_attempt("a", Category.RATE_LIMIT, retry_after=3600.0, spend=Spend(5)))
     assert (again.agent, again.provider, again.session, again.before) == ("codex", "openai", None, NO_SPEND)
-    assert script.task("a").tries == 0
+    assert script.task("a").counted_retries == 0
 
 
 def test_after_the_reset_time_the_tasks_own_agent_takes_over_again() -> None:

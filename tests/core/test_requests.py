@@ -144,7 +144,7 @@ def test_a_stop_keeps_everything_resumable() -> None:
     decisions = script.request(lambda name: Resume(name, BATCH))
     write = next(decision for decision in decisions if isinstance(decision, AttemptStarted))
     assert (write.attempt.task, write.attempt.n) == ("a", 2)
-    assert script.task("a").tries == 0
+    assert script.task("a").counted_retries == 0
 
 
 def test_a_second_stop_ends_attempts_without_grace() -> None:
@@ -167,7 +167,7 @@ def test_resuming_before_the_stopped_attempt_has_ended_repeats_the_step() -> Non
     script.request(lambda name: Stop(name, BATCH))
     script.request(lambda name: Resume(name, BATCH))
     assert started_tasks(script.exit_attempt("a", Category.KILLED)) == ["a"]
-    assert script.task("a").tries == 0
+    assert script.task("a").counted_retries == 0
 
 
 def test_a_retry_includes_the_tasks_that_it_blocked() -> None:
@@ -257,12 +257,12 @@ def test_an_attempt_that_plait_ended_needlessly_uses_up_no_retry() -> None:
     script = Script("a", task_needing("b", "a"), settings=NO_RETRY)
     script.exit_attempt("a")
     script.request(lambda name: Drop(name, BATCH, "a"))
-    assert script.explain("b") == "b is running: ending attempt 1: a task it needs will not be done"
+    assert script.explain("b") == "b is running: ending attempt 1: a task it needs did not succeed"
     script.request(lambda name: Retry(name, BATCH, "a"))
     script.exit_attempt("b", Category.KILLED)
     script.exit_attempt("a")
     assert script.running_tasks() == ["b"]
-    assert script.task("b").tries == 0
+    assert script.task("b").counted_retries == 0
 
 
 def test_a_task_whose_need_is_retried_releases_its_files() -> None:

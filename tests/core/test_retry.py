@@ -179,7 +179,7 @@ def test_feedback_ends_the_running_attempt_and_is_given_to_the_next() -> None:
         decision for decision in script.exit_attempt("a", Category.KILLED) if isinstance(decision, AttemptStarted)
     )
     assert (write.attempt.n, write.feedback) == (2, "use tabs")
-    assert script.task("a").tries == 0
+    assert script.task("a").counted_retries == 0
 
 
 def test_an_attempt_ends_at_its_deadline_and_the_task_times_out() -> None:
@@ -226,7 +226,7 @@ def test_a_rate_limit_opens_a_breaker_and_uses_up_no_retry() -> None:
     assert (opened.provider, opened.until, opened.limit) == ("anthropic", script.now + 300, 2)
     assert started_tasks(decisions) == []
     assert script.explain("a") == "a is waiting: anthropic is rate-limited (the provider refused)"
-    assert script.task("a").tries == 0
+    assert script.task("a").counted_retries == 0
     assert started_tasks(script.exit_attempt("b")) == []
     waited = script.wait(301)
     assert BreakerClosed("anthropic") in waited
@@ -433,4 +433,4 @@ def test_a_provider_that_refuses_all_tasks_uses_up_no_retry() -> None:
         script.exit_attempt("a", Category.RATE_LIMIT)
         while not script.running_tasks():
             script.wait(60)
-    assert script.task("a").tries == 0
+    assert script.task("a").counted_retries == 0

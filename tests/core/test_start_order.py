@@ -146,7 +146,7 @@ def test_nothing_starts_under_memory_pressure_and_nothing_is_killed() -> None:
     script.apply(PressureChanged("512 MB of memory are left"))
     assert script.running_tasks() == ["a"]
     assert started_tasks(script.exit_attempt("a")) == []
-    assert script.explain("b") == "b is waiting: the machine is busy (512 MB of memory are left)"
+    assert script.explain("b") == "b is waiting: the machine is short of resources (512 MB of memory are left)"
     assert started_tasks(script.apply(PressureChanged(None))) == ["b"]
 
 

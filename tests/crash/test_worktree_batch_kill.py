@@ -199,8 +199,8 @@ def _check_files(project: TempProject, batch: BatchState, kinds: Kinds) -> None:
     done = [task for task in batch.tasks if task.status is TaskStatus.DONE]
     assert sorted(signed) == sorted(signature_path(task.task.id, 1) for task in done)
     for task in done:
-        page, kind = f"pages/{task.place}.txt", kinds[task.task.id]
+        page, kind = f"pages/{task.index}.txt", kinds[task.task.id]
         assert (page in names) == (kind != "commits")
         if kind == "dirty":
             text = project.git("show", f"{batch.head}:{page}")
-            assert text == f"page {task.place}\n{task.task.id}", "its change is lost, or there twice"
+            assert text == f"page {task.index}\n{task.task.id}", "its change is lost, or there twice"

@@ -62,7 +62,7 @@ def _summarize_batch(state: State, batch: BatchState) -> BatchEnd:
             task.status.value,
             task.reason,
             task.attempt,
-            kept.tries,
+            kept.counted_retries,
             task.cost.microusd,
             task.cost.tokens,
             task.winner or "",

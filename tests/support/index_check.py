@@ -38,7 +38,7 @@ def _check_engine(state: State) -> Iterator[str]:
     running = SortedSet((attempt.expires, attempt.name) for attempt in alive if attempt.ending is None)
     yield from _compare("deadlines", state.deadlines, running)
     waits = SortedSet(
-        (task.not_before, batch.id, task.place)
+        (task.not_before, batch.id, task.index)
         for batch in state.batches.values()
         for task in batch.tasks
         if task.not_before is not None
@@ -68,10 +68,10 @@ def _check_start_queue(state: State) -> Iterator[str]:
     entries, held = {}, {}
     for batch in state.batches.values():
         for task in batch.tasks:
-            ref = (batch.id, task.place)
+            ref = (batch.id, task.index)
             if task.next_action is NextAction.START:
                 entries[ref] = (task.queue_key, start_order(batch, task), task.locks)
-            if task.started:
+            if task.holds_locks:
                 held.update(dict.fromkeys(task.locks, ref))
     for token, ref in held.items():
         yield from _compare(f"the holder of {token!r}", state.start_queue.holder(token), ref)
@@ -96,9 +96,9 @@ def _check_batch(state: State, batch: BatchState) -> Iterator[str]:
     claims = (attempt.reserved_spend for attempt in alive.values() if attempt.name.step is Step.WRITE)
     yield from _compare("claims", batch.reserved_spend, sum(claims, NO_SPEND))
     yield from _compare("spent", batch.spent, sum((task.spent for task in batch.tasks), NO_SPEND))
-    yield from _compare("active", set(batch.active), {task.place for task in batch.tasks if task.started})
+    yield from _compare("active", set(batch.active), {task.index for task in batch.tasks if task.holds_locks})
     failed = {
-        task.place for task in batch.tasks if task.status and task.status.is_failure and task.task.entrant is None
+        task.index for task in batch.tasks if task.status and task.status.is_failure and task.task.entrant is None
     }
     yield from _compare("failures", set(batch.failures), failed)
     yield from _compare("unsettled", batch.unfinished_count, sum(task.status is None for task in batch.tasks))
@@ -120,7 +120,7 @@ def _check_batch(state: State, batch: BatchState) -> Iterator[str]:
             NextAction.MERGE,
             NextAction.FINISH,
         ):
-            places = SortedSet(task.place for task in batch.tasks if find_next_action(batch, task) is kind)
+            places = SortedSet(task.index for task in batch.tasks if find_next_action(batch, task) is kind)
             yield from _compare(kind.name, batch.tasks_by_action[kind], places)
 
 
@@ -131,15 +131,15 @@ def _check_phase(batch: BatchState, phase: PhaseState) -> Iterator[str]:
     passed = sum(status in {TaskStatus.DONE, TaskStatus.SKIPPED} for status in gating)
     yield from _compare(f"phase {name}: settled", phase.settled, phase.phase.settled + passed)
     yield from _compare(f"phase {name}: live", phase.live, sum(status is None for status in gating))
-    yield from _compare(f"phase {name}: members", phase.members, [task.place for task in members])
+    yield from _compare(f"phase {name}: members", phase.members, [task.index for task in members])
 
 
 def _check_tasks(batch: BatchState) -> Iterator[str]:
     for task in batch.tasks:
-        needed = [batch.tasks[need] for need in batch.plan.needs[task.place]]
+        needed = [batch.tasks[need] for need in batch.plan.needs[task.index]]
         name = task.task.id
         entrants = [other for other in needed if other.task.entrant == name]
-        yield from _compare(f"{name}: entrants", list(task.entrants), [other.place for other in entrants])
+        yield from _compare(f"{name}: entrants", list(task.entrants), [other.index for other in entrants])
         statuses = [other.status for other in needed if other.task.entrant != name]
         missing = sum(s is not TaskStatus.DONE for s in statuses)
         missing += sum(entrant.status is None for entrant in entrants)
@@ -151,9 +151,9 @@ def _check_tasks(batch: BatchState) -> Iterator[str]:
 
 def _check_merge_order(batch: BatchState) -> Iterator[str]:
     for position, entry in enumerate(batch.merges):
-        task = batch.tasks[entry.place]
+        task = batch.tasks[entry.task_index]
         yield from _compare(f"{task.task.id}: its place in the line", task.merge_position, position)
         wanted = task.generation == entry.generation and task.status in {None, TaskStatus.DONE}
-        yield from _compare(f"{task.task.id} is unwanted", entry.place in batch.merges_to_drop, not wanted)
+        yield from _compare(f"{task.task.id} is unwanted", entry.task_index in batch.merges_to_drop, not wanted)
     head = batch.merges[-1].commit if batch.merges else batch.base
     yield from _compare("head", batch.head, head)

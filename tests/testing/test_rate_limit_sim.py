@@ -53,7 +53,7 @@ def test_a_hundred_tasks_share_a_rate_limit(
     assert told(run, TaskEnded) == TASKS
 
     # No retry is used up, whatever was refused.
-    assert all(task.tries == 0 for task in batch.tasks)
+    assert all(task.counted_retries == 0 for task in batch.tasks)
     assert not any(isinstance(record.event, RetryGranted) and record.event.counted for record in run.records)
 
     assert run.time.now <= 1.05 * ideal(run), run.time.now / ideal(run)
@@ -105,5 +105,5 @@ def test_many_more_tasks_run_than_a_window_allows(*, says: bool, tells: bool) ->
     run.run()
     batch = run.state.batches["night"]
     assert batch.ended is BatchStatus.COMPLETED
-    assert all(task.tries == 0 for task in batch.tasks)
+    assert all(task.counted_retries == 0 for task in batch.tasks)
     assert run.time.now <= 1.25 * ideal(run), run.time.now / ideal(run)

@@ -458,6 +458,6 @@ def _describe_node(state: State, batch: BatchState, task: TaskState, wave: int) 
         reason=explanation.reason,
         waiting=explanation.waiting,
         wave=wave,
-        rank=batch.plan.ranks[task.place],
+        rank=batch.plan.ranks[task.index],
         entrant_of=task.task.entrant,
     )

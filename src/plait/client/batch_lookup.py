@@ -63,7 +63,7 @@ def find_batch_and_tasks(state: State, words: Sequence[str]) -> BatchSelection:
     batch = _find_named_batch(state, words[0])
     rest = words[1:] if batch is not None else words
     batch = batch or find_newest_batch(state)
-    tasks = {task.place: task for task in (find_task(batch, word) for word in rest)}
+    tasks = {task.index: task for task in (find_task(batch, word) for word in rest)}
     return BatchSelection(batch, tuple(tasks.values()))
 
 

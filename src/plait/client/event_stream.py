@@ -231,7 +231,9 @@ def _list_suspects(context: RecordContext) -> tuple[str, ...]:
     batch = context.batch
     if batch is None or batch.gate_bad_size is None:
         return ()
-    return tuple(batch.tasks[entry.place].task.id for entry in batch.merges[batch.gate_good_size : batch.gate_bad_size])
+    return tuple(
+        batch.tasks[entry.task_index].task.id for entry in batch.merges[batch.gate_good_size : batch.gate_bad_size]
+    )
 
 
 def _map_publish_ended(context: RecordContext, report: r.PublishDone | r.PublishFailed) -> Iterator[StreamEvent]:
@@ -302,7 +304,7 @@ def _map_task_decision(context: RecordContext, decision: d.TaskDecision) -> Iter
                 counted=decision.counted,
             )
         case d.BackoffEnded():
-            yield from context.make_waiting_events([task.place])
+            yield from context.make_waiting_events([task.index])
         case d.AnswerAwaited():
             context.update_status(task)
             yield context.make_event(EventType.TASK_NEEDS_INPUT, task, question=decision.question)

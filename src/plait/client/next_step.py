@@ -168,7 +168,7 @@ def _suggest_for_needs(state: State, batch: BatchState, task: TaskState) -> str:
 
 
 def _find_root_needs(batch: BatchState, task: TaskState) -> Iterator[int]:
-    seen, queue = {task.place}, [task.place]
+    seen, queue = {task.index}, [task.index]
     while queue:
         index = queue.pop(0)
         entrants = batch.tasks[index].entrants

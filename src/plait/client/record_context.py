@@ -25,7 +25,7 @@ class StatusTracker:
 
     def __init__(self, batch: BatchState) -> None:
         """With nothing published yet. Entrants have events but aren't counted: their task is."""
-        self._entrants = {task.place for task in batch.tasks if task.task.entrant is not None}
+        self._entrants = {task.index for task in batch.tasks if task.task.entrant is not None}
         size = len(batch.tasks)
         self._last_status: list[tuple[TaskStatus, WaitReason | None] | None] = [None] * size
         self._counts = dict.fromkeys(TaskStatus, 0)
@@ -35,7 +35,7 @@ class StatusTracker:
         """As if everything had been published up to now."""
         tracker = cls(batch)
         for task in batch.tasks:
-            tracker.update(task.place, explain_status(state, batch, task))
+            tracker.update(task.index, explain_status(state, batch, task))
         return tracker
 
     def update(self, index: int, explanation: TaskExplanation) -> bool:
@@ -124,7 +124,7 @@ def _find_valid_gate(batch: BatchState | None) -> GateStarted | None:
 
 def _list_interrupted(batch: BatchState | None) -> tuple[int, ...]:
     tasks = batch.tasks if batch is not None else ()
-    return tuple(task.place for task in tasks if task.interrupted is not None)
+    return tuple(task.index for task in tasks if task.interrupted is not None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +157,7 @@ class RecordContext:
     def update_status(self, task: TaskState) -> None:
         """Record the status that the caller publishes."""
         if self.batch is not None and self.tracker is not None:
-            self.tracker.update(task.place, explain_status(self.state, self.batch, task))
+            self.tracker.update(task.index, explain_status(self.state, self.batch, task))
 
     def make_waiting_events(self, indexes: Iterable[int]) -> Iterator[StreamEvent]:
         """Events for those of these tasks that are queued or waiting now and weren't before."""
@@ -180,7 +180,7 @@ class RecordContext:
         if batch is not None and batch.settings.mode is Mode.QUEUE and not batch.active:
             heads = self.state.start_queue.heads(batch.id)
             first = min(heads, key=lambda entry: entry.key, default=None)
-            yield from self.make_waiting_events([first.place] if first is not None else [])
+            yield from self.make_waiting_events([first.index] if first is not None else [])
 
 
 def find_machine_shortage(state: State) -> str | None:

@@ -53,7 +53,7 @@ def sort_by_needs(batch: BatchState, tasks: Sequence[TaskState]) -> tuple[TaskSt
         ready = sorter.get_ready()
         waves.update(dict.fromkeys(ready, len(waves)))
         sorter.done(*ready)
-    return tuple(sorted(tasks, key=lambda task: (waves[task.place], task.place)))
+    return tuple(sorted(tasks, key=lambda task: (waves[task.index], task.index)))
 
 
 def check_agent(batch: BatchState, agent: str) -> None:

@@ -164,7 +164,8 @@ def is_winner_withdrawn(batch: BatchState, task: TaskState, attempt: AttemptStat
     return offered and all(each.task.id != winner for each in find_passed_entrants(batch, task))
 
 
-def is_unwinnable(batch: BatchState, task: TaskState) -> bool:
+def has_no_winner(batch: BatchState, task: TaskState) -> bool:
+    """No entrant is left to choose from."""
     return is_refereed(task) and not find_passed_entrants(batch, task)
 
 

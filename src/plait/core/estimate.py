@@ -139,7 +139,7 @@ class _Simulation:
 
 
 def _simulate_rebuild(batch: BatchState, decision: decisions.RebuildStarted) -> reports.RebuildDone:
-    names = (batch.tasks[entry.place].task.id for entry in batch.merges)
+    names = (batch.tasks[entry.task_index].task.id for entry in batch.merges)
     line = tuple(reports.MergedTask(name, "ahead") for name in names if name not in decision.without)
     return reports.RebuildDone(batch.id, decision.n, line)
 

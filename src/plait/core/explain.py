@@ -19,7 +19,7 @@ from plait.core.text import join_names
 _END_REASON_TEXTS = {
     EndWhy.CANCEL: "it was cancelled",
     EndWhy.DROP: "it was dropped",
-    EndWhy.BLOCKED: "a task it needs will not be done",
+    EndWhy.BLOCKED: "a task it needs did not succeed",
     EndWhy.STOP: "the batch was stopped",
     EndWhy.TIMEOUT: "it timed out",
     EndWhy.IDLE: "no output for too long",
@@ -61,6 +61,7 @@ def explain_in_words(state: State, batch: BatchState, task: TaskState) -> str:
 
 
 def explain_status(state: State, batch: BatchState, task: TaskState) -> TaskExplanation:
+    """`views.count_statuses` finds only the status, faster and by the same rules: change both together."""
     if task.status is not None:
         return TaskExplanation(task.status, task.reason)
     if task.interrupted is not None:
@@ -144,7 +145,7 @@ def _explain_waiting(state: State, batch: BatchState, task: TaskState) -> TaskEx
     wait = _why_task_waits(batch, task)
     if wait is None and task.next_action is not NextAction.START:
         return TaskExplanation(TaskStatus.QUEUED, "its last attempt is being evaluated")
-    lock = state.start_queue.blocking_lock((batch.id, task.place))
+    lock = state.start_queue.blocking_lock((batch.id, task.index))
     if wait is None and lock is not None:
         wait = _Wait(WaitReason.FILES, _describe_lock(state, batch, lock))
     wait = (
@@ -164,8 +165,9 @@ def _why_task_waits(batch: BatchState, task: TaskState) -> _Wait | None:
     if task.question is not None:
         wait = _wait_for_answer(task.question)
         return replace(wait, reason=f"{wait.reason} (answer with feedback)")
-    if task.not_before is not None and task.retry_reason is not None:
-        return _Wait(WaitReason.BACKOFF, f"{_RETRY_VERBS[task.step]} soon: {task.retry_reason}", task.retry_reason)
+    if task.not_before is not None:
+        why = task.retry_reason or ""  # a retry sets both
+        return _Wait(WaitReason.BACKOFF, f"{_RETRY_VERBS[task.step]} soon: {why}", why)
     if task.pending_needs:
         return _Wait(WaitReason.NEEDS, _describe_needs(batch, task))
     return _Wait(WaitReason.PHASE, _describe_phase(batch, task)) if task.phase_closed else None
@@ -200,7 +202,7 @@ def _describe_lock(state: State, batch: BatchState, lock: str) -> str:
     if name.startswith(PAIR_PREFIX):
         other = _task_name(state, batch, holder) if holder is not None else name.removeprefix(PAIR_PREFIX)
         return f"must not run at the same time as {other}"
-    held = "which another ready task gets first" if holder is None else f"held by {_task_name(state, batch, holder)}"
+    held = "reserved for another ready task" if holder is None else f"held by {_task_name(state, batch, holder)}"
     if name.startswith(GROUP_PREFIX):
         return f"is in the exclusive group {name.removeprefix(GROUP_PREFIX)}, {held}"
     return f"touches {name.removeprefix(FILE_PREFIX)}, {held}"
@@ -217,12 +219,12 @@ def _why_batch_waits(state: State, batch: BatchState, *, started: bool = False) 
     if batch.paused is not None and not (started and batch.paused.cause is PauseCause.BUDGET):
         return _Wait(WaitReason.PAUSE, f"the batch is paused: {batch.paused.why}", "the batch is paused")
     if state.pressure is not None:
-        return _Wait(WaitReason.MEMORY, f"the machine is busy ({state.pressure})")
+        return _Wait(WaitReason.MEMORY, f"the machine is short of resources ({state.pressure})")
     return None if started or batch.is_branch_stable else _Wait(WaitReason.BRANCH, "rebuilding the batch branch")
 
 
 def _why_queue_waits(state: State, batch: BatchState, task: TaskState) -> _Wait | None:
-    if batch.settings.mode is not Mode.QUEUE or task.started:
+    if batch.settings.mode is not Mode.QUEUE or task.holds_locks:
         return None
     for place in batch.active:
         return _Wait(WaitReason.TURN, f"starts after {batch.tasks[place].task.id}")
@@ -262,7 +264,7 @@ def _why_slots_wait(state: State, batch: BatchState, task: TaskState) -> _Wait |
 
 def _wait_for_verification_turn(batch: BatchState, task: TaskState) -> _Wait:
     first = batch.tasks_by_action[NextAction.VERIFY].first()
-    if first is None or first == task.place:
+    if first is None or first == task.index:
         return _Wait(WaitReason.TURN, "verified next")
     return _Wait(WaitReason.TURN, f"verified after {batch.tasks[first].task.id}")
 
@@ -272,10 +274,10 @@ def _wait_for_turn(state: State, batch: BatchState, task: TaskState) -> _Wait:
     for other, found in starts.find_starts(state):
         if isinstance(found, starts.Start):
             first = found.choice.task
-            name = _task_name(state, batch, (other.id, first.place))
+            name = _task_name(state, batch, (other.id, first.index))
             return _Wait(WaitReason.TURN, "starts next" if first is task else f"starts after {name}")
         if found.task is not None and (other is batch or found.holds_engine):
-            name = _task_name(state, batch, (other.id, found.task.place))
+            name = _task_name(state, batch, (other.id, found.task.index))
             return _Wait(WaitReason.TURN, f"starts after {name}{_describe_hold(found.task, found.slots)}")
     return _Wait(WaitReason.TURN, "starts after the tasks before it")
 

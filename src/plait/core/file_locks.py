@@ -1,4 +1,4 @@
-"""Locks that a task takes together at its start and holds until it is merged.
+"""Locks that a task takes together at its start and holds until it ends: merged, and gated where there is a gate.
 
 `file:PATH` comes from what it touches, `group:NAME` from its exclusive group, `pair:A|B` from a conflict with one other
 task. Two touched paths overlap exactly when they share a lock:

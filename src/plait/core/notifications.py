@@ -225,7 +225,7 @@ def _find_task_to_approve(state: State, batch: BatchState) -> TaskState | None:
     if settings.auto_approve or batch.paused is not None or batch.active:
         return None
     task = find_queue_head(state, batch)
-    return None if task is None or task.approved or task.started else task
+    return None if task is None or task.approved or task.holds_locks else task
 
 
 MAX_TASKS_NAMED = 5  # tasks of a batch that ended badly

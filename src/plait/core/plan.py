@@ -40,10 +40,10 @@ class Conflict:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Everything is in the order of `tasks`, and tasks are named by their place in it.
+    """Everything is in the order of `tasks`, and tasks are named by their index in it.
 
-    `needs[i]` are the places task i waits for; `holds[i]` the files and groups it takes as a whole at its start and
-    keeps until it is merged; `ranks[i]` the length in seconds of the longest path from its start to the end.
+    `needs[i]` are the tasks that task i waits for; `holds[i]` the files and groups it takes as a whole at its start and
+    keeps until it ends; `ranks[i]` the length in seconds of the longest path from its start to the end.
     """
 
     tasks: tuple[Task, ...]

@@ -149,7 +149,9 @@ class _Patchable:
 
 @dataclass(frozen=True, slots=True)
 class Settings(_Patchable):
-    """One batch's settings. `agents` serve the tasks that name none; `max_parallel = 0` means no limit.
+    """One batch's settings. `Config.batch_settings` fills the fields by name, from the keys that are spelled alike.
+
+    `agents` serve the tasks that name none; `max_parallel = 0` means no limit.
 
     `fallback` are the agents that take over while the provider of a task's own ones refuses.
     """

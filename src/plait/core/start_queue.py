@@ -64,8 +64,8 @@ class SortedSet(Generic[K]):
         return f"Sorted({self._keys!r})"
 
 
-TaskRef = tuple[str, int]  # batch, place in its plan
-StartOrder = tuple[int, int, float, int]  # the smallest goes first; the last part is the place, so all differ
+TaskRef = tuple[str, int]  # batch, index in its plan
+StartOrder = tuple[int, int, float, int]  # the smallest goes first; the last part is the index, so all differ
 
 
 class QueueKey(NamedTuple):
@@ -84,7 +84,8 @@ class QueueEntry:
     locks: tuple[str, ...]
 
     @property
-    def place(self) -> int:
+    def index(self) -> int:
+        """The task's index in its plan."""
         return self.ref[1]
 
 

@@ -86,8 +86,8 @@ class Unmerged:
 @dataclass(slots=True)
 class TaskState:
     task: Task
-    place: int
-    locks: tuple[str, ...]  # taken together at its start, and held while it is started
+    index: int  # in `BatchState.tasks` and in the plan
+    locks: tuple[str, ...]  # taken together at its start; held while `holds_locks`
     queue_key: QueueKey
     learned_locks: tuple[str, ...] = ()  # of files that it changed
     dependents: list[int] = field(default_factory=list)
@@ -107,7 +107,7 @@ class TaskState:
     generation: int = 1  # a retry by a person begins another
     fresh: bool = True  # no write attempt in this generation yet
     writes_before: int = 0  # attempts of earlier generations
-    started: bool = False  # it holds its locks and its workspace
+    holds_locks: bool = False  # and its workspace
     alive: dict[Attempt, AttemptState] = field(default_factory=dict)
     undecided_exits: list[AttemptState] = field(default_factory=list)
     merging: int | None = None
@@ -120,7 +120,7 @@ class TaskState:
     next_action: NextAction = NextAction.NONE
     # What it has been through.
     attempt_counts: dict[Step, int] = field(default_factory=dict)
-    tries: int = 0
+    counted_retries: int = 0  # without those for lost attempts, refusals, conflicts and failed merges
     lost_attempts: int = 0
     refusals: int = 0  # in a row
     suspect_refusals: int = 0  # refusals by a provider that had served others since the one before
@@ -162,7 +162,7 @@ class TaskState:
     @property
     def is_under_way(self) -> bool:
         """It holds its locks; or it is retried from its merge, and other tasks hold them."""
-        return self.started or (self.status is None and self.step is not Step.WRITE)
+        return self.holds_locks or (self.status is None and self.step is not Step.WRITE)
 
 
 @dataclass(slots=True)
@@ -199,7 +199,7 @@ class GateState:
 
 @dataclass(frozen=True, slots=True)
 class BranchMerge:
-    place: int
+    task_index: int
     generation: int
     commit: str
     change: Change
@@ -300,7 +300,7 @@ class BatchState:
 
     def find_needs(self, task: TaskState) -> list[TaskState]:
         """The tasks that must be done before this one; its entrants need only end."""
-        return [self.tasks[place] for place in self.plan.needs[task.place] if place not in task.entrants]
+        return [self.tasks[place] for place in self.plan.needs[task.index] if place not in task.entrants]
 
     def find_entrants(self, task: TaskState) -> list[TaskState]:
         return [self.tasks[place] for place in task.entrants]

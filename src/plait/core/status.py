@@ -45,14 +45,14 @@ class WaitReason(StrEnum):
 
     NEEDS = "needs"
     PHASE = "phase"
-    FILES = "files"
+    FILES = "files"  # any lock: of a file, a folder, an exclusive group, or a pair of tasks that conflict
     BACKOFF = "backoff"
     ANSWER = "answer"
     APPROVAL = "approval"
     PAUSE = "pause"
     BUDGET = "budget"
     LIMIT = "limit"
-    MEMORY = "memory"
+    MEMORY = "memory"  # any resource of the machine: memory, disk or processor
     BRANCH = "branch"
     TURN = "turn"
     SLOT = "slot"

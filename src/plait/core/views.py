@@ -198,7 +198,7 @@ def waits_for_person(state: State, batch: BatchState) -> bool:
 
 def _is_held_by_other_batch(state: State, batch: BatchState, task: TaskState) -> bool:
     """Whether it waits for what a task of another batch holds."""
-    lock = state.start_queue.blocking_lock((batch.id, task.place))
+    lock = state.start_queue.blocking_lock((batch.id, task.index))
     holder = state.start_queue.holder(lock) if lock is not None else None
     return holder is not None and holder[0] != batch.id
 
@@ -234,13 +234,17 @@ def count_statuses(state: State, batch: BatchState) -> dict[TaskStatus, int]:
 
 
 def _find_status(state: State, batch: BatchState, task: TaskState, known: _StatusByQueue | None) -> TaskStatus:
+    """The status that `explain_status` gives, without its reason: most of a large batch's tasks wait for the same thing.
+
+    Tasks of one queue that nothing of their own holds back have one status (`known`), unless a queue or budget sets them apart.
+    """
     if known is None or _is_begun(task) or task.pending_end is not None or task.interrupted is not None:
         return explain_status(state, batch, task).status
     if task.pending_needs or task.phase_closed:
         return TaskStatus.WAITING
     if task.next_action is not NextAction.START or task.not_before is not None or task.question is not None:
         return explain_status(state, batch, task).status
-    if state.start_queue.blocking_lock((batch.id, task.place)) is not None:
+    if state.start_queue.blocking_lock((batch.id, task.index)) is not None:
         return TaskStatus.WAITING
     key = (task.queue_key, task.task.slots)
     if key not in known:

@@ -187,7 +187,7 @@ class Engine:
             news, self._incoming = [*self._incoming, reports.EngineReleased(self._pid)], []
             self._commit(fold_incoming(self.state, news, self._wall()))
         self._delete_stale_environments()
-        log.write_line(f"engine {self._pid} left at record {self.state.seq}")
+        log.write_line(f"engine {self._pid} stopped at record {self.state.seq}")
 
     def _delete_stale_environments(self) -> None:
         """Open batches, and those in the inbox, keep their environments."""

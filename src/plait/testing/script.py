@@ -150,7 +150,7 @@ class Script:
         batch = self.batch(decision.batch)
         head, line = batch.base, list[MergedTask]()
         for entry in batch.merges:
-            name = batch.tasks[entry.place].task.id
+            name = batch.tasks[entry.task_index].task.id
             if name not in decision.without:
                 head = f"{head}+{name}"
                 line.append(MergedTask(name, head))

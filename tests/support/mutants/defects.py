@@ -93,7 +93,7 @@ DEFECTS = (
         "files are put down before the merge",
         "reducers.attempts",
         "task.undecided_exits.append(attempt)\n",
-        "task.undecided_exits.append(attempt)\n    state.start_queue.release((batch.id, task.place), task.locks)\n",
+        "task.undecided_exits.append(attempt)\n    state.start_queue.release((batch.id, task.index), task.locks)\n",
     ),
     Defect(
         "an exclusive group is one per batch",
@@ -116,8 +116,8 @@ DEFECTS = (
     Defect(
         "one retry too many",
         "scheduler.outcomes",
-        "task.tries >= retry_policy.retry_limit(batch, task)",
-        "task.tries > retry_policy.retry_limit(batch, task)",
+        "task.counted_retries >= retry_policy.retry_limit(batch, task)",
+        "task.counted_retries > retry_policy.retry_limit(batch, task)",
     ),
     Defect("lost attempts never count", "retry_policy", "\nMAX_LOST_ATTEMPTS = 3", "\nMAX_LOST_ATTEMPTS = 300"),
     Defect(
@@ -141,8 +141,8 @@ DEFECTS = (
     Defect(
         "bisection blames a neighbour",
         "scheduler.merge_queue",
-        "batch.merges[bad - 1].place",
-        "batch.merges[max(0, bad - 2)].place",
+        "batch.merges[bad - 1].task_index",
+        "batch.merges[max(0, bad - 2)].task_index",
     ),
     Defect(
         "what is dropped stays in the branch",
@@ -353,7 +353,7 @@ DEFECTS = (
     Defect(
         "what a task has changed is anybody's",
         "reducers.file_conflicts",
-        "        state.start_queue.acquire((batch.id, task.place), free)\n",
+        "        state.start_queue.acquire((batch.id, task.index), free)\n",
         "",
     ),
     Defect(
@@ -404,7 +404,7 @@ DEFECTS = (
     Defect(
         "a contest without a winner is decided",
         "reducers.task_index",
-        "if task.entrants and is_unwinnable(batch, task):",
+        "if task.entrants and has_no_winner(batch, task):",
         "if False:",
     ),
     Defect(
@@ -537,8 +537,8 @@ DEFECTS = (
     Defect(
         "a repair takes files from who holds them",
         "reducers.task_index",
-        "if not task.started or any(others):",
-        "if not task.started:",
+        "if not task.holds_locks or any(others):",
+        "if not task.holds_locks:",
     ),
     Defect(
         "what only could not be merged is written again",

@@ -216,7 +216,7 @@ def make_notes(model: BatchViewModel, now: float, *, keys: bool) -> Iterator[tup
         then = f"its tasks use {others}" if others else "its tasks wait, others continue"
         yield f"{format_provider_limit(provider, until, now)}; {then}", "yellow"
     if model.machine_busy is not None:
-        yield f"waiting: the machine is busy ({model.machine_busy})", "yellow"
+        yield f"waiting: the machine is short of resources ({model.machine_busy})", "yellow"
     yield from _make_branch_notes(model, now)
 
 

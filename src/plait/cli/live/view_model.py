@@ -67,7 +67,7 @@ def _find_running_gate(batch: BatchState) -> RunningGate | None:
         decision.command,
         decision.size,
         batch.gate.deadline - decision.timeout,
-        tuple(batch.tasks[entry.place].task.id for entry in suspects),
+        tuple(batch.tasks[entry.task_index].task.id for entry in suspects),
     )
 
 

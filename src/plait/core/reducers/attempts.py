@@ -58,7 +58,7 @@ def apply_task_decision(state: State, at: float, decision: decisions.TaskDecisio
         case decisions.TaskInterrupted():
             _clear_outcome(task)
             task.interrupted = decision.reason
-            if task.step is Step.WRITE:  # what is written already keeps its files until it is merged
+            if task.step is Step.WRITE:  # what is written already keeps its files until the task ends
                 release_locks(state, batch, task)
         case _:
             assert_never(decision)
@@ -202,12 +202,12 @@ def _apply_retry(state: State, batch: BatchState, task: TaskState, decision: dec
         reacquire_locks(state, batch, task)
     _end_backoff(state, batch, task)
     task.not_before = decision.at
-    state.backoffs.add((decision.at, batch.id, task.place))
+    state.backoffs.add((decision.at, batch.id, task.index))
 
 
 def _count_retry(task: TaskState, decision: decisions.RetryGranted) -> None:
     if decision.counted:
-        task.tries += 1
+        task.counted_retries += 1
     elif decision.category is Category.LOST:
         task.lost_attempts += 1
     elif decision.category is Category.CONFLICT:
@@ -218,7 +218,7 @@ def _count_retry(task: TaskState, decision: decisions.RetryGranted) -> None:
 
 def _end_backoff(state: State, batch: BatchState, task: TaskState) -> None:
     if task.not_before is not None:
-        state.backoffs.discard((task.not_before, batch.id, task.place))
+        state.backoffs.discard((task.not_before, batch.id, task.index))
         task.not_before = None
 
 

@@ -64,7 +64,7 @@ def _start_merge(state: State, batch: BatchState, decision: decisions.MergeStart
     task = batch.find_task(decision.task)
     if task is not None:
         task.attempt_counts[Step.MERGE] = task.merging = decision.n
-        batch.merging = task.place
+        batch.merging = task.index
         reindex_task(state, batch, task)
 
 
@@ -78,7 +78,7 @@ def _end_merge(
     match report:
         case reports.MergeDone():
             change = decisions.Change(task.task.id, task.base or "", task.tip or "")
-            _append_merge(batch, BranchMerge(task.place, task.generation, report.commit, change))
+            _append_merge(batch, BranchMerge(task.index, task.generation, report.commit, change))
         case reports.MergeConflicted():
             task.conflict_files = report.files
         case reports.MergeFailed():
@@ -97,7 +97,7 @@ def discard_lost_change(state: State, name: Attempt) -> None:
 
 
 def _append_merge(batch: BatchState, entry: BranchMerge) -> None:
-    task = batch.tasks[entry.place]
+    task = batch.tasks[entry.task_index]
     task.merged_generation, task.merge_position = entry.generation, len(batch.merges)
     batch.merges.append(entry)
     batch.head = task.commit = entry.commit
@@ -119,7 +119,7 @@ def _apply_rebuild(state: State, batch: BatchState, report: reports.RebuildDone)
     batch.head = batch.base
     entries = {entry.change.task: entry for entry in old}
     for entry in old:
-        gone = batch.tasks[entry.place]
+        gone = batch.tasks[entry.task_index]
         gone.merged_generation, gone.merge_position, gone.commit = None, -1, None
     for merged in report.line:
         if merged.task in entries:
@@ -129,13 +129,13 @@ def _apply_rebuild(state: State, batch: BatchState, report: reports.RebuildDone)
         if clash.task in entries:
             _record_conflict(state, batch, entries[clash.task], clash.files)
     for entry in old:
-        update_rebuild_need(batch, batch.tasks[entry.place])
-        reindex_task(state, batch, batch.tasks[entry.place])
+        update_rebuild_need(batch, batch.tasks[entry.task_index])
+        reindex_task(state, batch, batch.tasks[entry.task_index])
 
 
 def _reset_gate_results(batch: BatchState, old: list[BranchMerge]) -> None:
     pairs = zip(old, batch.merges, strict=False)
-    same = next((size for size, (was, now) in enumerate(pairs) if was.place != now.place), len(batch.merges))
+    same = next((size for size, (was, now) in enumerate(pairs) if was.task_index != now.task_index), len(batch.merges))
     batch.gate_good_size = min(batch.gate_good_size, same)
     if batch.gate_bad_size is not None and batch.gate_bad_size > same:
         batch.gate_bad_size = None
@@ -145,7 +145,7 @@ def _reset_gate_results(batch: BatchState, old: list[BranchMerge]) -> None:
 
 def _record_conflict(state: State, batch: BatchState, entry: BranchMerge, files: tuple[str, ...]) -> None:
     """Its change is no longer in the branch, so it is not done, whatever it was before."""
-    task = batch.tasks[entry.place]
+    task = batch.tasks[entry.task_index]
     if task.generation != entry.generation or task.status not in {None, TaskStatus.DONE}:
         return
     task.conflict_files = files
@@ -184,7 +184,7 @@ def _pass_gate(state: State, batch: BatchState, size: int) -> None:
         batch.base_passed = True
     before, batch.gate_good_size = batch.gate_good_size, max(batch.gate_good_size, size)
     for entry in batch.merges[before : batch.gate_good_size]:
-        reindex_task(state, batch, batch.tasks[entry.place])
+        reindex_task(state, batch, batch.tasks[entry.task_index])
 
 
 def request_publish(state: State, batch: BatchState, request: Ship) -> None:

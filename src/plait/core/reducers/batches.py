@@ -74,7 +74,7 @@ def _add_phases(state: State, batch: BatchState) -> None:
     for task in batch.tasks:
         own = batch.phases.get(task.task.phase or "")
         if own is not None:
-            own.members.append(task.place)
+            own.members.append(task.index)
             own.live += task.task.gating
             task.phase_closed = not own.open and is_held_by_phase(task.task, own.phase)
     for joined in batch.phases.values():
@@ -134,7 +134,7 @@ def update_phase_counts(
         phase.live += (after is None) - (before is None)
         for watcher in phase.watchers:
             review_phase(state, batch, batch.phases[watcher])
-    for name in batch.phases_by_opener.get(task.place, ()):
+    for name in batch.phases_by_opener.get(task.index, ()):
         review_phase(state, batch, batch.phases[name])
 
 

@@ -1,7 +1,7 @@
 """Files that tasks changed, and predicted conflicts.
 
-A task holds locks for the files it changed until they are merged, whatever it declared. No task waits for a file while it
-holds another: after an exit it takes only free locks, and waits for all of them the next time it starts. A predicted
+A task holds locks for the files it changed until it ends, whatever it declared. No task waits for a file while it holds
+another: after an exit it takes only free locks, and waits for all of them the next time it starts. A predicted
 conflict is a warning to people; no decision follows from it.
 """
 
@@ -37,12 +37,12 @@ def _record_files(state: State, batch: BatchState, task: TaskState, files: tuple
     files = files[:MAX_CHANGED_FILES]
     state.changed_files[task.task.key] = files
     seen = scope_locks(batch, tuple(FILE_PREFIX + file for file in files))
-    known = scope_locks(batch, batch.plan.holds[task.place])
+    known = scope_locks(batch, batch.plan.holds[task.index])
     task.learned_locks = tuple(sorted(set(seen).difference(known)))
-    if task.started:
+    if task.holds_locks:
         wanted = dict.fromkeys((*task.learned_locks, *_list_folder_locks(batch, files)))
         free = tuple(lock for lock in wanted if state.start_queue.holder(lock) is None)
-        state.start_queue.acquire((batch.id, task.place), free)
+        state.start_queue.acquire((batch.id, task.index), free)
         task.locks += free
 
 

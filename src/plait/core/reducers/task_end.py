@@ -30,9 +30,9 @@ def update_rebuild_need(batch: BatchState, task: TaskState) -> None:
     """Note whether what the task merged still belongs into the batch branch."""
     wanted = task.is_merged and (task.status is None or task.status is TaskStatus.DONE)
     if task.merged_generation is not None and not wanted:
-        batch.merges_to_drop[task.place] = None
+        batch.merges_to_drop[task.index] = None
     else:
-        batch.merges_to_drop.pop(task.place, None)
+        batch.merges_to_drop.pop(task.index, None)
 
 
 def reopen_task(state: State, batch: BatchState, task: TaskState) -> None:
@@ -44,7 +44,9 @@ def reopen_task(state: State, batch: BatchState, task: TaskState) -> None:
     task.approved_spend = task.spent
     task.writes_before = task.attempt_counts.get(Step.WRITE, 0)
     task.step = Step.WRITE
-    task.tries = task.lost_attempts = task.repairs = task.merge_failures = task.suspect_refusals = task.refusals = 0
+    task.counted_retries = task.lost_attempts = task.repairs = task.merge_failures = task.suspect_refusals = (
+        task.refusals
+    ) = 0
     task.not_before = task.question = task.interrupted = task.pending_end = task.base = task.tip = task.commit = None
     task.category = task.by = task.ended_at = task.started_at = task.diffstat = None
     task.reason = task.winner = ""
@@ -89,9 +91,9 @@ def reopen_batch(state: State, batch: BatchState) -> None:
 
 def _record_failure(batch: BatchState, task: TaskState) -> None:
     if task.status is not None and task.status.is_failure and task.task.entrant is None:
-        batch.failures[task.place] = None
+        batch.failures[task.index] = None
         return
-    batch.failures.pop(task.place, None)
+    batch.failures.pop(task.index, None)
     if batch.halted_by == task.task.id:
         batch.halted_by = None
 
@@ -113,7 +115,7 @@ def _update_dependents(
         return
     for dependent in task.dependents:
         other = batch.tasks[dependent]
-        if task.place in other.entrants:
+        if task.index in other.entrants:
             other.pending_needs += (after is None) - (before is None)
         else:
             other.pending_needs += pending
@@ -130,7 +132,7 @@ def _is_lost(status: TaskStatus | None) -> int:
 def _clear_task(state: State, batch: BatchState, task: TaskState) -> None:
     """Clear what an ended task was doing or waiting for."""
     if task.not_before is not None:
-        state.backoffs.discard((task.not_before, batch.id, task.place))
+        state.backoffs.discard((task.not_before, batch.id, task.index))
     task.pending_end = task.conflict_files = task.merge_error = task.not_before = task.question = None
     task.interrupted = task.retry_reason = task.change_to_repair = task.requested_spend = None
     task.undecided_exits.clear()

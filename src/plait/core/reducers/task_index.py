@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from plait.core.contest import is_unwinnable
+from plait.core.contest import has_no_winner
 from plait.core.file_locks import FILE_PREFIX, GROUP_PREFIX
 from plait.core.settings import Isolation, Mode, Order
 from plait.core.start_queue import QueueEntry, QueueKey, StartOrder
@@ -14,15 +14,15 @@ LOCK_SCOPE_SEPARATOR = "\0"  # between a batch and its lock: neither an id nor a
 
 
 def find_next_action(batch: BatchState, task: TaskState) -> NextAction:
-    if is_condemned(batch, task):
-        return _find_condemned_action(task)
+    if must_end(batch, task):
+        return _find_ending_action(task)
     if task.status is not None or task.interrupted is not None:
         return NextAction.NONE
     if has_undecided_outcome(task):
         return NextAction.DECIDE_OUTCOME
     if task.alive:
-        must_end = task.restart_requested and any(attempt.ending is None for attempt in task.alive.values())
-        return NextAction.END_ATTEMPT if must_end else NextAction.NONE
+        restarts = task.restart_requested and any(attempt.ending is None for attempt in task.alive.values())
+        return NextAction.END_ATTEMPT if restarts else NextAction.NONE
     if task.merging is not None or task.not_before is not None or task.question is not None or task.pending_needs:
         return NextAction.NONE
     if task.is_merged:
@@ -30,13 +30,13 @@ def find_next_action(batch: BatchState, task: TaskState) -> NextAction:
         return NextAction.NONE if ungated else NextAction.FINISH
     if task.step is not Step.WRITE:
         return NextAction.VERIFY if task.step is Step.VERIFY else NextAction.MERGE
-    if task.entrants and is_unwinnable(batch, task):
+    if task.entrants and has_no_winner(batch, task):
         return NextAction.END_TASK
     return NextAction.NONE if task.phase_closed else NextAction.START
 
 
-def is_condemned(batch: BatchState, task: TaskState) -> bool:
-    """It will end whatever its attempts do: by request, or because something it needs will not be done."""
+def must_end(batch: BatchState, task: TaskState) -> bool:
+    """Whether it ends whatever its attempts do: by request, or because something it needs did not succeed."""
     if task.pending_end is not None:
         return True
     if task.status is not None and task.status is not TaskStatus.DONE:
@@ -50,7 +50,7 @@ def has_undecided_outcome(task: TaskState) -> bool:
     return bool(task.undecided_exits) or task.conflict_files is not None or task.merge_error is not None
 
 
-def _find_condemned_action(task: TaskState) -> NextAction:
+def _find_ending_action(task: TaskState) -> NextAction:
     if any(attempt.ending is None for attempt in task.alive.values()):
         return NextAction.END_ATTEMPT
     return NextAction.NONE if task.alive or task.merging is not None else NextAction.END_TASK
@@ -64,13 +64,13 @@ def reindex_task(state: State, batch: BatchState, task: TaskState) -> None:
     if now is task.next_action:
         return
     if task.next_action is NextAction.START:
-        state.start_queue.discard((batch.id, task.place))
+        state.start_queue.discard((batch.id, task.index))
     elif task.next_action is not NextAction.NONE:
-        batch.tasks_by_action[task.next_action].discard(task.place)
+        batch.tasks_by_action[task.next_action].discard(task.index)
     if now is NextAction.START:
-        state.start_queue.add(QueueEntry((batch.id, task.place), task.queue_key, start_order(batch, task), task.locks))
+        state.start_queue.add(QueueEntry((batch.id, task.index), task.queue_key, start_order(batch, task), task.locks))
     elif now is not NextAction.NONE:
-        batch.tasks_by_action[now].add(task.place)
+        batch.tasks_by_action[now].add(task.index)
     task.next_action = now
 
 
@@ -84,11 +84,11 @@ def _reset_to_write(state: State, batch: BatchState, task: TaskState) -> None:
 
 
 def acquire_locks(state: State, batch: BatchState, task: TaskState) -> None:
-    """It holds its locks and its workspace until it is merged."""
-    if not task.started:
-        task.started = True
-        batch.active[task.place] = None
-    state.start_queue.acquire((batch.id, task.place), task.locks)
+    """It holds its locks and its workspace until it ends: merged, and gated where there is a gate."""
+    if not task.holds_locks:
+        task.holds_locks = True
+        batch.active[task.index] = None
+    state.start_queue.acquire((batch.id, task.index), task.locks)
 
 
 def reacquire_locks(state: State, batch: BatchState, task: TaskState) -> None:
@@ -96,8 +96,8 @@ def reacquire_locks(state: State, batch: BatchState, task: TaskState) -> None:
     at the same time, and none waits for a file while it holds another.
     """
     wanted = {**dict.fromkeys(task.locks), **dict.fromkeys(_list_wanted_locks(batch, task))}
-    others = (state.start_queue.holder(lock) not in {None, (batch.id, task.place)} for lock in wanted)
-    if not task.started or any(others):
+    others = (state.start_queue.holder(lock) not in {None, (batch.id, task.index)} for lock in wanted)
+    if not task.holds_locks or any(others):
         release_locks(state, batch, task)
     else:
         task.locks = tuple(wanted)
@@ -106,25 +106,25 @@ def reacquire_locks(state: State, batch: BatchState, task: TaskState) -> None:
 
 def release_locks(state: State, batch: BatchState, task: TaskState) -> None:
     """Free its locks and its workspace."""
-    if task.started:
-        task.started = False
-        del batch.active[task.place]
-        state.start_queue.release((batch.id, task.place), task.locks)
+    if task.holds_locks:
+        task.holds_locks = False
+        del batch.active[task.index]
+        state.start_queue.release((batch.id, task.index), task.locks)
         task.locks = _list_wanted_locks(batch, task)
 
 
 def _list_wanted_locks(batch: BatchState, task: TaskState) -> tuple[str, ...]:
-    return (*scope_locks(batch, batch.plan.holds[task.place]), *task.learned_locks)
+    return (*scope_locks(batch, batch.plan.holds[task.index]), *task.learned_locks)
 
 
 def start_order(batch: BatchState, task: TaskState) -> StartOrder:
     """The order of ready tasks: those that hold their files, those started before, then priority, then the batch's order."""
-    begun = 0 if task.started else 1 + task.fresh
+    begun = 0 if task.holds_locks else 1 + task.fresh
     if batch.settings.mode is Mode.QUEUE or batch.settings.order is Order.FIFO:
-        return (begun, 0, 0.0, task.place)
+        return (begun, 0, 0.0, task.index)
     if batch.settings.order is Order.QUICK_FIRST:
-        return (begun, task.task.priority, task.task.expected_seconds, task.place)
-    return (begun, task.task.priority, -batch.plan.ranks[task.place], task.place)
+        return (begun, task.task.priority, task.task.expected_seconds, task.index)
+    return (begun, task.task.priority, -batch.plan.ranks[task.index], task.index)
 
 
 def scope_locks(batch: BatchState, holds: tuple[str, ...]) -> tuple[str, ...]:
@@ -142,7 +142,7 @@ def move_to_queue(state: State, batch: BatchState, task: TaskState, agents: tupl
     """Update the task's queue and its order after settings changed."""
     queued = task.next_action is NextAction.START
     if queued:
-        state.start_queue.discard((batch.id, task.place))
+        state.start_queue.discard((batch.id, task.index))
         task.next_action = NextAction.NONE
     task.queue_key = QueueKey(batch.id, agents, task.queue_key.is_contest)
     if queued:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from plait.core import decisions
-from plait.core.contest import is_unwinnable
+from plait.core.contest import has_no_winner
 from plait.core.decisions import Decision, Due
 from plait.core.scheduler.batches import why_phase_blocked
 from plait.core.settings import OnConflict
@@ -81,7 +81,7 @@ def _end_task(batch: BatchState, task: TaskState) -> decisions.TaskEnded:
         )
     need = next((other for other in batch.find_needs(task) if other.status in END_VERBS), None)
     shut = task.phase_closed and task.task.phase in batch.unopenable_phases
-    if need is None and not shut and is_unwinnable(batch, task):
+    if need is None and not shut and has_no_winner(batch, task):
         return decisions.TaskEnded(batch.id, task.task.id, TaskStatus.FAILED, _describe_lost_contest(batch, task))
     if need is None:
         return decisions.TaskEnded(batch.id, task.task.id, TaskStatus.BLOCKED, why_phase_blocked(batch, task))

@@ -47,7 +47,7 @@ def schedule_rebuilds(state: State) -> Iterator[Decision]:
 
 def _start_rebuild(batch: BatchState) -> decisions.RebuildStarted:
     without = tuple(batch.tasks[place].task.id for place in sorted(batch.merges_to_drop))
-    line = tuple(entry.change for entry in batch.merges if entry.place not in batch.merges_to_drop)
+    line = tuple(entry.change for entry in batch.merges if entry.task_index not in batch.merges_to_drop)
     return decisions.RebuildStarted(batch.id, batch.rebuilds + 1, without, line)
 
 
@@ -101,7 +101,7 @@ def _bisect(batch: BatchState, good: int, bad: int) -> Decision:
         return _start_gate(batch, (good + bad) // 2)
     if good == 0 and not batch.base_passed:
         return _start_gate(batch, 0)
-    culprit = batch.tasks[batch.merges[bad - 1].place].task.id
+    culprit = batch.tasks[batch.merges[bad - 1].task_index].task.id
     return decisions.TaskEnded(batch.id, culprit, TaskStatus.FAILED, describe_failure(Category.GATE), Category.GATE)
 
 

@@ -135,11 +135,11 @@ def _handle_failure(state: State, exit_: _Exit, category: Category) -> Decision:
         why = f"{why} (other tasks were served: counted as a failure)"
     if response is Response.LOST and task.lost_attempts < retry_policy.MAX_LOST_ATTEMPTS:
         return exit_.retry(step, category, why, wait=retry_policy.retry_delay(batch, task, task.lost_attempts + 1))
-    if response is Response.NEVER or task.tries >= retry_policy.retry_limit(batch, task):
+    if response is Response.NEVER or task.counted_retries >= retry_policy.retry_limit(batch, task):
         return _end_failed(batch, task, category, why)
     if response is Response.FEEDBACK:
         return replace(exit_.retry(Step.WRITE, category, why, counted=True), feedback=why)
-    wait = max(retry_policy.retry_delay(batch, task, task.tries + 1), _requested_wait(attempt, outcome))
+    wait = max(retry_policy.retry_delay(batch, task, task.counted_retries + 1), _requested_wait(attempt, outcome))
     return exit_.retry(step, category, why, counted=True, wait=wait)
 
 

@@ -114,7 +114,7 @@ def _answer_approve(state: State, batch: BatchState, request: requests.Approve) 
         why = None if needs_approval else f"{request.task} does not need approval"
         return RequestRefused(request.id, why) if why else RequestGranted(request.id, (request.task,))
     head = find_queue_head(state, batch)
-    if head is None or head.approved or head.started:
+    if head is None or head.approved or head.holds_locks:
         return RequestRefused(request.id, "no task needs approval now")
     return RequestGranted(request.id, (head.task.id,))
 
@@ -161,8 +161,8 @@ def _find_retried(batch: BatchState, task: TaskState, agent: str | None) -> tupl
     spared = () if is_refereed(task, agent) else task.entrants
     work = [task, *_find_contest_tasks(batch, task)]
     work += [*(other for each in work for other in _find_halted_by(batch, each)), *_find_phase_blocked(batch)]
-    work = [other for other in work if other.place not in spared]
-    taken = {other.place: None for other in work}
+    work = [other for other in work if other.index not in spared]
+    taken = {other.index: None for other in work}
     while work:
         for place in work.pop().dependents:
             other = batch.tasks[place]
@@ -178,7 +178,7 @@ def _find_retried(batch: BatchState, task: TaskState, agent: str | None) -> tupl
 
 
 def _find_lost_needs(batch: BatchState, task: TaskState) -> set[int]:
-    return {need.place for need in batch.find_needs(task) if need.status not in {None, TaskStatus.DONE}}
+    return {need.index for need in batch.find_needs(task) if need.status not in {None, TaskStatus.DONE}}
 
 
 def _find_unended_entrants(batch: BatchState, task: TaskState) -> list[str]:

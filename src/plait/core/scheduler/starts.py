@@ -140,19 +140,19 @@ def find_next_tasks(state: State, batch: BatchState) -> Iterator[TaskState]:
         head = find_queue_head(state, batch)
         tasks = [] if head is None else [head]
     else:
-        tasks = [batch.tasks[entry.place] for entry in sorted(state.start_queue.heads(batch.id), key=attrgetter("key"))]
+        tasks = [batch.tasks[entry.index] for entry in sorted(state.start_queue.heads(batch.id), key=attrgetter("key"))]
     return (task for task in tasks if _is_next_in_queue(batch, task))
 
 
 def find_queue_head(state: State, batch: BatchState) -> TaskState | None:
     """The ready task that comes first in the batch's order."""
     entry = min(state.start_queue.heads(batch.id), key=attrgetter("key"), default=None)
-    return None if entry is None else batch.tasks[entry.place]
+    return None if entry is None else batch.tasks[entry.index]
 
 
 def _is_next_in_queue(batch: BatchState, task: TaskState) -> bool:
     """A queue runs one task at a time, each with a person's approval."""
-    if batch.settings.mode is not Mode.QUEUE or task.started:
+    if batch.settings.mode is not Mode.QUEUE or task.holds_locks:
         return True
     return not batch.active and (task.approved or batch.settings.auto_approve)
 
