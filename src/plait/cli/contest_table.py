@@ -32,22 +32,22 @@ def add_contest_table(page: Page, contest: ContestResult) -> None:
     shown = [n for n in range(len(_HEADERS)) if any(row[n] for row in rows)]
     widths = [max(len(row[n]) for row in (_HEADERS, *rows)) for n in shown]
     width = fmt.get_line_width()
-    beneath = width is not None and len(_MARGIN) + sum(widths) + 2 * (len(widths) - 1) > width
-    if beneath:
+    verdict_below = width is not None and len(_MARGIN) + sum(widths) + 2 * (len(widths) - 1) > width
+    if verdict_below:
         shown, widths = shown[:-1], widths[:-1]
     page.add_line((f"{_MARGIN}{_join_cells((_HEADERS[n] for n in shown), widths)}", "dim"))
     for entrant, row in zip(contest.entrants, rows, strict=True):
         page.add_line((f"{_MARGIN}{_join_cells((row[n] for n in shown), widths)}", _get_entrant_style(entrant)))
-        if beneath:
+        if verdict_below:
             page.add_line((f"{_MARGIN}  {row[-1]}", _get_entrant_style(entrant)))
     won = any(entrant.is_winner for entrant in contest.entrants)
     if contest.why:  # the others have their reasons in their verdicts
         why = contest.why if won else fmt.truncate_line(contest.why, _MAX_REASON_CHARS)
         page.add_line((f"{_MARGIN}{why}", "dim"))
-    kept = [entrant.branch for entrant in contest.entrants if entrant.branch and not entrant.is_winner]
-    if kept:
+    branches = [entrant.branch for entrant in contest.entrants if entrant.branch and not entrant.is_winner]
+    if branches:
         page.add_line((f"{_MARGIN}{'branches of the others' if won else 'their branches'}:", "dim"))
-    for branch in kept:
+    for branch in branches:
         page.add_line((f"{_MARGIN}  {branch}", "dim"))
 
 

@@ -109,17 +109,17 @@ def prestart_for_run(argv: Sequence[str]) -> None:
     from plait.git.location import find_repo
 
     try:
-        place = find_repo(where)
-        held = spawn_held_engine(place) if find_engine(place) is None else None
+        location = find_repo(where)
+        held = spawn_held_engine(location) if find_engine(location) is None else None
     except (PlaitError, OSError):  # the command itself will report it
         return
-    _prestarted = (place, held) if held is not None else None
+    _prestarted = (location, held) if held is not None else None
 
 
-def take_engine(place: RepoLocation) -> HeldProcess | None:
+def take_engine(location: RepoLocation) -> HeldProcess | None:
     """Hand over the engine that was started for this repository, if any."""
     global _prestarted
-    if _prestarted is None or _prestarted[0] != place:
+    if _prestarted is None or _prestarted[0] != location:
         return None
     held, _prestarted = _prestarted[1], None
     return held

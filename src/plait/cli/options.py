@@ -80,9 +80,9 @@ def complete_batches_and_tasks(context: typer.Context, incomplete: str) -> list[
 def _find_names(context: typer.Context, *, tasks: bool) -> list[str]:
     """Errors are reported when the command runs; completion just offers nothing."""
     # During completion, no command has been run that would know the directory.
-    given = context.parent.params.get("where") if context.parent is not None else None
+    directories = context.parent.params.get("where") if context.parent is not None else None
     try:
-        return list(_read_names(Path(*given or ()), tasks=tasks))
+        return list(_read_names(Path(*directories or ()), tasks=tasks))
     except (PlaitError, OSError):
         return []
 
@@ -93,8 +93,8 @@ def _read_names(where: Path, *, tasks: bool) -> Iterator[str]:
     from plait.git.location import find_repo
 
     with open_session(find_repo(where)) as session:
-        found = sort_newest_first(session.state)
-    for number, batch in enumerate(found):
+        batches = sort_newest_first(session.state)
+    for number, batch in enumerate(batches):
         yield batch.id
         if tasks and not number:
             yield from (task.task.id for task in batch.tasks)

@@ -62,8 +62,8 @@ class Page:
             for problem in problems:
                 if problem.severity is severity:
                     first, *rest = problem.message.split("\n")
-                    place = f"{problem.at}: " if problem.at else ""
-                    self.add_line((_SEVERITY_LABELS[severity], _SEVERITY_STYLES[severity]), f" {place}{first}")
+                    position = f"{problem.at}: " if problem.at else ""
+                    self.add_line((_SEVERITY_LABELS[severity], _SEVERITY_STYLES[severity]), f" {position}{first}")
                     for line in rest:
                         self.add_line(f"  {line.strip()}")
                     if problem.hint:

@@ -21,16 +21,16 @@ from plait.sources.source_model import SourceEntry, SourceStatus
 from plait.sources.source_set import SourceSet
 
 
-def print_preview(found: PlanPreview, output_format: str) -> None:
-    plan = found.planned.plan
+def print_preview(preview: PlanPreview, output_format: str) -> None:
+    plan = preview.planned.plan
     if output_format == "json":
-        print_plan_json(found)
+        print_plan_json(preview)
     elif plan is None:
-        print_no_plan(found.planned)
+        print_no_plan(preview.planned)
     elif output_format == "text":
-        print_plan(found, plan)
+        print_plan(preview, plan)
     else:
-        output.print_problems(found.planned.problems)
+        output.print_problems(preview.planned.problems)
         sys.stdout.write(render_mermaid(plan) if output_format == "mermaid" else render_dot(plan))
 
 
@@ -47,9 +47,9 @@ def print_no_plan(planned: PlanResult) -> None:
         output.print_line("Everything selected is complete: there is nothing to do.")
 
 
-def print_plan(found: PlanPreview, plan: Plan) -> None:
+def print_plan(preview: PlanPreview, plan: Plan) -> None:
     out = output.make_console()
-    make_plan_page(found, plan, out.width).show(out)
+    make_plan_page(preview, plan, out.width).show(out)
 
 
 def describe_parallel_limit(settings: Settings) -> str:
@@ -104,8 +104,8 @@ def _format_task(task: Task, entry: SourceEntry, column: int, width: int) -> str
     notes += [f"agent {task.agent}"] if task.agent else []
     notes += [f"{task.slots} slots"] if task.slots > 1 else []
     note = f"  ({', '.join(notes)})" if notes else ""
-    room = max(20, width - max(column, len(task.id)) - 4 - len(note))
-    return f"  {task.id:{column}}  {shorten(task.title, room)}{note}"
+    title_width = max(20, width - max(column, len(task.id)) - 4 - len(note))
+    return f"  {task.id:{column}}  {shorten(task.title, title_width)}{note}"
 
 
 def _describe_needs(needs: Sequence[Need]) -> list[str]:
@@ -132,23 +132,23 @@ def _describe_phase(phase: Phase, phases: Mapping[str, Phase], gate: float) -> s
     if not held_by:
         return f"phase {phase.key} is open"
     last = held_by[-1]
-    more = f" and {len(held_by) - 1} earlier" if len(held_by) > 1 else ""
+    earlier = f" and {len(held_by) - 1} earlier" if len(held_by) > 1 else ""
     share = f"{gate if phase.gate is None else phase.gate:.0%} needed"
-    far = f"{last.settled} of {last.total} done, {share}"
-    return f"phase {phase.key} waits for phase {last.key}{more} ({far})"
+    progress = f"{last.settled} of {last.total} done, {share}"
+    return f"phase {phase.key} waits for phase {last.key}{earlier} ({progress})"
 
 
 def _add_shared_files(page: output.Page, plan: Plan) -> None:
-    found = find_file_conflicts(plan)
-    if not found:
+    shared_files = find_file_conflicts(plan)
+    if not shared_files:
         return
     page.add_line()
     page.add_line(("shared files · their tasks run one after another", "bold"))
-    column = min(40, max(len(shared.file) for shared in found[:_MAX_SHARED_FILES]))
-    for shared in found[:_MAX_SHARED_FILES]:
+    column = min(40, max(len(shared.file) for shared in shared_files[:_MAX_SHARED_FILES]))
+    for shared in shared_files[:_MAX_SHARED_FILES]:
         page.add_line(f"  {shared.file:{column}}  {join_names(shared.tasks, MAX_NAMES)}")
-    if len(found) > _MAX_SHARED_FILES:
-        page.add_line((f"  and {len(found) - _MAX_SHARED_FILES} more files (--json has them all)", "dim"))
+    if len(shared_files) > _MAX_SHARED_FILES:
+        page.add_line((f"  and {len(shared_files) - _MAX_SHARED_FILES} more files (--json has them all)", "dim"))
 
 
 def _add_longest_path(page: output.Page, preview: PlanPreview, plan: Plan) -> None:
@@ -166,29 +166,30 @@ _MAX_TITLE_CHARS = 60  # characters of a title
 
 def render_mermaid(plan: Plan) -> str:
     """Needs are arrows, sequences thick ones, shared files dotted lines; phases are boxes around their tasks."""
-    place = {task.id: f"t{number}" for number, task in enumerate(plan.tasks)}
+    node_ids = {task.id: f"t{number}" for number, task in enumerate(plan.tasks)}
     lines = ["flowchart TD"]
     for title, tasks in _group_by_phase(plan):
         indent = "  "
         if title is not None:
             lines.append(f"  subgraph p{len(lines)}[{_quote_mermaid(title)}]")
             indent = "    "
-        lines += [f"{indent}{place[task.id]}[{_quote_mermaid(_format_label(task))}]" for task in tasks]
+        lines += [f"{indent}{node_ids[task.id]}[{_quote_mermaid(_format_label(task))}]" for task in tasks]
         lines += ["  end"] if title is not None else []
     for task, need in list_edges(plan):
         arrow = "==>" if need.kind is NeedKind.CHAIN else "-->"
-        lines.append(f"  {place[need.on]} {arrow} {place[task.id]}")
+        lines.append(f"  {node_ids[need.on]} {arrow} {node_ids[task.id]}")
     lines += [
-        f"  {place[one]} -.-|{_quote_mermaid(file)}| {place[other]}" for file, one, other in _pair_shared_files(plan)
+        f"  {node_ids[first]} -.-|{_quote_mermaid(file)}| {node_ids[second]}"
+        for file, first, second in _pair_shared_files(plan)
     ]
     return "\n".join(lines) + "\n"
 
 
 def render_dot(plan: Plan) -> str:
-    place = {task.id: f"t{number}" for number, task in enumerate(plan.tasks)}
+    node_ids = {task.id: f"t{number}" for number, task in enumerate(plan.tasks)}
     lines = ["digraph plan {", "  rankdir=LR;", "  node [shape=box];"]
     for number, (title, tasks) in enumerate(_group_by_phase(plan)):
-        nodes = [f"{place[task.id]} [label={_quote_dot(_format_label(task))}];" for task in tasks]
+        nodes = [f"{node_ids[task.id]} [label={_quote_dot(_format_label(task))}];" for task in tasks]
         if title is None:
             lines += [f"  {node}" for node in nodes]
             continue
@@ -197,10 +198,10 @@ def render_dot(plan: Plan) -> str:
         lines.append("  }")
     for task, need in list_edges(plan):
         style = " [style=bold]" if need.kind is NeedKind.CHAIN else ""
-        lines.append(f"  {place[need.on]} -> {place[task.id]}{style};")
+        lines.append(f"  {node_ids[need.on]} -> {node_ids[task.id]}{style};")
     lines += [
-        f"  {place[one]} -> {place[other]} [dir=none, style=dotted, label={_quote_dot(file)}, constraint=false];"
-        for file, one, other in _pair_shared_files(plan)
+        f"  {node_ids[first]} -> {node_ids[second]} [dir=none, style=dotted, label={_quote_dot(file)}, constraint=false];"
+        for file, first, second in _pair_shared_files(plan)
     ]
     return "\n".join([*lines, "}"]) + "\n"
 
@@ -220,8 +221,8 @@ def _group_by_phase(plan: Plan) -> Iterator[tuple[str | None, list[Task]]]:
 def _pair_shared_files(plan: Plan) -> Iterator[tuple[str, str, str]]:
     """A shared file joins its tasks in a row: a line between any two of them would hide the graph."""
     for shared in find_file_conflicts(plan):
-        for one, other in zip(shared.tasks, shared.tasks[1:], strict=False):
-            yield shared.file, one, other
+        for first, second in zip(shared.tasks, shared.tasks[1:], strict=False):
+            yield shared.file, first, second
 
 
 def _format_label(task: Task) -> str:
@@ -236,7 +237,7 @@ def _flatten(text: str) -> str:
 def _quote_mermaid(text: str) -> str:
     """Mermaid reads HTML entities written with # in quoted texts; everything that could end one is written so."""
     plain = _flatten(text)
-    return '"' + re.sub(r'[#"<>&`\\;]', lambda sign: f"#{ord(sign[0])};", plain) + '"'
+    return '"' + re.sub(r'[#"<>&`\\;]', lambda match: f"#{ord(match[0])};", plain) + '"'
 
 
 def _quote_dot(text: str) -> str:
@@ -249,19 +250,19 @@ WORKSPACE_PLACEHOLDER = "<workspace>"  # the worktree's name depends on the batc
 _MAX_CANDIDATES = 5
 
 
-def print_prompt(found: PlanPreview, name: str, *, as_json: bool) -> int:
+def print_prompt(preview: PlanPreview, name: str, *, as_json: bool) -> int:
     """Print the exact prompt of a task's first attempt."""
     from plait.agents.prompts import PromptRules, build_prompt  # a plan needs no agents
     from plait.client.agent_specs import load_prompt_template
     from plait.client.planning.submission import resolve_isolation
 
-    seen = found.loaded
-    task = _find_task(name, [entry.task for entry in seen.source_set.entries if not entry.parts])
-    settings = resolve_isolation(found.settings, seen.config, seen.location)
+    loaded = preview.loaded
+    task = _find_task(name, [entry.task for entry in loaded.source_set.entries if not entry.parts])
+    settings = resolve_isolation(preview.settings, loaded.config, loaded.location)
     isolated = settings.isolation is Isolation.WORKTREE
     rules = PromptRules(isolated, task.verify or settings.verify)
-    workspace = WORKSPACE_PLACEHOLDER if isolated else str(seen.location.top)
-    text = build_prompt(task, rules, workspace=workspace, template=load_prompt_template(seen.location, seen.config))
+    workspace = WORKSPACE_PLACEHOLDER if isolated else str(loaded.location.top)
+    text = build_prompt(task, rules, workspace=workspace, template=load_prompt_template(loaded.location, loaded.config))
     # Only names: loading an agent may run the repository's code.
     agents = [task.agent] if task.agent else [SHELL_AGENT] if task.run else list(settings.agents)
     if as_json:
@@ -282,16 +283,16 @@ def _print_input(task: Task, agents: Sequence[str], text: str) -> None:
 def _find_task(name: str, tasks: Sequence[Task]) -> Task:
     """Find a task by its id or a unique prefix."""
     exact = [task for task in tasks if task.id == name]
-    found = exact or [task for task in tasks if task.id.lower().startswith(name.lower())]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        names = ", ".join(task.id for task in found[:_MAX_CANDIDATES])
+    matches = exact or [task for task in tasks if task.id.lower().startswith(name.lower())]
+    if len(matches) == 1:
+        return matches[0]
+    if matches:
+        names = ", ".join(task.id for task in matches[:_MAX_CANDIDATES])
         raise UserError(f"{name} could be {names}", hint="Write more of it.")
     ids = [task.id for task in tasks]
-    near = (
+    close = (
         get_close_matches(name, ids, n=1, cutoff=0.5)
-        or [each for each in ids if name and name.lower() in each.lower()][:1]
+        or [task_id for task_id in ids if name and name.lower() in task_id.lower()][:1]
     )
-    hint = f"Did you mean {near[0]}?" if near else "plait plan lists the tasks."
+    hint = f"Did you mean {close[0]}?" if close else "plait plan lists the tasks."
     raise UserError(f"there is no task {name}", hint=hint)

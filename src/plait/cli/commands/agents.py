@@ -15,68 +15,68 @@ _STYLES = {LoggedIn.YES: "green", LoggedIn.NO: "yellow", LoggedIn.UNKNOWN: "dim"
 
 
 def agents_command(where: Path, *, as_json: opt.Json = False) -> int:
-    found = list_agents(load_project_config(where))
+    agents = list_agents(load_project_config(where))
     if as_json:
-        print_json(found)
+        print_json(agents)
     else:
-        _print_agents(found)
+        _print_agents(agents)
     return OK
 
 
-def _print_agents(found: Sequence[InstalledAgent]) -> None:
+def _print_agents(agents: Sequence[InstalledAgent]) -> None:
     page = Page()
-    here = [each for each in found if each.available]
-    missing = [each for each in found if not each.available]
-    width = max(len(each.name) for each in found)
-    versions = max((len(_get_version(each)) for each in here), default=0)
-    for each in here:
-        about = " · ".join([_describe_agent(each), *_collect_notes(each)])
+    installed = [agent for agent in agents if agent.available]
+    missing = [agent for agent in agents if not agent.available]
+    width = max(len(agent.name) for agent in agents)
+    version_width = max((len(_get_version(agent)) for agent in installed), default=0)
+    for agent in installed:
+        about = " · ".join([_describe_agent(agent), *_collect_notes(agent)])
         page.add_line(
-            ("*", "bold") if each.default else " ",
-            f" {each.name:{width}}  {_get_version(each):{versions}}  {about}",
-            (_describe_login(each), _STYLES[each.login.logged_in]),
+            ("*", "bold") if agent.default else " ",
+            f" {agent.name:{width}}  {_get_version(agent):{version_width}}  {about}",
+            (_describe_login(agent), _STYLES[agent.login.logged_in]),
         )
     if missing:
         page.add_line()
         page.add_line(("not installed", "bold"))
-    abouts = max((len(_describe_agent(each)) for each in missing), default=0)
-    for each in missing:
-        about = f"{_describe_agent(each):{abouts}}" if each.install else _describe_agent(each)
-        page.add_line(f"  {each.name:{width}}  {about}", (f"  {each.install}" if each.install else "", "dim"))
+    description_width = max((len(_describe_agent(agent)) for agent in missing), default=0)
+    for agent in missing:
+        about = f"{_describe_agent(agent):{description_width}}" if agent.install else _describe_agent(agent)
+        page.add_line(f"  {agent.name:{width}}  {about}", (f"  {agent.install}" if agent.install else "", "dim"))
     page.add_line()
     page.add_line(("Any other tool: plait run --agent-command 'tool {task_file}'.", "dim"))
     page.show()
 
 
-def _describe_agent(each: InstalledAgent) -> str:
-    return f"{each.description}{'' if each.tested else ' (untested)'}"
+def _describe_agent(agent: InstalledAgent) -> str:
+    return f"{agent.description}{'' if agent.tested else ' (untested)'}"
 
 
-def _get_version(each: InstalledAgent) -> str:
-    return (each.version or "?") if each.path else ""
+def _get_version(agent: InstalledAgent) -> str:
+    return (agent.version or "?") if agent.path else ""
 
 
-def _describe_login(each: InstalledAgent) -> str:
-    if each.path is None:
+def _describe_login(agent: InstalledAgent) -> str:
+    if agent.path is None:
         return ""
-    seen = each.login
-    match seen.logged_in:
+    login = agent.login
+    match login.logged_in:
         case LoggedIn.YES:
-            return f" · logged in ({seen.by})"
+            return f" · logged in ({login.by})"
         case LoggedIn.NO:
-            return f" · not logged in: {seen.how}"
+            return f" · not logged in: {login.how}"
         case LoggedIn.UNKNOWN:
-            return f" · login unknown{f': {seen.how}' if seen.how else ''}"
+            return f" · login unknown{f': {login.how}' if login.how else ''}"
 
 
-def _collect_notes(each: InstalledAgent) -> Iterator[str]:
-    if each.default:
+def _collect_notes(agent: InstalledAgent) -> Iterator[str]:
+    if agent.default:
         yield "default"
-    if each.problem:
-        yield each.problem
-    if each.model:
-        yield f"model {each.model}"
-    if each.permission is not Permission.FULL:
-        yield f"permission {each.permission.value}"
-    if each.account:
-        yield f"account {each.account}"
+    if agent.problem:
+        yield agent.problem
+    if agent.model:
+        yield f"model {agent.model}"
+    if agent.permission is not Permission.FULL:
+        yield f"permission {agent.permission.value}"
+    if agent.account:
+        yield f"account {agent.account}"

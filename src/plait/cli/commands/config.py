@@ -62,16 +62,16 @@ def describe_settings(config: Config) -> list[dict[str, object]]:
 
 def describe_setting(config: Config, key: AnyKey) -> dict[str, object]:
     """`file` and `line` are for files; `name` is the variable, the flag or the saved setting."""
-    given = config.origins[key.name]
-    at = given.at
+    origin = config.origins[key.name]
+    at = origin.at
     return {
         "key": key.name,
         "value": key.to_public(config.value(key)),
         "default": key.value_type.plain(key.default),
-        "source": given.layer.value,
-        "file": at.file if at and given.is_in_file else None,
-        "line": at.line if at and given.is_in_file else None,
-        "name": at.file if at and not given.is_in_file else None,
+        "source": origin.layer.value,
+        "file": at.file if at and origin.is_in_file else None,
+        "line": at.line if at and origin.is_in_file else None,
+        "name": at.file if at and not origin.is_in_file else None,
     }
 
 

@@ -103,16 +103,16 @@ def drop_command(where: Path, names: opt.Tasks = None, *, as_json: opt.Json = Fa
 
 def feedback_command(
     where: Path,
-    words: Annotated[
+    arguments: Annotated[
         list[str],
         opt.make_names_argument("[BATCH] TASK TEXT", "The task, then the text; - reads it from standard input."),
     ],
     *,
     as_json: opt.Json = False,
 ) -> int:
-    if len(words) < 2:
+    if len(arguments) < 2:
         raise UserError("feedback needs a task and a text", hint="plait feedback BATCH TASK 'text'")
-    *names, text = words
+    *names, text = arguments
     with open_session(find_repo(where)) as session:
         batch, task = find_one_task(session.preview_state(), names)
         feedback = sys.stdin.buffer.read().decode("utf-8", "replace") if text == "-" else text

@@ -45,72 +45,70 @@ def diff_command(
     no_pager: Annotated[bool, typer.Option("--no-pager", help="Don't use a pager.")] = False,
     as_json: opt.Json = False,
 ) -> int:
-    place = find_repo(where)
-    with open_session(place) as session:
+    location = find_repo(where)
+    with open_session(location) as session:
         state = session.preview_state()
-        meant = find_batch_and_tasks(state, names or ())
-        wanted = _choose_comparison(place, state, meant, attempt)
-    with diffs.compute_diff(place, wanted) as found:
+        target = find_batch_and_tasks(state, names or ())
+        comparison = _choose_comparison(location, state, target, attempt)
+    with diffs.compute_diff(location, comparison) as diff:
         if as_json:
             describe = diffs.describe_diff if stat or name_only else diffs.describe_full_diff
-            print_json(describe(meant.batch.id, wanted.attempt, found))
-        elif not found.files:
-            print_note(f"{found.label} changed nothing")
+            print_json(describe(target.batch.id, comparison.attempt, diff))
+        elif not diff.files:
+            print_note(f"{diff.label} changed nothing")
         elif name_only or stat:
-            _print_files(found, names=name_only)
+            _print_files(diff, names=name_only)
         else:
-            _print_diff(found, place, pager=not no_pager)
+            _print_diff(diff, location, pager=not no_pager)
     return OK
 
 
 def _choose_comparison(
-    place: RepoLocation, state: State, meant: BatchSelection, attempt: int | None
+    location: RepoLocation, state: State, target: BatchSelection, attempt: int | None
 ) -> diffs.DiffRange:
-    if len(meant.tasks) > 1:
+    if len(target.tasks) > 1:
         raise UserError("name one task, or none for the whole batch")
-    if meant.tasks:
-        batch, (task,) = meant.batch, meant.tasks
+    if target.tasks:
+        batch, (task,) = target.batch, target.tasks
         if attempt is None:
             return diffs.find_task_range(state, batch, task)
         return diffs.find_attempt_range(
-            state, batch, task, attempt, lambda: _read_attempts(place, batch.id, task.task.id)
+            state, batch, task, attempt, lambda: _read_attempts(location, batch.id, task.task.id)
         )
     if attempt is not None:
-        raise UserError("--attempt needs a task", hint=f"plait diff {meant.batch.id} TASK --attempt N")
-    return diffs.find_batch_range(meant.batch)
+        raise UserError("--attempt needs a task", hint=f"plait diff {target.batch.id} TASK --attempt N")
+    return diffs.find_batch_range(target.batch)
 
 
-def _read_attempts(place: RepoLocation, batch: str, task: str) -> list[PastAttempt]:
-    with closing(project_files.open_project_journal(place)) as reader:
+def _read_attempts(location: RepoLocation, batch: str, task: str) -> list[PastAttempt]:
+    with closing(project_files.open_project_journal(location)) as reader:
         return read_history(reader.read(), batch).list_attempts(task)
 
 
-def _print_diff(found: diffs.Diff, place: RepoLocation, *, pager: bool) -> None:
+def _print_diff(diff: diffs.Diff, location: RepoLocation, *, pager: bool) -> None:
     if not is_terminal_output():
         sys.stdout.flush()
-        for piece in found.read_text():  # byte for byte, for `git apply` and the like
+        for piece in diff.read_text():  # byte for byte, for `git apply` and the like
             sys.stdout.buffer.write(piece)
         return
-    lines = colorize(found.read_text())
+    lines = colorize(diff.read_text())
     if pager and sys.stdout.isatty():
-        run_pager(lines, place)
+        run_pager(lines, location)
     else:
         sys.stdout.writelines(lines)
 
 
-def _print_files(found: diffs.Diff, *, names: bool) -> None:
+def _print_files(diff: diffs.Diff, *, names: bool) -> None:
     page = Page()
     if names:
-        for file in found.files:
+        for file in diff.files:
             page.add_line(file.path)
     else:
-        width = max(len(_format_file_counts(file)) for file in found.files)
-        for file in found.files:
+        width = max(len(_format_file_counts(file)) for file in diff.files)
+        for file in diff.files:
             was = f"  (was {file.before})" if file.before else ""
             page.add_line(f"  {_format_file_counts(file):>{width}}  {file.path}", (was, "dim"))
-        page.add_line(
-            (f"{pluralize(len(found.files), 'file')}, {_format_line_counts(found.plus, found.minus)}", "bold")
-        )
+        page.add_line((f"{pluralize(len(diff.files), 'file')}, {_format_line_counts(diff.plus, diff.minus)}", "bold"))
     page.show()
 
 
@@ -143,8 +141,8 @@ def reveal_control_chars(text: str) -> str:
     return _INVISIBLE_CHARS.sub(_format_control_char, text)
 
 
-def _format_control_char(found: re.Match[str]) -> str:
-    code = ord(found[0])
+def _format_control_char(match: re.Match[str]) -> str:
+    code = ord(match[0])
     if code < 0x20 or code == 0x7F:
         return f"^{chr(code ^ 0x40)}"
     return f"<U+{code:04X}>"
@@ -173,8 +171,8 @@ class _DiffColorizer:
     def get_style(self, line: str) -> str:
         if self._removed_left > 0 or self._added_left > 0:
             return self._get_hunk_style(line[:1])
-        if found := _HUNK_HEADER.match(line):
-            self._removed_left, self._added_left = (1 if many is None else int(many) for many in found.groups())
+        if match := _HUNK_HEADER.match(line):
+            self._removed_left, self._added_left = (1 if count is None else int(count) for count in match.groups())
             return _HUNK_STYLE
         return "" if line.startswith("\\") else _HEADER_STYLE
 
@@ -199,9 +197,9 @@ def _split_lines(pieces: Iterable[bytes]) -> Iterator[tuple[str, bool]]:
         yield begun, True
 
 
-def run_pager(lines: Iterable[str], place: RepoLocation) -> None:
+def run_pager(lines: Iterable[str], location: RepoLocation) -> None:
     """Show the lines in git's pager; without one, print them."""
-    pager = _find_pager(place)
+    pager = _find_pager(location)
     if not pager:
         sys.stdout.writelines(lines)
         return
@@ -219,10 +217,10 @@ def run_pager(lines: Iterable[str], place: RepoLocation) -> None:
         signal.signal(signal.SIGINT, before)
 
 
-def _find_pager(place: RepoLocation) -> str:
+def _find_pager(location: RepoLocation) -> str:
     pager = os.environ.get("GIT_PAGER")
     if pager is None:
-        setting = Git(place.state.parent).run("config", "--get", "core.pager", codes=(0, 1))
+        setting = Git(location.state.parent).run("config", "--get", "core.pager", codes=(0, 1))
         pager = setting.text if setting.code == 0 else os.environ.get("PAGER")
     if pager is None:
         from shutil import which  # only if none is configured

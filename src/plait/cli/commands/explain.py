@@ -29,40 +29,40 @@ from plait.git.location import find_repo
 
 
 def explain_command(where: Path, names: opt.OneTask = None, *, as_json: opt.Json = False) -> int:
-    place = find_repo(where)
-    with open_session(place) as session:
+    location = find_repo(where)
+    with open_session(location) as session:
         state = session.preview_state()
         batch, task = find_one_task(state, names or ())
-    known = explain_fully(place, state, batch, task)
+    details = explain_fully(location, state, batch, task)
     if as_json:
-        print_json(describe_explanation(known))
+        print_json(describe_explanation(details))
     else:
-        _print_explanation(known)
+        _print_explanation(details)
     return OK
 
 
-def _print_explanation(known: FullExplanation) -> None:
-    state, batch, task = known.state, known.batch, known.task
+def _print_explanation(details: FullExplanation) -> None:
+    state, batch, task = details.state, details.batch, details.task
     page, explanation = Page(), explain_status(state, batch, task)
     page.add_line((explain_in_words(state, batch, task), fmt.STATUS_STYLES[explanation.status]))
     about = " · ".join(filter(None, (task.task.title, str(task.task.origin or ""), f"batch {batch.id}")))
     page.add_line((about, "dim"))
-    if known.contest is not None:
+    if details.contest is not None:
         page.add_line()
         page.add_line(("contest", "bold"))
-        add_contest_table(page, known.contest)
+        add_contest_table(page, details.contest)
     needs = [need for need in task.task.needs if need.kind is not NeedKind.ENTRANT]
     if needs:
         page.add_line()
         page.add_line(("needs", "bold"))
         for need in needs:
             _add_need(page, state, batch, need)
-    if known.attempts:
+    if details.attempts:
         page.add_line()
         page.add_line(("attempts", "bold"))
-        for each in known.attempts:
-            _add_attempt(page, each)
-    lines = list(describe_result(batch, known.result)) if known.result is not None else []
+        for attempt in details.attempts:
+            _add_attempt(page, attempt)
+    lines = list(describe_result(batch, details.result)) if details.result is not None else []
     if lines:
         page.add_line()
         page.add_line(("result", "bold"))
@@ -86,14 +86,14 @@ def _add_need(page: Page, state: State, batch: BatchState, need: Need) -> None:
     page.add_line(f"  {need.on}  ", status, f"{why and f'  {why}'}{origin}", (f"  {reason}" if reason else "", "dim"))
 
 
-def _add_attempt(page: Page, each: PastAttempt) -> None:
-    length = fmt.format_elapsed(fmt.measure_elapsed(each.started_at, each.ended_at))
-    head = f"  {format_attempt_label(each.attempt):<9} {each.agent:<8} {length:>7}  "
+def _add_attempt(page: Page, attempt: PastAttempt) -> None:
+    length = fmt.format_elapsed(fmt.measure_elapsed(attempt.started_at, attempt.ended_at))
+    head = f"  {format_attempt_label(attempt.attempt):<9} {attempt.agent:<8} {length:>7}  "
     width = fmt.get_line_width()
-    outcome = fmt.truncate_line(_describe_outcome(each), None if width is None else width - len(head))
-    page.add_line(head, (outcome, _get_outcome_style(each.outcome)))
-    if each.then:
-        page.add_line((f"  {'':<9} retried: {fmt.truncate_line(each.then, width)}", "dim"))
+    outcome = fmt.truncate_line(_describe_outcome(attempt), None if width is None else width - len(head))
+    page.add_line(head, (outcome, _get_outcome_style(attempt.outcome)))
+    if attempt.then:
+        page.add_line((f"  {'':<9} retried: {fmt.truncate_line(attempt.then, width)}", "dim"))
 
 
 def _get_outcome_style(outcome: Outcome | None) -> str:
@@ -102,46 +102,46 @@ def _get_outcome_style(outcome: Outcome | None) -> str:
     return "green" if outcome.category is Category.OK else "red"
 
 
-def _describe_outcome(each: PastAttempt) -> str:
-    if each.outcome is None:
-        return f"being stopped ({each.ending.value})" if each.ending else "running"
-    if each.outcome.category is Category.OK:
-        return f"ok{f', stopped by plait ({each.ending.value})' if each.ending else ''}"
-    if each.ending is not None:  # what a tool prints while it is terminated is not about its work
-        return f"stopped by plait ({each.ending.value})"
-    code = each.outcome.exit_code
-    detail = each.outcome.detail or ("" if code is None else f"exit status {code}")
-    return f"{each.outcome.category.value.replace('_', ' ')}{f': {detail}' if detail else ''}"
+def _describe_outcome(attempt: PastAttempt) -> str:
+    if attempt.outcome is None:
+        return f"being stopped ({attempt.ending.value})" if attempt.ending else "running"
+    if attempt.outcome.category is Category.OK:
+        return f"ok{f', stopped by plait ({attempt.ending.value})' if attempt.ending else ''}"
+    if attempt.ending is not None:  # what a tool prints while it is terminated is not about its work
+        return f"stopped by plait ({attempt.ending.value})"
+    code = attempt.outcome.exit_code
+    detail = attempt.outcome.detail or ("" if code is None else f"exit status {code}")
+    return f"{attempt.outcome.category.value.replace('_', ' ')}{f': {detail}' if detail else ''}"
 
 
-def describe_result(batch: BatchState, found: TaskResultDetails) -> Iterator[tuple[str, str]]:
+def describe_result(batch: BatchState, result: TaskResultDetails) -> Iterator[tuple[str, str]]:
     """Labels and texts."""
-    if found.workspace:
-        yield "workspace", found.workspace
-    if found.diffstat is not None:
-        files = f" in {join_names(found.files, fmt.MAX_NAMES)}" if found.files else ""
-        yield "changed", f"{fmt.format_diffstat(found.diffstat, fmt.get_minus_sign())}{files}"
-    if found.tip:
-        yield "branch", f"{found.branch} at {fmt.shorten_commit(found.tip)}"
-    elif found.kept:
-        yield "branch", f"{found.branch} is gone; {found.kept} has its work"
-    if found.merged:
+    if result.workspace:
+        yield "workspace", result.workspace
+    if result.diffstat is not None:
+        files = f" in {join_names(result.files, fmt.MAX_NAMES)}" if result.files else ""
+        yield "changed", f"{fmt.format_diffstat(result.diffstat, fmt.get_minus_sign())}{files}"
+    if result.tip:
+        yield "branch", f"{result.branch} at {fmt.shorten_commit(result.tip)}"
+    elif result.kept:
+        yield "branch", f"{result.branch} is gone; {result.kept} has its work"
+    if result.merged:
         yield (
             "merged",
-            f"as {fmt.shorten_commit(found.merged)}, {found.place} of {len(batch.merges)} in {batch.branch}",
+            f"as {fmt.shorten_commit(result.merged)}, {result.place} of {len(batch.merges)} in {batch.branch}",
         )
     running = batch.gate
-    if running is not None and not running.stale and 0 < found.place <= running.size:
+    if running is not None and not running.stale and 0 < result.place <= running.size:
         yield "gate", f"gate {running.n} runs on it now: plait logs {batch.id} --gate -f"
-    elif found.gate is not None:
-        yield "gate", _describe_gate(found.gate)
-    if found.published:
+    elif result.gate is not None:
+        yield "gate", _describe_gate(result.gate)
+    if result.published:
         url = batch.published.url if batch.published is not None else ""
-        yield "published", url or f"pushed, with the batch branch at {fmt.shorten_commit(found.published)}"
+        yield "published", url or f"pushed, with the batch branch at {fmt.shorten_commit(result.published)}"
 
 
 def _describe_gate(gate: GateRun) -> str:
-    order = gate.decision
+    decision = gate.decision
     why = f": {gate.detail}" if gate.detail else ""
     result = "passed" if gate.passed else f"failed{why}"
-    return f"gate {order.n} ({order.command}), on {fmt.shorten_commit(order.commit)}, {result}"
+    return f"gate {decision.n} ({decision.command}), on {fmt.shorten_commit(decision.commit)}, {result}"

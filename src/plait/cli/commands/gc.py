@@ -23,7 +23,7 @@ from plait.git.location import RepoLocation, find_repo
 
 def gc_command(
     where: Path,
-    words: Annotated[
+    arguments: Annotated[
         list[str] | None,
         typer.Argument(metavar="[restore NAME]", help="Create a branch from saved work with this name."),
     ] = None,
@@ -54,14 +54,14 @@ def gc_command(
     yes: opt.NoPrompt = False,
     as_json: opt.Json = False,
 ) -> int:
-    place = find_repo(where)
-    if words:
-        return _restore(place, words, branch, as_json=as_json)
+    location = find_repo(where)
+    if arguments:
+        return _restore(location, arguments, branch, as_json=as_json)
     if branch is not None:
         raise UserError("--as only works with restore", hint="plait gc restore NAME --as BRANCH")
     if listing:
-        return _print_saved(place, as_json=as_json)
-    with open_session(place) as session:
+        return _print_saved(location, as_json=as_json)
+    with open_session(location) as session:
         collector = open_session_collector(session, load_project_config(where))
         facts = collector.collect_facts()
         seconds = None if older is None else parse_duration_setting(older)
@@ -70,7 +70,7 @@ def gc_command(
         if with_unmerged and not forget:
             raise UserError("--with-unmerged only works with --forget", hint="plait gc --forget BATCH")
         state = session.preview_state()
-        batches = frozenset(find_batch_to_forget(state, facts, word) for word in forget or ())
+        batches = frozenset(find_batch_to_forget(state, facts, name) for name in forget or ())
         options = GcOptions(seconds, batches, with_unmerged, forget_lost)
         plan = plan_gc(facts, options)
         if as_json and dry_run:
@@ -82,48 +82,57 @@ def gc_command(
         if not (yes or as_json or _confirm(plan, options)):
             output.print_notice("Nothing was removed.")
             return output.FAILED
-        return _clean(place, collector, plan, options, as_json=as_json)
+        return _clean(location, collector, plan, options, as_json=as_json)
 
 
-def _clean(place: RepoLocation, collector: GarbageCollector, plan: GcPlan, options: GcOptions, *, as_json: bool) -> int:
-    before = _list_saved_names(place)
+def _clean(
+    location: RepoLocation, collector: GarbageCollector, plan: GcPlan, options: GcOptions, *, as_json: bool
+) -> int:
+    before = _list_saved_names(location)
     outcomes = list(collector.clean(plan.removals, options))
-    newly_saved = sorted(_list_saved_names(place) - before)
+    newly_saved = sorted(_list_saved_names(location) - before)
     if as_json:
         output.print_json(describe_removals(plan, outcomes, newly_saved))
     else:
         print_removed(outcomes, newly_saved, forgotten=sorted(options.forget))
-    return output.FAILED if any(isinstance(each, KeptItem) for each in outcomes) else output.OK
+    return output.FAILED if any(isinstance(outcome, KeptItem) for outcome in outcomes) else output.OK
 
 
-def _list_saved_names(place: RepoLocation) -> set[str]:
-    return {each.name for each in list_saved_commits(open_repository_git(place))} if place.repository else set()
+def _list_saved_names(location: RepoLocation) -> set[str]:
+    return (
+        {commit.name for commit in list_saved_commits(open_repository_git(location))} if location.repository else set()
+    )
 
 
-def _print_saved(place: RepoLocation, *, as_json: bool) -> int:
-    found = list_saved_commits(open_repository_git(place)) if place.repository else []
+def _print_saved(location: RepoLocation, *, as_json: bool) -> int:
+    commits = list_saved_commits(open_repository_git(location)) if location.repository else []
     if as_json:
         output.print_json(
-            {"saved": [{"name": e.name, "ref": e.ref, "commit": e.commit, "subject": e.subject} for e in found]}
+            {
+                "saved": [
+                    {"name": commit.name, "ref": commit.ref, "commit": commit.commit, "subject": commit.subject}
+                    for commit in commits
+                ]
+            }
         )
     else:
-        print_saved(found)
+        print_saved(commits)
     return output.OK
 
 
-def _restore(place: RepoLocation, words: Sequence[str], branch: str | None, *, as_json: bool) -> int:
-    if len(words) != 2 or words[0] != "restore":
+def _restore(location: RepoLocation, arguments: Sequence[str], branch: str | None, *, as_json: bool) -> int:
+    if len(arguments) != 2 or arguments[0] != "restore":
         raise UserError("gc takes no arguments except restore NAME", hint="plait gc restore NAME")
-    if not place.repository:
-        raise UserError(f"{place.top} is not a repository, so nothing is saved in it")
-    with open_session(place) as session:
+    if not location.repository:
+        raise UserError(f"{location.top} is not a repository, so nothing is saved in it")
+    with open_session(location) as session:
         known = collect_names(session.preview_state())
-    made = restore_branch(open_repository_git(place), known, words[1], branch)
+    restored = restore_branch(open_repository_git(location), known, arguments[1], branch)
     if as_json:
-        output.print_json({"branch": made.branch, "commit": made.commit, "made": made.made})
+        output.print_json({"branch": restored.branch, "commit": restored.commit, "made": restored.made})
     else:
-        what = f"Created branch {made.branch}" if made.made else f"Branch {made.branch} already exists"
-        output.print_line(f"{what}, at {made.commit[:12]}: git switch {made.branch}")
+        what = f"Created branch {restored.branch}" if restored.made else f"Branch {restored.branch} already exists"
+        output.print_line(f"{what}, at {restored.commit[:12]}: git switch {restored.branch}")
     return output.OK
 
 
@@ -138,17 +147,17 @@ def _confirm(plan: GcPlan, options: GcOptions) -> bool:
 
 
 def _confirm_by_name(batch: str, unrecoverable: Sequence[Removal]) -> bool:
-    many = sum(isinstance(item.item, RefItem) and item.item.batch == batch for item in unrecoverable)
-    question = f"{many} results of batch {batch} were never merged and can't be restored by plait. Type {batch} to delete them: "
-    return not many or output.prompt_line(question) == batch
+    count = sum(isinstance(item.item, RefItem) and item.item.batch == batch for item in unrecoverable)
+    question = f"{count} results of batch {batch} were never merged and can't be restored by plait. Type {batch} to delete them: "
+    return not count or output.prompt_line(question) == batch
 
 
 _MAX_GROUPS = 200
 _PLURALS = {"branch": "branches", "transcripts": "transcripts", "trash": "trash", "setups": "setups"}
 
 
-def _get_name(thing: GcItem) -> str:
-    return thing.name if isinstance(thing, BranchItem | RefItem) else thing.path
+def _get_name(item: GcItem) -> str:
+    return item.name if isinstance(item, BranchItem | RefItem) else item.path
 
 
 def print_cleanup(plan: GcPlan) -> None:
@@ -175,50 +184,52 @@ def print_cleanup(plan: GcPlan) -> None:
     page.show()
 
 
-def _add_groups(page: output.Page, found: Iterable[Removal | KeptItem]) -> None:
+def _add_groups(page: output.Page, entries: Iterable[Removal | KeptItem]) -> None:
     """Items of the same kind, batch and reason share a line."""
     groups: dict[tuple[str, str, str], list[GcItem]] = {}
-    for each in found:
-        groups.setdefault((each.item.batch, each.item.kind, each.why), []).append(each.item)
-    width = max(len(_format_batch(of)) for of, _, _ in groups)
-    for (of, what, why), things in sorted(groups.items())[:_MAX_GROUPS]:
-        taken = sum(thing.size for thing in things)
-        amount = f"{pluralize(len(things), what, _PLURALS.get(what, ''))}{f', {format_size(taken)}' if taken else ''}"
-        only = f" {_get_name(things[0])}" if len(things) == 1 else ""
-        page.add_line(f"  {_format_batch(of):<{width}}  {amount}", (f"{only}: {why}", "dim"))
+    for entry in entries:
+        groups.setdefault((entry.item.batch, entry.item.kind, entry.why), []).append(entry.item)
+    width = max(len(_format_batch(batch)) for batch, _, _ in groups)
+    for (batch, kind, why), items in sorted(groups.items())[:_MAX_GROUPS]:
+        size = sum(item.size for item in items)
+        amount = f"{pluralize(len(items), kind, _PLURALS.get(kind, ''))}{f', {format_size(size)}' if size else ''}"
+        only = f" {_get_name(items[0])}" if len(items) == 1 else ""
+        page.add_line(f"  {_format_batch(batch):<{width}}  {amount}", (f"{only}: {why}", "dim"))
     if len(groups) > _MAX_GROUPS:
         page.add_line((f"  … and {len(groups) - _MAX_GROUPS} more: --json lists them all", "dim"))
 
 
-def _format_batch(of: str) -> str:
-    return f"batch {of}" if of else "no batch"
+def _format_batch(batch: str) -> str:
+    return f"batch {batch}" if batch else "no batch"
 
 
 def print_removed(outcomes: Sequence[Removal | KeptItem], newly_saved: Sequence[str], forgotten: Sequence[str]) -> None:
     page = output.Page()
-    gone = [each for each in outcomes if isinstance(each, Removal)]
-    freed = sum(item.item.size for item in gone)
-    page.add_line((f"Removed {pluralize(len(gone), 'item')}, {format_size(freed)}.", "bold"))
-    for each in outcomes:
-        if isinstance(each, KeptItem):
-            page.add_line(("  kept ", "yellow"), f"{each.item.kind} {_get_name(each.item)}: {each.why}")
-        elif isinstance(each.item, RefItem) and not each.item.elsewhere:
-            page.add_line(f"  {each.item.name} was {each.item.tip}; git keeps that commit for a while")
-    for each_name in newly_saved:
-        page.add_line(f"  saved {each_name}: plait gc restore {each_name}")
-    for each_batch in forgotten:
-        page.add_line((f"  The journal still contains batch {each_batch}: nothing is ever removed from it.", "dim"))
+    removed = [outcome for outcome in outcomes if isinstance(outcome, Removal)]
+    freed = sum(item.item.size for item in removed)
+    page.add_line((f"Removed {pluralize(len(removed), 'item')}, {format_size(freed)}.", "bold"))
+    for outcome in outcomes:
+        if isinstance(outcome, KeptItem):
+            page.add_line(("  kept ", "yellow"), f"{outcome.item.kind} {_get_name(outcome.item)}: {outcome.why}")
+        elif isinstance(outcome.item, RefItem) and not outcome.item.elsewhere:
+            page.add_line(f"  {outcome.item.name} was {outcome.item.tip}; git keeps that commit for a while")
+    for name in newly_saved:
+        page.add_line(f"  saved {name}: plait gc restore {name}")
+    for batch in forgotten:
+        page.add_line((f"  The journal still contains batch {batch}: nothing is ever removed from it.", "dim"))
     page.show()
 
 
-def print_saved(found: Sequence[SavedCommit]) -> None:
+def print_saved(commits: Sequence[SavedCommit]) -> None:
     page = output.Page()
-    if not found:
+    if not commits:
         page.add_line("Nothing is saved.")
-    width = max((len(each.name) for each in found), default=0)
-    for each in found:
-        page.add_line(each.name.ljust(width), (f"  {each.commit[:12]}  {format_date(each.at)}  {each.subject}", "dim"))
-    if found:
+    width = max((len(commit.name) for commit in commits), default=0)
+    for commit in commits:
+        page.add_line(
+            commit.name.ljust(width), (f"  {commit.commit[:12]}  {format_date(commit.at)}  {commit.subject}", "dim")
+        )
+    if commits:
         page.add_line()
         page.add_line("Create a branch from one: plait gc restore NAME")
     page.show()
@@ -226,32 +237,33 @@ def print_saved(found: Sequence[SavedCommit]) -> None:
 
 def describe_cleanup(plan: GcPlan) -> Mapping[str, object]:
     return {
-        "items": [_describe_item(item) for item in plan.removals],
-        "kept": [_describe_item(each) for each in plan.kept],
-        "bytes": sum(item.item.size for item in plan.removals),
+        "items": [_describe_item(removal) for removal in plan.removals],
+        "kept": [_describe_item(kept) for kept in plan.kept],
+        "bytes": sum(removal.item.size for removal in plan.removals),
     }
 
 
 def describe_removals(
     plan: GcPlan, outcomes: Sequence[Removal | KeptItem], newly_saved: Sequence[str]
 ) -> Mapping[str, object]:
-    gone = [each for each in outcomes if isinstance(each, Removal)]
+    removed = [outcome for outcome in outcomes if isinstance(outcome, Removal)]
     return {
-        "removed": [_describe_item(item) for item in gone],
+        "removed": [_describe_item(removal) for removal in removed],
         "kept": [
-            _describe_item(each) for each in (*plan.kept, *(each for each in outcomes if isinstance(each, KeptItem)))
+            _describe_item(outcome)
+            for outcome in (*plan.kept, *(outcome for outcome in outcomes if isinstance(outcome, KeptItem)))
         ],
         "saved": list(newly_saved),
-        "bytes": sum(item.item.size for item in gone),
+        "bytes": sum(removal.item.size for removal in removed),
     }
 
 
-def _describe_item(each: Removal | KeptItem) -> Mapping[str, object]:
+def _describe_item(entry: Removal | KeptItem) -> Mapping[str, object]:
     return {
-        "kind": each.item.kind,
-        "name": _get_name(each.item),
-        "batchId": each.item.batch or None,
-        "bytes": each.item.size,
-        "why": each.why,
-        "save": each.save if isinstance(each, Removal) else False,
+        "kind": entry.item.kind,
+        "name": _get_name(entry.item),
+        "batchId": entry.item.batch or None,
+        "bytes": entry.item.size,
+        "why": entry.why,
+        "save": entry.save if isinstance(entry, Removal) else False,
     }

@@ -54,27 +54,27 @@ def init_project(
 
     Without `ask`, the suggestions are written. `path` replaces PATH.
     """
-    place = find_repo(where)
-    _check_not_configured(place.top, force=force)
-    found = scan_repo(place, os.environ.get("PATH", os.defpath) if path is None else path)
+    location = find_repo(where)
+    _check_not_configured(location.top, force=force)
+    scan = scan_repo(location, os.environ.get("PATH", os.defpath) if path is None else path)
     if not as_json:
-        _print_findings(place, found)
-    choice = suggest_choice(found) if ask is None else _ask_choice(ask, place, found)
-    _write_config(place.top, render_config_template(choice.list_settings()), force=force)
+        _print_findings(location, scan)
+    choice = suggest_choice(scan) if ask is None else _ask_choice(ask, location, scan)
+    _write_config(location.top, render_config_template(choice.list_settings()), force=force)
     if as_json:
         print_json(
             {
-                "written": str(place.top / PLAIT_TOML),
-                "repository": place.repository,
-                "sources": found.sources,
-                "agents": found.agents,
+                "written": str(location.top / PLAIT_TOML),
+                "repository": location.repository,
+                "sources": scan.sources,
+                "agents": scan.agents,
                 "agent": choice.agent,
                 "verify": choice.verify,
-                "verifyReason": found.verify.why if found.verify else None,
+                "verifyReason": scan.verify.why if scan.verify else None,
             }
         )
     else:
-        _print_next_steps(place, choice)
+        _print_next_steps(location, choice)
     return OK
 
 
@@ -129,35 +129,40 @@ class InitChoice:
         return {key: value for key, value in chosen.items() if value}
 
 
-def suggest_choice(found: RepoScan) -> InitChoice:
+def suggest_choice(scan: RepoScan) -> InitChoice:
     """Sources that have tasks, the first of the well-known agents, the test command."""
-    sources = tuple(seen.path for seen in found.sources if seen.problem is None)
-    return InitChoice(sources, found.agent, found.verify.command if found.verify else None)
+    sources = tuple(source.path for source in scan.sources if source.problem is None)
+    return InitChoice(sources, scan.agent, scan.verify.command if scan.verify else None)
 
 
 def ask_on_terminal(text: str, default: str) -> str:
     return prompt_line(f"{text} [{quote_unprintable(default)}]: ") or default
 
 
-def _ask_choice(ask: Prompt, place: RepoLocation, found: RepoScan) -> InitChoice:
+def _ask_choice(ask: Prompt, location: RepoLocation, scan: RepoScan) -> InitChoice:
     """Keep, other or none, for each of the three."""
-    first = suggest_choice(found)
+    suggestion = suggest_choice(scan)
     print_line()
     print_line("Press Return to keep the value in brackets, or type another one, or none.")
 
     def sources(answer: str) -> tuple[str, ...]:
         names = tuple(filter(None, map(str.strip, answer.split(","))))
-        for seen in (examine_source(place, name) for name in names):
-            if seen.problem:
-                raise InvalidValueError(quote_unprintable(f"{seen.path}: {seen.problem}"))
+        for source in (examine_source(location, name) for name in names):
+            if source.problem:
+                raise InvalidValueError(quote_unprintable(f"{source.path}: {source.problem}"))
         return names
 
-    kept = ", ".join(first.sources)
+    suggested_sources = ", ".join(suggestion.sources)
     return InitChoice(
-        _ask_until_valid(ask, "Sources", kept, lambda answer: first.sources if answer == kept else sources(answer))
+        _ask_until_valid(
+            ask,
+            "Sources",
+            suggested_sources,
+            lambda answer: suggestion.sources if answer == suggested_sources else sources(answer),
+        )
         or (),
-        _ask_until_valid(ask, "Agent", first.agent, lambda answer: _check_value("run.agent", answer)),
-        _ask_until_valid(ask, "Test command", first.verify, lambda answer: _check_value("run.verify", answer)),
+        _ask_until_valid(ask, "Agent", suggestion.agent, lambda answer: _check_value("run.agent", answer)),
+        _ask_until_valid(ask, "Test command", suggestion.verify, lambda answer: _check_value("run.verify", answer)),
     )
 
 
@@ -178,8 +183,8 @@ def _ask_until_valid(ask: Prompt, label: str, default: str | None, read: Callabl
             return None
         try:
             return read(answer)
-        except InvalidValueError as unfit:
-            print_line((f"  {unfit}", "yellow"))
+        except InvalidValueError as error:
+            print_line((f"  {error}", "yellow"))
 
 
 _MAX_COLUMN_WIDTH = 40
@@ -190,32 +195,32 @@ def quote_unprintable(text: str) -> str:
     return text if text.isprintable() else format_toml(text)
 
 
-def _print_findings(place: RepoLocation, found: RepoScan) -> None:
-    if not place.repository:
-        top = quote_unprintable(str(place.top))
+def _print_findings(location: RepoLocation, scan: RepoScan) -> None:
+    if not location.repository:
+        top = quote_unprintable(str(location.top))
         print_line((f"{top} is not in a git repository: {PLAIT_TOML} is written to this folder.", "yellow"))
-    rows = [*_make_source_rows(found), _make_agent_row(found), _make_verify_row(found)]
-    width = min(_MAX_COLUMN_WIDTH, max(len(what) for _, what, _ in rows))
-    for label, what, note in rows:
-        print_line(f"{label:8} {what:{width}}  {note}".rstrip())
+    rows = [*_make_source_rows(scan), _make_agent_row(scan), _make_verify_row(scan)]
+    width = min(_MAX_COLUMN_WIDTH, max(len(value) for _, value, _ in rows))
+    for label, value, note in rows:
+        print_line(f"{label:8} {value:{width}}  {note}".rstrip())
 
 
-def _make_source_rows(found: RepoScan) -> Iterator[tuple[str, str, str]]:
-    if not found.sources:
+def _make_source_rows(scan: RepoScan) -> Iterator[tuple[str, str, str]]:
+    if not scan.sources:
         yield "sources", "none found", "add a folder tasks/ with one Markdown file per task, or a TODO.md"
-    for place, seen in enumerate(found.sources):
-        yield "" if place else "sources", quote_unprintable(seen.path), _describe_source(seen)
+    for index, source in enumerate(scan.sources):
+        yield "" if index else "sources", quote_unprintable(source.path), _describe_source(source)
 
 
-def _describe_source(seen: FoundSource) -> str:
-    if seen.problem:
-        return f"left out: {quote_unprintable(seen.problem)}"
-    return f"{seen.format} · {seen.open} of {pluralize(seen.total, 'task')} open"
+def _describe_source(source: FoundSource) -> str:
+    if source.problem:
+        return f"left out: {quote_unprintable(source.problem)}"
+    return f"{source.format} · {source.open} of {pluralize(source.total, 'task')} open"
 
 
-def _make_agent_row(found: RepoScan) -> tuple[str, str, str]:
-    agent = found.agent
-    others = ", ".join(name for name in found.agents if name != agent)
+def _make_agent_row(scan: RepoScan) -> tuple[str, str, str]:
+    agent = scan.agent
+    others = ", ".join(name for name in scan.agents if name != agent)
     if agent:
         return (
             "agent",
@@ -226,15 +231,15 @@ def _make_agent_row(found: RepoScan) -> tuple[str, str, str]:
     return "agent", "none found", f"none of {', '.join(proposed)}{others and f'; but {others}'}"
 
 
-def _make_verify_row(found: RepoScan) -> tuple[str, str, str]:
-    if found.verify is None:
+def _make_verify_row(scan: RepoScan) -> tuple[str, str, str]:
+    if scan.verify is None:
         return "verify", "none found", "found no file that says how to run the tests"
-    return "verify", found.verify.command, found.verify.why
+    return "verify", scan.verify.command, scan.verify.why
 
 
-def _print_next_steps(place: RepoLocation, choice: InitChoice) -> None:
+def _print_next_steps(location: RepoLocation, choice: InitChoice) -> None:
     print_line()
-    print_line(f"Wrote {quote_unprintable(str(place.top / PLAIT_TOML))}.")
+    print_line(f"Wrote {quote_unprintable(str(location.top / PLAIT_TOML))}.")
     if choice.agent is None:
         print_line("No agent is set: install one, or set agent under [run].")
     first = "" if choice.sources else "write some tasks, or set paths under [sources]; then "

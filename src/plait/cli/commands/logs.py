@@ -92,13 +92,13 @@ def logs_command(
 
 
 def _make_writer(session: Session, batch: BatchState, *, raw: bool, as_json: bool) -> TranscriptWriter:
-    redaction = load_redactor(project_files.open_state_paths(session.location), batch.id)
+    redactor = load_redactor(project_files.open_state_paths(session.location), batch.id)
     if as_json:
-        return _JsonWriter(redaction)
+        return _JsonWriter(redactor)
     return (
-        _RawWriter(redaction)
+        _RawWriter(redactor)
         if raw
-        else _ReadableWriter(redaction, partial(attempt_output.find_parser, session.location))
+        else _ReadableWriter(redactor, partial(attempt_output.find_parser, session.location))
     )
 
 
@@ -197,9 +197,9 @@ class _TaskFollower:
             print_note(why)
 
 
-def find_gate(session: Session, words: Sequence[str], number: int | None) -> tuple[BatchState, int]:
+def find_gate(session: Session, names: Sequence[str], number: int | None) -> tuple[BatchState, int]:
     """The newest gate of a batch, the one of this number, or the one that decided about a task."""
-    target = find_batch_and_tasks(session.preview_state(), words)
+    target = find_batch_and_tasks(session.preview_state(), names)
     batch = target.batch
     chosen = choose_gate(batch, number)
     if target.tasks and number is None:
@@ -209,13 +209,13 @@ def find_gate(session: Session, words: Sequence[str], number: int | None) -> tup
 
 def _find_deciding_gate(session: Session, batch: BatchState, task: TaskState) -> int:
     with closing(project_files.open_project_journal(session.location)) as reader:
-        found = read_history(reader.read(), batch.id).find_deciding_gate(task.task.id)
-    if found is None:
+        gate = read_history(reader.read(), batch.id).find_deciding_gate(task.task.id)
+    if gate is None:
         raise WorldError(
             f"no gate has decided about {task.task.id}",
             hint=f"{explain_in_words(session.preview_state(), batch, task)}.",
         )
-    return found.decision.n
+    return gate.decision.n
 
 
 class TranscriptWriter:
@@ -259,17 +259,17 @@ class TranscriptWriter:
 class _ReadableWriter(TranscriptWriter):
     """Readable text; from the second attempt on with a heading."""
 
-    def __init__(self, redaction: Redactor, listen: attempt_output.AttemptParserFactory) -> None:
-        self._redaction = redaction
-        self._listen = listen
-        self._parser = attempt_output.make_renderer(None, redaction)
+    def __init__(self, redactor: Redactor, make_parser: attempt_output.AttemptParserFactory) -> None:
+        self._redactor = redactor
+        self._make_parser = make_parser
+        self._parser = attempt_output.make_renderer(None, redactor)
         self._attempts = 0
         self._open_line = False
 
     def begin(self, attempt: Attempt) -> None:
         super().begin(attempt)
         self._attempts += 1
-        self._parser = attempt_output.make_renderer(self._listen(attempt), self._redaction)
+        self._parser = attempt_output.make_renderer(self._make_parser(attempt), self._redactor)
         self.is_condensed = isinstance(self._parser, attempt_output.ActivityRenderer)
         if self._attempts > 1:
             self._write(f"\n── {format_attempt_name(attempt)} ──\n")
@@ -294,8 +294,8 @@ class _ReadableWriter(TranscriptWriter):
 class _RawWriter(TranscriptWriter):
     """The output byte for byte, with secrets redacted; gaps are reported on standard error."""
 
-    def __init__(self, redaction: Redactor) -> None:
-        self._redactor = StreamRedactor(redaction)
+    def __init__(self, redactor: Redactor) -> None:
+        self._redactor = StreamRedactor(redactor)
 
     def write_chunk(self, chunk: TranscriptChunk) -> None:
         # Invalid UTF-8 is passed through unchanged.
@@ -315,8 +315,8 @@ class _RawWriter(TranscriptWriter):
 class _JsonWriter(TranscriptWriter):
     """An `execution:log` event per line; a line that is longer than a piece comes in several."""
 
-    def __init__(self, redaction: Redactor) -> None:
-        self._redact_line = LineRedactor(redaction)
+    def __init__(self, redactor: Redactor) -> None:
+        self._redact_line = LineRedactor(redactor)
         self._partial, self._offset = b"", 0
 
     def begin(self, attempt: Attempt) -> None:
@@ -326,8 +326,8 @@ class _JsonWriter(TranscriptWriter):
     def write_chunk(self, chunk: TranscriptChunk) -> None:
         if not self._partial:
             self._offset = chunk.start
-        *whole, rest = chunk.data.split(b"\n")
-        for line in whole:
+        *lines, rest = chunk.data.split(b"\n")
+        for line in lines:
             data = self._partial + line
             self._write_text(data)
             self._offset += len(data) + 1

@@ -25,7 +25,7 @@ from plait.sources.selectors import select_tasks
 
 def next_command(
     where: Path,
-    words: Annotated[
+    arguments: Annotated[
         list[str] | None,
         typer.Argument(metavar="[N] [SOURCE...]", help="How many tasks, and from which sources."),
     ] = None,
@@ -39,69 +39,69 @@ def next_command(
     ],
     as_json: opt.Json = False,
 ) -> int:
-    names = list(words or ())
+    names = list(arguments or ())
     limit = int(names.pop(0)) if names and re.fullmatch(r"[1-9][0-9]{0,8}", names[0]) else None
     plan_options = PlanOptions(select, with_needs=True)
     trust = TrustCheck(interactive=is_interactive() and not as_json, where=where)
-    seen = load_sources(where, names, flags=flags, check_config=trust.check_before_reading)
-    settings = seen.config.batch_settings(tasks=len(seen.source_set.entries), cores=os.cpu_count() or 1)
-    planned = plan_tasks(seen.source_set, replace(plan_options, unknown=seen.config.sources.unknown_needs))
-    found = list_next_tasks(planned.plan, seen.source_set.by_id, settings, datetime.now(UTC)) if planned.plan else []
-    wanted = set(select_tasks(seen.source_set, plan_options.select).ids)
-    found = [each for each in found if each.entry.task.id in wanted]
-    found = found[: limit if limit is not None else settings.max_parallel or len(found)]
+    loaded = load_sources(where, names, flags=flags, check_config=trust.check_before_reading)
+    settings = loaded.config.batch_settings(tasks=len(loaded.source_set.entries), cores=os.cpu_count() or 1)
+    planned = plan_tasks(loaded.source_set, replace(plan_options, unknown=loaded.config.sources.unknown_needs))
+    tasks = list_next_tasks(planned.plan, loaded.source_set.by_id, settings, datetime.now(UTC)) if planned.plan else []
+    wanted = set(select_tasks(loaded.source_set, plan_options.select).ids)
+    tasks = [item for item in tasks if item.entry.task.id in wanted]
+    tasks = tasks[: limit if limit is not None else settings.max_parallel or len(tasks)]
     if as_json:
-        print_json({"count": len(found), "tasks": [_describe_next_task(each) for each in found]})
-    problems = (*seen.problems, *planned.problems)
+        print_json({"count": len(tasks), "tasks": [_describe_next_task(item) for item in tasks]})
+    problems = (*loaded.problems, *planned.problems)
     if planned.plan is not None:  # the notes are the plan's business
         problems = tuple(problem for problem in problems if problem.severity is not Severity.INFO)
     print_problems(problems)
     if planned.plan is None and not planned.complete:
         return USAGE
     if not as_json:
-        _print_tasks(found, complete=planned.complete)
-        if planned.plan and not found:
+        _print_tasks(tasks, complete=planned.complete)
+        if planned.plan and not tasks:
             _print_waiting(planned.plan, wanted)
     return OK
 
 
-def _describe_next_task(each: NextTask) -> dict[str, object]:
-    task, chain = each.entry.task, each.entry.chain
+def _describe_next_task(item: NextTask) -> dict[str, object]:
+    task, chain = item.entry.task, item.entry.chain
     return {
         "id": task.id,
         "description": task.title,
         "phase": task.phase,
-        "status": each.entry.status.value,
-        "reason": each.reason,
+        "status": item.entry.status.value,
+        "reason": item.reason,
         "sequential": chain is not None,
         "sequentialGroup": chain.name if chain else None,
         "sequentialReason": (chain.reason or None) if chain else None,
-        "conflictsWith": each.conflicts_with,
+        "conflictsWith": item.conflicts_with,
         "blockedBy": (),  # what waits for another task is not listed
     }
 
 
-def _print_tasks(found: Sequence[NextTask], *, complete: bool) -> None:
+def _print_tasks(tasks: Sequence[NextTask], *, complete: bool) -> None:
     page = Page()
-    if not found:
+    if not tasks:
         page.add_line("Everything is complete: there is nothing to do." if complete else "Nothing can start now.")
-    width = max((len(each.entry.task.id) for each in found), default=0)
-    for each in found:
-        page.add_line(f"{each.entry.task.id:{width}}  {each.entry.task.title}")
-        page.add_line((f"{'':{width}}  {_describe_reason(each)}", "dim"))
+    width = max((len(item.entry.task.id) for item in tasks), default=0)
+    for item in tasks:
+        page.add_line(f"{item.entry.task.id:{width}}  {item.entry.task.title}")
+        page.add_line((f"{'':{width}}  {_describe_reason(item)}", "dim"))
     page.show()
 
 
 def _print_waiting(plan: Plan, wanted: Collection[str]) -> None:
     page = Page()
-    inside = {task.id for task in plan.tasks}
+    planned = {task.id for task in plan.tasks}
     for task in [task for task in plan.tasks if task.id in wanted][:MAX_NAMES]:
-        needs = dict.fromkeys(need.on for need in task.needs if need.on in inside)
+        needs = dict.fromkeys(need.on for need in task.needs if need.on in planned)
         phase = f"phase {task.phase} to open" if task.phase else "a file that another task uses"
         page.add_line(f"{task.id} waits for {', '.join(needs) or phase}.")
     page.show()
 
 
-def _describe_reason(each: NextTask) -> str:
-    others = each.conflicts_with
-    return f"{each.reason}; shares files with {join_names(others, MAX_NAMES)}" if others else each.reason
+def _describe_reason(item: NextTask) -> str:
+    others = item.conflicts_with
+    return f"{item.reason}; shares files with {join_names(others, MAX_NAMES)}" if others else item.reason

@@ -32,42 +32,42 @@ def notify_command(
             "no notifications are configured: neither notify.urls nor notify.webhook is set",
             hint=f"Set one of them under [notify] in {find_user_file()}.",
         )
-    tried = (
+    results = (
         send_test_message(find_repo(where), config)
         if test
-        else [DeliveryResult(each.name) for each in open_channels(config)]
+        else [DeliveryResult(channel.name) for channel in open_channels(config)]
     )
     if as_json:
-        print_json(_describe_notifications(config, tried, test=test))
+        print_json(_describe_notifications(config, results, test=test))
     else:
-        _print_receivers(config, tried, test=test)
-    return FAILED if any(each.error for each in tried) else OK
+        _print_receivers(config, results, test=test)
+    return FAILED if any(result.error for result in results) else OK
 
 
-def _describe_notifications(config: Config, tried: list[DeliveryResult], *, test: bool) -> dict[str, object]:
+def _describe_notifications(config: Config, results: list[DeliveryResult], *, test: bool) -> dict[str, object]:
     return {
         "on": [kind.value for kind in config.notify.on],
         "bell": config.notify.bell,
         "addressees": [
             {
-                "address": each.address,
-                "told": not each.error if test else None,
-                "error": each.error or None,
-                "hint": each.hint or None,
+                "address": result.address,
+                "told": not result.error if test else None,
+                "error": result.error or None,
+                "hint": result.hint or None,
             }
-            for each in tried
+            for result in results
         ],
     }
 
 
-def _print_receivers(config: Config, tried: list[DeliveryResult], *, test: bool) -> None:
+def _print_receivers(config: Config, results: list[DeliveryResult], *, test: bool) -> None:
     page = Page()
-    for each in tried:
-        word, style = ("failed", "bold red") if each.error else ("sent", "green")
-        page.add_line((f"{word:<10}" if test else "", style), each.address)
-        for line in filter(None, (each.error, each.hint)):
+    for result in results:
+        word, style = ("failed", "bold red") if result.error else ("sent", "green")
+        page.add_line((f"{word:<10}" if test else "", style), result.address)
+        for line in filter(None, (result.error, result.hint)):
             page.add_line((f"          {line}", "dim"))
-    if not tried:
+    if not results:
         page.add_line(f"No notifications configured: set notify.urls or notify.webhook in {find_user_file()}.")
     elif not test:
         page.add_line((f"notifies on {', '.join(kind.value for kind in config.notify.on) or 'nothing'}", "dim"))

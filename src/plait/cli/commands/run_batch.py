@@ -104,67 +104,67 @@ def run_tasks(options: RunOptions) -> int:
         early_keys=(FORMAT_KEY, *AGENT_KEYS),
         where=options.directory,
     )
-    place = find_repo(options.directory)
-    with Session(place, EventStream()) as session:
+    location = find_repo(options.directory)
+    with Session(location, EventStream()) as session:
         if not options.dry_run:
-            session.prestart_engine(fast_path.take_engine(place))  # while the sources are read here
-        seen = load_sources(
+            session.prestart_engine(fast_path.take_engine(location))  # while the sources are read here
+        loaded = load_sources(
             options.directory,
             options.source_names,
             flags=options.flags,
-            location=place,
+            location=location,
             check_config=trust.check_before_reading,
         )
-        agents = select_agents(seen, contest=options.contest)
+        agents = select_agents(loaded, contest=options.contest)
         session.refresh()
         if options.resume:
             from plait.cli.commands.run_resume import has_orphaned_tasks, resume_batch
 
-            if not has_orphaned_tasks(seen, session):
+            if not has_orphaned_tasks(loaded, session):
                 options.check_resume()
-                return resume_batch(options, seen, session)
+                return resume_batch(options, loaded, session)
             options = replace(options, plan_options=replace(options.plan_options, resume=True))
-        found = _prepare_plan(options, seen, PastBatches(session.state if session.state.seq else None), agents)
-        if found.planned.plan is None:
-            return _report_no_plan(options, found)
+        preview = _prepare_plan(options, loaded, PastBatches(session.state if session.state.seq else None), agents)
+        if preview.planned.plan is None:
+            return _report_no_plan(options, preview)
         if options.dry_run:
-            return _print_dry_run(options, found, found.planned.plan)
-        if not _confirm_start(options, trust, found, found.planned.plan):
+            return _print_dry_run(options, preview, preview.planned.plan)
+        if not _confirm_start(options, trust, preview, preview.planned.plan):
             output.print_line("Nothing was started.")
             return output.INTERRUPTED
-        return _submit_and_follow(options, session, found, found.planned.plan, agents)
+        return _submit_and_follow(options, session, preview, preview.planned.plan, agents)
 
 
 def _submit_and_follow(
-    options: RunOptions, session: Session, found: PlanPreview, plan: Plan, agents: tuple[AgentSpec, ...]
+    options: RunOptions, session: Session, preview: PlanPreview, plan: Plan, agents: tuple[AgentSpec, ...]
 ) -> int:
     from plait.cli.commands.run_follow import FollowedBatch, follow_batch, report_detached  # not needed for --dry-run
 
     try:
         # From here on Ctrl+C stops the batch, even before it is submitted.
         with SignalCounter() as signals:
-            batch = submit_plan(session, found, plan, agents, output.print_problems)
+            batch = submit_plan(session, preview, plan, agents, output.print_problems)
             if options.detach:
                 return report_detached(options, batch)
-            headline = f"batch {batch} · {describe_run(found, plan)}"
-            followed = FollowedBatch(batch, headline, agents, found.loaded.config.notify.bell)
+            headline = f"batch {batch} · {describe_run(preview, plan)}"
+            followed = FollowedBatch(batch, headline, agents, preview.loaded.config.notify.bell)
             code = follow_batch(options, session, followed, signals)
     except KeyboardInterrupt:
         return force_quit(session, _find_own_batch(session.preview_state(), plan))
-    mine = _find_own_batch(session.state, plan)
-    if mine is None or mine.ended is None:
+    own_batch = _find_own_batch(session.state, plan)
+    if own_batch is None or own_batch.ended is None:
         return code
     if output.is_interactive() and not options.as_json and not options.yes:
-        code = _offer_pull_request(session, found, mine, code)
-    return _report_unreadable(options, found, code)
+        code = _offer_pull_request(session, preview, own_batch, code)
+    return _report_unreadable(options, preview, code)
 
 
-def _offer_pull_request(session: Session, found: PlanPreview, batch: BatchState, code: int) -> int:
+def _offer_pull_request(session: Session, preview: PlanPreview, batch: BatchState, code: int) -> int:
     """Ask whether to open a pull request, if the settings say so."""
-    wanted = found.loaded.config.pr.when_done is WhenDone.ASK and batch.merges and batch.published is None
+    wanted = preview.loaded.config.pr.when_done is WhenDone.ASK and batch.merges and batch.published is None
     from plait.git.command import Git  # only if it might be asked
 
-    remote = f"remote.{found.loaded.config.pr.remote}.url"
+    remote = f"remote.{preview.loaded.config.pr.remote}.url"
     if not wanted or not Git(session.location.top).run("config", "--get", remote, codes=(0, 1)).text:
         return code
     from plait.cli.commands.pr import publish_and_wait
@@ -175,13 +175,13 @@ def _offer_pull_request(session: Session, found: PlanPreview, batch: BatchState,
     return publish_and_wait(session, batch.id, Publish.PR) or code
 
 
-def _report_unreadable(options: RunOptions, found: PlanPreview, code: int) -> int:
+def _report_unreadable(options: RunOptions, preview: PlanPreview, code: int) -> int:
     """Selected tasks that could not be read are in no batch, so the run failed."""
-    left = found.planned.unreadable
-    if not left:
+    unreadable = preview.planned.unreadable
+    if not unreadable:
         return code
     output.print_line(stderr=options.as_json)
-    names = f"  {join_names(left, MAX_NAMES)}: can't be read; plait plan says why"
+    names = f"  {join_names(unreadable, MAX_NAMES)}: can't be read; plait plan says why"
     output.print_line(("  not run", "red"), names, stderr=options.as_json)
     return code or output.FAILED
 
@@ -189,103 +189,105 @@ def _report_unreadable(options: RunOptions, found: PlanPreview, code: int) -> in
 def _find_own_batch(state: State, plan: Plan) -> BatchState | None:
     """The newest batch of exactly these tasks: no two open batches share a task."""
     ids = {task.id for task in plan.tasks}
-    same = (batch for batch in state.batches.values() if {task.task.id for task in batch.tasks} == ids)
-    return max(same, key=lambda batch: batch.order, default=None)
+    matching = (batch for batch in state.batches.values() if {task.task.id for task in batch.tasks} == ids)
+    return max(matching, key=lambda batch: batch.order, default=None)
 
 
 def _prepare_plan(
-    options: RunOptions, seen: LoadedSources, past: PastBatches, agents: tuple[AgentSpec, ...]
+    options: RunOptions, loaded: LoadedSources, past: PastBatches, agents: tuple[AgentSpec, ...]
 ) -> PlanPreview:
-    found = prepare_plan(
-        build_plan_preview(seen, past, options.plan_options), agents, options.times if options.contest else None
+    preview = prepare_plan(
+        build_plan_preview(loaded, past, options.plan_options), agents, options.times if options.contest else None
     )
     if options.backoff is not None:
-        return replace(found, settings=replace(found.settings, backoff=options.backoff))
-    return found
+        return replace(preview, settings=replace(preview.settings, backoff=options.backoff))
+    return preview
 
 
-def _report_no_plan(options: RunOptions, found: PlanPreview) -> int:
+def _report_no_plan(options: RunOptions, preview: PlanPreview) -> int:
     if options.as_json:
-        print_plan_json(found)
+        print_plan_json(preview)
     else:
-        print_no_plan(found.planned)
-    return output.OK if found.planned.complete else output.USAGE
+        print_no_plan(preview.planned)
+    return output.OK if preview.planned.complete else output.USAGE
 
 
-def _print_dry_run(options: RunOptions, found: PlanPreview, plan: Plan) -> int:
+def _print_dry_run(options: RunOptions, preview: PlanPreview, plan: Plan) -> int:
     if options.as_json:
-        print_plan_json(found)
+        print_plan_json(preview)
         return output.OK
-    _print_plan_and_options(found, plan)
+    _print_plan_and_options(preview, plan)
     return output.OK
 
 
-def _print_plan_and_options(found: PlanPreview, plan: Plan) -> None:
-    print_plan(found, plan)
+def _print_plan_and_options(preview: PlanPreview, plan: Plan) -> None:
+    print_plan(preview, plan)
     output.print_line()
-    output.print_line(describe_run(found, plan))
+    output.print_line(describe_run(preview, plan))
 
 
-def _confirm_start(options: RunOptions, trust: TrustCheck, found: PlanPreview, plan: Plan) -> bool:
+def _confirm_start(options: RunOptions, trust: TrustCheck, preview: PlanPreview, plan: Plan) -> bool:
     """Whether to start; asked only on a terminal, without --yes and --json."""
-    trust.check_before_running(found.loaded.config)
+    trust.check_before_running(preview.loaded.config)
     if trust.interactive and not options.yes:
-        return _confirm_run(found, plan)
-    if found.planned.problems:
-        output.print_problems(found.planned.problems)
+        return _confirm_run(preview, plan)
+    if preview.planned.problems:
+        output.print_problems(preview.planned.problems)
     return True
 
 
-def _confirm_run(found: PlanPreview, plan: Plan) -> bool:
-    _print_plan_and_options(found, plan)
+def _confirm_run(preview: PlanPreview, plan: Plan) -> bool:
+    _print_plan_and_options(preview, plan)
     count = sum(task.entrant is None for task in plan.tasks)
     which = "this task" if count == 1 else f"these {count} tasks"
     return output.ask_yes_no(f"Run {which}? [Y/n] ", default=True)
 
 
-def describe_run(found: PlanPreview, plan: Plan) -> str:
+def describe_run(preview: PlanPreview, plan: Plan) -> str:
     """The number of tasks, parallelism, agents and isolation in one line."""
-    settings = found.settings
+    settings = preview.settings
     tasks = [task for task in plan.tasks if task.entrant is None]
     agents = {task.agent for task in tasks if task.agent and task.agent != REFEREE}
     agents.update(settings.agents if any(task.agent is None for task in tasks) else ())
-    named = ", ".join([*_describe_contest(found, plan), *(_describe_agent(found, name) for name in sorted(agents))])
+    agent_names = ", ".join(
+        [*_describe_contest(preview, plan), *(_describe_agent(preview, name) for name in sorted(agents))]
+    )
     if settings.fallback and len(tasks) == len(plan.tasks):  # contests have no fallback
-        named = f"{named} (fallback: {', '.join(settings.fallback)})"
-    return f"{pluralize(len(tasks), 'task')} · {_describe_parallelism(found)} · {named} · {_describe_isolation(found)}"
+        agent_names = f"{agent_names} (fallback: {', '.join(settings.fallback)})"
+    return f"{pluralize(len(tasks), 'task')} · {_describe_parallelism(preview)} · {agent_names} · {_describe_isolation(preview)}"
 
 
-def _describe_contest(found: PlanPreview, plan: Plan) -> list[str]:
+def _describe_contest(preview: PlanPreview, plan: Plan) -> list[str]:
     if len(plan.tasks) == sum(task.entrant is None for task in plan.tasks):
         return []
     from plait.client.planning.contest_setup import describe_contest  # few batches have one
 
-    return [describe_contest(found.loaded.config, plan)]
+    return [describe_contest(preview.loaded.config, plan)]
 
 
-def _describe_agent(found: PlanPreview, name: str) -> str:
+def _describe_agent(preview: PlanPreview, name: str) -> str:
     """The agent's name, marked if it was detected rather than configured."""
-    chosen = not found.loaded.config.default_agents and name in found.settings.agents and name != SHELL_AGENT
-    return f"{name} (first agent found)" if chosen else name
+    detected = not preview.loaded.config.default_agents and name in preview.settings.agents and name != SHELL_AGENT
+    return f"{name} (first agent found)" if detected else name
 
 
-def _describe_isolation(found: PlanPreview) -> str:
-    if found.settings.isolation is Isolation.WORKTREE:
-        base = found.loaded.config.run.base
+def _describe_isolation(preview: PlanPreview) -> str:
+    if preview.settings.isolation is Isolation.WORKTREE:
+        base = preview.loaded.config.run.base
         return f"each in its own worktree, from {base}" if base else "each in its own worktree"
-    return f"in place: all tasks work in {found.loaded.location.top} directly, without worktrees"
+    return f"in place: all tasks work in {preview.loaded.location.top} directly, without worktrees"
 
 
-def _describe_parallelism(found: PlanPreview) -> str:
+def _describe_parallelism(preview: PlanPreview) -> str:
     """A configured engine limit applies if it is lower than the batch's."""
-    settings, config = found.settings, found.loaded.config
+    settings, config = preview.settings, preview.loaded.config
     if settings.mode is Mode.QUEUE:
         return "one at a time" if settings.auto_approve else "one at a time, each after approval"
-    own = settings.max_parallel
-    limit = config.engine.parallel_limit
-    set_ = config.origins["engine.parallel_limit"].layer is not Layer.DEFAULT
-    if set_ and limit and (not own or own > limit):
-        return f"{limit} at once (engine.parallel_limit)"
+    batch_limit = settings.max_parallel
+    engine_limit = config.engine.parallel_limit
+    is_configured = config.origins["engine.parallel_limit"].layer is not Layer.DEFAULT
+    if is_configured and engine_limit and (not batch_limit or batch_limit > engine_limit):
+        return f"{engine_limit} at once (engine.parallel_limit)"
     return describe_parallel_limit(settings)
 
 
@@ -300,14 +302,14 @@ def use_mirror(options: RunOptions) -> RunOptions:
             "--repo works in worktrees: changes in the mirror's own checkout would not be visible",
             hint="Leave --isolation in-place out.",
         )
-    found = mirror(options.repo, base=str(options.flags.get(_BASE_KEY) or ""), on_progress=output.print_notice)
-    where = found.location.top
-    output.print_notice(f"Mirrored {found.name}; to see its batches: plait -C {where} status")
+    mirrored = mirror(options.repo, base=str(options.flags.get(_BASE_KEY) or ""), on_progress=output.print_notice)
+    where = mirrored.location.top
+    output.print_notice(f"Mirrored {mirrored.name}; to see its batches: plait -C {where} status")
     # The checkout is the base.
     flags = {name: value for name, value in options.flags.items() if name != _BASE_KEY}
-    names = tuple(_resolve_source(word, where) for word in options.source_names)
-    settings = {**get_mirror_settings(found.location), **flags}
-    return replace(options, directory=where, source_names=names, flags=settings, repo=None)
+    sources = tuple(_resolve_source(source, where) for source in options.source_names)
+    settings = {**get_mirror_settings(mirrored.location), **flags}
+    return replace(options, directory=where, source_names=sources, flags=settings, repo=None)
 
 
 def _resolve_source(name: str, mirror: Path) -> str:

@@ -69,11 +69,11 @@ def follow_batch(options: RunOptions, session: Session, followed: FollowedBatch,
 
 
 def _follow_to_end(options: RunOptions, session: Session, followed: FollowedBatch, signals: SignalCounter) -> int:
-    feed, batch = session.event_stream, followed.batch
+    stream, batch = session.event_stream, followed.batch
     try:
         if not options.as_json:
             output.print_line(followed.headline)
-        with _make_renderer(options, session, followed, feed) as renderer:
+        with _make_renderer(options, session, followed, stream) as renderer:
             interactive = output.is_interactive() and not options.as_json
             bell = followed.bell and not options.as_json
             result = BatchFollower(session, batch, renderer, signals, interactive=interactive, bell=bell).follow()
@@ -84,7 +84,7 @@ def _follow_to_end(options: RunOptions, session: Session, followed: FollowedBatc
             page = make_summary(
                 view,
                 now=now,
-                agent_seconds=feed.sum_agent_seconds(batch, now),
+                agent_seconds=stream.sum_agent_seconds(batch, now),
                 jobs=jobs,
                 contests=contests,
             )
@@ -94,7 +94,7 @@ def _follow_to_end(options: RunOptions, session: Session, followed: FollowedBatc
             if options.as_json and result is not FollowResult.DETACHED:
                 events = [make_jobs_event(jobs, batch, now)] if jobs else []
                 events += [make_contest_event(task, contest, batch, now) for task, contest in contests.items()]
-                sys.stdout.writelines(f"{format_json_line(each)}\n" for each in events)
+                sys.stdout.writelines(f"{format_json_line(event)}\n" for event in events)
     except OSError as error:
         return _report_lost_output(options, batch, error)
     if result is FollowResult.NEEDS_PERSON and options.as_json:
@@ -102,7 +102,7 @@ def _follow_to_end(options: RunOptions, session: Session, followed: FollowedBatc
     return _report_result(options, result, view, signals)
 
 
-def _make_renderer(options: RunOptions, session: Session, followed: FollowedBatch, feed: EventStream) -> Renderer:
+def _make_renderer(options: RunOptions, session: Session, followed: FollowedBatch, stream: EventStream) -> Renderer:
     batch = followed.batch
     out = None if options.as_json else output.find_terminal()
     if not options.as_json and (out is None or out.is_dumb_terminal):
@@ -110,13 +110,13 @@ def _make_renderer(options: RunOptions, session: Session, followed: FollowedBatc
     from plait.client.logs.activity import ActivityTracker, LogStream, make_parser_factory  # lines show only records
     from plait.store.batch_files import BatchInputs
 
-    folder = open_state_paths(session.location)
-    listen = make_parser_factory(BatchInputs(str(session.location.top), (), followed.agents))
+    paths = open_state_paths(session.location)
+    make_parser = make_parser_factory(BatchInputs(str(session.location.top), (), followed.agents))
     if out is None:
-        return JsonRenderer(feed, batch, LogStream(folder, listen))
+        return JsonRenderer(stream, batch, LogStream(paths, make_parser))
     from plait.cli.live.display import Display  # only for terminals
 
-    return Display(out, feed, batch, ActivityTracker(folder, listen))
+    return Display(out, stream, batch, ActivityTracker(paths, make_parser))
 
 
 def _report_result(options: RunOptions, result: FollowResult, view: BatchView, signals: SignalCounter) -> int:
@@ -190,7 +190,7 @@ class BatchFollower:
         self._stops_requested = 0
         self._detached = False
         self._notice = ""
-        self._engine_trouble = ""
+        self._engine_problem = ""
         self._refused_at: tuple[object, int] | None = None
         self._engine_checked_at = time.monotonic()
         self._last_read_at = 0.0
@@ -208,7 +208,7 @@ class BatchFollower:
         while (result := self._find_result()) is None:
             if self._refused_at is not None and self._refused_at != self._get_refusal_context():
                 self._notice, self._refused_at = "", None  # the refusal no longer applies
-            self._renderer.refresh(self._engine_trouble or self._notice)
+            self._renderer.refresh(self._engine_problem or self._notice)
             self._handle_signals()
             for key in self._renderer.read_keys():
                 self._handle_key(key)
@@ -226,19 +226,19 @@ class BatchFollower:
     def _check_engine(self) -> None:
         """An engine that can't write its journal reports that in its health file instead."""
         engine = self._session.find_engine()
-        trouble = engine.trouble if engine is not None else ""
-        self._engine_trouble = f"the engine is stuck: {trouble}" if trouble else ""
+        problem = engine.trouble if engine is not None else ""
+        self._engine_problem = f"the engine is stuck: {problem}" if problem else ""
 
     def _read_records(self) -> None:
-        news = self._session.read_events()
-        for each in news:
-            event = each.record.event
+        record_events = self._session.read_events()
+        for item in record_events:
+            event = item.record.event
             if isinstance(event, TaskEnded) and event.batch == self._id:
-                self._last_task_end = each.record.seq
+                self._last_task_end = item.record.seq
             elif isinstance(event, SourcesWritten) and event.batch == self._id:
                 self._written_back = max(self._written_back, event.upto)
-        self._renderer.add_news(news)
-        self._bell.ring_for(self._session.state, [each.record for each in news])
+        self._renderer.add_events(record_events)
+        self._bell.ring_for(self._session.state, [item.record for item in record_events])
 
     def _wait_for_write_back(self) -> None:
         """Wait until the sources have the final statuses, but not long: a source may not be writable."""

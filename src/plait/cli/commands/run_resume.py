@@ -35,31 +35,31 @@ _POLL_SECONDS = 0.25
 _BUDGET_FIELDS = frozenset({"budget", "task_budget"})
 
 
-def has_orphaned_tasks(seen: LoadedSources, session: Session) -> bool:
+def has_orphaned_tasks(loaded: LoadedSources, session: Session) -> bool:
     """Whether tasks of these sources were started, but no unfinished batch has them."""
-    begun = any(entry.status is SourceStatus.STUCK for entry in seen.source_set.entries)
-    return begun and find_open_batch(session.preview_state(), seen.source_set) is None
+    started = any(entry.status is SourceStatus.STUCK for entry in loaded.source_set.entries)
+    return started and find_open_batch(session.preview_state(), loaded.source_set) is None
 
 
-def resume_batch(options: RunOptions, seen: LoadedSources, session: Session) -> int:
-    found = find_open_batch(session.preview_state(), seen.source_set)
-    if found is None:
+def resume_batch(options: RunOptions, loaded: LoadedSources, session: Session) -> int:
+    batch = find_open_batch(session.preview_state(), loaded.source_set)
+    if batch is None:
         return _report_nothing_to_resume(options)
     if options.dry_run:
-        return _print_dry_run(options, found)
+        return _print_dry_run(options, batch)
     try:
         with SignalCounter() as signals:
-            return _resume_and_follow(options, seen, session, found.id, signals)
+            return _resume_and_follow(options, loaded, session, batch.id, signals)
     except KeyboardInterrupt:
-        return force_quit(session, session.state.batches.get(found.id))
+        return force_quit(session, session.state.batches.get(batch.id))
 
 
 def _resume_and_follow(
-    options: RunOptions, seen: LoadedSources, session: Session, name: str, signals: SignalCounter
+    options: RunOptions, loaded: LoadedSources, session: Session, name: str, signals: SignalCounter
 ) -> int:
     batch = _wait_until_taken(session, name)
     session.subscribe()
-    requests = list(_make_requests(seen.config, session.state, batch))
+    requests = list(_make_requests(loaded.config, session.state, batch))
     _check_budgets(batch, requests, _load_agents(session, batch.id))
     refused = [answer.why for answer in session.send_all(requests) if answer.why]
     if refused:
@@ -68,7 +68,7 @@ def _resume_and_follow(
     if options.detach:
         return report_detached(options, batch.id)
     headline = f"batch {batch.id} · {batch.unfinished_count} of {len(batch.tasks)} tasks left"
-    followed = FollowedBatch(batch.id, headline, _load_agents(session, batch.id), seen.config.notify.bell)
+    followed = FollowedBatch(batch.id, headline, _load_agents(session, batch.id), loaded.config.notify.bell)
     return follow_batch(options, session, followed, signals)
 
 
@@ -110,15 +110,15 @@ def _wait_until_taken(session: Session, name: str) -> BatchState:
 
 def _make_requests(config: Config, state: State, batch: BatchState) -> Iterator[Request]:
     """Requests that apply the given flags; other settings stay as submitted."""
-    known = {one.name for one in fields(Settings)}
+    setting_names = {field.name for field in fields(Settings)}
     given = [key.field for key in list_table_keys("run") if config.origins[key.name].layer is Layer.FLAG]
-    changed = tuple(name for name in given if name in known)
+    changed = tuple(name for name in given if name in setting_names)
     if changed:
         settings = config.batch_settings(tasks=len(batch.tasks), cores=measure_agent_capacity())
         if "max_parallel" in changed:
-            wider = make_limit_request(config, state, settings.max_parallel, batch=batch.id)
-            if wider is not None:
-                yield wider
+            limit_request = make_limit_request(config, state, settings.max_parallel, batch=batch.id)
+            if limit_request is not None:
+                yield limit_request
         yield ChangeSettings(new_request_id(), batch.id, settings, changed)
     if batch.paused is not None:
         yield Resume(new_request_id(), batch.id)

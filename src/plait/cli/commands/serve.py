@@ -67,37 +67,37 @@ def serve_command(
     tls = None if certfile is None else TlsFiles(certfile, keyfile)
     options = ServeOptions(where, host.strip("[]"), port, tls, tuple(allow_host or ()), rotate)
 
-    def announce(ready: ServerInfo) -> None:
-        _announce(ready, rotated=rotate, as_json=as_json)
+    def announce(server: ServerInfo) -> None:
+        _announce(server, rotated=rotate, as_json=as_json)
         if browser:
-            Thread(target=_open_browser, args=(ready.link,), daemon=True).start()
+            Thread(target=_open_browser, args=(server.link,), daemon=True).start()
 
     return serve(options, announce, _print_warning)
 
 
-def _announce(ready: ServerInfo, *, rotated: bool, as_json: bool) -> None:
+def _announce(server: ServerInfo, *, rotated: bool, as_json: bool) -> None:
     with suppress(OSError):  # the server runs without its announcement
         if as_json:
-            sys.stdout.write(json.dumps({"url": ready.url, "link": ready.link, "pid": os.getpid()}) + "\n")
+            sys.stdout.write(json.dumps({"url": server.url, "link": server.link, "pid": os.getpid()}) + "\n")
         else:
-            sys.stdout.write("".join(f"{line}\n" for line in _format_announcement(ready, rotated=rotated)))
+            sys.stdout.write("".join(f"{line}\n" for line in _format_announcement(server, rotated=rotated)))
         sys.stdout.flush()
-    if not ready.loopback_only:
-        _warn_public(ready)
+    if not server.loopback_only:
+        _warn_public(server)
 
 
-def _format_announcement(ready: ServerInfo, *, rotated: bool) -> list[str]:
-    lines = [f"plait serves {_describe_projects(ready)} at {ready.url}"]
+def _format_announcement(server: ServerInfo, *, rotated: bool) -> list[str]:
+    lines = [f"plait serves {_describe_projects(server)} at {server.url}"]
     if rotated:
         lines += ["  The token is new: older tokens, links and logins no longer work."]
     if not is_output_logged():
         return [
             *lines,
             "  Log in with this link, once and within ten minutes:",
-            f"  {ready.link}",
+            f"  {server.link}",
             "  Ctrl+C stops the server; batches continue without it.",
         ]
-    where = "" if ready.url == DEFAULT_URL else f" --url {ready.url}"
+    where = "" if server.url == DEFAULT_URL else f" --url {server.url}"
     return [*lines, f"  For a login link: plait token --link{where}"]
 
 
@@ -106,21 +106,23 @@ def is_output_logged() -> bool:
     return bool(os.environ.get("JOURNAL_STREAM")) and not sys.stdout.isatty()
 
 
-def _describe_projects(ready: ServerInfo) -> str:
-    more = f"{ready.other_projects} {'more ' if ready.project else ''}project{'s' if ready.other_projects > 1 else ''}"
-    if ready.project is None:
-        return more if ready.other_projects else "no project yet"
-    return replace_control_chars(ready.project.path) + (f" and {more}" if ready.other_projects else "")
+def _describe_projects(server: ServerInfo) -> str:
+    others = (
+        f"{server.other_projects} {'more ' if server.project else ''}project{'s' if server.other_projects > 1 else ''}"
+    )
+    if server.project is None:
+        return others if server.other_projects else "no project yet"
+    return replace_control_chars(server.project.path) + (f" and {others}" if server.other_projects else "")
 
 
-def _warn_public(ready: ServerInfo) -> None:
-    port = ready.url.rpartition(":")[2]
+def _warn_public(server: ServerInfo) -> None:
+    port = server.url.rpartition(":")[2]
     _print_warning(
         "the server can be reached from the network, and only the token protects it",
         "It accepts IP addresses; allow a host name with --allow-host NAME. "
-        f"For a login link: plait token --link --url {'https' if ready.tls else 'http'}://ADDRESS:{port}",
+        f"For a login link: plait token --link --url {'https' if server.tls else 'http'}://ADDRESS:{port}",
     )
-    if not ready.tls:
+    if not server.tls:
         _print_warning(
             "there is no TLS: anyone on the network path can read the token and everything else",
             "Use --certfile and --keyfile, or leave --host out and use a tunnel: "
@@ -134,8 +136,8 @@ def _open_browser(link: str) -> None:
 
     try:
         browser = webbrowser.get()
-        takes = type(browser) is webbrowser.GenericBrowser and "BROWSER" not in os.environ
-        opened = not takes and browser.open(link)
+        uses_terminal = type(browser) is webbrowser.GenericBrowser and "BROWSER" not in os.environ
+        opened = not uses_terminal and browser.open(link)
     except Exception:  # noqa: BLE001 - the server runs without a browser
         opened = False
     if not opened:
@@ -172,12 +174,12 @@ def token_command(
         from plait.server.auth import parse_server_url  # only for --link
 
         url = parse_server_url(url or DEFAULT_URL)  # before anything is rotated
-    found, file = _get_token(read_only=read_only, rotate=rotate)
+    token, file = _get_token(read_only=read_only, rotate=rotate)
     if url is not None:
-        made = _make_link(url, read_only=read_only)
-        _print_answer({"link": made, "readOnly": read_only}, made, as_json=as_json)
+        login_link = _make_link(url, read_only=read_only)
+        _print_answer({"link": login_link, "readOnly": read_only}, login_link, as_json=as_json)
     else:
-        _print_answer({"token": found, "file": str(file)}, found, as_json=as_json)
+        _print_answer({"token": token, "file": str(file)}, token, as_json=as_json)
     return OK
 
 
@@ -217,6 +219,6 @@ def mcp_command(
 
     # Exit at once: there is nothing to save, and the thread that reads the input can't be interrupted.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    place = find_repo(where)
-    serve_stdio(place, detect_scope(place, read_only=read_only))
+    location = find_repo(where)
+    serve_stdio(location, detect_scope(location, read_only=read_only))
     return OK

@@ -73,12 +73,12 @@ def sort_newest_first(state: State) -> list[BatchState]:
     return sorted(state.batches.values(), key=lambda batch: -batch.order)
 
 
-def _print_json(place: RepoLocation, state: State, batches: Sequence[BatchState], engine: EngineInfo | None) -> None:
+def _print_json(location: RepoLocation, state: State, batches: Sequence[BatchState], engine: EngineInfo | None) -> None:
     from plait.cli.output import print_json  # only for --json
     from plait.client.batch_json import describe_batches, list_batch
     from plait.git.location import compute_project_id
 
-    name = compute_project_id(place)
+    name = compute_project_id(location)
     shown = [list_batch(state, batch, eta=_estimate_end(state, batch), project_id=name) for batch in batches]
     print_json(describe_batches(engine, shown))
 
@@ -129,11 +129,11 @@ def _describe_question(view: BatchView) -> str:
 
 def format_counts(view: BatchView) -> str:
     """`4/7 done · 2 at work · 1 failed`"""
-    found = dict(view.progress.counts)
-    at_work = sum(found[status] for status in _ACTIVE_STATUSES)
-    parts = [f"{found[TaskStatus.DONE]}/{view.progress.total} done"]
+    counts = dict(view.progress.counts)
+    at_work = sum(counts[status] for status in _ACTIVE_STATUSES)
+    parts = [f"{counts[TaskStatus.DONE]}/{view.progress.total} done"]
     parts += [f"{at_work} at work"] if at_work else []
-    parts += [f"{found[status]} {status.label}" for status in _NOTABLE_STATUSES if found[status]]
+    parts += [f"{counts[status]} {status.label}" for status in _NOTABLE_STATUSES if counts[status]]
     return " · ".join(parts)
 
 
@@ -170,15 +170,15 @@ def _add_tasks(page: Page, view: BatchView, rows: int | None) -> None:
     names = min(40, max((len(task.id) for task in chosen.shown), default=0))
     width = fmt.get_line_width()
     for task in chosen.shown:
-        begun = f"  {task.id:<{names}}  "
-        middle = f"{task.status.label:<11}"
-        after = f"  {_format_task_duration(task):>7}  "
-        left = None if width is None else width - len(begun) - len(middle) - len(after)
+        label = f"  {task.id:<{names}}  "
+        status = f"{task.status.label:<11}"
+        duration = f"  {_format_task_duration(task):>7}  "
+        max_chars = None if width is None else width - len(label) - len(status) - len(duration)
         page.add_line(
-            begun,
-            (middle, fmt.STATUS_STYLES[task.status]),
-            after,
-            (fmt.truncate_line(_describe_task(task), left), "dim"),
+            label,
+            (status, fmt.STATUS_STYLES[task.status]),
+            duration,
+            (fmt.truncate_line(_describe_task(task), max_chars), "dim"),
         )
         if rows is None and (where := locate_work(view, task)):
             page.add_line((f"{'':<{names + 4}}{where}", "dim"))  # never cut, so that it can be copied
@@ -246,16 +246,16 @@ def describe_branch(view: BatchView) -> Iterator[tuple[str, str]]:
 
 
 def _describe_publication(view: BatchView) -> str:
-    way = f"plait pr {quote(view.id)}"
+    command = f"plait pr {quote(view.id)}"
     if view.publishing:
         return ", being published"
     if view.unshipped is not None:
         return ""
     if view.is_outdated:
-        return f"; the published commit {fmt.shorten_commit(view.shipped)} is older: {way}"
+        return f"; the published commit {fmt.shorten_commit(view.shipped)} is older: {command}"
     if view.shipped:
         return ", pushed"
-    return f", not published: {way}" if view.ended_at is not None else ""
+    return f", not published: {command}" if view.ended_at is not None else ""
 
 
 def locate_work(view: BatchView, task: TaskView) -> str:
@@ -310,9 +310,9 @@ def _wait_for_changes(session: Session, bell: Bell | None) -> None:
     while True:
         with suppress(InboxError):  # without write access one can still watch
             session.ensure_engine()
-        news = session.wait(_REFRESH_SECONDS)
+        changed = session.wait(_REFRESH_SECONDS)
         records = session.refresh()
         if bell is not None:
             bell.ring_for(session.state, records)
-        if news or bell is not None:
+        if changed or bell is not None:
             return

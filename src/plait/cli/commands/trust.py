@@ -60,39 +60,39 @@ class TrustCheck:
         """Raises UserError unless everything is trusted."""
         if self._granted or not find_repository_commands(config):
             return
-        place = None if self._where is None else find_repo(self._where)
-        found = list_repo_commands(config, place)
-        if not all(each.trusted for each in found):
-            self._ask(found, place)
+        location = None if self._where is None else find_repo(self._where)
+        commands = list_repo_commands(config, location)
+        if not all(command.trusted for command in commands):
+            self._ask(commands, location)
         self._granted = True
 
-    def _ask(self, found: Sequence[RepoCommand], place: RepoLocation | None) -> None:
+    def _ask(self, commands: Sequence[RepoCommand], location: RepoLocation | None) -> None:
         if not self.interactive:
-            raise UntrustedError(found, self._where)
-        print_commands(found)
+            raise UntrustedError(commands, self._where)
+        print_commands(commands)
         if not ask_yes_no("Do you trust these commands? [y/N] ", default=False):
-            raise UserError("nothing was started", hint=format_trust_hint(found, self._where))
-        if place is not None:
+            raise UserError("nothing was started", hint=format_trust_hint(commands, self._where))
+        if location is not None:
             try:
-                save_trust(place, found)
+                save_trust(location, commands)
             except WorldError as error:  # trusted for this run all the same
                 print_line(("warning", "yellow"), f" {error.message}: you will be asked again", stderr=True)
 
 
-def print_commands(found: Sequence[RepoCommand]) -> None:
+def print_commands(commands: Sequence[RepoCommand]) -> None:
     page = Page()
     page.add_line(("This repository's settings run these commands:", "bold"))
-    for each in found:
-        first, *rest = each.value.rstrip("\n").split("\n")
-        style = "" if each.trusted else "bold"
+    for command in commands:
+        first, *rest = command.value.rstrip("\n").split("\n")
+        style = "" if command.trusted else "bold"
         page.add_line(
             ("  " + escape_command(first), style),
-            (f"  ({each.name}, {each.given}) {each.trust_status}", "dim"),
+            (f"  ({command.name}, {command.given}) {command.trust_status}", "dim"),
         )
         for line in rest:
             page.add_line(("  │ " + escape_command(line), style))
-        if each.before is not None and not each.trusted:
-            page.add_line((f"    it was: {escape_command(each.before)}", "dim"))
+        if command.before is not None and not command.trusted:
+            page.add_line((f"    it was: {escape_command(command.before)}", "dim"))
     page.show()
 
 
@@ -109,29 +109,29 @@ def trust_command(
         raise UserError("--yes, --list and --revoke can't be combined", hint="Use one of them.")
     if everything:
         return _print_trusted(read_all_trusted(find_trust_root()), as_json=as_json)
-    place = find_repo(where)
+    location = find_repo(where)
     if revoke:
-        return _revoke(place, as_json=as_json)
-    found = list_repo_commands(load_project_config(where), place)
+        return _revoke(location, as_json=as_json)
+    commands = list_repo_commands(load_project_config(where), location)
     if as_json:
-        return _print_json(place, found, yes=yes)
-    if all(each.trusted for each in found):
-        return _print_nothing_to_trust(found)
-    return _ask(where, place, found, yes=yes)
+        return _print_json(location, commands, yes=yes)
+    if all(command.trusted for command in commands):
+        return _print_nothing_to_trust(commands)
+    return _ask(where, location, commands, yes=yes)
 
 
-def _print_json(place: RepoLocation, found: Sequence[RepoCommand], *, yes: bool) -> int:
+def _print_json(location: RepoLocation, commands: Sequence[RepoCommand], *, yes: bool) -> int:
     """Never asks: without --yes the exit code says that a person is needed."""
-    if yes and found:
-        save_trust(place, found)
-        found = [replace(each, trusted=True) for each in found]
-    trusted = all(each.trusted for each in found)
-    print_json(_describe_commands(place, found, trusted=trusted))
+    if yes and commands:
+        save_trust(location, commands)
+        commands = [replace(command, trusted=True) for command in commands]
+    trusted = all(command.trusted for command in commands)
+    print_json(_describe_commands(location, commands, trusted=trusted))
     return OK if trusted else NEEDS_PERSON
 
 
-def _ask(where: Path, place: RepoLocation, found: Sequence[RepoCommand], *, yes: bool) -> int:
-    print_commands(found)
+def _ask(where: Path, location: RepoLocation, commands: Sequence[RepoCommand], *, yes: bool) -> int:
+    print_commands(commands)
     if not yes and not is_interactive():
         raise UserError(
             "not a terminal: can't ask whether to trust these commands",
@@ -140,48 +140,50 @@ def _ask(where: Path, place: RepoLocation, found: Sequence[RepoCommand], *, yes:
     if not yes and not ask_yes_no("Do you trust these commands? [y/N] ", default=False):
         print_line("Nothing was changed.")
         return INTERRUPTED
-    save_trust(place, found)
+    save_trust(location, commands)
     print_line("These commands are trusted, as they are now. If one of them changes, you will be asked again.")
     return OK
 
 
-def _print_nothing_to_trust(found: Sequence[RepoCommand]) -> int:
-    if found:
-        print_commands(found)
+def _print_nothing_to_trust(commands: Sequence[RepoCommand]) -> int:
+    if commands:
+        print_commands(commands)
         print_line("All of them are trusted.")
     else:
         print_line("This repository's own settings run no commands: there is nothing to trust.")
     return OK
 
 
-def _revoke(place: RepoLocation, *, as_json: bool) -> int:
-    gone = open_trust_store(place).revoke()
+def _revoke(location: RepoLocation, *, as_json: bool) -> int:
+    revoked = open_trust_store(location).revoke()
     if as_json:
         print_json(
             {
-                "repository": _format_repository(str(place.state.parent)),
-                "revoked": [_describe_trusted_command(each) for each in gone],
+                "repository": _format_repository(str(location.state.parent)),
+                "revoked": [_describe_trusted_command(command) for command in revoked],
             }
         )
         return OK
-    if not gone:
+    if not revoked:
         print_line("No commands of this repository were trusted.")
-    for each in gone:
-        print_line(f"no longer trusted: {escape_command(each.value)}  ({each.key})")
+    for command in revoked:
+        print_line(f"no longer trusted: {escape_command(command.value)}  ({command.key})")
     return OK
 
 
-def _print_trusted(found: Sequence[TrustedCommand], *, as_json: bool) -> int:
-    by_repository = [(name, list(each)) for name, each in groupby(found, key=lambda each: each.repository)]
+def _print_trusted(trusted: Sequence[TrustedCommand], *, as_json: bool) -> int:
+    by_repository = [
+        (name, list(command)) for name, command in groupby(trusted, key=lambda command: command.repository)
+    ]
     if as_json:
         print_json(
             {
                 "repositories": [
                     {
                         "repository": _format_repository(name),
-                        "commands": [_describe_trusted_command(each) for each in each_of_it],
+                        "commands": [_describe_trusted_command(command) for command in group],
                     }
-                    for name, each_of_it in by_repository
+                    for name, group in by_repository
                 ]
             }
         )
@@ -189,34 +191,36 @@ def _print_trusted(found: Sequence[TrustedCommand], *, as_json: bool) -> int:
     page = Page()
     for name, commands in by_repository:
         page.add_line((_format_repository(name), "bold"))
-        for each in commands:
-            page.add_line(f"  {escape_command(each.value)}", (f"  ({each.key}, since {format_date(each.when)})", "dim"))
-    if not found:
+        for command in commands:
+            page.add_line(
+                f"  {escape_command(command.value)}", (f"  ({command.key}, since {format_date(command.when)})", "dim")
+            )
+    if not trusted:
         page.add_line("No repository's commands are trusted.")
     page.show()
     return OK
 
 
-def _describe_commands(place: RepoLocation, found: Sequence[RepoCommand], *, trusted: bool) -> dict[str, object]:
+def _describe_commands(location: RepoLocation, commands: Sequence[RepoCommand], *, trusted: bool) -> dict[str, object]:
     return {
-        "repository": _format_repository(str(place.state.parent)),
+        "repository": _format_repository(str(location.state.parent)),
         "trusted": trusted,
         "commands": [
             {
-                "key": each.name,
-                "value": each.value,
-                "file": each.given.at.file if each.given.at else None,
-                "line": each.given.at.line if each.given.at else None,
-                "standing": each.trust_status,
-                "before": None if each.trusted else each.before,
+                "key": command.name,
+                "value": command.value,
+                "file": command.given.at.file if command.given.at else None,
+                "line": command.given.at.line if command.given.at else None,
+                "standing": command.trust_status,
+                "before": None if command.trusted else command.before,
             }
-            for each in found
+            for command in commands
         ],
     }
 
 
-def _describe_trusted_command(each: TrustedCommand) -> dict[str, object]:
-    return {"key": each.key, "value": each.value, "since": to_iso(each.when)}
+def _describe_trusted_command(command: TrustedCommand) -> dict[str, object]:
+    return {"key": command.key, "value": command.value, "since": to_iso(command.when)}
 
 
 def _format_repository(git_folder: str) -> str:

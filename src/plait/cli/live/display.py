@@ -27,8 +27,8 @@ _MAX_DRAW_SHARE = 0.1  # share of the time spent drawing, at most: thousands of 
 class Display(Renderer):
     """The renderer for terminals. `refresh` may be called at any rate."""
 
-    def __init__(self, console: Console, feed: EventStream, batch: str, activities: ActivityTracker) -> None:
-        self._console, self._state, self._batch = console, feed.state, batch
+    def __init__(self, console: Console, stream: EventStream, batch: str, activities: ActivityTracker) -> None:
+        self._console, self._state, self._batch = console, stream.state, batch
         self._activities = activities
         self._screen = Screen(console)
         self._eta = EtaEstimator()
@@ -70,12 +70,12 @@ class Display(Renderer):
             return
         now = time.time()
         self._read_activities(now)
-        look = self._make_viewport(now, notice)
-        begun = time.monotonic()
-        if (look, self._state.seq) != self._last_drawn and begun >= self._next_draw_at:
-            self._last_drawn = (look, self._state.seq)
-            self._screen.draw(render_frame(self._get_model(), look))
-            self._next_draw_at = begun + (time.monotonic() - begun) / _MAX_DRAW_SHARE
+        viewport = self._make_viewport(now, notice)
+        started = time.monotonic()
+        if (viewport, self._state.seq) != self._last_drawn and started >= self._next_draw_at:
+            self._last_drawn = (viewport, self._state.seq)
+            self._screen.draw(render_frame(self._get_model(), viewport))
+            self._next_draw_at = started + (time.monotonic() - started) / _MAX_DRAW_SHARE
 
     def _make_viewport(self, now: float, notice: str) -> Viewport:
         width, height = self._screen.get_size()

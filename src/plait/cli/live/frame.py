@@ -47,16 +47,16 @@ def render_frame(model: BatchViewModel, viewport: Viewport) -> list[StyledLine]:
     terminal = choose_terminal_style(viewport.encoding)
     viewport = replace(viewport, width=min(viewport.width, _MAX_WIDTH))
     max_lines = max(1, viewport.height - 1)
-    below = _render_notes(model, viewport, terminal)
+    notes = _render_notes(model, viewport, terminal)
     hint = _render_key_hint(model, viewport, terminal)
-    room = max_lines - 2 - len(below) - len(hint)
-    chosen = select_visible_tasks(model.view.tasks, max(_MIN_ROWS, room))
+    max_rows = max_lines - 2 - len(notes) - len(hint)
+    chosen = select_visible_tasks(model.view.tasks, max(_MIN_ROWS, max_rows))
     rows = [task_rows.make_row(model, task, viewport.now, viewport.activity, terminal) for task in chosen.shown]
-    sizes = task_rows.fit_columns(rows, viewport.width - (4 if viewport.width >= _MIN_BOX_WIDTH else 0))
-    box = _render_box(model, viewport, terminal, [task_rows.render_row(each, sizes, terminal) for each in rows], chosen)
-    spare = max_lines - len(box) - len(below) - len(hint)
-    doing = _render_activities(rows, sizes, viewport, terminal)[: max(0, min(spare, _MAX_ACTIVITIES))]
-    return [_crop(each, viewport.width, terminal) for each in [*box, *below, *doing, *hint][:max_lines]]
+    widths = task_rows.fit_columns(rows, viewport.width - (4 if viewport.width >= _MIN_BOX_WIDTH else 0))
+    box = _render_box(model, viewport, terminal, [task_rows.render_row(row, widths, terminal) for row in rows], chosen)
+    spare = max_lines - len(box) - len(notes) - len(hint)
+    activities = _render_activities(rows, widths, viewport, terminal)[: max(0, min(spare, _MAX_ACTIVITIES))]
+    return [_crop(line, viewport.width, terminal) for line in [*box, *notes, *activities, *hint][:max_lines]]
 
 
 def _crop(line: StyledLine, width: int, terminal: TerminalStyle) -> StyledLine:
@@ -73,17 +73,17 @@ def _render_box(
     lines: Sequence[StyledLine],
     chosen: TaskSelection,
 ) -> list[StyledLine]:
-    room = viewport.width - 4 if viewport.width >= _MIN_BOX_WIDTH else viewport.width
+    width = viewport.width - 4 if viewport.width >= _MIN_BOX_WIDTH else viewport.width
     if chosen.hidden:
         counts = ", ".join(f"{count} {status.label}" for status, count in chosen.hidden)
-        lines = [*lines, ((terminal.pad(f"{terminal.ellipsis} {counts}", room), "dim"),)]
-    title_text = format_title(model, terminal, now=viewport.now, eta=viewport.eta, width=max(1, room - 2))
+        lines = [*lines, ((terminal.pad(f"{terminal.ellipsis} {counts}", width), "dim"),)]
+    title_text = format_title(model, terminal, now=viewport.now, eta=viewport.eta, width=max(1, width - 2))
     if viewport.width < _MIN_BOX_WIDTH:
         return [((terminal.fit(title_text, viewport.width), "bold"),), *lines]
     top_left, top_right, bottom_left, bottom_right = terminal.corners
     rest = terminal.rule * (viewport.width - cell_len(title_text) - 5)
     bottom = f"{bottom_left}{terminal.rule * (viewport.width - 2)}{bottom_right}"
-    sides = [((f"{terminal.side} ", "dim"), *each, (f" {terminal.side}", "dim")) for each in lines]
+    sides = [((f"{terminal.side} ", "dim"), *line, (f" {terminal.side}", "dim")) for line in lines]
     top: StyledLine = (
         (f"{top_left}{terminal.rule} ", "dim"),
         (title_text, "bold"),
@@ -112,27 +112,27 @@ def _render_key_hint(model: BatchViewModel, viewport: Viewport, terminal: Termin
 
 
 def _render_activities(
-    rows: Sequence[task_rows.TaskRow], sizes: task_rows.ColumnWidths, viewport: Viewport, terminal: TerminalStyle
+    rows: Sequence[task_rows.TaskRow], widths: task_rows.ColumnWidths, viewport: Viewport, terminal: TerminalStyle
 ) -> list[StyledLine]:
     """The activities of running tasks that their rows don't show in full."""
-    found: list[StyledLine] = []
-    labels = shorten_labels([each.label for each in rows])
-    for each, label in zip(rows, labels, strict=True):
-        activity = terminal.sanitize(viewport.activity.get(each.task.id, ""))
-        at_work = each.task.status in task_rows.AGENT_STATUSES
-        shown, _ = task_rows.fit_activity(each, sizes, terminal)
-        in_row = shown.endswith(activity) and cell_len(shown) <= task_rows.get_activity_width(each, sizes)
-        in_row = in_row or (each.task.phase or "\n") in activity  # the line that announced the phase
+    lines: list[StyledLine] = []
+    labels = shorten_labels([row.label for row in rows])
+    for row, label in zip(rows, labels, strict=True):
+        activity = terminal.sanitize(viewport.activity.get(row.task.id, ""))
+        at_work = row.task.status in task_rows.AGENT_STATUSES
+        shown, _ = task_rows.fit_activity(row, widths, terminal)
+        in_row = shown.endswith(activity) and cell_len(shown) <= task_rows.get_activity_width(row, widths)
+        in_row = in_row or (row.task.phase or "\n") in activity  # the line that announced the phase
         if activity and at_work and not in_row:
-            found.append(((terminal.fit(f" {label}  {activity}", viewport.width), "dim"),))
-    return found
+            lines.append(((terminal.fit(f" {label}  {activity}", viewport.width), "dim"),))
+    return lines
 
 
 def shorten_labels(labels: Sequence[str]) -> list[str]:
     """The number before the first dash, if it is unique: 03 for 03-split."""
     heads = [label.partition("-")[0] for label in labels]
-    clear = len(set(heads)) == len(heads)
-    return [head if clear and head.isdigit() else label for head, label in zip(heads, labels, strict=True)]
+    unique = len(set(heads)) == len(heads)
+    return [head if unique and head.isdigit() else label for head, label in zip(heads, labels, strict=True)]
 
 
 _MIN_ETA_SECONDS = 5.0  # an overdue estimate is not shown
@@ -248,9 +248,9 @@ def _make_pause_notes(model: BatchViewModel, *, keys: bool) -> Iterator[tuple[st
         case PauseCause.PERSON:
             yield f"paused: nothing new starts; to resume: {press}plait unpause {model.view.id}", "yellow"
         case PauseCause.STOP:
-            left = sum(task.status in task_rows.AGENT_STATUSES for task in model.view.tasks)
-            if left:
-                yield f"stopping: {left} still running", "yellow"
+            running = sum(task.status in task_rows.AGENT_STATUSES for task in model.view.tasks)
+            if running:
+                yield f"stopping: {running} still running", "yellow"
             else:
                 yield f"stopped; to resume: {press}plait resume {model.view.id}", "yellow"
         case PauseCause.BUDGET:

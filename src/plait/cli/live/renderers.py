@@ -55,26 +55,26 @@ class EventLines:
         return self._describe_batch_event(event) if event.batch is not None else self._describe_global_event(event)
 
     def _describe_task_event(self, event: StreamEvent) -> str | None:
-        more = event.data
+        data = event.data
         match event.type:
             case EventType.TASK_STARTED:
-                return f"started ({more.get('agent')}, attempt {event.attempt})"
+                return f"started ({data.get('agent')}, attempt {event.attempt})"
             case EventType.TASK_PHASE:
-                return f"{more.get('phase')}"
+                return f"{data.get('phase')}"
             case EventType.TASK_NEEDS_INPUT:
-                question = str(more.get("question"))
+                question = str(data.get("question"))
                 command = format_answer_command(
                     self._format_arguments(event), asks_for_budget=is_budget_question(question)
                 )
                 return f"asks: {question} · {command}"
-            case EventType.TASK_WAITING if more.get("on") == "approval":
+            case EventType.TASK_WAITING if data.get("on") == "approval":
                 return f"waits for approval · plait approve {self._name}"
             case EventType.TASK_VERIFYING:
-                return f"verifying: {more.get('command')}"
+                return f"verifying: {data.get('command')}"
             case EventType.TASK_RETRY:
-                return f"retrying at {self._format_instant(more.get('retryAt'))}: {more.get('why')}"
+                return f"retrying at {self._format_instant(data.get('retryAt'))}: {data.get('why')}"
             case EventType.TASK_MERGED:
-                return f"merged as {format_commit(more.get('commit'))}"
+                return f"merged as {format_commit(data.get('commit'))}"
             case EventType.TASK_CONFLICTED | EventType.TASK_FAILED | EventType.TASK_TIMED_OUT:
                 return f"{_describe_status(event)} · {self._suggest_command(event)}"
             case EventType.TASK_QUEUED | EventType.TASK_WAITING:
@@ -93,34 +93,34 @@ class EventLines:
         return f"{quote(self._name)} {quote(event.task or '')}"
 
     def _describe_batch_event(self, event: StreamEvent) -> str | None:
-        more = event.data
+        data = event.data
         match event.type:
             case EventType.BATCH_CREATED:
-                return f"created: {_pluralize(more.get('tasks'), 'task')}, {more.get('mode')}"
+                return f"created: {_pluralize(data.get('tasks'), 'task')}, {data.get('mode')}"
             case EventType.BATCH_PROGRESS:
                 return describe_progress(event, quote(self._name))
             case EventType.BATCH_STARTED | EventType.EXECUTION_LOG:
                 return None
             case EventType.BATCH_MERGING:
-                return None if event.task else describe_rebuild(more)
+                return None if event.task else describe_rebuild(data)
             case EventType.BATCH_GATING:
-                return describe_gate_start(more)
+                return describe_gate_start(data)
             case _:
                 return _describe_status(event)
 
     def _describe_global_event(self, event: StreamEvent) -> str | None:
-        more = event.data
+        data = event.data
         match event.type:
-            case EventType.LIMIT_OPENED if more.get("until") is None:
-                return f"nothing new starts: {more.get('reason')}"
+            case EventType.LIMIT_OPENED if data.get("until") is None:
+                return f"nothing new starts: {data.get('reason')}"
             case EventType.LIMIT_OPENED:
-                until = self._format_instant(more.get("until"))
-                return f"{more.get('provider')} is unavailable until {until}: {more.get('reason')}"
+                until = self._format_instant(data.get("until"))
+                return f"{data.get('provider')} is unavailable until {until}: {data.get('reason')}"
             case EventType.LIMIT_CLOSED:
-                machine = more.get("provider") == MACHINE_PROVIDER
-                return f"{'the machine' if machine else more.get('provider')} is available again"
+                machine = data.get("provider") == MACHINE_PROVIDER
+                return f"{'the machine' if machine else data.get('provider')} is available again"
             case EventType.ENGINE_TAKEN:
-                return f"engine running (pid {more.get('pid')})"
+                return f"engine running (pid {data.get('pid')})"
             case _:
                 return None
 
@@ -149,62 +149,62 @@ def format_commit(name: object) -> str:
     return shorten_commit(str(name)) if name else "?"
 
 
-def describe_rebuild(more: EventDetails) -> str:
-    gone = _join_names(more.get("without"))
-    return f"rebuilding the batch branch without {gone}" if gone else "rebuilding the batch branch"
+def describe_rebuild(data: EventDetails) -> str:
+    dropped = _join_names(data.get("without"))
+    return f"rebuilding the batch branch without {dropped}" if dropped else "rebuilding the batch branch"
 
 
-def describe_gate_start(more: EventDetails) -> str:
+def describe_gate_start(data: EventDetails) -> str:
     """`gate 2: make test, on 3f2a9b17c0 (3 merges)`"""
-    return f"{_format_gate_name(more)}: {more.get('command')}, on {format_commit(more.get('commit'))}{_format_merge_count(more)}"
+    return f"{_format_gate_name(data)}: {data.get('command')}, on {format_commit(data.get('commit'))}{_format_merge_count(data)}"
 
 
 def describe_progress(event: StreamEvent, name: str) -> str | None:
     """Predicted conflicts, gate results and publishing; mere counts get no line."""
-    more = event.data
-    if "conflictsWith" in more:
-        return _describe_predicted_conflict(more)
-    gated = more.get("gating")
+    data = event.data
+    if "conflictsWith" in data:
+        return _describe_predicted_conflict(data)
+    gated = data.get("gating")
     if isinstance(gated, Mapping):
         return _describe_gate_result(gated, name)
-    return _describe_publishing(more) if "publishing" in more else None
+    return _describe_publishing(data) if "publishing" in data else None
 
 
-def _describe_predicted_conflict(more: EventDetails) -> str:
-    other = more.get("conflictsWith") or "the batch branch"
-    files = _join_names(more.get("files"))
+def _describe_predicted_conflict(data: EventDetails) -> str:
+    other = data.get("conflictsWith") or "the batch branch"
+    files = _join_names(data.get("files"))
     return f"would conflict with {other} in {files}" if files else f"no longer conflicts with {other}"
 
 
-def _describe_gate_result(more: EventDetails, name: str) -> str:
-    why = f": {more['error']}" if more.get("error") else ""
-    text = f"{_format_gate_name(more)} {more.get('result')}{_format_merge_count(more)}{why}"
-    if more.get("result") != "failed":
+def _describe_gate_result(data: EventDetails, name: str) -> str:
+    error = f": {data['error']}" if data.get("error") else ""
+    text = f"{_format_gate_name(data)} {data.get('result')}{_format_merge_count(data)}{error}"
+    if data.get("result") != "failed":
         return text
-    suspects = more.get("suspects")
+    suspects = data.get("suspects")
     if isinstance(suspects, Sequence) and len(suspects) > 1:
         text = f"{text}; caused by one of: {_join_names(suspects)}"
-    return f"{text} · plait logs {name} --gate --attempt {more.get('gate')}"
+    return f"{text} · plait logs {name} --gate --attempt {data.get('gate')}"
 
 
-def _describe_publishing(more: EventDetails) -> str:
-    match more.get("publishing"):
+def _describe_publishing(data: EventDetails) -> str:
+    match data.get("publishing"):
         case "started":
-            pull = "" if more.get("publish") == "push" else " and its pull request"
-            return f"publishing its branch{pull}, at {format_commit(more.get('commit'))}"
+            pull = "" if data.get("publish") == "push" else " and its pull request"
+            return f"publishing its branch{pull}, at {format_commit(data.get('commit'))}"
         case "done":
-            url = f": {more['prUrl']}" if more.get("prUrl") else ""
-            return f"published, at {format_commit(more.get('commit'))}{url}"
+            url = f": {data['prUrl']}" if data.get("prUrl") else ""
+            return f"published, at {format_commit(data.get('commit'))}{url}"
         case _:
-            return f"not published: {more.get('error')}"
+            return f"not published: {data.get('error')}"
 
 
-def _format_gate_name(more: EventDetails) -> str:
-    return f"gate {more['gate']}" if more.get("gate") else "gate"
+def _format_gate_name(data: EventDetails) -> str:
+    return f"gate {data['gate']}" if data.get("gate") else "gate"
 
 
-def _format_merge_count(more: EventDetails) -> str:
-    match more.get("merges"):
+def _format_merge_count(data: EventDetails) -> str:
+    match data.get("merges"):
         case None:
             return ""
         case 0:
@@ -217,8 +217,8 @@ def _pluralize(count: object, noun: str) -> str:
     return pluralize(count, noun) if isinstance(count, int) else f"{count} {noun}s"
 
 
-def _join_names(found: object) -> str:
-    return join_names([str(each) for each in found] if isinstance(found, Sequence) else [], _MAX_NAMES)
+def _join_names(names: object) -> str:
+    return join_names([str(name) for name in names] if isinstance(names, Sequence) else [], _MAX_NAMES)
 
 
 class Renderer:
@@ -233,7 +233,7 @@ class Renderer:
     def __exit__(self, *_: object) -> None:
         pass
 
-    def add_news(self, news: Sequence[RecordEvents]) -> None:
+    def add_events(self, record_events: Sequence[RecordEvents]) -> None:
         """Show new records, which the state includes already."""
 
     def refresh(self, notice: str) -> None:
@@ -255,8 +255,8 @@ class LineRenderer(Renderer):
         self._batch = batch
         self._lines = EventLines(batch, ids)
 
-    def add_news(self, news: Sequence[RecordEvents]) -> None:
-        events = [event for each in news for event in each.events if event.concerns(self._batch)]
+    def add_events(self, record_events: Sequence[RecordEvents]) -> None:
+        events = [event for item in record_events for event in item.events if event.concerns(self._batch)]
         lines = map(self._lines.format_event, events)
         _write_lines([text for text in lines if text is not None])
 
@@ -267,30 +267,30 @@ class LineRenderer(Renderer):
 
 
 class JsonRenderer(Renderer):
-    def __init__(self, feed: EventStream, batch: str, logs: LogStream) -> None:
+    def __init__(self, stream: EventStream, batch: str, logs: LogStream) -> None:
         super().__init__()
-        self._feed, self._batch, self._logs = feed, batch, logs
+        self._stream, self._batch, self._logs = stream, batch, logs
 
-    def add_news(self, news: Sequence[RecordEvents]) -> None:
-        for each in news:
-            over = self._find_ended_attempt(each.record.event)
-            output = self._logs.finish(over, each.record.at) if over is not None else []
-            _write_lines([format_json_line(event) for event in (*output, *each.events) if event.concerns(self._batch)])
+    def add_events(self, record_events: Sequence[RecordEvents]) -> None:
+        for item in record_events:
+            ended = self._find_ended_attempt(item.record.event)
+            output = self._logs.finish(ended, item.record.at) if ended is not None else []
+            _write_lines([format_json_line(event) for event in (*output, *item.events) if event.concerns(self._batch)])
 
     def _find_ended_attempt(self, event: object) -> AttemptState | None:
         """The attempt that ended with this event; tasks keep their last one."""
         if not isinstance(event, AttemptExited | AttemptLost):
             return None
-        batch = self._feed.state.batches.get(event.attempt.batch)
+        batch = self._stream.state.batches.get(event.attempt.batch)
         task = batch.find_task(event.attempt.task) if batch is not None else None
-        known = (task.last, task.last_write) if task is not None else ()
-        return next((each for each in known if each is not None and each.name == event.attempt), None)
+        attempts = (task.last, task.last_write) if task is not None else ()
+        return next((attempt for attempt in attempts if attempt is not None and attempt.name == event.attempt), None)
 
     def refresh(self, notice: str) -> None:
         super().refresh(notice)
-        known = self._feed.state.batches.get(self._batch)
-        if known is not None:
-            _write_lines([format_json_line(event) for event in self._logs.read(known.alive.values(), time.time())])
+        batch = self._stream.state.batches.get(self._batch)
+        if batch is not None:
+            _write_lines([format_json_line(event) for event in self._logs.read(batch.alive.values(), time.time())])
 
 
 def _write_lines(lines: Sequence[str]) -> None:

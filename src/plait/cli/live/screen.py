@@ -66,10 +66,10 @@ class Screen:
     def get_size(self) -> tuple[int, int]:
         """Columns and lines, as they are now."""
         try:
-            found = os.get_terminal_size(self._out.fileno())
+            size = os.get_terminal_size(self._out.fileno())
         except (OSError, ValueError):
-            found = os.terminal_size(self._console.size)
-        return max(1, found.columns or 80), max(1, found.lines or 24)
+            size = os.terminal_size(self._console.size)
+        return max(1, size.columns or 80), max(1, size.lines or 24)
 
     def draw(self, lines: Sequence[StyledLine]) -> None:
         """Replace the last frame with this one; does nothing in the background."""
@@ -90,8 +90,8 @@ class Screen:
         if lines == self._drawn:
             return ""
         parts = [_BEGIN_UPDATE, _move_up(len(self._drawn))]
-        for place, line in enumerate(lines):
-            if place < len(self._drawn) and line == self._drawn[place]:
+        for row, line in enumerate(lines):
+            if row < len(self._drawn) and line == self._drawn[row]:
                 parts.append("\n")
             else:
                 rest = _CLEAR_LINE if _measure(line) < self._size[0] else ""

@@ -84,7 +84,9 @@ class Bell:
         if not self._enabled:
             return
         notifications = self._notifications.add(state, records)
-        if any(each.kind in _RINGING_KINDS and self._concerns(each.batch) for each in notifications):
+        if any(
+            notification.kind in _RINGING_KINDS and self._concerns(notification.batch) for notification in notifications
+        ):
             with suppress(OSError, ValueError):  # the terminal was closed
                 sys.stdout.write(BELL_CHAR)
                 sys.stdout.flush()

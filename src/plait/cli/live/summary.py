@@ -67,13 +67,13 @@ def _add_branch(page: Page, view: BatchView) -> None:
     """The branch, what of it is published, and how to publish it."""
     if not view.branch or not view.head or view.head == view.base:
         return
-    there = bool(view.pushed) and view.pushed == view.head
-    pushed = ", pushed" if there else ""
+    is_pushed = bool(view.pushed) and view.pushed == view.head
+    pushed = ", pushed" if is_pushed else ""
     page.add_line(f"  branch {view.branch}{pushed}")
     if view.pr_url:
         page.add_line(f"  pull request {view.pr_url}")
     if view.unshipped is not None:
-        missing = "no pull request" if there else "not published"
+        missing = "no pull request" if is_pushed else "not published"
         page.add_line((f"  {missing}", "red"), f"  {truncate_line(view.unshipped, _MAX_REASON_CHARS)}")
         for line in view.way_out.splitlines():
             page.add_line((f"    {line}", "dim"))
@@ -96,8 +96,8 @@ def _format_counts(view: BatchView) -> list[tuple[str, str]]:
     return pieces
 
 
-def _format_times(view: BatchView, begun: float, now: float, agent_seconds: float) -> str:
-    wall = max(0.0, (view.ended_at if view.ended_at is not None else now) - begun)
+def _format_times(view: BatchView, started_at: float, now: float, agent_seconds: float) -> str:
+    wall = max(0.0, (view.ended_at if view.ended_at is not None else now) - started_at)
     text, work = format_elapsed(wall), format_elapsed(agent_seconds)
     if agent_seconds > wall and text != work:
         text = f"{text} ({work} of agent time)"
@@ -105,27 +105,27 @@ def _format_times(view: BatchView, begun: float, now: float, agent_seconds: floa
 
 
 def _add_failed(page: Page, view: BatchView) -> None:
-    found = [task for task in view.tasks if task.status.is_failure]
-    if not found:
+    failed = [task for task in view.tasks if task.status.is_failure]
+    if not failed:
         return
     page.add_line()
-    for task in found[:_MAX_PER_KIND]:
+    for task in failed[:_MAX_PER_KIND]:
         attempts = f" (attempt {task.attempt})" if task.attempt > 1 and "attempt" not in task.reason else ""
         page.add_line(
             (f"  {task.status.label}", "red"), f"  {task.id}: {truncate_line(task.reason, _MAX_REASON_CHARS)}{attempts}"
         )
         page.add_line((f"    {_suggest_command(task, f'{quote(view.id)} {quote(task.id)}')}", "dim"))
-    _add_more_count(page, found)
-    unknown = dict.fromkeys(task.agent for task in found if task.category is Category.AUTH)
-    for agent in filter(find_login_hint, unknown):
+    _add_more_count(page, failed)
+    agents = dict.fromkeys(task.agent for task in failed if task.category is Category.AUTH)
+    for agent in filter(find_login_hint, agents):
         page.add_line((f"    log in with {agent}: {find_login_hint(agent)}", "dim"))
 
 
-def _suggest_command(task: TaskView, called: str) -> str:
+def _suggest_command(task: TaskView, arguments: str) -> str:
     """The command that shows more."""
     if task.status is TaskStatus.CONFLICTED:
-        return f"plait diff {called}"
-    return f"plait logs {called}{' --gate' if task.category is Category.GATE else ''}"
+        return f"plait diff {arguments}"
+    return f"plait logs {arguments}{' --gate' if task.category is Category.GATE else ''}"
 
 
 def _add_not_run(page: Page, view: BatchView) -> None:
@@ -150,7 +150,7 @@ def _format_group(task: TaskView) -> str:
 
 
 def _add_questions(page: Page, view: BatchView) -> None:
-    called = quote(view.id)
+    name = quote(view.id)
     asking = [task for task in view.tasks if task.waiting in {WaitReason.ANSWER, WaitReason.APPROVAL}]
     if not asking:
         return
@@ -158,34 +158,34 @@ def _add_questions(page: Page, view: BatchView) -> None:
     for task in asking[:_MAX_PER_KIND]:
         page.add_line(("  waits for you", "yellow"), f"  {task.id}: {truncate_line(task.reason, _MAX_REASON_CHARS)}")
         approve = task.waiting is WaitReason.APPROVAL
-        way = (
-            f"plait approve {called}"
+        command = (
+            f"plait approve {name}"
             if approve
-            else format_answer_command(f"{called} {quote(task.id)}", asks_for_budget=task.asks_for_budget)
+            else format_answer_command(f"{name} {quote(task.id)}", asks_for_budget=task.asks_for_budget)
         )
-        page.add_line((f"    {way}", "dim"))
+        page.add_line((f"    {command}", "dim"))
     _add_more_count(page, asking)
 
 
-def _add_more_count(page: Page, found: Sequence[TaskView]) -> None:
-    if len(found) > _MAX_PER_KIND:
-        page.add_line((f"  and {len(found) - _MAX_PER_KIND} more (see plait status)", "dim"))
+def _add_more_count(page: Page, tasks: Sequence[TaskView]) -> None:
+    if len(tasks) > _MAX_PER_KIND:
+        page.add_line((f"  and {len(tasks) - _MAX_PER_KIND} more (see plait status)", "dim"))
 
 
 def _add_next_steps(page: Page, view: BatchView) -> None:
     """The commands that continue an unfinished batch."""
-    called = quote(view.id)
-    bad = [task for task in view.tasks if task.status.is_failure]
+    name = quote(view.id)
+    failed = [task for task in view.tasks if task.status.is_failure]
     paused = view.pause_cause is not None
     base_fails = view.pause_cause is PauseCause.GATE and view.base_fails_gate
     commands: list[str] = []
-    if bad:
-        names = " ".join(quote(task.id) for task in bad) if len(bad) <= MAX_NAMES else "TASK…"
-        commands.append(f"plait retry {called} {names}")
+    if failed:
+        names = " ".join(quote(task.id) for task in failed) if len(failed) <= MAX_NAMES else "TASK…"
+        commands.append(f"plait retry {name} {names}")
     if paused:
         commands.append(f"plait run --resume{' --budget AMOUNT' if view.pause_cause is PauseCause.BUDGET else ''}")
         if base_fails:
-            commands[-1:] = [f"plait logs {called} --gate", "plait run --resume --gate 'ANOTHER' (or '': none)"]
+            commands[-1:] = [f"plait logs {name} --gate", "plait run --resume --gate 'ANOTHER' (or '': none)"]
     if commands:
         page.add_line()
         # A paused batch doesn't start retried tasks either.

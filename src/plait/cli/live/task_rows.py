@@ -143,10 +143,10 @@ class ColumnWidths:
         return self.total - sum(width + COLUMN_GAP for width in fixed if width)
 
 
-def fit_columns(rows: Sequence[TaskRow], room: int) -> ColumnWidths:
+def fit_columns(rows: Sequence[TaskRow], width: int) -> ColumnWidths:
     ids = min(_MAX_LABEL_WIDTH, _max_width([row.label for row in rows]))
-    found = ColumnWidths(
-        total=room,
+    widths = ColumnWidths(
+        total=width,
         label=ids,
         status=_max_width([row.status for row in rows]),
         duration=_DURATION_WIDTH if any(row.duration for row in rows) else 0,
@@ -156,32 +156,32 @@ def fit_columns(rows: Sequence[TaskRow], room: int) -> ColumnWidths:
     )
     titles = _max_width([row.title for row in rows])
     several = len({row.agent for row in rows if row.agent}) > 1
-    if found.activity < (_MIN_ACTIVITY_WIDTH if several else _MIN_ACTIVITY_BESIDE_AGENT + titles):
-        found = replace(found, agent=0)
-    found = _narrow(found)
-    found = replace(found, ambiguous=_are_ambiguous([row.label for row in rows], found.label))
-    return _add_titles(found, titles)
+    if widths.activity < (_MIN_ACTIVITY_WIDTH if several else _MIN_ACTIVITY_BESIDE_AGENT + titles):
+        widths = replace(widths, agent=0)
+    widths = _narrow(widths)
+    widths = replace(widths, ambiguous=_are_ambiguous([row.label for row in rows], widths.label))
+    return _add_titles(widths, titles)
 
 
-def _narrow(found: ColumnWidths) -> ColumnWidths:
+def _narrow(widths: ColumnWidths) -> ColumnWidths:
     """Make room for the activity: shorten labels, then drop the cost, then the duration."""
-    if found.activity < _MIN_ACTIVITY_WIDTH:
-        least = min(found.label, _MIN_LABEL_WIDTH)
-        found = replace(found, label=max(least, found.label - (_MIN_ACTIVITY_WIDTH - found.activity)))
-    if found.activity < _MIN_ACTIVITY_WIDTH:
-        found = replace(found, cost=0)
-    if found.activity < _MIN_ACTIVITY_WIDTH // 2:
-        found = replace(found, duration=0)
-    if found.activity < 0:
-        found = replace(found, label=max(1, found.label + found.activity))
-    return found
+    if widths.activity < _MIN_ACTIVITY_WIDTH:
+        min_label = min(widths.label, _MIN_LABEL_WIDTH)
+        widths = replace(widths, label=max(min_label, widths.label - (_MIN_ACTIVITY_WIDTH - widths.activity)))
+    if widths.activity < _MIN_ACTIVITY_WIDTH:
+        widths = replace(widths, cost=0)
+    if widths.activity < _MIN_ACTIVITY_WIDTH // 2:
+        widths = replace(widths, duration=0)
+    if widths.activity < 0:
+        widths = replace(widths, label=max(1, widths.label + widths.activity))
+    return widths
 
 
-def _add_titles(found: ColumnWidths, widest: int) -> ColumnWidths:
-    spare = min(widest, _MAX_TITLE_WIDTH, found.activity - _MIN_ACTIVITY_BESIDE_TITLE - COLUMN_GAP)
+def _add_titles(widths: ColumnWidths, widest: int) -> ColumnWidths:
+    spare = min(widest, _MAX_TITLE_WIDTH, widths.activity - _MIN_ACTIVITY_BESIDE_TITLE - COLUMN_GAP)
     if spare < 8:
-        return found
-    return replace(found, ids=found.label, label=found.label + COLUMN_GAP + spare)
+        return widths
+    return replace(widths, ids=widths.label, label=widths.label + COLUMN_GAP + spare)
 
 
 def render_row(row: TaskRow, columns: ColumnWidths, terminal: TerminalStyle) -> StyledLine:
@@ -199,29 +199,29 @@ def render_row(row: TaskRow, columns: ColumnWidths, terminal: TerminalStyle) -> 
 
 def fit_activity(row: TaskRow, columns: ColumnWidths, terminal: TerminalStyle) -> tuple[str, str]:
     """The activity and the warning after it; if both don't fit, only the warning."""
-    room = get_activity_width(row, columns)
+    width = get_activity_width(row, columns)
     text = (
         f"{terminal.pad(row.diffstat, columns.diffstat)}{' ' * COLUMN_GAP}{row.activity}"
         if row.diffstat
         else row.activity
     )
-    text = text.rstrip() if cell_len(text.rstrip()) <= room else row.activity
+    text = text.rstrip() if cell_len(text.rstrip()) <= width else row.activity
     if not row.warning:
         return text, ""
     both = f"; {row.warning}" if text else row.warning
-    return (text, both) if cell_len(text + both) <= room else ("", row.warning)
+    return (text, both) if cell_len(text + both) <= width else ("", row.warning)
 
 
 def _render_activity(row: TaskRow, columns: ColumnWidths, terminal: TerminalStyle) -> list[StyledText]:
-    room = get_activity_width(row, columns)
-    if room <= 0:
-        return [(" " * (room + COLUMN_GAP), "")]
+    width = get_activity_width(row, columns)
+    if width <= 0:
+        return [(" " * (width + COLUMN_GAP), "")]
     activity, warning = fit_activity(row, columns, terminal)
-    if room < _MIN_READABLE_WIDTH < cell_len(activity + warning):
-        return [(" " * (room + COLUMN_GAP), "")]
-    rest = room - cell_len(activity)
+    if width < _MIN_READABLE_WIDTH < cell_len(activity + warning):
+        return [(" " * (width + COLUMN_GAP), "")]
+    rest = width - cell_len(activity)
     if not warning:
-        return [(" " * COLUMN_GAP + terminal.pad(activity, room), _get_activity_style(row))]
+        return [(" " * COLUMN_GAP + terminal.pad(activity, width), _get_activity_style(row))]
     return [(" " * COLUMN_GAP + activity, _get_activity_style(row)), (terminal.pad(warning, rest), "yellow")]
 
 

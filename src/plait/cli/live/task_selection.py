@@ -40,23 +40,23 @@ def select_visible_tasks(tasks: Sequence[TaskView], rows: int) -> TaskSelection:
     """As many as fit in `rows`; one row is kept for the count of the others."""
     if len(tasks) <= rows:
         return TaskSelection(tuple(tasks))
-    places = sorted(range(len(tasks)), key=_make_sort_key(tasks))
-    kept = sorted(places[: max(0, rows - 1)])
-    left = Counter(tasks[place].status for place in places[max(0, rows - 1) :])
-    hidden = sorted(left.items(), key=lambda item: (_RANKS[item[0]], item[0]))
-    return TaskSelection(tuple(tasks[place] for place in kept), tuple(hidden))
+    ranked = sorted(range(len(tasks)), key=_make_sort_key(tasks))
+    shown = sorted(ranked[: max(0, rows - 1)])
+    hidden_counts = Counter(tasks[index].status for index in ranked[max(0, rows - 1) :])
+    hidden = sorted(hidden_counts.items(), key=lambda item: (_RANKS[item[0]], item[0]))
+    return TaskSelection(tuple(tasks[index] for index in shown), tuple(hidden))
 
 
 def _make_sort_key(tasks: Sequence[TaskView]) -> Callable[[int], tuple[int, float, int]]:
     """Most important first; ended tasks from the latest, others in the plan's order."""
-    failed = [place for place, task in enumerate(tasks) if _RANKS[task.status] == _FAILED_RANK]
-    failed.sort(key=lambda place: -(tasks[place].ended_at or 0.0))
+    failed = [index for index, task in enumerate(tasks) if _RANKS[task.status] == _FAILED_RANK]
+    failed.sort(key=lambda index: -(tasks[index].ended_at or 0.0))
     last = set(failed[:_MAX_FAILURES])
 
-    def order(place: int) -> tuple[int, float, int]:
-        task = tasks[place]
-        if place in last or task.waiting in {WaitReason.ANSWER, WaitReason.APPROVAL}:
-            return 0, 0.0, place
-        return _RANKS[task.status], -(task.ended_at or 0.0), place
+    def sort_key(index: int) -> tuple[int, float, int]:
+        task = tasks[index]
+        if index in last or task.waiting in {WaitReason.ANSWER, WaitReason.APPROVAL}:
+            return 0, 0.0, index
+        return _RANKS[task.status], -(task.ended_at or 0.0), index
 
-    return order
+    return sort_key

@@ -73,7 +73,7 @@ def _find_running_gate(batch: BatchState) -> RunningGate | None:
 
 def _find_current_wave(view: BatchView, waves: Sequence[Sequence[str]]) -> tuple[int, int] | None:
     """The first wave that has not ended, and how many there are."""
-    left = {task.id for task in view.tasks if not task.status.is_terminal}
-    going = (number for number, names in enumerate(waves, 1) if not left.isdisjoint(names))
-    now = next(going, None)
-    return None if now is None else (now, len(waves))
+    unfinished = {task.id for task in view.tasks if not task.status.is_terminal}
+    open_waves = (number for number, names in enumerate(waves, 1) if not unfinished.isdisjoint(names))
+    current = next(open_waves, None)
+    return None if current is None else (current, len(waves))
