@@ -22,7 +22,7 @@ from plait.runtime.local_workspaces import LocalWorkspaces
 from plait.runtime.supervisor import PROCESS_NAME
 from plait.runtime.worker_pool import WorkerPool
 from plait.system import processes
-from plait.system.processes import attempt_tag, tag_prefix
+from plait.system.process_identity import attempt_tag, tag_prefix
 from plait.system.state_paths import AttemptFolder, StateFolder
 from plait.testing.contracts.executor import (
     IGNORES_SIGNALS,

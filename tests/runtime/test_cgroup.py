@@ -11,7 +11,7 @@ import pytest
 from plait.core.task import Attempt
 from plait.runtime import cgroup, process_tree
 from plait.runtime.local_executor import LocalExecutor
-from plait.system.processes import tag_prefix
+from plait.system.process_identity import tag_prefix
 from plait.system.state_paths import StateFolder
 from plait.testing.contracts.executor import UNTIL_GO, ExecutorHarness, RecordedCallbacks, is_alive
 from tests.support.local_executor import local_executor_setup

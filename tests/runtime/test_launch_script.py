@@ -13,7 +13,7 @@ import pytest
 from plait.core.errors import WorldError
 from plait.core.task import Attempt, Step
 from plait.runtime import supervisor
-from plait.system.processes import TAG_VARIABLE, attempt_tag, tag_prefix
+from plait.system.process_identity import TAG_VARIABLE, attempt_tag, tag_prefix
 from plait.system.state_paths import StateFolder
 from plait.testing.contracts.executor import ExecutorHarness
 

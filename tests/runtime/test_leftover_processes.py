@@ -12,7 +12,7 @@ from plait.runtime.executor import Executor
 from plait.runtime.local_executor import SWEEP_DELAY_SECONDS, LocalExecutor
 from plait.runtime.termination import GracePeriods
 from plait.system import processes
-from plait.system.processes import Process
+from plait.system.process_identity import Process
 from plait.testing.contracts.executor import IGNORES_SIGNALS, ExecutorHarness, RecordedCallbacks, is_alive
 from tests.support.local_executor import local_executor_setup
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import os
 
 from plait.runtime.process_tree import TreeRoot, find_trees
-from plait.system.processes import Process
+from plait.system.process_identity import Process
 
 OURS = "here-"
 

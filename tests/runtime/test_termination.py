@@ -10,7 +10,7 @@ import pytest
 
 from plait.runtime.termination import GracePeriods
 from plait.system import processes
-from plait.system.processes import Process
+from plait.system.process_identity import Process
 from plait.testing.contracts.executor import (
     ENDS_ON_INT,
     IGNORES_SIGNALS,

@@ -147,6 +147,19 @@ def test_a_file_that_cannot_be_synced_is_not_written(tmp_path: Path, monkeypatch
     assert names(tmp_path) == ["file"]
 
 
+def test_a_volume_without_a_full_sync_is_synced_as_usual(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> int:
+        raise OSError(errno.ENOTSUP, "not supported")
+
+    synced: list[int] = []
+    monkeypatch.setattr("fcntl.F_FULLFSYNC", 51, raising=False)  # as on macOS
+    monkeypatch.setattr("fcntl.fcntl", refuse)
+    monkeypatch.setattr(os, "fsync", synced.append)
+    replace_file(tmp_path / "file", b"new", durable=True)
+    assert (tmp_path / "file").read_bytes() == b"new"
+    assert len(synced) == 2  # the file and its folder
+
+
 def test_a_read_only_folder_is_an_error(tmp_path: Path) -> None:
     for folder in (tmp_path, *tmp_path.parents[:2]):
         folder.chmod(folder.stat().st_mode | stat.S_IXOTH)

@@ -5,11 +5,11 @@ import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from signal import SIGKILL, SIGSTOP
-from subprocess import DEVNULL, PIPE, Popen
+from subprocess import DEVNULL, PIPE, Popen, run
 
 import pytest
 
-from plait.system import processes, psutil_processes
+from plait.system import processes, procfs, psutil_processes
 from tests.support.waiting import TIMEOUT_SECONDS
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="what Linux tells is compared with what psutil tells")
@@ -131,4 +131,24 @@ def test_only_a_variable_of_the_exact_name_is_the_tag() -> None:
         b"": "",
         b"PLAIT_MARK=\0": "",
     }.items():
-        assert processes._parse_tag(environment) == marker, environment
+        assert procfs._parse_tag(environment) == marker, environment
+
+
+def test_every_function_comes_from_psutil_where_there_is_no_proc() -> None:
+    code = """if True:
+        import psutil, sys  # before the platform changes
+        sys.platform = "darwin"
+        from plait.system import processes, psutil_processes
+        names = [name for name, value in vars(psutil_processes).items() if getattr(value, "__module__", "") == psutil_processes.__name__]
+        print(*[name for name in names if getattr(processes, name) is getattr(psutil_processes, name)])
+    """
+    printed = run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
+    assert set(printed.split()) == {
+        "boot_id",
+        "clock_ticks",
+        "command_line",
+        "list_processes",
+        "memory_footprint",
+        "read_process",
+        "start_time",
+    }

@@ -47,7 +47,9 @@ class SortedSet(Generic[K]):
         return self._keys[0] if self._keys else None
 
     def copy(self) -> SortedSet[K]:
-        return SortedSet(self._keys)
+        twin: SortedSet[K] = SortedSet()
+        twin._keys = self._keys.copy()  # they are sorted already
+        return twin
 
     def __iter__(self) -> Iterator[K]:
         return iter(self._keys)

@@ -18,7 +18,7 @@ from plait.core.fast_dataclass import dataclass
 from plait.git.location import RepoLocation
 from plait.store.project_files import JOURNAL_FILE, has_journal
 from plait.system.atomic_files import make_private_folder, read_regular_file
-from plait.system.processes import TAG_VARIABLE
+from plait.system.process_identity import TAG_VARIABLE
 
 LOG_FILE = "engine.log"
 DOORBELL_FIFO = "doorbell"

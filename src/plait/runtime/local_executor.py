@@ -42,7 +42,7 @@ from plait.runtime.supervisor import (
 from plait.runtime.termination import GracePeriods, TerminationStage, Terminator
 from plait.system import processes
 from plait.system.atomic_files import write_private_file
-from plait.system.processes import attempt_tag, tag_prefix
+from plait.system.process_identity import attempt_tag, tag_prefix
 from plait.system.state_paths import StateFolder
 
 SWEEP_DELAY_SECONDS = 2.0  # from an attempt's end to a search for what it left behind

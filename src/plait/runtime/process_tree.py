@@ -18,7 +18,7 @@ from plait.runtime import cgroup
 from plait.runtime.executor import ExitedProcess, LostProcess, Reactor, Timer
 from plait.runtime.supervisor import PROCESS_NAME, ExitWatcher
 from plait.system import processes
-from plait.system.processes import Process
+from plait.system.process_identity import Process
 from plait.system.state_paths import AttemptFolder
 
 

@@ -20,7 +20,7 @@ from plait.core.fast_dataclass import dataclass
 from plait.runtime.executor import AttemptSpec, Reactor, Timer
 from plait.system import processes
 from plait.system.atomic_files import make_private_folder
-from plait.system.processes import Process
+from plait.system.process_identity import TAG_VARIABLE, Process
 from plait.system.state_paths import AttemptFolder
 
 SHELL = "/bin/sh"
@@ -122,8 +122,8 @@ def launch_supervisor(spec: AttemptSpec, folder: AttemptFolder, tag: str) -> int
     command = (_find_command(spec.argv[0], spec.env.get("PATH", os.defpath)), *spec.argv[1:])
     argv = [SHELL, "-c", read_script(), PROCESS_NAME, str(folder.path), spec.workspace, make_signature(), *command]
     environment = {
-        processes.TAG_VARIABLE: tag,
-        **{k: v for k, v in spec.env.items() if k != processes.TAG_VARIABLE},
+        TAG_VARIABLE: tag,
+        **{k: v for k, v in spec.env.items() if k != TAG_VARIABLE},
     }
     try:
         return _spawn(argv, environment, spec.stdin or os.devnull, str(folder.transcript))

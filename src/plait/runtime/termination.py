@@ -18,7 +18,7 @@ from plait.runtime import cgroup
 from plait.runtime.executor import Reactor, Timer
 from plait.runtime.process_tree import TreeRoot
 from plait.system import processes
-from plait.system.processes import Process
+from plait.system.process_identity import Process
 
 _FIRST_PAUSE, _MAX_PAUSE = 0.02, 0.25  # seconds between two passes
 _MAX_STOP_ROUNDS = 50  # of stopping processes that were forked meanwhile

@@ -96,12 +96,13 @@ def fsync_path(path: Path) -> None:
 
 
 def fsync_descriptor(fd: int) -> None:
-    # On macOS fsync leaves the data in the disk's own cache.
+    # On macOS fsync leaves the data in the disk's own cache; not all of its volumes know the other call.
     full = getattr(fcntl, "F_FULLFSYNC", None)
-    if full is None:
-        os.fsync(fd)
-    else:
-        fcntl.fcntl(fd, full)
+    if full is not None:
+        with suppress(OSError):
+            fcntl.fcntl(fd, full)
+            return
+    os.fsync(fd)
 
 
 def open_regular_file(path: Path | str, *, follow_links: bool = False) -> int:

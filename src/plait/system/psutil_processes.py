@@ -9,7 +9,7 @@ from contextlib import suppress
 
 import psutil
 
-from plait.system.processes import TAG_VARIABLE, Process
+from plait.system.process_identity import TAG_VARIABLE, Process
 
 _TICKS = 100
 

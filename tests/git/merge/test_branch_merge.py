@@ -107,6 +107,14 @@ def test_a_branch_that_is_checked_out_is_not_moved(line: MergedBranch, tmp_path:
     assert isinstance(line.merge("two", two), MergeDone)
 
 
+def test_a_branch_that_a_damaged_worktree_has_checked_out_is_not_moved(line: MergedBranch, tmp_path: Path) -> None:
+    line.merge("one", line.repository.commit({"one.txt": "1\n"}, line.base))
+    line.repository.git("worktree", "add", "-q", str(tmp_path / "linked"), line.branch)
+    (line.repository.top / ".git/worktrees/linked/gitdir").write_text("")
+    with pytest.raises(WorldError, match="is checked out in"):
+        line.merge("two", line.repository.commit({"two.txt": "2\n"}, line.base))
+
+
 def test_the_checkout_its_index_and_the_stash_are_never_changed(line: MergedBranch, page: Page) -> None:
     repository = line.repository
     tips = [repository.commit({"page.txt": page((n, "new"))}, line.base) for n in (1, 9)]

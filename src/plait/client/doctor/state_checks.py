@@ -26,7 +26,8 @@ from plait.core.views import make_batch_view
 from plait.engine.daemon import EngineInfo
 from plait.git.worktrees.worktree import WorkspaceLayout, list_children
 from plait.store.batch_files import ENVIRONMENT_FILE
-from plait.system.processes import attempt_tag, command_line, list_processes, tag_prefix
+from plait.system.process_identity import attempt_tag, tag_prefix
+from plait.system.processes import command_line, list_processes
 from plait.system.state_paths import StateFolder, safe_filename
 
 

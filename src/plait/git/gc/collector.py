@@ -113,7 +113,7 @@ class GarbageCollector:
             case BranchItem() as branch:
                 return self._remove_branch(branch, options)
             case RefItem() as ref:
-                return self._why_keep(ref, options) or self._delete_ref(ref.name, ref.tip)
+                return _why_keep(ref, options, self._read_batches()) or self._delete_ref(ref.name, ref.tip)
             case PathItem(kind=PathKind.LOCK) as lock:
                 return self._remove_lock(lock)
             case PathItem(kind=PathKind.TRANSCRIPTS | PathKind.BATCH_FOLDER) as files:
@@ -129,10 +129,11 @@ class GarbageCollector:
     def _remove_worktree(self, item: WorktreeItem, options: GcOptions) -> str:
         """Check again under the lock that workspaces are made under: it may have been leased meanwhile."""
         with self._repository.lock():
-            current = inventory.inspect_again(self._inventory_context(self._read_batches()), item)
+            batches = self._read_batches()
+            current = inventory.inspect_again(self._inventory_context(batches), item)
             if current is None:
                 return ""
-            why = self._why_keep(current, options)
+            why = _why_keep(current, options, batches)
             if not why:
                 self._trash_worktree(current)
         return why
@@ -178,15 +179,10 @@ class GarbageCollector:
                 with suppress(OSError):
                     folder.rmdir()
 
-    def _why_keep(self, item: GcItem, options: GcOptions) -> str:
-        """Why the item must stay, according to the journal as it is now; empty if it may go."""
-        verdict = decide(GcFacts(time.time(), self._read_batches(), (item,)), options, item)
-        return verdict.why if isinstance(verdict, KeptItem) else ""
-
     def _remove_branch(self, item: BranchItem, options: GcOptions) -> str:
         ref = f"{inventory.BRANCH_PREFIX}{item.name}"
         with self._repository.lock():
-            if why := self._why_keep(item, options):
+            if why := _why_keep(item, options, self._read_batches()):
                 return why
             if checkout := inventory.find_checkouts(self._repository.git).get(ref):
                 return f"it is checked out in {checkout}"
@@ -208,7 +204,7 @@ class GarbageCollector:
 
     def _remove_batch_files(self, item: PathItem, options: GcOptions) -> str:
         """Move the files away first, so that a batch that is resumed meanwhile finds nothing incomplete."""
-        if why := self._why_keep(item, options):
+        if why := _why_keep(item, options, self._read_batches()):
             return why
         trash_path = self._folder.root / inventory.TRASH_FOLDER / new_worktree_id()
         make_private_folder(trash_path.parent)
@@ -230,3 +226,9 @@ class GarbageCollector:
         names = {safe_filename(batch): batch for batch in batches}
         finder = inventory.make_process_finder()
         return inventory.InventoryContext(self._repository, self._layout, batches, names, finder)
+
+
+def _why_keep(item: GcItem, options: GcOptions, batches: Mapping[str, GcBatch]) -> str:
+    """Why the item must stay, according to the journal as it is now; empty if it may go."""
+    verdict = decide(GcFacts(time.time(), batches, (item,)), options, item)
+    return verdict.why if isinstance(verdict, KeptItem) else ""

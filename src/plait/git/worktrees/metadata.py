@@ -63,16 +63,14 @@ def is_real_folder(path: Path) -> bool:
 
 
 def find_checkouts(git_dir: Path, ref: str) -> Iterator[Path]:
-    """The folders in which a branch is checked out."""
+    """The folders in which a branch is checked out; of a worktree whose folder is unknown, its gitdir."""
     gitdirs, main = [git_dir], git_dir.parent if git_dir.name == ".git" else git_dir
     with suppress(OSError):
         gitdirs += sorted((git_dir / "worktrees").iterdir())
     for gitdir in gitdirs:
         with suppress(OSError):
             if (gitdir / "HEAD").read_text(errors="replace").strip() == f"ref: {ref}":
-                folder = main if gitdir == git_dir else read_worktree_path(gitdir)
-                if folder is not None:
-                    yield folder
+                yield main if gitdir == git_dir else read_worktree_path(gitdir) or gitdir
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,24 +130,20 @@ class SetupMetadata:
 def read_setup_metadata(workspace: Path) -> SetupMetadata:
     """Empty if it is missing or damaged: then setup runs again."""
     try:
-        return _read_setup_metadata(find_gitdir(workspace))
-    except WorldError:
+        data = json.loads((find_gitdir(workspace) / SETUP_METADATA_FILE).read_bytes())
+        ours, made = _parse_strings(data["ours"]), _parse_strings(data["made"])
+        return SetupMetadata(str(data["key"]), ours, str(data["fitted"]), made, bool(data["used"]))
+    except (WorldError, *_DECODE_ERRORS):
         return SetupMetadata()
 
 
 def read_setup_paths(gitdir: Path) -> tuple[str, ...]:
     """The paths that setup put into the worktree, by its gitdir: the workspace's own link may be an agent's."""
-    paths = (path.strip("/") for path in _read_setup_metadata(gitdir).ours)
-    return tuple(path for path in paths if path)
-
-
-def _read_setup_metadata(gitdir: Path) -> SetupMetadata:
-    try:
-        data = json.loads((gitdir / SETUP_METADATA_FILE).read_bytes())
-        ours, made = _parse_strings(data["ours"]), _parse_strings(data["made"])
-        return SetupMetadata(str(data["key"]), ours, str(data["fitted"]), made, bool(data["used"]))
+    try:  # whatever else is wrong with the record: secrets may be among them
+        ours = _parse_strings(json.loads((gitdir / SETUP_METADATA_FILE).read_bytes())["ours"])
     except _DECODE_ERRORS:
-        return SetupMetadata()
+        return ()
+    return tuple(path for each in ours if (path := each.strip("/")))
 
 
 def write_setup_metadata(workspace: Path, metadata: SetupMetadata) -> None:

@@ -214,7 +214,10 @@ def _update_ref(repository: Repository, name: str, commit: str, before: str) -> 
 def ensure_not_checked_out(repository: Repository, root: Path, branch: str) -> None:
     """Raise WorldError if the branch is checked out outside of `root`: git allows one worktree per branch."""
     for folder in find_checkouts(repository.common, f"refs/heads/{branch}"):
-        if folder.is_dir() and not folder.is_relative_to(root):
+        has_files = folder.is_dir() and not folder.is_relative_to(
+            repository.common
+        )  # else bare, or its folder is unknown
+        if has_files and not folder.is_relative_to(root):
             raise WorldError(
                 f"branch {branch} is checked out in {folder}, so plait cannot make a workspace for it",
                 hint=f"Switch that checkout to another branch: git -C {folder} switch --detach",

@@ -25,8 +25,8 @@ from plait.core.status import Category
 from plait.runtime import cgroup
 from plait.runtime.agent_process import JobError
 from plait.runtime.model_job.job_output import JobReporter
-from plait.system import processes
 from plait.system.flock import hold_lock
+from plait.system.process_identity import TAG_VARIABLE
 from plait.system.processes import read_process
 
 OLLAMA_PORT = 11434
@@ -102,7 +102,7 @@ def _start_ollama(settings: ModelConfig, reporter: JobReporter) -> None:
 def _spawn_ollama(url: str, context: int, log: Path) -> int:
     """Start it outside of this attempt's processes: other jobs use it, and it outlives this one. Returns its pid."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("PLAIT_")}
-    kept.pop(processes.TAG_VARIABLE, None)
+    kept.pop(TAG_VARIABLE, None)
     asked = {"OLLAMA_HOST": ollama_host(url), "PLAIT_OLLAMA_LOG": str(log)}
     # By default, Ollama silently cuts prompts at a few thousand tokens.
     kept.setdefault("OLLAMA_CONTEXT_LENGTH", str(max(8192, 2 * context)))
