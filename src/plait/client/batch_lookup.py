@@ -13,6 +13,10 @@ from plait.core.task import Attempt, Step
 _MAX_SHOWN = 5
 
 
+class AmbiguousNameError(UserError):
+    """Several batches or tasks have this prefix."""
+
+
 @dataclass(frozen=True, slots=True)
 class BatchSelection:
     batch: BatchState
@@ -37,7 +41,7 @@ def find_batch(state: State, word: str | None) -> BatchState:
             hint = f"It is a task of batch {last.id}."
         raise UserError(f"there is no batch {word}", hint=hint)
     if len(found) > 1:
-        raise UserError(
+        raise AmbiguousNameError(
             f"{word} is ambiguous: {_join_with_or(f'batch {name}' for name in found)}", hint="Use more characters."
         )
     return state.batches[found[0]]
@@ -52,7 +56,7 @@ def find_task(batch: BatchState, word: str) -> TaskState:
         raise UserError(f"batch {batch.id} has no task {word}", hint=hint)
     if len(found) > 1:
         message = f"{word} is ambiguous: {_join_with_or(f'task {name}' for name in found)} of batch {batch.id}"
-        raise UserError(message, hint="Use more characters.")
+        raise AmbiguousNameError(message, hint="Use more characters.")
     return batch.tasks[batch.index[found[0]]]
 
 
@@ -118,7 +122,7 @@ def _find_named_batch(state: State, word: str) -> BatchState | None:
         return None
     if batches and tasks:
         both = _join_with_or([*(f"batch {name}" for name in batches), *(f"task {name}" for name in tasks)])
-        raise UserError(f"{word} is ambiguous: {both} of batch {last.id}", hint="Use more characters.")
+        raise AmbiguousNameError(f"{word} is ambiguous: {both} of batch {last.id}", hint="Use more characters.")
     if not batches:
         hint = _suggest_names(word, [*state.batches, *last.index]) or "`plait status` lists what there is."
         raise UserError(f"there is no batch {word}, and batch {last.id} has no such task", hint=hint)

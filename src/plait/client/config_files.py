@@ -47,7 +47,7 @@ def read_json(path: Path) -> Tree:
     import json
 
     text = read_text_or_empty(path)
-    for attempt in (text, _JSONC.sub(lambda found: found["text"] or "", text)):
+    for attempt in (text, _JSONC.sub(lambda match: match["text"] or "", text)):
         try:
             tree = json.loads(attempt)
         except (ValueError, RecursionError):
@@ -64,5 +64,5 @@ def get_nested(tree: object, *names: str) -> object:
 
 
 def get_table(tree: object, *names: str) -> Tree:
-    found = get_nested(tree, *names)
-    return found if isinstance(found, Mapping) else {}
+    value = get_nested(tree, *names)
+    return value if isinstance(value, Mapping) else {}

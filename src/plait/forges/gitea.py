@@ -59,9 +59,9 @@ class Gitea(GitHub):
         for page in range(1, _MAX_PAGES + 1):
             query = {"state": "open", "sort": "recentupdate", "limit": "50", "page": str(page)}
             pulls = client.request("GET", build_pulls_path(route), list[GitHubPull], query=query)
-            ours = [pull.pull_request.split_draft_prefix(_DRAFT_PREFIX) for pull in pulls if pull.comes_from(route)]
-            if ours or not pulls:
-                return ours
+            matching = [pull.pull_request.split_draft_prefix(_DRAFT_PREFIX) for pull in pulls if pull.comes_from(route)]
+            if matching or not pulls:
+                return matching
         return []
 
     def create_pull_request(

@@ -84,10 +84,12 @@ class GitLab:
 
     def find_pull_requests(self, client: ForgeHttpClient, route: PullRequestRoute) -> list[OpenPullRequest]:
         query = {"state": "opened", "source_branch": route.branch, "per_page": "100"}
-        found = client.request("GET", _build_merge_requests_path(route.target), list[GitLabMergeRequest], query=query)
+        merge_requests = client.request(
+            "GET", _build_merge_requests_path(route.target), list[GitLabMergeRequest], query=query
+        )
         return [
             merge_request.pull_request
-            for merge_request in found
+            for merge_request in merge_requests
             if merge_request.source_branch == route.branch and merge_request.source_project_id == route.source.id
         ]
 

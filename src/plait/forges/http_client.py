@@ -94,32 +94,32 @@ class ForgeHttpClient:
 
     def _exchange(self, method: str, url: str, send: Mapping[str, object] | None) -> tuple[int, httpx.Headers, bytes]:
         content = None if send is None else msgspec.json.encode(send)
-        kind = {} if send is None else {"Content-Type": "application/json"}
+        content_type = {} if send is None else {"Content-Type": "application/json"}
         try:
-            with self._client.stream(method, url, content=content, headers=kind) as answer:
-                return answer.status_code, answer.headers, b"".join(self._limit_size(answer.iter_bytes()))
+            with self._client.stream(method, url, content=content, headers=content_type) as response:
+                return response.status_code, response.headers, b"".join(self._limit_size(response.iter_bytes()))
         except httpx.TimeoutException as error:
             raise HttpUnreachableError(f"{self._host} did not answer in time") from error
         except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as error:
             raise HttpUnreachableError(f"{self._host} can't be reached: {self._redact(str(error))}") from error
 
-    def _limit_size(self, pieces: Iterator[bytes]) -> Iterator[bytes]:
-        left = _MAX_RESPONSE_BYTES
-        for piece in pieces:
-            left -= len(piece)
-            if left < 0:
+    def _limit_size(self, chunks: Iterator[bytes]) -> Iterator[bytes]:
+        remaining = _MAX_RESPONSE_BYTES
+        for chunk in chunks:
+            remaining -= len(chunk)
+            if remaining < 0:
                 raise HttpUnreachableError(f"{self._host} sent an answer that is too large", is_transient=False)
-            yield piece
+            yield chunk
 
     def _follow_redirect(self, url: str, location: str) -> str:
         """Only within the host."""
-        further = urljoin(url, location)
-        if not location or _parse_origin(further) != _parse_origin(self._api):
-            other = self._redact(urlsplit(further).hostname or "nowhere")
+        new_url = urljoin(url, location)
+        if not location or _parse_origin(new_url) != _parse_origin(self._api):
+            other_host = self._redact(urlsplit(new_url).hostname or "nowhere")
             raise HttpUnreachableError(
-                f"{self._host} redirects to {other}, which must not get the token", is_transient=False
+                f"{self._host} redirects to {other_host}, which must not get the token", is_transient=False
             )
-        return further
+        return new_url
 
     def _decode(self, status: int, headers: httpx.Headers, data: bytes, result_type: type[T]) -> T:
         if not 200 <= status < 300:
@@ -181,10 +181,10 @@ def _parse_seconds(after: str) -> float:
 def extract_error(data: bytes) -> str:
     """The messages in an error answer of any of the forges."""
     try:
-        answer: object = msgspec.json.decode(data[:65_536])
+        content: object = msgspec.json.decode(data[:65_536])
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return ""
-    return "; ".join(dict.fromkeys(_collect_messages(answer)))
+    return "; ".join(dict.fromkeys(_collect_messages(content)))
 
 
 def _collect_messages(value: object) -> Iterator[str]:
@@ -192,16 +192,16 @@ def _collect_messages(value: object) -> Iterator[str]:
         case str():
             yield value
         case list():
-            for each in value:
-                yield from _collect_messages(each)
+            for item in value:
+                yield from _collect_messages(item)
         case dict() if any(name in value for name in _ERROR_KEYS):
             for name in _ERROR_KEYS:
                 yield from _collect_messages(value.get(name))
-        case {"field": str(where), "code": str(code)}:
-            yield f"{where} is {code}"
+        case {"field": str(field), "code": str(code)}:
+            yield f"{field} is {code}"
         case dict():
-            for name, each in value.items():
-                yield from (f"{name} {word}" for word in _collect_messages(each))
+            for name, item in value.items():
+                yield from (f"{name} {message}" for message in _collect_messages(item))
         case _:
             return
 
@@ -223,9 +223,9 @@ def find_proxy(url: str, environment: Mapping[str, str]) -> str | None:
 
 def _is_excluded(host: str, hosts: str) -> bool:
     """no_proxy names hosts with their subdomains, with or without a port or a leading dot; `*` means every host."""
-    for each in hosts.replace(",", " ").lower().split():
-        name = each.partition(":")[0].removeprefix("*").removeprefix(".")
-        if each == "*" or (name and (host == name or host.endswith(f".{name}"))):
+    for entry in hosts.replace(",", " ").lower().split():
+        name = entry.partition(":")[0].removeprefix("*").removeprefix(".")
+        if entry == "*" or (name and (host == name or host.endswith(f".{name}"))):
             return True
     return False
 

@@ -25,70 +25,70 @@ from plait.system import log
 class GitPublisher:
     """Publishes batch branches. Used from a worker thread; publishing the same state again changes nothing."""
 
-    def __init__(self, place: RepoLocation) -> None:
-        self._place = place
+    def __init__(self, location: RepoLocation) -> None:
+        self._location = location
 
     def publish(
-        self, order: PublishStarted, view: BatchView, inputs: BatchInputs, environment: Mapping[str, str]
+        self, decision: PublishStarted, view: BatchView, inputs: BatchInputs, environment: Mapping[str, str]
     ) -> PublishDone | PublishFailed:
         """`environment` supplies tokens and credentials."""
-        where, publish_target = self._place.git_dir, inputs.options.publish_target
-        git = Git(where, environment=environment, variables={"GIT_DIR": str(where)})
+        git_dir, publish_target = self._location.git_dir, inputs.options.publish_target
+        git = Git(git_dir, environment=environment, variables={"GIT_DIR": str(git_dir)})
         try:
-            branch = _push_branch(git, order, view.branch, publish_target)
+            branch = _push_branch(git, decision, view.branch, publish_target)
         except WorldError as error:
-            hint = error.hint or _describe_manual_steps(git, order, view, inputs, environment)
-            return PublishFailed(order.batch, order.n, error.message, hint)
-        if order.publish is Publish.PUSH:
-            return PublishDone(order.batch, order.n, "", order.commit)
-        text = _build_text(order, view, inputs, environment)
+            hint = error.hint or _describe_manual_steps(git, decision, view, inputs, environment)
+            return PublishFailed(decision.batch, decision.n, error.message, hint)
+        if decision.publish is Publish.PUSH:
+            return PublishDone(decision.batch, decision.n, "", decision.commit)
+        text = _build_text(decision, view, inputs, environment)
         spec = PullRequestSpec(
             view.branch,
             branch,
             text.title,
             text.body,
-            draft=order.publish is Publish.DRAFT,
-            renamed=order.renamed,
+            draft=decision.publish is Publish.DRAFT,
+            renamed=decision.renamed,
         )
         try:
             forge = ForgeClient(git, publish_target.remote, environment=environment, kind=publish_target.forge)
             result = forge.publish_pull_request(spec)
         except WorldError as error:
-            return PublishFailed(order.batch, order.n, error.message, error.hint, order.commit)
+            return PublishFailed(decision.batch, decision.n, error.message, error.hint, decision.commit)
         if result.note:
-            log.write_line(f"batch {order.batch}: {result.note}")
-        return PublishDone(order.batch, order.n, result.url, order.commit)
+            log.write_line(f"batch {decision.batch}: {result.note}")
+        return PublishDone(decision.batch, decision.n, result.url, decision.commit)
 
 
-def _push_branch(git: Git, order: PublishStarted, branch: str, target: PublishTarget) -> str:
+def _push_branch(git: Git, decision: PublishStarted, branch: str, target: PublishTarget) -> str:
     """Push the batch branch and return its target branch, which is fetched first: the local copy may be old."""
     target_branch = target.target or find_default_branch(git, target.remote)
     newest = fetch_target(git, target.remote, target_branch)
-    if not count_new_commits(git, order.commit, newest):
+    if not count_new_commits(git, decision.commit, newest):
         raise ForgeError(f"nothing to propose: {target_branch} already contains this branch")
-    push_branch(git, target.remote, branch, order.commit, expected=order.expected)
+    push_branch(git, target.remote, branch, decision.commit, expected=decision.expected)
     return target_branch
 
 
 def _build_text(
-    order: PublishStarted, view: BatchView, inputs: BatchInputs, environment: Mapping[str, str]
+    decision: PublishStarted, view: BatchView, inputs: BatchInputs, environment: Mapping[str, str]
 ) -> PullRequestText:
     """Title and body, without secrets."""
     text = write_pull_request(
-        view, PullRequestOverride(order.title, order.body), usual=inputs.options.publish_target.title
+        view, PullRequestOverride(decision.title, decision.body), usual=inputs.options.publish_target.title
     )
     return text.redact(build_redactor(environment, *(task.env for task in inputs.tasks)))
 
 
 def _describe_manual_steps(
-    git: Git, order: PublishStarted, view: BatchView, inputs: BatchInputs, environment: Mapping[str, str]
+    git: Git, decision: PublishStarted, view: BatchView, inputs: BatchInputs, environment: Mapping[str, str]
 ) -> str:
     """How a person publishes the branch, for when the network is back."""
     target = inputs.options.publish_target
-    push_command = f"By hand: git push {quote(target.remote)} {order.commit}:refs/heads/{view.branch}"
-    if order.publish is Publish.PUSH:
+    push_command = f"By hand: git push {quote(target.remote)} {decision.commit}:refs/heads/{view.branch}"
+    if decision.publish is Publish.PUSH:
         return push_command
-    title = _build_text(order, view, inputs, environment).title
+    title = _build_text(decision, view, inputs, environment).title
     spec = PullRequestSpec(view.branch, target.target or "main", title, "")
     try:
         location = locate_forge(git, target.remote, environment, target.forge)

@@ -212,12 +212,12 @@ def update_content(pull: OpenPullRequest, spec: PullRequestSpec) -> PullRequestC
     """Replace plait's section of the body, or add it. The title changes if plait set it, or if a person asked plait to."""
     begin, end = _SECTION_BEGIN.search(pull.body), pull.body.rfind(_SECTION_END)
     if begin is None or end < begin.end():
-        before, after, ours = f"{pull.body.rstrip()}\n\n" if pull.body.strip() else "", "", False
+        before, after, has_own_title = f"{pull.body.rstrip()}\n\n" if pull.body.strip() else "", "", False
     else:
         before, after = pull.body[: begin.start()], pull.body[end + len(_SECTION_END) :]
-        ours = begin[1] == _digest_title(pull.title)
+        has_own_title = begin[1] == _digest_title(pull.title)
     section = _build_section(spec, MAX_BODY_CHARS - len(before) - len(after))
-    title = spec.title if ours or spec.renamed else pull.title
+    title = spec.title if has_own_title or spec.renamed else pull.title
     return PullRequestContent(title, f"{before}{section}{after}")
 
 

@@ -71,8 +71,8 @@ def resolve_address(url: str, environment: Mapping[str, str]) -> RepoAddress:
 
 def configure_for_network(git: Git) -> Git:
     """For commands that use the network: no prompts, no dialogs, a timeout. Keeps the user's ssh command."""
-    own = git.run("config", "--get", "core.sshCommand", codes=range(256)).text
-    settings = _LOW_SPEED_OPTIONS if own else (*_LOW_SPEED_OPTIONS, f"core.sshCommand={_SSH_COMMAND}")
+    ssh_command = git.run("config", "--get", "core.sshCommand", codes=range(256)).text
+    settings = _LOW_SPEED_OPTIONS if ssh_command else (*_LOW_SPEED_OPTIONS, f"core.sshCommand={_SSH_COMMAND}")
     return git.with_options(
         variables={"SSH_ASKPASS": "", "SSH_ASKPASS_REQUIRE": "never", "GCM_INTERACTIVE": "never"},
         settings=settings,
@@ -87,10 +87,10 @@ def find_default_branch(git: Git, name: str) -> str:
 
 def read_remote_head(git: Git, name: str) -> str:
     try:
-        found = _HEAD_REF.search(git.text("ls-remote", "--symref", "--", name, "HEAD"))
+        match = _HEAD_REF.search(git.text("ls-remote", "--symref", "--", name, "HEAD"))
     except GitError as error:
         raise map_git_error(error, name) from error
-    return found[1] if found else ""
+    return match[1] if match else ""
 
 
 def map_git_error(error: GitError, name: str, hint: str = "") -> ForgeError:
@@ -125,25 +125,25 @@ def push_branch(git: Git, remote: str, branch: str, commit: str, *, expected: st
     if expected and not _COMMIT.fullmatch(expected):
         raise Bug(f"{expected} is not a pushed commit")
     find_remote(git, remote)
-    wide = configure_for_network(git)
-    if read_remote_head(wide, remote) == branch:
+    network_git = configure_for_network(git)
+    if read_remote_head(network_git, remote) == branch:
         raise ForgeError(
             f"{branch} is the default branch of {remote}, which plait does not push to",
             hint="Change the default branch there.",
         )
-    _push_large_files(wide, remote, commit)
-    _push_commit(wide, remote, branch, commit, expected)
+    _push_large_files(network_git, remote, commit)
+    _push_commit(network_git, remote, branch, commit, expected)
 
 
 def _push_commit(git: Git, remote: str, branch: str, commit: str, expected: str) -> None:
     ref = f"refs/heads/{branch}"
     lease = [f"--force-with-lease={ref}:{expected}"] if expected else []
-    words = ["push", *lease, "--", remote, f"{commit}:{ref}"]
-    hint = f"By hand: git {' '.join(map(quote, words))}"
+    args = ["push", *lease, "--", remote, f"{commit}:{ref}"]
+    hint = f"By hand: git {' '.join(map(quote, args))}"
     alone = git.with_options(settings=(f"remote.{remote}.mirror=false",))  # otherwise git pushes every ref
     try:
         output = alone.run(
-            *("push", "--porcelain", "--no-follow-tags", "--recurse-submodules=no", *words[1:]), codes=(0, 1)
+            *("push", "--porcelain", "--no-follow-tags", "--recurse-submodules=no", *args[1:]), codes=(0, 1)
         )
     except GitError as error:
         raise map_git_error(error, remote, hint) from error
@@ -183,14 +183,14 @@ def fetch_target(git: Git, remote: str, target: str) -> str:
         raise ForgeError(f"{remote} has no default branch", hint="Set pr.target to a branch.")
     if git.run("check-ref-format", f"refs/heads/{target}", codes=range(256)).code:
         raise ForgeError(f"{redact_line(target)!r} is not a branch name")
-    wide, ref = (
+    network_git, ref = (
         configure_for_network(git),
         f"{REMOTES_NAMESPACE}/{ref_component(remote)}/{ref_component(target)}",
     )
     for _ in range(_MAX_FETCHES):
         try:
-            _fetch(wide, remote, f"+refs/heads/{target}:{ref}")
-            return wide.text("rev-parse", "--verify", "--end-of-options", f"{ref}^{{commit}}")
+            _fetch(network_git, remote, f"+refs/heads/{target}:{ref}")
+            return network_git.text("rev-parse", "--verify", "--end-of-options", f"{ref}^{{commit}}")
         except GitError as error:
             if "couldn't find remote ref" in error.stderr:
                 raise ForgeError(

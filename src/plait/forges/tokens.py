@@ -55,7 +55,7 @@ def _read_program_output(command: Sequence[str], git: Git, environment: Mapping[
     if program is None:
         return ""
     try:
-        done = subprocess.run(
+        process = subprocess.run(
             [program, *command[1:]],
             cwd=git.cwd,
             env={**environment, **_QUIET_VARIABLES},
@@ -67,7 +67,7 @@ def _read_program_output(command: Sequence[str], git: Git, environment: Mapping[
         )
     except (OSError, subprocess.TimeoutExpired):
         return ""
-    return done.stdout.decode("utf-8", "replace").strip() if done.returncode == 0 else ""
+    return process.stdout.decode("utf-8", "replace").strip() if process.returncode == 0 else ""
 
 
 def _read_git_credential(address: RepoAddress, git: Git) -> ForgeToken | None:

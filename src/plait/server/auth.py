@@ -176,10 +176,10 @@ class UsedCodes:
         return True
 
     def _delete_expired(self) -> None:
-        over = self._now() - _RETENTION_SECONDS
+        cutoff = self._now() - _RETENTION_SECONDS
         for name in os.listdir(self._folder):  # noqa: PTH208 - names are wanted
             until = name.partition("-")[0]
-            if until.isascii() and until.isdigit() and int(until) < over:
+            if until.isascii() and until.isdigit() and int(until) < cutoff:
                 with suppress(OSError):  # another server deletes too
                     (self._folder / name).unlink()
 

@@ -83,8 +83,8 @@ class BatchSpec(ApiBody):
         missing = [name for name in self.task_ids or () if source_set is None or name not in source_set.by_id]
         if missing:
             shown = ", ".join(missing[:_MAX_NAMED])
-            more = f" and {len(missing) - _MAX_NAMED} others" if len(missing) > _MAX_NAMED else ""
-            raise NotFoundError(f"there is no task {shown}{more}", hint="List the tasks to see their ids.")
+            others = f" and {len(missing) - _MAX_NAMED} others" if len(missing) > _MAX_NAMED else ""
+            raise NotFoundError(f"there is no task {shown}{others}", hint="List the tasks to see their ids.")
 
 
 class NewBatchSpec(BatchSpec):

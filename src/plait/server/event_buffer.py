@@ -133,12 +133,12 @@ class EventBuffer:
         """The next chunk; None: it was dropped."""
         if position < self._dropped_count:
             return None
-        at, size = position - self._dropped_count, 0
-        for end in range(at, len(self._events)):
+        start, size = position - self._dropped_count, 0
+        for end in range(start, len(self._events)):
             size += len(self._events[end].data)
             if size >= SSE_CHUNK_BYTES:
-                return self._events[at : end + 1]
-        return self._events[at:]
+                return self._events[start : end + 1]
+        return self._events[start:]
 
     def join(self, position: int, events: Sequence[BufferedEvent]) -> bytes:
         """The encoded chunk, cached: most readers are at the same position."""

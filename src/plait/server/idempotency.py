@@ -32,7 +32,7 @@ async def ask_once(session: ProjectSession, requests: Sequence[Request]) -> list
 
     def has_earlier_answers(client: Session) -> bool:
         state = client.state
-        return any(each.id in state.seen_requests and each.id not in state.unanswered for each in requests)
+        return any(request.id in state.seen_requests and request.id not in state.unanswered for request in requests)
 
     answered = await session.query(has_earlier_answers)
     earlier = await asyncio.to_thread(_read_earlier_answers, session.location, requests) if answered else {}
@@ -74,8 +74,12 @@ async def find_submitted_batch(session: ProjectSession, request_id: str) -> str 
     def look(client: Session) -> tuple[bool, str | None]:
         if request_id in client.state.seen_requests:
             return True, None
-        pending = (each for each in client.list_pending() if each.id == request_id and isinstance(each, Submit))
-        return False, next((each.batch for each in pending if each.batch in client.preview_state().batches), None)
+        pending = (
+            request for request in client.list_pending() if request.id == request_id and isinstance(request, Submit)
+        )
+        return False, next(
+            (request.batch for request in pending if request.batch in client.preview_state().batches), None
+        )
 
     recorded, batch = await session.query(look)
     if recorded:
@@ -84,18 +88,18 @@ async def find_submitted_batch(session: ProjectSession, request_id: str) -> str 
     return batch
 
 
-def _find_batch_in_journal(place: RepoLocation, request_id: str) -> str | None:
-    with closing(project_files.open_project_journal(place)) as reader:
+def _find_batch_in_journal(location: RepoLocation, request_id: str) -> str | None:
+    with closing(project_files.open_project_journal(location)) as reader:
         events = (record.event for record in reader.read())
-        return next((each.batch for each in events if isinstance(each, Submit) and each.id == request_id), None)
+        return next((event.batch for event in events if isinstance(event, Submit) and event.id == request_id), None)
 
 
-def _read_earlier_answers(place: RepoLocation, requests: Sequence[Request]) -> dict[str, RequestAnswer]:
+def _read_earlier_answers(location: RepoLocation, requests: Sequence[Request]) -> dict[str, RequestAnswer]:
     """The answers in the journal."""
     expected = PendingAnswers()
     expected.expect(requests)
     try:
-        with closing(project_files.open_project_journal(place)) as reader:
+        with closing(project_files.open_project_journal(location)) as reader:
             for record in reader.read():
                 expected.handle_record(record)
     except JournalMissingError:

@@ -42,23 +42,23 @@ class JournalFollower:
     """
 
     def __init__(
-        self, place: RepoLocation, publish: EventCallback, publish_logs: LogCallback, *, start_engine: bool
+        self, location: RepoLocation, publish: EventCallback, publish_logs: LogCallback, *, start_engine: bool
     ) -> None:
         self.counters, self.history = JournalCounters(), HistoryIndex()
         self.engine_running = False
         self.engine_error: PlaitError | None = None
-        self._place, self._publish, self._publish_logs = place, publish, publish_logs
+        self._location, self._publish, self._publish_logs = location, publish, publish_logs
         self._start_engine = start_engine
         self._client: Session | None = None
         self._journal = ""
         self._pending: list[BufferedEvent] = []
         self._etas: dict[str, EtaEstimator] = {}
-        self._logs = LogStream(project_files.open_state_paths(place), self._create_parser)
+        self._logs = LogStream(project_files.open_state_paths(location), self._create_parser)
         self._logs_read_at = self._engine_checked_at = 0.0
 
     def open(self) -> EventBuffer:
         """The events of all records so far. Raises PlaitError if the journal can't be read."""
-        buffer, client = EventBuffer(""), Session(self._place, EventStream())
+        buffer, client = EventBuffer(""), Session(self._location, EventStream())
 
         def on_record(record: Record, events: Sequence[StreamEvent]) -> None:
             self._on_record(client, record, events)
@@ -156,10 +156,10 @@ class JournalFollower:
     def _create_parser(self, attempt: AttemptState) -> OutputParser | None:
         """None: the output is shown as it is."""
         with suppress(BatchInputsError):
-            return _load_parsers(self._place, attempt.name.batch)(attempt)
+            return _load_parsers(self._location, attempt.name.batch)(attempt)
         return None
 
 
 @lru_cache(8)
-def _load_parsers(place: RepoLocation, batch: str) -> ParserFactory:
-    return make_parser_factory(project_files.load_batch_inputs(place, batch))
+def _load_parsers(location: RepoLocation, batch: str) -> ParserFactory:
+    return make_parser_factory(project_files.load_batch_inputs(location, batch))

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from plait.client.api_errors import NotFoundError, StateError
-from plait.client.batch_lookup import find_batch, find_task
+from plait.client.batch_lookup import AmbiguousNameError, find_batch, find_task
 from plait.core.errors import UserError
 from plait.core.state import BatchState, State, TaskState
 
@@ -15,23 +13,22 @@ def resolve_batch(state: State, prefix: str | None) -> BatchState:
     try:
         return find_batch(state, prefix)
     except UserError as error:
-        raise _map_lookup_error(error, prefix, state.batches) from None
+        raise _map_lookup_error(error) from None
 
 
 def resolve_task(batch: BatchState, prefix: str) -> TaskState:
     try:
         return find_task(batch, prefix)
     except UserError as error:
-        raise _map_lookup_error(error, prefix, batch.index) from None
+        raise _map_lookup_error(error) from None
 
 
 def resolve_batch_and_task(state: State, batch: str | None, task: str) -> tuple[BatchState, TaskState]:
-    found = resolve_batch(state, batch)
-    return found, resolve_task(found, task)
+    found_batch = resolve_batch(state, batch)
+    return found_batch, resolve_task(found_batch, task)
 
 
-def _map_lookup_error(error: UserError, prefix: str | None, names: Iterable[str]) -> UserError:
-    """An id that is a prefix of known ones, and not found, is ambiguous."""
-    if prefix and any(name.startswith(prefix) or name.partition(":")[2] == prefix for name in names):
+def _map_lookup_error(error: UserError) -> UserError:
+    if isinstance(error, AmbiguousNameError):
         return StateError(error.message, state="ambiguous", hint=error.hint)
     return NotFoundError(error.message, hint=error.hint)

@@ -93,7 +93,7 @@ class MetricsReader:
         return compute_metrics(project, self._read(client, counters, clients))
 
     def _read(self, client: Session, counters: JournalCounters, clients: int) -> ProjectReading:
-        state, at = client.state, time.time()
+        state, now = client.state, time.time()
         batches, tasks, waiting = self._read_status_totals(client, counters)
         pending = [request.id for request in client.list_pending()]
         busy = any(batch.alive for batch in state.open.values())
@@ -103,9 +103,9 @@ class MetricsReader:
             tasks,
             waiting,
             counters.running,
-            _breaker_seconds(state, counters, at),
+            _breaker_seconds(state, counters, now),
             engine=client.find_engine() is not None,
-            silence=max(0.0, at - state.now) if busy else 0.0,
+            silence=max(0.0, now - state.now) if busy else 0.0,
             requests=len(pending),
             oldest_request=self._oldest_wait_seconds(pending, time.monotonic()),
             journal_bytes=_journal_bytes(client.location),
@@ -149,20 +149,20 @@ def _count_statuses(state: State, counters: JournalCounters) -> StatusTotals:
     return batches, tasks, waiting
 
 
-def _breaker_seconds(state: State, counters: JournalCounters, at: float) -> Mapping[str, float]:
+def _breaker_seconds(state: State, counters: JournalCounters, now: float) -> Mapping[str, float]:
     """For providers that share a label, the longest time counts."""
-    found = dict[str, float]()
+    seconds = dict[str, float]()
     for provider, breaker in state.breakers.items():
         name, until = counters.get_provider_label(provider), breaker.until
-        found[name] = max(found.get(name, 0.0), 0.0 if until is None else until - at)
-    return found
+        seconds[name] = max(seconds.get(name, 0.0), 0.0 if until is None else until - now)
+    return seconds
 
 
-def _journal_bytes(place: RepoLocation) -> int:
+def _journal_bytes(location: RepoLocation) -> int:
     total = 0
     for name in _JOURNAL_FILES:
         with suppress(OSError):
-            total += (place.state / name).stat().st_size
+            total += (location.state / name).stat().st_size
     return total
 
 
@@ -175,10 +175,10 @@ class MetricFamily:
     read: Callable[[ProjectReading], Mapping[Any, float] | float]  # Any: a label's value, or a tuple of them
 
     def list_samples(self, reading: ProjectReading) -> list[Sample]:
-        found = self.read(reading)
-        if not isinstance(found, Mapping):
-            return [((), found)]
-        keys = ((key if isinstance(key, tuple) else (key,), value) for key, value in found.items())
+        value_or_values = self.read(reading)
+        if not isinstance(value_or_values, Mapping):
+            return [((), value_or_values)]
+        keys = ((key if isinstance(key, tuple) else (key,), value) for key, value in value_or_values.items())
         return [(tuple(map(str, key)), value) for key, value in keys]
 
 
@@ -306,23 +306,23 @@ class _ProjectsCollector(Collector):
     def collect(self) -> Iterator[Metric]:
         yield InfoMetricFamily("plait_build", "The plait that serves this", {"version": __version__})
         up = GaugeMetricFamily("plait_project_up", "1: the journal can be read", labels=("project",))
-        for each in self._projects:
-            up.add_metric((each.project,), float(each.samples is not None))
+        for project in self._projects:
+            up.add_metric((project.project,), float(project.samples is not None))
         yield up
         for kind, families in ((GaugeMetricFamily, GAUGES), (CounterMetricFamily, COUNTERS)):
             for name, family in families.items():
-                made = kind(name, family.description, labels=("project", *family.labels))
-                for each in self._projects:
-                    for labels, value in (each.samples or {}).get(name, ()):
-                        made.add_metric((each.project, *labels), value)
-                yield made
+                metric = kind(name, family.description, labels=("project", *family.labels))
+                for project in self._projects:
+                    for labels, value in (project.samples or {}).get(name, ()):
+                        metric.add_metric((project.project, *labels), value)
+                yield metric
         yield self._duration_histogram()
 
     def _duration_histogram(self) -> Metric:
-        made = HistogramMetricFamily(
+        histogram = HistogramMetricFamily(
             "plait_attempt_duration_seconds", "How long attempts took", labels=("project", "agent", "step")
         )
-        for each in self._projects:
-            for (agent, step), (buckets, seconds) in each.durations.items():
-                made.add_metric((each.project, agent, step.value), buckets, seconds)
-        return made
+        for project in self._projects:
+            for (agent, step), (buckets, seconds) in project.durations.items():
+                histogram.add_metric((project.project, agent, step.value), buckets, seconds)
+        return histogram

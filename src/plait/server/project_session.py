@@ -51,9 +51,9 @@ class RequestScope:
 class ProjectSession:
     """Used from one event loop. `readers` counts event streams, `log_readers` those that include agent output."""
 
-    def __init__(self, project_id: str, place: RepoLocation, *, url: str = "", start_engine: bool = True) -> None:
+    def __init__(self, project_id: str, location: RepoLocation, *, url: str = "", start_engine: bool = True) -> None:
         """`url`: the remote of a mirror. `start_engine`: start one whenever there is work and none runs."""
-        self.id, self.location, self.url = project_id, place, url
+        self.id, self.location, self.url = project_id, location, url
         self.buffer = EventBuffer("")
         self.source_cache = SourceCache()
         self.readers = self.log_readers = self.heartbeats = 0
@@ -66,7 +66,7 @@ class ProjectSession:
         self._loop = loop = asyncio.get_running_loop()
         self._thread = ThreadPoolExecutor(1, f"session-{project_id}")
         self.follower = JournalFollower(  # its attributes belong to the session's thread
-            place,
+            location,
             lambda *events: loop.call_soon_threadsafe(self._publish, *events),
             lambda events: loop.call_soon_threadsafe(self._publish_logs, events),
             start_engine=start_engine,
@@ -117,10 +117,10 @@ class ProjectSession:
         await self._unused.wait()
         await self.close()
 
-    async def relocate(self, place: RepoLocation) -> None:
+    async def relocate(self, location: RepoLocation) -> None:
         """Continue in another checkout of the same project."""
-        self.location = place
-        await self.query(lambda client: client.change_checkout(place))
+        self.location = location
+        await self.query(lambda client: client.change_checkout(location))
 
     async def query(self, read: Callable[[Session], T]) -> T:
         """Run `read` on the up-to-date client session, in the session's thread; it has to be quick."""

@@ -44,21 +44,21 @@ class Project:
     default: bool = False
 
 
-def create_project(place: RepoLocation, *, default: bool = False) -> Project:
-    return Project(compute_project_id(place), place.top.name or "repository", str(place.top), default=default)
+def create_project(location: RepoLocation, *, default: bool = False) -> Project:
+    return Project(compute_project_id(location), location.top.name or "repository", str(location.top), default=default)
 
 
-def create_mirror_project(found: MirroredRepo) -> Project:
+def create_mirror_project(mirror: MirroredRepo) -> Project:
     """A local path becomes a file URL."""
-    url = Path(found.url).as_uri() if found.url.startswith("/") else found.url
-    return Project(compute_project_id(found.location), found.name, str(found.location.top), url)
+    url = Path(mirror.url).as_uri() if mirror.url.startswith("/") else mirror.url
+    return Project(compute_project_id(mirror.location), mirror.name, str(mirror.location.top), url)
 
 
 def find_own_checkout(path: Path) -> RepoLocation:
     """Raises FieldError unless the path is in a git checkout owned by this user."""
     try:
         _check_owner(path)
-        place = find_repo(path)
+        location = find_repo(path)
     except FieldError:
         raise
     except UserError as error:
@@ -69,15 +69,15 @@ def find_own_checkout(path: Path) -> RepoLocation:
             field="path",
             hint="Name a checkout of a repository.",
         ) from error
-    if not place.repository:
+    if not location.repository:
         raise FieldError(
             f"{path} is not in a git repository",
             field="path",
             hint="A project is a repository: run git init there, or name another folder.",
         )
-    for each in (place.top, place.state.parent):
-        _check_owner(each)
-    return place
+    for folder in (location.top, location.state.parent):
+        _check_owner(folder)
+    return location
 
 
 def check_url(text: str) -> str:
@@ -136,39 +136,39 @@ class ProjectStore:
     def list_projects(self) -> list[Project]:
         """In the order in which they were added."""
         with _map_os_errors(self._path):
-            found, sound = _read_file(self._path)
-            if sound:
-                return found
+            projects, is_valid = _read_file(self._path)
+            if is_valid:
+                return projects
             with hold_lock(self._lock_path):
                 return self._read_repaired()
 
     def save(self, project: Project) -> None:
         """Durable on return. A project with the same id is replaced."""
         with _map_os_errors(self._path), hold_lock(self._lock_path):
-            known = self._read_repaired()
-            kept = [project if each.id == project.id else each for each in known]
-            _write_file(self._path, kept if project in kept else [*kept, project])
+            projects = self._read_repaired()
+            updated = [project if known.id == project.id else known for known in projects]
+            _write_file(self._path, updated if project in updated else [*updated, project])
 
     def remove(self, project_id: str) -> bool:
         """Whether it was there. The project itself is not touched."""
         with _map_os_errors(self._path), hold_lock(self._lock_path):
-            known = self._read_repaired()
-            kept = [each for each in known if each.id != project_id]
-            if len(kept) != len(known):
-                _write_file(self._path, kept)
-            return len(kept) != len(known)
+            projects = self._read_repaired()
+            remaining = [known for known in projects if known.id != project_id]
+            if len(remaining) != len(projects):
+                _write_file(self._path, remaining)
+            return len(remaining) != len(projects)
 
     def _read_repaired(self) -> list[Project]:
         """With the lock held: the readable projects; a damaged file is set aside."""
-        found, sound = _read_file(self._path)
-        if not sound:
+        projects, is_valid = _read_file(self._path)
+        if not is_valid:
             aside = self._path.with_name(f"{self._path.stem}.damaged-{time.time_ns()}.json")
             shutil.copy2(self._path, aside)
-            _write_file(self._path, found)
+            _write_file(self._path, projects)
             self._warn(
-                f"{self._path} was damaged: {len(found)} projects could be read, and the file was saved as {aside.name}"
+                f"{self._path} was damaged: {len(projects)} projects could be read, and the file was saved as {aside.name}"
             )
-        return found
+        return projects
 
 
 def find_project_register() -> Path:
@@ -205,8 +205,8 @@ def _parse_projects(data: bytes) -> tuple[list[Project], bool]:
     if not isinstance(entries, list):
         return [], False
     read = [_parse_project(entry) for entry in entries]
-    found = {each.id: each for each in read if each is not None}
-    return list(found.values()), len(found) == len(entries)
+    projects = {project.id: project for project in read if project is not None}
+    return list(projects.values()), len(projects) == len(entries)
 
 
 def _parse_project(entry: object) -> Project | None:
@@ -222,7 +222,9 @@ def _parse_project(entry: object) -> Project | None:
 
 
 def _write_file(path: Path, projects: Sequence[Project]) -> None:
-    entries = [{"id": each.id, "name": each.name, "path": each.path, "url": each.url} for each in projects]
+    entries = [
+        {"id": project.id, "name": project.name, "path": project.path, "url": project.url} for project in projects
+    ]
     replace_file(path, f"{json.dumps({'projects': entries}, indent=1)}\n".encode("ascii"), durable=True)
 
 
@@ -252,16 +254,16 @@ class ProjectCatalog:
             return self._store.list_projects()
         return [
             self.default_project,
-            *(each for each in self._store.list_projects() if each.id != self.default_project.id),
+            *(project for project in self._store.list_projects() if project.id != self.default_project.id),
         ]
 
     def find(self, project: str | None) -> Project:
         """None: the default project, or the only one. Raises NotFoundError."""
         if self.default_project is not None and project in {None, self.default_project.id}:
             return self.default_project
-        found = [each for each in self.list_projects() if project in {None, each.id}]
-        if len(found) == 1:
-            return found[0]
+        matches = [candidate for candidate in self.list_projects() if project in {None, candidate.id}]
+        if len(matches) == 1:
+            return matches[0]
         if project is not None:
             raise NotFoundError(f"there is no project {project[:40]!r}", hint="GET /api/projects lists them.")
         raise NotFoundError(
@@ -277,45 +279,45 @@ class ProjectCatalog:
         if project.url and not _is_folder(project.path):
             return self.fetch_mirror(project.url)
         try:
-            place = find_own_checkout(Path(project.path))
+            location = find_own_checkout(Path(project.path))
         except FieldError as error:
             raise WorldError(f"can't open {project.name}: {error.message}", hint=error.hint) from error
-        if compute_project_id(place) != project.id:
+        if compute_project_id(location) != project.id:
             raise WorldError(
                 f"{project.path} is a different repository now",
                 hint="Add it again, and remove the old project.",
             )
-        return place
+        return location
 
     def fetch_mirror(self, url: str, in_use: Collection[Path] = ()) -> RepoLocation:
         """A checkout of the remote's current state. For a thread; it may take minutes."""
-        found = open_mirrored_repo(url, in_use=in_use)
-        self._store_project(create_mirror_project(found))
-        return found.location
+        mirror = open_mirrored_repo(url, in_use=in_use)
+        self._store_project(create_mirror_project(mirror))
+        return mirror.location
 
     def add_path(self, path: str) -> Project:
         """A repository is one project, whichever of its checkouts is named: the first that still exists is used.
 
         For a thread; raises FieldError.
         """
-        found = create_project(find_own_checkout(_resolve_folder(_check_text(path, "path"))))
-        for each in self.list_projects():
-            if each.id == found.id and _is_folder(each.path):
-                return each
-        self._store_project(found)
-        return found
+        project = create_project(find_own_checkout(_resolve_folder(_check_text(path, "path"))))
+        for known in self.list_projects():
+            if known.id == project.id and _is_folder(known.path):
+                return known
+        self._store_project(project)
+        return project
 
     def add_url(self, url: str, in_use: Collection[Path] = ()) -> tuple[Project, MirroredRepo]:
         """Clone, or fetch again. For a thread; raises FieldError for an invalid URL."""
         try:
-            found = open_mirrored_repo(check_url(url), in_use=in_use)
+            mirror = open_mirrored_repo(check_url(url), in_use=in_use)
         except FieldError:
             raise
         except UserError as error:
             raise FieldError(error.message, field="url", hint=error.hint) from error
-        project = create_mirror_project(found)
+        project = create_mirror_project(mirror)
         self._store_project(project)
-        return project, found
+        return project, mirror
 
     def remove(self, project: Project) -> None:
         """The project itself is not touched. For a thread; raises StateError."""
@@ -330,10 +332,10 @@ class ProjectCatalog:
     def _store_project(self, project: Project) -> None:
         if self.default_project is not None and project.id == self.default_project.id:
             return
-        known = self._store.list_projects()
-        if project in known:
+        projects = self._store.list_projects()
+        if project in projects:
             return
-        if len(known) >= MAX_PROJECTS and project.id not in {each.id for each in known}:
+        if len(projects) >= MAX_PROJECTS and project.id not in {known.id for known in projects}:
             raise StateError(
                 f"there are {MAX_PROJECTS} projects already",
                 state="full",

@@ -112,10 +112,10 @@ def serve(options: ServeOptions, on_ready: Callable[[ServerInfo], None], warn: C
 
 def find_default_location(directory: Path) -> RepoLocation | None:
     """The project in this folder. None in the home or root folder, unless it is a repository. Raises UserError."""
-    place = find_repo(directory)
+    location = find_repo(directory)
     home = Path(os.path.expanduser("~")).resolve()  # noqa: PTH111 - it never raises
-    excluded = {Path(place.top.anchor), home}
-    return None if not place.repository and place.top in excluded else place
+    excluded = {Path(location.top.anchor), home}
+    return None if not location.repository and location.top in excluded else location
 
 
 def _describe_server(
@@ -123,12 +123,12 @@ def _describe_server(
 ) -> ServerInfo:
     tls = options.tls is not None
     url = make_base_url(options.host, listener.getsockname()[1], tls=tls)
-    known: list[Project] = []
+    projects: list[Project] = []
     with suppress(PlaitError):  # reported when they are opened
-        known = sessions.list_projects()
-    own = next((project for project in known if project.default), None)
-    more = len(known) - (own is not None)
-    return ServerInfo(url, make_login_link(authenticator, url), own, more, is_loopback(listener), tls)
+        projects = sessions.list_projects()
+    default = next((project for project in projects if project.default), None)
+    others = len(projects) - (default is not None)
+    return ServerInfo(url, make_login_link(authenticator, url), default, others, is_loopback(listener), tls)
 
 
 def create_config(
@@ -224,9 +224,9 @@ def _raise_file_limit() -> None:
     """Connections are open files, which many systems limit to a few hundred."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft != resource.RLIM_INFINITY:
-        most = MAX_CONNECTIONS if hard == resource.RLIM_INFINITY else min(hard, MAX_CONNECTIONS)
+        limit = MAX_CONNECTIONS if hard == resource.RLIM_INFINITY else min(hard, MAX_CONNECTIONS)
         with suppress(OSError, ValueError):  # then fewer connections are possible
-            resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, most), hard))
+            resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, limit), hard))
 
 
 def _configure_logging() -> None:
@@ -306,10 +306,10 @@ def is_loopback(listener: socket.socket) -> bool:
 
 def _resolve_host(host: str, port: int) -> tuple[int, tuple[object, ...]]:
     try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except (OSError, UnicodeError) as error:
         raise _make_address_error(host) from error
-    family, _, _, _, address = min(found, key=lambda each: each[0] != socket.AF_INET)
+    family, _, _, _, address = min(addresses, key=lambda candidate: candidate[0] != socket.AF_INET)
     return family, address
 
 
@@ -343,12 +343,17 @@ def _describe_port_owner(port: int) -> str:
     import psutil  # only for this error
 
     with suppress(psutil.Error, OSError):
-        for each in psutil.net_connections("tcp"):
-            if each.status == psutil.CONN_LISTEN and each.laddr and each.laddr.port == port and each.pid:
-                words = psutil.Process(each.pid).cmdline()
-                ours = "serve" in words and any("plait" in word for word in words)
-                name = "another plait serve" if ours else psutil.Process(each.pid).name()
-                return f" by {name} (process {each.pid})"
+        for connection in psutil.net_connections("tcp"):
+            if (
+                connection.status == psutil.CONN_LISTEN
+                and connection.laddr
+                and connection.laddr.port == port
+                and connection.pid
+            ):
+                command = psutil.Process(connection.pid).cmdline()
+                is_plait = "serve" in command and any("plait" in arg for arg in command)
+                name = "another plait serve" if is_plait else psutil.Process(connection.pid).name()
+                return f" by {name} (process {connection.pid})"
     return ""
 
 

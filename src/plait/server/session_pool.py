@@ -53,10 +53,10 @@ class SessionPool:
 
     async def get(self, project: str | None = None) -> ProjectSession:
         """None: the default project's. Raises NotFoundError, or PlaitError if it can't be opened."""
-        found = self._catalog.find(project)
-        session = self._open.get(found.id)
-        if session is None or (found.url and not session.location.top.is_dir()):
-            session = await self._open_session(found)
+        known = self._catalog.find(project)
+        session = self._open.get(known.id)
+        if session is None or (known.url and not session.location.top.is_dir()):
+            session = await self._open_session(known)
         session.add_scope(current_scope.get())
         return session
 
@@ -65,8 +65,8 @@ class SessionPool:
         session = await self.get(project)
         if session.url:
             in_use = (session.location.top,)
-            place = await self._run_fetch(partial(self._catalog.fetch_mirror, session.url, in_use))
-            await session.relocate(place)
+            location = await self._run_fetch(partial(self._catalog.fetch_mirror, session.url, in_use))
+            await session.relocate(location)
         return session
 
     async def add_project(self, *, path: str | None = None, url: str | None = None) -> Project:
@@ -79,9 +79,9 @@ class SessionPool:
 
     async def remove_project(self, project_id: str) -> None:
         """Only the server's entry is removed; running batches continue. Raises NotFoundError, StateError."""
-        found = self._catalog.find(project_id)
-        await asyncio.to_thread(self._catalog.remove, found)
-        if (session := self._open.pop(found.id, None)) is not None:
+        project = self._catalog.find(project_id)
+        await asyncio.to_thread(self._catalog.remove, project)
+        if (session := self._open.pop(project.id, None)) is not None:
             self._spawn(session.close_when_unused())
 
     def start(self) -> None:
@@ -154,11 +154,11 @@ class SessionPool:
             task.exception()  # retrieved, in case the caller is gone
 
     async def _create_session(self, project: Project) -> ProjectSession:
-        place = await self._run_fetch(partial(self._catalog.locate, project))
+        location = await self._run_fetch(partial(self._catalog.locate, project))
         if (session := self._open.get(project.id)) is not None:  # its checkout was gone and has been replaced
-            await session.relocate(place)
+            await session.relocate(location)
             return session
-        session = ProjectSession(project.id, place, url=project.url)
+        session = ProjectSession(project.id, location, url=project.url)
         try:
             await session.open()
         except BaseException:
@@ -186,8 +186,8 @@ class SessionPool:
             projects = [] if self._catalog.default_project is None else [self._catalog.default_project]
         for project in projects:
             try:
-                place = await self._run_fetch(partial(self._catalog.locate, project))
-                if has_journal(place) or project.default:
+                location = await self._run_fetch(partial(self._catalog.locate, project))
+                if has_journal(location) or project.default:
                     await self._open_session(project)
             except PlaitError as error:
                 self._warn(f"{project.name} ({project.path}): {_format_error(error)}")

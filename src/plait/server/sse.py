@@ -35,14 +35,14 @@ ReplayChunk = tuple[list[BufferedEvent], EventCursor]
 
 
 def replay_events(
-    place: RepoLocation, cursor: EventCursor, is_stopped: Callable[[], bool] = lambda: False
+    location: RepoLocation, cursor: EventCursor, is_stopped: Callable[[], bool] = lambda: False
 ) -> Generator[ReplayChunk, None, None]:
     """The events after this cursor that are in the journal now, in chunks; nothing if it is another journal.
 
     Reading starts at the journal's beginning, so that the same records give the same events.
     """
     try:
-        reader = project_files.open_project_journal(place)
+        reader = project_files.open_project_journal(location)
     except JournalMissingError:
         return
     with closing(reader):
@@ -74,9 +74,9 @@ class ReplayReader:
     leaves a chunk lying loses its slot, and starts over from its cursor.
     """
 
-    def __init__(self, slots: asyncio.Semaphore, place: RepoLocation, cursor: EventCursor) -> None:
+    def __init__(self, slots: asyncio.Semaphore, location: RepoLocation, cursor: EventCursor) -> None:
         self._slots, self._stopped = slots, Event()
-        self._chunks = replay_events(place, cursor, self._stopped.is_set)
+        self._chunks = replay_events(location, cursor, self._stopped.is_set)
         self._thread = ThreadPoolExecutor(1, "replay")
         self._loop = asyncio.get_running_loop()
         self._idle_timer: asyncio.TimerHandle | None = None

@@ -73,57 +73,57 @@ class TreeCopier:
         folders: list[tuple[str, os.stat_result]] = []
         waiting = [(source, dest)]
         while waiting:
-            here, there = waiting.pop()
+            source_path, dest_path = waiting.pop()
             try:
-                inner = self._copy_entry(here, there, folders)
+                inner = self._copy_entry(source_path, dest_path, folders)
             except OSError as error:
-                self._skip(here, error)
+                self._skip(source_path, error)
             else:
-                waiting += [(f"{here}/{name}", f"{there}/{name}") for name in inner]
+                waiting += [(f"{source_path}/{name}", f"{dest_path}/{name}") for name in inner]
         for folder, status in reversed(folders[1:]):
             copy_metadata(folder, status)
         return folders[0][1] if folders else None
 
-    def _copy_entry(self, here: str, there: str, folders: list[tuple[str, os.stat_result]]) -> list[str]:
+    def _copy_entry(self, source: str, dest: str, folders: list[tuple[str, os.stat_result]]) -> list[str]:
         """The names in it, if it is a folder."""
-        if self._is_excluded(here):
+        if self._is_excluded(source):
             return []
-        status = os.lstat(here)
+        status = os.lstat(source)
         if stat.S_ISLNK(status.st_mode):
-            os.symlink(os.readlink(here), there)  # noqa: PTH115, PTH211 - bytes that are no text, too
-            os.utime(there, ns=(status.st_atime_ns, status.st_mtime_ns), follow_symlinks=False)
+            os.symlink(os.readlink(source), dest)  # noqa: PTH115, PTH211 - bytes that are no text, too
+            os.utime(dest, ns=(status.st_atime_ns, status.st_mtime_ns), follow_symlinks=False)
         elif stat.S_ISREG(status.st_mode):
-            self._copy_file(here, there)
+            self._copy_file(source, dest)
         elif stat.S_ISDIR(status.st_mode):
-            return self._make_folder(here, there, status, folders)
+            return self._make_folder(source, dest, status, folders)
         return []
 
     def _make_folder(
-        self, here: str, there: str, status: os.stat_result, folders: list[tuple[str, os.stat_result]]
+        self, source: str, dest: str, status: os.stat_result, folders: list[tuple[str, os.stat_result]]
     ) -> list[str]:
-        names = os.listdir(here)  # noqa: PTH208 - the quick one
-        if ".git" in names and os.path.isfile(f"{here}/.git"):  # noqa: PTH113
-            self._warn(f"{here} is a worktree of its own and is not copied")
+        names = os.listdir(source)  # noqa: PTH208 - the quick one
+        if ".git" in names and os.path.isfile(f"{source}/.git"):  # noqa: PTH113
+            self._warn(f"{source} is a worktree of its own and is not copied")
             return []
-        os.mkdir(there, 0o700)  # noqa: PTH102 - writable, until all is in it
-        folders.append((there, status))
+        os.mkdir(dest, 0o700)  # noqa: PTH102 - writable, until all is in it
+        folders.append((dest, status))
         return names
 
-    def _copy_file(self, here: str, there: str) -> None:
-        source = os.open(here, _READ_FLAGS)
+    def _copy_file(self, source: str, dest: str) -> None:
+        source_fd = os.open(source, _READ_FLAGS)
         try:
-            if clone_file(source, there):
+            if clone_file(source_fd, dest):
                 return
-            dest = os.open(there, _CREATE_FLAGS, 0o600)
+            dest_fd = os.open(dest, _CREATE_FLAGS, 0o600)
             try:
-                self._copy_content(source, dest)
+                self._copy_content(source_fd, dest_fd)
             except BaseException:
-                os.unlink(there)  # noqa: PTH108
+                os.unlink(dest)  # noqa: PTH108
                 raise
             finally:
-                os.close(dest)
+                os.close(dest_fd)
         finally:
-            os.close(source)
+            os.close(source_fd)
 
     def _copy_content(self, source: int, dest: int) -> None:
         status = os.fstat(source)
@@ -149,41 +149,41 @@ def copy_metadata(folder: str | int, status: os.stat_result) -> None:
 
 def _copy_data(source: int, dest: int, status: os.stat_result) -> None:
     for start, end in _find_data_ranges(source, status):
-        at = start
-        while at < end and (moved := _copy_range(source, dest, at, end - at)):
-            at += moved
+        offset = start
+        while offset < end and (moved := _copy_range(source, dest, offset, end - offset)):
+            offset += moved
     if copied_size(status) < status.st_size:
         os.ftruncate(dest, status.st_size)  # it may end in a hole
 
 
 def _find_data_ranges(source: int, status: os.stat_result) -> Iterator[tuple[int, int]]:
     """The ranges of a file that are not holes."""
-    size, at = status.st_size, 0
+    size, offset = status.st_size, 0
     if copied_size(status) == size:
         yield 0, size
         return
-    while at < size:
+    while offset < size:
         try:
-            start = os.lseek(source, at, os.SEEK_DATA)
-            at = os.lseek(source, start, os.SEEK_HOLE)
+            start = os.lseek(source, offset, os.SEEK_DATA)
+            offset = os.lseek(source, start, os.SEEK_HOLE)
         except OSError as error:
             if error.errno != errno.ENXIO:  # nothing but a hole from here on
-                yield at, size
+                yield offset, size
             return
-        yield start, min(at, size)
+        yield start, min(offset, size)
 
 
-def _copy_range(source: int, dest: int, at: int, count: int) -> int:
+def _copy_range(source: int, dest: int, offset: int, count: int) -> int:
     """The number of bytes copied; 0 if the file has become shorter."""
     if hasattr(os, "copy_file_range"):
         try:
-            if moved := os.copy_file_range(source, dest, count, at, at):
+            if moved := os.copy_file_range(source, dest, count, offset, offset):
                 return moved
         except OSError as error:
             if error.errno in _FATAL_ERRORS:
                 raise
-    data = os.pread(source, min(count, _CHUNK_BYTES), at)
-    return os.pwrite(dest, data, at)
+    data = os.pread(source, min(count, _CHUNK_BYTES), offset)
+    return os.pwrite(dest, data, offset)
 
 
 _CACHE_KEY = re.compile(r"[0-9a-f]{40}\Z")
@@ -237,28 +237,28 @@ class TreeCache:
 
     def discard(self, key: str) -> None:
         """With the exclusive lock held; an incomplete entry is never taken for a complete one."""
-        gone = self._folder / f"{key}.gone"
-        remove_tree(gone)
+        trash = self._folder / f"{key}.gone"
+        remove_tree(trash)
         remove_tree(self._folder / f"{key}.new")
         with suppress(FileNotFoundError):
-            (self._folder / key).rename(gone)
-        remove_tree(gone)
+            (self._folder / key).rename(trash)
+        remove_tree(trash)
 
 
 def prune_tree_cache(folder: Path, max_bytes: int) -> int:
     """Remove the least recently used entries until at most `max_bytes` are left, except those in use. Bytes freed."""
     with suppress(FileNotFoundError):
-        keys = {each.name.partition(".")[0] for each in os.scandir(folder)}
+        keys = {entry.name.partition(".")[0] for entry in os.scandir(folder)}
         cache = TreeCache(folder)
         sizes = {key: _entry_size(folder, key) for key in sorted(keys) if _CACHE_KEY.match(key)}
-        kept, freed = sum(sizes.values()), 0
+        total, freed = sum(sizes.values()), 0
         for key in sorted(sizes, key=lambda key: _last_used(folder / key)):
-            if kept > max_bytes or not (folder / key).exists():
-                with try_lock(cache.lock_path(key)) as mine:
-                    if mine:
+            if total > max_bytes or not (folder / key).exists():
+                with try_lock(cache.lock_path(key)) as is_locked:
+                    if is_locked:
                         cache.discard(key)
                         cache.lock_path(key).unlink(missing_ok=True)
-                        kept, freed = kept - sizes[key], freed + sizes[key]
+                        total, freed = total - sizes[key], freed + sizes[key]
         return freed
     return 0
 

@@ -32,22 +32,22 @@ class TreeSize:
 def measure_tree(path: Path) -> TreeSize:
     """Skips what cannot be read; follows no links."""
     files = length = blocks = 0
-    seen: set[tuple[int, int]] = set()
+    counted: set[tuple[int, int]] = set()
     waiting = [str(path)]
     while waiting:
-        here = waiting.pop()
+        current = waiting.pop()
         try:
-            status = os.lstat(here)
+            status = os.lstat(current)
             if stat.S_ISDIR(status.st_mode):
-                waiting += [each.path for each in os.scandir(here)]
+                waiting += [entry.path for entry in os.scandir(current)]
             else:
                 files, length = files + 1, length + status.st_size
         except OSError:
             continue
         identity = (status.st_dev, status.st_ino)
-        if status.st_nlink == 1 or identity not in seen:
+        if status.st_nlink == 1 or identity not in counted:
             blocks += status.st_blocks
-            seen.add(identity)
+            counted.add(identity)
     return TreeSize(files, length, blocks * _BLOCK)
 
 
@@ -126,22 +126,22 @@ class DiskUsageCache:
         self._known: dict[tuple[int, int], tuple[int, float]] = {}  # size, and until when that holds
 
     def total(self, folders: Iterable[Path]) -> int:
-        known, seen = self._known, dict[tuple[int, int], tuple[int, float]]()
+        known, measured = self._known, dict[tuple[int, int], tuple[int, float]]()
         total = 0
         for folder in folders:
             try:
-                found = folder.lstat()
+                status = folder.lstat()
             except FileNotFoundError:
                 continue
-            key = (found.st_dev, found.st_ino)
+            key = (status.st_dev, status.st_ino)
             size, until = known.get(key, (0, 0.0))
             if self._clock() >= until:
                 began = self._clock()
                 size = tree_size(folder)
                 until = (now := self._clock()) + REMEASURE_FACTOR * (now - began)
-            seen[key] = size, until
+            measured[key] = size, until
             total += size
-        self._known = seen
+        self._known = measured
         return total
 
 

@@ -67,14 +67,14 @@ class SharedLock:
             os.close(fd)
 
     def _wait(self) -> int | None:
-        seen, since, pause = b"", time.monotonic(), _FIRST_PAUSE_SECONDS
+        last_holder, since, pause = b"", time.monotonic(), _FIRST_PAUSE_SECONDS
         while True:
             fd, holder = self._try_acquire()
             if fd is not None:
                 self._stuck = b""
                 return fd
-            if holder != seen:  # another process holds it now: the waiting time starts again
-                seen, since = holder, time.monotonic()
+            if holder != last_holder:  # another process holds it now: the waiting time starts again
+                last_holder, since = holder, time.monotonic()
             if holder == self._stuck or time.monotonic() - since > LOCK_TIMEOUT_SECONDS:
                 self._stuck = holder
                 return None
@@ -104,25 +104,25 @@ class SharedLock:
             os.pwrite(fd, f"{os.getpid()} {time.monotonic_ns()}\n".ljust(_SIGNATURE_BYTES).encode(), 0)
 
 
-def open_or_create(path: Path, how: int) -> int:
+def open_or_create(path: Path, flags: int) -> int:
     """Mode 0600; follows no link, and creates the folder if needed."""
-    how |= os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+    flags |= os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
     try:
-        return os.open(path, how, 0o600)
+        return os.open(path, flags, 0o600)
     except FileNotFoundError:
         make_private_folder(path.parent)
-        return os.open(path, how, 0o600)
+        return os.open(path, flags, 0o600)
 
 
 def digest_words(*words: str) -> str:
     """A file name that is different for different words."""
-    whole = "\0".join(f"{len(word)} {word}" for word in words)
-    return hashlib.sha256(whole.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+    joined = "\0".join(f"{len(word)} {word}" for word in words)
+    return hashlib.sha256(joined.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
 def make_printable(text: str) -> str:
     """A name without characters that cannot be shown or encoded in JSON."""
-    shown = "".join(each if each.isprintable() else "\N{REPLACEMENT CHARACTER}" for each in text)
+    shown = "".join(character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in text)
     return shown.encode("utf-8", "replace").decode()
 
 
@@ -182,7 +182,9 @@ class EngineRegistry:
     def hold(self, slots: int, pids: Sequence[int], *, waiting: bool = False) -> None:
         """Raises OSError if the entry cannot be written."""
         known = self._known
-        self._known = {pid: each for pid in sorted({*pids}) if (each := known.get(pid) or identify_process(pid))}
+        self._known = {
+            pid: identity for pid in sorted({*pids}) if (identity := known.get(pid) or identify_process(pid))
+        }
         entry = EngineEntry(self._name, os.getpid(), self._boot, slots, tuple(self._known.values()), waiting)
         if entry != self._entry or not self.is_registered:
             self.register()
@@ -200,8 +202,8 @@ class EngineRegistry:
         fd = open_or_create(self._path, os.O_RDWR)
         try:
             _lock_entry(fd)
-            left = _read_entry(fd)
-            if left is None:
+            previous = _read_entry(fd)
+            if previous is None:
                 os.ftruncate(fd, 0)
         except BaseException:
             os.close(fd)
@@ -209,13 +211,13 @@ class EngineRegistry:
         self._fd = fd
         if self._entry:  # the file was removed
             self._write(self._entry)
-        elif left and left.boot == self._boot:
-            self._entry = left
+        elif previous and previous.boot == self._boot:
+            self._entry = previous
 
     def list_others(self, *, clean_up: bool) -> Iterator[OtherEngine]:
         """The engines that live or hold slots; `clean_up` removes the files of all others."""
-        with os.scandir(self._folder) as found:
-            names = [each.name for each in found if each.name.endswith(_SUFFIX)]
+        with os.scandir(self._folder) as entries:
+            names = [entry.name for entry in entries if entry.name.endswith(_SUFFIX)]
         for name in names:
             if name != self._path.name:
                 with suppress(OSError):  # skip an entry that can't be read
@@ -230,15 +232,17 @@ class EngineRegistry:
         self._close()
 
     def _inspect(self, name: str, *, clean_up: bool) -> Iterator[OtherEngine]:
-        path, its_id = self._folder / name, name.removesuffix(_SUFFIX)
+        path, engine_id = self._folder / name, name.removesuffix(_SUFFIX)
         fd = open_regular_file(path)
         try:
             alive, entry = not _is_unlocked(fd), _read_entry(fd)
-            here = entry is not None and entry.boot == self._boot
-            slots = entry.slots if entry and alive else entry.remaining_slots if entry and here else 0
+            is_current = entry is not None and entry.boot == self._boot
+            slots = entry.slots if entry and alive else entry.remaining_slots if entry and is_current else 0
             if alive or slots > 0:
-                waits = alive and here and entry is not None and entry.waiting
-                yield OtherEngine(its_id, entry.engine if entry else "", max(0, slots) if here else 0, waits)
+                is_waiting = alive and is_current and entry is not None and entry.waiting
+                yield OtherEngine(
+                    engine_id, entry.engine if entry else "", max(0, slots) if is_current else 0, is_waiting
+                )
             elif clean_up and is_same_file(path, fd):
                 path.unlink()
         finally:

@@ -44,10 +44,10 @@ def read_snapshot(path: Path) -> FileSnapshot:
     return FileSnapshot(decode(data), after, is_unchanged(before, after) and len(data) == after.st_size)
 
 
-def is_unchanged(one: os.stat_result, other: os.stat_result) -> bool:
+def is_unchanged(before: os.stat_result, after: os.stat_result) -> bool:
     """Whether the file was neither replaced nor written to, as far as its status shows."""
-    same_content = (one.st_mtime_ns, one.st_size) == (other.st_mtime_ns, other.st_size)
-    return os.path.samestat(one, other) and same_content
+    same_content = (before.st_mtime_ns, before.st_size) == (after.st_mtime_ns, after.st_size)
+    return os.path.samestat(before, after) and same_content
 
 
 def create_synced_file(path: Path, data: bytes, template: Path | None = None) -> os.stat_result:
@@ -104,22 +104,22 @@ def link_new_file(temp: Path, path: Path) -> None:
         temp.replace(path)
 
 
-def finish_exchange(one: Path) -> None:
+def finish_exchange(temp: Path) -> None:
     """Complete a three-step exchange that a crash interrupted."""
-    aside = _backup_path(one)
+    aside = _backup_path(temp)
     if aside.exists():
-        if one.exists():
+        if temp.exists():
             aside.unlink()
         else:
-            aside.rename(one)
+            aside.rename(temp)
 
 
-def _exchange_atomically(one: Path, path: Path) -> bool:
+def _exchange_atomically(temp: Path, path: Path) -> bool:
     """False where the system cannot do this."""
     call = _system_call()
     if call is None:
         return False
-    if call(os.fsencode(one), os.fsencode(path)) == 0:
+    if call(os.fsencode(temp), os.fsencode(path)) == 0:
         return True
     error = ctypes.get_errno()
     if error in _UNSUPPORTED_ERRNOS:
@@ -131,14 +131,14 @@ def _exchange_atomically(one: Path, path: Path) -> bool:
 def _system_call() -> Callable[[bytes, bytes], int] | None:
     libc = ctypes.CDLL(None, use_errno=True)
     if sys.platform == "darwin":
-        return lambda one, path: libc.renamex_np(one, path, _SWAP)
+        return lambda temp, path: libc.renamex_np(temp, path, _SWAP)
     if not hasattr(libc, "renameat2"):
         return None
-    return lambda one, path: libc.renameat2(_AT_FDCWD, one, _AT_FDCWD, path, _SWAP)
+    return lambda temp, path: libc.renameat2(_AT_FDCWD, temp, _AT_FDCWD, path, _SWAP)
 
 
-def _exchange_in_steps(one: Path, path: Path) -> None:
-    aside = _backup_path(one)
+def _exchange_in_steps(temp: Path, path: Path) -> None:
+    aside = _backup_path(temp)
     try:
         os.link(path, aside)
     except FileNotFoundError:
@@ -146,12 +146,12 @@ def _exchange_in_steps(one: Path, path: Path) -> None:
     except OSError:  # a file system without hard links
         shutil.copy2(path, aside)
     try:
-        one.replace(path)
+        temp.replace(path)
     except BaseException:
         aside.unlink()
         raise
-    aside.rename(one)
+    aside.rename(temp)
 
 
-def _backup_path(one: Path) -> Path:
-    return one.with_name(f"{one.name}~")
+def _backup_path(temp: Path) -> Path:
+    return temp.with_name(f"{temp.name}~")

@@ -103,15 +103,15 @@ class Leftover:
 
     def merge_into(self, text: str) -> str:
         """The text with what the leftover versions add."""
-        put, places = self.version.text, self.version.previous
-        if self.displaced_text == put:  # it was not put in place yet
-            return merge_texts(find_ancestor(places, text), put, text)
+        new, previous = self.version.text, self.version.previous
+        if self.displaced_text == new:  # it was not put in place yet
+            return merge_texts(find_ancestor(previous, text), new, text)
         # What is in place was made from it, or from an older version.
         if self.version.has_merged_edit and self.is_recent:
-            text = merge_texts(find_ancestor((put, *places), text), put, text)
-        if self.displaced_text is None or self.displaced_text == places[0]:
+            text = merge_texts(find_ancestor((new, *previous), text), new, text)
+        if self.displaced_text is None or self.displaced_text == previous[0]:
             return text
-        return merge_texts(find_ancestor(places, self.displaced_text), text, self.displaced_text)
+        return merge_texts(find_ancestor(previous, self.displaced_text), text, self.displaced_text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,8 +126,8 @@ class _Intent:
 
 def write_intent(target: TargetFile, temp: Path, version: NewVersion) -> None:
     """Durable on return."""
-    places = tuple(map(encode, version.previous))
-    intent = _Intent(os.fsencode(temp.name), encode(version.text), places, version.has_merged_edit)
+    previous = tuple(map(encode, version.previous))
+    intent = _Intent(os.fsencode(temp.name), encode(version.text), previous, version.has_merged_edit)
     draft = target.intent.with_suffix(".draft")
     draft.unlink(missing_ok=True)
     file_exchange.create_synced_file(draft, msgspec.msgpack.encode(intent))
@@ -151,12 +151,14 @@ def recover_leftover(target: TargetFile) -> Leftover | None:
     temp, version = intent
     file_exchange.finish_exchange(temp)
     try:
-        found = file_exchange.read_snapshot(temp).text
+        displaced_text = file_exchange.read_snapshot(temp).text
     except FileNotFoundError:
-        found = None
-    left = Leftover(temp, version, found, is_recent=time.time() - target.intent.stat().st_mtime < _RECENT_SECONDS)
-    if left.is_needed:
-        return left
+        displaced_text = None
+    leftover = Leftover(
+        temp, version, displaced_text, is_recent=time.time() - target.intent.stat().st_mtime < _RECENT_SECONDS
+    )
+    if leftover.is_needed:
+        return leftover
     temp.unlink(missing_ok=True)
     remove_intent(target)
     return None
@@ -224,39 +226,41 @@ class MergingWriter:
 
     def _handle_displaced(self, current: StagedVersion) -> StagedVersion | None:
         """Merge what a version displaced; the version that was put in place next, if one was needed."""
-        found = self._read_displaced(current)
-        following = self._merge_displaced(current.version, found)
-        ready = None if following.text == current.version.text else self.stage(following, current.temp)
-        if ready is None:
+        displaced_text = self._read_displaced(current)
+        following = self._merge_displaced(current.version, displaced_text)
+        staged = None if following.text == current.version.text else self.stage(following, current.temp)
+        if staged is None:
             self._verify(current)
-        if file_exchange.read_snapshot(current.temp).text != found:  # a program had it open and was still writing
-            if ready is not None:
-                ready.temp.unlink()
+        if (
+            file_exchange.read_snapshot(current.temp).text != displaced_text
+        ):  # a program had it open and was still writing
+            if staged is not None:
+                staged.temp.unlink()
             return current
-        if ready is None:
+        if staged is None:
             current.temp.unlink()
-            ready = self._await_late_saves(current.version) if current.version.has_merged_edit else None
-        if ready is not None:
-            self.announce(ready, current.temp)
-            self._exchange(ready)
-        return ready
+            staged = self._await_late_saves(current.version) if current.version.has_merged_edit else None
+        if staged is not None:
+            self.announce(staged, current.temp)
+            self._exchange(staged)
+        return staged
 
     def _await_late_saves(self, version: NewVersion) -> StagedVersion | None:
         """Wait for programs that opened a version without an edit; a merged version if one of them saves."""
         for wait in _LATE_SAVE_DELAYS:
             self.pause(wait)
             try:
-                seen = file_exchange.read_snapshot(self.target.path)
+                snapshot = file_exchange.read_snapshot(self.target.path)
             except FileNotFoundError:
                 return None
-            if seen.text != version.text and seen.is_complete and self._is_complete(seen.text):
-                known = (version.text, *version.previous)
+            if snapshot.text != version.text and snapshot.is_complete and self._is_complete(snapshot.text):
+                known_texts = (version.text, *version.previous)
                 version = NewVersion(
-                    self._merge_versions(known, version.text, seen.text),
-                    (seen.text, *known)[:MAX_REMEMBERED_VERSIONS],
+                    self._merge_versions(known_texts, version.text, snapshot.text),
+                    (snapshot.text, *known_texts)[:MAX_REMEMBERED_VERSIONS],
                     has_merged_edit=True,
                 )
-                if version.text != seen.text:
+                if version.text != snapshot.text:
                     return self.stage(version, self.target.path)
         return None
 
@@ -272,26 +276,26 @@ class MergingWriter:
             if last.is_complete and last.text == staged.version.previous[0]:
                 break
             self.pause(wait)
-            seen = file_exchange.read_snapshot(staged.temp)
-            if seen.is_complete and seen.text == last.text and self._is_complete(seen.text):
+            snapshot = file_exchange.read_snapshot(staged.temp)
+            if snapshot.is_complete and snapshot.text == last.text and self._is_complete(snapshot.text):
                 break
-            last = seen
+            last = snapshot
         return last.text
 
     def _is_complete(self, text: str) -> bool:
         return bool(text) and len(self.apply(text).problems) <= len(self.problems)
 
-    def _merge_displaced(self, version: NewVersion, found: str) -> NewVersion:
-        if found == version.previous[0]:
+    def _merge_displaced(self, version: NewVersion, displaced_text: str) -> NewVersion:
+        if displaced_text == version.previous[0]:
             return version
-        text = self._merge_versions(version.previous, version.text, found)
-        previous = (version.text, found, *version.previous)[:MAX_REMEMBERED_VERSIONS]
+        text = self._merge_versions(version.previous, version.text, displaced_text)
+        previous = (version.text, displaced_text, *version.previous)[:MAX_REMEMBERED_VERSIONS]
         return NewVersion(text, previous, has_merged_edit=True)
 
-    def _merge_versions(self, known: Sequence[str], ours: str, theirs: str) -> str:
+    def _merge_versions(self, known_texts: Sequence[str], ours: str, theirs: str) -> str:
         """Both in one; statuses are applied to all first, so that they count as no edits."""
         theirs = self.apply(theirs).text
-        base = find_ancestor([self.apply(text).text for text in known], theirs)
+        base = find_ancestor([self.apply(text).text for text in known_texts], theirs)
         rewrite = self.apply(merge_texts(base, ours, theirs))
         self.problems = rewrite.problems
         return rewrite.text
@@ -299,8 +303,8 @@ class MergingWriter:
     def _verify(self, staged: StagedVersion) -> None:
         """Raises OSError if the file has neither our text nor a later version."""
         with suppress(FileNotFoundError):
-            seen = file_exchange.read_snapshot(self.target.path)
-            if seen.text != staged.version.text and file_exchange.is_unchanged(seen.stat, staged.stat):
+            snapshot = file_exchange.read_snapshot(self.target.path)
+            if snapshot.text != staged.version.text and file_exchange.is_unchanged(snapshot.stat, staged.stat):
                 raise OSError(errno.EIO, "it reads back differently", str(self.target.path))
 
 

@@ -49,8 +49,8 @@ class PortLeases:
     def reuse_spare(self, batch: str, task: str) -> range | None:
         """A block that this engine already has, without looking at the others; None if it has none to spare."""
         lease = self._build_lease(batch, task)
-        mine = self._load_own()
-        if lease.key in mine or not self._spare:
+        own = self._load_own()
+        if lease.key in own or not self._spare:
             return None
         first = self._spare.pop()
         if not _is_bindable(first):
@@ -60,7 +60,7 @@ class PortLeases:
             engine_slots.overwrite_in_place(self._folder / str(first), msgspec.json.encode(lease))
         except OSError:  # its file was removed: try another one
             return None
-        mine[lease.key] = first
+        own[lease.key] = first
         return range(first, first + BLOCK_SIZE)
 
     def _build_lease(self, batch: str, task: str) -> PortLease:
@@ -70,15 +70,15 @@ class PortLeases:
     def lease(self, batch: str, task: str, living: Callable[[], AbstractSet[str]] | None) -> range:
         """Empty if none is left. `living` are the engines whose leases are respected; None: all."""
         lease = self._build_lease(batch, task)
-        mine = self._load_own()
-        first = mine.pop(lease.key, None)
+        own = self._load_own()
+        first = own.pop(lease.key, None)
         if first is None or not self._claim(first, lease):
             first = self._find_free_block(lease)
         if first is None and living is not None:
             first = self._take_over(lease, living())
         if first is None:
             return range(0)
-        mine[lease.key] = first
+        own[lease.key] = first
         return range(first, first + BLOCK_SIZE)
 
     def give_back(self, batch: str, task: str) -> None:
@@ -92,14 +92,14 @@ class PortLeases:
             self._delete(self._spare.pop())
 
     def _delete(self, first: int) -> None:
-        found = self._read(str(first))
-        if found and found.engine == self._engine:
+        lease = self._read(str(first))
+        if lease and lease.engine == self._engine:
             (self._folder / str(first)).unlink(missing_ok=True)
 
     def _load_own(self) -> dict[str, int]:
         if self._own is None:
-            read = ((first, self._read(str(first))) for first in self._list_taken())
-            self._own = {found.key: first for first, found in read if found and found.engine == self._engine}
+            leases = ((first, self._read(str(first))) for first in self._list_taken())
+            self._own = {lease.key: first for first, lease in leases if lease and lease.engine == self._engine}
         return self._own
 
     def _find_free_block(self, lease: PortLease) -> int | None:
@@ -118,12 +118,12 @@ class PortLeases:
             make_private_folder(self._folder)
             create_file(path, msgspec.json.encode(lease))
         except FileExistsError:
-            found = self._read(path.name)
-            mine = found is not None and found.key == lease.key
-            if mine:
+            existing = self._read(path.name)
+            is_own = existing is not None and existing.key == lease.key
+            if is_own:
                 with suppress(OSError):
                     os.utime(path)
-            return mine
+            return is_own
         except OSError as error:
             self.problem = error
             return True
@@ -132,8 +132,8 @@ class PortLeases:
 
     def _take_over(self, lease: PortLease, living: AbstractSet[str]) -> int | None:
         for first in self._list_by_age():
-            found = self._read(str(first))
-            given_up = found is None or found.engine not in {*living, self._engine}
+            existing = self._read(str(first))
+            given_up = existing is None or existing.engine not in {*living, self._engine}
             if given_up and first in self._blocks and _is_bindable(first):
                 replace_file(self._folder / str(first), msgspec.json.encode(lease))
                 return first
@@ -148,8 +148,8 @@ class PortLeases:
 
     def _list_taken(self) -> Iterator[int]:
         try:
-            with os.scandir(self._folder) as found:
-                names = [each.name for each in found]
+            with os.scandir(self._folder) as entries:
+                names = [entry.name for entry in entries]
         except OSError:  # none was leased yet, or none can be
             return
         yield from (int(name) for name in names if _NAME.fullmatch(name))
@@ -167,9 +167,9 @@ def list_blocks(ports: range, ephemeral: range) -> tuple[int, ...]:
     The ephemeral ports of the system are left out unless there are no others.
     """
     start, stop = max(ports.start, _PORTS.start), min(ports.stop, _PORTS.stop)
-    every = range(-(-start // BLOCK_SIZE) * BLOCK_SIZE, stop - BLOCK_SIZE + 1, BLOCK_SIZE)
-    quiet = tuple(each for each in every if each + BLOCK_SIZE <= ephemeral.start or each >= ephemeral.stop)
-    return quiet or tuple(every)
+    all_blocks = range(-(-start // BLOCK_SIZE) * BLOCK_SIZE, stop - BLOCK_SIZE + 1, BLOCK_SIZE)
+    blocks = tuple(first for first in all_blocks if first + BLOCK_SIZE <= ephemeral.start or first >= ephemeral.stop)
+    return blocks or tuple(all_blocks)
 
 
 def read_ephemeral_range() -> range:

@@ -15,7 +15,7 @@ _TICKS = 100
 
 
 def list_processes() -> list[Process]:
-    return [found for pid in psutil.pids() if (found := read_process(pid)) is not None]
+    return [process for pid in psutil.pids() if (process := read_process(pid)) is not None]
 
 
 def read_process(pid: int) -> Process | None:
@@ -24,19 +24,19 @@ def read_process(pid: int) -> Process | None:
         parent, start, state = process.ppid(), process.create_time(), process.status()
     except (psutil.Error, OSError):
         return None
-    dead = state == psutil.STATUS_ZOMBIE
-    group, session, marker = 0, 0, ""
+    is_dead = state == psutil.STATUS_ZOMBIE
+    group, session, tag = 0, 0, ""
     with suppress(psutil.Error, OSError):  # less is known of another user's process
         group, session = os.getpgid(pid), os.getsid(pid)
-        marker = "" if dead else process.environ().get(TAG_VARIABLE, "")
+        tag = "" if is_dead else process.environ().get(TAG_VARIABLE, "")
     stopped = state == psutil.STATUS_STOPPED
-    return Process(pid, parent, group, session, int(start * _TICKS), stopped, dead, marker)
+    return Process(pid, parent, group, session, int(start * _TICKS), stopped, is_dead, tag)
 
 
 def start_time(pid: int) -> int | None:
     """When it started; None if it has exited."""
-    found = read_process(pid)
-    return None if found is None or found.is_zombie else found.start
+    process = read_process(pid)
+    return None if process is None or process.is_zombie else process.start
 
 
 def command_line(pid: int) -> list[str]:

@@ -73,8 +73,8 @@ class MachineSensors:
 
     def _read_memory_pressure(self) -> float:
         """From a line like `some avg10=1.23 avg60=…`."""
-        some, _, _ = (self._proc / "pressure" / "memory").read_text("ascii").partition("\n")
-        values = dict(word.split("=", 1) for word in some.split()[1:])
+        line, _, _ = (self._proc / "pressure" / "memory").read_text("ascii").partition("\n")
+        values = dict(field.split("=", 1) for field in line.split()[1:])
         return min(1.0, max(0.0, float(values["avg10"]) / 100))
 
 
@@ -104,9 +104,9 @@ def _count_usable_cores() -> int:
 
 
 def _read_disk(path: Path) -> Capacity:
-    for place in (path, *path.parents):
+    for existing in (path, *path.parents):
         try:
-            values = os.statvfs(place)
+            values = os.statvfs(existing)
         except (FileNotFoundError, NotADirectoryError):
             continue
         except (OSError, ValueError):
@@ -121,10 +121,10 @@ def _read_load(proc: Path) -> float:
     """The lower of the last minute's load and the current one: the mean lags behind."""
     minute = os.getloadavg()[0]
     try:
-        now = int((proc / "loadavg").read_text().split()[3].partition("/")[0])
+        runnable = int((proc / "loadavg").read_text().split()[3].partition("/")[0])
     except (OSError, ValueError, IndexError):  # only on Linux
         return minute
-    return min(minute, float(now - 1))  # this process runs too
+    return min(minute, float(runnable - 1))  # this process runs too
 
 
 # Version 1 reports "no limit" as a number larger than any machine's memory.
@@ -145,13 +145,13 @@ class Cgroup:
         if self.unified:
             quota, period = _read_words(self.path / "cpu.max")[:2]
         else:
-            (quota,), (period,) = (_read_words(self.path / f"cpu.cfs_{what}_us") for what in ("quota", "period"))
+            (quota,), (period,) = (_read_words(self.path / f"cpu.cfs_{name}_us") for name in ("quota", "period"))
         return None if quota in {"max", "-1"} else int(quota) / max(1, int(period))
 
     def _memory_v2(self) -> Capacity | None:
         # Above `high` a group is not killed but slowed down until nothing moves.
-        raw = [word for name in ("max", "high") for word in _read_words(self.path / f"memory.{name}")]
-        limits = [int(word) for word in raw if word != "max"]
+        words = [limit for name in ("max", "high") for limit in _read_words(self.path / f"memory.{name}")]
+        limits = [int(limit) for limit in words if limit != "max"]
         if not limits:
             return None
         return self._compute_memory_left(
@@ -173,14 +173,14 @@ class Cgroup:
 
 def find_cgroups(root: Path) -> tuple[Cgroup, ...]:
     """The cgroups of this process with all their ancestors: the tightest limit counts."""
-    mine = [line.split(":", 2) for line in (root / "proc/self/cgroup").read_text().splitlines()]
-    found: dict[Path, Cgroup] = {}
+    own_groups = [line.split(":", 2) for line in (root / "proc/self/cgroup").read_text().splitlines()]
+    groups: dict[Path, Cgroup] = {}
     for mount in _list_mounts(root):
-        for _, controllers, path in mine:
+        for _, controllers, path in own_groups:
             if mount.controllers >= set(filter(None, controllers.split(","))) and mount.unified == (not controllers):
                 for folder in mount.list_ancestors(path):
-                    found.setdefault(folder, Cgroup(folder, mount.unified))
-    return tuple(group for group in found.values() if _has_limits(group))
+                    groups.setdefault(folder, Cgroup(folder, mount.unified))
+    return tuple(group for group in groups.values() if _has_limits(group))
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,21 +194,21 @@ class _CgroupMount:
 
     def list_ancestors(self, path: str) -> Iterator[Path]:
         """In a container the path may be the host's: then only the mount's root is visible."""
-        within = f"{path}/".startswith(f"{self.top.rstrip('/')}/") and ".." not in path.split("/")
-        here = self.point / path.removeprefix(self.top).lstrip("/") if within else self.point
-        yield here
-        while here != self.point:
-            here = here.parent
-            yield here
+        is_visible = f"{path}/".startswith(f"{self.top.rstrip('/')}/") and ".." not in path.split("/")
+        folder = self.point / path.removeprefix(self.top).lstrip("/") if is_visible else self.point
+        yield folder
+        while folder != self.point:
+            folder = folder.parent
+            yield folder
 
 
 def _list_mounts(root: Path) -> Iterator[_CgroupMount]:
     for line in (root / "proc/self/mountinfo").read_text(errors="replace").splitlines():
         before, _, after = line.partition(" - ")
-        fields, kind = before.split(), after.split()
-        if kind and kind[0] in {"cgroup", "cgroup2"}:
-            controllers = frozenset(kind[-1].split(","))
-            yield _CgroupMount(fields[3], root / fields[4].lstrip("/"), kind[0] == "cgroup2", controllers)
+        fields, filesystem = before.split(), after.split()
+        if filesystem and filesystem[0] in {"cgroup", "cgroup2"}:
+            controllers = frozenset(filesystem[-1].split(","))
+            yield _CgroupMount(fields[3], root / fields[4].lstrip("/"), filesystem[0] == "cgroup2", controllers)
 
 
 def _has_limits(group: Cgroup) -> bool:

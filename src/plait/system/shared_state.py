@@ -55,8 +55,10 @@ class SharedState:
     def problem(self) -> str:
         """Why this engine cannot share, for people; empty if it can."""
         if self._failed:
-            why = next(iter(self._failed.values()))
-            return f"slots and ports are not shared with your other engines, since {self._folder} cannot be used: {why}"
+            reason = next(iter(self._failed.values()))
+            return (
+                f"slots and ports are not shared with your other engines, since {self._folder} cannot be used: {reason}"
+            )
         if self._lock.stuck_holder:
             return (
                 f"process {self._lock.stuck_holder} has held {self._lock.path} for over {engine_slots.LOCK_TIMEOUT_SECONDS:.0f} seconds; "
@@ -106,12 +108,12 @@ class SharedState:
     def _read_others(self) -> OtherEngines:
         others = list(self._engines.list_others(clean_up=self._lock.is_held))
         refusals = self._refusals.read_others(time.time(), clean_up=self._lock.is_held)
-        busy = sorted((each for each in others if each.slots), key=lambda each: (-each.slots, each.engine))
-        waiting = sum(each.waiting for each in others)
-        return OtherEngines(sum(each.slots for each in busy), _format_engines(busy), waiting, refusals)
+        busy = sorted((other for other in others if other.slots), key=lambda other: (-other.slots, other.engine))
+        waiting = sum(other.waiting for other in others)
+        return OtherEngines(sum(other.slots for other in busy), _format_engines(busy), waiting, refusals)
 
     def _list_live_engines(self) -> set[str]:
-        return {each.id for each in self._engines.list_others(clean_up=False)}
+        return {other.id for other in self._engines.list_others(clean_up=False)}
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
@@ -122,20 +124,20 @@ class SharedState:
         finally:
             self._lock.release()
 
-    def _tolerate_errors(self, what: str, otherwise: T, act: Callable[[], T]) -> T:
+    def _tolerate_errors(self, name: str, otherwise: T, action: Callable[[], T]) -> T:
         try:
-            done = act()
+            result = action()
         except OSError as error:
-            self._failed[what] = str(error)
+            self._failed[name] = str(error)
             return otherwise
-        self._failed.pop(what, None)
-        return done
+        self._failed.pop(name, None)
+        return result
 
 
 def _format_engines(busy: Sequence[OtherEngine]) -> str:
-    named = [f"{each.engine} ({each.slots})" for each in busy[:_MAX_NAMED_ENGINES]]
-    more = len(busy) - len(named)
-    return ", ".join([*named, *([f"{more} more"] if more else [])])
+    named = [f"{other.engine} ({other.slots})" for other in busy[:_MAX_NAMED_ENGINES]]
+    unnamed = len(busy) - len(named)
+    return ", ".join([*named, *([f"{unnamed} more"] if unnamed else [])])
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,43 +160,43 @@ class ProviderRefusals:
             return
         refusal = ProviderRefusal(self._engine, engine_slots.make_printable(provider), until)
         try:
-            standing = self._read_current(now)
+            current = self._read_current(now)
         except FileNotFoundError:
-            standing = []
-        rest = [each for each in standing if (each.engine, each.provider) != (refusal.engine, refusal.provider)]
-        replace_file(self._path, msgspec.json.encode([*rest, refusal]))
+            current = []
+        others = [other for other in current if (other.engine, other.provider) != (refusal.engine, refusal.provider)]
+        replace_file(self._path, msgspec.json.encode([*others, refusal]))
 
     def read_others(self, now: float, *, clean_up: bool) -> dict[str, float]:
         """The latest time by provider. `clean_up` removes the file when its last entry is over."""
         try:
-            standing = self._read_current(now)
+            current = self._read_current(now)
         except FileNotFoundError:
             return {}
-        if clean_up and not standing:
+        if clean_up and not current:
             self._path.unlink(missing_ok=True)
         latest: dict[str, float] = {}
-        for each in standing:
-            if each.engine != self._engine:
-                latest[each.provider] = max(each.until, latest.get(each.provider, 0.0))
+        for refusal in current:
+            if refusal.engine != self._engine:
+                latest[refusal.provider] = max(refusal.until, latest.get(refusal.provider, 0.0))
         return latest
 
     def _read_current(self, now: float) -> list[ProviderRefusal]:
-        return [each for each in _decode_refusals(read_regular_file(self._path)) if each.until > now]
+        return [refusal for refusal in _decode_refusals(read_regular_file(self._path)) if refusal.until > now]
 
 
 def _decode_refusals(data: bytes) -> list[ProviderRefusal]:
     """Skips entries that cannot be decoded."""
-    found: list[ProviderRefusal] = []
+    refusals: list[ProviderRefusal] = []
     try:
         raws = msgspec.json.decode(data, type=list[msgspec.Raw])
     except engine_slots.DECODE_ERRORS:
         return []
     for raw in raws:
         try:
-            found.append(msgspec.json.decode(raw, type=ProviderRefusal))
+            refusals.append(msgspec.json.decode(raw, type=ProviderRefusal))
         except engine_slots.DECODE_ERRORS:
             continue
-    return found
+    return refusals
 
 
 def find_shared_state_folder() -> Path:

@@ -47,18 +47,18 @@ class SleepInhibitor:
             self._failed = f"there is no {_COMMAND[0]} here"
             return
         try:
-            keeper = _start_process()
+            process = _start_process()
         except OSError as error:
             self._failed = f"{_COMMAND[0]} could not be started: {error}"
             return
-        self._process = keeper
+        self._process = process
         # This thread waits for the program's exit, so that no zombie is left and no one has to poll.
-        Thread(target=keeper.wait, name="awake", daemon=True).start()
+        Thread(target=process.wait, name="awake", daemon=True).start()
 
     def release(self) -> None:
-        keeper, self._process, self._failed = self._process, None, ""
-        if keeper and keeper.stdin:
-            keeper.stdin.close()
+        process, self._process, self._failed = self._process, None, ""
+        if process and process.stdin:
+            process.stdin.close()
 
 
 def _start_process() -> subprocess.Popen[bytes]:

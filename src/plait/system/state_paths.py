@@ -3,6 +3,20 @@
 batches/<batch>/kit.json, environment.json
 batches/<batch>/tasks/<task>/            the task's own folder: the snapshot of its file
 batches/<batch>/tasks/<task>/write-1/    one attempt: prompt.md, claim, transcript, exit
+
+Some names on disk and on the wire are older than those in the code, and stay as they are:
+
+kit.json; its outfit, blending, shipping   BatchInputs; their setup, merge_rules, publish_target (store/batch_files.py)
+claim                                      the pidfile of an attempt
+outfit.json, plait-outfit                  the setup of a workspace: its spec, and what is recorded of it (git/worktrees/metadata.py)
+refs/plait/lines                           batch branches before a rebuild (git/refs.py)
+trouble                                    the health file of the engine (engine/daemon.py)
+told.json                                  the delivery log of notifications (observe/notifier.py)
+commons/                                   what a user's engines share (system/shared_state.py)
+spent-codes/                               login codes that were used (server/auth.py)
+PLAIT_MARK                                 the environment variable with the tag of an attempt's processes (system/processes.py)
+Plait-Mark                                 the response header with an event cursor (server/http/routes/routing.py)
+The kinds of records are in store/codec.py.
 """
 
 from __future__ import annotations

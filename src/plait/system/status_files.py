@@ -73,14 +73,14 @@ _MISSING_ERRNOS = {errno.ENOENT, errno.ENOTDIR}
 
 def _make_error(path: Path, error: OSError, *, is_edit: bool = False) -> SourceWriteError:
     """An edit is not repeated by plait itself."""
-    what, hint = _explain_os_error(error)
-    why = f"{what}: {error.strerror} ({error.filename})" if error.filename else f"{what}: {error.strerror}"
+    cause, hint = _explain_os_error(error)
+    reason = f"{cause}: {error.strerror} ({error.filename})" if error.filename else f"{cause}: {error.strerror}"
     if is_edit:
-        return SourceWriteError(f"{path} could not be written, {why}", hint=f"{hint}, and save again")
+        return SourceWriteError(f"{path} could not be written, {reason}", hint=f"{hint}, and save again")
     if error.errno in _MISSING_ERRNOS:
         hint = f"{hint}, or end the batch"
-    kept = "the statuses are kept in plait's own records and written with the next change"
-    return SourceWriteError(f"no status could be written to {path}, {why}", hint=f"{hint}; {kept}")
+    later = "the statuses are kept in plait's own records and written with the next change"
+    return SourceWriteError(f"no status could be written to {path}, {reason}", hint=f"{hint}; {later}")
 
 
 def _explain_os_error(error: OSError) -> tuple[str, str]:
@@ -168,10 +168,12 @@ class _FileWrite(MergingWriter):
             if recover_leftover(self.target) is not None:
                 self._write()
                 return False
-            seen = file_exchange.read_snapshot(self.target.path)
-            done = seen.is_complete and seen.text == before and self._rewrite(seen, Rewrite(after), None)
+            snapshot = file_exchange.read_snapshot(self.target.path)
+            replaced = (
+                snapshot.is_complete and snapshot.text == before and self._rewrite(snapshot, Rewrite(after), None)
+            )
             remove_intent(self.target)
-            return done
+            return replaced
 
     def clean_up(self) -> None:
         """Remove everything beside the file except unmerged edits."""
@@ -182,57 +184,59 @@ class _FileWrite(MergingWriter):
             recover_leftover(self.target)
 
     def _write(self) -> None:
-        left = recover_leftover(self.target)
+        leftover = recover_leftover(self.target)
         for wait in REREAD_DELAYS:
             try:
-                seen, rewrite = self._read_until_stable(left)
+                snapshot, rewrite = self._read_until_stable(leftover)
             except FileNotFoundError:
                 self._handle_missing()
                 return
-            if self._rewrite(seen, rewrite, left):
+            if self._rewrite(snapshot, rewrite, leftover):
                 return
             self.pause(wait)
         raise make_busy_error(self.target)
 
-    def _read_until_stable(self, left: Leftover | None) -> tuple[file_exchange.FileSnapshot, Rewrite]:
+    def _read_until_stable(self, leftover: Leftover | None) -> tuple[file_exchange.FileSnapshot, Rewrite]:
         """The file and its new text.
 
         A file that is missing, empty or lacks a task is read again: some programs truncate or move a file before they write it.
         """
         for wait in REREAD_DELAYS:
             with suppress(FileNotFoundError):
-                seen, rewrite = self._read_and_apply(left)
-                if seen.is_complete and seen.text and not rewrite.problems:
-                    return seen, rewrite
+                snapshot, rewrite = self._read_and_apply(leftover)
+                if snapshot.is_complete and snapshot.text and not rewrite.problems:
+                    return snapshot, rewrite
             self.pause(wait)
-        return self._read_and_apply(left)
+        return self._read_and_apply(leftover)
 
-    def _read_and_apply(self, left: Leftover | None) -> tuple[file_exchange.FileSnapshot, Rewrite]:
-        seen = file_exchange.read_snapshot(self.target.path)
-        return seen, self.apply(seen.text if left is None else left.merge_into(seen.text))
+    def _read_and_apply(self, leftover: Leftover | None) -> tuple[file_exchange.FileSnapshot, Rewrite]:
+        snapshot = file_exchange.read_snapshot(self.target.path)
+        return snapshot, self.apply(snapshot.text if leftover is None else leftover.merge_into(snapshot.text))
 
-    def _rewrite(self, seen: file_exchange.FileSnapshot, rewrite: Rewrite, left: Leftover | None) -> bool:
+    def _rewrite(self, snapshot: file_exchange.FileSnapshot, rewrite: Rewrite, leftover: Leftover | None) -> bool:
         """False if another program is writing the file: start over rather than displace its version."""
         self.problems = rewrite.problems
-        if rewrite.text == seen.text:
-            if left is not None:
-                left.temp.unlink(missing_ok=True)
+        if rewrite.text == snapshot.text:
+            if leftover is not None:
+                leftover.temp.unlink(missing_ok=True)
             remove_intent(self.target)
             return True
         if not os.access(self.target.path, os.W_OK, effective_ids=os.access in os.supports_effective_ids):
             raise PermissionError(errno.EACCES, "it is read-only", str(self.target.path))
-        places = (seen.text,) if left is None else (seen.text, left.version.text, *left.version.previous)
+        versions = (
+            (snapshot.text,) if leftover is None else (snapshot.text, leftover.version.text, *leftover.version.previous)
+        )
         staged = self.stage(
-            NewVersion(rewrite.text, places[:MAX_REMEMBERED_VERSIONS], has_merged_edit=left is not None),
+            NewVersion(rewrite.text, versions[:MAX_REMEMBERED_VERSIONS], has_merged_edit=leftover is not None),
             self.target.path,
         )
-        self.announce(staged, None if left is None else left.temp)
-        if file_exchange.read_snapshot(self.target.path).text != seen.text:
+        self.announce(staged, None if leftover is None else leftover.temp)
+        if file_exchange.read_snapshot(self.target.path).text != snapshot.text:
             staged.temp.unlink()
             return False
         self.install_version(staged)
-        if seen.stat.st_nlink > 1:
-            names = f"this file had {seen.stat.st_nlink} names (hard links)"
+        if snapshot.stat.st_nlink > 1:
+            names = f"this file had {snapshot.stat.st_nlink} names (hard links)"
             self._note(f"{names}: only this one has the new statuses")
         return True
 

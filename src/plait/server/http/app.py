@@ -102,20 +102,20 @@ async def _handle_http_exception(request: Request, error: Exception) -> Response
 def _list_allowed_methods(request: Request) -> list[str]:
     """The methods of all routes with this path."""
     matching = (route for route in request.app.routes if route.matches(request.scope)[0] is not Match.NONE)
-    found = {method for route in matching for method in getattr(route, "methods", None) or ()}
-    return sorted(found | ({"HEAD"} if "GET" in found and request.url.path != EVENTS_PATH else set()))
+    methods = {method for route in matching for method in getattr(route, "methods", None) or ()}
+    return sorted(methods | ({"HEAD"} if "GET" in methods and request.url.path != EVENTS_PATH else set()))
 
 
 async def _handle_validation_error(request: Request, error: Exception) -> Response:
     """The first error, without the value that was sent."""
     assert isinstance(error, RequestValidationError)
-    first: Mapping[str, object] = next(iter(error.errors()), {})
-    location = first.get("loc", ())
+    first_error: Mapping[str, object] = next(iter(error.errors()), {})
+    location = first_error.get("loc", ())
     assert isinstance(location, Sequence)
-    field, kind = ".".join(map(str, location[1:] or location)), str(first.get("type"))
+    field, kind = ".".join(map(str, location[1:] or location)), str(first_error.get("type"))
     if location in {("body",), ()} or kind == "json_invalid":
         return _body_error_response(request, kind)
-    message = str(first.get("msg", "invalid"))
+    message = str(first_error.get("msg", "invalid"))
     detail = _VALIDATION_MESSAGES.get(kind) or f": {message[:1].lower()}{message[1:]}"
     return make_response(make_error(field + detail, field=field), HTTPStatus.UNPROCESSABLE_ENTITY)
 

@@ -93,12 +93,12 @@ def create_protocol(
     header_seconds: float = HEADER_SECONDS, unauthenticated: UnauthenticatedConnections | None = None
 ) -> type[BoundedProtocol]:
     """For `uvicorn.Config(http=…)`: limits the time for a head, and the number of unauthenticated connections."""
-    own = {"header_seconds": header_seconds, "unauthenticated": unauthenticated or UnauthenticatedConnections()}
-    return type("Protocol", (BoundedProtocol,), own)
+    attributes = {"header_seconds": header_seconds, "unauthenticated": unauthenticated or UnauthenticatedConnections()}
+    return type("Protocol", (BoundedProtocol,), attributes)
 
 
-def _make_bad_request(why: str) -> list[h11.Response | h11.Data | h11.EndOfMessage]:
-    body = encode_json(make_error(why))
+def _make_bad_request(message: str) -> list[h11.Response | h11.Data | h11.EndOfMessage]:
+    body = encode_json(make_error(message))
     headers = [
         (b"content-type", b"application/json"),
         (b"content-length", str(len(body)).encode("ascii")),
@@ -136,12 +136,12 @@ class UnauthenticatedConnections:
         self._since.pop(connection, None)
 
     def _close_oldest(self, loop: asyncio.AbstractEventLoop) -> None:
-        over = len(self._since) - self._limit
-        if over <= 0 or self._timer is not None:
+        excess = len(self._since) - self._limit
+        if excess <= 0 or self._timer is not None:
             return
-        late = loop.time() - self._grace_seconds
-        old = [connection for connection, since in self._since.items() if since <= late]
-        for connection in [connection for connection in old if not connection.is_responding()][:over]:
+        deadline = loop.time() - self._grace_seconds
+        old = [connection for connection, since in self._since.items() if since <= deadline]
+        for connection in [connection for connection in old if not connection.is_responding()][:excess]:
             self._close(connection)
         if len(self._since) > self._limit:
             self._timer = loop.call_later(self._grace_seconds / 4, self._on_timer, loop)

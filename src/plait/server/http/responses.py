@@ -40,13 +40,16 @@ def make_error(
     problems: Sequence[tuple[str | None, Problem]] = (),
 ) -> Error:
     """The body of every error, also of those that middleware answers. Each problem has the field that it is about."""
-    shown = [(name, make_problem(translate_problem(problem))) for name, problem in problems]
+    details = [(name, make_problem(translate_problem(problem))) for name, problem in problems]
     return Error(
         error,
         translate_hint(hint) or None,
         field,
         state,
-        [FieldProblem(each.severity, each.message, each.file, each.line, each.hint, name) for name, each in shown]
+        [
+            FieldProblem(detail.severity, detail.message, detail.file, detail.line, detail.hint, name)
+            for name, detail in details
+        ]
         or None,
     )
 
@@ -78,11 +81,11 @@ def choose_status(error: PlaitError) -> HTTPStatus:
 def _list_problems(error: PlaitError) -> Sequence[tuple[str | None, Problem]]:
     if isinstance(error, UntrustedError):
         return [
-            (None, Problem(Severity.ERROR, f"{each.name} = {escape_command(each.value)}", each.given.at))
-            for each in error.commands
-            if not each.trusted
+            (None, Problem(Severity.ERROR, f"{command.name} = {escape_command(command.value)}", command.given.at))
+            for command in error.commands
+            if not command.trusted
         ]
     if isinstance(error, InvalidSettingsError):
         return error.field_problems
-    known: Sequence[Problem] = getattr(error, "problems", ())
-    return [(None, problem) for problem in known]
+    problems: Sequence[Problem] = getattr(error, "problems", ())
+    return [(None, problem) for problem in problems]

@@ -46,8 +46,8 @@ def add_page(app: FastAPI, folder: Path | None = None) -> None:
 
 def read_page_version(folder: Path | None = None) -> str | None:
     """Changes with every build of the page. None: it was not built."""
-    found = find_page_file(folder or find_page_folder(), INDEX_FILE)
-    return found.etag.strip('"') if found is not None else None
+    index = find_page_file(folder or find_page_folder(), INDEX_FILE)
+    return index.etag.strip('"') if index is not None else None
 
 
 class PageApp:
@@ -57,16 +57,18 @@ class PageApp:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["method"] != "GET":
             raise HTTPException(404)
-        answer = await asyncio.to_thread(self._respond, Request(scope))
-        await answer(scope, receive, send)
+        response = await asyncio.to_thread(self._respond, Request(scope))
+        await response(scope, receive, send)
 
     def _respond(self, request: Request) -> Response:
         name = request.scope["path"].removeprefix("/")
-        first = name.partition("/")[0]
-        found = find_page_file(self._folder, name) if name else None
-        if found is not None:
-            return _make_file_response(request, found, _CACHE_FOREVER if first == ASSETS_FOLDER else _CACHE_REVALIDATE)
-        if name and (first in _NOT_PAGES or not is_navigation(request.scope)):
+        top_folder = name.partition("/")[0]
+        file = find_page_file(self._folder, name) if name else None
+        if file is not None:
+            return _make_file_response(
+                request, file, _CACHE_FOREVER if top_folder == ASSETS_FOLDER else _CACHE_REVALIDATE
+            )
+        if name and (top_folder in _NOT_PAGES or not is_navigation(request.scope)):
             raise HTTPException(404)
         index = find_page_file(self._folder, INDEX_FILE)
         return (
@@ -74,13 +76,13 @@ class PageApp:
         )
 
 
-def _make_file_response(request: Request, found: PageFile, cache_control: str) -> Response:
-    headers = {"Cache-Control": cache_control, "ETag": found.etag, "Vary": "Accept-Encoding"}
-    if _matches_etag(request, found.etag):
+def _make_file_response(request: Request, file: PageFile, cache_control: str) -> Response:
+    headers = {"Cache-Control": cache_control, "ETag": file.etag, "Vary": "Accept-Encoding"}
+    if _matches_etag(request, file.etag):
         return Response(status_code=304, headers=headers)
-    if found.gzipped is not None and "gzip" in request.headers.get("Accept-Encoding", ""):
-        return Response(found.gzipped, headers=headers | {"Content-Encoding": "gzip"}, media_type=found.media_type)
-    return Response(found.content, headers=headers, media_type=found.media_type)
+    if file.gzipped is not None and "gzip" in request.headers.get("Accept-Encoding", ""):
+        return Response(file.gzipped, headers=headers | {"Content-Encoding": "gzip"}, media_type=file.media_type)
+    return Response(file.content, headers=headers, media_type=file.media_type)
 
 
 def _matches_etag(request: Request, etag: str) -> bool:
@@ -131,12 +133,12 @@ def find_page_file(folder: Path, name: str) -> PageFile | None:
         return None
     try:
         path = folder.joinpath(*parts).resolve(strict=True)
-        seen = path.stat()
-        if not path.is_relative_to(folder.resolve()) or not stat.S_ISREG(seen.st_mode):
+        status = path.stat()
+        if not path.is_relative_to(folder.resolve()) or not stat.S_ISREG(status.st_mode):
             return None
-        if seen.st_size > MAX_FILE_BYTES:
+        if status.st_size > MAX_FILE_BYTES:
             return None
-        return _read_page_file(path, (seen.st_mtime_ns, seen.st_ctime_ns, seen.st_size, seen.st_ino))
+        return _read_page_file(path, (status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino))
     except (OSError, ValueError):  # missing, or not a valid name
         return None
 

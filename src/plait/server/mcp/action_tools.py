@@ -148,15 +148,15 @@ async def pull_request(call: ToolCall, params: PublishParams) -> PublishResult:
     body = ShipBody(
         publish="push" if params.push else "draft" if params.draft else "pr", title=params.title, body=params.body
     )
-    asked = await publish_batch(call.session, params.batch, body)
+    published = await publish_batch(call.session, params.batch, body)
     await poll_until(
         call,
-        lambda: read_batch_summary(call.session, asked.batch_id),
-        lambda now: not now.publishing,
+        lambda: read_batch_summary(call.session, published.batch_id),
+        lambda summary: not summary.publishing,
         WAIT_TOOL_SECONDS,
     )
     return PublishResult.model_validate(
-        await call.session.query(lambda client: describe_publishing(client.preview_state(), asked))
+        await call.session.query(lambda client: describe_publishing(client.preview_state(), published))
     )
 
 
@@ -166,8 +166,8 @@ async def _run_on_tasks(
     """Raises NotFoundError for an unknown task before anything is asked for."""
 
     def resolve(state: State) -> tuple[str, list[str]]:
-        found = resolve_batch(state, batch)
-        return found.id, [resolve_task(found, prefix).task.id for prefix in tasks]
+        batch_state = resolve_batch(state, batch)
+        return batch_state.id, [resolve_task(batch_state, prefix).task.id for prefix in tasks]
 
     name, ids = await call.session.query(lambda client: resolve(client.preview_state()))
     answered = await run_bulk_action(call.session, action, ids, name, options)

@@ -68,11 +68,11 @@ class ListParams(ToolParams):
 @define_tool("list", read_only=True)
 async def list_tasks(call: ToolCall, params: ListParams) -> results.ListResult:
     """The tasks of this repository's sources: id, title, status, and where each is declared."""
-    found, _ = await tasks.list_tasks(call.session)
-    fitting = [task for task in found.tasks if _matches(task, params)]
-    here, more = paginate(fitting, params.skip, params.limit)
+    source_tasks, _ = await tasks.list_tasks(call.session)
+    matching = [task for task in source_tasks.tasks if _matches(task, params)]
+    page, more = paginate(matching, params.skip, params.limit)
     return results.ListResult.model_validate(
-        {"tasks": here, "total": len(fitting), "more": more, "problems": found.problems[:MAX_PROBLEMS]}
+        {"tasks": page, "total": len(matching), "more": more, "problems": source_tasks.problems[:MAX_PROBLEMS]}
     )
 
 
@@ -96,18 +96,18 @@ class PlanParams(ToolParams):
 @define_tool("plan", read_only=True, needs_fetch=True)
 async def plan(call: ToolCall, params: PlanParams) -> results.PlanPreviewResult:
     """Preview a batch of these tasks: dependencies, waves, shared files and problems. Starts nothing."""
-    found = await batches.plan(call.session, make_batch_spec(params.tasks, params.settings))
-    here, more = paginate(found.tasks, params.skip, params.limit)
+    preview = await batches.plan(call.session, make_batch_spec(params.tasks, params.settings))
+    page, more = paginate(preview.tasks, params.skip, params.limit)
     return results.PlanPreviewResult.model_validate(
         {
-            "ready": bool(found.tasks),
-            "tasks": here,
+            "ready": bool(preview.tasks),
+            "tasks": page,
             "more": more,
-            "waves": len(found.waves),
-            "conflicts": found.conflicts[:MAX_PLAN_ITEMS],
-            "critical_path": found.critical_path[:MAX_PLAN_ITEMS],
-            "eta": found.eta,
-            "problems": found.problems[:MAX_PLAN_ITEMS],
+            "waves": len(preview.waves),
+            "conflicts": preview.conflicts[:MAX_PLAN_ITEMS],
+            "critical_path": preview.critical_path[:MAX_PLAN_ITEMS],
+            "eta": preview.eta,
+            "problems": preview.problems[:MAX_PLAN_ITEMS],
         }
     )
 
@@ -128,17 +128,18 @@ async def status(call: ToolCall, params: StatusParams) -> results.StatusResult:
     resume.
     """
     _, batch, shown = await describe_batch(call.session, params.batch)
-    if words := params.tasks:
+    if task_names := params.tasks:
         names = await call.session.query(
             lambda client: {
-                resolve_task(resolve_batch(client.preview_state(), batch.id), word).task.id for word in words
+                resolve_task(resolve_batch(client.preview_state(), batch.id), task_name).task.id
+                for task_name in task_names
             }
         )
         shown = [task for task in shown if task.task_id in names]
     if params.only:
         shown = [task for task in shown if task.status in params.only]
-    here, more = paginate(shown, params.skip, params.limit)
-    return results.StatusResult.model_validate({"batch": batch, "tasks": here, "more": more})
+    page, more = paginate(shown, params.skip, params.limit)
+    return results.StatusResult.model_validate({"batch": batch, "tasks": page, "more": more})
 
 
 class HistoryParams(ToolParams):
@@ -148,13 +149,13 @@ class HistoryParams(ToolParams):
 @define_tool("history", read_only=True)
 async def history(call: ToolCall, params: HistoryParams) -> results.HistoryResult:
     """All batches, newest first."""
-    found, _ = await batches.list_batches(call.session, tasks=False, limit=params.limit)
-    seen = [(batch, await read_batch_snapshot(call.session, batch.id)) for batch in found.batches]
+    listed, _ = await batches.list_batches(call.session, tasks=False, limit=params.limit)
+    snapshots = [(batch, await read_batch_snapshot(call.session, batch.id)) for batch in listed.batches]
     total = await call.session.query(lambda client: len(client.preview_state().batches))
     return results.HistoryResult(
-        engine=found.engine is not None,
-        batches=[build_batch_result(batch, snapshot) for batch, snapshot in seen],
-        more=max(0, total - len(found.batches)),
+        engine=listed.engine is not None,
+        batches=[build_batch_result(batch, snapshot) for batch, snapshot in snapshots],
+        more=max(0, total - len(listed.batches)),
     )
 
 
@@ -184,20 +185,20 @@ async def wait(call: ToolCall, params: WaitParams) -> results.WaitResult:
     async def look() -> WaitOutcome | None:
         nonlocal settled
         if params.until == "change":
-            seen = await read_batch_snapshot(call.session, batch)
-            now, moved = seen.summary, seen.fingerprint != fingerprint
+            snapshot = await read_batch_snapshot(call.session, batch)
+            summary, moved = snapshot.summary, snapshot.fingerprint != fingerprint
         else:
-            now, moved = await read_batch_summary(call.session, batch), False
-        if now.settled > settled:  # the protocol's progress only grows
-            settled = now.settled
-            await _report_progress(call, now)
-        return "changed" if moved else _choose_outcome(now, params)
+            summary, moved = await read_batch_summary(call.session, batch), False
+        if summary.settled > settled:  # the protocol's progress only grows
+            settled = summary.settled
+            await _report_progress(call, summary)
+        return "changed" if moved else _choose_outcome(summary, params)
 
-    why = await poll_until(call, look, lambda found: found is not None, params.seconds)
-    last, batch_result, known = await describe_batch(call.session, batch)
+    outcome = await poll_until(call, look, lambda reached: reached is not None, params.seconds)
+    last, batch_result, batch_tasks = await describe_batch(call.session, batch)
     moved = set(last.changed_since(first))
-    changed = [task for task in known if task.task_id in moved][:MAX_CHANGED_TASKS]
-    return results.WaitResult.model_validate({"why": why or "time", "batch": batch_result, "changed": changed})
+    changed = [task for task in batch_tasks if task.task_id in moved][:MAX_CHANGED_TASKS]
+    return results.WaitResult.model_validate({"why": outcome or "time", "batch": batch_result, "changed": changed})
 
 
 def _choose_outcome(summary: BatchSummary, params: WaitParams) -> WaitOutcome | None:
@@ -214,8 +215,8 @@ async def _report_progress(call: ToolCall, summary: BatchSummary) -> None:
 @define_tool("explain", read_only=True)
 async def explain(call: ToolCall, params: TaskParams) -> results.ExplainResult:
     """Why a task has its status: its dependencies, its attempts and their results, and what would make it continue."""
-    found = await explain_task(call.session, params.batch, params.task)
-    return results.ExplainResult.model_validate(replace(found, attempts=found.attempts[-MAX_ATTEMPTS:]))
+    explanation = await explain_task(call.session, params.batch, params.task)
+    return results.ExplainResult.model_validate(replace(explanation, attempts=explanation.attempts[-MAX_ATTEMPTS:]))
 
 
 class LogsParams(TaskParams):
@@ -245,22 +246,22 @@ async def logs(call: ToolCall, params: LogsParams) -> results.LogsResult:
         attempt=params.attempt,
         step=params.step,
     )
-    found = await read()
-    text = found.text
-    if not params.raw and await prints_json_events(call.session, found.attempt):
-        found = await read(format=LogFormat.EVENTS)
-        text = _event_texts(found.text)
-    whole = strip_ansi(text)
-    kept = whole[-MAX_OUTPUT_LENGTH:] if params.offset is not None else _tail(whole, params.lines)
+    part = await read()
+    text = part.text
+    if not params.raw and await prints_json_events(call.session, part.attempt):
+        part = await read(format=LogFormat.EVENTS)
+        text = _event_texts(part.text)
+    output = strip_ansi(text)
+    shown = output[-MAX_OUTPUT_LENGTH:] if params.offset is not None else _tail(output, params.lines)
     return results.LogsResult(
-        batch_id=found.attempt.batch,
-        task_id=found.attempt.task,
-        step=found.attempt.step.value,
-        attempt=found.attempt.n,
-        text=kept,
-        next=found.next,
-        ended=found.ended,
-        note=_LEFT_OUT if found.offset > max(start, 0) or len(kept) < len(whole) else None,
+        batch_id=part.attempt.batch,
+        task_id=part.attempt.task,
+        step=part.attempt.step.value,
+        attempt=part.attempt.n,
+        text=shown,
+        next=part.next,
+        ended=part.ended,
+        note=_LEFT_OUT if part.offset > max(start, 0) or len(shown) < len(output) else None,
     )
 
 
@@ -288,18 +289,18 @@ class DiffParams(BatchParams):
 @define_tool("diff", read_only=True)
 async def diff(call: ToolCall, params: DiffParams) -> results.DiffResult:
     """The changes of a task, also while it runs, or of the whole batch."""
-    found = await read_diff(call.session, params.batch, params.task)
-    text, files = found.diff, found.files
+    full_diff = await read_diff(call.session, params.batch, params.task)
+    text, files = full_diff.diff, full_diff.files
     end = params.offset + params.most
     shown = text[params.offset : end] if params.text else ""
-    left = len(text) - end if params.text else 0
+    remaining = len(text) - end if params.text else 0
     return results.DiffResult.model_validate(
         {
-            **to_json(replace(found, files=[], diff="")),
+            **to_json(replace(full_diff, files=[], diff="")),
             "files": files[:MAX_DIFF_FILES],
             "more": len(files[MAX_DIFF_FILES:]),
             "text": shown,
-            "note": f"{left} more characters: continue at offset {end}." if left > 0 else None,
+            "note": f"{remaining} more characters: continue at offset {end}." if remaining > 0 else None,
         }
     )
 
@@ -311,19 +312,19 @@ class SettingsParams(ToolParams):
 @define_tool("settings", read_only=True)
 async def settings(call: ToolCall, params: SettingsParams) -> results.SettingsResult:
     """The settings in force, by the names that plan and run take, and where each comes from."""
-    found = await read_preferences(call.session)
-    names = _check_names(params.names or (), list(found.values)) or list(found.values)
-    given = {name: found.given[name] for name in names if found.given[name].layer is not Layer.DEFAULT}
+    preferences = await read_preferences(call.session)
+    names = _check_names(params.names or (), list(preferences.values)) or list(preferences.values)
+    given = {name: preferences.given[name] for name in names if preferences.given[name].layer is not Layer.DEFAULT}
     return results.SettingsResult(
-        settings={name: found.values[name] for name in names},
+        settings={name: preferences.values[name] for name in names},
         given={name: results.OriginResult.model_validate(origin) for name, origin in given.items()},
     )
 
 
-def _check_names(names: Sequence[str], there: Sequence[str]) -> Sequence[str]:
+def _check_names(names: Sequence[str], known: Sequence[str]) -> Sequence[str]:
     for name in names:
-        if name not in there:
-            raise NotFoundError(f"there is no setting {name[:80]}", hint=f"There are {', '.join(there)}.")
+        if name not in known:
+            raise NotFoundError(f"there is no setting {name[:80]}", hint=f"There are {', '.join(known)}.")
     return names
 
 

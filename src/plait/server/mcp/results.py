@@ -23,11 +23,11 @@ from plait.client.task_listing import SourceTask
 _MAX_TITLE_LENGTH, _MAX_TEXT_LENGTH = 300, 2000  # characters of a title, and of a reason
 
 
-def _truncate(most: int) -> BeforeValidator:
+def _truncate(limit: int) -> BeforeValidator:
     def cut(value: object) -> object:
-        if not isinstance(value, str) or len(value) <= most:
+        if not isinstance(value, str) or len(value) <= limit:
             return value
-        return f"{value[:most]} … ({len(value) - most} more characters)"
+        return f"{value[:limit]} … ({len(value) - limit} more characters)"
 
     return BeforeValidator(cut)
 
@@ -50,8 +50,10 @@ class ToolResult(BaseModel):
         extra="ignore", frozen=True, alias_generator=to_camel, populate_by_name=True, from_attributes=True
     )
 
-    def __init_subclass__(cls, *, model: type | None = None, fields: str = "", **more: Any) -> None:  # pydantic's own
-        super().__init_subclass__(**more)
+    def __init_subclass__(
+        cls, *, model: type | None = None, fields: str = "", **options: Any
+    ) -> None:  # pydantic's own
+        super().__init_subclass__(**options)
         if model is not None:
             hints = get_type_hints(model)
             derived = {name: _derive_type(name, hints[name]) for name in fields.split()}
@@ -64,7 +66,7 @@ def _derive_type(name: str, hint: Any) -> Any:  # a type
     if origin is list:
         return list[_derive_type(name, arguments[0])]  # type: ignore[misc]  # as it is made just now
     if origin in (Union, UnionType):
-        return functools.reduce(operator.or_, (_derive_type(name, each) for each in arguments))
+        return functools.reduce(operator.or_, (_derive_type(name, argument) for argument in arguments))
     if hint is str:
         return _TEXT_TYPES.get(name, str)
     if issubclass(hint, Enum):

@@ -97,10 +97,10 @@ def _find_allowed_tool(name: str, scope: AccessScope) -> Tool:
     return tool
 
 
-def _make_result(answer: Json) -> CallToolResult:
+def _make_result(result: Json) -> CallToolResult:
     """Twice, as the protocol requires: structured, and as text."""
-    text = TextContent(text=msgspec.json.encode(answer).decode())
-    return CallToolResult(content=[text], structured_content=answer)
+    text = TextContent(text=msgspec.json.encode(result).decode())
+    return CallToolResult(content=[text], structured_content=result)
 
 
 def _make_error_result(error: PlaitError) -> CallToolResult:
@@ -109,18 +109,18 @@ def _make_error_result(error: PlaitError) -> CallToolResult:
     return CallToolResult(content=[TextContent(text=text)], is_error=True)
 
 
-def serve_stdio(place: RepoLocation, scope: AccessScope) -> None:
+def serve_stdio(location: RepoLocation, scope: AccessScope) -> None:
     """Until standard input ends; batches continue. Raises PlaitError if the journal can't be read."""
     note = "" if scope == FULL_SCOPE else f"Only tools that change nothing are offered: {scope.denial_reason}."
     if note:
         print(f"plait mcp: {note}", file=sys.stderr)  # noqa: T201 - stdout belongs to the protocol
-    asyncio.run(_run_stdio(place, scope, note))
+    asyncio.run(_run_stdio(location, scope, note))
 
 
 @asynccontextmanager
-async def open_mcp_server(place: RepoLocation, scope: AccessScope, note: str = "") -> AsyncIterator[Server[Any]]:
+async def open_mcp_server(location: RepoLocation, scope: AccessScope, note: str = "") -> AsyncIterator[Server[Any]]:
     """A server for one project, with its session. Raises PlaitError if the journal can't be read."""
-    session = ProjectSession(compute_project_id(place), place, start_engine=scope == FULL_SCOPE)
+    session = ProjectSession(compute_project_id(location), location, start_engine=scope == FULL_SCOPE)
     await session.open()
 
     async def make_call(context: Context, _: Tool) -> ToolCall:
@@ -132,10 +132,10 @@ async def open_mcp_server(place: RepoLocation, scope: AccessScope, note: str = "
         await session.close()
 
 
-async def _run_stdio(place: RepoLocation, scope: AccessScope, note: str) -> None:
+async def _run_stdio(location: RepoLocation, scope: AccessScope, note: str) -> None:
     """The SDK owns standard output: other prints go to standard error."""
     try:
-        async with open_mcp_server(place, scope, note) as server, stdio_server() as (read, write):
+        async with open_mcp_server(location, scope, note) as server, stdio_server() as (read, write):
             await server.run(read, write, server.create_initialization_options())
     except* (BrokenPipeError, BrokenResourceError, ClosedResourceError):  # the host is gone
         pass
@@ -158,10 +158,12 @@ READ_TOKEN_SCOPE = AccessScope("this token may only read")
 NESTED_SCOPE = AccessScope("it was started inside an attempt, and a task must not steer its own batch")
 
 
-def detect_scope(place: RepoLocation, *, read_only: bool, environment: Mapping[str, str] | None = None) -> AccessScope:
+def detect_scope(
+    location: RepoLocation, *, read_only: bool, environment: Mapping[str, str] | None = None
+) -> AccessScope:
     """Protects against accidents only: an agent with a shell has the command line."""
     variables = os.environ if environment is None else environment
-    if any(variables.get(name) for name in _ATTEMPT_VARIABLES) or _is_task_worktree(place.top):
+    if any(variables.get(name) for name in _ATTEMPT_VARIABLES) or _is_task_worktree(location.top):
         return NESTED_SCOPE
     return READ_ONLY_SCOPE if read_only else FULL_SCOPE
 

@@ -48,12 +48,14 @@ class BatchSnapshot:
 
     @property
     def fingerprint(self) -> str:
-        now = self.summary
-        text = repr((now.batch, now.status, now.needs_person, now.publishing, sorted(self.tasks.items())))
+        summary = self.summary
+        text = repr(
+            (summary.batch, summary.status, summary.needs_person, summary.publishing, sorted(self.tasks.items()))
+        )
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
     def changed_since(self, since: BatchSnapshot) -> list[str]:
-        return [name for name, now in self.tasks.items() if since.tasks.get(name) != now]
+        return [name for name, state in self.tasks.items() if since.tasks.get(name) != state]
 
 
 async def read_batch_summary(session: ProjectSession, batch: str) -> BatchSummary:
@@ -88,9 +90,9 @@ def summarize_batch(state: State, batch: BatchState) -> BatchSummary:
 def build_batch_snapshot(state: State, batch: BatchState) -> BatchSnapshot:
     tasks = dict[str, tuple[str, str, int]]()
     for task in batch.tasks:
-        now = explain_status(state, batch, task)
+        explained = explain_status(state, batch, task)
         attempt = task.attempt_counts.get(Step.WRITE, 0)
-        tasks[task.task.id] = (now.status.value, now.waiting.value if now.waiting else "", attempt)
+        tasks[task.task.id] = (explained.status.value, explained.waiting.value if explained.waiting else "", attempt)
     return BatchSnapshot(summarize_batch(state, batch), tasks)
 
 
@@ -99,8 +101,8 @@ async def describe_batch(
 ) -> tuple[BatchSnapshot, BatchStatusResult, list[BatchTask]]:
     """A batch as a tool result, and its tasks as in the HTTP API. Raises NotFoundError."""
     snapshot = await read_batch_snapshot(session, batch)
-    found, _ = await get_batch(session, snapshot.summary.batch)
-    return snapshot, build_batch_result(found, snapshot), found.tasks
+    described, _ = await get_batch(session, snapshot.summary.batch)
+    return snapshot, build_batch_result(described, snapshot), described.tasks
 
 
 def build_batch_result(batch: BatchHead, snapshot: BatchSnapshot) -> BatchStatusResult:
@@ -126,20 +128,20 @@ async def poll_until(call: ToolCall, look: Callable[[], Awaitable[T]], holds: Ca
     deadline = time.monotonic() + seconds
     while True:
         began = time.monotonic()
-        seen = await look()
-        took, left = time.monotonic() - began, deadline - time.monotonic()
-        if holds(seen) or left <= 0 or call.closing.is_set():
-            return seen
-        await _wait_for_change(call, min(left, MAX_WAIT_POLL_SECONDS))
-        await asyncio.sleep(min(left, MAX_WAIT_POLL_SECONDS, max(MIN_WAIT_POLL_SECONDS, POLL_COST_FACTOR * took)))
+        result = await look()
+        took, remaining = time.monotonic() - began, deadline - time.monotonic()
+        if holds(result) or remaining <= 0 or call.closing.is_set():
+            return result
+        await _wait_for_change(call, min(remaining, MAX_WAIT_POLL_SECONDS))
+        await asyncio.sleep(min(remaining, MAX_WAIT_POLL_SECONDS, max(MIN_WAIT_POLL_SECONDS, POLL_COST_FACTOR * took)))
 
 
 async def _wait_for_change(call: ToolCall, seconds: float) -> None:
     if call.session.error is not None:
         raise call.session.error
-    either = [asyncio.ensure_future(each) for each in (call.session.wait_for_change(), call.closing.wait())]
+    futures = [asyncio.ensure_future(future) for future in (call.session.wait_for_change(), call.closing.wait())]
     try:
-        await asyncio.wait(either, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait(futures, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
     finally:
-        for each in either:
-            each.cancel()
+        for future in futures:
+            future.cancel()

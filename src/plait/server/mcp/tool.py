@@ -121,8 +121,8 @@ def define_tool(
         )
 
         async def call_handler(call: ToolCall, arguments: Mapping[str, object]) -> Json:
-            answer = await handler(call, _parse_params(params_type, arguments))
-            return {key: _clean_value(value) for key, value in answer.model_dump(by_alias=True).items()}
+            result = await handler(call, _parse_params(params_type, arguments))
+            return {key: _clean_value(value) for key, value in result.model_dump(by_alias=True).items()}
 
         return Tool(definition, call_handler, needs_fetch)
 
@@ -139,9 +139,9 @@ def _clean_value(value: object) -> object:
         case str():
             return replace_surrogates(value)
         case dict():
-            return {name: _clean_value(each) for name, each in value.items()}
+            return {name: _clean_value(item) for name, item in value.items()}
         case list() | tuple():
-            return [_clean_value(each) for each in value]
+            return [_clean_value(item) for item in value]
         case _:
             return value
 
@@ -162,7 +162,7 @@ def _parse_params(params_type: type[W], arguments: Mapping[str, object]) -> W:
     try:
         return params_type.model_validate(arguments)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-        field = ".".join(str(part) for part in first["loc"]) or "arguments"
+        first_error = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        field = ".".join(str(part) for part in first_error["loc"]) or "arguments"
         known = ", ".join(params_type.model_fields) or "nothing"
-        raise FieldError(f"{field}: {first['msg']}", field=field, hint=f"This tool takes {known}.") from None
+        raise FieldError(f"{field}: {first_error['msg']}", field=field, hint=f"This tool takes {known}.") from None

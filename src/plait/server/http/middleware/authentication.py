@@ -78,13 +78,13 @@ class AuthenticationMiddleware:
             return
         check = _make_caller_check(scope, self._authenticator)
         try:
-            found = self._authenticate(scope, check)
+            caller = self._authenticate(scope, check)
         except WorldError:
-            found = TOKEN_UNREADABLE
-        if isinstance(found, Rejection):
-            await reject(found, scope, send)
+            caller = TOKEN_UNREADABLE
+        if isinstance(caller, Rejection):
+            await reject(caller, scope, send)
             return
-        set_caller(scope, found)
+        set_caller(scope, caller)
         checked_send = end_when_revoked(send, check, self._policy.recheck_seconds, self._now)
         await self._app(scope, receive, checked_send)
 
@@ -117,15 +117,15 @@ def describe_missing_login(scope: Scope, policy: RequestPolicy) -> tuple[str, st
 
 def format_link_command(scope: Scope, policy: RequestPolicy) -> str:
     """The command that prints a login link for this URL."""
-    place = get_request_host(scope)
-    here = DEFAULT_URL if place is None else place.to_origin("https" if is_secure(scope, policy) else "http")
-    return f"`plait token --link{'' if here == DEFAULT_URL else f' --url {here}'}`"
+    host_port = get_request_host(scope)
+    url = DEFAULT_URL if host_port is None else host_port.to_origin("https" if is_secure(scope, policy) else "http")
+    return f"`plait token --link{'' if url == DEFAULT_URL else f' --url {url}'}`"
 
 
 def is_secure(scope: Scope, policy: RequestPolicy) -> bool:
     """TLS here, or at a configured reverse proxy."""
-    place = get_request_host(scope)
-    return scope["scheme"] == "https" or (place is not None and place.to_origin("https") in policy.origins)
+    host_port = get_request_host(scope)
+    return scope["scheme"] == "https" or (host_port is not None and host_port.to_origin("https") in policy.origins)
 
 
 def _is_health_check(scope: Scope) -> bool:
@@ -165,18 +165,18 @@ def end_when_revoked(send: Send, is_valid: Callable[[], object], seconds: float,
     """`send` until the credentials are revoked. A stream then ends as if complete, so that the client reconnects; a
     response with a known length is always sent completely.
     """
-    streams, over, looked = False, False, now()
+    streams, is_revoked, checked_at = False, False, now()
 
     async def checked_send(message: Message) -> None:
-        nonlocal streams, over, looked
-        if over:
+        nonlocal streams, is_revoked, checked_at
+        if is_revoked:
             return
         if message["type"] == "http.response.start":
             streams = all(name.lower() != b"content-length" for name, _ in message.get("headers", ()))
-        elif streams and now() - looked >= seconds:
-            looked = now()
-            over = not _is_still_valid(is_valid)
-        await send(message if not over else {"type": "http.response.body", "body": b"", "more_body": False})
+        elif streams and now() - checked_at >= seconds:
+            checked_at = now()
+            is_revoked = not _is_still_valid(is_valid)
+        await send(message if not is_revoked else {"type": "http.response.body", "body": b"", "more_body": False})
 
     return checked_send
 
@@ -278,13 +278,13 @@ class LoginMiddleware:
                 await stylesheet(scope, receive, send)
             return
         try:
-            answer = await self._handle_login(scope)
+            response = await self._handle_login(scope)
         except WorldError:
-            answer = TOKEN_UNREADABLE
-        if isinstance(answer, Rejection):
-            await reject(answer, scope, send)
+            response = TOKEN_UNREADABLE
+        if isinstance(response, Rejection):
+            await reject(response, scope, send)
         else:
-            await answer(scope, receive, send)
+            await response(scope, receive, send)
 
     async def _handle_login(self, scope: Scope) -> Response | Rejection:
         if scope["method"] != "GET":  # HEAD is used by link previews
@@ -301,12 +301,14 @@ class LoginMiddleware:
             return redirect
         if redeemed is InvalidCode.UNKNOWN and (too_many := self._rate_limiter.record_failure(scope)):
             return too_many
-        found = _LINK_ERRORS[redeemed]
-        return replace(found, person=(found.error, f"{_NEW_LINK}: {format_link_command(scope, self._policy)}"))
+        link_error = _LINK_ERRORS[redeemed]
+        return replace(
+            link_error, person=(link_error.error, f"{_NEW_LINK}: {format_link_command(scope, self._policy)}")
+        )
 
 
 class LogoutMiddleware:
-    """`POST /logout` deletes the cookie. Comes after authentication and `check_csrf`."""
+    """`POST /logout` deletes the cookie. Comes after authentication and `request_checks.check_csrf`."""
 
     def __init__(self, app: ASGIApp, policy: RequestPolicy) -> None:
         self._app, self._policy = app, policy
@@ -324,10 +326,10 @@ class LogoutMiddleware:
 
 def _read_code(scope: Scope) -> str:
     try:
-        found = parse_qs(scope["query_string"].decode("ascii"), max_num_fields=4).get("code", [])
+        codes = parse_qs(scope["query_string"].decode("ascii"), max_num_fields=4).get("code", [])
     except ValueError:
         return ""
-    return found[0] if len(found) == 1 else ""
+    return codes[0] if len(codes) == 1 else ""
 
 
 def _is_prefetch(scope: Scope) -> bool:
@@ -337,7 +339,7 @@ def _is_prefetch(scope: Scope) -> bool:
         *get_headers(scope, b"purpose"),
         *get_headers(scope, b"x-moz"),
     ]
-    return any(b"prefetch" in each.lower() or b"prerender" in each.lower() for each in announced)
+    return any(b"prefetch" in header.lower() or b"prerender" in header.lower() for header in announced)
 
 
 def _set_cookie(response: Response, value: str, seconds: int, *, secure: bool) -> None:

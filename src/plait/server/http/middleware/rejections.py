@@ -53,8 +53,8 @@ def is_navigation(scope: Scope) -> bool:
 
 def get_header(scope: Scope, name: bytes) -> bytes | None:
     """The value of a header that occurs exactly once."""
-    found = get_headers(scope, name)
-    return found[0] if len(found) == 1 else None
+    values = get_headers(scope, name)
+    return values[0] if len(values) == 1 else None
 
 
 def get_headers(scope: Scope, name: bytes) -> list[bytes]:
@@ -66,8 +66,8 @@ def get_path(scope: Scope) -> str:
 
 
 def has_body(scope: Scope) -> bool:
-    announced = get_headers(scope, b"content-length")
-    return bool(get_headers(scope, b"transfer-encoding")) or any(each.strip() != b"0" for each in announced)
+    lengths = get_headers(scope, b"content-length")
+    return bool(get_headers(scope, b"transfer-encoding")) or any(length.strip() != b"0" for length in lengths)
 
 
 def _render(rejection: Rejection, scope: Scope) -> tuple[bytes, bytes]:

@@ -83,25 +83,25 @@ def create_policy(host: str = "127.0.0.1", allowed: Iterable[str] = ()) -> Reque
     """
     bound = f"[{host}]" if ":" in host and not host.startswith("[") else host
     names, origins = {_check_bind_host(bound)}, set()
-    for each in allowed:
-        scheme, mark, rest = each.rstrip("/").rpartition("://")
-        place = parse_host_port(rest)
-        if place is None or (mark and scheme not in SCHEME_PORTS):
+    for text in allowed:
+        scheme, separator, rest = text.rstrip("/").rpartition("://")
+        host_port = parse_host_port(rest)
+        if host_port is None or (separator and scheme not in SCHEME_PORTS):
             raise UserError(
-                f"--allow-host {each} is not a host",
+                f"--allow-host {text} is not a host",
                 hint="Use the form plait.example.org, or https://plait.example.org.",
             )
-        names.add(place.host)
-        origins |= {place.to_origin(scheme)} if mark else set()
+        names.add(host_port.host)
+        origins |= {host_port.to_origin(scheme)} if separator else set()
     everywhere = bool(names & _WILDCARD_HOSTS)
     return RequestPolicy(LOOPBACK_HOSTS | names, frozenset(origins), allow_any_ip=everywhere)
 
 
 def _check_bind_host(host: str) -> str:
-    place = parse_host_port(host)
-    if place is None or place.port is not None:
+    host_port = parse_host_port(host)
+    if host_port is None or host_port.port is not None:
         raise UserError(f"--host {host} is not a host", hint="Use the form 127.0.0.1; the port is --port.")
-    return place.host
+    return host_port.host
 
 
 SAFE_METHODS = frozenset({"GET", "HEAD"})
@@ -159,8 +159,8 @@ def check_head(scope: Scope, policy: RequestPolicy) -> Rejection | None:
 
 def check_host(scope: Scope, policy: RequestPolicy) -> Rejection | None:
     host = get_request_host(scope)
-    known = host is not None and (host.host in policy.hosts or (policy.allow_any_ip and is_ip_address(host.host)))
-    return None if known else _UNKNOWN_HOST
+    is_known = host is not None and (host.host in policy.hosts or (policy.allow_any_ip and is_ip_address(host.host)))
+    return None if is_known else _UNKNOWN_HOST
 
 
 def check_origin(scope: Scope, policy: RequestPolicy) -> Rejection | None:
@@ -169,8 +169,8 @@ def check_origin(scope: Scope, policy: RequestPolicy) -> Rejection | None:
     if not headers:
         return None
     origin = headers[0].decode("latin-1")
-    own = host is not None and (origin == host.to_origin(scope["scheme"]) or origin in policy.origins)
-    return None if own and len(headers) == 1 else _FOREIGN_ORIGIN
+    is_own = host is not None and (origin == host.to_origin(scope["scheme"]) or origin in policy.origins)
+    return None if is_own and len(headers) == 1 else _FOREIGN_ORIGIN
 
 
 def check_csrf(scope: Scope, _: RequestPolicy) -> Rejection | None:
@@ -242,14 +242,14 @@ class BodyLimitMiddleware:
 
     async def _drain(self, receive: Receive) -> None:
         """Read and discard for a while: a client that is cut off while sending often never reads the response."""
-        left = self._policy.drain_bytes
+        remaining = self._policy.drain_bytes
         with suppress(TimeoutError):
             async with asyncio.timeout(self._policy.drain_seconds):
-                while left > 0:
+                while remaining > 0:
                     message = await receive()
                     if message["type"] == "http.disconnect" or not message.get("more_body", False):
                         return
-                    left -= len(message.get("body", b""))
+                    remaining -= len(message.get("body", b""))
 
 
 def _parse_length(scope: Scope) -> int:

@@ -264,16 +264,16 @@ async def run_batch_action(
     """
 
     def choose(client: Session) -> tuple[str, TaskRequests]:
-        found = resolve_batch(client.preview_state(), batch)
-        parts = (session.id, action.name, found.id, options.agent or "", str(options.approve_all))
+        batch_state = resolve_batch(client.preview_state(), batch)
+        parts = (session.id, action.name, batch_state.id, options.agent or "", str(options.approve_all))
         make_id = partial(derive_request_id, options.key, *parts)
         build = action.batch_request
         if build is None:  # a retry
             stored = find_stored_requests(client) if options.key else set()
-            return found.id, _build_retries(found, make_id, options, stored=stored)
-        if options.approve_all and found.settings.mode is Mode.QUEUE:
-            build = make_auto_approve_factory(found)
-        return found.id, [(None, build(make_id(), found.id))]
+            return batch_state.id, _build_retries(batch_state, make_id, options, stored=stored)
+        if options.approve_all and batch_state.settings.mode is Mode.QUEUE:
+            build = make_auto_approve_factory(batch_state)
+        return batch_state.id, [(None, build(make_id(), batch_state.id))]
 
     return await _ask_and_report(session, choose, options.key)
 
@@ -288,10 +288,12 @@ async def run_task_action(
     """With one result. Raises NotFoundError, and StateError if it was refused."""
 
     def choose(client: Session) -> tuple[str, TaskRequests]:
-        found, state = resolve_batch_and_task(client.preview_state(), batch, task)
-        parts = (session.id, action, found.id, state.task.id, options.agent or "", options.text)
+        batch_state, task_state = resolve_batch_and_task(client.preview_state(), batch, task)
+        parts = (session.id, action, batch_state.id, task_state.task.id, options.agent or "", options.text)
         request_id = derive_request_id(options.key, *parts)
-        return found.id, [(state.task.id, build_task_request(found, state, action, request_id, options))]
+        return batch_state.id, [
+            (task_state.task.id, build_task_request(batch_state, task_state, action, request_id, options))
+        ]
 
     return await _ask_and_report(session, choose, options.key)
 
@@ -315,15 +317,15 @@ async def publish_batch(
     session: SessionDep, batch_id: BatchId, body: ShipBody | None = None, key: IdempotencyKey = ""
 ) -> PublishResults:
     """Push the batch branch, and open or update its pull request. The batch has `prUrl` when that is done."""
-    asked = body or ShipBody()
-    publish = Publish(asked.publish)
+    options = body or ShipBody()
+    publish = Publish(options.publish)
     view = await session.query(lambda client: make_batch_view(s := client.preview_state(), resolve_batch(s, batch_id)))
     texts = await asyncio.to_thread(
-        pull_request_preview.check_pull_request_text, session.location, view, asked.title, asked.body
+        pull_request_preview.check_pull_request_text, session.location, view, options.title, options.body
     )
 
     def choose(_: Session) -> tuple[str, TaskRequests]:
-        wording = () if asked.title is None and asked.body is None else (repr((asked.title, asked.body)),)
+        wording = () if options.title is None and options.body is None else (repr((options.title, options.body)),)
         request_id = derive_request_id(key, session.id, "pr", view.id, publish, *wording)
         return view.id, [(None, requests.Ship(request_id, view.id, publish, *texts))]
 
@@ -360,8 +362,8 @@ def _build_retries(
             state=find_batch_status(batch)[0].value,
         )
     return [
-        (each.task.id, build_task_request(batch, each, TaskAction.RETRY, make_id(each.task.id), options))
-        for each in tasks
+        (task.task.id, build_task_request(batch, task, TaskAction.RETRY, make_id(task.task.id), options))
+        for task in tasks
     ]
 
 
@@ -369,10 +371,10 @@ async def _ask_and_report(
     session: ProjectSession, choose: Callable[[Session], tuple[str, TaskRequests]], key: str
 ) -> ActionResults:
     async with hold_key(session, key):
-        batch, asked = await session.query(choose)
-        sent = [request for _, request in asked]
+        batch, task_requests = await session.query(choose)
+        sent = [request for _, request in task_requests]
         answers = await (ask_once(session, sent) if key else ask_or_queue(session, sent))
-    results = [(task, answer) for (task, _), answer in zip(asked, answers, strict=True)]
+    results = [(task, answer) for (task, _), answer in zip(task_requests, answers, strict=True)]
     described = await session.query(lambda client: describe_answers(client.preview_state(), batch, results))
     if all(answer.granted is False for answer in answers):
         refused = described.results[0]
@@ -422,7 +424,10 @@ async def run_bulk_action(
     def choose(client: Session) -> list[_BatchPart]:
         state = client.preview_state()
         only = None if batch is None else resolve_batch(state, batch)
-        return [_build_part(found, names, action, options) for found, names in _group_by_batch(state, task_names, only)]
+        return [
+            _build_part(batch_state, names, action, options)
+            for batch_state, names in _group_by_batch(state, task_names, only)
+        ]
 
     parts = await session.query(choose)
     answered = await asyncio.gather(*(_ask_part(session, part) for part in parts))
@@ -450,42 +455,46 @@ def _group_by_batch(
     state: State, task_names: Sequence[str], only_batch: BatchState | None
 ) -> list[tuple[BatchState, list[str]]]:
     newest = sorted(state.batches.values(), key=lambda batch: batch.order, reverse=True)
-    found: dict[str, list[str]] = {}
+    tasks_by_batch: dict[str, list[str]] = {}
     for name in task_names:
-        among = newest if only_batch is None else [only_batch]
-        holder = next((batch for batch in among if name in batch.index), None)
-        if holder is not None:
-            found.setdefault(holder.id, []).append(name)
-    return [(state.batches[name], tasks) for name, tasks in found.items()]
+        candidates = newest if only_batch is None else [only_batch]
+        batch_of_task = next((batch for batch in candidates if name in batch.index), None)
+        if batch_of_task is not None:
+            tasks_by_batch.setdefault(batch_of_task.id, []).append(name)
+    return [(state.batches[name], tasks) for name, tasks in tasks_by_batch.items()]
 
 
 def _build_part(batch: BatchState, names: Sequence[str], action: TaskAction, options: ActionOptions) -> _BatchPart:
     tasks = [batch.tasks[batch.index[name]] for name in names]
-    asked, refused = dict[str, Request](), dict[str, BulkResult]()
+    requests_by_task, refused = dict[str, Request](), dict[str, BulkResult]()
     for task in sort_by_needs(batch, tasks) if action is TaskAction.RETRY else tasks:
         name = task.task.id
         try:
-            asked[name] = build_task_request(batch, task, action, new_request_id(), options)
+            requests_by_task[name] = build_task_request(batch, task, action, new_request_id(), options)
         except PlaitError as error:
             refused[name] = _make_result(name, batch.id, BulkOutcome.REFUSED, error.message)
-    return batch.id, asked, refused
+    return batch.id, requests_by_task, refused
 
 
 async def _ask_part(session: ProjectSession, part: _BatchPart) -> dict[str, BulkResult]:
-    batch, asked, refused = part
-    if not asked:
+    batch, requests_by_task, refused = part
+    if not requests_by_task:
         return refused
     try:
-        answers = await ask_or_queue(session, list(asked.values()))
+        answers = await ask_or_queue(session, list(requests_by_task.values()))
     except PlaitError as error:  # the batch's files are gone
-        return refused | {name: _make_result(name, batch, BulkOutcome.REFUSED, error.message) for name in asked}
-    results = list(zip(asked, answers, strict=True))
+        return refused | {
+            name: _make_result(name, batch, BulkOutcome.REFUSED, error.message) for name in requests_by_task
+        }
+    results = list(zip(requests_by_task, answers, strict=True))
     answered = await session.query(
         lambda client: [describe_answer(client.preview_state(), batch, (name, answer)) for name, answer in results]
     )
     return refused | {
-        name: BulkResult(name, batch, BulkOutcome(each.result), each.reason, each.status, each.tasks)
-        for (name, _), each in zip(results, answered, strict=True)
+        name: BulkResult(
+            name, batch, BulkOutcome(described.result), described.reason, described.status, described.tasks
+        )
+        for (name, _), described in zip(results, answered, strict=True)
     }
 
 

@@ -167,21 +167,21 @@ async def get_batch(session: SessionDep, batch_id: BatchId) -> tuple[Batch, str]
     """A batch with its tasks, at one moment."""
 
     def read(client: Session) -> Batch:
-        found = resolve_batch(state := client.preview_state(), batch_id)
-        return describe_batch(state, found, **_api_fields(session, found))
+        batch = resolve_batch(state := client.preview_state(), batch_id)
+        return describe_batch(state, batch, **_api_fields(session, batch))
 
     return await session.query_with_cursor(read)
 
 
 @routes.add("GET", f"{BATCH_PATH}/standing", TaskRuns, headers=CURSOR_HEADERS)
-async def get_standing(session: SessionDep, batch_id: BatchId, asked: TaskFilter) -> tuple[TaskRuns, str]:
+async def get_standing(session: SessionDep, batch_id: BatchId, task_ids: TaskFilter) -> tuple[TaskRuns, str]:
     """The status of some tasks, as under `batch` in /api/tasks: for updates after an event. Unknown ids are left out, and
     entrants are included only by name.
     """
 
     def read(client: Session) -> TaskRuns:
-        found = resolve_batch(state := client.preview_state(), batch_id)
-        return describe_runs(state, found, asked, **_api_fields(session, found))
+        batch = resolve_batch(state := client.preview_state(), batch_id)
+        return describe_runs(state, batch, task_ids, **_api_fields(session, batch))
 
     return await session.query_with_cursor(read)
 
@@ -221,14 +221,16 @@ def _prepare_submission(
 def _build_preview(
     session: ProjectSession, history: PastBatches, spec: BatchSpec
 ) -> tuple[PlanPreview, tuple[AgentSpec, ...]]:
-    place = session.location
-    flags = {**spec.to_flags(), **get_mirror_settings(place)}
+    location = session.location
+    flags = {**spec.to_flags(), **get_mirror_settings(location)}
 
-    def vet(config: Config) -> None:
-        require_trust(config, place, early=(FORMAT_KEY, *AGENT_KEYS))
+    def check_trust(config: Config) -> None:
+        require_trust(config, location, early=(FORMAT_KEY, *AGENT_KEYS))
 
     try:
-        sources = load_sources(place.top, flags=flags, location=place, check_config=vet, cache=session.source_cache)
+        sources = load_sources(
+            location.top, flags=flags, location=location, check_config=check_trust, cache=session.source_cache
+        )
     except SourcesMissingError:
         spec.check_task_ids(None)
         raise
@@ -261,12 +263,12 @@ def _map_contest_errors(spec: BatchSpec) -> Iterator[None]:
 
 
 def _find_obstacles(
-    place: RepoLocation, preview: PlanPreview, plan: Plan, agents: tuple[AgentSpec, ...]
+    location: RepoLocation, preview: PlanPreview, plan: Plan, agents: tuple[AgentSpec, ...]
 ) -> list[Problem]:
     """What in the repository keeps the plan from being run."""
     warnings = list[Problem]()
-    errors = _collect_problems(lambda: require_trust(preview.loaded.config, place))
-    errors += _collect_problems(lambda: warnings.extend(build_submission(place, preview, plan, agents)[1]))
+    errors = _collect_problems(lambda: require_trust(preview.loaded.config, location))
+    errors += _collect_problems(lambda: warnings.extend(build_submission(location, preview, plan, agents)[1]))
     return [*errors, *warnings]
 
 

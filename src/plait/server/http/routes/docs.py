@@ -44,7 +44,7 @@ def render_docs(document: OpenApiObject) -> str:
 def _render_routes(document: OpenApiObject) -> Iterator[str]:
     section = ""
     for path, methods in document["paths"].items():
-        for method in (each for each in _METHODS if each in methods):
+        for method in (known_method for known_method in _METHODS if known_method in methods):
             operation = methods[method]
             if (tag := operation["tags"][0]) != section:
                 section = tag
@@ -56,23 +56,23 @@ def _render_routes(document: OpenApiObject) -> Iterator[str]:
 
 
 def _parameter_rows(operation: OpenApiObject) -> list[tuple[str, str, str]]:
-    found = [
-        (each["name"], each["in"], each.get("description") or each.get("schema", {}).get("description", ""))
-        for each in operation.get("parameters", ())
+    rows = [
+        (item["name"], item["in"], item.get("description") or item.get("schema", {}).get("description", ""))
+        for item in operation.get("parameters", ())
     ]
     body = operation.get("requestBody")
-    shapes = [_type_name(each["schema"]) for each in body["content"].values()] if body else []
-    return found + [("body", "JSON", shape) for shape in shapes]
+    shapes = [_type_name(item["schema"]) for item in body["content"].values()] if body else []
+    return rows + [("body", "JSON", shape) for shape in shapes]
 
 
 def _response_rows(operation: OpenApiObject) -> list[tuple[str, str, str]]:
     return [
         (
             code,
-            each["description"],
-            ", ".join(_type_name(body.get("schema", {})) or kind for kind, body in each.get("content", {}).items()),
+            response["description"],
+            ", ".join(_type_name(body.get("schema", {})) or kind for kind, body in response.get("content", {}).items()),
         )
-        for code, each in sorted(operation["responses"].items())
+        for code, response in sorted(operation["responses"].items())
         if int(code) < 400
     ]
 
@@ -95,7 +95,7 @@ def _type_name(schema: OpenApiObject) -> str:
     if "$ref" in schema:
         return str(schema["$ref"]).rpartition("/")[2]
     if "anyOf" in schema:
-        return " | ".join(_type_name(each) for each in schema["anyOf"])
+        return " | ".join(_type_name(option) for option in schema["anyOf"])
     if schema.get("type") == "array":
         return f"[{_type_name(schema.get('items', {}))}]"
     return str(schema.get("const") or schema.get("type") or "")

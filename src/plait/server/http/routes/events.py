@@ -82,13 +82,13 @@ async def get_metrics(request: Request, accept: Annotated[str, Header(max_length
 
 async def _open_sessions(pool: SessionPool) -> tuple[list[ProjectSession], list[str]]:
     """All sessions, and the ids of projects that can't be opened."""
-    found, down = list[ProjectSession](), list[str]()
+    sessions, down = list[ProjectSession](), list[str]()
     for project in await asyncio.to_thread(pool.list_projects):
         try:
-            found.append(await pool.get(project.id))
+            sessions.append(await pool.get(project.id))
         except PlaitError:
             down.append(project.id)
-    return found, down
+    return sessions, down
 
 
 def _parse_cursor(text: str | None, field: str) -> EventCursor | None:

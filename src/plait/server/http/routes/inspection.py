@@ -101,13 +101,13 @@ def _header(kind: str, about: str) -> dict[str, object]:
     return {"description": about, "schema": {"type": kind}}
 
 
-def _log_responses(*media_types: str, whose: dict[str, object]) -> Responses:
-    """`whose`: the header that identifies the attempt or gate."""
+def _log_responses(*media_types: str, identifying_header: dict[str, object]) -> Responses:
+    """`identifying_header`: the header that identifies the attempt or gate."""
     headers = {
         "Plait-Offset": _header("integer", "Where this part starts; later than requested if something was left out"),
         "Plait-Next": _header("integer", "Where the next part starts"),
         "Plait-Ended": _header("boolean", "This is the last part"),
-        **whose,
+        **identifying_header,
     }
     return {
         200: {
@@ -121,9 +121,11 @@ def _log_responses(*media_types: str, whose: dict[str, object]) -> Responses:
 _LOG_RESPONSES = _log_responses(
     _TEXT_MEDIA_TYPE,
     _NDJSON_MEDIA_TYPE,
-    whose={"Plait-Attempt": _header("string", "The attempt, such as `write-2`")},
+    identifying_header={"Plait-Attempt": _header("string", "The attempt, such as `write-2`")},
 )
-_GATE_LOG_RESPONSES = _log_responses(_TEXT_MEDIA_TYPE, whose={"Plait-Gate": _header("integer", "The gate's number")})
+_GATE_LOG_RESPONSES = _log_responses(
+    _TEXT_MEDIA_TYPE, identifying_header={"Plait-Gate": _header("integer", "The gate's number")}
+)
 _DIFF_RESPONSES: Responses = {
     200: {
         "model": FullDiff,
@@ -175,15 +177,17 @@ async def get_log(  # noqa: PLR0913, PLR0917 - what can be asked of a transcript
 
     def read(client: Session) -> tuple[Attempt, bool, Sequence[PastAttempt]]:
         state = client.preview_state()
-        found, of = resolve_batch_and_task(state, batch_id, task_id)
-        with _map_to_state_error(make_task_view(state, found, of).status.value):
-            name = choose_attempt(state, found, of, Step(step), attempt)
-        past = session.follower.history.get_batch(found.id).list_attempts(of.task.id)
-        return name, is_attempt_running(state, name), past
+        batch, task = resolve_batch_and_task(state, batch_id, task_id)
+        with _map_to_state_error(make_task_view(state, batch, task).status.value):
+            name = choose_attempt(state, batch, task, Step(step), attempt)
+        past_attempts = session.follower.history.get_batch(batch.id).list_attempts(task.task.id)
+        return name, is_attempt_running(state, name), past_attempts
 
-    name, running, past = await session.query(read)
-    parsed = past if format is LogFormat.EVENTS else None
-    return await asyncio.to_thread(_read_log_part, session.location, name, (start, limit), running=running, past=parsed)
+    name, running, attempts = await session.query(read)
+    past_attempts = attempts if format is LogFormat.EVENTS else None
+    return await asyncio.to_thread(
+        _read_log_part, session.location, name, (start, limit), running=running, past_attempts=past_attempts
+    )
 
 
 @routes.add("GET", f"{BATCH_PATH}/log", render=_render_log, also=_GATE_LOG_RESPONSES, response_class=Response)
@@ -206,13 +210,17 @@ async def read_gate_log(
         return name, is_attempt_running(state, name)
 
     name, running = await session.query(read)
-    return await asyncio.to_thread(_read_log_part, session.location, name, (start, limit), running=running, past=None)
+    return await asyncio.to_thread(
+        _read_log_part, session.location, name, (start, limit), running=running, past_attempts=None
+    )
 
 
 async def prints_json_events(session: ProjectSession, attempt: Attempt) -> bool:
     """Whether its output is JSON lines, which people read as events."""
-    past = await session.query(lambda _: session.follower.history.get_batch(attempt.batch).list_attempts(attempt.task))
-    listener = await asyncio.to_thread(load_parser, session.location, attempt, past)
+    past_attempts = await session.query(
+        lambda _: session.follower.history.get_batch(attempt.batch).list_attempts(attempt.task)
+    )
+    listener = await asyncio.to_thread(load_parser, session.location, attempt, past_attempts)
     return isinstance(listener, JsonLinesParser)
 
 
@@ -250,10 +258,10 @@ async def explain_task(session: SessionDep, batch_id: BatchId, task_id: TaskName
 
     def read(client: Session) -> tuple[Explanation, TaskResultDetails | None]:
         state = client.preview_state()
-        found, of = resolve_batch_and_task(state, batch_id, task_id)
-        history = session.follower.history.get_batch(found.id)
-        known = build_explanation(client.location, state, found, of, history)
-        return describe_explanation(known), known.result
+        batch, task = resolve_batch_and_task(state, batch_id, task_id)
+        history = session.follower.history.get_batch(batch.id)
+        explanation = build_explanation(client.location, state, batch, task, history)
+        return describe_explanation(explanation), explanation.result
 
     described, expected = await session.query(read)
     result = await asyncio.to_thread(confirm_result, session.location, expected)
@@ -266,11 +274,11 @@ async def get_conflict(session: SessionDep, batch_id: BatchId, task_id: TaskName
 
     def read(client: Session) -> tuple[ConflictView, str]:
         state = client.preview_state()
-        found, of = resolve_batch_and_task(state, batch_id, task_id)
-        status = make_task_view(state, found, of).status.value
-        conflict = view_conflict(found, of, session.follower.history.get_batch(found.id).find_conflict(of.task.id))
+        batch, task = resolve_batch_and_task(state, batch_id, task_id)
+        status = make_task_view(state, batch, task).status.value
+        conflict = view_conflict(batch, task, session.follower.history.get_batch(batch.id).find_conflict(task.task.id))
         if conflict is None:
-            raise StateError(f"{of.task.id} has no conflict", state=status)
+            raise StateError(f"{task.task.id} has no conflict", state=status)
         return conflict, status
 
     conflict, status = await session.query(read)
@@ -283,9 +291,9 @@ async def get_pull_request_text(session: SessionDep, batch_id: BatchId) -> PullR
     """The text of the batch's pull request, if it were opened or updated now."""
 
     def read(client: Session) -> tuple[BatchView, PullRequestOverride, str | None, bool]:
-        found = resolve_batch(state := client.preview_state(), batch_id)
-        under_way = found.requested_publish is not None or found.publishing is not None
-        return make_batch_view(state, found), found.pull_request_override, why_not_publish(found), under_way
+        batch = resolve_batch(state := client.preview_state(), batch_id)
+        under_way = batch.requested_publish is not None or batch.publishing is not None
+        return make_batch_view(state, batch), batch.pull_request_override, why_not_publish(batch), under_way
 
     view, wording, why_not, under_way = await session.query(read)
     return await asyncio.to_thread(preview_pull_request, session.location, view, wording, why_not, under_way=under_way)
@@ -298,8 +306,8 @@ async def read_diff(
     name, comparison, state = await _find_comparison(session, batch, task, attempt)
 
     def read() -> FullDiff:
-        with _map_to_state_error(state), compute_diff(session.location, comparison) as found:
-            return describe_full_diff(name, comparison.attempt, found)
+        with _map_to_state_error(state), compute_diff(session.location, comparison) as full_diff:
+            return describe_full_diff(name, comparison.attempt, full_diff)
 
     return await asyncio.to_thread(read)
 
@@ -311,19 +319,21 @@ async def _find_comparison(
 
     def read(client: Session) -> tuple[str, DiffRange, str]:
         state = client.preview_state()
-        found = resolve_batch(state, batch)
+        batch_state = resolve_batch(state, batch)
         if task is None:
-            status = find_batch_status(found)[0].value
+            status = find_batch_status(batch_state)[0].value
             with _map_to_state_error(status):
-                return found.id, find_batch_range(found), status
-        of = resolve_task(found, task)
-        status = make_task_view(state, found, of).status.value
+                return batch_state.id, find_batch_range(batch_state), status
+        task_state = resolve_task(batch_state, task)
+        status = make_task_view(state, batch_state, task_state).status.value
         with _map_to_state_error(status):
             if attempt is None:
-                return found.id, find_task_range(state, found, of), status
-            history = session.follower.history.get_batch(found.id)
-            compared = find_attempt_range(state, found, of, attempt, lambda: history.list_attempts(of.task.id))
-            return found.id, compared, status
+                return batch_state.id, find_task_range(state, batch_state, task_state), status
+            history = session.follower.history.get_batch(batch_state.id)
+            compared = find_attempt_range(
+                state, batch_state, task_state, attempt, lambda: history.list_attempts(task_state.task.id)
+            )
+            return batch_state.id, compared, status
 
     return await session.query(read)
 
@@ -342,24 +352,24 @@ def _map_to_state_error(state: str) -> Iterator[None]:
 
 
 def _read_log_part(
-    place: RepoLocation,
+    location: RepoLocation,
     name: Attempt,
     part: tuple[int, int],
     *,
     running: bool,
-    past: Sequence[PastAttempt] | None,
+    past_attempts: Sequence[PastAttempt] | None,
 ) -> LogPart:
-    """`past`: the task's attempts, which say how to parse its output as events; None: as text."""
-    folder = project_files.open_state_paths(place)
+    """`past_attempts`: the task's attempts, which say how to parse its output as events; None: as text."""
+    folder = project_files.open_state_paths(location)
     hide = load_redactor(folder, name.batch)
-    found = read_page(open_transcript(folder, name), *part, ended=not running)
-    if past is None:
-        text = hide(strip_ansi(found.redact_text(hide)))  # again: colours may have split a secret
+    page = read_page(open_transcript(folder, name), *part, ended=not running)
+    if past_attempts is None:
+        text = hide(strip_ansi(page.redact_text(hide)))  # again: colours may have split a secret
     else:
-        events = make_log_events(name, found, load_parser(place, name, past), hide, time.time())
+        events = make_log_events(name, page, load_parser(location, name, past_attempts), hide, time.time())
         text = "".join(f"{format_json_line(event)}\n" for event in events)
-    form = LogFormat.TEXT if past is None else LogFormat.EVENTS
-    return LogPart(name, found.offset, found.next, not running and found.last, text, form)
+    log_format = LogFormat.TEXT if past_attempts is None else LogFormat.EVENTS
+    return LogPart(name, page.offset, page.next, not running and page.last, text, log_format)
 
 
 async def _start_diff_text(
@@ -383,8 +393,8 @@ async def _start_diff_text(
 class DiffTextResponse(StreamingResponse):
     """Sends a diff as it is read; its source stays open until the response is complete."""
 
-    def __init__(self, pieces: Iterator[bytes], stack: ExitStack) -> None:
-        super().__init__(_iterate_in_thread(pieces), media_type=_TEXT_MEDIA_TYPE)
+    def __init__(self, chunks: Iterator[bytes], stack: ExitStack) -> None:
+        super().__init__(_iterate_in_thread(chunks), media_type=_TEXT_MEDIA_TYPE)
         self._stack = stack
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -394,13 +404,13 @@ class DiffTextResponse(StreamingResponse):
             await asyncio.shield(asyncio.to_thread(self._stack.close))
 
 
-async def _iterate_in_thread(pieces: Iterator[bytes]) -> AsyncIterator[bytes]:
-    while piece := await asyncio.to_thread(next, pieces, b""):
-        yield piece
+async def _iterate_in_thread(chunks: Iterator[bytes]) -> AsyncIterator[bytes]:
+    while chunk := await asyncio.to_thread(next, chunks, b""):
+        yield chunk
 
 
-def _skip_bytes(pieces: Iterator[bytes], count: int) -> Iterator[bytes]:
-    for piece in pieces:
-        if len(piece) > count:
-            yield piece[count:]
-        count = max(0, count - len(piece))
+def _skip_bytes(chunks: Iterator[bytes], count: int) -> Iterator[bytes]:
+    for chunk in chunks:
+        if len(chunk) > count:
+            yield chunk[count:]
+        count = max(0, count - len(chunk))

@@ -83,8 +83,8 @@ async def get_me(request: Request) -> CallerDetails:
 @routes.add("GET", "/api/projects", Projects, errors=ERRORS_BUT_CONFLICT)
 async def list_projects(request: Request) -> Projects:
     """The repositories that this server knows; the default one first."""
-    known = await asyncio.to_thread(get_session_pool(request).list_projects)
-    return Projects([_describe_project(project) for project in known])
+    projects = await asyncio.to_thread(get_session_pool(request).list_projects)
+    return Projects([_describe_project(project) for project in projects])
 
 
 @routes.add(

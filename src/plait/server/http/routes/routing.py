@@ -95,8 +95,8 @@ _TASK_OPERATIONS = (
 
 def link_operations(operations: Sequence[str], parameters: Mapping[str, str]) -> Links:
     """Links to operations whose parameters are in the response."""
-    found = {name: f"$response.body#/{place}" for name, place in parameters.items()}
-    return {name: {"operationId": name, "parameters": found} for name in operations}
+    expressions = {name: f"$response.body#/{pointer}" for name, pointer in parameters.items()}
+    return {name: {"operationId": name, "parameters": expressions} for name in operations}
 
 
 BATCH_LINKS = link_operations(_BATCH_OPERATIONS, {"path.batch_id": "id"}) | link_operations(
@@ -170,8 +170,8 @@ class Routes:
         A function with CURSOR_HEADERS returns the cursor too. `accepted`: when it answers 202 instead, and what that means.
         `render`: makes a response that is not JSON. `also`: documents further responses. `options` are FastAPI's.
         """
-        more = {name: given for name, given in (("links", links), ("headers", headers)) if given}
-        responses: Responses = {} if model is None else {status: {"model": model, **more}}
+        documentation = {name: value for name, value in (("links", links), ("headers", headers)) if value}
+        responses: Responses = {} if model is None else {status: {"model": model, **documentation}}
         if accepted is not None:
             responses[202] = {"model": model, "description": accepted[0]}
 

@@ -28,8 +28,8 @@ _REFUSED_STATE = "refused"
 _SETTINGS_LOCK = "settings"  # a change depends on the current settings
 
 
-def _choice_type(words: Sequence[str]) -> Any:  # a type that is made just now
-    return Annotated[str, WithJsonSchema({"type": "string", "enum": list(words)})]
+def _choice_type(choices: Sequence[str]) -> Any:  # a type that is made just now
+    return Annotated[str, WithJsonSchema({"type": "string", "enum": list(choices)})]
 
 
 def _field_type(key: AnyKey) -> Any:
@@ -95,7 +95,7 @@ async def change_settings(session: SessionDep, body: PreferencesPatch) -> Json:
     if refused:
         raise StateError(refused[0], state=_REFUSED_STATE)
     stuck = {answer.why for answer in answers if answer.granted is None and answer.why}
-    notes = (*change.notes, *(Problem(Severity.WARNING, why) for why in stuck))
+    notes = (*change.notes, *(Problem(Severity.WARNING, reason) for reason in stuck))
     return {
         **await get_settings(session),
         "notes": to_builtins([make_problem(note) for note in notes]),
@@ -112,7 +112,7 @@ async def describe_settings() -> preferences.SettingsForm:
 @routes.add("GET", "/api/agents", installed_agents.Agents)
 async def list_agents(session: SessionDep) -> installed_agents.Agents:
     """The known agents: which are installed, and which are logged in."""
-    place = session.location
+    location = session.location
     return installed_agents.Agents(
-        await asyncio.to_thread(lambda: installed_agents.list_agents(load_project_config(place.top)))
+        await asyncio.to_thread(lambda: installed_agents.list_agents(load_project_config(location.top)))
     )

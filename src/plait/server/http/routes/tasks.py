@@ -79,20 +79,22 @@ class TaskEdit(DraftBody):
 async def list_tasks(session: SessionDep) -> tuple[SourceTasks, str]:
     """Every task of the sources, with its status in the newest batch that has it."""
     try:
-        seen = await asyncio.to_thread(_load_sources, session)
+        sources = await asyncio.to_thread(_load_sources, session)
     except UntrustedError:
         raise
     except UserError as error:  # there are no sources yet, which is not an error
         empty = SourceTasks([], [make_problem(problem) for problem in list_error_problems(error)])
         return await session.query_with_cursor(lambda _: empty)
-    return await session.query_with_cursor(lambda client: describe_source_tasks(seen, client.state))
+    return await session.query_with_cursor(lambda client: describe_source_tasks(sources, client.state))
 
 
 @routes.add("POST", "/api/tasks", SourceTaskWithText, status=201, links=_TASK_LINKS)
 async def create_task(session: SessionDep, body: NewTask) -> SourceTaskWithText:
     """Create a task, as a file in the task folder."""
-    place = session.location
-    saved = await asyncio.to_thread(lambda: create_task_file(place, _load_writable_config(place), body.to_draft()))
+    location = session.location
+    saved = await asyncio.to_thread(
+        lambda: create_task_file(location, _load_writable_config(location), body.to_draft())
+    )
     return await session.query(lambda client: describe_saved_task(saved, client.state))
 
 
@@ -100,17 +102,17 @@ async def create_task(session: SessionDep, body: NewTask) -> SourceTaskWithText:
 async def get_task(session: SessionDep, task_id: TaskName) -> SourceTaskWithText:
     """A task with its texts, and the version that an edit has to name."""
     with _map_missing_sources(task_id):
-        seen = await asyncio.to_thread(_load_sources, session)
-    return await session.query(lambda client: describe_source_task(seen, task_id, client.state))
+        sources = await asyncio.to_thread(_load_sources, session)
+    return await session.query(lambda client: describe_source_task(sources, task_id, client.state))
 
 
 @routes.add("PATCH", "/api/tasks/{task_id:path}", SourceTaskWithText)
 async def edit_task(session: SessionDep, task_id: TaskName, body: TaskEdit) -> SourceTaskWithText:
     """Change its file: fields that are not given stay the same. 409 `changed`: it was changed meanwhile, and nothing was written."""
-    place, draft = session.location, body.to_draft()
+    location, draft = session.location, body.to_draft()
     with _map_missing_sources(task_id):
         saved = await asyncio.to_thread(
-            lambda: edit_task_file(place, _load_writable_config(place), task_id, draft, version=body.version)
+            lambda: edit_task_file(location, _load_writable_config(location), task_id, draft, version=body.version)
         )
     return await session.query(lambda client: describe_saved_task(saved, client.state))
 
@@ -124,25 +126,28 @@ def _map_missing_sources(name: str) -> Iterator[None]:
         raise NotFoundError(f"there is no task {name}", hint=error.message) from None
 
 
-def _load_writable_config(place: RepoLocation) -> Config:
-    if is_mirror(place):
+def _load_writable_config(location: RepoLocation) -> Config:
+    if is_mirror(location):
         raise StateError(
             "this project is a mirror: changes would be lost with the next fetch",
             state="mirrored",
             hint="Commit the task to the repository itself.",
         )
-    config = load_project_config(place.top)
-    _check_trust(config, place)
+    config = load_project_config(location.top)
+    _check_trust(config, location)
     return config
 
 
 def _load_sources(session: ProjectSession) -> LoadedSources:
-    place = session.location
+    location = session.location
     return load_sources(
-        place.top, location=place, check_config=lambda config: _check_trust(config, place), cache=session.source_cache
+        location.top,
+        location=location,
+        check_config=lambda config: _check_trust(config, location),
+        cache=session.source_cache,
     )
 
 
-def _check_trust(config: Config, place: RepoLocation) -> None:
+def _check_trust(config: Config, location: RepoLocation) -> None:
     """Loading sources runs custom formats and agents."""
-    require_trust(config, place, early=(FORMAT_KEY, *AGENT_KEYS))
+    require_trust(config, location, early=(FORMAT_KEY, *AGENT_KEYS))
