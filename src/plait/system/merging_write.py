@@ -231,9 +231,8 @@ class MergingWriter:
         staged = None if following.text == current.version.text else self.stage(following, current.temp)
         if staged is None:
             self._verify(current)
-        if (
-            file_exchange.read_snapshot(current.temp).text != displaced_text
-        ):  # a program had it open and was still writing
+        # A program may have had it open and was still writing.
+        if file_exchange.read_snapshot(current.temp).text != displaced_text:
             if staged is not None:
                 staged.temp.unlink()
             return current

@@ -104,9 +104,9 @@ def _count_usable_cores() -> int:
 
 
 def _read_disk(path: Path) -> Capacity:
-    for existing in (path, *path.parents):
+    for candidate in (path, *path.parents):
         try:
-            values = os.statvfs(existing)
+            values = os.statvfs(candidate)
         except (FileNotFoundError, NotADirectoryError):
             continue
         except (OSError, ValueError):
