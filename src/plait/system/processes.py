@@ -39,8 +39,8 @@ def send_signal(process: Process, number: signal.Signals) -> None:
     """Signal exactly this process; ignored if it is gone or not ours."""
     fd = open_pidfd(process.pid)
     try:
-        found = read_process(process.pid)
-        if found is None or found.start != process.start:
+        current = read_process(process.pid)
+        if current is None or current.start != process.start:
             return
         if fd is None:
             os.kill(process.pid, number)

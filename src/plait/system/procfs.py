@@ -18,9 +18,9 @@ _KERNEL_THREAD = 0x0020_0000  # a flag in `stat`
 
 
 def list_processes() -> list[Process]:
-    pids = [int(each.name) for each in os.scandir("/proc") if each.name.isdecimal()]
-    found = (read_process(pid) for pid in pids)
-    return [process for process in found if process is not None]
+    pids = [int(entry.name) for entry in os.scandir("/proc") if entry.name.isdecimal()]
+    processes = (read_process(pid) for pid in pids)
+    return [process for process in processes if process is not None]
 
 
 def read_process(pid: int) -> Process | None:
@@ -28,11 +28,11 @@ def read_process(pid: int) -> Process | None:
     if fields is None:
         return None
     state, (parent, group, session), start = fields[0], map(int, fields[1:4]), int(fields[19])
-    dead = state in _ZOMBIE_STATES
+    is_dead = state in _ZOMBIE_STATES
     # Kernel threads have no environment. Session 0 doesn't identify them: processes outside a pid namespace have it too.
-    bare = dead or int(fields[6]) & _KERNEL_THREAD
-    marker = "" if bare else _parse_tag(_read_file(f"/proc/{pid}/environ"))
-    return Process(pid, parent, group, session, start, state == b"T", dead, marker)
+    has_no_environment = is_dead or int(fields[6]) & _KERNEL_THREAD
+    tag = "" if has_no_environment else _parse_tag(_read_file(f"/proc/{pid}/environ"))
+    return Process(pid, parent, group, session, start, state == b"T", is_dead, tag)
 
 
 def start_time(pid: int) -> int | None:
@@ -43,18 +43,18 @@ def start_time(pid: int) -> int | None:
 
 def command_line(pid: int) -> list[str]:
     """Its command line."""
-    return [os.fsdecode(word) for word in _read_file(f"/proc/{pid}/cmdline").split(b"\0")[:-1]]
+    return [os.fsdecode(arg) for arg in _read_file(f"/proc/{pid}/cmdline").split(b"\0")[:-1]]
 
 
 def memory_footprint(pids: Iterable[int]) -> int:
     """Bytes of memory that these take together. Pages of files that several of them map are counted once, about."""
-    own, shared = 0, 0
+    private, shared = 0, 0
     for pid in pids:
         sizes = _read_file(f"/proc/{pid}/statm").split()
         if len(sizes) > 2:
-            own += int(sizes[1]) - int(sizes[2])
+            private += int(sizes[1]) - int(sizes[2])
             shared = max(shared, int(sizes[2]))
-    return (own + shared) * _PAGE
+    return (private + shared) * _PAGE
 
 
 @cache
@@ -76,10 +76,10 @@ def _read_stat(pid: int) -> list[bytes] | None:
 
 
 def _parse_tag(environment: bytes) -> str:
-    at = 0 if environment.startswith(_TAG_KEY) else environment.find(b"\0" + _TAG_KEY) + 1
-    if not at and not environment.startswith(_TAG_KEY):
+    start = 0 if environment.startswith(_TAG_KEY) else environment.find(b"\0" + _TAG_KEY) + 1
+    if not start and not environment.startswith(_TAG_KEY):
         return ""
-    value, _, _ = environment[at + len(_TAG_KEY) :].partition(b"\0")
+    value, _, _ = environment[start + len(_TAG_KEY) :].partition(b"\0")
     return value.decode("ascii", "replace")
 
 
@@ -90,10 +90,10 @@ def _read_file(path: str) -> bytes:
     except (FileNotFoundError, ProcessLookupError, PermissionError):
         return b""
     try:
-        data = piece = os.read(fd, _CHUNK)
-        while len(piece) == _CHUNK:
-            piece = os.read(fd, _CHUNK)
-            data += piece
+        data = chunk = os.read(fd, _CHUNK)
+        while len(chunk) == _CHUNK:
+            chunk = os.read(fd, _CHUNK)
+            data += chunk
     except (ProcessLookupError, PermissionError):
         return b""
     finally:

@@ -14,7 +14,7 @@ trouble                                    the health file of the engine (engine
 told.json                                  the delivery log of notifications (observe/notifier.py)
 commons/                                   what a user's engines share (system/shared_state.py)
 spent-codes/                               login codes that were used (server/auth.py)
-PLAIT_MARK                                 the environment variable with the tag of an attempt's processes (system/processes.py)
+PLAIT_MARK                                 the environment variable with the tag of an attempt's processes (system/process_identity.py)
 Plait-Mark                                 the response header with an event cursor (server/http/routes/routing.py)
 The kinds of records are in store/codec.py.
 """
