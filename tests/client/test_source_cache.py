@@ -130,7 +130,7 @@ def test_the_cache_keeps_no_more_than_its_limit() -> None:
 
         kept.read_source("folder", material, read)
 
-    kept = SourceCache(room=100)
+    kept = SourceCache(capacity=100)
     for name, length in (("a", 40), ("b", 40), ("a", 40), ("c", 40), ("b", 40), ("a", 40), ("long", 101)):
         reading(name, length)
     assert parsed == ["a", "b", "c", "a", "long"]

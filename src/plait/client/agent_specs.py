@@ -26,38 +26,39 @@ def build_agent_specs(config: Config) -> tuple[AgentSpec, ...]:
     if config.run.agent_command is not None:
         names[COMMAND_AGENT] = None
     names[MODEL_AGENT] = None  # jobs name it, whatever the default agent is
-    made = [_build_spec(config, name) for name in names]
-    return tuple(spec for spec in made if spec != AgentSpec(spec.name))
+    specs = [_build_spec(config, name) for name in names]
+    return tuple(spec for spec in specs if spec != AgentSpec(spec.name))
 
 
 def _build_spec(config: Config, name: str) -> AgentSpec:
-    own, plain = config.agents, AgentSpec(name)
+    agents, base = config.agents, AgentSpec(name)
     if name == COMMAND_AGENT and config.run.agent_command is not None:
         from plait.agents.drivers.command import build_command_spec  # only where there is a command
 
         run = config.run
-        plain = build_command_spec(config.run.agent_command, shell=run.agent_shell, prompt_by=run.prompt_by)
+        base = build_command_spec(config.run.agent_command, shell=run.agent_shell, prompt_by=run.prompt_by)
     return replace(
-        plain,
+        base,
         model=_choose_model(config, name),
-        args=dict(own.args).get(name, ()),
-        permission=dict(own.permissions).get(name, Permission.FULL),
-        program=dict(own.programs).get(name, ""),
-        account=dict(own.accounts).get(name, ""),
-        prices=tuple(Price(model, *amounts) for model, amounts in own.prices),
+        args=dict(agents.args).get(name, ()),
+        permission=dict(agents.permissions).get(name, Permission.FULL),
+        program=dict(agents.programs).get(name, ""),
+        account=dict(agents.accounts).get(name, ""),
+        prices=tuple(Price(model, *amounts) for model, amounts in agents.prices),
         options=_build_model_options(config.model) if name == MODEL_AGENT else (),
-        replies=name in own.replies,
+        replies=name in agents.replies,
     )
 
 
 def _choose_model(config: Config, name: str) -> str:
     """The agent's own model before that of all agents, unless the latter is set by a stronger layer."""
-    own = [("agents.models", dict(config.agents.models).get(name))]
+    candidates = [("agents.models", dict(config.agents.models).get(name))]
     if name == MODEL_AGENT:
-        own.append(("model.name", config.model.name))
+        candidates.append(("model.name", config.model.name))
     strength = config.origins["run.model"].strength if config.run.model else -1
     return next(
-        (value for key, value in own if value and config.origins[key].strength >= strength), config.run.model or ""
+        (value for key, value in candidates if value and config.origins[key].strength >= strength),
+        config.run.model or "",
     )
 
 
@@ -70,21 +71,21 @@ def _build_model_options(model: ModelConfig) -> tuple[tuple[str, str], ...]:
 def find_default_agent(config: Config) -> tuple[str, ...]:
     """The agent to use if no setting names one: the first tested one whose program is installed."""
     programs = dict(config.agents.programs)
-    for known in AGENTS.values():
-        if known.tested and known.program and shutil.which(programs.get(known.name, known.program)):
-            return (known.name,)
+    for info in AGENTS.values():
+        if info.tested and info.program and shutil.which(programs.get(info.name, info.program)):
+            return (info.name,)
     return ()
 
 
 def explain_missing(spec: AgentSpec) -> tuple[str, str] | None:
     """Why an agent can't be run, and what to do; None if its program is installed, or none is known."""
-    known = AGENTS.get(spec.name)
-    if known is not None and spec.name == MODEL_AGENT and find_spec("openai") is None:
+    info = AGENTS.get(spec.name)
+    if info is not None and spec.name == MODEL_AGENT and find_spec("openai") is None:
         return (
             "the agent model needs the openai client, which is not installed",
-            f"Install it: {known.install}.",
+            f"Install it: {info.install}.",
         )
-    program = spec.program or (known.program if known else "")
+    program = spec.program or (info.program if info else "")
     if spec.command or not program or shutil.which(program):
         return None
     if spec.program:
@@ -92,7 +93,7 @@ def explain_missing(spec: AgentSpec) -> tuple[str, str] | None:
             f"{program}, the program of the agent {spec.name}, was not found",
             "Check [agents.programs] in the settings, and the PATH.",
         )
-    install = f"Install it ({known.install}), or choose" if known and known.install else "Put it on the PATH, or choose"
+    install = f"Install it ({info.install}), or choose" if info and info.install else "Put it on the PATH, or choose"
     return (
         f"the agent {spec.name} is not installed here",
         f"{install} another agent: --agent; plait agents lists them.",
@@ -104,14 +105,14 @@ _MAX_TEMPLATE_BYTES = 1 << 20  # bytes
 
 def load_prompt_template(location: RepoLocation, config: Config) -> str:
     """The text of the template that is set, or "" for plait's own. Raises ConfigError."""
-    named, given = config.run.prompt, config.origins["run.prompt"]
-    if not named:
+    template, origin = config.run.prompt, config.origins["run.prompt"]
+    if not template:
         return ""
-    path = location.top / Path(named).expanduser()
+    path = location.top / Path(template).expanduser()
     inside = path.resolve().is_relative_to(location.top.resolve())
-    if given.layer is Layer.REPOSITORY and not inside:  # a model of the repository's choosing would see the file
+    if origin.layer is Layer.REPOSITORY and not inside:  # a model of the repository's choosing would see the file
         raise ConfigError(
-            f"{given}: the prompt template {named} is outside the repository",
+            f"{origin}: the prompt template {template} is outside the repository",
             hint="A repository's settings can only name its own files; yours can name any.",
         )
     try:
@@ -119,10 +120,10 @@ def load_prompt_template(location: RepoLocation, config: Config) -> str:
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or str(error)
         raise ConfigError(
-            f"{given}: the prompt template {named} can't be read: {why}",
+            f"{origin}: the prompt template {template} can't be read: {why}",
             hint="Put a text with {task} there, or remove run.prompt from the settings.",
         ) from error
-    templates.check_template(text, named)
+    templates.check_template(text, template)
     return text
 
 

@@ -13,15 +13,15 @@ BUG_REPORT_HINT = f"Please report it, with `plait --version` and what {DEBUG_VAR
 
 def add_bug_hint(error: PlaitError) -> PlaitError:
     """Say that a bug is one and how to report it, unless the error has a hint already."""
-    ours = error.fault is Fault.BUG and not error.hint
-    return Bug(f"this is a bug in plait: {error.message}", hint=BUG_REPORT_HINT) if ours else error
+    is_unexplained = error.fault is Fault.BUG and not error.hint
+    return Bug(f"this is a bug in plait: {error.message}", hint=BUG_REPORT_HINT) if is_unexplained else error
 
 
 def list_error_problems(error: PlaitError) -> Sequence[Problem]:
     """The problems of an error: some errors know several, each with its place."""
-    known: Sequence[Problem] = getattr(error, "problems", ())
+    problems: Sequence[Problem] = getattr(error, "problems", ())
     error = add_bug_hint(error)
-    return known or [Problem(Severity.ERROR, error.message, hint=error.hint)]
+    return problems or [Problem(Severity.ERROR, error.message, hint=error.hint)]
 
 
 class NotFoundError(UserError):

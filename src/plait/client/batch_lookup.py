@@ -34,30 +34,30 @@ def find_batch(state: State, word: str | None) -> BatchState:
     if word is None:
         return find_newest_batch(state)
     last = find_newest_batch(state)
-    found = _match_names(word, state.batches)
-    if not found:
+    matches = _match_names(word, state.batches)
+    if not matches:
         hint = _suggest_names(word, state.batches) or "`plait history` lists them all."
         if _match_names(word, last.index):
             hint = f"It is a task of batch {last.id}."
         raise UserError(f"there is no batch {word}", hint=hint)
-    if len(found) > 1:
+    if len(matches) > 1:
         raise AmbiguousNameError(
-            f"{word} is ambiguous: {_join_with_or(f'batch {name}' for name in found)}", hint="Use more characters."
+            f"{word} is ambiguous: {_join_with_or(f'batch {name}' for name in matches)}", hint="Use more characters."
         )
-    return state.batches[found[0]]
+    return state.batches[matches[0]]
 
 
 def find_task(batch: BatchState, word: str) -> TaskState:
     """A prefix of an entrant's id is one of its task's, too: it means the task."""
-    asked = (task.task.id for task in batch.tasks if task.task.entrant is None)
-    found = _match_names(word, asked) or _match_names(word, batch.index)
-    if not found:
+    ids = (task.task.id for task in batch.tasks if task.task.entrant is None)
+    matches = _match_names(word, ids) or _match_names(word, batch.index)
+    if not matches:
         hint = _suggest_names(word, batch.index) or f"`plait status {batch.id}` lists its tasks."
         raise UserError(f"batch {batch.id} has no task {word}", hint=hint)
-    if len(found) > 1:
-        message = f"{word} is ambiguous: {_join_with_or(f'task {name}' for name in found)} of batch {batch.id}"
+    if len(matches) > 1:
+        message = f"{word} is ambiguous: {_join_with_or(f'task {name}' for name in matches)} of batch {batch.id}"
         raise AmbiguousNameError(message, hint="Use more characters.")
-    return batch.tasks[batch.index[found[0]]]
+    return batch.tasks[batch.index[matches[0]]]
 
 
 def find_batch_and_tasks(state: State, words: Sequence[str]) -> BatchSelection:
@@ -73,14 +73,14 @@ def find_batch_and_tasks(state: State, words: Sequence[str]) -> BatchSelection:
 
 def find_one_task(state: State, words: Sequence[str]) -> tuple[BatchState, TaskState]:
     """`[BATCH] TASK`: a single word is a task, unless it can only be a batch; a batch's only task needs no name."""
-    meant = find_batch_and_tasks(state, words)
-    if not meant.tasks and len(meant.batch.tasks) == 1:
-        return meant.batch, meant.batch.tasks[0]
-    if len(meant.tasks) != 1:
-        names = ", ".join(task.task.id for task in meant.batch.tasks[:_MAX_SHOWN])
-        more = ", …" if len(meant.batch.tasks) > _MAX_SHOWN else ""
-        raise UserError(f"name one task of batch {meant.batch.id}", hint=f"It has {names}{more}.")
-    return meant.batch, meant.tasks[0]
+    selection = find_batch_and_tasks(state, words)
+    if not selection.tasks and len(selection.batch.tasks) == 1:
+        return selection.batch, selection.batch.tasks[0]
+    if len(selection.tasks) != 1:
+        names = ", ".join(task.task.id for task in selection.batch.tasks[:_MAX_SHOWN])
+        rest = ", …" if len(selection.batch.tasks) > _MAX_SHOWN else ""
+        raise UserError(f"name one task of batch {selection.batch.id}", hint=f"It has {names}{rest}.")
+    return selection.batch, selection.tasks[0]
 
 
 def choose_attempt(state: State, batch: BatchState, task: TaskState, step: Step, number: int | None) -> Attempt:

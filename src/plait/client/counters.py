@@ -151,10 +151,10 @@ class JournalCounters:
 
     def count_ended(self, state: State) -> EndCounts:
         """The ends that still hold. The cost grows with open batches, not with all that ever ended."""
-        found = self._ended_sum
-        for again in state.open.keys() & self._ended.keys():
-            found -= self._ended[again]
-        return found
+        counts = self._ended_sum
+        for reopened in state.open.keys() & self._ended.keys():
+            counts -= self._ended[reopened]
+        return counts
 
     # Any: an event of the kind named, of which only the fields below are read.
     def _count_branch_operation(self, what: str, status: str | None, event: Any) -> None:
@@ -167,33 +167,33 @@ class JournalCounters:
             self.branch_operations[what, status if getattr(event, "passed", True) else "failed"] += 1
 
     def _add_spend(self, attempt: AttemptState, counted: Spend) -> None:
-        more = attempt.used - counted
-        if more:
+        new_spend = attempt.used - counted
+        if new_spend:
             agent = self._agents(attempt.agent)
-            self.spent[agent] = self.spent.get(agent, NO_SPEND) + more
+            self.spent[agent] = self.spent.get(agent, NO_SPEND) + new_spend
 
     def _apply_attempt(self, state: State, event: d.AttemptStarted | r.AttemptUsed | r.AttemptEnd) -> None:
-        known = self._alive.get(event.attempt)
+        alive = self._alive.get(event.attempt)
         if isinstance(event, d.AttemptStarted):
             attempt = state.find_attempt(event.attempt)
-            if known is None and attempt is not None:
+            if alive is None and attempt is not None:
                 self._agents.add(attempt.agent)
                 self._alive[event.attempt] = (attempt, NO_SPEND)
-        elif known is not None:
-            self._add_spend(*known)
+        elif alive is not None:
+            self._add_spend(*alive)
             if isinstance(event, r.AttemptUsed):
-                self._alive[event.attempt] = (known[0], known[0].used)
+                self._alive[event.attempt] = (alive[0], alive[0].used)
             else:
                 del self._alive[event.attempt]
-                self._count_attempt(known[0])
+                self._count_attempt(alive[0])
 
     def _count_attempt(self, attempt: AttemptState) -> None:
         assert attempt.outcome is not None
         assert attempt.ended_at is not None
         agent, step = self._agents(attempt.agent), attempt.name.step
         self.attempts[agent, step, attempt.outcome.category] += 1
-        took = max(0.0, attempt.ended_at - attempt.started_at)
-        self.durations.setdefault((agent, step), DurationHistogram()).add(took)
+        seconds = max(0.0, attempt.ended_at - attempt.started_at)
+        self.durations.setdefault((agent, step), DurationHistogram()).add(seconds)
 
     def _count_task_end(self, state: State, event: d.TaskEnded) -> None:
         batch = state.batches.get(event.batch)

@@ -67,9 +67,9 @@ def find_attempt_range(
     attempt = choose_attempt(state, batch, task, Step.WRITE, n)
     if attempt in task.alive:
         return _find_running_range(task, attempt)
-    known = next((each for each in past() if each.attempt == attempt), None)
-    tip = known.outcome.tip if known is not None and known.outcome is not None else None
-    base = known.base if known is not None else ""
+    past_attempt = next((candidate for candidate in past() if candidate.attempt == attempt), None)
+    tip = past_attempt.outcome.tip if past_attempt is not None and past_attempt.outcome is not None else None
+    base = past_attempt.base if past_attempt is not None else ""
     return DiffRange(_format_label(attempt), base, tip or attempt_ref(attempt), "", attempt)
 
 
@@ -153,8 +153,8 @@ class Diff:
     def read_text(self) -> Iterator[bytes]:
         """The output of `git diff` in pieces, byte for byte."""
         with self._open() as file:
-            while piece := file.read(DIFF_CHUNK_BYTES):
-                yield piece
+            while chunk := file.read(DIFF_CHUNK_BYTES):
+                yield chunk
 
 
 @contextmanager
@@ -164,16 +164,16 @@ def compute_diff(location: RepoLocation, range_: DiffRange) -> Iterator[Diff]:
     if not location.repository:
         raise WorldError(f"{location.top} isn't a git repository: nothing to compare")
     with TemporaryDirectory(prefix="plait-diff-") as scratch:
-        room = Path(scratch)
+        folder = Path(scratch)
         if range_.workspace:
-            git, tree = snapshot_workspace(common, Path(range_.workspace), room)
+            git, tree = snapshot_workspace(common, Path(range_.workspace), folder)
             base, tip = _resolve_commit(git, range_.base, range_.label), ""
         else:
             git = Git(common, variables={"GIT_DIR": str(common)})
             base = _resolve_commit(git, range_.base, range_.label)
             tip = tree = _resolve_commit(git, range_.tip, range_.label)
         numstat = git.run("diff-tree", *_DIFF_OPTIONS, "--numstat", "-z", base, tree).out
-        write = partial(_write_patch, git, base, tree, room / "difference")
+        write = partial(_write_patch, git, base, tree, folder / "difference")
         yield Diff(range_.label, base, tip, tuple(_parse_numstat(numstat)), write)
 
 
@@ -197,12 +197,12 @@ def _resolve_commit(git: Git, name: str, label: str) -> str:
 
 def _parse_numstat(output: bytes) -> Iterator[ChangedFile]:
     """Parse `--numstat -z`: a renamed file has an empty name, followed by both names."""
-    words = output.decode("utf-8", "surrogateescape").split("\0")
-    at = 0
-    while at < len(words) - 1:
-        plus, minus, path = words[at].split("\t", 2)
-        before, name = (None, path) if path else words[at + 1 : at + 3]
-        at += 1 if path else 3
+    fields = output.decode("utf-8", "surrogateescape").split("\0")
+    index = 0
+    while index < len(fields) - 1:
+        plus, minus, path = fields[index].split("\t", 2)
+        before, name = (None, path) if path else fields[index + 1 : index + 3]
+        index += 1 if path else 3
         binary = plus == "-"
         yield ChangedFile(name, before, 0 if binary else int(plus), 0 if binary else int(minus), binary)
 
@@ -221,8 +221,8 @@ def describe_diff(batch: str, attempt: Attempt | None, diff: Diff) -> DiffSummar
 def describe_full_diff(batch: str, attempt: Attempt | None, diff: Diff) -> FullDiff:
     summary = describe_diff(batch, attempt, diff)
     text = bytearray()
-    for piece in diff.read_text():
-        text += piece
+    for chunk in diff.read_text():
+        text += chunk
         if len(text) > MAX_JSON_DIFF_BYTES:
             break
     cut = len(text) > MAX_JSON_DIFF_BYTES

@@ -31,7 +31,7 @@ class EngineLauncher:
     """Exits count only while nothing is achieved in between, so an engine that is killed now and then is restarted."""
 
     def __init__(self, location: RepoLocation) -> None:
-        self._place = location
+        self._location = location
         self._pid: int | None = None
         self._started: float | None = None  # None: none is starting
         self._took_lease = False
@@ -40,13 +40,13 @@ class EngineLauncher:
 
     def change_checkout(self, location: RepoLocation) -> None:
         """Start engines there from now on."""
-        self._place = location
+        self._location = location
 
-    def prestart(self, begun: HeldProcess | None = None) -> None:
-        """There will be work: start loading an engine, unless one is `begun` or running."""
-        self._prestarted = self._prestarted or begun
-        if self._prestarted is None and daemon.find_engine(self._place) is None:
-            self._prestarted = daemon.spawn_held_engine(self._place)
+    def prestart(self, process: HeldProcess | None = None) -> None:
+        """There will be work: start loading an engine, unless `process` is one, or one is running."""
+        self._prestarted = self._prestarted or process
+        if self._prestarted is None and daemon.find_engine(self._location) is None:
+            self._prestarted = daemon.spawn_held_engine(self._location)
 
     def close(self) -> None:
         if self._prestarted is not None:
@@ -59,7 +59,7 @@ class EngineLauncher:
 
     def ensure_running(self) -> None:
         """There is work: start an engine if none runs. Raises WorldError if engines keep exiting."""
-        if daemon.find_engine(self._place) is not None:
+        if daemon.find_engine(self._location) is not None:
             self._took_lease = True
             return
         if self._started is not None:
@@ -70,7 +70,7 @@ class EngineLauncher:
 
     def _launch(self) -> int:
         held, self._prestarted = self._prestarted, None
-        return held.start() if held is not None else _start(self._place)
+        return held.start() if held is not None else _start(self._location)
 
     def _has_exited(self) -> bool:
         """The process that started it is its parent and can ask."""
@@ -90,7 +90,7 @@ class EngineLauncher:
             raise self._make_crash_loop_error()
 
     def _make_crash_loop_error(self) -> WorldError:
-        path = self._place.state / daemon.LOG_FILE
+        path = self._location.state / daemon.LOG_FILE
         lines = "".join(f"\n    {line}" for line in _read_last_log_lines(path))
         return WorldError(
             f"the engine exited {MAX_EXITS} times within {EXIT_WINDOW_SECONDS:.0f} seconds; no work is lost",

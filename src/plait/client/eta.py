@@ -23,19 +23,19 @@ class EtaEstimator:
 
     def estimate_end(self, state: State, batch: str, now: float) -> float | None:
         """When the batch is expected to end; None if unknown. Cheap enough to call for every frame."""
-        known = state.batches.get(batch)
-        if known is None or known.ended is not None:
+        batch_state = state.batches.get(batch)
+        if batch_state is None or batch_state.ended is not None:
             return None
         if abs(now - self._forecast_at) >= self._pause:
             self._forecast_at = now
-            begun = time.perf_counter()
+            started = time.perf_counter()
             self._end = self._forecast(state, batch, now)
-            self._pause = max(self._interval, (time.perf_counter() - begun) / _MAX_TIME_SHARE)
+            self._pause = max(self._interval, (time.perf_counter() - started) / _MAX_TIME_SHARE)
         return self._end
 
     def _forecast(self, state: State, batch: str, now: float) -> float | None:
-        left = sum(other.unfinished_count for other in state.open.values())
-        if left > self._max_tasks or not _has_estimates(state, state.batches[batch]):
+        unfinished = sum(other.unfinished_count for other in state.open.values())
+        if unfinished > self._max_tasks or not _has_estimates(state, state.batches[batch]):
             return None
         return forecast_batch(state, batch, now).end
 

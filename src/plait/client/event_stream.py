@@ -46,9 +46,9 @@ class EventStream:
     def apply(self, record: Record) -> list[StreamEvent]:
         """Fold a record and return its events, which all have its seq."""
         name, task_name = subject = find_subject(self.state, record.event)
-        known = self.state.batches.get(name or "")
-        if known is not None and known.id not in self._trackers:
-            self._trackers[known.id] = StatusTracker.from_state(self.state, known)
+        earlier_batch = self.state.batches.get(name or "")
+        if earlier_batch is not None and earlier_batch.id not in self._trackers:
+            self._trackers[earlier_batch.id] = StatusTracker.from_state(self.state, earlier_batch)
         before = capture_state(self.state, record.event, subject)
         self._apply_to_state(record, before.attempt)
         batch = self.state.batches.get(name or "")
@@ -70,17 +70,17 @@ class EventStream:
 
     def sum_agent_seconds(self, batch: str, now: float) -> float:
         """The total running time of a batch's attempts."""
-        known = self.state.batches.get(batch)
-        alive = known.alive.values() if known is not None else ()
+        batch_state = self.state.batches.get(batch)
+        alive = batch_state.alive.values() if batch_state is not None else ()
         return self._agent_seconds.get(batch, 0.0) + sum(max(0.0, now - attempt.started_at) for attempt in alive)
 
     def _apply_to_state(self, record: Record, attempt: AttemptState | None) -> None:
         """`attempt` is the record's, which is alive until it is folded."""
         evolve(self.state, record)
         if attempt is not None and isinstance(record.event, r.AttemptEnd):
-            took = max(0.0, record.at - attempt.started_at)
+            seconds = max(0.0, record.at - attempt.started_at)
             name = attempt.name.batch
-            self._agent_seconds[name] = self._agent_seconds.get(name, 0.0) + took
+            self._agent_seconds[name] = self._agent_seconds.get(name, 0.0) + seconds
 
 
 def _map_request_answer(context: RecordContext, answer: d.RequestDecision) -> Iterator[StreamEvent]:
@@ -92,9 +92,9 @@ def _map_request_answer(context: RecordContext, answer: d.RequestDecision) -> It
         case d.RequestRefused():
             # The client that sent the request reports the refusal. Only a refused batch has no other event.
             if isinstance(request, q.Submit) and context.batch is None:
-                more = EventFields(error=answer.why, reason=answer.why)
+                fields = EventFields(error=answer.why, reason=answer.why)
                 record = context.record
-                yield StreamEvent(record.seq, record.at, EventType.BATCH_FAILED, request.batch, data=more)
+                yield StreamEvent(record.seq, record.at, EventType.BATCH_FAILED, request.batch, data=fields)
         case _:
             assert_never(answer)
 
@@ -197,7 +197,7 @@ def _map_branch_report(context: RecordContext, report: r.BranchReport) -> Iterat
         case r.RebuildDone():
             # What follows for tasks whose change no longer applies is a decision with its own event.
             index = batch.index if batch is not None else {}
-            conflicted = (index[clash.task] for clash in report.clashes if clash.task in index)
+            conflicted = (index[conflict.task] for conflict in report.clashes if conflict.task in index)
             yield from context.make_waiting_events(conflicted)
         case r.PublishDone() | r.PublishFailed():
             yield from _map_publish_ended(context, report)
@@ -334,7 +334,7 @@ def _list_end_fields(context: RecordContext, decision: d.TaskEnded) -> EventFiel
         case TaskStatus.FAILED | TaskStatus.TIMED_OUT:
             return {"reason": decision.reason, "error": decision.reason, "category": decision.category}
         case TaskStatus.CONFLICTED:
-            return {"reason": decision.reason, "files": context.before.clash}
+            return {"reason": decision.reason, "files": context.before.conflict_files}
         case TaskStatus.BLOCKED | TaskStatus.SKIPPED:
             return {"reason": decision.reason, "by": decision.by}
         case _:
@@ -360,7 +360,7 @@ def _map_attempt_decision(context: RecordContext, decision: d.AttemptDecision) -
 
 
 def _map_attempt_started(context: RecordContext, task: TaskState, decision: d.AttemptStarted) -> Iterator[StreamEvent]:
-    if not context.before.begun:
+    if not context.before.started:
         yield context.make_event(EventType.BATCH_STARTED, again=False)
     title = task.task.title
     if decision.attempt.step is Step.VERIFY:
@@ -395,7 +395,7 @@ def _map_attempt_end(context: RecordContext, _: r.AttemptEnd) -> Iterator[Stream
 
 
 def _map_conflict_prediction(context: RecordContext, report: r.ConflictPrediction) -> Iterator[StreamEvent]:
-    task, known = context.task, context.before.foreseen
+    task, predicted = context.task, context.before.predicted_conflicts
     if task is None:
         return
     match report:
@@ -405,7 +405,7 @@ def _map_conflict_prediction(context: RecordContext, report: r.ConflictPredictio
             files = ()
         case _:
             assert_never(report)
-    if files != known.get(report.other, ()):
+    if files != predicted.get(report.other, ()):
         yield from context.make_progress_events(task, conflictsWith=report.other or None, files=files)
 
 

@@ -49,17 +49,17 @@ def build_explanation(
     location: RepoLocation, state: State, batch: BatchState, task: TaskState, history: BatchHistory
 ) -> FullExplanation:
     """Its `result` is the expected one: git wasn't asked."""
-    name = task.task.id
-    attempts = history.list_attempts(name)
-    files = next((each.outcome.files for each in reversed(attempts) if each.outcome and each.outcome.files), ())
+    task_id = task.task.id
+    attempts = history.list_attempts(task_id)
+    files = next((past.outcome.files for past in reversed(attempts) if past.outcome and past.outcome.files), ())
     return FullExplanation(
         state,
         batch,
         task,
         attempts,
-        derive_result(batch, task, files, history.find_deciding_gate(name)),
+        derive_result(batch, task, files, history.find_deciding_gate(task_id)),
         describe_contest(project_files.open_state_paths(location), batch, task) if task.entrants else None,
-        view_conflict(batch, task, history.find_conflict(name)),
+        view_conflict(batch, task, history.find_conflict(task_id)),
     )
 
 
@@ -233,12 +233,12 @@ def derive_result(
     """
     if batch.settings.isolation is Isolation.IN_PLACE or not task.attempt_counts:
         return None
-    leased = task.status is None and task.last is not None
+    has_workspace = task.status is None and task.last is not None
     published = batch.published
     return TaskResultDetails(
         refs.task_branch(batch.id, task.task.id),
         kept=refs.attempt_ref(task.last_write.name) if task.last_write is not None else "",
-        workspace=task.last.workspace if leased and task.last is not None else "",
+        workspace=task.last.workspace if has_workspace and task.last is not None else "",
         files=tuple(files),
         diffstat=task.diffstat,
         merged=(task.commit or "") if task.is_merged else "",

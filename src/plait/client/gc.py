@@ -56,12 +56,12 @@ def find_batch_to_forget(state: State, facts: GcFacts, word: str) -> str:
     return batch.id
 
 
-def _list_gc_batches(state: State, asked: Collection[str] = ()) -> dict[str, GcBatch]:
-    """`asked` are batches with a pending request, which are about to be reopened."""
-    return {batch.id: _view_gc_batch(state, batch, asked=batch.id in asked) for batch in state.batches.values()}
+def _list_gc_batches(state: State, pending: Collection[str] = ()) -> dict[str, GcBatch]:
+    """`pending` are batches with a pending request, which are about to be reopened."""
+    return {batch.id: _view_gc_batch(state, batch, pending=batch.id in pending) for batch in state.batches.values()}
 
 
-def _view_gc_batch(state: State, batch: BatchState, *, asked: bool) -> GcBatch:
-    going = batch.ended is None or batch.id in state.open or batch.id in state.publishing_batches
+def _view_gc_batch(state: State, batch: BatchState, *, pending: bool) -> GcBatch:
+    active = batch.ended is None or batch.id in state.open or batch.id in state.publishing_batches
     tasks = tuple(task.task.id for task in batch.tasks)
-    return GcBatch(batch.id, not (going or asked), batch.ended_at or 0.0, tasks, batch.branch)
+    return GcBatch(batch.id, not (active or pending), batch.ended_at or 0.0, tasks, batch.branch)

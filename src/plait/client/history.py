@@ -95,8 +95,8 @@ def has_conflict(task: TaskState) -> bool:
 def find_earlier_changes(batch: BatchState, conflict: MergeConflict) -> dict[str, d.Change]:
     """The changes that the branch had at the conflict and still has, by task and in their order."""
     count = next((n for n, entry in enumerate(batch.merges, 1) if entry.commit == conflict.onto), len(batch.merges))
-    line = (entry.change for entry in batch.merges[:count] if conflict.onto)
-    return {change.task: change for change in line if change.task != conflict.change.task}
+    changes = (entry.change for entry in batch.merges[:count] if conflict.onto)
+    return {change.task: change for change in changes if change.task != conflict.change.task}
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,15 +134,15 @@ class TaskHistory:
 
     def list_waits(self) -> list[tuple[float, float | None]]:
         """When it could have run and nothing of it was running."""
-        busy = sorted(self.spans, key=lambda span: span.start)
-        return [gap for lifetime in self.lifetimes for gap in _find_gaps(lifetime, busy)]
+        spans = sorted(self.spans, key=lambda span: span.start)
+        return [gap for lifetime in self.lifetimes for gap in _find_gaps(lifetime, spans)]
 
 
-def _find_gaps(lifetime: TimelineSpan, busy: Iterable[TimelineSpan]) -> list[tuple[float, float | None]]:
+def _find_gaps(lifetime: TimelineSpan, spans: Iterable[TimelineSpan]) -> list[tuple[float, float | None]]:
     """The parts of a lifetime in which nothing was running; the last one is open if the lifetime is."""
     gaps: list[tuple[float, float | None]] = []
     at: float | None = lifetime.start
-    for span in busy:
+    for span in spans:
         if at is None or (lifetime.end is not None and span.start >= lifetime.end):
             break
         if span.end is not None and span.end <= at:
@@ -232,23 +232,23 @@ class BatchHistory:
         self, at: float, event: d.AttemptStarted | d.AttemptEnding | r.AttemptExited | r.AttemptLost
     ) -> None:
         name = event.attempt
-        known = self.tasks[name.task].attempts.get(name) if name.task in self.tasks else None
+        attempt = self.tasks[name.task].attempts.get(name) if name.task in self.tasks else None
         if isinstance(event, d.AttemptStarted):
-            if known is None:
+            if attempt is None:
                 task = self._get_task(name.task)
                 task.attempts[name] = PastAttempt(name, event.agent, at, base=event.base)
                 task.entries.append(name)
             return
-        if known is None:
+        if attempt is None:
             return
         if isinstance(event, d.AttemptEnding):
-            known = replace(known, ending=known.ending or event.why)
-        elif known.outcome is None:
+            attempt = replace(attempt, ending=attempt.ending or event.why)
+        elif attempt.outcome is None:
             outcome = (
                 event.outcome if isinstance(event, r.AttemptExited) else r.Outcome(Category.LOST, detail=event.why)
             )
-            known = replace(known, ended_at=at, outcome=outcome)
-        self.tasks[name.task].attempts[name] = known
+            attempt = replace(attempt, ended_at=at, outcome=outcome)
+        self.tasks[name.task].attempts[name] = attempt
 
     def _apply_retry(self, at: float, event: d.RetryGranted) -> None:
         task = self._get_task(event.task)
@@ -343,8 +343,8 @@ class BatchHistory:
 
     def _begin(self, key: object, span: TimelineSpan, task: str | None = None) -> None:
         """A decision that is performed again after a crash is the same one."""
-        known = self._open.get(key)
-        if known is not None and known.n == span.n and known.end is None:
+        open_span = self._open.get(key)
+        if open_span is not None and open_span.n == span.n and open_span.end is None:
             return
         self._open[key] = span
         if task is None:

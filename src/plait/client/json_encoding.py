@@ -43,7 +43,7 @@ def api_model(cls: type[T]) -> type[T]:
     model = dataclass(frozen=True, slots=True)(cls)
     model.__doc__ = doc  # dataclass() would make one up, and it would be in the OpenAPI document
     fields = model.__dataclass_fields__.items()  # type: ignore[attr-defined]
-    _KEYS[model] = tuple((name, to_camel(name), "omit_none" in each.metadata) for name, each in fields)
+    _KEYS[model] = tuple((name, to_camel(name), "omit_none" in field_.metadata) for name, field_ in fields)
     return model
 
 
@@ -66,17 +66,17 @@ def to_builtins(value: object) -> object:
         case Enum():
             return value.value
         case Mapping():
-            return {key: to_builtins(each) for key, each in value.items()}
+            return {key: to_builtins(item) for key, item in value.items()}
         case list() | tuple():
-            return [to_builtins(each) for each in value]
+            return [to_builtins(item) for item in value]
         case _:
             return value
 
 
 def to_json(model: object) -> Json:
     """The JSON object of a model."""
-    found = ((key, getattr(model, name), omitted) for name, key, omitted in _KEYS[type(model)])
-    return {key: to_builtins(value) for key, value, omitted in found if value is not None or not omitted}
+    items = ((key, getattr(model, name), omitted) for name, key, omitted in _KEYS[type(model)])
+    return {key: to_builtins(value) for key, value, omitted in items if value is not None or not omitted}
 
 
 def to_iso(at: float) -> str:

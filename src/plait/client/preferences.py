@@ -80,14 +80,14 @@ def describe_preferences(config: Config, saved: Mapping[str, str]) -> Preference
 
 
 def _describe_origin(config: Config, saved: Mapping[str, str], key: AnyKey) -> SettingOrigin:
-    given = config.origins[key.name]
+    origin = config.origins[key.name]
     at = saved_origin(key.json_name)
     problem = next((warning.message for warning in config.warnings if warning.at == at), None)
     return SettingOrigin(
-        layer=given.layer,
-        at=str(given.at) if given.at else None,
+        layer=origin.layer,
+        at=str(origin.at) if origin.at else None,
         saved=key.json_name in saved,
-        hidden=key.json_name in saved and problem is None and given.layer is not Layer.SAVED,
+        hidden=key.json_name in saved and problem is None and origin.layer is not Layer.SAVED,
         problem=problem,
     )
 
@@ -142,10 +142,10 @@ _AGENT_KEYS = ("run.agent", "run.fallback", "run.judge", "agents.permissions")
 class InvalidSettingsError(FieldError):
     """Nothing was saved: all problems, each with the name of its setting."""
 
-    def __init__(self, wrong: Sequence[tuple[str, Problem]]) -> None:
-        self.field_problems = tuple(wrong)
-        self.fields = tuple(dict.fromkeys(name for name, _ in wrong))
-        self.problems = tuple(problem for _, problem in wrong)
+    def __init__(self, problems: Sequence[tuple[str, Problem]]) -> None:
+        self.field_problems = tuple(problems)
+        self.fields = tuple(dict.fromkeys(name for name, _ in problems))
+        self.problems = tuple(problem for _, problem in problems)
         message = "\n".join(dict.fromkeys(problem.message for problem in self.problems))
         super().__init__(message, field=self.fields[0], hint=self.problems[-1].hint)
 
@@ -165,65 +165,65 @@ def load_effective_config(location: RepoLocation, saved: Mapping[str, str]) -> C
 
     Raises ConfigError for an invalid file.
     """
-    config, wrong = _load_config(location, saved)
-    minor = (replace(problem, severity=Severity.WARNING) for problem in wrong)
-    return replace(config, warnings=(*config.warnings, *minor))
+    config, problems = _load_config(location, saved)
+    warnings = (replace(problem, severity=Severity.WARNING) for problem in problems)
+    return replace(config, warnings=(*config.warnings, *warnings))
 
 
 def check_changes(location: RepoLocation, saved: Mapping[str, str], patch: Mapping[str, object]) -> SettingsChanges:
     """`patch` has JSON values by name; null removes a saved one. Raises InvalidSettingsError or ConfigError."""
-    before, known = _load_config(location, saved)
-    texts, wrong = _encode_values(saved, patch)
-    if wrong:
-        raise InvalidSettingsError(wrong)
+    before, known_problems = _load_config(location, saved)
+    texts, field_problems = _encode_values(saved, patch)
+    if field_problems:
+        raise InvalidSettingsError(field_problems)
     try:
-        after, found = _load_config(location, saving.merge_saved_settings(saved, texts))
+        after, problems = _load_config(location, saving.merge_saved_settings(saved, texts))
     except SettingsError as error:
         raise InvalidSettingsError([*_attribute_problems(error.problems, patch)]) from error
-    wrong = [*_attribute_problems([problem for problem in found if problem not in known], patch)]
-    wrong += () if wrong else _check_agents(after, patch)
-    if wrong:
-        raise InvalidSettingsError(wrong)
-    untrusted = frozenset(each.key for each in list_repo_commands(after, location) if not each.trusted)
+    field_problems = [*_attribute_problems([problem for problem in problems if problem not in known_problems], patch)]
+    field_problems += () if field_problems else _check_agents(after, patch)
+    if field_problems:
+        raise InvalidSettingsError(field_problems)
+    untrusted = frozenset(command.key for command in list_repo_commands(after, location) if not command.trusted)
     return SettingsChanges(texts, before, after, untrusted)
 
 
 def _load_config(location: RepoLocation, saved: Mapping[str, str]) -> tuple[Config, list[Problem]]:
     """The settings without invalid saved ones, and the problems of those."""
-    left, problems = dict(saved), list[Problem]()
+    valid, problems = dict(saved), list[Problem]()
     while True:
         try:
-            return load_config(location.top, saved=left), problems
+            return load_config(location.top, saved=valid), problems
         except SettingsError as error:
-            if not left:
+            if not valid:
                 raise
-            guilty = {name for name in left for problem in error.problems if problem.at == saved_origin(name)}
+            invalid = {name for name in valid for problem in error.problems if problem.at == saved_origin(name)}
             problems += error.problems
-            left = {name: text for name, text in left.items() if guilty and name not in guilty}
+            valid = {name: text for name, text in valid.items() if invalid and name not in invalid}
 
 
 def _attribute_problems(problems: Sequence[Problem], patch: Mapping[str, object]) -> Iterator[tuple[str, Problem]]:
     """A problem of a combination is reported for all settings of the patch."""
     for problem in problems:
-        own = [name for name in patch if problem.at == saved_origin(name)]
-        yield from ((name, problem) for name in own or patch)
+        names = [name for name in patch if problem.at == saved_origin(name)]
+        yield from ((name, problem) for name in names or patch)
 
 
 def _encode_values(
     saved: Mapping[str, str], patch: Mapping[str, object]
 ) -> tuple[tuple[tuple[str, str | None], ...], list[tuple[str, Problem]]]:
     texts: list[tuple[str, str | None]] = []
-    wrong: list[tuple[str, Problem]] = []
+    field_problems: list[tuple[str, Problem]] = []
     for name, value in patch.items():
         encoded = _encode_value(saved, name, value)
         if isinstance(encoded, Problem):
-            wrong.append((name, encoded))
+            field_problems.append((name, encoded))
         else:
             texts.append((name, encoded))
-    why = None if wrong else saving.why_not_save(saved, texts)
+    why = None if field_problems else saving.why_not_save(saved, texts)
     if why is not None:
-        wrong += [(name, Problem(Severity.ERROR, why)) for name in patch]
-    return tuple(texts), wrong
+        field_problems += [(name, Problem(Severity.ERROR, why)) for name in patch]
+    return tuple(texts), field_problems
 
 
 def _encode_value(saved: Mapping[str, str], name: str, value: object) -> str | Problem | None:
@@ -253,8 +253,8 @@ def _report_unknown_setting(name: str) -> Problem:
         message = f"{GIVEN_FIELD} is the origin of each setting, and can't be set"
         return Problem(Severity.ERROR, message, hint="Send only settings.")
     same = KEYS_BY_NAME.get(name) or KEYS_BY_FIELD.get(name)
-    alike = same.json_name if same else find_similar(name, KEYS_BY_JSON_NAME)
-    hint = f"Did you mean {alike}?" if alike else "GET /api/settings lists them all."
+    suggestion = same.json_name if same else find_similar(name, KEYS_BY_JSON_NAME)
+    hint = f"Did you mean {suggestion}?" if suggestion else "GET /api/settings lists them all."
     return Problem(Severity.ERROR, f"there is no setting called {format_short(name)[1:-1]}", hint=hint)
 
 
@@ -275,10 +275,10 @@ def _check_agents(config: Config, patch: Mapping[str, object]) -> Iterator[tuple
 
 def _list_named_agents(config: Config, key: AnyKey) -> Sequence[str]:
     match config.value(key):
-        case str() as one:
-            return (one,)
-        case tuple() as several:
-            return tuple(each if isinstance(each, str) else each[0] for each in several)
+        case str() as name:
+            return (name,)
+        case tuple() as names:
+            return tuple(item if isinstance(item, str) else item[0] for item in names)
         case _:
             return ()
 
@@ -293,7 +293,7 @@ def _check_agent(spec: AgentSpec) -> Problem | None:
     return None
 
 
-_BATCH_FIELDS = {one.name for one in fields(Settings)}
+_BATCH_FIELDS = {field.name for field in fields(Settings)}
 
 # What may change while a batch is open. Isolation is fixed when it is submitted.
 _LIVE_FIELDS = [
@@ -316,8 +316,8 @@ def plan_change(location: RepoLocation, state: State, changes: SettingsChanges) 
     if not changes.texts:
         return ChangePlan(())
     notes = list[Problem]()
-    found = [_plan_batch_change(location, batch, changes, notes) for batch in state.open.values()]
-    batches = [request for request in found if request is not None]
+    planned = [_plan_batch_change(location, batch, changes, notes) for batch in state.open.values()]
+    batches = [request for request in planned if request is not None]
     limits = _make_engine_request(state, changes, batches)
     save = SaveSettings(new_request_id(), changes.texts)
     return ChangePlan((save, *((limits,) if limits else ()), *batches), tuple(notes))
@@ -327,9 +327,9 @@ def _plan_batch_change(
     location: RepoLocation, batch: BatchState, changes: SettingsChanges, notes: list[Problem]
 ) -> ChangeSettings | None:
     """The request that gives an open batch the values that it follows; adds notes about those that it can't have."""
-    size, tasks, own = measure_agent_capacity(), len(batch.tasks), batch.settings
-    old, new = (config.batch_settings(tasks=tasks, cores=size) for config in (changes.before, changes.after))
-    names = [name for name in _LIVE_FIELDS if getattr(own, name) == getattr(old, name) != getattr(new, name)]
+    cores, tasks, current = measure_agent_capacity(), len(batch.tasks), batch.settings
+    old, new = (config.batch_settings(tasks=tasks, cores=cores) for config in (changes.before, changes.after))
+    names = [name for name in _LIVE_FIELDS if getattr(current, name) == getattr(old, name) != getattr(new, name)]
     kept = dict(_find_kept_fields(location, batch, changes, new, names))
     notes += [
         Problem(Severity.WARNING, f"batch {batch.id} keeps its {KEYS_BY_NAME[f'run.{name}'].json_name}: {why}")
@@ -364,22 +364,22 @@ def _make_engine_request(
 ) -> ChangeEngineSettings | None:
     before, after = changes.before, changes.after
     wanted = replace(after.engine_settings(), parallel_limit=_find_parallel_limit(state, changes, batches))
-    moved = {
+    changes_by_field = {
         "parallel_limit": wanted.parallel_limit != state.settings.parallel_limit,
         "agent_limits": wanted.agent_limits != before.engine.agent_limits,
     }
-    names = tuple(name for name, changed in moved.items() if changed)
+    names = tuple(name for name, changed in changes_by_field.items() if changed)
     return ChangeEngineSettings(new_request_id(), wanted, names) if names else None
 
 
 def _find_parallel_limit(state: State, changes: SettingsChanges, batches: list[ChangeSettings]) -> int:
     """The limit that is set; otherwise it follows the open batches."""
     before, after = changes.before, changes.after
-    wider = {request.batch: request.settings for request in batches if "max_parallel" in request.fields}
+    changed = {request.batch: request.settings for request in batches if "max_parallel" in request.fields}
     same = before.origins[_PARALLEL_LIMIT_KEY] == after.origins[_PARALLEL_LIMIT_KEY] and before.engine == after.engine
-    if same and not wider:
+    if same and not changed:
         return state.settings.parallel_limit
     if after.origins[_PARALLEL_LIMIT_KEY].layer is not Layer.DEFAULT:
         return after.engine.parallel_limit
     open_ = {name: batch.settings for name, batch in state.open.items()}
-    return derive_parallel_limit(settings.max_parallel for settings in (open_ | wider).values())
+    return derive_parallel_limit(settings.max_parallel for settings in (open_ | changed).values())

@@ -48,13 +48,13 @@ def load_sources(  # noqa: PLR0913 - what was named, and how it is to be read
     `check_config` raises if the settings name untrusted code; it is called before any of that is loaded.
     """
     location = location or find_repo(where)
-    saved, unsaved = read_saved_settings(location)
+    saved, saved_problems = read_saved_settings(location)
     config = load_config(location.top, flags=flags, saved=saved)
     if check_config is not None:
         check_config(config)
-    seen = read_sources(location, config, source_names, where=where, cache=cache)
+    loaded = read_sources(location, config, source_names, where=where, cache=cache)
     return replace(
-        seen, problems=(*unsaved, *_find_ignored_settings(location, where), *config.warnings, *seen.problems)
+        loaded, problems=(*saved_problems, *_find_ignored_settings(location, where), *config.warnings, *loaded.problems)
     )
 
 
@@ -73,7 +73,7 @@ def read_sources(  # noqa: PLR0913 - what was named, and how it is to be read
     """
     base, names = _choose_sources(location, where or location.top, source_names, config)
     options = ReadOptions(config.sources.tag, config.sources.exclude)
-    found, problems = read_named_sources(
+    sources, problems = read_named_sources(
         location,
         names,
         where=base,
@@ -83,9 +83,11 @@ def read_sources(  # noqa: PLR0913 - what was named, and how it is to be read
         cache=cache,
     )
     source_set = combine_sources(
-        found,
+        sources,
         conflicts=config.sources.file_conflicts,
-        aliases=_build_path_aliases(location, [entry for source in found for entry in source.reading.entries], config),
+        aliases=_build_path_aliases(
+            location, [entry for source in sources for entry in source.reading.entries], config
+        ),
         tag=config.sources.tag,
     )
     return LoadedSources(location, config, source_set, tuple(problems))
@@ -93,26 +95,26 @@ def read_sources(  # noqa: PLR0913 - what was named, and how it is to be read
 
 def _find_ignored_settings(location: RepoLocation, where: Path) -> Iterator[Problem]:
     """Settings below the top of the repository."""
-    own = where.resolve() / PLAIT_TOML
-    if own.parent != location.top and own.is_file():
-        message = f"{location.relative_name(own)} is not read: the settings of a repository are those at its top"
+    ignored = where.resolve() / PLAIT_TOML
+    if ignored.parent != location.top and ignored.is_file():
+        message = f"{location.relative_name(ignored)} is not read: the settings of a repository are those at its top"
         yield Problem(Severity.WARNING, message, None, f"Put them into {location.top / PLAIT_TOML}.")
 
 
 def _choose_sources(
-    location: RepoLocation, where: Path, named: Sequence[str], config: Config
+    location: RepoLocation, where: Path, source_names: Sequence[str], config: Config
 ) -> tuple[Path, Sequence[str]]:
-    if named:
-        return where, named
+    if source_names:
+        return where, source_names
     if config.sources.paths:
         return location.top, config.sources.paths
-    found = [location.relative_name(path) for path in discover_sources(location.top)]
-    if not found:
+    names = [location.relative_name(path) for path in discover_sources(location.top)]
+    if not names:
         raise SourcesMissingError(
             f"no source was named, and none was found in {location.top}",
             hint="Name a folder of task files, a plan, a TODO.md or a tasks.md; or set [sources] paths in plait.toml.",
         )
-    return location.top, found
+    return location.top, names
 
 
 def _build_path_aliases(location: RepoLocation, entries: Sequence[SourceEntry], config: Config) -> PathAliases:

@@ -77,8 +77,8 @@ class PastBatches:
             return None
         from plait.core import estimate
 
-        known = estimate.has_agent_history(self.state, plan, settings)
-        return estimate.estimate_batch(self.state, plan, settings) if known else None
+        has_history = estimate.has_agent_history(self.state, plan, settings)
+        return estimate.estimate_batch(self.state, plan, settings) if has_history else None
 
     def estimate_cost(self, plan: Plan, settings: Settings) -> Spend | None:
         """What it would cost, by the reported costs of earlier attempts; None if unknown."""

@@ -50,29 +50,29 @@ def preview_pull_request(
     location: RepoLocation, view: BatchView, override: PullRequestOverride, why_not: str | None, *, under_way: bool
 ) -> PullRequestPreview:
     """`why_not`: why the batch itself can't be published."""
-    target, lost = _load_publish_target(location, view.id)
-    hide = _load_redactor(location, view.id)
-    text = write_pull_request(view, override, usual=target.title).redact(hide)
-    own = write_pull_request(view, usual=target.title).redact(hide)
-    no_push, hint = why_not or lost, ""
-    if not no_push:
-        no_push, hint = _find_publish_problem(location, target, Publish.PUSH)
-    no_pull = no_push
-    if not no_push:
-        no_pull, hint = _find_publish_problem(location, target, Publish.PR)
+    target, inputs_problem = _load_publish_target(location, view.id)
+    redactor = _load_redactor(location, view.id)
+    text = write_pull_request(view, override, usual=target.title).redact(redactor)
+    default_text = write_pull_request(view, usual=target.title).redact(redactor)
+    push_problem, hint = why_not or inputs_problem, ""
+    if not push_problem:
+        push_problem, hint = _find_publish_problem(location, target, Publish.PUSH)
+    pull_request_problem = push_problem
+    if not push_problem:
+        pull_request_problem, hint = _find_publish_problem(location, target, Publish.PR)
     return PullRequestPreview(
         batch_id=view.id,
         title=text.title,
         body=text.body,
-        own=PullRequestTexts(own.title, own.body),
+        own=PullRequestTexts(default_text.title, default_text.body),
         branch=view.branch or None,
         target=_find_target_branch(location, target) or None,
         url=view.pr_url or None,
         shipped=bool(view.shipped) and not view.is_outdated,
         under_way=under_way,
-        can_publish=not no_pull,
-        can_push=not no_push,
-        why=no_pull or None,
+        can_publish=not pull_request_problem,
+        can_push=not push_problem,
+        why=pull_request_problem or None,
         hint=hint or None,
     )
 
@@ -87,16 +87,16 @@ def check_pull_request_text(
         raise FieldError(why, field="body")
     if title is None and body is None:
         return None, None
-    hide = _load_redactor(location, view.id)
-    own = write_pull_request(view, usual=_load_publish_target(location, view.id)[0].title).redact(hide)
-    return _unless_default(hide, title, own.title), _unless_default(hide, body, own.body)
+    redactor = _load_redactor(location, view.id)
+    default_text = write_pull_request(view, usual=_load_publish_target(location, view.id)[0].title).redact(redactor)
+    return _unless_default(redactor, title, default_text.title), _unless_default(redactor, body, default_text.body)
 
 
-def _unless_default(hide: Redactor, text: str | None, own: str) -> str | None:
+def _unless_default(redactor: Redactor, text: str | None, default_text: str) -> str | None:
     if text is None:
         return None
-    redacted = hide(text)
-    return "" if redacted.strip() in {"", own.strip()} else redacted
+    redacted = redactor(text)
+    return "" if redacted.strip() in {"", default_text.strip()} else redacted
 
 
 def _load_publish_target(location: RepoLocation, batch: str) -> tuple[PublishTarget, str]:
@@ -111,7 +111,7 @@ def _load_redactor(location: RepoLocation, batch: str) -> Redactor:
     return load_redactor(project_files.open_state_paths(location), batch)
 
 
-def check_publish_target(location: RepoLocation, ship: PublishTarget, publish: Publish) -> None:
+def check_publish_target(location: RepoLocation, target: PublishTarget, publish: Publish) -> None:
     """Raises UserError if a batch can't be published as requested, as far as that can be told without a network."""
     from plait.forges.pull_requests import locate_forge
     from plait.forges.remote import find_remote
@@ -119,25 +119,25 @@ def check_publish_target(location: RepoLocation, ship: PublishTarget, publish: P
     git = Git(location.top)
     try:
         if publish is Publish.PUSH:
-            find_remote(git, ship.remote)
+            find_remote(git, target.remote)
         else:
-            locate_forge(git, ship.remote, os.environ, ship.forge)
+            locate_forge(git, target.remote, os.environ, target.forge)
     except WorldError as error:
         raise UserError(error.message, hint=error.hint) from error
 
 
-def _find_target_branch(location: RepoLocation, ship: PublishTarget) -> str:
+def _find_target_branch(location: RepoLocation, target: PublishTarget) -> str:
     """The branch that a pull request would be for, as far as this repository knows it; empty: only the remote does."""
-    if ship.target or not location.repository:
-        return ship.target
-    prefix = f"refs/remotes/{ship.remote}/"
-    known = Git(location.top).run("symbolic-ref", "--quiet", f"{prefix}HEAD", codes=range(256)).text
-    return known.removeprefix(prefix) if known.startswith(prefix) else ""
+    if target.target or not location.repository:
+        return target.target
+    prefix = f"refs/remotes/{target.remote}/"
+    remote_head = Git(location.top).run("symbolic-ref", "--quiet", f"{prefix}HEAD", codes=range(256)).text
+    return remote_head.removeprefix(prefix) if remote_head.startswith(prefix) else ""
 
 
-def _find_publish_problem(location: RepoLocation, ship: PublishTarget, publish: Publish) -> tuple[str, str]:
+def _find_publish_problem(location: RepoLocation, target: PublishTarget, publish: Publish) -> tuple[str, str]:
     try:
-        check_publish_target(location, ship, publish)
+        check_publish_target(location, target, publish)
     except PlaitError as error:
         return error.message, error.hint
     return "", ""

@@ -61,58 +61,58 @@ class StateBefore:
     attempt: AttemptState | None = None  # alive
     request: Request | None = None  # unanswered
     open: bool = False
-    begun: bool = False
+    started: bool = False
     short_of: str | None = None  # what the machine lacks
     status: TaskStatus | None = None
-    clash: tuple[str, ...] = ()
+    conflict_files: tuple[str, ...] = ()
     merging: int | None = None
     question: str | None = None
     phase: str = ""
     interrupted: tuple[int, ...] = ()
     publishing: int | None = None
     gate: GateStarted | None = None
-    foreseen: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    predicted_conflicts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
-def find_subject(state: State, fact: Fact) -> tuple[str | None, str | None]:
+def find_subject(state: State, event: Fact) -> tuple[str | None, str | None]:
     """The batch and the task of an event; an answer has those of its request."""
-    if isinstance(fact, RequestGranted | RequestRefused):
-        request = state.unanswered.get(fact.request)
+    if isinstance(event, RequestGranted | RequestRefused):
+        request = state.unanswered.get(event.request)
         return (None, None) if request is None else find_subject(state, request)
-    attempt: Attempt | None = getattr(fact, "attempt", None)
+    attempt: Attempt | None = getattr(event, "attempt", None)
     if attempt is not None:
         return attempt.batch, attempt.task
-    return getattr(fact, "batch", None), getattr(fact, "task", None)
+    return getattr(event, "batch", None), getattr(event, "task", None)
 
 
-def find_live_attempt(state: State, fact: Fact) -> AttemptState | None:
+def find_live_attempt(state: State, event: Fact) -> AttemptState | None:
     """The event's attempt, while it is alive."""
-    name: Attempt | None = getattr(fact, "attempt", None)
+    name: Attempt | None = getattr(event, "attempt", None)
     return state.find_attempt(name) if name is not None else None
 
 
-def capture_state(state: State, fact: Fact, subject: tuple[str | None, str | None]) -> StateBefore:
+def capture_state(state: State, event: Fact, subject: tuple[str | None, str | None]) -> StateBefore:
     """`subject` is the event's, from `find_subject`."""
     batch_id, task_id = subject
-    attempt = find_live_attempt(state, fact)
-    request = state.unanswered.get(getattr(fact, "request", ""))
+    attempt = find_live_attempt(state, event)
+    request = state.unanswered.get(getattr(event, "request", ""))
     batch = state.batches.get(batch_id or "")
     task = batch.find_task(task_id or "") if batch is not None else None
     return StateBefore(
         attempt=attempt,
         request=request,
         open=batch is not None and batch.ended is None,
-        begun=batch is not None and batch.started_at is not None,
+        started=batch is not None and batch.started_at is not None,
         short_of=find_machine_shortage(state),
         status=task.status if task is not None else None,
-        clash=(task.conflict_files or ()) if task is not None else (),
+        conflict_files=(task.conflict_files or ()) if task is not None else (),
         merging=task.merging if task is not None else None,
         question=attempt.question if attempt is not None else None,
         phase=attempt.phase if attempt is not None else "",
         interrupted=_list_interrupted(batch) if isinstance(request, Unpause | Resume) else (),
         publishing=batch.publishing.n if batch is not None and batch.publishing is not None else None,
         gate=_find_valid_gate(batch),
-        foreseen=dict(task.predicted_conflicts) if task is not None else {},
+        predicted_conflicts=dict(task.predicted_conflicts) if task is not None else {},
     )
 
 
@@ -138,20 +138,22 @@ class RecordContext:
     task: TaskState | None
     tracker: StatusTracker | None
 
-    def make_event(self, kind: EventType, task: TaskState | None = None, /, **more: Unpack[EventFields]) -> StreamEvent:
+    def make_event(
+        self, kind: EventType, task: TaskState | None = None, /, **fields: Unpack[EventFields]
+    ) -> StreamEvent:
         """An event of this task, or of the batch; `attempt` is the number of the write attempt."""
         batch = self.batch.id if self.batch is not None else None
         name, n = (task.task.id, task.attempt_counts.get(Step.WRITE)) if task is not None else (None, None)
         if task is not None and task.task.entrant is not None:
-            more = {"entrantOf": task.task.entrant, **more}
-        return StreamEvent(self.record.seq, self.record.at, kind, batch, name, n, more)
+            fields = {"entrantOf": task.task.entrant, **fields}
+        return StreamEvent(self.record.seq, self.record.at, kind, batch, name, n, fields)
 
     def make_progress_events(
-        self, task: TaskState | None = None, /, **more: Unpack[EventFields]
+        self, task: TaskState | None = None, /, **extra: Unpack[EventFields]
     ) -> Iterator[StreamEvent]:
         """The counts of the batch, and more."""
         if self.tracker is not None:
-            fields = cast("EventFields", {**to_json(self.tracker.count_progress()), **more})
+            fields = cast("EventFields", {**to_json(self.tracker.count_progress()), **extra})
             yield self.make_event(EventType.BATCH_PROGRESS, task, **fields)
 
     def update_status(self, task: TaskState) -> None:

@@ -68,17 +68,17 @@ def examine_source(location: RepoLocation, name: str) -> FoundSource:
     if not _is_storable_name(name):
         return FoundSource(name, problem="no file of settings can hold a name like this")
     try:
-        found, _ = read_named_sources(location, [name], where=location.top)
+        sources, _ = read_named_sources(location, [name], where=location.top)
     except PlaitError as error:
         return FoundSource(name, problem=error.message.removeprefix(f"{name}: "))
-    formats = " and ".join(dict.fromkeys(source.format for source in found))
-    tasks = [entry for source in found for entry in source.reading.entries if not entry.parts]
+    formats = " and ".join(dict.fromkeys(source.format for source in sources))
+    tasks = [entry for source in sources for entry in source.reading.entries if not entry.parts]
     if tasks:
         return FoundSource(name, formats, sum(not entry.status.is_closed for entry in tasks), len(tasks))
-    problems = [problem for source in found for problem in source.reading.problems]
+    problems = [problem for source in sources for problem in source.reading.problems]
     worst = min(problems, key=lambda problem: list(Severity).index(problem.severity), default=None)
-    value = f"{worst.at}: {worst.message}" if worst else "there is no task in it"
-    return FoundSource(name, formats, problem=value)
+    text = f"{worst.at}: {worst.message}" if worst else "there is no task in it"
+    return FoundSource(name, formats, problem=text)
 
 
 def _is_storable_name(name: str) -> bool:
@@ -108,39 +108,39 @@ _HEAD_END = re.compile(r"\s*:(?!=)(?P<rest>[^#]*)")
 
 def has_make_target(text: str, target: str) -> bool:
     """Whether a rule for it has a recipe or names what it needs; that it is `.PHONY` makes no rule."""
-    prefix, own, defining = "\t", False, False
+    prefix, in_target, defining = "\t", False, False
     for line in _CONTINUED.sub(" ", text).split("\n"):
         if defining or _DEFINE.match(line):
             defining = not _ENDEF.match(line)
         elif line.startswith(prefix):
-            if own and line.strip():
+            if in_target and line.strip():
                 return True
-        elif found := _PREFIX.match(line):
-            prefix = found[1] or "\t"
+        elif new_prefix := _PREFIX.match(line):
+            prefix = new_prefix[1] or "\t"
         elif rule := _RULE.match(line):
             if _VARIABLE.match(rule["rest"]):  # a variable for this target alone
                 continue
-            own = _lists_target(rule["targets"], target)
-            if own and rule["rest"].partition("#")[0].strip():
+            in_target = _lists_target(rule["targets"], target)
+            if in_target and rule["rest"].partition("#")[0].strip():
                 return True
     return False
 
 
 def _lists_target(targets: str, target: str) -> bool:
     """A colon inside a function call doesn't end the targets; `&` before it groups them."""
-    whole = targets.count("(") == targets.count(")")
-    return whole and target in targets.rstrip().removesuffix("&").split()
+    is_balanced = targets.count("(") == targets.count(")")
+    return is_balanced and target in targets.rstrip().removesuffix("&").split()
 
 
 def has_just_recipe(text: str, recipe: str) -> bool:
     """Whether it can be run without arguments and has a body or dependencies; an alias is as good."""
     name = re.escape(recipe)
-    alias, own = re.compile(rf"alias\s+{name}\s*:="), re.compile(rf"@?{name}(?![\w-])")
+    alias, head_pattern = re.compile(rf"alias\s+{name}\s*:="), re.compile(rf"@?{name}(?![\w-])")
     lines = text.split("\n")
     for number, line in enumerate(lines):
         if alias.match(line):
             return True
-        head = own.match(line)
+        head = head_pattern.match(line)
         rest = _read_dependencies(line, head.end()) if head else None
         if rest is not None:
             below = next(filter(str.strip, lines[number + 1 :]), "")
@@ -203,8 +203,8 @@ def _find_pytest_evidence(top: Path, project: Tree) -> str | None:
         return "tox.ini sets pytest up"
     if re.search(r"^\[tool:pytest\]", config_files.read_text_or_empty(top / "setup.cfg"), re.MULTILINE):
         return "setup.cfg sets pytest up"
-    found = next(_find_test_files(top), None)
-    return f"there is {found}" if found else None
+    test_file = next(_find_test_files(top), None)
+    return f"there is {test_file}" if test_file else None
 
 
 def _find_test_files(top: Path) -> Iterator[str]:
@@ -222,9 +222,12 @@ def _list_requirements(project: Tree) -> Iterator[tuple[str, object]]:
     for names in _DEPENDENCY_TABLES:
         yield "", get_nested(project, *names)
     groups = get_table(project, "dependency-groups")
-    usual = get_nested(project, "tool", "uv", "default-groups")
-    for name in sorted(groups, key=lambda name: not _is_default_group(name, usual)):
-        yield ("" if _is_default_group(name, usual) else f"--group {name}", list(_expand_group(groups, name, set())))
+    default_groups = get_nested(project, "tool", "uv", "default-groups")
+    for name in sorted(groups, key=lambda name: not _is_default_group(name, default_groups)):
+        yield (
+            "" if _is_default_group(name, default_groups) else f"--group {name}",
+            list(_expand_group(groups, name, set())),
+        )
     for name, entries in get_table(project, "project", "optional-dependencies").items():
         yield f"--extra {name}", entries
     for owner, inner in (("poetry", "group"), ("pdm", "dev-dependencies")):
@@ -236,14 +239,14 @@ def _is_default_group(group: str, value: object) -> bool:
     return value == "all" or group in (value if isinstance(value, list) else ["dev"])
 
 
-def _expand_group(groups: Tree, name: str, met: set[str]) -> Iterator[object]:
+def _expand_group(groups: Tree, name: str, visited: set[str]) -> Iterator[object]:
     """A group's requirements, with those of the groups that it includes."""
-    met.add(name)
+    visited.add(name)
     entries = groups.get(name)
     for entry in entries if isinstance(entries, list) else []:
         other = get_nested(entry, "include-group")
-        if isinstance(other, str) and other not in met:
-            yield from _expand_group(groups, other, met)
+        if isinstance(other, str) and other not in visited:
+            yield from _expand_group(groups, other, visited)
         else:
             yield entry
 
@@ -298,7 +301,7 @@ _DENO_TESTS = ("*_test.ts", "*.test.ts", "*_test.js", "*.test.js")
 
 def suggest_test_command(top: Path) -> CommandSuggestion | None:
     """Guess by files alone; the first match counts."""
-    return next(filter(None, (look(top) for look in _SUGGESTERS)), None)
+    return next(filter(None, (suggest(top) for suggest in _SUGGESTERS)), None)
 
 
 def _suggest_make(top: Path) -> CommandSuggestion | None:
@@ -321,9 +324,11 @@ def _suggest_node(top: Path) -> CommandSuggestion | None:
     if not isinstance(script, str) or not script.strip() or _PLACEHOLDER in script or _WATCH_FLAG.search(script):
         return None
     value = get_nested(package, "packageManager")
-    wanted = value.partition("@")[0] if isinstance(value, str) else ""
-    if wanted in _NODE_TEST_COMMANDS:
-        return CommandSuggestion(_NODE_TEST_COMMANDS[wanted], f"package.json has a script test, and asks for {wanted}")
+    manager = value.partition("@")[0] if isinstance(value, str) else ""
+    if manager in _NODE_TEST_COMMANDS:
+        return CommandSuggestion(
+            _NODE_TEST_COMMANDS[manager], f"package.json has a script test, and asks for {manager}"
+        )
     lock = config_files.find_first(top, _NODE_LOCK_FILES)
     why = f"package.json has a script test{f', and there is a {lock}' if lock else ''}"
     return CommandSuggestion(_NODE_TEST_COMMANDS[_NODE_LOCK_FILES[lock] if lock else "npm"], why)

@@ -54,22 +54,22 @@ def list_contests(folder: StateFolder, batch: BatchState) -> dict[str, ContestRe
 def describe_contest(folder: StateFolder, batch: BatchState, task: TaskState) -> ContestResult:
     """The winner first, then by rank, then in the order of the plan. `why` says how it was decided."""
     result = _read_judge_result(folder, task)
-    row_of = {row.get("entrant"): row for row in _as_list(result.get("rows")) if isinstance(row, dict)}
+    rows = {row.get("entrant"): row for row in _as_list(result.get("rows")) if isinstance(row, dict)}
     entrants = [batch.tasks[index] for index in task.entrants]
-    described = [_describe_entrant(batch, task, each, row_of.get(each.task.id, {})) for each in entrants]
-    described.sort(key=lambda each: (not each.is_winner, each.rank or len(described) + 1))
-    return ContestResult(_as_text(result.get("why")) or None, described)
+    results = [_describe_entrant(batch, task, entrant, rows.get(entrant.task.id, {})) for entrant in entrants]
+    results.sort(key=lambda entrant: (not entrant.is_winner, entrant.rank or len(results) + 1))
+    return ContestResult(_as_text(result.get("why")) or None, results)
 
 
 def _describe_entrant(batch: BatchState, task: TaskState, entrant: TaskState, row: Mapping[str, object]) -> Entrant:
     score = row.get("score")
-    ended, begun = entrant.ended_at, entrant.started_at
+    ended, started = entrant.ended_at, entrant.started_at
     return Entrant(
         entrant=entrant.task.id,
         agent=(entrant.last_write.agent if entrant.last_write is not None else entrant.task.agent) or "",
         status=entrant.status,
         verdict=_describe_verdict(task, entrant, _as_text(row.get("why"))),
-        seconds=None if ended is None or begun is None else ended - begun,
+        seconds=None if ended is None or started is None else ended - started,
         cost=make_cost(entrant.spent),
         diffstat=make_diffstat(entrant.diffstat),
         rank=_as_int(row.get("rank")) or None,

@@ -58,19 +58,19 @@ class TokenFiles:
 
 def read_or_create_token(path: Path) -> str:
     """The token in this file, created if there is none. Two processes that create it at once get the same one."""
-    found = _read_valid(path)
-    if found is not None:
-        return found
+    token = _read_valid(path)
+    if token is not None:
+        return token
     try:
         make_private_folder(path.parent)
         with suppress(FileExistsError):  # another process was faster: use its token
             create_file(path, f"{token_hex(_TOKEN_BYTES)}\n".encode("ascii"), durable=True)
     except OSError as error:
         raise _build_storage_error(path, error) from error
-    found = _read_valid(path)
-    if found is None:
+    token = _read_valid(path)
+    if token is None:
         raise WorldError(f"{path} is gone as soon as it is made", hint="See who removes it.")
-    return found
+    return token
 
 
 def replace_token(path: Path) -> str:
@@ -88,7 +88,7 @@ def replace_token(path: Path) -> str:
 def _read_valid(path: Path) -> str | None:
     """None if there is no file; raises if it contains no token, or others can access it."""
     try:
-        found = read_private_file(path, _MAX_BYTES, follow_links=True).decode("ascii", "replace").strip()
+        token = read_private_file(path, _MAX_BYTES, follow_links=True).decode("ascii", "replace").strip()
     except FileNotFoundError:
         return None
     except NotPrivateError as error:
@@ -98,9 +98,9 @@ def _read_valid(path: Path) -> str | None:
         ) from error
     except OSError as error:
         raise _build_storage_error(path, error) from error
-    if not _VALID_TOKEN.fullmatch(found):
+    if not _VALID_TOKEN.fullmatch(token):
         raise WorldError(f"{path} holds no token", hint="Remove it: a new one is made the next time.")
-    return found
+    return token
 
 
 def _build_storage_error(path: Path, error: OSError) -> WorldError:

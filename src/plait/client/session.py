@@ -113,9 +113,9 @@ def with_pending_submits(state: State, pending: Sequence[Request]) -> State:
     return preview
 
 
-def open_session(location: RepoLocation, feed: EventStream | None = None) -> Session:
+def open_session(location: RepoLocation, event_stream: EventStream | None = None) -> Session:
     """With the whole journal folded. Creates no files."""
-    session = Session(location, feed)
+    session = Session(location, event_stream)
     try:
         session.refresh()
     except BaseException:
@@ -138,10 +138,10 @@ class Session:
     With an event stream, records also become events after `subscribe`: `read_events` returns them, or a callback gets them.
     """
 
-    def __init__(self, location: RepoLocation, feed: EventStream | None = None) -> None:
+    def __init__(self, location: RepoLocation, event_stream: EventStream | None = None) -> None:
         self.location = location
-        self.state = State() if feed is None else feed.state
-        self._event_stream = feed
+        self.state = State() if event_stream is None else event_stream.state
+        self._event_stream = event_stream
         self._collects_events = False
         self._unread_events: list[RecordEvents] = []
         self._callback: Callable[[Record, Sequence[StreamEvent]], None] | None = None
@@ -200,9 +200,9 @@ class Session:
         events, self._unread_events = self._unread_events, []
         return events
 
-    def prestart_engine(self, begun: HeldProcess | None = None) -> None:
-        """A request will follow: start loading an engine, or use the one that was `begun` for this place."""
-        self._launcher.prestart(begun)
+    def prestart_engine(self, process: HeldProcess | None = None) -> None:
+        """A request will follow: start loading an engine, or use `process`, which was started for this location."""
+        self._launcher.prestart(process)
 
     def wait(self, timeout: float) -> bool:
         """True as soon as there are new records, False after the timeout."""
@@ -211,10 +211,10 @@ class Session:
     def _wait_for_records(self, timeout: float) -> bool:
         deadline = time.monotonic() + timeout
         while not self._open_journal():
-            left = deadline - time.monotonic()
-            if left <= 0:
+            remaining = deadline - time.monotonic()
+            if remaining <= 0:
                 return False
-            time.sleep(min(JOURNAL_POLL_SECONDS, left))
+            time.sleep(min(JOURNAL_POLL_SECONDS, remaining))
         assert self._reader is not None
         try:
             return self._reader.wait(self.state.seq, max(0.0, deadline - time.monotonic()))

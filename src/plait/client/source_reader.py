@@ -25,15 +25,15 @@ from plait.sources.task_files import is_ignored
 from plait.sources.text import decode, to_printable
 
 
-def _drop_known(paths: Sequence[Path], known: set[Path]) -> list[Path]:
-    """The paths that are new; adds them to `known`."""
-    found = []
+def _drop_known(paths: Sequence[Path], seen: set[Path]) -> list[Path]:
+    """The paths that are new; adds them to `seen`."""
+    new_paths = []
     for path in paths:
-        whole = path.resolve()
-        if whole not in known:
-            known.add(whole)
-            found.append(path)
-    return found
+        resolved = path.resolve()
+        if resolved not in seen:
+            seen.add(resolved)
+            new_paths.append(path)
+    return new_paths
 
 
 def _expand_name(where: Path, value: str) -> list[Path]:
@@ -44,18 +44,18 @@ def _expand_name(where: Path, value: str) -> list[Path]:
         return [path]
     if not glob.has_magic(value):
         return []
-    found = glob.glob(value, root_dir=where, recursive=True)  # noqa: PTH207 - it takes absolute patterns too
-    return sorted(where / name for name in found)
+    names = glob.glob(value, root_dir=where, recursive=True)  # noqa: PTH207 - it takes absolute patterns too
+    return sorted(where / name for name in names)
 
 
 def discover_sources(top: Path) -> list[Path]:
     """Sources at the usual paths. A folder counts if it has a markdown file."""
-    found = [path for row in FORMATS.values() if row.pointer for path in _follow_pointer(top, row.pointer)]
+    paths = [path for row in FORMATS.values() if row.pointer for path in _follow_pointer(top, row.pointer)]
     for pattern in (pattern for row in FORMATS.values() for pattern in row.found_at):
         for path in sorted(top.glob(pattern.rstrip("/"))):
             if path.is_dir() if pattern.endswith("/") else path.is_file():
-                found += [path] if path.is_file() or any(path.glob("*.md")) else []
-    return list(dict.fromkeys(found))
+                paths += [path] if path.is_file() or any(path.glob("*.md")) else []
+    return list(dict.fromkeys(paths))
 
 
 def _follow_pointer(top: Path, pointer: str) -> list[Path]:
@@ -78,7 +78,7 @@ class LoadedSource(NamedTuple):
 
 def read_named_sources(  # noqa: PLR0913 - what was named, and how it is to be read
     location: RepoLocation,
-    named: Sequence[str],
+    source_names: Sequence[str],
     *,
     where: Path,
     format_name: str | None = None,
@@ -94,18 +94,18 @@ def read_named_sources(  # noqa: PLR0913 - what was named, and how it is to be r
     problems: list[Problem] = []
     seen: set[Path] = set()  # a source named twice, even through a link, is read once
     sources: list[SourceFiles] = []
-    for name in named:
+    for name in source_names:
         with _explain_read_errors(name):
             paths = _expand_name(where.resolve(), name)
             sources += loader.collect(_drop_known(paths, seen), pattern=glob.has_magic(Path(name).name))
         if not paths:
             what = "no file matches this pattern" if glob.has_magic(name) else "no such file or folder"
             problems.append(Problem(Severity.WARNING, f"{what}: skipped", Origin(name or '""')))
-    found = [loader.read(source) for source in loader.group(sources)]
-    if not found:
-        names = ", ".join(name or '""' for name in named)
+    loaded = [loader.read(source) for source in loader.group(sources)]
+    if not loaded:
+        names = ", ".join(name or '""' for name in source_names)
         raise UserError(f"no such source: {names}", hint="Name a folder, a file or a glob that exists.")
-    return found, problems
+    return loaded, problems
 
 
 @contextmanager
@@ -124,8 +124,8 @@ def _report_format_bug(source: SourceFiles, name: str = "") -> Iterator[None]:
     except PlaitError:
         raise
     except Exception as error:
-        own = not name or name in FORMATS
-        hint = "" if own else f"Report it to the author of {name}; PLAIT_DEBUG=1 shows a traceback."
+        built_in = not name or name in FORMATS
+        hint = "" if built_in else f"Report it to the author of {name}; PLAIT_DEBUG=1 shows a traceback."
         what = f"the format {name}" if name else "detecting its format"
         raise Bug(f"{source.path}: {what} failed: {type(error).__name__}: {error}", hint=hint) from error
 
@@ -154,18 +154,18 @@ class _SourceLoader:
 
     def collect(self, paths: Sequence[Path], *, pattern: bool) -> list[SourceFiles]:
         """`pattern`: they were named by a pattern such as `*.md`."""
-        found = [self._collect_path(path) for path in paths]
-        if pattern and len(found) > 1:
-            self._patterned.update(source.path for source in found)
-        return found
+        sources = [self._collect_path(path) for path in paths]
+        if pattern and len(sources) > 1:
+            self._patterned.update(source.path for source in sources)
+        return sources
 
     def _collect_path(self, path: Path) -> SourceFiles:
         if not path.is_dir():
             return self._make_source_files(path, [path])
         names = (name for row in FORMATS.values() for name in row.folder_files)
-        within = next((path / name for name in names if (path / name).is_file()), None)
-        if within is not None:
-            return self._make_source_files(within, [within])
+        inner = next((path / name for name in names if (path / name).is_file()), None)
+        if inner is not None:
+            return self._make_source_files(inner, [inner])
         files = sorted(file for file in path.glob("*.md") if file.is_file())
         return replace(self._make_source_files(path, files), folder=True)
 
@@ -177,32 +177,34 @@ class _SourceLoader:
 
         A shell expands a pattern, so a README may be among the names: it is not a source beside others.
         """
-        single = self._find_task_files([each for each in sources if not each.folder and not _is_folder_file(each)])
-        folders = {_parent_folder(path) for path in single}
-        order: dict[str, dict[str, SourceFiles]] = {}
+        task_files = self._find_task_files(
+            [source for source in sources if not source.folder and not _is_folder_file(source)]
+        )
+        folders = {_parent_folder(path) for path in task_files}
+        groups: dict[str, dict[str, SourceFiles]] = {}
         for source in sources:
             if _is_folder_file(source) and (_parent_folder(source.path) in folders or not self._format_name(source)):
                 continue
-            path = _parent_folder(source.path) if source.path in single else source.path
-            order.setdefault(path, {})[source.path] = source
-        for path, group in order.items():
+            path = _parent_folder(source.path) if source.path in task_files else source.path
+            groups.setdefault(path, {})[source.path] = source
+        for path, group in groups.items():
             yield group.get(path) or self._combine(path, [*group.values()])
-        if not order:
+        if not groups:
             yield from sources
 
     def _find_task_files(self, files: Sequence[SourceFiles]) -> set[str]:
         """The paths of task files. Next to them, unknown texts are tasks too, and checklists are a task's criteria."""
         formats = {file.path: self._format_name(file) for file in files}
-        sure = {path for path, name in formats.items() if get_entry(name).one_task_per_file}
-        folders = {_parent_folder(path) for path in sure}
-        others = {_parent_folder(path) for path, name in formats.items() if name and path not in sure} - folders
+        known = {path for path, name in formats.items() if get_entry(name).one_task_per_file}
+        folders = {_parent_folder(path) for path in known}
+        others = {_parent_folder(path) for path, name in formats.items() if name and path not in known} - folders
         unknown = {
             path
             for path, name in formats.items()
             if not name and path.endswith(".md") and _parent_folder(path) not in others
         }
         return (
-            sure
+            known
             | unknown
             | {path for path, name in formats.items() if name == _CHECKLIST and _parent_folder(path) in folders}
         )
@@ -233,8 +235,8 @@ class _SourceLoader:
     def read(self, source: SourceFiles) -> LoadedSource:
         name, format_ = self._find_format(source)
         with _report_format_bug(source, name):
-            beside = [self._location.top / path for path in format_.companions(source.path)]
-            companions = {file.path: file for file in map(self._read_document, filter(Path.is_file, beside))}
+            companion_paths = [self._location.top / path for path in format_.companions(source.path)]
+            companions = {file.path: file for file in map(self._read_document, filter(Path.is_file, companion_paths))}
             reading = self._read_cached(name, format_, replace(source, companions=companions))
         problems = list[Problem]()
         for document in (*source.documents, *companions.values()):
@@ -259,18 +261,18 @@ class _SourceLoader:
                 message = f"{name} is {file_stat.st_size / 1e6:.0f} MB long: too long for a list of tasks"
                 raise UserError(message, hint="Name another file.")
             if name in self._overrides:
-                found = _make_document(name, self._overrides[name])
+                result = _make_document(name, self._overrides[name])
             else:
-                found = self._cache.read_text(
+                result = self._cache.read_text(
                     path, name, file_stat, lambda: _make_document(name, decode(path.read_bytes()))
                 )
-        document, self._text_problems[name] = found
+        document, self._text_problems[name] = result
         return document
 
     def _relative_name(self, path: Path) -> str:
         """A path with `..`, or through a link above the repository, may lead into it."""
-        around = ".." in path.parts or not path.is_relative_to(self._location.top)
-        return self._location.relative_name(path.resolve() if around else path)
+        is_indirect = ".." in path.parts or not path.is_relative_to(self._location.top)
+        return self._location.relative_name(path.resolve() if is_indirect else path)
 
 
 def _make_document(name: str, text: str) -> tuple[Document, Sequence[Problem]]:
@@ -302,24 +304,24 @@ class CachedText:
 class SizedCache(Generic[K, V]):
     """The most recent values, up to a total size. A value larger than that is not kept."""
 
-    def __init__(self, room: int) -> None:
+    def __init__(self, capacity: int) -> None:
         self._lock = Lock()
-        self._room = self._left = room
-        self._things: dict[K, tuple[V, int]] = {}
+        self._capacity = self._free = capacity
+        self._values: dict[K, tuple[V, int]] = {}
 
     def get(self, key: K) -> V | None:
-        found = self._things.get(key)
-        return None if found is None else found[0]
+        entry = self._values.get(key)
+        return None if entry is None else entry[0]
 
-    def put(self, key: K, thing: V, size: int) -> None:
+    def put(self, key: K, value: V, size: int) -> None:
         with self._lock:
-            self._left += self._things.pop(key, (None, 0))[1]
-            if size > self._room:
+            self._free += self._values.pop(key, (None, 0))[1]
+            if size > self._capacity:
                 return
-            self._things[key] = (thing, size)
-            self._left -= size
-            while self._left < 0 or len(self._things) > MAX_FILES:
-                self._left += self._things.pop(next(iter(self._things)))[1]
+            self._values[key] = (value, size)
+            self._free -= size
+            while self._free < 0 or len(self._values) > MAX_FILES:
+                self._free += self._values.pop(next(iter(self._values)))[1]
 
 
 class SourceCache:
@@ -329,10 +331,10 @@ class SourceCache:
     tick of the clock have the same times. A format is a function of texts, so equal texts have equal readings.
     """
 
-    def __init__(self, now: Callable[[], float] = time.time, room: int = MAX_CHARACTERS) -> None:
+    def __init__(self, now: Callable[[], float] = time.time, capacity: int = MAX_CHARACTERS) -> None:
         self._now = now
-        self._texts = SizedCache[tuple[Path, str], CachedText](room)
-        self._readings = SizedCache[tuple[str, str], tuple[SourceFiles, Reading]](room)
+        self._texts = SizedCache[tuple[Path, str], CachedText](capacity)
+        self._readings = SizedCache[tuple[str, str], tuple[SourceFiles, Reading]](capacity)
 
     def read_text(
         self, path: Path, name: str, file_stat: os.stat_result, read: Callable[[], tuple[Document, Sequence[Problem]]]
@@ -341,12 +343,12 @@ class SourceCache:
         signature, known = _make_signature(file_stat), self._texts.get((path, name))
         if known is not None and known.signature == signature:
             return known.document, known.problems
-        begun = self._now()
+        read_at = self._now()
         document, problems = read()
         if known is not None and known.document == document:
             document = known.document  # with all that was made of it
         changed = max(file_stat.st_mtime, file_stat.st_ctime)
-        settled = signature if begun - changed >= SETTLED_SECONDS else None
+        settled = signature if read_at - changed >= SETTLED_SECONDS else None
         self._texts.put((path, name), CachedText(settled, document, problems), len(document.text))
         return document, problems
 
@@ -355,12 +357,14 @@ class SourceCache:
         known = self._readings.get(key)
         if known is not None and known[0] == source:
             return known[1]
-        found = read()
+        reading = read()
         self._readings.put(
-            key, (source, found), sum(len(each.text) for each in (*source.documents, *source.companions.values()))
+            key,
+            (source, reading),
+            sum(len(document.text) for document in (*source.documents, *source.companions.values())),
         )
-        return found
+        return reading
 
 
-def _make_signature(about: os.stat_result) -> Signature:
-    return (about.st_dev, about.st_ino, about.st_size, about.st_mtime_ns, about.st_ctime_ns)
+def _make_signature(file_stat: os.stat_result) -> Signature:
+    return (file_stat.st_dev, file_stat.st_ino, file_stat.st_size, file_stat.st_mtime_ns, file_stat.st_ctime_ns)

@@ -52,21 +52,21 @@ def create_batch_files(location: RepoLocation, state: State, submission: Submiss
 
 def redact_submission(submission: Submission) -> Submission:
     """The same batch without secrets in what others see: titles, and reasons why tasks wait."""
-    hide = build_redactor(os.environ, *(task.env for task in submission.plan.tasks))
+    redact = build_redactor(os.environ, *(task.env for task in submission.plan.tasks))
     plan = submission.plan
-    tasks = tuple(_redact_task(task, hide) for task in plan.tasks)
-    phases = tuple(replace(phase, title=hide(phase.title), reason=hide(phase.reason)) for phase in plan.phases)
+    tasks = tuple(_redact_task(task, redact) for task in plan.tasks)
+    phases = tuple(replace(phase, title=redact(phase.title), reason=redact(phase.reason)) for phase in plan.phases)
     return replace(submission, plan=replace(plan, tasks=tasks, phases=phases))
 
 
-def _redact_task(task: Task, hide: Redactor) -> Task:
+def _redact_task(task: Task, redact: Redactor) -> Task:
     """The agent gets everything: a title that was redacted is put above the text, unless that has a heading."""
-    needs = tuple(replace(need, reason=hide(need.reason)) for need in task.needs)
-    title = hide(task.title)
+    needs = tuple(replace(need, reason=redact(need.reason)) for need in task.needs)
+    title = redact(task.title)
     if (title, needs) == (task.title, task.needs):
         return task
-    whole = title == task.title or task.body.lstrip().startswith("# ")
-    body = task.body if whole else f"# {' '.join(task.title.split())}\n\n{task.body}".rstrip()
+    is_complete = title == task.title or task.body.lstrip().startswith("# ")
+    body = task.body if is_complete else f"# {' '.join(task.title.split())}\n\n{task.body}".rstrip()
     return replace(task, title=title, needs=needs, body=body)
 
 

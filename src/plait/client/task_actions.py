@@ -25,17 +25,17 @@ BatchRequestFactory = Callable[[str, str], Request]
 
 def list_retryable(batch: BatchState) -> tuple[TaskState, ...]:
     """The tasks that a retry without names is about. A contest retries its entrants itself."""
-    asked = (task for task in batch.tasks if task.task.entrant is None)
-    return tuple(task for task in asked if task.status in RETRIED_STATUSES)
+    tasks = (task for task in batch.tasks if task.task.entrant is None)
+    return tuple(task for task in tasks if task.status in RETRIED_STATUSES)
 
 
 def check_answer(batch: BatchState, task: TaskState, text: str) -> None:
     """Reject a "no" to the question whether a task may spend more, because any feedback means yes."""
     if task.requested_spend is not None and text.strip(" .!\n").lower() in _NEGATIVE_ANSWERS:
-        called = f"{batch.id} {task.task.id}"
+        target = f"{batch.id} {task.task.id}"
         raise UserError(
             f"any feedback lets {task.task.id} spend more: nothing was answered",
-            hint=f"plait cancel {called} gives it up; plait feedback {called} 'continue' pays for one more attempt.",
+            hint=f"plait cancel {target} gives it up; plait feedback {target} 'continue' pays for one more attempt.",
         )
 
 

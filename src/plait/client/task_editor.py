@@ -83,11 +83,11 @@ def make_saved_task(loaded: LoadedSources, located: LocatedTask, text: str) -> S
 
 def _find_plan_problems(loaded: LoadedSources, located: LocatedTask) -> list[Problem]:
     """Those of its file, and whatever keeps the tasks from being planned: a cycle may have come with it."""
-    wish = replace(PlanOptions(), unknown=loaded.config.sources.unknown_needs)
-    found = (*loaded.problems, *plan_tasks(loaded.source_set, wish).problems)
+    options = replace(PlanOptions(), unknown=loaded.config.sources.unknown_needs)
+    problems = (*loaded.problems, *plan_tasks(loaded.source_set, options).problems)
     return [
         problem
-        for problem in found
+        for problem in problems
         if problem.severity is Severity.ERROR or (problem.at is not None and problem.at.file == located.file)
     ]
 
@@ -96,14 +96,14 @@ def find_running_copies(source_set: SourceSet, located: LocatedTask, state: Stat
     """A batch has the texts of its tasks from when it was submitted."""
     if state is None:
         return []
-    ((own, _),) = iter_task_keys([located.entry.task], list_source_addresses(source_set))
-    found = []
+    ((task_key, _),) = iter_task_keys([located.entry.task], list_source_addresses(source_set))
+    problems = []
     for batch in state.open.values():
-        left = (task.task for task in batch.tasks if task.status is None and task.task.entrant is None)
-        if any(name == own for name, _ in iter_task_keys(left, batch.sources)):
+        unfinished = (task.task for task in batch.tasks if task.status is None and task.task.entrant is None)
+        if any(key == task_key for key, _ in iter_task_keys(unfinished, batch.sources)):
             message = f"batch {batch.id} has its own copy of {located.entry.task.id}, and keeps using it"
-            found.append(Problem(Severity.INFO, message, hint="The next batch has what is written now."))
-    return found
+            problems.append(Problem(Severity.INFO, message, hint="The next batch has what is written now."))
+    return problems
 
 
 def check_written_task(
@@ -149,9 +149,9 @@ def _check_values(loaded: LoadedSources, located: LocatedTask, draft: TaskDraft)
     problems = _find_file_problems(loaded, located.file)
     for name, value in (*draft.words.items(), *draft.lists.items()):
         keys = load_format(located.source.format).keys.get(name, (name,))
-        about = [problem for problem in problems if problem.message.startswith(tuple(f"{key} " for key in keys))]
-        if value and about:
-            raise _make_field_error(name, about, f"{name} can't be used")
+        matching = [problem for problem in problems if problem.message.startswith(tuple(f"{key} " for key in keys))]
+        if value and matching:
+            raise _make_field_error(name, matching, f"{name} can't be used")
 
 
 def _check_lists(located: LocatedTask, draft: TaskDraft) -> None:
@@ -160,23 +160,23 @@ def _check_lists(located: LocatedTask, draft: TaskDraft) -> None:
         "needs": {need.on: str(need.at or located.file) for need in task.needs},
         "touches": dict.fromkeys(task.touches, located.file),
     }
-    for name, asked in draft.lists.items():
-        missing = [item for item in asked if item not in read_back[name]]
+    for name, wanted in draft.lists.items():
+        missing = [item for item in wanted if item not in read_back[name]]
         if missing:
             raise FieldError(f"{name}: {missing[0]} would not be read as such", field=name, hint="Spell it out.")
-        more = [item for item in read_back[name] if item not in asked]
-        if more:
-            where = read_back[name][more[0]]
-            message = f"{name}: {more[0]} is also set in another place ({where})"
+        extra = [item for item in read_back[name] if item not in wanted]
+        if extra:
+            where = read_back[name][extra[0]]
+            message = f"{name}: {extra[0]} is also set in another place ({where})"
             raise FieldError(message, field=name, hint="Change it there, or edit the whole text.")
 
 
 def _check_known(loaded: LoadedSources, located: LocatedTask, unknown: Collection[str]) -> None:
     """A need still means the task it was resolved to: a new source may have changed the names of others."""
     needs = (need.on for need in located.entry.task.needs if need.on not in unknown)
-    lost = next((on for on in needs if on not in loaded.source_set.by_id), None)
-    if lost is not None:
-        raise FieldError(f"needs: no source has a task {lost}", field="needs", hint="Name it by its id.")
+    missing = next((on for on in needs if on not in loaded.source_set.by_id), None)
+    if missing is not None:
+        raise FieldError(f"needs: no source has a task {missing}", field="needs", hint="Name it by its id.")
 
 
 def _likely_field(draft: TaskDraft) -> str:
@@ -186,14 +186,14 @@ def _likely_field(draft: TaskDraft) -> str:
 
 
 def _find_file_problems(loaded: LoadedSources, file: str) -> list[Problem]:
-    found = (*loaded.problems, *loaded.source_set.problems)
-    serious = (problem for problem in found if problem.severity is not Severity.INFO)
+    problems = (*loaded.problems, *loaded.source_set.problems)
+    serious = (problem for problem in problems if problem.severity is not Severity.INFO)
     return [problem for problem in serious if problem.at is not None and problem.at.file == file]
 
 
-def _make_field_error(field: str, problems: list[Problem], otherwise: str) -> FieldError:
+def _make_field_error(field: str, problems: list[Problem], default_message: str) -> FieldError:
     if not problems:
-        return FieldError(otherwise, field=field)
+        return FieldError(default_message, field=field)
     first = next((problem for problem in problems if "can't be" in problem.message), problems[0])
     return FieldError(f"{first.message} ({first.at})", field=field, hint=first.hint)
 
@@ -210,15 +210,15 @@ def create_task_file(location: RepoLocation, config: Config, draft: TaskDraft) -
     draft = replace(draft, needs=needs or None)
     text = compose_task_file(draft.title or "", draft.body or "")
     text = apply_draft(FOLDER_FORMAT, "new.md", text, replace(draft, title=None, body=None))
-    made = [each for each in (folder, *folder.parents) if not each.exists()]  # the inner ones first
+    new_folders = [parent for parent in (folder, *folder.parents) if not parent.exists()]  # the inner ones first
     with ExitStack() as undo:
-        undo.callback(_remove_empty_folders, made)
+        undo.callback(_remove_empty_folders, new_folders)
         path = _create_file(location, folder, draft, text, before)
         undo.callback(_remove_file, path, text)
-        seen = read_sources(location, config)
-        located = check_written_task(seen, location.relative_name(path), draft, unknown=unknown)
+        loaded = read_sources(location, config)
+        located = check_written_task(loaded, location.relative_name(path), draft, unknown=unknown)
         undo.pop_all()
-    return make_saved_task(seen, located, text)
+    return make_saved_task(loaded, located, text)
 
 
 def _require_title(draft: TaskDraft) -> TaskDraft:
@@ -244,7 +244,7 @@ def _create_file(location: RepoLocation, folder: Path, draft: TaskDraft, text: s
         naming_lock = location.state / LOCKS_FOLDER / "naming.lock"
         with hold_file_lock(naming_lock, folder, time.sleep, "no file was made"):
             folder.mkdir(parents=True, exist_ok=True)
-            existing = [each.name for each in folder.iterdir()]
+            existing = [path.name for path in folder.iterdir()]
             for name in _iter_file_names(existing, draft.title or "", ids):
                 with suppress(FileExistsError):
                     create_file(folder / name, text.encode(), mode=0o666, durable=True)
@@ -276,20 +276,20 @@ def edit_task_file(location: RepoLocation, config: Config, name: str, draft: Tas
     The settings must be trusted as far as they name code. Raises NotFoundError, StateError, FieldError or WorldError.
     """
     draft = validate_draft(draft)
-    seen = read_sources(location, config)
-    located = find_located_task(seen.source_set, name)
+    loaded = read_sources(location, config)
+    located = find_located_task(loaded.source_set, name)
     path = get_own_file(location, located)
     text = read_task_file(path, located.file)
     if hash_version(text) != version:
         raise _changed_error(located)
-    needs, unknown = spell_needs(seen.source_set, located.source.path, draft.needs or ())
+    needs, unknown = spell_needs(loaded.source_set, located.source.path, draft.needs or ())
     draft = draft if draft.needs is None else replace(draft, needs=needs)
-    new = _make_new_text(located, text, draft)
-    after = read_sources(location, config, overrides={located.file: new})
-    then = check_written_task(after, located.file, draft, before=located, unknown=unknown)
-    if new != text and not replace_file_text(path, text, new, locks=location.state / LOCKS_FOLDER):
+    new_text = _make_new_text(located, text, draft)
+    after = read_sources(location, config, overrides={located.file: new_text})
+    edited = check_written_task(after, located.file, draft, before=located, unknown=unknown)
+    if new_text != text and not replace_file_text(path, text, new_text, locks=location.state / LOCKS_FOLDER):
         raise _changed_error(located)
-    return make_saved_task(after, then, new)
+    return make_saved_task(after, edited, new_text)
 
 
 def read_task_file(path: Path, file: str) -> str:
@@ -333,11 +333,11 @@ class _NumberStyle:
         return f"{self.prefix}{self.next + step:0{self.width}}{self.between}{slug}"
 
 
-def _iter_file_names(there: Collection[str], title: str, ids: Collection[str] = ()) -> Iterator[str]:
+def _iter_file_names(existing: Collection[str], title: str, ids: Collection[str] = ()) -> Iterator[str]:
     """Names for a new file, best first, none of which is in the folder or would be another task's id."""
     slug = _make_ascii_slug(title)
-    taken = {name.casefold() for name in there} | {f"{name.casefold()}.md" for name in ids}
-    style = _detect_style([name for name in there if _is_task(name)])
+    taken = {name.casefold() for name in existing} | {f"{name.casefold()}.md" for name in ids}
+    style = _detect_style([name for name in existing if _is_task(name)])
     for step in range(_MAX_NAMES):
         stem = style(slug, step) if style else _unnumbered_name(slug, step)
         if taken.isdisjoint({f"{stem.casefold()}.md", f"{strip_task_prefix(stem).casefold()}.md"}):
@@ -364,16 +364,16 @@ def _detect_style(names: Sequence[str]) -> _NumberStyle | None:
     """The style of the numbered files, 01 in an empty folder, None if most files have no number."""
     if not names:
         return _NumberStyle("", 1, 2, "-")
-    found = [match for name in names if not _DATE.match(name) and (match := _NUMBERED.match(name))]
-    if 2 * len(found) < len(names):
+    matches = [match for name in names if not _DATE.match(name) and (match := _NUMBERED.match(name))]
+    if 2 * len(matches) < len(names):
         return None
-    padded = [match["number"] for match in found if match["number"].startswith("0")]
+    padded = [match["number"] for match in matches if match["number"].startswith("0")]
     digits = Counter(map(len, padded or ["1"])).most_common(1)[0][0]
     return _NumberStyle(
-        Counter(match["prefix"] or "" for match in found).most_common(1)[0][0],
-        max(int(match["number"]) for match in found) + 1,
+        Counter(match["prefix"] or "" for match in matches).most_common(1)[0][0],
+        max(int(match["number"]) for match in matches) + 1,
         digits,
-        Counter(match["between"] for match in found).most_common(1)[0][0],
+        Counter(match["between"] for match in matches).most_common(1)[0][0],
     )
 
 
@@ -385,15 +385,15 @@ def _find_task_folder(location: RepoLocation, config: Config, source_set: Source
         else []
     )
     names += _list_configured_folders(config) if config.sources.paths else [_DEFAULT_FOLDER]
-    found = next((path for name in names if (path := _resolve_folder(location, name)) is not None), None)
-    if found is None:
+    folder = next((path for name in names if (path := _resolve_folder(location, name)) is not None), None)
+    if folder is None:
         raise StateError(
             f"the sources are {', '.join(config.sources.paths) or _DEFAULT_FOLDER}, and none is a folder in this checkout "
             "that new task files could go to",
             state="elsewhere",
             hint="Add one to [sources] paths in the settings, or write the task where the others are.",
         )
-    return found
+    return folder
 
 
 def _list_configured_folders(config: Config) -> Iterator[str]:

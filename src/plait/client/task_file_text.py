@@ -66,7 +66,7 @@ def validate_draft(draft: TaskDraft) -> TaskDraft:
         _check_list(name, items)
     for name, word in draft.words.items():
         command = name in {"verify", "run"}
-        _check_value(name, word, _MAX_COMMAND_LENGTH if command else _MAX_WORD_LENGTH, lines=command)
+        _check_value(name, word, _MAX_COMMAND_LENGTH if command else _MAX_WORD_LENGTH, multiline=command)
     return TaskDraft(
         _validate_title(draft.title),
         _normalize_text("body", draft.body),
@@ -102,7 +102,7 @@ def _validate_whole_text(draft: TaskDraft) -> str | None:
 def _normalize_text(name: str, value: str | None) -> str | None:
     if value is None:
         return None
-    _check_value(name, value, _MAX_TEXT_LENGTH, lines=True)
+    _check_value(name, value, _MAX_TEXT_LENGTH, multiline=True)
     return _NEWLINES.sub("\n", value)
 
 
@@ -115,15 +115,15 @@ def _check_list(name: str, items: Sequence[str]) -> None:
         _check_value(name, item, _MAX_WORD_LENGTH)
 
 
-def _check_value(name: str, value: str, most: int, *, lines: bool = False) -> None:
-    if len(value) > most:
-        raise FieldError(f"{name} has {len(value)} characters; {most} are the most", field=name)
-    found = _CONTROL.search(value)
-    if found is not None:
-        line = value.count("\n", 0, found.start()) + 1
-        message = f"{name} has a character that no text should have (U+{ord(found[0]):04X}, on line {line})"
+def _check_value(name: str, value: str, max_length: int, *, multiline: bool = False) -> None:
+    if len(value) > max_length:
+        raise FieldError(f"{name} has {len(value)} characters; {max_length} are the most", field=name)
+    control = _CONTROL.search(value)
+    if control is not None:
+        line = value.count("\n", 0, control.start()) + 1
+        message = f"{name} has a character that no text should have (U+{ord(control[0]):04X}, on line {line})"
         raise FieldError(message, field=name, hint="Take it out.")
-    if not lines and len(value.splitlines()) > 1:
+    if not multiline and len(value.splitlines()) > 1:
         raise FieldError(f"{name} is one line", field=name)
 
 
@@ -202,7 +202,7 @@ def _add_key(path: str, text: str, name: str, value: str | Sequence[str]) -> str
     eol = markdown.lines.eol
     lines = format_key(name, value, eol)
     if markdown.front_matter is not None:
-        return apply_edits(text, [TextEdit(place := markdown.lines.starts[markdown.front_matter[1]], place, lines)])
+        return apply_edits(text, [TextEdit(end := markdown.lines.starts[markdown.front_matter[1]], end, lines)])
     begin = len(BOM) if text.startswith(BOM) else 0
     return apply_edits(text, [TextEdit(begin, begin, f"---{eol}{lines}---{eol}{eol}")])
 
@@ -212,23 +212,23 @@ def _find_pairs(path: str, text: str) -> list[_KeyValue]:
     lines = document.markdown.front_matter
     if lines is None:
         return []
-    matter = document.markdown.source(*lines).removeprefix(BOM)
-    first = document.markdown.lines.starts[lines[1]] - len(matter)
+    yaml_text = document.markdown.source(*lines).removeprefix(BOM)
+    offset = document.markdown.lines.starts[lines[1]] - len(yaml_text)
     try:
-        node = compose_yaml(matter)
+        node = compose_yaml(yaml_text)
     except (yaml.YAMLError, RecursionError, ValueError) as error:
         raise _unsupported_error(path) from error
     if node is None:
         return []
     if not isinstance(node, yaml.MappingNode) or node.flow_style:
         raise _unsupported_error(path)
-    return [_make_pair(document, first, key, value) for key, value in node.value if isinstance(key, yaml.ScalarNode)]
+    return [_make_pair(document, offset, key, value) for key, value in node.value if isinstance(key, yaml.ScalarNode)]
 
 
-def _make_pair(document: Document, first: int, key: yaml.ScalarNode, value: yaml.Node) -> _KeyValue:
+def _make_pair(document: Document, offset: int, key: yaml.ScalarNode, value: yaml.Node) -> _KeyValue:
     lines = document.markdown.lines
-    start, stop = first + key.start_mark.index, first + key.end_mark.index
-    begin, end = first + value.start_mark.index, first + _find_end(value)
+    start, stop = offset + key.start_mark.index, offset + key.end_mark.index
+    begin, end = offset + value.start_mark.index, offset + _find_end(value)
     end = max(begin, begin + len(document.text[begin:end].rstrip()))
     if start != lines.starts[lines.line_at(start)]:
         raise _unsupported_error(document.path)
@@ -252,8 +252,8 @@ def _find_end(node: yaml.Node) -> int:
 def _check_others_unchanged(path: str, before: str, after: str, names: Sequence[str]) -> None:
     """Whatever was not named reads as it did."""
     old, new = read_front_matter(path, before), read_front_matter(path, after)
-    kept = {name: _comparable(value) for name, value in old.values.items() if name not in names}
-    if new.is_broken or kept != {k: _comparable(v) for k, v in new.values.items() if k not in names}:
+    others = {name: _comparable(value) for name, value in old.values.items() if name not in names}
+    if new.is_broken or others != {k: _comparable(v) for k, v in new.values.items() if k not in names}:
         raise _unsupported_error(path)
 
 
@@ -307,8 +307,8 @@ def get_editable_body(path: str, text: str) -> str:
 def compose_task_file(title: str, body: str) -> str:
     """A new file without keys, that reads as this title and this body."""
     body = normalize_body(body)
-    own = split_parts("new.md", body)
-    if own.head and not own.front and heading_of(Document("new.md", body)) == title:
+    parts = split_parts("new.md", body)
+    if parts.head and not parts.front and heading_of(Document("new.md", body)) == title:
         return body
     text = f"{format_heading(title)}\n\n{body}" if body else f"{format_heading(title)}\n"
     if heading_of(Document("new.md", text)) != title:  # `# Task 4: x` and `# C #` read as another title
@@ -331,20 +331,20 @@ def normalize_body(body: str) -> str:
 
 def replace_body(path: str, text: str, body: str) -> str:
     """The text with another body, and still with its title, unless the body begins with a heading of its own."""
-    now, eol = split_parts(path, text), TextLines(text).eol
+    parts, eol = split_parts(path, text), TextLines(text).eol
     if body == get_editable_body(path, text):
         return text
     new = normalize_body(body).replace("\n", eol)
-    own = split_parts(path, new)
-    if own.head and not own.front:
-        return now.front + _front_matter_gap(now, eol) + new
-    if now.head:
-        head = now.head if now.body else now.head.rstrip("\r\n") + eol + eol
-        return now.front + head + new
-    plain, title = now.front + _front_matter_gap(now, eol) + new, heading_of(_make_document(path, text))
-    if now.has_front_matter and new and heading_of(_make_document(path, plain)) == title:
+    new_parts = split_parts(path, new)
+    if new_parts.head and not new_parts.front:
+        return parts.front + _front_matter_gap(parts, eol) + new
+    if parts.head:
+        head = parts.head if parts.body else parts.head.rstrip("\r\n") + eol + eol
+        return parts.front + head + new
+    plain, title = parts.front + _front_matter_gap(parts, eol) + new, heading_of(_make_document(path, text))
+    if parts.has_front_matter and new and heading_of(_make_document(path, plain)) == title:
         return plain
-    return f"{now.front}{_front_matter_gap(now, eol)}{format_heading(title)}{eol}{eol if new else ''}{new}"
+    return f"{parts.front}{_front_matter_gap(parts, eol)}{format_heading(title)}{eol}{eol if new else ''}{new}"
 
 
 def replace_heading(path: str, text: str, title: str) -> str:
@@ -356,14 +356,14 @@ def replace_heading(path: str, text: str, title: str) -> str:
             bom = BOM if block.start == 0 and text.startswith(BOM) else ""
             before, after = text[: lines.starts[block.start]], text[lines.starts[block.stop] :]
             return f"{before}{bom}{format_heading(title)}{lines.line_end(block.stop - 1)}{after}"
-    now = split_parts(path, text)
-    rest = now.body.lstrip("\r\n")
-    return f"{now.front}{_front_matter_gap(now, lines.eol)}{format_heading(title)}{lines.eol}{lines.eol if rest else ''}{rest}"
+    parts = split_parts(path, text)
+    rest = parts.body.lstrip("\r\n")
+    return f"{parts.front}{_front_matter_gap(parts, lines.eol)}{format_heading(title)}{lines.eol}{lines.eol if rest else ''}{rest}"
 
 
-def _front_matter_gap(now: TaskFileParts, eol: str) -> str:
+def _front_matter_gap(parts: TaskFileParts, eol: str) -> str:
     """An empty line after front matter, where there was one."""
-    return eol if now.has_front_matter and (now.head or now.body).startswith(("\n", "\r")) else ""
+    return eol if parts.has_front_matter and (parts.head or parts.body).startswith(("\n", "\r")) else ""
 
 
 def _make_document(path: str, text: str) -> Document:
@@ -388,12 +388,12 @@ def apply_draft(format_name: str, path: str, text: str, draft: TaskDraft) -> str
 
 def _check_written(path: str, text: str, name: str, value: str | Sequence[str]) -> None:
     """Check that the value is read back as it was given."""
-    found = [
+    matching = [
         entry
         for entry in read_front_matter(path, text).values.values()
         if value in (entry.text.strip(), list(entry.items))
     ]
-    if value and not found:
+    if value and not matching:
         raise FieldError(f"{name} would be read as something else", field=name, hint="Use plain letters.")
 
 

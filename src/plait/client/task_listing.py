@@ -75,23 +75,23 @@ class SourceTaskWithText(SourceTask):
 TaskT = TypeVar("TaskT", bound=SourceTask)
 
 
-def describe_source_tasks(seen: LoadedSources, state: State | None) -> SourceTasks:
+def describe_source_tasks(loaded: LoadedSources, state: State | None) -> SourceTasks:
     """Every task of the sources, selected or not, and the problems of the sources."""
-    problems = dict.fromkeys((*seen.problems, *seen.source_set.problems))
-    editable, runs = EditableCheck(seen.location), find_newest_runs(seen.source_set, state)
+    problems = dict.fromkeys((*loaded.problems, *loaded.source_set.problems))
+    editable, runs = EditableCheck(loaded.location), find_newest_runs(loaded.source_set, state)
     tasks = [
-        _describe_task(SourceTask, seen.source_set, located, editable.why_not(located), runs.get(name))
-        for located, name in _iter_with_keys(seen.source_set)
+        _describe_task(SourceTask, loaded.source_set, located, editable.why_not(located), runs.get(key))
+        for located, key in _iter_with_keys(loaded.source_set)
     ]
     return SourceTasks(tasks, [make_problem(problem) for problem in problems])
 
 
-def describe_source_task(seen: LoadedSources, name: str, state: State | None) -> SourceTaskWithText:
+def describe_source_task(loaded: LoadedSources, name: str, state: State | None) -> SourceTaskWithText:
     """One task with its texts; `version` is for an edit of its file. Raises NotFoundError or StateError."""
-    located = find_located_task(seen.source_set, name)
-    problems = (*seen.problems, *seen.source_set.problems)
+    located = find_located_task(loaded.source_set, name)
+    problems = (*loaded.problems, *loaded.source_set.problems)
     own = (problem for problem in problems if problem.at is not None and problem.at.file == located.file)
-    return _describe_with_text(seen, located, state, tuple(dict.fromkeys(own)))
+    return _describe_with_text(loaded, located, state, tuple(dict.fromkeys(own)))
 
 
 def describe_saved_task(saved: SavedTask, state: State | None) -> SourceTaskWithText:
@@ -101,20 +101,20 @@ def describe_saved_task(saved: SavedTask, state: State | None) -> SourceTaskWith
 
 
 def _describe_with_text(
-    seen: LoadedSources, located: LocatedTask, state: State | None, problems: Sequence[Problem]
+    loaded: LoadedSources, located: LocatedTask, state: State | None, problems: Sequence[Problem]
 ) -> SourceTaskWithText:
-    name = _find_task_key(seen.source_set, located.entry.task)
-    run = find_newest_runs(seen.source_set, state, {name}).get(name)
-    text = _read_text(seen, located)
+    key = _find_task_key(loaded.source_set, located.entry.task)
+    run = find_newest_runs(loaded.source_set, state, {key}).get(key)
+    text = _read_text(loaded, located)
     if text is not None:
         body = get_editable_body(located.file, text)
     else:
-        body = "" if leads_outside(seen, located) else located.source_entry.task.body
+        body = "" if leads_outside(loaded, located) else located.source_entry.task.body
     return _describe_task(
         SourceTaskWithText,
-        seen.source_set,
+        loaded.source_set,
         located,
-        EditableCheck(seen.location).why_not(located),
+        EditableCheck(loaded.location).why_not(located),
         run,
         body=body,
         text=None if text is None else to_printable(text),
@@ -123,10 +123,10 @@ def _describe_with_text(
     )
 
 
-def _read_text(seen: LoadedSources, located: LocatedTask) -> str | None:
+def _read_text(loaded: LoadedSources, located: LocatedTask) -> str | None:
     """All of its file, where that is one task and can be edited."""
     with suppress(PlaitError):
-        return read_task_file(get_own_file(seen.location, located), located.file)
+        return read_task_file(get_own_file(loaded.location, located), located.file)
     return None
 
 
@@ -136,7 +136,7 @@ def _describe_task(
     located: LocatedTask,
     why_not_editable: str | None,
     run: TaskRun | None,
-    **more: object,
+    **values: object,
 ) -> TaskT:
     entry, task = located.entry, located.entry.task
     return fill_model(
@@ -151,7 +151,7 @@ def _describe_task(
         editable=why_not_editable is None,
         not_editable=why_not_editable,
         batch=run,
-        **more,
+        **values,
     )
 
 
@@ -167,25 +167,25 @@ def find_newest_runs(
     """The run of each task (or of those wanted) in the newest batch that has it, by source position."""
     if state is None:
         return {}
-    left = {name for _, name in _iter_with_keys(source_set)} if wanted is None else set(wanted)
-    found: dict[TaskKey, tuple[BatchState, TaskState]] = {}
+    missing = {key for _, key in _iter_with_keys(source_set)} if wanted is None else set(wanted)
+    newest: dict[TaskKey, tuple[BatchState, TaskState]] = {}
     for batch in sorted(state.batches.values(), key=lambda batch: -batch.order):
-        if not left:
+        if not missing:
             break
-        asked = (task.task for task in batch.tasks if task.task.entrant is None)
-        for name, task in iter_task_keys(asked, batch.sources):
-            if name in left:
-                found[name] = (batch, batch.tasks[batch.index[task.id]])
-        left -= found.keys()
-    return {name: describe_run(state, batch, task) for name, (batch, task) in found.items()}
+        own_tasks = (task.task for task in batch.tasks if task.task.entrant is None)
+        for key, task in iter_task_keys(own_tasks, batch.sources):
+            if key in missing:
+                newest[key] = (batch, batch.tasks[batch.index[task.id]])
+        missing -= newest.keys()
+    return {key: describe_run(state, batch, task) for key, (batch, task) in newest.items()}
 
 
 def _iter_with_keys(source_set: SourceSet) -> Iterator[tuple[LocatedTask, TaskKey]]:
-    names = iter_task_keys((entry.task for entry in source_set.entries), list_source_addresses(source_set))
-    for located, (name, _) in zip(iter_located_tasks(source_set), names, strict=True):
-        yield located, name
+    keys = iter_task_keys((entry.task for entry in source_set.entries), list_source_addresses(source_set))
+    for located, (key, _) in zip(iter_located_tasks(source_set), keys, strict=True):
+        yield located, key
 
 
 def _find_task_key(source_set: SourceSet, task: Task) -> TaskKey:
-    ((name, _),) = iter_task_keys([task], list_source_addresses(source_set))
-    return name
+    ((key, _),) = iter_task_keys([task], list_source_addresses(source_set))
+    return key

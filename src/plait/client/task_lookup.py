@@ -35,22 +35,24 @@ class LocatedTask:
 
 def iter_located_tasks(source_set: SourceSet) -> Iterator[LocatedTask]:
     """In the order of the sources."""
-    own = chain.from_iterable(((source, entry) for entry in source.reading.entries) for source in source_set.sources)
-    for entry, (source, as_told) in zip(source_set.entries, own, strict=True):
-        yield LocatedTask(entry, as_told, source)
+    entries = chain.from_iterable(
+        ((source, entry) for entry in source.reading.entries) for source in source_set.sources
+    )
+    for entry, (source, source_entry) in zip(source_set.entries, entries, strict=True):
+        yield LocatedTask(entry, source_entry, source)
 
 
 def find_located_task(source_set: SourceSet, name: str) -> LocatedTask:
     """By its id, or by another name that no other task has. Raises NotFoundError or StateError."""
     by_id = [located for located in iter_located_tasks(source_set) if located.entry.task.id == name]
-    found = by_id or [located for located in iter_located_tasks(source_set) if name in located.entry.aliases]
-    if not found:
+    matches = by_id or [located for located in iter_located_tasks(source_set) if name in located.entry.aliases]
+    if not matches:
         raise NotFoundError(f"no source has a task {name}", hint="It may have been renamed, or taken out of its file.")
-    if len(found) > 1:
-        places = " and ".join(str(located.entry.task.origin or located.source.path) for located in found)
+    if len(matches) > 1:
+        positions = " and ".join(str(located.entry.task.origin or located.source.path) for located in matches)
         hint = "Give each of them an id of its own."
-        raise StateError(f"{len(found)} tasks are called {name}: {places}", state=DUPLICATE, hint=hint)
-    return found[0]
+        raise StateError(f"{len(matches)} tasks are called {name}: {positions}", state=DUPLICATE, hint=hint)
+    return matches[0]
 
 
 def find_task_of_file(source_set: SourceSet, file: str) -> LocatedTask | None:
@@ -60,18 +62,18 @@ def find_task_of_file(source_set: SourceSet, file: str) -> LocatedTask | None:
 
 def resolve_checkout_path(location: RepoLocation, path: Path) -> Path | None:
     """The real path of a file in the checkout; None if it is outside, or belongs to git or plait."""
-    real, top = (Path(os.path.realpath(each)) for each in (path, location.top))
+    real, top = (Path(os.path.realpath(checked)) for checked in (path, location.top))
     if not real.is_relative_to(top) or real.is_relative_to(os.path.realpath(location.state)):
         return None
-    own = any(part.casefold() == ".git" for part in real.relative_to(top).parts)
-    return None if own else real
+    in_git_folder = any(part.casefold() == ".git" for part in real.relative_to(top).parts)
+    return None if in_git_folder else real
 
 
 class EditableCheck:
     """Which tasks can be edited here: those in a regular file of their own, inside the checkout."""
 
     def __init__(self, location: RepoLocation) -> None:
-        self._place = location
+        self._location = location
         self._top = str(location.top)
         self._folders: dict[str, bool] = {}  # many files lie in one folder
 
@@ -84,16 +86,16 @@ class EditableCheck:
             mode = os.lstat(path).st_mode
         except (OSError, ValueError):
             return f"{located.file} is not there"
-        inside = self._inside(path.rpartition("/")[0]) if stat.S_ISREG(mode) else self._regular(path)
+        inside = self._is_inside(path.rpartition("/")[0]) if stat.S_ISREG(mode) else self._is_regular(path)
         return None if inside else _explain_outside(located)
 
-    def _inside(self, folder: str) -> bool:
+    def _is_inside(self, folder: str) -> bool:
         if folder not in self._folders:
-            self._folders[folder] = resolve_checkout_path(self._place, Path(folder)) is not None
+            self._folders[folder] = resolve_checkout_path(self._location, Path(folder)) is not None
         return self._folders[folder]
 
-    def _regular(self, path: str) -> bool:
-        real = resolve_checkout_path(self._place, Path(path))
+    def _is_regular(self, path: str) -> bool:
+        real = resolve_checkout_path(self._location, Path(path))
         return real is not None and real.is_file()
 
 
@@ -101,8 +103,8 @@ def leads_outside(loaded: LoadedSources, located: LocatedTask) -> bool:
     """Whether a link or the repository's settings lead out of the checkout, to a file that must not be shown."""
     if resolve_checkout_path(loaded.location, loaded.location.top / located.file) is not None:
         return False
-    named = loaded.config.origins["sources.paths"].layer is not Layer.REPOSITORY
-    return not (named and located.file.startswith("/"))
+    by_user = loaded.config.origins["sources.paths"].layer is not Layer.REPOSITORY
+    return not (by_user and located.file.startswith("/"))
 
 
 def get_own_file(location: RepoLocation, located: LocatedTask) -> Path:
@@ -138,5 +140,5 @@ def spell_needs(
 
 
 def _spell_need(located: LocatedTask, source: str) -> str:
-    own = located.source_entry.task.id
-    return own if located.source.path == source else f"{located.source.name}:{own}"
+    own_id = located.source_entry.task.id
+    return own_id if located.source.path == source else f"{located.source.name}:{own_id}"

@@ -62,12 +62,15 @@ class RepoCommand:
 
 def list_repo_commands(config: Config, location: RepoLocation | None) -> list[RepoCommand]:
     """All of them, with their trust in this repository; without one, nothing is trusted."""
-    found = [_make_repo_command(config, command.key, command.given) for command in find_repository_commands(config)]
-    if not found or location is None:
-        return found
-    known = [(each.key, each.value) for each in open_trust_store(location).list_commands()]
+    commands = [_make_repo_command(config, command.key, command.given) for command in find_repository_commands(config)]
+    if not commands or location is None:
+        return commands
+    known = [(trusted.key, trusted.value) for trusted in open_trust_store(location).list_commands()]
     last = dict(known)
-    return [replace(each, trusted=(each.name, each.value) in known, before=last.get(each.name)) for each in found]
+    return [
+        replace(command, trusted=(command.name, command.value) in known, before=last.get(command.name))
+        for command in commands
+    ]
 
 
 def _make_repo_command(config: Config, key: str, given: ValueOrigin) -> RepoCommand:
@@ -80,33 +83,35 @@ def _make_repo_command(config: Config, key: str, given: ValueOrigin) -> RepoComm
 
 def save_trust(location: RepoLocation, repo_commands: Sequence[RepoCommand]) -> None:
     """Raises WorldError if it can't be saved."""
-    open_trust_store(location).add((each.name, each.value) for each in repo_commands)
+    open_trust_store(location).add((command.name, command.value) for command in repo_commands)
 
 
 class UntrustedError(UserError):
     """Nothing was started: the user has to review these commands first."""
 
-    def __init__(self, found: Sequence[RepoCommand], where: Path | None) -> None:
-        super().__init__(_format_untrusted(found), hint=format_trust_hint(found, where))
-        self.commands = tuple(found)
+    def __init__(self, commands: Sequence[RepoCommand], where: Path | None) -> None:
+        super().__init__(_format_untrusted(commands), hint=format_trust_hint(commands, where))
+        self.commands = tuple(commands)
 
 
 def require_trust(config: Config, location: RepoLocation, early: Sequence[str] | None = None) -> None:
     """Raises UntrustedError unless everything is trusted; `early`: only if one of these keys is among it."""
-    named = find_repository_commands(config)
-    if not named or (early is not None and not any(command.key in early for command in named)):
+    repo_commands = find_repository_commands(config)
+    if not repo_commands or (early is not None and not any(command.key in early for command in repo_commands)):
         return
-    found = list_repo_commands(config, location)
-    if not all(each.trusted for each in found):
-        raise UntrustedError(found, location.top)
+    commands = list_repo_commands(config, location)
+    if not all(command.trusted for command in commands):
+        raise UntrustedError(commands, location.top)
 
 
-def format_trust_hint(found: Sequence[RepoCommand], where: Path | None) -> str:
-    flags = [KEYS_BY_NAME[each.key].flag for each in found if not each.trusted]
+def format_trust_hint(commands: Sequence[RepoCommand], where: Path | None) -> str:
+    flags = [KEYS_BY_NAME[command.key].flag for command in commands if not command.trusted]
     options = " and ".join(f"{flag} …" for flag in flags if flag)
-    own = f"in your own settings ({find_user_file()})"
-    by_hand = f"Or pass them yourself with {options}, or {own}." if options else f"Or put them {own}."
-    return f"Review and trust them: {format_trust_command(where)}\n  {by_hand}"
+    own_settings = f"in your own settings ({find_user_file()})"
+    alternative = (
+        f"Or pass them yourself with {options}, or {own_settings}." if options else f"Or put them {own_settings}."
+    )
+    return f"Review and trust them: {format_trust_command(where)}\n  {alternative}"
 
 
 def format_trust_command(where: Path | None) -> str:
@@ -118,23 +123,23 @@ def format_trust_command(where: Path | None) -> str:
 
 def escape_command(text: str) -> str:
     """A command on one line with invisible characters escaped, so nothing in it is hidden."""
-    escaped = "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
+    escaped = "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
     return _LONG_GAP.sub(lambda gap: f" [{len(gap.group())} spaces] ", escaped)
 
 
-def _format_untrusted(found: Sequence[RepoCommand]) -> str:
+def _format_untrusted(commands: Sequence[RepoCommand]) -> str:
     untrusted = [
-        f"  {each.given}: {each.name} = {escape_command(each.value)}{_format_change(each)}"
-        for each in found
-        if not each.trusted
+        f"  {command.given}: {command.name} = {escape_command(command.value)}{_format_change(command)}"
+        for command in commands
+        if not command.trusted
     ]
-    known = [each.name for each in found if each.trusted]
+    known = [command.name for command in commands if command.trusted]
     rest = [f"  trusted already: {', '.join(known)}"] if known else []
     return "\n".join(["this repository's settings run commands that you haven't trusted:", *untrusted, *rest])
 
 
-def _format_change(each: RepoCommand) -> str:
-    return "" if each.before is None else f" (changed; it was: {escape_command(each.before)})"
+def _format_change(command: RepoCommand) -> str:
+    return "" if command.before is None else f" (changed; it was: {escape_command(command.before)})"
 
 
 def open_trust_store(location: RepoLocation) -> TrustStore:
@@ -213,8 +218,8 @@ def read_all_trusted(root: Path) -> list[TrustedCommand]:
         folders = sorted(path for path in root.iterdir() if path.is_dir())
     except OSError:
         return []
-    found = [command for folder in folders for command in _read_commands(folder)]
-    return sorted(found, key=lambda command: command.repository)
+    commands = [command for folder in folders for command in _read_commands(folder)]
+    return sorted(commands, key=lambda command: command.repository)
 
 
 def _read_commands(folder: Path) -> list[TrustedCommand]:
@@ -229,9 +234,9 @@ def _read_valid_commands(folder: Path) -> Iterator[TrustedCommand]:
     for name in names:
         text = None if name.startswith(".") else _read_own_file(folder / name)
         with suppress(ValueError, TypeError, KeyError, RecursionError):
-            found = json.loads(text or "")
+            fields = json.loads(text or "")
             command = TrustedCommand(
-                str(found["key"]), str(found["value"]), str(found["repository"]), float(found["when"])
+                str(fields["key"]), str(fields["value"]), str(fields["repository"]), float(fields["when"])
             )
             if _digest(command.key, command.value) == name:
                 yield command
@@ -265,8 +270,8 @@ def _write_command(path: Path, command: TrustedCommand) -> None:
     replace_file(path, f"{json.dumps(fields)}\n".encode("ascii"), durable=True)
 
 
-def _digest(*words: str) -> str:
-    return hashlib.sha256(json.dumps(words).encode("ascii")).hexdigest()
+def _digest(*parts: str) -> str:
+    return hashlib.sha256(json.dumps(parts).encode("ascii")).hexdigest()
 
 
 def _build_storage_error(error: OSError, root: Path) -> WorldError:

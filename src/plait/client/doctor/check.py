@@ -43,9 +43,9 @@ def problem(topic: str, text: str, hint: str = "") -> DoctorCheck:
 
 
 def format_bytes(count: int) -> str:
-    for unit, worth in (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
-        if count >= worth:
-            return f"{count / worth:.1f} {unit}"
+    for unit, unit_bytes in (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
+        if count >= unit_bytes:
+            return f"{count / unit_bytes:.1f} {unit}"
     return f"{count} bytes"
 
 
@@ -53,31 +53,31 @@ def format_count(number: int, one: str, plural: str = "s") -> str:
     return f"1 {one}" if number == 1 else f"{number} {one}{plural}"
 
 
-def format_names(found: Iterable[str]) -> str:
-    return join_names(list(found), _MAX_NAMES)
+def format_names(names: Iterable[str]) -> str:
+    return join_names(list(names), _MAX_NAMES)
 
 
 def find_write_problem(folder: Path) -> str:
     """Why nothing can be written there; for a folder that doesn't exist, its nearest parent counts."""
-    for each in (folder, *folder.parents):
-        if os.path.lexists(each):
-            if not each.is_dir():
-                return "it isn't a folder" if each == folder else f"{each} isn't a folder"
-            return "" if os.access(each, os.W_OK | os.X_OK) else "it can't be written to"
+    for path in (folder, *folder.parents):
+        if os.path.lexists(path):
+            if not path.is_dir():
+                return "it isn't a folder" if path == folder else f"{path} isn't a folder"
+            return "" if os.access(path, os.W_OK | os.X_OK) else "it can't be written to"
     return ""
 
 
 def measure_disk_use(paths: Sequence[str]) -> tuple[int, bool]:
     """Their disk usage (transcripts may have holes), and whether everything was counted."""
-    total, waiting, seen = 0, list(paths), 0
-    while waiting and seen < _MAX_FILES:
-        seen += 1
-        path = waiting.pop()
+    total, queue, counted = 0, list(paths), 0
+    while queue and counted < _MAX_FILES:
+        counted += 1
+        path = queue.pop()
         try:
-            found = os.lstat(path)
-            total += found.st_blocks * 512
-            if stat.S_ISDIR(found.st_mode):
-                waiting += [each.path for each in os.scandir(path)]
+            file_stat = os.lstat(path)
+            total += file_stat.st_blocks * 512
+            if stat.S_ISDIR(file_stat.st_mode):
+                queue += [entry.path for entry in os.scandir(path)]
         except OSError:  # it went away meanwhile
             continue
-    return total, not waiting
+    return total, not queue

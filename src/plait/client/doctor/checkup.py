@@ -98,16 +98,16 @@ def _check_settings(location: RepoLocation) -> tuple[Config | None, list[DoctorC
         # Loading a module would run it, and it may not be trusted.
         for name in filterfalse(is_dotted_path, config.default_agents):
             load_agent(specs.get(name, AgentSpec(name)))
-            if absent := explain_missing(specs.get(name, AgentSpec(name))):
-                return config, [problem("settings", *absent)]
+            if missing := explain_missing(specs.get(name, AgentSpec(name))):
+                return config, [problem("settings", *missing)]
     except ConfigError as error:
         return config, [problem("settings", error.message, error.hint)]
     warnings = [
         warning("settings", f"{each.at or ''}: {each.message}".lstrip(": "), each.hint) for each in config.warnings
     ]
     default = find_default_agent(config)
-    found = f"none are set, the first here is {default[0]}" if default else "none are set"
-    return config, warnings or [ok("settings", f"agents: {', '.join(config.default_agents) or found}")]
+    default_text = f"none are set, the first here is {default[0]}" if default else "none are set"
+    return config, warnings or [ok("settings", f"agents: {', '.join(config.default_agents) or default_text}")]
 
 
 def _check_inbox(location: RepoLocation) -> DoctorCheck:
@@ -158,19 +158,19 @@ def check_memory(readings: MachineReadings) -> DoctorCheck:
 
 def check_capacity(readings: MachineReadings, where: str) -> list[DoctorCheck]:
     """What keeps an engine from starting tasks now."""
-    short = describe_shortage(readings, None, where)
-    return [warning("room", f"waiting: {short}")] if short else []
+    shortage = describe_shortage(readings, None, where)
+    return [warning("room", f"waiting: {shortage}")] if shortage else []
 
 
 def check_agents(
     programs: Mapping[str, Program], environment: Mapping[str, str], home: Path, *, keychain: bool
 ) -> DoctorCheck:
-    here = [known for known in AGENTS.values() if known.program and programs[known.program].path]
+    installed = [info for info in AGENTS.values() if info.program and programs[info.program].path]
     tools = []
-    for known in here:
-        seen = detect_login(known.login, environment, home, keychain=keychain)
-        out = ", not logged in" if seen.logged_in is LoggedIn.NO else ""
-        tools.append(f"{known.program} {programs[known.program].version or ''}".strip() + out)
+    for info in installed:
+        login = detect_login(info.login, environment, home, keychain=keychain)
+        suffix = ", not logged in" if login.logged_in is LoggedIn.NO else ""
+        tools.append(f"{info.program} {programs[info.program].version or ''}".strip() + suffix)
     if not tools:
         return ok("agents", "no coding tool is installed; see plait agents")
     return ok("agents", f"{'; '.join(tools)}; see plait agents")
@@ -185,33 +185,33 @@ def check_remote(git: Git, config: Config) -> DoctorCheck:
         text = f"no remote named {name}: batches stay on a local branch"
         return DoctorCheck(_REMOTE, CheckStatus.OK, text, "Add one with git remote add, or set pr.remote.")
     try:
-        where = resolve_address(url, os.environ)
-        forge = find_forge(where, config.pr.forge)
+        address = resolve_address(url, os.environ)
+        forge = find_forge(address, config.pr.forge)
     except ForgeError as error:
         return ok(_REMOTE, f"{name}: branches can be pushed, but not proposed as pull requests: {error.message}")
     try:
-        token = find_token(forge, where, git, os.environ)
+        token = find_token(forge, address, git, os.environ)
     except ForgeError as error:
         return warning(_REMOTE, f"{name}: {error.message}")
     if token is not None:
-        return ok(_REMOTE, f"{name} at {where.host} ({forge.kind}), with a token from {token.source}")
-    text = f"{name} at {where.host} ({forge.kind}): no token found, so pull requests have to be opened by hand"
-    variables = " or ".join((PLAIT_VARIABLE, *forge.list_token_variables(where, os.environ)))
+        return ok(_REMOTE, f"{name} at {address.host} ({forge.kind}), with a token from {token.source}")
+    text = f"{name} at {address.host} ({forge.kind}): no token found, so pull requests have to be opened by hand"
+    variables = " or ".join((PLAIT_VARIABLE, *forge.list_token_variables(address, os.environ)))
     hint = f"Set {variables}{f', or log in: {forge.login_command}' if forge.login_command else ''}."
     return DoctorCheck(_REMOTE, CheckStatus.OK, text, hint)
 
 
 def check_worktrees(root: Path, cap: int) -> DoctorCheck:
     """`cap` is workspace.disk_cap, in bytes."""
-    wrong = find_write_problem(root)
-    if wrong:
+    write_problem = find_write_problem(root)
+    if write_problem:
         hint = "No task can have a worktree there: see workspace.location."
-        return warning(_WORKTREES, f"{root}: {wrong}", hint)
+        return warning(_WORKTREES, f"{root}: {write_problem}", hint)
     layout = WorkspaceLayout(root)
-    there = layout.list_all()
-    if not there:
+    worktrees = layout.list_all()
+    if not worktrees:
         return ok(_WORKTREES, f"{root}: none yet")
-    used, complete = measure_disk_use([str(each) for each in there])
+    used, complete = measure_disk_use([str(path) for path in worktrees])
     pooled = len(list_children(layout.pool))
     in_use = sum(len(list_children(folder)) for folder in layout.list_batches())
     usage = f"{root}: {in_use} in use, {pooled} kept for the next tasks"

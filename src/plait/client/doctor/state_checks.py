@@ -40,9 +40,9 @@ def check_journal(path: Path, state: State | None, problems: tuple[Problem, ...]
     return ok("journal", f"{path}: {text}, {len(state.open)} unfinished")
 
 
-def check_inbox(path: Path, pending: int, aside: Mapping[str, str]) -> DoctorCheck:
-    if aside:
-        text = f"{format_count(len(aside), 'request')} in {path} can't be read: {next(iter(aside.values()))}"
+def check_inbox(path: Path, pending: int, unreadable: Mapping[str, str]) -> DoctorCheck:
+    if unreadable:
+        text = f"{format_count(len(unreadable), 'request')} in {path} can't be read: {next(iter(unreadable.values()))}"
         return warning("inbox", text, "They are kept and skipped. A newer plait may read them.")
     return ok(
         "inbox",
@@ -56,12 +56,10 @@ def check_engine(engine: EngineInfo | None, log: Path, state: State | None) -> D
     if engine is not None:
         since = datetime.fromtimestamp(engine.since, UTC).astimezone()
         return ok("engine", f"process {engine.pid}, running since {since:%Y-%m-%d %H:%M:%S}; its log is {log}")
-    left = _find_unattended(state) if state else []
-    if left:
-        text = (
-            f"not running, and {format_names(left)} {'is' if len(left) == 1 else 'are'} not finished; its log is {log}"
-        )
-        return warning("engine", text, f"Continue: plait resume {left[0]}.")
+    unattended = _find_unattended(state) if state else []
+    if unattended:
+        text = f"not running, and {format_names(unattended)} {'is' if len(unattended) == 1 else 'are'} not finished; its log is {log}"
+        return warning("engine", text, f"Continue: plait resume {unattended[0]}.")
     return ok("engine", f"not running; nothing to do; its log is {log}")
 
 
@@ -72,9 +70,9 @@ def _find_unattended(state: State) -> list[str]:
 
 
 def check_state_folder(folder: Path) -> DoctorCheck:
-    wrong = find_write_problem(folder)
-    if wrong:
-        return problem("state", f"{folder}: {wrong}", "plait can't run batches until it can write there.")
+    write_problem = find_write_problem(folder)
+    if write_problem:
+        return problem("state", f"{folder}: {write_problem}", "plait can't run batches until it can write there.")
     if not folder.exists():
         return ok("state", f"{folder}, created when the first batch is submitted")
     parts = ", ".join(f"{name} {format_bytes(count)}" for name, count in _measure_parts(folder))
@@ -83,10 +81,10 @@ def check_state_folder(folder: Path) -> DoctorCheck:
 
 def check_shared_state(folder: Path) -> DoctorCheck:
     """What all engines of one user share."""
-    wrong = find_write_problem(folder)
-    if wrong:
+    write_problem = find_write_problem(folder)
+    if write_problem:
         hint = "Without it, engines of several repositories can't share slots and ports."
-        return warning("commons", f"{folder}: {wrong}", hint)
+        return warning("commons", f"{folder}: {write_problem}", hint)
     return ok("commons", str(folder) if folder.exists() else f"{folder}, created when an engine starts")
 
 
@@ -115,49 +113,51 @@ def check_leftovers(
 ) -> list[DoctorCheck]:
     """`git` is the repository's git folder."""
     batches = {batch.id: batch.ended is not None for batch in state.batches.values()}
-    left = [
+    checks = [
         *_check_folders(folder, batches),
         *([] if engine_runs else _check_environments(folder, batches)),
         *_check_processes(folder, state, engine_runs=engine_runs),
         *_check_git_locks(git),
         *(find_leftover_worktrees(worktrees, batches, engine=engine_runs) if worktrees is not None else ()),
     ]
-    return left or [ok(_LEFTOVERS, "none")]
+    return checks or [ok(_LEFTOVERS, "none")]
 
 
 def _check_folders(folder: StateFolder, batches: Iterable[str]) -> Iterator[DoctorCheck]:
-    ours = {safe_filename(batch) for batch in batches}
-    strange = [
-        each for each in _list_folder(folder.batches) if each.name not in ours and _measure_age(each) > _MIN_AGE_SECONDS
+    known = {safe_filename(batch) for batch in batches}
+    unknown = [
+        path
+        for path in _list_folder(folder.batches)
+        if path.name not in known and _measure_age(path) > _MIN_AGE_SECONDS
     ]
-    if strange:
-        text = f"{format_count(len(strange), 'folder')} in {folder.batches} of no batch: {format_names(each.name for each in strange)}"
+    if unknown:
+        text = f"{format_count(len(unknown), 'folder')} in {folder.batches} of no batch: {format_names(path.name for path in unknown)}"
         yield warning(_LEFTOVERS, text, "The journal does not know them. plait gc --forget NAME removes one.")
 
 
 def _check_environments(folder: StateFolder, batches: Mapping[str, bool]) -> Iterator[DoctorCheck]:
     """A running engine removes them itself."""
-    left = [
+    kept = [
         batch for batch, ended in batches.items() if ended and os.path.lexists(folder.batch(batch) / ENVIRONMENT_FILE)
     ]
-    if left:
+    if kept:
         text = (
-            f"the environment of {format_count(len(left), 'ended batch', 'es')} is still on disk: {format_names(left)}"
+            f"the environment of {format_count(len(kept), 'ended batch', 'es')} is still on disk: {format_names(kept)}"
         )
-        yield warning(_LEFTOVERS, text, f"It may hold keys. Remove {ENVIRONMENT_FILE} in {folder.batch(left[0])}.")
+        yield warning(_LEFTOVERS, text, f"It may hold keys. Remove {ENVIRONMENT_FILE} in {folder.batch(kept[0])}.")
 
 
 def _check_processes(folder: StateFolder, state: State, *, engine_runs: bool) -> Iterator[DoctorCheck]:
-    start = tag_prefix(folder.root)
-    running = {attempt_tag(start, attempt) for batch in state.open.values() for attempt in batch.alive}
-    ours = [process for process in list_processes() if process.tag.startswith(start) and not process.is_zombie]
-    strays = [process.pid for process in ours if process.tag not in running]
+    prefix = tag_prefix(folder.root)
+    running = {attempt_tag(prefix, attempt) for batch in state.open.values() for attempt in batch.alive}
+    tagged = [process for process in list_processes() if process.tag.startswith(prefix) and not process.is_zombie]
+    strays = [process.pid for process in tagged if process.tag not in running]
     if strays:
         text = f"{format_count(len(strays), 'process', 'es')} of attempts that are over: {format_names(map(_format_process, strays))}"
         yield warning(_LEFTOVERS, text, f"Check what they do, then end them: kill {strays[0]}.")
-    alone = [process.pid for process in ours if process.tag in running]
-    if alone and not engine_runs:
-        text = f"{format_count(len(alone), 'process', 'es')} of attempts that no engine watches: {format_names(map(_format_process, alone))}"
+    unwatched = [process.pid for process in tagged if process.tag in running]
+    if unwatched and not engine_runs:
+        text = f"{format_count(len(unwatched), 'process', 'es')} of attempts that no engine watches: {format_names(map(_format_process, unwatched))}"
         yield warning(_LEFTOVERS, text, "The next engine adopts them: plait resume.")
 
 
@@ -174,21 +174,21 @@ def find_leftover_worktrees(root: Path, batches: Mapping[str, bool], *, engine: 
     if engine:
         return
     layout = WorkspaceLayout(root)
-    going = {layout.batch(batch).name for batch, over in batches.items() if not over}
-    ended = {layout.batch(batch).name for batch in batches} - going
-    for words, folders in (
-        ("of batches that have ended", [each for each in layout.list_batches() if each.name in ended]),
-        ("of no batch", [each for each in layout.list_batches() if each.name not in ended | going]),
+    open_names = {layout.batch(batch).name for batch, over in batches.items() if not over}
+    ended_names = {layout.batch(batch).name for batch in batches} - open_names
+    for description, folders in (
+        ("of batches that have ended", [path for path in layout.list_batches() if path.name in ended_names]),
+        ("of no batch", [path for path in layout.list_batches() if path.name not in ended_names | open_names]),
         ("left incomplete", [layout.making, layout.trash]),
     ):
-        found = [
-            each
+        worktrees = [
+            path
             for folder in folders
-            for each in list_children(folder)
-            if _measure_age(each) > _MIN_WORKTREE_AGE_SECONDS
+            for path in list_children(folder)
+            if _measure_age(path) > _MIN_WORKTREE_AGE_SECONDS
         ]
-        if found:
-            text = f"{format_count(len(found), 'worktree')} {words}: {format_names(str(each.relative_to(root)) for each in found)}"
+        if worktrees:
+            text = f"{format_count(len(worktrees), 'worktree')} {description}: {format_names(str(path.relative_to(root)) for path in worktrees)}"
             yield warning(_LEFTOVERS, text, GC_HINT)
 
 
