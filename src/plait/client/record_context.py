@@ -10,7 +10,7 @@ from plait.client.api_models import Progress, count_progress
 from plait.client.event_types import EventFields, EventType, StreamEvent
 from plait.client.json_encoding import to_json
 from plait.core.decisions import GateStarted, RequestGranted, RequestRefused
-from plait.core.events import Event as Fact, Record
+from plait.core.events import Event, Record
 from plait.core.explain import TaskExplanation, explain_status
 from plait.core.fast_dataclass import dataclass
 from plait.core.requests import Request, Resume, Unpause
@@ -74,7 +74,7 @@ class StateBefore:
     predicted_conflicts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
-def find_subject(state: State, event: Fact) -> tuple[str | None, str | None]:
+def find_subject(state: State, event: Event) -> tuple[str | None, str | None]:
     """The batch and the task of an event; an answer has those of its request."""
     if isinstance(event, RequestGranted | RequestRefused):
         request = state.unanswered.get(event.request)
@@ -85,13 +85,13 @@ def find_subject(state: State, event: Fact) -> tuple[str | None, str | None]:
     return getattr(event, "batch", None), getattr(event, "task", None)
 
 
-def find_live_attempt(state: State, event: Fact) -> AttemptState | None:
+def find_live_attempt(state: State, event: Event) -> AttemptState | None:
     """The event's attempt, while it is alive."""
     name: Attempt | None = getattr(event, "attempt", None)
     return state.find_attempt(name) if name is not None else None
 
 
-def capture_state(state: State, event: Fact, subject: tuple[str | None, str | None]) -> StateBefore:
+def capture_state(state: State, event: Event, subject: tuple[str | None, str | None]) -> StateBefore:
     """`subject` is the event's, from `find_subject`."""
     batch_id, task_id = subject
     attempt = find_live_attempt(state, event)

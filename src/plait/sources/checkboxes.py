@@ -53,8 +53,8 @@ def read_checkbox_text(markdown: Markdown, block: Block, box: Checkbox) -> str:
         return box.text
     lines = block.text.split("\n")
     edge = _measure_indent(markdown, block.head)
-    own = [line for n, line in enumerate(lines) if n == 0 or _measure_indent(markdown, block.head + n) > edge]
-    return " ".join(line.strip() for line in own)[3:].removeprefix("*").strip()
+    own_lines = [line for n, line in enumerate(lines) if n == 0 or _measure_indent(markdown, block.head + n) > edge]
+    return " ".join(line.strip() for line in own_lines)[3:].removeprefix("*").strip()
 
 
 def _measure_indent(markdown: Markdown, line: int) -> int:
@@ -63,10 +63,10 @@ def _measure_indent(markdown: Markdown, line: int) -> int:
 
 def find_nested(blocks: Sequence[Block]) -> list[list[int]]:
     """For each item, the indexes of the items directly inside it."""
-    places = {id(block): n for n, block in enumerate(blocks)}
+    positions = {id(block): n for n, block in enumerate(blocks)}
     inside: list[list[int]] = [[] for _ in blocks]
     for n, block in enumerate(blocks):
-        outer = next((places[id(above)] for above in block.ancestors if id(above) in places), None)
+        outer = next((positions[id(above)] for above in block.ancestors if id(above) in positions), None)
         if outer is not None:
             inside[outer].append(n)
     return inside
@@ -110,22 +110,22 @@ def find_numbered_boxes(markdown: Markdown) -> Iterator[NumberedBox]:
     for block, box in find_checkboxes(markdown):
         if is_checkbox(box):
             text = read_checkbox_text(markdown, block, box)
-            found = _NUMBER.match(text)
-            number = (found[1] or found[2]) if found else ""
-            yield NumberedBox(block, box, number, found[3] if found else text)
+            match = _NUMBER.match(text)
+            number = (match[1] or match[2]) if match else ""
+            yield NumberedBox(block, box, number, match[3] if match else text)
 
 
 def find_parents(ids: Sequence[str]) -> list[int | None]:
-    """For each number the place of the nearest one above it that it begins with: of 1.2 for 1.2.3, else of 1."""
-    seen: dict[str, int] = {}
-    found = []
-    for place, number in enumerate(ids):
+    """For each number the index of the nearest one above it that it begins with: of 1.2 for 1.2.3, else of 1."""
+    index_by_id: dict[str, int] = {}
+    parents = []
+    for index, number in enumerate(ids):
         prefix = number.rpartition(".")[0]
-        while prefix and prefix not in seen:
+        while prefix and prefix not in index_by_id:
             prefix = prefix.rpartition(".")[0]
-        found.append(seen.get(prefix))
-        seen[number] = place
-    return found
+        parents.append(index_by_id.get(prefix))
+        index_by_id[number] = index
+    return parents
 
 
 OPEN_CHARACTER = " "
@@ -160,19 +160,19 @@ def write_checkboxes(
         return Rewrite(text)
     document = Document(path, to_printable(text))
     file = _CheckboxFile(document.markdown, read(document).entries, characters)
-    places = status_changes.TaskIndex(
+    index_by_task = status_changes.TaskIndex(
         range(len(file.entries)), lambda n: file.entries[n].task.id, lambda n: file.entries[n].task.title
     )
-    matched, problems = places.match(changes)
+    matched, problems = index_by_task.match(changes)
     new: dict[int, str] = {}
     statuses: dict[int, SourceStatus] = {}
-    for place, change in matched:
-        character = file.choose_character(file.entries[place].status, change.status)
+    for index, change in matched:
+        character = file.choose_character(file.entries[index].status, change.status)
         if character is not None:
-            new[place] = character
-            statuses[place] = change.status if change.status in file.characters else SourceStatus.TODO
+            new[index] = character
+            statuses[index] = change.status if change.status in file.characters else SourceStatus.TODO
     new.update(file.update_groups(statuses))
-    return Rewrite(apply_edits(text, (file.make_edit(place, character) for place, character in new.items())), problems)
+    return Rewrite(apply_edits(text, (file.make_edit(index, character) for index, character in new.items())), problems)
 
 
 class _CheckboxFile:
@@ -205,21 +205,21 @@ class _CheckboxFile:
 
     def update_groups(self, statuses: dict[int, SourceStatus]) -> Iterator[tuple[int, str]]:
         """A group's box follows its parts when one of them changes; from below, since a part may be a group."""
-        places = {entry.task.id: place for place, entry in enumerate(self.entries)}
-        for place in range(len(self.entries) - 1, -1, -1):
-            parts = [places[part] for part in self.entries[place].parts]
+        index_by_id = {entry.task.id: index for index, entry in enumerate(self.entries)}
+        for index in range(len(self.entries) - 1, -1, -1):
+            parts = [index_by_id[part] for part in self.entries[index].parts]
             if not any(part in statuses for part in parts):
                 continue
             now = {statuses.get(part, self.entries[part].status) for part in parts}
             status = SourceStatus.TODO if now == {SourceStatus.TODO} else SourceStatus.DOING
             status = SourceStatus.DONE if all(part.is_closed for part in now) else status
             status = status if status in self.characters else SourceStatus.TODO
-            if status is not self.entries[place].status:
-                statuses[place] = status
-                yield place, self.characters.get(status, OPEN_CHARACTER)
+            if status is not self.entries[index].status:
+                statuses[index] = status
+                yield index, self.characters.get(status, OPEN_CHARACTER)
 
-    def make_edit(self, place: int, character: str) -> TextEdit:
+    def make_edit(self, index: int, character: str) -> TextEdit:
         """The edit that puts a character into a task's box."""
-        line = self._boxes[place][0].head
+        line = self._boxes[index][0].head
         start = self._lines.starts[line] + self._lines.all[line].index("[") + 1
         return TextEdit(start, start + 1, character)

@@ -59,21 +59,21 @@ def compose_yaml(text: str) -> yaml.Node | None:
     return node
 
 
-def _find_line(document: Document, place: int) -> int:
-    """The line of a place in the text, as this project counts lines: YAML knows more kinds of line ends."""
+def _find_line(document: Document, position: int) -> int:
+    """The line of a position in the text, as this project counts lines: YAML knows more kinds of line ends."""
     starts = document.markdown.lines.starts
-    return min(bisect_right(starts, place), len(starts) - 1) - 1
+    return min(bisect_right(starts, position), len(starts) - 1) - 1
 
 
 def _find_span(text: str, first: int, key: yaml.Node, value: yaml.Node) -> tuple[int, int] | None:
     """Not for blocks, several lines, anchors, tags and aliases."""
     start, stop = first + value.start_mark.index, first + value.end_mark.index
-    words = text[start:stop]
-    if not isinstance(value, yaml.ScalarNode) or not words.isprintable():
+    span_text = text[start:stop]
+    if not isinstance(value, yaml.ScalarNode) or not span_text.isprintable():
         return None
-    if words.startswith(("&", "!", "|", ">")):  # an alias is the node it stands for, which has an anchor
+    if span_text.startswith(("&", "!", "|", ">")):  # an alias is the node it stands for, which has an anchor
         return None
-    if not words and text[first + key.end_mark.index : start].strip(" \t") != ":":
+    if not span_text and text[first + key.end_mark.index : start].strip(" \t") != ":":
         return None
     return start, stop
 
@@ -98,10 +98,10 @@ def _read_scalar(node: yaml.ScalarNode) -> str:
 
 def _report_unreadable(document: Document, first: int, error: Exception) -> Problem:
     mark = getattr(error, "problem_mark", None)
-    place = mark.index if mark else getattr(error, "position", 0)
+    position = mark.index if mark else getattr(error, "position", 0)
     why = getattr(error, "problem", None) or getattr(error, "reason", None) or "it is nested too deep"
     hint = "Texts with a colon, a # or a leading @, *, & or ! need quotes."
-    return document.make_warning(_find_line(document, first + place), f"the front matter can't be read: {why}", hint)
+    return document.make_warning(_find_line(document, first + position), f"the front matter can't be read: {why}", hint)
 
 
 _TRUE_WORDS = frozenset({"true", "yes", "on", "1"})
@@ -212,11 +212,11 @@ class FrontMatter:
 
         return self._parse(name, parse, "is not a priority", f"Write it as {name}: high, or P1.")
 
-    def _parse(self, name: str, parse: Callable[[str], T | None], what: str, hint: str) -> T | None:
+    def _parse(self, name: str, parse: Callable[[str], T | None], expected: str, hint: str) -> T | None:
         text = self.text(name)
         value = None if text is None else parse(text)
         if text is not None and value is None:
-            self.warn(name, f"{what}: {vocabulary.shorten(text)}", hint)
+            self.warn(name, f"{expected}: {vocabulary.shorten(text)}", hint)
         return value
 
     def pairs(self, name: str) -> tuple[tuple[str, str], ...]:
@@ -236,7 +236,7 @@ class FrontMatter:
         return list(dict.fromkeys(value.text for value in self._pieces(keys, _COMMAS.split)))
 
     def _pieces(self, keys: Collection[str], split: Callable[[str], list[str]]) -> list[NamedReference]:
-        found: list[NamedReference] = []
+        references: list[NamedReference] = []
         for name in keys:
             value = self.values.get(name)
             if value is None:
@@ -247,13 +247,13 @@ class FrontMatter:
             for part in parts:
                 piece = part.strip().strip("`\"'").strip()
                 if vocabulary.split_list(piece):
-                    found.append(NamedReference(piece, f"{value.key}: {vocabulary.shorten(piece)}", value.line))
-        return found
+                    references.append(NamedReference(piece, f"{value.key}: {vocabulary.shorten(piece)}", value.line))
+        return references
 
-    def warn(self, name: str, what: str, hint: str) -> None:
+    def warn(self, name: str, message: str, hint: str) -> None:
         """Once, however often the key is asked for."""
         key = self.values[name].key if name in self.values else name
-        problem = self._document.make_warning(self.line(name), f"{vocabulary.shorten(key)} {what}", hint)
+        problem = self._document.make_warning(self.line(name), f"{vocabulary.shorten(key)} {message}", hint)
         if problem not in self.problems:
             self.problems.append(problem)
 
@@ -262,8 +262,8 @@ class FrontMatter:
         for name, value in self.values.items():
             if name in known or name in quiet:
                 continue
-            near = get_close_matches(name[:40], known, n=1)
-            hint = f"Did you mean {near[0]}?" if near else f"The keys are {', '.join(known)}."
+            similar = get_close_matches(name[:40], known, n=1)
+            hint = f"Did you mean {similar[0]}?" if similar else f"The keys are {', '.join(known)}."
             message = f"{vocabulary.shorten(value.key)} is not a known key; ignored"
             self.problems.append(self._document.make_warning(value.line, message, hint))
 
@@ -352,13 +352,13 @@ def _make_edits(document: Document, change: StatusChange, style: StatusKey) -> l
     return edits
 
 
-def _choose_status(now: SourceStatus | None, asked: SourceStatus) -> SourceStatus | None:
+def _choose_status(now: SourceStatus | None, wanted: SourceStatus) -> SourceStatus | None:
     """The status to write, None to keep the old one. These files know neither failed nor blocked: both are to do."""
-    if not status_changes.changes_status(now, asked):
+    if not status_changes.changes_status(now, wanted):
         return None
-    match asked:
+    match wanted:
         case SourceStatus.DONE | SourceStatus.DOING:
-            return asked
+            return wanted
         case SourceStatus.TODO:
             return None if now is None else SourceStatus.TODO
         case SourceStatus.FAILED | SourceStatus.BLOCKED:

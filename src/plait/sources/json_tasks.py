@@ -114,7 +114,7 @@ def read_needs(reader: JsonReader, node: JsonNode, key: str) -> Iterator[Need]:
 
 def read_json_source(entries: Callable[[JsonReader, JsonNode], Iterable[SourceEntry]], source: SourceFiles) -> Reading:
     """Read all documents, each of them one JSON value."""
-    found: list[SourceEntry] = []
+    all_entries: list[SourceEntry] = []
     problems: list[Problem] = []
     for document in source.documents:
         reader = JsonReader(document)
@@ -124,9 +124,9 @@ def read_json_source(entries: Callable[[JsonReader, JsonNode], Iterable[SourceEn
             message = f"not valid JSON: {error.message} (column {error.column}); no tasks read"
             problems.append(document.make_error(error.line - 1, message, "Fix the JSON here."))
         else:
-            found += entries(reader, root)
+            all_entries += entries(reader, root)
             problems += sort_by_line(reader.problems)
-    return Reading(tuple(found), problems=tuple(problems))
+    return Reading(tuple(all_entries), problems=tuple(problems))
 
 
 def report_unwritable(path: str, error: JsonSyntaxError) -> Problem:

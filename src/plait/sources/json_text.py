@@ -72,10 +72,10 @@ class JsonNode:
         """The members of an object in written order; none for any other value."""
         members: list[JsonMember] = []
         position = _skip(_GAP, self.text, self.start + 1) if isinstance(self.value, dict) else self.stop
-        while found := _KEY.match(self.text, position, self.stop):
-            node = _decode_value(self.text, found.end())
-            key = str(json.loads(found[1])) if "\\" in found[1] else found[1][1:-1]
-            members.append(JsonMember(key, found.start(1), found.end(1), node))
+        while match := _KEY.match(self.text, position, self.stop):
+            node = _decode_value(self.text, match.end())
+            key = str(json.loads(match[1])) if "\\" in match[1] else match[1][1:-1]
+            members.append(JsonMember(key, match.start(1), match.end(1), node))
             position = _skip(_COMMA, self.text, node.stop)
         return tuple(members)
 
@@ -118,7 +118,7 @@ def parse_json(text: str) -> JsonNode:
     Escapes of lone surrogates and of NUL are read as U+FFFD, so that values can be shown, stored and sent.
     """
     if _SURROGATE_ESCAPE.search(text):
-        text = _ESCAPE.sub(lambda found: r"\ufffd" if found[1] else found[0], text)
+        text = _ESCAPE.sub(lambda match: r"\ufffd" if match[1] else match[0], text)
     _check_depth(text)
     node = _decode_value(text, _skip(_GAP, text, len(BOM) if text.startswith(BOM) else 0))
     end = _skip(_GAP, text, node.stop)
@@ -137,10 +137,10 @@ def insert_key(node: JsonNode, key: str, value: Scalar, after: tuple[str, ...] =
     keys = [member.key for member in node.ordered_members]
     if not keys:
         return TextEdit(node.start + 1, node.start + 1, f"{json.dumps(key)}: {json.dumps(value)}")
-    place = next((keys.index(name) for name in after if name in keys), len(keys) - 1)
-    member = node.ordered_members[place]
+    index = next((keys.index(name) for name in after if name in keys), len(keys) - 1)
+    member = node.ordered_members[index]
     colon = node.text[member.stop : member.node.start]
-    new = f",{_find_separator(node, place)}{json.dumps(key)}{colon}{json.dumps(value)}"
+    new = f",{_find_separator(node, index)}{json.dumps(key)}{colon}{json.dumps(value)}"
     return TextEdit(member.node.stop, member.node.stop, new)
 
 
@@ -152,15 +152,15 @@ def set_key(node: JsonNode, key: str, value: Scalar, after: tuple[str, ...] = ()
 def remove_key(node: JsonNode, key: str) -> TextEdit:
     """An object without a key that it has, and without the comma that set it off."""
     members = node.ordered_members
-    place = members.index(node.members[key])
-    if place:
-        return TextEdit(members[place - 1].node.stop, members[place].node.stop, "")
+    index = members.index(node.members[key])
+    if index:
+        return TextEdit(members[index - 1].node.stop, members[index].node.stop, "")
     return TextEdit(members[0].start, members[1].start if len(members) > 1 else members[0].node.stop, "")
 
 
-def _find_separator(node: JsonNode, place: int) -> str:
+def _find_separator(node: JsonNode, index: int) -> str:
     """The whitespace between a comma and a key in this object, as before the next key or this one."""
-    shown = node.ordered_members[min(place + 1, len(node.ordered_members) - 1)]
+    shown = node.ordered_members[min(index + 1, len(node.ordered_members) - 1)]
     start = shown.start
     while node.text[start - 1] in " \t\r\n":
         start -= 1
@@ -182,7 +182,7 @@ def _raise_syntax_error(text: str, error: json.JSONDecodeError) -> NoReturn:
     if not text.strip(f" \t\r\n{BOM}"):
         raise JsonSyntaxError(text, 0, "there is nothing in it") from None
     shown = _describe_character(text, error.pos)
-    message = next((ours for theirs, ours in _DECODER_MESSAGES if error.msg.startswith(theirs)), error.msg)
+    message = next((ours for prefix, ours in _DECODER_MESSAGES if error.msg.startswith(prefix)), error.msg)
     raise JsonSyntaxError(text, error.pos, message.format(shown)) from None
 
 
@@ -190,9 +190,9 @@ def _check_depth(text: str) -> None:
     if text.count("[") + text.count("{") <= MAX_DEPTH:
         return
     depth, position = 0, 0
-    while found := _BRACKET.match(text, position):
-        position = found.end()
-        depth += 1 if found[1] in "[{" else -1
+    while match := _BRACKET.match(text, position):
+        position = match.end()
+        depth += 1 if match[1] in "[{" else -1
         if depth > MAX_DEPTH:
             raise JsonSyntaxError(text, position - 1, f"lists and objects are nested more than {MAX_DEPTH} deep")
 
@@ -215,8 +215,8 @@ def _describe_character(text: str, position: int) -> str:
 
 
 def _skip(pattern: re.Pattern[str], text: str, position: int) -> int:
-    found = pattern.match(text, position)
-    return found.end() if found else position
+    match = pattern.match(text, position)
+    return match.end() if match else position
 
 
 _INDENT = re.compile(r"[{\[](\r\n|\r|\n)([ \t]*)\S")
@@ -239,11 +239,11 @@ class JsonStyle:
         inner = text.strip(f" \t\r\n{BOM}")
         if not inner:
             return cls(before=BOM if text.startswith(BOM) else "")
-        found = _INDENT.search(inner)
+        match = _INDENT.search(inner)
         start = text.index(inner)
         return cls(
-            indent=found[2] if found else None,
-            eol=found[1] if found else "\n",
+            indent=match[2] if match else None,
+            eol=match[1] if match else "\n",
             colon=": " if '": ' in inner else ":",
             before=text[:start],
             after=text[start + len(inner) :],
@@ -257,5 +257,5 @@ class JsonStyle:
             value, indent=self.indent, separators=(comma, self.colon), ensure_ascii=self.escaped, allow_nan=False
         )
         # A lone surrogate needs an escape. Line ends inside strings are escapes already.
-        text = _SURROGATE_CHARACTER.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+        text = _SURROGATE_CHARACTER.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
         return f"{self.before}{text.replace(chr(10), self.eol)}{self.after}"

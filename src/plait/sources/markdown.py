@@ -96,8 +96,8 @@ class Checkbox:
 
 
 def parse_checkbox(text: str) -> Checkbox | None:
-    found = _CHECKBOX.match(text)
-    return None if found is None else Checkbox(found[1], bool(found[2]), text[found.end() :].strip())
+    match = _CHECKBOX.match(text)
+    return None if match is None else Checkbox(match[1], bool(match[2]), text[match.end() :].strip())
 
 
 class Markdown:
@@ -133,8 +133,8 @@ class Markdown:
     def too_deep_line(self) -> int | None:
         """The first line (from 0) that was ignored because it may be nested too deep."""
         text = _NEWLINES.sub("\n", self.lines.text)
-        found = next((found for found in _DEEP_LINE.finditer(text) if _drop_too_deep(found) == ""), None)
-        return None if found is None else text.count("\n", 0, found.start())
+        match = next((match for match in _DEEP_LINE.finditer(text) if _drop_too_deep(match) == ""), None)
+        return None if match is None else text.count("\n", 0, match.start())
 
     def headings(self, level: int) -> list[Block]:
         return [block for block in self.blocks if block.kind is BlockKind.HEADING and block.level == level]
@@ -145,8 +145,8 @@ class Markdown:
         return self.lines.text[starts[start] : starts[min(stop, len(starts) - 1)]].removeprefix(BOM)
 
 
-def _drop_too_deep(found: re.Match[str]) -> str:
-    line = found[0]
+def _drop_too_deep(match: re.Match[str]) -> str:
+    line = match[0]
     if line.isspace():
         return line
     wide = len(line.expandtabs(4)) - len(line.expandtabs(4).lstrip())
@@ -171,19 +171,19 @@ class _BlockBuilder:
         self._table: Block | None = None
 
     def __iter__(self) -> Iterator[Block]:
-        for place, token in enumerate(self._tokens):
+        for index, token in enumerate(self._tokens):
             match token.type:
                 case "paragraph_open":
-                    block = self._make_block(BlockKind.PARAGRAPH, token, self._tokens[place + 1].content)
+                    block = self._make_block(BlockKind.PARAGRAPH, token, self._tokens[index + 1].content)
                     # An item's first paragraph is the item's own text.
                     if block.parent is None or block.parent.head != block.start:
                         yield block
                 case "list_item_open":
-                    yield self._make_item(token, place)
+                    yield self._make_item(token, index)
                 case "list_item_close":
                     self._items.pop()
                 case "heading_open":
-                    yield from self._make_heading(token, self._tokens[place + 1].content)
+                    yield from self._make_heading(token, self._tokens[index + 1].content)
                 case "blockquote_open" | "blockquote_close":
                     self._quotes += token.nesting
                 case leaf if leaf in _LEAVES:
@@ -207,12 +207,12 @@ class _BlockBuilder:
         parent = self._items[-1] if self._items else None
         return Block(kind, start, stop, text, parent=parent, quoted=self._quotes > 0)
 
-    def _make_item(self, token: Token, place: int) -> Block:
+    def _make_item(self, token: Token, index: int) -> Block:
         block = self._make_block(BlockKind.ITEM, token)
         block.level = len(self._items)
         block.ordered = token.markup in {".", ")"}
-        if self._tokens[place + 1].type == "paragraph_open":
-            text = self._tokens[place + 2]
+        if self._tokens[index + 1].type == "paragraph_open":
+            text = self._tokens[index + 2]
             block.text, block.head = text.content, (text.map or (block.start,))[0]
             block.checkbox = parse_checkbox(block.text)
         self._items.append(block)
@@ -252,13 +252,13 @@ def find_bold_fields(block: Block) -> Iterator[BoldField]:
     key, at = "", block.text_line
     parts: list[str] = []
     for number, line in enumerate(block.text.split("\n"), block.text_line):
-        found = _FIELD.match(line)
-        if found is None:
+        match = _FIELD.match(line)
+        if match is None:
             parts.append(line.strip())
             continue
         if key:
             yield BoldField(key, " ".join(parts).strip(), at)
-        key, parts, at = " ".join(found[1].lower().split()), [found[2].strip()], number
+        key, parts, at = " ".join(match[1].lower().split()), [match[2].strip()], number
     if key:
         yield BoldField(key, " ".join(parts).strip(), at)
 
@@ -273,7 +273,7 @@ def strip_markup(text: str) -> str:
     """The text without emphasis, back-ticks and the targets of links, on one line."""
     if "[" in text:
         text = _LINK.sub(r"\1", text)
-    return " ".join(_MARKUP.sub(lambda found: found[1] or "", text).split())
+    return " ".join(_MARKUP.sub(lambda match: match[1] or "", text).split())
 
 
 def make_title(text: str) -> str:

@@ -132,7 +132,7 @@ def _index_file_sharing(plan: Plan) -> Callable[[str], tuple[str, ...]]:
             holders.setdefault(token, []).append(name)
 
     def others(name: str) -> tuple[str, ...]:
-        found = dict.fromkeys(other for token in holds[name] for other in holders[token])
-        return tuple(other for other in found if other != name)
+        sharing = dict.fromkeys(other for token in holds[name] for other in holders[token])
+        return tuple(other for other in sharing if other != name)
 
     return others

@@ -37,9 +37,9 @@ def parse_number(value: str) -> Number:
 
 def make_key(name: str) -> Key:
     """An id as it sorts: by its numbers, then by the letter after them."""
-    found = _ID.match(name)
-    assert found is not None, "an id without a number"
-    return parse_number(found[1]), found[2].lower()
+    match = _ID.match(name)
+    assert match is not None, "an id without a number"
+    return parse_number(match[1]), match[2].lower()
 
 
 def is_within(number: Number, end: Number) -> bool:
@@ -52,9 +52,9 @@ class TaskIds:
 
     def __init__(self, ids: Iterable[str]) -> None:
         names = list(dict.fromkeys(ids))
-        self._places = {name: place for place, name in enumerate(names)}
+        self._index_by_id = {name: index for index, name in enumerate(names)}
         self._by_lower = {name.lower(): name for name in reversed(names)}
-        self._sorted = sorted((make_key(name), place, name) for place, name in enumerate(names))
+        self._sorted = sorted((make_key(name), index, name) for index, name in enumerate(names))
 
     def get(self, name: str) -> str | None:
         """The id as it is written where it is declared."""
@@ -76,7 +76,7 @@ class TaskIds:
 
     def sort(self, names: Iterable[str]) -> list[str]:
         """In the order of the file."""
-        return sorted(set(names), key=self._places.__getitem__)
+        return sorted(set(names), key=self._index_by_id.__getitem__)
 
     def _find_bounds(self, reference: TaskRange) -> tuple[int, int]:
         end, letter = make_key(reference.last or reference.first)

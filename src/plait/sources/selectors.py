@@ -155,13 +155,13 @@ class _Selector:
 
     def _add_phase(self, key: str) -> None:
         keys = {phase.key for phase in self.source_set.phases if key in {phase.key, _strip_source(phase.key)}}
-        found = [entry.task.id for entry in self.source_set.entries if entry.task.phase in keys and not entry.parts]
+        matching = [entry.task.id for entry in self.source_set.entries if entry.task.phase in keys and not entry.parts]
         if not key or not keys:
             existing = ", ".join(phase.key for phase in self.source_set.phases) or "none"
             self._error(f"there is no phase {key or 'without a name'}", f"The phases: {existing}.")
-        elif not found:
+        elif not matching:
             self._warn(f"phase {key} has no tasks")
-        self._add(found)
+        self._add(matching)
 
     def _add_range(self, token: str) -> None:
         """An id that only begins with a number (`01-walls`, the parts of a group) counts by that."""
@@ -188,38 +188,38 @@ class _Selector:
             self.missing.append(token)
 
     def _add_glob(self, token: str) -> None:
-        found = [
+        matching = [
             entry.task.id
             for entry in self.source_set.entries
             if any(fnmatchcase(name, token) for name in (entry.task.id, _strip_source(entry.task.id), *entry.aliases))
         ]
-        if not found:
+        if not matching:
             self._error(f"no task's id fits {token}")
-        self._add(found)
+        self._add(matching)
 
     def _add_by_prefix(self, token: str) -> bool:
         """`01` for `01-pyproject`, when no other id begins like that; else, if it looks like an id, it is missing."""
         ids = [entry.task.id for entry in self.source_set.entries]
-        found = [name for name in ids if _strip_source(name).startswith(f"{token}-")]
-        if not found and token.isdecimal():  # 1 for 01-pyproject
-            found = [name for name in ids if _PADDED.sub(r"\1-", _strip_source(name)).startswith(f"{int(token)}-")]
-        if found:
-            self._add_unambiguous(token, found)
+        matching = [name for name in ids if _strip_source(name).startswith(f"{token}-")]
+        if not matching and token.isdecimal():  # 1 for 01-pyproject
+            matching = [name for name in ids if _PADDED.sub(r"\1-", _strip_source(name)).startswith(f"{int(token)}-")]
+        if matching:
+            self._add_unambiguous(token, matching)
         elif _IDLIKE.match(token):
             self.missing.append(token)
-        return bool(found)
+        return bool(matching)
 
     def _add_by_words(self, words: Sequence[str]) -> None:
         lowered = [word.lower() for word in words]
-        found = [
+        matching = [
             entry.task.id
             for entry in self.source_set.entries
             if all(word in f"{entry.task.id} {entry.task.title}".lower() for word in lowered)
         ]
-        if not found:
+        if not matching:
             value = " ".join(words)
             self._error(f"no task is called {value}, and no title contains it", self._suggest(value))
-        self._add(found)
+        self._add(matching)
 
     def _add(self, ids: Iterable[str]) -> None:
         for name in ids:
@@ -239,9 +239,9 @@ class _Selector:
         return Selection(ids, tuple(self.problems), complete, tuple(dict.fromkeys(unreadable)))
 
     def _suggest(self, name: str) -> str:
-        known = [entry.task.id for entry in self.source_set.entries[:2000]]
-        near = get_close_matches(name, known, n=1)
-        return f"Did you mean {near[0]}?" if near else "plait plan lists the tasks that are there."
+        ids = [entry.task.id for entry in self.source_set.entries[:2000]]
+        similar = get_close_matches(name, ids, n=1)
+        return f"Did you mean {similar[0]}?" if similar else "plait plan lists the tasks that are there."
 
     def _error(self, message: str, hint: str = "") -> None:
         self.problems.append(Problem(Severity.ERROR, message, hint=hint))
@@ -293,8 +293,8 @@ def _parse_leading_number(name: str, prefix: str) -> tuple[int, ...]:
     """The number that a name begins with, after the prefix; empty if it does not."""
     if not name.lower().startswith(prefix.lower()):
         return ()
-    found = _LEADING.match(name, len(prefix))
-    return _parse_number(found[1]) if found else ()
+    match = _LEADING.match(name, len(prefix))
+    return _parse_number(match[1]) if match else ()
 
 
 def _is_from_source(entry: SourceEntry, source: str) -> bool:

@@ -29,9 +29,9 @@ class SourceAddress:
     tag: str = ""
 
     @classmethod
-    def parse(cls, kept: str) -> SourceAddress:
-        found = _ADDRESS.match(kept)
-        return cls(found[1], found[3], found[2] or "") if found else cls("", kept)
+    def parse(cls, text: str) -> SourceAddress:
+        match = _ADDRESS.match(text)
+        return cls(match[1], match[3], match[2] or "") if match else cls("", text)
 
 
 def make_source_names(paths: Sequence[str]) -> list[str]:
@@ -84,8 +84,8 @@ class PathAliases:
         if plain in self._files or plain.endswith("/") or "*" in plain:
             return plain
         ending = f"/{plain}"
-        found = [path for path in self._by_name.get(plain.rpartition("/")[2], ()) if path.endswith(ending)]
-        return found[0] if len(found) == 1 else plain
+        matches = [path for path in self._by_name.get(plain.rpartition("/")[2], ()) if path.endswith(ending)]
+        return matches[0] if len(matches) == 1 else plain
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,8 +116,8 @@ class SourceSet:
 
     def build_task(self, entry: SourceEntry) -> Task:
         """The entry's task with all the files that keep it apart from others."""
-        whole = self.touches(entry)
-        return entry.task if whole == entry.task.touches else replace(entry.task, touches=whole)
+        touches = self.touches(entry)
+        return entry.task if touches == entry.task.touches else replace(entry.task, touches=touches)
 
     def touches(self, entry: SourceEntry) -> tuple[str, ...]:
         """The files that keep its task apart from others, each by its whole path."""
@@ -154,17 +154,17 @@ def combine_sources(
         for name, reading in zip(short, readings, strict=True)
     )
     ids = [{entry.task.id for entry in source.reading.entries} for source in sources]
-    known = Counter(name for own in ids for name in own)
+    id_counts = Counter(name for own_ids in ids for name in own_ids)
     keys = Counter(phase.key for source in sources for phase in source.reading.phases)
     elsewhere = {
-        f"{source.name}:{name}": name if known[name] == 1 else f"{source.name}:{name}"
-        for source, own in zip(sources, ids, strict=True)
-        for name in (own if len(sources) > 1 else ())
+        f"{source.name}:{name}": name if id_counts[name] == 1 else f"{source.name}:{name}"
+        for source, own_ids in zip(sources, ids, strict=True)
+        for name in (own_ids if len(sources) > 1 else ())
     }
     entries: list[SourceEntry] = []
     phases: list[Phase] = []
-    for source, own in zip(sources, ids, strict=True):
-        renamed = elsewhere | {name: f"{source.name}:{name}" for name in own if known[name] > 1}
+    for source, own_ids in zip(sources, ids, strict=True):
+        renamed = elsewhere | {name: f"{source.name}:{name}" for name in own_ids if id_counts[name] > 1}
         rekeyed = {phase.key: f"{source.name}:{phase.key}" for phase in source.reading.phases if keys[phase.key] > 1}
         prefix = f"{source.name}:" if len(sources) > 1 else None
         entries += (_rename_entry(entry, renamed, rekeyed, prefix) for entry in source.reading.entries)
@@ -225,18 +225,18 @@ def _expand_needs(task: Task, groups: Mapping[str, Sequence[str]]) -> Iterator[N
 
 def _bridge_finished(entries: Sequence[SourceEntry]) -> Iterator[SourceEntry]:
     """Let tasks after a finished task follow its predecessors, so that a chain holds when its middle is done early."""
-    known = {entry.task.id for entry in entries}
+    ids = {entry.task.id for entry in entries}
     past: dict[str, dict[str, None]] = {}
     for entry in entries:
         task = entry.task
-        chain = [need for need in task.needs if need.kind is NeedKind.CHAIN and need.on in known]
+        chain = [need for need in task.needs if need.kind is NeedKind.CHAIN and need.on in ids]
         if entry.status.is_closed and not entry.parts:
             past[task.id] = dict.fromkeys(on for need in chain for on in past.get(need.on, (need.on,)))
             yield entry
         elif any(past.get(need.on) for need in chain):
             named = {task.id, *(need.on for need in task.needs)}
-            more = {on: need for need in chain for on in past.get(need.on, ()) if on not in named}
-            needs = (*task.needs, *(replace(need, on=on) for on, need in more.items()))
+            inherited = {on: need for need in chain for on in past.get(need.on, ()) if on not in named}
+            needs = (*task.needs, *(replace(need, on=on) for on, need in inherited.items()))
             yield replace(entry, task=replace(task, needs=needs))
         else:
             yield entry
@@ -244,14 +244,14 @@ def _bridge_finished(entries: Sequence[SourceEntry]) -> Iterator[SourceEntry]:
 
 def list_leaves(name: str, groups: Mapping[str, Sequence[str]]) -> list[str]:
     """All tasks of a group, at any depth."""
-    found: dict[str, None] = {}
-    met = {name}
+    leaves: dict[str, None] = {}
+    visited = {name}
     waiting = [name]
     while waiting:
         for part in groups.get(waiting.pop(), ()):
-            if part in groups and part not in met:
-                met.add(part)
+            if part in groups and part not in visited:
+                visited.add(part)
                 waiting.append(part)
             elif part not in groups:
-                found[part] = None
-    return list(found)
+                leaves[part] = None
+    return list(leaves)

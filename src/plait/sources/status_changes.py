@@ -16,27 +16,27 @@ T = TypeVar("T")
 
 
 class TaskIndex(Generic[T]):
-    """The places of a text by id and by title, so that many changes find theirs as quickly as one."""
+    """The tasks of a text by id and by title, so that many changes find theirs as quickly as one."""
 
-    def __init__(self, places: Iterable[T], id_of: Callable[[T], str], title_of: Callable[[T], str]) -> None:
+    def __init__(self, tasks: Iterable[T], id_of: Callable[[T], str], title_of: Callable[[T], str]) -> None:
         self._title_of = title_of
         self._by_id: dict[str, list[T]] = {}
         self._by_title: dict[str, list[T]] = {}
-        for place in places:
-            self._by_id.setdefault(id_of(place), []).append(place)
-            self._by_title.setdefault(title_of(place), []).append(place)
+        for task in tasks:
+            self._by_id.setdefault(id_of(task), []).append(task)
+            self._by_title.setdefault(title_of(task), []).append(task)
 
     def find(self, change: StatusChange) -> T | None:
-        """The place that has the change's id and title; else the only one with its title (it was renumbered); else the
+        """The task that has the change's id and title; else the only one with its title (it was renumbered); else the
         only one with its id (it was reworded). None if it is gone, or if several would do.
         """
         same_id = self._by_id.get(change.id, [])
         if not change.title:
             return same_id[0] if len(same_id) == 1 else None
-        both = [place for place in same_id if self._title_of(place) == change.title]
-        for found in (both, self._by_title.get(change.title, []), same_id):
-            if found:
-                return found[0] if len(found) == 1 else None
+        both = [task for task in same_id if self._title_of(task) == change.title]
+        for candidates in (both, self._by_title.get(change.title, []), same_id):
+            if candidates:
+                return candidates[0] if len(candidates) == 1 else None
         return None
 
     def match(self, changes: Iterable[StatusChange]) -> tuple[list[tuple[T, StatusChange]], tuple[Problem, ...]]:
@@ -52,9 +52,9 @@ class TaskIndex(Generic[T]):
         return list(matched.values()), tuple(problems)
 
 
-def changes_status(now: SourceStatus | None, asked: SourceStatus) -> bool:
+def changes_status(now: SourceStatus | None, wanted: SourceStatus) -> bool:
     """Whether there is something to write. A task that is done is never set back to in progress by a late change."""
-    return asked is not now and not (asked is SourceStatus.DOING and now is SourceStatus.DONE)
+    return wanted is not now and not (wanted is SourceStatus.DOING and now is SourceStatus.DONE)
 
 
 def report_missing_task(change: StatusChange) -> Problem:

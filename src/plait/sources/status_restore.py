@@ -100,7 +100,7 @@ class _StatusRestorer:
 
 
 def _index_entries(entries: Sequence[SourceEntry]) -> TaskIndex[SourceEntry]:
-    return TaskIndex(entries, lambda each: each.task.id, lambda each: each.task.title)
+    return TaskIndex(entries, lambda entry: entry.task.id, lambda entry: entry.task.title)
 
 
 def _get_status(entry: SourceEntry | None) -> SourceStatus | None:
@@ -116,15 +116,15 @@ def _merge_candidates(plain_base: str, base: str, plain_new: str) -> Iterator[st
 
 
 def _merge_parts(base: Sequence[str], ours: Sequence[str], theirs: Sequence[str]) -> list[str] | None:
-    """What both sides did to the base; None if they did something to the same place."""
+    """What both sides did to the base; None if they changed the same lines."""
     spans = sorted([*find_changes(base, ours), *find_changes(base, theirs)], key=lambda span: span[:2])
     merged: list[str] = []
     done = 0
     last = (-1, -1)
-    for start, stop, put in spans:
+    for start, stop, new in spans:
         if start < done or (start, stop) == last:
             return None
         merged += base[done:start]
-        merged += put
+        merged += new
         done, last = stop, (start, stop)
     return [*merged, *base[done:]]

@@ -59,12 +59,12 @@ def list_task_documents(source: SourceFiles) -> list[Document]:
     """The documents that may be tasks: not hidden, not excluded, and not about the folder."""
     excluded = [parse_glob(glob) for glob in source.options.exclude if glob]
     folder = source.path.rstrip("/") + "/"
-    found = []
+    documents = []
     for document in source.documents:
         names = (document.name, document.path, document.path.removeprefix(folder))
         if not is_ignored(document) and not any(glob.matches(name) for glob in excluded for name in names):
-            found.append(document)
-    return found
+            documents.append(document)
+    return documents
 
 
 _TASK_PREFIX = re.compile(r"task(?:\s+#?\d[\w.]{0,20})?\s*(?::|\s[-\u2013\u2014](?=\s))\s*", re.IGNORECASE)
@@ -74,9 +74,9 @@ _BETWEEN_WORDS = re.compile(r"[-_\s]+")
 def read_task_title(document: Document, otherwise: str | None = None) -> str:
     """The first top-level heading without `Task 04:`, else `otherwise`, else the words of the file's name."""
     value = _read_heading(document)
-    found = _TASK_PREFIX.match(value)
-    if value[found.end() if found else 0 :]:
-        return value[found.end() if found else 0 :]
+    match = _TASK_PREFIX.match(value)
+    if value[match.end() if match else 0 :]:
+        return value[match.end() if match else 0 :]
     return " ".join((otherwise or "").split()) or split_stem(document.stem)
 
 

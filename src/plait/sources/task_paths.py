@@ -36,13 +36,13 @@ _IN_TICKS = re.compile(rf"(?:\./)?((?:{_WORD}+/)*{_WORD}*/?)(?::\d+(?:[-:]\d+)*)
 
 def find_mentions(text: str) -> tuple[str, ...]:
     """The paths that a text names, in the order of their first mention."""
-    found: dict[str, None] = {}
+    mentions: dict[str, None] = {}
     for token in _TOKEN.finditer(text):
         ticked, bare = token[1], token[2]
         path = _parse_ticked(ticked.strip()) if ticked is not None else _parse_bare(bare)
         if path:
-            found[path] = None
-    return tuple(found)
+            mentions[path] = None
+    return tuple(mentions)
 
 
 def _parse_ticked(value: str) -> str | None:
@@ -93,10 +93,10 @@ def parse_file_tree(text: str) -> Iterator[str]:
     """The full paths of the leaves; folders that have nothing beneath them end in a slash as they are written."""
     rows = list(_parse_rows(text))
     above: list[tuple[int, str]] = []
-    for place, (column, name, drawn) in enumerate(rows):
+    for index, (column, name, drawn) in enumerate(rows):
         while above and above[-1][0] >= column:
             above.pop()
-        following = rows[place + 1][0] if place + 1 < len(rows) else 0
+        following = rows[index + 1][0] if index + 1 < len(rows) else 0
         if following > column:
             if len(above) < _MAX_DEPTH:
                 above.append((column, name))
@@ -108,11 +108,11 @@ def parse_file_tree(text: str) -> Iterator[str]:
 def _parse_rows(text: str) -> Iterator[tuple[int, str, bool]]:
     """Each line's column, its name, and whether lines are drawn to it."""
     for line in text.split("\n"):
-        found = _TREE_LINES.match(line)
-        rest = line[found.end() :].split(maxsplit=1) if found else ()
+        match = _TREE_LINES.match(line)
+        rest = line[match.end() :].split(maxsplit=1) if match else ()
         name = rest[0].strip("`,;") if rest else ""
-        if found and _NAME.search(name) and not name.startswith(_COMMENTS) and "://" not in name:
-            yield len(found[0].expandtabs(4)), name, _LINES.search(found[0]) is not None
+        if match and _NAME.search(name) and not name.startswith(_COMMENTS) and "://" not in name:
+            yield len(match[0].expandtabs(4)), name, _LINES.search(match[0]) is not None
 
 
 _FORBIDDING = re.compile(
@@ -141,7 +141,7 @@ class TaskPaths:
 
 
 def find_task_paths(document: Document) -> TaskPaths:
-    found = TaskPaths()
+    paths = TaskPaths()
     scan = _OwnershipScanner()
     for block in document.markdown.blocks:
         if block.quoted:
@@ -150,12 +150,12 @@ def find_task_paths(document: Document) -> TaskPaths:
         if text is None:
             continue
         if block.kind is BlockKind.FENCE:
-            found.owned += parse_file_tree(block.text) if scan.owns else ()
+            paths.owned += parse_file_tree(block.text) if scan.owns else ()
             continue
-        found.mentioned |= dict.fromkeys(find_mentions(text))
+        paths.mentioned |= dict.fromkeys(find_mentions(text))
         if block.kind is BlockKind.ITEM and scan.owns:
-            found.owned += find_declared_paths(text)
-    return found
+            paths.owned += find_declared_paths(text)
+    return paths
 
 
 def find_declared_paths(text: str) -> Iterator[str]:
@@ -224,11 +224,11 @@ class _OwnershipScanner:
 
 def _remove_forbidden(text: str) -> str:
     """The text without the parts of sentences that forbid."""
-    kept, place = [], 0
-    for found in _FORBIDDING.finditer(text):
-        if found.start() < place:
+    kept, position = [], 0
+    for match in _FORBIDDING.finditer(text):
+        if match.start() < position:
             continue
-        kept.append(text[place : found.start()])
-        end = _SENTENCE.search(text, found.end())
-        place = end.end() if end else len(text)
-    return " ".join([*kept, text[place:]])
+        kept.append(text[position : match.start()])
+        end = _SENTENCE.search(text, match.end())
+        position = end.end() if end else len(text)
+    return " ".join([*kept, text[position:]])

@@ -40,8 +40,8 @@ def to_printable(text: str) -> str:
 
 def find_invalid_utf8_line(text: str) -> int | None:
     """The first line (from 1) that holds bytes which are not UTF-8."""
-    found = _SURROGATE.search(text)
-    return None if found is None else len(_LINE.findall(text, 0, found.start() + 1))
+    match = _SURROGATE.search(text)
+    return None if match is None else len(_LINE.findall(text, 0, match.start() + 1))
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ _MAX_PAIRS_COMPARED = 40_000
 
 
 def match_lines(one: Sequence[str], other: Sequence[str]) -> list[Pair]:
-    """The places of lines that both have, in order; no two pairs cross.
+    """The indexes of lines that both have, in order; no two pairs cross.
 
     Patience diff: lines that each side has only once hold the rest together, so that a blank line or a `---` is never
     taken for another one far away.
@@ -148,21 +148,21 @@ def _trim_equal_ends(one: Sequence[str], other: Sequence[str], span: Span, pairs
 def _find_anchors(one: Sequence[str], other: Sequence[str], span: Span) -> list[Pair]:
     """Lines that occur once in each side, as many as are in the same order in both."""
     a, a_end, b, b_end = span
-    here, existing = Counter(one[a:a_end]), Counter(other[b:b_end])
-    where = {other[place]: place for place in range(b, b_end) if existing[other[place]] == 1}
-    unique = [(i, where[one[i]]) for i in range(a, a_end) if here[one[i]] == 1 and one[i] in where]
+    counts, other_counts = Counter(one[a:a_end]), Counter(other[b:b_end])
+    index_by_line = {other[index]: index for index in range(b, b_end) if other_counts[other[index]] == 1}
+    unique = [(i, index_by_line[one[i]]) for i in range(a, a_end) if counts[one[i]] == 1 and one[i] in index_by_line]
     return find_longest_rising(unique)
 
 
 def find_longest_rising(pairs: Sequence[Pair]) -> list[Pair]:
-    """The longest run of pairs whose second places rise."""
-    ends: list[int] = []  # the smallest second place that a run of each length can end with
+    """The longest run of pairs whose second numbers rise."""
+    ends: list[int] = []  # the smallest second number that a run of each length can end with
     last: list[int] = []  # ... and which pair that is
     previous: list[int] = []
-    for index, (_, place) in enumerate(pairs):
-        length = bisect_left(ends, place)
+    for index, (_, value) in enumerate(pairs):
+        length = bisect_left(ends, value)
         previous.append(last[length - 1] if length else -1)
-        ends[length : length + 1] = [place]
+        ends[length : length + 1] = [value]
         last[length : length + 1] = [index]
     run: list[Pair] = []
     index = last[-1] if last else -1
@@ -180,11 +180,11 @@ def _match_blocks(one: Sequence[str], other: Sequence[str], span: Span) -> list[
 
 def find_changes(base: Sequence[str], side: Sequence[str]) -> Iterator[tuple[int, int, Sequence[str]]]:
     """Where a side differs from the base, and what it has there."""
-    place = here = 0
+    start = side_start = 0
     for i, j in [*match_lines(base, side), (len(base), len(side))]:
-        if i > place or j > here:
-            yield place, i, side[here:j]
-        place, here = i + 1, j + 1
+        if i > start or j > side_start:
+            yield start, i, side[side_start:j]
+        start, side_start = i + 1, j + 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,67 +199,69 @@ class _SideChanges:
 def merge_texts(base: str, ours: str, theirs: str) -> str:
     """What `ours` and `theirs` both made of `base`."""
     old, a, b = _split_lines(base), _split_lines(ours), _split_lines(theirs)
-    one, two = _diff_side(old, a), _diff_side(old, b)
+    our_changes, their_changes = _diff_side(old, a), _diff_side(old, b)
     once = _find_unique_lines(a) & _find_unique_lines(b)
     merged: list[str] = []
     done = 0
-    for place in sorted({*one.added, *one.removed, *two.added, *two.removed}):
-        merged += old[done:place]
-        merged += _merge_lines(one.added.get(place, []), two.added.get(place, []), once)
-        merged += _merge_lines(one.replaced.get(place, []), two.replaced.get(place, []), once)
-        done = place + 1 if place in one.removed or place in two.removed else place
+    for index in sorted({*our_changes.added, *our_changes.removed, *their_changes.added, *their_changes.removed}):
+        merged += old[done:index]
+        merged += _merge_lines(our_changes.added.get(index, []), their_changes.added.get(index, []), once)
+        merged += _merge_lines(our_changes.replaced.get(index, []), their_changes.replaced.get(index, []), once)
+        done = index + 1 if index in our_changes.removed or index in their_changes.removed else index
     merged += old[done:]
     if not _ends_with_newline(ours if _ends_with_newline(theirs) == _ends_with_newline(base) else theirs):
         merged[-1:] = [line.rstrip("\r\n") for line in merged[-1:]]
     return "".join(merged)
 
 
-def find_ancestor(known: Sequence[str], theirs: str) -> str:
+def find_ancestor(known_texts: Sequence[str], theirs: str) -> str:
     """The one of several versions that `theirs` was made from, without what its author may not have seen.
 
     So a line counts as removed only if it was in every version that they may have seen.
     """
-    texts = list(dict.fromkeys(known))
+    texts = list(dict.fromkeys(known_texts))
     versions = [_split_lines(text) for text in texts]
     lines = _split_lines(theirs)
-    found: list[tuple[bool, int, str]] = []
+    candidates: list[tuple[bool, int, str]] = []
     for text, version in zip(texts, versions, strict=True):
-        kept = {place for place, _ in match_lines(version, lines)}
-        seen = kept | _find_common_places(version, versions)
-        fits = len(seen) == len(version)
-        found.append(
-            (fits, 2 * len(kept) - len(version), text if fits else "".join(version[place] for place in sorted(seen)))
+        kept = {index for index, _ in match_lines(version, lines)}
+        visible = kept | _find_common_indexes(version, versions)
+        fits = len(visible) == len(version)
+        candidates.append(
+            (fits, 2 * len(kept) - len(version), text if fits else "".join(version[index] for index in sorted(visible)))
         )
-    return max(found, key=itemgetter(0, 1))[2]
+    return max(candidates, key=itemgetter(0, 1))[2]
 
 
-def _find_common_places(version: list[str], versions: list[list[str]]) -> set[int]:
-    """The places of lines that all versions have."""
-    places = set(range(len(version)))
+def _find_common_indexes(version: list[str], versions: list[list[str]]) -> set[int]:
+    """The indexes of lines that all versions have."""
+    indexes = set(range(len(version)))
     for other in versions:
         if other is not version:
-            places &= {place for place, _ in match_lines(version, other)}
-    return places
+            indexes &= {index for index, _ in match_lines(version, other)}
+    return indexes
 
 
 def _diff_side(base: list[str], lines: list[str]) -> _SideChanges:
     side = _SideChanges()
-    for start, stop, put in find_changes(base, lines):
-        (side.replaced if stop > start else side.added)[start] = put
+    for start, stop, new in find_changes(base, lines):
+        (side.replaced if stop > start else side.added)[start] = new
         side.removed.update(range(start, stop))
     return side
 
 
 def _merge_lines(ours: Sequence[str], theirs: Sequence[str], once: set[str]) -> list[str]:
     """A line that each side has only once, and both here, is the same line; between those, ours and then theirs."""
-    where = {line: place for place, line in enumerate(theirs) if line in once}
-    same = find_longest_rising([(place, where[line]) for place, line in enumerate(ours) if line in where])
+    index_by_line = {line: index for index, line in enumerate(theirs) if line in once}
+    same = find_longest_rising(
+        [(index, index_by_line[line]) for index, line in enumerate(ours) if line in index_by_line]
+    )
     merged: list[str] = []
     i = j = 0
-    for here, existing in [*same, (len(ours), len(theirs))]:
-        merged += _concatenate(ours[i:here], theirs[j:existing])
-        merged += ours[here : here + 1]
-        i, j = here + 1, existing + 1
+    for ours_index, theirs_index in [*same, (len(ours), len(theirs))]:
+        merged += _concatenate(ours[i:ours_index], theirs[j:theirs_index])
+        merged += ours[ours_index : ours_index + 1]
+        i, j = ours_index + 1, theirs_index + 1
     return merged
 
 
@@ -269,9 +271,9 @@ def _concatenate(ours: Sequence[str], theirs: Sequence[str]) -> Sequence[str]:
     return theirs if _is_subsequence(ours, theirs) else [*ours, *theirs]
 
 
-def _is_subsequence(few: Sequence[str], many: Sequence[str]) -> bool:
-    rest = iter(many)
-    return all(line in rest for line in few)
+def _is_subsequence(part: Sequence[str], whole: Sequence[str]) -> bool:
+    rest = iter(whole)
+    return all(line in rest for line in part)
 
 
 def _find_unique_lines(lines: list[str]) -> set[str]:

@@ -48,9 +48,9 @@ def parse_status(value: str) -> SourceStatus | None:
 
 def parse_priority(value: str) -> int | None:
     """`P0 (urgent)`, `High`: the first word that names one."""
-    found = _P.search(value)
-    if found:
-        return int(found[1]) - 1
+    match = _P.search(value)
+    if match:
+        return int(match[1]) - 1
     return next((_PRIORITIES[word.lower()] for word in _WORD.findall(value) if word.lower() in _PRIORITIES), None)
 
 
@@ -76,14 +76,14 @@ def parse_duration(value: str) -> float | None:
 def split_list(value: str) -> list[str]:
     """Split `a, b and c`; `None` and dashes are empty. Back-ticks and brackets are removed."""
     parts = re.split(r"\s*[,;]\s*(?:and\s+)?|\s+and\s+", value.strip().strip("[]"))
-    found = [part.strip().strip("`\"'").strip() for part in parts]
-    return [part for part in found if part.lower() not in _EMPTY_VALUES]
+    items = [part.strip().strip("`\"'").strip() for part in parts]
+    return [part for part in items if part.lower() not in _EMPTY_VALUES]
 
 
-def make_slug(title: str, words: int = 8) -> str:
+def make_slug(title: str, max_words: int = 8) -> str:
     """An id that a person can type and a branch can carry: the first words of a title."""
     plain = unicodedata.normalize("NFKC", title).lower()
-    parts = [part for part in _NON_WORD.split(plain) if part][:words]
+    parts = [part for part in _NON_WORD.split(plain) if part][:max_words]
     text = parts[0][:_MAX_SLUG_LENGTH] if parts else ""
     for part in parts[1:]:
         if len(text) + 1 + len(part) > _MAX_SLUG_LENGTH:
@@ -92,10 +92,10 @@ def make_slug(title: str, words: int = 8) -> str:
     return text or "task"
 
 
-def shorten(text: str, most: int = 60) -> str:
+def shorten(text: str, max_length: int = 60) -> str:
     """Enough of a text to recognise it, on one line."""
-    line = " ".join(text[: most * 4].split())
-    return line if len(line) <= most else f"{line[: most - 1].rstrip()}\u2026"
+    line = " ".join(text[: max_length * 4].split())
+    return line if len(line) <= max_length else f"{line[: max_length - 1].rstrip()}\u2026"
 
 
 def strip_zeros(name: str) -> str:

@@ -102,9 +102,9 @@ def _find_source(addresses: Sequence[SourceAddress], origin: Origin | None) -> S
     """The source of a task: its file, else the nearest folder around it."""
     if origin is None:
         return None
-    around = [each for each in addresses if each.path == "." or origin.file.startswith(f"{each.path}/")]
-    named = [each for each in addresses if each.path == origin.file]
-    return next(iter(named), None) or max(around, key=lambda each: len(each.path), default=None)
+    folders = [address for address in addresses if address.path == "." or origin.file.startswith(f"{address.path}/")]
+    named = [address for address in addresses if address.path == origin.file]
+    return next(iter(named), None) or max(folders, key=lambda address: len(address.path), default=None)
 
 
 class WritebackQueue:
@@ -154,11 +154,11 @@ class WritebackQueue:
 
     def _start_task(self, batch: str, task: str, record: Record) -> None:
         writeback = self._batches.get(batch)
-        known = writeback.tasks.get(task) if writeback is not None else None
-        if writeback is None or known is None:
+        started = writeback.tasks.get(task) if writeback is not None else None
+        if writeback is None or started is None:
             return
-        if known.entrant is not None:  # a contest entrant is not in a source, but its task is
-            self._add_pending(batch, known.entrant, SourceStatus.DOING, "", record)
+        if started.entrant is not None:  # a contest entrant is not in a source, but its task is
+            self._add_pending(batch, started.entrant, SourceStatus.DOING, "", record)
             return
         writeback.start_counts[task] = writeback.start_counts.get(task, 0) + 1
         self._add_pending(batch, task, SourceStatus.DOING, "", record)

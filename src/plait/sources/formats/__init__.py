@@ -111,8 +111,8 @@ def get_entry(name: str) -> FormatEntry:
 
 def load_format(name: str) -> Format:
     if name not in FORMATS and "." not in name:
-        near = get_close_matches(name, FORMATS, n=1)
-        hint = f"Did you mean {near[0]}? " if near else ""
+        similar = get_close_matches(name, FORMATS, n=1)
+        hint = f"Did you mean {similar[0]}? " if similar else ""
         raise UserError(f"unknown format: {name}", hint=f"{hint}The formats: {', '.join(FORMATS)}.")
     try:
         module = import_module(f"{__name__}.{name}" if name in FORMATS else name)
@@ -132,7 +132,7 @@ def detect_format(source: SourceFiles) -> tuple[str, Format]:
     """Find the format that is most confident about a source. Raises UserError for a tie, UnknownFormatError if there is none."""
     confidence = {name: load_format(name).detect(source) for name in _list_candidates(source)}
     best = max(confidence.values(), default=Confidence.NO)
-    likely = [name for name, sure in confidence.items() if sure is best]
+    likely = [name for name, value in confidence.items() if value is best]
     if best is Confidence.NO:
         raise UnknownFormatError(
             f"{source.path}: unknown format, no tasks read",

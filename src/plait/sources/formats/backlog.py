@@ -42,14 +42,14 @@ def read(source: SourceFiles) -> Reading:
 def _read_id(document: Document, keys: FrontMatter | None = None) -> str:
     """The id in the front matter, else the one at the beginning of the file's name."""
     value = (keys or FrontMatter(document)).text("id")
-    found = _FILE.match(document.stem)
-    return " ".join((value or (found["id"] if found else document.stem)).split())
+    match = _FILE.match(document.stem)
+    return " ".join((value or (match["id"] if match else document.stem)).split())
 
 
 def _read_title(document: Document, keys: FrontMatter | None = None) -> str:
     value = (keys or FrontMatter(document)).text("title")
-    found = _FILE.match(document.stem)
-    named = task_files.split_stem(found["title"]) if found and found["title"] else None
+    match = _FILE.match(document.stem)
+    named = task_files.split_stem(match["title"]) if match and match["title"] else None
     return " ".join(value.split()) if value else task_files.read_task_title(document, named)
 
 
@@ -77,10 +77,10 @@ class _IdResolver:
 
 
 def _normalize_id(name: str) -> str:
-    found = _NUMBERED.match(name.strip().lstrip("#").casefold())
-    if found is None:
+    match = _NUMBERED.match(name.strip().lstrip("#").casefold())
+    if match is None:
         return name.strip().casefold()
-    return found["prefix"] + ".".join(strip_zeros(part) for part in found["number"].split("."))
+    return match["prefix"] + ".".join(strip_zeros(part) for part in match["number"].split("."))
 
 
 def _build_entry(document: Document, keys: FrontMatter, ids: _IdResolver) -> SourceEntry:
@@ -121,8 +121,8 @@ def _add_part_needs(
 
 
 def _add_needs(entry: SourceEntry, parts: Sequence[Need]) -> SourceEntry:
-    known = {need.on for need in entry.task.needs}
-    needs = (*entry.task.needs, *(need for need in parts if need.on not in known))
+    existing = {need.on for need in entry.task.needs}
+    needs = (*entry.task.needs, *(need for need in parts if need.on not in existing))
     return replace(entry, task=replace(entry.task, needs=needs, allow_empty=True))
 
 

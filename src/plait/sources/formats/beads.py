@@ -108,9 +108,9 @@ class _IssueFile:
             self._warn(number, "this line is a git conflict marker", "Resolve the conflict first.")
             return
         self._warn(number, f"this line is not JSON: {error.message} (column {error.column}); ignored")
-        found = _ID.search(line)
-        if found and json_tasks.collapse_whitespace(found[1]):
-            self._unreadable[json_tasks.collapse_whitespace(found[1])] = number
+        match = _ID.search(line)
+        if match and json_tasks.collapse_whitespace(match[1]):
+            self._unreadable[json_tasks.collapse_whitespace(match[1])] = number
 
     def read(self) -> Reading:
         self._collect_needs()
@@ -183,10 +183,10 @@ class _IssueFile:
         value = issue.node.get("priority")
         if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= 2 * _DEFAULT_PRIORITY:
             return value - 1
-        found = vocabulary.parse_priority(value) if isinstance(value, str) else None
-        if value is not None and found is None:
+        priority = vocabulary.parse_priority(value) if isinstance(value, str) else None
+        if value is not None and priority is None:
             self._warn(issue.number, f"{issue.id}: priority is not a number from 0 to 4; ignored")
-        return _DEFAULT_PRIORITY - 1 if found is None else found
+        return _DEFAULT_PRIORITY - 1 if priority is None else priority
 
     def _warn(self, number: int, message: str, hint: str = "") -> None:
         self._problems.append(self._document.make_warning(number, message, hint))
@@ -241,8 +241,8 @@ def read(source: SourceFiles) -> Reading:
 
 def _write_statuses(path: str, text: str, changes: Sequence[StatusChange]) -> Rewrite:
     issues = _IssueFile(Document(path, to_printable(text))).by_id
-    places = TaskIndex(issues.values(), lambda issue: issue.id, lambda issue: issue.title)
-    matched, problems = places.match(status_changes.select_file_changes(path, changes))
+    index = TaskIndex(issues.values(), lambda issue: issue.id, lambda issue: issue.title)
+    matched, problems = index.match(status_changes.select_file_changes(path, changes))
     lines = list(TextLines(text).all)
     for issue, change in matched:
         lines[issue.number] = apply_edits(lines[issue.number], make_status_edits(issue, change))

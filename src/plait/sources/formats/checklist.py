@@ -48,15 +48,15 @@ _P = re.compile(r"P\d\b", re.IGNORECASE)
 
 def parse_heading_priority(text: str) -> int | None:
     """The priority that a heading or label names, if it is about nothing else: not in "High-level design"."""
-    words = make_label(text)
-    if _P.match(words):
-        return parse_priority(words[:2])
-    found = _LEVEL.fullmatch(words)
-    if found is None or (found["level"].isdigit() and not words.lower().startswith("prio")):
+    label = make_label(text)
+    if _P.match(label):
+        return parse_priority(label[:2])
+    match = _LEVEL.fullmatch(label)
+    if match is None or (match["level"].isdigit() and not label.lower().startswith("prio")):
         return None
-    if found["no"]:
+    if match["no"]:
         return parse_priority("normal")
-    return parse_priority(f"P{found['level']}" if found["level"].isdigit() else found["level"])
+    return parse_priority(f"P{match['level']}" if match["level"].isdigit() else match["level"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,19 +111,19 @@ class ContextTracker:
                 self._track_label(block)
 
     def _enter_heading(self, heading: Block, above: BoxContext) -> BoxContext:
-        found = _PHASE.match(heading.text) if above.phase is None else None
+        match = _PHASE.match(heading.text) if above.phase is None else None
         return replace(
             above.narrow(heading.text),
             headings=(*above.headings, clean_heading(heading.text)),
-            phase=self._open_phase(heading, found) if found is not None else above.phase,
+            phase=self._open_phase(heading, match) if match is not None else above.phase,
         )
 
-    def _open_phase(self, heading: Block, found: re.Match[str]) -> str:
+    def _open_phase(self, heading: Block, match: re.Match[str]) -> str:
         """Headings of one name are one phase; inside a phase, others are not phases."""
-        which = (found[1].lower(), found[2])
-        if which not in self._keys:
-            self._keys[which] = self.phases.add(found[2], found["title"] or "", heading)
-        return self._keys[which]
+        phase_key = (match[1].lower(), match[2])
+        if phase_key not in self._keys:
+            self._keys[phase_key] = self.phases.add(match[2], match["title"] or "", heading)
+        return self._keys[phase_key]
 
     def _enter_item(self, block: Block, below: BoxContext) -> BoxContext:
         above = below if block.parent is None else self._items[id(block.parent)]
@@ -172,18 +172,18 @@ def _find_tasks(document: Document, tracker: ContextTracker) -> Iterator[_BoxTas
 
 
 def _make_ids(tasks: Sequence[_BoxTask], inside: Sequence[Sequence[int]]) -> list[str]:
-    own = [make_slug(strip_markup(task.text)) for task in tasks]
-    counts = Counter(own)
-    doubles = [n for n, name in enumerate(own) if counts[name] > 1]
-    names = list(own)
+    slugs = [make_slug(strip_markup(task.text)) for task in tasks]
+    counts = Counter(slugs)
+    doubles = [n for n, name in enumerate(slugs) if counts[name] > 1]
+    names = list(slugs)
     for n in doubles:
         headings = tasks[n].context.headings
-        names[n] = f"{make_slug(headings[-1], words=4)}-{own[n]}" if headings else own[n]
+        names[n] = f"{make_slug(headings[-1], max_words=4)}-{slugs[n]}" if headings else slugs[n]
     counts = Counter(names)
     above = {part: n for n, parts in enumerate(inside) for part in parts}
     for n in doubles:
         if counts[names[n]] > 1 and n in above:
-            names[n] = f"{own[above[n]]}-{own[n]}"
+            names[n] = f"{slugs[above[n]]}-{slugs[n]}"
     unique = UniqueNames()
     among = set(doubles)
     for n in [*(n for n in range(len(tasks)) if n not in among), *doubles]:

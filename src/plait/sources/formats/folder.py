@@ -67,29 +67,29 @@ class _PhasesTable:
                 self._read_rows(_parse_rows(block))
 
     def _read_rows(self, rows: Sequence[TableRow]) -> None:
-        meant = [self._find_task(row) for row in rows]
+        tasks = [self._find_task(row) for row in rows]
         by_name: dict[str, dict[str, None]] = {}
-        for row, task in zip(rows, meant, strict=True):
+        for row, task in zip(rows, tasks, strict=True):
             known = by_name.setdefault(row.name.casefold(), {})
             if task is not None:
                 known[task] = None
-        for row, task in zip(rows, meant, strict=True):
+        for row, task in zip(rows, tasks, strict=True):
             if task is not None:
                 self._add_status(row, task)
                 self._add_needs(row, task, by_name)
-        self._report_unknown_rows([row for row, task in zip(rows, meant, strict=True) if task is None])
+        self._report_unknown_rows([row for row, task in zip(rows, tasks, strict=True) if task is None])
 
     def _find_task(self, row: TableRow) -> str | None:
         """The task of a row: by its name, and by its description where several have that name."""
-        found = self._names.find(row.name) if row.name else ()
-        if len(found) < 2:
-            return found[0] if found else None
+        matches = self._names.find(row.name) if row.name else ()
+        if len(matches) < 2:
+            return matches[0] if matches else None
         words = _split_words(row.cells.get("description", ""))
-        shared = {task: len(words & _split_words(self._titles.get(task, ""))) for task in found[:_MAX_CANDIDATES]}
+        shared = {task: len(words & _split_words(self._titles.get(task, ""))) for task in matches[:_MAX_CANDIDATES]}
         best, second = sorted(shared.values(), reverse=True)[:2]
         if best > second and best * 2 >= len(words):
             return max(shared, key=lambda task: shared[task])
-        self.problems.append(folder_task.report_ambiguous(self._document, row.line, row.cells["task"], found))
+        self.problems.append(folder_task.report_ambiguous(self._document, row.line, row.cells["task"], matches))
         return None
 
     def _add_status(self, row: TableRow, task: str) -> None:
@@ -121,11 +121,11 @@ class _PhasesTable:
             if not name or _TICK.search(piece) or _FINISHED.search(piece):
                 continue
             known = name.casefold() in by_name
-            found = tuple(by_name[name.casefold()]) if known else self._names.find(name)
-            if len(found) > 1:
-                self.problems.append(folder_task.report_ambiguous(self._document, row.line, piece, found))
-            elif found:
-                yield found[0], piece[:60]
+            matches = tuple(by_name[name.casefold()]) if known else self._names.find(name)
+            if len(matches) > 1:
+                self.problems.append(folder_task.report_ambiguous(self._document, row.line, piece, matches))
+            elif matches:
+                yield matches[0], piece[:60]
             elif not known and " " in name:
                 note = f"{column.title()}: {piece[:60]} is not a task; ignored"
                 self.problems.append(self._document.make_info(row.line, note))
@@ -208,8 +208,10 @@ def read(source: SourceFiles) -> Reading:
         for document, named in zip(documents, folder_task.assign_ids(documents), strict=True)
     ]
     names = TaskNameIndex(draft.names for draft in drafts)
-    near = (*source.documents, *source.companions.values())
-    phases = next((file for file in near if file.name.lower() == PHASES_FILE.lower()), Document(PHASES_FILE, ""))
+    all_documents = (*source.documents, *source.companions.values())
+    phases = next(
+        (file for file in all_documents if file.name.lower() == PHASES_FILE.lower()), Document(PHASES_FILE, "")
+    )
     table = _PhasesTable(phases, names, {each.id: f"{each.title} {each.names.stem}" for each in drafts})
     for each in drafts:
         for other, need in folder_task.find_enabled(each, names):
@@ -225,9 +227,9 @@ def read(source: SourceFiles) -> Reading:
 def _build_phases(drafts: Sequence[ParsedTaskFile], entries: Sequence[SourceEntry]) -> Iterator[Phase]:
     """In their natural order, each after all that come before it."""
     first: dict[str, ParsedTaskFile] = {}
-    for each in drafts:
-        if each.phase is not None:
-            first.setdefault(each.phase, each)
+    for draft in drafts:
+        if draft.phase is not None:
+            first.setdefault(draft.phase, draft)
     phases = (
         Phase(
             key,

@@ -56,8 +56,8 @@ def assign_ids(documents: Sequence[Document]) -> list[TaskNames]:
 
 def clean_reference(value: str) -> str:
     """A name without link, back-ticks, folders, `.md`, `Task` and remarks."""
-    found = _LINK.search(value)
-    name = _REMARK.split((found[1] if found else value).strip(), maxsplit=1)[0].strip().strip("`*\"'").strip()
+    match = _LINK.search(value)
+    name = _REMARK.split((match[1] if match else value).strip(), maxsplit=1)[0].strip().strip("`*\"'").strip()
     name = name.rpartition("/")[2]
     return _TASK_WORD.sub("", name.removesuffix(".md"), count=1).strip()
 
@@ -84,8 +84,8 @@ class TaskNameIndex:
             if name in self._whole:
                 return tuple(self._whole[name])
         for name in names:
-            found = self._first.get(vocabulary.strip_zeros(name), {})
-            others = tuple(task for task in found if task != asking)
+            matches = self._first.get(vocabulary.strip_zeros(name), {})
+            others = tuple(task for task in matches if task != asking)
             if others:
                 return others
         return ()
@@ -110,7 +110,7 @@ class BoldHeader:
 
     def parse(self, parse: Callable[[str], T | None], *keys: str) -> T | None:
         """The value of the last of these fields; None if there is none, or if it can't be parsed."""
-        values = [found.value for found in self.fields if found.key in keys]
+        values = [field_.value for field_ in self.fields if field_.key in keys]
         return parse(values[-1]) if values else None
 
     @property
@@ -119,7 +119,9 @@ class BoldHeader:
 
     @property
     def files(self) -> list[str]:
-        texts = (piece for found in self.fields if found.key == "files" for piece in _LIST_SEPARATOR.split(found.value))
+        texts = (
+            piece for field_ in self.fields if field_.key == "files" for piece in _LIST_SEPARATOR.split(field_.value)
+        )
         return [path for piece in texts for path in find_declared_paths(piece)]
 
     @property
@@ -132,10 +134,10 @@ class BoldHeader:
 
     def _split_references(self, *keys: str) -> list[NamedReference]:
         return [
-            NamedReference(piece, f"{found.key.capitalize()}: {piece[:60]}", found.line)
-            for found in self.fields
-            if found.key in keys
-            for line in found.value.split("\n")
+            NamedReference(piece, f"{field_.key.capitalize()}: {piece[:60]}", field_.line)
+            for field_ in self.fields
+            if field_.key in keys
+            for line in field_.value.split("\n")
             for piece in vocabulary.split_list(line)
         ]
 
@@ -341,27 +343,27 @@ def _collect_needs(draft: ParsedTaskFile, names: TaskNameIndex) -> Iterator[Need
 
 def _resolve_need(draft: ParsedTaskFile, names: TaskNameIndex, reference: NamedReference) -> Iterator[Need]:
     """A name that no task has is kept as written: the plan checks it."""
-    found = names.find(reference.text, draft.id)
-    if len(found) > 1:
-        draft.problems.append(report_ambiguous(draft.document, reference.line, reference.text, found))
+    matches = names.find(reference.text, draft.id)
+    if len(matches) > 1:
+        draft.problems.append(report_ambiguous(draft.document, reference.line, reference.text, matches))
     else:
-        on = found[0] if found else reference.text
+        on = matches[0] if matches else reference.text
         yield Need(on, reason=reference.reason, at=draft.document.origin(reference.line))
 
 
-def report_ambiguous(document: Document, line: int, value: str, found: Sequence[str]) -> Problem:
-    message = f"{value[:60]} could be {' or '.join(found[:10])}; ignored"
+def report_ambiguous(document: Document, line: int, value: str, matches: Sequence[str]) -> Problem:
+    message = f"{value[:60]} could be {' or '.join(matches[:10])}; ignored"
     return document.make_warning(line, message, "Write the whole name.")
 
 
 def find_enabled(draft: ParsedTaskFile, names: TaskNameIndex) -> Iterator[tuple[str, Need]]:
     """Other tasks, by id, that wait for this one because its header says so."""
     for reference in draft.header.enables:
-        found = names.find(reference.text, draft.id)
-        if len(found) > 1:
-            draft.problems.append(report_ambiguous(draft.document, reference.line, reference.text, found))
-        elif found:
-            yield found[0], Need(draft.id, reason=reference.reason, at=draft.document.origin(reference.line))
+        matches = names.find(reference.text, draft.id)
+        if len(matches) > 1:
+            draft.problems.append(report_ambiguous(draft.document, reference.line, reference.text, matches))
+        elif matches:
+            yield matches[0], Need(draft.id, reason=reference.reason, at=draft.document.origin(reference.line))
         else:
             note = f"{reference.reason}: not a task here; ignored"
             draft.problems.append(draft.document.make_info(reference.line, note))

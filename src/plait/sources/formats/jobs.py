@@ -55,8 +55,8 @@ def read(source: SourceFiles) -> Reading:
     documents = task_files.list_task_documents(source)
     if not documents:
         return Reading(problems=(task_files.report_no_tasks(source, "jobs"),))
-    near = [document for document in source.companions.values() if document.name == STATUS_FILE]
-    statuses, status_problems = _read_statuses(near[0]) if near else ({}, [])
+    status_files = [document for document in source.companions.values() if document.name == STATUS_FILE]
+    statuses, status_problems = _read_statuses(status_files[0]) if status_files else ({}, [])
     jobs = [_parse_job(document) for document in documents]
     needs = _collect_needs(jobs, statuses)
     entries = [_build_entry(job, needs[job.id], statuses.get(job.id)) for job in jobs]
@@ -133,15 +133,15 @@ def _collect_needs(jobs: Sequence[_Job], statuses: dict[str, RecordedStatus]) ->
     by_id = {job.id: job for job in jobs}
     needs = {job.id: {need.on: need for need in _read_declared_needs(job, by_id, statuses)} for job in jobs}
     declared = {(job, on) for job, own in needs.items() for on in own}
-    places = {job.id: place for place, job in enumerate(jobs)}
-    found = _find_file_dependencies(jobs)
-    for (name, on), file in found.items():
+    index_by_id = {job.id: index for index, job in enumerate(jobs)}
+    file_needs = _find_file_dependencies(jobs)
+    for (name, on), file in file_needs.items():
         if (on, name) in declared:
             continue
         job = by_id[name]
         key = _find_key(job, file)
         line = job.keys.line(key)
-        if (on, name) in found and (name, on) not in declared and places[name] < places[on]:
+        if (on, name) in file_needs and (name, on) not in declared and index_by_id[name] < index_by_id[on]:
             note = f"{name} and {on} use each other's files ({file}): {name} goes first"
             hint = "Set depends_on in one of them to change that."
             job.keys.problems.append(job.document.make_info(line, note, hint))
@@ -163,14 +163,14 @@ def _find_file_dependencies(jobs: Sequence[_Job]) -> dict[tuple[str, str], str]:
             makers.setdefault(path, []).append(job.id)
         for path in dict.fromkeys(job.changes):
             changers.setdefault(path, []).append(job.id)
-    found: dict[tuple[str, str], str] = {}
+    dependencies: dict[tuple[str, str], str] = {}
     for job in jobs:
         for path in dict.fromkeys((*job.reads, *job.changes)):
             before = [] if path in job.makes else makers.get(path, [])
             if path not in job.makes and path not in job.changes:
                 before = [*before, *changers.get(path, [])]
-            found |= {(job.id, other): path for other in before if other != job.id}
-    return found
+            dependencies |= {(job.id, other): path for other in before if other != job.id}
+    return dependencies
 
 
 def _find_key(job: _Job, file: str) -> str:
@@ -279,8 +279,10 @@ def writers(path: str, changes: Sequence[StatusChange]) -> list[StatusFileWriter
 
 def _write_statuses(path: str, text: str, changes: Sequence[StatusChange]) -> Rewrite:
     """The list with these statuses in place; other jobs and other keys stay, and jobs it did not have are added."""
-    asked = {change.id: change for change in changes if task_files.get_sibling_path(change.file, STATUS_FILE) == path}
-    if not asked:
+    change_by_id = {
+        change.id: change for change in changes if task_files.get_sibling_path(change.file, STATUS_FILE) == path
+    }
+    if not change_by_id:
         return Rewrite(text)
     shown = to_printable(text)
     bare = not shown.strip(f"{BOM} \t\r\n")
@@ -291,12 +293,12 @@ def _write_statuses(path: str, text: str, changes: Sequence[StatusChange]) -> Re
     if not isinstance(root.value, list):
         message = "not a list of jobs; no status written"
         return Rewrite(text, (Problem(Severity.WARNING, message, Origin(path, 1)),))
-    known = {json_tasks.read_id(node): node for node in root.items}
+    node_by_id = {json_tasks.read_id(node): node for node in root.items}
     edits: list[TextEdit] = []
     new: list[StatusChange] = []
-    for change in asked.values():
-        if change.id in known:
-            edits += _make_edits(known[change.id], change)
+    for change in change_by_id.values():
+        if change.id in node_by_id:
+            edits += _make_edits(node_by_id[change.id], change)
         elif _choose_status(None, change.status) is not None:
             new.append(change)
     if new:
@@ -305,12 +307,12 @@ def _write_statuses(path: str, text: str, changes: Sequence[StatusChange]) -> Re
     return Rewrite(f"{written}\n" if bare and edits else written)
 
 
-def _choose_status(now: SourceStatus | None, asked: SourceStatus) -> SourceStatus | None:
+def _choose_status(now: SourceStatus | None, wanted: SourceStatus) -> SourceStatus | None:
     """The status to write, None to keep the old one. Blocked and skipped have no word and count as not started."""
     current = SourceStatus.DOING if now is SourceStatus.STUCK else now or SourceStatus.TODO
-    if asked in {SourceStatus.BLOCKED, SourceStatus.SKIPPED}:
+    if wanted in {SourceStatus.BLOCKED, SourceStatus.SKIPPED}:
         return SourceStatus.TODO if current is SourceStatus.DOING else None
-    return asked if asked in _WORD_BY_STATUS and changes_status(current, asked) else None
+    return wanted if wanted in _WORD_BY_STATUS and changes_status(current, wanted) else None
 
 
 def _make_edits(node: JsonNode, change: StatusChange) -> list[TextEdit]:

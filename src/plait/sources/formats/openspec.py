@@ -87,10 +87,12 @@ def _find_tasks(markdown: Markdown) -> Iterator[_SpecTask]:
 
 
 def _make_section(heading: Block, keys: UniqueNames) -> _Section:
-    found = _SECTION.match(heading.text)
-    if found is None:
-        return _Section(keys(make_slug(strip_markup(heading.text), words=4)), heading.text, heading, is_numbered=False)
-    return _Section(keys(found[1]), found[2], heading, is_numbered=True)
+    match = _SECTION.match(heading.text)
+    if match is None:
+        return _Section(
+            keys(make_slug(strip_markup(heading.text), max_words=4)), heading.text, heading, is_numbered=False
+        )
+    return _Section(keys(match[1]), match[2], heading, is_numbered=True)
 
 
 def _make_section_prefix(section: _Section | None) -> str:
@@ -99,9 +101,9 @@ def _make_section_prefix(section: _Section | None) -> str:
 
 def _find_parts(tasks: Sequence[_SpecTask]) -> list[tuple[int, ...]]:
     parts: list[list[int]] = [[] for _ in tasks]
-    for place, parent in enumerate(checkboxes.find_parents([task.number for task in tasks])):
-        if parent is not None and tasks[place].number and tasks[parent].number:
-            parts[parent].append(place)
+    for index, parent in enumerate(checkboxes.find_parents([task.number for task in tasks])):
+        if parent is not None and tasks[index].number and tasks[parent].number:
+            parts[parent].append(index)
     return list(map(tuple, parts))
 
 

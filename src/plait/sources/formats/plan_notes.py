@@ -22,11 +22,11 @@ def normalize_number(value: str) -> str:
 
 def find_references(text: str) -> Iterator[TaskRange]:
     """All numbers and ranges of a text whose gaps are single spaces. `3.1-4` is short for `3.1-3.4`."""
-    for found in _REFERENCE.finditer(text):
-        first, last = found[1], found[2] or ""
+    for match in _REFERENCE.finditer(text):
+        first, last = match[1], match[2] or ""
         if last and "." in first and "." not in last:
             last = f"{first.rpartition('.')[0]}.{last}"
-        yield TaskRange(first, last, found.start(), found.end())
+        yield TaskRange(first, last, match.start(), match.end())
 
 
 def find_task_references(text: str) -> list[TaskRange]:
@@ -105,23 +105,23 @@ def find_statements(markdown: Markdown) -> Iterator[PlanStatement]:
     """In the order of the file. Only unindented lines, quotes and bullets count; a fence is an example."""
     covered = _find_example_lines(markdown)
     lines = markdown.lines.all
-    for place, line in enumerate(lines):
-        whole = line if place else line.removeprefix(BOM)
+    for index, line in enumerate(lines):
+        whole = line if index else line.removeprefix(BOM)
         start = _START.match(whole)
-        if start is None or place in covered:
+        if start is None or index in covered:
             continue
         text, bold = whole[start.start("word") :], bool(start["bold"])
         if bold:
             text = text.replace(start["bold"], "", 1)
         match start["word"].split()[0].lower():
             case "verify":
-                yield from _parse_verify(place, text, label=bold or "#" in (start["prefix"] or ""))
+                yield from _parse_verify(index, text, label=bold or "#" in (start["prefix"] or ""))
             case "pipeline-start":
-                yield from parse_pipeline_start(place, text)
+                yield from parse_pipeline_start(index, text)
             case "execution":
-                yield from _parse_notes(place, _join_wrapped_lines(lines, place, text, covered), label=bold)
+                yield from _parse_notes(index, _join_wrapped_lines(lines, index, text, covered), label=bold)
             case _ if bold and _TASKS.match(_strip_bold(text)):
-                yield TasksLabel(place)
+                yield TasksLabel(index)
             case _:
                 pass
 
@@ -129,9 +129,9 @@ def find_statements(markdown: Markdown) -> Iterator[PlanStatement]:
 def parse_pipeline_start(line: int, text: str) -> Iterator[PipelineStart]:
     """The pipeline start that a text begins with."""
     plain = _strip_bold(text)
-    found = _OPENING.match(plain)
-    if found:
-        yield PipelineStart(line, found[1], found[0])
+    match = _OPENING.match(plain)
+    if match:
+        yield PipelineStart(line, match[1], match[0])
     elif plain[:16].rstrip().endswith(":"):
         yield PipelineStart(line, "", plain)
 
@@ -148,15 +148,15 @@ def _find_example_lines(markdown: Markdown) -> set[int]:
 def _parse_verify(line: int, text: str, *, label: bool) -> Iterator[VerifyNote]:
     """In the open, only `VERIFY Phase 1:` in capitals is more than a sentence."""
     plain = _strip_bold(text)
-    found = _VERIFY.match(plain)
-    if found and (label or (plain.startswith("VERIFY") and ":" in plain)):
-        yield VerifyNote(line, normalize_number(found[1]), "(non-blocking)" not in plain.lower(), plain)
+    match = _VERIFY.match(plain)
+    if match and (label or (plain.startswith("VERIFY") and ":" in plain)):
+        yield VerifyNote(line, normalize_number(match[1]), "(non-blocking)" not in plain.lower(), plain)
 
 
-def _join_wrapped_lines(lines: list[str], place: int, text: str, covered: set[int]) -> str:
+def _join_wrapped_lines(lines: list[str], index: int, text: str, covered: set[int]) -> str:
     """A note with its continuation lines."""
     parts = [text]
-    for following in range(place + 1, min(len(lines), place + _MAX_NOTE_LINES)):
+    for following in range(index + 1, min(len(lines), index + _MAX_NOTE_LINES)):
         line = lines[following]
         if following in covered or not _CONTINUATION.match(line) or _START.match(line):
             break
@@ -167,12 +167,12 @@ def _join_wrapped_lines(lines: list[str], place: int, text: str, covered: set[in
 def _parse_notes(line: int, text: str, *, label: bool) -> Iterator[ExecutionNote]:
     """The text before a marker names the group; the reason follows, up to the next group's name."""
     plain = _strip_bold(text)
-    found = _NOTE.match(plain)
-    if found is None or not (label or found["label"]):
+    match = _NOTE.match(plain)
+    if match is None or not (label or match["label"]):
         return
-    starts = [found.end()]
+    starts = [match.end()]
     markers: list[re.Match[str]] = []
-    for marker in _MARKER.finditer(plain, found.end()):
+    for marker in _MARKER.finditer(plain, match.end()):
         if markers:
             subjects = list(_SUBJECT.finditer(plain, markers[-1].end(), marker.start()))
             if not subjects:  # the word is part of the reason

@@ -39,23 +39,23 @@ class DependsClause:
     names_no_task: bool = False
 
 
-def split_depends(words: str, line: int) -> tuple[str, list[DependsClause]]:
+def split_depends(text: str, line: int) -> tuple[str, list[DependsClause]]:
     """Split a line into its text and its dependencies; code in back-ticks is ignored."""
-    found: list[DependsClause] = []
+    clauses: list[DependsClause] = []
     parts: list[str] = []
     done = 0
-    for clause in _DEPENDS.finditer(_mask_code(words)):
+    for clause in _DEPENDS.finditer(_mask_code(text)):
         depends = _parse_clause(clause, line)
         if depends is None:
             continue
-        found.append(depends)
+        clauses.append(depends)
         if not depends.names_no_task:
-            parts.append(words[done : clause.start()])
+            parts.append(text[done : clause.start()])
             done = clause.end()
     if not done:
-        return words, found
-    left = " ".join(" ".join((*parts, words[done:])).split())
-    return _SPACE_BEFORE.sub("", left), found
+        return text, clauses
+    left = " ".join(" ".join((*parts, text[done:])).split())
+    return _SPACE_BEFORE.sub("", left), clauses
 
 
 def parse_depends_line(block: Block) -> Iterator[DependsClause]:
@@ -63,16 +63,16 @@ def parse_depends_line(block: Block) -> Iterator[DependsClause]:
     if len(block.text) > _MAX_LINE_LENGTH:
         return
     plain = " ".join(block.text.replace("**", "").split())
-    found = _OWN_LINE.match(plain)
-    named = tuple(plan_notes.find_task_references(found["what"])) if found else ()
+    match = _OWN_LINE.match(plain)
+    named = tuple(plan_notes.find_task_references(match["what"])) if match else ()
     if named:
         yield DependsClause(block.head, plain, named)
 
 
-def parse_urgency(words: str) -> int | None:
+def parse_urgency(text: str) -> int | None:
     """The priority of a word in capitals."""
-    found = _URGENCY.search(_mask_code(words))
-    return parse_priority(found[1]) if found else None
+    match = _URGENCY.search(_mask_code(text))
+    return parse_priority(match[1]) if match else None
 
 
 def _parse_clause(clause: re.Match[str], line: int) -> DependsClause | None:
@@ -84,9 +84,9 @@ def _parse_clause(clause: re.Match[str], line: int) -> DependsClause | None:
     return DependsClause(line, clause[0], (), names_no_task=bool(split_list(clause["what"])))
 
 
-def _mask_code(words: str) -> str:
+def _mask_code(text: str) -> str:
     """The text with everything in back-ticks replaced by blanks, so that positions stay the same."""
-    return _CODE.sub(lambda found: "`" * len(found[0]), words) if "`" in words else words
+    return _CODE.sub(lambda match: "`" * len(match[0]), text) if "`" in text else text
 
 
 _PHASE = re.compile(
@@ -160,20 +160,20 @@ def looks_like_plan(markdown: Markdown) -> bool:
 def read_outline(document: Document) -> PlanOutline:
     """Every box with an id at the margin is an item once; what can't be one is a problem."""
     walk = _OutlineBuilder(document)
-    for thing in _list_in_order(document.markdown):
-        match thing:
+    for element in _list_in_order(document.markdown):
+        match element:
             case Block(kind=BlockKind.HEADING):
-                walk.add_heading(thing)
+                walk.add_heading(element)
             case Block():
-                walk.add_item(thing)
+                walk.add_item(element)
             case VerifyNote():
-                walk.verify = thing
+                walk.verify = element
             case TasksLabel():
                 walk.verify = None
             case ExecutionNote():
-                walk.outline.notes.append((thing, walk.phase.key if walk.phase else None))
+                walk.outline.notes.append((element, walk.phase.key if walk.phase else None))
             case PipelineStart():
-                walk.add_pipeline_start(thing)
+                walk.add_pipeline_start(element)
     return walk.finish()
 
 
@@ -183,7 +183,7 @@ def _list_in_order(markdown: Markdown) -> list[Block | PlanStatement]:
     blocks = [block for block in markdown.blocks if block.kind in kinds and not block.quoted]
     return sorted(
         [*blocks, *plan_notes.find_statements(markdown)],
-        key=lambda found: found.start if isinstance(found, Block) else found.line,
+        key=lambda element: element.start if isinstance(element, Block) else element.line,
     )
 
 
@@ -209,14 +209,14 @@ class _OutlineBuilder:
         self.verify = None
         if block.level > 2:
             return
-        found = _PHASE.match(block.text) if block.level == 2 else None
+        match = _PHASE.match(block.text) if block.level == 2 else None
         self.phase, self._fresh = None, False
-        self._aside = found is None and bool(_NON_PHASE_SECTION.search(block.text))
-        if found:
-            self._enter_phase(block, found)
+        self._aside = match is None and bool(_NON_PHASE_SECTION.search(block.text))
+        if match:
+            self._enter_phase(block, match)
 
-    def _enter_phase(self, block: Block, found: re.Match[str]) -> None:
-        name, title = plan_notes.normalize_number(found[1]), block.text[found.end() :]
+    def _enter_phase(self, block: Block, match: re.Match[str]) -> None:
+        name, title = plan_notes.normalize_number(match[1]), block.text[match.end() :]
         start = _START.search(title)
         pipeline_start = (
             next(plan_notes.parse_pipeline_start(block.start, title[start.end() :]), None) if start else None
@@ -272,18 +272,18 @@ class _OutlineBuilder:
         stop = self._find_end(block)
         own = "\n".join(block.text.split("\n")[: stop - block.head]) if stop < block.stop else block.text
         box = None if self._aside else parse_checkbox(own)
-        found = _TASK.match(box.text) if box is not None else None
-        if box is None or found is None:
+        match = _TASK.match(box.text) if box is not None else None
+        if box is None or match is None:
             if self.phase is not None and _MALFORMED_TASK.match(own):
                 message = f"not a task: {make_title(own)}"
                 self._warn(block.start, message, 'Write it as "- [ ] 1.1 Text", or with an id such as 1.1.1.')
             return None
-        words = " ".join(box.text[found.end() :].split())
-        if found[1] and not (found[3] or found[4]):
+        words = " ".join(box.text[match.end() :].split())
+        if match[1] and not (match[3] or match[4]):
             words = words.replace("**", "", 1)
         phase = self.phase.key if self.phase else None
         name, depends = split_depends(words, block.head)
-        return PlanItem(found[2], box, words, make_title(name), depends, block, stop, phase, self.verify)
+        return PlanItem(match[2], box, words, make_title(name), depends, block, stop, phase, self.verify)
 
     def _find_end(self, block: Block) -> int:
         """The end of an item. An unindented line in bold, or with a statement, is not part of it."""
@@ -296,15 +296,15 @@ class _OutlineBuilder:
     def finish(self) -> PlanOutline:
         if self._waiting is not None:
             self._warn(self._waiting.line, f"no phase follows: {self._waiting.text}", "Put it before the phase.")
-        known = {item.id for item in self.outline.items}
+        ids = {item.id for item in self.outline.items}
         for item in self._strays:
-            self._place_stray(item, known)
+            self._place_stray(item, ids)
         self.outline.items.sort(key=lambda item: item.start)
         return self.outline
 
-    def _place_stray(self, item: PlanItem, known: set[str]) -> None:
+    def _place_stray(self, item: PlanItem, ids: set[str]) -> None:
         """A task outside of the phases is part of the phase of its number."""
-        if item.id in known:
+        if item.id in ids:
             message = f"{item.id} is listed again, outside of its phase: the one in its phase counts"
             self.outline.problems.append(self._document.make_info(item.start, message))
             return

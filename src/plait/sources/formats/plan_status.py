@@ -38,19 +38,19 @@ def read_status_json(document: Document) -> tuple[dict[str, RecordedStatus], lis
     except JsonSyntaxError as error:
         return {}, [report_unreadable(document.path, error, "the boxes of the plan count")]
     recorded: dict[str, RecordedStatus] = {}
-    strange: list[str] = []
+    unknown: list[str] = []
     for record in iter_task_records(root):
         name, word = str(record["id"]), str(record.get("status", "pending"))
         status = STATUS_JSON_WORDS.get(word) or parse_status(word)
         if status is None:
-            strange.append(f"{name}: {word[:40]}")
+            unknown.append(f"{name}: {word[:40]}")
         else:
             reason, retries = record.get("error"), record.get("retryCount")
             if word == "failed" and isinstance(reason, str) and reason:
                 word = f"{word}: {' '.join(reason.split())}"
             retries = retries if isinstance(retries, int) and not isinstance(retries, bool) and retries > 0 else 0
             recorded[name] = RecordedStatus(status, word, _find_since(status, record), retries)
-    return recorded, [_report_unknown_statuses(document.path, strange)] if strange else []
+    return recorded, [_report_unknown_statuses(document.path, unknown)] if unknown else []
 
 
 def validate_root(text: str, root: object) -> Record:
@@ -64,9 +64,9 @@ def validate_root(text: str, root: object) -> Record:
 
 def iter_task_records(root: Record) -> Iterator[Record]:
     """The records with an id."""
-    found = root["tasks"]
-    assert isinstance(found, list)
-    return (task for task in found if isinstance(task, dict) and isinstance(task.get("id"), str))
+    records = root["tasks"]
+    assert isinstance(records, list)
+    return (task for task in records if isinstance(task, dict) and isinstance(task.get("id"), str))
 
 
 def report_unreadable(path: str, error: JsonSyntaxError, effect: str) -> Problem:

@@ -88,8 +88,8 @@ def _read_priority(reader: JsonReader, node: JsonNode) -> int:
     match node.get("priority"):
         case None:
             return 1
-        case str() as text if (found := vocabulary.parse_priority(text)) is not None:
-            return found
+        case str() as text if (priority := vocabulary.parse_priority(text)) is not None:
+            return priority
         case (int() | float()) as number if abs(number) < 1e6 and not isinstance(number, bool):
             return math.floor(number) - 1
         case _:
@@ -102,8 +102,8 @@ def _write_statuses(path: str, text: str, changes: Sequence[StatusChange]) -> Re
         stories = _index_stories(parse_json(to_printable(text)))
     except JsonSyntaxError as error:
         return Rewrite(text, (json_tasks.report_unwritable(path, error),))
-    places = TaskIndex(stories, lambda name: name, lambda name: json_tasks.read_json_title(stories[name], name))
-    matched, problems = places.match(select_file_changes(path, changes))
+    index = TaskIndex(stories, lambda name: name, lambda name: json_tasks.read_json_title(stories[name], name))
+    matched, problems = index.match(select_file_changes(path, changes))
     edits = [
         set_key(stories[name], "passes", _PASSES[change.status], after=("priority", "acceptanceCriteria", "title"))
         for name, change in matched

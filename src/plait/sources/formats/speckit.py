@@ -51,15 +51,15 @@ _MAX_SECTION_LENGTH = 200_000  # characters in all; the rest of a longer section
 
 def find_order_statements(document: Document, tasks: Sequence[ListedTask]) -> Iterator[OrderStatement]:
     """All statements; their lines count from the file's first."""
-    places = {id(task.block): task for task in tasks}
+    task_by_block = {id(task.block): task for task in tasks}
     for task in tasks:
         for aside in task.asides:
             yield from parse_orders(aside, task.block.head, subject=task.id)
     left = _MAX_SECTION_LENGTH
     for block, path in walk_outline(document.markdown):
-        if id(block) in places or block.quoted or left < 0:
+        if id(block) in task_by_block or block.quoted or left < 0:
             continue
-        owner = next((places[id(above)] for above in block.ancestors if id(above) in places), None)
+        owner = next((task_by_block[id(above)] for above in block.ancestors if id(above) in task_by_block), None)
         if owner is not None:  # `- Depends on: T001` in the list below a task
             if block.kind in {BlockKind.ITEM, BlockKind.PARAGRAPH} and starts_with_verb(block.text):
                 yield from parse_orders(block.text, max(block.head, block.start), subject=owner.id)
@@ -78,9 +78,9 @@ def _parse_block(block: Block) -> Iterator[OrderStatement]:
     match block.kind:
         case BlockKind.ITEM if block.head >= 0:
             text = _MARKUP.sub("", block.text) if len(block.text) <= _MAX_ITEM_LENGTH else ""
-            found = _LIST.fullmatch(text)
-            if found:  # `- T003: T001, T002`: a task, and what it needs
-                yield OrderStatement(parse_refs(found[2]), parse_refs(found[1]), block.head, found[0])
+            match = _LIST.fullmatch(text)
+            if match:  # `- T003: T001, T002`: a task, and what it needs
+                yield OrderStatement(parse_refs(match[2]), parse_refs(match[1]), block.head, match[0])
             else:
                 yield from parse_orders(block.text, block.head)
         case BlockKind.PARAGRAPH:
@@ -96,11 +96,11 @@ def _parse_block(block: Block) -> Iterator[OrderStatement]:
 def _parse_table(block: Block) -> Iterator[OrderStatement]:
     """A column of tasks, and columns with what each needs or blocks."""
     header, *rows = block.rows
-    who = next((n for n, cell in enumerate(header) if _TASK.search(cell)), 0)
-    after = [n for n, cell in enumerate(header) if n != who and _AFTER.search(cell)]
-    before = [n for n, cell in enumerate(header) if n != who and n not in after and _BEFORE.search(cell)]
+    task_column = next((n for n, cell in enumerate(header) if _TASK.search(cell)), 0)
+    after = [n for n, cell in enumerate(header) if n != task_column and _AFTER.search(cell)]
+    before = [n for n, cell in enumerate(header) if n != task_column and n not in after and _BEFORE.search(cell)]
     for number, row in enumerate(rows, block.start + 2):
-        tasks = parse_refs(row[who]) if who < len(row) else ()
+        tasks = parse_refs(row[task_column]) if task_column < len(row) else ()
         for column in (*after, *before):
             others = parse_refs(row[column]) if tasks and column < len(row) else ()
             if others:
@@ -114,7 +114,7 @@ _MAX_EDGES = 50_000  # edges that statements may make: a range of hundreds befor
 
 @dataclass
 class SpecKitNeeds:
-    """The needs of each task, by its place. `ranks`: the phase that each is in, counted from 0; None is no phase."""
+    """The needs of each task, by its index. `ranks`: the phase that each is in, counted from 0; None is no phase."""
 
     document: Document
     tasks: Sequence[ListedTask]
@@ -124,45 +124,45 @@ class SpecKitNeeds:
     def __post_init__(self) -> None:
         self._needs: list[dict[str, Need]] = [{} for _ in self.tasks]
         self._ids = TaskIds(task.id for task in self.tasks)
-        self._places = {task.id: place for place, task in enumerate(self.tasks)}
+        self._index_by_id = {task.id: index for index, task in enumerate(self.tasks)}
         self._points = list(_count_points(self.tasks, self.ranks))
         edges = 0
-        for order in find_order_statements(self.document, self.tasks):
-            edges += self._add_statement(order)
+        for statement in find_order_statements(self.document, self.tasks):
+            edges += self._add_statement(statement)
             if edges > _MAX_EDGES:
                 message = "the statements about order from here on are not read: there are too many"
-                self.problems.append(self.document.make_warning(order.line, message, "Let phases say it."))
+                self.problems.append(self.document.make_warning(statement.line, message, "Let phases say it."))
                 break
         for later, earlier, why in _iter_written_order(self.tasks, self.ranks):
             self._add(later, self.tasks[earlier].id, NeedKind.CHAIN, why, self.tasks[later].block.head)
 
-    def __getitem__(self, place: int) -> tuple[Need, ...]:
-        return tuple(self._needs[place].values())
+    def __getitem__(self, index: int) -> tuple[Need, ...]:
+        return tuple(self._needs[index].values())
 
-    def _add(self, place: int, on: str, kind: NeedKind, why: str, line: int) -> None:
-        if on != self.tasks[place].id:
+    def _add(self, index: int, on: str, kind: NeedKind, why: str, line: int) -> None:
+        if on != self.tasks[index].id:
             need = Need(on, kind, why, self.document.origin(line))
-            self._needs[place].setdefault(on, need)
+            self._needs[index].setdefault(on, need)
 
-    def _add_statement(self, order: OrderStatement) -> int:
+    def _add_statement(self, statement: OrderStatement) -> int:
         """Add the edges of a statement; returns how many there are."""
         earlier, later = (
-            [name for ref in side for name in self._find_named(ref)] for side in (order.earlier, order.later)
+            [name for ref in side for name in self._find_named(ref)] for side in (statement.earlier, statement.later)
         )
         count = len(earlier) * len(later)
         for on, name in product(earlier, later) if count <= _MAX_EDGES else ():
-            place = self._places.get(name)
-            if place is None:
+            index = self._index_by_id.get(name)
+            if index is None:
                 message = f"{name} should come after {on}, but no task here has that id"
-                self.problems.append(self.document.make_info(order.line, message))
-            elif not self._contradicts(place, on):
-                self._add(place, on, NeedKind.NEED, order.text, order.line)
+                self.problems.append(self.document.make_info(statement.line, message))
+            elif not self._contradicts(index, on):
+                self._add(index, on, NeedKind.NEED, statement.text, statement.line)
             else:
                 message = (
-                    f'"{order.text}" has {name} after {on}, which is written further down: the written order counts'
+                    f'"{statement.text}" has {name} after {on}, which is written further down: the written order counts'
                 )
                 hint = f"Move {on} above {name}, or take that out."
-                self.problems.append(self.document.make_warning(order.line, message, hint))
+                self.problems.append(self.document.make_warning(statement.line, message, hint))
         return count
 
     def _find_named(self, ref: TaskRange) -> list[str]:
@@ -172,16 +172,16 @@ class SpecKitNeeds:
         first, last = sorted((ref.first, ref.last), key=make_key)
         return self._ids.find(TaskRange(first, last))
 
-    def _contradicts(self, place: int, on: str) -> bool:
+    def _contradicts(self, index: int, on: str) -> bool:
         """Whether the file's own order has `on` after this task: in a later phase, or past a task without [P]."""
-        other = self._places.get(on)
-        if other is None or other == place:
+        other = self._index_by_id.get(on)
+        if other is None or other == index:
             return False
-        own, its = self.ranks[place], self.ranks[other]
-        if own != its:
-            return own is not None and its is not None and its > own
-        between = self._points[other] - self._points[place] + (not self.tasks[other].parallel)
-        return other > place and between > 0
+        rank, other_rank = self.ranks[index], self.ranks[other]
+        if rank != other_rank:
+            return rank is not None and other_rank is not None and other_rank > rank
+        between = self._points[other] - self._points[index] + (not self.tasks[other].parallel)
+        return other > index and between > 0
 
 
 def _count_points(tasks: Sequence[ListedTask], ranks: Sequence[int | None]) -> Iterator[int]:
@@ -200,14 +200,14 @@ def _iter_written_order(tasks: Sequence[ListedTask], ranks: Sequence[int | None]
     """
     points: dict[int | None, list[int]] = {}
     runs: dict[int | None, list[int]] = {}
-    for place, (task, rank) in enumerate(zip(tasks, ranks, strict=True)):
+    for index, (task, rank) in enumerate(zip(tasks, ranks, strict=True)):
         point, run = points.get(rank, []), runs.setdefault(rank, [])
         if task.parallel:
-            yield from ((place, other, "written below a task without [P]") for other in point)
-            run.append(place)
+            yield from ((index, other, "written below a task without [P]") for other in point)
+            run.append(index)
         else:
-            yield from ((place, other, "written order: it has no [P]") for other in run or point)
-            points[rank], runs[rank] = [place], []
+            yield from ((index, other, "written order: it has no [P]") for other in run or point)
+            points[rank], runs[rank] = [index], []
 
 
 _SPECKIT_PATH = re.compile(r"(?:^|/)specs/[^/]+/tasks\.md\Z")
@@ -232,8 +232,8 @@ def _read_document(document: Document) -> Reading:
         return Reading(problems=(document.make_warning(0, "no box here has an id such as T001", hint),))
     phases = PhaseBuilder(document, gate=1.0)
     keys = _assign_phases(phases, tasks)
-    order = {key: rank for rank, key in enumerate(dict.fromkeys(keys.values()))}
-    ranks = [order[keys[id(task.heading)]] if task.heading is not None else None for task in tasks]
+    rank_by_key = {key: rank for rank, key in enumerate(dict.fromkeys(keys.values()))}
+    ranks = [rank_by_key[keys[id(task.heading)]] if task.heading is not None else None for task in tasks]
     needs = SpecKitNeeds(document, tasks, ranks)
     entries = tuple(_build_entries(document, tasks, keys, needs))
     named = ((task.block.head, task.written_id, task.id) for task in tasks)
@@ -251,7 +251,7 @@ def _assign_phases(phases: PhaseBuilder, tasks: Sequence[ListedTask]) -> dict[in
         if last is not None and heading.level > last[0].level and name == parse_phase(last[0])[0]:
             keys[id(heading)] = last[1]
             continue
-        keys[id(heading)] = phases.add(name or make_slug(strip_markup(title), words=4), title, heading)
+        keys[id(heading)] = phases.add(name or make_slug(strip_markup(title), max_words=4), title, heading)
         last = heading, keys[id(heading)]
     return keys
 
@@ -260,12 +260,12 @@ def _build_entries(
     document: Document, tasks: Sequence[ListedTask], keys: dict[int, str], needs: SpecKitNeeds
 ) -> Iterator[SourceEntry]:
     bodies = checkboxes.read_item_bodies(document.markdown, [task.block for task in tasks])
-    for place, (task, body) in enumerate(zip(tasks, bodies, strict=True)):
+    for index, (task, body) in enumerate(zip(tasks, bodies, strict=True)):
         made = Task(
             task.id,
             task.title,
             body,
-            needs[place],
+            needs[index],
             phase=keys[id(task.heading)] if task.heading is not None else None,
             origin=document.origin(task.block.head),
         )

@@ -104,22 +104,22 @@ def _split_clauses(text: str, *, fenced: bool) -> Iterator[tuple[int, str, list[
     """The statements of a text as tokens, each with its line and its words."""
     tokens: list[_Token] = []
     begun, line, start, depth = 0, 0, 0, 0
-    for found in _TOKEN.finditer(text):
-        kind = found.lastgroup or ""
+    for match in _TOKEN.finditer(text):
+        kind = match.lastgroup or ""
         kind = "ref" if kind in {"to", "number"} else kind
         kind = "word" if fenced and kind in _VERBS else kind
         line += kind == "line"
-        ends = kind == "line" and _ends_statement(text, found.end(), tokens, fenced=fenced)
+        ends = kind == "line" and _ends_statement(text, match.end(), tokens, fenced=fenced)
         if ends or (kind == "stop" and depth == 0):
-            yield begun, text[start : found.start()], tokens
-            tokens, start, depth, begun = [], found.end(), 0, line
+            yield begun, text[start : match.start()], tokens
+            tokens, start, depth, begun = [], match.end(), 0, line
         elif kind == "open":
             depth += 1
         elif kind == "close":
             depth = max(0, depth - 1)
         elif kind not in {"line", "stop"}:
-            last = found["to"] or (f"T{found['number']}" if found["number"] else "")
-            tokens.append(_Token(kind, depth, TaskRange(found["ref"], last) if kind == "ref" else None))
+            last = match["to"] or (f"T{match['number']}" if match["number"] else "")
+            tokens.append(_Token(kind, depth, TaskRange(match["ref"], last) if kind == "ref" else None))
     yield begun, text[start:], tokens
 
 
@@ -134,7 +134,7 @@ def _ends_statement(text: str, at: int, tokens: Sequence[_Token], *, fenced: boo
 
 @dataclass(slots=True)
 class _RefGroup:
-    """Ids that are listed together; `first` and `last` are their places in the segment."""
+    """Ids that are listed together; `first` and `last` are their indexes in the segment."""
 
     refs: list[TaskRange]
     first: int
@@ -144,18 +144,18 @@ class _RefGroup:
 
 def _group_refs(tokens: Sequence[_Token]) -> list[_RefGroup]:
     """Those outside parentheses, if there are any."""
-    found: list[_RefGroup] = []
-    for place, token in enumerate(tokens):
+    groups: list[_RefGroup] = []
+    for index, token in enumerate(tokens):
         if token.ref is None:
             continue
-        group = found[-1] if found else None
-        between = {each.kind for each in tokens[group.last + 1 : place]} if group is not None else set()
+        group = groups[-1] if groups else None
+        between = {each.kind for each in tokens[group.last + 1 : index]} if group is not None else set()
         if group is not None and group.depth == token.depth and between <= {"comma", "join"}:
             group.refs.append(token.ref)
-            group.last = place
+            group.last = index
         else:
-            found.append(_RefGroup([token.ref], place, place, token.depth))
-    return [group for group in found if group.depth == 0] or found
+            groups.append(_RefGroup([token.ref], index, index, token.depth))
+    return [group for group in groups if group.depth == 0] or groups
 
 
 _Statement = tuple[Sequence[TaskRange], Sequence[TaskRange]]
@@ -163,14 +163,14 @@ _Statement = tuple[Sequence[TaskRange], Sequence[TaskRange]]
 
 def _parse_statements(tokens: Sequence[_Token]) -> Iterator[_Statement]:
     """What comes first, and what comes after it."""
-    places = [n for n, token in enumerate(tokens) if token.kind in _OPERATORS and token.depth == 0]
-    segments = [tokens[start + 1 : stop] for start, stop in pairwise([-1, *places, len(tokens)])]
-    verbs = [False, *(tokens[place].kind not in _ARROWS for place in places), False]
-    for n, place in enumerate(places):
-        kind = tokens[place].kind
+    operators = [n for n, token in enumerate(tokens) if token.kind in _OPERATORS and token.depth == 0]
+    segments = [tokens[start + 1 : stop] for start, stop in pairwise([-1, *operators, len(tokens)])]
+    verbs = [False, *(tokens[index].kind not in _ARROWS for index in operators), False]
+    for n, index in enumerate(operators):
+        kind = tokens[index].kind
         left = _find_subject(segments[n], kind, shared=verbs[n] and verbs[n + 1])
-        near = 0 if kind == "back" else _MAX_WORDS_AFTER_VERB  # what points back at a task is often a remark on it
-        right = _find_object(segments[n + 1], shared=verbs[n + 1] and verbs[n + 2], near=near)
+        max_words = 0 if kind == "back" else _MAX_WORDS_AFTER_VERB  # what points back at a task is often a remark on it
+        right = _find_object(segments[n + 1], shared=verbs[n + 1] and verbs[n + 2], max_words=max_words)
         if left and right:
             yield (right, left) if kind in {"after", "back"} else (left, right)
     yield from _parse_asides(tokens)
@@ -179,15 +179,15 @@ def _parse_statements(tokens: Sequence[_Token]) -> Iterator[_Statement]:
 def _parse_asides(tokens: Sequence[_Token]) -> Iterator[_Statement]:
     """`T004 (depends on T001)`: a verb right after the parenthesis, about the ids in front of it."""
     start = 0
-    for place, token in enumerate(tokens):
+    for index, token in enumerate(tokens):
         if token.depth == 0:
-            start = place if token.kind in _OPERATORS else start
+            start = index if token.kind in _OPERATORS else start
             continue
-        if token.kind not in _VERBS or (place and tokens[place - 1].depth > 0):
+        if token.kind not in _VERBS or (index and tokens[index - 1].depth > 0):
             continue
-        stop = next((n for n in range(place + 1, len(tokens)) if tokens[n].depth == 0), len(tokens))
-        left = [group for group in _group_refs(tokens[start:place]) if group.depth == 0]
-        right = _find_object(tokens[place + 1 : stop], shared=False)
+        stop = next((n for n in range(index + 1, len(tokens)) if tokens[n].depth == 0), len(tokens))
+        left = [group for group in _group_refs(tokens[start:index]) if group.depth == 0]
+        right = _find_object(tokens[index + 1 : stop], shared=False)
         if left and right:
             subject = left[-1].refs
             yield (right, subject) if token.kind == "after" else (subject, right)
@@ -206,13 +206,15 @@ def _find_subject(segment: Sequence[_Token], kind: str, *, shared: bool) -> Sequ
     return groups[-1].refs[-1:] if shared else groups[-1].refs
 
 
-def _find_object(segment: Sequence[_Token], *, shared: bool, near: int = _MAX_WORDS_AFTER_VERB) -> Sequence[TaskRange]:
+def _find_object(
+    segment: Sequence[_Token], *, shared: bool, max_words: int = _MAX_WORDS_AFTER_VERB
+) -> Sequence[TaskRange]:
     """The ids right after a verb. Between two verbs the last one belongs to the second, if the first has others."""
     groups = _group_refs(segment)
     if not groups:
         return ()
     between = segment[: groups[0].first]
-    if any(token.kind in {"no", "comma"} for token in between) or len(between) > near:
+    if any(token.kind in {"no", "comma"} for token in between) or len(between) > max_words:
         return ()
     refs = groups[0].refs
     return refs[:-1] if shared and len(groups) == 1 and len(refs) > 1 else refs
@@ -275,10 +277,10 @@ def find_listed_tasks(markdown: Markdown) -> Iterator[ListedTask]:
         is_example = any(heading.level > 1 and _EXAMPLES.match(heading.text) for heading in path)
         if not is_checkbox(box) or (is_example and not in_phase):
             continue
-        found = _TASK.match(read_checkbox_text(markdown, block, box))
-        if found is not None and (in_phase or not phased or found["id"].lower() not in seen):
-            seen.add(found["id"].lower())
-            yield _make_listed_task(block, box, found, names, _find_phase_heading(path, phased=phased))
+        match = _TASK.match(read_checkbox_text(markdown, block, box))
+        if match is not None and (in_phase or not phased or match["id"].lower() not in seen):
+            seen.add(match["id"].lower())
+            yield _make_listed_task(block, box, match, names, _find_phase_heading(path, phased=phased))
 
 
 def is_phase(heading: Block) -> bool:
@@ -287,10 +289,10 @@ def is_phase(heading: Block) -> bool:
 
 def parse_phase(heading: Block) -> tuple[str, str]:
     """The key of a phase, and its title."""
-    found = _PHASE.match(heading.text)
-    if found is None:
+    match = _PHASE.match(heading.text)
+    if match is None:
         return "", heading.text
-    return found["key"] or "final", found["title"] or ""
+    return match["key"] or "final", match["title"] or ""
 
 
 def _find_phase_heading(path: Sequence[Block], *, phased: bool) -> Block | None:
@@ -302,17 +304,17 @@ def _find_phase_heading(path: Sequence[Block], *, phased: bool) -> Block | None:
 
 
 def _make_listed_task(
-    block: Block, box: Checkbox, found: re.Match[str], names: UniqueNames, heading: Block | None
+    block: Block, box: Checkbox, match: re.Match[str], names: UniqueNames, heading: Block | None
 ) -> ListedTask:
-    tags = [tag.strip() for tag in _TAG.findall(found["before"]) + _TAG.findall(found["after"])]
-    stated = _STATED.findall(_ASIDE.sub("", found["text"])) if "depends" in found["text"].lower() else ()
-    asides = tuple(aside for aside in _ASIDE.findall(found["text"]) if _states_order(aside))
+    tags = [tag.strip() for tag in _TAG.findall(match["before"]) + _TAG.findall(match["after"])]
+    stated = _STATED.findall(_ASIDE.sub("", match["text"])) if "depends" in match["text"].lower() else ()
+    asides = tuple(aside for aside in _ASIDE.findall(match["text"]) if _states_order(aside))
     text = (
-        _ASIDE.sub(lambda aside: "" if _states_order(aside[1]) else aside[0], found["text"])
+        _ASIDE.sub(lambda aside: "" if _states_order(aside[1]) else aside[0], match["text"])
         if asides
-        else found["text"]
+        else match["text"]
     )
-    name = f"T{found['id'][1:]}"
+    name = f"T{match['id'][1:]}"
     kept = "".join(f"[{tag}] " for tag in tags if not _KNOWN_TAGS.fullmatch(tag))
     parallel = any(tag.upper() == "P" for tag in tags)
     title = make_title(kept + text) or name

@@ -84,40 +84,40 @@ def build_tree(tasks: JsonNode, reader: JsonReader | None = None) -> list[TreeTa
 
 
 def _iter_tasks(
-    nodes: JsonNode, above: TreeTask | None, known: dict[str, JsonNode], reader: JsonReader | None
+    nodes: JsonNode, above: TreeTask | None, node_by_id: dict[str, JsonNode], reader: JsonReader | None
 ) -> Iterator[TreeTask]:
     for node in nodes.items:
         name = json_tasks.read_id(node)
         if above is not None and name and not name.startswith(f"{above.id}."):
             name = f"{above.id}.{name}"
-        if not name or known.setdefault(name, node) is not node:
+        if not name or node_by_id.setdefault(name, node) is not node:
             if reader is not None:
-                json_tasks.warn_skipped(reader, node, name, known.get(name))
+                json_tasks.warn_skipped(reader, node, name, node_by_id.get(name))
             continue
-        place = TreeTask(name, node, above)
+        task = TreeTask(name, node, above)
         if isinstance(node.get("subtasks"), list) and above is None:
-            place.parts.extend(_iter_tasks(node["subtasks"], place, known, reader))
+            task.parts.extend(_iter_tasks(node["subtasks"], task, node_by_id, reader))
         elif node.get("subtasks") and reader is not None:
             message = f"the subtasks of {name} are not a list or are nested too deep; ignored"
             reader.warn(node["subtasks"], message)
-        yield place
+        yield task
 
 
-def make_status_edits(asked: Mapping[TreeTask, SourceStatus]) -> Iterator[TextEdit]:
+def make_status_edits(statuses: Mapping[TreeTask, SourceStatus]) -> Iterator[TextEdit]:
     """The edits that make it so, and that keep each task in step with its subtasks."""
     new: dict[TreeTask, SourceStatus] = {}
-    for place, status in asked.items():
-        written = vocabulary.parse_status(_STATUSES.get(status, "")) or place.status
-        if place.status is not written and status_changes.changes_status(place.status, status):
-            new[place] = written
-    parents = {place.parent: None for place in new if place.parent is not None and place.parent not in asked}
+    for task, status in statuses.items():
+        written = vocabulary.parse_status(_STATUSES.get(status, "")) or task.status
+        if task.status is not written and status_changes.changes_status(task.status, status):
+            new[task] = written
+    parents = {task.parent: None for task in new if task.parent is not None and task.parent not in statuses}
     for parent in parents:
         becomes = _derive_parent_status(parent, new)
         if becomes is not None:
             new[parent] = becomes
-    for place, status in new.items():
-        if status is not place.own_status:
-            yield set_key(place.node, "status", _STATUSES[status], after=("title", "id"))
+    for task, status in new.items():
+        if status is not task.own_status:
+            yield set_key(task.node, "status", _STATUSES[status], after=("title", "id"))
 
 
 def _derive_parent_status(parent: TreeTask, new: Mapping[TreeTask, SourceStatus]) -> SourceStatus | None:
@@ -126,14 +126,14 @@ def _derive_parent_status(parent: TreeTask, new: Mapping[TreeTask, SourceStatus]
     If it was closed while some of them were not, a person decided that, and it stays.
     """
     statuses = [new.get(part, part.own_status) for part in parent.parts]
-    begun = any(status in {SourceStatus.DOING, SourceStatus.DONE} for status in statuses)
+    has_started = any(status in {SourceStatus.DOING, SourceStatus.DONE} for status in statuses)
     if _are_finished(statuses):
         return None if parent.own_status.is_closed else SourceStatus.DONE
     if parent.own_status is SourceStatus.DONE and all(part.own_status.is_closed for part in parent.parts):
-        return SourceStatus.DOING if begun else SourceStatus.TODO
-    if begun and parent.own_status is SourceStatus.TODO:
+        return SourceStatus.DOING if has_started else SourceStatus.TODO
+    if has_started and parent.own_status is SourceStatus.TODO:
         return SourceStatus.DOING
-    if not begun and parent.node.get("status") == _STATUSES[SourceStatus.DOING]:
+    if not has_started and parent.node.get("status") == _STATUSES[SourceStatus.DOING]:
         return SourceStatus.TODO
     return None
 
@@ -156,8 +156,8 @@ def detect(source: SourceFiles) -> Confidence:
         return Confidence.NO
     # Others keep lists of "tasks" too: editors without ids, plans without titles.
     lists = [tasks.value for tasks in find_task_lists(root).values() if isinstance(tasks.value, list)]
-    likely = any(isinstance(task, dict) and {"id", "title"} <= task.keys() for tasks in lists for task in tasks)
-    return Confidence.CONTENT if likely else Confidence.NO
+    has_tasks = any(isinstance(task, dict) and {"id", "title"} <= task.keys() for tasks in lists for task in tasks)
+    return Confidence.CONTENT if has_tasks else Confidence.NO
 
 
 def read(source: SourceFiles) -> Reading:
@@ -170,13 +170,13 @@ def _read_entries(tag: str, reader: JsonReader, root: JsonNode) -> Iterator[Sour
         return
     if not tasks.items:
         reader.report(Severity.INFO, tasks, "there are no tasks in this list")
-    for place in build_tree(tasks, reader):
-        needs = tuple(_read_task_needs(reader, place))
-        priority = _read_priority(reader, place.node, otherwise=1)
-        yield _build_entry(reader, place, needs, priority)
+    for task in build_tree(tasks, reader):
+        needs = tuple(_read_task_needs(reader, task))
+        priority = _read_priority(reader, task.node, otherwise=1)
+        yield _build_entry(reader, task, needs, priority)
         # A subtask inherits the needs of its task, except for those on other subtasks.
-        inherited = tuple(need for need in needs if need.on not in place.part_ids)
-        for part in place.parts:
+        inherited = tuple(need for need in needs if need.on not in task.part_ids)
+        for part in task.parts:
             own = tuple(_read_task_needs(reader, part))
             known = {need.on for need in own} | {part.id}
             both = own + tuple(need for need in inherited if need.on not in known)
@@ -185,18 +185,18 @@ def _read_entries(tag: str, reader: JsonReader, root: JsonNode) -> Iterator[Sour
 
 def _choose_list(root: JsonNode, tag: str, reader: JsonReader) -> JsonNode | None:
     """The list of a tag; the only list of a file also has the default tag."""
-    known = find_task_lists(root)
-    if tag in known:
-        return known[tag]
-    if len(known) == 1 and tag == ReadOptions().tag:
-        only, tasks = next(iter(known.items()))
+    lists = find_task_lists(root)
+    if tag in lists:
+        return lists[tag]
+    if len(lists) == 1 and tag == ReadOptions().tag:
+        only, tasks = next(iter(lists.items()))
         if only:
             reader.report(Severity.INFO, tasks, f"no tag {tag}; reading the only one, {only}")
         return tasks
-    if not known:
+    if not lists:
         reader.report(Severity.ERROR, root, "this file has no list of tasks", "Is it Task Master's tasks.json?")
         return None
-    names = ", ".join(filter(None, known))
+    names = ", ".join(filter(None, lists))
     hint = f"The tags are {names}: choose one with --tag." if names else "This file has no tags: leave --tag out."
     reader.report(Severity.ERROR, root, f"there is no tag {tag} in this file", hint)
     return None
@@ -243,27 +243,27 @@ def _read_task_needs(reader: JsonReader, task: TreeTask) -> Iterator[Need]:
 
 def _read_priority(reader: JsonReader, node: JsonNode, otherwise: int) -> int:
     value = node.get("priority")
-    found = vocabulary.parse_priority(value) if isinstance(value, str) else None
-    if value is not None and found is None:
+    priority = vocabulary.parse_priority(value) if isinstance(value, str) else None
+    if value is not None and priority is None:
         message = f"{json_tasks.collapse_whitespace(str(value))[:40]} is not a priority; ignored"
         reader.warn(node["priority"], message, "Write high, medium or low.")
-    return otherwise if found is None else found
+    return otherwise if priority is None else priority
 
 
 def _write_statuses(path: str, text: str, changes: Sequence[StatusChange]) -> Rewrite:
     try:
-        known = find_task_lists(parse_json(to_printable(text)))
+        lists = find_task_lists(parse_json(to_printable(text)))
     except JsonSyntaxError as error:
         return Rewrite(text, (json_tasks.report_unwritable(path, error),))
-    trees = {tag: [*_flatten(build_tree(tasks))] for tag, tasks in known.items()}
-    asked: dict[TreeTask, SourceStatus] = {}
+    trees = {tag: [*_flatten(build_tree(tasks))] for tag, tasks in lists.items()}
+    statuses: dict[TreeTask, SourceStatus] = {}
     problems: list[Problem] = []
-    own = status_changes.select_file_changes(path, changes)
-    for tag in dict.fromkeys(change.tag for change in own):
-        matched, missing = _index_tasks(trees, tag).match(change for change in own if change.tag == tag)
-        asked |= {place: change.status for place, change in matched}
+    own_changes = status_changes.select_file_changes(path, changes)
+    for tag in dict.fromkeys(change.tag for change in own_changes):
+        matched, missing = _index_tasks(trees, tag).match(change for change in own_changes if change.tag == tag)
+        statuses |= {task: change.status for task, change in matched}
         problems += missing
-    return Rewrite(apply_edits(text, make_status_edits(asked)), tuple(problems))
+    return Rewrite(apply_edits(text, make_status_edits(statuses)), tuple(problems))
 
 
 def _index_tasks(trees: Mapping[str, Sequence[TreeTask]], tag: str) -> TaskIndex[TreeTask]:
@@ -271,16 +271,16 @@ def _index_tasks(trees: Mapping[str, Sequence[TreeTask]], tag: str) -> TaskIndex
     if tag in trees:
         chosen = trees[tag]
     elif not tag or (len(trees) == 1 and tag == ReadOptions().tag):
-        chosen = [place for tree in trees.values() for place in tree]
+        chosen = [task for tree in trees.values() for task in tree]
     else:
         chosen = []
-    return TaskIndex(chosen, lambda place: place.id, lambda place: place.title)
+    return TaskIndex(chosen, lambda task: task.id, lambda task: task.title)
 
 
 def _flatten(tree: Sequence[TreeTask]) -> Iterator[TreeTask]:
-    for place in tree:
-        yield place
-        yield from place.parts
+    for task in tree:
+        yield task
+        yield from task.parts
 
 
 def list_tags(text: str) -> list[str]:

@@ -38,11 +38,11 @@ _LINES = re.compile(r":[0-9]+(?:[-:,][0-9]+)*\Z")
 
 def parse_declared_files(texts: Iterable[str]) -> tuple[str, ...]:
     """The paths in their order. A bullet in words (`Other modules`) declares none."""
-    found: dict[str, None] = {}
+    files: dict[str, None] = {}
     for text in texts:
         for part in _COMMA.split(_REMARK.sub(" ", _LINK.sub(r"\1", text))):
-            found.update(dict.fromkeys(_parse_part(part.strip())))
-    return tuple(found)
+            files.update(dict.fromkeys(_parse_part(part.strip())))
+    return tuple(files)
 
 
 def _parse_part(part: str) -> tuple[str, ...]:
@@ -68,7 +68,7 @@ _MAX_RANGE = 1000  # a wider range is a mistake
 _MAX_EDGES = 500_000  # edges of one file: more are no list of tasks
 _MAX_SAME_NUMBER = 10  # tasks of one number that a reference may mean
 _MAX_FIELD_LENGTH = 20_000
-_shorten = partial(vocabulary.shorten, most=100)
+_shorten = partial(vocabulary.shorten, max_length=100)
 _BLOCKS = re.compile(r"(?:un)?blocks?\b:?\s*", re.IGNORECASE)
 
 
@@ -107,8 +107,8 @@ class TodoNeeds:
             self._warn(placed, message)
             text = text[:_MAX_FIELD_LENGTH].rpartition(",")[0]
         verb = _BLOCKS.match(text) if is_blocking else None
-        found = parse_references(text[verb.end() :] if verb else text)
-        for ref in found.refs:
+        references = parse_references(text[verb.end() :] if verb else text)
+        for ref in references.refs:
             for number in self._expand_range(placed, ref):
                 if is_blocking:
                     for other in self._numbers.get(number, ()):
@@ -117,7 +117,7 @@ class TodoNeeds:
                 else:
                     for on in self._find_named(item, placed, ref, number):
                         self._add(item.id, on, placed, text)
-        if found.has_note and item.line not in self._noted:  # at most one note for each task
+        if references.has_note and item.line not in self._noted:  # at most one note for each task
             self._noted.add(item.line)
             message = f"read as a note, not as a dependency: {_shorten(text)}"
             hint = "Write Task 12 for a task that must be done first."
@@ -188,10 +188,10 @@ def detect(source: SourceFiles) -> Confidence:
     document = source.document
     if not document.name.lower().endswith(_ENDINGS) or not _NUMBERED.search(document.text):
         return Confidence.NO
-    found = find_items(document.markdown)
+    items = find_items(document.markdown)
     named = document.stem.lower() in _NAMES
-    if not any(map(_looks_like_task, found)):
-        bare = found and named and not any(block.checkbox for block in document.markdown.blocks)
+    if not any(map(_looks_like_task, items)):
+        bare = items and named and not any(block.checkbox for block in document.markdown.blocks)
         return Confidence.PERHAPS if bare else Confidence.NO
     return Confidence.NAME if named else Confidence.CONTENT
 
@@ -201,13 +201,13 @@ def _looks_like_task(item: TodoItem) -> bool:
 
 
 def _read_document(document: Document) -> Reading:
-    found = find_items(document.markdown)
-    if not found:
+    items = find_items(document.markdown)
+    if not items:
         hint = "A task is a heading such as ### 1. Title."
         return Reading(problems=(document.make_warning(0, "no task found", hint),))
-    needs = TodoNeeds(document, found)
-    problems = sort_by_line([*_find_problems(document, found), *needs.problems])
-    return Reading(tuple(_build_entry(document, item, needs) for item in found), problems=problems)
+    needs = TodoNeeds(document, items)
+    problems = sort_by_line([*_find_problems(document, items), *needs.problems])
+    return Reading(tuple(_build_entry(document, item, needs) for item in items), problems=problems)
 
 
 def _build_entry(document: Document, item: TodoItem, needs: TodoNeeds) -> SourceEntry:
@@ -264,13 +264,13 @@ def _find_since(item: TodoItem) -> datetime | None:
         if status and not value
         else None
     )
-    found = _DATE_TIME.match(value or (noted[1] if noted else ""))
-    return vocabulary.parse_time(found[0]) if found else None
+    match = _DATE_TIME.match(value or (noted[1] if noted else ""))
+    return vocabulary.parse_time(match[0]) if match else None
 
 
-def _find_problems(document: Document, found: list[TodoItem]) -> Iterator[Problem]:
-    yield from find_repeated_ids(document, ((item.line, item.heading.number, item.id) for item in found))
-    for item in found:
+def _find_problems(document: Document, items: list[TodoItem]) -> Iterator[Problem]:
+    yield from find_repeated_ids(document, ((item.line, item.heading.number, item.id) for item in items))
+    for item in items:
         yield from _check_status(document, item)
         priority = item.find("priority")
         if priority and priority.text and vocabulary.parse_priority(priority.text[:_MAX_SEARCH_LENGTH]) is None:

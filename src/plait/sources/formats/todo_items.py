@@ -36,13 +36,13 @@ class TodoHeading:
 
 
 def parse_heading(text: str) -> TodoHeading | None:
-    found = _HEADING.match(text)
-    if found is None:
+    match = _HEADING.match(text)
+    if match is None:
         return None
-    rest = found[3] or ""
+    rest = match[3] or ""
     start, stop = _strip_ticks(rest)
-    around = text[: found.start(1)] + rest[:start] + rest[stop:]
-    return TodoHeading(found[1], found[2] or "", rest[start:stop], any(tick in around for tick in TICK_MARKS))
+    title = text[: match.start(1)] + rest[:start] + rest[stop:]
+    return TodoHeading(match[1], match[2] or "", rest[start:stop], any(tick in title for tick in TICK_MARKS))
 
 
 def _strip_ticks(text: str) -> tuple[int, int]:
@@ -55,12 +55,12 @@ def _strip_ticks(text: str) -> tuple[int, int]:
     return start, stop
 
 
-def _is_tick_or_space(text: str, place: int) -> bool:
-    sign = text[place]
+def _is_tick_or_space(text: str, index: int) -> bool:
+    sign = text[index]
     return (
         sign.isspace()
         or sign in TICK_MARKS
-        or (sign == _VARIATION_SELECTOR and place > 0 and text[place - 1] in TICK_MARKS)
+        or (sign == _VARIATION_SELECTOR and index > 0 and text[index - 1] in TICK_MARKS)
     )
 
 
@@ -129,7 +129,7 @@ class TodoItem:
 
 def find_items(markdown: Markdown) -> list[TodoItem]:
     """All tasks in the order of the file. Repeated numbers get unique ids: 73, 73.2, 73.3."""
-    found: list[TodoItem] = []
+    items: list[TodoItem] = []
     times: dict[str, int] = {}
     current: TodoItem | None = None
     section: Block | None = None
@@ -148,13 +148,13 @@ def find_items(markdown: Markdown) -> list[TodoItem]:
                 times[heading.number] = times.get(heading.number, 0) + 1
                 again = f".{times[heading.number]}" if times[heading.number] > 1 else ""
                 current = TodoItem(heading.number + again, heading, block.start, section, len(markdown.lines))
-                found.append(current)
+                items.append(current)
             deeper = deeper or block.level > _LEVEL
         elif current is not None and not deeper:
             current.blocks.extend(_split_margin_fields(markdown, block))
-    for item in found:
+    for item in items:
         item.fields.extend(_find_fields(markdown, item))
-    return found
+    return items
 
 
 def _split_margin_fields(markdown: Markdown, block: Block) -> Iterator[Block]:
@@ -198,11 +198,11 @@ def _find_fields(markdown: Markdown, item: TodoItem) -> Iterator[PlacedField]:
             continue
         if lists and block.kind is BlockKind.ITEM:
             continue
-        found = list(_parse_fields(block))
-        if not found:
+        fields = list(_parse_fields(block))
+        if not fields:
             continue
-        stops = [following.line for following in found[1:]] + [_find_block_end(markdown, block)]
-        for bold_field, stop in zip(found, stops, strict=True):
+        stops = [following.line for following in fields[1:]] + [_find_block_end(markdown, block)]
+        for bold_field, stop in zip(fields, stops, strict=True):
             line = markdown.lines.strip_end(bold_field.line)
             opening = _FIELD_OPENING.match(line)
             if opening:

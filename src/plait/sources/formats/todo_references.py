@@ -52,32 +52,32 @@ class Token:
 
 def tokenize(text: str) -> Iterator[Token]:
     """A link is its text, and brackets are one token."""
-    chunks = [found[0] for found in _CHUNK.finditer(_LINK.sub(r"\1", text))]
+    chunks = [match[0] for match in _CHUNK.finditer(_LINK.sub(r"\1", text))]
     ends = _match_brackets(chunks)
-    place = 0
-    while place < len(chunks):
-        chunk = chunks[place]
-        if place in ends:
-            yield Token(TokenKind.NOTE, " ".join(chunks[place + 1 : ends[place]]), is_marked=chunk == "[")
-            place = ends[place]
+    index = 0
+    while index < len(chunks):
+        chunk = chunks[index]
+        if index in ends:
+            yield Token(TokenKind.NOTE, " ".join(chunks[index + 1 : ends[index]]), is_marked=chunk == "[")
+            index = ends[index]
         elif chunk.lower() in _COMMAS:
             yield Token(TokenKind.COMMA, chunk)
         elif chunk in ";\n":
             yield Token(TokenKind.STOP, chunk)
         elif chunk not in "()[]":
             yield from _tokenize_word(chunk)
-        place += 1
+        index += 1
 
 
 def _match_brackets(chunks: list[str]) -> dict[int, int]:
     """The end of each bracket that is closed; others are ignored."""
     pairs: dict[int, int] = {}
     opened: list[int] = []
-    for place, chunk in enumerate(chunks):
+    for index, chunk in enumerate(chunks):
         if chunk in _CLOSERS:
-            opened.append(place)
+            opened.append(index)
         elif opened and chunk == _CLOSERS[chunks[opened[-1]]]:
-            pairs[opened.pop()] = place
+            pairs[opened.pop()] = index
     return pairs
 
 
@@ -86,13 +86,13 @@ def _tokenize_word(chunk: str) -> Iterator[Token]:
     plain = bare.rstrip(".:!?").rstrip(_QUOTE_CHARACTERS) or bare
     if not plain:
         return
-    found = _NUMBER.match(plain)
-    if found is None or _MONTH.match(plain):
+    match = _NUMBER.match(plain)
+    if match is None or _MONTH.match(plain):
         yield Token(TokenKind.WORD, plain)
     else:
-        first = int(found["first"])
-        bounds = (first, int(found["last"] or first))
-        yield Token(TokenKind.NUMBER, plain, bounds, bool(found["task"]), "#" in plain, bare.endswith(":"))
+        first = int(match["first"])
+        bounds = (first, int(match["last"] or first))
+        yield Token(TokenKind.NUMBER, plain, bounds, bool(match["task"]), "#" in plain, bare.endswith(":"))
     if bare.endswith((".", "!", "?")) and "." not in plain:
         yield Token(TokenKind.STOP, ".")
 
@@ -133,10 +133,10 @@ class TodoReferences:
 
 def parse_references(text: str) -> TodoReferences:
     """Never raises, and takes time in proportion to the text."""
-    found = list(tokenize(text))
-    if not found or found[0].text.lower() in _NONE:
+    tokens = list(tokenize(text))
+    if not tokens or tokens[0].text.lower() in _NONE:
         return TodoReferences()
-    reader = _ReferenceParser(found)
+    reader = _ReferenceParser(tokens)
     reader.run()
     return TodoReferences(tuple(dict.fromkeys(reader.refs)), reader.found_note or not reader.refs)
 
@@ -144,11 +144,11 @@ def parse_references(text: str) -> TodoReferences:
 class _ReferenceParser:
     """One pass over the tokens. `_other`: the numbers of this list count something else, as in `Layers 0, 1`."""
 
-    def __init__(self, found: list[Token], *, soft: bool = False) -> None:
+    def __init__(self, tokens: list[Token], *, soft: bool = False) -> None:
         self.refs: list[TaskRange] = []
         self.found_note = False
-        self._tokens = found
-        self._place = 0
+        self._tokens = tokens
+        self._index = 0
         self._before: str | None = None  # the word in front, unless a comma is
         self._other = False
         self._tasks = False
@@ -156,8 +156,8 @@ class _ReferenceParser:
         self._not = False
 
     def run(self) -> None:
-        while self._place < len(self._tokens):
-            token = self._tokens[self._place]
+        while self._index < len(self._tokens):
+            token = self._tokens[self._index]
             match token.kind:
                 case TokenKind.NUMBER:
                     self._read_number(token)
@@ -170,7 +170,7 @@ class _ReferenceParser:
                 case TokenKind.STOP:
                     self._before = None
                     self._other = self._tasks = self._soft = self._not = False
-            self._place += 1
+            self._index += 1
 
     def _read_word(self, word: str) -> None:
         if word in _SOFT:
@@ -197,7 +197,7 @@ class _ReferenceParser:
         until, end = self._peek(1), self._peek(2)
         if until is None or until.text.lower() not in _UNTIL or end is None or end.bounds is None or end.has_task_word:
             return first, last
-        self._place += 2
+        self._index += 2
         return first, end.bounds[1]
 
     def _is_task(self, token: Token) -> bool:
@@ -249,5 +249,5 @@ class _ReferenceParser:
         self.found_note = self.found_note or reader.found_note
 
     def _peek(self, ahead: int) -> Token | None:
-        place = self._place + ahead
-        return self._tokens[place] if place < len(self._tokens) else None
+        index = self._index + ahead
+        return self._tokens[index] if index < len(self._tokens) else None

@@ -50,15 +50,15 @@ def parse_status_value(value: str) -> SourceStatus | None:
     value = _strip_checkbox(value[:_MAX_STATUS_LENGTH])
     bracketed = _BRACKETED.match(value)
     for part in (value, bracketed[1] if bracketed else "", _CUT.split(value, maxsplit=1)[0]):
-        found = vocabulary.parse_status(part)
-        if found is not None:
-            return found
+        status = vocabulary.parse_status(part)
+        if status is not None:
+            return status
     return None
 
 
 def _strip_checkbox(value: str) -> str:
-    found = _BOX.match(value)
-    return value[found.end() :] if found else value
+    match = _BOX.match(value)
+    return value[match.end() :] if match else value
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,11 +185,11 @@ _MAX_REASON_LENGTH = 300
 
 def write_todo_statuses(path: str, text: str, changes: Sequence[StatusChange]) -> Rewrite:
     """Apply all changes. A task that has its status already keeps every byte."""
-    asked = select_file_changes(path, changes)
-    if not asked:
+    own_changes = select_file_changes(path, changes)
+    if not own_changes:
         return Rewrite(text)
     editor = _TodoEditor(text)
-    matched, problems = editor.places.match(asked)
+    matched, problems = editor.tasks.match(own_changes)
     edits = [edit for item, change in matched for edit in editor.make_edits(item, change)]
     return Rewrite(apply_edits(text, edits), problems)
 
@@ -201,32 +201,32 @@ class _TodoEditor:
         markdown = Markdown(to_printable(text))
         self._text = text
         self._lines = markdown.lines
-        found = find_items(markdown)
-        statuses = [status for item in found if (status := item.find(STATUS_FIELD))]
+        items = find_items(markdown)
+        statuses = [status for item in items if (status := item.find(STATUS_FIELD))]
         self._speller = StatusSpeller(status.text for status in statuses)
         styles = Counter(status.style for status in statuses if status.style.bullet.strip() or not status.style.bullet)
         self._style = styles.most_common(1)[0][0] if styles else FieldStyle()
-        self.places = TaskIndex(found, lambda item: item.id, lambda item: item.title)
+        self.tasks = TaskIndex(items, lambda item: item.id, lambda item: item.title)
 
     def make_edits(self, item: TodoItem, change: StatusChange) -> Iterator[TextEdit]:
-        now, asked = get_current_status(item), change.status
-        if asked not in _STATUS_SPELLINGS or not changes_status(now, asked):
+        now, wanted = get_current_status(item), change.status
+        if wanted not in _STATUS_SPELLINGS or not changes_status(now, wanted):
             return
-        yield from self._edit_tick(item, asked)
-        yield from self._remove_reason(item, asked)
+        yield from self._edit_tick(item, wanted)
+        yield from self._remove_reason(item, wanted)
         status = item.find(STATUS_FIELD)
         day = change.at.date().isoformat()
         new_fields = _list_status_fields(change, day)
         if status is None:
-            if asked is not SourceStatus.TODO:
+            if wanted is not SourceStatus.TODO:
                 yield from self._update_fields(item, new_fields)
                 yield self._insert_status(
-                    item, [("Status", self._speller.spell(asked)), *_list_missing_fields(item, new_fields)]
+                    item, [("Status", self._speller.spell(wanted)), *_list_missing_fields(item, new_fields)]
                 )
             return
         value = self._read_raw_value(status)
-        if parse_status_value(status.text) is not asked:
-            value = replace_status(value, self._speller.spell(asked, status.text), asked, day)
+        if parse_status_value(status.text) is not wanted:
+            value = replace_status(value, self._speller.spell(wanted, status.text), wanted, day)
             yield self._set_value(status, value)
         yield from self._update_fields(item, new_fields)
         new = [
@@ -235,7 +235,7 @@ class _TodoEditor:
             if not _is_noted(value, *line)
         ]
         if new:
-            above = status if asked is SourceStatus.DOING else _find_last_status_field(item, status)
+            above = status if wanted is SourceStatus.DOING else _find_last_status_field(item, status)
             yield self._insert_lines(above.stop - 1, new)
 
     def _edit_tick(self, item: TodoItem, status: SourceStatus) -> Iterator[TextEdit]:
