@@ -12,11 +12,9 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from enum import StrEnum
 from importlib.metadata import entry_points
 from pathlib import Path
-from signal import SIGKILL
 from tempfile import TemporaryFile
 
 from plait.agents.interface import AgentSpec
@@ -27,6 +25,7 @@ from plait.config.agent_keys import Permission
 from plait.config.config import Config, Layer
 from plait.core.fast_dataclass import dataclass
 from plait.core.settings import Settings
+from plait.system.processes import kill_process_group
 
 
 class LoggedIn(StrEnum):
@@ -185,8 +184,7 @@ def _read_output(command: Sequence[str], timeout: float) -> tuple[str, int]:
         try:
             code = process.wait(timeout)
         except BaseException:
-            with suppress(ProcessLookupError):
-                os.killpg(process.pid, SIGKILL)
+            kill_process_group(process.pid)
             process.wait()
             raise
         output.seek(0)

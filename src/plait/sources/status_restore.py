@@ -116,7 +116,7 @@ def _merge_candidates(plain_base: str, base: str, plain_new: str) -> Iterator[st
 
 
 def _merge_parts(base: Sequence[str], ours: Sequence[str], theirs: Sequence[str]) -> list[str] | None:
-    """What both sides did to the base; None if they changed the same lines."""
+    """What both sides did to the base; None if they changed the same part."""
     spans = sorted([*find_changes(base, ours), *find_changes(base, theirs)], key=lambda span: span[:2])
     merged: list[str] = []
     done = 0

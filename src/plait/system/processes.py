@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from contextlib import suppress
 
 from plait.system.process_identity import Process
 
@@ -33,6 +34,12 @@ def open_pidfd(pid: int) -> int | None:
         return os.pidfd_open(pid)
     except OSError:
         return None
+
+
+def kill_process_group(group: int) -> None:
+    """Kill the processes of this group, if there are any left."""
+    with suppress(ProcessLookupError, PermissionError):  # macOS refuses where only zombies are left
+        os.killpg(group, signal.SIGKILL)
 
 
 def send_signal(process: Process, number: signal.Signals) -> None:

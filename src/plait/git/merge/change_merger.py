@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 import shutil
-import signal
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 from plait.core.decisions import Change
@@ -22,6 +21,7 @@ from plait.git.merge import commits
 from plait.git.merge.commits import Commit, CommitMaker
 from plait.git.merge.private_gitdir import REGENERATE_ATTRIBUTE, PrivateGitDirs
 from plait.git.merge.three_way import Ancestry, MergeResult, merge_three_way
+from plait.system.processes import kill_process_group
 
 # A commit to check out, the command to run there, and the files it makes: what they hold afterwards.
 Regenerate = Callable[[str, str, tuple[str, ...]], Mapping[str, bytes]]
@@ -257,8 +257,7 @@ def _run_command(folder: Path, command: str) -> None:
         except subprocess.TimeoutExpired:
             raise WorldError(f"{command} did not end in {REGENERATE_TIMEOUT_SECONDS / 60:.0f} minutes") from None
         finally:
-            with suppress(ProcessLookupError, PermissionError):
-                os.killpg(process.pid, signal.SIGKILL)
+            kill_process_group(process.pid)
             process.wait()
         if code:
             log.seek(max(0, log.tell() - 4 * _MAX_OUTPUT_CHARS))

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 from select import select
 from typing import IO
@@ -15,6 +13,7 @@ from plait.agents.interface import ActivityKind
 from plait.agents.plain_text import to_plain_text
 from plait.core.fast_dataclass import dataclass
 from plait.runtime.model_job.job_output import JobReporter
+from plait.system.processes import kill_process_group
 
 _SHELL = "/bin/sh"
 _CHUNK_BYTES = 64 << 10
@@ -68,8 +67,7 @@ class CheckRunner:
             try:
                 output = self._read_output(process.stdout, process)
             except BaseException:  # this process is being terminated: don't wait for the command
-                with suppress(ProcessLookupError):
-                    os.killpg(process.pid, signal.SIGKILL)
+                kill_process_group(process.pid)
                 raise
         return process.returncode, output
 

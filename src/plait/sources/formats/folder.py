@@ -212,15 +212,15 @@ def read(source: SourceFiles) -> Reading:
     phases = next(
         (file for file in all_documents if file.name.lower() == PHASES_FILE.lower()), Document(PHASES_FILE, "")
     )
-    table = _PhasesTable(phases, names, {each.id: f"{each.title} {each.names.stem}" for each in drafts})
-    for each in drafts:
-        for other, need in folder_task.find_enabled(each, names):
+    table = _PhasesTable(phases, names, {draft.id: f"{draft.title} {draft.names.stem}" for draft in drafts})
+    for draft in drafts:
+        for other, need in folder_task.find_enabled(draft, names):
             table.needs.setdefault(other, []).append(need)
     entries = [
-        folder_task.build_entry(each, names, table.needs.get(each.id, ()), table.statuses.get(each.id))
-        for each in drafts
+        folder_task.build_entry(draft, names, table.needs.get(draft.id, ()), table.statuses.get(draft.id))
+        for draft in drafts
     ]
-    problems = [problem for each in drafts for problem in each.problems]
+    problems = [problem for draft in drafts for problem in draft.problems]
     return Reading(tuple(entries), tuple(_build_phases(drafts, entries)), (*problems, *table.problems))
 
 
