@@ -91,7 +91,7 @@ def test_processes_left_by_a_program_are_not_waited_for(install: Install, tmp_pa
 
 
 def test_a_program_gets_no_standard_input(install: Install) -> None:
-    """Also where whoever asks has something to read, such as a terminal."""
+    """Also if standard input can be read, such as a terminal."""
     install("tool", "read -r line; echo 4.5.6")
     code = "from plait.client.installed_agents import probe_programs; print(probe_programs(['tool'], timeout=30)['tool'].version)"
     asking = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
@@ -102,9 +102,9 @@ def test_a_program_gets_no_standard_input(install: Install) -> None:
 
 def test_json_lists_every_agent(install: Install, capsys: pytest.CaptureFixture[str]) -> None:
     path = install("claude", "echo 2.1.197")
-    told = rows(capsys)
-    assert list(told)[: len(AGENTS)] == list(AGENTS)
-    assert told["claude"] == {
+    result = rows(capsys)
+    assert list(result)[: len(AGENTS)] == list(AGENTS)
+    assert result["claude"] == {
         "name": "claude",
         "description": "Claude Code",
         "available": True,
@@ -119,9 +119,9 @@ def test_json_lists_every_agent(install: Install, capsys: pytest.CaptureFixture[
         "permission": "full",
         "account": None,
     }
-    assert (told["codex"]["available"], told["codex"]["version"]) == (False, None)
-    assert (told["amp"]["tested"], told["shell"]["available"]) == (False, True)
-    assert [name for name, row in told.items() if row["default"]] == ["claude"]
+    assert (result["codex"]["available"], result["codex"]["version"]) == (False, None)
+    assert (result["amp"]["tested"], result["shell"]["available"]) == (False, True)
+    assert [name for name, row in result.items() if row["default"]] == ["claude"]
 
 
 def test_without_a_tool_the_default_is_shell(install: Install, capsys: pytest.CaptureFixture[str]) -> None:

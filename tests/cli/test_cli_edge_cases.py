@@ -37,9 +37,9 @@ def top(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return repository
 
 
-def plait(top: Path, *words: str, **said: object) -> subprocess.Popen[str]:
+def plait(top: Path, *words: str, **options: object) -> subprocess.Popen[str]:
     command = [sys.executable, "-c", "from plait.cli.app import main; main()", "-C", str(top), *words]
-    return subprocess.Popen(command, text=True, stderr=subprocess.PIPE, **said)  # type: ignore[call-overload, no-any-return]  # a test's own words
+    return subprocess.Popen(command, text=True, stderr=subprocess.PIPE, **options)  # type: ignore[call-overload, no-any-return]  # a test's own words
 
 
 @pytest.mark.parametrize("words", [("plan",), ("plan", "--json"), ("next",), ("config",)])
@@ -114,8 +114,8 @@ def test_a_bug_is_reported_in_two_lines(
     first, second = answer.err.splitlines()
     assert first == "plait: this is a bug in plait: KeyError: 'surprise'"
     assert "report" in second
-    told = json.loads(ask(capsys, top, *words, "--json").out)
-    assert told["problems"][0]["message"] == "this is a bug in plait: KeyError: 'surprise'"
+    data = json.loads(ask(capsys, top, *words, "--json").out)
+    assert data["problems"][0]["message"] == "this is a bug in plait: KeyError: 'surprise'"
     monkeypatch.setenv("PLAIT_DEBUG", "1")
     assert "in surprise" in ask(capsys, top, *words).err
 
@@ -125,11 +125,11 @@ def test_a_failing_format_is_reported_as_a_bug_with_the_file_name(
 ) -> None:
     monkeypatch.setattr("plait.sources.formats.todo.FORMAT", replace(todo.FORMAT, read=surprise))
     answer = ask(capsys, top, "plan")
-    said = "this is a bug in plait: TODO.md: the format todo failed: KeyError: 'surprise'"
-    assert (answer.code, answer.err.splitlines()[0]) == (4, f"plait: {said}")
-    told = json.loads(ask(capsys, top, "plan", "--json").out)
-    assert told["tasks"] == []
-    assert told["problems"][0]["message"] == said
+    message = "this is a bug in plait: TODO.md: the format todo failed: KeyError: 'surprise'"
+    assert (answer.code, answer.err.splitlines()[0]) == (4, f"plait: {message}")
+    data = json.loads(ask(capsys, top, "plan", "--json").out)
+    assert data["tasks"] == []
+    assert data["problems"][0]["message"] == message
     monkeypatch.setattr("plait.sources.formats.todo.FORMAT", replace(todo.FORMAT, detect=surprise))
     assert "TODO.md: detecting its format failed" in ask(capsys, top, "plan").err
 
@@ -156,8 +156,8 @@ def test_errors_are_json_with_json(words: tuple[str, ...], top: Path, capsys: py
 
 def test_invalid_settings_have_their_lines_in_json(top: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (top / "plait.toml").write_text("[run]\nretires = 1\nmode = 3\n")
-    told = json.loads(ask(capsys, top, "plan", "--json").out)
-    places = [(problem["file"], problem["line"]) for problem in told["problems"]]
+    data = json.loads(ask(capsys, top, "plan", "--json").out)
+    places = [(problem["file"], problem["line"]) for problem in data["problems"]]
     assert places == [("plait.toml", 2), ("plait.toml", 3)]
 
 

@@ -41,7 +41,7 @@ def repo(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def said(where: Path, key: str | None = None, *, width: int = 100) -> str:
+def show_config(where: Path, key: str | None = None, *, width: int = 100) -> str:
     out = StringIO()
     with pytest.MonkeyPatch.context() as patch, redirect_stdout(out):
         patch.setenv("COLUMNS", str(width))
@@ -50,7 +50,7 @@ def said(where: Path, key: str | None = None, *, width: int = 100) -> str:
 
 
 def test_the_list_shows_every_value_its_origin_and_its_help(repo: Path) -> None:
-    lines = said(repo).splitlines()
+    lines = show_config(repo).splitlines()
     rows = {line[2:].split()[0]: line for line in lines if line[:3].strip() and not line.startswith("[")}
     assert rows["max_parallel"].split() == ["*", "max_parallel", "3", "plait.toml:3"]
     assert rows["timeout"].split() == ["*", "timeout", '"1h30m"', "PLAIT_TIMEOUT"]
@@ -64,13 +64,13 @@ def test_the_list_shows_every_value_its_origin_and_its_help(repo: Path) -> None:
 
 
 def test_control_characters_in_a_file_are_escaped(repo: Path) -> None:
-    assert r'"make\n[bold]test[/]\u001b[31m"' in said(repo)
-    assert said(repo, "run.verify") == "make\n[bold]test[/]\\u001b[31m\n"
+    assert r'"make\n[bold]test[/]\u001b[31m"' in show_config(repo)
+    assert show_config(repo, "run.verify") == "make\n[bold]test[/]\\u001b[31m\n"
 
 
 @pytest.mark.parametrize("width", [20, 40, 80, 200])
 def test_a_narrow_terminal_loses_nothing(repo: Path, width: int) -> None:
-    shown = said(repo, width=width)
+    shown = show_config(repo, width=width)
     for key in KEYS:
         assert key.field in shown
     assert not any(line.endswith(" ") and not line.strip() for line in shown.splitlines())
@@ -116,7 +116,7 @@ def test_json_contains_every_setting(repo: Path, capsys: pytest.CaptureFixture[s
     ],
 )
 def test_one_value_is_printed_unquoted_for_scripts(repo: Path, key: str, value: str) -> None:
-    assert said(repo, key) == value
+    assert show_config(repo, key) == value
 
 
 def test_one_value_can_be_printed_as_json(repo: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -136,7 +136,7 @@ def test_one_value_can_be_printed_as_json(repo: Path, capsys: pytest.CaptureFixt
 )
 def test_an_unknown_key_is_an_error_with_a_suggestion(repo: Path, key: str, hint: str) -> None:
     with pytest.raises(UserError) as caught:
-        said(repo, key)
+        show_config(repo, key)
     assert caught.value.message.startswith("there is no setting called ")
     assert caught.value.hint == hint
 
@@ -144,17 +144,17 @@ def test_an_unknown_key_is_an_error_with_a_suggestion(repo: Path, key: str, hint
 def test_invalid_settings_are_an_error(repo: Path) -> None:
     (repo / "plait.toml").write_text("[run]\nretires = 1\n")
     with pytest.raises(ConfigError, match=r"plait.toml:2: there is no setting called run.retires"):
-        said(repo)
+        show_config(repo)
 
 
 def test_warnings_go_to_standard_error(
     repo: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("PLAIT_RETRYS", "3")
-    assert said(repo, "run.retries") == "2\n"
-    told = capsys.readouterr()
-    assert told.err == "warning PLAIT_RETRYS: there is no setting of this name\n  Did you mean PLAIT_RETRIES?\n"
-    assert told.out == ""
+    assert show_config(repo, "run.retries") == "2\n"
+    output = capsys.readouterr()
+    assert output.err == "warning PLAIT_RETRYS: there is no setting of this name\n  Did you mean PLAIT_RETRIES?\n"
+    assert output.out == ""
 
 
 def test_importing_the_settings_imports_no_slow_libraries() -> None:

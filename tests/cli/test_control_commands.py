@@ -254,8 +254,8 @@ def test_retry_with_a_task_retries_that_one(say: Say, place: RepoLocation) -> No
 
 @pytest.mark.usefixtures("running")
 def test_without_failures_there_is_nothing_to_retry(say: Say) -> None:
-    told = "Batch beef has nothing to retry: no task failed, timed out, conflicted or was cancelled.\nexit 0\n"
-    assert str(say("retry")) == told
+    expected = "Batch beef has nothing to retry: no task failed, timed out, conflicted or was cancelled.\nexit 0\n"
+    assert str(say("retry")) == expected
     assert json.loads(say("retry", "--json").out) == {"batchId": "beef", "results": []}
 
 
@@ -306,8 +306,8 @@ VERBS = ("cancel", "pause", "unpause", "approve", "retry", "resume", "drop")
 def test_without_a_batch_every_command_is_refused(verb: str, say: Say, place: RepoLocation) -> None:
     answer = say(verb, "7f3a")
     assert str(answer) == "stderr: plait: there is no batch yet\nstderr:   Start one with `plait run`.\nexit 2\n"
-    told = json.loads(say(verb, "--json").out)
-    assert told["problems"][0]["message"] == "there is no batch yet"
+    data = json.loads(say(verb, "--json").out)
+    assert data["problems"][0]["message"] == "there is no batch yet"
     assert not place.state.exists()
 
 
@@ -316,12 +316,12 @@ def test_an_unanswered_request_is_reported_as_saved(
 ) -> None:
     writer.submit("beef", "a")
     monkeypatch.setattr("plait.client.session.ANSWER_TIMEOUT_SECONDS", 0.05)
-    with closing(open_journal_writer(place.state / JOURNAL_FILE)):  # somebody holds the lease, and says nothing
+    with closing(open_journal_writer(place.state / JOURNAL_FILE)):  # the lease is held, and no request is answered
         answer = say("pause")
         assert answer.code == 1
         assert answer.err.startswith("plait: batch beef: request saved, but no engine answered")
-        (result,) = json.loads(say("cancel", "a", "--json").out)["results"]
-        assert (result["result"], result["status"]) == ("accepted", "running")
+        (expected,) = json.loads(say("cancel", "a", "--json").out)["results"]
+        assert (expected["result"], expected["status"]) == ("accepted", "running")
     with closing(open_inbox(place.state / INBOX_FILE)) as inbox:
         assert len(inbox.pending()) == 2
 

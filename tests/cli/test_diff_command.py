@@ -128,9 +128,9 @@ def test_without_a_task_the_whole_batch_is_shown(bench: Bench, say: Say) -> None
     second = commit(bench.side, {"new.txt": "fresh\n"})
     bench.exits("b", second)
     bench.merged("b", second)
-    told = say("diff").out
+    output = say("diff").out
     git(bench.top, "checkout", "-q", "-b", "tried", bench.base)
-    subprocess.run(["git", "apply", "--index"], cwd=bench.top, input=told, text=True, check=True)
+    subprocess.run(["git", "apply", "--index"], cwd=bench.top, input=output, text=True, check=True)
     assert git(bench.top, "write-tree") == git(bench.top, "rev-parse", f"{second}^{{tree}}")
 
 
@@ -166,7 +166,7 @@ def state_of(folder: Path) -> dict[str, str]:
 
 
 def _time(path: Path) -> str:
-    """Objects that are there already are freshened by whoever would write them, so that nobody prunes them."""
+    """Writing an object that exists already freshens it, so that git doesn't prune it."""
     return "" if ".git/objects/" in str(path) else f" {path.stat().st_mtime_ns}"
 
 
@@ -197,16 +197,16 @@ def test_a_running_attempt_shows_its_workspace_without_changing_it(bench: Bench,
         set(),
         set(),
     ]
-    told = json.loads(answer.out)
-    assert [file["path"] for file in told["files"]] == [
+    data = json.loads(answer.out)
+    assert [file["path"] for file in data["files"]] == [
         ".gitignore",
         "a.txt",
         "b.txt",
         "own commit.txt",
         "Ünseen\tname",
     ]
-    assert (told["taskId"], told["attempt"], told["tip"], told["cut"]) == ("a", 1, None, False)
-    assert "+four\n" in told["diff"]
+    assert (data["taskId"], data["attempt"], data["tip"], data["cut"]) == ("a", 1, None, False)
+    assert "+four\n" in data["diff"]
 
 
 def test_a_change_of_equal_size_and_time_is_detected(bench: Bench, say: Say) -> None:
@@ -261,9 +261,9 @@ def test_renames_and_binary_files_are_marked(bench: Bench) -> None:
     git(bench.side, "mv", "b.txt", "moved\nb.txt")
     tip = commit(bench.side, {"picture": b"\x00\x01\xff"})
     with compute_diff(bench.place, DiffRange("it", bench.base, tip)) as found:
-        told = [(file.path, file.before, file.plus, file.minus, file.binary) for file in found.files]
+        result = [(file.path, file.before, file.plus, file.minus, file.binary) for file in found.files]
         text = b"".join(found.read_text())
-    assert told == [("moved\nb.txt", "b.txt", 0, 0, False), ("picture", None, 0, 0, True)]
+    assert result == [("moved\nb.txt", "b.txt", 0, 0, False), ("picture", None, 0, 0, True)]
     assert b"Binary files" in text
 
 

@@ -44,15 +44,15 @@ def state(top: Path) -> StateFolder:
     return StateFolder(folder)
 
 
-class Told:
-    """What the doctor says, by topic."""
+class DoctorReport:
+    """The output of `plait doctor` by topic."""
 
     def __init__(self, capsys: pytest.CaptureFixture[str], where: Path) -> None:
         self.code = doctor_command(where, as_json=True)
         self.checks: list[dict[str, str]] = json.loads(capsys.readouterr().out)["checks"]
 
     def __getitem__(self, topic: str) -> tuple[str, str]:
-        """Its verdict and what was said, and only one."""
+        """The verdict and the message of the only check on this topic."""
         [check] = [check for check in self.checks if check["topic"] == topic]
         return check["verdict"], check["message"]
 
@@ -88,40 +88,40 @@ def everything(folder: Path) -> dict[str, tuple[int, bytes]]:
 
 
 def test_a_new_repository_has_no_problems(top: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    told = Told(capsys, top)
-    assert told.code == 0
-    assert [topic for topic in told.wrong() if topic not in {"disk", "memory", "room"}] == []
-    assert told["git"][1].startswith("git 2.")
-    assert told["journal"][1].endswith("journal.db, created when the first batch is submitted")
-    assert told["engine"][1].endswith("engine.log")
+    report = DoctorReport(capsys, top)
+    assert report.code == 0
+    assert [topic for topic in report.wrong() if topic not in {"disk", "memory", "room"}] == []
+    assert report["git"][1].startswith("git 2.")
+    assert report["journal"][1].endswith("journal.db, created when the first batch is submitted")
+    assert report["engine"][1].endswith("engine.log")
     assert not (top / ".git" / "plait").exists()
 
 
 def test_doctor_works_outside_of_a_repository(tmp_path: Path, top: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert top.exists()
-    told = Told(capsys, tmp_path)
-    assert told["state"] == ("ok", f"{tmp_path / '.plait'}, created when the first batch is submitted")
+    report = DoctorReport(capsys, tmp_path)
+    assert report["state"] == ("ok", f"{tmp_path / '.plait'}, created when the first batch is submitted")
 
 
 def test_a_finished_batch_gives_no_warning(top: Path, state: StateFolder, capsys: pytest.CaptureFixture[str]) -> None:
     batch(state, over=True)
-    told = Told(capsys, top)
-    assert told["journal"][0] == "ok"
-    assert "of 1 batch, 0 unfinished" in told["journal"][1]
-    assert told["leftovers"] == ("ok", "none")
-    assert told["engine"][0] == "ok"
-    assert "journal " in told["state"][1]
+    report = DoctorReport(capsys, top)
+    assert report["journal"][0] == "ok"
+    assert "of 1 batch, 0 unfinished" in report["journal"][1]
+    assert report["leftovers"] == ("ok", "none")
+    assert report["engine"][0] == "ok"
+    assert "journal " in report["state"][1]
 
 
 def test_an_unfinished_batch_without_an_engine_is_a_warning(
     top: Path, state: StateFolder, capsys: pytest.CaptureFixture[str]
 ) -> None:
     batch(state, over=False)
-    told = Told(capsys, top)
-    verdict, said = told["engine"]
-    assert (verdict, told.code) == ("warning", 0)
-    assert said.startswith(f"not running, and {BATCH} is not finished")
-    [hint] = [check["hint"] for check in told.checks if check["topic"] == "engine"]
+    report = DoctorReport(capsys, top)
+    verdict, message = report["engine"]
+    assert (verdict, report.code) == ("warning", 0)
+    assert message.startswith(f"not running, and {BATCH} is not finished")
+    [hint] = [check["hint"] for check in report.checks if check["topic"] == "engine"]
     assert hint == f"Continue: plait resume {BATCH}."
 
 
@@ -131,70 +131,70 @@ def test_a_running_engine_is_shown_with_its_log(
     batch(state, over=False)
     journal = open_journal_writer(state.root / "journal.db")
     try:
-        verdict, said = Told(capsys, top)["engine"]
+        verdict, message = DoctorReport(capsys, top)["engine"]
     finally:
         journal.close()
     assert verdict == "ok"
-    assert said.startswith(f"process {os.getpid()}, running since ")
-    assert said.endswith(f"its log is {state.root / 'engine.log'}")
+    assert message.startswith(f"process {os.getpid()}, running since ")
+    assert message.endswith(f"its log is {state.root / 'engine.log'}")
 
 
 def test_a_damaged_journal_is_a_problem_and_is_not_changed(
     top: Path, state: StateFolder, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (state.root / "journal.db").write_text("not a journal")
-    told = Told(capsys, top)
-    assert told.code == 1
-    assert told["journal"][0] == "problem"
+    report = DoctorReport(capsys, top)
+    assert report.code == 1
+    assert report["journal"][0] == "problem"
     assert (state.root / "journal.db").read_text() == "not a journal"
-    assert "leftovers" not in [check["topic"] for check in told.checks]
+    assert "leftovers" not in [check["topic"] for check in report.checks]
 
 
 def test_a_file_in_place_of_the_state_folder_is_a_problem(top: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (top / ".git" / "plait").touch()
-    told = Told(capsys, top)
-    assert told.code == 1
-    assert told["state"] == ("problem", f"{top / '.git' / 'plait'}: it isn't a folder")
+    report = DoctorReport(capsys, top)
+    assert report.code == 1
+    assert report["state"] == ("problem", f"{top / '.git' / 'plait'}: it isn't a folder")
 
 
 def test_invalid_settings_are_a_problem(top: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (top / "plait.toml").write_text("[run]\nretires = 1\n")
-    told = Told(capsys, top)
-    assert (told.code, told["settings"]) == (
+    report = DoctorReport(capsys, top)
+    assert (report.code, report["settings"]) == (
         1,
         ("problem", "plait.toml:2: there is no setting called run.retires"),
     )
 
 
 @pytest.mark.parametrize(
-    ("line", "verdict", "said"),
+    ("line", "verdict", "message"),
     [
         ("agent = 'shell'", "ok", "agents: shell"),
         ("agent_command = 'tool {task_file}'", "ok", "agents: command"),
         ("agent_command = 'tool {file}'", "problem", "the agent's command has an unknown placeholder {file}"),
-        ("agent = 'no.such.module:Thing'", "ok", "agents: no.such.module:Thing"),  # nobody has trusted it yet
+        ("agent = 'no.such.module:Thing'", "ok", "agents: no.such.module:Thing"),  # it is not trusted yet
         ("agent = 'claude'", "problem", "the agent claude is not installed here"),
     ],
 )
 def test_unusable_agents_are_a_problem(
-    line: str, verdict: str, said: str, top: Path, capsys: pytest.CaptureFixture[str]
+    line: str, verdict: str, message: str, top: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (top / "plait.toml").write_text(f"[run]\n{line}\n")
-    found = Told(capsys, top)["settings"]
+    found = DoctorReport(capsys, top)["settings"]
     assert found[0] == verdict
-    assert found[1].startswith(said)
+    assert found[1].startswith(message)
 
 
 def test_pending_requests_are_counted(top: Path, state: StateFolder, capsys: pytest.CaptureFixture[str]) -> None:
     inbox = open_inbox(state.root / "inbox.db")
     inbox.put(Pause("r1", "b1"))
     inbox.close()
-    assert Told(capsys, top)["inbox"] == ("ok", f"{state.root / 'inbox.db'}: 1 request pending")
+    assert DoctorReport(capsys, top)["inbox"] == ("ok", f"{state.root / 'inbox.db'}: 1 request pending")
 
 
 def test_a_damaged_inbox_is_a_problem(top: Path, state: StateFolder, capsys: pytest.CaptureFixture[str]) -> None:
     (state.root / "inbox.db").write_text("not an inbox")
-    assert Told(capsys, top)["inbox"][0] == "problem"
+    assert DoctorReport(capsys, top)["inbox"][0] == "problem"
 
 
 def test_folders_of_unknown_batches_are_reported(
@@ -204,10 +204,10 @@ def test_folders_of_unknown_batches_are_reported(
     (state.batches / BATCH).mkdir(parents=True)
     strange = state.batches / "nobody-s"
     strange.mkdir()
-    assert Told(capsys, top)["leftovers"] == ("ok", "none")  # it may be on its way to the journal
+    assert DoctorReport(capsys, top)["leftovers"] == ("ok", "none")  # it may be on its way to the journal
     os.utime(strange, (OLD, OLD))
-    verdict, said = Told(capsys, top)["leftovers"]
-    assert (verdict, said) == ("warning", f"1 folder in {state.batches} of no batch: nobody-s")
+    verdict, message = DoctorReport(capsys, top)["leftovers"]
+    assert (verdict, message) == ("warning", f"1 folder in {state.batches} of no batch: nobody-s")
 
 
 @pytest.mark.parametrize("over", [True, False])
@@ -219,11 +219,11 @@ def test_secrets_of_an_ended_batch_are_reported(
 ) -> None:
     batch(state, over=over)
     write_batch_files(state, BATCH, BatchInputs(str(top), (Task("a"),)), {"KEY": "s3cret"})
-    told = Told(capsys, top)
-    verdict, said = told["leftovers"]
+    report = DoctorReport(capsys, top)
+    verdict, message = report["leftovers"]
     assert verdict == ("warning" if over else "ok")
-    assert (f"the environment of 1 ended batch is still on disk: {BATCH}" == said) is over
-    assert "s3cret" not in json.dumps(told.checks)
+    assert (f"the environment of 1 ended batch is still on disk: {BATCH}" == message) is over
+    assert "s3cret" not in json.dumps(report.checks)
     assert (state.batch(BATCH) / ENVIRONMENT_FILE).exists()
 
 
@@ -232,13 +232,13 @@ def test_unwatched_agent_processes_are_reported(
 ) -> None:
     batch(state, over=False)
     with marked(state, Attempt(BATCH, "a", Step.WRITE, 1)) as pid:
-        assert Told(capsys, top)["leftovers"] == (
+        assert DoctorReport(capsys, top)["leftovers"] == (
             "warning",
             f"1 process of attempts that no engine watches: {pid} (sleep)",
         )
         journal = open_journal_writer(state.root / "journal.db")
         try:
-            assert Told(capsys, top)["leftovers"] == ("ok", "none")
+            assert DoctorReport(capsys, top)["leftovers"] == ("ok", "none")
         finally:
             journal.close()
 
@@ -250,7 +250,7 @@ def test_processes_of_ended_attempts_are_reported(
     other = StateFolder(tmp_path)
     attempt = Attempt(BATCH, "a", Step.WRITE, 1)
     with marked(state, attempt) as pid, marked(other, attempt):
-        assert Told(capsys, top)["leftovers"] == (
+        assert DoctorReport(capsys, top)["leftovers"] == (
             "warning",
             f"1 process of attempts that are over: {pid} (sleep)",
         )
@@ -260,9 +260,9 @@ def test_a_stale_git_lock_is_reported(top: Path, state: StateFolder, capsys: pyt
     batch(state, over=True)
     lock = top / ".git" / "index.lock"
     lock.touch()
-    assert Told(capsys, top)["leftovers"] == ("ok", "none")
+    assert DoctorReport(capsys, top)["leftovers"] == ("ok", "none")
     os.utime(lock, (OLD, OLD))
-    assert Told(capsys, top)["leftovers"][1].startswith(f"{lock} has been there for ")
+    assert DoctorReport(capsys, top)["leftovers"][1].startswith(f"{lock} has been there for ")
 
 
 def test_doctor_changes_nothing(top: Path, state: StateFolder, capsys: pytest.CaptureFixture[str]) -> None:
@@ -273,7 +273,7 @@ def test_doctor_changes_nothing(top: Path, state: StateFolder, capsys: pytest.Ca
     inbox.put(Pause("r1", "b1"))
     inbox.close()
     before = everything(top.parent)
-    Told(capsys, top)
+    DoctorReport(capsys, top)
     assert everything(top.parent) == before
 
 
@@ -299,11 +299,11 @@ def test_worktrees_and_the_remote_are_checked(
     for name in ("PLAIT_FORGE_TOKEN", "GH_TOKEN", "GITHUB_TOKEN"):
         monkeypatch.delenv(name, raising=False)
     batch(state, over=True)
-    told = Told(capsys, top)
-    verdict, said = told["worktrees"]
+    report = DoctorReport(capsys, top)
+    verdict, message = report["worktrees"]
     assert verdict == "ok"
-    assert said.endswith(": none yet")
-    assert told["remote"][1].startswith("no remote named origin")
+    assert message.endswith(": none yet")
+    assert report["remote"][1].startswith("no remote named origin")
     subprocess.run(
         [
             "git",
@@ -317,11 +317,11 @@ def test_worktrees_and_the_remote_are_checked(
         check=True,
     )
     monkeypatch.setenv("GH_TOKEN", "t0ken")
-    left = Path(said.removesuffix(": none yet")) / f"batch-{BATCH}" / "task-a"
+    left = Path(message.removesuffix(": none yet")) / f"batch-{BATCH}" / "task-a"
     left.mkdir(parents=True)
     os.utime(left, (OLD, OLD))
-    told = Told(capsys, top)
-    assert told["remote"] == ("ok", "origin at github.com (github), with a token from GH_TOKEN")
-    assert told["leftovers"] == ("warning", f"1 worktree of batches that have ended: batch-{BATCH}/task-a")
-    assert "s3cret" not in json.dumps(told.checks)
-    assert "t0ken" not in json.dumps(told.checks)
+    report = DoctorReport(capsys, top)
+    assert report["remote"] == ("ok", "origin at github.com (github), with a token from GH_TOKEN")
+    assert report["leftovers"] == ("warning", f"1 worktree of batches that have ended: batch-{BATCH}/task-a")
+    assert "s3cret" not in json.dumps(report.checks)
+    assert "t0ken" not in json.dumps(report.checks)

@@ -37,10 +37,10 @@ def test_worktrees_are_counted_and_compared_with_the_disk_cap(tmp_path: Path) ->
     root = tmp_path / "repository-0a1b"
     assert check_worktrees(root, CAP).text == f"{root}: none yet"
     made(root, "batch-b1/task-a", "batch-b1/gate", "pool/plait-1", "setups/one")
-    told = check_worktrees(root, CAP)
-    assert told.verdict is CheckStatus.OK
-    assert told.text.startswith(f"{root}: 2 in use, 1 kept for the next tasks, ")
-    assert told.text.endswith(" of 1.0 GiB (workspace.disk_cap)")
+    result = check_worktrees(root, CAP)
+    assert result.verdict is CheckStatus.OK
+    assert result.text.startswith(f"{root}: 2 in use, 1 kept for the next tasks, ")
+    assert result.text.endswith(" of 1.0 GiB (workspace.disk_cap)")
     crowded = check_worktrees(root, 20_000)
     assert crowded.verdict is CheckStatus.WARNING
     assert crowded.text.endswith("(workspace.disk_cap): no task starts in a new one")
@@ -49,8 +49,8 @@ def test_worktrees_are_counted_and_compared_with_the_disk_cap(tmp_path: Path) ->
 
 def test_a_location_that_is_not_writable_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    told = check_worktrees(tmp_path / "file" / "root", CAP)
-    assert (told.verdict, told.text) == (
+    result = check_worktrees(tmp_path / "file" / "root", CAP)
+    assert (result.verdict, result.text) == (
         CheckStatus.WARNING,
         f"{tmp_path / 'file' / 'root'}: {tmp_path / 'file'} isn't a folder",
     )

@@ -135,12 +135,12 @@ def test_gc_removes_the_listed_items_and_prints_how_to_restore_saved_work(bench:
 
 
 def test_json_lists_removed_kept_and_saved_items(bench: Bench, say: Say) -> None:
-    told = json.loads(say("gc", "--dry-run", "--json").out)
-    assert told["bytes"] > 0
-    assert {item["kind"] for item in told["items"]} == {"workspace", "branch"}
-    assert {item["kind"] for item in told["kept"]} >= {"branch", "ref"}
-    told = json.loads(say("gc", "--json").out)
-    assert told["saved"] == ["saved/beef/b/1"]
+    data = json.loads(say("gc", "--dry-run", "--json").out)
+    assert data["bytes"] > 0
+    assert {item["kind"] for item in data["items"]} == {"workspace", "branch"}
+    assert {item["kind"] for item in data["kept"]} >= {"branch", "ref"}
+    data = json.loads(say("gc", "--json").out)
+    assert data["saved"] == ["saved/beef/b/1"]
     # The newest first, by seconds: which of the two that is, is chance.
     assert {each["name"] for each in json.loads(say("gc", "--list", "--json").out)["saved"]} == {
         "saved/beef/b/1",
@@ -194,7 +194,7 @@ def test_forget_prints_what_is_kept(bench: Bench, say: Say) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (["--older", "soon"], "soon is not a duration"),
         (["--with-unmerged"], "--with-unmerged only works with --forget"),
@@ -205,10 +205,10 @@ def test_forget_prints_what_is_kept(bench: Bench, say: Say) -> None:
         (["--forget", "nobody"], "there is no batch nobody"),
     ],
 )
-def test_contradictory_options_are_refused(bench: Bench, say: Say, words: list[str], said: str) -> None:
+def test_contradictory_options_are_refused(bench: Bench, say: Say, words: list[str], message: str) -> None:
     answer = say("gc", *words)
     assert answer.code == 2
-    assert answer.err.startswith(f"plait: {said}")
+    assert answer.err.startswith(f"plait: {message}")
     assert len(bench.refs("refs/heads/plait")) == 3
 
 

@@ -57,9 +57,9 @@ class Init:
         self._file = StringIO()
 
     # Any: each test names only the flags that it is about.
-    def __call__(self, where: Path, ask: Prompt | None = None, path: str = "", **said: Any) -> int:
+    def __call__(self, where: Path, ask: Prompt | None = None, path: str = "", **options: Any) -> int:
         with redirect_stdout(self._file):
-            return init_project(where, ask, path=path, **said)
+            return init_project(where, ask, path=path, **options)
 
     @property
     def output(self) -> str:
@@ -70,9 +70,9 @@ def settings(top: Path) -> Config:
     return load_config(top, environment={}, user=top / "no such file")
 
 
-def answers(*said: str) -> Prompt:
+def answers(*texts: str) -> Prompt:
     """A person who says this, one after another, and keeps what is there with an empty answer."""
-    left = list(said)
+    left = list(texts)
 
     def ask(text: str, default: str) -> str:  # noqa: ARG001 - as a prompt is called
         return left.pop(0) or default
@@ -80,7 +80,7 @@ def answers(*said: str) -> Prompt:
     return ask
 
 
-def nobody(text: str, default: str) -> str:
+def refuse_to_ask(text: str, default: str) -> str:
     raise AssertionError(f"asked: {text} [{default}]")
 
 
@@ -256,9 +256,9 @@ def test_of_two_concurrent_inits_one_fails(repo: Path) -> None:
         return word
 
     with ThreadPoolExecutor(2) as threads:
-        told = set(threads.map(run, ("one", "two")))
-    told.remove("another process has just created plait.toml: it was not changed")
-    assert told == {settings(repo).run.verify}
+        result = set(threads.map(run, ("one", "two")))
+    result.remove("another process has just created plait.toml: it was not changed")
+    assert result == {settings(repo).run.verify}
 
 
 def test_a_file_that_cannot_be_written_is_a_world_error(repo: Path) -> None:
@@ -354,16 +354,16 @@ def test_an_interrupt_leaves_no_file(repo: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("terminal", "said"),
+    ("terminal", "flags"),
     [(True, {"yes": True}), (True, {"as_json": True}), (False, {})],
     ids=["--yes", "--json", "no terminal"],
 )
 def test_init_does_not_prompt_with_yes_json_or_without_a_terminal(
-    repo: Path, monkeypatch: pytest.MonkeyPatch, *, terminal: bool, said: dict[str, bool]
+    repo: Path, monkeypatch: pytest.MonkeyPatch, *, terminal: bool, flags: dict[str, bool]
 ) -> None:
     monkeypatch.setattr(module, "is_interactive", lambda: terminal)
-    monkeypatch.setattr(module, "ask_on_terminal", nobody)
-    assert init_command(repo, **said) == 0
+    monkeypatch.setattr(module, "ask_on_terminal", refuse_to_ask)
+    assert init_command(repo, **flags) == 0
     assert settings(repo).run.verify == "make test"
 
 
@@ -371,10 +371,10 @@ def test_json_contains_what_was_detected_and_written(repo: Path, path: Callable[
     (repo / "TODO.md").write_text("Buy some milk.\n")
     init = Init()
     assert init(repo, as_json=True, path=path("claude", "pi")) == 0
-    told = json.loads(init.output)
-    problem = told["sources"][1].pop("problem")
+    data = json.loads(init.output)
+    problem = data["sources"][1].pop("problem")
     assert problem.startswith("unknown format, no tasks read")
-    assert told == {
+    assert data == {
         "written": str(repo / "plait.toml"),
         "repository": True,
         "sources": [

@@ -1,4 +1,4 @@
-"""An engine that can't write its journal can't say so in it: fronts are told all the same, and told when it is over."""
+"""An engine that can't write its journal reports that to the front ends in another way, and also when it is over."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_every_front_end_shows_the_problem_while_the_engine_runs(tmp_path: Path)
         trouble.write(FULL)
         while FULL[:30] not in line:
             line = front.stderr.readline()
-            assert line, "the run ended and had not told of it"
+            assert line, "the run ended without reporting it"
         assert FULL in " ".join(home.plait("status").out.split())
         assert json.loads(home.plait("status", "--json").out)["engine"]["trouble"] == FULL
         assert FULL in " ".join(home.plait("doctor").out.split())

@@ -115,14 +115,14 @@ def test_json_output_of_a_tool_is_shown_as_a_summary(say: Say, place: RepoLocati
     write_batch_files(project_files.open_state_paths(place), "beef", BatchInputs(str(place.top), (), ()), {})
     bash = {"type": "tool_use", "name": "Bash", "input": {"command": "make\x1b[2J test"}}
     last = "All is well.\n\n- one\n- two"
-    said = [
+    events = [
         {"type": "system", "subtype": "init", "cwd": "/w", "session_id": "s-1"},
         {"type": "assistant", "message": {"id": "m1", "content": [{"type": "text", "text": "I look."}]}},
         {"type": "assistant", "message": {"id": "m2", "content": [bash]}},
         {"type": "assistant", "message": {"id": "m3", "content": [{"type": "text", "text": last}]}},
         {"type": "result", "subtype": "success", "is_error": False, "result": last, "session_id": "s-1"},
     ]
-    printed = "".join(f"{json.dumps(each)}\n" for each in said) + "npm warn: old\n"
+    printed = "".join(f"{json.dumps(each)}\n" for each in events) + "npm warn: old\n"
     transcript(place).write_text(printed)
     answer = say("logs", "a")
     lines = answer.out.splitlines()
@@ -139,8 +139,8 @@ def test_json_output_of_a_tool_is_shown_as_a_summary(say: Say, place: RepoLocati
 def test_raw_prints_the_output_byte_for_byte(place: RepoLocation) -> None:
     data = bytes(range(256)) * 1000
     StateFolder(place.state).attempt(Attempt("beef", "a", Step.WRITE, 2)).transcript.write_bytes(data)
-    told = subprocess.run(plait(place, "logs", "a", "--raw"), capture_output=True, check=True)
-    assert told.stdout == data
+    result = subprocess.run(plait(place, "logs", "a", "--raw"), capture_output=True, check=True)
+    assert result.stdout == data
 
 
 def plait(place: RepoLocation, *words: str) -> list[str]:
@@ -154,8 +154,8 @@ def test_gaps_in_the_output_are_reported(say: Say, place: RepoLocation) -> None:
         file.write(b"begin" + b"." * 4091)
         file.seek(1 << 20)
         file.write(b"the end\n")
-    told = say("logs", "a").out
-    assert re.fullmatch(r"begin\.+\n\[… 1\.0 MB left out here …\]\nthe end\n", told)
+    output = say("logs", "a").out
+    assert re.fullmatch(r"begin\.+\n\[… 1\.0 MB left out here …\]\nthe end\n", output)
     raw = say("logs", "a", "--raw")
     assert raw.err.startswith("plait: 1.0 MB left out here\n")
     assert len(raw.out) == 4096 + 8
@@ -229,19 +229,19 @@ _PIECES = st.sampled_from(
 @given(st.lists(_PIECES, max_size=30), st.data())
 def test_the_output_does_not_depend_on_how_it_is_split(pieces: list[bytes], data: st.DataObject) -> None:
     whole = b"".join(pieces)
-    neutral, said, at = AnsiStripper(), "", 0
+    neutral, text, at = AnsiStripper(), "", 0
     while at < len(whole):
         size = data.draw(st.integers(1, 5))
-        said += neutral.feed(whole[at : at + size])
+        text += neutral.feed(whole[at : at + size])
         at += size
-    said += neutral.end()
+    text += neutral.end()
     once = AnsiStripper()
-    assert said == once.feed(whole) + once.end()
-    assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", said)
+    assert text == once.feed(whole) + once.end()
+    assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", text)
 
 
 @pytest.mark.parametrize(
-    ("size", "told"),
+    ("size", "expected"),
     [
         (1, "1 bytes"),
         (999, "999 bytes"),
@@ -250,8 +250,8 @@ def test_the_output_does_not_depend_on_how_it_is_split(pieces: list[bytes], data
         (7 * 10**12, "7000.0 GB"),
     ],
 )
-def test_sizes_are_formatted_with_units(size: int, told: str) -> None:
-    assert format_size(size) == told
+def test_sizes_are_formatted_with_units(size: int, expected: str) -> None:
+    assert format_size(size) == expected
 
 
 @pytest.fixture

@@ -111,12 +111,12 @@ def test_the_output_of_a_session_equals_the_stored_one(
 
 def test_json_has_the_documented_fields(top: Path, capsys: pytest.CaptureFixture[str]) -> None:
     answer = play(capsys, top, "plait plan plan.md --json")
-    told = json.loads(answer.out)
+    data = json.loads(answer.out)
     assert answer.code == 0
-    assert told["waves"] == [["1.2", "1.3"], ["2.1", "2.3"], ["2.2"]]
-    assert told["conflicts"] == [{"file": "src/read.py", "tasks": ["1.2", "1.3"]}]
-    assert told["criticalPath"] == ["1.2", "2.3"]
-    (last,) = [task for task in told["tasks"] if task["id"] == "2.2"]
+    assert data["waves"] == [["1.2", "1.3"], ["2.1", "2.3"], ["2.2"]]
+    assert data["conflicts"] == [{"file": "src/read.py", "tasks": ["1.2", "1.3"]}]
+    assert data["criticalPath"] == ["1.2", "2.3"]
+    (last,) = [task for task in data["tasks"] if task["id"] == "2.2"]
     assert last == {
         "id": "2.2",
         "title": "Move the walls",
@@ -130,7 +130,7 @@ def test_json_has_the_documented_fields(top: Path, capsys: pytest.CaptureFixture
         "agent": None,
         "entrantOf": None,
     }
-    assert told["problems"] == [
+    assert data["problems"] == [
         {
             "severity": "info",
             "message": "1 of 6 tasks is complete already",
@@ -144,16 +144,16 @@ def test_json_has_the_documented_fields(top: Path, capsys: pytest.CaptureFixture
 @pytest.mark.parametrize("words", ["ring.md", "nowhere.md", "bullets.md", "TODO.md -s 67-65", "TODO.md -p many"])
 def test_errors_are_json_with_json(words: str, top: Path, capsys: pytest.CaptureFixture[str]) -> None:
     answer = play(capsys, top, f"plait plan --json {words}")
-    told = json.loads(answer.out)
+    data = json.loads(answer.out)
     assert answer.code == 2
-    assert told["tasks"] == []
-    assert [problem["severity"] for problem in told["problems"]][:1] == ["error"]
+    assert data["tasks"] == []
+    assert [problem["severity"] for problem in data["problems"]][:1] == ["error"]
     assert answer.err == ""
 
 
 def test_a_cycle_is_reported_with_its_path(top: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    told = json.loads(play(capsys, top, "plait plan --json ring.md").out)
-    assert "1.1 → 1.2 → 1.3 → 1.1" in told["problems"][0]["message"]
+    data = json.loads(play(capsys, top, "plait plan --json ring.md").out)
+    assert "1.1 → 1.2 → 1.3 → 1.1" in data["problems"][0]["message"]
 
 
 def test_control_characters_of_files_are_replaced(top: Path, capsys: pytest.CaptureFixture[str]) -> None:

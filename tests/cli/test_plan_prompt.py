@@ -44,7 +44,7 @@ def test_the_prompt_of_a_completed_task_can_be_printed(top: Path, capsys: pytest
 
 
 @pytest.mark.parametrize(
-    ("word", "said", "hint"),
+    ("word", "message", "hint"),
     [
         ("0", "0 could be 01-walls", "Write more"),
         ("01-wals", "no task 01-wals", "01-walls?"),
@@ -52,20 +52,20 @@ def test_the_prompt_of_a_completed_task_can_be_printed(top: Path, capsys: pytest
     ],
 )
 def test_an_unknown_task_is_an_error_with_a_suggestion(
-    top: Path, capsys: pytest.CaptureFixture[str], word: str, said: str, hint: str
+    top: Path, capsys: pytest.CaptureFixture[str], word: str, message: str, hint: str
 ) -> None:
     answer = shown(capsys, top, word)
     assert answer.code == 2
-    assert said in answer.err
+    assert message in answer.err
     assert hint in answer.err
-    told = shown(capsys, top, word, "--json")
-    assert told.code == 2
-    assert said in json.loads(told.out)["problems"][0]["message"]
+    result = shown(capsys, top, word, "--json")
+    assert result.code == 2
+    assert message in json.loads(result.out)["problems"][0]["message"]
 
 
 def test_the_prompt_can_be_printed_as_json(top: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    told = json.loads(shown(capsys, top, "01", "--json").out)
-    assert told == {
+    data = json.loads(shown(capsys, top, "01", "--json").out)
+    assert data == {
         "taskId": "01-walls",
         "agents": ["shell"],
         "prompt": shown(capsys, top, "01").out,
@@ -74,7 +74,7 @@ def test_the_prompt_can_be_printed_as_json(top: Path, capsys: pytest.CaptureFixt
 
 
 @pytest.mark.parametrize(
-    ("setting", "text", "said"),
+    ("setting", "text", "message"),
     [
         ("prompts/mine.md", None, "plait.toml:2: the prompt template prompts/mine.md can't be read"),
         ("mine.md", "a\n{tasks}", "mine.md:2: the prompt template has an unknown placeholder {tasks}"),
@@ -87,14 +87,14 @@ def test_the_prompt_can_be_printed_as_json(top: Path, capsys: pytest.CaptureFixt
     ],
 )
 def test_an_invalid_template_is_refused(
-    top: Path, capsys: pytest.CaptureFixture[str], setting: str, text: str | None, said: str
+    top: Path, capsys: pytest.CaptureFixture[str], setting: str, text: str | None, message: str
 ) -> None:
     (top / "plait.toml").write_text(f"[run]\nprompt = '{setting}'\n")
     if text is not None:
         (top / setting).write_text(text)
     answer = shown(capsys, top, "01")
     assert answer.code == 2
-    assert said in answer.err
+    assert message in answer.err
 
 
 def test_a_template_outside_of_the_repository_is_refused(top: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -110,8 +110,8 @@ def test_printing_a_prompt_loads_no_module_of_the_repository(
     (top / "spy_of_prompts.py").write_text(f"open({str(top / 'loaded')!r}, 'w').close()\n")
     monkeypatch.syspath_prepend(top)
     (top / "plait.toml").write_text("[run]\nagent = 'spy_of_prompts:Agent'\nfallback = 'spy_of_prompts:Agent'\n")
-    told = shown(capsys, top, "01", "--json")
-    assert json.loads(told.out)["agents"] == ["spy_of_prompts:Agent"]
+    result = shown(capsys, top, "01", "--json")
+    assert json.loads(result.out)["agents"] == ["spy_of_prompts:Agent"]
     assert not (top / "loaded").exists()
 
 

@@ -1,4 +1,4 @@
-"""A head start: an engine gets ready beside the front, for whoever runs something, and is never one too many."""
+"""`plait run` starts an engine early; one that is not needed ends."""
 
 from __future__ import annotations
 

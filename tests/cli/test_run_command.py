@@ -1,4 +1,4 @@
-"""`plait run` before anything runs: who works, what is refused, what would be submitted."""
+"""`plait run` before anything runs: the agents, what is refused, what would be submitted."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ def top(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return here
 
 
-def found(top: Path, *named: str, **said: object) -> PlanPreview:
+def found(top: Path, *names: str, **flags: object) -> PlanPreview:
     return load_plan_preview(
-        top, named, PlanOptions(), {key.replace("_", ".", 1): value for key, value in said.items()}
+        top, names, PlanOptions(), {key.replace("_", ".", 1): value for key, value in flags.items()}
     )
 
 
@@ -55,7 +55,7 @@ def agents(outlook: PlanPreview) -> dict[str, str | None]:
     return {task.id: task.agent for task in planned(outlook).tasks}
 
 
-def told(outlook: PlanPreview) -> list[str]:
+def list_problems(outlook: PlanPreview) -> list[str]:
     assert outlook.planned.plan is None
     return [f"{problem.at}: {problem.message}" for problem in outlook.planned.problems]
 
@@ -73,10 +73,10 @@ def test_a_task_goes_to_an_agent_that_can_run_it(top: Path) -> None:
 
 
 def test_tasks_without_a_usable_agent_are_reported_once_per_reason(top: Path) -> None:
-    assert told(assign_plan_agents(found(top, "plan.md", "tasks", run_agent="shell"), ())) == [
+    assert list_problems(assign_plan_agents(found(top, "plan.md", "tasks", run_agent="shell"), ())) == [
         "plan.md:5: 1.1 has no `run:` in its front matter: there is no command for a shell (and 3 more like it)"
     ]
-    assert told(assign_plan_agents(found(top, "plan.md", run_agent="codex"), ())) == [
+    assert list_problems(assign_plan_agents(found(top, "plan.md", run_agent="codex"), ())) == [
         "plan.md:5: 1.1: the agent codex is not installed here (and 1 more like it)"
     ]
 
@@ -117,7 +117,7 @@ def test_a_configured_program_replaces_the_tool(top: Path, tmp_path: Path, monke
     spec = AgentSpec("codex", program="my-codex")
     assert planned(assign_plan_agents(found(top, "plan.md", run_agent="codex"), [spec])).tasks
     gone = assign_plan_agents(found(top, "plan.md", run_agent="codex"), [replace(spec, program="no-codex")])
-    assert told(gone) == [
+    assert list_problems(gone) == [
         "plan.md:5: 1.1: no-codex, the program of the agent codex, was not found (and 1 more like it)"
     ]
 
@@ -125,31 +125,31 @@ def test_a_configured_program_replaces_the_tool(top: Path, tmp_path: Path, monke
 def test_a_missing_tool_is_reported(top: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     install(monkeypatch, tmp_path / "bin")
     outlook = assign_plan_agents(found(top, "plan.md"), ())
-    (said,) = told(outlook)
-    assert said.startswith("plan.md:5: 1.1 has no agent: no coding tool is installed")
+    (message,) = list_problems(outlook)
+    assert message.startswith("plan.md:5: 1.1 has no agent: no coding tool is installed")
     assert "plait agents" in outlook.planned.problems[0].hint
 
 
 def test_settings_for_an_unknown_agent_are_reported(top: Path) -> None:
-    """A permission that is set for nobody would leave somebody with all of them."""
+    """A permission for an agent that doesn't exist would leave the intended one with full permission."""
     (top / "plait.toml").write_text('[agents.models]\nclaud = "opus"\n')
     (warning,) = (run := assign_plan_agents(found(top, "tasks/01-run.md"), ())).planned.problems
     assert planned(run).tasks
     assert "there is no agent called claud" in warning.message
     assert "Did you mean claude?" in warning.hint
     (top / "plait.toml").write_text('[agents.permissions]\nclaud = "edits"\nclaude = "edits"\n')
-    assert "there is no agent called claud" in told(assign_plan_agents(found(top, "tasks/01-run.md"), ()))[0]
+    assert "there is no agent called claud" in list_problems(assign_plan_agents(found(top, "tasks/01-run.md"), ()))[0]
 
 
 def test_each_of_several_agents_must_be_installed(top: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     install(monkeypatch, tmp_path / "bin", "claude")
     outlook = assign_plan_agents(found(top, "plan.md", run_agent="claude,codex"), ())
-    assert told(outlook) == ["plan.md:5: 1.1: the agent codex is not installed here (and 1 more like it)"]
+    assert list_problems(outlook) == ["plan.md:5: 1.1: the agent codex is not installed here (and 1 more like it)"]
     assert "npm install -g @openai/codex" in outlook.planned.problems[0].hint
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         ("--agent-command ''", "has no `run:`"),
         ("--agent-command 'a | b'", "--agent-shell"),
@@ -162,11 +162,11 @@ def test_each_of_several_agents_must_be_installed(top: Path, tmp_path: Path, mon
     ],
 )
 def test_contradictory_options_are_refused(
-    top: Path, words: str, said: str, capsys: pytest.CaptureFixture[str]
+    top: Path, words: str, message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     answer = ask(capsys, top, "run", "tasks/02-plain.md", *shlex.split(words))
     assert answer.code == 2
-    assert said in answer.err
+    assert message in answer.err
 
 
 PRICES = (Price("gpt-*", 1.25, 10.0),)
@@ -178,11 +178,11 @@ def test_every_agent_has_a_provider_and_an_account_counts_as_one(top: Path) -> N
     staff = assign_plan_agents(found(top, "tasks/09-own.md", run_agent="command"), specs)
     assert staff.settings.provider("command") == "ours"
     assert staff.settings.provider("codex") == "openai"  # by its task alone
-    assert staff.settings.provider("claude") == "anthropic"  # by whoever retries with it
+    assert staff.settings.provider("claude") == "anthropic"  # for a retry with it
 
 
 @pytest.mark.parametrize(
-    ("spec", "budget", "said"),
+    ("spec", "budget", "message"),
     [
         (AgentSpec("command", ("true",)), "5usd", "which doesn't report its cost"),
         (AgentSpec("command", ("true",)), "500ktok", "which doesn't report its cost"),
@@ -193,12 +193,12 @@ def test_every_agent_has_a_provider_and_an_account_counts_as_one(top: Path) -> N
         (AgentSpec("claude", program="true"), "5usd 0ktok", "a budget of 0 lets no task start"),
     ],
 )
-def test_a_budget_that_no_agent_reports_is_refused(top: Path, spec: AgentSpec, budget: str, said: str) -> None:
+def test_a_budget_that_no_agent_reports_is_refused(top: Path, spec: AgentSpec, budget: str, message: str) -> None:
     for key in ("run_budget", "run_task_budget"):
         outlook = assign_plan_agents(found(top, "tasks/02-plain.md", **{"run_agent": spec.name, key: budget}), [spec])
         assert outlook.planned.plan is None
         (problem,) = outlook.planned.problems
-        assert said in problem.message
+        assert message in problem.message
         assert problem.hint
 
 
@@ -288,8 +288,8 @@ def test_the_run_description_shows_the_effective_parallel_limit(top: Path) -> No
     assert "1 task · one at a time, each after approval · shell" in describe_run(queue, planned(queue))
     (top / "plait.toml").write_text("[engine]\nparallel_limit = 3\n")
     outlook = assign_plan_agents(found(top, "tasks/01-run.md", run_max_parallel="9"), ())
-    said = describe_run(outlook, planned(outlook))
-    assert "1 task · 3 at once (engine.parallel_limit) · shell · each in its own worktree" in said
+    message = describe_run(outlook, planned(outlook))
+    assert "1 task · 3 at once (engine.parallel_limit) · shell · each in its own worktree" in message
     in_place = replace(outlook, settings=replace(outlook.settings, isolation=Isolation.IN_PLACE))
     assert f"in place: all tasks work in {top} directly" in describe_run(in_place, planned(in_place))
 

@@ -119,15 +119,15 @@ def test_one_batch_is_shown_with_its_tasks(say: Say) -> None:
 
 @pytest.mark.usefixtures("ended")
 def test_json_has_the_documented_fields(say: Say) -> None:
-    told = json.loads(say("status", "--json").out)
-    assert told["engine"] is None
-    (batch,) = told["batches"]
+    data = json.loads(say("status", "--json").out)
+    assert data["engine"] is None
+    (batch,) = data["batches"]
     assert batch["id"] == "beef"
     assert batch["createdAt"] == "2026-11-15T12:00:01.000Z"
     progress = batch["progress"]
     assert (progress["completed"], progress["failed"], progress["blocked"], progress["total"]) == (1, 1, 1, 3)
     assert [task["status"] for task in batch["tasks"]] == ["done", "failed", "blocked"]
-    assert json.loads(say("status", "beef", "--json").out) == told
+    assert json.loads(say("status", "beef", "--json").out) == data
 
 
 def test_old_batches_are_listed_only_by_history(say: Say, writer: JournalWriter) -> None:
@@ -163,9 +163,9 @@ def test_the_engine_is_shown(say: Say, engines: StubEngines) -> None:
     engines.start_and_wait()
     pid = engines.started[0].pid
     assert re.search(rf"(?m)^engine {pid}, since 20..-..-.. ..:..$", say("status").out)
-    told = json.loads(say("status", "--json").out)["engine"]
-    assert told["pid"] == pid
-    assert told["since"].endswith("Z")
+    data = json.loads(say("status", "--json").out)["engine"]
+    assert data["pid"] == pid
+    assert data["since"].endswith("Z")
 
 
 def test_pending_work_without_an_engine_is_reported(say: Say, writer: JournalWriter) -> None:
@@ -217,8 +217,8 @@ def test_status_does_not_import_rich_markdown_or_psutil(place: RepoLocation) -> 
         f"assert run_cli(['-C', {str(place.top)!r}, 'status']) == 0\n"
         "print([name for name in ('rich', 'psutil', 'asyncio') if name in sys.modules], file=sys.stderr)"
     )
-    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert told.stderr == "[]\n"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stderr == "[]\n"
 
 
 def test_watching_ends_with_the_batch(
@@ -313,10 +313,10 @@ def test_explain_shows_the_attempts(say: Say, writer: JournalWriter) -> None:
 def test_explain_prints_json(say: Say, writer: JournalWriter) -> None:
     writer.submit("beef", "a", "b<a")
     writer.exit_attempt("a", Category.TASK, "no luck")
-    told = json.loads(say("explain", "beef", "b", "--json").out)
-    assert (told["status"], told["reason"], told["waiting"]) == ("blocked", "needs a, which failed", None)
-    assert told["needs"] == [{"id": "a", "kind": "need", "reason": "", "at": None, "status": "failed"}]
-    assert told["way"] == "plait retry beef a retries it, together with a."
+    data = json.loads(say("explain", "beef", "b", "--json").out)
+    assert (data["status"], data["reason"], data["waiting"]) == ("blocked", "needs a, which failed", None)
+    assert data["needs"] == [{"id": "a", "kind": "need", "reason": "", "at": None, "status": "failed"}]
+    assert data["way"] == "plait retry beef a retries it, together with a."
     (attempt,) = json.loads(say("explain", "a", "--json").out)["attempts"]
     assert attempt == {
         "step": "write",
@@ -363,9 +363,9 @@ def test_an_unavailable_provider_is_shown_with_its_reset_time(say: Say, place: R
     writer.submit("beef", "a", "b", max_parallel=1, providers=(("shell", "acme"),))
     writer.apply(RateLimited("acme", until))
     clock = time.strftime("%H:%M", time.localtime(until))
-    told = rf"acme is unavailable until {clock}, (2h 00m|1h 59m) left \(the provider refused\)\n"
-    assert re.search(told, say("status").out)
-    assert re.search(told, say("status", "beef").out)
+    result = rf"acme is unavailable until {clock}, (2h 00m|1h 59m) left \(the provider refused\)\n"
+    assert re.search(result, say("status").out)
+    assert re.search(result, say("status", "beef").out)
     writer.exit_attempt("a")
     way = say("explain", "b").out.splitlines()[-1]
     assert re.fullmatch(
@@ -384,7 +384,7 @@ def test_the_next_step_of_a_budget_is_shown(say: Say, writer: JournalWriter) -> 
     assert last.endswith("plait cancel beef a gives it up.")
 
 
-def test_a_batch_without_budget_is_not_said_to_continue_by_itself(say: Say, writer: JournalWriter) -> None:
+def test_a_batch_without_budget_is_not_reported_to_continue_by_itself(say: Say, writer: JournalWriter) -> None:
     writer.submit("beef", "a", "b", max_parallel=1, budget=Budget(1_000_000))
     (attempt,) = writer.batch.alive
     writer.apply(AttemptExited(attempt, Outcome(Category.OK, 0, spend=Spend(990_000))))
@@ -406,9 +406,9 @@ def test_output_of_a_stopped_tool_is_not_shown_as_its_error(say: Say, writer: Jo
     writer.submit("beef", "a")
     writer.apply(Stop("s", "beef"))
     writer.exit_attempt("a", Category.TASK, "[diagnostic] stop_reason=null")
-    told = say("explain", "a").out
-    assert "stopped by plait (stop)\n" in told
-    assert "diagnostic" not in told.partition("attempts")[2]
+    output = say("explain", "a").out
+    assert "stopped by plait (stop)\n" in output
+    assert "diagnostic" not in output.partition("attempts")[2]
 
 
 def test_a_short_provider_limit_is_shown_in_seconds(say: Say, writer: JournalWriter) -> None:

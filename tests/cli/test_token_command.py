@@ -140,30 +140,30 @@ def test_the_command_prints_the_token(home: Path, capsys: pytest.CaptureFixture[
     assert token_command(home, as_json=False) == 0
     printed = capsys.readouterr().out
     assert token_command(home, as_json=True) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert printed == f"{told['token']}\n" == Path(told["file"]).read_text()
+    data = json.loads(capsys.readouterr().out)
+    assert printed == f"{data['token']}\n" == Path(data["file"]).read_text()
 
 
 def test_the_command_rotates_one_or_both_tokens(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    def said(*, read_only: bool = False, rotate: bool = False) -> str:
+    def print_token(*, read_only: bool = False, rotate: bool = False) -> str:
         assert token_command(home, as_json=False, read_only=read_only, rotate=rotate) == 0
         return capsys.readouterr().out
 
-    full, read = said(), said(read_only=True)
-    other = said(read_only=True, rotate=True)
-    assert (said(), said(read_only=True)) == (full, other)
+    full, read = print_token(), print_token(read_only=True)
+    other = print_token(read_only=True, rotate=True)
+    assert (print_token(), print_token(read_only=True)) == (full, other)
     assert other != read
-    fresh = said(rotate=True)
-    assert fresh == said() != full
-    assert said(read_only=True) != other
+    fresh = print_token(rotate=True)
+    assert fresh == print_token() != full
+    assert print_token(read_only=True) != other
 
 
 @pytest.mark.parametrize("read_only", [False, True])
 def test_the_command_prints_a_login_link(home: Path, capsys: pytest.CaptureFixture[str], *, read_only: bool) -> None:
     assert token_command(home, as_json=True, link=True, read_only=read_only, url="http://[::1]:9/") == 0
-    told = json.loads(capsys.readouterr().out)
-    address, _, code = told["link"].partition("?code=")
-    assert (address, told["readOnly"]) == ("http://[::1]:9/login", read_only)
+    data = json.loads(capsys.readouterr().out)
+    address, _, code = data["link"].partition("?code=")
+    assert (address, data["readOnly"]) == ("http://[::1]:9/login", read_only)
     assert create_authenticator().redeem_code(code) is (Access.READ if read_only else Access.FULL)
     assert create_authenticator().redeem_code(code) is InvalidCode.USED
 

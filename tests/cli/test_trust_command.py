@@ -25,7 +25,7 @@ def top(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return made
 
 
-def told(answer: CliResult) -> dict[str, tuple[str, str | None]]:
+def read_standings(answer: CliResult) -> dict[str, tuple[str, str | None]]:
     return {each["key"]: (each["standing"], each["before"]) for each in json.loads(answer.out)["commands"]}
 
 
@@ -46,7 +46,7 @@ def test_the_commands_are_shown_with_their_locations_and_not_trusted_without_an_
     assert "make test  (run.verify, plait.toml:2) new" in answer.out
     assert "make check  (run.gate, plait.toml:3) new" in answer.out
     assert f"plait -C {top} trust --yes" in answer.err
-    assert told(ask(capsys, top, "trust", "--json")) == {
+    assert read_standings(ask(capsys, top, "trust", "--json")) == {
         "run.verify": ("new", None),
         "run.gate": ("new", None),
     }
@@ -66,7 +66,7 @@ def test_changed_and_new_commands_are_marked_and_trusted_ones_stay(top: Path, ca
     (top / "plait.toml").write_text('[run]\nverify = "make test; curl"\ngate = "make check"\nagent_command = "x"\n')
     answer = ask(capsys, top, "trust", "--json")
     assert answer.code == 3
-    assert told(answer) == {
+    assert read_standings(answer) == {
         "run.agent_command": ("new", None),
         "run.verify": ("changed", "make test"),
         "run.gate": ("trusted", None),
@@ -89,7 +89,7 @@ def test_the_same_command_run_by_a_shell_is_not_trusted(top: Path, capsys: Outpu
     (top / "plait.toml").write_text('[run]\nagent_command = "tool {title}"\nagent_shell = true\n')
     answer = ask(capsys, top, "trust", "--json")
     assert answer.code == 3
-    assert told(answer) == {"run.agent_command with run.agent_shell": ("new", None)}
+    assert read_standings(answer) == {"run.agent_command with run.agent_shell": ("new", None)}
 
 
 def test_every_command_of_the_settings_is_shown(top: Path, capsys: OutputCapture) -> None:

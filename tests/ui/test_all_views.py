@@ -1,4 +1,4 @@
-"""Every view, in both themes and on a phone: nothing serious by axe, nothing said in the console; and pictures on request.
+"""Every view, in both themes and on a phone: nothing serious by axe, nothing in the console; and pictures on request.
 
 `make pictures` keeps what is seen under docs/img/.
 """

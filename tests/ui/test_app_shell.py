@@ -16,16 +16,16 @@ from tests.support.temp_project import TempProject
 
 GO = "while [ ! -e {go} ]; do sleep 0.05; done; echo {name} > {name}.txt"
 
-# What the browser would show on the desktop; nobody looks at the page.
+# What the browser would show on the desktop; the page is in the background.
 SPY = """
     window.shown = [];
     window.asked = 0;
     document.hasFocus = () => false;
     window.Notification = class {
-        static permission = localStorage.getItem('said') ?? 'default';
+        static permission = localStorage.getItem('permission') ?? 'default';
         static async requestPermission() {
             window.asked += 1;
-            localStorage.setItem('said', 'granted');
+            localStorage.setItem('permission', 'granted');
             return (window.Notification.permission = 'granted');
         }
         constructor(title) { window.shown.push({ at: Date.now(), title, pressed: () => this.onclick() }); }
@@ -132,7 +132,11 @@ def _both_know(first: BrowserWindow, second: BrowserWindow, title: str) -> None:
 
 def _told(*windows: BrowserWindow) -> list[str]:
     """What was shown on the desktop, in the order in which it happened."""
-    shown = [told for each in windows for told in each.page.evaluate("window.shown.map(n => [n.at, n.title])")]
+    shown = [
+        notification
+        for each in windows
+        for notification in each.page.evaluate("window.shown.map(n => [n.at, n.title])")
+    ]
     return [title for _, title in sorted(shown)]
 
 

@@ -59,7 +59,7 @@ def test_two_batches_at_once_are_controlled_separately(
     expect(newer).to_contain_text("2 running")
     newer.get_by_role("button", name="Pause batch").click()
     expect(newer.get_by_role("button", name="Unpause batch")).to_be_visible()
-    expect(newer).to_contain_text("Paused by request")  # though nobody waits: both of its tasks run
+    expect(newer).to_contain_text("Paused by request")  # though no task waits: both run
     expect(older).not_to_contain_text("Paused")
     newer.get_by_role("link").first.click()
     expect(page.get_by_role("navigation", name="Views of this batch")).to_be_visible()
@@ -78,7 +78,7 @@ def test_two_batches_at_once_are_controlled_separately(
     page.get_by_role("dialog").get_by_role("button", name="Cancel the batch").click()
     expect(newer).to_contain_text("Cancelled")
 
-    # What has ended stays until it is dismissed, also for somebody who comes back.
+    # What has ended stays until it is dismissed, also after a reload.
     page.reload()
     expect(_strips(page)).to_have_count(2)
     _strips(page).first.get_by_role("button", name="Dismiss batch").click()

@@ -89,12 +89,12 @@ def test_nothing_moves_under_the_cursor(project: TempProject, open_window: OpenW
     box = card(page, "03-door").bounding_box()
     assert box is not None
     begun(project, "03-door")
-    said = card(page, "03-door").get_by_text("now running")
+    activity = card(page, "03-door").get_by_text("now running")
     steps = iter(range(100_000))
 
     def moved_until_it_says_so() -> bool:
         page.mouse.move(box["x"] + 20 + next(steps) % 2, box["y"] + 20)
-        return said.is_visible()
+        return activity.is_visible()
 
     wait_until(moved_until_it_says_so)
     expect(todo.get_by_role("button", name="03-door")).to_be_visible()

@@ -228,7 +228,7 @@ def _until_merged(page: Page, attempts: str) -> None:
 
 
 def _newer(page: Page) -> None:
-    """What somebody reads stays until they ask for the newer one; without a reader it comes by itself."""
+    """A diff that is being read stays until the newer one is requested; otherwise it is updated by itself."""
     show = page.get_by_role("button", name="Show it", exact=True)
     expect(show.or_(page.get_by_text("attempt 2", exact=True)).first).to_be_visible()
     if show.count():

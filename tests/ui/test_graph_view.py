@@ -158,7 +158,7 @@ def test_a_graph_of_many_tasks_is_drawn_in_parts(project: TempProject, open_wind
     graph = page.get_by_label("Task graph")
     tasks = graph.get_by_role("button", name=re.compile(r"^t\d\d\d"))
     expect(_node(page, "t000", "running")).to_be_in_viewport()
-    assert tasks.count() < 400  # what nobody sees is not drawn
+    assert tasks.count() < 400  # what is out of view is not drawn
     page.get_by_role("button", name="Show the whole graph").click()
     expect(tasks).to_have_count(400)
     assert page.evaluate("window.most") <= 150

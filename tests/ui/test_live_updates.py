@@ -1,4 +1,4 @@
-"""What is shown is true now, whatever becomes of the server and whoever else is there."""
+"""The page shows the current state, whatever happens to the server and with several pages open."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ CUT_OFF = ("ERR_CONNECTION_REFUSED", "ERR_CONNECTION_RESET", "ERR_INCOMPLETE_CHU
 
 def _turn(page: Page, state: str) -> None:
     """As the browser says it when another window covers this one (hidden), and when it does no more (visible)."""
-    said = f"{{ configurable: true, value: '{state}' }}"
-    page.evaluate(f"Object.defineProperty(document, 'visibilityState', {said})")
+    descriptor = f"{{ configurable: true, value: '{state}' }}"
+    page.evaluate(f"Object.defineProperty(document, 'visibilityState', {descriptor})")
     page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
 
 
@@ -143,10 +143,10 @@ def test_an_engine_with_a_full_disk_is_reported_until_it_recovers(
         expect(page).to_have_title("(0/1) plait · repository")
         trouble = HealthFile(find_repo(project.top).state / HEALTH_FILE)
         trouble.write("the disk is full")
-        told = page.get_by_text("Engine problem: the disk is full")
-        expect(told).to_be_visible()
+        notice = page.get_by_text("Engine problem: the disk is full")
+        expect(notice).to_be_visible()
         trouble.clear()
-        expect(told).to_have_count(0)
+        expect(notice).to_have_count(0)
         (tmp_path / "walls").touch()
         expect(page).to_have_title("plait · repository")
     assert shown.console_errors == []

@@ -89,7 +89,7 @@ def test_the_help_sheet_lists_the_keys_of_the_current_view(project: TempProject,
     find.press("?")
     find.press("g")
     find.press("b")
-    expect(find).to_have_value("?gb")  # whoever types, types
+    expect(find).to_have_value("?gb")  # keys go to the field that has the focus
     find.blur()
     page.keyboard.press("?")
     expect(sheet.get_by_role("region", name="Selection")).to_have_count(0)

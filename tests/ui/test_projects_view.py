@@ -32,7 +32,7 @@ def test_a_project_is_added_opened_and_removed(project: TempProject, open_window
     page.get_by_role("button", name="repository").click()
     page.get_by_role("button", name="Add a project").click()
 
-    # A wrong path is told at the field, and nothing is lost.
+    # A wrong path is reported at the field, and nothing is lost.
     dialog = page.get_by_role("dialog")
     where = dialog.get_by_label("Folder on the server, or URL")
     where.fill(str(tmp_path / "nowhere"))

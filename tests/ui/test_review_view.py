@@ -232,9 +232,9 @@ def test_a_failed_publish_says_why_and_what_to_do_also_after_a_reload(
     ship.get_by_role("button", name="Push the branch").click()
     problem = ship.get_by_role("alert")
     expect(problem.get_by_role("paragraph")).to_have_count(2)
-    said = problem.inner_text()
+    message = problem.inner_text()
     page.reload()
-    expect(problem).to_have_text(said, use_inner_text=True)
+    expect(problem).to_have_text(message, use_inner_text=True)
 
 
 def test_a_batch_without_merges_cannot_be_published(project: TempProject, open_window: OpenWindow) -> None:

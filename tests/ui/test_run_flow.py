@@ -159,7 +159,7 @@ def test_a_plan_error_says_what_helps_and_repeated_clicks_start_one_batch(
     _select(page, "02-roof")
     plan = _plan(page)
 
-    # A command of the repository's own settings is nobody's wish yet.
+    # A command of the repository's own settings is not trusted yet.
     own = project.write("plait.toml", '[run]\nverify = "true"')
     page.get_by_role("button", name="Execute queue").click()
     plan.get_by_label("Run them too").check()
@@ -179,7 +179,7 @@ def test_a_plan_error_says_what_helps_and_repeated_clicks_start_one_batch(
     wrong.get_by_role("button", name="Run needed tasks too").click()
     expect(plan).to_contain_text("2 tasks · 2 waves")
     expect(start).to_have_text("Start 2 tasks")
-    # The first answer is lost on its way: the dialog stays, and the same words are said again.
+    # The first answer is lost on its way: the dialog stays, and the same request is sent again.
     page.route("**/api/batches", lambda route: (route.fetch(), route.abort()), times=1)
     start.dblclick()
     expect(plan.get_by_role("alert")).to_contain_text("The server is not responding")

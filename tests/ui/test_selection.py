@@ -67,7 +67,7 @@ def test_tasks_are_selected_by_keyboard(project: TempProject, open_window: OpenW
     expect(chosen(page)).to_have_count(0)
     expect(card(page, "04-fence").get_by_role("button")).to_be_focused()
 
-    # The bar goes with what was selected, and takes nobody's place on the board with it.
+    # The bar disappears with the selection, and the focus stays on the board.
     page.keyboard.press("x")
     page.get_by_role("button", name="Clear selection").press("Enter")
     expect(page.get_by_role("region", name="Selection")).to_have_count(0)
@@ -102,7 +102,7 @@ def test_a_selection_survives_filters_and_updates_and_loses_only_removed_tasks(
     expect(chosen(page)).to_have_count(3)
 
     (project.top / "tasks" / "05-pond.md").unlink()
-    page.evaluate("window.dispatchEvent(new Event('focus'))")  # a window that is come back to reads anew
+    page.evaluate("window.dispatchEvent(new Event('focus'))")  # a window that gets the focus again reads again
     expect(card(page, "05-pond")).to_have_count(0)
     expect(page.get_by_text("2 tasks selected")).to_be_visible()
     go.touch()

@@ -111,7 +111,7 @@ def test_each_kind_of_setting_has_a_field_that_validates(project: TempProject, b
         find.fill("nothing of the kind")
         expect(page.get_by_text("No settings match")).to_be_visible()
 
-        told = server.get("/api/settings")
+        data = server.get("/api/settings")
         expected = {
             "maxBatchSize": 25,
             "stopOnFailure": True,
@@ -121,7 +121,7 @@ def test_each_kind_of_setting_has_a_field_that_validates(project: TempProject, b
             "agent": ["shell"],
             "regenerate": {"uv.lock": "uv lock"},
         }
-        assert {name: told[name] for name in expected} == expected
+        assert {name: data[name] for name in expected} == expected
         shown.ignore_errors("status of 422")
     assert shown.console_errors == []
 

@@ -36,8 +36,8 @@ def _run(page: Page, *ids: str, **more: object) -> str:
     """A batch of these; its id."""
     ask = """async body => (await (await fetch("/api/batches", {
         method: "POST", headers: {"Content-Type": "application/json"}, body: JSON.stringify(body)})).json()).id"""
-    told: Any = page.evaluate(ask, {"taskIds": [*ids], "mode": "parallel", **more})
-    return str(told)
+    result: Any = page.evaluate(ask, {"taskIds": [*ids], "mode": "parallel", **more})
+    return str(result)
 
 
 def _panel(page: Page) -> Locator:
@@ -310,7 +310,7 @@ def test_content_behind_the_panel_is_inert(project: TempProject, open_window: Op
 def _tabbed(page: Page) -> bool:
     """Tab leads into the panel, or out of the page."""
     page.keyboard.press("Tab")
-    told: Any = page.evaluate(
+    result: Any = page.evaluate(
         "document.activeElement === document.body || document.activeElement.closest('aside') !== null"
     )
-    return bool(told)
+    return bool(result)

@@ -28,8 +28,8 @@ def _run(page: Page, *ids: str, **more: object) -> str:
     """A batch of these; its id."""
     ask = """async body => (await (await fetch("/api/batches", {
         method: "POST", headers: {"Content-Type": "application/json"}, body: JSON.stringify(body)})).json()).id"""
-    told: Any = page.evaluate(ask, {"taskIds": [*ids], "mode": "parallel", **more})
-    return str(told)
+    result: Any = page.evaluate(ask, {"taskIds": [*ids], "mode": "parallel", **more})
+    return str(result)
 
 
 def _log(page: Page, task: str) -> Locator:
@@ -103,7 +103,7 @@ def test_the_end_of_a_transcript_is_followed_until_the_user_scrolls_up(
     expect(log).to_contain_text(re.compile("^brick 1brick 2"))
     expect(panel.get_by_role("button", name="Jump to the end")).to_be_visible()
 
-    project.plait("feedback", "01-walls", "once more")  # whoever reads keeps what is read
+    project.plait("feedback", "01-walls", "once more")  # the transcript being read stays
     expect(panel).to_contain_text("Write 2 has started.")
     expect(log).to_contain_text(re.compile("^brick 1brick 2"))
     panel.get_by_role("button", name="Show it").click()
@@ -154,8 +154,8 @@ def test_text_is_found_and_lines_are_copied(project: TempProject, open_window: O
         page.get_by_role("button", name="Copy", exact=True).click()
         page.get_by_role("button", name=what).click()
         expect(page.get_by_text("Copied").last).to_be_visible()
-        told: Any = page.evaluate("navigator.clipboard.readText()")
-        return str(told)
+        result: Any = page.evaluate("navigator.clipboard.readText()")
+        return str(result)
 
     assert copied("Command: plait logs") == f"plait logs {batch} 01-walls"
     seen = copied("Visible lines")
@@ -250,5 +250,5 @@ def test_an_omitted_middle_of_a_transcript_is_announced(project: TempProject, op
 def _heap(session: CDPSession) -> float:
     session.send("HeapProfiler.collectGarbage")
     session.send("Performance.enable")
-    told: dict[str, Any] = session.send("Performance.getMetrics")
-    return next(float(each["value"]) for each in told["metrics"] if each["name"] == "JSHeapUsedSize")
+    result: dict[str, Any] = session.send("Performance.getMetrics")
+    return next(float(each["value"]) for each in result["metrics"] if each["name"] == "JSHeapUsedSize")

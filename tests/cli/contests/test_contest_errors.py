@@ -1,4 +1,4 @@
-"""What can be no contest is said before anything starts."""
+"""An impossible contest is refused before anything starts."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_the_plan_lists_the_entrants(contest_project: ContestProject) -> None:
         "run", "tasks", "--dry-run", "--contest", f"{AMBER},{BIRCH}", "--score", "make bench"
     )
     assert answer.code == 0, answer
-    told = " ".join(answer.out.split())
-    assert "1 task · 2 entrants · 2 waves" in told
-    assert "chosen from a@Amber, a@Birch" in told
-    assert "`make bench` scores them" in told
+    output = " ".join(answer.out.split())
+    assert "1 task · 2 entrants · 2 waves" in output
+    assert "chosen from a@Amber, a@Birch" in output
+    assert "`make bench` scores them" in output

@@ -33,9 +33,9 @@ SCORE = 'sleep 0.2; echo "score $PLAIT_TASK_ID" >>"$TOLD"; wc -l <"${PLAIT_ENTRA
 
 
 def test_a_contest_survives_kills_at_random_instants(contest_project: ContestProject, tmp_path: Path) -> None:
-    project, told = contest_project.project, tmp_path / "told"
-    told.touch()
-    project.env["TOLD"] = str(told)
+    project, log_file = contest_project.project, tmp_path / "log"
+    log_file.touch()
+    project.env["TOLD"] = str(log_file)
     for name in TASKS:
         project.task(name)
     contest_project.write_agent("amber", WRITES.format(lines="1"))
@@ -48,7 +48,7 @@ def test_a_contest_survives_kills_at_random_instants(contest_project: ContestPro
         if front.poll() is not None and not _over(contest_project):
             front = _front(contest_project, "--resume")
     resume_until(project, lambda: _over(contest_project), lambda: _front(contest_project, "--resume"))
-    _check(contest_project, told, ReferenceMerger(project.top / ".git", tmp_path / "oracle"))
+    _check(contest_project, log_file, ReferenceMerger(project.top / ".git", tmp_path / "oracle"))
 
 
 def _front(contest_project: ContestProject, *more: str) -> Popen[str]:
@@ -62,7 +62,7 @@ def _over(contest_project: ContestProject) -> bool:
     return bool(batches) and batches[-1].ended is not None
 
 
-def _check(contest_project: ContestProject, told: Path, oracle: ReferenceMerger) -> None:
+def _check(contest_project: ContestProject, log_file: Path, oracle: ReferenceMerger) -> None:
     project = contest_project.project
     records, batch = batch_checks.read_records(project), project.batch()
     batch_checks.check_laws(project, records)
@@ -71,8 +71,8 @@ def _check(contest_project: ContestProject, told: Path, oracle: ReferenceMerger)
     assert {task.status for task in batch.tasks} == {TaskStatus.DONE}
     assert sorted(entry.change.task for entry in batch.merges) == sorted(TASKS)
     assert project.read_merged_files() == {f"{name}.txt": f"{name}@Birch\n{name}@Birch" for name in TASKS}
-    begun = Counter(line for line in told.read_text().splitlines() if line.startswith("begin"))
-    assert set(begun.values()) == {1}, begun
+    starts = Counter(line for line in log_file.read_text().splitlines() if line.startswith("begin"))
+    assert set(starts.values()) == {1}, starts
     exits = [record.event for record in records if isinstance(record.event, AttemptExited)]
     writes = [one for one in exits if one.attempt.step is Step.WRITE and "@" in one.attempt.task]
     assert Counter(one.outcome.category for one in writes) == {Category.RATE_LIMIT: 6, Category.OK: 6}

@@ -68,7 +68,7 @@ class Pit:
         env: Mapping[str, str] | None = None,
     ) -> Outcome:
         agent = Referee(spec)
-        told = AttemptContext(
+        context = AttemptContext(
             Attempt("b1", "a", Step.WRITE, 1),
             Task("a", "Count", "Count to two."),
             str(self.workspace),
@@ -78,7 +78,7 @@ class Pit:
             base=self.base,
             candidates=self.candidates if candidates is None else candidates,
         )
-        command = agent.build_command(told)
+        command = agent.build_command(context)
         assert command.argv[3:] == ("-m", REFEREE_MODULE, str(self.folder / REFEREE_SPEC_FILE))
         for name, text in command.files:
             (self.folder / name).write_text(text)
@@ -98,8 +98,8 @@ class Pit:
 
     @property
     def rows(self) -> dict[str, str]:
-        told = json.loads((self.folder / REFEREE_RESULT_FILE).read_text())
-        return {row["entrant"]: row["why"] for row in told["rows"]}
+        data = json.loads((self.folder / REFEREE_RESULT_FILE).read_text())
+        return {row["entrant"]: row["why"] for row in data["rows"]}
 
 
 @pytest.fixture

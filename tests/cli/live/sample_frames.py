@@ -51,8 +51,8 @@ def tell(script: Script, name: str, make: Callable[[Attempt], Report]) -> list[D
     return script.apply(make(next(iter(script.task(name).alive))))
 
 
-def phase(script: Script, name: str, said: str) -> None:
-    tell(script, name, lambda attempt: AttemptPhase(attempt, said))
+def phase(script: Script, name: str, text: str) -> None:
+    tell(script, name, lambda attempt: AttemptPhase(attempt, text))
 
 
 def spend(script: Script, name: str, dollars: float) -> None:
@@ -194,7 +194,7 @@ def numbered() -> Picture:
 
 
 def strange() -> Picture:
-    """Texts that nobody should trust."""
+    """Texts that must not be trusted."""
     script = many(
         task("修复-登录错误", title="修复登录错误"),
         task("emoji-👩‍💻-family", title="🚀🚀🚀"),
@@ -206,11 +206,11 @@ def strange() -> Picture:
     )
     script.wait(10)
     script.exit_attempt("zalgo", Category.USAGE, detail="\x1b[31m失敗しました\x1b[0m: 👍🏽 \r\n second line")
-    said = {
+    activities = {
         "修复-登录错误": "正在编辑 src/登录.py 请稍候 这可能需要一些时间才能完成全部的工作",
         "evil": "\x1b[1Aup \ttabs",
     }
-    return Picture(script, said, keys=False)
+    return Picture(script, activities, keys=False)
 
 
 def alike() -> Picture:

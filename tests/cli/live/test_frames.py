@@ -191,7 +191,7 @@ def test_a_predicted_conflict_is_a_warning_and_the_activity_is_shown_below() -> 
 
 @given(st.integers(1, 220))
 def test_the_diffstat_is_dropped_before_the_activity_is_truncated(width: int) -> None:
-    """It is told where there is room for it beside what is told anyway."""
+    """It is shown if it fits beside what is always shown."""
     for line in drawn("landing", width, 24):
         text = "".join(piece for piece, _ in line)
         if "+1182" in text:

@@ -30,9 +30,9 @@ ALONE = Settings(isolation=Isolation.IN_PLACE, retries=1)
 
 def lines(script: Script) -> list[str]:
     feed = EventStream()
-    told = EventLines("7f3a", ("03-split", "04"), UTC)
+    formatter = EventLines("7f3a", ("03-split", "04"), UTC)
     events = [event for record in script.records for event in feed.apply(record)]
-    return [line for event in events if (line := told.format_event(event)) is not None]
+    return [line for event in events if (line := formatter.format_event(event)) is not None]
 
 
 def test_each_event_of_a_batch_is_one_line() -> None:
@@ -139,30 +139,30 @@ def test_a_gate_shows_its_commit_and_the_dropped_tasks() -> None:
     script.exit_attempt("04")
     script.finish_gate(passed=False)
     script.finish_gate(passed=True)  # the base alone
-    told = [line[10:] for line in lines(script)]
-    assert any(line.startswith("batch 7f3a  gate") and ": make test, on base+03-sp" in line for line in told)
-    assert "03-split    failed: the gate failed with its change · plait logs 7f3a 03-split --gate" in told
-    assert "batch 7f3a  rebuilding the batch branch without 03-split" in told
+    result = [line[10:] for line in lines(script)]
+    assert any(line.startswith("batch 7f3a  gate") and ": make test, on base+03-sp" in line for line in result)
+    assert "03-split    failed: the gate failed with its change · plait logs 7f3a 03-split --gate" in result
+    assert "batch 7f3a  rebuilding the batch branch without 03-split" in result
 
 
 GATE: GateProgress = {"gate": 2, "commit": "0123456789abcdef", "merges": 3}
 
 
 @pytest.mark.parametrize(
-    ("merges", "said"),
+    ("merges", "message"),
     [
         (3, "gate 2: make, on 0123456789 (3 merges)"),
         (0, "gate 2: make, on 0123456789 (the base, without merges)"),
     ],
 )
-def test_a_gate_shows_what_it_runs_on(merges: int, said: str) -> None:
+def test_a_gate_shows_what_it_runs_on(merges: int, message: str) -> None:
     data: EventFields = {"command": "make", "gate": 2, "commit": "0123456789abcdef", "merges": merges}
     event = StreamEvent(1, 0.0, EventType.BATCH_GATING, "b1", data=data)
-    assert EventLines("7f3a", zone=UTC).format_event(event) == f"00:00:00  batch 7f3a  {said}"
+    assert EventLines("7f3a", zone=UTC).format_event(event) == f"00:00:00  batch 7f3a  {message}"
 
 
 @pytest.mark.parametrize(
-    ("more", "said"),
+    ("more", "message"),
     [
         ({"result": "passed", "merges": 1}, "gate 2 passed (1 merge)"),
         (
@@ -176,9 +176,9 @@ def test_a_gate_shows_what_it_runs_on(merges: int, said: str) -> None:
         ({"result": "lost", "error": "it is gone"}, "gate 2 lost (3 merges): it is gone"),
     ],
 )
-def test_a_gate_shows_its_result(more: GateProgress, said: str) -> None:
+def test_a_gate_shows_its_result(more: GateProgress, message: str) -> None:
     event = StreamEvent(1, 0.0, EventType.BATCH_PROGRESS, "b1", data={"total": 3, "gating": {**GATE, **more}})
-    assert EventLines("7f3a", zone=UTC).format_event(event) == f"00:00:00  batch 7f3a  {said}"
+    assert EventLines("7f3a", zone=UTC).format_event(event) == f"00:00:00  batch 7f3a  {message}"
 
 
 def test_mere_counts_are_no_line() -> None:
@@ -193,16 +193,16 @@ def test_every_kind_of_event_can_be_formatted(kind: EventType) -> None:
     batch = "b1" if kind.startswith("batch:") else None
     task = "t" if kind.startswith("batch:task:") else None
     more: EventFields = {"retryAt": "2026-11-15T10:00:00.000Z", "until": "2026-11-15T10:00:00.000Z"}
-    told = EventLines("b1", zone=UTC).format_event(StreamEvent(1, 0.0, kind, batch, task, 1, more))
-    assert told is None or told.startswith("00:00:00  ")
+    result = EventLines("b1", zone=UTC).format_event(StreamEvent(1, 0.0, kind, batch, task, 1, more))
+    assert result is None or result.startswith("00:00:00  ")
 
 
 def test_times_are_local_and_control_characters_are_replaced() -> None:
     event = StreamEvent(1, 0.0, EventType.TASK_FAILED, "b1", "\x1b[2Jt", 1, {"reason": "a\nb\x1b]0;x\x07"})
-    told = EventLines("b1", zone=timezone(timedelta(hours=5, minutes=30))).format_event(event)
-    assert told is not None
-    assert told.startswith("05:30:00  \ufffd[2Jt     failed: a b\ufffd]0;x\ufffd")
-    assert told.isprintable()
+    result = EventLines("b1", zone=timezone(timedelta(hours=5, minutes=30))).format_event(event)
+    assert result is not None
+    assert result.startswith("05:30:00  \ufffd[2Jt     failed: a b\ufffd]0;x\ufffd")
+    assert result.isprintable()
 
 
 def test_each_gate_result_is_shown_once_and_stale_gates_are_not() -> None:
@@ -212,8 +212,8 @@ def test_each_gate_result_is_shown_once_and_stale_gates_are_not() -> None:
     script.finish_gate(passed=True)
     script.finish_gate(passed=False)
     script.apply(GateDone(BATCH, 2, passed=False))  # again
-    told = [line[22:] for line in lines(script) if "gate 1" in line or "gate 2" in line]
-    assert told == [
+    result = [line[22:] for line in lines(script) if "gate 1" in line or "gate 2" in line]
+    assert result == [
         "gate 1: make, on base+03-sp (1 merge)",
         "gate 1 passed (1 merge)",
         "gate 2: make, on base+03-sp (2 merges)",

@@ -87,10 +87,10 @@ def test_statuses_are_written_back_to_the_source(project: TempProject) -> None:
     bad = "sh -c '[ $PLAIT_TASK_ID != 1.3 ]'"
     assert project.plait("run", "plan.md", "--agent-command", bad, "--retries", "0").code == 1
     project.wait_for_exit()
-    told = project.read("plan.md")
-    assert "- [x] 1.1" in told
-    assert "- [x] 1.2" in told
-    assert "- [x] 1.3" not in told
+    written = project.read("plan.md")
+    assert "- [x] 1.1" in written
+    assert "- [x] 1.2" in written
+    assert "- [x] 1.3" not in written
     again = project.plait("run", "plan.md", "--agent-command", "true")
     assert again.code == 0
     ids = [task.task.id for task in list(project.state().batches.values())[-1].tasks]

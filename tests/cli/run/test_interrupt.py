@@ -180,7 +180,7 @@ def interrupted(front: subprocess.Popen[str]) -> bool:
 
 
 def asked(project: TempProject) -> set[str]:
-    """The requests that nobody has taken yet."""
+    """The requests that no engine has taken yet."""
     with closing(open_project_inbox(find_repo(project.top))) as requests:
         return {request.id for request in requests.pending()}
 
@@ -194,7 +194,7 @@ def test_ctrl_c_before_the_batch_exists_stops_it(project: TempProject) -> None:
     assert engine is not None
     # An engine that is stopped while it strikes a request out keeps everybody else from asking.
     wait_until(lambda: not asked(project))
-    os.kill(engine.pid, signal.SIGSTOP)  # nobody answers now
+    os.kill(engine.pid, signal.SIGSTOP)  # no answers from now on
     try:
         second = project.start("run", "garden")
         wait_until(lambda: asked(project))

@@ -1,4 +1,4 @@
-"""A front loads what its sources, its agents and its output need, and nothing else."""
+"""A command imports what its sources, agents and output need, and nothing else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The verification list of a batch runner: which tasks run, in which order, how many at once, and what is told of them."""
+"""The verification list of a batch runner: which tasks run, in which order, how many at once, and what is printed about them."""
 
 from __future__ import annotations
 
@@ -170,8 +170,8 @@ def test_an_unreadable_task_file_is_skipped_and_the_others_run(project: TempProj
     assert (project.top / "walls").exists()
     assert answer.out.endswith("\n  not run  02-roof: can't be read; plait plan says why\n")
     assert "tasks/02-roof.md:3" in answer.err
-    told = project.plait("run", "--json")
-    assert told.code == 1
-    assert [json.loads(line)["type"] for line in told.out.splitlines()][-1] == "batch:completed"
-    assert "not run  02-roof" in told.err
+    result = project.plait("run", "--json")
+    assert result.code == 1
+    assert [json.loads(line)["type"] for line in result.out.splitlines()][-1] == "batch:completed"
+    assert "not run  02-roof" in result.err
     assert project.plait("run", "-s", "01").code == 0

@@ -18,7 +18,7 @@ def walls(project: TempProject) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         ("empty", "empty"),
         ("nowhere.md", "nowhere.md"),
@@ -35,10 +35,10 @@ def walls(project: TempProject) -> None:
         ("tasks -a claude --agent-command true", "--agent-command"),
     ],
 )
-def test_invalid_command_lines_are_refused(project: TempProject, words: str, said: str) -> None:
+def test_invalid_command_lines_are_refused(project: TempProject, words: str, message: str) -> None:
     answer = project.plait("run", *words.split())
     assert answer.code == 2, answer
-    assert said in answer.err
+    assert message in answer.err
     assert not project.state().batches
     project.wait_for_exit()
 

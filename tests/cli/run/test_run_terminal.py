@@ -25,12 +25,12 @@ def test_the_plan_is_shown_and_confirmed(project: TempProject) -> None:
     assert terminal.is_restored
 
 
-@pytest.mark.parametrize("said", ["n\n", "what\nno\n", "\x03", "\x04"])
-def test_answering_no_starts_nothing(project: TempProject, said: str) -> None:
+@pytest.mark.parametrize("keys", ["n\n", "what\nno\n", "\x03", "\x04"])
+def test_answering_no_starts_nothing(project: TempProject, keys: str) -> None:
     project.task("01-walls", "touch walls")
     terminal = project.terminal("run")
     terminal.wait_for("Run this task?")
-    terminal.type(said)
+    terminal.type(keys)
     assert terminal.wait() == 130
     assert not project.state().batches
     project.wait_for_exit()

@@ -1,4 +1,4 @@
-"""The page beside a run: there while the batch is watched, and gone with it, however that ends."""
+"""`plait run --web`: the page is served while the batch is watched, and ends with the run, however that ends."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LINK = re.compile(r"(http://127\.0\.0\.1:[0-9]+)(/login\?code=\S+)")
 
 
 def linked(front: subprocess.Popen[str], *, stderr: bool = False) -> tuple[str, str]:
-    """The server's address and the link, as soon as they are told."""
+    """The server's address and the link, as soon as they are printed."""
     stream = front.stderr if stderr else front.stdout
     assert stream is not None
     found = next(filter(None, map(LINK.search, stream)))
@@ -58,7 +58,7 @@ def test_the_page_is_served_during_the_run_and_the_output_stays_json(project: Te
         (lambda front: front.send_signal(signal.SIGTERM), 128 + signal.SIGTERM),
         (lambda front: front.kill(), -signal.SIGKILL),
     ],
-    ids=["Ctrl+C", "told to leave", "killed"],
+    ids=["Ctrl+C", "SIGTERM", "killed"],
 )
 def test_no_server_remains_however_the_run_ends(
     project: TempProject, end: Callable[[subprocess.Popen[str]], None], code: int

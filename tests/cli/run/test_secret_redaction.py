@@ -1,4 +1,4 @@
-"""A secret in the environment, in a task, or in what an agent says is seen by nobody but the agent."""
+"""A secret in the environment, in a task or in an agent's output is visible only to the agent."""
 
 from __future__ import annotations
 
@@ -127,10 +127,10 @@ def test_only_the_agent_sees_a_secret(project: TempProject) -> None:
     wait_until(lambda: len(list(home.glob("begun-*"))) == len(sources))
 
     assert [line for line in command_lines() if found(line)] == []
-    told = dict(answers(project))
-    assert {name: found(text) for name, text in told.items() if found(text)} == {}
-    assert "Authorization: Bearer ***" in told["logs --raw 02-fails"]
-    assert "use *** and ***" in told["logs 03-asks"]
+    result = dict(answers(project))
+    assert {name: found(text) for name, text in result.items() if found(text)} == {}
+    assert "Authorization: Bearer ***" in result["logs --raw 02-fails"]
+    assert "use *** and ***" in result["logs 03-asks"]
 
     (home / "go").touch()
     answer = project.finish(front)
@@ -144,8 +144,8 @@ def test_only_the_agent_sees_a_secret(project: TempProject) -> None:
     }
     assert (found(answer.out), found(answer.err)) == ([], [])
     assert "no access with ***" in answer.out
-    told = dict(answers(project))
-    kept = {name: found(text) for name, text in told.items() if found(text)}
+    result = dict(answers(project))
+    kept = {name: found(text) for name, text in result.items() if found(text)}
     assert kept == {}
 
     assert project.plait("cancel").code == 0

@@ -1,4 +1,4 @@
-"""Where trust counts: a repository's own commands are run, or its modules loaded, only after a person said so."""
+"""Where trust counts: a repository's own commands are run, or its modules loaded, only after a person has agreed."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ def test_trust_given_at_the_terminal_is_saved(project: TempProject) -> None:
 
 
 def test_plait_trust_asks_at_a_terminal(project: TempProject) -> None:
-    for said, code, trusted in (("\n", 130, 3), ("y\n", 0, 0)):
+    for keys, code, trusted in (("\n", 130, 3), ("y\n", 0, 0)):
         terminal = project.terminal("trust")
         terminal.wait_for("Do you trust these commands? [y/N]")
         assert "touch verified  (run.verify, plait.toml:2) new" in terminal.text
-        terminal.type(said)
+        terminal.type(keys)
         assert terminal.wait() == code
         assert project.plait("trust", "--json").code == trusted
 

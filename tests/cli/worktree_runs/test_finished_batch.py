@@ -49,8 +49,8 @@ def won(made: TempProject) -> str:
 
 def test_the_output_of_a_run_repeats_nothing(landed: tuple[TempProject, CliResult]) -> None:
     made, answer = landed
-    told = [line.split("  ", 2)[1:] for line in answer.out.splitlines() if re.match(r"\d\d:\d\d:\d\d  ", line)]
-    named = [(who.strip(), " ".join(what.split())) for who, what in told]
+    output = [line.split("  ", 2)[1:] for line in answer.out.splitlines() if re.match(r"\d\d:\d\d:\d\d  ", line)]
+    named = [(who.strip(), " ".join(what.split())) for who, what in output]
     lines = [f"{who}: {what}" for who, what in named if who != "plait"]  # of the machine there may be more to tell
     assert len(lines) == len(set(lines))
     batch, head = made.batch(), made.git("rev-parse", made.branch)
@@ -104,8 +104,8 @@ def test_logs_shows_the_output_of_a_gate(landed: tuple[TempProject, CliResult], 
     assert (newest.code, newest.out) == (0, "looking\n")
     assert say("logs", "03-bad", "--gate").out == "looking\n"
     (line,) = say("logs", "--gate", "--attempt", "1", "--json").out.splitlines()
-    told = json.loads(line)
-    assert (told["taskId"], told["step"], told["attempt"], told["entry"]["text"]) == (
+    data = json.loads(line)
+    assert (data["taskId"], data["step"], data["attempt"], data["entry"]["text"]) == (
         None,
         "gate",
         1,
@@ -114,9 +114,9 @@ def test_logs_shows_the_output_of_a_gate(landed: tuple[TempProject, CliResult], 
     unknown = say("logs", "--gate", "--attempt", "99")
     assert unknown.code == 2
     assert f"batch {batch.id} has no gate 99" in unknown.err
-    nobody = say("logs", lost(made), "--gate")
-    assert nobody.code == 1
-    assert f"no gate has decided about {lost(made)}" in nobody.err
+    undecided = say("logs", lost(made), "--gate")
+    assert undecided.code == 1
+    assert f"no gate has decided about {lost(made)}" in undecided.err
     assert say("logs", "--gate", "--step", "write").code == 2
 
 
@@ -126,10 +126,10 @@ def test_a_missing_branch_is_not_shown(landed: tuple[TempProject, CliResult], sa
     tip = made.git("rev-parse", branch)
     made.git("update-ref", "-d", f"refs/heads/{branch}")
     try:
-        told = say("explain", won(made)).out
+        output = say("explain", won(made)).out
     finally:
         made.git("update-ref", f"refs/heads/{branch}", tip)
-    assert f"{branch} is gone; refs/plait/attempts/{made.batch().id}/{won(made)}/write-1 has its work\n" in told
+    assert f"{branch} is gone; refs/plait/attempts/{made.batch().id}/{won(made)}/write-1 has its work\n" in output
 
 
 def test_a_gate_can_be_followed_while_it_runs(project: TempProject) -> None:

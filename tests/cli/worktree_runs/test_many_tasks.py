@@ -48,8 +48,8 @@ def _clean(project: TempProject) -> None:
     head = project.git("rev-parse", project.branch)
     promised = json.loads(project.plait("gc", "--dry-run", "--json").out)
     cleaning = project.start("gc", "--yes")
-    said = cleaning.communicate(timeout=PATIENCE)
-    assert cleaning.returncode == 0, said
+    output = cleaning.communicate(timeout=PATIENCE)
+    assert cleaning.returncode == 0, output
     assert promised["items"]
     assert project.git("for-each-ref", "--format=%(refname:short)", "refs/heads/plait").split() == [project.branch]
     assert project.git("rev-parse", project.branch) == head

@@ -71,16 +71,16 @@ def test_a_conflict_is_repaired_by_an_agent_that_sees_both_sides(project: TempPr
     for name in ("01-a", "02-b"):
         project.write(f"tasks/{name}.md", f"# {name}")
     project.commit_all()
-    told = project.top.parent / "told"
+    prompt_file = project.top.parent / "prompt"
     agent = f"sh {project.top / 'agent.sh'} {{prompt_file}}"
-    answer = project.plait(*RUN, "--on-conflict", "repair", "--agent-command", agent, env={"TOLD": str(told)})
+    answer = project.plait(*RUN, "--on-conflict", "repair", "--agent-command", agent, env={"TOLD": str(prompt_file)})
     assert answer.code == 0, answer
     (second,) = (task for task in project.batch().tasks if task.repairs)
     first = {"01-a": "02-b", "02-b": "01-a"}[second.task.id]
     merged = project.read_merged_files()
     assert merged["one.txt"] == second.task.id
     assert merged[f"seen.{second.task.id}"] == first
-    prompt = told.with_name(f"told-{second.task.id}-2").read_text()
+    prompt = prompt_file.with_name(f"prompt-{second.task.id}-2").read_text()
     assert "The conflict" in prompt
     assert first in prompt
     assert second.task.id in prompt
@@ -199,9 +199,9 @@ def test_status_json_contains_base_branch_and_commit(project: TempProject) -> No
     project.task("01-a", "echo a > a.txt")
     base = project.commit_all()
     assert project.plait(*RUN).code == 0
-    told = json.loads(project.plait("status", "--json").out)["batches"][0]
-    (task,) = told["tasks"]
-    assert (told["base"], told["branch"]) == (base, project.branch)
+    data = json.loads(project.plait("status", "--json").out)["batches"][0]
+    (task,) = data["tasks"]
+    assert (data["base"], data["branch"]) == (base, project.branch)
     assert task["branch"].startswith("plait/task-")
     assert task["diffstat"] == {"files": 1, "added": 1, "removed": 0}
     assert task["commit"] == project.git("rev-parse", project.branch)

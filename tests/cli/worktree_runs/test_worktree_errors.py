@@ -1,4 +1,4 @@
-"""What stands in the way of worktrees, merges and pushes: it is told, it costs no work, and nobody innocent pays."""
+"""Errors of worktrees, merges and pushes: they are reported, lose no work, and don't affect other tasks."""
 
 from __future__ import annotations
 
@@ -91,11 +91,11 @@ def test_a_signing_failure_is_not_retried(project: TempProject) -> None:
     project.commit_all()
     project.git("config", "commit.gpgsign", "true")
     project.git("config", "gpg.program", "false")
-    told = project.top.parent / "told"
-    answer = project.plait("run", "tasks", "--yes", "--retries", "3", env={"TOLD": str(told)})
+    log_file = project.top.parent / "log"
+    answer = project.plait("run", "tasks", "--yes", "--retries", "3", env={"TOLD": str(log_file)})
     assert answer.code == 1
     assert "signed" in answer.out
-    assert told.read_text() == "x\n"
+    assert log_file.read_text() == "x\n"
 
 
 def test_hooks_of_the_repository_run_only_if_enabled(project: TempProject) -> None:
@@ -121,7 +121,7 @@ def test_a_workspace_removed_before_verification_is_recreated(project: TempProje
     assert project.read_merged_files()["a.txt"] == "again\nagain"
 
 
-def test_an_agent_that_leaves_a_too_large_file_is_told_to_remove_it(project: TempProject) -> None:
+def test_an_agent_that_leaves_a_too_large_file_is_asked_to_remove_it(project: TempProject) -> None:
     project.task("01-a", 'rm -f big; [ -e "$PLAIT_FEEDBACK_FILE" ] || head -c 70000 /dev/zero > big; echo a > a.txt')
     project.commit_all()
     limit = {"PLAIT_WORKSPACE_LARGEST_FILE": "65536"}

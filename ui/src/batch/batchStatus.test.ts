@@ -30,11 +30,11 @@ describe("what a batch needs from a person", () => {
   });
 
   it("describes a pause with its reason, once", () => {
-    const told = (reason: string) => describePause({ status: "paused", reason });
-    expect(told("the budget is spent")).toBe("Paused: the budget is spent");
-    expect(told("paused by request")).toBe("Paused by request");
-    expect(told("stopped by request")).toBe("Stopped by request");
-    expect(told("")).toBe("Paused");
+    const pauseText = (reason: string) => describePause({ status: "paused", reason });
+    expect(pauseText("the budget is spent")).toBe("Paused: the budget is spent");
+    expect(pauseText("paused by request")).toBe("Paused by request");
+    expect(pauseText("stopped by request")).toBe("Stopped by request");
+    expect(pauseText("")).toBe("Paused");
     expect(describePause({ status: "running", reason: "1 at work, 2 of 3 to go" })).toBeNull();
   });
 

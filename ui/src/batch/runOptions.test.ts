@@ -3,14 +3,19 @@ import { buildBatchBody, DEFAULT_OPTIONS, formatTimeout, newIdempotencyKey, with
 
 describe("run options", () => {
   it("contain only differences from the settings", () => {
-    const said = withSetting(DEFAULT_OPTIONS, "retries", "0", "2");
-    expect(buildBatchBody(said, ["01"]).settings).toEqual({ retries: 0 });
-    expect(buildBatchBody(withSetting(said, "retries", "2", "2"), ["01"]).settings).toEqual({});
+    const options = withSetting(DEFAULT_OPTIONS, "retries", "0", "2");
+    expect(buildBatchBody(options, ["01"]).settings).toEqual({ retries: 0 });
+    expect(buildBatchBody(withSetting(options, "retries", "2", "2"), ["01"]).settings).toEqual({});
   });
 
   it("send invalid numbers and commands as typed", () => {
-    const said = withSetting(withSetting(DEFAULT_OPTIONS, "maxBatchSize", "auto", "4"), "verify", "123", "");
-    expect(buildBatchBody(said, ["01"]).settings).toEqual({ maxBatchSize: "auto", verify: "123" });
+    const options = withSetting(
+      withSetting(DEFAULT_OPTIONS, "maxBatchSize", "auto", "4"),
+      "verify",
+      "123",
+      "",
+    );
+    expect(buildBatchBody(options, ["01"]).settings).toEqual({ maxBatchSize: "auto", verify: "123" });
   });
 
   it("remove a command by an empty text", () => {

@@ -33,7 +33,7 @@ describe("comments as feedback", () => {
   });
 
   it("are sorted by file and line, with ranges and older attempts marked", () => {
-    const told = formatFeedback(
+    const text = formatFeedback(
       [
         comment({ id: 1, from: 9, to: 11, quote: [" a", "-b", "+c"], text: "Why?\nReally." }),
         comment({ id: 2, path: "a.py", attempt: 1, text: "Too long." }),
@@ -41,7 +41,7 @@ describe("comments as feedback", () => {
       ],
       2,
     );
-    expect(told).toBe(
+    expect(text).toBe(
       [
         "3 comments on the changes, by file and line:",
         "a.py:3, in attempt 1\n> +wood\nToo long.",

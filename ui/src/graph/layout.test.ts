@@ -43,11 +43,11 @@ describe("a layout", () => {
   });
 
   test("is the same for the same graph, whatever the statuses", () => {
-    const said = {
+    const plan = {
       waves: HOUSE.waves as string[][],
       edges: HOUSE.edges.map((e) => ({ ...e, kind: "need", reason: "", at: null })),
     };
-    const shape = graphShape(said as Parameters<typeof graphShape>[0]);
+    const shape = graphShape(plan as Parameters<typeof graphShape>[0]);
     expect(shape).toEqual(HOUSE);
     expect(layoutGraph(shape)).toEqual(layoutGraph(structuredClone(HOUSE)));
   });

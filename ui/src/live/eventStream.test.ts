@@ -59,7 +59,7 @@ class Server {
   private async next() {
     await waitUntil(() => this.waiting.length > 0);
     const [first] = this.waiting.splice(0, 1);
-    if (first === undefined) throw new Error("nobody asked");
+    if (first === undefined) throw new Error("there was no request");
     return first;
   }
 }
@@ -121,8 +121,8 @@ describe("an event stream", () => {
     listen();
     const first = await server.accept();
     first.send(startedEvent("j:2", "01-walls"));
-    first.send('event: execution:log\ndata: {"type":"execution:log","taskId":"said"}\n\n');
-    await waitUntil(() => heard.includes("said"));
+    first.send('event: execution:log\ndata: {"type":"execution:log","taskId":"logged"}\n\n');
+    await waitUntil(() => heard.includes("logged"));
     first.finish();
     expect((await server.accept()).url.searchParams.get("since")).toBe("j:2");
   });

@@ -30,9 +30,9 @@ describe("responses", () => {
 
   it("never hide agent output, nor events without a number", () => {
     const answers = new ReadCursors();
-    const said = sampleEvent("execution:log", "a", { seq: null });
+    const log = sampleEvent("execution:log", "a", { seq: null });
     answers.setAll("j:7", "j:7");
-    expect(answers.filterNew([said])).toEqual([said]);
+    expect(answers.filterNew([log])).toEqual([log]);
     answers.reset();
     expect(answers.filterNew([eventOf(1)])).toEqual([eventOf(1)]);
   });

@@ -51,8 +51,8 @@ describe("a full fetch", () => {
   });
 
   it("removes the activity of tasks that no longer run", () => {
-    const said = sampleEvent("execution:log", "01-walls", { entry: { kind: "activity", text: "editing" } });
-    const working = applyEvents(board(), [sampleEvent("batch:task:started", "01-walls"), said]);
+    const log = sampleEvent("execution:log", "01-walls", { entry: { kind: "activity", text: "editing" } });
+    const working = applyEvents(board(), [sampleEvent("batch:task:started", "01-walls"), log]);
     expect(working.activity.get(runKey("7f3a", "01-walls"))).toBe("editing");
     expect(replaceBoard(working, tasks(), [], []).activity.size).toBe(0);
   });
@@ -75,7 +75,7 @@ describe("an event", () => {
     const before = applyEvents(board(), [sampleEvent("batch:task:started", "01-walls", { attempt: 1 })]);
     const after = applyEvents(before, [
       sampleEvent("batch:task:started", "01-walls", { attempt: 1 }),
-      sampleEvent("batch:task:started", "nobody knows it"),
+      sampleEvent("batch:task:started", "unknown"),
     ]);
     expect(after.tasks).toBe(before.tasks);
     expect(after.batches).toBe(before.batches);

@@ -11,7 +11,7 @@ import {
 } from "./filter";
 import { sampleRun, sampleTask } from "./testData";
 
-const words = (said: string): Filter => ({ ...NO_FILTER, query: said });
+const words = (query: string): Filter => ({ ...NO_FILTER, query });
 
 describe("a search", () => {
   const roof = sampleTask("02-roof", {
@@ -21,8 +21,8 @@ describe("a search", () => {
   });
 
   it("finds words in id, title, source, phase, agent and reason", () => {
-    for (const said of ["roof", "PUT the", "tasks/02", "outside", "claude", "needs walls", "02 claude"])
-      expect(createMatcher(words(said))(roof), said).toBe(true);
+    for (const query of ["roof", "PUT the", "tasks/02", "outside", "claude", "needs walls", "02 claude"])
+      expect(createMatcher(words(query))(roof), query).toBe(true);
   });
 
   it("requires every word", () => {

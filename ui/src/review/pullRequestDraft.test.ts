@@ -35,12 +35,12 @@ describe("the text of a pull request", () => {
   });
 
   it("is generated again after a reset, even if another text was sent before", () => {
-    const said = samplePullRequest({ title: "A house", body: "mine" });
-    const draft = resetDraft(said);
-    expect(draftedText(draft, said)).toEqual({ title: "2 tasks", body: "| table |" });
-    expect(changedText(draft, said)).toEqual({ title: "2 tasks", body: "| table |" });
-    expect(isGenerated(draft, said)).toBe(true);
-    expect(isGenerated({}, said)).toBe(false);
+    const preview = samplePullRequest({ title: "A house", body: "mine" });
+    const draft = resetDraft(preview);
+    expect(draftedText(draft, preview)).toEqual({ title: "2 tasks", body: "| table |" });
+    expect(changedText(draft, preview)).toEqual({ title: "2 tasks", body: "| table |" });
+    expect(isGenerated(draft, preview)).toBe(true);
+    expect(isGenerated({}, preview)).toBe(false);
     expect(resetDraft(samplePullRequest())).toEqual({ title: undefined, body: undefined });
   });
 

@@ -33,7 +33,7 @@ const ids = (tasks: readonly BatchTask[]) => tasks.map(({ taskId }) => taskId);
 
 describe("the review of a batch", () => {
   it("lists merged tasks in the order of their last merge", () => {
-    const told = timeline({
+    const sample = timeline({
       a: [span("merge", "merged", "2026-01-01T00:00:01Z"), span("merge", "merged", "2026-01-01T00:00:09Z")],
       b: [
         span("merge", "conflicted", "2026-01-01T00:00:02Z"),
@@ -41,7 +41,7 @@ describe("the review of a batch", () => {
       ],
       c: [span("merge", "merged", "2026-01-01T00:00:03Z")],
     });
-    expect(ids(groupTasks({ tasks: [task("a"), task("b"), task("c")] }, told).merged)).toEqual([
+    expect(ids(groupTasks({ tasks: [task("a"), task("b"), task("c")] }, sample).merged)).toEqual([
       "c",
       "b",
       "a",
@@ -100,10 +100,10 @@ describe("the checks of a batch", () => {
     const settings = { gate: "make test" } as Parameters<typeof gateStatus>[0]["settings"];
     const state = (...spans: Span[]) => gateStatus({ settings }, timeline({}, spans)).state;
     const [passed, failed] = [span("gate", "passed", "1"), span("gate", "failed", "2")];
-    const anew = span("rebuild", "done", "3");
-    expect(state(passed, failed, anew)).toBe("passed");
-    expect(state(failed, anew)).toBe("never");
-    expect(state(anew, passed, failed)).toBe("failed");
+    const rebuild = span("rebuild", "done", "3");
+    expect(state(passed, failed, rebuild)).toBe("passed");
+    expect(state(failed, rebuild)).toBe("never");
+    expect(state(rebuild, passed, failed)).toBe("failed");
   });
 
   it("list all gates, newest first", () => {

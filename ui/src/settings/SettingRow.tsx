@@ -25,7 +25,7 @@ export function SettingRow({ entry, title, renderField }: Props) {
     value,
     id: `${id}field`,
     labelledBy: `${id}name`,
-    describedBy: `${id}said`,
+    describedBy: `${id}details`,
     disabled: readOnlyReason !== null,
     refused: result.state === "refused",
     save,
@@ -49,7 +49,7 @@ export function SettingRow({ entry, title, renderField }: Props) {
         ) : (
           <ReadOnlyValue entry={entry} />
         )}
-        <div id={`${id}said`} className={styles.details}>
+        <div id={`${id}details`} className={styles.details}>
           <SettingSource entry={entry} />
           {given.saved && (
             <Button

@@ -30,9 +30,9 @@ describe("actions on a task", () => {
       { id: "01-walls", status: "failed" },
       { id: "02-roof", status: "done" },
     ] as Explanation["needs"];
-    const told = disabledReasons(sampleRunInfo("blocked"), sampleExplanation({ needs }), undefined);
-    expect(told.retry).toBe("It is blocked: retry 01-walls instead.");
-    expect(told.feedback).toBe(told.retry);
+    const reasons = disabledReasons(sampleRunInfo("blocked"), sampleExplanation({ needs }), undefined);
+    expect(reasons.retry).toBe("It is blocked: retry 01-walls instead.");
+    expect(reasons.feedback).toBe(reasons.retry);
   });
 
   it("approve is allowed in a queue before the task has started", () => {

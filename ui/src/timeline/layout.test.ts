@@ -214,17 +214,17 @@ describe("the summary", () => {
         retries: [AGAIN],
       }),
     ];
-    const told = timelineOf(tasks, { completedAt: at(100) });
-    const chart = buildChart(told, BEGUN);
-    expect(chart && formatSummary(summarizeTimeline(told, chart))).toBe(
+    const sample = timelineOf(tasks, { completedAt: at(100) });
+    const chart = buildChart(sample, BEGUN);
+    expect(chart && formatSummary(summarizeTimeline(sample, chart))).toBe(
       "1m 40s (2m 50s of agent time) · longest wait 12s (roof) · 1 retry",
     );
   });
 
   test("leaves out the sum if nothing ran in parallel", () => {
-    const told = timelineOf([taskTimeline("walls", [span("write", 0, 60)])], { completedAt: at(61) });
-    const chart = buildChart(told, BEGUN);
-    expect(chart && formatSummary(summarizeTimeline(told, chart))).toBe("1m 01s · 0 retries");
+    const sample = timelineOf([taskTimeline("walls", [span("write", 0, 60)])], { completedAt: at(61) });
+    const chart = buildChart(sample, BEGUN);
+    expect(chart && formatSummary(summarizeTimeline(sample, chart))).toBe("1m 01s · 0 retries");
   });
 });
 

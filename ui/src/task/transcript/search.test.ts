@@ -62,13 +62,13 @@ describe("search", () => {
 
   it("reads in large parts, reports progress, and can be aborted", async () => {
     const { pages, printed } = await opened(numberedLines(1_000_000));
-    const told: number[] = [];
+    const shares: number[] = [];
     const over = new AbortController();
     const before = printed.requests;
     const search = { query: "roof", from: START, down: true, signal: over.signal };
-    expect(await findNext(pages, { ...search, progress: (share) => told.push(share) })).toBe(null);
+    expect(await findNext(pages, { ...search, progress: (share) => shares.push(share) })).toBe(null);
     expect(printed.requests - before).toBeLessThan((pages.last + 1) / 4);
-    expect(told.at(-1)).toBe(1);
+    expect(shares.at(-1)).toBe(1);
     const halfway = { ...search, progress: (share: number) => share > 0.5 && over.abort() };
     const then = printed.requests;
     expect(await findNext(pages, halfway)).toBe(null);
