@@ -367,6 +367,15 @@ def test_init_does_not_prompt_with_yes_json_or_without_a_terminal(
     assert settings(repo).run.verify == "make test"
 
 
+def test_json_of_a_source_whose_name_is_not_utf_8(repo: Path) -> None:
+    folder = Path(os.fsdecode(os.fsencode(repo / "specs") + b"/f\xffo"))
+    folder.mkdir(parents=True)
+    (folder / "tasks.md").write_text("## Phase 1: x\n- [ ] T001 a\n")
+    init = Init()
+    assert init(repo, as_json=True) == 0
+    assert "specs/f\udcffo/tasks.md" in [source["path"] for source in json.loads(init.output)["sources"]]
+
+
 def test_json_contains_what_was_detected_and_written(repo: Path, path: Callable[..., str]) -> None:
     (repo / "TODO.md").write_text("Buy some milk.\n")
     init = Init()

@@ -14,6 +14,7 @@ from pathlib import Path
 from plait.agents.table import AGENTS
 from plait.client import config_files
 from plait.client.config_files import Tree, get_nested, get_table
+from plait.client.json_encoding import api_model
 from plait.client.source_reader import discover_sources, read_named_sources
 from plait.config.loading import PYPROJECT
 from plait.core.errors import PlaitError
@@ -30,7 +31,7 @@ class CommandSuggestion:
     why: str
 
 
-@dataclass(frozen=True, slots=True)
+@api_model
 class FoundSource:
     """A source that was found: the numbers of its open tasks and of all tasks, or why it can't be read."""
 

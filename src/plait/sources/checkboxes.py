@@ -189,7 +189,9 @@ class _CheckboxFile:
         by_line = {block.start: (block, box) for block, box in boxes} | {
             block.head: (block, box) for block, box in boxes
         }
-        self._boxes = [by_line[entry.task.origin.line - 1] for entry in entries if entry.task.origin is not None]
+        origins = (entry.task.origin for entry in entries)
+        self._boxes = [by_line[origin.line - 1] for origin in origins if origin is not None]
+        assert len(self._boxes) == len(entries)  # every task of such a file is a box
         used = Counter(box.character for _, box in self._boxes)
         tick = max((character for character in used if character in TICK_CHARACTERS), key=used.__getitem__, default="x")
         self.characters = {SourceStatus.DONE: tick, **characters(used)}

@@ -161,13 +161,14 @@ def _submit_and_follow(
 
 def _offer_pull_request(session: Session, preview: PlanPreview, batch: BatchState, code: int) -> int:
     """Ask whether to open a pull request, if the settings say so."""
-    wanted = preview.loaded.config.pr.when_done is WhenDone.ASK and batch.merges and batch.published is None
-    from plait.git.command import Git  # only if it might be asked
-
-    remote = f"remote.{preview.loaded.config.pr.remote}.url"
-    if not wanted or not Git(session.location.top).run("config", "--get", remote, codes=(0, 1)).text:
+    settings = preview.loaded.config.pr
+    if settings.when_done is not WhenDone.ASK or not batch.merges or batch.published is not None:
         return code
     from plait.cli.commands.pr import publish_and_wait
+    from plait.git.command import Git
+
+    if not Git(session.location.top).run("config", "--get", f"remote.{settings.remote}.url", codes=(0, 1)).text:
+        return code
 
     question = f"Push {batch.branch} and open a pull request for {pluralize(len(batch.merges), 'task')}? [y/N] "
     if not output.ask_yes_no(question, default=False):
