@@ -11,16 +11,16 @@ from tests.support.stub_engine import StubEngines, stub_engines
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> RepoLocation:
+def location(tmp_path: Path) -> RepoLocation:
     return RepoLocation(tmp_path, tmp_path / ".plait", repository=False)
 
 
 @pytest.fixture
-def writer(place: RepoLocation) -> JournalWriter:
-    return JournalWriter(place)
+def writer(location: RepoLocation) -> JournalWriter:
+    return JournalWriter(location)
 
 
 @pytest.fixture
-def engines(place: RepoLocation) -> Iterator[StubEngines]:
-    with stub_engines(place) as made:
+def engines(location: RepoLocation) -> Iterator[StubEngines]:
+    with stub_engines(location) as made:
         yield made

@@ -87,10 +87,10 @@ def test_only_the_end_of_a_long_transcript_is_read(agents: Agents) -> None:
 def test_an_endless_line_and_invalid_utf8_are_harmless(agents: Agents) -> None:
     agents.says("a", b"\x00\xff\xfe" * 100_000 + b"the end of it")
     agents.says("b", "\x1b[31m10%\r\x1b[32m90% of it\x1b[0m")
-    told = ActivityTracker(agents.folder).read_latest(agents.alive)
-    assert told["b"] == "90% of it"
-    assert len(told["a"]) <= 160
-    assert told["a"].isprintable()
+    result = ActivityTracker(agents.folder).read_latest(agents.alive)
+    assert result["b"] == "90% of it"
+    assert len(result["a"]) <= 160
+    assert result["a"].isprintable()
 
 
 def test_an_empty_line_keeps_the_last_activity(agents: Agents) -> None:
@@ -180,10 +180,10 @@ def test_all_remaining_output_of_an_ended_attempt_is_logged(agents: Agents) -> N
     lines = [f"line {n}" for n in range(40_000)]
     agents.says("a", "\n".join(lines))
     over = agents.one("a")
-    told = logs.read(agents.alive, 1.0)
-    assert 0 < len(told) < len(lines)
-    told += logs.finish(over, 2.0)
-    assert texts(told) == lines
+    result = logs.read(agents.alive, 1.0)
+    assert 0 < len(result) < len(lines)
+    result += logs.finish(over, 2.0)
+    assert texts(result) == lines
 
 
 def test_a_reader_far_behind_gets_an_entry_about_the_skipped_bytes(agents: Agents) -> None:
@@ -200,9 +200,9 @@ def test_a_reader_far_behind_gets_an_entry_about_the_skipped_bytes(agents: Agent
 def test_a_line_of_megabytes_is_cut_and_the_next_one_has_its_true_offset(agents: Agents) -> None:
     logs = LogStream(agents.folder)
     agents.says("a", b"y" * 500_000 + b"\nnext\n")
-    told = logs.finish(agents.one("a"), 1.0)
-    assert [event.data["offset"] for event in told] == [0, 500_001]
-    assert texts(told)[1] == "next"
+    result = logs.finish(agents.one("a"), 1.0)
+    assert [event.data["offset"] for event in result] == [0, 500_001]
+    assert texts(result)[1] == "next"
 
 
 def test_a_missing_transcript_has_no_output(agents: Agents) -> None:

@@ -41,10 +41,10 @@ def seen(script: Script, eta: float | None = None) -> Any:  # Any: what a progra
 
 
 def test_the_json_has_exactly_the_documented_keys() -> None:
-    told = seen(Script("a", settings=Settings()))
-    assert " ".join(told) == BATCH_KEYS
-    assert " ".join(told["tasks"][0]) == TASK_KEYS
-    assert " ".join(told["progress"]) == PROGRESS_KEYS
+    result = seen(Script("a", settings=Settings()))
+    assert " ".join(result) == BATCH_KEYS
+    assert " ".join(result["tasks"][0]) == TASK_KEYS
+    assert " ".join(result["progress"]) == PROGRESS_KEYS
 
 
 def test_the_json_of_a_running_batch() -> None:
@@ -52,19 +52,19 @@ def test_the_json_of_a_running_batch() -> None:
     attempt = next(iter(script.task("a").alive))
     script.apply(AttemptLaunched(attempt, 42, "/work/a"), AttemptSession(attempt, "s-1"))
     script.apply(AttemptPhase(attempt, "Phase 2: Write"))
-    told = seen(script, eta=1234.5)
-    assert (told["id"], told["projectId"], told["status"], told["mode"]) == (
+    result = seen(script, eta=1234.5)
+    assert (result["id"], result["projectId"], result["status"], result["mode"]) == (
         "b1",
         "p1",
         "running",
         "parallel",
     )
-    assert (told["base"], told["branch"], told["prUrl"]) == ("base", None, None)
-    assert told["eta"] == "1970-01-01T00:20:34.500Z"
-    assert (told["createdAt"], told["startedAt"]) == ("1970-01-01T00:16:41.000Z",) * 2
-    assert told["completedAt"] is None
-    assert told["progress"] | {"total": 2, "running": 1, "waiting": 1, "percentage": 0} == told["progress"]
-    first, second = told["tasks"]
+    assert (result["base"], result["branch"], result["prUrl"]) == ("base", None, None)
+    assert result["eta"] == "1970-01-01T00:20:34.500Z"
+    assert (result["createdAt"], result["startedAt"]) == ("1970-01-01T00:16:41.000Z",) * 2
+    assert result["completedAt"] is None
+    assert result["progress"] | {"total": 2, "running": 1, "waiting": 1, "percentage": 0} == result["progress"]
+    first, second = result["tasks"]
     assert (
         first
         | {
@@ -89,13 +89,13 @@ def test_the_json_of_a_running_batch() -> None:
 def test_the_json_of_an_ended_batch() -> None:
     script = Script("a", task_needing("b", "a"), settings=Settings(isolation=Isolation.IN_PLACE, retries=0))
     script.exit_attempt("a", Category.TASK, detail="no", spend=Spend(1_500_000, 10))
-    told = seen(script)
-    assert (told["status"], told["cost"]) == ("failed", {"usd": 1.5, "tokens": 10})
-    assert told["completedAt"] == told["tasks"][0]["completedAt"] == "1970-01-01T00:16:42.000Z"
-    assert told["tasks"][0]["category"] == "task"
-    assert "no" in told["tasks"][0]["error"]
-    assert told["tasks"][1]["error"] == told["tasks"][1]["reason"] == "needs a, which failed"
-    assert told["progress"] | {"failed": 1, "blocked": 1, "percentage": 100} == told["progress"]
+    result = seen(script)
+    assert (result["status"], result["cost"]) == ("failed", {"usd": 1.5, "tokens": 10})
+    assert result["completedAt"] == result["tasks"][0]["completedAt"] == "1970-01-01T00:16:42.000Z"
+    assert result["tasks"][0]["category"] == "task"
+    assert "no" in result["tasks"][0]["error"]
+    assert result["tasks"][1]["error"] == result["tasks"][1]["reason"] == "needs a, which failed"
+    assert result["progress"] | {"failed": 1, "blocked": 1, "percentage": 100} == result["progress"]
 
 
 def test_verifying_and_merging_tasks_count_as_running() -> None:
@@ -139,29 +139,29 @@ def test_a_batch_says_what_is_published_and_why_not() -> None:
     script = Script("a", settings=Settings(publish=Publish.PR))
     script.exit_attempt("a")
     script.fail_publish("no token", "plait doctor says how to log in")
-    told = seen(script)
-    assert (told["prUrl"], told["shipped"], told["unshipped"]) == (None, None, "no token")
-    assert told["hint"] == "plait doctor says how to log in"
+    result = seen(script)
+    assert (result["prUrl"], result["shipped"], result["unshipped"]) == (None, None, "no token")
+    assert result["hint"] == "plait doctor says how to log in"
     script.request(lambda name: Ship(name, "b1"))
     script.finish_publish("https://forge.example/1")
-    told = seen(script)
-    assert (told["prUrl"], told["shipped"]) == ("https://forge.example/1", "base+a")
-    assert (told["unshipped"], told["hint"], told["settings"]["publish"]) == (None, None, "pr")
+    result = seen(script)
+    assert (result["prUrl"], result["shipped"]) == ("https://forge.example/1", "base+a")
+    assert (result["unshipped"], result["hint"], result["settings"]["publish"]) == (None, None, "pr")
 
 
 def test_a_paused_batch_says_why() -> None:
     script = Script("a")
     script.apply(Pause("p", script.batch().id))
-    told = seen(script)
-    assert (told["status"], told["reason"]) == ("paused", "paused by request")
-    assert [task["waiting"] for task in told["tasks"]] == [None], "what runs goes on"
+    result = seen(script)
+    assert (result["status"], result["reason"]) == ("paused", "paused by request")
+    assert [task["waiting"] for task in result["tasks"]] == [None], "what runs goes on"
 
 
 def test_settings_have_the_names_of_the_http_api() -> None:
     settings = Settings(max_parallel=3, verify="make test", stop_on_fail=True, budget=Budget(20_000_000))
-    told = seen(Script("a", settings=settings))["settings"]
+    result = seen(Script("a", settings=settings))["settings"]
     assert (
-        told
+        result
         | {
             "agents": ["shell"],
             "maxBatchSize": 3,
@@ -171,7 +171,7 @@ def test_settings_have_the_names_of_the_http_api() -> None:
             "queueAutoApprove": False,
             "budget": {"usd": 20.0, "tokens": None},
         }
-        == told
+        == result
     )
 
 
@@ -221,5 +221,5 @@ def test_needs_you_is_set_when_only_a_person_can_decide() -> None:
 
 
 def _waits(script: Script, task: int = 0) -> tuple[object, object]:
-    told = seen(script)["tasks"][task]
-    return told["waiting"], told["needsYou"]
+    result = seen(script)["tasks"][task]
+    return result["waiting"], result["needsYou"]

@@ -27,9 +27,9 @@ def meant(words: str, **batches: tuple[str, ...]) -> str:
 
 
 def refused(words: str, **batches: tuple[str, ...]) -> str:
-    with pytest.raises(UserError) as told:
+    with pytest.raises(UserError) as raised:
         meant(words, **batches)
-    return str(told.value)
+    return str(raised.value)
 
 
 @pytest.mark.parametrize(
@@ -102,9 +102,9 @@ def test_without_a_batch_the_error_says_how_to_start_one() -> None:
 def test_a_batch_is_found_by_a_prefix_but_not_by_the_name_of_a_task() -> None:
     assert find_batch(state(**TWO), None).id == "b7c11"
     assert find_batch(state(**TWO), "b7f").id == "b7f3a"
-    with pytest.raises(UserError) as told:
+    with pytest.raises(UserError) as raised:
         find_batch(state(**TWO), "01")
-    assert str(told.value) == "there is no batch 01\n  It is a task of batch b7c11."
+    assert str(raised.value) == "there is no batch 01\n  It is a task of batch b7c11."
 
 
 def test_one_task_is_found_with_or_without_its_batch() -> None:

@@ -34,26 +34,26 @@ def _at_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
 
 
-def shown(place: RepoLocation, **saved: str) -> dict[str, object]:
+def shown(location: RepoLocation, **saved: str) -> dict[str, object]:
     return dict(
-        json.loads(msgspec.json.encode(describe_preferences(load_effective_config(place, saved), saved).to_json()))
+        json.loads(msgspec.json.encode(describe_preferences(load_effective_config(location, saved), saved).to_json()))
     )
 
 
-def given(place: RepoLocation, name: str, **saved: str) -> dict[str, object]:
-    told = shown(place, **saved)[GIVEN_FIELD]
-    assert isinstance(told, dict)
-    return dict(told[name])
+def given(location: RepoLocation, name: str, **saved: str) -> dict[str, object]:
+    result = shown(location, **saved)[GIVEN_FIELD]
+    assert isinstance(result, dict)
+    return dict(result[name])
 
 
-def refused(place: RepoLocation, patch: dict[str, object], **saved: str) -> InvalidSettingsError:
+def refused(location: RepoLocation, patch: dict[str, object], **saved: str) -> InvalidSettingsError:
     with pytest.raises(InvalidSettingsError) as caught:
-        check_changes(place, saved, patch)
+        check_changes(location, saved, patch)
     return caught.value
 
 
-def test_the_settings_have_exactly_the_documented_names(place: RepoLocation) -> None:
-    told = shown(place)
+def test_the_settings_have_exactly_the_documented_names(location: RepoLocation) -> None:
+    result = shown(location)
     promised = {
         "parallelLimit": 4,
         "maxBatchSize": 4,
@@ -65,29 +65,29 @@ def test_the_settings_have_exactly_the_documented_names(place: RepoLocation) -> 
         "gate": None,
         "budget": None,
     }
-    assert promised.items() <= told.items()
-    assert told.keys() == {*KEYS_BY_JSON_NAME, GIVEN_FIELD}
-    assert len(told) == len(KEYS) + 1
+    assert promised.items() <= result.items()
+    assert result.keys() == {*KEYS_BY_JSON_NAME, GIVEN_FIELD}
+    assert len(result) == len(KEYS) + 1
 
 
-def test_each_setting_has_its_origin(place: RepoLocation, monkeypatch: pytest.MonkeyPatch) -> None:
-    (place.top / "plait.toml").write_text("[run]\nretries = 5\nrepairs = 5\n")
+def test_each_setting_has_its_origin(location: RepoLocation, monkeypatch: pytest.MonkeyPatch) -> None:
+    (location.top / "plait.toml").write_text("[run]\nretries = 5\nrepairs = 5\n")
     monkeypatch.setenv("PLAIT_TIMEOUT", "5m")
     saved = {"repairs": "6", "timeout": "60"}
     nothing = {"layer": "default", "at": None, "saved": False, "hidden": False, "problem": None}
-    assert given(place, "mode", **saved) == nothing
-    assert given(place, "retries", **saved) == nothing | {"layer": "repository", "at": "plait.toml:2"}
+    assert given(location, "mode", **saved) == nothing
+    assert given(location, "retries", **saved) == nothing | {"layer": "repository", "at": "plait.toml:2"}
     by_hand = {"layer": "saved", "at": "saved setting repairs", "saved": True}
-    assert given(place, "repairs", **saved) == nothing | by_hand
+    assert given(location, "repairs", **saved) == nothing | by_hand
     hidden = {"layer": "environment", "at": "PLAIT_TIMEOUT", "saved": True, "hidden": True}
-    assert given(place, "timeout", **saved) == nothing | hidden
-    told = shown(place, **saved)
-    assert [told[name] for name in ("retries", "repairs", "timeout")] == [5, 6, 300.0]
+    assert given(location, "timeout", **saved) == nothing | hidden
+    result = shown(location, **saved)
+    assert [result[name] for name in ("retries", "repairs", "timeout")] == [5, 6, 300.0]
 
 
-def test_a_secret_is_not_shown(place: RepoLocation, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_secret_is_not_shown(location: RepoLocation, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PLAIT_NOTIFY_URLS", "slack://hunter2/x")
-    assert "hunter2" not in json.dumps(shown(place))
+    assert "hunter2" not in json.dumps(shown(location))
 
 
 @pytest.mark.parametrize(
@@ -120,15 +120,15 @@ def test_a_setting_is_described_for_a_form(name: str, kind: str) -> None:
 
 
 def test_the_description_names_every_table_and_every_setting_once() -> None:
-    told = json.loads(encode_json(describe_settings()))
-    assert [each["name"] for each in told["settings"]] == list(KEYS_BY_JSON_NAME)
-    assert {each["table"] for each in told["settings"]} <= told["tables"].keys()
-    assert {each["name"] for each in told["settings"] if not each["canBeSaved"]} >= {"notifyUrls"}
+    result = json.loads(encode_json(describe_settings()))
+    assert [each["name"] for each in result["settings"]] == list(KEYS_BY_JSON_NAME)
+    assert {each["table"] for each in result["settings"]} <= result["tables"].keys()
+    assert {each["name"] for each in result["settings"] if not each["canBeSaved"]} >= {"notifyUrls"}
 
 
-def test_a_changed_setting_is_in_force_and_saved_as_json(place: RepoLocation) -> None:
+def test_a_changed_setting_is_in_force_and_saved_as_json(location: RepoLocation) -> None:
     made = check_changes(
-        place,
+        location,
         {"retries": "7"},
         {"conflictBehavior": "repair", "timeout": "90m", "budget": "20usd", "agentLimits": {"claude": 2}},
     )
@@ -143,37 +143,37 @@ def test_a_changed_setting_is_in_force_and_saved_as_json(place: RepoLocation) ->
 
 
 @pytest.mark.parametrize("key", [key for key in KEYS if not key.is_secret], ids=lambda key: key.name)
-def test_a_shown_value_can_be_saved_and_means_the_same(place: RepoLocation, key: AnyKey) -> None:
+def test_a_shown_value_can_be_saved_and_means_the_same(location: RepoLocation, key: AnyKey) -> None:
     name = key.json_name
-    value = shown(place)[name]
-    made = check_changes(place, {}, {name: value})
-    assert load_effective_config(place, {name: text for name, text in made.texts if text}).value(
+    value = shown(location)[name]
+    made = check_changes(location, {}, {name: value})
+    assert load_effective_config(location, {name: text for name, text in made.texts if text}).value(
         KEYS_BY_JSON_NAME[name]
     ) == (KEYS_BY_JSON_NAME[name].default)
 
 
-def test_null_removes_a_saved_value_and_an_empty_text_is_none(place: RepoLocation) -> None:
-    (place.top / "plait.toml").write_text('[run]\nverify = "make"\n')
+def test_null_removes_a_saved_value_and_an_empty_text_is_none(location: RepoLocation) -> None:
+    (location.top / "plait.toml").write_text('[run]\nverify = "make"\n')
     saved = {"verify": '"true"', "ofAnotherVersion": "1"}
-    made = check_changes(place, saved, {"verify": None, "ofAnotherVersion": None})
+    made = check_changes(location, saved, {"verify": None, "ofAnotherVersion": None})
     assert made.texts == (("verify", None), ("ofAnotherVersion", None))
     assert (made.before.run.verify, made.after.run.verify) == ("true", "make")
-    made = check_changes(place, saved, {"verify": ""})
+    made = check_changes(location, saved, {"verify": ""})
     assert (made.texts, made.after.run.verify) == ((("verify", "null"),), None)
 
 
-def test_a_saved_command_is_trusted(place: RepoLocation) -> None:
-    (place.top / "plait.toml").write_text('[run]\nverify = "make"\n')
-    made = check_changes(place, {}, {"verify": "true", "gate": "make all", "agentCommand": "tool {task_file}"})
+def test_a_saved_command_is_trusted(location: RepoLocation) -> None:
+    (location.top / "plait.toml").write_text('[run]\nverify = "make"\n')
+    made = check_changes(location, {}, {"verify": "true", "gate": "make all", "agentCommand": "tool {task_file}"})
     assert [each.key for each in find_repository_commands(made.before)] == ["run.verify"]
     assert find_repository_commands(made.after) == []
     assert made.untrusted == frozenset()
     assert made.after.origins["run.verify"].layer is Layer.SAVED
 
 
-def test_a_command_of_the_repository_is_untrusted(place: RepoLocation) -> None:
-    (place.top / "plait.toml").write_text('[run]\nverify = "make"\n')
-    assert check_changes(place, {"verify": '"true"'}, {"verify": None}).untrusted == {"run.verify"}
+def test_a_command_of_the_repository_is_untrusted(location: RepoLocation) -> None:
+    (location.top / "plait.toml").write_text('[run]\nverify = "make"\n')
+    assert check_changes(location, {"verify": '"true"'}, {"verify": None}).untrusted == {"run.verify"}
 
 
 @pytest.mark.parametrize(
@@ -199,29 +199,29 @@ def test_a_command_of_the_repository_is_untrusted(place: RepoLocation) -> None:
     ],
 )  # fmt: skip
 def test_an_invalid_value_is_reported_with_its_field(
-    place: RepoLocation, name: str, said: object, message: str, hint: str
+    location: RepoLocation, name: str, said: object, message: str, hint: str
 ) -> None:
-    error = refused(place, {name: said})
+    error = refused(location, {name: said})
     assert (error.message, error.hint, error.field, error.fields) == (message, hint, name, (name,))
     assert error.fault is Fault.USER
 
 
-def test_all_invalid_values_are_reported_at_once(place: RepoLocation) -> None:
-    error = refused(place, {"retries": "x", "verify": "make", "mode": "fast"})
+def test_all_invalid_values_are_reported_at_once(location: RepoLocation) -> None:
+    error = refused(location, {"retries": "x", "verify": "make", "mode": "fast"})
     assert error.fields == ("retries", "mode")
     assert [problem.message.partition(" ")[0] for problem in error.problems] == ["retries", "mode"]
 
 
 @pytest.mark.parametrize("name", [key.json_name for key in KEYS if key.is_secret])
-def test_a_secret_is_not_saved_and_not_repeated(place: RepoLocation, name: str) -> None:
-    error = refused(place, {name: "slack://hunter2/x"})
+def test_a_secret_is_not_saved_and_not_repeated(location: RepoLocation, name: str) -> None:
+    error = refused(location, {name: "slack://hunter2/x"})
     assert error.fields == (name,)
     assert "stay in the journal" in error.message
     assert "hunter2" not in str(error)
-    assert check_changes(place, {}, {name: None}).texts == ((name, None),)
+    assert check_changes(location, {}, {name: None}).texts == ((name, None),)
 
 
-def test_hostile_values_are_refused_like_any_other(place: RepoLocation) -> None:
+def test_hostile_values_are_refused_like_any_other(location: RepoLocation) -> None:
     deep: object = "x"
     for _ in range(100_000):
         deep = [deep]
@@ -236,7 +236,7 @@ def test_hostile_values_are_refused_like_any_other(place: RepoLocation) -> None:
         ("agentLimits", {f"a{number}": 1 for number in range(5_000)}),
         ("n" * 100_000, 1),
     ):
-        error = refused(place, {name: said})
+        error = refused(location, {name: said})
         assert error.fields == (name,)
         assert len(error.message) < 500
 
@@ -250,39 +250,39 @@ def test_hostile_values_are_refused_like_any_other(place: RepoLocation) -> None:
     ],
 )
 def test_an_invalid_combination_is_reported_for_the_changed_settings(
-    place: RepoLocation, saved: dict[str, str], patch: dict[str, object]
+    location: RepoLocation, saved: dict[str, str], patch: dict[str, object]
 ) -> None:
-    error = refused(place, patch, **saved)
+    error = refused(location, patch, **saved)
     assert error.message.startswith("a gate runs on the merged result")
     assert set(error.fields) <= patch.keys()
 
 
-def test_an_invalid_environment_variable_is_reported(place: RepoLocation, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_invalid_environment_variable_is_reported(location: RepoLocation, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PLAIT_ISOLATION", "in-place")
-    assert refused(place, {"gate": "make"}).fields == ("gate",)
-    load_effective_config(place, {"gate": '"make"'})  # and yet it can be taken back
-    assert check_changes(place, {"gate": '"make"'}, {"gate": None}).after.run.gate is None
+    assert refused(location, {"gate": "make"}).fields == ("gate",)
+    load_effective_config(location, {"gate": '"make"'})  # and yet it can be taken back
+    assert check_changes(location, {"gate": '"make"'}, {"gate": None}).after.run.gate is None
 
 
-def test_an_unreadable_saved_setting_does_not_prevent_saving_another(place: RepoLocation) -> None:
+def test_an_unreadable_saved_setting_does_not_prevent_saving_another(location: RepoLocation) -> None:
     saved = {"mode": '"fast"', "retries": "no JSON", "repairs": "3"}
-    told = shown(place, **saved)
-    assert (told["mode"], told["retries"], told["repairs"]) == ("parallel", 2, 3)
-    broken = given(place, "mode", **saved)
+    result = shown(location, **saved)
+    assert (result["mode"], result["retries"], result["repairs"]) == ("parallel", 2, 3)
+    broken = given(location, "mode", **saved)
     assert (broken["layer"], broken["saved"], broken["hidden"]) == ("default", True, False)
     assert str(broken["problem"]).startswith("run.mode must be parallel or queue")
-    made = check_changes(place, saved, {"repairs": 4})
+    made = check_changes(location, saved, {"repairs": 4})
     assert made.after.run.repairs == 4
-    mended = check_changes(place, saved, {"mode": None, "retries": 1})
+    mended = check_changes(location, saved, {"mode": None, "retries": 1})
     assert dict(mended.texts) == {"mode": None, "retries": "1"}
 
 
-def test_an_invalid_settings_file_is_reported(place: RepoLocation) -> None:
-    (place.top / "plait.toml").write_text("[run]\nretries = 'x'\n")
+def test_an_invalid_settings_file_is_reported(location: RepoLocation) -> None:
+    (location.top / "plait.toml").write_text("[run]\nretries = 'x'\n")
     with pytest.raises(ConfigError, match=r"plait.toml:2: run.retries must be"):
-        load_effective_config(place, {"repairs": "3"})
+        load_effective_config(location, {"repairs": "3"})
     with pytest.raises(ConfigError, match=r"plait.toml:2: run.retries must be"):
-        check_changes(place, {}, {"repairs": 3})
+        check_changes(location, {}, {"repairs": 3})
 
 
 def test_no_setting_has_the_name_of_another_json_field() -> None:

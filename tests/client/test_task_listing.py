@@ -31,8 +31,8 @@ BATCH_KEYS = (
 
 
 @pytest.fixture
-def checkout(place: RepoLocation) -> Checkout:
-    made = Checkout.at(place.top)
+def checkout(location: RepoLocation) -> Checkout:
+    made = Checkout.at(location.top)
     made.write("tasks/01-walls.md", "---\nphase: 1\npriority: P0\n---\n# Walls\n\nOf brick, in `src/walls.py`.\n")
     made.write(
         "tasks/02-roof.md",
@@ -85,23 +85,23 @@ def test_every_task_of_the_sources_is_listed(checkout: Checkout) -> None:
 
 def test_a_group_has_parts_and_is_done_with_them(checkout: Checkout) -> None:
     checkout.write(".kiro/specs/x/tasks.md", "- [ ] 1. Both\n  - [x] 1.1 One\n  - [x] 1.2 Two\n- [ ] 2. Last\n")
-    told = {task["id"]: task for task in as_json(checkout.tasks())}
-    assert (told["1"]["parts"], told["1"]["status"]) == (["1.1", "1.2"], "completed")
-    assert (told["2"]["parts"], told["2"]["status"]) == ([], "pending")
+    result = {task["id"]: task for task in as_json(checkout.tasks())}
+    assert (result["1"]["parts"], result["1"]["status"]) == (["1.1", "1.2"], "completed")
+    assert (result["2"]["parts"], result["2"]["status"]) == ([], "pending")
 
 
 def test_a_task_has_its_body_text_and_version(checkout: Checkout) -> None:
-    told = as_json(checkout.task("01-walls"))
-    assert told["body"] == "Of brick, in `src/walls.py`.\n"
-    assert told["text"] == checkout.text("tasks/01-walls.md")
-    assert told["version"] == checkout.version("tasks/01-walls.md")
+    result = as_json(checkout.task("01-walls"))
+    assert result["body"] == "Of brick, in `src/walls.py`.\n"
+    assert result["text"] == checkout.text("tasks/01-walls.md")
+    assert result["version"] == checkout.version("tasks/01-walls.md")
 
 
 def test_a_task_of_a_shared_file_has_only_a_body(checkout: Checkout) -> None:
     checkout.write("TODO.md", "### 1. Dig\n\n**Status**: [NOT STARTED]\n\nDeep.\n\n### 2. Fill\n\n**Status**: open\n")
-    told = as_json(checkout.task("1"))
-    assert "Deep." in told["body"]
-    assert (told["text"], told["version"]) == (None, None)
+    result = as_json(checkout.task("1"))
+    assert "Deep." in result["body"]
+    assert (result["text"], result["version"]) == (None, None)
 
 
 def test_problems_of_the_sources_are_listed(checkout: Checkout) -> None:
@@ -131,9 +131,9 @@ class TestBatchOfATask:
         submit(checkout, writer, "b1", "01-walls")
         checkout.write("more/01-walls.md", "# Walls of another house\n")
         checkout.write("plait.toml", '[sources]\npaths = ["tasks", "more"]\n')
-        told = {task["id"]: task["batch"] for task in as_json(checkout.tasks(writer.state))}
-        assert told["more:01-walls"] is None
-        assert (told["tasks:01-walls"]["batchId"], told["tasks:01-walls"]["taskId"]) == ("b1", "01-walls")
+        result = {task["id"]: task["batch"] for task in as_json(checkout.tasks(writer.state))}
+        assert result["more:01-walls"] is None
+        assert (result["tasks:01-walls"]["batchId"], result["tasks:01-walls"]["taskId"]) == ("b1", "01-walls")
 
     def test_a_batch_of_another_source_does_not_count(self, checkout: Checkout, writer: JournalWriter) -> None:
         writer.submit("b1", "01-walls")
@@ -142,9 +142,9 @@ class TestBatchOfATask:
     def test_an_edit_says_that_the_open_batch_has_its_own_copy(self, checkout: Checkout, writer: JournalWriter) -> None:
         state = submit(checkout, writer, "b1", "01-walls")
         saved = checkout.edit("01-walls", title="High walls")
-        told = as_json(to_json(describe_saved_task(saved, state)))
-        assert told["title"] == "High walls"
-        assert [problem["message"] for problem in told["problems"]] == [
+        result = as_json(to_json(describe_saved_task(saved, state)))
+        assert result["title"] == "High walls"
+        assert [problem["message"] for problem in result["problems"]] == [
             "batch b1 has its own copy of 01-walls, and keeps using it"
         ]
         assert describe_saved_task(checkout.edit("02-roof", title="High roof"), state).problems == []

@@ -329,7 +329,7 @@ def describe_created(batch: Batch, problems: Sequence[ProblemDetails], *, accept
 
 
 def _describe_view(
-    model: type[HeadT], view: BatchView, eta: float | None, project_id: str | None, **more: object
+    model: type[HeadT], view: BatchView, eta: float | None, project_id: str | None, **values: object
 ) -> HeadT:
     return fill_model(
         model,
@@ -347,7 +347,7 @@ def _describe_view(
         eta=to_iso_or_none(eta),
         cost=make_cost(view.cost),
         progress=count_progress(view.progress.total, dict(view.progress.counts)),
-        **more,
+        **values,
     )
 
 

@@ -145,8 +145,8 @@ def _suggest_names(word: str, names: Iterable[str]) -> str:
 
     names = list(names)
     inside = [name for name in names if word and word.lower() in name.lower()]
-    near = list(dict.fromkeys([*get_close_matches(word, names, _MAX_SHOWN), *inside]))[:_MAX_SHOWN]
-    return f"Did you mean {_join_with_or(near)}?" if near else ""
+    similar = list(dict.fromkeys([*get_close_matches(word, names, _MAX_SHOWN), *inside]))[:_MAX_SHOWN]
+    return f"Did you mean {_join_with_or(similar)}?" if similar else ""
 
 
 def _join_with_or(names: Iterable[str]) -> str:

@@ -157,14 +157,14 @@ class JournalCounters:
         return counts
 
     # Any: an event of the kind named, of which only the fields below are read.
-    def _count_branch_operation(self, what: str, status: str | None, event: Any) -> None:
+    def _count_branch_operation(self, operation: str, status: str | None, event: Any) -> None:
         """Reports may come late or twice: only an operation in progress is counted."""
-        key = (what, event.batch, getattr(event, "task", ""))
+        key = (operation, event.batch, getattr(event, "task", ""))
         if status is None:
             self._in_progress[key] = event.n
         elif self._in_progress.get(key) == event.n:
             del self._in_progress[key]
-            self.branch_operations[what, status if getattr(event, "passed", True) else "failed"] += 1
+            self.branch_operations[operation, status if getattr(event, "passed", True) else "failed"] += 1
 
     def _add_spend(self, attempt: AttemptState, counted: Spend) -> None:
         new_spend = attempt.used - counted

@@ -328,11 +328,11 @@ class BatchHistory:
 
     def _apply_rebuild(self, started: d.RebuildStarted, done: r.RebuildDone) -> None:
         commits = {merged.task: merged.commit for merged in done.line}
-        clashes = {clash.task: clash.files for clash in done.clashes}
+        conflicts = {conflict.task: conflict.files for conflict in done.clashes}
         head = ""
         for change in started.line:
-            if change.task in clashes:
-                self._get_task(change.task).conflict = MergeConflict(change, head, clashes[change.task])
+            if change.task in conflicts:
+                self._get_task(change.task).conflict = MergeConflict(change, head, conflicts[change.task])
             else:
                 head = commits.get(change.task, head)
 

@@ -72,8 +72,8 @@ class Agents:
 def list_agents(config: Config) -> list[InstalledAgent]:
     """All agents, including those of other packages. Runs their programs with `--version`."""
     specs = {spec.name: spec for spec in build_agent_specs(config)}
-    known = [*AGENTS.values(), *_list_plugins()]
-    programs = _find_programs(config, known)
+    agents = [*AGENTS.values(), *_list_plugins()]
+    programs = _find_programs(config, agents)
     default_names = config.default_agents or find_default_agent(config) or Settings().agents
     return [
         _describe_agent(
@@ -82,7 +82,7 @@ def list_agents(config: Config) -> list[InstalledAgent]:
             specs.get(info.name, AgentSpec(info.name)),
             default=info.name in default_names,
         )
-        for info in known
+        for info in agents
     ]
 
 
@@ -103,11 +103,11 @@ def _describe_agent(info: AgentInfo, program: Program | None, spec: AgentSpec, *
     )
 
 
-def _find_programs(config: Config, known: Sequence[AgentInfo]) -> Mapping[str, Program]:
+def _find_programs(config: Config, agents: Sequence[AgentInfo]) -> Mapping[str, Program]:
     """A program that only the repository's settings name is looked for, but not run: it may not be trusted."""
     configured = dict(config.agents.programs)
     from_repository = config.origins["agents.programs"].layer is Layer.REPOSITORY
-    wanted = {info.name: configured.get(info.name, info.program) for info in known}
+    wanted = {info.name: configured.get(info.name, info.program) for info in agents}
     probed = probe_programs(
         [program for name, program in wanted.items() if program and not (from_repository and name in configured)]
     )

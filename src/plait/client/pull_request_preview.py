@@ -112,7 +112,7 @@ def _load_redactor(location: RepoLocation, batch: str) -> Redactor:
 
 
 def check_publish_target(location: RepoLocation, target: PublishTarget, publish: Publish) -> None:
-    """Raises UserError if a batch can't be published as requested, as far as that can be told without a network."""
+    """Raises UserError if a batch can't be published as requested, as far as that is known without a network."""
     from plait.forges.pull_requests import locate_forge
     from plait.forges.remote import find_remote
 

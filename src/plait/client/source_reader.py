@@ -340,13 +340,13 @@ class SourceCache:
         self, path: Path, name: str, file_stat: os.stat_result, read: Callable[[], tuple[Document, Sequence[Problem]]]
     ) -> tuple[Document, Sequence[Problem]]:
         """`name` is used in messages; several may lead to one path. `file_stat` was taken before the call."""
-        signature, known = _make_signature(file_stat), self._texts.get((path, name))
-        if known is not None and known.signature == signature:
-            return known.document, known.problems
+        signature, cached = _make_signature(file_stat), self._texts.get((path, name))
+        if cached is not None and cached.signature == signature:
+            return cached.document, cached.problems
         read_at = self._now()
         document, problems = read()
-        if known is not None and known.document == document:
-            document = known.document  # with all that was made of it
+        if cached is not None and cached.document == document:
+            document = cached.document  # with all that was made of it
         changed = max(file_stat.st_mtime, file_stat.st_ctime)
         settled = signature if read_at - changed >= SETTLED_SECONDS else None
         self._texts.put((path, name), CachedText(settled, document, problems), len(document.text))
@@ -354,9 +354,9 @@ class SourceCache:
 
     def read_source(self, format_name: str, source: SourceFiles, read: Callable[[], Reading]) -> Reading:
         key = (format_name, source.path)
-        known = self._readings.get(key)
-        if known is not None and known[0] == source:
-            return known[1]
+        cached = self._readings.get(key)
+        if cached is not None and cached[0] == source:
+            return cached[1]
         reading = read()
         self._readings.put(
             key,

@@ -234,7 +234,7 @@ def _make_pair(document: Document, offset: int, key: yaml.ScalarNode, value: yam
         raise _unsupported_error(document.path)
     text = document.text[begin:end]
     plain = "\n" not in text and "\r" not in text and not text.startswith(("&", "*", "!", "|", ">"))
-    if not text:  # nothing is there, be the next key right below
+    if not text:  # nothing is there; the next key may be right below
         begin = end = stop + 1
         plain = document.text[stop:end] == ":"
     last = lines.starts[lines.line_at(max(begin, end - 1)) + 1]

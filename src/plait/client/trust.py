@@ -73,12 +73,12 @@ def list_repo_commands(config: Config, location: RepoLocation | None) -> list[Re
     ]
 
 
-def _make_repo_command(config: Config, key: str, given: ValueOrigin) -> RepoCommand:
+def _make_repo_command(config: Config, key: str, origin: ValueOrigin) -> RepoCommand:
     value = config.value(KEYS_BY_NAME[key])
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     # A shell makes another command of the same words.
     name = f"{key} with {_SHELL_KEY}" if key == _COMMAND_KEY and config.run.agent_shell else key
-    return RepoCommand(key, name, text, given)
+    return RepoCommand(key, name, text, origin)
 
 
 def save_trust(location: RepoLocation, repo_commands: Sequence[RepoCommand]) -> None:

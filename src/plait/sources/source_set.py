@@ -42,11 +42,11 @@ def make_source_names(paths: Sequence[str]) -> list[str]:
         name if counts[name] == 1 else re.sub(r"[^\w.-]+", "-", path.strip("/."))
         for name, path in zip(short, paths, strict=True)
     ]
-    seen: Counter[str] = Counter()
+    used: Counter[str] = Counter()
     unique = []
     for name in longer:
-        seen[name] += 1
-        unique.append(name if seen[name] == 1 else f"{name}-{seen[name]}")
+        used[name] += 1
+        unique.append(name if used[name] == 1 else f"{name}-{used[name]}")
     return unique
 
 

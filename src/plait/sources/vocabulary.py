@@ -68,8 +68,8 @@ def parse_weight(text: str) -> float | None:
 
 def parse_duration(value: str) -> float | None:
     """`20m`, `1h 30m`, `2-3 hours` (the middle of it), in seconds; None if there is no length of time in it."""
-    found = _DURATION.findall(value)
-    total = sum((float(low) + float(high or low)) / 2 * _UNIT_SECONDS[unit[0].lower()] for low, high, unit in found)
+    parts = _DURATION.findall(value)
+    total = sum((float(low) + float(high or low)) / 2 * _UNIT_SECONDS[unit[0].lower()] for low, high, unit in parts)
     return total if 0 < total < 1e9 else None
 
 

@@ -91,11 +91,11 @@ class TestTaskFile:
                 assert not wrong.strip() or CONTROL.search(wrong)
                 assert checkout.files == []
                 return
-            told = checkout.task(made.id)
-            assert told["title"] == " ".join(title.split())
+            result = checkout.task(made.id)
+            assert result["title"] == " ".join(title.split())
             assert re.fullmatch(r"tasks/[a-z0-9-]{1,60}\.md", made.file)
-            mine = str(told["body"]).strip()
-            assert mine == body.replace("\r\n", "\n").replace("\r", "\n").strip() or f"# {told['title']}" in body
+            mine = str(result["body"]).strip()
+            assert mine == body.replace("\r\n", "\n").replace("\r", "\n").strip() or f"# {result['title']}" in body
 
     @settings(max_examples=60)
     @given(st.lists(SPICE | ANY, min_size=1, max_size=3), SPICE)
@@ -275,9 +275,9 @@ class TestRefused:
 
 class TestProblems:
     def test_an_unknown_need_is_reported(self, checkout: Checkout) -> None:
-        (told,) = checkout.create("Walls", needs=["nobody"]).problems
-        assert told.severity is Severity.INFO
-        assert told.message == "01-walls needs nobody, which is not in any source: assumed finished"
+        (result,) = checkout.create("Walls", needs=["nobody"]).problems
+        assert result.severity is Severity.INFO
+        assert result.message == "01-walls needs nobody, which is not in any source: assumed finished"
 
     def test_a_cycle_closed_by_the_new_task_is_reported(self, checkout: Checkout) -> None:
         checkout.write("tasks/01-a.md", "---\nneeds: [02-walls]\n---\n# A\n")
@@ -312,8 +312,8 @@ class TestConcurrencyAndDisk:
             subprocess.Popen([sys.executable, "-c", code, str(checkout.top)], stdout=subprocess.PIPE, text=True)
             for _ in range(3)
         ]
-        told = [process.communicate(timeout=60)[0].strip() for process in begun]
-        assert sorted(told) == [f"tasks/0{number}-walls.md" for number in range(1, 4)]
+        result = [process.communicate(timeout=60)[0].strip() for process in begun]
+        assert sorted(result) == [f"tasks/0{number}-walls.md" for number in range(1, 4)]
 
     def test_an_unwritable_folder_is_reported(self, checkout: Checkout, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("XDG_CONFIG_HOME", str(checkout.top.parent))  # root's own is for root alone

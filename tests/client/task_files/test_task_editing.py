@@ -102,9 +102,9 @@ class TestUnchangedText:
 
     def test_an_edit_that_changes_nothing_writes_nothing(self, walls: Checkout) -> None:
         path = walls.top / "tasks/03-walls.md"
-        before, told = path.stat(), walls.task("03-walls")
-        walls.edit("03-walls", title="Walls", body=told["body"], agent="claude")
-        walls.edit("03-walls", text=told["text"])
+        before, result = path.stat(), walls.task("03-walls")
+        walls.edit("03-walls", title="Walls", body=result["body"], agent="claude")
+        walls.edit("03-walls", text=result["text"])
         assert (path.stat().st_ino, path.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
 
 
@@ -263,8 +263,8 @@ class TestLinks:
         outside.write_text("# Secret\n\nNobody's business\n")
         checkout.write("tasks/01-a.md", "# A\n")
         (checkout.top / "tasks/02-b.md").symlink_to(outside)
-        told = checkout.task("02-b")
-        assert (told["editable"], told["body"], told["text"], told["version"]) == (False, "", None, None)
+        result = checkout.task("02-b")
+        assert (result["editable"], result["body"], result["text"], result["version"]) == (False, "", None, None)
         with pytest.raises(StateError, match="not a regular file inside this checkout"):
             checkout.edit("02-b", version=checkout.version("tasks/02-b.md"), title="B")
         assert outside.read_text() == "# Secret\n\nNobody's business\n"
@@ -285,8 +285,8 @@ class TestLinks:
         outside = tmp_path_factory.mktemp("outside")
         (outside / "01-a.md").write_text("# A\n")
         (checkout.top / "tasks").symlink_to(outside)
-        (told,) = checkout.tasks()
-        assert told["editable"] is False
+        (result,) = checkout.tasks()
+        assert result["editable"] is False
         with pytest.raises(StateError):
             checkout.edit("01-a", version=checkout.version("tasks/01-a.md"), title="B")
 

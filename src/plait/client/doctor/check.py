@@ -49,8 +49,8 @@ def format_bytes(count: int) -> str:
     return f"{count} bytes"
 
 
-def format_count(number: int, one: str, plural: str = "s") -> str:
-    return f"1 {one}" if number == 1 else f"{number} {one}{plural}"
+def format_count(number: int, singular: str, plural: str = "s") -> str:
+    return f"1 {singular}" if number == 1 else f"{number} {singular}{plural}"
 
 
 def format_names(names: Iterable[str]) -> str:

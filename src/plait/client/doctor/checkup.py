@@ -58,7 +58,7 @@ def run_checks(where: Path) -> list[DoctorCheck]:
     """Changes nothing."""
     location = find_repo(where)
     readings = MachineSensors((location.state, location.top)).read()
-    programs = probe_programs(["git", *(known.program for known in AGENTS.values() if known.program)])
+    programs = probe_programs(["git", *(info.program for info in AGENTS.values() if info.program)])
     past, engine = read_past_batches(location), find_engine(location)
     config, settings = _check_settings(location)
     worktrees = find_worktrees_folder(location, config) if config is not None and location.repository else None
@@ -103,7 +103,7 @@ def _check_settings(location: RepoLocation) -> tuple[Config | None, list[DoctorC
     except ConfigError as error:
         return config, [problem("settings", error.message, error.hint)]
     warnings = [
-        warning("settings", f"{each.at or ''}: {each.message}".lstrip(": "), each.hint) for each in config.warnings
+        warning("settings", f"{found.at or ''}: {found.message}".lstrip(": "), found.hint) for found in config.warnings
     ]
     default = find_default_agent(config)
     default_text = f"none are set, the first here is {default[0]}" if default else "none are set"

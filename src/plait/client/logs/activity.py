@@ -174,9 +174,9 @@ class _AttemptLog:
 def read_last_lines(transcript: Transcript, max_bytes: int) -> list[str]:
     """The last lines; one that began earlier is left out if there are others."""
     data = transcript.tail(max_bytes)
-    whole = len(data) < max_bytes
+    is_complete = len(data) < max_bytes
     lines = data.decode("utf-8", "replace").rstrip("\n").split("\n")
-    return lines if whole or len(lines) == 1 else lines[1:]
+    return lines if is_complete or len(lines) == 1 else lines[1:]
 
 
 def parse_activities(parser: OutputParser | None, line: str) -> Iterator[str]:

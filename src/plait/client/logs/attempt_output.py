@@ -134,9 +134,9 @@ class ActivityRenderer:
         self._partial_line = b""
         error = self._parser.error
         for text in (self._parser.last_message, error.message if error is not None else ""):
-            whole = strip_ansi(text).strip()
-            if whole and self._is_new(whole):
-                rendered.append(f"\n{whole}\n")
+            message = strip_ansi(text).strip()
+            if message and self._is_new(message):
+                rendered.append(f"\n{message}\n")
         return "".join(rendered)
 
     def _render_line(self, line: bytes) -> Iterator[str]:

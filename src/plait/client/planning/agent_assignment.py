@@ -32,16 +32,16 @@ _NO_AGENT = "has no agent: no coding tool is installed, and the task has no `run
 AgentRefusal = tuple[str, str]
 
 
-def assign_plan_agents(preview: PlanPreview, known: Sequence[AgentSpec]) -> PlanPreview:
+def assign_plan_agents(preview: PlanPreview, specs: Sequence[AgentSpec]) -> PlanPreview:
     """The plan with an agent for each task; problems instead of a plan if some task has none."""
     plan = preview.planned.plan
     if plan is None:
         return preview
     config = preview.loaded.config
-    assigner = _AgentAssigner(known, chosen=bool(config.default_agents))
+    assigner = _AgentAssigner(specs, chosen=bool(config.default_agents))
     tasks = tuple(assigner.assign(task, preview.settings) for task in plan.tasks)
     errors = [*assigner.list_problems(), *assigner.check_fallback(preview.settings.fallback, tasks)]
-    errors += check_budgets(preview.settings, tasks, known)
+    errors += check_budgets(preview.settings, tasks, specs)
     unknown = _check_configured_agents(config.agents)
     errors += [problem for problem in unknown if problem.severity is Severity.ERROR]
     settings = replace(preview.settings, providers=assigner.list_providers(preview.settings))
@@ -69,9 +69,9 @@ def _check_configured_agents(agents: AgentsConfig) -> list[Problem]:
 class _AgentAssigner:
     """Each agent is checked once; the same refusal of many tasks is one problem. `chosen`: the user chose agents."""
 
-    def __init__(self, known: Sequence[AgentSpec], *, chosen: bool) -> None:
+    def __init__(self, specs: Sequence[AgentSpec], *, chosen: bool) -> None:
         self._agent_chosen = chosen
-        self._specs = {spec.name: spec for spec in known}
+        self._specs = {spec.name: spec for spec in specs}
         self._refusal_by_agent: dict[str, AgentRefusal | None] = {}
         self.refusals: dict[AgentRefusal, list[Task]] = {}
 
@@ -106,9 +106,9 @@ class _AgentAssigner:
     def list_providers(self, settings: Settings) -> tuple[tuple[str, str], ...]:
         """The provider of every agent that may get a task, now or later."""
         # Loading a module would run it, so one that is only configured is left out.
-        known = (name for name in (*self._specs, *AGENTS) if not is_dotted_path(name))
+        configured = (name for name in (*self._specs, *AGENTS) if not is_dotted_path(name))
         providers: dict[str, str] = {}
-        for name in dict.fromkeys((*self._refusal_by_agent, *settings.agents, *settings.fallback, *known)):
+        for name in dict.fromkeys((*self._refusal_by_agent, *settings.agents, *settings.fallback, *configured)):
             with suppress(PlaitError):  # it gets no task
                 providers[name] = table.find_provider(self._spec(name))
         return tuple((name, provider) for name, provider in providers.items() if provider != name)
@@ -140,8 +140,8 @@ class _AgentAssigner:
 def _refusal_problem(message: str, hint: str, tasks: Sequence[Task]) -> Problem:
     first, *others = tasks
     message = f"{first.id} {message}" if message.startswith("has ") else f"{first.id}: {message}"
-    more = f" (and {len(others)} more like it)" if others else ""
-    return Problem(Severity.ERROR, message + more, first.origin, hint)
+    suffix = f" (and {len(others)} more like it)" if others else ""
+    return Problem(Severity.ERROR, message + suffix, first.origin, hint)
 
 
 def check_budgets(settings: Settings, tasks: Sequence[Task], agents: Iterable[AgentSpec]) -> list[Problem]:

@@ -109,5 +109,5 @@ def describe_contest(config: Config, plan: Plan) -> str:
     times = sum(task.entrant == first for task in plan.tasks) // len(names)
     often = f", {times} times each" if times > 1 else ""
     judge, score = _find_decider(config)
-    who = f"`{score}` scores them" if score else f"{judge} judges" if judge else "the smallest change wins"
-    return f"a contest of {' and '.join(names)}{often}: {who}"
+    decision = f"`{score}` scores them" if score else f"{judge} judges" if judge else "the smallest change wins"
+    return f"a contest of {' and '.join(names)}{often}: {decision}"

@@ -148,11 +148,11 @@ _DEFAULT_PRIORITY = 1
 
 
 def _detect(document: Document) -> Confidence:
-    some = any(
+    has_tasks = any(
         box.character == checkboxes.OPEN_CHARACTER or box.character in checkboxes.TICK_CHARACTERS
         for _, box in checkboxes.find_checkboxes(document.markdown)
     )
-    return Confidence.PERHAPS if some else Confidence.NO
+    return Confidence.PERHAPS if has_tasks else Confidence.NO
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,10 +220,10 @@ def _build_entries(document: Document, tasks: Sequence[_BoxTask]) -> Iterator[So
     inside = checkboxes.find_nested([task.block for task in tasks])
     ids = _make_ids(tasks, inside)
     for n, (task, parts) in enumerate(zip(tasks, inside, strict=True)):
-        own = checkboxes.read_item_body(document.markdown, task.block, (tasks[part].block for part in parts))
-        text = checkboxes.read_item_body(document.markdown, task.block) if parts else own
+        body = checkboxes.read_item_body(document.markdown, task.block, (tasks[part].block for part in parts))
+        text = checkboxes.read_item_body(document.markdown, task.block) if parts else body
         priority = task.context.priority
-        made = Task(
+        core_task = Task(
             ids[n],
             make_title(task.text),
             f"Under: {' > '.join(task.context.headings)}\n\n{text}" if task.context.headings else text,
@@ -233,14 +233,14 @@ def _build_entries(document: Document, tasks: Sequence[_BoxTask]) -> Iterator[So
             allow_empty=bool(parts),  # its parts may be all of it
             origin=document.origin(task.block.head),
         )
-        yield SourceEntry(made, checkboxes.read_checkbox_status(task.box), mentions=find_mentions(own))
+        yield SourceEntry(core_task, checkboxes.read_checkbox_status(task.box), mentions=find_mentions(body))
 
 
 def _choose_characters(used: Counter[str]) -> dict[SourceStatus, str]:
     """A task in progress is only marked in a file that does so."""
     in_progress = max(checkboxes.IN_PROGRESS_CHARACTERS, key=used.__getitem__)
-    more = {SourceStatus.DOING: in_progress} if used[in_progress] else {}
-    return {SourceStatus.SKIPPED: checkboxes.SKIPPED_CHARACTER, **more}
+    extra = {SourceStatus.DOING: in_progress} if used[in_progress] else {}
+    return {SourceStatus.SKIPPED: checkboxes.SKIPPED_CHARACTER, **extra}
 
 
 FORMAT = checkboxes.make_checkbox_format(_detect, _read_document, _choose_characters)

@@ -154,14 +154,14 @@ def _find_header_fields(document: Document) -> Iterator[BoldField]:
             break
         if block.quoted:
             continue
-        own = list(find_bold_fields(block))
-        if waiting is not None and block.kind is BlockKind.ITEM and not own:
+        fields = list(find_bold_fields(block))
+        if waiting is not None and block.kind is BlockKind.ITEM and not fields:
             waiting = BoldField(waiting.key, f"{waiting.value}\n{block.text}", waiting.line)
             continue
         if waiting is not None:
             yield waiting
-        last = own.pop() if own else None
-        yield from own
+        last = fields.pop() if fields else None
+        yield from fields
         if last is not None and last.value:
             yield last
         waiting = last if last is not None and not last.value else None
@@ -214,9 +214,9 @@ def parse_task_file(document: Document, named: TaskNames) -> ParsedTaskFile:
     if keys.has("recipe"):
         note = "recipes are not supported yet; ignored"
         keys.problems.append(document.make_info(keys.line("recipe"), note))
-    own = _read_id(keys)
+    own_id = _read_id(keys)
     return ParsedTaskFile(
-        TaskNames(own, named.stem) if own is not None else named,
+        TaskNames(own_id, named.stem) if own_id is not None else named,
         document,
         keys,
         read_bold_header(document),
@@ -371,5 +371,7 @@ def find_enabled(draft: ParsedTaskFile, names: TaskNameIndex) -> Iterator[tuple[
 
 def _resolve_conflicts(draft: ParsedTaskFile, names: TaskNameIndex) -> tuple[str, ...]:
     """An ambiguous name conflicts with all tasks that it could mean: that is never wrong, only slower."""
-    found = ((names.find(reference.text, draft.id), reference.text) for reference in draft.keys.names("conflicts_with"))
-    return tuple(dict.fromkeys(name for ids, reference in found for name in ids or (reference,)))
+    conflicts = (
+        (names.find(reference.text, draft.id), reference.text) for reference in draft.keys.names("conflicts_with")
+    )
+    return tuple(dict.fromkeys(name for ids, reference in conflicts for name in ids or (reference,)))

@@ -97,7 +97,7 @@ def _build_entries(document: Document, tasks: Sequence[_KiroTask]) -> Iterator[S
         context = ""
         if task.parent is not None and task.parent.parts:
             context = _make_context(task.parent, body_by_id[task.parent.id])
-        made = Task(
+        core_task = Task(
             task.id,
             task.title,
             context + body,
@@ -107,7 +107,7 @@ def _build_entries(document: Document, tasks: Sequence[_KiroTask]) -> Iterator[S
             origin=origin,
         )
         parts = tuple(part.id for part in task.parts)
-        yield SourceEntry(made, _read_status(task.item.box), mentions=find_mentions(body), parts=parts)
+        yield SourceEntry(core_task, _read_status(task.item.box), mentions=find_mentions(body), parts=parts)
         last = last if task.parts or task.is_optional else task.id
 
 

@@ -125,7 +125,7 @@ def _read_document(document: Document) -> Reading:
 def _build_entries(document: Document, tasks: Sequence[_SpecTask]) -> Iterator[SourceEntry]:
     bodies = checkboxes.read_item_bodies(document.markdown, [task.item.block for task in tasks])
     for task, body, parts in zip(tasks, bodies, _find_parts(tasks), strict=True):
-        made = Task(
+        core_task = Task(
             task.id,
             task.title,
             body,
@@ -133,7 +133,9 @@ def _build_entries(document: Document, tasks: Sequence[_SpecTask]) -> Iterator[S
             origin=document.origin(task.item.block.head),
         )
         ids = tuple(tasks[n].id for n in parts)
-        yield SourceEntry(made, checkboxes.read_checkbox_status(task.item.box), mentions=find_mentions(body), parts=ids)
+        yield SourceEntry(
+            core_task, checkboxes.read_checkbox_status(task.item.box), mentions=find_mentions(body), parts=ids
+        )
 
 
 FORMAT = checkboxes.make_checkbox_format(_detect, _read_document)

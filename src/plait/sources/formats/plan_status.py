@@ -143,12 +143,12 @@ def _make_root(plan: str) -> Record:
 
 def _apply_changes(root: Record, changes: Iterable[StatusChange]) -> list[StatusChange]:
     """Those of the changes that really change something."""
-    known = {str(task["id"]): task for task in iter_task_records(root)}
-    phases = {name.partition(".")[0]: task.get("phase") for name, task in reversed(known.items())}
+    task_by_id = {str(task["id"]): task for task in iter_task_records(root)}
+    phases = {name.partition(".")[0]: task.get("phase") for name, task in reversed(task_by_id.items())}
     changed: list[StatusChange] = []
     new: list[object] = []
     for change in changes:
-        task = known.get(change.id)
+        task = task_by_id.get(change.id)
         if task is None:
             phase = change.id.partition(".")[0]
             task = {

@@ -261,7 +261,7 @@ def _build_entries(
 ) -> Iterator[SourceEntry]:
     bodies = checkboxes.read_item_bodies(document.markdown, [task.block for task in tasks])
     for index, (task, body) in enumerate(zip(tasks, bodies, strict=True)):
-        made = Task(
+        core_task = Task(
             task.id,
             task.title,
             body,
@@ -269,7 +269,7 @@ def _build_entries(
             phase=keys[id(task.heading)] if task.heading is not None else None,
             origin=document.origin(task.block.head),
         )
-        yield SourceEntry(made, checkboxes.read_checkbox_status(task.box), mentions=find_mentions(body))
+        yield SourceEntry(core_task, checkboxes.read_checkbox_status(task.box), mentions=find_mentions(body))
 
 
 FORMAT = checkboxes.make_checkbox_format(_detect, _read_document)

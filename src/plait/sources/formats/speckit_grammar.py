@@ -103,7 +103,7 @@ def parse_orders(text: str, first: int = 0, *, fenced: bool = False, subject: st
 def _split_clauses(text: str, *, fenced: bool) -> Iterator[tuple[int, str, list[_Token]]]:
     """The statements of a text as tokens, each with its line and its words."""
     tokens: list[_Token] = []
-    begun, line, start, depth = 0, 0, 0, 0
+    clause_start, line, start, depth = 0, 0, 0, 0
     for match in _TOKEN.finditer(text):
         kind = match.lastgroup or ""
         kind = "ref" if kind in {"to", "number"} else kind
@@ -111,8 +111,8 @@ def _split_clauses(text: str, *, fenced: bool) -> Iterator[tuple[int, str, list[
         line += kind == "line"
         ends = kind == "line" and _ends_statement(text, match.end(), tokens, fenced=fenced)
         if ends or (kind == "stop" and depth == 0):
-            yield begun, text[start : match.start()], tokens
-            tokens, start, depth, begun = [], match.end(), 0, line
+            yield clause_start, text[start : match.start()], tokens
+            tokens, start, depth, clause_start = [], match.end(), 0, line
         elif kind == "open":
             depth += 1
         elif kind == "close":
@@ -120,7 +120,7 @@ def _split_clauses(text: str, *, fenced: bool) -> Iterator[tuple[int, str, list[
         elif kind not in {"line", "stop"}:
             last = match["to"] or (f"T{match['number']}" if match["number"] else "")
             tokens.append(_Token(kind, depth, TaskRange(match["ref"], last) if kind == "ref" else None))
-    yield begun, text[start:], tokens
+    yield clause_start, text[start:], tokens
 
 
 def _ends_statement(text: str, at: int, tokens: Sequence[_Token], *, fenced: bool) -> bool:
@@ -149,7 +149,7 @@ def _group_refs(tokens: Sequence[_Token]) -> list[_RefGroup]:
         if token.ref is None:
             continue
         group = groups[-1] if groups else None
-        between = {each.kind for each in tokens[group.last + 1 : index]} if group is not None else set()
+        between = {skipped.kind for skipped in tokens[group.last + 1 : index]} if group is not None else set()
         if group is not None and group.depth == token.depth and between <= {"comma", "join"}:
             group.refs.append(token.ref)
             group.last = index

@@ -213,7 +213,7 @@ def _read_document(document: Document) -> Reading:
 def _build_entry(document: Document, item: TodoItem, needs: TodoNeeds) -> SourceEntry:
     lines = document.markdown.lines
     owned = {placed.field.line for placed in item.fields if placed.field.key in todo_status.STATUS_FIELDS}
-    own = "".join(lines.all[n] for n in range(item.line + 1, item.stop) if n not in owned)
+    body = "".join(lines.all[n] for n in range(item.line + 1, item.stop) if n not in owned)
     effort = _field_value(item, "effort").partition("(")[0][:_MAX_SEARCH_LENGTH]
     estimate = vocabulary.parse_duration(effort)
     affected = item.find(*_FILES)
@@ -233,7 +233,7 @@ def _build_entry(document: Document, item: TodoItem, needs: TodoNeeds) -> Source
         task,
         todo_status.get_current_status(item),
         status_text=status.text if status else "\u2705" if item.heading.is_ticked else "",
-        mentions=find_mentions(f"{item.heading.title}\n{own}"),
+        mentions=find_mentions(f"{item.heading.title}\n{body}"),
         aliases=(f"#{item.id}",),
         since=_find_since(item),
     )
@@ -246,12 +246,12 @@ def _field_value(item: TodoItem, key: str) -> str:
 
 def _read_priority(item: TodoItem) -> int:
     """The task's own, else that of the section it is in: `## High Priority`."""
-    own = vocabulary.parse_priority(_field_value(item, "priority")[:_MAX_SEARCH_LENGTH])
-    if own is not None:
-        return own
+    declared = vocabulary.parse_priority(_field_value(item, "priority")[:_MAX_SEARCH_LENGTH])
+    if declared is not None:
+        return declared
     section = item.section.text[:_MAX_SEARCH_LENGTH] if item.section else ""
-    found = vocabulary.parse_priority(section) if "priority" in section.lower() else None
-    return 1 if found is None else found
+    inherited = vocabulary.parse_priority(section) if "priority" in section.lower() else None
+    return 1 if inherited is None else inherited
 
 
 def _find_since(item: TodoItem) -> datetime | None:
@@ -283,12 +283,12 @@ def _check_status(document: Document, item: TodoItem) -> Iterator[Problem]:
     if not statuses:
         return
     status = statuses[0]
-    known = todo_status.parse_status_value(status.text)
-    if known is None and not item.heading.is_ticked:
+    parsed = todo_status.parse_status_value(status.text)
+    if parsed is None and not item.heading.is_ticked:
         message = f"the status of {item.id} is unknown; taken as not started: {_shorten(status.text) or 'nothing'}"
         hint = "Write NOT STARTED, IN PROGRESS, COMPLETED, PARTIAL, BLOCKED, FAILED or ABANDONED."
         yield document.make_warning(status.field.line, message, hint)
-    elif known is not SourceStatus.DONE and item.heading.is_ticked:
+    elif parsed is not SourceStatus.DONE and item.heading.is_ticked:
         message = f"{item.id} is ticked, so it counts as done, but its status is {_shorten(status.text) or 'nothing'}"
         yield document.make_warning(status.field.line, message, "Take the tick off the title, or say COMPLETED.")
     for again in statuses[1:]:
