@@ -36,12 +36,12 @@ PROGRESS_KEYS = (
 )
 
 
-def seen(script: Script, eta: float | None = None) -> Any:  # Any: what a program gets when it reads the JSON
+def describe(script: Script, eta: float | None = None) -> Any:  # Any: what a program gets when it reads the JSON
     return json.loads(encode_json(describe_batch(script.state, script.batch(), eta=eta, project_id="p1")))
 
 
 def test_the_json_has_exactly_the_documented_keys() -> None:
-    result = seen(Script("a", settings=Settings()))
+    result = describe(Script("a", settings=Settings()))
     assert " ".join(result) == BATCH_KEYS
     assert " ".join(result["tasks"][0]) == TASK_KEYS
     assert " ".join(result["progress"]) == PROGRESS_KEYS
@@ -52,7 +52,7 @@ def test_the_json_of_a_running_batch() -> None:
     attempt = next(iter(script.task("a").alive))
     script.apply(AttemptLaunched(attempt, 42, "/work/a"), AttemptSession(attempt, "s-1"))
     script.apply(AttemptPhase(attempt, "Phase 2: Write"))
-    result = seen(script, eta=1234.5)
+    result = describe(script, eta=1234.5)
     assert (result["id"], result["projectId"], result["status"], result["mode"]) == (
         "b1",
         "p1",
@@ -89,7 +89,7 @@ def test_the_json_of_a_running_batch() -> None:
 def test_the_json_of_an_ended_batch() -> None:
     script = Script("a", task_needing("b", "a"), settings=Settings(isolation=Isolation.IN_PLACE, retries=0))
     script.exit_attempt("a", Category.TASK, detail="no", spend=Spend(1_500_000, 10))
-    result = seen(script)
+    result = describe(script)
     assert (result["status"], result["cost"]) == ("failed", {"usd": 1.5, "tokens": 10})
     assert result["completedAt"] == result["tasks"][0]["completedAt"] == "1970-01-01T00:16:42.000Z"
     assert result["tasks"][0]["category"] == "task"
@@ -104,47 +104,47 @@ def test_verifying_and_merging_tasks_count_as_running() -> None:
     script.exit_attempt("a")
     script.exit_attempt("a")
     script.exit_attempt("b")
-    assert [task["status"] for task in seen(script)["tasks"]] == ["merging", "verifying"]
-    assert seen(script)["progress"]["running"] == 2
+    assert [task["status"] for task in describe(script)["tasks"]] == ["merging", "verifying"]
+    assert describe(script)["progress"]["running"] == 2
 
 
 def test_a_worktree_task_has_its_branch_commit_and_diffstat() -> None:
     script = Script("Ä b", "c")
-    first, second = seen(script)["tasks"]
+    first, second = describe(script)["tasks"]
     assert (first["branch"], first["diffstat"], first["commit"]) == (task_branch("b1", "Ä b"), None, None)
     script.apply(ConflictPredicted("b1", "Ä b", "c", ("x.py",)), ConflictPredicted("b1", "c", "", ("y.py",)))
-    first, second = seen(script)["tasks"]
+    first, second = describe(script)["tasks"]
     assert first["foreseen"] == [{"taskId": "c", "files": ["x.py"]}]
     assert second["foreseen"] == [
         {"taskId": "Ä b", "files": ["x.py"]},
         {"taskId": None, "files": ["y.py"]},
     ]
     script.exit_attempt("Ä b", diffstat=(2, 30, 4), files=("x.py", "y.py"))
-    first, second = seen(script)["tasks"]
+    first, second = describe(script)["tasks"]
     assert first["diffstat"] == {"files": 2, "added": 30, "removed": 4}
     assert first["commit"] == "base+Ä b"
     assert (first["foreseen"], second["foreseen"]) == ([], [{"taskId": None, "files": ["y.py"]}])
 
 
 def test_a_task_that_never_started_or_runs_in_place_has_no_branch() -> None:
-    assert [task["branch"] for task in seen(Script("a", task_needing("b", "a")))["tasks"]] == [
+    assert [task["branch"] for task in describe(Script("a", task_needing("b", "a")))["tasks"]] == [
         task_branch("b1", "a"),
         None,
     ]
     in_place = Script("a", settings=Settings(isolation=Isolation.IN_PLACE))
-    assert seen(in_place)["tasks"][0]["branch"] is None
+    assert describe(in_place)["tasks"][0]["branch"] is None
 
 
 def test_a_batch_says_what_is_published_and_why_not() -> None:
     script = Script("a", settings=Settings(publish=Publish.PR))
     script.exit_attempt("a")
     script.fail_publish("no token", "plait doctor says how to log in")
-    result = seen(script)
+    result = describe(script)
     assert (result["prUrl"], result["shipped"], result["unshipped"]) == (None, None, "no token")
     assert result["hint"] == "plait doctor says how to log in"
     script.request(lambda name: Ship(name, "b1"))
     script.finish_publish("https://forge.example/1")
-    result = seen(script)
+    result = describe(script)
     assert (result["prUrl"], result["shipped"]) == ("https://forge.example/1", "base+a")
     assert (result["unshipped"], result["hint"], result["settings"]["publish"]) == (None, None, "pr")
 
@@ -152,14 +152,14 @@ def test_a_batch_says_what_is_published_and_why_not() -> None:
 def test_a_paused_batch_says_why() -> None:
     script = Script("a")
     script.apply(Pause("p", script.batch().id))
-    result = seen(script)
+    result = describe(script)
     assert (result["status"], result["reason"]) == ("paused", "paused by request")
     assert [task["waiting"] for task in result["tasks"]] == [None], "what runs goes on"
 
 
 def test_settings_have_the_names_of_the_http_api() -> None:
     settings = Settings(max_parallel=3, verify="make test", stop_on_fail=True, budget=Budget(20_000_000))
-    result = seen(Script("a", settings=settings))["settings"]
+    result = describe(Script("a", settings=settings))["settings"]
     assert (
         result
         | {
@@ -221,5 +221,5 @@ def test_needs_you_is_set_when_only_a_person_can_decide() -> None:
 
 
 def _waits(script: Script, task: int = 0) -> tuple[object, object]:
-    result = seen(script)["tasks"][task]
+    result = describe(script)["tasks"][task]
     return result["waiting"], result["needsYou"]

@@ -21,14 +21,14 @@ def state(**batches: tuple[str, ...]) -> State:
 TWO = {"b7f3a": ("01-walls", "02-paint"), "b7c11": ("01-walls", "03-door", "03-doorstep", "TODO:63", "b7")}
 
 
-def meant(words: str, **batches: tuple[str, ...]) -> str:
+def find_names(words: str, **batches: tuple[str, ...]) -> str:
     found = find_batch_and_tasks(state(**(batches or TWO)), words.split())
     return " ".join([found.batch.id, *(task.task.id for task in found.tasks)])
 
 
-def refused(words: str, **batches: tuple[str, ...]) -> str:
+def find_error(words: str, **batches: tuple[str, ...]) -> str:
     with pytest.raises(UserError) as raised:
-        meant(words, **batches)
+        find_names(words, **batches)
     return str(raised.value)
 
 
@@ -49,17 +49,17 @@ def refused(words: str, **batches: tuple[str, ...]) -> str:
     ],
 )
 def test_a_batch_or_task_is_found_by_its_id_or_a_prefix(words: str, found: str) -> None:
-    assert meant(words) == found
+    assert find_names(words) == found
 
 
 def test_the_newest_batch_is_the_one_submitted_last() -> None:
-    assert meant("", zz=("a",), aa=("b",)) == "aa"
+    assert find_names("", zz=("a",), aa=("b",)) == "aa"
 
 
 def test_a_batch_with_the_name_of_a_task_wins_and_the_task_can_still_be_named() -> None:
     batches = {"old": ("x",), "same": ("same", "other")}
-    assert meant("same", **batches) == "same"
-    assert meant("same same", **batches) == "same same"
+    assert find_names("same", **batches) == "same"
+    assert find_names("same same", **batches) == "same same"
 
 
 @pytest.mark.parametrize(
@@ -86,11 +86,11 @@ def test_a_batch_with_the_name_of_a_task_wins_and_the_task_can_still_be_named() 
     ],
 )
 def test_an_ambiguous_or_unknown_name_is_an_error_with_a_hint(words: str, told: str) -> None:
-    assert refused(words) == told
+    assert find_error(words) == told
 
 
 def test_a_prefix_of_two_batches_is_ambiguous() -> None:
-    assert refused("a", ab=("x",), ac=("y",)) == "a is ambiguous: batch ab or batch ac\n  Use more characters."
+    assert find_error("a", ab=("x",), ac=("y",)) == "a is ambiguous: batch ab or batch ac\n  Use more characters."
 
 
 def test_without_a_batch_the_error_says_how_to_start_one() -> None:

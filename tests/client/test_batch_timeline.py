@@ -19,25 +19,25 @@ HISTORIES = Path(__file__).parents[1] / "histories"
 ALONE = Settings(isolation=Isolation.IN_PLACE, retries=0)
 
 
-def of(script: Script) -> BatchHistory:
+def fold_history(script: Script) -> BatchHistory:
     return read_history(script.records, BATCH)
 
 
-def kinds(course: TaskHistory) -> list[tuple[str, int | None, str | None]]:
-    return [(span.kind, span.n, span.result) for span in course.spans]
+def list_kinds(history: TaskHistory) -> list[tuple[str, int | None, str | None]]:
+    return [(span.kind, span.n, span.result) for span in history.spans]
 
 
 def test_attempts_checks_and_merges_are_spans_of_their_task() -> None:
     script = Script("a", settings=Settings(verify="check"))
     script.exit_attempt("a")
     script.exit_attempt("a")
-    course = of(script).tasks["a"]
-    assert kinds(course) == [("write", 1, "ok"), ("verify", 1, "ok"), ("merge", 1, "merged")]
+    course = fold_history(script).tasks["a"]
+    assert list_kinds(course) == [("write", 1, "ok"), ("verify", 1, "ok"), ("merge", 1, "merged")]
     assert all(span.end is not None for span in course.spans)
 
 
 def test_a_running_span_has_no_end() -> None:
-    found = of(Script("a", settings=ALONE))
+    found = fold_history(Script("a", settings=ALONE))
     (span,) = found.tasks["a"].spans
     assert (span.end, span.result, found.end) == (None, None, None)
     assert found.tasks["a"].list_waits() == []
@@ -47,40 +47,40 @@ def test_a_task_waits_until_its_dependency_is_done() -> None:
     script = Script("a", task_needing("b", "a"), settings=ALONE)
     script.wait(60)
     script.exit_attempt("a")
-    first, second = of(script).tasks.values()
+    first, second = fold_history(script).tasks.values()
     ((start, end),) = second.list_waits()
-    assert (start, end) == (of(script).start, second.spans[0].start)
+    assert (start, end) == (fold_history(script).start, second.spans[0].start)
     assert end == first.spans[0].end
 
 
 def test_a_retry_by_a_person_starts_another_lifetime() -> None:
     script = Script("a", settings=ALONE)
     script.exit_attempt("a", Category.TASK)
-    ended = of(script)
+    ended = fold_history(script)
     assert (ended.tasks["a"].status, ended.end) == ("failed", script.now)
     script.wait(100)
     script.request(lambda name: Retry(name, BATCH, "a"))
-    again = of(script)
+    again = fold_history(script)
     assert [life.end is None for life in again.tasks["a"].lifetimes] == [False, True]
     assert (again.tasks["a"].status, again.end) == (None, None)
     script.exit_attempt("a")
-    assert sum(1 for _ in of(script).tasks["a"].list_waits()) == 0
+    assert sum(1 for _ in fold_history(script).tasks["a"].list_waits()) == 0
 
 
 def test_an_automatic_retry_is_in_the_timeline() -> None:
     script = Script("a", settings=Settings(isolation=Isolation.IN_PLACE, retries=1))
     script.exit_attempt("a", Category.TASK)
-    (again,) = of(script).tasks["a"].retries
+    (again,) = fold_history(script).tasks["a"].retries
     assert (again.category, again.counted, again.retry_at >= again.at) == (Category.TASK, True, True)
 
 
 def test_pauses_are_spans_of_the_batch() -> None:
     script = Script("a", settings=ALONE)
     script.request(lambda name: Pause(name, BATCH))
-    (pause,) = of(script).spans
+    (pause,) = fold_history(script).spans
     assert (pause.kind, pause.end) == ("pause", None)
     script.request(lambda name: Unpause(name, BATCH))
-    assert [span.end is None for span in of(script).spans] == [False]
+    assert [span.end is None for span in fold_history(script).spans] == [False]
 
 
 def test_a_timeline_has_nothing_of_other_batches() -> None:

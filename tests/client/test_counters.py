@@ -35,27 +35,27 @@ STORMS = st.integers(0, 60).map(cache(lambda seed: simulate(make_stormy(seed)).j
 FEW = settings(max_examples=20)
 
 
-def counted(records: Iterable[Record]) -> tuple[State, JournalCounters]:
-    state, tally = State(), JournalCounters()
+def count_records(records: Iterable[Record]) -> tuple[State, JournalCounters]:
+    state, counters = State(), JournalCounters()
     for record in records:
         evolve(state, record)
-        tally.apply(state, record)
-    return state, tally
+        counters.apply(state, record)
+    return state, counters
 
 
-def contents(tally: JournalCounters) -> dict[str, object]:
-    durations = {key: (took.counts, took.seconds) for key, took in tally.durations.items()}
-    return {**{name: value for name, value in vars(tally).items() if name[0] != "_"}, "durations": durations}
+def contents(counters: JournalCounters) -> dict[str, object]:
+    durations = {key: (took.counts, took.seconds) for key, took in counters.durations.items()}
+    return {**{name: value for name, value in vars(counters).items() if name[0] != "_"}, "durations": durations}
 
 
 def test_attempts_are_counted_by_agent_step_and_how_they_ended() -> None:
     script = Script("a", "b", settings=Settings(agents=("amber",), verify="check", isolation=Isolation.IN_PLACE))
     script.exit_attempt("a")
     script.exit_attempt("b", Category.USAGE)
-    _, tally = counted(script.records)
-    assert tally.attempts == {("amber", Step.WRITE, Category.OK): 1, ("amber", Step.WRITE, Category.USAGE): 1}
-    assert tally.running == {("verify", Step.VERIFY): 1}
-    assert tally.tasks == {TaskStatus.FAILED: 1}
+    _, counters = count_records(script.records)
+    assert counters.attempts == {("amber", Step.WRITE, Category.OK): 1, ("amber", Step.WRITE, Category.USAGE): 1}
+    assert counters.running == {("verify", Step.VERIFY): 1}
+    assert counters.tasks == {TaskStatus.FAILED: 1}
 
 
 def test_a_repeated_exit_is_counted_once() -> None:
@@ -63,44 +63,44 @@ def test_a_repeated_exit_is_counted_once() -> None:
     script.exit_attempt("a")
     again = next(each.event for each in script.records if isinstance(each.event, r.AttemptExited))
     script.apply(again)
-    _, tally = counted(script.records)
-    assert tally.attempts.total() == 1
-    assert sum(sum(took.counts) for took in tally.durations.values()) == 1
+    _, counters = count_records(script.records)
+    assert counters.attempts.total() == 1
+    assert sum(sum(took.counts) for took in counters.durations.values()) == 1
 
 
 def test_a_reopened_batch_counts_as_open_and_ends_twice() -> None:
     script = Script("a", "b", settings=ALONE)
     script.exit_attempt("a", Category.USAGE)
     script.exit_attempt("b")
-    state, tally = counted(script.records)
-    assert tally.count_ended(state).batches == {BatchStatus.FAILED: 1}
-    assert tally.count_ended(state).tasks == {TaskStatus.FAILED: 1, TaskStatus.DONE: 1}
+    state, counters = count_records(script.records)
+    assert counters.count_ended(state).batches == {BatchStatus.FAILED: 1}
+    assert counters.count_ended(state).tasks == {TaskStatus.FAILED: 1, TaskStatus.DONE: 1}
     script.request(lambda name: Retry(name, BATCH, "a"))
-    state, tally = counted(script.records)
-    assert (tally.count_ended(state).batches.total(), tally.count_ended(state).tasks.total()) == (0, 0)
+    state, counters = count_records(script.records)
+    assert (counters.count_ended(state).batches.total(), counters.count_ended(state).tasks.total()) == (0, 0)
     script.exit_attempt("a")
-    state, tally = counted(script.records)
-    assert tally.count_ended(state).batches == {BatchStatus.COMPLETED: 1}
-    assert tally.count_ended(state).tasks == {TaskStatus.DONE: 2}
-    assert tally.batches == {BatchStatus.FAILED: 1, BatchStatus.COMPLETED: 1}
-    assert tally.tasks == {TaskStatus.FAILED: 1, TaskStatus.DONE: 2}
+    state, counters = count_records(script.records)
+    assert counters.count_ended(state).batches == {BatchStatus.COMPLETED: 1}
+    assert counters.count_ended(state).tasks == {TaskStatus.DONE: 2}
+    assert counters.batches == {BatchStatus.FAILED: 1, BatchStatus.COMPLETED: 1}
+    assert counters.tasks == {TaskStatus.FAILED: 1, TaskStatus.DONE: 2}
 
 
 def test_cost_is_counted_while_it_is_spent_and_only_once() -> None:
     script = Script("a", settings=ALONE)
     attempt = next(iter(script.state.batches[BATCH].alive))
     script.apply(r.AttemptUsed(attempt, Spend(200, 20)))
-    assert counted(script.records)[1].spent == {"amber": Spend(200, 20)}
+    assert count_records(script.records)[1].spent == {"amber": Spend(200, 20)}
     script.apply(r.AttemptUsed(attempt, Spend(300, 20)))
     script.apply(r.AttemptExited(attempt, r.Outcome(Category.OK, 0, spend=Spend(350, 30))))
-    assert counted(script.records)[1].spent == {"amber": Spend(350, 30)}
+    assert count_records(script.records)[1].spent == {"amber": Spend(350, 30)}
 
 
 def test_granted_and_refused_requests_are_counted() -> None:
     script = Script("a", settings=ALONE)
     script.request(lambda name: Pause(name, BATCH))
     script.request(lambda name: Drop(name, BATCH, "nobody"))
-    assert counted(script.records)[1].requests == {"granted": 2, "refused": 1}
+    assert count_records(script.records)[1].requests == {"granted": 2, "refused": 1}
 
 
 def test_a_duration_is_counted_up_to_the_bound_that_it_does_not_exceed() -> None:
@@ -135,20 +135,20 @@ def test_reading_a_label_adds_none() -> None:
 @FEW
 @given(STORMS)
 def test_counting_again_gives_the_same_numbers(journal: tuple[Record, ...]) -> None:
-    assert contents(counted(journal)[1]) == contents(counted(journal)[1])
+    assert contents(count_records(journal)[1]) == contents(count_records(journal)[1])
 
 
 @FEW
 @given(STORMS, st.floats(0, 1))
 def test_the_counters_agree_with_the_state_at_every_record(journal: tuple[Record, ...], share: float) -> None:
-    state, tally = counted(journal[: round(len(journal) * share)])
+    state, counters = count_records(journal[: round(len(journal) * share)])
     alive = [attempt for batch in state.batches.values() for attempt in batch.alive.values()]
-    assert tally.running.total() == len(alive)
+    assert counters.running.total() == len(alive)
     used = sum((attempt.used for attempt in alive), NO_SPEND)
     spent = sum((batch.spent for batch in state.batches.values()), NO_SPEND)
-    assert sum(tally.spent.values(), NO_SPEND) == spent + used
+    assert sum(counters.spent.values(), NO_SPEND) == spent + used
     over = [batch for batch in state.batches.values() if batch.ended is not None]
-    ended = tally.count_ended(state)
+    ended = counters.count_ended(state)
     assert ended.batches == Counter(batch.ended for batch in over)
     statuses = (task.status for batch in over for task in batch.tasks if task.task.entrant is None)
     assert ended.tasks == Counter(statuses)
@@ -157,15 +157,15 @@ def test_the_counters_agree_with_the_state_at_every_record(journal: tuple[Record
 @FEW
 @given(STORMS)
 def test_counters_never_decrease(journal: tuple[Record, ...]) -> None:
-    state, tally, before = State(), JournalCounters(), Counter[object]()
+    state, counters, before = State(), JournalCounters(), Counter[object]()
     for record in journal:
         evolve(state, record)
-        tally.apply(state, record)
-        now = _numbers(tally)
+        counters.apply(state, record)
+        now = _numbers(counters)
         assert all(now[key] >= count for key, count in before.items())
         before = now
     ends = [each.event for each in journal if isinstance(each.event, BatchEnded)]
-    assert tally.batches.total() == len(ends)
+    assert counters.batches.total() == len(ends)
     entrants = {
         (batch.id, task.task.id)
         for batch in state.batches.values()
@@ -173,7 +173,7 @@ def test_counters_never_decrease(journal: tuple[Record, ...]) -> None:
         if task.task.entrant is not None
     }
     tasks = [each.event for each in journal if isinstance(each.event, TaskEnded)]
-    assert tally.tasks.total() == len([end for end in tasks if (end.batch, end.task) not in entrants])
+    assert counters.tasks.total() == len([end for end in tasks if (end.batch, end.task) not in entrants])
 
 
 # Any: keys of several kinds.
@@ -198,5 +198,5 @@ def test_merges_gates_and_publishes_are_counted_by_how_they_ended() -> None:
     script = Script(Task("a"), settings=Settings(agents=("amber",), gate="make gate"))
     script.exit_attempt("a")
     script.finish_gate(True)  # noqa: FBT003 - as it is said
-    _, tally = counted(script.records)
-    assert tally.branch_operations == {("merge", "done"): 1, ("gate", "passed"): 1}
+    _, counters = count_records(script.records)
+    assert counters.branch_operations == {("merge", "done"): 1, ("gate", "passed"): 1}

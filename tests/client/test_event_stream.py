@@ -40,18 +40,18 @@ ALONE = Settings(isolation=Isolation.IN_PLACE)
 ONE = Settings(isolation=Isolation.IN_PLACE, max_parallel=1)
 
 
-def told(records: Iterable[Record]) -> list[StreamEvent]:
-    feed = EventStream()
-    return [event for record in records for event in feed.apply(record)]
+def make_events(records: Iterable[Record]) -> list[StreamEvent]:
+    stream = EventStream()
+    return [event for record in records for event in stream.apply(record)]
 
 
-def words(events: Iterable[StreamEvent]) -> list[str]:
+def list_types(events: Iterable[StreamEvent]) -> list[str]:
     """Short enough to compare: the type's last words and the task."""
     short = (event.type.removeprefix("batch:").removeprefix("task:") for event in events)
     return [f"{word} {event.task}" if event.task else word for word, event in zip(short, events, strict=True)]
 
 
-class Listener:
+class Subscriber:
     """A script that is listened to: `news` gives what was told since the last time."""
 
     def __init__(self, script: Script) -> None:
@@ -62,8 +62,8 @@ class Listener:
         return [event for record in fresh for event in self._feed.apply(record)]
 
 
-def listen(script: Script) -> Listener:
-    listener = Listener(script)
+def subscribe(script: Script) -> Subscriber:
+    listener = Subscriber(script)
     listener.news()
     return listener
 
@@ -72,7 +72,7 @@ def test_the_events_of_a_batch_from_submission_to_end() -> None:
     script = Script("a", task_needing("b", "a"), settings=ALONE)
     script.exit_attempt("a")
     script.exit_attempt("b")
-    assert words(told(script.records)) == [
+    assert list_types(make_events(script.records)) == [
         "created",
         "queued a",
         "waiting b",
@@ -90,7 +90,7 @@ def test_the_events_of_a_batch_from_submission_to_end() -> None:
 
 def test_an_event_has_its_record_batch_task_and_attempt() -> None:
     script = Script(Task("03-split", title="Split it"), settings=ALONE)
-    (started,) = [event for event in told(script.records) if event.type is EventType.TASK_STARTED]
+    (started,) = [event for event in make_events(script.records) if event.type is EventType.TASK_STARTED]
     (record,) = [each for each in script.records if isinstance(each.event, decisions.AttemptStarted)]
     assert started.to_json() == {
         "seq": record.seq,
@@ -115,7 +115,7 @@ def test_progress_follows_each_end_and_its_counts_sum_to_the_total() -> None:
     script = Script("a", "b", task_needing("c", "a"), task_needing("d", "b"), settings=ALONE)
     script.exit_attempt("a", Category.USAGE)
     script.exit_attempt("b")
-    found = [event.data for event in told(script.records) if event.type is EventType.BATCH_PROGRESS]
+    found = [event.data for event in make_events(script.records) if event.type is EventType.BATCH_PROGRESS]
     assert [(more["running"], more["completed"], more["failed"], more["blocked"]) for more in found] == [
         (1, 0, 1, 0),
         (1, 0, 1, 1),
@@ -134,7 +134,7 @@ def test_the_end_event_has_the_reason_of_its_status() -> None:
     settings = Settings(retries=0, timeout=60, max_parallel=0)
     script = Script("bad", task_needing("after", "bad"), "slow", "clash", settings=settings)
     script.answers_merges = False
-    listener = listen(script)
+    listener = subscribe(script)
     script.exit_attempt("bad", Category.TASK, detail="no such file")
     script.exit_attempt("clash")
     script.conflict_merge("clash", "a.py", "b.py")
@@ -154,20 +154,20 @@ def test_the_end_event_has_the_reason_of_its_status() -> None:
 
 def test_a_retry_says_when_and_why_and_the_task_is_queued_again_when_its_time_has_come() -> None:
     script = Script("a", settings=ALONE)
-    listener = listen(script)
+    listener = subscribe(script)
     script.exit_attempt("a", Category.TASK)
     (retry,) = listener.news()
     assert retry.type is EventType.TASK_RETRY
     assert str(retry.data["retryAt"]) > retry.to_json()["at"]  # type: ignore[operator]  # both are texts
     assert retry.data["why"]
     script.wait(3600)
-    assert words(listener.news())[:2] == ["queued a", "started a"]
+    assert list_types(listener.news())[:2] == ["queued a", "started a"]
 
 
 def test_phases_and_questions_of_an_attempt_have_one_event_each() -> None:
     script = Script("a", settings=ALONE)
     attempt = next(iter(script.task("a").alive))
-    listener = listen(script)
+    listener = subscribe(script)
     script.apply(AttemptPhase(attempt, "Phase 1: Read"), AttemptPhase(attempt, "Phase 1: Read"))
     script.apply(AttemptAsked(attempt, "Which?"), AttemptAsked(attempt, "Which?"))
     phase, asked = listener.news()
@@ -179,28 +179,28 @@ def test_late_reports_of_an_ended_attempt_have_no_event() -> None:
     script = Script("a", settings=ALONE)
     attempt = next(iter(script.task("a").alive))
     script.exit_attempt("a")
-    listener = listen(script)
+    listener = subscribe(script)
     script.apply(AttemptPhase(attempt, "late"), AttemptExited(attempt, Outcome(Category.TASK)))
     assert listener.news() == []
 
 
 def test_a_start_recorded_twice_has_one_event() -> None:
     script = Script("a", settings=ALONE)
-    feed = EventStream()
+    stream = EventStream()
     for record in script.records:
-        feed.apply(record)
+        stream.apply(record)
     (start,) = [each for each in script.records if isinstance(each.event, decisions.AttemptStarted)]
-    assert feed.apply(Record(feed.state.seq + 1, script.now, start.event)) == []
+    assert stream.apply(Record(stream.state.seq + 1, script.now, start.event)) == []
 
 
 def test_verification_and_merging_have_events() -> None:
     script = Script("a", settings=Settings(verify="make test"))
-    listener = listen(script)
+    listener = subscribe(script)
     script.exit_attempt("a")
     (verifying,) = listener.news()
     assert (verifying.type, verifying.data["command"]) == (EventType.TASK_VERIFYING, "make test")
     script.exit_attempt("a")
-    assert words(listener.news()) == [
+    assert list_types(listener.news()) == [
         "verified a",
         "merging a",
         "merged a",
@@ -212,12 +212,12 @@ def test_verification_and_merging_have_events() -> None:
 
 def test_a_gate_has_events() -> None:
     script = Script("a", settings=Settings(gate="make check"))
-    listener = listen(script)
+    listener = subscribe(script)
     script.exit_attempt("a")
-    assert "gating" in words(listener.news())
+    assert "gating" in list_types(listener.news())
     script.finish_gate(passed=True)
     events = listener.news()
-    assert words(events) == ["progress", "completed a", "progress", "completed"]
+    assert list_types(events) == ["progress", "completed a", "progress", "completed"]
     assert events[0].data["gating"] == {"gate": 1, "commit": "base+a", "merges": 1, "result": "passed"}
 
 
@@ -225,24 +225,24 @@ def test_a_rebuild_without_a_task_has_a_merging_event() -> None:
     script = Script("a", "b")
     script.exit_attempt("a")
     script.exit_attempt("b")
-    listener = listen(script)
+    listener = subscribe(script)
     script.request(lambda name: Drop(name, BATCH, "a"))
     events = listener.news()
-    assert words(events)[:2] == ["started", "skipped a"]
+    assert list_types(events)[:2] == ["started", "skipped a"]
     assert [event.data.get("without") for event in events if event.type is EventType.BATCH_MERGING] == [("a",)]
 
 
 def test_the_next_task_of_a_queue_waits_for_approval() -> None:
     queue = Settings(isolation=Isolation.IN_PLACE, mode=Mode.QUEUE)
     script = Script("a", "b", settings=queue)
-    first = told(script.records)
+    first = make_events(script.records)
     assert [(event.task, event.data["on"]) for event in first if event.task] == [
         ("a", "approval"),
         ("b", "turn"),
     ]
-    listener = listen(script)
+    listener = subscribe(script)
     script.request(lambda name: Approve(name, BATCH))
-    assert words(listener.news()) == ["queued a", "started", "started a"]
+    assert list_types(listener.news()) == ["queued a", "started", "started a"]
     script.exit_attempt("a")
     waiting = [event for event in listener.news() if event.type is EventType.TASK_WAITING]
     assert [(event.task, event.data["on"]) for event in waiting] == [("b", "approval")]
@@ -250,7 +250,7 @@ def test_the_next_task_of_a_queue_waits_for_approval() -> None:
 
 def test_pause_and_unpause_have_events() -> None:
     script = Script("a", "b", settings=ONE)
-    listener = listen(script)
+    listener = subscribe(script)
     script.request(lambda name: Pause(name, BATCH))
     script.request(lambda name: Unpause(name, BATCH))
     paused, unpaused = listener.news()
@@ -260,69 +260,69 @@ def test_pause_and_unpause_have_events() -> None:
 
 def test_a_stop_interrupts_tasks_and_resume_queues_them() -> None:
     script = Script("a", settings=ALONE)
-    listener = listen(script)
+    listener = subscribe(script)
     script.request(lambda name: Stop(name, BATCH))
     script.exit_attempt("a", Category.KILLED)
-    assert words(listener.news()) == ["paused", "interrupted a"]
+    assert list_types(listener.news()) == ["paused", "interrupted a"]
     script.request(lambda name: Resume(name, BATCH))
-    assert words(listener.news()) == ["unpaused", "queued a", "started a"]
+    assert list_types(listener.news()) == ["unpaused", "queued a", "started a"]
 
 
 def test_a_retry_by_a_person_opens_the_batch_and_its_tasks_again() -> None:
     script = Script("a", task_needing("b", "a"), settings=Settings(isolation=Isolation.IN_PLACE, retries=0))
     script.exit_attempt("a", Category.TASK)
-    listener = listen(script)
+    listener = subscribe(script)
     script.request(lambda name: Retry(name, BATCH, "a"))
     events = listener.news()
-    assert words(events) == ["started", "queued a", "waiting b", "started a"]
+    assert list_types(events) == ["started", "queued a", "waiting b", "started a"]
     assert events[0].data == {"again": True}
 
 
 def test_a_cancelled_batch_has_its_event() -> None:
     script = Script("a", "b", settings=ONE)
-    listener = listen(script)
+    listener = subscribe(script)
     script.request(lambda name: CancelBatch(name, BATCH))
     script.exit_attempt("a", Category.KILLED)
-    assert words(listener.news()) == ["cancelled b", "progress", "cancelled a", "progress", "cancelled"]
+    assert list_types(listener.news()) == ["cancelled b", "progress", "cancelled a", "progress", "cancelled"]
 
 
 def test_a_phase_that_opens_queues_its_tasks() -> None:
     phases = (Phase("1", total=1), Phase("2", after=("1",), total=1))
     script = Script(Task("a", phase="1"), Task("b", phase="2"), settings=ONE, phases=phases)
-    listener = listen(script)
+    listener = subscribe(script)
     script.exit_attempt("a")
-    assert "queued b" in words(listener.news())
+    assert "queued b" in list_types(listener.news())
 
 
 def test_a_task_that_still_waits_for_the_same_has_no_new_event() -> None:
     phases = (Phase("1", total=2), Phase("2", after=("1",), total=1, gate=0.5))
     tasks = (Task("a", phase="1"), Task("z", phase="1"), Task("b", phase="2", needs=(Need("z"),)))
     script = Script(*tasks, settings=ALONE, phases=phases)
-    assert words(told(script.records)).count("waiting b") == 1
+    assert list_types(make_events(script.records)).count("waiting b") == 1
     script.exit_attempt("a")
     assert script.batch().phases["2"].open
-    assert words(told(script.records)).count("waiting b") == 1
+    assert list_types(make_events(script.records)).count("waiting b") == 1
 
 
 def test_records_replayed_in_between_are_taken_into_account() -> None:
     script = Script("a", "b", "c", settings=ALONE)
-    feed = EventStream()
+    stream = EventStream()
     for record in script.records:
-        feed.apply(record)
+        stream.apply(record)
     seen = len(script.records)
     script.exit_attempt("a")
     for record in script.records[seen:]:
-        feed.replay(record)
+        stream.replay(record)
     seen = len(script.records)
     script.exit_attempt("b")
-    events = [event for record in script.records[seen:] for event in feed.apply(record)]
+    events = [event for record in script.records[seen:] for event in stream.apply(record)]
     (progress,) = [event.data for event in events if event.type is EventType.BATCH_PROGRESS]
     assert (progress["completed"], progress["running"]) == (2, 1)
 
 
 def test_a_second_batch_of_the_same_name_is_refused_and_the_first_has_not_failed() -> None:
     script = Script("a", settings=ALONE)
-    listener = listen(script)
+    listener = subscribe(script)
     script.request(lambda name: Submit(name, BATCH, script.batch().plan, ALONE))
     assert any(isinstance(record.event, decisions.RequestRefused) for record in script.records)
     assert listener.news() == []
@@ -330,7 +330,7 @@ def test_a_second_batch_of_the_same_name_is_refused_and_the_first_has_not_failed
 
 def test_a_refused_batch_has_a_failed_event() -> None:
     script = Script("a", settings=ALONE)
-    listener = listen(script)
+    listener = subscribe(script)
     bad = Settings(max_parallel=-1)
     script.request(lambda name: Submit(name, "b2", script.batch().plan, bad))
     (failed,) = listener.news()
@@ -340,7 +340,7 @@ def test_a_refused_batch_has_a_failed_event() -> None:
 
 def test_publishing_is_progress_and_the_end_has_the_pull_request() -> None:
     script = Script("a", settings=Settings(publish=Publish.PR))
-    listener = listen(script)
+    listener = subscribe(script)
     script.exit_attempt("a")
     begun = listener.news()[-1]
     assert (begun.type, begun.task) == (EventType.BATCH_PROGRESS, None)
@@ -356,7 +356,7 @@ def test_publishing_is_progress_and_the_end_has_the_pull_request() -> None:
 def test_failed_publishing_says_why_and_the_end_has_no_pull_request() -> None:
     script = Script("a", settings=Settings(publish=Publish.PR))
     script.exit_attempt("a")
-    listener = listen(script)
+    listener = subscribe(script)
     script.fail_publish("no token", "set GITHUB_TOKEN")
     failed, ended = listener.news()
     assert (failed.data["publishing"], failed.data["error"], failed.data["hint"]) == (
@@ -371,7 +371,7 @@ def test_failed_publishing_says_why_and_the_end_has_no_pull_request() -> None:
 def test_publishing_an_ended_batch_does_not_start_or_end_it_again() -> None:
     script = Script("a")
     script.exit_attempt("a")
-    listener = listen(script)
+    listener = subscribe(script)
     script.request(lambda name: Ship(name, BATCH, Publish.PUSH))
     script.finish_publish()
     script.apply(reports.PublishDone(BATCH, 1, "", "base+a"))
@@ -380,7 +380,7 @@ def test_publishing_an_ended_batch_does_not_start_or_end_it_again() -> None:
 
 def test_a_predicted_conflict_has_an_event_and_another_when_it_is_gone() -> None:
     script = Script("a", "b")
-    listener = listen(script)
+    listener = subscribe(script)
     script.apply(*[reports.ConflictPredicted(BATCH, "a", "b", ("x.py",))] * 2)
     (news,) = listener.news()
     assert (news.type, news.task) == (EventType.BATCH_PROGRESS, "a")
@@ -395,13 +395,13 @@ def test_a_predicted_conflict_has_an_event_and_another_when_it_is_gone() -> None
 
 def test_limits_and_engines_concern_every_batch() -> None:
     script = Script("a", settings=ALONE)
-    listener = listen(script)
+    listener = subscribe(script)
     script.apply(EngineTaken(42))
     script.apply(RateLimited("anthropic", script.now + 100))
     script.wait(120)
     script.apply(EngineReleased(42))
     events = listener.news()
-    assert words(events) == ["engine:taken", "limit:opened", "limit:closed", "engine:released"]
+    assert list_types(events) == ["engine:taken", "limit:opened", "limit:closed", "engine:released"]
     assert events[0].data["pid"] == 42
     assert events[1].data["provider"] == "anthropic"
     assert events[1].data["until"] == "1970-01-01T00:18:22.000Z"
@@ -410,7 +410,7 @@ def test_limits_and_engines_concern_every_batch() -> None:
 
 def test_a_machine_without_capacity_is_a_limit() -> None:
     script = Script("a", settings=ALONE)
-    listener = listen(script)
+    listener = subscribe(script)
     script.apply(PressureChanged("only 900 MiB of disk left"))
     script.apply(PressureChanged("only 900 MiB of disk left"))
     script.apply(PressureChanged(None))
@@ -418,7 +418,7 @@ def test_a_machine_without_capacity_is_a_limit() -> None:
     script.apply(CapacityChanged(0, "no memory"))
     script.apply(EngineTaken(43))
     events = listener.news()
-    assert words(events) == ["limit:opened", "limit:closed", "limit:opened", "engine:taken", "limit:closed"]
+    assert list_types(events) == ["limit:opened", "limit:closed", "limit:opened", "engine:taken", "limit:closed"]
     assert (events[0].data["provider"], events[0].data["until"]) == ("machine", None)
 
 
@@ -430,15 +430,15 @@ def test_every_record_type_has_events_or_is_listed_as_silent() -> None:
 @pytest.mark.parametrize("path", sorted(HISTORIES.glob("*.jsonl")), ids=lambda path: path.stem)
 def test_golden_histories_have_events_to_the_end(path: Path) -> None:
     """What was told of a task last is what became of it; seqs never go back; counts always sum up."""
-    feed = EventStream()
-    events = [event for text in path.read_bytes().splitlines() for event in feed.apply(codec.decode_record(text))]
+    stream = EventStream()
+    events = [event for text in path.read_bytes().splitlines() for event in stream.apply(codec.decode_record(text))]
     assert all((first.seq or 0) <= (then.seq or 0) for first, then in pairwise(events))
     progress = [event.data for event in events if event.type is EventType.BATCH_PROGRESS]
     assert progress
     assert all(_sum(more) == more["total"] for more in progress)
     last = {(event.batch, event.task): event.type for event in events if event.type in _ENDS.values()}
-    for batch in feed.state.batches.values():
-        for task in make_batch_view(feed.state, batch).tasks:
+    for batch in stream.state.batches.values():
+        for task in make_batch_view(stream.state, batch).tasks:
             if task.status in _ENDS:
                 assert last[batch.id, task.id] is _ENDS[task.status], task
 
@@ -474,11 +474,11 @@ def test_agent_seconds_are_the_sum_of_all_attempts() -> None:
     script = Script("a", "b", settings=ALONE)
     script.wait(9)  # both run since 1 second
     script.exit_attempt("a")
-    feed = EventStream()
+    stream = EventStream()
     for record in script.records:
-        feed.apply(record)
-    assert feed.sum_agent_seconds(BATCH, script.now + 5) == 10 + 15
-    assert feed.sum_agent_seconds("nobody", script.now) == 0
+        stream.apply(record)
+    assert stream.sum_agent_seconds(BATCH, script.now + 5) == 10 + 15
+    assert stream.sum_agent_seconds("nobody", script.now) == 0
 
 
 def test_a_record_costs_no_more_in_a_large_batch() -> None:
@@ -489,9 +489,9 @@ def _calls(size: int) -> int:
     """How many functions are called to tell the end of one task of so many."""
     names = [f"t{n}" for n in range(size)]
     script = Script(*names, task_needing("last", *names), settings=ONE)
-    feed = EventStream()
+    stream = EventStream()
     for record in script.records:
-        feed.apply(record)
+        stream.apply(record)
     heard = len(script.records)
     script.exit_attempt("t0")
     count = 0
@@ -503,7 +503,7 @@ def _calls(size: int) -> int:
     sys.setprofile(called)
     try:
         for record in script.records[heard:]:
-            feed.apply(record)
+            stream.apply(record)
     finally:
         sys.setprofile(None)
     return count

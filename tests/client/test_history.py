@@ -19,20 +19,20 @@ from plait.testing.simulator.scenario import make_stormy
 
 
 @cache
-def told(seed: int) -> tuple[HistoryIndex, State, tuple[Record, ...]]:
-    chronicle, state, records = HistoryIndex(), State(), tuple(simulate(make_stormy(seed)).journal)
+def simulate_history(seed: int) -> tuple[HistoryIndex, State, tuple[Record, ...]]:
+    index, state, records = HistoryIndex(), State(), tuple(simulate(make_stormy(seed)).journal)
     for record in records:
-        chronicle.apply(record)
+        index.apply(record)
         evolve(state, record)
-    return chronicle, state, records
+    return index, state, records
 
 
 @pytest.mark.parametrize("seed", range(6))
 def test_the_index_has_the_same_history_as_one_batch_alone(seed: int) -> None:
-    chronicle, state, records = told(seed)
+    index, state, records = simulate_history(seed)
     assert state.batches
     for batch in state.batches.values():
-        found = chronicle.get_batch(batch.id)
+        found = index.get_batch(batch.id)
         alone = read_history(records, batch.id)
         assert found == alone
         assert describe_timeline(found) == describe_timeline(alone)
@@ -40,10 +40,10 @@ def test_the_index_has_the_same_history_as_one_batch_alone(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(6))
 def test_each_attempt_has_its_outcome_and_base(seed: int) -> None:
-    chronicle, state, _ = told(seed)
+    index, state, _ = simulate_history(seed)
     for batch in state.batches.values():
         for task in batch.tasks:
-            made = chronicle.get_batch(batch.id).list_attempts(task.task.id)
+            made = index.get_batch(batch.id).list_attempts(task.task.id)
             assert len(made) == sum(task.attempt_counts.get(step, 0) for step in (Step.WRITE, Step.VERIFY))
             assert [each.attempt for each in made if each.outcome is None] == list(task.alive)
             if task.last is not None:
@@ -51,12 +51,12 @@ def test_each_attempt_has_its_outcome_and_base(seed: int) -> None:
 
 
 def test_answered_requests_are_not_kept() -> None:
-    chronicle, script = HistoryIndex(), Script("a")
+    index, script = HistoryIndex(), Script("a")
     script.request(lambda name: Pause(name, BATCH))
     script.request(lambda name: Pause(name, "nobody"))
     for record in script.records:
-        chronicle.apply(record)
-    assert not chronicle._unanswered
+        index.apply(record)
+    assert not index._unanswered
 
 
 def test_an_unknown_batch_has_an_empty_history() -> None:

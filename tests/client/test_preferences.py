@@ -34,26 +34,26 @@ def _at_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
 
 
-def shown(location: RepoLocation, **saved: str) -> dict[str, object]:
+def describe(location: RepoLocation, **saved: str) -> dict[str, object]:
     return dict(
         json.loads(msgspec.json.encode(describe_preferences(load_effective_config(location, saved), saved).to_json()))
     )
 
 
-def given(location: RepoLocation, name: str, **saved: str) -> dict[str, object]:
-    result = shown(location, **saved)[GIVEN_FIELD]
+def get_origin(location: RepoLocation, name: str, **saved: str) -> dict[str, object]:
+    result = describe(location, **saved)[GIVEN_FIELD]
     assert isinstance(result, dict)
     return dict(result[name])
 
 
-def refused(location: RepoLocation, patch: dict[str, object], **saved: str) -> InvalidSettingsError:
+def find_error(location: RepoLocation, patch: dict[str, object], **saved: str) -> InvalidSettingsError:
     with pytest.raises(InvalidSettingsError) as caught:
         check_changes(location, saved, patch)
     return caught.value
 
 
 def test_the_settings_have_exactly_the_documented_names(location: RepoLocation) -> None:
-    result = shown(location)
+    result = describe(location)
     promised = {
         "parallelLimit": 4,
         "maxBatchSize": 4,
@@ -75,19 +75,19 @@ def test_each_setting_has_its_origin(location: RepoLocation, monkeypatch: pytest
     monkeypatch.setenv("PLAIT_TIMEOUT", "5m")
     saved = {"repairs": "6", "timeout": "60"}
     nothing = {"layer": "default", "at": None, "saved": False, "hidden": False, "problem": None}
-    assert given(location, "mode", **saved) == nothing
-    assert given(location, "retries", **saved) == nothing | {"layer": "repository", "at": "plait.toml:2"}
+    assert get_origin(location, "mode", **saved) == nothing
+    assert get_origin(location, "retries", **saved) == nothing | {"layer": "repository", "at": "plait.toml:2"}
     by_hand = {"layer": "saved", "at": "saved setting repairs", "saved": True}
-    assert given(location, "repairs", **saved) == nothing | by_hand
+    assert get_origin(location, "repairs", **saved) == nothing | by_hand
     hidden = {"layer": "environment", "at": "PLAIT_TIMEOUT", "saved": True, "hidden": True}
-    assert given(location, "timeout", **saved) == nothing | hidden
-    result = shown(location, **saved)
+    assert get_origin(location, "timeout", **saved) == nothing | hidden
+    result = describe(location, **saved)
     assert [result[name] for name in ("retries", "repairs", "timeout")] == [5, 6, 300.0]
 
 
 def test_a_secret_is_not_shown(location: RepoLocation, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PLAIT_NOTIFY_URLS", "slack://hunter2/x")
-    assert "hunter2" not in json.dumps(shown(location))
+    assert "hunter2" not in json.dumps(describe(location))
 
 
 @pytest.mark.parametrize(
@@ -145,7 +145,7 @@ def test_a_changed_setting_is_in_force_and_saved_as_json(location: RepoLocation)
 @pytest.mark.parametrize("key", [key for key in KEYS if not key.is_secret], ids=lambda key: key.name)
 def test_a_shown_value_can_be_saved_and_means_the_same(location: RepoLocation, key: AnyKey) -> None:
     name = key.json_name
-    value = shown(location)[name]
+    value = describe(location)[name]
     made = check_changes(location, {}, {name: value})
     assert load_effective_config(location, {name: text for name, text in made.texts if text}).value(
         KEYS_BY_JSON_NAME[name]
@@ -201,20 +201,20 @@ def test_a_command_of_the_repository_is_untrusted(location: RepoLocation) -> Non
 def test_an_invalid_value_is_reported_with_its_field(
     location: RepoLocation, name: str, said: object, message: str, hint: str
 ) -> None:
-    error = refused(location, {name: said})
+    error = find_error(location, {name: said})
     assert (error.message, error.hint, error.field, error.fields) == (message, hint, name, (name,))
     assert error.fault is Fault.USER
 
 
 def test_all_invalid_values_are_reported_at_once(location: RepoLocation) -> None:
-    error = refused(location, {"retries": "x", "verify": "make", "mode": "fast"})
+    error = find_error(location, {"retries": "x", "verify": "make", "mode": "fast"})
     assert error.fields == ("retries", "mode")
     assert [problem.message.partition(" ")[0] for problem in error.problems] == ["retries", "mode"]
 
 
 @pytest.mark.parametrize("name", [key.json_name for key in KEYS if key.is_secret])
 def test_a_secret_is_not_saved_and_not_repeated(location: RepoLocation, name: str) -> None:
-    error = refused(location, {name: "slack://hunter2/x"})
+    error = find_error(location, {name: "slack://hunter2/x"})
     assert error.fields == (name,)
     assert "stay in the journal" in error.message
     assert "hunter2" not in str(error)
@@ -236,7 +236,7 @@ def test_hostile_values_are_refused_like_any_other(location: RepoLocation) -> No
         ("agentLimits", {f"a{number}": 1 for number in range(5_000)}),
         ("n" * 100_000, 1),
     ):
-        error = refused(location, {name: said})
+        error = find_error(location, {name: said})
         assert error.fields == (name,)
         assert len(error.message) < 500
 
@@ -252,23 +252,23 @@ def test_hostile_values_are_refused_like_any_other(location: RepoLocation) -> No
 def test_an_invalid_combination_is_reported_for_the_changed_settings(
     location: RepoLocation, saved: dict[str, str], patch: dict[str, object]
 ) -> None:
-    error = refused(location, patch, **saved)
+    error = find_error(location, patch, **saved)
     assert error.message.startswith("a gate runs on the merged result")
     assert set(error.fields) <= patch.keys()
 
 
 def test_an_invalid_environment_variable_is_reported(location: RepoLocation, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PLAIT_ISOLATION", "in-place")
-    assert refused(location, {"gate": "make"}).fields == ("gate",)
+    assert find_error(location, {"gate": "make"}).fields == ("gate",)
     load_effective_config(location, {"gate": '"make"'})  # and yet it can be taken back
     assert check_changes(location, {"gate": '"make"'}, {"gate": None}).after.run.gate is None
 
 
 def test_an_unreadable_saved_setting_does_not_prevent_saving_another(location: RepoLocation) -> None:
     saved = {"mode": '"fast"', "retries": "no JSON", "repairs": "3"}
-    result = shown(location, **saved)
+    result = describe(location, **saved)
     assert (result["mode"], result["retries"], result["repairs"]) == ("parallel", 2, 3)
-    broken = given(location, "mode", **saved)
+    broken = get_origin(location, "mode", **saved)
     assert (broken["layer"], broken["saved"], broken["hidden"]) == ("default", True, False)
     assert str(broken["problem"]).startswith("run.mode must be parallel or queue")
     made = check_changes(location, saved, {"repairs": 4})

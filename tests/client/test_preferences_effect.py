@@ -31,33 +31,33 @@ def _at_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
 
 
-def asked(
+def plan_patch(
     location: RepoLocation, state: State, patch: Mapping[str, object], saved: Mapping[str, str] | None = None
 ) -> ChangePlan:
     return plan_change(location, state, check_changes(location, saved or {}, patch))
 
 
-def of_batch(found: ChangePlan) -> dict[str, object]:
+def get_batch_changes(found: ChangePlan) -> dict[str, object]:
     """What is asked for the one batch."""
     wishes = [each for each in found.requests if isinstance(each, ChangeSettings)]
     return {name: getattr(each.settings, name) for each in wishes for name in each.fields}
 
 
-def of_engine(found: ChangePlan) -> dict[str, object]:
+def get_engine_changes(found: ChangePlan) -> dict[str, object]:
     wishes = [each for each in found.requests if isinstance(each, ChangeEngineSettings)]
     return {name: getattr(each.settings, name) for each in wishes for name in each.fields}
 
 
-def kinds(found: ChangePlan) -> list[type[Request]]:
+def list_kinds(found: ChangePlan) -> list[type[Request]]:
     return [type(each) for each in found.requests]
 
 
 def test_without_changes_there_are_no_requests(location: RepoLocation) -> None:
-    assert asked(location, State(), {}) == ChangePlan(())
+    assert plan_patch(location, State(), {}) == ChangePlan(())
 
 
 def test_without_an_open_batch_settings_are_only_saved(location: RepoLocation) -> None:
-    [save] = asked(location, State(), {"verify": "make", "gate": None}).requests
+    [save] = plan_patch(location, State(), {"verify": "make", "gate": None}).requests
     assert isinstance(save, SaveSettings)
     assert save.changes == (("verify", '"make"'), ("gate", None))
 
@@ -65,7 +65,7 @@ def test_without_an_open_batch_settings_are_only_saved(location: RepoLocation) -
 def test_an_open_batch_with_the_old_value_gets_the_new_one(location: RepoLocation) -> None:
     script = Script("a", settings=PLAIN)
     patch = {"verify": "make", "conflictBehavior": "repair", "timeout": 60, "mode": "queue", "budget": "5usd"}
-    assert of_batch(asked(location, script.state, patch)) == {
+    assert get_batch_changes(plan_patch(location, script.state, patch)) == {
         "verify": "make",
         "on_conflict": OnConflict.REPAIR,
         "timeout": 60.0,
@@ -77,7 +77,7 @@ def test_an_open_batch_with_the_old_value_gets_the_new_one(location: RepoLocatio
 def test_an_open_batch_with_its_own_value_keeps_it(location: RepoLocation) -> None:
     script = Script("a", settings=replace(PLAIN, verify="true", retries=0))
     patch = {"verify": "make", "retries": 5, "repairs": 1}
-    assert of_batch(asked(location, script.state, patch)) == {"repairs": 1}
+    assert get_batch_changes(plan_patch(location, script.state, patch)) == {"repairs": 1}
 
 
 def test_a_value_overridden_by_a_stronger_layer_changes_no_batch(
@@ -85,47 +85,47 @@ def test_a_value_overridden_by_a_stronger_layer_changes_no_batch(
 ) -> None:
     monkeypatch.setenv("PLAIT_RETRIES", "2")
     monkeypatch.setenv("PLAIT_ENGINE_PARALLEL_LIMIT", "4")
-    found = asked(location, Script("a", settings=PLAIN).state, {"retries": 5, "parallelLimit": 9})
-    assert kinds(found) == [SaveSettings]
+    found = plan_patch(location, Script("a", settings=PLAIN).state, {"retries": 5, "parallelLimit": 9})
+    assert list_kinds(found) == [SaveSettings]
 
 
 def test_isolation_does_not_change_after_submission(location: RepoLocation) -> None:
     patch = {"isolation": "in-place", "agent": "codex", "whenDone": "pr", "sourcesWriteBack": "off"}
-    found = asked(location, Script("a", settings=PLAIN).state, patch)
-    assert kinds(found) == [SaveSettings]
+    found = plan_patch(location, Script("a", settings=PLAIN).state, patch)
+    assert list_kinds(found) == [SaveSettings]
 
 
 def test_removing_a_saved_value_restores_the_one_below(location: RepoLocation) -> None:
     (location.top / "plait.toml").write_text("[run]\nretries = 7\n")
     script = Script("a", settings=replace(PLAIN, retries=1))
-    assert of_batch(asked(location, script.state, {"retries": None}, {"retries": "1"})) == {"retries": 7}
+    assert get_batch_changes(plan_patch(location, script.state, {"retries": None}, {"retries": "1"})) == {"retries": 7}
 
 
 def test_an_ended_batch_is_not_changed(location: RepoLocation) -> None:
     script = Script("a", settings=PLAIN)
     script.exit_attempt("a")
     assert not script.state.open
-    assert kinds(asked(location, script.state, {"retries": 5})) == [SaveSettings]
+    assert list_kinds(plan_patch(location, script.state, {"retries": 5})) == [SaveSettings]
 
 
 def test_a_command_of_the_repository_needs_trust_before_an_open_batch_gets_it(location: RepoLocation) -> None:
     (location.top / "plait.toml").write_text('[run]\nverify = "make"\nretries = 7\n')
     script = Script("a", settings=replace(PLAIN, verify="true", retries=1))
     saved, patch = {"verify": '"true"', "retries": "1"}, {"verify": None, "retries": None}
-    found = asked(location, script.state, patch, saved)
-    assert of_batch(found) == {"retries": 7}
+    found = plan_patch(location, script.state, patch, saved)
+    assert get_batch_changes(found) == {"retries": 7}
     [note] = found.notes
     assert note.message == (
         "batch b1 keeps its verify: the new value comes from the repository's settings, which are not trusted"
     )
     save_trust(location, list_repo_commands(load_effective_config(location, {}), location))
-    assert of_batch(asked(location, script.state, patch, saved)) == {"verify": "make", "retries": 7}
+    assert get_batch_changes(plan_patch(location, script.state, patch, saved)) == {"verify": "make", "retries": 7}
 
 
 def test_an_in_place_batch_gets_no_gate(location: RepoLocation) -> None:
     script = Script("a", settings=replace(PLAIN, isolation=Isolation.IN_PLACE))
-    found = asked(location, script.state, {"gate": "make", "verify": "make"})
-    assert of_batch(found) == {"verify": "make"}
+    found = plan_patch(location, script.state, {"gate": "make", "verify": "make"})
+    assert get_batch_changes(found) == {"verify": "make"}
     assert [note.message for note in found.notes] == [
         "batch b1 keeps its gate: it merges nothing that a gate could run on"
     ]
@@ -133,8 +133,8 @@ def test_an_in_place_batch_gets_no_gate(location: RepoLocation) -> None:
 
 def test_a_batch_gets_no_budget_that_it_can_not_enforce(location: RepoLocation) -> None:
     script = Script("a", settings=replace(PLAIN, agents=("cube",)))
-    found = asked(location, script.state, {"budget": "5usd", "retries": 5})
-    assert of_batch(found) == {"retries": 5}
+    found = plan_patch(location, script.state, {"budget": "5usd", "retries": 5})
+    assert get_batch_changes(found) == {"retries": 5}
     [note] = found.notes
     assert note.message.startswith("batch b1 keeps its budget: a budget can't be enforced")
 
@@ -142,35 +142,35 @@ def test_a_batch_gets_no_budget_that_it_can_not_enforce(location: RepoLocation) 
 def test_engine_limits_are_changed_before_the_batches(location: RepoLocation) -> None:
     script = Script("a", settings=PLAIN)
     patch = {"parallelLimit": 9, "agentLimits": {"claude": 2}, "maxBatchSize": 8}
-    found = asked(location, script.state, patch)
-    assert kinds(found) == [SaveSettings, ChangeEngineSettings, ChangeSettings]
-    assert of_engine(found) == {"parallel_limit": 9, "agent_limits": (("claude", 2),)}
-    assert of_batch(found) == {"max_parallel": 8}
+    found = plan_patch(location, script.state, patch)
+    assert list_kinds(found) == [SaveSettings, ChangeEngineSettings, ChangeSettings]
+    assert get_engine_changes(found) == {"parallel_limit": 9, "agent_limits": (("claude", 2),)}
+    assert get_batch_changes(found) == {"max_parallel": 8}
 
 
 def test_a_limit_that_holds_already_is_not_requested(location: RepoLocation) -> None:
     script = Script("a", settings=PLAIN)
     script.state.settings = EngineSettings(parallel_limit=9)
-    assert kinds(asked(location, script.state, {"parallelLimit": 9})) == [SaveSettings]
+    assert list_kinds(plan_patch(location, script.state, {"parallelLimit": 9})) == [SaveSettings]
 
 
 def test_an_unset_engine_limit_follows_the_open_batches(location: RepoLocation) -> None:
     script = Script("a", settings=PLAIN)
-    assert of_engine(asked(location, script.state, {"maxBatchSize": 8})) == {"parallel_limit": 8}
-    assert of_engine(asked(location, script.state, {"maxBatchSize": 0})) == {"parallel_limit": 0}
-    assert of_engine(asked(location, script.state, {"maxBatchSize": 2})) == {}
+    assert get_engine_changes(plan_patch(location, script.state, {"maxBatchSize": 8})) == {"parallel_limit": 8}
+    assert get_engine_changes(plan_patch(location, script.state, {"maxBatchSize": 0})) == {"parallel_limit": 0}
+    assert get_engine_changes(plan_patch(location, script.state, {"maxBatchSize": 2})) == {}
     own = Script("a", settings=replace(PLAIN, max_parallel=6))
     own.state.settings = EngineSettings(parallel_limit=2)
     saved = {"parallelLimit": "2"}
-    assert of_engine(asked(location, own.state, {"maxBatchSize": 8}, saved)) == {}
-    assert of_engine(asked(location, own.state, {"parallelLimit": None}, saved)) == {"parallel_limit": 6}
-    assert of_engine(asked(location, own.state, {"retries": 1})) == {}, "that is nobody's business here"
+    assert get_engine_changes(plan_patch(location, own.state, {"maxBatchSize": 8}, saved)) == {}
+    assert get_engine_changes(plan_patch(location, own.state, {"parallelLimit": None}, saved)) == {"parallel_limit": 6}
+    assert get_engine_changes(plan_patch(location, own.state, {"retries": 1})) == {}, "that is nobody's business here"
 
 
 def test_a_batch_with_the_automatic_size_gets_a_saved_one(location: RepoLocation) -> None:
     config = load_effective_config(location, {"maxBatchSize": '"auto"'})
     script = Script("a", settings=config.batch_settings(tasks=1, cores=2, agents=("claude",)))
-    assert of_batch(asked(location, script.state, {"maxBatchSize": 3}, {"maxBatchSize": '"auto"'})) == {
+    assert get_batch_changes(plan_patch(location, script.state, {"maxBatchSize": 3}, {"maxBatchSize": '"auto"'})) == {
         "max_parallel": 3
     }
 

@@ -14,7 +14,7 @@ LISTED = '[dependency-groups]\ndev = ["pytest>=8"]\n'
 NPM_PLACEHOLDER = 'echo "Error: no test specified" && exit 1'
 
 
-def lay(top: Path, files: Mapping[str, str]) -> Path:
+def write_files(top: Path, files: Mapping[str, str]) -> Path:
     for name, text in files.items():
         (top / name).parent.mkdir(parents=True, exist_ok=True)
         (top / name).write_text(text)
@@ -144,16 +144,16 @@ NONE: dict[str, dict[str, str]] = {
 
 @pytest.mark.parametrize(("files", "expected"), FOUND.values(), ids=FOUND.keys())
 def test_the_test_command_follows_from_the_files(tmp_path: Path, files: dict[str, str], expected: str) -> None:
-    assert command(lay(tmp_path, files)) == expected
+    assert command(write_files(tmp_path, files)) == expected
 
 
 @pytest.mark.parametrize("files", NONE.values(), ids=NONE.keys())
 def test_without_evidence_no_command_is_suggested(tmp_path: Path, files: dict[str, str]) -> None:
-    assert command(lay(tmp_path, files)) is None
+    assert command(write_files(tmp_path, files)) is None
 
 
 def test_the_reason_names_the_file(tmp_path: Path) -> None:
-    lay(tmp_path, {"pyproject.toml": PYTEST, "uv.lock": ""})
+    write_files(tmp_path, {"pyproject.toml": PYTEST, "uv.lock": ""})
     found = repo_scan.suggest_test_command(tmp_path)
     assert found is not None
     assert found.why == "pyproject.toml sets pytest up, and there is a uv.lock"
@@ -161,20 +161,20 @@ def test_the_reason_names_the_file(tmp_path: Path) -> None:
 
 def test_a_makefile_is_preferred_to_the_tools_it_calls(tmp_path: Path) -> None:
     files = {"go.mod": "", "pyproject.toml": PYTEST, "package.json": package("jest")}
-    assert command(lay(tmp_path, files)) == "npm test"
-    assert command(lay(tmp_path, {"justfile": "test: a\n"})) == "just test"
-    assert command(lay(tmp_path, {"Makefile": "test: a\n"})) == "make test"
+    assert command(write_files(tmp_path, files)) == "npm test"
+    assert command(write_files(tmp_path, {"justfile": "test: a\n"})) == "just test"
+    assert command(write_files(tmp_path, {"Makefile": "test: a\n"})) == "make test"
 
 
 def test_only_the_makefile_that_make_reads_counts(tmp_path: Path) -> None:
-    lay(tmp_path, {"GNUmakefile": "all:\n\techo\n", "Makefile": "test:\n\techo\n"})
+    write_files(tmp_path, {"GNUmakefile": "all:\n\techo\n", "Makefile": "test:\n\techo\n"})
     assert command(tmp_path) is None
 
 
 @pytest.mark.parametrize("wrapper", ["mvnw", "gradlew"])
 def test_a_wrapper_is_used_if_it_can_be_run(tmp_path: Path, wrapper: str) -> None:
     tool, build = ("mvn", "pom.xml") if wrapper == "mvnw" else ("gradle", "build.gradle")
-    lay(tmp_path, {build: "", wrapper: "#!/bin/sh\n"})
+    write_files(tmp_path, {build: "", wrapper: "#!/bin/sh\n"})
     (tmp_path / wrapper).chmod(0o644)
     assert command(tmp_path) == f"{tool} test"
     (tmp_path / wrapper).chmod(0o755)

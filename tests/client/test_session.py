@@ -352,8 +352,8 @@ def test_a_damaged_journal_is_reported(location: RepoLocation, writer: JournalWr
 
 
 @pytest.fixture
-def shut() -> Iterator[RepoLocation]:
-    """A place whose state can only be read. Root may write everywhere, so be somebody else for a while."""
+def read_only_location() -> Iterator[RepoLocation]:
+    """Its state can only be read. Root may write everywhere, so another user id is used for a while."""
     top = Path(mkdtemp())
     (top / ".plait").mkdir(mode=0o555)
     top.chmod(0o755)
@@ -367,8 +367,8 @@ def shut() -> Iterator[RepoLocation]:
     shutil.rmtree(top)
 
 
-def test_a_read_only_state_folder_is_reported(shut: RepoLocation) -> None:
-    with open_session(shut) as session:
+def test_a_read_only_state_folder_is_reported(read_only_location: RepoLocation) -> None:
+    with open_session(read_only_location) as session:
         with pytest.raises(WorldError, match=r"can't write the batch's files: .*Permission denied"):
             session.submit(submission())
         with pytest.raises(InboxError, match="can't be written"):

@@ -30,7 +30,7 @@ def put(path: Path, text: str) -> None:
     os.utime(path, (LONG_AGO, LONG_AGO))
 
 
-def seen(top: Path, kept: SourceCache | None) -> object:
+def read_all(top: Path, kept: SourceCache | None) -> object:
     found, problems = read_named_sources(find_repo(top), ["tasks", "TODO.md"], where=top, cache=kept)
     return [(each.format, each.path, each.reading) for each in found], problems
 
@@ -67,10 +67,10 @@ def swapped(top: Path) -> None:
 @pytest.mark.parametrize("later", [0.0, 1e6])
 def test_every_change_is_seen(top: Path, change: Callable[[Path], None], later: float) -> None:
     kept = SourceCache(lambda: top.stat().st_ctime + later)
-    assert seen(top, kept) == seen(top, kept) == seen(top, None)
-    before = seen(top, None)
+    assert read_all(top, kept) == read_all(top, kept) == read_all(top, None)
+    before = read_all(top, None)
     change(top)
-    assert seen(top, kept) == seen(top, None) != before
+    assert read_all(top, kept) == read_all(top, None) != before
 
 
 def test_a_file_is_read_again_only_while_it_could_have_changed_within_the_tick_of_a_clock(top: Path) -> None:

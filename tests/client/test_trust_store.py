@@ -30,7 +30,7 @@ def repository(path: Path) -> Path:
     return path / ".git" / "plait"
 
 
-def told(folder: TrustStore) -> list[tuple[str, str]]:
+def trusted_commands(folder: TrustStore) -> list[tuple[str, str]]:
     return [(command.key, command.value) for command in folder.list_commands()]
 
 
@@ -42,11 +42,11 @@ def state(tmp_path: Path) -> Path:
 def test_trusted_commands_are_remembered(root: Path, state: Path) -> None:
     TrustStore(root, state).add([VERIFY, GATE])
     TrustStore(root, state).add([VERIFY])
-    assert sorted(told(TrustStore(root, state))) == [GATE, VERIFY]
+    assert sorted(trusted_commands(TrustStore(root, state))) == [GATE, VERIFY]
 
 
 def test_reading_trust_creates_no_files(root: Path, state: Path) -> None:
-    assert told(TrustStore(root, state)) == []
+    assert trusted_commands(TrustStore(root, state)) == []
     assert not root.exists()
     assert not state.exists()
 
@@ -64,28 +64,28 @@ def test_only_the_user_can_read_or_write_it_whatever_the_umask(root: Path, state
 
 def test_a_clone_elsewhere_is_another_repository(root: Path, state: Path, tmp_path: Path) -> None:
     TrustStore(root, state).add([VERIFY])
-    assert told(TrustStore(root, repository(tmp_path / "two"))) == []
+    assert trusted_commands(TrustStore(root, repository(tmp_path / "two"))) == []
 
 
 def test_a_copy_with_all_its_files_is_another_repository(root: Path, state: Path, tmp_path: Path) -> None:
     TrustStore(root, state).add([VERIFY])
     subprocess.run(["cp", "-r", tmp_path / "one", tmp_path / "two"], check=True)
-    assert told(TrustStore(root, tmp_path / "two" / ".git" / "plait")) == []
+    assert trusted_commands(TrustStore(root, tmp_path / "two" / ".git" / "plait")) == []
 
 
 def test_another_repository_at_the_same_path_is_another_one(root: Path, state: Path, tmp_path: Path) -> None:
     TrustStore(root, state).add([VERIFY])
     (tmp_path / "one").rename(tmp_path / "away")
     other = TrustStore(root, repository(tmp_path / "one"))
-    assert told(other) == []
+    assert trusted_commands(other) == []
     other.add([GATE])
-    assert told(other) == [GATE]
+    assert trusted_commands(other) == [GATE]
 
 
 def test_a_path_through_a_link_is_the_same_repository(root: Path, state: Path, tmp_path: Path) -> None:
     TrustStore(root, state).add([VERIFY])
     (tmp_path / "link").symlink_to(tmp_path / "one")
-    assert told(TrustStore(root, tmp_path / "link" / ".git" / "plait")) == [VERIFY]
+    assert trusted_commands(TrustStore(root, tmp_path / "link" / ".git" / "plait")) == [VERIFY]
 
 
 def test_concurrent_trust_decisions_are_all_saved(root: Path, state: Path) -> None:
@@ -100,7 +100,7 @@ def test_concurrent_trust_decisions_are_all_saved(root: Path, state: Path) -> No
 
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(say, range(4)))
-    assert sorted(told(TrustStore(root, state))) == [("run.verify", f"make {n}") for n in range(4)]
+    assert sorted(trusted_commands(TrustStore(root, state))) == [("run.verify", f"make {n}") for n in range(4)]
 
 
 def test_revoked_trust_is_gone(root: Path, state: Path, tmp_path: Path) -> None:
@@ -109,9 +109,9 @@ def test_revoked_trust_is_gone(root: Path, state: Path, tmp_path: Path) -> None:
     folder = TrustStore(root, state)
     folder.add([VERIFY, GATE])
     assert {(gone.key, gone.value) for gone in folder.revoke()} == {VERIFY, GATE}
-    assert told(folder) == []
+    assert trusted_commands(folder) == []
     assert folder.revoke() == []
-    assert told(other) == [VERIFY]
+    assert trusted_commands(other) == [VERIFY]
 
 
 def test_all_repositories_are_listed_by_their_path(root: Path, state: Path, tmp_path: Path) -> None:
@@ -121,7 +121,7 @@ def test_all_repositories_are_listed_by_their_path(root: Path, state: Path, tmp_
     assert listed == [("one", "run.verify"), ("two", "run.gate")]
 
 
-def the_file(root: Path) -> Path:
+def find_only_file(root: Path) -> Path:
     (found,) = (path for path in root.rglob("*") if path.is_file())
     return found
 
@@ -129,41 +129,41 @@ def the_file(root: Path) -> Path:
 @pytest.mark.parametrize("content", ["", "{", "[]", "null", '{"key": 1}', "\xff", "[" * 100_000])
 def test_a_damaged_file_is_ignored(root: Path, state: Path, content: str) -> None:
     TrustStore(root, state).add([VERIFY])
-    the_file(root).write_bytes(content.encode("latin-1"))
-    assert told(TrustStore(root, state)) == []
+    find_only_file(root).write_bytes(content.encode("latin-1"))
+    assert trusted_commands(TrustStore(root, state)) == []
     TrustStore(root, state).add([VERIFY])
-    assert told(TrustStore(root, state)) == [VERIFY]
+    assert trusted_commands(TrustStore(root, state)) == [VERIFY]
 
 
 def test_a_file_whose_content_does_not_match_its_name_is_ignored(root: Path, state: Path) -> None:
     TrustStore(root, state).add([VERIFY])
-    file = the_file(root)
+    file = find_only_file(root)
     file.write_text(json.dumps({**json.loads(file.read_text()), "value": "rm -rf ~"}))
-    assert told(TrustStore(root, state)) == []
+    assert trusted_commands(TrustStore(root, state)) == []
 
 
 def test_a_file_that_others_could_write_is_ignored(root: Path, state: Path) -> None:
     TrustStore(root, state).add([VERIFY])
-    the_file(root).chmod(0o620)
-    assert told(TrustStore(root, state)) == []
+    find_only_file(root).chmod(0o620)
+    assert trusted_commands(TrustStore(root, state)) == []
 
 
 def test_a_link_or_a_pipe_is_ignored(root: Path, state: Path, tmp_path: Path) -> None:
     TrustStore(root, state).add([VERIFY])
-    file = the_file(root)
+    file = find_only_file(root)
     file.rename(tmp_path / "elsewhere")
     file.symlink_to(tmp_path / "elsewhere")
-    assert told(TrustStore(root, state)) == []
+    assert trusted_commands(TrustStore(root, state)) == []
     file.unlink()
     os.mkfifo(file, 0o600)
-    assert told(TrustStore(root, state)) == []
+    assert trusted_commands(TrustStore(root, state)) == []
 
 
 def test_a_repository_with_a_damaged_id_is_unknown(root: Path, state: Path) -> None:
     folder = TrustStore(root, state)
     folder.add([VERIFY])
     (state / IDENTITY_FILE).write_text("../../../etc\n")
-    assert told(folder) == []
+    assert trusted_commands(folder) == []
     with pytest.raises(WorldError, match="damaged") as caught:
         folder.add([VERIFY])
     assert "Remove it" in caught.value.hint
@@ -179,8 +179,8 @@ def test_an_unwritable_folder_is_reported(root: Path, state: Path) -> None:
 def test_a_partial_file_of_a_killed_process_is_no_obstacle(root: Path, state: Path) -> None:
     folder = TrustStore(root, state)
     folder.add([VERIFY])
-    file = the_file(root)
+    file = find_only_file(root)
     file.with_name(f".{file.name}.0000").write_text('{"key": "run.ver')
-    assert told(folder) == [VERIFY]
+    assert trusted_commands(folder) == [VERIFY]
     folder.revoke()
     assert list(root.iterdir()) == []

@@ -17,7 +17,7 @@ def entry(name: str, mark: SourceStatus = SourceStatus.TODO, *needs: str, touche
     return SourceEntry(Task(name, f"Do {name}", needs=edges, touches=touches, origin=Origin("t.md", 1)), mark)
 
 
-def found(*entries: SourceEntry) -> list[NextTask]:
+def find_next(*entries: SourceEntry) -> list[NextTask]:
     source_set = combine_sources([("plan", "t.md", Reading(entries))])
     planned = plan_tasks(source_set, PlanOptions())
     assert planned.plan is not None, planned.problems
@@ -25,7 +25,7 @@ def found(*entries: SourceEntry) -> list[NextTask]:
 
 
 def ids(*entries: SourceEntry) -> list[str]:
-    return [each.entry.task.id for each in found(*entries)]
+    return [each.entry.task.id for each in find_next(*entries)]
 
 
 def test_tasks_in_progress_come_before_failed_and_pending_ones() -> None:
@@ -64,7 +64,7 @@ def test_a_task_can_have_its_own_retries() -> None:
 
 def test_of_two_that_share_a_file_one_starts_and_names_the_other() -> None:
     one, two, three = (entry(name, touches=("x.py",)) for name in "abc")
-    first, last = found(one, two, replace(three, task=replace(three.task, touches=())))
+    first, last = find_next(one, two, replace(three, task=replace(three.task, touches=())))
     assert first.entry.task.id == "a"
     assert first.conflicts_with == ("b",)
     assert last.conflicts_with == ()
