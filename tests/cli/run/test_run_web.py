@@ -16,6 +16,7 @@ from tests.support.temp_project import TempProject, plait_command
 from tests.support.waiting import wait_until
 
 WAITS = "until [ -e go ]; do sleep 0.02; done"
+TIMEOUT_SECONDS = 60.0  # httpx waits 5 s, which is too short on a busy machine
 LINK = re.compile(r"(http://127\.0\.0\.1:[0-9]+)(/login\?code=\S+)")
 
 
@@ -29,7 +30,7 @@ def linked(front: subprocess.Popen[str], *, stderr: bool = False) -> tuple[str, 
 
 def answers(url: str) -> bool:
     try:
-        return httpx.get(f"{url}/health", trust_env=False).status_code == 200
+        return httpx.get(f"{url}/health", trust_env=False, timeout=TIMEOUT_SECONDS).status_code == 200
     except httpx.TransportError:
         return False
 
@@ -38,7 +39,7 @@ def test_the_page_is_served_during_the_run_and_the_output_stays_json(project: Te
     project.task("01-walls", WAITS)
     front = project.start("run", "--web", "--json")
     url, link = linked(front, stderr=True)
-    with httpx.Client(base_url=url, trust_env=False, follow_redirects=True) as browser:
+    with httpx.Client(base_url=url, trust_env=False, follow_redirects=True, timeout=TIMEOUT_SECONDS) as browser:
         assert browser.get(link).status_code == 200
         (batch,) = browser.get("/api/batches").json()["batches"]
         assert [task["taskId"] for task in batch["tasks"]] == ["01-walls"]
