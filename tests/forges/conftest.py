@@ -36,8 +36,8 @@ class Clone:
         """Without a checkout: the commit is in the repository, and on no branch."""
         blob = self.git.text("hash-object", "-w", "--stdin", stdin=text.encode())
         tree = self.git.text("mktree", stdin=f"100644 blob {blob}\t{path}\n".encode())
-        words = [word for parent in parents for word in ("-p", parent)]
-        return self.git.text("commit-tree", tree, "-m", text, *words)
+        options = [word for parent in parents for word in ("-p", parent)]
+        return self.git.text("commit-tree", tree, "-m", text, *options)
 
     def refs(self) -> dict[str, str]:
         lines = self.git.text("for-each-ref", "--format=%(refname) %(objectname)").splitlines()

@@ -164,9 +164,9 @@ def test_the_manual_steps_are_a_link_and_a_command(kind: ForgeKind, path: str, w
 
 def test_the_manual_steps_name_a_fork_with_its_owner() -> None:
     location = ForgeLocation(GitHub(), RepoAddress("h.org", "a/b"), RepoAddress("h.org", "ada/b"))
-    told = location.describe_manual_steps(PullRequestSpec("x", "main", "t", ""))
-    assert "/a/b/compare/main...ada:x?" in told
-    assert "--head ada:x" in told
+    result = location.describe_manual_steps(PullRequestSpec("x", "main", "t", ""))
+    assert "/a/b/compare/main...ada:x?" in result
+    assert "--head ada:x" in result
 
 
 @pytest.mark.parametrize(

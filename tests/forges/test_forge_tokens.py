@@ -65,8 +65,8 @@ def test_a_token_for_one_host_is_not_used_for_another(
 
 
 def test_in_github_actions_the_token_is_for_its_server(clone: Clone) -> None:
-    told = {"GITHUB_SERVER_URL": "https://git.example.org", "GITHUB_TOKEN": SECRET}
-    assert found(clone, ForgeKind.GITHUB, OWN_HUB, **told) == ForgeToken(SECRET, "GITHUB_TOKEN")
+    result = {"GITHUB_SERVER_URL": "https://git.example.org", "GITHUB_TOKEN": SECRET}
+    assert found(clone, ForgeKind.GITHUB, OWN_HUB, **result) == ForgeToken(SECRET, "GITHUB_TOKEN")
 
 
 def test_the_forges_own_program_comes_second(clone: Clone, programs: Path) -> None:
@@ -119,19 +119,19 @@ def test_no_token_is_on_a_command_line(clone: Clone, bare: Git, programs: Path) 
     clone.git.run("remote", "set-url", "origin", f"https://ada:{SECRET}@127.0.0.1:1/acme/widgets.git")
     hasty = HttpOptions(sleep=lambda _: None)
     forge = ForgeClient(clone.git, "origin", environment=clone.environment, kind=ForgeKind.GITHUB, http=hasty)
-    told = []
+    messages = []
     for act in (
         lambda: forge.publish_pull_request(PullRequestSpec("plait/batch-x", "main", "t", "b")),
         lambda: push_branch(clone.git, "origin", "plait/batch-x", clone.first),
     ):
         with pytest.raises(ForgeError) as caught:
             act()
-        told.append(str(caught.value))
-    assert "127.0.0.1" in "".join(told)
-    words = (programs / "words").read_text().splitlines()
-    assert any("credential fill" in line for line in words)
-    ours = [line for line in words if "set-url" not in line and "remote-http" not in line]
-    assert SECRET not in "".join([*told, *ours])
+        messages.append(str(caught.value))
+    assert "127.0.0.1" in "".join(messages)
+    lines = (programs / "words").read_text().splitlines()
+    assert any("credential fill" in line for line in lines)
+    ours = [line for line in lines if "set-url" not in line and "remote-http" not in line]
+    assert SECRET not in "".join([*messages, *ours])
     assert bare.cwd.is_dir()
 
 

@@ -68,11 +68,11 @@ def test_a_rebuilt_branch_replaces_what_plait_pushed(clone: Clone, bare: Git) ->
 def test_a_commit_of_another_person_is_never_overwritten(clone: Clone, bare: Git) -> None:
     one, rebuilt = clone.commit("one", clone.first), clone.commit("rebuilt", clone.first)
     push_branch(clone.git, "origin", BRANCH, one)
-    theirs = clone.commit("theirs", one)
-    clone.git.run("push", "--quiet", "origin", f"{theirs}:{REF}")
+    other_commit = clone.commit("theirs", one)
+    clone.git.run("push", "--quiet", "origin", f"{other_commit}:{REF}")
     with pytest.raises(PushRejectedError, match="stale info"):
         push_branch(clone.git, "origin", BRANCH, rebuilt, expected=one)
-    assert list_refs(bare)[REF] == theirs
+    assert list_refs(bare)[REF] == other_commit
 
 
 def test_a_deleted_branch_is_not_restored_by_a_lease(clone: Clone, bare: Git) -> None:
@@ -137,15 +137,15 @@ def test_a_mirror_remote_gets_only_one_branch(tmp_path: Path, clone: Clone, bare
 
 
 def test_large_files_are_pushed_first(clone: Clone, bare: Git, programs: Path) -> None:
-    told = programs / "told"
+    log = programs / "told"
     lfs = programs / "git-lfs"
-    lfs.write_text(f'#!/bin/sh\necho "$@" >> {told}\n')
+    lfs.write_text(f'#!/bin/sh\necho "$@" >> {log}\n')
     lfs.chmod(0o755)
     push_branch(clone.git, "origin", BRANCH, clone.first)
-    assert not told.exists()
+    assert not log.exists()
     tip = clone.commit("*.bin filter=lfs diff=lfs merge=lfs -text\n", clone.first, path=".gitattributes")
     push_branch(clone.git, "origin", BRANCH, tip)
-    assert told.read_text().splitlines() == ["version", f"push origin {tip}"]
+    assert log.read_text().splitlines() == ["version", f"push origin {tip}"]
     assert list_refs(bare)[REF] == tip
 
 

@@ -12,8 +12,8 @@ from plait.core.errors import UserError
 from plait.git.location import _find_ordinary_repo, find_repo, list_repo_files
 
 
-def git(*words: str | Path) -> None:
-    subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b", *words], check=True, capture_output=True)
+def git(*args: str | Path) -> None:
+    subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b", *args], check=True, capture_output=True)
 
 
 @pytest.fixture
@@ -25,8 +25,8 @@ def top(tmp_path: Path) -> Path:
 def test_a_linked_worktree_shares_the_state(top: Path, tmp_path: Path) -> None:
     git("-C", top, "commit", "--allow-empty", "--message", "first")
     git("-C", top, "worktree", "add", "-b", "other", tmp_path / "other")
-    place = find_repo(tmp_path / "other")
-    assert (place.top, place.state) == (tmp_path / "other", top / ".git" / "plait")
+    location = find_repo(tmp_path / "other")
+    assert (location.top, location.state) == (tmp_path / "other", top / ".git" / "plait")
 
 
 def test_finding_a_repository_runs_none_of_its_programs(top: Path, tmp_path: Path) -> None:
@@ -62,8 +62,8 @@ def test_a_path_with_a_line_break_is_refused(tmp_path: Path) -> None:
 
 def test_without_git_a_folder_is_not_a_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
-    place = find_repo(tmp_path)
-    assert (place.repository, place.state) == (False, tmp_path / ".plait")
+    location = find_repo(tmp_path)
+    assert (location.repository, location.state) == (False, tmp_path / ".plait")
 
 
 def test_a_path_through_a_symlink_is_relative_to_the_top(top: Path, tmp_path: Path) -> None:
@@ -73,13 +73,13 @@ def test_a_path_through_a_symlink_is_relative_to_the_top(top: Path, tmp_path: Pa
     assert found.path == "list.md"
 
 
-@pytest.mark.parametrize("said", ["plan.md", " plan.md\n", "a\0b", "a" * 300, "../out.md", "", "a\nb"])
-def test_a_pointer_to_a_plan_is_followed_only_inside_the_repository(said: str, top: Path) -> None:
+@pytest.mark.parametrize("text", ["plan.md", " plan.md\n", "a\0b", "a" * 300, "../out.md", "", "a\nb"])
+def test_a_pointer_to_a_plan_is_followed_only_inside_the_repository(text: str, top: Path) -> None:
     (top / "plan.md").touch()
     (top.parent / "out.md").touch()
     (top / ".claude").mkdir()
-    (top / ".claude" / "current-plan.txt").write_text(said)
-    assert discover_sources(top) == ([top / "plan.md"] if said.strip() == "plan.md" else [])
+    (top / ".claude" / "current-plan.txt").write_text(text)
+    assert discover_sources(top) == ([top / "plan.md"] if text.strip() == "plan.md" else [])
 
 
 def test_a_symlink_to_its_own_folder_is_not_followed(top: Path) -> None:
@@ -107,12 +107,12 @@ def test_folders_in_a_repository_belong_to_it(top: Path) -> None:
 
 
 def test_git_finds_the_same_repository(top: Path) -> None:
-    told = subprocess.run(
+    completed = subprocess.run(
         ["git", "-C", top, "rev-parse", "--path-format=absolute", "--show-toplevel", "--git-common-dir"],
         capture_output=True,
         text=True,
         check=True,
     ).stdout.splitlines()
-    place = _find_ordinary_repo(top)
-    assert place
-    assert [str(place.top), str(place.state.parent)] == told
+    location = _find_ordinary_repo(top)
+    assert location
+    assert [str(location.top), str(location.state.parent)] == completed

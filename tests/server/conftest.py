@@ -19,7 +19,7 @@ def anyio_backend() -> str:
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> RepoLocation:
+def location(tmp_path: Path) -> RepoLocation:
     """Without a repository, and without a journal yet."""
     state = tmp_path / ".plait"
     state.mkdir()

@@ -29,10 +29,10 @@ def failing(server: RunningServer) -> str:
 
 def test_a_queue_continues_by_approval(server: RunningServer) -> None:
     batch = queue(server)
-    server.wait_until(batch, lambda told: "approval" in told["tasks"][0]["reason"])
-    told = server.post(f"/api/batches/{batch}/approve")
-    assert told["batchId"] == batch
-    assert (told["results"][0]["result"], told["results"][0]["tasks"]) == ("granted", ["01-walls"])
+    server.wait_until(batch, lambda result: "approval" in result["tasks"][0]["reason"])
+    result = server.post(f"/api/batches/{batch}/approve")
+    assert result["batchId"] == batch
+    assert (result["results"][0]["result"], result["results"][0]["tasks"]) == ("granted", ["01-walls"])
     server.wait_for_task(batch, "01-walls", "done")
     assert server.post(f"/api/batches/{batch}/tasks/03-door/approve")["results"][0]["taskId"] == "03-door"
     again = server.post(f"/api/batches/{batch}/tasks/03-door/approve", None, 409)
@@ -47,8 +47,8 @@ def test_one_task_is_cancelled_and_the_others_continue(server: RunningServer) ->
         server.project.task(name, WAIT)
     batch = server.run("01-walls", "02-roof")
     server.wait_for_task(batch, "01-walls", "running")
-    told = server.post(f"/api/batches/{batch}/tasks/01-walls/cancel")
-    assert told["results"][0]["result"] == "granted"
+    result = server.post(f"/api/batches/{batch}/tasks/01-walls/cancel")
+    assert result["results"][0]["result"] == "granted"
     server.wait_for_task(batch, "01-walls", "cancelled")
     server.project.write("go", "")
     server.wait_until_finished(batch)
@@ -72,8 +72,8 @@ def test_a_retry_runs_failed_and_blocked_tasks_again(server: RunningServer) -> N
     blocked = server.post(f"/api/batches/{batch}/tasks/02-roof/retry", None, 409)
     assert (blocked["state"], blocked["error"]) == ("blocked", "02-roof is blocked: retry 01-walls instead")
     server.project.write("fixed", "")
-    told = server.post(f"/api/batches/{batch}/retry")
-    assert told["results"][0]["tasks"] == ["01-walls", "02-roof"]
+    result = server.post(f"/api/batches/{batch}/retry")
+    assert result["results"][0]["tasks"] == ["01-walls", "02-roof"]
     assert server.wait_until_finished(batch)["status"] == "completed"
     assert server.post(f"/api/batches/{batch}/retry", None, 409)["state"] == "completed"
 
@@ -106,7 +106,7 @@ def test_feedback_reaches_a_new_attempt(server: RunningServer) -> None:
 
 def test_a_repeated_action_with_a_key_is_performed_once(server: RunningServer) -> None:
     batch = queue(server)
-    server.wait_until(batch, lambda told: "approval" in told["tasks"][0]["reason"])
+    server.wait_until(batch, lambda result: "approval" in result["tasks"][0]["reason"])
     path, key = f"/api/batches/{batch}/approve", {"Idempotency-Key": "once"}
     first = server.check_status(server.client.post(path, headers=key), 200)
     server.wait_for_task(batch, "01-walls", "done")
@@ -161,14 +161,14 @@ def test_a_bulk_action_returns_a_result_for_each_task(server: RunningServer) -> 
     other = server.run("03-door")
     server.wait_until_finished(other)
     server.project.write("fixed", "")
-    told = server.post("/api/bulk", {"action": "retry", "taskIds": ["03-door", "nobody", "02-roof", "01-walls"]})
-    assert [(each["taskId"], each["batchId"], each["result"]) for each in told["results"]] == [
+    result = server.post("/api/bulk", {"action": "retry", "taskIds": ["03-door", "nobody", "02-roof", "01-walls"]})
+    assert [(each["taskId"], each["batchId"], each["result"]) for each in result["results"]] == [
         ("03-door", other, "granted"),
         ("nobody", None, "unknown"),
         ("02-roof", batch, "refused"),
         ("01-walls", batch, "granted"),
     ]
-    assert told["results"][2]["reason"] == "02-roof has not ended"  # 01-walls came first, and took it up
+    assert result["results"][2]["reason"] == "02-roof has not ended"  # 01-walls came first, and took it up
     assert server.wait_until_finished(batch)["status"] == "completed"
     of_one = server.post("/api/bulk", {"action": "drop", "taskIds": ["03-door"], "batchId": batch})
     assert of_one["results"][0]["result"] == "unknown"

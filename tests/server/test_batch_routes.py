@@ -18,7 +18,7 @@ NAMES = ["01-walls", "02-roof", "03-door"]
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> RepoLocation:
+def location(tmp_path: Path) -> RepoLocation:
     return RepoLocation(tmp_path, tmp_path / ".plait", repository=False)
 
 
@@ -30,10 +30,10 @@ def write_tasks(server: RunningServer, run: str = "echo hello") -> None:
 def refuse(server: RunningServer, status: int, body: object, path: str = "/api/batches") -> dict[str, object]:
     """The error. Nothing was started."""
     before = server.batch_ids()
-    told: dict[str, object] = server.post(path, body, status)
-    assert {*told} == {"error", "hint", "field", "state", "problems"}
+    result: dict[str, object] = server.post(path, body, status)
+    assert {*result} == {"error", "hint", "field", "state", "problems"}
     assert server.batch_ids() == before
-    return told
+    return result
 
 
 def test_tasks_are_run_by_their_exact_ids(server: RunningServer) -> None:
@@ -83,8 +83,8 @@ def test_an_invalid_body_is_refused_with_its_field(server: RunningServer, body: 
 
 def test_an_unknown_agent_is_refused(server: RunningServer) -> None:
     server.project.task("01-walls")
-    told = refuse(server, 422, {"taskIds": ["01-walls"], "settings": {"agent": "nobody"}})
-    assert "nobody" in str(told["error"])
+    result = refuse(server, 422, {"taskIds": ["01-walls"], "settings": {"agent": "nobody"}})
+    assert "nobody" in str(result["error"])
 
 
 def test_a_body_that_is_not_json_is_refused(server: RunningServer) -> None:
@@ -104,15 +104,15 @@ def test_a_task_is_found_only_by_its_exact_id(server: RunningServer, name: str) 
 
 def test_a_completed_task_is_refused(server: RunningServer) -> None:
     server.project.task("01-walls", "true", status="done")
-    told = refuse(server, 409, {"taskIds": ["01-walls"]})
-    assert told["state"] == "completed"
+    result = refuse(server, 409, {"taskIds": ["01-walls"]})
+    assert result["state"] == "completed"
 
 
 def test_circular_dependencies_are_listed_as_problems(server: RunningServer) -> None:
     server.project.task("01-walls", "true", needs="[02-roof]")
     server.project.task("02-roof", "true", needs="[01-walls]")
-    told = refuse(server, 422, {"taskIds": ["01-walls", "02-roof"]})
-    problems = told["problems"]
+    result = refuse(server, 422, {"taskIds": ["01-walls", "02-roof"]})
+    problems = result["problems"]
     assert isinstance(problems, list)
     assert any("01-walls → 02-roof → 01-walls" in problem["message"] for problem in problems)
     plan = server.post("/api/plan", {"taskIds": ["01-walls", "02-roof"]})
@@ -123,8 +123,8 @@ def test_circular_dependencies_are_listed_as_problems(server: RunningServer) -> 
 def test_commands_of_the_repository_need_trust(fresh_server: RunningServer) -> None:
     write_tasks(fresh_server)
     fresh_server.project.write("plait.toml", '[run]\nverify = "make check"')
-    told = refuse(fresh_server, 409, {"taskIds": ["01-walls"]})
-    assert told["problems"] == [
+    result = refuse(fresh_server, 409, {"taskIds": ["01-walls"]})
+    assert result["problems"] == [
         {
             "severity": "error",
             "message": "run.verify = make check",
@@ -134,7 +134,7 @@ def test_commands_of_the_repository_need_trust(fresh_server: RunningServer) -> N
             "field": None,
         }
     ]
-    assert "plait" in str(told["hint"])
+    assert "plait" in str(result["hint"])
     assert fresh_server.project.plait("trust", "--yes").code == 0
     fresh_server.wait_until_finished(fresh_server.run("01-walls", settings={"verify": "true"}))
 
@@ -142,15 +142,15 @@ def test_commands_of_the_repository_need_trust(fresh_server: RunningServer) -> N
 def test_invalid_settings_of_the_repository_are_reported(server: RunningServer) -> None:
     write_tasks(server)
     server.project.write("plait.toml", "[run]\nretries = many")
-    told = refuse(server, 409, {"taskIds": ["01-walls"]})
-    assert "plait.toml" in str(told["error"])
+    result = refuse(server, 409, {"taskIds": ["01-walls"]})
+    assert "plait.toml" in str(result["error"])
 
 
 def test_a_task_of_an_open_batch_is_refused(server: RunningServer) -> None:
     write_tasks(server, "while [ ! -e go ]; do sleep 0.05; done")
     batch = server.run("01-walls")
-    told = server.post("/api/batches", {"taskIds": ["01-walls"]}, 409)
-    assert batch in told["error"]
+    result = server.post("/api/batches", {"taskIds": ["01-walls"]}, 409)
+    assert batch in result["error"]
     server.project.write("go", "")
     server.wait_until_finished(batch)
 
@@ -158,10 +158,10 @@ def test_a_task_of_an_open_batch_is_refused(server: RunningServer) -> None:
 def test_batches_are_listed_newest_first(server: RunningServer) -> None:
     write_tasks(server)
     first, second = server.run("01-walls"), server.run("02-roof")
-    told = server.get("/api/batches")
-    assert [batch["id"] for batch in told["batches"][:2]] == [second, first]
-    assert told["batches"][0]["tasks"][0]["taskId"] == "02-roof"
-    assert {*told["engine"]} == {"pid", "since", "trouble"}
+    result = server.get("/api/batches")
+    assert [batch["id"] for batch in result["batches"][:2]] == [second, first]
+    assert result["batches"][0]["tasks"][0]["taskId"] == "02-roof"
+    assert {*result["engine"]} == {"pid", "since", "trouble"}
     (brief,) = server.get("/api/batches", limit=1, tasks="false")["batches"]
     assert (brief["id"], "tasks" in brief) == (second, False)
     assert server.get("/api/batches", 422, limit=0)["field"] == "limit"
@@ -175,8 +175,8 @@ def test_open_batches_are_listed_beyond_the_limit(server: RunningServer) -> None
     server.wait_until_finished(third)
 
     def listed(limit: int, *, open_: str = "true") -> list[str]:
-        told = server.get("/api/batches", limit=limit, open=open_, tasks="false")
-        return [batch["id"] for batch in told["batches"]]
+        result = server.get("/api/batches", limit=limit, open=open_, tasks="false")
+        return [batch["id"] for batch in result["batches"]]
 
     assert listed(1, open_="false") == [third]
     assert listed(1) == [third, first]
@@ -194,8 +194,8 @@ def test_a_batch_is_found_by_a_unique_prefix_of_its_id(fresh_server: RunningServ
         assert fresh_server.get(f"/api/batches/{name}", 404)["error"]
 
 
-def test_an_ambiguous_prefix_names_the_candidates(place: RepoLocation) -> None:
-    writer = JournalWriter(place)
+def test_an_ambiguous_prefix_names_the_candidates(location: RepoLocation) -> None:
+    writer = JournalWriter(location)
     writer.submit("7f3a", "walls", "walls-2", "roof")
     writer.submit("7f3b", "door")
     with pytest.raises(StateError, match="7f is ambiguous: batch 7f3a or batch 7f3b") as caught:
@@ -289,9 +289,9 @@ def test_hints_use_the_names_of_the_api(server: RunningServer) -> None:
 
 def test_a_contest_with_unusable_agents_is_refused(server: RunningServer) -> None:
     write_tasks(server)
-    for contest, words in (({"times": 2}, "in place"), ({"agents": ["nobody"]}, "in place")):
-        told = refuse(server, 422, {"taskIds": ["01-walls"], "contest": contest})
-        assert (told["field"], words in str(told["error"])) == ("contest", True)
+    for contest, expected in (({"times": 2}, "in place"), ({"agents": ["nobody"]}, "in place")):
+        result = refuse(server, 422, {"taskIds": ["01-walls"], "contest": contest})
+        assert (result["field"], expected in str(result["error"])) == ("contest", True)
     assert refuse(server, 422, {"taskIds": ["01-walls"], "contest": {"times": 0}})["field"] == "contest.times"
     assert refuse(server, 422, {"taskIds": ["01-walls"], "contest": {"agents": []}})["field"] == "contest.agents"
 

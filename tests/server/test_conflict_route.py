@@ -62,8 +62,8 @@ def test_the_explanation_of_a_conflicted_task_names_the_files(
     explained = worktree_server.get(f"/api/batches/{batch}/tasks/{lost}/explain")
     assert explained["conflict"] == {"with": found["with"], "files": ["roof.txt"]}
     assert worktree_server.get(f"/api/batches/{batch}/tasks/{won}/explain")["conflict"] is None
-    said = json.loads(worktree_server.project.plait("explain", batch, lost, "--json").out)
-    assert said["conflict"] == explained["conflict"]
+    data = json.loads(worktree_server.project.plait("explain", batch, lost, "--json").out)
+    assert data["conflict"] == explained["conflict"]
 
 
 def test_a_task_without_a_conflict_is_refused_with_its_status(

@@ -13,11 +13,11 @@ def test_a_contest_between_two_agents_has_one_winner(tmp_path: Path) -> None:
         contest_project.write_agent("birch", "echo spent 250000 1200\nprintf 'birch\\nbirch\\n' >a.txt")
         contest_project.write_agent("amber", "echo spent 750000 800\necho amber >a.txt")
         contest_project.project.commit_all()
-        order = {"taskIds": ["a"], "contest": {"agents": [AMBER, BIRCH]}}
-        plan = server.post("/api/plan", order)
+        body = {"taskIds": ["a"], "contest": {"agents": [AMBER, BIRCH]}}
+        plan = server.post("/api/plan", body)
         assert plan["waves"] == [["a@Amber", "a@Birch"], ["a"]]
         assert plan["cost"] is None
-        batch = server.post("/api/batches", order, 201)["id"]
+        batch = server.post("/api/batches", body, 201)["id"]
         a = next(task for task in server.wait_until_finished(batch)["tasks"] if task["taskId"] == "a")
         assert (a["status"], a["winner"]) == ("done", "a@Amber")
         standing = f"/api/batches/{batch}/standing"
@@ -30,4 +30,4 @@ def test_a_contest_between_two_agents_has_one_winner(tmp_path: Path) -> None:
         }
         (board,) = server.get("/api/tasks")["tasks"]
         assert (board["batch"]["review"], board["batch"]["diffstat"]["added"]) == (True, 1)
-        assert server.post("/api/plan", order)["cost"] == {"usd": 1.0, "tokens": 2000}
+        assert server.post("/api/plan", body)["cost"] == {"usd": 1.0, "tokens": 2000}

@@ -26,8 +26,8 @@ def test_three_tasks_become_one_pull_request(forge_server: RunningServer, forge:
     assert over["progress"]["cancelled"] == 1
     assert forge_server.get("/api/settings")["maxBatchSize"] == 4
 
-    told = forge_server.client.post(f"/api/batches/{batch}/pr", json={"publish": "pr"})
-    assert told.status_code in {200, 202}, told.text
+    response = forge_server.client.post(f"/api/batches/{batch}/pr", json={"publish": "pr"})
+    assert response.status_code in {200, 202}, response.text
     link = forge_server.wait_until(batch, lambda batch: batch["prUrl"] or batch["unshipped"])
     assert link["unshipped"] is None
     assert link["prUrl"] == f"{forge.url}/{REPOSITORY}/pulls/1"
@@ -40,8 +40,8 @@ def test_a_batch_without_merged_tasks_can_t_be_published(forge_server: RunningSe
     forge_server.project.commit_all()
     batch = forge_server.run("01-walls", settings={"retries": 0})
     forge_server.wait_until_finished(batch)
-    told = forge_server.post(f"/api/batches/{batch}/pr", None, 409)
-    assert told["state"] == "failed"
+    result = forge_server.post(f"/api/batches/{batch}/pr", None, 409)
+    assert result["state"] == "failed"
     assert forge_server.post(f"/api/batches/{batch}/pr", {"publish": "off"}, 422)["field"] == "publish"
 
 
@@ -51,8 +51,8 @@ def test_a_push_without_a_pull_request_has_no_url(forge_server: RunningServer, f
     batch = forge_server.run("01-walls")
     forge_server.wait_until_finished(batch)
     forge_server.client.post(f"/api/batches/{batch}/pr", json={"publish": "push"})
-    told = forge_server.wait_until(batch, lambda batch: batch["shipped"] or batch["unshipped"])
-    assert (told["unshipped"], told["prUrl"], forge.pulls) == (None, None, [])
+    result = forge_server.wait_until(batch, lambda batch: batch["shipped"] or batch["unshipped"])
+    assert (result["unshipped"], result["prUrl"], forge.pulls) == (None, None, [])
 
 
 def _merged(event: dict[str, object]) -> bool:

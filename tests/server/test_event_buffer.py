@@ -28,18 +28,18 @@ def make_events(seed: int) -> tuple[BufferedEvent, ...]:
     return tuple(piece for record in history(seed) for piece in encode_events(JOURNAL, record.seq, feed.apply(record)))
 
 
-def written(seed: int, *, most: int) -> EventBuffer:
-    story, feed = EventBuffer(JOURNAL, max_bytes=most), EventStream()
+def written(seed: int, *, limit: int) -> EventBuffer:
+    story, feed = EventBuffer(JOURNAL, max_bytes=limit), EventStream()
     for record in history(seed):
         story.append(encode_events(JOURNAL, record.seq, feed.apply(record)), record.seq)
     return story
 
 
-def rest(story: EventBuffer, place: int) -> list[BufferedEvent]:
+def rest(story: EventBuffer, position: int) -> list[BufferedEvent]:
     found: list[BufferedEvent] = []
-    while read := story.read(place):
+    while read := story.read(position):
         found += read
-        place += len(read)
+        position += len(read)
     return found
 
 
@@ -49,33 +49,33 @@ SEEDS = st.integers(0, 4)
 @settings(deadline=None, max_examples=30)
 @given(SEEDS, st.data())
 def test_reading_from_any_cursor_returns_exactly_the_later_events(seed: int, data: st.DataObject) -> None:
-    everything, story = make_events(seed), written(seed, most=1 << 30)
-    heard = data.draw(st.integers(0, len(everything)))
+    everything, story = make_events(seed), written(seed, limit=1 << 30)
+    count = data.draw(st.integers(0, len(everything)))
     mark = (
-        EventCursor(JOURNAL, everything[heard - 1].seq, everything[heard - 1].part)
-        if heard
+        EventCursor(JOURNAL, everything[count - 1].seq, everything[count - 1].part)
+        if count
         else EventCursor(JOURNAL, 0)
     )
-    place = story.find_position(mark)
-    assert place is not None
-    assert rest(story, place) == list(everything[heard:])
+    position = story.find_position(mark)
+    assert position is not None
+    assert rest(story, position) == list(everything[count:])
 
 
 @settings(deadline=None, max_examples=30)
 @given(SEEDS, st.integers(0, 20_000), st.data())
-def test_dropped_events_are_reported_and_later_ones_are_complete(seed: int, most: int, data: st.DataObject) -> None:
-    everything, story = make_events(seed), written(seed, most=most)
-    heard = data.draw(st.integers(1, len(everything)))
-    last = everything[heard - 1]
-    place = story.find_position(EventCursor(JOURNAL, last.seq, last.part))
-    if place is None:
+def test_dropped_events_are_reported_and_later_ones_are_complete(seed: int, limit: int, data: st.DataObject) -> None:
+    everything, story = make_events(seed), written(seed, limit=limit)
+    count = data.draw(st.integers(1, len(everything)))
+    last = everything[count - 1]
+    position = story.find_position(EventCursor(JOURNAL, last.seq, last.part))
+    if position is None:
         assert last.seq <= story.since
     else:
-        assert rest(story, place) == list(everything[heard:])
+        assert rest(story, position) == list(everything[count:])
 
 
 def test_the_buffer_stays_within_its_limit() -> None:
-    story = written(3, most=10_000)
+    story = written(3, limit=10_000)
     kept = rest(story, story.end_position - len(story._events))
     assert sum(len(piece.data) for piece in kept) <= 10_000
     assert kept
@@ -83,11 +83,11 @@ def test_the_buffer_stays_within_its_limit() -> None:
 
 def test_a_position_that_was_dropped_returns_none() -> None:
     story = EventBuffer(JOURNAL, max_bytes=1000)
-    place = story.find_position(EventCursor(JOURNAL, 0))
-    assert place == 0
+    position = story.find_position(EventCursor(JOURNAL, 0))
+    assert position == 0
     for seq in range(1, 100):
         story.append(encode_events(JOURNAL, seq, [StreamEvent(seq, 0.0, EventType.BATCH_PROGRESS, "b")]), seq)
-    assert story.read(place) is None
+    assert story.read(position) is None
     assert story.find_position(EventCursor(JOURNAL, 0)) is None
 
 

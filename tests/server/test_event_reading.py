@@ -28,9 +28,9 @@ pytestmark = pytest.mark.anyio
 
 
 @pytest.fixture
-def journal(place: RepoLocation) -> Iterator[Journal]:
+def journal(location: RepoLocation) -> Iterator[Journal]:
     """Whoever writes it holds the lease: no engine is started beside it."""
-    with closing(open_journal_writer(place.state / JOURNAL_FILE)) as writer:
+    with closing(open_journal_writer(location.state / JOURNAL_FILE)) as writer:
         yield writer
 
 
@@ -40,8 +40,8 @@ def history(tasks: int) -> Sequence[Record]:
 
 
 @asynccontextmanager
-async def open_session(place: RepoLocation) -> AsyncIterator[ProjectSession]:
-    session = ProjectSession("r", place)
+async def open_session(location: RepoLocation) -> AsyncIterator[ProjectSession]:
+    session = ProjectSession("r", location)
     await session.open()
     try:
         yield session
@@ -49,8 +49,8 @@ async def open_session(place: RepoLocation) -> AsyncIterator[ProjectSession]:
         await session.close()
 
 
-async def listen(session: ProjectSession, reader: SseReader, until: int, **wish: object) -> None:
-    async with aclosing(aiter(SseStream(session, reader.cursor, **wish))) as stream:  # type: ignore[arg-type]
+async def listen(session: ProjectSession, reader: SseReader, until: int, **options: object) -> None:
+    async with aclosing(aiter(SseStream(session, reader.cursor, **options))) as stream:  # type: ignore[arg-type]
         async for data in stream:
             reader.feed(data)
             if len(reader.events) >= until:
@@ -58,12 +58,12 @@ async def listen(session: ProjectSession, reader: SseReader, until: int, **wish:
 
 
 async def test_a_reader_that_reconnects_often_gets_every_event_once_even_dropped_ones(
-    place: RepoLocation, journal: Journal
+    location: RepoLocation, journal: Journal
 ) -> None:
     records, chance, reader = history(300), Random(7), SseReader(str(EventCursor(journal.id, 0)))
     wanted = expected_events(journal.id, records)
     journal.append(records[:1])
-    async with open_session(place) as session:
+    async with open_session(location) as session:
         session.buffer._max_bytes = 60_000
         writing = asyncio.create_task(write(journal, records[1:]))
         for _ in range(CUTS):
@@ -97,11 +97,11 @@ async def write(journal: Journal, records: Sequence[Record]) -> None:
         await asyncio.sleep(0)
 
 
-async def test_a_late_reader_gets_all_events_after_its_cursor(place: RepoLocation, journal: Journal) -> None:
+async def test_a_late_reader_gets_all_events_after_its_cursor(location: RepoLocation, journal: Journal) -> None:
     records = history(60)
     journal.append(records)
     wanted = expected_events(journal.id, records)
-    async with open_session(place) as session:
+    async with open_session(location) as session:
         for seq in (0, 1, len(records) // 2):
             left = [data for data in wanted if int(data.split(b"\n", 1)[0].rsplit(b":", 1)[1]) > seq]
             reader = SseReader(str(EventCursor(journal.id, seq)))
@@ -109,10 +109,10 @@ async def test_a_late_reader_gets_all_events_after_its_cursor(place: RepoLocatio
             assert reader.events == left
 
 
-async def test_a_reader_without_a_cursor_gets_events_from_now_on(place: RepoLocation, journal: Journal) -> None:
+async def test_a_reader_without_a_cursor_gets_events_from_now_on(location: RepoLocation, journal: Journal) -> None:
     records = history(20)
     journal.append(records[:50])
-    async with open_session(place) as session:
+    async with open_session(location) as session:
         reader = SseReader()
         listening = asyncio.create_task(listen(session, reader, 1))
         while not reader.last_event_id:  # noqa: ASYNC110 - a turn of the loop, no time
@@ -124,46 +124,46 @@ async def test_a_reader_without_a_cursor_gets_events_from_now_on(place: RepoLoca
 
 
 async def test_a_reader_from_before_the_journal_gets_the_first_batch(
-    place: RepoLocation,
+    location: RepoLocation,
 ) -> None:
-    async with open_session(place) as session:
+    async with open_session(location) as session:
         reader = SseReader()
         listening = asyncio.create_task(listen(session, reader, 1))
         await asyncio.sleep(0)
-        with closing(open_journal_writer(place.state / JOURNAL_FILE)) as journal:
+        with closing(open_journal_writer(location.state / JOURNAL_FILE)) as journal:
             journal.append(history(3))
             await asyncio.wait_for(listening, TIMEOUT_SECONDS)
             assert reader.events[0] == expected_events(journal.id, history(3))[0]
 
 
-async def test_a_cursor_of_another_journal_gets_a_reset(place: RepoLocation, journal: Journal) -> None:
+async def test_a_cursor_of_another_journal_gets_a_reset(location: RepoLocation, journal: Journal) -> None:
     journal.append(history(3))
-    async with open_session(place) as session:
+    async with open_session(location) as session:
         for mark in (EventCursor("another", 3), EventCursor(journal.id, 10_000_000)):
             reader = SseReader(str(mark))
             await asyncio.wait_for(listen(session, reader, 1), TIMEOUT_SECONDS)
             assert reader.events[0].startswith(f"id: {journal.id}:{len(history(3))}\nevent: reset\n".encode())
 
 
-async def test_a_replaced_journal_resets_its_readers(place: RepoLocation, tmp_path: Path) -> None:
-    with closing(open_journal_writer(place.state / JOURNAL_FILE)) as journal:
+async def test_a_replaced_journal_resets_its_readers(location: RepoLocation, tmp_path: Path) -> None:
+    with closing(open_journal_writer(location.state / JOURNAL_FILE)) as journal:
         journal.append(history(3))
-    async with open_session(place) as session:
+    async with open_session(location) as session:
         reader = SseReader()
         listening = asyncio.create_task(listen(session, reader, 1))
         await asyncio.sleep(0)
-        for file in list(place.state.iterdir()):
+        for file in list(location.state.iterdir()):
             file.rename(tmp_path / f"away-{file.name}")
-        with closing(open_journal_writer(place.state / JOURNAL_FILE)) as journal:
+        with closing(open_journal_writer(location.state / JOURNAL_FILE)) as journal:
             journal.append(history(4)[:5])
             await asyncio.wait_for(listening, TIMEOUT_SECONDS)
         assert b"event: reset" in reader.events[0]
         assert session.follower.counters is not None
 
 
-async def test_a_reader_of_one_batch_gets_only_its_events(place: RepoLocation, journal: Journal) -> None:
+async def test_a_reader_of_one_batch_gets_only_its_events(location: RepoLocation, journal: Journal) -> None:
     journal.append(history(5))
-    async with open_session(place) as session:
+    async with open_session(location) as session:
         reader = SseReader(str(EventCursor(journal.id, 0)))
         with pytest.raises(TimeoutError):
             await asyncio.wait_for(listen(session, reader, 10_000, batch="other"), 0.3)
@@ -171,11 +171,11 @@ async def test_a_reader_of_one_batch_gets_only_its_events(place: RepoLocation, j
 
 
 async def test_an_idle_reader_gets_heartbeats_with_a_current_cursor(
-    place: RepoLocation, journal: Journal, monkeypatch: pytest.MonkeyPatch
+    location: RepoLocation, journal: Journal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("plait.server.project_session.HEARTBEAT_SECONDS", 0.01)
     journal.append(history(3)[:1])
-    async with open_session(place) as session, aclosing(aiter(SseStream(session, None, batch="other"))) as stream:
+    async with open_session(location) as session, aclosing(aiter(SseStream(session, None, batch="other"))) as stream:
         assert (await anext(stream)).startswith(b"retry: ")
         journal.append(history(3)[1:])
         signs = b""
@@ -186,11 +186,11 @@ async def test_an_idle_reader_gets_heartbeats_with_a_current_cursor(
 
 
 async def test_an_event_during_a_heartbeat_is_sent_at_once(
-    place: RepoLocation, journal: Journal, monkeypatch: pytest.MonkeyPatch
+    location: RepoLocation, journal: Journal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("plait.server.project_session.HEARTBEAT_SECONDS", 1e9)  # there will be no other
     journal.append(history(3)[:1])
-    async with open_session(place) as session, aclosing(aiter(SseStream(session, None))) as stream:
+    async with open_session(location) as session, aclosing(aiter(SseStream(session, None))) as stream:
         assert (await anext(stream)).startswith(b"retry: ")
         sending = asyncio.create_task(anext(stream))
         while not session._waiters:  # noqa: ASYNC110 - a turn of the loop, no time
@@ -204,10 +204,10 @@ async def test_an_event_during_a_heartbeat_is_sent_at_once(
         assert b"data: " in await asyncio.wait_for(anext(stream), TIMEOUT_SECONDS)
 
 
-async def test_a_stuck_reader_does_not_affect_others(place: RepoLocation, journal: Journal) -> None:
+async def test_a_stuck_reader_does_not_affect_others(location: RepoLocation, journal: Journal) -> None:
     records = history(300)
     journal.append(records[:1])
-    async with open_session(place) as session:
+    async with open_session(location) as session:
         async with aclosing(aiter(SseStream(session, EventCursor(journal.id, 0)))) as stuck:
             await anext(stuck)
             reader = SseReader(str(EventCursor(journal.id, 0)))

@@ -43,7 +43,7 @@ class EventClient:
     def __init__(self, server: ServerProcess, mark: EventCursor) -> None:
         self._server, self.reader = server, SseReader(str(mark))
 
-    def read(self, most: int, patience: float, until: int) -> None:
+    def read(self, limit: int, timeout: float, until: int) -> None:
         """At most so many bytes, or until there are so many events; then the connection is cut."""
         with closing(HTTPConnection(urlsplit(self._server.url).netloc, timeout=TIMEOUT_SECONDS)) as line:
             headers = {
@@ -51,11 +51,11 @@ class EventClient:
                 "Last-Event-ID": self.reader.last_event_id,
             }
             line.request("GET", "/api/events", headers=headers)
-            if most:
+            if limit:
                 answer = line.getresponse()
                 assert answer.status == 200, answer.read()
-                line.sock.settimeout(patience)
-                for data in _pieces(answer, most):
+                line.sock.settimeout(timeout)
+                for data in _pieces(answer, limit):
                     self.reader.feed(data)
                     if len(self.reader.events) >= until:
                         break
@@ -74,10 +74,10 @@ def _pieces(answer: HTTPResponse, left: int) -> Iterator[bytes]:
 
 def test_a_client_that_reconnects_often_gets_every_event_once(project: TempProject) -> None:
     records, chance, turn = records_of(batch_of(TASKS), Settings()), Random(7), Semaphore(0)
-    place = find_repo(project.top)
-    place.state.mkdir(parents=True)
+    location = find_repo(project.top)
+    location.state.mkdir(parents=True)
     with (
-        closing(open_journal_writer(place.state / JOURNAL_FILE)) as journal,
+        closing(open_journal_writer(location.state / JOURNAL_FILE)) as journal,
         ThreadPoolExecutor(1) as listening,
     ):
         wanted, step = expected_events(journal.id, records), len(records) // CUTS
@@ -90,22 +90,22 @@ def test_a_client_that_reconnects_often_gets_every_event_once(project: TempProje
                 client.read(chance.choice((0, 10, 300, 5_000, 60_000, 90_000)), 0.02, len(wanted))
             client.read(1 << 30, TIMEOUT_SECONDS, len(wanted))
 
-        heard = listening.submit(read_in_parts)
+        future = listening.submit(read_in_parts)
         for at in range(0, len(records), step):
             journal.append(records[at : at + step])  # as an engine does: a few at a time
             if at < step * CUTS:
                 assert turn.acquire(timeout=TIMEOUT_SECONDS)
-        heard.result(TIMEOUT_SECONDS)
+        future.result(TIMEOUT_SECONDS)
         assert client.reader.events == wanted
         assert server.end() == 0
 
 
 def read_until(events: object, kind: str) -> list[dict[str, object]]:
-    heard = []
+    received = []
     for event in events:  # type: ignore[attr-defined]
-        heard.append(event)
+        received.append(event)
         if event["type"] == kind:
-            return heard
+            return received
     raise AssertionError(f"the stream ended before {kind}")
 
 
@@ -114,13 +114,13 @@ def test_events_after_a_response_s_cursor_have_no_gap(server: RunningServer) -> 
     mark = server.client.get("/api/batches").headers["Plait-Mark"]
     batch = server.run("01-walls")
     with server.stream_events(last=mark) as events:
-        heard = read_until(events, "batch:completed")
-    assert [event["type"] for event in heard if event["type"] == "batch:created"] == ["batch:created"]
-    assert heard[-1]["batchId"] == batch
-    middle = heard[len(heard) // 2]["id"]
+        received = read_until(events, "batch:completed")
+    assert [event["type"] for event in received if event["type"] == "batch:created"] == ["batch:created"]
+    assert received[-1]["batchId"] == batch
+    middle = received[len(received) // 2]["id"]
     with server.stream_events(last=str(middle)) as events:
         again = read_until(events, "batch:completed")
-    assert again == heard[len(heard) // 2 + 1 :]
+    assert again == received[len(received) // 2 + 1 :]
     with server.stream_events(since=middle) as events:
         assert read_until(events, "batch:completed") == again
 
@@ -132,9 +132,9 @@ def test_a_stream_of_one_batch_has_all_its_events_and_no_others(server: RunningS
     for batch in (first, second):
         server.wait_until_finished(batch)
     with server.stream_events(batch=second[:3] if first[:3] != second[:3] else second) as events:
-        heard = read_until(events, "batch:completed")
-    assert {event["batchId"] for event in heard} - {None} == {second}
-    assert any(event["type"] == "batch:created" for event in heard)
+        received = read_until(events, "batch:completed")
+    assert {event["batchId"] for event in received} - {None} == {second}
+    assert any(event["type"] == "batch:created" for event in received)
 
 
 def test_a_stream_without_a_cursor_starts_now(server: RunningServer) -> None:
@@ -143,16 +143,16 @@ def test_a_stream_without_a_cursor_starts_now(server: RunningServer) -> None:
     server.wait_until_finished(server.run("01-walls"))
     with server.stream_events() as events:
         second = server.run("02-roof")
-        heard = read_until(events, "batch:completed")
-    assert {event["batchId"] for event in heard} - {None} == {second}
+        received = read_until(events, "batch:completed")
+    assert {event["batchId"] for event in received} - {None} == {second}
 
 
 def test_agent_output_is_streamed_unless_turned_off(server: RunningServer) -> None:
     server.project.task("01-walls", f"echo hello; {WAIT}")
     batch = server.run("01-walls")
     with server.stream_events(batch=batch) as events:
-        said = read_until(events, "execution:log")[-1]
-    assert (said["id"], said["entry"]) == (None, {"kind": "activity", "text": "hello"})
+        log_event = read_until(events, "execution:log")[-1]
+    assert (log_event["id"], log_event["entry"]) == (None, {"kind": "activity", "text": "hello"})
     with server.stream_events(batch=batch, logs="false") as events:
         server.project.write("go", "")
         assert not any(event["type"] == "execution:log" for event in read_until(events, "batch:completed"))
@@ -170,16 +170,16 @@ def test_events_of_an_unknown_batch_are_not_found(server: RunningServer) -> None
 
 
 def test_a_damaged_journal_is_reported_and_its_replacement_is_read(fresh_server: RunningServer, tmp_path: Path) -> None:
-    place = find_repo(fresh_server.project.top)
-    place.state.mkdir(parents=True)
-    with closing(open_journal_writer(place.state / JOURNAL_FILE)) as journal:
+    location = find_repo(fresh_server.project.top)
+    location.state.mkdir(parents=True)
+    with closing(open_journal_writer(location.state / JOURNAL_FILE)) as journal:
         journal.append(records_of(batch_of(3), Settings()))
     assert len(fresh_server.get("/api/batches")["batches"]) == 1
-    with closing(sqlite3.connect(place.state / JOURNAL_FILE)) as damage, damage:
+    with closing(sqlite3.connect(location.state / JOURNAL_FILE)) as damage, damage:
         damage.execute("UPDATE meta SET last = last + 1")
     for path in ("/api/batches", "/api/events", "/api/batches/b/tasks/t1/explain"):
         assert "is damaged" in fresh_server.get(path, 503)["error"]
-    for file in list(place.state.glob(f"{JOURNAL_FILE}*")):
+    for file in list(location.state.glob(f"{JOURNAL_FILE}*")):
         file.rename(tmp_path / file.name)
     wait_until(lambda: fresh_server.client.get("/api/batches").status_code == 200)
     assert fresh_server.get("/api/batches")["batches"] == []

@@ -24,18 +24,18 @@ def test_the_log_of_a_gate_is_read_in_parts_without_secrets(worktree_server: Run
     results = {span["n"]: span["result"] for span in spans if span["kind"] == "gate"}
     (failed,) = [n for n, result in results.items() if result == "failed"]
     path = f"/api/batches/{batch}/log"
-    told = server.client.get(path, params={"gate": failed})
-    lines = told.text.splitlines()
+    response = server.client.get(path, params={"gate": failed})
+    lines = response.text.splitlines()
     assert (lines[0], lines[-1]) == ("<b>looking", "it burns")
-    assert SECRET not in told.text
-    assert told.headers["Content-Type"] == "text/plain; charset=utf-8"
-    assert [told.headers[f"Plait-{name}"] for name in ("Gate", "Offset", "Ended")] == [
+    assert SECRET not in response.text
+    assert response.headers["Content-Type"] == "text/plain; charset=utf-8"
+    assert [response.headers[f"Plait-{name}"] for name in ("Gate", "Offset", "Ended")] == [
         str(failed),
         "0",
         "true",
     ]
     assert server.client.get(path, params={"gate": failed, "from": -9}).text == "it burns\n"
-    beyond = server.client.get(path, params={"gate": failed, "from": told.headers["Plait-Next"]})
+    beyond = server.client.get(path, params={"gate": failed, "from": response.headers["Plait-Next"]})
     assert (beyond.status_code, beyond.text) == (200, "")
     assert server.client.get(path).headers["Plait-Gate"] == str(max(results))
     passed = [n for n, result in results.items() if result == "passed"]
@@ -68,6 +68,6 @@ def test_a_batch_without_a_gate_has_no_gate_log(server: RunningServer) -> None:
     server.project.task("01-walls", "true")
     batch = server.run("01-walls")
     server.wait_until_finished(batch)
-    told = server.get(f"/api/batches/{batch}/log", 404)
-    assert told["error"] == f"batch {batch}: no gate is set, so there is nothing to read"
+    result = server.get(f"/api/batches/{batch}/log", 404)
+    assert result["error"] == f"batch {batch}: no gate is set, so there is nothing to read"
     assert server.get("/api/batches/nothing/log", 404)["error"]

@@ -11,18 +11,18 @@ def test_a_graph_has_statuses_and_reasons(server: RunningServer) -> None:
     server.project.task("03-tiles", "true", touches="[roof.txt]")
     batch = server.run("01-walls", "02-roof", "03-tiles", settings={"retries": 0})
     server.wait_until_finished(batch)
-    told = server.get(f"/api/batches/{batch}/graph")
-    assert {node["taskId"]: (node["status"], node["wave"]) for node in told["nodes"]} == {
+    result = server.get(f"/api/batches/{batch}/graph")
+    assert {node["taskId"]: (node["status"], node["wave"]) for node in result["nodes"]} == {
         "01-walls": ("failed", 1),
         "02-roof": ("blocked", 2),
         "03-tiles": ("done", 1),
     }
-    (edge,) = told["edges"]
+    (edge,) = result["edges"]
     assert (edge["from"], edge["to"], edge["kind"]) == ("01-walls", "02-roof", "need")
     assert edge["at"].startswith("tasks/02-roof.md")
-    assert told["waves"] == [["01-walls", "03-tiles"], ["02-roof"]]
-    assert told["criticalPath"] == ["01-walls", "02-roof"]
-    assert told["conflicts"] == [{"file": "roof.txt", "tasks": ["02-roof", "03-tiles"]}]
+    assert result["waves"] == [["01-walls", "03-tiles"], ["02-roof"]]
+    assert result["criticalPath"] == ["01-walls", "02-roof"]
+    assert result["conflicts"] == [{"file": "roof.txt", "tasks": ["02-roof", "03-tiles"]}]
     assert server.get("/api/batches/nobody/graph", 404)["error"]
 
 
@@ -33,14 +33,14 @@ def test_a_timeline_has_attempts_and_waits(server: RunningServer) -> None:
     server.wait_until_finished(batch)
     server.post(f"/api/batches/{batch}/retry")
     server.wait_until_finished(batch)
-    told = server.get(f"/api/batches/{batch}/timeline")
-    walls, roof = told["tasks"]
+    result = server.get(f"/api/batches/{batch}/timeline")
+    walls, roof = result["tasks"]
     assert [(span["kind"], span["n"], span["result"]) for span in walls["spans"]] == [
         ("write", 1, "task"),
         ("write", 2, "ok"),
     ]
     assert (walls["retries"], walls["status"]) == ([], "done")
-    assert roof["waits"][0]["startedAt"] == told["startedAt"]
+    assert roof["waits"][0]["startedAt"] == result["startedAt"]
     assert roof["waits"][-1]["completedAt"] == roof["spans"][0]["startedAt"]
-    assert told["completedAt"] is not None
+    assert result["completedAt"] is not None
     assert server.get("/api/batches/nobody/timeline", 404)["error"]

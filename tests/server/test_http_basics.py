@@ -51,23 +51,25 @@ def test_optional_bodies_may_be_missing(server: RunningServer) -> None:
     for headers in ({}, json_type):
         assert server.check_status(server.client.post("/api/plan", headers=headers), 200)["waves"] == [["01-walls"]]
     batch = server.run("01-walls", mode="queue")
-    told = server.check_status(server.client.post(f"/api/batches/{batch}/approve", headers=json_type), 200)
-    assert told["results"][0]["result"] == "granted"
+    response = server.check_status(server.client.post(f"/api/batches/{batch}/approve", headers=json_type), 200)
+    assert response["results"][0]["result"] == "granted"
 
 
 @pytest.mark.parametrize("headers", [{}, {"Content-Type": "application/x-www-form-urlencoded"}])
 def test_a_body_without_a_json_content_type_is_not_read(server: RunningServer, headers: dict[str, str]) -> None:
-    told = server.check_status(server.client.post("/api/batches", content=b'{"taskIds": ["a"]}', headers=headers), 422)
-    assert told["error"] == "the body must be JSON, sent with Content-Type: application/json"
-    assert told["field"] == "body"
+    response = server.check_status(
+        server.client.post("/api/batches", content=b'{"taskIds": ["a"]}', headers=headers), 422
+    )
+    assert response["error"] == "the body must be JSON, sent with Content-Type: application/json"
+    assert response["field"] == "body"
 
 
 def test_body_errors_have_plain_messages(server: RunningServer) -> None:
     json_type = {"Content-Type": "application/json; charset=utf-8"}
-    said = {b"": "missing", b"[]": "must be a JSON object", b"{": "not valid JSON", b"null": "JSON object"}
-    for body, words in said.items():
-        told = server.check_status(server.client.post("/api/bulk", content=body, headers=json_type), 422)
-        assert words in told["error"]
+    expected = {b"": "missing", b"[]": "must be a JSON object", b"{": "not valid JSON", b"null": "JSON object"}
+    for body, message in expected.items():
+        response = server.check_status(server.client.post("/api/bulk", content=body, headers=json_type), 422)
+        assert message in response["error"]
     assert server.post("/api/bulk", {}, 422)["error"] == "action is missing"
     unknown = server.post("/api/batches", {"taskIds": ["a"], "taskId": 1}, 422)
     assert (unknown["error"], unknown["field"]) == ("taskId is not a field of this body", "taskId")

@@ -16,21 +16,21 @@ SECRET = "correct-horse-battery-staple"
 
 
 def read_log(server: RunningServer, batch: str, task: str, **query: object) -> httpx.Response:
-    words = {name.rstrip("_"): str(value) for name, value in query.items()}
-    answer = server.client.get(f"/api/batches/{batch}/tasks/{quote_task_id(task)}/log", params=words)
+    params = {name.rstrip("_"): str(value) for name, value in query.items()}
+    answer = server.client.get(f"/api/batches/{batch}/tasks/{quote_task_id(task)}/log", params=params)
     assert answer.status_code == 200, answer.text
     return answer
 
 
 def read_whole_log(server: RunningServer, batch: str, task: str, **query: object) -> str:
     """All of it, page by page."""
-    told, at = "", 0
+    text, at = "", 0
     while True:
         answer = read_log(server, batch, task, from_=at, **query)
         assert int(answer.headers["Plait-Offset"]) == at
-        told, at = told + answer.text, int(answer.headers["Plait-Next"])
+        text, at = text + answer.text, int(answer.headers["Plait-Next"])
         if answer.headers["Plait-Ended"] == "true":
-            return told
+            return text
 
 
 def test_a_log_is_read_from_an_offset(server: RunningServer) -> None:
@@ -100,8 +100,8 @@ def test_secrets_are_redacted_at_every_offset(fresh_server: RunningServer) -> No
     size = int(read_log(fresh_server, batch, "01-walls").headers["Plait-Next"])
     assert size > len(SECRET) + len(key)
     for start in range(size):
-        told = read_log(fresh_server, batch, "01-walls", from_=start).text
-        assert not any(word in told for word in (SECRET, SECRET[6:], "MIIEvQ", "BKcwgg", "VJTUt"))
+        text = read_log(fresh_server, batch, "01-walls", from_=start).text
+        assert not any(word in text for word in (SECRET, SECRET[6:], "MIIEvQ", "BKcwgg", "VJTUt"))
 
 
 def test_a_log_is_returned_as_events(server: RunningServer) -> None:
@@ -109,12 +109,12 @@ def test_a_log_is_returned_as_events(server: RunningServer) -> None:
     batch = server.run("01-walls")
     server.wait_until_finished(batch)
     answer = read_log(server, batch, "01-walls", format="events")
-    told = [json.loads(line) for line in answer.text.splitlines()]
-    assert [(each["type"], each["offset"], each["entry"]) for each in told] == [
+    events = [json.loads(line) for line in answer.text.splitlines()]
+    assert [(each["type"], each["offset"], each["entry"]) for each in events] == [
         ("execution:log", 0, {"kind": "activity", "text": "one"}),
         ("execution:log", 5, {"kind": "activity", "text": "two"}),
     ]
-    assert {each["batchId"] for each in told} == {batch}
+    assert {each["batchId"] for each in events} == {batch}
 
 
 def test_a_log_is_chosen_by_attempt_and_step(server: RunningServer) -> None:
@@ -142,8 +142,8 @@ def test_log_and_diff_are_refused_before_the_first_attempt(server: RunningServer
     server.project.task("01-walls", "true")
     batch = server.run("01-walls", mode="queue")
     for what in ("log", "diff"):
-        told = server.get(f"/api/batches/{batch}/tasks/01-walls/{what}", 409)
-        assert told["state"] in {"waiting", "queued"}
+        result = server.get(f"/api/batches/{batch}/tasks/01-walls/{what}", 409)
+        assert result["state"] in {"waiting", "queued"}
 
 
 @pytest.mark.parametrize("task", ["a/b", "TODO:63", "ünï", "a b", "x?y#z", "log", "a/log", "%2e"])
@@ -164,8 +164,8 @@ def test_an_explanation_names_the_reason_and_the_next_step(server: RunningServer
     server.project.task("02-roof", "true", needs="[01-walls]")
     batch = server.run("01-walls", "02-roof", settings={"retries": 0})
     server.wait_until_finished(batch)
-    told = server.get(f"/api/batches/{batch}/tasks/02-roof/explain")
-    assert (told["status"], told["needs"][0]["status"]) == ("blocked", "failed")
+    result = server.get(f"/api/batches/{batch}/tasks/02-roof/explain")
+    assert (result["status"], result["needs"][0]["status"]) == ("blocked", "failed")
     failed = server.get(f"/api/batches/{batch}/tasks/01-walls/explain")
     assert (failed["attempts"][0]["exitCode"], failed["attempts"][0]["category"]) == (3, "task")
     assert failed["way"]
@@ -188,9 +188,9 @@ def test_a_diff_is_sent_as_git_prints_it(worktree_server: RunningServer) -> None
     assert server.client.get(path, params={"from": 100_000}).text == answer.text[100_000:]
     assert server.client.get(path, params={"attempt": 1}).text == answer.text
     assert server.client.get(path, params={"from": 10**9}).text == ""
-    told = server.get(path, format="json")
-    assert (told["plus"], told["files"][0]["path"], told["cut"]) == (20_000, "walls.txt", False)
-    assert told["diff"] == answer.text
+    result = server.get(path, format="json")
+    assert (result["plus"], result["files"][0]["path"], result["cut"]) == (20_000, "walls.txt", False)
+    assert result["diff"] == answer.text
     both = server.get(f"/api/batches/{batch}/diff", format="json")
     assert [file["path"] for file in both["files"]] == ["roof.txt", "walls.txt"]
     assert "roof.txt" in server.client.get(f"/api/batches/{batch}/diff").text

@@ -41,24 +41,24 @@ from tests.support.journal_writer import JournalWriter
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> RepoLocation:
+def location(tmp_path: Path) -> RepoLocation:
     return RepoLocation(tmp_path, tmp_path / ".plait", repository=False)
 
 
 @pytest.fixture
-def writer(place: RepoLocation) -> JournalWriter:
-    return JournalWriter(place)
+def writer(location: RepoLocation) -> JournalWriter:
+    return JournalWriter(location)
 
 
 class CountedSession:
     """A session whose records are counted, as the server counts them. Nothing writes the journal while it is open."""
 
-    def __init__(self, place: RepoLocation) -> None:
-        self.place, self.reader = place, MetricsReader()
+    def __init__(self, location: RepoLocation) -> None:
+        self.location, self.reader = location, MetricsReader()
         self._open()
 
     def _open(self) -> None:
-        self.session, self.counters = Session(self.place, EventStream()), JournalCounters()
+        self.session, self.counters = Session(self.location, EventStream()), JournalCounters()
         self.session.subscribe(lambda record, _: self.counters.apply(self.session.state, record))
 
     def read(self, project: str = "p") -> ProjectMetrics:
@@ -75,8 +75,8 @@ class CountedSession:
 
 
 @pytest.fixture
-def counted(place: RepoLocation, writer: JournalWriter) -> Iterator[CountedSession]:  # noqa: ARG001 - the writer comes first
-    with closing(CountedSession(place)) as made:
+def counted(location: RepoLocation, writer: JournalWriter) -> Iterator[CountedSession]:  # noqa: ARG001 - the writer comes first
+    with closing(CountedSession(location)) as made:
         yield made
 
 
@@ -154,7 +154,7 @@ def test_an_open_breaker_reports_its_remaining_seconds(writer: JournalWriter, co
 
 
 def test_engine_silence_and_inbox_age_are_reported(
-    place: RepoLocation, writer: JournalWriter, counted: CountedSession
+    location: RepoLocation, writer: JournalWriter, counted: CountedSession
 ) -> None:
     writer.submit("one", "a")
     figures = counted.read()
@@ -162,11 +162,11 @@ def test_engine_silence_and_inbox_age_are_reported(
     silence = value(figures, "plait_engine_silence_seconds") or 0
     assert silence == pytest.approx(time.time() - writer.now, abs=5)
     assert value(figures, "plait_inbox_requests") == 0
-    with closing(open_project_inbox(place)) as box:
+    with closing(open_project_inbox(location)) as box:
         box.put(Pause("p", "one"))
     assert value(counted.read(), "plait_inbox_requests") == 1
-    seen = counted.reader._first_seen["p"]
-    counted.reader._first_seen["p"] = seen - 40
+    first_seen = counted.reader._first_seen["p"]
+    counted.reader._first_seen["p"] = first_seen - 40
     assert (value(counted.read(), "plait_inbox_oldest_request_seconds") or 0) >= 40
     counted.restart()
     writer.apply(Pause("p", "one"))
@@ -174,7 +174,7 @@ def test_engine_silence_and_inbox_age_are_reported(
     counted.restart()
     writer.exit_attempt("a")
     assert value(counted.read(), "plait_engine_silence_seconds") == 0
-    assert (place.state / INBOX_FILE).exists()
+    assert (location.state / INBOX_FILE).exists()
 
 
 def test_a_restarted_server_has_the_same_totals(writer: JournalWriter, counted: CountedSession) -> None:
@@ -190,11 +190,13 @@ def test_a_restarted_server_has_the_same_totals(writer: JournalWriter, counted: 
     assert after.durations == before.durations
 
 
-def test_a_removed_journal_counts_nothing(place: RepoLocation, writer: JournalWriter, counted: CountedSession) -> None:
+def test_a_removed_journal_counts_nothing(
+    location: RepoLocation, writer: JournalWriter, counted: CountedSession
+) -> None:
     writer.submit("one", "a")
     writer.exit_attempt("a")
     assert value(counted.read(), "plait_batches", status="completed") == 1
-    for path in place.state.glob(f"{JOURNAL_FILE}*"):
+    for path in location.state.glob(f"{JOURNAL_FILE}*"):
         path.unlink()
     counted.session._journal_checked_at = 0.0
     assert value(counted.read(), "plait_batches", status="completed") == 0
@@ -308,12 +310,12 @@ def test_a_project_that_can_t_be_opened_is_reported_as_down() -> None:
     assert b'plait_project_up{project="broken"} 0.0' in text
 
 
-def test_a_session_is_scraped(place: RepoLocation, writer: JournalWriter) -> None:
+def test_a_session_is_scraped(location: RepoLocation, writer: JournalWriter) -> None:
     writer.submit("one", "a")
     writer.exit_attempt("a")
 
     async def scrape() -> tuple[bytes, str]:
-        session, metrics = ProjectSession("here", place), ServerMetrics()
+        session, metrics = ProjectSession("here", location), ServerMetrics()
         await session.open()
         try:
             return await metrics.scrape([session])

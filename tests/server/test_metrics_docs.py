@@ -73,18 +73,18 @@ def test_the_dashboard_can_be_imported() -> None:
     assert len(set(numbers)) == len(numbers)
     assert {"title", "uid", "schemaVersion", "templating", "panels"} <= DASHBOARD.keys()
     for panel in DASHBOARD["panels"]:
-        place = panel["gridPos"]
-        assert 0 <= place["x"] < place["x"] + place["w"] <= 24
+        position = panel["gridPos"]
+        assert 0 <= position["x"] < position["x"] + position["w"] <= 24
     for panel in panels():
         assert panel["datasource"] == {"type": "prometheus", "uid": "${datasource}"}
 
 
 def test_dashboard_panels_do_not_overlap() -> None:
     cells = [
-        (place["x"] + x, place["y"] + y)
-        for place in (panel["gridPos"] for panel in DASHBOARD["panels"])
-        for x in range(place["w"])
-        for y in range(place["h"])
+        (position["x"] + x, position["y"] + y)
+        for position in (panel["gridPos"] for panel in DASHBOARD["panels"])
+        for x in range(position["w"])
+        for y in range(position["h"])
     ]
     assert len(set(cells)) == len(cells)
 

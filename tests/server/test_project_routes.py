@@ -38,9 +38,9 @@ def register(tmp_path: Path) -> ProjectStore:
     return ProjectStore(tmp_path / "state" / "projects.json")
 
 
-def git(where: Path, *words: str) -> str:
+def git(where: Path, *args: str) -> str:
     own = ["-c", "user.name=t", "-c", "user.email=t@localhost"]
-    done = subprocess.run(["git", *own, *words], cwd=where, check=True, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(["git", *own, *args], cwd=where, check=True, capture_output=True, text=True, timeout=60)
     return done.stdout.strip()
 
 
@@ -115,16 +115,16 @@ _ONE = {"id": "0" * 12, "name": "one", "path": "/one", "url": ""}
 def test_a_damaged_project_file_is_set_aside_and_its_valid_entries_stay(
     tmp_path: Path, text: str, kept: list[str]
 ) -> None:
-    path, said = tmp_path / "projects.json", list[str]()
+    path, messages = tmp_path / "projects.json", list[str]()
     path.write_text(text)
     path.chmod(0o600)
-    assert [each.path for each in ProjectStore(path, said.append).list_projects()] == kept
-    assert [each.path for each in ProjectStore(path, said.append).list_projects()] == kept
+    assert [each.path for each in ProjectStore(path, messages.append).list_projects()] == kept
+    assert [each.path for each in ProjectStore(path, messages.append).list_projects()] == kept
     (aside,) = tmp_path.glob("projects.damaged-*")
     assert aside.read_text() == text
     assert stat.S_IMODE(aside.stat().st_mode) == 0o600
-    assert len(said) == 1
-    assert aside.name in said[0]
+    assert len(messages) == 1
+    assert aside.name in messages[0]
 
 
 def test_a_project_file_that_others_can_write_is_refused(register: ProjectStore, tmp_path: Path) -> None:
@@ -201,7 +201,7 @@ async def test_the_default_project_is_not_saved_again(tmp_path: Path, register: 
 
 
 @pytest.mark.parametrize(
-    ("said", "why"),
+    ("text", "why"),
     [
         ("", "empty"),
         ("  ", "empty"),
@@ -220,7 +220,7 @@ async def test_the_default_project_is_not_saved_again(tmp_path: Path, register: 
     ],
 )
 async def test_a_path_that_is_not_a_checkout_is_refused(
-    tmp_path: Path, register: ProjectStore, said: str, why: str
+    tmp_path: Path, register: ProjectStore, text: str, why: str
 ) -> None:
     (tmp_path / "file").write_text("x")
     (tmp_path / "plain").mkdir()
@@ -228,7 +228,7 @@ async def test_a_path_that_is_not_a_checkout_is_refused(
     bare(repository(tmp_path / "here"), tmp_path / "bare.git")
     async with open_pool(register) as pool:
         with pytest.raises(FieldError, match=why) as refused:
-            await pool.add_project(path=said.format(tmp=tmp_path))
+            await pool.add_project(path=text.format(tmp=tmp_path))
     assert refused.value.field == "path"
     assert register.list_projects() == []
 
@@ -242,11 +242,11 @@ async def test_a_repository_of_another_user_is_refused(tmp_path: Path, register:
             await pool.add_project(path=str(top))
 
 
-@pytest.mark.parametrize("said", [{}, {"path": "/x", "url": "https://host/x"}])
-async def test_a_project_has_either_a_path_or_a_url(register: ProjectStore, said: dict[str, str]) -> None:
+@pytest.mark.parametrize("body", [{}, {"path": "/x", "url": "https://host/x"}])
+async def test_a_project_has_either_a_path_or_a_url(register: ProjectStore, body: dict[str, str]) -> None:
     async with open_pool(register) as pool:
         with pytest.raises(FieldError, match="either a path or a url"):
-            await pool.add_project(**said)
+            await pool.add_project(**body)
 
 
 # By URL
@@ -315,7 +315,7 @@ async def test_a_mirror_whose_checkout_was_deleted_gets_a_new_one(tmp_path: Path
 
 
 @pytest.mark.parametrize(
-    "said",
+    "text",
     [
         "",
         "no\x07bell",
@@ -335,13 +335,13 @@ async def test_a_mirror_whose_checkout_was_deleted_gets_a_new_one(tmp_path: Path
     ],
 )
 async def test_an_invalid_repository_url_is_refused_without_showing_its_secrets(
-    register: ProjectStore, home: Path, said: str
+    register: ProjectStore, home: Path, text: str
 ) -> None:
     async with open_pool(register) as pool:
         with pytest.raises(FieldError) as refused:
-            await pool.add_project(url=said)
+            await pool.add_project(url=text)
     assert refused.value.field == "url"
-    assert "hunter2" not in refused.value.message + refused.value.hint or said.startswith("ext")
+    assert "hunter2" not in refused.value.message + refused.value.hint or text.startswith("ext")
     assert register.list_projects() == []
     assert not (home / "data").exists()
 
@@ -350,11 +350,11 @@ async def test_an_invalid_repository_url_is_refused_without_showing_its_secrets(
 
 
 async def test_the_default_project_is_used_without_an_id(tmp_path: Path, register: ProjectStore) -> None:
-    here, other = repository(tmp_path / "here"), repository(tmp_path / "other")
-    async with open_pool(register, here) as pool:
+    current, other = repository(tmp_path / "here"), repository(tmp_path / "other")
+    async with open_pool(register, current) as pool:
         added = await pool.add_project(path=str(other))
         assert [each.default for each in pool.list_projects()] == [True, False]
-        assert (await pool.get(None)).location.top == here
+        assert (await pool.get(None)).location.top == current
         assert await pool.get(pool.list_projects()[0].id) is await pool.get(None)
         assert (await pool.get(added.id)).location.top == other
 
@@ -408,8 +408,8 @@ async def test_a_missing_project_is_an_error_and_the_others_still_work(tmp_path:
 
 
 async def test_a_removed_project_is_forgotten_and_its_files_stay(tmp_path: Path, register: ProjectStore) -> None:
-    here, other = repository(tmp_path / "here"), repository(tmp_path / "other")
-    async with open_pool(register, here) as pool:
+    current, other = repository(tmp_path / "here"), repository(tmp_path / "other")
+    async with open_pool(register, current) as pool:
         added = await pool.add_project(path=str(other))
         await pool.get(added.id)
         await pool.remove_project(added.id)
@@ -478,9 +478,9 @@ def test_the_number_of_projects_is_limited(
 def test_the_project_id_does_not_depend_on_the_path_used(tmp_path: Path) -> None:
     top = repository(tmp_path / "here")
     (tmp_path / "link").symlink_to(top)
-    place = find_repo(top)
-    assert compute_project_id(place) == compute_project_id(find_repo(tmp_path / "link"))
-    assert compute_project_id(place) == compute_project_id(
-        RepoLocation(tmp_path / "elsewhere", place.state, repository=True)
+    location = find_repo(top)
+    assert compute_project_id(location) == compute_project_id(find_repo(tmp_path / "link"))
+    assert compute_project_id(location) == compute_project_id(
+        RepoLocation(tmp_path / "elsewhere", location.state, repository=True)
     )
     assert find_project_register().is_relative_to(tmp_path)

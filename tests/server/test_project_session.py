@@ -49,8 +49,8 @@ def history(tasks: int = 20) -> Sequence[Record]:
 
 
 @asynccontextmanager
-async def open_session(place: RepoLocation, *, start_engine: bool = False) -> AsyncIterator[ProjectSession]:
-    session = ProjectSession("r", place, start_engine=start_engine)
+async def open_session(location: RepoLocation, *, start_engine: bool = False) -> AsyncIterator[ProjectSession]:
+    session = ProjectSession("r", location, start_engine=start_engine)
     await session.open()
     try:
         yield session
@@ -65,25 +65,25 @@ async def wait_for(holds: Callable[[], object]) -> None:
 
 
 async def read_events(stream: SseStream, reader: SseReader, count: int) -> None:
-    async with asyncio.timeout(TIMEOUT_SECONDS), aclosing(aiter(stream)) as told:
-        async for data in told:
+    async with asyncio.timeout(TIMEOUT_SECONDS), aclosing(aiter(stream)) as chunks:
+        async for data in chunks:
             reader.feed(data)
             if len(reader.events) >= count:
                 return
 
 
-def move_away(place: RepoLocation, to: Path) -> None:
-    for file in list(place.state.iterdir()):
+def move_away(location: RepoLocation, to: Path) -> None:
+    for file in list(location.state.iterdir()):
         file.rename(to / f"away-{file.name}")
 
 
-async def test_stuck_readers_lose_their_replay_slots(place: RepoLocation, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_stuck_readers_lose_their_replay_slots(location: RepoLocation, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sse, "REPLAY_IDLE_SECONDS", 0.05)
     monkeypatch.setattr(sse, "SSE_CHUNK_BYTES", 2_000)
-    with closing(open_journal_writer(place.state / JOURNAL_FILE)) as journal:
+    with closing(open_journal_writer(location.state / JOURNAL_FILE)) as journal:
         journal.append(history())
         wanted, begin = expected_events(journal.id, history()), EventCursor(journal.id, 0)
-        async with open_session(place) as session:
+        async with open_session(location) as session:
             session.buffer.since = session.buffer.seq  # all is forgotten
             stuck = [aiter(SseStream(session, begin)) for _ in range(3)]
             for stream in stuck:
@@ -97,15 +97,15 @@ async def test_stuck_readers_lose_their_replay_slots(place: RepoLocation, monkey
 
 
 async def test_a_reader_that_lost_its_slot_continues_at_its_cursor(
-    place: RepoLocation, monkeypatch: pytest.MonkeyPatch
+    location: RepoLocation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sse, "SSE_CHUNK_BYTES", 2_000)
     monkeypatch.setattr(sse, "REPLAY_IDLE_SECONDS", 0.0)
-    with closing(open_journal_writer(place.state / JOURNAL_FILE)) as journal:
+    with closing(open_journal_writer(location.state / JOURNAL_FILE)) as journal:
         journal.append(history())
         wanted = expected_events(journal.id, history())
         async with (
-            open_session(place) as session,
+            open_session(location) as session,
             aclosing(aiter(SseStream(session, EventCursor(journal.id, 0)))) as stream,
         ):
             session.buffer.since = session.buffer.seq
@@ -117,13 +117,13 @@ async def test_a_reader_that_lost_its_slot_continues_at_its_cursor(
 
 
 async def test_disconnected_readers_leave_no_threads_files_or_tasks(
-    place: RepoLocation, monkeypatch: pytest.MonkeyPatch
+    location: RepoLocation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sse, "SSE_CHUNK_BYTES", 2_000)
-    with closing(open_journal_writer(place.state / JOURNAL_FILE)) as journal:
+    with closing(open_journal_writer(location.state / JOURNAL_FILE)) as journal:
         journal.append(history())
         begin = EventCursor(journal.id, 0)
-    async with open_session(place) as session:
+    async with open_session(location) as session:
         session.buffer.since = session.buffer.seq
         await connect_and_disconnect(session, begin, 10)
         await wait_for(lambda: session.replay_slots._value == 2)
@@ -151,19 +151,19 @@ async def connect_and_disconnect(session: ProjectSession, mark: EventCursor, tim
 
 
 async def test_a_removed_journal_resets_readers_and_the_next_one_is_read_from_its_beginning(
-    place: RepoLocation, tmp_path: Path
+    location: RepoLocation, tmp_path: Path
 ) -> None:
-    with closing(open_journal_writer(place.state / JOURNAL_FILE)) as journal:
+    with closing(open_journal_writer(location.state / JOURNAL_FILE)) as journal:
         journal.append(history())
-    async with open_session(place) as session:
+    async with open_session(location) as session:
         reader = SseReader()
         listening = asyncio.create_task(read_events(SseStream(session, None), reader, 1))
         await wait_for(lambda: session.readers)
-        move_away(place, tmp_path)
+        move_away(location, tmp_path)
         await listening
         assert b"event: reset" in reader.events[0]
         assert reader.last_event_id == "0"
-        with closing(open_journal_writer(place.state / JOURNAL_FILE)) as journal:
+        with closing(open_journal_writer(location.state / JOURNAL_FILE)) as journal:
             journal.append(history(3))
             wanted = expected_events(journal.id, history(3))
             after = SseReader()
@@ -171,17 +171,17 @@ async def test_a_removed_journal_resets_readers_and_the_next_one_is_read_from_it
             assert after.events == wanted
 
 
-async def test_a_damaged_journal_is_an_error_until_it_is_replaced(place: RepoLocation, tmp_path: Path) -> None:
-    with closing(open_journal_writer(place.state / JOURNAL_FILE)) as journal:
+async def test_a_damaged_journal_is_an_error_until_it_is_replaced(location: RepoLocation, tmp_path: Path) -> None:
+    with closing(open_journal_writer(location.state / JOURNAL_FILE)) as journal:
         journal.append(history())
-    async with open_session(place) as session:
-        with closing(sqlite3.connect(place.state / JOURNAL_FILE)) as damage, damage:
+    async with open_session(location) as session:
+        with closing(sqlite3.connect(location.state / JOURNAL_FILE)) as damage, damage:
             damage.execute("UPDATE meta SET last = last + 1")
         with pytest.raises(JournalCorruptError):
             await session.query(lambda _: None)
         await wait_for(lambda: isinstance(session.error, JournalCorruptError))
-        move_away(place, tmp_path)
-        with closing(open_journal_writer(place.state / JOURNAL_FILE)) as journal:
+        move_away(location, tmp_path)
+        with closing(open_journal_writer(location.state / JOURNAL_FILE)) as journal:
             journal.append(history(3))
             await wait_for(lambda: session.buffer.seq == len(history(3)))
             assert await session.query(lambda client_session: client_session.journal_id) == journal.id
@@ -189,33 +189,33 @@ async def test_a_damaged_journal_is_an_error_until_it_is_replaced(place: RepoLoc
 
 
 async def test_events_continue_while_no_engine_keeps_running(
-    place: RepoLocation, monkeypatch: pytest.MonkeyPatch
+    location: RepoLocation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Engines that exit are started again; records that others write meanwhile are still published."""
     monkeypatch.setattr(journal_follower, "ENGINE_WATCH_SECONDS", 0.01)
     monkeypatch.setattr(project_session, "READ_RETRY_SECONDS", 1_000.0)
     monkeypatch.setattr(journal_follower, "ENGINE_RETRY_SECONDS", 1_000.0)
     monkeypatch.setattr(engine_launcher, "_start", lambda _: os.spawnlp(os.P_NOWAIT, "true", "true"))
-    with closing(open_journal_writer(place.state / JOURNAL_FILE)) as journal:
+    with closing(open_journal_writer(location.state / JOURNAL_FILE)) as journal:
         journal.append(history()[:30])
-    async with open_session(place, start_engine=True) as session:
+    async with open_session(location, start_engine=True) as session:
         await wait_for(lambda: isinstance(session.error, WorldError))
-        await asyncio.to_thread(write_elsewhere, place, 30)
+        await asyncio.to_thread(write_elsewhere, location, 30)
         await wait_for(lambda: session.buffer.seq == len(history()))
 
 
-def write_elsewhere(place: RepoLocation, start: int) -> None:
+def write_elsewhere(location: RepoLocation, start: int) -> None:
     """A process that reads a journal does not write it."""
     code = (
         "import sys; from pathlib import Path; from plait.store.journal_writer import open_journal_writer;"
         "from plait.core.settings import Settings; from tests.support.generated_journal import batch_of, records_of;"
         "open_journal_writer(Path(sys.argv[1])).append(records_of(batch_of(20), Settings())[int(sys.argv[2]):])"
     )
-    subprocess.run([sys.executable, "-c", code, str(place.state / JOURNAL_FILE), str(start)], check=True)
+    subprocess.run([sys.executable, "-c", code, str(location.state / JOURNAL_FILE), str(start)], check=True)
 
 
 async def test_following_continues_after_an_unexpected_error(
-    place: RepoLocation, monkeypatch: pytest.MonkeyPatch
+    location: RepoLocation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     failed: list[object] = []
     wait = Session.wait
@@ -226,24 +226,24 @@ async def test_following_continues_after_an_unexpected_error(
             raise ZeroDivisionError("once")
         return wait(client_session, timeout)
 
-    told: list[object] = []
-    asyncio.get_running_loop().set_exception_handler(lambda _, said: told.append(said["exception"]))
-    with closing(open_journal_writer(place.state / JOURNAL_FILE)) as journal:
-        async with open_session(place) as session:
+    messages: list[object] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, text: messages.append(text["exception"]))
+    with closing(open_journal_writer(location.state / JOURNAL_FILE)) as journal:
+        async with open_session(location) as session:
             monkeypatch.setattr(Session, "wait", stumble)
             await wait_for(lambda: failed)
             journal.append(history())
             await wait_for(lambda: session.buffer.seq == len(history()))
-    assert [type(error) for error in told] == [ZeroDivisionError]
+    assert [type(error) for error in messages] == [ZeroDivisionError]
 
 
-async def test_a_session_closes_while_a_request_waits_and_the_request_stays_durable(place: RepoLocation) -> None:
+async def test_a_session_closes_while_a_request_waits_and_the_request_stays_durable(location: RepoLocation) -> None:
     """What was asked for is safe: the next engine answers it."""
-    with closing(open_journal_writer(place.state / JOURNAL_FILE)) as journal:
+    with closing(open_journal_writer(location.state / JOURNAL_FILE)) as journal:
         journal.append(history()[:30])
-        async with open_session(place) as session:
+        async with open_session(location) as session:
             asking = asyncio.create_task(session.ask([Pause("r1", "b")]))
-            await wait_for(lambda: session._requests and (place.state / INBOX_FILE).exists())
+            await wait_for(lambda: session._requests and (location.state / INBOX_FILE).exists())
             asking.cancel()
-        async with open_session(place) as session:
+        async with open_session(location) as session:
             assert [request.id for request in await session.query(Session.list_pending)] == ["r1"]

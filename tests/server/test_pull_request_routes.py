@@ -36,17 +36,17 @@ def publish(server: RunningServer, batch: str, **body: object) -> None:
 
 def test_title_and_body_are_previewed_before_publishing(forge_server: RunningServer, forge: LocalForge) -> None:
     batch = run_batch(forge_server)
-    seen = get_preview(forge_server, batch)
-    assert seen["title"] == "01-walls"
-    assert seen["body"].startswith("**1 of 1 task done**")
-    assert seen["own"] == {"title": seen["title"], "body": seen["body"]}
-    assert (seen["branch"], seen["target"], seen["url"]) == (forge_server.batch(batch)["branch"], None, None)
-    assert (seen["shipped"], seen["canPublish"], seen["canPush"], seen["why"]) == (False, True, True, None)
+    preview = get_preview(forge_server, batch)
+    assert preview["title"] == "01-walls"
+    assert preview["body"].startswith("**1 of 1 task done**")
+    assert preview["own"] == {"title": preview["title"], "body": preview["body"]}
+    assert (preview["branch"], preview["target"], preview["url"]) == (forge_server.batch(batch)["branch"], None, None)
+    assert (preview["shipped"], preview["canPublish"], preview["canPush"], preview["why"]) == (False, True, True, None)
     publish(forge_server, batch)
     after = get_preview(forge_server, batch)
     assert (after["shipped"], after["url"]) == (True, f"{forge.url}/{REPOSITORY}/pulls/1")
-    assert forge.pulls[0]["title"] == seen["title"]
-    assert seen["body"].strip() in forge.pulls[0]["body"]
+    assert forge.pulls[0]["title"] == preview["title"]
+    assert preview["body"].strip() in forge.pulls[0]["body"]
 
 
 def test_an_edited_title_and_body_are_published_and_kept(forge_server: RunningServer, forge: LocalForge) -> None:
@@ -60,9 +60,9 @@ def test_an_edited_title_and_body_are_published_and_kept(forge_server: RunningSe
     publish(forge_server, batch)
     assert forge.pulls[0]["title"] == "Four walls, closes #12"
     assert "As agreed with @ada." in forge.pulls[0]["body"]
-    seen = get_preview(forge_server, batch)
-    assert (seen["title"], seen["body"]) == ("Four walls, closes #12", "As agreed with @ada.")
-    assert seen["own"] == own
+    preview = get_preview(forge_server, batch)
+    assert (preview["title"], preview["body"]) == ("Four walls, closes #12", "As agreed with @ada.")
+    assert preview["own"] == own
 
 
 def test_a_new_title_replaces_one_from_the_forge_once(forge_server: RunningServer, forge: LocalForge) -> None:
@@ -83,8 +83,8 @@ def test_plait_s_own_title_and_an_empty_body_remove_the_override(
     publish(forge_server, batch, title="Mine", body="Mine too.")
     own = get_preview(forge_server, batch)["own"]
     publish(forge_server, batch, title=own["title"], body=" \n")
-    seen = get_preview(forge_server, batch)
-    assert (seen["title"], seen["body"]) == (own["title"], own["body"])
+    preview = get_preview(forge_server, batch)
+    assert (preview["title"], preview["body"]) == (own["title"], own["body"])
     assert forge.pulls[0]["title"] == "01-walls"
     assert "task done" in forge.pulls[0]["body"]
 
@@ -127,21 +127,21 @@ def test_a_batch_in_place_can_t_be_published(server: RunningServer) -> None:
     server.project.task("01-walls", "true")
     batch = server.run("01-walls")
     server.wait_until_finished(batch)
-    seen = get_preview(server, batch)
-    assert (seen["canPublish"], seen["canPush"], seen["branch"]) == (False, False, None)
-    assert seen["why"] == f"batch {batch} runs in place: it has no branch to publish"
+    preview = get_preview(server, batch)
+    assert (preview["canPublish"], preview["canPush"], preview["branch"]) == (False, False, None)
+    assert preview["why"] == f"batch {batch} runs in place: it has no branch to publish"
     server.get("/api/batches/none/pr", 404)
 
 
 def test_without_a_known_forge_only_a_push_is_possible(fresh_worktree_server: RunningServer) -> None:
     batch = run_batch(fresh_worktree_server)
-    seen = get_preview(fresh_worktree_server, batch)
-    assert (seen["canPublish"], seen["canPush"]) == (False, True)
-    assert seen["why"]
+    preview = get_preview(fresh_worktree_server, batch)
+    assert (preview["canPublish"], preview["canPush"]) == (False, True)
+    assert preview["why"]
     fresh_worktree_server.project.git("remote", "remove", "origin")
-    seen = get_preview(fresh_worktree_server, batch)
-    assert (seen["canPush"], seen["hint"]) == (False, "See: git remote -v")
-    assert "no remote named 'origin'" in seen["why"]
+    preview = get_preview(fresh_worktree_server, batch)
+    assert (preview["canPush"], preview["hint"]) == (False, "See: git remote -v")
+    assert "no remote named 'origin'" in preview["why"]
 
 
 def test_the_target_is_the_remote_s_default_branch(fresh_worktree_server: RunningServer) -> None:
@@ -153,9 +153,9 @@ def test_the_target_is_the_remote_s_default_branch(fresh_worktree_server: Runnin
 
 def test_an_idempotency_key_is_for_one_title_and_body(forge_server: RunningServer, forge: LocalForge) -> None:
     batch = run_batch(forge_server)
-    for said in ({"title": "Walls"}, {"title": "Walls"}, {"title": "Roof"}, {"body": "Roof"}):
+    for value in ({"title": "Walls"}, {"title": "Walls"}, {"title": "Roof"}, {"body": "Roof"}):
         headers = {"Idempotency-Key": "once"}
-        forge_server.client.post(f"/api/batches/{batch}/pr", json=said, headers=headers)
+        forge_server.client.post(f"/api/batches/{batch}/pr", json=value, headers=headers)
         wait_until(lambda: not get_preview(forge_server, batch)["underWay"])
     assert [pull["title"] for pull in forge.pulls] == ["Roof"]
     assert get_preview(forge_server, batch)["body"] == "Roof"

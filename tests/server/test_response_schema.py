@@ -76,10 +76,10 @@ def test_every_response_matches_its_schema(worktree_server: RunningServer) -> No
     answer = server.client.get(f"/api/batches/{batch}/tasks/{torn}/conflict")
     assert TypeAdapter(TaskConflict).validate_json(answer.content, strict=True, extra="forbid").files
     with server.stream_events(batch=batch) as events:
-        told = next(iter(events))
-        while told["type"] != "batch:failed":
-            event = Event.model_validate_json(json.dumps(told | {"id": None}), strict=True)
-            told = next(iter(events))
+        item = next(iter(events))
+        while item["type"] != "batch:failed":
+            event = Event.model_validate_json(json.dumps(item | {"id": None}), strict=True)
+            item = next(iter(events))
             assert event.model_dump()["at"]
 
 
@@ -98,8 +98,8 @@ def test_a_bug_is_a_500_without_details(error: Exception, capfd: pytest.CaptureF
     pool: SessionPool = Broken(error)  # type: ignore[assignment]
     answer = anyio.run(_asked, create_app(pool))
     assert answer.status_code == 500
-    told = answer.json()
-    assert {*told} == {"error", "hint", "field", "state", "problems"}
+    result = answer.json()
+    assert {*result} == {"error", "hint", "field", "state", "problems"}
     assert "secret" not in answer.text
     assert "Traceback" not in answer.text
     if isinstance(error, Bug):

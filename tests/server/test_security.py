@@ -46,7 +46,9 @@ def shared_harness(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Securit
             wait_until(lambda: harness.statuses()["02-print"] == "done" and harness.ticks())
             yield harness
             project.write("go", "")
-            over = wait_until(lambda: (told := harness.get(f"/api/batches/{harness.batch}"))["completedAt"] and told)
+            over = wait_until(
+                lambda: (result := harness.get(f"/api/batches/{harness.batch}"))["completedAt"] and result
+            )
         assert over["status"] == "completed"
         assert over["progress"]["completed"] == 2
         assert server.end() == 0
@@ -76,17 +78,17 @@ def routes(harness: SecurityHarness) -> Iterator[tuple[str, str]]:
 
 
 def test_without_a_token_only_health_is_answered(harness: SecurityHarness) -> None:
-    told = {(method, path): harness.request(method, path).status_code for method, path in routes(harness)}
-    assert told.pop(("GET", "/health")) == 200
-    assert len(told) > 30
-    assert set(told.values()) == {401}
+    response = {(method, path): harness.request(method, path).status_code for method, path in routes(harness)}
+    assert response.pop(("GET", "/health")) == 200
+    assert len(response) > 30
+    assert set(response.values()) == {401}
 
 
 def test_wrong_tokens_are_limited_without_locking_out_the_right_one(harness: SecurityHarness) -> None:
     wrong = ["x", "no", harness.server.token[:-1], harness.server.token.upper() + "0", "0" * 64, *"abcdef"]
-    told = [harness.request("GET", "/api/batches", Authorization=f"Bearer {each}") for each in wrong]
-    assert [each.status_code for each in told] == [401] * 10 + [429]
-    assert int(told[-1].headers["Retry-After"]) > 0
+    responses = [harness.request("GET", "/api/batches", Authorization=f"Bearer {each}") for each in wrong]
+    assert [each.status_code for each in responses] == [401] * 10 + [429]
+    assert int(responses[-1].headers["Retry-After"]) > 0
     assert harness.request("GET", f"/api/batches?token={harness.server.token}").status_code == 401
     assert harness.request_as_owner("GET", "/api/batches").status_code == 200
 
@@ -104,8 +106,8 @@ def test_an_expired_cookie_is_rejected(harness: SecurityHarness) -> None:
 def test_a_post_from_another_origin_is_rejected(harness: SecurityHarness, origin: str) -> None:
     cookie, own = harness.cookie(time.time() + 60), harness.server.url
     path = f"/api/batches/{harness.batch}/cancel"
-    said = harness.request("POST", path, {}, Cookie=cookie, Origin=origin.format(port=harness.port))
-    assert (said.status_code, "origin" in said.json()["error"]) == (403, True)
+    response = harness.request("POST", path, {}, Cookie=cookie, Origin=origin.format(port=harness.port))
+    assert (response.status_code, "origin" in response.json()["error"]) == (403, True)
     assert harness.request("POST", path, {}, Cookie=cookie).status_code == 403  # a form that hides its page
     preflight = harness.request(
         "OPTIONS", path, Origin=origin.format(port=harness.port), Access_Control_Request_Method="POST"
@@ -120,8 +122,8 @@ def test_a_post_from_another_origin_is_rejected(harness: SecurityHarness, origin
 )
 def test_a_foreign_host_name_is_rejected(harness: SecurityHarness, host: str) -> None:
     named = host.format(port=harness.port)
-    said = harness.request_as_owner("GET", "/api/batches", Host=named, Origin=f"http://{named}")
-    assert said.status_code == 421
+    response = harness.request_as_owner("GET", "/api/batches", Host=named, Origin=f"http://{named}")
+    assert response.status_code == 421
     assert harness.request("GET", "/health", Host=named).status_code == 421
 
 
@@ -149,13 +151,13 @@ def test_ids_are_never_used_as_paths(harness: SecurityHarness, name: str) -> Non
     ]
     paths += [f"/api/batches/{harness.batch}/tasks/{spelt}/{what}" for what in ("log", "diff", "explain")]
     paths += [f"/api/batches?project={spelt}", f"/api/events?batch={spelt}"]
-    told = [ask("GET", path) for path in paths]
-    told.append(ask("POST", f"/api/batches/{harness.batch}/tasks/{spelt}/feedback", {"text": "x"}))
-    told.append(ask("PATCH", f"/api/tasks/{spelt}", {"version": "0" * 32, "body": "mine"}))
-    told.append(ask("POST", "/api/batches", {"taskIds": [name]}))
-    told.append(ask("POST", "/api/projects", {"path": name}))
-    assert {each.status_code for each in told} <= {404, 405, 422}
-    assert not any("the secret" in each.text or "root:" in each.text for each in told)
+    responses = [ask("GET", path) for path in paths]
+    responses.append(ask("POST", f"/api/batches/{harness.batch}/tasks/{spelt}/feedback", {"text": "x"}))
+    responses.append(ask("PATCH", f"/api/tasks/{spelt}", {"version": "0" * 32, "body": "mine"}))
+    responses.append(ask("POST", "/api/batches", {"taskIds": [name]}))
+    responses.append(ask("POST", "/api/projects", {"path": name}))
+    assert {each.status_code for each in responses} <= {404, 405, 422}
+    assert not any("the secret" in each.text or "root:" in each.text for each in responses)
     assert harness.project.read("../secret") == "the secret\n"
 
 
@@ -176,22 +178,22 @@ def test_a_symlink_in_the_task_folder_is_not_followed(harness: SecurityHarness) 
     link = harness.project.top / "tasks/03-link.md"
     link.symlink_to(token)
     try:
-        told = harness.request("GET", "/api/tasks/03-link", Authorization=f"Bearer {looks}")
-        assert (told.status_code, told.json()["body"], told.json()["editable"]) == (200, "", False)
+        response = harness.request("GET", "/api/tasks/03-link", Authorization=f"Bearer {looks}")
+        assert (response.status_code, response.json()["body"], response.json()["editable"]) == (200, "", False)
         listed = harness.request("GET", "/api/tasks", Authorization=f"Bearer {looks}")
     finally:
         link.unlink()
-    assert harness.server.token not in told.text + listed.text
+    assert harness.server.token not in response.text + listed.text
 
 
 def test_html_and_terminal_escapes_in_titles_are_text(harness: SecurityHarness) -> None:
-    told = [
+    responses = [
         harness.request_as_owner("GET", path) for path in ("/api/tasks", f"/api/batches/{harness.batch}", "/metrics")
     ]
-    told.append(harness.request_as_owner("GET", f"/api/batches/{harness.batch}/graph"))
-    assert HTML in told[1].json()["tasks"][1]["title"]
-    assert ESCAPES in told[1].json()["tasks"][1]["title"]
-    for each in told:
+    responses.append(harness.request_as_owner("GET", f"/api/batches/{harness.batch}/graph"))
+    assert HTML in responses[1].json()["tasks"][1]["title"]
+    assert ESCAPES in responses[1].json()["tasks"][1]["title"]
+    for each in responses:
         assert each.headers["Content-Type"].partition(";")[0] in {"application/json", "text/plain"}
         assert each.headers["X-Content-Type-Options"] == "nosniff"
         assert "script-src 'self';" in each.headers["Content-Security-Policy"]
@@ -201,31 +203,31 @@ def test_html_and_terminal_escapes_in_titles_are_text(harness: SecurityHarness) 
 def test_html_and_terminal_escapes_in_logs_are_text(harness: SecurityHarness) -> None:
     log = harness.request_as_owner("GET", f"/api/batches/{harness.batch}/tasks/02-print/log")
     assert (log.text, log.headers["Content-Type"]) == (f"{HTML}\n", "text/plain; charset=utf-8")
-    heard = ""
+    received = ""
     path = f"/api/events?batch={harness.batch}"
     with harness.client.stream("GET", path, headers={"Authorization": harness.bearer}) as events:
         for line in events.iter_lines():
-            heard += line
+            received += line
             if "batch:task:completed" in line:
                 break
-    assert HTML in heard
-    assert heard.isprintable()
+    assert HTML in received
+    assert received.isprintable()
 
 
 def test_a_body_of_a_gigabyte_is_rejected_without_being_stored(harness: SecurityHarness) -> None:
-    process, most = psutil.Process(harness.server.pid), 1 << 30
+    process, size = psutil.Process(harness.server.pid), 1 << 30
     before = process.memory_info().rss
     head = f"POST /api/plan HTTP/1.1\r\nHost: localhost\r\nAuthorization: {harness.bearer}\r\n"
-    said = harness.send_raw(f"{head}Content-Length: {most}\r\n\r\n".encode())
-    assert said.startswith(b"HTTP/1.1 413 ")
+    response = harness.send_raw(f"{head}Content-Length: {size}\r\n\r\n".encode())
+    assert response.startswith(b"HTTP/1.1 413 ")
     sent, chunk = 0, b"10000\r\n" + b" " * 65536 + b"\r\n"
     with harness.connect() as client:
         client.sendall(f"{head}Transfer-Encoding: chunked\r\n\r\n".encode())
         with suppress(ConnectionError):
-            while sent < most:
+            while sent < size:
                 client.sendall(chunk)
                 sent += 65536
-    assert sent < most >> 3
+    assert sent < size >> 3
     assert process.memory_info().rss - before < 64 << 20
     stranger = harness.send_raw(b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1073741824\r\n\r\n")
     assert stranger.startswith(b"HTTP/1.1 401 ")
@@ -262,10 +264,10 @@ def test_request_smuggling_and_header_injection_are_rejected(harness: SecurityHa
         f"{hidden}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n{inner}",
         f"{hidden}Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n{inner}",
     ):
-        heard = harness.send_raw(data.encode())
-        assert re.match(rb"HTTP/1.1 400 ", heard), data
-        assert heard.count(b"HTTP/1.1 ") == 1
-        assert b"set-cookie" not in heard.lower()
+        received = harness.send_raw(data.encode())
+        assert re.match(rb"HTTP/1.1 400 ", received), data
+        assert received.count(b"HTTP/1.1 ") == 1
+        assert b"set-cookie" not in received.lower()
 
 
 def test_deeply_nested_and_malformed_json_is_refused(harness: SecurityHarness) -> None:
@@ -285,16 +287,16 @@ def test_deeply_nested_and_malformed_json_is_refused(harness: SecurityHarness) -
             body.encode(),
             {"Authorization": harness.bearer, "Content-Type": "application/json"},
         )
-        told = client.getresponse()
-        assert told.status in {400, 404, 422}, body[:40]
-        assert json.loads(told.read())["error"]
+        response = client.getresponse()
+        assert response.status in {400, 404, 422}, body[:40]
+        assert json.loads(response.read())["error"]
         client.close()
 
 
 def test_a_deeply_nested_task_file_is_reported_as_a_problem(harness: SecurityHarness) -> None:
     deep = harness.project.write("tasks/03-deep.md", "---\ntitle: " + "[" * 200_000 + "\n---\n# deep")
     try:
-        told = harness.get("/api/tasks")
+        result = harness.get("/api/tasks")
     finally:
         deep.unlink()
-    assert any("nested too deep" in problem["message"] for problem in told["problems"])
+    assert any("nested too deep" in problem["message"] for problem in result["problems"])

@@ -77,9 +77,9 @@ def wait_until_done(project: TempProject, *tasks: str) -> None:
 def test_one_login_link_and_no_token_are_printed(project: TempProject) -> None:
     front = project.start("serve", "--port", "0")
     assert front.stdout is not None
-    said = [front.stdout.readline() for _ in range(4)]
-    assert said[0].startswith(f"plait serves {project.top} at http://127.0.0.1:")
-    assert ["/login?code=" in line for line in said] == [False, False, True, False]
+    lines = [front.stdout.readline() for _ in range(4)]
+    assert lines[0].startswith(f"plait serves {project.top} at http://127.0.0.1:")
+    assert ["/login?code=" in line for line in lines] == [False, False, True, False]
     os.kill(front.pid, signal.SIGTERM)
     out, err = front.communicate(timeout=60)
     assert (front.returncode, out, err) == (0, "", "")
@@ -161,16 +161,16 @@ def test_a_port_in_use_is_reported_with_its_process_and_a_hint(
 ) -> None:
     project, server = shared_process
     port = server.url.rpartition(":")[2]
-    told = project.plait("serve", "--port", port)
-    assert (told.code, told.out) == (2, "")
-    assert f"port {port} is in use" in told.err
-    assert "--port 0" in told.err
+    completed = project.plait("serve", "--port", port)
+    assert (completed.code, completed.out) == (2, "")
+    assert f"port {port} is in use" in completed.err
+    assert "--port 0" in completed.err
     if sys.platform == "linux":
-        assert f"by another plait serve (process {server.pid})" in told.err
+        assert f"by another plait serve (process {server.pid})" in completed.err
 
 
 @pytest.mark.parametrize(
-    ("words", "why"),
+    ("args", "why"),
     [
         (["--host", "203.0.113.7"], "is not an address of this machine"),
         (["--host", "no such host"], "is not a host"),
@@ -181,12 +181,12 @@ def test_a_port_in_use_is_reported_with_its_process_and_a_hint(
     ],
 )
 def test_options_that_can_not_be_used_are_refused_before_anything_starts(
-    project: TempProject, capsys: pytest.CaptureFixture[str], words: list[str], why: str
+    project: TempProject, capsys: pytest.CaptureFixture[str], args: list[str], why: str
 ) -> None:
     with use_environment(project.env):
-        told = ask(capsys, project.top, "serve", "--port", "0", *words)
-    assert (told.code, told.out) == (2, "")
-    assert why in told.err
+        result = ask(capsys, project.top, "serve", "--port", "0", *args)
+    assert (result.code, result.out) == (2, "")
+    assert why in result.err
     assert not (Path(project.env["XDG_STATE_HOME"]) / "plait" / "token").exists()
 
 
@@ -196,13 +196,13 @@ def test_listening_on_all_interfaces_prints_a_warning(project: TempProject) -> N
     assert server.get("/health")["status"] == "ok"
     assert server.end() == 0
     assert server.process.stderr is not None
-    told = server.process.stderr.read()
-    assert "can be reached from the network" in told
-    assert "no TLS" in told
+    output = server.process.stderr.read()
+    assert "can be reached from the network" in output
+    assert "no TLS" in output
     port = server.url.rpartition(":")[2]
-    assert f"plait token --link --url http://ADDRESS:{port}\n" in told
-    assert f"ssh -L {port}:127.0.0.1:{port} MACHINE\n" in told
-    assert "code=" not in told
+    assert f"plait token --link --url http://ADDRESS:{port}\n" in output
+    assert f"ssh -L {port}:127.0.0.1:{port} MACHINE\n" in output
+    assert "code=" not in output
 
 
 @pytest.mark.skipif(not socket.has_ipv6, reason="no IPv6")
@@ -338,21 +338,21 @@ def test_two_projects_run_batches_at_the_same_time(shared_process: tuple[TempPro
     project_id = server.post("/api/projects", {"path": str(other.top)})["id"]
     follower = EventFollower(server.url, server.token, f"/api/events?project={project_id}")
     follower.wait_until(lambda: follower.connections)
-    mine, theirs = run(server, "one"), run(server, "one", project_id=project_id)
+    own_batch, other_batch = run(server, "one"), run(server, "one", project_id=project_id)
     for each in (project, other):
         each.wait_for_file("runs-one")
     assert find_engine(find_repo(project.top)) != find_engine(find_repo(other.top))
-    assert server.request("GET", f"/api/batches/{theirs}").status_code == 404
-    told = server.get(f"/api/batches/{theirs}?project={project_id}")
-    assert told["projectId"] == project_id
-    assert server.get(f"/api/batches/{mine}")["projectId"] != project_id
+    assert server.request("GET", f"/api/batches/{other_batch}").status_code == 404
+    result = server.get(f"/api/batches/{other_batch}?project={project_id}")
+    assert result["projectId"] == project_id
+    assert server.get(f"/api/batches/{own_batch}")["projectId"] != project_id
     for each in (other, project):
         each.write("go-one", "")
-    wait_until_completed(server, mine)
-    wait_until_completed(server, theirs, project_id)
+    wait_until_completed(server, own_batch)
+    wait_until_completed(server, other_batch, project_id)
     follower.wait_for_event("batch:completed")
     follower.close()
-    assert {each.data["batchId"] for each in follower.events} <= {None, theirs}
+    assert {each.data["batchId"] for each in follower.events} <= {None, other_batch}
 
 
 def test_a_project_by_url_runs_in_its_mirror_from_the_remote_s_current_state(
@@ -368,10 +368,10 @@ def test_a_project_by_url_runs_in_its_mirror_from_the_remote_s_current_state(
     before = worktree_project.snapshot_user_files()
     batch = run(server, "one", "two", isolation="in-place")  # a mirror has no place to be worked in
     wait_until_completed(server, batch)
-    told = server.get(f"/api/batches/{batch}")
+    result = server.get(f"/api/batches/{batch}")
     mirror = find_repo(Path(added["path"])).state.parent
-    assert told["settings"]["isolation"] == "worktree"
-    assert worktree_project.git_in(mirror, "show", f"{told['branch']}:two") == "2"
+    assert result["settings"]["isolation"] == "worktree"
+    assert worktree_project.git_in(mirror, "show", f"{result['branch']}:two") == "2"
     assert worktree_project.snapshot_user_files() == before
 
 
@@ -423,6 +423,6 @@ def test_a_missing_project_is_reported_when_the_server_starts(
 
 
 def test_other_commands_do_not_import_the_web_framework(project: TempProject) -> None:
-    words = "import sys, plait.cli.app; print([m for m in ('fastapi', 'uvicorn', 'pydantic', 'starlette') if m in sys.modules])"
-    told = project.finish(project.popen([sys.executable, "-P", "-c", words]))
-    assert (told.code, told.out) == (0, "[]\n")
+    code = "import sys, plait.cli.app; print([m for m in ('fastapi', 'uvicorn', 'pydantic', 'starlette') if m in sys.modules])"
+    completed = project.finish(project.popen([sys.executable, "-P", "-c", code]))
+    assert (completed.code, completed.out) == (0, "[]\n")

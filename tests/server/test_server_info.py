@@ -96,15 +96,15 @@ def test_settings_are_read_saved_and_removed(fresh_server: RunningServer) -> Non
     fresh_server.patch("/api/settings", {"parallelLimit": None})
     assert fresh_server.get("/api/settings")["parallelLimit"] == before["parallelLimit"]
     for body, field in (({"retries": "many"}, "retries"), ({"nothing": 1}, "nothing"), ([], "")):
-        told = fresh_server.patch("/api/settings", body, 422)
-        assert (told["field"] or "").startswith(field)
+        result = fresh_server.patch("/api/settings", body, 422)
+        assert (result["field"] or "").startswith(field)
     described = fresh_server.get("/api/settings/schema")
     assert {each["name"] for each in described["settings"]} == {*before} - {"given"}
 
 
 def test_every_invalid_setting_is_reported_with_its_field(server: RunningServer) -> None:
-    told = server.patch("/api/settings", {"retries": -1, "mode": "sideways", "gate": "true"}, 422)
-    assert [problem["field"] for problem in told["problems"]] == ["retries", "mode"]
+    result = server.patch("/api/settings", {"retries": -1, "mode": "sideways", "gate": "true"}, 422)
+    assert [problem["field"] for problem in result["problems"]] == ["retries", "mode"]
     assert server.get("/api/settings")["gate"] is None
 
 
@@ -132,14 +132,14 @@ def test_agents_are_listed(server: RunningServer) -> None:
 def test_the_openapi_document_is_complete(server: RunningServer) -> None:
     described = server.get("/api/openapi.json")
     operations = [
-        (path, method, told) for path, methods in described["paths"].items() for method, told in methods.items()
+        (path, method, result) for path, methods in described["paths"].items() for method, result in methods.items()
     ]
-    names = [told["operationId"] for _, _, told in operations]
+    names = [result["operationId"] for _, _, result in operations]
     assert len(set(names)) == len(names) >= 30
     guarded = {"400", "401", "403", "408", "413", "421", "429", "500", "503"}
-    for path, _, told in operations:
-        assert path == "/health" or guarded <= told["responses"].keys()
-        for code, answer in told["responses"].items():
+    for path, _, result in operations:
+        assert path == "/health" or guarded <= result["responses"].keys()
+        for code, answer in result["responses"].items():
             if int(code) >= 400 and path != "/health":
                 assert answer["content"]["application/json"]["schema"]["$ref"].endswith("/Error")
     schemas = described["components"]["schemas"]

@@ -9,8 +9,10 @@ HOSTILE = "a&b=c +%2F é"
 
 
 def read_standing(server: RunningServer, batch: str, *tasks: str) -> list[str]:
-    told = server.check_status(server.client.get(f"/api/batches/{batch}/standing", params={"task": list(tasks)}), 200)
-    return [run["taskId"] for run in told["tasks"]]
+    response = server.check_status(
+        server.client.get(f"/api/batches/{batch}/standing", params={"task": list(tasks)}), 200
+    )
+    return [run["taskId"] for run in response["tasks"]]
 
 
 def test_the_standing_of_a_task_equals_its_entry_in_the_task_list(server: RunningServer) -> None:
@@ -20,11 +22,11 @@ def test_the_standing_of_a_task_equals_its_entry_in_the_task_list(server: Runnin
     batch = server.run("01-walls", "02-roof", "03-tiles")
     server.wait_until_finished(batch)
     listed = {task["id"]: task["batch"] for task in server.get("/api/tasks")["tasks"]}
-    told = server.get(f"/api/batches/{batch}/standing", task="03-tiles")
-    assert told["tasks"] == [listed["03-tiles"]]
-    assert told["tasks"][0]["status"] == "blocked"
+    result = server.get(f"/api/batches/{batch}/standing", task="03-tiles")
+    assert result["tasks"] == [listed["03-tiles"]]
+    assert result["tasks"][0]["status"] == "blocked"
     whole = server.batch(batch)
-    assert told["batch"] == {key: value for key, value in whole.items() if key != "tasks"}
+    assert result["batch"] == {key: value for key, value in whole.items() if key != "tasks"}
     assert server.get(f"/api/batches/{batch}/standing")["tasks"] == list(listed.values())
 
 

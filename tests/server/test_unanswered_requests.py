@@ -25,9 +25,9 @@ def engineless_server(project: TempProject, tmp_path: Path, monkeypatch: pytest.
     """With a half-finished batch `b`, and short timeouts."""
     monkeypatch.setattr(project_session, "SUBMIT_TIMEOUT_SECONDS", 1.0)
     monkeypatch.setattr(project_session, "ANSWER_TIMEOUT_SECONDS", 1.0)
-    place = find_repo(project.top)
-    place.state.mkdir(parents=True)
-    with closing(open_journal_writer(place.state / JOURNAL_FILE)) as writer:
+    location = find_repo(project.top)
+    location.state.mkdir(parents=True)
+    with closing(open_journal_writer(location.state / JOURNAL_FILE)) as writer:
         records = records_of(batch_of(20), Settings())
         writer.append(records[: len(records) // 2])
         with serve(project, tmp_path / "projects.json") as made:
@@ -35,9 +35,9 @@ def engineless_server(project: TempProject, tmp_path: Path, monkeypatch: pytest.
 
 
 def test_a_durable_request_without_an_answer_is_accepted(engineless_server: RunningServer) -> None:
-    told = engineless_server.post("/api/batches/b/pause", None, 202)
-    assert told["results"] == [
-        {**told["results"][0], "result": "accepted", "taskId": None, "status": "running", "tasks": []}
+    result = engineless_server.post("/api/batches/b/pause", None, 202)
+    assert result["results"] == [
+        {**result["results"][0], "result": "accepted", "taskId": None, "status": "running", "tasks": []}
     ]
     many = engineless_server.post("/api/bulk", {"action": "cancel", "taskIds": ["t19"]})
     assert many["results"][0]["result"] == "accepted"
@@ -46,13 +46,15 @@ def test_a_durable_request_without_an_answer_is_accepted(engineless_server: Runn
 def test_a_batch_exists_as_soon_as_its_request_is_durable(engineless_server: RunningServer) -> None:
     engineless_server.project.task("01-walls", "true")
     body, key = {"taskIds": ["01-walls"]}, {"Idempotency-Key": "k"}
-    told = engineless_server.check_status(engineless_server.client.post("/api/batches", json=body, headers=key), 202)
-    assert (told["accepted"], told["status"]) == (True, "pending")
-    assert "no engine picked it up" in told["problems"][-1]["message"]
-    assert engineless_server.batch(told["id"])["status"] == "pending"
+    response = engineless_server.check_status(
+        engineless_server.client.post("/api/batches", json=body, headers=key), 202
+    )
+    assert (response["accepted"], response["status"]) == (True, "pending")
+    assert "no engine picked it up" in response["problems"][-1]["message"]
+    assert engineless_server.batch(response["id"])["status"] == "pending"
     again = engineless_server.check_status(engineless_server.client.post("/api/batches", json=body, headers=key), 202)
-    assert again["id"] == told["id"]
-    assert [batch["id"] for batch in engineless_server.get("/api/batches")["batches"]] == [told["id"], "b"]
+    assert again["id"] == response["id"]
+    assert [batch["id"] for batch in engineless_server.get("/api/batches")["batches"]] == [response["id"], "b"]
 
 
 def test_durable_requests_are_accepted_when_no_engine_can_be_started(fresh_server: RunningServer) -> None:
@@ -63,9 +65,9 @@ def test_durable_requests_are_accepted_when_no_engine_can_be_started(fresh_serve
     log = find_repo(fresh_server.project.top).state / LOG_FILE
     log.unlink()
     log.mkdir()
-    told = fresh_server.post(f"/api/batches/{batch}/retry", None, 202)["results"][0]
-    assert told["result"] == "accepted"
-    assert "can't start the engine" in told["reason"]
+    result = fresh_server.post(f"/api/batches/{batch}/retry", None, 202)["results"][0]
+    assert result["result"] == "accepted"
+    assert "can't start the engine" in result["reason"]
     saved = fresh_server.check_status(fresh_server.client.patch("/api/settings", json={"retries": 1}), 202)
     assert saved["accepted"] is True
     assert "can't start the engine" in saved["notes"][-1]["message"]

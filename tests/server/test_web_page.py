@@ -59,8 +59,8 @@ def test_every_page_path_returns_the_page(app: FastAPI, path: str, browser: dict
 
 def test_an_unchanged_page_is_not_sent_again(app: FastAPI, folder: Path) -> None:
     etag = ask(app, "/", **BROWSER).headers["ETag"]
-    for said in (etag, f"W/{etag}", f'"other", {etag}', "*"):
-        again = ask(app, "/settings", **BROWSER, **{"If-None-Match": said})
+    for value in (etag, f"W/{etag}", f'"other", {etag}', "*"):
+        again = ask(app, "/settings", **BROWSER, **{"If-None-Match": value})
         assert (again.status_code, again.content, again.headers["ETag"]) == (304, b"", etag)
     version = read_page_version(folder)
     (folder / "index.html").write_text("<!doctype html><title>THE page</title>")

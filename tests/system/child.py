@@ -16,8 +16,8 @@ from plait.system.shared_state import SharedState
 from plait.system.sleep_inhibitor import SleepInhibitor
 
 
-def say(*words: object) -> None:
-    sys.stdout.write(f"{' '.join(map(str, words))}\n")
+def say(*args: object) -> None:
+    sys.stdout.write(f"{' '.join(map(str, args))}\n")
     sys.stdout.flush()
 
 
@@ -56,7 +56,7 @@ def crowd(folder: Path, engine: str, limit: str, turns: str, dies: str) -> None:
     engine_slots.LOCK_TIMEOUT_SECONDS = 60.0  # a slow machine is not what is tried here
     shared, chance = SharedState(folder, engine=engine), Random(engine)
     mine: list[Popen[bytes]] = []
-    most = 0
+    maximum = 0
     for turn in range(int(turns)):
         with shared.lock() as read_others:
             if read_others.slots + len(mine) < int(limit) and chance.random() < 0.8:
@@ -66,12 +66,12 @@ def crowd(folder: Path, engine: str, limit: str, turns: str, dies: str) -> None:
                 ended = mine.pop(0)
                 ended.kill()
                 ended.wait()
-            most = max(most, _alive(folder))
+            maximum = max(maximum, _alive(folder))
             shared.record_usage(len(mine), [each.pid for each in mine])
             if dies == "in" and turn == int(turns) - 1:
-                say(most)
+                say(maximum)
                 os.kill(os.getpid(), signal.SIGKILL)
-    say(most)
+    say(maximum)
     if dies == "after":
         os.kill(os.getpid(), signal.SIGKILL)
     with shared.lock():

@@ -43,7 +43,7 @@ def test_the_limit_is_not_exceeded_when_engines_die(folder: Path, child: Child) 
         for number, how in enumerate(["in", "after"] * 2)
     ]
     lasting = [child("crowd", folder, f"/lasting {number}", LIMIT, 60, "never") for number in range(3)]
-    seen = [most(each) for each in (*dying, *lasting)]
+    observed = [most(each) for each in (*dying, *lasting)]
     assert [each.returncode for each in dying] == [-signal.SIGKILL] * 4
     assert [each.returncode for each in lasting] == [0] * 3
-    assert max(seen) == LIMIT
+    assert max(observed) == LIMIT

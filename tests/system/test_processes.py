@@ -18,9 +18,9 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="what Linux tell
 @pytest.fixture
 def child() -> Iterator[Popen[bytes]]:
     """A process in a session of its own; its command line and its environment are not everybody's."""
-    words = ["sh", "-c", "echo up; read line", "a b", "", "ü"]
+    command = ["sh", "-c", "echo up; read line", "a b", "", "ü"]
     environment = {"X": "PLAIT_MARK=no", "PLAIT_MARK": "here-1", "Z": "1" * 100_000}
-    with Popen(words, stdin=PIPE, stdout=PIPE, env=environment, start_new_session=True) as process:
+    with Popen(command, stdin=PIPE, stdout=PIPE, env=environment, start_new_session=True) as process:
         assert process.stdout is not None
         process.stdout.readline()
         yield process
@@ -28,11 +28,11 @@ def child() -> Iterator[Popen[bytes]]:
 
 
 def test_a_process_is_read_with_all_its_fields(child: Popen[bytes]) -> None:
-    seen = processes.read_process(child.pid)
-    assert seen is not None
-    assert (seen.parent, seen.group, seen.session) == (os.getpid(), child.pid, child.pid)
-    assert (seen.tag, seen.is_zombie, seen.is_stopped) == ("here-1", False, False)
-    assert abs(seen.start - processes.clock_ticks()) < 100 * 60
+    process_read = processes.read_process(child.pid)
+    assert process_read is not None
+    assert (process_read.parent, process_read.group, process_read.session) == (os.getpid(), child.pid, child.pid)
+    assert (process_read.tag, process_read.is_zombie, process_read.is_stopped) == ("here-1", False, False)
+    assert abs(process_read.start - processes.clock_ticks()) < 100 * 60
     assert processes.command_line(child.pid)[1:] == ["-c", "echo up; read line", "a b", "", "ü"]
 
 
@@ -55,36 +55,36 @@ def test_proc_and_psutil_agree(child: Popen[bytes]) -> None:
 
 
 def test_every_process_is_listed(child: Popen[bytes]) -> None:
-    seen = {process.pid: process for process in processes.list_processes()}
-    assert seen[child.pid] == processes.read_process(child.pid)
-    assert {1, os.getpid()} <= seen.keys()
+    process_read = {process.pid: process for process in processes.list_processes()}
+    assert process_read[child.pid] == processes.read_process(child.pid)
+    assert {1, os.getpid()} <= process_read.keys()
 
 
 def test_a_missing_process_is_none(child: Popen[bytes]) -> None:
     child.kill()
     child.wait()
-    for way in (processes, psutil_processes):
-        assert way.read_process(child.pid) is None
-        assert way.command_line(child.pid) == []
-        assert way.memory_footprint([child.pid]) == 0
+    for module in (processes, psutil_processes):
+        assert module.read_process(child.pid) is None
+        assert module.command_line(child.pid) == []
+        assert module.memory_footprint([child.pid]) == 0
 
 
 def test_a_zombie_is_recognised(child: Popen[bytes]) -> None:
     child.kill()
     os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
-    for way in (processes, psutil_processes):
-        seen = way.read_process(child.pid)
-        assert seen is not None
-        assert (seen.is_zombie, seen.tag) == (True, "")
+    for module in (processes, psutil_processes):
+        process_read = module.read_process(child.pid)
+        assert process_read is not None
+        assert (process_read.is_zombie, process_read.tag) == (True, "")
 
 
 def test_a_stopped_process_is_recognised(child: Popen[bytes]) -> None:
     child.send_signal(SIGSTOP)
     os.waitid(os.P_PID, child.pid, os.WSTOPPED | os.WNOWAIT)
-    for way in (processes, psutil_processes):
-        seen = way.read_process(child.pid)
-        assert seen is not None
-        assert seen.is_stopped
+    for module in (processes, psutil_processes):
+        process_read = module.read_process(child.pid)
+        assert process_read is not None
+        assert process_read.is_stopped
 
 
 def test_a_process_name_with_brackets_and_blanks_is_parsed() -> None:
@@ -92,24 +92,24 @@ def test_a_process_name_with_brackets_and_blanks_is_parsed() -> None:
     with Popen([sys.executable, "-Sc", rename], stdin=PIPE, stdout=PIPE) as process:
         assert process.stdout is not None
         process.stdout.readline()
-        seen = processes.read_process(process.pid)
+        process_read = processes.read_process(process.pid)
         process.kill()
-    assert seen is not None
-    assert seen.parent == os.getpid()
+    assert process_read is not None
+    assert process_read.parent == os.getpid()
 
 
 def test_a_signal_ends_a_process_and_is_ignored_by_an_ended_one(child: Popen[bytes]) -> None:
-    seen = processes.read_process(child.pid)
-    assert seen is not None
-    processes.send_signal(seen, SIGKILL)
+    process_read = processes.read_process(child.pid)
+    assert process_read is not None
+    processes.send_signal(process_read, SIGKILL)
     assert child.wait(30) == -SIGKILL
-    processes.send_signal(seen, SIGKILL)
+    processes.send_signal(process_read, SIGKILL)
 
 
 def test_a_signal_never_reaches_a_later_process_with_the_same_pid(child: Popen[bytes]) -> None:
-    seen = processes.read_process(child.pid)
-    assert seen is not None
-    processes.send_signal(replace(seen, start=seen.start - 1), SIGKILL)
+    process_read = processes.read_process(child.pid)
+    assert process_read is not None
+    processes.send_signal(replace(process_read, start=process_read.start - 1), SIGKILL)
     child.communicate(b"go on\n", timeout=TIMEOUT_SECONDS)
     assert child.returncode == 0
 

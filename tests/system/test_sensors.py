@@ -39,25 +39,25 @@ def group(folder: str, **files: object) -> dict[str, str]:
 
 
 def test_this_machine_has_readings(tmp_path: Path) -> None:
-    seen = MachineSensors([tmp_path]).read()
-    assert 0 < seen.memory <= seen.memory_total < PLENTY
-    assert seen.memory_total <= psutil.virtual_memory().total
-    assert 0 < seen.disk <= seen.disk_total < PLENTY
-    assert 1 <= seen.cores <= len(os.sched_getaffinity(0))
-    assert seen.load >= 0
-    assert seen.memory_stall is None or 0 <= seen.memory_stall <= 1
+    readings = MachineSensors([tmp_path]).read()
+    assert 0 < readings.memory <= readings.memory_total < PLENTY
+    assert readings.memory_total <= psutil.virtual_memory().total
+    assert 0 < readings.disk <= readings.disk_total < PLENTY
+    assert 1 <= readings.cores <= len(os.sched_getaffinity(0))
+    assert readings.load >= 0
+    assert readings.memory_stall is None or 0 <= readings.memory_stall <= 1
 
 
 def test_memory_is_the_available_memory(tmp_path: Path) -> None:
-    seen = weather(machine(tmp_path, {}))
-    assert (seen.memory, seen.memory_total) == (6000 * 1024, 8000 * 1024)
+    readings = weather(machine(tmp_path, {}))
+    assert (readings.memory, readings.memory_total) == (6000 * 1024, 8000 * 1024)
 
 
 def test_psutil_is_used_without_proc(tmp_path: Path) -> None:
-    seen = weather(tmp_path)
-    assert seen.memory_total == psutil.virtual_memory().total
-    assert 0 < seen.memory < seen.memory_total
-    assert seen.memory_stall is None
+    readings = weather(tmp_path)
+    assert readings.memory_total == psutil.virtual_memory().total
+    assert 0 < readings.memory < readings.memory_total
+    assert readings.memory_stall is None
 
 
 @pytest.mark.parametrize(
@@ -67,9 +67,9 @@ def test_psutil_is_used_without_proc(tmp_path: Path) -> None:
 def test_an_unreadable_sensor_counts_as_plenty(text: str, tmp_path: Path) -> None:
     machine(tmp_path, {"proc/pressure/memory": "some\n"})
     (tmp_path / "proc/meminfo").write_text(text, errors="surrogateescape")
-    seen = weather(tmp_path, Path("/proc/self/fd/none\0such"))
-    assert (seen.memory, seen.memory_total, seen.memory_stall) == (PLENTY, PLENTY, None)
-    assert (seen.disk, seen.disk_total) == (PLENTY, PLENTY)
+    readings = weather(tmp_path, Path("/proc/self/fd/none\0such"))
+    assert (readings.memory, readings.memory_total, readings.memory_stall) == (PLENTY, PLENTY, None)
+    assert (readings.disk, readings.disk_total) == (PLENTY, PLENTY)
 
 
 def test_a_cgroup_v2_limits_memory_and_cores(tmp_path: Path) -> None:
@@ -77,9 +77,9 @@ def test_a_cgroup_v2_limits_memory_and_cores(tmp_path: Path) -> None:
     stat = "anon 700\ninactive_file 300000\nactive_file 200000\nslab_reclaimable 5000\nfile 600000\n"
     mine = group("user/plait/", memory__max=2_000_000, memory__high="max", memory__current=1_500_000, memory__stat=stat)
     root = machine(tmp_path, {**files, **mine, **group("user/plait/", cpu__max="150000 100000")})
-    seen = weather(root)
-    assert (seen.memory, seen.memory_total) == (2_000_000 - 1_500_000 + 505_000, 2_000_000)
-    assert seen.cores == min(2, len(os.sched_getaffinity(0)))
+    readings = weather(root)
+    assert (readings.memory, readings.memory_total) == (2_000_000 - 1_500_000 + 505_000, 2_000_000)
+    assert readings.cores == min(2, len(os.sched_getaffinity(0)))
     machine(root, group("user/plait/", memory__high=1_200_000))
     assert weather(root).memory == 1_200_000 - 1_500_000 + 505_000, "above it nothing moves"
     machine(root, group("user/plait/", memory__current=9_000_000))
@@ -94,9 +94,9 @@ def test_the_tightest_ancestor_cgroup_counts(tmp_path: Path) -> None:
         files |= group(f"{folder}/", memory__max=limit, memory__high="max", memory__current=100, memory__stat="")
         files |= group(f"{folder}/", cpu__max="max 100000")
     files |= group("a/", cpu__max="50000 100000")
-    seen = weather(machine(tmp_path, files))
-    assert (seen.memory, seen.memory_total) == (899_900, 900_000)
-    assert seen.cores == 1
+    readings = weather(machine(tmp_path, files))
+    assert (readings.memory, readings.memory_total) == (899_900, 900_000)
+    assert readings.cores == 1
 
 
 def test_a_cgroup_v1_limits_memory_and_cores(tmp_path: Path) -> None:
@@ -109,12 +109,12 @@ def test_a_cgroup_v1_limits_memory_and_cores(tmp_path: Path) -> None:
     files |= group("memory/x/", memory__limit_in_bytes=UNLIMITED, memory__usage_in_bytes=1, memory__stat=stat)
     files |= group("cpu/", cpu__cfs_quota_us=100_000, cpu__cfs_period_us=100_000)
     root = machine(tmp_path, files)
-    seen = weather(root)
-    assert (seen.memory, seen.memory_total, seen.cores) == (1_001_500, 3_000_000, 1)
+    readings = weather(root)
+    assert (readings.memory, readings.memory_total, readings.cores) == (1_001_500, 3_000_000, 1)
     machine(root, group("memory/x/y/", memory__limit_in_bytes=UNLIMITED))
     machine(root, group("cpu/", cpu__cfs_quota_us=-1))
-    seen = weather(root)
-    assert (seen.memory, seen.cores) == (6000 * 1024, len(os.sched_getaffinity(0)))
+    readings = weather(root)
+    assert (readings.memory, readings.cores) == (6000 * 1024, len(os.sched_getaffinity(0)))
 
 
 @pytest.mark.parametrize(
@@ -139,8 +139,8 @@ def test_in_a_container_the_visible_cgroup_counts(top: str, path: str, tmp_path:
 def test_a_damaged_cgroup_limits_nothing(bad: str, tmp_path: Path) -> None:
     files = {"proc/self/mountinfo": V2 + "garbage\n - \n", "proc/self/cgroup": "0::/\n"}
     files |= group("", memory__max=1000, memory__high="max", memory__current=bad, memory__stat="1 2 3", cpu__max=bad)
-    seen = weather(machine(tmp_path, files))
-    assert (seen.memory, seen.cores) == (6000 * 1024, len(os.sched_getaffinity(0)))
+    readings = weather(machine(tmp_path, files))
+    assert (readings.memory, readings.cores) == (6000 * 1024, len(os.sched_getaffinity(0)))
 
 
 @pytest.mark.parametrize("bad", ["", "nonsense", "0:/"])
@@ -167,9 +167,9 @@ def test_the_fullest_disk_counts(tmp_path: Path) -> None:
 
 def test_a_missing_folder_counts_as_its_nearest_parent(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    here = weather(tmp_path, tmp_path).disk_total
-    assert weather(tmp_path, tmp_path / "not" / "yet").disk_total == here
-    assert weather(tmp_path, tmp_path / "file" / "below").disk_total == here
+    current = weather(tmp_path, tmp_path).disk_total
+    assert weather(tmp_path, tmp_path / "not" / "yet").disk_total == current
+    assert weather(tmp_path, tmp_path / "file" / "below").disk_total == current
     assert weather(tmp_path).disk == PLENTY
 
 

@@ -45,8 +45,8 @@ def engine(folder: Path) -> Iterator[Opened]:
 
 
 def read_others(shared: SharedState) -> OtherEngines:
-    with shared.lock() as seen:
-        return seen
+    with shared.lock() as others:
+        return others
 
 
 def hold(shared: SharedState, slots: int, *pids: int) -> None:
@@ -328,8 +328,8 @@ def test_waiting_for_a_stopped_engine_is_bounded(
     assert other.stdout
     assert other.stdout.readline() == "held\n"
     os.waitpid(other.pid, os.WUNTRACED)
-    with mine.lock() as seen:
-        assert seen == OtherEngines(3, "/stopped (3)"), "what it holds is known"
+    with mine.lock() as others:
+        assert others == OtherEngines(3, "/stopped (3)"), "what it holds is known"
         mine.record_usage(1, [])
     assert mine.problem.startswith(f"process {other.pid} has held {folder / 'lock'} for over ")
     pauses: list[float] = []

@@ -45,8 +45,8 @@ def install(folder: Path, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def asked(folder: Path) -> tuple[int, str]:
     wait_until((folder / "asked").exists)
-    pid, words = (folder / "asked").read_text().splitlines()
-    return int(pid), words
+    pid, lines = (folder / "asked").read_text().splitlines()
+    return int(pid), lines
 
 
 def gone(pid: int) -> bool:
@@ -57,8 +57,8 @@ def gone(pid: int) -> bool:
 def test_the_inhibitor_runs_as_long_as_it_is_held(keeper: Path, capfd: pytest.CaptureFixture[str]) -> None:
     awake = SleepInhibitor(enabled=True)
     awake.acquire()
-    pid, words = asked(keeper)
-    assert words == "--what=idle:sleep --who=plait --why=a batch is running --mode=block cat"
+    pid, args = asked(keeper)
+    assert args == "--what=idle:sleep --who=plait --why=a batch is running --mode=block cat"
     awake.acquire()
     assert awake.problem == ""
     assert identify_process(pid)

@@ -207,21 +207,21 @@ def _handler(forge: FakeForge) -> type[BaseHTTPRequestHandler]:
             query = dict(parse_qsl(parts.query, keep_blank_values=True))
             request = Request(self.command, parts.path.removeprefix(forge.prefix), query, headers, body)
             try:
-                status, told, more = forge.take(request)
-                if status >= 200 and not more.get("location") and isinstance(told, dict | list):
-                    forge.check(request, status, told)
+                status, result, more = forge.take(request)
+                if status >= 200 and not more.get("location") and isinstance(result, dict | list):
+                    forge.check(request, status, result)
             except BaseException as error:  # noqa: BLE001 - told when the forge is closed
                 forge.wrong.append(error)
-                status, told, more = 500, {"message": "the test is wrong"}, {}
+                status, result, more = 500, {"message": "the test is wrong"}, {}
             if status:
-                self.tell(status, told, more)
+                self.tell(status, result, more)
             else:
-                if told == "hang":
+                if result == "hang":
                     forge.hang.wait(30)
                 self.close_connection = True
 
-        def tell(self, status: int, told: Json, headers: Mapping[str, str]) -> None:
-            data = told if isinstance(told, bytes) else json.dumps(told).encode()
+        def tell(self, status: int, content: Json, headers: Mapping[str, str]) -> None:
+            data = content if isinstance(content, bytes) else json.dumps(content).encode()
             self.send_response(status)
             for name, value in headers.items():
                 self.send_header(name, value)
@@ -427,7 +427,7 @@ class ForgeOpener:
         self.clone.environment["PLAIT_FORGE_TOKEN"] = TOKEN
         self.pauses: list[float] = []
 
-    def open(self, url: str, kind: str, *, push: str = "", patience: float = 10.0) -> ForgeClient:
+    def open(self, url: str, kind: str, *, push: str = "", timeout: float = 10.0) -> ForgeClient:
         git = self.clone.git
         git.run("remote", "add", "origin", url)
         if push:
@@ -437,7 +437,7 @@ class ForgeOpener:
             "origin",
             environment=self.clone.environment,
             kind=ForgeKind(kind),
-            http=HttpOptions(patience, self.pauses.append),
+            http=HttpOptions(timeout, self.pauses.append),
         )
 
 

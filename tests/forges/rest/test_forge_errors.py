@@ -35,7 +35,7 @@ def failed(message: str) -> dict[str, str]:
 class Case(NamedTuple):
     status: int
     message: str
-    told: str
+    expected: str
 
 
 @pytest.mark.parametrize(
@@ -50,11 +50,11 @@ class Case(NamedTuple):
 def test_a_refusal_has_a_hint_with_the_manual_steps(github: FakeGitHub, forge: ForgeClient, case: Case) -> None:
     github.fail_next("GET", case.status, failed(case.message))
     error = refusal(forge)
-    assert case.told in error.message
-    place = github.root.removeprefix("http://")
+    assert case.expected in error.message
+    host = github.root.removeprefix("http://")
     assert error.hint == (
         f"By hand: {github.root}/acme/widgets/compare/main...plait/batch-7f3a?expand=1\n"
-        f"  or: gh pr create --repo {place}/acme/widgets --base main --head {BRANCH} --draft"
+        f"  or: gh pr create --repo {host}/acme/widgets --base main --head {BRANCH} --draft"
         " --title 'It'\"'\"'s three tasks'"
     )
     assert len(github.requests) == 1
@@ -105,7 +105,7 @@ def test_a_long_rate_limit_is_reported(
 
 
 def test_a_timeout_is_reported_as_no_answer(github: FakeGitHub, forge_opener: ForgeOpener) -> None:
-    forge = forge_opener.open(f"{github.root}/acme/widgets.git", "github", patience=0.1)
+    forge = forge_opener.open(f"{github.root}/acme/widgets.git", "github", timeout=0.1)
     for _ in range(3):
         github.fail_next("GET", 0, "hang")
     error = refusal(forge)
@@ -121,9 +121,9 @@ def test_a_refused_connection_is_reported_as_unreachable(forge_opener: ForgeOpen
     assert forge_opener.pauses == [1.0, 4.0]
 
 
-@pytest.mark.parametrize("said", [b"<html>Please log in to the network</html>", b"[]", b'{"id": "x"}'])
-def test_an_answer_that_is_not_from_a_forge_is_reported(github: FakeGitHub, forge: ForgeClient, said: bytes) -> None:
-    github.fail_next("GET", 200, said)
+@pytest.mark.parametrize("text", [b"<html>Please log in to the network</html>", b"[]", b'{"id": "x"}'])
+def test_an_answer_that_is_not_from_a_forge_is_reported(github: FakeGitHub, forge: ForgeClient, text: bytes) -> None:
+    github.fail_next("GET", 200, text)
     assert "sent an unexpected answer" in refusal(forge).message
 
 

@@ -27,15 +27,15 @@ def scenario(folder: Path) -> tuple[TaskWorktree, list[str]]:
     worktree = TaskWorktree.create(folder, {"a.txt": "a\n", "b.txt": "b\n", "plan.md": PLAN})
     left = worktree.commit("left.txt", "left on the branch\n")
     worktree.git("checkout", "-q", "--detach", worktree.base)
-    theirs = worktree.commit("a.txt", "theirs\n")
+    other_commit = worktree.commit("a.txt", "theirs\n")
     worktree.git("checkout", "-q", "--detach", worktree.base)
     ours = worktree.commit("a.txt", "ours\n")
-    worktree.git("merge", theirs, fails=True)
+    worktree.git("merge", other_commit, fails=True)
     worktree.write("a.txt", "both\n")
     worktree.write("plan.md", PLAN.replace("[ ]", "[x]"))
     worktree.write("new.txt", "new\n")
     (worktree.path / "b.txt").unlink()
-    return worktree, [left, theirs, ours]
+    return worktree, [left, other_commit, ours]
 
 
 def kill_at(instant: int) -> None:
@@ -79,8 +79,8 @@ def result(folder: Path, instant: int) -> dict[str, object]:
 
 def main() -> None:
     folder = Path(sys.argv[1])
-    told = {word: result(folder / word, int(word)) for word in sys.argv[2:]}
-    sys.stdout.write(json.dumps(told))
+    output = {word: result(folder / word, int(word)) for word in sys.argv[2:]}
+    sys.stdout.write(json.dumps(output))
 
 
 if __name__ == "__main__":

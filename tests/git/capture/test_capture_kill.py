@@ -32,10 +32,10 @@ WHOLE = {
 
 def results(folder: Path, *instants: int) -> dict[int, dict[str, object]]:
     program = Path(__file__).with_name("killed.py")
-    words = [sys.executable, str(program), str(folder), *map(str, instants)]
-    done = subprocess.run(words, capture_output=True, check=False, timeout=120)
+    command = [sys.executable, str(program), str(folder), *map(str, instants)]
+    done = subprocess.run(command, capture_output=True, check=False, timeout=120)
     assert done.returncode == 0, done.stderr.decode()
-    return {int(instant): told for instant, told in json.loads(done.stdout).items()}
+    return {int(instant): result for instant, result in json.loads(done.stdout).items()}
 
 
 def test_an_uninterrupted_capture_gives_the_expected_refs(tmp_path: Path) -> None:

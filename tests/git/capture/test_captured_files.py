@@ -82,8 +82,8 @@ def test_modes_and_symlinks_are_captured(worktree: TaskWorktree) -> None:
     (worktree.path / "b.txt").unlink()
     (worktree.path / "b.txt").symlink_to("a.txt")
     captured = worktree.capture()
-    told = worktree.git("ls-tree", "-r", captured.tip).splitlines()
-    modes = {line.split("\t")[1]: line.split()[0] for line in told}
+    listing = worktree.git("ls-tree", "-r", captured.tip).splitlines()
+    modes = {line.split("\t")[1]: line.split()[0] for line in listing}
     assert modes == {
         "a.txt": "100755",
         "b.txt": "120000",
@@ -275,9 +275,9 @@ def test_files_made_by_setup_are_not_captured(tmp_path: Path) -> None:
     assert (worktree.path / "node_modules").is_symlink()
 
 
-@pytest.mark.parametrize("said", [b"", b"{", b"[]", b'{"ours": 3}', b'{"ours": [3, "", "/"]}'])
-def test_damaged_setup_metadata_does_not_prevent_capture(worktree: TaskWorktree, said: bytes) -> None:
-    (worktree.gitdir / "plait-outfit").write_bytes(said)
+@pytest.mark.parametrize("text", [b"", b"{", b"[]", b'{"ours": 3}', b'{"ours": [3, "", "/"]}'])
+def test_damaged_setup_metadata_does_not_prevent_capture(worktree: TaskWorktree, text: bytes) -> None:
+    (worktree.gitdir / "plait-outfit").write_bytes(text)
     worktree.write("one.txt", "1\n")
     assert worktree.capture().files == ("one.txt",)
 

@@ -61,13 +61,13 @@ def test_an_empty_change_runs_no_hook(worktree: TaskWorktree) -> None:
 def test_a_resolved_merge_keeps_both_parents(worktree: TaskWorktree) -> None:
     hook(worktree, "pre-commit", "exit 0")
     worktree.git("switch", "-q", "-c", "theirs")
-    theirs = worktree.commit("a.txt", "theirs\n")
+    other_commit = worktree.commit("a.txt", "theirs\n")
     worktree.git("switch", "-q", worktree.branch)
     ours = worktree.commit("a.txt", "ours\n")
     worktree.git("merge", "theirs", fails=True)
     worktree.write("a.txt", "both\n")
     tip = worktree.capture(hooks=True).tip
-    assert worktree.git("rev-parse", f"{tip}^@").split() == [ours, theirs]
+    assert worktree.git("rev-parse", f"{tip}^@").split() == [ours, other_commit]
     assert not (worktree.gitdir / "MERGE_HEAD").exists()
 
 

@@ -12,7 +12,7 @@ from plait.git.worktrees.capture import SigningError
 from tests.support.task_worktree import AUTHOR, TaskWorktree
 
 
-def told(worktree: TaskWorktree, author: CommitInfo) -> tuple[str, list[str]]:
+def captured_message(worktree: TaskWorktree, author: CommitInfo) -> tuple[str, list[str]]:
     """The words of the commit above its trailers, and the trailers as git reads them."""
     worktree.write("one.txt", "1\n")
     tip = worktree.capture(author=author).tip
@@ -39,28 +39,28 @@ TRAILERS = ["Plait-Batch: 7f3a", "Plait-Task: 01-pages", "Plait-Attempt: write-1
     ],
 )
 def test_the_message_is_unchanged_and_git_reads_the_trailers(worktree: TaskWorktree, message: str) -> None:
-    assert told(worktree, replace(AUTHOR, message=message)) == (message, TRAILERS)
+    assert captured_message(worktree, replace(AUTHOR, message=message)) == (message, TRAILERS)
 
 
 def test_control_characters_are_removed_from_the_message(worktree: TaskWorktree) -> None:
-    assert told(worktree, replace(AUTHOR, message="\n\n Make\0 it\x1b[31m  \r\nbody\udcff\n\n")) == (
+    assert captured_message(worktree, replace(AUTHOR, message="\n\n Make\0 it\x1b[31m  \r\nbody\udcff\n\n")) == (
         "Make it[31m\nbody?",
         TRAILERS,
     )
 
 
 def test_an_empty_message_names_the_task(worktree: TaskWorktree) -> None:
-    assert told(worktree, replace(AUTHOR, message=" \n")) == ("Work on 01-pages", TRAILERS)
+    assert captured_message(worktree, replace(AUTHOR, message=" \n")) == ("Work on 01-pages", TRAILERS)
 
 
 def test_trailers_of_the_message_stay_trailers(worktree: TaskWorktree) -> None:
-    _, trailers = told(worktree, replace(AUTHOR, message="Make it\n\nCo-authored-by: A <a@b>\nFixes: #3"))
+    _, trailers = captured_message(worktree, replace(AUTHOR, message="Make it\n\nCo-authored-by: A <a@b>\nFixes: #3"))
     assert trailers == ["Co-authored-by: A <a@b>", "Fixes: #3", *TRAILERS]
 
 
 def test_a_trailer_is_one_line(worktree: TaskWorktree) -> None:
     author = CommitInfo("Make it", (("Plait-Task", "odd\nPlait-Batch: other\r\n name"),))
-    assert told(worktree, author) == ("Make it", ["Plait-Task: odd Plait-Batch: other name"])
+    assert captured_message(worktree, author) == ("Make it", ["Plait-Task: odd Plait-Batch: other name"])
 
 
 def people(worktree: TaskWorktree, author: CommitInfo = AUTHOR) -> list[str]:

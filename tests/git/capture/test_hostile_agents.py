@@ -48,11 +48,11 @@ def test_a_git_file_that_points_to_another_tasks_worktree_is_ignored(worktree: T
     other = worktree.path.with_name("plait-02")
     worktree.git("worktree", "add", "-q", "--detach", str(other), at=worktree.main)
     (other / ".git").unlink()
-    theirs = worktree.gitdir.with_name("plait-02")
-    (worktree.path / ".git").write_text(f"gitdir: {theirs}\n")
+    other_gitdir = worktree.gitdir.with_name("plait-02")
+    (worktree.path / ".git").write_text(f"gitdir: {other_gitdir}\n")
     worktree.write("one.txt", "1\n")
     assert worktree.capture().files == ("one.txt",)
-    assert (theirs / "gitdir").read_text() == f"{other / '.git'}\n"
+    assert (other_gitdir / "gitdir").read_text() == f"{other / '.git'}\n"
 
 
 def test_a_missing_workspace_is_reported(worktree: TaskWorktree) -> None:

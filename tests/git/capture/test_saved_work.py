@@ -84,12 +84,12 @@ def test_commits_on_no_branch_are_saved(worktree: TaskWorktree) -> None:
 
 def test_an_unfinished_merge_is_saved_with_its_other_side(worktree: TaskWorktree) -> None:
     worktree.git("checkout", "-q", "--detach")
-    theirs = worktree.commit("a.txt", "theirs\n")
+    other_commit = worktree.commit("a.txt", "theirs\n")
     worktree.git("checkout", "-q", worktree.branch)
     worktree.commit("a.txt", "ours\n")
-    worktree.git("merge", theirs, fails=True)
+    worktree.git("merge", other_commit, fails=True)
     assert "<<<<<<<" in worktree.show(saved(worktree), "a.txt")
-    assert worktree.is_saved(theirs)
+    assert worktree.is_saved(other_commit)
 
 
 def test_files_of_a_nested_repository_are_saved(worktree: TaskWorktree) -> None:

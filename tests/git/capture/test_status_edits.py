@@ -55,10 +55,10 @@ def test_other_edits_of_a_source_stay(worktree: TaskWorktree) -> None:
 
 
 def test_only_modified_files_are_passed_to_restore(worktree: TaskWorktree) -> None:
-    seen: list[str] = []
+    paths: list[str] = []
 
     def look(path: str, base: bytes, new: bytes) -> bytes:
-        seen.append(path)
+        paths.append(path)
         assert base == b"a\n"
         return new
 
@@ -68,7 +68,7 @@ def test_only_modified_files_are_passed_to_restore(worktree: TaskWorktree) -> No
     (worktree.path / "other.md").unlink()
     (worktree.path / "other.md").symlink_to("a.txt")
     worktree.capture(restore=look)
-    assert seen == ["a.txt"]
+    assert paths == ["a.txt"]
 
 
 def test_line_endings_of_the_workspace_are_kept(worktree: TaskWorktree) -> None:

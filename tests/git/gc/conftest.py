@@ -32,9 +32,9 @@ def git_environment(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv(f"GIT_{role}_EMAIL", "t@example.com")
 
 
-def git(where: Path, *words: str) -> str:
-    done = subprocess.run(["git", *words], cwd=where, capture_output=True, check=False, timeout=60)
-    assert done.returncode == 0, (words, done.stderr.decode("utf-8", "replace"))
+def git(where: Path, *args: str) -> str:
+    done = subprocess.run(["git", *args], cwd=where, capture_output=True, check=False, timeout=60)
+    assert done.returncode == 0, (args, done.stderr.decode("utf-8", "replace"))
     return done.stdout.decode("utf-8", "surrogateescape").removesuffix("\n")
 
 
@@ -58,8 +58,8 @@ class GcProject:
         self.state = StateFolder(self.common / "plait")
         self.batches: dict[str, GcBatch] = {}
 
-    def git(self, *words: str, at: Path | None = None) -> str:
-        return git(at or self.top, *words)
+    def git(self, *args: str, at: Path | None = None) -> str:
+        return git(at or self.top, *args)
 
     def batch(self, name: str, *tasks: str, over: bool = True, days: float = 20.0) -> None:
         self.batches[name] = GcBatch(name, over, time.time() - days * 86_400, tasks, batch_branch(name))
@@ -71,22 +71,22 @@ class GcProject:
     def make_collector(self) -> GarbageCollector:
         return GarbageCollector(self.repository, self.layout, self.state, lambda: dict(self.batches))
 
-    def plan(self, wish: GcOptions = GcOptions()) -> GcPlan:  # noqa: B008 - frozen
-        return plan_gc(self.make_collector.collect_facts(), wish)
+    def plan(self, options: GcOptions = GcOptions()) -> GcPlan:  # noqa: B008 - frozen
+        return plan_gc(self.make_collector.collect_facts(), options)
 
-    def clean(self, wish: GcOptions = GcOptions()) -> list[Removal | KeptItem]:  # noqa: B008
-        return list(self.make_collector.clean(self.plan(wish).removals, wish))
+    def clean(self, options: GcOptions = GcOptions()) -> list[Removal | KeptItem]:  # noqa: B008
+        return list(self.make_collector.clean(self.plan(options).removals, options))
 
     def refs(self, under: str = "") -> dict[str, str]:
-        told = git(self.top, "for-each-ref", "--format=%(refname) %(objectname)", *([under] if under else []))
-        return dict(line.split(" ") for line in told.splitlines())
+        listing = git(self.top, "for-each-ref", "--format=%(refname) %(objectname)", *([under] if under else []))
+        return dict(line.split(" ") for line in listing.splitlines())
 
     def commit(self, **files: str) -> str:
         """A commit on the base, on no branch; no checkout is touched."""
         env = {**os.environ, "GIT_INDEX_FILE": str(self.common / "scratch-index")}
 
-        def run(*words: str, feed: str = "") -> str:
-            line = ["git", *words]
+        def run(*args: str, feed: str = "") -> str:
+            line = ["git", *args]
             done = subprocess.run(line, cwd=self.top, env=env, input=feed, capture_output=True, text=True, check=True)
             return done.stdout.strip()
 
@@ -105,9 +105,9 @@ class GcProject:
         """Everything of the user's: checkout, HEAD, index, stash, settings, branches, worktrees."""
         inside = [self.common / name for name in ("HEAD", "index", "config", "refs/stash", "logs/HEAD")]
         files = [each for each in self.top.rglob("*") if ".git" not in each.parts]
-        seen = {str(e): hashlib.sha256(e.read_bytes()).hexdigest() for e in (*inside, *files) if e.is_file()}
+        observed = {str(e): hashlib.sha256(e.read_bytes()).hexdigest() for e in (*inside, *files) if e.is_file()}
         own = {name: tip for name, tip in self.refs().items() if "plait/" not in name}
-        return seen | own
+        return observed | own
 
     def find_kept(self, found: Sequence[Removal | KeptItem]) -> dict[str, str]:
         """Why, by name."""

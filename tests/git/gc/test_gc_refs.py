@@ -98,8 +98,8 @@ def test_a_branch_that_moves_after_planning_is_kept(project: GcProject, made: di
     items = project.plan().removals
     moved = project.commit(c="c\n")
     project.ref("refs/heads/plait/task-beef-a", moved)
-    told = list(project.make_collector.clean(items, GcOptions()))
-    assert project.find_kept(told) == {"plait/task-beef-a": "it has moved"}
+    outcomes = list(project.make_collector.clean(items, GcOptions()))
+    assert project.find_kept(outcomes) == {"plait/task-beef-a": "it has moved"}
     assert project.refs("refs/heads/plait/task-beef-a").popitem()[1] == moved
     assert made["a"] in project.refs("refs/plait").values()
 
@@ -108,8 +108,8 @@ def test_a_branch_that_moves_after_planning_is_kept(project: GcProject, made: di
 def test_a_branch_checked_out_after_planning_is_kept(project: GcProject, tmp_path: Path) -> None:
     items = project.plan().removals
     project.git("worktree", "add", "-q", str(tmp_path / "review"), "plait/task-beef-a")
-    told = list(project.make_collector.clean(items, GcOptions()))
-    assert project.find_kept(told) == {"plait/task-beef-a": f"it is checked out in {tmp_path / 'review'}"}
+    outcomes = list(project.make_collector.clean(items, GcOptions()))
+    assert project.find_kept(outcomes) == {"plait/task-beef-a": f"it is checked out in {tmp_path / 'review'}"}
     assert "plait/task-beef-a" in heads(project)
 
 
@@ -118,12 +118,12 @@ def test_a_batch_resumed_after_planning_keeps_everything(
     project: GcProject,
 ) -> None:
     (project.state.batch("beef") / "tasks").mkdir(parents=True)
-    wish = GcOptions(forget=frozenset({"beef"}), unmerged=True)
-    items, before = project.plan(wish).removals, project.refs()
+    options = GcOptions(forget=frozenset({"beef"}), unmerged=True)
+    items, before = project.plan(options).removals, project.refs()
     project.batch("beef", "a", "b", over=False)
-    told = list(project.make_collector.clean(items, wish))
-    assert set(project.find_kept(told).values()) == {"batch beef is not over"}
-    assert project.find_removed(told) == {}
+    outcomes = list(project.make_collector.clean(items, options))
+    assert set(project.find_kept(outcomes).values()) == {"batch beef is not over"}
+    assert project.find_removed(outcomes) == {}
     assert project.refs() == before
     assert (project.state.batch("beef") / "tasks").is_dir()
 

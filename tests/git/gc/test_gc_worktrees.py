@@ -33,8 +33,8 @@ def test_worktrees_of_a_finished_batch_are_removed_after_saving_their_work(proje
     before = project.snapshot_user_files()
     planned = {item.item.task: item.save for item in project.plan().removals if isinstance(item.item, WorktreeItem)}
     assert planned == {"a": True, "b": False}
-    told = project.clean()
-    assert project.find_kept(told) == {}
+    outcomes = project.clean()
+    assert project.find_kept(outcomes) == {}
     assert project.list_worktrees() == []
     assert list(project.refs("refs/plait/saved")) == ["refs/plait/saved/beef/a/1"]
     assert project.git("show", "refs/plait/saved/beef/a/1:new.txt") == "hours of work"
@@ -57,8 +57,8 @@ def test_a_batch_resumed_after_planning_keeps_its_worktree(
     path = project.workspace("beef", "a")
     items = project.plan().removals
     project.batches["beef"] = replace(project.batches["beef"], is_over=False)
-    told = list(project.make_collector.clean(items, GcOptions()))
-    assert project.find_kept(told)["task-a"] == "batch beef is not over"
+    outcomes = list(project.make_collector.clean(items, GcOptions()))
+    assert project.find_kept(outcomes)["task-a"] == "batch beef is not over"
     assert path.is_dir()
     assert project.git("status", "--porcelain", at=path) == ""
 
@@ -124,8 +124,8 @@ def test_a_gitdir_without_a_folder_is_removed_after_saving_its_commits(project: 
     project.git("add", "-A", at=path)
     project.git("commit", "-q", "-m", "alone", at=path)
     shutil.rmtree(path)
-    told = project.clean()
-    assert project.find_removed(told)["task-a"] == "it is incomplete"
+    outcomes = project.clean()
+    assert project.find_removed(outcomes)["task-a"] == "it is incomplete"
     assert project.list_worktrees() == []
     assert project.git("show", "refs/plait/saved/beef/a/1:new.txt") == "committed on no branch"
 
@@ -136,8 +136,8 @@ def test_a_folder_without_a_gitdir_is_removed_after_saving_its_files(project: Gc
     (path / "new.txt").write_text("hours of work\n")
     (gitdir,) = project.repository.worktree_gitdirs
     shutil.rmtree(gitdir)
-    told = project.clean()
-    assert project.find_kept(told) == {}
+    outcomes = project.clean()
+    assert project.find_kept(outcomes) == {}
     assert project.list_worktrees() == []
     assert project.git("show", "refs/plait/saved/beef/a/1:new.txt") == "hours of work"
 
@@ -196,15 +196,15 @@ def test_two_collectors_at_once_remove_everything_once(project: GcProject) -> No
     project.batch("beef", *"abcd")
     for task in "abcd":
         (project.workspace("beef", task) / "new.txt").write_text(f"{task}\n")
-    items, told = project.plan().removals, list[Removal | KeptItem]()
+    items, outcomes = project.plan().removals, list[Removal | KeptItem]()
     attics = [project.make_collector, project.make_collector]
     threads = [
-        threading.Thread(target=lambda each=each: told.extend(each.clean(items, GcOptions()))) for each in attics
+        threading.Thread(target=lambda each=each: outcomes.extend(each.clean(items, GcOptions()))) for each in attics
     ]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert project.find_kept(told) == {}
+    assert project.find_kept(outcomes) == {}
     assert project.list_worktrees() == []
     assert len(project.refs("refs/plait/saved")) == 4

@@ -93,12 +93,12 @@ def facts(*things: GcItem) -> GcFacts:
 
 
 @given(st.lists(_things, max_size=20), _wishes)
-def test_the_plan_never_contains_anything_in_use_or_unsaved(things: list[GcItem], wish: GcOptions) -> None:
-    planned = plan_gc(facts(*things), wish)
+def test_the_plan_never_contains_anything_in_use_or_unsaved(things: list[GcItem], options: GcOptions) -> None:
+    planned = plan_gc(facts(*things), options)
     assert len(planned.removals) + len(planned.kept) == len(things)
     for item in planned.removals:
         _not_in_use(item)
-        _not_lost(item, wish)
+        _not_lost(item, options)
 
 
 def _not_in_use(item: Removal) -> None:
@@ -113,55 +113,55 @@ def _not_in_use(item: Removal) -> None:
         assert thing.use is not WorktreeUse.POOL  # a batch is going
 
 
-def _not_lost(item: Removal, wish: GcOptions) -> None:
+def _not_lost(item: Removal, options: GcOptions) -> None:
     match item.item:
         case WorktreeItem() as tree:
             assert item.save or not tree.unsaved
         case BranchItem() as branch:
             shipped = branch.merged or branch.pushed
-            named = branch.batch in wish.forget
-            by_name = named and wish.unmerged
+            named = branch.batch in options.forget
+            by_name = named and options.unmerged
             assert item.save or shipped or (branch.saved and not named) or by_name
         case RefItem() as ref:
-            assert ref.batch in wish.forget
-            assert ref.elsewhere or wish.unmerged
+            assert ref.batch in options.forget
+            assert ref.elsewhere or options.unmerged
         case PathItem(kind=PathKind.TRANSCRIPTS) as printed:
-            assert printed.batch in wish.forget or (wish.older is not None and printed.batch != "fresh")
+            assert printed.batch in options.forget or (options.older is not None and printed.batch != "fresh")
         case PathItem(kind=PathKind.BATCH_FOLDER) as folder:
-            assert folder.batch in wish.forget or not folder.has_transcripts
+            assert folder.batch in options.forget or not folder.has_transcripts
         case PathItem(kind=PathKind.SETUPS):
             raise AssertionError("a batch is going")
         case PathItem(kind=PathKind.LOST_WORKSPACES):
-            assert wish.lost
+            assert options.lost
         case PathItem():
             pass
 
 
 @given(_things, _flags)
 def test_batches_younger_than_older_are_kept(thing: GcItem, unmerged: bool) -> None:  # noqa: FBT001 - drawn
-    wish = GcOptions(older=14 * DAY, unmerged=unmerged)
+    options = GcOptions(older=14 * DAY, unmerged=unmerged)
     if getattr(thing, "batch", "") == "fresh" and getattr(thing, "use", None) is not WorktreeUse.POOL:
-        assert not isinstance(decide(facts(thing), wish, thing), Removal)
+        assert not isinstance(decide(facts(thing), options, thing), Removal)
 
 
-def told(thing: GcItem, wish: GcOptions = GcOptions()) -> tuple[bool, str]:  # noqa: B008 - frozen
-    verdict = decide(facts(thing), wish, thing)
+def decide_item(thing: GcItem, options: GcOptions = GcOptions()) -> tuple[bool, str]:  # noqa: B008 - frozen
+    verdict = decide(facts(thing), options, thing)
     return isinstance(verdict, Removal), verdict.why
 
 
 def test_a_merged_branch_of_a_finished_batch_is_removed_and_an_unmerged_one_kept() -> None:
     tip = "0" * 40
-    assert told(BranchItem("plait/task-old-a", tip, "old", "a", in_batch_branch=True)) == (
+    assert decide_item(BranchItem("plait/task-old-a", tip, "old", "a", in_batch_branch=True)) == (
         True,
         "the batch branch has it",
     )
-    assert told(BranchItem("plait/task-old-a", tip, "old", "a", saved=True)) == (False, "it is not merged")
-    assert told(BranchItem("plait/batch-old", tip, "old", merged=True)) == (True, "it is merged")
-    assert told(BranchItem("plait/batch-old", tip, "old", in_batch_branch=True, saved=True)) == (
+    assert decide_item(BranchItem("plait/task-old-a", tip, "old", "a", saved=True)) == (False, "it is not merged")
+    assert decide_item(BranchItem("plait/batch-old", tip, "old", merged=True)) == (True, "it is merged")
+    assert decide_item(BranchItem("plait/batch-old", tip, "old", in_batch_branch=True, saved=True)) == (
         False,
         "it is not merged",
     )
-    assert told(BranchItem("plait/batch-old", tip, "old", pushed=True)) == (
+    assert decide_item(BranchItem("plait/batch-old", tip, "old", pushed=True)) == (
         False,
         "it is pushed, but not merged as far as known here",
     )
@@ -172,21 +172,27 @@ def test_a_merged_branch_of_a_finished_batch_is_removed_and_an_unmerged_one_kept
 
 def test_the_pool_is_removed_when_no_batch_runs() -> None:
     pooled = WorktreeItem("w", WorktreeUse.POOL, entry="e")
-    assert told(pooled) == (False, "the next task of batch going may get it")
+    assert decide_item(pooled) == (False, "the next task of batch going may get it")
     quiet = GcFacts(NOW, {}, ())
     assert isinstance(decide(quiet, GcOptions(), pooled), Removal)
 
 
 def test_fresh_items_of_an_unknown_batch_are_kept() -> None:
-    assert told(PathItem(PathKind.BATCH_FOLDER, "f", "unknown", age=60.0)) == (False, "it may be being submitted")
-    assert told(PathItem(PathKind.BATCH_FOLDER, "f", "unknown", age=FRESH_SECONDS)) == (True, "it was never submitted")
-    assert told(WorktreeItem("w", WorktreeUse.TASK, "unknown", age=60.0))[0] is False
-    assert told(WorktreeItem("w", WorktreeUse.TASK, "unknown", age=FRESH_SECONDS))[0] is True
+    assert decide_item(PathItem(PathKind.BATCH_FOLDER, "f", "unknown", age=60.0)) == (
+        False,
+        "it may be being submitted",
+    )
+    assert decide_item(PathItem(PathKind.BATCH_FOLDER, "f", "unknown", age=FRESH_SECONDS)) == (
+        True,
+        "it was never submitted",
+    )
+    assert decide_item(WorktreeItem("w", WorktreeUse.TASK, "unknown", age=60.0))[0] is False
+    assert decide_item(WorktreeItem("w", WorktreeUse.TASK, "unknown", age=FRESH_SECONDS))[0] is True
 
 
 def test_unmerged_work_is_removed_only_with_forget_and_with_unmerged() -> None:
     ref = RefItem("refs/plait/attempts/old/a/write-1", "0" * 40, "old")
-    assert told(ref) == (False, "it can be restored; remove it with --forget")
+    assert decide_item(ref) == (False, "it can be restored; remove it with --forget")
     named = frozenset({"old"})
-    assert told(ref, GcOptions(forget=named)) == (False, "it was never merged; remove it with --with-unmerged")
-    assert told(ref, GcOptions(forget=named, unmerged=True))[0] is True
+    assert decide_item(ref, GcOptions(forget=named)) == (False, "it was never merged; remove it with --with-unmerged")
+    assert decide_item(ref, GcOptions(forget=named, unmerged=True))[0] is True

@@ -15,12 +15,12 @@ from tests.support.git_repository import GitRepository
 
 def main(top: str, base: str) -> None:
     line = MergedBranch(GitRepository(Path(top)), base)
-    for order in pickle.load(sys.stdin.buffer):
-        if isinstance(order, MergeStarted):
-            done: object = line.integrator.merge(order, line.branch, line.make_message(order.task), MergeRules())
+    for decision in pickle.load(sys.stdin.buffer):
+        if isinstance(decision, MergeStarted):
+            done: object = line.integrator.merge(decision, line.branch, line.make_message(decision.task), MergeRules())
         else:
-            words = {change.task: line.make_message(change.task) for change in order.line}
-            done = line.integrator.rebuild(order, line.branch, base, words, MergeRules())
+            messages = {change.task: line.make_message(change.task) for change in decision.line}
+            done = line.integrator.rebuild(decision, line.branch, base, messages, MergeRules())
         sys.stdout.write(f"{base64.b64encode(pickle.dumps(done)).decode()}\n")
         sys.stdout.flush()
 

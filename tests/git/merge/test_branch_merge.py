@@ -42,20 +42,20 @@ def test_an_empty_change_is_merged_too(line: MergedBranch) -> None:
 
 def test_repeating_a_merge_gives_the_same_commit(line: MergedBranch, page: Page, tmp_path: Path) -> None:
     tip = line.repository.commit({"page.txt": page((1, "one"))}, line.base)
-    order = line.make_merge(Change("one", line.base, tip))
+    decision = line.make_merge(Change("one", line.base, tip))
     done = line.merge("one", tip)
-    assert line.integrator.merge(order, line.branch, line.make_message("one"), MergeRules()) == done
+    assert line.integrator.merge(decision, line.branch, line.make_message("one"), MergeRules()) == done
     line.repository.git("branch", "-D", line.branch)
     elsewhere = GitBranchMerger(line.repository.git_dir, tmp_path / "new", environment=line.repository.env)
-    assert elsewhere.merge(order, line.branch, line.make_message("one"), MergeRules()) == done
+    assert elsewhere.merge(decision, line.branch, line.make_message("one"), MergeRules()) == done
 
 
 def test_an_existing_merge_is_found_even_with_another_message(line: MergedBranch) -> None:
     tip = line.repository.commit({"new.txt": "new\n"}, line.base)
-    order = line.make_merge(Change("one", line.base, tip))
+    decision = line.make_merge(Change("one", line.base, tip))
     done = line.merge("one", tip)
     assert isinstance(done, MergeDone)
-    again = line.integrator.merge(replace(order, n=2), line.branch, MergeMessage("Other words"), MergeRules())
+    again = line.integrator.merge(replace(decision, n=2), line.branch, MergeMessage("Other words"), MergeRules())
     assert again == replace(done, n=2)
 
 
@@ -68,12 +68,12 @@ def test_a_conflict_does_not_move_the_branch(line: MergedBranch, page: Page) -> 
 
 def test_a_branch_that_was_moved_by_hand_is_not_changed(line: MergedBranch) -> None:
     line.merge("one", line.repository.commit({"one.txt": "1\n"}, line.base))
-    theirs = line.repository.commit({"theirs.txt": "x\n"}, line.head)
-    line.repository.git("branch", "-f", line.branch, theirs)
+    other_commit = line.repository.commit({"theirs.txt": "x\n"}, line.head)
+    line.repository.git("branch", "-f", line.branch, other_commit)
     with pytest.raises(WorldError, match="was moved") as error:
         line.merge("two", line.repository.commit({"two.txt": "2\n"}, line.base))
     assert line.head in error.value.hint
-    assert line.read_head == theirs
+    assert line.read_head == other_commit
 
 
 def test_a_branch_moved_to_another_merge_of_plait_is_not_changed(line: MergedBranch) -> None:
@@ -145,8 +145,8 @@ def test_the_commit_has_the_users_identity_and_the_message(line: MergedBranch) -
         tip,
         words=MergeMessage("Merge one\n\nPlait-Task: forged", (("Plait-Task", "x"), ("A", "b\nc"))),
     )
-    said = line.repository.git("show", "-s", "--format=%an <%ae> %cn%n%B", line.read_head)
-    assert said.splitlines() == [
+    shown = line.repository.git("show", "-s", "--format=%an <%ae> %cn%n%B", line.read_head)
+    assert shown.splitlines() == [
         "Somebody <somebody@example.org> Somebody",
         "Merge one",
         "",
@@ -167,8 +167,8 @@ def test_without_a_configured_user_the_committer_is_plait(line: MergedBranch) ->
     for key in ("user.name", "user.email"):
         line.repository.git("config", "--unset", key)
     line.merge("one", tip)
-    said = line.repository.git("show", "-s", "--format=%an <%ae>", line.read_head)
-    assert said == "plait <plait@localhost>"
+    shown = line.repository.git("show", "-s", "--format=%an <%ae>", line.read_head)
+    assert shown == "plait <plait@localhost>"
 
 
 def test_commits_are_signed_if_the_users_are(line: MergedBranch, tmp_path: Path) -> None:

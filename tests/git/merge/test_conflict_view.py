@@ -41,45 +41,50 @@ def sides(
 
 def test_a_changed_line_is_shown_with_base_and_both_sides(line: MergedBranch, page: Page) -> None:
     found, more = sides(line, {"page.txt": page((10, "from one"))}, {"page.txt": page((10, "from two"))})
-    (told,) = found.values()
-    assert (told.path, told.kind, told.binary, told.truncated, more) == (
+    (conflict,) = found.values()
+    assert (conflict.path, conflict.kind, conflict.binary, conflict.truncated, more) == (
         "page.txt",
         ConflictKind.CONTENT,
         False,
         (),
         0,
     )
-    assert (told.base, told.ours, told.theirs) == (page(), page((10, "from one")), page((10, "from two")))
+    assert (conflict.base, conflict.ours, conflict.theirs) == (page(), page((10, "from one")), page((10, "from two")))
     both = "<<<<<<< already merged\nfrom one\n=======\nfrom two\n>>>>>>> this task"
-    assert told.merged == page((10, both))
-    assert told.message == "CONFLICT (content): Merge conflict in page.txt"
-    assert told.changed_by == ("one",)
+    assert conflict.merged == page((10, both))
+    assert conflict.message == "CONFLICT (content): Merge conflict in page.txt"
+    assert conflict.changed_by == ("one",)
 
 
 def test_a_file_added_on_both_sides_has_no_base(line: MergedBranch) -> None:
     found, _ = sides(line, {"new.txt": "one\n"}, {"new.txt": "two\n"})
-    told = found["new.txt"]
-    assert (told.kind, told.base, told.ours, told.theirs) == (ConflictKind.ADD_ADD, None, "one\n", "two\n")
+    conflict = found["new.txt"]
+    assert (conflict.kind, conflict.base, conflict.ours, conflict.theirs) == (
+        ConflictKind.ADD_ADD,
+        None,
+        "one\n",
+        "two\n",
+    )
 
 
 def test_a_file_deleted_on_one_side_is_missing_there(line: MergedBranch, page: Page) -> None:
     found, _ = sides(line, {"page.txt": None}, {"page.txt": page((1, "more"))})
-    told = found["page.txt"]
-    assert (told.kind, told.ours, told.theirs) == (ConflictKind.MODIFY_DELETE, None, page((1, "more")))
-    assert told.message.startswith("CONFLICT (modify/delete): page.txt deleted in already merged")
+    conflict = found["page.txt"]
+    assert (conflict.kind, conflict.ours, conflict.theirs) == (ConflictKind.MODIFY_DELETE, None, page((1, "more")))
+    assert conflict.message.startswith("CONFLICT (modify/delete): page.txt deleted in already merged")
 
 
 def test_a_file_renamed_differently_on_both_sides_is_a_rename_conflict(line: MergedBranch, page: Page) -> None:
     found, _ = sides(line, {"page.txt": None, "one.txt": page()}, {"page.txt": None, "two.txt": page()})
-    assert {told.kind for told in found.values()} == {ConflictKind.RENAME}
+    assert {conflict.kind for conflict in found.values()} == {ConflictKind.RENAME}
     assert {"one.txt", "two.txt"} <= found.keys()
 
 
 def test_binary_files_are_not_shown_as_text(line: MergedBranch) -> None:
     found, _ = sides(line, {"logo": b"\0two"}, {"logo": b"\0three"}, base={"logo": b"\0one"})
-    told = found["logo"]
-    assert (told.kind, told.binary, told.truncated) == (ConflictKind.BINARY, True, ())
-    assert (told.base, told.ours, told.theirs, told.merged) == (None, None, None, None)
+    conflict = found["logo"]
+    assert (conflict.kind, conflict.binary, conflict.truncated) == (ConflictKind.BINARY, True, ())
+    assert (conflict.base, conflict.ours, conflict.theirs, conflict.merged) == (None, None, None, None)
 
 
 def test_invalid_utf_8_is_shown_with_replacement_characters(line: MergedBranch) -> None:
@@ -90,16 +95,16 @@ def test_invalid_utf_8_is_shown_with_replacement_characters(line: MergedBranch) 
 @pytest.mark.parametrize("name", [":(glob)*.txt", ":!odd", ":/odd", "[a]*", "-r", "caf\udce9"])
 def test_special_characters_in_a_file_name_are_taken_literally(line: MergedBranch, name: str) -> None:
     found, _ = sides(line, {name: "one\n"}, {name: "two\n"})
-    told = found[name]
-    assert (told.ours, told.theirs) == ("one\n", "two\n")
-    assert "<<<<<<< already merged" in (told.merged or "")
+    conflict = found[name]
+    assert (conflict.ours, conflict.theirs) == ("one\n", "two\n")
+    assert "<<<<<<< already merged" in (conflict.merged or "")
 
 
 def test_a_side_that_is_too_long_is_marked_as_truncated(line: MergedBranch) -> None:
     long = "x\n" * objects.MAX_BLOB_BYTES
     found, _ = sides(line, {"long.txt": f"one\n{long}"}, {"long.txt": "two\n"})
-    told = found["long.txt"]
-    assert (told.ours, told.theirs, told.truncated) == (None, "two\n", ("ours", "merged"))
+    conflict = found["long.txt"]
+    assert (conflict.ours, conflict.theirs, conflict.truncated) == (None, "two\n", ("ours", "merged"))
 
 
 def test_files_beyond_the_limit_are_counted(line: MergedBranch) -> None:
@@ -121,9 +126,9 @@ def test_a_change_whose_base_was_dropped_is_shown_by_itself(line: MergedBranch, 
     tip = line.repository.commit({"page.txt": page((1, "bad, and more"))}, base)
     line.rebuild(line.make_rebuild("bad"))
     meeting = ConflictingMerge(Change("two", base, tip), line.head, {})
-    (told,), _ = read_conflict_sides(line.repository.git_dir, meeting, MergeRules(), os.environ)
-    assert (told.base, told.ours, told.theirs) == (page((1, "bad")), page(), page((1, "bad, and more")))
-    assert told.changed_by == ()
+    (conflict,), _ = read_conflict_sides(line.repository.git_dir, meeting, MergeRules(), os.environ)
+    assert (conflict.base, conflict.ours, conflict.theirs) == (page((1, "bad")), page(), page((1, "bad, and more")))
+    assert conflict.changed_by == ()
 
 
 def test_viewing_leaves_nothing_in_the_repository_and_runs_no_program(
@@ -139,10 +144,10 @@ def test_viewing_leaves_nothing_in_the_repository_and_runs_no_program(
     two = Change("two", line.base, make({"page.txt": page((10, "from two"))}, line.base))
     line.merge("one", one.tip)
     before = {path for path in line.repository.git_dir.rglob("*") if path.is_file()}
-    (told,), _ = read_conflict_sides(
+    (conflict,), _ = read_conflict_sides(
         line.repository.git_dir, ConflictingMerge(two, line.head, {"one": one}), MergeRules(), os.environ
     )
-    assert told.kind is ConflictKind.CONTENT
+    assert conflict.kind is ConflictKind.CONTENT
     assert {path for path in line.repository.git_dir.rglob("*") if path.is_file()} == before
     assert not ran.exists()
 
@@ -154,5 +159,5 @@ def test_a_missing_commit_of_a_merged_change_only_loses_its_name(line: MergedBra
     line.merge("one", one.tip)
     lost = Change("lost", line.base, "1" * 40)
     meeting = ConflictingMerge(two, line.head, {"one": one, "lost": lost})
-    (told,), _ = read_conflict_sides(line.repository.git_dir, meeting, MergeRules(), os.environ)
-    assert (told.ours, told.changed_by) == (page((10, "from one")), ("one",))
+    (conflict,), _ = read_conflict_sides(line.repository.git_dir, meeting, MergeRules(), os.environ)
+    assert (conflict.ours, conflict.changed_by) == (page((10, "from one")), ("one",))

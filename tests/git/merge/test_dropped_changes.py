@@ -47,8 +47,10 @@ def test_dropped_commits_are_not_in_the_history(grown: MergedBranch) -> None:
     first, second = grown.repository.git("show", "-s", "--format=%P", grown.read_head).split()
     assert first == grown.base
     assert grown.repository.git("show", "-s", "--format=%P", second) == grown.base
-    said = "--format=%an %at %B"
-    assert grown.repository.git("show", "-s", said, second) == grown.repository.git("show", "-s", said, following.tip)
+    format_option = "--format=%an %at %B"
+    assert grown.repository.git("show", "-s", format_option, second) == grown.repository.git(
+        "show", "-s", format_option, following.tip
+    )
 
 
 def test_a_running_task_based_on_a_dropped_one_merges_only_its_own_change(grown: MergedBranch, page: Page) -> None:
@@ -75,12 +77,12 @@ def test_a_change_that_depends_on_a_dropped_one_conflicts_and_the_others_stay(li
     base = line.head
     line.merge("on it", line.repository.commit({"page.txt": page((1, "bad, and more"))}, base), base)
     line.merge("other", line.repository.commit({"other.txt": "x\n"}, line.base))
-    order = line.make_rebuild("bad")
-    done = line.rebuild(order)
+    decision = line.make_rebuild("bad")
+    done = line.rebuild(decision)
     assert done.clashes == (RebuildConflict("on it", ("page.txt",)),)
     assert [merged.task for merged in done.line] == ["other"]
     assert line.repository.files(line.read_head) == {"page.txt": page(), "other.txt": "x\n"}
-    assert line.rebuild(order) == done
+    assert line.rebuild(decision) == done
 
 
 def test_merges_before_the_dropped_one_stay_the_same_commits(line: MergedBranch) -> None:
@@ -101,17 +103,17 @@ def test_a_rebuild_without_changes_gives_the_base(grown: MergedBranch) -> None:
 
 
 def test_rebuilding_twice_gives_the_same_branch(grown: MergedBranch) -> None:
-    order = grown.make_rebuild("bad")
+    decision = grown.make_rebuild("bad")
     old = grown.head
-    done = grown.rebuild(order)
-    assert grown.rebuild(order) == done
+    done = grown.rebuild(decision)
+    assert grown.rebuild(decision) == done
     assert grown.repository.git("rev-parse", refs.pre_rebuild_ref("7f3a", 1)) == old
 
 
 def test_a_crash_between_saving_and_moving_does_not_change_the_result(grown: MergedBranch) -> None:
-    order, old = grown.make_rebuild("bad"), grown.head
+    decision, old = grown.make_rebuild("bad"), grown.head
     grown.repository.git("update-ref", refs.pre_rebuild_ref("7f3a", 1), old)
-    done = grown.rebuild(order)
+    done = grown.rebuild(decision)
     assert grown.read_head == done.line[-1].commit != old
 
 
@@ -125,11 +127,11 @@ def test_the_branch_before_each_rebuild_is_saved(grown: MergedBranch) -> None:
 
 
 def test_a_branch_with_foreign_commits_is_not_rebuilt(grown: MergedBranch) -> None:
-    theirs = grown.repository.commit({"mine.txt": "x\n"}, grown.head)
-    grown.repository.git("branch", "-f", grown.branch, theirs)
+    other_commit = grown.repository.commit({"mine.txt": "x\n"}, grown.head)
+    grown.repository.git("branch", "-f", grown.branch, other_commit)
     with pytest.raises(WorldError, match="did not make"):
         grown.rebuild(grown.make_rebuild("bad"))
-    assert grown.read_head == theirs
+    assert grown.read_head == other_commit
 
 
 def test_a_deleted_branch_is_rebuilt(grown: MergedBranch, page: Page) -> None:
@@ -139,8 +141,8 @@ def test_a_deleted_branch_is_rebuilt(grown: MergedBranch, page: Page) -> None:
 
 
 def test_a_rebuild_keeps_the_merge_messages(grown: MergedBranch) -> None:
-    words = {"next": MergeMessage("All the words", edit_files=lambda _: {"status.md": b"done\n"})}
-    grown.integrator.rebuild(grown.make_rebuild("bad"), grown.branch, grown.base, words, grown.blending)
+    messages = {"next": MergeMessage("All the words", edit_files=lambda _: {"status.md": b"done\n"})}
+    grown.integrator.rebuild(grown.make_rebuild("bad"), grown.branch, grown.base, messages, grown.blending)
     assert grown.repository.git("show", "-s", "--format=%s", grown.read_head) == "All the words"
     assert grown.repository.files(grown.read_head)["status.md"] == "done\n"
 

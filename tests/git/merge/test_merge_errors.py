@@ -91,10 +91,10 @@ def test_every_batch_id_has_a_valid_branch_name(repository: GitRepository) -> No
     base = repository.commit({"a.txt": "a\n"})
     line = MergedBranch(repository, base, "Ünïcode .. ~^:\n\\ lock.lock")
     tip = repository.commit({"b.txt": "b\n"}, base)
-    order = line.merge("Täsk\nPlait-Batch: forged", tip)
-    assert isinstance(order, MergeDone)
-    assert line.read_head == order.commit
+    result = line.merge("Täsk\nPlait-Batch: forged", tip)
+    assert isinstance(result, MergeDone)
+    assert line.read_head == result.commit
     line.head = base
-    assert line.merge("Täsk\nPlait-Batch: forged", tip) == order
+    assert line.merge("Täsk\nPlait-Batch: forged", tip) == result
     line.changes = line.changes[:1]
-    assert line.rebuild(line.make_rebuild()).line[0].commit == order.commit
+    assert line.rebuild(line.make_rebuild()).line[0].commit == result.commit

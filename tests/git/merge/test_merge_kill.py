@@ -35,7 +35,7 @@ def _undisturbed(line: MergedBranch, rng: Random) -> list[tuple[Order, Result]]:
     return done
 
 
-def _until_killed(top: Path, base: str, orders: Sequence[Order], patience: float) -> list[Result]:
+def _until_killed(top: Path, base: str, orders: Sequence[Order], timeout: float) -> list[Result]:
     """What it told before it was killed. `patience` counts from its first result: starting takes the longest."""
     child = Path(__file__).with_name("child.py")
     with subprocess.Popen(
@@ -45,14 +45,14 @@ def _until_killed(top: Path, base: str, orders: Sequence[Order], patience: float
         assert process.stdout is not None
         process.stdin.write(pickle.dumps(orders))
         process.stdin.close()
-        told = [process.stdout.readline()]
+        output = [process.stdout.readline()]
         try:
-            process.wait(patience)
+            process.wait(timeout)
         except subprocess.TimeoutExpired:
             process.kill()
-        told += process.stdout.read().splitlines()
+        output += process.stdout.read().splitlines()
         assert process.wait() in {0, -9}
-    return [pickle.loads(base64.b64decode(line)) for line in told if line]
+    return [pickle.loads(base64.b64decode(line)) for line in output if line]
 
 
 def test_repeating_calls_after_a_kill_gives_the_same_commits(tmp_path: Path) -> None:
@@ -68,12 +68,12 @@ def test_repeating_calls_after_a_kill_gives_the_same_commits(tmp_path: Path) -> 
         disturbed.git("update-ref", "-d", ref)
     done: list[Result] = []
     while len(done) < len(expected):
-        left = [order for order, _ in expected[len(done) :]]
+        left = [decision for decision, _ in expected[len(done) :]]
         done += _until_killed(other, base, left, rng.uniform(0, 0.1))
     assert done == [result for _, result in expected]
     assert _refs(disturbed) == refs
 
 
 def _refs(repository: GitRepository) -> dict[str, str]:
-    told = repository.git("for-each-ref", "--format=%(refname) %(objectname)", "refs/heads/plait", "refs/plait")
-    return dict(line.split() for line in told.splitlines())
+    listing = repository.git("for-each-ref", "--format=%(refname) %(objectname)", "refs/heads/plait", "refs/plait")
+    return dict(line.split() for line in listing.splitlines())

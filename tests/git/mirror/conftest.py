@@ -36,8 +36,8 @@ def commit(tmp_path: Path, env: dict[str, str], bare: Path) -> Callable[..., str
     top = tmp_path / "ann"
     subprocess.run(["git", "init", "--quiet", str(top)], env=env, check=True)
 
-    def git(*words: str) -> str:
-        done = subprocess.run(["git", *words], cwd=top, env=env, capture_output=True, text=True, check=True)
+    def git(*args: str) -> str:
+        done = subprocess.run(["git", *args], cwd=top, env=env, capture_output=True, text=True, check=True)
         return done.stdout.strip()
 
     def make(name: str, *, branch: str = "trunk") -> str:

@@ -23,8 +23,8 @@ def mirrors(cache: Path) -> list[Path]:
 
 
 def refs(made: Mirror, under: str = "refs/") -> dict[str, str]:
-    told = made.git.text("for-each-ref", "--format=%(refname) %(objectname)", under)
-    return dict(line.split(" ") for line in told.splitlines())
+    listing = made.git.text("for-each-ref", "--format=%(refname) %(objectname)", under)
+    return dict(line.split(" ") for line in listing.splitlines())
 
 
 def test_a_mirror_is_cloned_once_and_fetched_each_time(mirror: Open, commit: Commit, bare: Path, cache: Path) -> None:
@@ -129,11 +129,11 @@ def test_a_repository_without_commits_is_reported(mirror: Open, bare: Path) -> N
 
 def test_a_sha256_repository_is_mirrored(mirror: Open, tmp_path: Path, env: dict[str, str]) -> None:
     top = tmp_path / "long"
-    for words in (
+    for args in (
         ["init", "--quiet", "--object-format=sha256", str(top)],
         ["-C", str(top), "commit", "--quiet", "--allow-empty", "-m", "x"],
     ):
-        subprocess.run(["git", *words], env=env, check=True)
+        subprocess.run(["git", *args], env=env, check=True)
     assert len(mirror(top).resolve()) == 64
 
 
@@ -146,8 +146,8 @@ def test_concurrent_runs_share_one_mirror(cache: Path, bare: Path, env: dict[str
     )
 
     def ask(_: int) -> str:
-        words = [sys.executable, "-c", code, str(bare), str(cache)]
-        return subprocess.run(words, env=env, capture_output=True, text=True, check=True, timeout=60).stdout
+        command = [sys.executable, "-c", code, str(bare), str(cache)]
+        return subprocess.run(command, env=env, capture_output=True, text=True, check=True, timeout=60).stdout
 
     with ThreadPoolExecutor(4) as pool:
         (path,) = set(pool.map(ask, range(4)))
@@ -162,16 +162,16 @@ def test_waiting_for_another_fetch_is_reported(
 
     commit("two.txt")
     home = mirror(bare).git_dir.parent
-    told: list[str] = []
+    messages: list[str] = []
     with (home / "lock").open() as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
 
         def tell(line: str) -> None:
-            told.append(line)
+            messages.append(line)
             fcntl.flock(lock, fcntl.LOCK_UN)
 
         open_mirror(str(bare), cache, environment=env, report=tell)
-    assert told == [f"Another plait is fetching {bare}.", f"Fetching {bare} …"]
+    assert messages == [f"Another plait is fetching {bare}.", f"Fetching {bare} …"]
 
 
 def test_a_remote_changed_by_an_agent_is_restored(mirror: Open, commit: Commit, bare: Path, tmp_path: Path) -> None:

@@ -41,8 +41,8 @@ def test_a_checkout_has_the_commit_and_keeps_its_state_in_the_mirror(made: Mirro
     path = made.checkout(head)
     assert names(path) == {"one.txt", "two.txt"}
     assert path.name == "site"
-    place = find_repo(path)
-    assert (place.top, place.state) == (path, made.git_dir / "plait")
+    location = find_repo(path)
+    assert (location.top, location.state) == (path, made.git_dir / "plait")
     assert made.checkout(head) == path
 
 
@@ -98,8 +98,8 @@ def test_each_saved_change_of_a_checkout_has_its_own_ref(made: Mirror, head: str
     for text in ("first", "second", "second"):
         (path / "note.txt").write_text(text)
         made.checkout(head)
-    told = [made.git.text("show", f"{ref}:note.txt") for ref in saved(made)]
-    assert told[:2] == ["first", "second"]
+    result = [made.git.text("show", f"{ref}:note.txt") for ref in saved(made)]
+    assert result[:2] == ["first", "second"]
 
 
 def test_a_checkout_changed_by_an_open_batch_is_not_reset(made: Mirror, head: str) -> None:
@@ -125,11 +125,11 @@ def test_ignored_files_in_a_checkout_stay(made: Mirror, head: str) -> None:
 def test_a_checkout_with_a_nested_repository_is_kept(made: Mirror, head: str, env: dict[str, str]) -> None:
     path = made.checkout(head)
     inner = path / "inner"
-    for words in (
+    for args in (
         ["init", "--quiet", str(inner)],
         ["-C", str(inner), "commit", "-q", "--allow-empty", "-m", "x"],
     ):
-        subprocess.run(["git", *words], env=env, check=True)
+        subprocess.run(["git", *args], env=env, check=True)
     assert made.checkout(head) != path
     assert not remove_checkout(made, path)
     assert (inner / ".git").is_dir()

@@ -76,8 +76,8 @@ class Handler(BaseHTTPRequestHandler):
             "HTTP_CONTENT_ENCODING": self.headers.get("Content-Encoding", ""),
             "GIT_PROTOCOL": self.headers.get("Git-Protocol", ""),
         }
-        told = subprocess.run(["git", "http-backend"], input=body, env=env, capture_output=True, check=True).stdout
-        head, _, content = told.partition(b"\r\n\r\n")
+        completed = subprocess.run(["git", "http-backend"], input=body, env=env, capture_output=True, check=True).stdout
+        head, _, content = completed.partition(b"\r\n\r\n")
         self.send_response(200)
         for line in head.decode().splitlines():
             name, _, value = line.partition(": ")
@@ -170,8 +170,8 @@ def test_a_killed_clone_is_started_again(
     """Its git may be killed with it, or live on."""
     lend(env)
     server.open.clear()
-    words = [sys.executable, "-c", CHILD, server.url, str(cache)]
-    with subprocess.Popen(words, env=env, start_new_session=True) as child:
+    command = [sys.executable, "-c", CHILD, server.url, str(cache)]
+    with subprocess.Popen(command, env=env, start_new_session=True) as child:
         assert server.asked.wait(TIMEOUT_SECONDS)
         whom(child.pid, signal.SIGKILL)
     assert list(cache.glob("*/incoming-*"))
@@ -191,8 +191,8 @@ def test_a_killed_fetch_does_not_prevent_the_next(
     new = commit("three.txt")
     server.asked.clear()
     server.open.clear()
-    words = [sys.executable, "-c", CHILD, server.url, str(cache)]
-    with subprocess.Popen(words, env=env, start_new_session=True) as child:
+    command = [sys.executable, "-c", CHILD, server.url, str(cache)]
+    with subprocess.Popen(command, env=env, start_new_session=True) as child:
         assert server.asked.wait(TIMEOUT_SECONDS)
         os.killpg(child.pid, signal.SIGKILL)
     assert made.resolve() == before

@@ -60,7 +60,7 @@ def test_all_paths_of_a_folder_share_a_mirror(tmp_path: Path, monkeypatch: pytes
         str(tmp_path / "link"),
         f"file://{tmp_path}/site%20one.git",
     ]
-    assert {parse_remote_url(way).url for way in ways} == {str(tmp_path / "site one.git")}
+    assert {parse_remote_url(spelling).url for spelling in ways} == {str(tmp_path / "site one.git")}
     (tmp_path / "site one").mkdir()
     assert parse_remote_url("site one").folder != parse_remote_url("site one.git").folder
 

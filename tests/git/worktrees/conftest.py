@@ -46,16 +46,16 @@ class WorkspaceRepo:
     def head(self) -> str:
         return self.git("rev-parse", "HEAD")
 
-    def git(self, *words: str, at: Path | None = None, feed: str = "") -> str:
+    def git(self, *args: str, at: Path | None = None, feed: str = "") -> str:
         done = subprocess.run(
-            ["git", *words],
+            ["git", *args],
             cwd=at or self.top,
             input=feed.encode("utf-8", "surrogateescape"),
             capture_output=True,
             check=False,
             timeout=60,
         )
-        assert done.returncode == 0, (words, done.stdout, done.stderr)
+        assert done.returncode == 0, (args, done.stdout, done.stderr)
         return done.stdout.decode("utf-8", "surrogateescape").removesuffix("\n")
 
     def write(self, files: dict[str, str], at: Path | None = None) -> None:
@@ -70,8 +70,8 @@ class WorkspaceRepo:
         self.git("commit", "--quiet", "--allow-empty", "-m", "a change", at=at)
         return self.git("rev-parse", "HEAD", at=at)
 
-    def open(self, keep: int = 4, told: Callable[[str], None] | None = None) -> GitWorkspaces:
-        return GitWorkspaces(self.common, self.root, keep=keep, on_warning=told)
+    def open(self, keep: int = 4, on_warning: Callable[[str], None] | None = None) -> GitWorkspaces:
+        return GitWorkspaces(self.common, self.root, keep=keep, on_warning=on_warning)
 
     def prepare(self, task: str = "one", base: str = "", setup: WorkspaceSetup = PLAIN, keep: int = 4) -> Path:
         return Path(self.open(keep).prepare(BATCH, task, base or self.head, setup, top=str(self.top)))
@@ -106,8 +106,8 @@ class WorkspaceRepo:
 
     def worktrees(self) -> list[str]:
         """All but the user's own."""
-        told = self.git("worktree", "list", "--porcelain").split("\n\n")
-        return [each.splitlines()[0].removeprefix("worktree ") for each in told if each][1:]
+        listing = self.git("worktree", "list", "--porcelain").split("\n\n")
+        return [each.splitlines()[0].removeprefix("worktree ") for each in listing if each][1:]
 
     def list_pooled(self) -> list[str]:
         return sorted(each.name for each in self.root.glob("pool/*"))
@@ -117,7 +117,7 @@ class WorkspaceRepo:
         names = ("HEAD", "index", "config", "config.worktree", "logs/HEAD", "logs/refs/stash", "info/exclude")
         inside = [self.common / name for name in names]
         files = [each for each in self.top.rglob("*") if ".git" not in each.relative_to(self.top).parts]
-        told = {
+        result = {
             str(each): os.readlink(each)  # noqa: PTH115 - as it is, not as a path
             if each.is_symlink()
             else f"{each.stat().st_mtime_ns} {hashlib.sha256(each.read_bytes()).hexdigest()}"
@@ -125,7 +125,7 @@ class WorkspaceRepo:
             if each.is_symlink() or each.is_file()
         }
         refs = self.git("for-each-ref", "--format=%(objectname) %(refname)").splitlines()
-        return {**told, "refs": "\n".join(each for each in refs if "/plait/" not in each)}
+        return {**result, "refs": "\n".join(each for each in refs if "/plait/" not in each)}
 
 
 @pytest.fixture

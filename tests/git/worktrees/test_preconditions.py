@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tests.git.worktrees.conftest import WorkspaceRepo
 
 
-def _told(repo: WorkspaceRepo) -> list[tuple[Severity, str]]:
+def _list_problems(repo: WorkspaceRepo) -> list[tuple[Severity, str]]:
     return [(each.severity, each.message) for each in check_preconditions(repo.top)]
 
 
@@ -28,18 +28,18 @@ def test_an_ordinary_repository_has_no_problems(repo: WorkspaceRepo) -> None:
 
 
 def test_a_folder_that_is_no_repository_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="not in a git repository") as told:
+    with pytest.raises(UserError, match="not in a git repository") as error:
         check_preconditions(tmp_path)
-    assert "in-place" in told.value.hint
+    assert "in-place" in error.value.hint
 
 
 def test_a_repository_without_commits_is_refused_with_a_hint_that_works(repo: WorkspaceRepo, tmp_path: Path) -> None:
     repo.git("init", "--quiet", str(tmp_path / "empty"))
     repo.top = tmp_path / "empty"
     repo.write({"file": "f\n"})
-    with pytest.raises(UserError, match="no commits yet") as told:
+    with pytest.raises(UserError, match="no commits yet") as error:
         check_preconditions(repo.top)
-    way_out = told.value.hint.partition(": ")[2].partition(" (")[0]
+    way_out = error.value.hint.partition(": ")[2].partition(" (")[0]
     for command in way_out.split(" && "):
         subprocess.run(shlex.split(command), cwd=repo.top, check=True, capture_output=True)
     assert check_preconditions(repo.top) == []
@@ -57,9 +57,9 @@ def test_a_branch_without_commits_is_refused_unless_another_is_named(repo: Works
 
 def test_a_branch_called_plait_is_refused(repo: WorkspaceRepo) -> None:
     repo.git("branch", "plait")
-    with pytest.raises(UserError, match="a branch called plait") as told:
+    with pytest.raises(UserError, match="a branch called plait") as error:
         check_preconditions(repo.top)
-    assert "git branch -m plait" in told.value.hint
+    assert "git branch -m plait" in error.value.hint
 
 
 def test_names_that_differ_only_in_case_are_refused_on_a_case_insensitive_disk(repo: WorkspaceRepo) -> None:
@@ -74,7 +74,7 @@ def test_a_shallow_clone_is_reported(repo: WorkspaceRepo, tmp_path: Path) -> Non
     repo.commit({"more": "m\n"})
     repo.git("clone", "--quiet", "--depth=1", repo.top.as_uri(), str(tmp_path / "shallow"))
     repo.top = tmp_path / "shallow"
-    ((severity, message),) = _told(repo)
+    ((severity, message),) = _list_problems(repo)
     assert severity is Severity.INFO
     assert "shallow" in message
 
@@ -83,25 +83,25 @@ def test_a_partial_clone_is_reported(repo: WorkspaceRepo, tmp_path: Path) -> Non
     repo.git("config", "uploadpack.allowFilter", "true")
     repo.git("clone", "--quiet", "--filter=blob:none", repo.top.as_uri(), str(tmp_path / "partial"))
     repo.top = tmp_path / "partial"
-    assert "partial" in _told(repo)[0][1]
+    assert "partial" in _list_problems(repo)[0][1]
 
 
 def test_a_sparse_checkout_is_reported(repo: WorkspaceRepo) -> None:
     repo.git("sparse-checkout", "set", "--cone", "docs")
-    assert "sparse" in _told(repo)[0][1]
+    assert "sparse" in _list_problems(repo)[0][1]
 
 
 def test_files_in_lfs_without_git_lfs_are_reported(repo: WorkspaceRepo) -> None:
     repo.write({"assets/.gitattributes": "*.bin filter=lfs diff=lfs merge=lfs -text\n"})
     repo.commit({})
-    assert "Git LFS" in _told(repo)[0][1]
+    assert "Git LFS" in _list_problems(repo)[0][1]
     repo.git("config", "filter.lfs.process", "git-lfs filter-process")
-    assert _told(repo) == []
+    assert _list_problems(repo) == []
 
 
 def test_submodules_that_are_not_cloned_are_reported(repo: WorkspaceRepo) -> None:
     many = "".join(f'[submodule "{name}"]\n\tpath = sub/{name}\n\turl = x\n' for name in "abcde")
     repo.commit({".gitmodules": many})
-    ((severity, message),) = _told(repo)
+    ((severity, message),) = _list_problems(repo)
     assert severity is Severity.WARNING
     assert message.endswith("sub/a, sub/b, sub/c and 2 more")

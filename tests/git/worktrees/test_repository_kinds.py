@@ -60,8 +60,8 @@ def test_workspaces_work_in_a_shallow_clone(repo: WorkspaceRepo, tmp_path: Path)
 
 def test_a_partial_clone_fetches_what_a_workspace_needs(repo: WorkspaceRepo, tmp_path: Path) -> None:
     repo.git("config", "uploadpack.allowFilter", "true")
-    words = ("clone", "--quiet", "--filter=blob:none", "--no-checkout", repo.top.as_uri())
-    repo.git(*words, str(tmp_path / "partial"))
+    args = ("clone", "--quiet", "--filter=blob:none", "--no-checkout", repo.top.as_uri())
+    repo.git(*args, str(tmp_path / "partial"))
     repo.top = tmp_path / "partial"
     workspace = repo.prepare()
     assert (workspace / "src/app.py").read_text() == "print(1)\n"
@@ -146,9 +146,9 @@ def test_files_with_unusual_names_are_checked_out(repo: WorkspaceRepo) -> None:
 
 def test_a_location_with_a_line_break_is_refused(repo: WorkspaceRepo) -> None:
     repo.root = repo.root.with_name("two\nlines")
-    with pytest.raises(UserError, match="line break") as told:
+    with pytest.raises(UserError, match="line break") as error:
         repo.prepare()
-    assert "[workspace] location" in told.value.hint
+    assert "[workspace] location" in error.value.hint
 
 
 def test_files_that_differ_only_in_case_are_checked_out(repo: WorkspaceRepo) -> None:

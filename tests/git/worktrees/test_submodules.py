@@ -76,14 +76,14 @@ def test_an_unchanged_submodule_leaves_nothing_to_save(submodule_repo: Workspace
 def test_a_submodule_without_a_clone_stays_empty_and_is_reported(submodule_repo: WorkspaceRepo, tmp_path: Path) -> None:
     submodule_repo.git("clone", "--quiet", str(submodule_repo.top), str(tmp_path / "fresh"))
     submodule_repo.top = tmp_path / "fresh"
-    told: list[str] = []
+    messages: list[str] = []
     before = submodule_repo.snapshot_user_files()
-    workspace = submodule_repo.open(told=told.append).prepare(
+    workspace = submodule_repo.open(on_warning=messages.append).prepare(
         "7f3a", "one", submodule_repo.head, _PLAIN, top=str(submodule_repo.top)
     )
     assert list((Path(workspace) / "lib").iterdir()) == []
     assert submodule_repo.status(Path(workspace)) == ""
-    (line,) = told
+    (line,) = messages
     assert "lib" in line
     assert "git submodule update --init" in line
     assert submodule_repo.snapshot_user_files() == before
@@ -92,12 +92,12 @@ def test_a_submodule_without_a_clone_stays_empty_and_is_reported(submodule_repo:
 def test_a_submodule_whose_commit_is_missing_stays_empty(submodule_repo: WorkspaceRepo) -> None:
     submodule_repo.git("update-index", "--cacheinfo", f"160000,{'1' * 40},lib")
     submodule_repo.git("commit", "--quiet", "-m", "a commit that is in no clone")
-    told: list[str] = []
-    workspace = submodule_repo.open(told=told.append).prepare(
+    messages: list[str] = []
+    workspace = submodule_repo.open(on_warning=messages.append).prepare(
         "7f3a", "one", submodule_repo.head, _PLAIN, top=str(submodule_repo.top)
     )
     assert (Path(workspace) / "README").exists()
-    assert "lib" in told[0]
+    assert "lib" in messages[0]
 
 
 def test_a_clone_inside_the_checkout_is_used(submodule_repo: WorkspaceRepo, tmp_path: Path) -> None:

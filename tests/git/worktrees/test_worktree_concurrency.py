@@ -68,9 +68,9 @@ def test_workspaces_are_prepared_from_threads_at_once(repo: WorkspaceRepo, count
 
 def test_workspaces_are_prepared_from_two_processes_at_once(repo: WorkspaceRepo) -> None:
     before = repo.snapshot_user_files()
-    words = [sys.executable, "-c", PROCESS, str(repo.common), str(repo.root), repo.head]
+    command = [sys.executable, "-c", PROCESS, str(repo.common), str(repo.root), repo.head]
     both = [
-        subprocess.Popen([*words, batch, "12"], stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
+        subprocess.Popen([*command, batch, "12"], stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
         for batch in ("a", "b")
     ]
     for process in both:

@@ -50,8 +50,8 @@ for line in sys.stdin:
 
 @pytest.fixture
 def forker() -> Iterator[subprocess.Popen[str]]:
-    words = [sys.executable, "-c", FORKER]
-    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1) as process:
+    command = [sys.executable, "-c", FORKER]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1) as process:
         yield process
         assert process.stdin is not None
         process.stdin.close()
@@ -67,11 +67,11 @@ def test_preparing_and_releasing_survive_a_kill_at_any_instant(
     before = repo.snapshot_user_files()
     made: set[str] = set()
     for number in range(KILLS):
-        words = (str(repo.common), str(repo.root), f"v{number}", *bases)
-        made |= _kill_one(forker, words, after=rng.uniform(0, 0.3))
+        args = (str(repo.common), str(repo.root), f"v{number}", *bases)
+        made |= _kill_one(forker, args, after=rng.uniform(0, 0.3))
         workspace = repo.prepare(base=(base := rng.choice(bases)))
-        told = repo.status(workspace)
-        assert all(line.startswith("?? v") for line in told.splitlines()), told  # all of its files, and work
+        status = repo.status(workspace)
+        assert all(line.startswith("?? v") for line in status.splitlines()), status  # all of its files, and work
         assert repo.git("symbolic-ref", "--short", "HEAD", at=workspace) == "plait/task-7f3a-one"
         assert repo.branch() == base
     repo.release_batch("one")
@@ -85,18 +85,18 @@ def test_preparing_and_releasing_survive_a_kill_at_any_instant(
     assert repo.snapshot_user_files() == before
 
 
-def _kill_one(forker: subprocess.Popen[str], words: Sequence[str], after: float) -> set[str]:
+def _kill_one(forker: subprocess.Popen[str], args: Sequence[str], after: float) -> set[str]:
     """What it said it made. A git that it had started lives on for a moment, as it would."""
     assert forker.stdin is not None
     assert forker.stdout is not None
-    forker.stdin.write("\t".join(words) + "\n")
-    told = ""
-    while not (found := re.search(r"(\d+)$", told)):  # it may have made something before its parent names it
-        told = forker.stdout.readline().rstrip("\n")
+    forker.stdin.write("\t".join(args) + "\n")
+    output = ""
+    while not (found := re.search(r"(\d+)$", output)):  # it may have made something before its parent names it
+        output = forker.stdout.readline().rstrip("\n")
     time.sleep(after)  # the instant
     os.kill(int(found[1]), signal.SIGKILL)
-    told = told.removesuffix(found[1]) + forker.stdout.readline()
-    return set(told.split())
+    output = output.removesuffix(found[1]) + forker.stdout.readline()
+    return set(output.split())
 
 
 def test_incomplete_worktrees_of_dead_processes_are_discarded_and_others_kept(repo: WorkspaceRepo) -> None:

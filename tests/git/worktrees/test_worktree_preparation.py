@@ -111,10 +111,10 @@ def test_a_branch_checked_out_elsewhere_is_refused(repo: WorkspaceRepo) -> None:
     base = repo.head
     repo.git("switch", "--quiet", "--create", "plait/task-7f3a-one")
     before = repo.snapshot_user_files()
-    with pytest.raises(WorldError, match="is checked out in") as told:
+    with pytest.raises(WorldError, match="is checked out in") as error:
         repo.prepare(base=base)
-    assert str(repo.top) in told.value.message
-    assert "switch --detach" in told.value.hint
+    assert str(repo.top) in error.value.message
+    assert "switch --detach" in error.value.hint
     assert repo.snapshot_user_files() == before
     repo.git("switch", "--quiet", "--detach", base)
     assert repo.prepare(base=base).is_dir()
@@ -234,9 +234,9 @@ def test_a_symlink_in_place_of_the_workspace_is_moved_away_and_not_followed(repo
 
 
 def test_a_missing_base_commit_is_reported(repo: WorkspaceRepo) -> None:
-    with pytest.raises(WorldError, match="has no commit 1111") as told:
+    with pytest.raises(WorldError, match="has no commit 1111") as error:
         repo.prepare(base="1" * 40)
-    assert told.value.hint
+    assert error.value.hint
     assert repo.worktrees() == []
 
 

@@ -125,8 +125,12 @@ def test_declared_outputs_of_a_setup_are_kept_for_the_next_task(repo: WorkspaceR
     assert kept == ["build/out/made", "vendor/made"]
     assert not (second / "build/other").exists()
     assert not (second / ".env.log").exists()
-    told = metadata.read_setup_metadata(second)
-    assert (told.key, told.fitted, told.used) == ("key", "", False)  # the setup counts, copies are due again
+    metadata_now = metadata.read_setup_metadata(second)
+    assert (metadata_now.key, metadata_now.fitted, metadata_now.used) == (
+        "key",
+        "",
+        False,
+    )  # the setup counts, copies are due again
 
 
 def test_setup_outputs_are_kept_only_if_complete_and_declared(repo: WorkspaceRepo) -> None:

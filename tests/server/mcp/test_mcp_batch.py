@@ -12,20 +12,20 @@ from tests.support.temp_project import TempProject
 pytestmark = pytest.mark.anyio
 
 
-def statuses(told: ToolJson) -> dict[str, str]:
-    return {task["taskId"]: task["status"] for task in told["tasks"]}
+def statuses(result: ToolJson) -> dict[str, str]:
+    return {task["taskId"]: task["status"] for task in result["tasks"]}
 
 
-def results(told: ToolJson) -> dict[str, str]:
-    return {each["taskId"]: each["result"] for each in told["results"]}
+def results(result: ToolJson) -> dict[str, str]:
+    return {each["taskId"]: each["result"] for each in result["results"]}
 
 
 async def wait_for_status(host: McpClient, task: str, status: str) -> None:
     """By the marks of the answers: nothing that happens in between is missed."""
-    told = await host.call("status")
-    while statuses(told)[task] != status:
-        await host.call("wait", until="change", mark=told["batch"]["mark"])
-        told = await host.call("status")
+    result = await host.call("status")
+    while statuses(result)[task] != status:
+        await host.call("wait", until="change", mark=result["batch"]["mark"])
+        result = await host.call("status")
 
 
 async def test_a_batch_from_start_to_finish(project: TempProject) -> None:
@@ -42,9 +42,9 @@ async def test_a_batch_from_start_to_finish(project: TempProject) -> None:
         over = await host.wait(batch=batch)
         assert (over["why"], over["batch"]["status"]) == ("ended", "completed")
 
-        told = await host.call("status", batch=batch)
-        assert statuses(told) == {"01-page": "done", "02-index": "done"}
-        assert told["batch"]["progress"]["percentage"] == 100
+        result = await host.call("status", batch=batch)
+        assert statuses(result) == {"01-page": "done", "02-index": "done"}
+        assert result["batch"]["progress"]["percentage"] == 100
 
         diff = await host.call("diff", batch=batch, task="02")
         assert [file["path"] for file in diff["files"]] == ["index.html"]
@@ -158,27 +158,27 @@ async def test_progress_is_reported_while_waiting(project: TempProject, tmp_path
     go = tmp_path / "go"
     project.task("01-one", "touch one")
     project.task("02-two", f"while ! test -e '{go}'; do sleep 0.05; done; touch two")
-    heard: list[float] = []
+    received: list[float] = []
 
     async def record_progress(progress: float, total: float | None, message: str | None) -> None:
         assert (total, bool(message)) == (2, True)
-        heard.append(progress)
+        received.append(progress)
         go.touch()
 
     async with connect_mcp(project) as host:
         await host.call("run")
         await host.client.call_tool("wait", {"seconds": 45}, progress_callback=record_progress)
         assert (await host.call("status"))["batch"]["status"] == "completed"
-        assert heard == sorted(set(heard))
-        assert heard[-1] == 2
+        assert received == sorted(set(received))
+        assert received[-1] == 2
 
 
 async def test_a_wait_that_times_out_says_so(project: TempProject) -> None:
     project.task("01-long", "sleep 600")
     async with connect_mcp(project) as host:
         await host.call("run")
-        told = await host.call("wait", seconds=0)
-        assert (told["why"], told["batch"]["completedAt"]) == ("time", None)
+        result = await host.call("wait", seconds=0)
+        assert (result["why"], result["batch"]["completedAt"]) == ("time", None)
         await host.call("cancel")
 
 

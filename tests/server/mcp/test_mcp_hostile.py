@@ -81,8 +81,8 @@ async def test_many_tasks_are_listed_in_pages(project: TempProject) -> None:
         assert [task["id"] for task in (await host.call("list", limit=3, skip=6))["tasks"]] == ["06-task"]
         assert [task["id"] for task in (await host.call("list", words="03"))["tasks"]] == ["03-task"]
         await host.call("run", mode="queue")
-        told = await host.call("status", limit=2)
-        assert (len(told["tasks"]), told["more"]) == (2, 5)
+        result = await host.call("status", limit=2)
+        assert (len(result["tasks"]), result["more"]) == (2, 5)
         named = await host.call("status", tasks=["02", "04-task"], only=["waiting", "queued"])
         assert [task["taskId"] for task in named["tasks"]] == ["02-task", "04-task"]
 
@@ -111,11 +111,11 @@ MISTAKES: list[tuple[str, dict[str, object], str]] = [
 async def test_a_mistake_gets_an_error_with_a_hint_and_nothing_is_done(project: TempProject) -> None:
     project.task("01-one", "touch one")
     async with connect_mcp(project) as host:
-        for name, words, said in MISTAKES:
-            told = await host.call_refused(name, **words)
-            assert said in told
-            assert "Traceback" not in told
-            assert len(told) < 5000
+        for name, arguments, expected in MISTAKES:
+            result = await host.call_refused(name, **arguments)
+            assert expected in result
+            assert "Traceback" not in result
+            assert len(result) < 5000
         assert (await host.call("history"))["batches"] == []
 
 
@@ -132,9 +132,9 @@ async def test_untrusted_commands_are_not_run(project: TempProject) -> None:
     project.task("01-one", "touch one")
     (project.top / "plait.toml").write_text('[run]\nverify = "touch verified"\n')
     async with connect_mcp(project) as host:
-        told = await host.call_refused("run")
-        assert "haven't trusted" in told
-        assert "trust" in told.partition("\n")[2]
+        result = await host.call_refused("run")
+        assert "haven't trusted" in result
+        assert "trust" in result.partition("\n")[2]
         assert (await host.call("history"))["batches"] == []
 
 

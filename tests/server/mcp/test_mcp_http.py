@@ -116,13 +116,13 @@ async def test_a_read_only_token_changes_nothing_however_it_is_used(project: Tem
         run_server(project, tmp_path / "keys") as server,
         httpx2.AsyncClient(trust_env=False, timeout=TIMEOUT_SECONDS) as http,
     ):
-        told = {
+        result = {
             "Accept": "application/json, text/event-stream",
             "Authorization": f"Bearer {server.read_only}",
             "Mcp-Session-Id": "that-of-somebody-else",
         }
         for method, body, status in cases:
-            answer = await http.request(method, server.url, json=body, headers=told)
+            answer = await http.request(method, server.url, json=body, headers=result)
             assert answer.status_code == status, (method, body, answer.text)
         async with server.host(server.full) as host:
             assert (await host.call("history"))["batches"] == []
@@ -145,11 +145,11 @@ async def test_it_is_behind_the_server_s_middleware(project: TempProject, tmp_pa
         httpx2.AsyncClient(trust_env=False, timeout=TIMEOUT_SECONDS) as http,
     ):
         for headers, status in cases:
-            told = {"Accept": "application/json, text/event-stream", **headers}
-            if "Authorization" not in told and headers:
-                told["Authorization"] = f"Bearer {server.full}"
+            all_headers = {"Accept": "application/json, text/event-stream", **headers}
+            if "Authorization" not in all_headers and headers:
+                all_headers["Authorization"] = f"Bearer {server.full}"
             body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
-            answer = await http.post(server.url, json=body, headers=told)
+            answer = await http.post(server.url, json=body, headers=all_headers)
             assert answer.status_code == status, headers
 
 
@@ -184,8 +184,8 @@ async def test_a_mirror_is_fetched_before_planning_with_a_full_token(project: Te
             assert len((await host.call("plan"))["tasks"]) == 2
 
 
-def git(project: TempProject, *words: str) -> None:
-    subprocess.run(["git", *words], cwd=project.top, env=project.env, check=True)
+def git(project: TempProject, *args: str) -> None:
+    subprocess.run(["git", *args], cwd=project.top, env=project.env, check=True)
 
 
 async def _receive() -> Message:

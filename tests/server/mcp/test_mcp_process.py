@@ -32,8 +32,8 @@ HELLO = {
 READY = {"jsonrpc": "2.0", "method": "notifications/initialized"}
 
 
-def call(number: int, name: str, **words: object) -> dict[str, object]:
-    params = {"name": name, "arguments": words}
+def call(number: int, name: str, **arguments: object) -> dict[str, object]:
+    params = {"name": name, "arguments": arguments}
     return {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params}
 
 
@@ -50,12 +50,12 @@ def start_process(project: TempProject) -> Iterator[subprocess.Popen[str]]:
         text=True,
         start_new_session=True,
     )
-    patience = Timer(TIMEOUT_SECONDS, process.kill)
-    patience.start()
+    timer = Timer(TIMEOUT_SECONDS, process.kill)
+    timer.start()
     try:
         yield process
     finally:
-        patience.cancel()
+        timer.cancel()
         process.kill()
         for pipe in (process.stdin, process.stdout, process.stderr):
             assert pipe is not None
@@ -75,10 +75,10 @@ def read_response(process: subprocess.Popen[str], number: int) -> dict[str, obje
     """The answer to this request; whatever is on the output is the protocol's."""
     assert process.stdout is not None
     while True:
-        told = json.loads(process.stdout.readline())
-        assert told["jsonrpc"] == "2.0"
-        if told.get("id") == number:
-            return dict(told)
+        output = json.loads(process.stdout.readline())
+        assert output["jsonrpc"] == "2.0"
+        if output.get("id") == number:
+            return dict(output)
 
 
 def test_the_output_is_only_protocol_messages_and_the_server_ends_with_its_input(project: TempProject) -> None:
@@ -130,15 +130,15 @@ async def test_a_batch_outlives_its_killed_server_and_the_next_server_sees_it(
     assert engine is not None
     assert psutil.pid_exists(engine)
     async with start_mcp(project) as host:
-        (seen,) = (await host.call("history"))["batches"]
-        assert seen["id"] in json.dumps(made)
-        assert seen["completedAt"] is None
+        (result,) = (await host.call("history"))["batches"]
+        assert result["id"] in json.dumps(made)
+        assert result["completedAt"] is None
         go.touch()
         assert (await host.wait())["batch"]["status"] == "completed"
 
 
 def test_without_the_mcp_extra_the_command_says_what_to_install(project: TempProject) -> None:
-    told = subprocess.run(
+    completed = subprocess.run(
         [
             sys.executable,
             "-c",
@@ -150,6 +150,6 @@ def test_without_the_mcp_extra_the_command_says_what_to_install(project: TempPro
         text=True,
         check=False,
     )
-    assert told.returncode == 2
-    assert "pip install 'plait[mcp]'" in told.stderr
-    assert told.stdout == ""
+    assert completed.returncode == 2
+    assert "pip install 'plait[mcp]'" in completed.stderr
+    assert completed.stdout == ""

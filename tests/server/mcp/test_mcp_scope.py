@@ -51,13 +51,13 @@ async def test_a_task_worktree_is_recognised_without_environment_variables(
     where = tmp_path / "where"
     project.task("01-one", f"pwd > '{where}.new' && mv '{where}.new' '{where}'\nsleep 600")
     async with connect_mcp(project) as host:
-        told = await host.call("run")
+        result = await host.call("run")
         while not where.exists():
-            told = await host.call("wait", until="change", mark=told["batch"]["mark"], seconds=0.1)
+            result = await host.call("wait", until="change", mark=result["batch"]["mark"], seconds=0.1)
         async with start_mcp(project, at=Path(where.read_text().strip())) as inside:
             assert not CHANGING & set(await inside.list_tool_names())
-            seen = await inside.call("status")
-            assert seen["batch"]["id"] == told["batch"]["id"]
+            history = await inside.call("status")
+            assert history["batch"]["id"] == result["batch"]["id"]
             assert "inside an attempt" in await inside.call_refused("cancel")
         assert (await host.call("status"))["tasks"][0]["status"] == "running"
         await host.call("cancel")

@@ -25,11 +25,11 @@ async def test_an_agent_runs_a_batch_and_opens_its_pull_request(worktree_project
         async with connect_http(f"{server.url}/mcp", server.token) as host:
             await host.call("run")
             assert (await host.wait())["batch"]["status"] == "completed"
-            told = await host.call("pull_request", draft=True)
-            assert (told["underWay"], told["unshipped"]) == (False, None)
-            assert told["prUrl"] == f"{remote.url}/{REPOSITORY}/pulls/1"
-            assert (await host.call("status"))["batch"]["prUrl"] == told["prUrl"]
-            assert [pull["head"]["ref"] for pull in remote.pulls] == [told["branch"]]
+            result = await host.call("pull_request", draft=True)
+            assert (result["underWay"], result["unshipped"]) == (False, None)
+            assert result["prUrl"] == f"{remote.url}/{REPOSITORY}/pulls/1"
+            assert (await host.call("status"))["batch"]["prUrl"] == result["prUrl"]
+            assert [pull["head"]["ref"] for pull in remote.pulls] == [result["branch"]]
 
 
 async def test_a_failed_publication_is_reported_at_once_and_in_the_status(
@@ -42,10 +42,10 @@ async def test_a_failed_publication_is_reported_at_once_and_in_the_status(
         await host.call("run")
         await host.wait()
         worktree_project.git("remote", "set-url", "origin", str(tmp_path / "gone.git"))
-        told = await host.call("pull_request", push=True)
-        assert (told["underWay"], told["prUrl"]) == (False, None)
-        assert told["unshipped"]
-        assert (await host.call("status"))["batch"]["unshipped"] == told["unshipped"]
+        result = await host.call("pull_request", push=True)
+        assert (result["underWay"], result["prUrl"]) == (False, None)
+        assert result["unshipped"]
+        assert (await host.call("status"))["batch"]["unshipped"] == result["unshipped"]
 
 
 async def test_a_waiting_tool_call_is_answered_at_shutdown(worktree_project: TempProject) -> None:

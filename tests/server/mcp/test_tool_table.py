@@ -21,8 +21,8 @@ def test_the_documented_tools_exist() -> None:
 
 
 def test_the_tool_list_is_short() -> None:
-    told = [(tool.name, tool.definition.description, tool.definition.input_schema) for tool in TOOLS]
-    assert len(json.dumps(told)) < LISTED
+    result = [(tool.name, tool.definition.description, tool.definition.input_schema) for tool in TOOLS]
+    assert len(json.dumps(result)) < LISTED
 
 
 @pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)

@@ -38,9 +38,9 @@ class Reply:
 
     def json(self) -> dict[str, Any]:  # Any: what was sent
         assert self.header("content-type") == "application/json"
-        said = json.loads(self.body)
-        assert isinstance(said, dict)
-        return said
+        data = json.loads(self.body)
+        assert isinstance(data, dict)
+        return data
 
 
 @dataclass

@@ -52,10 +52,10 @@ def caller(echo_app: EchoApp) -> Caller:
 def test_every_route_needs_authentication(
     guarded_app: AuthenticationMiddleware, echo_app: EchoApp, client: AsgiClient, method: str, target: str
 ) -> None:
-    said = client.request(guarded_app, method, target)
-    assert said.status == 401
-    assert said.header("www-authenticate") == "Bearer"
-    assert said.json()["error"] == "this needs a token"
+    response = client.request(guarded_app, method, target)
+    assert response.status == 401
+    assert response.header("www-authenticate") == "Bearer"
+    assert response.json()["error"] == "this needs a token"
     assert echo_app.reached == []
 
 
@@ -99,8 +99,8 @@ def test_read_only_access_allows_no_changes(
     assert client.request(guarded_app, "GET", "/api/batches", read).status == 200
     assert caller(echo_app) == Caller(Access.READ, AuthMethod.TOKEN)
     for method in ("POST", "PATCH", "PUT", "DELETE", "OPTIONS", "get"):
-        said = client.request(guarded_app, method, "/api/batches", read)
-        assert (said.status, said.json()["error"]) == (403, "this token is read-only")
+        response = client.request(guarded_app, method, "/api/batches", read)
+        assert (response.status, response.json()["error"]) == (403, "this token is read-only")
     assert len(echo_app.reached) == 1
 
 
@@ -128,12 +128,12 @@ def test_two_authorization_headers_are_rejected(
 
 
 @pytest.mark.parametrize(
-    "said", ["", "Bearer", "Bearer ", "Basic {}", "{}", "Bearer {} x", "Bearer \xff", "Bearer {}0"]
+    "text", ["", "Bearer", "Bearer ", "Basic {}", "{}", "Bearer {} x", "Bearer \xff", "Bearer {}0"]
 )
 def test_malformed_authorization_headers_are_rejected(
-    guarded_app: AuthenticationMiddleware, client: AsgiClient, token_files: TokenFiles, said: str
+    guarded_app: AuthenticationMiddleware, client: AsgiClient, token_files: TokenFiles, text: str
 ) -> None:
-    presented = {"authorization": said.format(read_or_create_token(token_files.full))}
+    presented = {"authorization": text.format(read_or_create_token(token_files.full))}
     assert client.request(guarded_app, "GET", "/", presented).status == 401
 
 
@@ -143,8 +143,8 @@ def test_ten_wrong_tokens_a_minute_block_wrong_ones_but_not_the_right_one(
     wrong = {"authorization": "Bearer wrong"}
     assert [client.request(guarded_app, "GET", "/", wrong).status for _ in range(10)] == [401] * 10
     clock.now += 20
-    said = client.request(guarded_app, "GET", "/", wrong)
-    assert (said.status, said.header("retry-after")) == (429, "40")
+    response = client.request(guarded_app, "GET", "/", wrong)
+    assert (response.status, response.header("retry-after")) == (429, "40")
     assert client.request(guarded_app, "GET", "/", full).status == 200
     client.address = "10.0.0.9"
     assert client.request(guarded_app, "GET", "/", wrong).status == 401
@@ -181,9 +181,9 @@ def test_all_requests_are_rejected_while_the_token_is_unreadable(
     guarded_app: AuthenticationMiddleware, client: AsgiClient, token_files: TokenFiles, full: dict[str, str]
 ) -> None:
     token_files.full.chmod(0o644)
-    said = client.request(guarded_app, "GET", "/", full)
-    assert said.status == 503
-    assert str(token_files.full) not in said.body.decode()
+    response = client.request(guarded_app, "GET", "/", full)
+    assert response.status == 503
+    assert str(token_files.full) not in response.body.decode()
     assert client.request(guarded_app, "GET", "/health").status == 200
 
 
@@ -191,12 +191,12 @@ OPENS = {"sec-fetch-mode": "navigate", "sec-fetch-site": "none"}
 
 
 def test_a_browser_without_a_login_gets_an_html_page(guarded_app: AuthenticationMiddleware, client: AsgiClient) -> None:
-    said = client.request(guarded_app, "GET", "/batches/7f3a", OPENS)
-    assert (said.status, said.header("content-type")) == (401, "text/html; charset=utf-8")
-    assert said.header("cache-control") == "no-store"
-    assert b"<h1>This browser is not logged in.</h1>" in said.body
-    assert b"<code>plait token --link</code>" in said.body
-    assert not re.search(rb"<script|<style|style=|https?://|http-equiv", said.body)
+    response = client.request(guarded_app, "GET", "/batches/7f3a", OPENS)
+    assert (response.status, response.header("content-type")) == (401, "text/html; charset=utf-8")
+    assert response.header("cache-control") == "no-store"
+    assert b"<h1>This browser is not logged in.</h1>" in response.body
+    assert b"<code>plait token --link</code>" in response.body
+    assert not re.search(rb"<script|<style|style=|https?://|http-equiv", response.body)
 
 
 @pytest.mark.parametrize(
@@ -214,13 +214,13 @@ def test_the_suggested_command_names_the_url_in_use(
 ) -> None:
     rules = create_policy(allowed=["https://plait.example.org"])
     client.scheme, host = came.split()
-    said = client.request(
+    response = client.request(
         AuthenticationMiddleware(echo_app, authenticator, AuthRateLimiter(rules), rules),
         "GET",
         "/",
         {**OPENS, "host": host},
     )
-    assert f"<code>{command}</code>" in said.body.decode()
+    assert f"<code>{command}</code>" in response.body.decode()
 
 
 def test_a_page_opened_from_another_site_reloads_itself_once(
@@ -228,17 +228,17 @@ def test_a_page_opened_from_another_site_reloads_itself_once(
 ) -> None:
     refresh = b'<meta http-equiv="refresh" content="0">'
     for site, again in (("cross-site", True), ("same-origin", False), ("same-site", False), ("none", False)):
-        said = client.request(guarded_app, "GET", "/settings", {**OPENS, "sec-fetch-site": site})
-        assert (said.status, refresh in said.body) == (401, again), site
+        response = client.request(guarded_app, "GET", "/settings", {**OPENS, "sec-fetch-site": site})
+        assert (response.status, refresh in response.body) == (401, again), site
 
 
 def test_a_browser_without_fetch_metadata_gets_a_reload_link(
     guarded_app: AuthenticationMiddleware, client: AsgiClient
 ) -> None:
-    said = client.request(guarded_app, "GET", "/settings", {"accept": "text/html,*/*;q=0.8"})
-    assert (said.status, said.header("content-type")) == (401, "text/html; charset=utf-8")
-    assert b'<a href="">' in said.body
-    assert b"http-equiv" not in said.body
+    response = client.request(guarded_app, "GET", "/settings", {"accept": "text/html,*/*;q=0.8"})
+    assert (response.status, response.header("content-type")) == (401, "text/html; charset=utf-8")
+    assert b'<a href="">' in response.body
+    assert b"http-equiv" not in response.body
 
 
 @pytest.mark.parametrize(
@@ -301,9 +301,9 @@ def test_the_whole_middleware_passes_a_valid_request(
     echo_app: EchoApp, authenticator: Authenticator, client: AsgiClient, full: dict[str, str]
 ) -> None:
     app = wrap_with_middleware(echo_app, authenticator, RequestPolicy())
-    said = client.request(app, "POST", "/api/batches", {**full, "content-length": "2"}, [b"{}"])
-    assert (said.status, echo_app.bodies) == (200, [b"{}"])
-    assert said.header("cache-control") == "no-store"
+    response = client.request(app, "POST", "/api/batches", {**full, "content-length": "2"}, [b"{}"])
+    assert (response.status, echo_app.bodies) == (200, [b"{}"])
+    assert response.header("cache-control") == "no-store"
     assert client.request(app, "POST", "/api/batches", full | {"host": "evil.example"}).status == 421
     assert client.request(app, "POST", "/api/batches", full | {"origin": "null"}).status == 403
     for refused in (client.request(app, "GET", "/"), client.request(app, "GET", "/" * 9000)):

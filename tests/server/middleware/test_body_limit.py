@@ -30,11 +30,11 @@ def test_a_body_within_the_limit_reaches_the_app(echo_app: EchoApp, client: Asgi
 @pytest.mark.parametrize("length", ["11", "1073741824", "9" * 30, "-1", "x", "0x5"])
 def test_a_body_with_a_large_content_length_is_not_read(echo_app: EchoApp, client: AsgiClient, length: str) -> None:
     body = iter([b"0123456789"])
-    said = client.request(BodyLimitMiddleware(echo_app, SMALL), "POST", "/", {"content-length": length}, body)
+    response = client.request(BodyLimitMiddleware(echo_app, SMALL), "POST", "/", {"content-length": length}, body)
     assert list(body) == [b"0123456789"]
-    assert said.status == 413
-    assert said.header("connection") == "close"
-    assert said.json()["error"] == "the body is larger than 10 bytes"
+    assert response.status == 413
+    assert response.header("connection") == "close"
+    assert response.json()["error"] == "the body is larger than 10 bytes"
     assert echo_app.reached == []
 
 
@@ -59,10 +59,10 @@ def test_a_rejected_body_is_drained_for_a_while(echo_app: EchoApp, client: AsgiC
             read.append(4)
             yield b"abcd"
 
-    said = client.request(
+    response = client.request(
         BodyLimitMiddleware(echo_app, replace(SMALL, drain_bytes=20)), "POST", "/", CHUNKED, endless()
     )
-    assert (said.status, said.header("connection")) == (413, "close")
+    assert (response.status, response.header("connection")) == (413, "close")
     assert sum(read) == 12 + 20
     assert echo_app.reached == []
 
@@ -90,11 +90,11 @@ def test_a_body_that_does_not_arrive_times_out(echo_app: EchoApp, client: AsgiCl
 
 
 def test_a_body_whose_client_disconnects_never_reaches_the_app(echo_app: EchoApp, client: AsgiClient) -> None:
-    said: list[Message] = [
+    incoming: list[Message] = [
         {"type": "http.request", "body": b"{", "more_body": True},
         {"type": "http.disconnect"},
     ]
-    messages = iter(said)
+    messages = iter(incoming)
 
     async def receive() -> Message:
         return next(messages)
@@ -107,13 +107,13 @@ def test_a_body_whose_client_disconnects_never_reaches_the_app(echo_app: EchoApp
 
 
 def test_the_app_receives_a_disconnect_after_the_body(client: AsgiClient) -> None:
-    heard: list[str] = []
+    received: list[str] = []
 
     async def app(_scope: Scope, receive: Receive, _send: Send) -> None:
-        heard.extend([(await receive())["type"], (await receive())["type"]])
+        received.extend([(await receive())["type"], (await receive())["type"]])
 
-    said: list[Message] = [{"type": "http.request", "body": b"{}"}, {"type": "http.disconnect"}]
-    messages = iter(said)
+    incoming: list[Message] = [{"type": "http.request", "body": b"{}"}, {"type": "http.disconnect"}]
+    messages = iter(incoming)
 
     async def receive() -> Message:
         return next(messages)
@@ -124,4 +124,4 @@ def test_the_app_receives_a_disconnect_after_the_body(client: AsgiClient) -> Non
     asyncio.run(
         BodyLimitMiddleware(app, RequestPolicy())(client.scope("POST", "/", {"content-length": "2"}), receive, send)
     )
-    assert heard == ["http.request", "http.disconnect"]
+    assert received == ["http.request", "http.disconnect"]

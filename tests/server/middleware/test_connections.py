@@ -96,15 +96,15 @@ class BoundServer:
 
 
 def until_closed(client: socket.socket) -> bytes:
-    heard = b""
+    received = b""
     with suppress(ConnectionResetError):
         while data := client.recv(65536):
-            heard += data
-    return heard
+            received += data
+    return received
 
 
-def parsed(heard: bytes) -> tuple[int, dict[str, object]]:
-    head, _, body = heard.partition(b"\r\n\r\n")
+def parsed(received: bytes) -> tuple[int, dict[str, object]]:
+    head, _, body = received.partition(b"\r\n\r\n")
     return int(head.split()[1]), json.loads(body)
 
 
@@ -151,19 +151,19 @@ def test_a_token_rotation_ends_open_streams(start: StartServer) -> None:
 def test_a_slow_body_is_rejected(start: StartServer) -> None:
     server = start(replace(RULES, body_seconds=0.2, drain_seconds=0.2))
     head = f"POST / HTTP/1.1\r\nHost: localhost\r\nAuthorization: {server.bearer['Authorization']}\r\n"
-    status, said = parsed(server.say(f"{head}Content-Length: 9\r\n\r\nhalf".encode()))
-    assert (status, said["error"]) == (408, "the body took longer than 0.2 s")
+    status, body = parsed(server.say(f"{head}Content-Length: 9\r\n\r\nhalf".encode()))
+    assert (status, body["error"]) == (408, "the body took longer than 0.2 s")
 
 
 @pytest.mark.parametrize("asked", [b"POST /", b"GET /health"])
 def test_an_unauthenticated_body_is_not_read_as_another_request(server: BoundServer, asked: bytes) -> None:
     inner = b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"
-    heard = server.say(
+    received = server.say(
         b"%b HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%b" % (asked, len(inner) + 1, inner)
     )
-    assert heard.count(b"HTTP/1.1 ") == 1
-    assert heard.startswith(b"HTTP/1.1 401")
-    assert b"connection: close" in heard  # nothing more is read of it
+    assert received.count(b"HTTP/1.1 ") == 1
+    assert received.startswith(b"HTTP/1.1 401")
+    assert b"connection: close" in received  # nothing more is read of it
 
 
 def dripped(client: socket.socket, drop: bytes) -> bool:
@@ -198,11 +198,11 @@ def test_an_authenticated_stream_stays_open(start: StartServer) -> None:
     server = start(header_seconds=0.1, unauthenticated=UnauthenticatedConnections(2, grace_seconds=0.2))
     with server.connect() as client:
         client.sendall(server.make_request("/ticks"))
-        heard = client.recv(4096)
-        while heard.count(b"tick") < 30:
+        received = client.recv(4096)
+        while received.count(b"tick") < 30:
             data = client.recv(4096)
             assert data
-            heard += data
+            received += data
 
 
 def test_unauthenticated_connections_never_displace_authenticated_ones(start: StartServer) -> None:
@@ -266,10 +266,10 @@ HEAD = b"GET /health HTTP/1.1\r\nHost: localhost\r\n"
     ],
 )
 def test_a_malformed_request_gets_400_and_the_connection_is_closed(server: BoundServer, data: bytes) -> None:
-    heard = server.say(data)
-    status, said = parsed(heard)
-    assert (status, sorted(said)) == (400, ["error", "field", "hint", "problems", "state"])
-    assert b"x-content-type-options: nosniff" in heard
+    received = server.say(data)
+    status, body = parsed(received)
+    assert (status, sorted(body)) == (400, ["error", "field", "hint", "problems", "state"])
+    assert b"x-content-type-options: nosniff" in received
     assert server.app.reached == []
     assert server.lives()
 

@@ -39,8 +39,8 @@ def link(authenticator: Authenticator) -> str:
     return make_login_link(authenticator, OWN).removeprefix(OWN)
 
 
-def cookie_of(said: Reply) -> dict[str, str]:
-    return {"cookie": (said.header("set-cookie") or "").partition(";")[0]}
+def cookie_of(response: Reply) -> dict[str, str]:
+    return {"cookie": (response.header("set-cookie") or "").partition(";")[0]}
 
 
 def cookie_attributes(reply: Reply) -> set[str]:
@@ -50,29 +50,29 @@ def cookie_attributes(reply: Reply) -> set[str]:
 def test_the_link_sets_a_cookie_and_redirects_to_the_page(
     guarded_app: ASGIApp, echo_app: EchoApp, client: AsgiClient, link: str
 ) -> None:
-    said = client.request(guarded_app, "GET", link)
-    assert (said.status, said.header("location")) == (303, "/")
-    assert cookie_attributes(said) == {"Path=/", "Max-Age=2592000", "HttpOnly", "SameSite=strict"}
-    assert client.request(guarded_app, "GET", "/", cookie_of(said)).status == 200
+    response = client.request(guarded_app, "GET", link)
+    assert (response.status, response.header("location")) == (303, "/")
+    assert cookie_attributes(response) == {"Path=/", "Max-Age=2592000", "HttpOnly", "SameSite=strict"}
+    assert client.request(guarded_app, "GET", "/", cookie_of(response)).status == 200
     assert echo_app.reached[-1]["state"]["caller"] == Caller(Access.FULL, AuthMethod.COOKIE)
 
 
 def test_the_code_is_in_no_response_and_no_referer(guarded_app: ASGIApp, client: AsgiClient, link: str) -> None:
     code = link.partition("=")[2]
     first, second = client.request(guarded_app, "GET", link), client.request(guarded_app, "GET", link)
-    for said in (first, second):
-        assert said.header("referrer-policy") == "no-referrer"
-        assert said.header("cache-control") == "no-store"
-        assert code not in repr(said)
+    for response in (first, second):
+        assert response.header("referrer-policy") == "no-referrer"
+        assert response.header("cache-control") == "no-store"
+        assert code not in repr(response)
 
 
 def test_a_used_login_link_says_how_to_get_another(guarded_app: ASGIApp, client: AsgiClient, link: str) -> None:
     client.request(guarded_app, "GET", link)
-    said = client.request(guarded_app, "GET", link)
-    assert (said.status, said.header("set-cookie")) == (410, None)
-    assert said.body == b"This link was already used: links are valid once.\n" + ANOTHER
-    assert said.header("content-type") == "text/plain; charset=utf-8"
-    assert (said.header("content-security-policy") or "").startswith("default-src 'none'")
+    response = client.request(guarded_app, "GET", link)
+    assert (response.status, response.header("set-cookie")) == (410, None)
+    assert response.body == b"This link was already used: links are valid once.\n" + ANOTHER
+    assert response.header("content-type") == "text/plain; charset=utf-8"
+    assert (response.header("content-security-policy") or "").startswith("default-src 'none'")
 
 
 OPENS = {"sec-fetch-mode": "navigate"}
@@ -81,11 +81,11 @@ OPENS = {"sec-fetch-mode": "navigate"}
 def test_a_browser_gets_an_html_page_for_a_rejection(guarded_app: ASGIApp, client: AsgiClient, link: str) -> None:
     cookie = cookie_of(client.request(guarded_app, "GET", link, OPENS))
     headers = {**OPENS, "sec-fetch-site": "none", "host": "localhost:4000"}
-    said = client.request(guarded_app, "GET", link, headers)
-    assert (said.status, said.header("content-type")) == (410, "text/html; charset=utf-8")
-    assert b"<h1>This link was already used: links are valid once.</h1>" in said.body
-    assert b"<code>plait token --link --url http://localhost:4000</code>" in said.body
-    assert b"http-equiv" not in said.body
+    response = client.request(guarded_app, "GET", link, headers)
+    assert (response.status, response.header("content-type")) == (410, "text/html; charset=utf-8")
+    assert b"<h1>This link was already used: links are valid once.</h1>" in response.body
+    assert b"<code>plait token --link --url http://localhost:4000</code>" in response.body
+    assert b"http-equiv" not in response.body
     # From another site the cookie does not come along, and the person may be logged in all the same.
     afar = client.request(guarded_app, "GET", link, {**OPENS, "sec-fetch-site": "cross-site"})
     assert (afar.status, b'http-equiv="refresh"' in afar.body) == (410, True)
@@ -96,11 +96,11 @@ def test_a_browser_gets_an_html_page_for_a_rejection(guarded_app: ASGIApp, clien
 def test_the_stylesheet_needs_no_login_and_reads_no_body(
     guarded_app: ASGIApp, echo_app: EchoApp, client: AsgiClient
 ) -> None:
-    said = client.request(guarded_app, "GET", "/login.css")
-    assert (said.status, said.header("content-type")) == (200, "text/css; charset=utf-8")
-    assert said.header("content-length") == str(len(said.body))
-    assert b"prefers-color-scheme: dark" in said.body
-    assert b"url(" not in said.body
+    response = client.request(guarded_app, "GET", "/login.css")
+    assert (response.status, response.header("content-type")) == (200, "text/css; charset=utf-8")
+    assert response.header("content-length") == str(len(response.body))
+    assert b"prefers-color-scheme: dark" in response.body
+    assert b"url(" not in response.body
     assert client.request(guarded_app, "HEAD", "/login.css").body == b""
     for method, headers in (("POST", {}), ("GET", {"content-length": "4"})):
         assert client.request(guarded_app, method, "/login.css", headers).status == 405
@@ -111,15 +111,15 @@ def test_an_expired_login_link_says_how_to_get_another(
     guarded_app: ASGIApp, client: AsgiClient, link: str, clock: Clock
 ) -> None:
     clock.now += CODE_SECONDS
-    said = client.request(guarded_app, "GET", link)
-    assert said.status == 410
-    assert said.body.endswith(b"ten minutes.\n" + ANOTHER)
+    response = client.request(guarded_app, "GET", link)
+    assert response.status == 410
+    assert response.body.endswith(b"ten minutes.\n" + ANOTHER)
 
 
 def test_a_logged_in_browser_may_open_the_link_again(guarded_app: ASGIApp, client: AsgiClient, link: str) -> None:
     cookie = cookie_of(client.request(guarded_app, "GET", link))
-    said = client.request(guarded_app, "GET", link, cookie)
-    assert (said.status, said.header("location"), said.header("set-cookie")) == (303, "/", None)
+    response = client.request(guarded_app, "GET", link, cookie)
+    assert (response.status, response.header("location"), response.header("set-cookie")) == (303, "/", None)
 
 
 @pytest.mark.parametrize(
@@ -142,16 +142,16 @@ def test_prefetching_does_not_use_up_the_link(
 def test_methods_other_than_get_do_not_use_up_the_link(
     guarded_app: ASGIApp, client: AsgiClient, link: str, method: str
 ) -> None:
-    said = client.request(guarded_app, method, link)
-    assert (said.status, said.header("allow")) == (405, "GET")
+    response = client.request(guarded_app, method, link)
+    assert (response.status, response.header("allow")) == (405, "GET")
     assert client.request(guarded_app, "GET", link).status == 303
 
 
 @pytest.mark.parametrize("query", ["", "?code=", "?code=1.2.3", "?code=%ff", "?a&b&c&d&e&f", "?code=\xe9"])
 def test_a_forged_link_is_refused(guarded_app: ASGIApp, echo_app: EchoApp, client: AsgiClient, query: str) -> None:
-    said = client.request(guarded_app, "GET", f"/login{query}")
-    assert (said.status, said.header("set-cookie"), echo_app.reached) == (403, None, [])
-    assert said.body.endswith(ANOTHER)
+    response = client.request(guarded_app, "GET", f"/login{query}")
+    assert (response.status, response.header("set-cookie"), echo_app.reached) == (403, None, [])
+    assert response.body.endswith(ANOTHER)
 
 
 def test_two_codes_in_the_url_are_rejected(
@@ -191,8 +191,8 @@ def test_a_code_that_can_t_be_saved_as_used_is_refused(
     guarded_app: ASGIApp, client: AsgiClient, link: str, tmp_path: Path
 ) -> None:
     (tmp_path / "state" / "spent-codes").touch()
-    said = client.request(guarded_app, "GET", link)
-    assert (said.status, said.header("set-cookie")) == (503, None)
+    response = client.request(guarded_app, "GET", link)
+    assert (response.status, response.header("set-cookie")) == (503, None)
 
 
 def test_the_cookie_is_secure_over_tls(guarded_app: ASGIApp, client: AsgiClient, link: str) -> None:
@@ -204,15 +204,15 @@ def test_the_cookie_is_secure_behind_a_tls_proxy(
     echo_app: EchoApp, authenticator: Authenticator, client: AsgiClient, link: str
 ) -> None:
     guarded_app = wrap_with_middleware(echo_app, authenticator, create_policy(allowed=["https://plait.example.org"]))
-    said = client.request(guarded_app, "GET", link, {"host": "plait.example.org"})
-    assert "Secure" in cookie_attributes(said)
+    response = client.request(guarded_app, "GET", link, {"host": "plait.example.org"})
+    assert "Secure" in cookie_attributes(response)
 
 
 def test_logging_out_deletes_the_cookie(guarded_app: ASGIApp, client: AsgiClient, link: str) -> None:
     cookie = cookie_of(client.request(guarded_app, "GET", link))
     assert client.request(guarded_app, "POST", "/logout", cookie).status == 403  # whose page asks?
     assert client.request(guarded_app, "GET", "/logout", cookie).status == 405
-    said = client.request(guarded_app, "POST", "/logout", {**cookie, "origin": OWN})
-    assert said.status == 204
-    assert (said.header("set-cookie") or "").startswith(f'{SESSION_COOKIE}="";')
-    assert cookie_attributes(said) == {"Path=/", "Max-Age=0", "HttpOnly", "SameSite=strict"}
+    response = client.request(guarded_app, "POST", "/logout", {**cookie, "origin": OWN})
+    assert response.status == 204
+    assert (response.header("set-cookie") or "").startswith(f'{SESSION_COOKIE}="";')
+    assert cookie_attributes(response) == {"Path=/", "Max-Age=0", "HttpOnly", "SameSite=strict"}

@@ -41,8 +41,8 @@ OWN = "http://127.0.0.1:3001"
     ],
 )
 def test_invalid_and_long_urls_are_rejected(echo_app: EchoApp, client: AsgiClient, target: str, status: int) -> None:
-    said = client.request(CheckMiddleware(echo_app, RequestPolicy(), check_head), "GET", target)
-    assert (said.status, len(echo_app.reached)) == (status, int(status == 200))
+    response = client.request(CheckMiddleware(echo_app, RequestPolicy(), check_head), "GET", target)
+    assert (response.status, len(echo_app.reached)) == (status, int(status == 200))
 
 
 def test_too_many_or_too_long_headers_are_rejected(echo_app: EchoApp, client: AsgiClient) -> None:
@@ -82,9 +82,9 @@ def test_loopback_names_are_accepted(echo_app: EchoApp, client: AsgiClient, host
     ],
 )
 def test_other_host_names_are_rejected(echo_app: EchoApp, client: AsgiClient, host: str) -> None:
-    said = client.request(CheckMiddleware(echo_app, RequestPolicy(), check_host), "GET", "/health", {"host": host})
-    assert said.status == 421
-    assert said.json() | {"hint": ""} == {
+    response = client.request(CheckMiddleware(echo_app, RequestPolicy(), check_host), "GET", "/health", {"host": host})
+    assert response.status == 421
+    assert response.json() | {"hint": ""} == {
         "error": "this server is not known by that name",
         "hint": "",
         "field": None,
@@ -154,9 +154,9 @@ def test_requests_of_the_server_s_own_page_are_accepted(  # noqa: PLR0913, PLR09
     echo_app: EchoApp, client: AsgiClient, origin: str, host: str, status: int, method: str
 ) -> None:
     app = CheckMiddleware(echo_app, create_policy(allowed=["https://plait.example.org"]), check_origin)
-    said = client.request(app, method, "/api/batches", {"origin": origin, "host": host})
-    assert said.status == status
-    assert not any(name.startswith("access-control") for name, _ in said.headers)
+    response = client.request(app, method, "/api/batches", {"origin": origin, "host": host})
+    assert response.status == status
+    assert not any(name.startswith("access-control") for name, _ in response.headers)
 
 
 def test_two_origin_headers_are_rejected(echo_app: EchoApp, client: AsgiClient) -> None:

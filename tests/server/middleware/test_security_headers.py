@@ -20,14 +20,14 @@ POLICY = (
 
 
 def test_every_response_has_the_security_headers(echo_app: EchoApp, client: AsgiClient) -> None:
-    said = client.request(SecurityHeadersMiddleware(echo_app), "GET", "/")
-    assert said.header("content-security-policy") == POLICY
-    assert said.header("x-content-type-options") == "nosniff"
-    assert said.header("referrer-policy") == "no-referrer"
-    assert said.header("x-frame-options") == "DENY"
-    assert said.header("cross-origin-opener-policy") == "same-origin"
-    assert said.header("cross-origin-resource-policy") == "same-origin"
-    assert "camera=()" in (said.header("permissions-policy") or "")
+    response = client.request(SecurityHeadersMiddleware(echo_app), "GET", "/")
+    assert response.header("content-security-policy") == POLICY
+    assert response.header("x-content-type-options") == "nosniff"
+    assert response.header("referrer-policy") == "no-referrer"
+    assert response.header("x-frame-options") == "DENY"
+    assert response.header("cross-origin-opener-policy") == "same-origin"
+    assert response.header("cross-origin-resource-policy") == "same-origin"
+    assert "camera=()" in (response.header("permissions-policy") or "")
 
 
 def test_routes_can_t_weaken_the_security_headers(echo_app: EchoApp, client: AsgiClient) -> None:
@@ -37,11 +37,11 @@ def test_routes_can_t_weaken_the_security_headers(echo_app: EchoApp, client: Asg
         (b"Access-Control-Allow-Origin", b"*"),
         (b"x-own", b"kept"),
     ]
-    said = client.request(SecurityHeadersMiddleware(echo_app), "GET", "/")
-    assert said.header("content-security-policy") == POLICY
-    assert said.header("x-frame-options") == "DENY"
-    assert said.header("x-own") == "kept"
-    assert not any(name.lower().startswith("access-control") for name, _ in said.headers)
+    response = client.request(SecurityHeadersMiddleware(echo_app), "GET", "/")
+    assert response.header("content-security-policy") == POLICY
+    assert response.header("x-frame-options") == "DENY"
+    assert response.header("x-own") == "kept"
+    assert not any(name.lower().startswith("access-control") for name, _ in response.headers)
 
 
 def test_api_responses_are_not_cached_by_default(echo_app: EchoApp, client: AsgiClient) -> None:
@@ -50,8 +50,8 @@ def test_api_responses_are_not_cached_by_default(echo_app: EchoApp, client: Asgi
     )
     assert client.request(SecurityHeadersMiddleware(echo_app), "GET", "/app.js").header("cache-control") is None
     echo_app.headers = [(b"Cache-Control", b"no-cache")]
-    said = client.request(SecurityHeadersMiddleware(echo_app), "GET", "/api/batches")
-    assert [value for name, value in said.headers if name.lower() == "cache-control"] == ["no-cache"]
+    response = client.request(SecurityHeadersMiddleware(echo_app), "GET", "/api/batches")
+    assert [value for name, value in response.headers if name.lower() == "cache-control"] == ["no-cache"]
 
 
 def test_an_exception_becomes_a_json_error_without_details(client: AsgiClient) -> None:

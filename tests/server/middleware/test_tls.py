@@ -13,7 +13,7 @@ from plait.server.serve import TlsFiles, check_tls_files
 
 def made(folder: Path, name: str, *more: str) -> tuple[Path, Path]:
     cert, key = folder / f"{name}.pem", folder / f"{name}.key"
-    words = [
+    args = [
         "openssl",
         "req",
         "-x509",
@@ -25,7 +25,7 @@ def made(folder: Path, name: str, *more: str) -> tuple[Path, Path]:
         "/CN=localhost",
     ]
     subprocess.run(
-        [*words, "-keyout", str(key), "-out", str(cert), *(more or ["-nodes"])],
+        [*args, "-keyout", str(key), "-out", str(cert), *(more or ["-nodes"])],
         check=True,
         capture_output=True,
         timeout=60,

@@ -31,9 +31,9 @@ def say(word: object) -> None:
     sys.stdout.flush()
 
 
-def crashes(folder: Path, way: str, carry_on: str) -> None:
+def crashes(folder: Path, method: str, carry_on: str) -> None:
     """A write is killed at its first step, its second, and so on; say what came of it, until one comes to its end."""
-    if way == "three":
+    if method == "three":
         file_exchange._system_call = lambda: None  # type: ignore[assignment]
     for number in count(1):
         source = StatusFileSetup(folder / str(number))
@@ -201,11 +201,11 @@ def edit(lines: list[str], name: str, number: int, chance: Random, own: list[str
 
 def watch(folder: Path, _: str = "") -> None:
     """Look at the file all the time; say how many versions were seen, and each one that was not whole."""
-    path, last, seen = folder / "checkout" / "TODO.md", "", 0
+    path, last, step_count = folder / "checkout" / "TODO.md", "", 0
     while not (folder / "stop").exists():
         text = path.read_text()
         if text != last:
-            seen, last = seen + 1, text
+            step_count, last = step_count + 1, text
             lines = text.split("\n")
             odd = [line for line in lines if not LINE.fullmatch(line)]
             tasks = [line.split(".")[0] for line in lines if line.startswith("### ")]
@@ -213,7 +213,7 @@ def watch(folder: Path, _: str = "") -> None:
                 say(f"torn: {odd} {lines[0]!r} {lines[-2:]} {len(tasks)} tasks")
             if len(tasks) > TASKS:
                 say(f"doubled: {[task for task in tasks if tasks.count(task) > 1]} {text!r}")
-    say(f"seen {seen}")
+    say(f"seen {step_count}")
 
 
 WHAT: dict[str, Callable[..., None]] = {

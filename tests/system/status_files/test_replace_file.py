@@ -63,7 +63,7 @@ def test_a_write_in_place_at_any_step_is_kept() -> None:
     save_at_every_step("overwrite")
 
 
-def save_at_every_step(way: str) -> None:
+def save_at_every_step(method: str) -> None:
     ends = set()
     for number, source in enumerate(sites(), 1):
         steps: list[str] = []
@@ -77,7 +77,7 @@ def save_at_every_step(way: str) -> None:
         ) -> None:
             steps.append(name)
             if count == number and len(steps) == number:
-                getattr(source, way)(source.text.replace("Tall.\n", "Tall.\n\nThick.\n"))
+                getattr(source, method)(source.text.replace("Tall.\n", "Tall.\n\nThick.\n"))
 
         with intercept_steps(act):
             done = put(source)

@@ -117,11 +117,11 @@ def test_a_file_that_changes_while_it_is_read_is_read_again(
         return fstat(fd)
 
     monkeypatch.setattr(os, "fstat", later)
-    seen = file_exchange.read_snapshot(source.path)
-    assert not seen.is_complete
+    snapshot = file_exchange.read_snapshot(source.path)
+    assert not snapshot.is_complete
     monkeypatch.undo()
-    seen = file_exchange.read_snapshot(source.path)
-    assert (seen.text, seen.is_complete) == (NEW, True)
+    snapshot = file_exchange.read_snapshot(source.path)
+    assert (snapshot.text, snapshot.is_complete) == (NEW, True)
 
 
 def test_a_file_that_was_emptied_stays_empty(source: StatusFileSetup) -> None:

@@ -20,14 +20,14 @@ CHILD = Path(__file__).with_name("child.py")
 
 
 @pytest.mark.parametrize("carry_on", ["at once", "edited", "twice"])
-@pytest.mark.parametrize("way", ["one", "three"])
-def test_a_kill_at_any_step_loses_nothing(way: str, carry_on: str) -> None:
+@pytest.mark.parametrize("method", ["one", "three"])
+def test_a_kill_at_any_step_loses_nothing(method: str, carry_on: str) -> None:
     """Two people save while it writes. Then another one edits what it left; or what died first was the write before it."""
     with TemporaryDirectory(dir="/dev/shm" if Path("/dev/shm").is_dir() else None) as folder:
-        command = [sys.executable, str(CHILD), "crashes", folder, way, carry_on]
-        said = run(command, stdout=PIPE, text=True, check=True).stdout.splitlines()
-    assert said == [f"{number} True True []" for number in range(1, len(said) + 1)]
-    assert len(said) > 40
+        command = [sys.executable, str(CHILD), "crashes", folder, method, carry_on]
+        lines = run(command, stdout=PIPE, text=True, check=True).stdout.splitlines()
+    assert lines == [f"{number} True True []" for number in range(1, len(lines) + 1)]
+    assert len(lines) > 40
 
 
 def dies() -> None:
@@ -62,9 +62,9 @@ def test_a_displaced_edit_is_restored_after_a_kill(source: StatusFileSetup) -> N
 @pytest.mark.parametrize("age", [0, 3600])
 @pytest.mark.parametrize("mark", ["pending", "completed"])
 def test_an_edit_that_was_being_merged_is_restored_after_a_kill(source: StatusFileSetup, mark: str, age: int) -> None:
-    theirs = source.text.replace("one: pending", f"one: {mark}") + "edit\n"
+    their_version = source.text.replace("one: pending", f"one: {mark}") + "edit\n"
     with pytest.raises(KeyboardInterrupt):
-        source.write("one", exchanging=[lambda: source.save(theirs), do_nothing, dies])
+        source.write("one", exchanging=[lambda: source.save(their_version), do_nothing, dies])
     assert "edit" not in source.text
     (intent,) = source.locks.glob("*.intent")
     os.utime(intent, (time() - age, time() - age))

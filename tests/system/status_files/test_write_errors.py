@@ -183,12 +183,12 @@ def test_a_file_that_reads_back_differently_after_the_exchange_is_an_error(
     real, lies = file_exchange.read_snapshot, ["three: p3nding"]
 
     def read(path: Path) -> file_exchange.FileSnapshot:
-        seen = real(path)
-        if path == source.path and "one: completed" in seen.text and lies:
+        snapshot = real(path)
+        if path == source.path and "one: completed" in snapshot.text and lies:
             return file_exchange.FileSnapshot(
-                seen.text.replace("three: pending", lies.pop()), seen.stat, is_complete=True
+                snapshot.text.replace("three: pending", lies.pop()), snapshot.stat, is_complete=True
             )
-        return seen
+        return snapshot
 
     monkeypatch.setattr(file_exchange, "read_snapshot", read)
     assert source.write("one") == WriteResult(changed=True)

@@ -47,8 +47,8 @@ class Commotion:
     def start(self, what: str, *arguments: object) -> Popen[bytes]:
         # To a file, because an unread pipe fills up.
         number = len(list(self.folder.iterdir()))
-        with (self.folder / f"{what}.{number}").open("w") as said:
-            self.started.append(Popen(self.command(what, *arguments), stdout=said))
+        with (self.folder / f"{what}.{number}").open("w") as file:
+            self.started.append(Popen(self.command(what, *arguments), stdout=file))
         return self.started[-1]
 
     def command(self, what: str, *arguments: object) -> list[str]:
@@ -76,7 +76,7 @@ class Commotion:
         (self.folder / "stop").touch()
         assert [each.wait() for each in self.others] == [0, 0, 0]
 
-    def said(self, what: str) -> list[str]:
+    def read_output(self, what: str) -> list[str]:
         files = sorted(self.folder.glob(f"{what}.*"))
         return [line for file in files for line in file.read_text().splitlines()]
 
@@ -100,11 +100,11 @@ class Commotion:
         }
         self.settle(marks)
         lines = Counter(self.path.read_text().splitlines())
-        said = self.said("editor")
-        removed = {line[2:] for line in said if line.startswith("- ")}
-        added = {line[2:] for line in said if line.startswith("+ ")}
+        text = self.read_output("editor")
+        removed = {line[2:] for line in text if line.startswith("- ")}
+        added = {line[2:] for line in text if line.startswith("+ ")}
         assert sorted(added - removed - {*lines}) == [], "saved and lost"
-        watched = self.said("watch")
+        watched = self.read_output("watch")
         assert watched[:-1] == []
         assert int(watched[-1].removeprefix("seen ")) > 5
         assert self.printed() == marks
@@ -127,7 +127,7 @@ def test_concurrent_writers_lose_nothing(folder: Path) -> None:
     with Commotion(folder) as commotion:
         commotion.begin(seed=1)
         assert commotion.start("plait", 1, SAVES).wait() == 0
-        assert [line for line in commotion.said("plait") if line.startswith("problem")] == []
+        assert [line for line in commotion.read_output("plait") if line.startswith("problem")] == []
         commotion.check(Random(1))
 
 
@@ -145,4 +145,4 @@ def test_two_plaits_write_in_turn(folder: Path) -> None:
         halves = [commotion.start("half", first) for first in (1, 2)]
         assert [half.wait() for half in halves] == [0, 0]
         assert {*commotion.printed().values()} == {SourceStatus.DONE}
-        assert commotion.said("half") == []
+        assert commotion.read_output("half") == []
