@@ -84,7 +84,7 @@ def install() -> None:
 
 
 def _asyncio(*how: str) -> Describe:
-    """`--warded` and `--durable` give it what no run can go on without after a crash: wardens, and commits."""
+    """`--warded` and `--durable` give it what no run can go on without after a crash: supervisors, and commits."""
 
     def describe(graph: Graph, folder: Path, parallel: int) -> list[str]:
         return [sys.executable, str(_SCRIPTS / "bare_asyncio.py"), _json(graph, folder), str(parallel), *how]
@@ -138,8 +138,8 @@ def _script(name: str) -> Describe:
 
 FLOOR = Peer("bare asyncio", _asyncio())
 PEERS: Sequence[Peer] = (
-    Peer("bare asyncio, each command under a warden", _asyncio("--warded")),
-    Peer("bare asyncio, under wardens, each change committed", _asyncio("--warded", "--durable")),
+    Peer("bare asyncio, each command under a supervisor", _asyncio("--warded")),
+    Peer("bare asyncio, under supervisors, each change committed", _asyncio("--warded", "--durable")),
     Peer("xargs -P, a barrier per layer", _xargs, "xargs"),
     Peer("make -j", _make, "make"),
     Peer("ninja", _ninja, "ninja"),

@@ -2,7 +2,7 @@
 
 python bare_asyncio.py GRAPH PARALLEL [--warded [--durable]]
 
-With --warded, each command runs under plait's warden: so little must anybody pay who wants to find a command again after a
+With --warded, each command runs under plait's supervisor: so little must anybody pay who wants to find a command again after a
 crash, and its exit status. With --durable, each start and each end is committed before anything follows from it.
 """
 
@@ -16,7 +16,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TypedDict
 
-# Without an import of plait's: what that costs is not the warden's.
+# Without an import of plait's: what that costs is not the supervisor's.
 WARDEN = Path(__file__).parents[2] / "src" / "plait" / "runtime" / "supervisor.sh"
 # Whether the command failed.
 Run = Callable[[str, list[str]], Awaitable[int]]

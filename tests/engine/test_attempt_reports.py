@@ -70,10 +70,10 @@ class Listener:
 
 
 class FakeJobs:
-    def create_parser(self, order: AttemptStarted) -> Listener:  # noqa: ARG002 - the builder's
+    def create_parser(self, decision: AttemptStarted) -> Listener:  # noqa: ARG002 - the builder's
         return Listener()
 
-    def build_limits(self, order: AttemptStarted) -> AttemptLimits:  # noqa: ARG002 - the builder's
+    def build_limits(self, decision: AttemptStarted) -> AttemptLimits:  # noqa: ARG002 - the builder's
         return AttemptLimits()
 
 

@@ -56,7 +56,7 @@ def test_lines_are_parsed_whole_however_they_arrive(path: Path) -> None:
         with path.open("a") as file:
             file.write(piece)
         assert reader.check_growth()
-        reader.read_signals()
+        reader.read_events()
     assert not reader.check_growth()
     assert parser.lines == ["one", "two"]
     assert list(reader.read_remaining()) == [Activity("three")]
@@ -88,7 +88,7 @@ def test_output_from_before_the_engine_is_marked_as_past(path: Path) -> None:
     path.write_text("old\n")
     reader = TranscriptReader(FileTranscript(path), RecordingParser())
     assert reader.is_catching_up
-    reader.read_signals()
+    reader.read_events()
     with path.open("a") as file:
         file.write("new\n")
     assert not reader.is_catching_up

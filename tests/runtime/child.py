@@ -19,7 +19,7 @@ from plait.system.state_paths import StateFolder
 class Speaker:
     """ExecutorCallbacks that print which attempt was launched."""
 
-    def on_launched(self, attempt: Attempt, pid: int) -> None:
+    def on_launched(self, attempt: Attempt, pid: int | None) -> None:
         sys.stdout.write(f"{attempt.task} {pid}\n")
         sys.stdout.flush()
 

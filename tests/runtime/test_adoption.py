@@ -93,7 +93,7 @@ class Look:
         (Look(since=1000), False),
         (Look(boot="another-boot"), False),
         (Look(signature="17 its-own"), False),
-        (Look(name="warden"), False),
+        (Look(name="supervisor"), False),
         (Look(folder=Path("/elsewhere")), False),
         (Look(marker="another-one"), False),
     ],
@@ -144,9 +144,9 @@ def test_after_a_reboot_every_attempt_is_lost(
 def test_a_zombie_supervisor_has_exited(bare_harness: ExecutorHarness) -> None:
     attempt = bare_harness.start(IGNORES_SIGNALS)
     bare_harness.executor.close()
-    warden = bare_harness.callbacks.launches[0][1]
-    os.kill(warden, SIGKILL)
-    os.waitid(os.P_PID, warden, os.WEXITED | os.WNOWAIT)
+    supervisor_pid = bare_harness.callbacks.launches[0][1]
+    os.kill(supervisor_pid, SIGKILL)
+    os.waitid(os.P_PID, supervisor_pid, os.WEXITED | os.WNOWAIT)
     later = RecordedCallbacks()
     # Its command still runs, and must not.
     assert isinstance(bare_harness.open_executor(later).adopt(attempt), RunningProcess)

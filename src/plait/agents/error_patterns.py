@@ -22,9 +22,8 @@ from plait.core.status import Category
 
 MAX_DETAIL_CHARS = 200
 _NOT_RUN_REASONS = {126: "it is not executable", 127: "it was not found"}
-_SUPERVISOR_PREFIX = re.compile(
-    r"^plait-warden: (?:line )?\d*:? ?(?:exec: )?"
-)  # its shell reports a command that can't run
+# The shell of the supervisor (its process name is in runtime/supervisor.py) reports a command that can't run.
+_SUPERVISOR_PREFIX = re.compile(r"^plait-warden: (?:line )?\d*:? ?(?:exec: )?")
 _SIGNAL_EXIT_BASE = 128
 
 # Sent by others; a crash, such as a segmentation fault, is the process's own failure.

@@ -29,14 +29,14 @@ from plait.store.project_files import JOURNAL_FILE, open_project_inbox
 from plait.system import log
 
 
-def main(words: list[str]) -> int:
-    state, top = (Path(word) for word in words[:2])
+def main(argv: list[str]) -> int:
+    state, top = (Path(word) for word in argv[:2])
     os.chdir("/")  # so that the folder it was started in can be removed
-    place = RepoLocation(top, state, repository=state.name == "plait")
-    if HELD_FLAG in words[2:] and not wait_for_release(place):
+    location = RepoLocation(top, state, repository=state.name == "plait")
+    if HELD_FLAG in argv[2:] and not wait_for_release(location):
         return 0  # it is not needed
     try:
-        while run_engine(place):
+        while run_engine(location):
             pass
     except JournalBusyError:
         return 0  # another engine runs
@@ -49,26 +49,26 @@ def main(words: list[str]) -> int:
     return 0
 
 
-def run_engine(place: RepoLocation) -> bool:
+def run_engine(location: RepoLocation) -> bool:
     """Run one engine. True: a request came while it was exiting, so that it has to run again.
 
     The lock is released before the inbox is read a last time: a request that comes later finds no engine and starts one.
     """
     engine = Engine(os.getpid(), __version__)
     with ExitStack() as stack:
-        journal = stack.enter_context(closing(open_journal_writer(place.state / JOURNAL_FILE)))
+        journal = stack.enter_context(closing(open_journal_writer(location.state / JOURNAL_FILE)))
         reactor = stack.enter_context(closing(SelectReactor()))
-        bell = stack.enter_context(_open_doorbell(place))
-        config = load_engine_config(place, journal)
-        parts = build_dependencies(place, config, journal, engine, reactor)
+        doorbell = stack.enter_context(_open_doorbell(location))
+        config = load_engine_config(location, journal)
+        parts = build_dependencies(location, config, journal, engine, reactor)
         for listener in parts.listeners:
             stack.callback(listener.close)
         for part in (parts.inbox, parts.shared, parts.attempts.executor, parts.workers):
             stack.callback(part.close)
         stack.callback(parts.sleep_inhibitor.release)
         stack.enter_context(_handle_signals(lambda: reactor.call_soon(engine.stop)))
-        if bell is not None:
-            reactor.watch(bell, lambda: _drain_doorbell(bell, engine))
+        if doorbell is not None:
+            reactor.watch(doorbell, lambda: _drain_doorbell(doorbell, engine))
         engine.open(parts, _engine_settings_request(config))
         while not engine.is_finished:
             reactor.step(engine.max_sleep())
@@ -76,7 +76,7 @@ def run_engine(place: RepoLocation) -> bool:
         engine.release()
     if engine.was_stopped:
         return False
-    with closing(open_project_inbox(place)) as inbox:
+    with closing(open_project_inbox(location)) as inbox:
         return bool(inbox.pending())
 
 
@@ -91,18 +91,18 @@ def _engine_settings_request(config: Config) -> ChangeEngineSettings:
 
 
 @contextmanager
-def _open_doorbell(place: RepoLocation) -> Iterator[int | None]:
+def _open_doorbell(location: RepoLocation) -> Iterator[int | None]:
     """None where the file system has no FIFOs: then the inbox is polled."""
     try:
-        bell = _make_fifo(place.state / DOORBELL_FIFO)
+        doorbell = _make_fifo(location.state / DOORBELL_FIFO)
     except OSError as error:
         log.write_line(f"warning: can't make the wake-up FIFO, polling instead: {error}")
         yield None
         return
     try:
-        yield bell
+        yield doorbell
     finally:
-        os.close(bell)
+        os.close(doorbell)
 
 
 def _make_fifo(path: Path) -> int:
@@ -114,19 +114,19 @@ def _make_fifo(path: Path) -> int:
     return os.open(path, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
 
 
-def _drain_doorbell(bell: int, engine: Engine) -> None:
+def _drain_doorbell(doorbell: int, engine: Engine) -> None:
     with suppress(BlockingIOError):
-        os.read(bell, 4096)
+        os.read(doorbell, 4096)
     engine.wake()
 
 
 @contextmanager
-def _handle_signals(leave: Callable[[], None]) -> Iterator[None]:
+def _handle_signals(stop: Callable[[], None]) -> Iterator[None]:
     """SIGTERM stops the engine; a terminal's signals don't. Handlers, not SIG_IGN, which children would inherit."""
 
     def handle(number: int, _: FrameType | None) -> None:
         if number == signal.SIGTERM:
-            leave()
+            stop()
 
     old = {number: signal.signal(number, handle) for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)}
     try:

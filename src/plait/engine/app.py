@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from plait.config.config import Config
 from plait.config.loading import load_config, merge_layers
 from plait.core.errors import ConfigError
-from plait.engine.attempt_inputs import JobBuilder
+from plait.engine.attempt_inputs import AttemptSpecBuilder
 from plait.engine.attempts import Attempts
 from plait.engine.capacity_reporter import CapacityReporter
 from plait.engine.conflict_prediction import ConflictPredictor
@@ -24,6 +24,7 @@ from plait.engine.status_writeback import StatusWriter, open_source_writer
 from plait.git.location import RepoLocation
 from plait.git.worktrees.worktree import PIN_FILE, WorkspaceLayout, find_worktrees_folder
 from plait.observe.listeners import open_listeners
+from plait.runtime.executor import Executor, ExecutorCallbacks
 from plait.runtime.local_executor import LocalExecutor
 from plait.runtime.local_workspaces import LocalWorkspaces
 from plait.runtime.worker_pool import WorkerPool
@@ -40,83 +41,97 @@ if TYPE_CHECKING:
     from plait.git.worktrees.workspaces import GitWorkspaces
 
 
-def load_engine_config(place: RepoLocation, journal: Journal) -> Config:
+def load_engine_config(location: RepoLocation, journal: Journal) -> Config:
     """The engine's settings. A mistake in a file is reported by front ends; the engine works all the same."""
     try:
-        return load_config(place.top, saved=journal.settings())
+        return load_config(location.top, saved=journal.settings())
     except ConfigError as error:
         log.write_line(f"warning: can't read the settings, using the defaults: {error.message}")
         return merge_layers(())
 
 
 def build_dependencies(
-    place: RepoLocation, config: Config, journal: Journal, engine: Engine, reactor: SelectReactor
+    location: RepoLocation, config: Config, journal: Journal, engine: Engine, reactor: SelectReactor
 ) -> Dependencies:
-    folder = open_state_paths(place)
-    shared = SharedState(find_shared_state_folder(), engine=str(place.state))
+    folder = open_state_paths(location)
+    shared = SharedState(find_shared_state_folder(), engine=str(location.state))
     inputs = BatchInputsCache(folder)
     emit = redact_reports(engine.enqueue, inputs.get_redactor)
     workers = WorkerPool(reactor)
     context = EngineContext(engine.state, emit, workers, inputs, folder)
-    merge_queue = MergeQueue(context, partial(open_integrator, place, config), partial(open_publisher, place))
-    workspaces = LocalWorkspaces(
-        partial(open_workspaces, place, config),
-        workers,
-        folder,
-        WorkspaceLayout(find_worktrees_folder(place, config)).setups,
-        disk_cap=config.workspace.disk_cap,
-    )
+    merge_queue = MergeQueue(context, partial(open_branch_merger, location, config), partial(open_publisher, location))
     attempts = Attempts(
         context,
-        JobBuilder(context, shared, config.engine.transcript_cap),
+        AttemptSpecBuilder(context, shared, config.engine.transcript_cap),
         merge_queue.describe_conflict,
-        lambda callbacks: LocalExecutor(callbacks, reactor, workspaces),
+        partial(open_executor, location, config, context, reactor),
     )
-    sensors = MachineSensors((place.state, place.top, find_worktrees_folder(place, config)))
+    workspaces = attempts.executor.workspaces
+    sensors = MachineSensors((location.state, location.top, find_worktrees_folder(location, config)))
     return Dependencies(
         journal=journal,
-        inbox=open_project_inbox(place),
+        inbox=open_project_inbox(location),
         inputs=inputs,
         performer=Performer(context, attempts, merge_queue, shared),
         attempts=attempts,
-        status_writer=StatusWriter(open_source_writer(place), reactor, workers, emit),
-        capacity=CapacityReporter(sensors.read, str(place.top), disk_full_reason=lambda: workspaces.disk_full_reason),
+        status_writer=StatusWriter(open_source_writer(location), reactor, workers, emit),
+        capacity=CapacityReporter(
+            sensors.read, str(location.top), disk_full_reason=lambda: workspaces.disk_full_reason
+        ),
         shared=shared,
         sleep_inhibitor=SleepInhibitor(enabled=config.engine.keep_awake),
-        health=HealthFile(place.state / HEALTH_FILE),
+        health=HealthFile(location.state / HEALTH_FILE),
         workers=workers,
         conflict_predictor=ConflictPredictor(context, workspaces.preview_commit, lambda: merge_queue.merger),
-        listeners=tuple(open_listeners(place, config, journal.id)),
+        listeners=tuple(open_listeners(location, config, journal.id)),
     )
 
 
-INTEGRATOR_FOLDER = "integrator"
+BRANCH_MERGER_FOLDER = "integrator"
 
 
-def open_workspaces(place: RepoLocation, config: Config) -> GitWorkspaces:
+def open_executor(
+    location: RepoLocation,
+    config: Config,
+    context: EngineContext,
+    reactor: SelectReactor,
+    callbacks: ExecutorCallbacks,
+) -> Executor:
+    """Where attempts run. Only this function knows that it is this machine."""
+    workspaces = LocalWorkspaces(
+        partial(open_workspaces, location, config),
+        context.workers,
+        context.folder,
+        WorkspaceLayout(find_worktrees_folder(location, config)).setups,
+        disk_cap=config.workspace.disk_cap,
+    )
+    return LocalExecutor(callbacks, reactor, workspaces)
+
+
+def open_workspaces(location: RepoLocation, config: Config) -> GitWorkspaces:
     from plait.git.worktrees.workspaces import GitWorkspaces  # only for batches that have worktrees
 
-    root = find_worktrees_folder(place, config)
+    root = find_worktrees_folder(location, config)
     with suppress(OSError):  # making a workspace reports what is wrong
-        (place.state / PIN_FILE).write_bytes(os.fsencode(root))
-        if place.top in root.parents:  # or it would show in git status of the checkout
+        (location.state / PIN_FILE).write_bytes(os.fsencode(root))
+        if location.top in root.parents:  # or it would show in git status of the checkout
             root.mkdir(parents=True, exist_ok=True)
             (root / ".gitignore").write_text("*\n")
-    return GitWorkspaces(place.git_dir, root, keep=config.workspace.keep, on_warning=log.write_line)
+    return GitWorkspaces(location.git_dir, root, keep=config.workspace.keep, on_warning=log.write_line)
 
 
-def open_integrator(place: RepoLocation, config: Config) -> GitBranchMerger:
+def open_branch_merger(location: RepoLocation, config: Config) -> GitBranchMerger:
     from plait.git.merge.branch_merger import GitBranchMerger
     from plait.git.merge.change_merger import build_regenerator
 
     return GitBranchMerger(
-        place.git_dir,
-        place.state / INTEGRATOR_FOLDER,
-        regenerate=build_regenerator(place.git_dir, find_worktrees_folder(place, config)),
+        location.git_dir,
+        location.state / BRANCH_MERGER_FOLDER,
+        regenerate=build_regenerator(location.git_dir, find_worktrees_folder(location, config)),
     )
 
 
-def open_publisher(place: RepoLocation) -> GitPublisher:
+def open_publisher(location: RepoLocation) -> GitPublisher:
     from plait.forges import publisher  # only for batches that are published
 
-    return publisher.GitPublisher(place)
+    return publisher.GitPublisher(location)

@@ -27,10 +27,10 @@ CHECK_TAIL_BYTES = 4 << 10  # bytes of a failed check's output that the next att
 
 
 @dataclass(frozen=True, slots=True)
-class _Job:
-    """What a command is built from. `folder` is the attempt's own, where it runs; `files` will be written there."""
+class _SpecDraft:
+    """What an AttemptSpec is built from. `folder` is the attempt's own, where it runs; `files` will be written there."""
 
-    order: AttemptStarted
+    decision: AttemptStarted
     inputs: BatchInputs
     task: Task
     workspace: str
@@ -43,7 +43,7 @@ class _Job:
         self.files.append(AttemptFile(path, text.encode("utf-8", "surrogateescape")))
 
 
-class JobBuilder:
+class AttemptSpecBuilder:
     def __init__(self, context: EngineContext, shared: SharedState, transcript_bytes: int) -> None:
         self._state_root = context.folder.root
         self._inputs = context.inputs
@@ -51,12 +51,12 @@ class JobBuilder:
         self._transcript_bytes = transcript_bytes
         self._agents: dict[AgentSpec, Agent] = {}
 
-    def build_limits(self, order: AttemptStarted) -> AttemptLimits:
-        return AttemptLimits(order.timeout, self._transcript_bytes)
+    def build_limits(self, decision: AttemptStarted) -> AttemptLimits:
+        return AttemptLimits(decision.timeout, self._transcript_bytes)
 
     def build_spec(  # noqa: PLR0913 - all differ from attempt to attempt
         self,
-        order: AttemptStarted,
+        decision: AttemptStarted,
         kind: AttemptKind,
         rules: prompts.PromptRules,
         before: prompts.PriorFeedback,
@@ -65,11 +65,11 @@ class JobBuilder:
         folder: str,
     ) -> AttemptSpec:
         """Raises PlaitError."""
-        attempt = order.attempt
+        attempt = decision.attempt
         inputs = self._inputs.get_inputs(attempt.batch)
         task = Task("") if kind is AttemptKind.GATE else _find_task(inputs, attempt)
-        job = _Job(order, inputs, task, workspace, folder, rules, before)
-        command = self._build_command(job)
+        draft = _SpecDraft(decision, inputs, task, workspace, folder, rules, before)
+        command = self._build_command(draft)
         env = build_environment(
             self._inputs.get_environment(attempt.batch),
             attempt=attempt,
@@ -78,7 +78,7 @@ class JobBuilder:
             ports=self._shared.lease_ports(attempt.batch, attempt.task),
             name=make_unique_name(self._state_root, attempt.batch, attempt.task),
             extra=command.env,
-            feedback_file=_add_feedback_file(job),
+            feedback_file=_add_feedback_file(draft),
         )
         return AttemptSpec(
             attempt,
@@ -88,64 +88,64 @@ class JobBuilder:
             command.stdin,
             kind,
             checkout=inputs.top,
-            base=order.base,
+            base=decision.base,
             setup=inputs.options.setup,
-            files=tuple(job.files),
-            limits=self.build_limits(order),
+            files=tuple(draft.files),
+            limits=self.build_limits(decision),
         )
 
-    def create_parser(self, order: AttemptStarted) -> OutputParser:
-        batch = order.attempt.batch
-        if order.attempt.step is Step.VERIFY:
+    def create_parser(self, decision: AttemptStarted) -> OutputParser:
+        batch = decision.attempt.batch
+        if decision.attempt.step is Step.VERIFY:
             return self.create_check_parser(batch)
         inputs = self._inputs.get_inputs(batch)
-        spec, task = inputs.find_agent(order.agent), _find_task(inputs, order.attempt)
+        spec, task = inputs.find_agent(decision.agent), _find_task(inputs, decision.attempt)
         used = replace(spec, model=task.model) if task.model else spec  # prices depend on the model
-        return RedactingParser(self._load_agent(used).create_parser(order.before), self._inputs.get_redactor(batch))
+        return RedactingParser(self._load_agent(used).create_parser(decision.before), self._inputs.get_redactor(batch))
 
     def create_check_parser(self, batch: str) -> OutputParser:
         return RedactingParser(CheckParser(), self._inputs.get_redactor(batch))
 
-    def _build_command(self, job: _Job) -> Command:
-        if job.order.command is None:
-            command = self._build_agent_command(job)
+    def _build_command(self, draft: _SpecDraft) -> Command:
+        if draft.decision.command is None:
+            command = self._build_agent_command(draft)
         else:
-            command = build_script_command(job.order.command, job.folder)
+            command = build_script_command(draft.decision.command, draft.folder)
         for name, text in command.files:
-            job.add_file(f"{job.folder}/{name}", text)
+            draft.add_file(f"{draft.folder}/{name}", text)
         return command
 
-    def _build_agent_command(self, job: _Job) -> Command:
-        order, task, task_folder = job.order, job.task, str(PurePath(job.folder).parent)
+    def _build_agent_command(self, draft: _SpecDraft) -> Command:
+        decision, task, task_folder = draft.decision, draft.task, str(PurePath(draft.folder).parent)
         name, text = prompts.render_task_file(task)
         context = AttemptContext(
-            order.attempt,
+            decision.attempt,
             task,
-            job.workspace,
+            draft.workspace,
             task_file=f"{task_folder}/{name}",
-            prompt_file=f"{job.folder}/prompt.md",
-            folder=job.folder,
-            session=order.session,
-            feedback=order.feedback,
-            base=order.base,
-            candidates=order.candidates,
+            prompt_file=f"{draft.folder}/prompt.md",
+            folder=draft.folder,
+            session=decision.session,
+            feedback=decision.feedback,
+            base=decision.base,
+            candidates=decision.candidates,
         )
-        spec = job.inputs.find_agent(order.agent)
+        spec = draft.inputs.find_agent(decision.agent)
         command = self._load_agent(spec).build_command(context)
-        resumes = order.session is not None and _resumes_session(command, order.session)
+        resumes = decision.session is not None and _resumes_session(command, decision.session)
         if resumes or _mentions_path(command, context.task_file):
-            job.add_file(context.task_file, text)
-        if job.before.conflict:
-            job.add_file(f"{task_folder}/conflict.md", job.before.conflict)
+            draft.add_file(context.task_file, text)
+        if draft.before.conflict:
+            draft.add_file(f"{task_folder}/conflict.md", draft.before.conflict)
         if _mentions_path(command, context.prompt_file):
             prompt = (
-                prompts.build_continuation(task, job.before, context.task_file)
+                prompts.build_continuation(task, draft.before, context.task_file)
                 if resumes
                 else prompts.build_prompt(
-                    task, job.rules, job.before, workspace=job.workspace, template=job.inputs.template
+                    task, draft.rules, draft.before, workspace=draft.workspace, template=draft.inputs.template
                 )
             )
-            job.add_file(
+            draft.add_file(
                 context.prompt_file, f"{prompt}\n{prompts.build_reply_instructions()}\n" if spec.replies else prompt
             )
         return _wrap_reply_command(command, spec, context) if spec.replies else command
@@ -163,12 +163,12 @@ def _find_task(inputs: BatchInputs, attempt: Attempt) -> Task:
     return task
 
 
-def _add_feedback_file(job: _Job) -> str | None:
+def _add_feedback_file(draft: _SpecDraft) -> str | None:
     """For scripts, which read no prompt."""
-    if not job.order.feedback:
+    if not draft.decision.feedback:
         return None
-    path = f"{job.folder}/feedback.md"
-    job.add_file(path, job.order.feedback + "\n")
+    path = f"{draft.folder}/feedback.md"
+    draft.add_file(path, draft.decision.feedback + "\n")
     return path
 
 
@@ -185,24 +185,26 @@ def _wrap_reply_command(command: Command, spec: AgentSpec, context: AttemptConte
 
 
 def _mentions_path(command: Command, path: str) -> bool:
-    return command.stdin == path or any(path in word for word in command.argv)
+    return command.stdin == path or any(path in argument for argument in command.argv)
 
 
 def _resumes_session(command: Command, session: str) -> bool:
     """Whether the command continues the session; an agent that can't gets the whole prompt."""
-    words = (*command.argv, *(value for _, value in command.env), *(text for _, text in command.files))
-    return any(session in word for word in words)
+    texts = (*command.argv, *(value for _, value in command.env), *(text for _, text in command.files))
+    return any(session in text for text in texts)
 
 
 # The executor sets PLAIT_MARK, and PLAIT_DEBUG is meant for nested calls of plait, too. Secrets of plait's own settings
 # (where notifications go) are not for agents.
-_WITHHELD = (ATTEMPT_VARIABLES - {"PLAIT_MARK", "PLAIT_DEBUG"}) | {key.env_variable for key in KEYS if key.is_secret}
+_WITHHELD_VARIABLES = (ATTEMPT_VARIABLES - {"PLAIT_MARK", "PLAIT_DEBUG"}) | {
+    key.env_variable for key in KEYS if key.is_secret
+}
 
 
 # Variables that point git to another repository (`git rev-parse --local-env-vars`), as hooks set them. Settings given by
 # the environment (GIT_CONFIG_COUNT …) stay: they are the user's credentials or safe folders. The last line: Claude Code
 # would take itself for nested if an agent has started plait.
-_MISLEADING = frozenset(
+_MISLEADING_VARIABLES = frozenset(
     """
     GIT_ALTERNATE_OBJECT_DIRECTORIES GIT_COMMON_DIR GIT_CONFIG GIT_DIR GIT_GRAFT_FILE GIT_IMPLICIT_WORK_TREE GIT_INDEX_FILE
     GIT_INTERNAL_SUPER_PREFIX GIT_NO_REPLACE_OBJECTS GIT_OBJECT_DIRECTORY GIT_PREFIX GIT_QUARANTINE_PATH
@@ -213,7 +215,7 @@ _MISLEADING = frozenset(
 
 
 # Agents run tools on terminals of their own, where a pager or editor would wait for a key forever.
-_UNATTENDED: Mapping[str, str] = {
+_UNATTENDED_VARIABLES: Mapping[str, str] = {
     "TERM": "dumb",
     "PAGER": "cat",
     "GIT_PAGER": "cat",
@@ -246,8 +248,12 @@ def build_environment(  # noqa: PLR0913 - all are keywords
         # Otherwise a Python tool would print only every few kilobytes, and look as if it hung.
         "PYTHONUNBUFFERED": "1",
         "COMPOSE_PROJECT_NAME": name,
-        **{key: value for key, value in base.items() if key not in _WITHHELD and key not in _MISLEADING},
-        **_UNATTENDED,
+        **{
+            key: value
+            for key, value in base.items()
+            if key not in _WITHHELD_VARIABLES and key not in _MISLEADING_VARIABLES
+        },
+        **_UNATTENDED_VARIABLES,
         "PWD": workspace,
         **_drop_invalid(extra),
         **{key: value for key, value in _drop_invalid(task.env).items() if key not in ATTEMPT_VARIABLES},
@@ -257,10 +263,10 @@ def build_environment(  # noqa: PLR0913 - all are keywords
 
 def make_unique_name(state: str | PurePath, batch: str, task: str) -> str:
     """A name for databases, containers and the like, unique to the task: a-z, 0-9 and _, a letter first."""
-    whole = "\0".join((str(state), batch, task)).encode("utf-8", "surrogatepass")
-    digest = hashlib.sha256(whole).hexdigest()[:10]
-    words = ("plait", _slugify(batch)[:8], _slugify(task)[:20], digest)
-    return "_".join(filter(None, words))[:_MAX_NAME_LENGTH]
+    identity = "\0".join((str(state), batch, task)).encode("utf-8", "surrogatepass")
+    digest = hashlib.sha256(identity).hexdigest()[:10]
+    parts = ("plait", _slugify(batch)[:8], _slugify(task)[:20], digest)
+    return "_".join(filter(None, parts))[:_MAX_NAME_LENGTH]
 
 
 def _build_plait_variables(attempt: Attempt, workspace: str, ports: range, name: str) -> dict[str, str]:
@@ -288,12 +294,12 @@ def _drop_invalid(variables: Iterable[tuple[str, str]]) -> dict[str, str]:
 
 
 def _make_encodable(value: str) -> str:
-    whole = value.replace("\0", "")
+    text = value.replace("\0", "")
     try:
-        whole.encode("utf-8", "surrogateescape")
+        text.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:
-        return whole.encode("utf-8", "replace").decode()
-    return whole
+        return text.encode("utf-8", "replace").decode()
+    return text
 
 
 def _slugify(text: str) -> str:

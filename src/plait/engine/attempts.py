@@ -35,9 +35,9 @@ from plait.core.settings import Isolation
 from plait.core.state import TaskState
 from plait.core.status import Category
 from plait.core.task import Attempt, Step, make_gate_attempt
-from plait.engine.attempt_inputs import CHECK_TAIL_BYTES, JobBuilder
+from plait.engine.attempt_inputs import CHECK_TAIL_BYTES, AttemptSpecBuilder
 from plait.engine.context import EngineContext
-from plait.engine.merge_queue import build_author
+from plait.engine.merge_queue import build_commit_info
 from plait.engine.transcript_reader import TranscriptReader
 from plait.git.interfaces import CapturedChange
 from plait.runtime.executor import (
@@ -64,14 +64,14 @@ _GATE_AGENT = "gate"  # in the place of an agent's name
 class WatchedAttempt:
     """An attempt that runs or is about to. Times are monotonic, except `rate_limited_until`."""
 
-    order: AttemptStarted
+    decision: AttemptStarted
     kind: AttemptKind
     workspace: str
     transcript: TranscriptReader
     activity_reported_at: float
     peak_memory: int = 0
     rate_limited_until: float = 0.0
-    last_signals: dict[type[AgentEvent], AgentEvent] = field(default_factory=dict)
+    last_events: dict[type[AgentEvent], AgentEvent] = field(default_factory=dict)
     conflict: str | None = None  # both sides of the conflict that it resolves; None: not described yet
     launched: bool = False
 
@@ -82,14 +82,14 @@ class Attempts:
     def __init__(
         self,
         context: EngineContext,
-        jobs: JobBuilder,
+        spec_builder: AttemptSpecBuilder,
         describe_conflict: Callable[[AttemptStarted], str],
         open_executor: Callable[[ExecutorCallbacks], Executor],
     ) -> None:
         self._state = context.state
         self._emit = context.emit
         self._inputs = context.inputs
-        self._jobs = jobs
+        self._spec_builder = spec_builder
         self._describe_conflict = describe_conflict
         self._workers = context.workers
         self._watched: dict[Attempt, WatchedAttempt] = {}
@@ -105,47 +105,47 @@ class Attempts:
         return known is not None and known.settings.isolation is Isolation.WORKTREE
 
     def start(self, decision: AttemptStarted | GateStarted) -> None:
-        order, kind = self._identify(decision)
-        with self._reporting_failures(order.attempt):
-            self._watch(order, kind, self._jobs.create_parser(order))
-            if order.repairs is None:
-                self._launch(order.attempt, conflict="")
+        started, kind = self._identify(decision)
+        with self._reporting_failures(started.attempt):
+            self._watch(started, kind, self._spec_builder.create_parser(started))
+            if started.repairs is None:
+                self._launch(started.attempt, conflict="")
             else:  # its prompt quotes the conflict, which git has to describe first
                 self._workers.submit(
-                    ("conflict", order.attempt.batch, order.attempt.task),
-                    lambda: self._describe_conflict(order),
-                    lambda conflict: self._launch(order.attempt, conflict),
-                    lambda error: self.on_start_failed(order.attempt, error),
+                    ("conflict", started.attempt.batch, started.attempt.task),
+                    lambda: self._describe_conflict(started),
+                    lambda conflict: self._launch(started.attempt, conflict),
+                    lambda error: self.on_start_failed(started.attempt, error),
                 )
 
     def reload_environment(self, batch: str) -> None:
         """A front end may have written another environment: attempts that aren't launched yet start with that one."""
         self._inputs.reload_environment(batch)
         for watched in self.running:
-            if watched.order.attempt.batch == batch and watched.conflict is not None and not watched.launched:
+            if watched.decision.attempt.batch == batch and watched.conflict is not None and not watched.launched:
                 with suppress(PlaitError):  # then it starts with the spec that the executor has
                     self.executor.start(self._build_spec(watched, watched.conflict))
 
     def adopt(self, decision: AttemptStarted | GateStarted) -> bool:
         """Find out what became of an attempt that an earlier engine was to start. True: it is running."""
-        order, kind = self._identify(decision)
-        self._watch(order, kind, self._create_parser_or_default(order))
-        found = self.executor.adopt(order.attempt, self._jobs.build_limits(order))
-        match found:
+        started, kind = self._identify(decision)
+        self._watch(started, kind, self._create_parser_or_default(started))
+        result = self.executor.adopt(started.attempt, self._spec_builder.build_limits(started))
+        match result:
             case RunningProcess(pid):
-                self.on_launched(order.attempt, pid)
+                self.on_launched(started.attempt, pid)
                 return True
             case ExitedProcess(code):
-                self.on_exited(order.attempt, code)
+                self.on_exited(started.attempt, code)
             case LostProcess(why):
-                self.on_lost(order.attempt, why)
+                self.on_lost(started.attempt, why)
             case None:
                 self.start(decision)
             case _:
-                assert_never(found)
+                assert_never(result)
         return False
 
-    def on_launched(self, attempt: Attempt, pid: int) -> None:
+    def on_launched(self, attempt: Attempt, pid: int | None) -> None:
         watched = self._watched.get(attempt)
         if watched is not None:
             watched.launched = True
@@ -171,9 +171,9 @@ class Attempts:
         watched = self._watched.pop(attempt, None)
         if watched is not None:
             is_catching_up = watched.transcript.is_catching_up
-            signals = watched.transcript.read_remaining()
-            for signal in keep_latest(list(signals)) if is_catching_up else signals:
-                self._report_signal(watched, signal)
+            events = watched.transcript.read_remaining()
+            for event in keep_latest(list(events)) if is_catching_up else events:
+                self._report_event(watched, event)
             self._finish(watched, watched.transcript.build_outcome(code, watched.peak_memory))
 
     def on_lost(self, attempt: Attempt, why: str) -> None:
@@ -187,14 +187,14 @@ class Attempts:
         """Report what running attempts printed since the last call, of each one piece at most."""
         for watched in self._watched.values():
             if watched.transcript.check_growth():
-                interval = min(ACTIVITY_REPORT_SECONDS, watched.order.idle_timeout / 4)
+                interval = min(ACTIVITY_REPORT_SECONDS, watched.decision.idle_timeout / 4)
                 if watched.kind is not AttemptKind.GATE and now - watched.activity_reported_at >= interval:
                     watched.activity_reported_at = now
-                    self._emit(reports.AttemptActive(watched.order.attempt))  # first: it closes an open question
+                    self._emit(reports.AttemptActive(watched.decision.attempt))  # first: it closes an open question
                 is_catching_up = watched.transcript.is_catching_up
-                signals = watched.transcript.read_signals()
-                for signal in keep_latest(signals) if is_catching_up else signals:
-                    self._report_signal(watched, signal)
+                events = watched.transcript.read_events()
+                for event in keep_latest(events) if is_catching_up else events:
+                    self._report_event(watched, event)
 
     def record_memory(self, attempt: Attempt, size: int) -> None:
         watched = self._watched.get(attempt)
@@ -203,28 +203,28 @@ class Attempts:
 
     def _identify(self, decision: AttemptStarted | GateStarted) -> tuple[AttemptStarted, AttemptKind]:
         if isinstance(decision, GateStarted):
-            return _make_gate_order(decision), AttemptKind.GATE
+            return _make_gate_start(decision), AttemptKind.GATE
         isolated = self.is_isolated(decision.attempt.batch)
         return decision, AttemptKind.WORKTREE if isolated else AttemptKind.IN_PLACE
 
-    def _watch(self, order: AttemptStarted, kind: AttemptKind, parser: OutputParser) -> None:
-        reader = TranscriptReader(self.executor.open_transcript(order.attempt), parser)
-        workspace = self._find_workspace(order, kind)
-        self._watched[order.attempt] = WatchedAttempt(order, kind, workspace, reader, time.monotonic())
+    def _watch(self, decision: AttemptStarted, kind: AttemptKind, parser: OutputParser) -> None:
+        reader = TranscriptReader(self.executor.open_transcript(decision.attempt), parser)
+        workspace = self._find_workspace(decision, kind)
+        self._watched[decision.attempt] = WatchedAttempt(decision, kind, workspace, reader, time.monotonic())
 
-    def _create_parser_or_default(self, order: AttemptStarted) -> OutputParser:
+    def _create_parser_or_default(self, decision: AttemptStarted) -> OutputParser:
         """Without the batch's inputs, at least the exit status of an adopted attempt is understood."""
         try:
-            return self._jobs.create_parser(order)
+            return self._spec_builder.create_parser(decision)
         except PlaitError as error:
-            log.write_line(f"warning: can't parse the output of {order.attempt}: {error.message}")
-            return self._jobs.create_check_parser(order.attempt.batch)
+            log.write_line(f"warning: can't parse the output of {decision.attempt}: {error.message}")
+            return self._spec_builder.create_check_parser(decision.attempt.batch)
 
-    def _find_workspace(self, order: AttemptStarted, kind: AttemptKind) -> str:
+    def _find_workspace(self, decision: AttemptStarted, kind: AttemptKind) -> str:
         if kind is not AttemptKind.IN_PLACE:
-            return self.executor.workspaces.path(order.attempt)
+            return self.executor.workspaces.path(decision.attempt)
         with suppress(PlaitError):
-            return self._inputs.get_inputs(order.attempt.batch).top
+            return self._inputs.get_inputs(decision.attempt.batch).top
         return ""
 
     def _launch(self, attempt: Attempt, conflict: str) -> None:
@@ -235,16 +235,16 @@ class Attempts:
                 self.executor.start(self._build_spec(watched, conflict))
 
     def _build_spec(self, watched: WatchedAttempt, conflict: str) -> AttemptSpec:
-        order, attempt = watched.order, watched.order.attempt
+        decision, attempt = watched.decision, watched.decision.attempt
         batch = self._state.batches.get(attempt.batch)
         task = batch.find_task(attempt.task) if batch is not None else None
         verify = find_verify_command(batch, task) if batch is not None and task is not None else None
         rules = PromptRules(self.is_isolated(attempt.batch), verify)
         workspace = watched.workspace or self._inputs.get_inputs(attempt.batch).top
-        last_check = self._read_last_check(attempt.batch, task) if task is not None and order.feedback else ""
-        before = PriorFeedback(order.feedback, last_check, conflict)
+        last_check = self._read_last_check(attempt.batch, task) if task is not None and decision.feedback else ""
+        before = PriorFeedback(decision.feedback, last_check, conflict)
         folder = self.executor.attempt_folder(attempt)
-        spec = self._jobs.build_spec(order, watched.kind, rules, before, workspace=workspace, folder=folder)
+        spec = self._spec_builder.build_spec(decision, watched.kind, rules, before, workspace=workspace, folder=folder)
         return replace(spec, task_base=(task.base or "") if task is not None else "")
 
     def _read_last_check(self, batch: str, task: TaskState) -> str:
@@ -265,7 +265,7 @@ class Attempts:
 
     def _finish(self, watched: WatchedAttempt, outcome: reports.Outcome) -> None:
         """Report the end of an attempt; of one with a workspace, after its result was committed."""
-        order, attempt = watched.order, watched.order.attempt
+        decision, attempt = watched.decision, watched.decision.attempt
         if watched.kind is AttemptKind.IN_PLACE:
             self._emit(reports.AttemptExited(attempt, outcome))
             return
@@ -282,24 +282,24 @@ class Attempts:
                 reports.AttemptExited(attempt, reports.Outcome(Category.USAGE, outcome.exit_code, setup_failure))
             )
         elif attempt.step is Step.WRITE:
-            self._capture(order, outcome)
+            self._capture(decision, outcome)
         else:
             workspaces.reset(
                 attempt,
-                order.base,
+                decision.base,
                 lambda: self._emit(reports.AttemptExited(attempt, outcome)),
                 lambda error: self._report_despite_error(attempt, outcome, error),
             )
 
-    def _capture(self, order: AttemptStarted, outcome: reports.Outcome) -> None:
+    def _capture(self, decision: AttemptStarted, outcome: reports.Outcome) -> None:
         """Commit what an attempt left, whatever its end was; then report it."""
-        attempt = order.attempt
+        attempt = decision.attempt
         try:
             inputs = self._inputs.get_inputs(attempt.batch)
             spec = CaptureSpec(
                 attempt,
-                order.base,
-                build_author(inputs, attempt),
+                decision.base,
+                build_commit_info(inputs, attempt),
                 inputs.sources,
                 frozenset(task.origin.file for task in inputs.tasks if task.origin is not None),
                 inputs.options.hooks,
@@ -321,21 +321,21 @@ class Attempts:
         log.write_line(f"warning: can't reset the workspace after {attempt}: {describe_error(error)}")
         self._emit(reports.AttemptExited(attempt, outcome))
 
-    def _report_signal(self, watched: WatchedAttempt, signal: AgentEvent) -> None:
+    def _report_event(self, watched: WatchedAttempt, event: AgentEvent) -> None:
         """Nothing is reported twice, except a wait: repeated, it counts from now."""
-        if isinstance(signal, Activity) or watched.kind is AttemptKind.GATE:
+        if isinstance(event, Activity) or watched.kind is AttemptKind.GATE:
             return
-        if isinstance(signal, ProviderRefused):
-            until = _find_wait_end(signal.wait)
+        if isinstance(event, ProviderRefused):
+            until = _find_wait_end(event.wait)
             if until >= watched.rate_limited_until + MIN_EXTENSION_SECONDS:
                 watched.rate_limited_until = until
-                self._emit(reports.RateLimited(watched.order.provider, until))
-        elif watched.last_signals.get(type(signal)) != signal:
-            watched.last_signals[type(signal)] = signal
-            self._emit(_to_report(watched.order.attempt, signal))
+                self._emit(reports.RateLimited(watched.decision.provider, until))
+        elif watched.last_events.get(type(event)) != event:
+            watched.last_events[type(event)] = event
+            self._emit(_to_report(watched.decision.attempt, event))
 
 
-def _make_gate_order(gate: GateStarted) -> AttemptStarted:
+def _make_gate_start(gate: GateStarted) -> AttemptStarted:
     return AttemptStarted(
         make_gate_attempt(gate.batch, gate.n),
         _GATE_AGENT,
@@ -375,30 +375,26 @@ def _judge_uncommitted(outcome: reports.Outcome, error: Exception) -> reports.Ou
     return replace(outcome, category=Category.USAGE, detail=detail.strip())
 
 
-def keep_latest(signals: Sequence[AgentEvent]) -> list[AgentEvent]:
-    """Of the signals from before this engine started, those that still hold.
+def keep_latest(events: Sequence[AgentEvent]) -> list[AgentEvent]:
+    """Of the events from before this engine started, those that still hold.
 
     A provider that refused has accepted work since, or the tool has ended; a question is open only if at most the line
     that reports it came after.
     """
-    last = {
-        type(signal): signal for signal in signals if not isinstance(signal, Activity | ProviderRefused | QuestionAsked)
-    }
-    return [*last.values(), *(signal for signal in signals[-2:] if isinstance(signal, QuestionAsked))]
+    last = {type(event): event for event in events if not isinstance(event, Activity | ProviderRefused | QuestionAsked)}
+    return [*last.values(), *(event for event in events[-2:] if isinstance(event, QuestionAsked))]
 
 
-def _to_report(
-    attempt: Attempt, signal: PhaseStarted | SessionStarted | SpendUpdated | QuestionAsked
-) -> reports.Report:
-    match signal:
+def _to_report(attempt: Attempt, event: PhaseStarted | SessionStarted | SpendUpdated | QuestionAsked) -> reports.Report:
+    match event:
         case PhaseStarted():
-            return reports.AttemptPhase(attempt, signal.name)
+            return reports.AttemptPhase(attempt, event.name)
         case SessionStarted():
-            return reports.AttemptSession(attempt, signal.session)
+            return reports.AttemptSession(attempt, event.session)
         case SpendUpdated():
-            return reports.AttemptUsed(attempt, signal.spend)
+            return reports.AttemptUsed(attempt, event.spend)
         case QuestionAsked():
-            return reports.AttemptAsked(attempt, signal.question)
+            return reports.AttemptAsked(attempt, event.question)
 
 
 def _find_wait_end(wait: RetryAfter) -> float:

@@ -18,7 +18,7 @@ MEMORY_CHECK_SECONDS = 5.0  # between two measurements of running attempts
 
 
 class CapacityReporter:
-    """`where` names the place whose disk is watched; `disk_full_reason`: why no more workspaces may be made."""
+    """`where` names the folder whose disk is watched; `disk_full_reason`: why no more workspaces may be made."""
 
     def __init__(
         self,
@@ -66,14 +66,14 @@ class CapacityReporter:
         self._has_new_reading, self._other_engines = False, other_engines
         yield from self._report_rate_limits(other_engines)
         # If nothing runs, waiting would free no space.
-        full = self._disk_full_reason() if state.slots else None
-        why = full or describe_shortage(self._reading, state.pressure, self._where)
+        disk_full = self._disk_full_reason() if state.slots else None
+        why = disk_full or describe_shortage(self._reading, state.pressure, self._where)
         if why != state.pressure:
             yield PressureChanged(why)
-        left = shared_capacity(
+        shared = shared_capacity(
             state.settings.parallel_limit, other_engines.slots, other_engines.who, other_engines.waiting
         )
-        changed = find_capacity_change(state, self._reading, self._sizes, left)
+        changed = find_capacity_change(state, self._reading, self._sizes, shared)
         if changed is not None:
             yield changed
 

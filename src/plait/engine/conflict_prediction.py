@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from plait.git.merge.branch_merger import GitBranchMerger
 
 CHECK_SECONDS = 30.0  # between two checks of a batch
-REST_FACTOR = 30  # … or this many times as long as the last check took
+REST_FACTOR = 30  # or this many times as long as the last check took
 
 
 class ConflictPredictor:
@@ -53,10 +53,10 @@ class ConflictPredictor:
     def _start_check(self, batch: BatchState) -> None:
         unmerged = list(_list_unmerged(batch))
         known = any(task.predicted_conflicts for task in batch.tasks)
-        moved = any(each.base != batch.head for each in unmerged)
+        moved = any(change.base != batch.head for change in unmerged)
         if len(unmerged) > 1 or (unmerged and moved) or known:
             self._workers.submit(
-                ("foresight", batch.id),
+                ("conflict-prediction", batch.id),
                 partial(self._predict, batch.id, batch.head, unmerged),
                 partial(self._report_changes, batch.id),
                 lambda error: log.write_line(f"warning: can't predict conflicts in batch {batch.id}: {error}"),
@@ -64,39 +64,39 @@ class ConflictPredictor:
 
     def _predict(self, batch: str, head: str, unmerged: list[Change]) -> tuple[float, list[PredictedConflict]]:
         began = time.monotonic()
-        tips = {each.task: (each.base, tip) for each in unmerged if (tip := self._find_tip(batch, each))}
-        found = (
+        tips = {change.task: (change.base, tip) for change in unmerged if (tip := self._find_tip(batch, change))}
+        conflicts = (
             self._merger().predict_conflicts(head, tips, self._load_inputs(batch).options.merge_rules) if tips else []
         )
-        return time.monotonic() - began, found
+        return time.monotonic() - began, conflicts
 
-    def _find_tip(self, batch: str, each: Change) -> str | None:
+    def _find_tip(self, batch: str, change: Change) -> str | None:
         """None: it has changed nothing yet, or can't be read just now."""
         try:
-            return each.tip or self._preview_commit(batch, each.task, each.base)
+            return change.tip or self._preview_commit(batch, change.task, change.base)
         except WorldError:
             return None
 
     def _report_changes(self, batch: str, result: tuple[float, list[PredictedConflict]]) -> None:
         """Report new conflicts, and those that are gone."""
-        seconds, found = result
+        seconds, conflicts = result
         self._next[batch] = time.monotonic() + max(CHECK_SECONDS, REST_FACTOR * seconds)
         known = self._state.open.get(batch)
         if known is None:
             return
-        now = {(each.left, each.right): each.files for each in found}
-        for pair, files in now.items():
+        predicted = {(conflict.left, conflict.right): conflict.files for conflict in conflicts}
+        for pair, files in predicted.items():
             if _find_predicted(known, *pair) != files:
                 self._emit(ConflictPredicted(batch, *pair, files))
         for pair in _list_predicted_pairs(known):
-            if pair not in now and pair[::-1] not in now:
+            if pair not in predicted and pair[::-1] not in predicted:
                 self._emit(ConflictCleared(batch, *pair))
 
 
 def _list_unmerged(batch: BatchState) -> Iterator[Change]:
     """The changes that are not merged yet; the tip is "" while an attempt is writing."""
-    for place in batch.active:
-        task = batch.tasks[place]
+    for index in batch.active:
+        task = batch.tasks[index]
         writing = any(name.step is Step.WRITE for name in task.alive)
         to_merge = task.task.entrant is None and task.status is None and not task.is_merged
         if to_merge and task.base and (writing or task.tip):

@@ -140,7 +140,7 @@ def _map_value(value: object, name: str, change: Callable[[str, str], str]) -> o
         changed = change(name, value)
         return value if changed == value else changed
     if isinstance(value, tuple):
-        parts = tuple(_map_value(each, name, change) for each in value)
+        parts = tuple(_map_value(item, name, change) for item in value)
         return value if all(old is new for old, new in zip(value, parts, strict=True)) else parts
     return _map_texts(value, change) if is_dataclass(value) else value
 

@@ -129,36 +129,36 @@ class EngineInfo:
     trouble: str = ""
 
 
-def find_engine(place: RepoLocation) -> EngineInfo | None:
+def find_engine(location: RepoLocation) -> EngineInfo | None:
     from plait.store import journal_lock  # only where there is a journal
 
-    if not has_journal(place) or not journal_lock.is_locked(place.state / JOURNAL_FILE):
+    if not has_journal(location) or not journal_lock.is_locked(location.state / JOURNAL_FILE):
         return None
 
     try:
-        lock_file = journal_lock.find_lock_file(place.state / JOURNAL_FILE)
+        lock_file = journal_lock.find_lock_file(location.state / JOURNAL_FILE)
         pid, since = int(lock_file.read_text() or 0), lock_file.stat().st_mtime
-        return EngineInfo(pid, since, read_health(place.state / HEALTH_FILE))
+        return EngineInfo(pid, since, read_health(location.state / HEALTH_FILE))
     except (OSError, ValueError):  # it has not written its pid yet
         return EngineInfo(0, 0.0)
 
 
-def start_engine(place: RepoLocation) -> int:
+def start_engine(location: RepoLocation) -> int:
     """Start an engine in a session of its own and return its pid at once; a second engine exits by itself."""
-    log = place.state / LOG_FILE
+    log = location.state / LOG_FILE
     try:
         _rotate_log(log)
-        return _spawn(_build_engine_command(place), (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0), str(log))
+        return _spawn(_build_engine_command(location), (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0), str(log))
     except OSError as error:
         raise WorldError(
             f"can't start the engine: {error}", hint=f"its log would be {log}; run plait doctor"
         ) from error
 
 
-def spawn_held_engine(place: RepoLocation) -> HeldProcess | None:
+def spawn_held_engine(location: RepoLocation) -> HeldProcess | None:
     """Start an engine that gets ready and waits; None if that can't be done, since it only saves time."""
     inner, outer = os.pipe()
-    argv = [*_build_engine_command(place), HELD_FLAG]
+    argv = [*_build_engine_command(location), HELD_FLAG]
     try:
         return HeldProcess(_spawn(argv, (os.POSIX_SPAWN_DUP2, inner, 0), os.devnull), outer)
     except OSError:
@@ -168,11 +168,11 @@ def spawn_held_engine(place: RepoLocation) -> HeldProcess | None:
         os.close(inner)
 
 
-def wait_for_release(place: RepoLocation) -> bool:
+def wait_for_release(location: RepoLocation) -> bool:
     """In a held engine: wait until it may start. From then on, its output goes to the log. False: it is not needed."""
     if os.read(0, 1) != GO_SIGNAL:
         return False
-    log = place.state / LOG_FILE
+    log = location.state / LOG_FILE
     _rotate_log(log)
     for fd, path, mode in ((0, os.devnull, os.O_RDONLY), (1, str(log), _OUTPUT_FLAGS), (2, str(log), _OUTPUT_FLAGS)):
         opened = os.open(path, mode | os.O_CLOEXEC, 0o600)
@@ -181,15 +181,15 @@ def wait_for_release(place: RepoLocation) -> bool:
     return True
 
 
-def _build_engine_command(place: RepoLocation) -> list[str]:
+def _build_engine_command(location: RepoLocation) -> list[str]:
     # -P: nothing is imported from the current folder.
-    return [sys.executable, "-P", "-m", "plait.engine", str(place.state), str(place.top)]
+    return [sys.executable, "-P", "-m", "plait.engine", str(location.state), str(location.top)]
 
 
-def wake_engine(place: RepoLocation) -> None:
+def wake_engine(location: RepoLocation) -> None:
     """No error if none runs: the next engine finds the request."""
     with suppress(OSError):
-        fd = os.open(place.state / DOORBELL_FIFO, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        fd = os.open(location.state / DOORBELL_FIFO, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         try:
             os.write(fd, b".")
         finally:

@@ -152,13 +152,13 @@ class Engine:
             if not (requests or jump or self._is_commit_due() or self.dependencies.capacity.has_changed(other_engines)):
                 return
             incoming, self._incoming, self._urgent = [*jump, *requests, *self._incoming], [], False
-            at = self._wall()
-            records = fold_incoming(self.state, incoming, at)
+            now = self._wall()
+            records = fold_incoming(self.state, incoming, now)
             # Capacity depends on what has just ended.
             records += fold_incoming(
-                self.state, list(self.dependencies.capacity.report_changes(self.state, other_engines)), at
+                self.state, list(self.dependencies.capacity.report_changes(self.state, other_engines)), now
             )
-            decided, self._wake_at = decide_due(self.state, at)
+            decided, self._wake_at = decide_due(self.state, now)
             self.dependencies.shared.record_usage(
                 self.state.slots, self._list_agent_pids(), waiting=self._has_waiting_tasks()
             )
@@ -184,8 +184,8 @@ class Engine:
         if self._uncommitted:
             self._commit(self._uncommitted)
         if not self._uncommitted:
-            news, self._incoming = [*self._incoming, reports.EngineReleased(self._pid)], []
-            self._commit(fold_incoming(self.state, news, self._wall()))
+            events, self._incoming = [*self._incoming, reports.EngineReleased(self._pid)], []
+            self._commit(fold_incoming(self.state, events, self._wall()))
         self._delete_stale_environments()
         log.write_line(f"engine {self._pid} stopped at record {self.state.seq}")
 
@@ -221,8 +221,8 @@ class Engine:
 
     def _has_waiting_tasks(self) -> bool:
         """Whether something could start if only there were a slot."""
-        going = (batch for batch in self.state.open.values() if batch.paused is None and has_batch_slots(batch, 1))
-        return any(any(self.state.start_queue.heads(batch.id)) for batch in going)
+        running = (batch for batch in self.state.open.values() if batch.paused is None and has_batch_slots(batch, 1))
+        return any(any(self.state.start_queue.heads(batch.id)) for batch in running)
 
     def _list_agent_pids(self) -> list[int]:
         alive = (attempt for batch in self.state.open.values() for attempt in batch.alive.values())
@@ -292,13 +292,13 @@ class Engine:
 
     def _keep_awake(self) -> None:
         """While an agent runs, but not while all tasks wait for a person or a provider."""
-        awake = self.dependencies.sleep_inhibitor
+        inhibitor = self.dependencies.sleep_inhibitor
         if not any(batch.alive for batch in self.state.open.values()):
-            awake.release()
+            inhibitor.release()
             return
-        awake.acquire()
-        if awake.problem:
-            self._warn_once(f"can't keep the machine awake: {awake.problem}")
+        inhibitor.acquire()
+        if inhibitor.problem:
+            self._warn_once(f"can't keep the machine awake: {inhibitor.problem}")
 
     def _warn_once(self, problem: str) -> None:
         if problem and problem not in self._warned:

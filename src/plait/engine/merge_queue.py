@@ -63,45 +63,45 @@ class MergeQueue:
     def publisher(self) -> GitPublisher:
         return self._open_publisher()
 
-    def merge(self, order: decisions.MergeStarted) -> None:
-        branch = self._state.batches[order.batch].branch
-        edit = self._build_edit(order.batch, order.task)
+    def merge(self, decision: decisions.MergeStarted) -> None:
+        branch = self._state.batches[decision.batch].branch
+        edit = self._build_edit(decision.batch, decision.task)
         self._submit(
-            order.batch,
-            lambda: self._run_merge(order, branch, edit),
-            lambda error: _to_merge_failure(order, error),
+            decision.batch,
+            lambda: self._run_merge(decision, branch, edit),
+            lambda error: _to_merge_failure(decision, error),
         )
 
-    def rebuild(self, order: decisions.RebuildStarted) -> None:
-        branch, base = self._state.batches[order.batch].branch, self._state.batches[order.batch].base
-        edits = {change.task: self._build_edit(order.batch, change.task) for change in order.line}
+    def rebuild(self, decision: decisions.RebuildStarted) -> None:
+        branch, base = self._state.batches[decision.batch].branch, self._state.batches[decision.batch].base
+        edits = {change.task: self._build_edit(decision.batch, change.task) for change in decision.line}
         self._submit(
-            order.batch,
-            lambda: self._run_rebuild(order, branch, base, edits),
-            lambda error: [reports.RebuildFailed(order.batch, order.n, _format_with_hint(error))],
+            decision.batch,
+            lambda: self._run_rebuild(decision, branch, base, edits),
+            lambda error: [reports.RebuildFailed(decision.batch, decision.n, _format_with_hint(error))],
         )
 
-    def publish(self, order: decisions.PublishStarted) -> None:
-        view = make_batch_view(self._state, self._state.batches[order.batch])
+    def publish(self, decision: decisions.PublishStarted) -> None:
+        view = make_batch_view(self._state, self._state.batches[decision.batch])
         self._submit(
-            order.batch,
-            lambda: self._run_publish(order, view),
+            decision.batch,
+            lambda: self._run_publish(decision, view),
             lambda error: [
                 reports.PublishFailed(
-                    order.batch,
-                    order.n,
+                    decision.batch,
+                    decision.n,
                     describe_error(error),
                     error.hint if isinstance(error, PlaitError) else "",
                 )
             ],
         )
 
-    def describe_conflict(self, order: decisions.AttemptStarted) -> str:
+    def describe_conflict(self, decision: decisions.AttemptStarted) -> str:
         """Both sides of the conflict that this attempt resolves; "" if there is none. Called from a worker thread."""
-        name, change = order.attempt, order.repairs
+        name, change = decision.attempt, decision.repairs
         if change is None:
             return ""
-        conflict = decisions.MergeStarted(name.batch, name.task, name.n, change.base, change.tip, order.base)
+        conflict = decisions.MergeStarted(name.batch, name.task, name.n, change.base, change.tip, decision.base)
         rules = self._inputs.get_inputs(name.batch).options.merge_rules
         try:
             return self.merger.describe_conflict(conflict, rules)
@@ -119,41 +119,41 @@ class MergeQueue:
             for report in failed(error):
                 self._emit(report)
 
-        self._workers.submit(("line", batch), job, self._emit, report_failure)
+        self._workers.submit(("branch", batch), job, self._emit, report_failure)
 
     def _run_merge(
-        self, order: decisions.MergeStarted, branch: str, edit: EditFiles | None
+        self, decision: decisions.MergeStarted, branch: str, edit: EditFiles | None
     ) -> reports.MergeDone | reports.MergeConflicted:
-        inputs = self._inputs.get_inputs(order.batch)
-        message = build_merge_message(inputs, order.batch, order.task, order.n, edit)
-        return self.merger.merge(order, branch, message, inputs.options.merge_rules)
+        inputs = self._inputs.get_inputs(decision.batch)
+        message = build_merge_message(inputs, decision.batch, decision.task, decision.n, edit)
+        return self.merger.merge(decision, branch, message, inputs.options.merge_rules)
 
     def _run_rebuild(
-        self, order: decisions.RebuildStarted, branch: str, base: str, edits: Mapping[str, EditFiles | None]
+        self, decision: decisions.RebuildStarted, branch: str, base: str, edits: Mapping[str, EditFiles | None]
     ) -> reports.RebuildDone:
-        inputs = self._inputs.get_inputs(order.batch)
-        messages = {task: build_merge_message(inputs, order.batch, task, 0, edit) for task, edit in edits.items()}
-        return self.merger.rebuild(order, branch, base, messages, inputs.options.merge_rules)
+        inputs = self._inputs.get_inputs(decision.batch)
+        messages = {task: build_merge_message(inputs, decision.batch, task, 0, edit) for task, edit in edits.items()}
+        return self.merger.rebuild(decision, branch, base, messages, inputs.options.merge_rules)
 
     def _run_publish(
-        self, order: decisions.PublishStarted, view: BatchView
+        self, decision: decisions.PublishStarted, view: BatchView
     ) -> reports.PublishDone | reports.PublishFailed:
         return self.publisher.publish(
-            order, view, self._inputs.get_inputs(order.batch), self._inputs.get_environment_or_own(order.batch)
+            decision, view, self._inputs.get_inputs(decision.batch), self._inputs.get_environment_or_own(decision.batch)
         )
 
     def _build_edit(self, batch: str, task: str) -> EditFiles | None:
-        known = self._state.batches[batch]
-        if known.settings.write_back not in {WriteBack.BRANCH, WriteBack.BOTH}:
+        state = self._state.batches[batch]
+        if state.settings.write_back not in {WriteBack.BRANCH, WriteBack.BOTH}:
             return None
-        return _build_status_edit(known, known.tasks[known.index[task]])
+        return _build_status_edit(state, state.tasks[state.index[task]])
 
 
-def _to_merge_failure(order: decisions.MergeStarted, error: Exception) -> Sequence[reports.Report]:
-    failed = reports.MergeFailed(order.batch, order.task, order.n, _format_with_hint(error))
+def _to_merge_failure(decision: decisions.MergeStarted, error: Exception) -> Sequence[reports.Report]:
+    failed = reports.MergeFailed(decision.batch, decision.task, decision.n, _format_with_hint(error))
     if not isinstance(error, ChangeGoneError):
         return [failed]
-    name = Attempt(order.batch, order.task, Step.MERGE, order.n)
+    name = Attempt(decision.batch, decision.task, Step.MERGE, decision.n)
     return [replace(failed, why=error.message), reports.AttemptLost(name, error.message)]
 
 
@@ -163,7 +163,7 @@ def _format_with_hint(error: Exception) -> str:
     return f"{describe_error(error)}. {hint}" if hint else describe_error(error)
 
 
-def build_author(inputs: BatchInputs, attempt: Attempt) -> CommitInfo:
+def build_commit_info(inputs: BatchInputs, attempt: Attempt) -> CommitInfo:
     task = inputs.tasks_by_id[attempt.task]
     return CommitInfo(
         _build_subject(task),
@@ -183,9 +183,9 @@ def _build_trailers(batch: str, task: str) -> tuple[tuple[str, str], ...]:
 
 
 def _build_subject(task: Task) -> str:
-    words = " ".join((task.title or task.id).split())
-    known = task.id in words or _NON_WORD.sub("-", words.lower()).strip("-") == task.id
-    subject = words if known else f"{task.id}: {words}"
+    title = " ".join((task.title or task.id).split())
+    names_task = task.id in title or _NON_WORD.sub("-", title.lower()).strip("-") == task.id
+    subject = title if names_task else f"{task.id}: {title}"
     return shorten(subject, _MAX_SUBJECT_LENGTH)
 
 

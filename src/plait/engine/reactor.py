@@ -48,18 +48,18 @@ class SelectReactor:
             self._selector.unregister(fd)
 
     def call_later(self, seconds: float, then: Callback) -> _SelectTimer:
-        alarm = _SelectTimer(time.monotonic() + max(0.0, seconds), next(self._order), then)
-        heapq.heappush(self._timers, alarm)
-        return alarm
+        timer = _SelectTimer(time.monotonic() + max(0.0, seconds), next(self._order), then)
+        heapq.heappush(self._timers, timer)
+        return timer
 
     def call_soon(self, then: Callback) -> None:
         self._posted.append(then)
         with suppress(BlockingIOError, OSError):  # full: it is awake; closed: the loop has ended
             os.write(self._wake_writer, b".")
 
-    def step(self, longest: float | None = None) -> None:
-        """Wait for something to happen, for at most `longest` seconds, and run its callbacks."""
-        for key, _ in self._selector.select(self._select_timeout(longest)):
+    def step(self, max_seconds: float | None = None) -> None:
+        """Wait for something to happen, for at most `max_seconds` seconds, and run its callbacks."""
+        for key, _ in self._selector.select(self._select_timeout(max_seconds)):
             # An earlier callback of this round may have removed it, and its number may have been reused.
             current = self._selector.get_map().get(key.fd)
             if current is not None and current.data is key.data:
@@ -73,15 +73,15 @@ class SelectReactor:
         os.close(self._wake_reader)
         os.close(self._wake_writer)
 
-    def _select_timeout(self, longest: float | None) -> float | None:
+    def _select_timeout(self, max_seconds: float | None) -> float | None:
         if self._posted:
             return 0.0
         while self._timers and self._timers[0].then is None:
             heapq.heappop(self._timers)
         if not self._timers:
-            return longest
+            return max_seconds
         left = max(0.0, self._timers[0].at - time.monotonic())
-        return left if longest is None else min(left, longest)
+        return left if max_seconds is None else min(left, max_seconds)
 
     def _fire_timers(self) -> None:
         now = time.monotonic()

@@ -26,7 +26,7 @@ from plait.store.project_files import LOCKS_FOLDER, load_batch_inputs
 from plait.system import log
 
 PAUSE_SECONDS = 0.5  # between two rounds, so that several changes are written together
-REST_FACTOR = 9  # … or this many times as long as the last round took: a large file is read whole each time
+REST_FACTOR = 9  # or this many times as long as the last round took: a large file is read whole each time
 MAX_PAUSE_SECONDS = 10.0
 RETRY_SECONDS = 30.0  # until a source that could not be written is tried again
 _STATUS_EVENTS = (AttemptStarted, TaskEnded, TaskInterrupted)
@@ -153,22 +153,22 @@ def load_writers(update: SourceUpdate) -> Iterable[StatusFileWriter]:
     return load_format(update.format).writers(update.path, update.changes)
 
 
-def open_source_writer(place: RepoLocation) -> WriteStatuses:
+def open_source_writer(location: RepoLocation) -> WriteStatuses:
     """Writes to the files of the checkout that a batch was submitted from."""
     from plait.system.status_files import write_statuses
 
     def write(writer: StatusFileWriter, changes: Sequence[StatusChange]) -> Sequence[Problem]:
-        top = _find_checkout(place, changes[0].batch) if changes else place.top
+        top = _find_checkout(location, changes[0].batch) if changes else location.top
         if writer.creates and not (top / writer.path).parent.is_dir():
             return ()
-        return write_statuses(top, writer, changes, locks=place.state / LOCKS_FOLDER).problems
+        return write_statuses(top, writer, changes, locks=location.state / LOCKS_FOLDER).problems
 
     return write
 
 
-def _find_checkout(place: RepoLocation, batch: str) -> Path:
+def _find_checkout(location: RepoLocation, batch: str) -> Path:
     """A repository may have several checkouts, and one engine for all."""
     try:
-        return Path(load_batch_inputs(place, batch).top)
+        return Path(load_batch_inputs(location, batch).top)
     except WorldError:
-        return place.top
+        return location.top

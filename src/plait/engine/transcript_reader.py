@@ -38,23 +38,23 @@ class TranscriptReader:
         grown, self._size = size > self._offset, size
         return grown
 
-    def read_signals(self) -> list[AgentEvent]:
+    def read_events(self) -> list[AgentEvent]:
         """The events in the next chunk."""
         chunk = self._transcript.read(self._offset, CHUNK_BYTES)
         if chunk.start > self._offset:
             self._skip_to(chunk.start)
         self._offset = chunk.end
-        return [signal for line in self._split_lines(chunk.data) for signal in self._parse_line(line)]
+        return [event for line in self._split_lines(chunk.data) for event in self._parse_line(line)]
 
     def read_remaining(self) -> Iterator[AgentEvent]:
         """The events in the rest; if it is long, only in its beginning (sessions) and its end (results)."""
         size = self._transcript.size()
         if size - self._offset > CHUNK_BYTES + FINAL_BYTES:
-            yield from self.read_signals()
+            yield from self.read_events()
             self._skip_to(max(self._offset, size - FINAL_BYTES))
         while self._offset < size:
             before = self._offset
-            yield from self.read_signals()
+            yield from self.read_events()
             if self._offset <= before:
                 break
         if self._partial_line:

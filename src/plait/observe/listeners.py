@@ -41,17 +41,17 @@ class RecordListener(Protocol):
 _OTEL_ENDPOINTS = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
 
 
-def open_listeners(place: RepoLocation, config: Config, journal: str) -> Iterator[RecordListener]:
+def open_listeners(location: RepoLocation, config: Config, journal: str) -> Iterator[RecordListener]:
     """`journal` is the journal's id."""
     if config.engine.traces or _is_otel_enabled(os.environ):
         from plait.observe.tracing import open_tracer  # few engines have one
 
-        yield open_tracer(place.state, journal, config.engine.traces, __version__, log.write_line)
+        yield open_tracer(location.state, journal, config.engine.traces, __version__, log.write_line)
     if has_receivers(config):
         from plait.observe.notifier import DeliveryLog, Notifier, NotifierOptions
 
-        options = NotifierOptions(frozenset(config.notify.on), place.top.name, journal)
-        yield Notifier(options, open_channels(config), DeliveryLog(place.state, journal), log.write_line)
+        options = NotifierOptions(frozenset(config.notify.on), location.top.name, journal)
+        yield Notifier(options, open_channels(config), DeliveryLog(location.state, journal), log.write_line)
 
 
 def _is_otel_enabled(variables: Mapping[str, str]) -> bool:
@@ -95,11 +95,11 @@ class DeliveryResult:
     hint: str = ""
 
 
-def send_test_message(place: RepoLocation, config: Config) -> list[DeliveryResult]:
+def send_test_message(location: RepoLocation, config: Config) -> list[DeliveryResult]:
     """Send a test message once to each channel."""
     from plait.observe.channels import DeliveryError, build_test_message
 
-    message, tried = build_test_message(place.top.name, time.time()), []
+    message, tried = build_test_message(location.top.name, time.time()), []
     for each in open_channels(config):
         try:
             each.send(message)

@@ -55,12 +55,13 @@ class AttemptFile:
 
 @dataclass(frozen=True, slots=True)
 class AttemptLimits:
-    """`seconds`: the engine calls `terminate` then; an executor that reserves a machine may need to know. 0: no limit.
+    """`expected_seconds`: an executor that reserves a machine may need to know. It does not end the attempt then: the engine
+    calls `terminate`. 0: no limit.
 
     Of a transcript that is longer than `transcript_bytes`, the executor keeps the beginning and the end.
     """
 
-    seconds: float = 0.0
+    expected_seconds: float = 0.0
     transcript_bytes: int = 64 << 20
 
 
@@ -112,7 +113,9 @@ class CaptureSpec:
 
 @dataclass(frozen=True, slots=True)
 class RunningProcess:
-    pid: int
+    """`pid` is a process of this machine, by which engines on it count what runs; None: it runs elsewhere."""
+
+    pid: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +171,8 @@ class Transcript(Protocol):
 class ExecutorCallbacks(Protocol):
     """What an executor reports, in the loop's thread. A fact may be reported twice."""
 
-    def on_launched(self, attempt: Attempt, pid: int) -> None: ...
+    def on_launched(self, attempt: Attempt, pid: int | None) -> None:
+        """`pid` as in RunningProcess."""
 
     def on_start_failed(self, attempt: Attempt, error: Exception) -> None:
         """Its workspace could not be prepared, or its command not be launched there."""
@@ -199,7 +203,11 @@ class AttemptWorkspaces(Protocol):
         """Why the workspace could not be set up, if that is what the attempt ended by."""
 
     def capture(self, spec: CaptureSpec, on_done: Callable[[CapturedChange], None], on_error: OnError) -> None:
-        """Commit everything that a task's attempt left. AgentError: what it left can't be a result."""
+        """Commit everything that a task's attempt left. AgentError: what it left can't be a result.
+
+        When `on_done` is called, the commit is in the engine's repository, wherever the attempt ran, and the task's branch and
+        the attempt's ref there point to it.
+        """
 
     def reset(self, attempt: Attempt, commit: str, on_done: Callable[[], None], on_error: OnError) -> None:
         """After a check: the workspace as it was at this commit."""
@@ -247,7 +255,9 @@ class Executor(Protocol):
         """
 
     def open_transcript(self, attempt: Attempt) -> Transcript:
-        """What the attempt prints, whether or not it has started yet."""
+        """What the attempt prints, whether or not it has started yet. It stays readable when the attempt has ended, and after
+        a restart of the engine.
+        """
 
     def end_leftovers(self) -> int:
         """End what outlived its attempts. How many processes are still being ended. Raises OSError."""

@@ -24,7 +24,8 @@ from plait.system.process_identity import TAG_VARIABLE, Process
 from plait.system.state_paths import AttemptFolder
 
 SHELL = "/bin/sh"
-PROCESS_NAME = "plait-warden"  # later engines find running attempts by it
+# The supervisor's name on its command line, by which later engines, also of other versions of plait, adopt what it runs.
+PROCESS_NAME = "plait-warden"
 EXIT_CLAIMED = 75  # of a supervisor that found another's pidfile
 EXIT_CANNOT_WRITE = 74  # of a supervisor that could not write its files
 _COMPLETE_STATUS = re.compile(rb"[0-9]{3}\n\Z")

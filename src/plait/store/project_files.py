@@ -18,31 +18,31 @@ INBOX_FILE = "inbox.db"
 LOCKS_FOLDER = "locks"
 
 
-def has_journal(place: RepoLocation) -> bool:
-    return os.path.lexists(place.state / JOURNAL_FILE)
+def has_journal(location: RepoLocation) -> bool:
+    return os.path.lexists(location.state / JOURNAL_FILE)
 
 
-def open_project_journal(place: RepoLocation) -> JournalReader:
+def open_project_journal(location: RepoLocation) -> JournalReader:
     """Raises JournalMissingError if nothing was ever submitted."""
     from plait.store.journal_reader import open_journal_reader
 
-    return open_journal_reader(place.state / JOURNAL_FILE)
+    return open_journal_reader(location.state / JOURNAL_FILE)
 
 
-def open_project_inbox(place: RepoLocation) -> Inbox:
+def open_project_inbox(location: RepoLocation) -> Inbox:
     from plait.store.inbox import open_inbox
 
-    return open_inbox(place.state / INBOX_FILE)
+    return open_inbox(location.state / INBOX_FILE)
 
 
-def open_state_paths(place: RepoLocation) -> StateFolder:
+def open_state_paths(location: RepoLocation) -> StateFolder:
     from plait.system.state_paths import StateFolder as Folder
 
-    return Folder(place.state)
+    return Folder(location.state)
 
 
-def load_batch_inputs(place: RepoLocation, batch: str) -> BatchInputs:
+def load_batch_inputs(location: RepoLocation, batch: str) -> BatchInputs:
     """Raises BatchInputsError."""
     from plait.store import batch_files
 
-    return batch_files.read_batch_inputs(open_state_paths(place), batch)
+    return batch_files.read_batch_inputs(open_state_paths(location), batch)

@@ -123,6 +123,36 @@ def test_a_truncated_stream_is_a_network_error(old: ModelJobBench) -> None:
     assert done.outcome.category is Category.NETWORK
 
 
+def test_an_answer_that_ends_at_the_length_limit_is_not_taken(old: ModelJobBench) -> None:
+    """However complete it looks: more might have followed."""
+    cut = Reply(whole_file_answer("src/a.py", "half"), truncated=True)
+    old.server.queue_replies(cut, cut)
+    done = old.run(ModelJob("src/a.py"))
+    refused(old, done, "can't be taken", "the answer was cut off")
+    assert done.result["retry_used"] is True
+
+
+def test_an_answer_that_ends_at_the_length_limit_is_retried_once(old: ModelJobBench) -> None:
+    old.server.queue_replies(
+        Reply(whole_file_answer("src/a.py", "half"), truncated=True), whole_file_answer("src/a.py", "whole")
+    )
+    done = old.run(ModelJob("src/a.py"))
+    assert done.outcome.category is Category.OK, done.last_error
+    assert old.read("src/a.py") == "whole\n"
+    assert "the answer was cut off" in old.server.requests[1].last_user_text
+
+
+def test_a_repair_that_ends_at_the_length_limit_is_not_taken(old: ModelJobBench) -> None:
+    old.settings |= {"checks": ["grep -q green src/a.py"], "fixes": 1}
+    old.server.queue_replies(
+        whole_file_answer("src/a.py", "red"), Reply(whole_file_answer("src/a.py", "green"), truncated=True)
+    )
+    done = old.run(ModelJob("src/a.py"))
+    refused(old, done)
+    assert done.outcome.category is Category.VERIFY
+    assert done.result["fixes"] == 1
+
+
 def test_an_empty_answer_is_retried_once(old: ModelJobBench) -> None:
     old.server.set_faults("empty")
     refused(old, old.run(EDIT), "can't be taken")

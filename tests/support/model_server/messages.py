@@ -117,13 +117,17 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A reply of the model. `usage` None: the server's default. `endless`: the text never ends."""
+    """A reply of the model. `usage` None: the server's default. `endless`: the text never ends.
+
+    `truncated`: the server ended it at its length limit; only chat completions say so.
+    """
 
     text: str = ""
     calls: tuple[ScriptedToolCall, ...] = ()
     thinking: str = ""
     usage: Usage | None = None
     endless: bool = False
+    truncated: bool = False
 
     def slices(self) -> Iterator[str]:
         """The text in pieces, as a stream sends it; an endless text begins with one piece."""

@@ -15,8 +15,9 @@ from plait.core.status import Category
 
 _LEADING_STATUS = re.compile(r"(?:\w*error: ?){0,2}([45]\d\d)\b", re.IGNORECASE)
 
-# Only for a tool's own errors: elsewhere these words may come from anyone.
-_PROVIDER_CATEGORIES: Mapping[Category, re.Pattern[str]] = {
+# For `make_provider_error` and `report_refusal` (all other tools): errors that a tool reports as its provider's. Elsewhere
+# these words may come from anyone.
+_PROVIDER_ERROR_PHRASES: Mapping[Category, re.Pattern[str]] = {
     Category.RATE_LIMIT: pattern(r"rate.?limit|too many requests", re.IGNORECASE),
     Category.EMPTY: pattern(
         r"empty response|no response was returned|ended without a finish reason|without sending any chunks",
@@ -33,7 +34,7 @@ def make_provider_error(text: str, status: int | None = None, wait: str = "") ->
     """An error between a tool and its provider; `wait` is the provider's `Retry-After`."""
     status = status or _find_status(text)
     message = f"{text} (retry-after: {wait})" if wait else text
-    return ToolError(message, status, fallback=_find_category(text, _PROVIDER_CATEGORIES))
+    return ToolError(message, status, fallback=_find_category(text, _PROVIDER_ERROR_PHRASES))
 
 
 def report_refusal(text: str, status: int | None = None, after: float | None = None) -> Iterator[AgentEvent]:
@@ -42,7 +43,7 @@ def report_refusal(text: str, status: int | None = None, after: float | None = N
     limited = (
         found.category is Category.RATE_LIMIT
         if found
-        else _find_category(text, _PROVIDER_CATEGORIES) is Category.RATE_LIMIT
+        else _find_category(text, _PROVIDER_ERROR_PHRASES) is Category.RATE_LIMIT
     )
     if limited:
         asked = found.wait if found else RetryAfter()
@@ -54,14 +55,14 @@ def _find_status(text: str) -> int | None:
     return int(match[1]) if match else None
 
 
-def _find_category(text: str, categories: Mapping[Category, re.Pattern[str]]) -> Category:
-    return next((category for category, phrases in categories.items() if phrases.search(text)), Category.TASK)
+def _find_category(text: str, phrases_by_category: Mapping[Category, re.Pattern[str]]) -> Category:
+    return next((category for category, phrases in phrases_by_category.items() if phrases.search(text)), Category.TASK)
 
 
 _API_ERROR = pattern(r"\[API Error: (?P<inside>.*)\](?P<after>\s*(?:Please wait .*)?)", re.DOTALL)
 
-# Only for errors that a tool reports about its provider.
-_CATEGORY_HINTS: Mapping[Category, re.Pattern[str]] = {
+# For `guess_category` (claude, codex, gemini, qwen): errors in the tool's own words.
+_API_ERROR_PHRASES: Mapping[Category, re.Pattern[str]] = {
     category: pattern(phrases, re.IGNORECASE)
     for category, phrases in {
         Category.EMPTY: r"empty response (?:text|with no)",
@@ -95,7 +96,7 @@ def extract_api_error(text: str) -> str | None:
 
 def guess_category(text: str) -> Category:
     """The category of an error that matches no general pattern."""
-    return _find_category(text, _CATEGORY_HINTS)
+    return _find_category(text, _API_ERROR_PHRASES)
 
 
 def unwrap_error(text: str) -> str:

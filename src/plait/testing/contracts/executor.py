@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from signal import SIGKILL
+from typing import Any
 
 import psutil
 import pytest
@@ -33,11 +34,11 @@ from plait.runtime.executor import (
 class RecordedCallbacks:
     """Callbacks that keep what was reported. `ends`: exit statuses, and why attempts were lost or did not start."""
 
-    launches: list[tuple[Attempt, int]] = field(default_factory=list)
+    launches: list[tuple[Attempt, Any]] = field(default_factory=list)  # Any: tests of local executors use it as a pid
     ends: dict[Attempt, int | str] = field(default_factory=dict)
     count: int = 0
 
-    def on_launched(self, attempt: Attempt, pid: int) -> None:
+    def on_launched(self, attempt: Attempt, pid: int | None) -> None:
         self.launches.append((attempt, pid))
 
     def on_start_failed(self, attempt: Attempt, error: Exception) -> None:
@@ -332,7 +333,8 @@ class ExecutorContract:
             harness.executor.start(job)
         assert harness.wait_until(lambda: harness.callbacks.count == 20)
         assert harness.callbacks.ends == {job.attempt: number for number, job in enumerate(jobs)}
-        assert len({pid for _, pid in harness.callbacks.launches}) == 20
+        pids = {pid for _, pid in harness.callbacks.launches}
+        assert len(pids) == 20 or pids == {None}
 
     def test_a_transcript_is_read_from_any_offset(self, harness: ExecutorHarness) -> None:
         job = harness.make_job("echo one; echo two >&2; printf three")

@@ -123,6 +123,8 @@ def _frame(request: ReceivedRequest, kind: str) -> JsonObject:
 
 
 def _finish(reply: Reply) -> str:
+    if reply.truncated:
+        return "length"
     return "tool_calls" if reply.calls else "stop"
 
 
