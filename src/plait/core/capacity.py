@@ -66,27 +66,30 @@ def find_capacity_change(
     `shared` the slots that the user's other engines leave.
     """
     memory = memory_capacity(readings, measure_demand(state, sizes))
-    found = min(memory, shared, key=lambda each: float("inf") if each.slots is None else each.slots)
+    capacity = min(memory, shared, key=lambda bound: float("inf") if bound.slots is None else bound.slots)
     last = state.capacity or NO_BOUND
-    same = found.slots == last.slots and (found.slots is None or found.on is last.on)
-    return None if same else found
+    same = capacity.slots == last.slots and (capacity.slots is None or capacity.on is last.on)
+    return None if same else capacity
 
 
 def estimate_footprint(state: State, agent: str) -> int:
     """The most that a slot of this agent took lately; while little is known, no less than is usual."""
-    known = state.agent_stats.get(agent)
-    lately = known.footprints if known is not None else ()
-    is_known = len(lately) >= MIN_FOOTPRINT_SAMPLES
-    return max(1 if is_known else FOOTPRINT_BYTES_BY_AGENT.get(agent, DEFAULT_FOOTPRINT_BYTES), *lately, 1)
+    stats = state.agent_stats.get(agent)
+    recent = stats.footprints if stats is not None else ()
+    is_known = len(recent) >= MIN_FOOTPRINT_SAMPLES
+    return max(1 if is_known else FOOTPRINT_BYTES_BY_AGENT.get(agent, DEFAULT_FOOTPRINT_BYTES), *recent, 1)
 
 
 def measure_demand(state: State, sizes: Mapping[Attempt, int]) -> Demand:
     alive = [attempt for batch in state.open.values() for attempt in batch.alive.values()]
     expected = (estimate_footprint(state, attempt.agent) * attempt.decision.slots for attempt in alive)
-    growth = sum(max(0, most - sizes.get(attempt.name, 0)) for most, attempt in zip(expected, alive, strict=True))
+    growth = sum(
+        max(0, expected_size - sizes.get(attempt.name, 0))
+        for expected_size, attempt in zip(expected, alive, strict=True)
+    )
     agent = _find_largest_agent(state)
-    was = state.capacity.slots if state.capacity is not None and state.capacity.on is WaitReason.MEMORY else None
-    return Demand(state.slots, growth, agent, estimate_footprint(state, agent), state.settings.parallel_limit, was)
+    previous = state.capacity.slots if state.capacity is not None and state.capacity.on is WaitReason.MEMORY else None
+    return Demand(state.slots, growth, agent, estimate_footprint(state, agent), state.settings.parallel_limit, previous)
 
 
 def memory_capacity(readings: MachineReadings, demand: Demand) -> CapacityChanged:
@@ -103,33 +106,33 @@ def memory_capacity(readings: MachineReadings, demand: Demand) -> CapacityChange
     return CapacityChanged(slots, _describe_memory(readings, demand))
 
 
-def shared_capacity(limit: int, others: int, who: str, queued_engines: int = 0) -> CapacityChanged:
+def shared_capacity(limit: int, others: int, engine_names: str, queued_engines: int = 0) -> CapacityChanged:
     """What the user's other engines leave of the slots that all of them share; engines that wait for slots get an even part."""
     if not limit or (others <= 0 and not queued_engines):
         return NO_BOUND
-    by = " ".join(who.split()) or "your other engines"
+    by = " ".join(engine_names.split()) or "your other engines"
     even = -(-limit // (1 + queued_engines)) if queued_engines else limit
     if even < limit - others:
         return CapacityChanged(
             even, f"your {limit} slots are shared with {queued_engines} more that wait", WaitReason.SLOT
         )
-    left = max(0, limit - others)
-    return CapacityChanged(left, f"{others} of your {limit} slots are taken by {by}", WaitReason.SLOT)
+    remaining = max(0, limit - others)
+    return CapacityChanged(remaining, f"{others} of your {limit} slots are taken by {by}", WaitReason.SLOT)
 
 
-def describe_shortage(readings: MachineReadings, was: str | None, where: str = "") -> str | None:
-    """Describe what the machine is short of; None: nothing. While the shortage is the same, its text (`was`) stays.
+def describe_shortage(readings: MachineReadings, previous: str | None, folder: str = "") -> str | None:
+    """Describe what the machine is short of; None: nothing. While the shortage is the same, its text (`previous`) stays.
 
-    `where` is the folder whose disk it is.
+    `folder` is the folder whose disk it is.
     """
-    ease = RECOVERY_FACTOR if was is not None else 1.0
-    for opening, found in (
-        ("only", _short_of_disk(readings, ease, where)),
-        ("memory pressure", _short_of_memory(readings, ease)),
-        ("load", _short_of_processor(readings, ease)),
+    recovery = RECOVERY_FACTOR if previous is not None else 1.0
+    for prefix, shortage in (
+        ("only", _short_of_disk(readings, recovery, folder)),
+        ("memory pressure", _short_of_memory(readings, recovery)),
+        ("load", _short_of_processor(readings, recovery)),
     ):
-        if found is not None:
-            return was if was is not None and was.startswith(opening) else found
+        if shortage is not None:
+            return previous if previous is not None and previous.startswith(prefix) else shortage
     return None
 
 
@@ -146,47 +149,47 @@ def format_binary_size(count: int) -> str:
 def _stable_slots(demand: Demand, spare: int) -> int:
     """A bound rises only by what clearly fits, and not at all while it is far away: memory comes and goes."""
     slots = max(1, demand.slots + spare // demand.footprint)
-    was = demand.previous_slots
-    if was is None or slots <= was:
+    previous = demand.previous_slots
+    if previous is None or slots <= previous:
         return slots
-    if demand.slots + AMPLE_SLOTS <= was:
-        return was
+    if demand.slots + AMPLE_SLOTS <= previous:
+        return previous
     clearly = demand.slots + (spare - demand.footprint // 4) // demand.footprint
-    return max(1, was, clearly)
+    return max(1, previous, clearly)
 
 
 def _describe_memory(readings: MachineReadings, demand: Demand) -> str:
-    kept = f"{format_binary_size(reserved_memory(readings.memory_total))} of it kept free"
+    reserve = f"{format_binary_size(reserved_memory(readings.memory_total))} of it kept free"
     growing = f" and {format_binary_size(demand.growth)} for running attempts to grow" if demand.growth else ""
-    who = demand.agent or "the next attempt"
-    return f"{format_binary_size(readings.memory)} of memory left, {kept}{growing}, and {who} takes up to {format_binary_size(demand.footprint)}"
+    agent = demand.agent or "the next attempt"
+    return f"{format_binary_size(readings.memory)} of memory left, {reserve}{growing}, and {agent} takes up to {format_binary_size(demand.footprint)}"
 
 
 def _find_largest_agent(state: State) -> str:
     """The agent with the largest footprint of those that could start next, else of all that the batches use."""
-    going = [batch for batch in state.open.values() if batch.paused is None]
-    next_ones = {
-        agent for batch in going for entry in state.start_queue.heads(batch.id) for agent in entry.queue_key.agents
+    unpaused = [batch for batch in state.open.values() if batch.paused is None]
+    next_agents = {
+        agent for batch in unpaused for entry in state.start_queue.heads(batch.id) for agent in entry.queue_key.agents
     }
-    if any(batch.tasks_by_action[NextAction.VERIFY] for batch in going):
-        next_ones.add(VERIFY_AGENT)
-    usual = {agent for batch in state.open.values() for agent in batch.settings.agents}
-    return max(sorted(next_ones or usual), key=lambda agent: estimate_footprint(state, agent), default="")
+    if any(batch.tasks_by_action[NextAction.VERIFY] for batch in unpaused):
+        next_agents.add(VERIFY_AGENT)
+    all_agents = {agent for batch in state.open.values() for agent in batch.settings.agents}
+    return max(sorted(next_agents or all_agents), key=lambda agent: estimate_footprint(state, agent), default="")
 
 
-def _short_of_disk(readings: MachineReadings, ease: float, where: str) -> str | None:
-    at = f" at {' '.join(where.split())}" if where else ""
-    short = readings.disk < min(MIN_DISK_BYTES, readings.disk_total // MIN_DISK_DIVISOR) * ease
+def _short_of_disk(readings: MachineReadings, recovery: float, folder: str) -> str | None:
+    at = f" at {' '.join(folder.split())}" if folder else ""
+    short = readings.disk < min(MIN_DISK_BYTES, readings.disk_total // MIN_DISK_DIVISOR) * recovery
     return f"only {format_binary_size(readings.disk)} of disk left{at}" if short else None
 
 
-def _short_of_memory(readings: MachineReadings, ease: float) -> str | None:
-    if readings.memory_stall is None or readings.memory_stall <= MAX_MEMORY_STALL / ease:
+def _short_of_memory(readings: MachineReadings, recovery: float) -> str | None:
+    if readings.memory_stall is None or readings.memory_stall <= MAX_MEMORY_STALL / recovery:
         return None
     return f"memory pressure: work stalls {readings.memory_stall:.0%} of the time"
 
 
-def _short_of_processor(readings: MachineReadings, ease: float) -> str | None:
+def _short_of_processor(readings: MachineReadings, recovery: float) -> str | None:
     cores = max(1, readings.cores)
-    short = readings.load / cores > MAX_LOAD_PER_CORE / ease
+    short = readings.load / cores > MAX_LOAD_PER_CORE / recovery
     return f"load {readings.load:.1f} on {cores} core{'' if cores == 1 else 's'}" if short else None

@@ -35,8 +35,8 @@ class Contest:
     def list_entrants(self) -> Iterator[tuple[str, str]]:
         """The suffix of each entrant's id, which is unique, and its agent."""
         short = [agent.rpartition(":" if ":" in agent else ".")[2] or agent for agent in self.agents]
-        for place, agent in enumerate(self.agents):
-            label = short[place] if short.count(short[place]) == 1 else f"{short[place]}.{place + 1}"
+        for index, agent in enumerate(self.agents):
+            label = short[index] if short.count(short[index]) == 1 else f"{short[index]}.{index + 1}"
             for number in range(1, self.times + 1):
                 yield (f"{label}-{number}" if self.times > 1 else label), agent
 
@@ -51,19 +51,19 @@ def expand_contest(plan: Plan, contest: Contest) -> Plan:
 
     The referee takes hardly any time: an entrant has the rank of its task, and the task its rank without its own duration.
     """
-    tasks, places = _insert_entrants(plan, contest)
+    tasks, indexes = _insert_entrants(plan, contest)
     needs: list[tuple[int, ...]] = [()] * len(tasks)
     holds: list[tuple[str, ...]] = [()] * len(tasks)
     ranks = [0.0] * len(tasks)
     after = _longest_path_after(plan)
-    for old, place in enumerate(places):
-        mine = tuple(sorted(places[need] for need in plan.needs[old]))
-        entrants = range(places[old - 1] + 1 if old else 0, place)
-        needs[place] = tuple(sorted((*mine, *entrants)))
-        holds[place] = plan.holds[old]
-        ranks[place] = after[old] if entrants else plan.ranks[old]
+    for old, index in enumerate(indexes):
+        own_needs = tuple(sorted(indexes[need] for need in plan.needs[old]))
+        entrants = range(indexes[old - 1] + 1 if old else 0, index)
+        needs[index] = tuple(sorted((*own_needs, *entrants)))
+        holds[index] = plan.holds[old]
+        ranks[index] = after[old] if entrants else plan.ranks[old]
         for entrant in entrants:
-            needs[entrant] = mine
+            needs[entrant] = own_needs
             # It is never merged, so it needs no file locks; a group may be about more than files.
             holds[entrant] = tuple(lock for lock in plan.holds[old] if lock.startswith(GROUP_PREFIX))
             ranks[entrant] = plan.ranks[old]
@@ -73,7 +73,7 @@ def expand_contest(plan: Plan, contest: Contest) -> Plan:
 def _insert_entrants(plan: Plan, contest: Contest) -> tuple[list[Task], list[int]]:
     """All tasks, and the new position of each task of the plan."""
     tasks: list[Task] = []
-    places: list[int] = []
+    indexes: list[int] = []
     for task in plan.tasks:
         entrants = (
             [_make_entrant(task, *named, contest) for named in contest.list_entrants()]
@@ -81,9 +81,9 @@ def _insert_entrants(plan: Plan, contest: Contest) -> tuple[list[Task], list[int
             else []
         )
         tasks += entrants
-        places.append(len(tasks))
+        indexes.append(len(tasks))
         tasks.append(_make_refereed(task, entrants) if entrants else task)
-    return tasks, places
+    return tasks, indexes
 
 
 def _make_entrant(task: Task, label: str, agent: str, contest: Contest) -> Task:
@@ -108,9 +108,9 @@ def _make_refereed(task: Task, entrants: Sequence[Task]) -> Task:
 def _longest_path_after(plan: Plan) -> list[float]:
     """The longest path from each task's end to the end of the plan."""
     after = [0.0] * len(plan.tasks)
-    for place, needs in enumerate(plan.needs):
+    for index, needs in enumerate(plan.needs):
         for need in needs:
-            after[need] = max(after[need], plan.ranks[place])
+            after[need] = max(after[need], plan.ranks[index])
     return after
 
 
@@ -122,14 +122,14 @@ def find_duplicate_id(plan: Plan) -> str | None:
 
 def why_invalid(plan: Plan) -> str | None:
     """Why this is no valid contest: only the contested task waits for an entrant."""
-    ids = {task.id: place for place, task in enumerate(plan.tasks)}
-    dependents: dict[int, list[int]] = {place: [] for place, task in enumerate(plan.tasks) if task.entrant}
-    for place, needs in enumerate(plan.needs) if dependents else ():
+    ids = {task.id: index for index, task in enumerate(plan.tasks)}
+    dependents: dict[int, list[int]] = {index: [] for index, task in enumerate(plan.tasks) if task.entrant}
+    for index, needs in enumerate(plan.needs) if dependents else ():
         for need in needs:
             if need in dependents:
-                dependents[need].append(place)
-    for place, others in dependents.items():
-        task = plan.tasks[place]
+                dependents[need].append(index)
+    for index, others in dependents.items():
+        task = plan.tasks[index]
         if others != [ids.get(task.entrant or "")] or plan.tasks[others[0]].entrant is not None:
             return f"{task.id} is an entrant of {task.entrant}, which alone may wait for it, and has to"
     return None
@@ -143,7 +143,7 @@ def is_refereed(task: TaskState, agent: str | None = None) -> bool:
 def list_candidates(batch: BatchState, task: TaskState) -> tuple[Candidate, ...]:
     """The changes that the referee chooses from."""
     return (
-        tuple(_make_candidate(each) for each in find_passed_entrants(batch, task) if each.tip is not None)
+        tuple(_make_candidate(entrant) for entrant in find_passed_entrants(batch, task) if entrant.tip is not None)
         if is_refereed(task)
         else ()
     )
@@ -152,16 +152,16 @@ def list_candidates(batch: BatchState, task: TaskState) -> tuple[Candidate, ...]
 def find_passed_entrants(batch: BatchState, task: TaskState) -> list[TaskState]:
     """The entrants that are done, except for winners that failed verification."""
     return [
-        each
-        for each in batch.find_entrants(task)
-        if each.status is TaskStatus.DONE and each.task.id not in task.rejected_entrants
+        entrant
+        for entrant in batch.find_entrants(task)
+        if entrant.status is TaskStatus.DONE and entrant.task.id not in task.rejected_entrants
     ]
 
 
 def is_winner_withdrawn(batch: BatchState, task: TaskState, attempt: AttemptState, winner: str) -> bool:
     """The winner was dropped while the referee was choosing."""
-    offered = any(each.task == winner for each in attempt.decision.candidates)
-    return offered and all(each.task.id != winner for each in find_passed_entrants(batch, task))
+    offered = any(candidate.task == winner for candidate in attempt.decision.candidates)
+    return offered and all(entrant.task.id != winner for entrant in find_passed_entrants(batch, task))
 
 
 def has_no_winner(batch: BatchState, task: TaskState) -> bool:
@@ -174,7 +174,7 @@ def is_begun(batch: BatchState, task: TaskState) -> bool:
     contest = batch.find_task(task.task.entrant) if task.task.entrant is not None else task
     if contest is None or not contest.entrants:
         return not task.fresh
-    return not (contest.fresh and all(each.fresh for each in batch.find_entrants(contest)))
+    return not (contest.fresh and all(entrant.fresh for entrant in batch.find_entrants(contest)))
 
 
 def _make_candidate(entrant: TaskState) -> Candidate:

@@ -1,4 +1,4 @@
-"""Needs of tasks: resolved to places in the plan, checked for unknown ids and for cycles."""
+"""Needs of tasks: resolved to indexes in the plan, checked for unknown ids and for cycles."""
 
 from __future__ import annotations
 
@@ -37,45 +37,49 @@ class UnplannedTasks:
     ignore_needs: bool = False
 
     def unknown_id_problem(
-        self, what: str, on: str, at: Origin | None, index: Iterable[str], *, suggest: bool = True
+        self, what: str, on: str, at: Origin | None, index_by_id: Iterable[str], *, suggest: bool = True
     ) -> Problem:
         """The error for an unknown id, with the most similar one that exists."""
-        near = suggest and get_close_matches(on, islice(self._list_ids(index), _MAX_CANDIDATES), n=1)
+        near = suggest and get_close_matches(on, islice(self._list_ids(index_by_id), _MAX_CANDIDATES), n=1)
         hint = f"Did you mean {near[0]}?" if near else "Correct the id, or treat it as finished: --unknown-needs done."
         return Problem(Severity.ERROR, f"{what}, which is not in any source", at, hint)
 
-    def _list_ids(self, index: Iterable[str]) -> Iterator[str]:
-        return chain(index, sorted(self.known), sorted(self.finished))
+    def _list_ids(self, index_by_id: Iterable[str]) -> Iterator[str]:
+        return chain(index_by_id, sorted(self.known), sorted(self.finished))
 
 
-def resolve_needs(tasks: Sequence[Task], index: Mapping[str, int]) -> tuple[list[DependencyRow], MissingNeeds]:
-    """For each task the places it needs, sorted and unique; and by missing id, the tasks that need it."""
+def resolve_needs(tasks: Sequence[Task], index_by_id: Mapping[str, int]) -> tuple[list[DependencyRow], MissingNeeds]:
+    """For each task the indexes of what it needs, sorted and unique; and by missing id, the tasks that need it."""
     rows: list[DependencyRow] = []
     missing: MissingNeeds = {}
     for task in tasks:
         try:
-            rows.append(tuple(sorted({index[need.on] for need in task.needs})))
+            rows.append(tuple(sorted({index_by_id[need.on] for need in task.needs})))
         except KeyError:
-            rows.append(tuple(sorted({index[need.on] for need in task.needs if need.on in index})))
-            for on in dict.fromkeys(need.on for need in task.needs if need.on not in index):
+            rows.append(tuple(sorted({index_by_id[need.on] for need in task.needs if need.on in index_by_id})))
+            for on in dict.fromkeys(need.on for need in task.needs if need.on not in index_by_id):
                 missing.setdefault(on, []).append(task)
     return rows, missing
 
 
-def check_missing_needs(missing: MissingNeeds, index: Mapping[str, int], outside: UnplannedTasks) -> list[Problem]:
+def check_missing_needs(
+    missing: MissingNeeds, index_by_id: Mapping[str, int], outside: UnplannedTasks
+) -> list[Problem]:
     """One problem for each missing id, unless it is finished."""
     problems = []
     suggestions = _MAX_SUGGESTIONS
     for on, needed_by in missing.items():
         if on in outside.finished:
             continue
-        who, at = _describe_dependents(needed_by), describe_need(needed_by[0], on)[1]
+        dependents, at = _describe_dependents(needed_by), describe_need(needed_by[0], on)[1]
         if on in outside.known:
-            problems.append(_unselected_problem(on, who, at, outside))
+            problems.append(_unselected_problem(on, dependents, at, outside))
         elif outside.unknown is UnknownNeeds.DONE:
-            problems.append(_assumed_done_problem(f"{who} {on}", at))
+            problems.append(_assumed_done_problem(f"{dependents} {on}", at))
         else:
-            problems.append(outside.unknown_id_problem(f"{who} {on}", on, at, index, suggest=suggestions > 0))
+            problems.append(
+                outside.unknown_id_problem(f"{dependents} {on}", on, at, index_by_id, suggest=suggestions > 0)
+            )
             suggestions -= 1
     return problems
 
@@ -84,8 +88,8 @@ def _describe_dependents(tasks: Sequence[Task]) -> str:
     return f"{tasks[0].id} needs" if len(tasks) == 1 else f"{tasks[0].id} and {len(tasks) - 1} more need"
 
 
-def _unselected_problem(on: str, who: str, at: Origin | None, outside: UnplannedTasks) -> Problem:
-    message = f"{who} {on}, which is neither finished nor selected"
+def _unselected_problem(on: str, dependents: str, at: Origin | None, outside: UnplannedTasks) -> Problem:
+    message = f"{dependents} {on}, which is neither finished nor selected"
     if outside.ignore_needs:
         return Problem(Severity.INFO, f"{message}: ignored", at)
     hint = "--with-needs adds it, --ignore-needs ignores it."
@@ -111,73 +115,73 @@ def describe_origin(at: Origin | None, reason: str) -> str:
     return f" ({': '.join(parts)})" if parts else ""
 
 
-DependencyRows = Sequence[Sequence[int]]  # for each place, the places that come before it
+DependencyRows = Sequence[Sequence[int]]  # for each node, the nodes that come before it
 EdgeText = tuple[str, Origin | None]  # a line that states an edge, and where it comes from
 
 
 def find_cyclic_components(rows: DependencyRows) -> list[list[int]]:
-    """The strongly connected components that hold a cycle, each in order, by their first place.
+    """The strongly connected components that hold a cycle, each in order, by their first node.
 
     Tarjan's algorithm with its own stack: a chain of any length is fine.
     """
     number = [0] * len(rows)  # order of the first visit; 0: not visited
     low = [0] * len(rows)
     stack: list[int] = []
-    found = []
-    met = 0
+    components = []
+    visited = 0
     for root in range(len(rows)):
         walk = [] if number[root] else [(root, iter(rows[root]))]
         while walk:
-            place, rest = walk[-1]
-            if not number[place]:
-                met += 1
-                number[place] = low[place] = met
-                stack.append(place)
+            node, rest = walk[-1]
+            if not number[node]:
+                visited += 1
+                number[node] = low[node] = visited
+                stack.append(node)
             for other in rest:
                 if not number[other]:
                     walk.append((other, iter(rows[other])))
                     break
-                low[place] = min(low[place], number[other])
+                low[node] = min(low[node], number[other])
             else:
                 walk.pop()
-                if low[place] == number[place]:
-                    found.append(_pop_component(stack, place, number))
+                if low[node] == number[node]:
+                    components.append(_pop_component(stack, node, number))
                 elif walk:
-                    low[walk[-1][0]] = min(low[walk[-1][0]], low[place])
-    return sorted(sorted(places) for places in found if len(places) > 1 or places[0] in rows[places[0]])
+                    low[walk[-1][0]] = min(low[walk[-1][0]], low[node])
+    return sorted(sorted(nodes) for nodes in components if len(nodes) > 1 or nodes[0] in rows[nodes[0]])
 
 
 def _pop_component(stack: list[int], root: int, number: list[int]) -> list[int]:
     """Pop the root's component; a number beyond all others keeps it out of later ones."""
-    places: list[int] = []
-    while not places or places[-1] != root:
-        places.append(stack.pop())
-        number[places[-1]] = len(number) + 1
-    return places
+    nodes: list[int] = []
+    while not nodes or nodes[-1] != root:
+        nodes.append(stack.pop())
+        number[nodes[-1]] = len(number) + 1
+    return nodes
 
 
 def find_shortest_cycle(rows: DependencyRows, component: Sequence[int]) -> list[int]:
-    """A shortest cycle through the component's first place, in execution order, with that place at both ends."""
+    """A shortest cycle through the component's first node, in execution order, with that node at both ends."""
     first, members = component[0], set(component)
     seen_from = {first: first}
     queue = deque([first])
     while queue:
-        place = queue.popleft()
-        for other in rows[place]:
+        node = queue.popleft()
+        for other in rows[node]:
             if other == first:
-                path = [first, place]
+                path = [first, node]
                 while path[-1] != first:
                     path.append(seen_from[path[-1]])
                 return path
             if other in members and other not in seen_from:
-                seen_from[other] = place
+                seen_from[other] = node
                 queue.append(other)
-    raise ValueError("no cycle runs through the first place of this component")
+    raise ValueError("no cycle runs through the first node of this component")
 
 
 @dataclass(frozen=True, slots=True)
 class CycleNames:
-    """How to name the nodes and edges of a graph; `edge(place, before)` states why `place` waits for `before`."""
+    """How to name the nodes and edges of a graph; `edge(node, before)` states why `node` waits for `before`."""
 
     nodes: str
     name: Callable[[int], str]
@@ -194,11 +198,11 @@ def report_cycles(rows: DependencyRows, names: CycleNames) -> list[Problem]:
 
 
 def _cycle_problem(component: list[int], path: list[int], names: CycleNames) -> Problem:
-    edges = [names.edge(place, before) for before, place in pairwise(path)]
+    edges = [names.edge(node, before) for before, node in pairwise(path)]
     alone = len(path) == 2
     lead = f"{names.name(path[0])} waits for itself" if alone else f"{names.nodes} wait for one another"
     lines = [f"{lead}: {' → '.join(map(names.name, path))}", *(f"  {line}" for line, _ in edges)]
-    total = len({names.name(place) for place in component})
+    total = len({names.name(node) for node in component})
     if total >= len(path):
         lines.append(f"  {total} {names.nodes} are tied up with one another in all")
     hint = names.hint or _cycle_hint(edges[-1][1], alone=alone)

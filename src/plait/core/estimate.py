@@ -50,20 +50,20 @@ def guess_duration(state: State, task: Task, agent: str) -> float:
 
 def _find_pace(state: State, agent: str) -> float | None:
     """The agent's usual seconds per unit of weight."""
-    known = state.agent_stats.get(agent)
-    return median(known.seconds_per_weight) if known is not None and known.seconds_per_weight else None
+    stats = state.agent_stats.get(agent)
+    return median(stats.seconds_per_weight) if stats is not None and stats.seconds_per_weight else None
 
 
 def forecast_batch(state: State, batch_id: str, now: float) -> Forecast:
-    twin = copy_state(state)
-    for batch in twin.open.values():
+    copied = copy_state(state)
+    for batch in copied.open.values():
         batch.settings = replace(batch.settings, auto_approve=True)
-    ahead = _Simulation(twin, now)
-    ends = ahead.run(batch_id, STEPS_PER_TASK * (1 + sum(len(batch.tasks) for batch in twin.open.values())))
-    batch = twin.batches[batch_id]
+    simulation = _Simulation(copied, now)
+    ends = simulation.run(batch_id, STEPS_PER_TASK * (1 + sum(len(batch.tasks) for batch in copied.open.values())))
+    batch = copied.batches[batch_id]
     return Forecast(
         ends,
-        ahead.now if batch.ended is not None and state.batches[batch_id].ended is None else batch.ended_at,
+        simulation.now if batch.ended is not None and state.batches[batch_id].ended is None else batch.ended_at,
     )
 
 
@@ -130,12 +130,12 @@ class _Simulation:
         name = decision.attempt
         batch = self.state.batches[name.batch]
         task = batch.tasks[batch.index[name.task]]
-        whole = guess_duration(self.state, task.task, decision.agent)
+        duration = guess_duration(self.state, task.task, decision.agent)
         if name.step is Step.VERIFY:
-            whole *= VERIFY_SHARE
+            duration *= VERIFY_SHARE
         alive = batch.alive.get(name)
         began = alive.started_at if alive is not None else self.now
-        return max(self.now, began + whole)
+        return max(self.now, began + duration)
 
 
 def _simulate_rebuild(batch: BatchState, decision: decisions.RebuildStarted) -> reports.RebuildDone:
@@ -170,16 +170,16 @@ def has_agent_history(state: State, plan: Plan, settings: Settings) -> bool:
 
 def estimate_batch(state: State, plan: Plan, settings: Settings) -> float | None:
     """Seconds from a submission now to the end of the batch, among everything that runs already; None if unknown."""
-    twin = copy_state(state)
+    copied = copy_state(state)
     fold_incoming(
-        twin,
+        copied,
         [Submit(_PREVIEW_ID, _PREVIEW_ID, plan, replace(settings, mode=Mode.PARALLEL), base=_PREVIEW_ID)],
         state.now,
     )
-    decide_due(twin, state.now)
-    if _PREVIEW_ID not in twin.batches:
+    decide_due(copied, state.now)
+    if _PREVIEW_ID not in copied.batches:
         return None
-    end = forecast_batch(twin, _PREVIEW_ID, state.now).end
+    end = forecast_batch(copied, _PREVIEW_ID, state.now).end
     return None if end is None else end - state.now
 
 
@@ -190,12 +190,12 @@ def estimate_cost(state: State, plan: Plan, settings: Settings) -> Spend | None:
     if None in usual.values():
         return None
     shares = [[spend for agent in agents if (spend := usual[agent]) is not None] for agents in agents_by_task]
-    dollars, tokens = (sum(mean(each[side] for each in share) for share in shares) for side in (0, 1))
+    dollars, tokens = (sum(mean(spend[side] for spend in share) for share in shares) for side in (0, 1))
     return Spend(round(dollars), round(tokens)) or None
 
 
 def _median_spend(state: State, agent: str) -> tuple[float, float] | None:
-    known = state.agent_stats.get(agent)
-    if known is None or not known.spends:
+    stats = state.agent_stats.get(agent)
+    if stats is None or not stats.spends:
         return None
-    return median(spend.microusd for spend in known.spends), median(spend.tokens for spend in known.spends)
+    return median(spend.microusd for spend in stats.spends), median(spend.tokens for spend in stats.spends)

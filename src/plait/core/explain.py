@@ -56,8 +56,8 @@ class _Wait:
 
 
 def explain_in_words(state: State, batch: BatchState, task: TaskState) -> str:
-    found = explain_status(state, batch, task)
-    return f"{task.task.id} is {found.status.label}: {found.reason}"
+    explanation = explain_status(state, batch, task)
+    return f"{task.task.id} is {explanation.status.label}: {explanation.reason}"
 
 
 def explain_status(state: State, batch: BatchState, task: TaskState) -> TaskExplanation:
@@ -102,16 +102,16 @@ def _wait_for_answer(question: str) -> _Wait:
     return _Wait(WaitReason.ANSWER, f"needs an answer: {question}", f"asks: {question}")
 
 
-def _with_predicted_conflicts(task: TaskState, found: TaskExplanation) -> TaskExplanation:
+def _with_predicted_conflicts(task: TaskState, explanation: TaskExplanation) -> TaskExplanation:
     """With the conflicts that are predicted for what it writes now."""
     if not task.predicted_conflicts:
-        return found
+        return explanation
     conflicts = [
         f"{other or 'the batch branch'} in {join_names(files, _NAMES_SHOWN)}"
         for other, files in task.predicted_conflicts.items()
     ]
-    reason = f"{found.reason}; would conflict with {join_names(conflicts, _NAMES_SHOWN)}"
-    return replace(found, reason=reason, short=found.short or found.reason)
+    reason = f"{explanation.reason}; would conflict with {join_names(conflicts, _NAMES_SHOWN)}"
+    return replace(explanation, reason=reason, short=explanation.short or explanation.reason)
 
 
 def _explain_merging(state: State, batch: BatchState, task: TaskState) -> TaskExplanation:
@@ -120,7 +120,7 @@ def _explain_merging(state: State, batch: BatchState, task: TaskState) -> TaskEx
         return TaskExplanation(TaskStatus.MERGING, f"being merged{after}")
     wait = _why_task_waits(batch, task)
     if wait is None and not batch.is_branch_stable:
-        dropped = ", ".join(batch.tasks[place].task.id for place in batch.merges_to_drop)
+        dropped = ", ".join(batch.tasks[index].task.id for index in batch.merges_to_drop)
         wait = _Wait(WaitReason.BRANCH, f"rebuilding the batch branch without {dropped or 'what was dropped'}")
     if wait is not None:
         return wait.explain(TaskStatus.MERGING)
@@ -136,8 +136,8 @@ def _explain_merging(state: State, batch: BatchState, task: TaskState) -> TaskEx
 def _explain_gate_turn(state: State, batch: BatchState, task: TaskState) -> TaskExplanation:
     if batch.gate is not None and not batch.gate.stale and task.merge_position < batch.gate.size:
         return TaskExplanation(TaskStatus.MERGING, "the gate runs on the merged result", short="the gate runs")
-    held = _why_batch_waits(state, batch, started=True) if batch.gate is None else None
-    wait = held or _Wait(WaitReason.TURN, "the gate is next")
+    batch_wait = _why_batch_waits(state, batch, started=True) if batch.gate is None else None
+    wait = batch_wait or _Wait(WaitReason.TURN, "the gate is next")
     return _Wait(wait.on, f"merged; {wait.reason}", wait.short or wait.reason).explain(TaskStatus.MERGING)
 
 
@@ -209,8 +209,8 @@ def _describe_lock(state: State, batch: BatchState, lock: str) -> str:
 
 
 def _task_name(state: State, batch: BatchState, ref: TaskRef) -> str:
-    owner, place = ref
-    name = state.batches[owner].tasks[place].task.id
+    owner, index = ref
+    name = state.batches[owner].tasks[index].task.id
     return name if owner == batch.id else f"{name} of batch {owner}"
 
 
@@ -226,8 +226,8 @@ def _why_batch_waits(state: State, batch: BatchState, *, started: bool = False) 
 def _why_queue_waits(state: State, batch: BatchState, task: TaskState) -> _Wait | None:
     if batch.settings.mode is not Mode.QUEUE or task.holds_locks:
         return None
-    for place in batch.active:
-        return _Wait(WaitReason.TURN, f"starts after {batch.tasks[place].task.id}")
+    for index in batch.active:
+        return _Wait(WaitReason.TURN, f"starts after {batch.tasks[index].task.id}")
     head = starts.find_queue_head(state, batch)
     if head is not None and head is not task:
         return _Wait(WaitReason.TURN, f"starts after {head.task.id}")
@@ -271,14 +271,14 @@ def _wait_for_verification_turn(batch: BatchState, task: TaskState) -> _Wait:
 
 def _wait_for_turn(state: State, batch: BatchState, task: TaskState) -> _Wait:
     """Nothing holds it back but what the scheduler does first."""
-    for other, found in starts.find_starts(state):
-        if isinstance(found, starts.Start):
-            first = found.choice.task
+    for other, start in starts.find_starts(state):
+        if isinstance(start, starts.Start):
+            first = start.choice.task
             name = _task_name(state, batch, (other.id, first.index))
             return _Wait(WaitReason.TURN, "starts next" if first is task else f"starts after {name}")
-        if found.task is not None and (other is batch or found.holds_engine):
-            name = _task_name(state, batch, (other.id, found.task.index))
-            return _Wait(WaitReason.TURN, f"starts after {name}{_describe_hold(found.task, found.slots)}")
+        if start.task is not None and (other is batch or start.holds_engine):
+            name = _task_name(state, batch, (other.id, start.task.index))
+            return _Wait(WaitReason.TURN, f"starts after {name}{_describe_hold(start.task, start.slots)}")
     return _Wait(WaitReason.TURN, "starts after the tasks before it")
 
 

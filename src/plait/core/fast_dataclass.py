@@ -28,21 +28,21 @@ if not TYPE_CHECKING:
         if options or _needs_standard(cls):
             return _standard_dataclass(cls, frozen=frozen, slots=slots, **options)
         cls.__doc__ = cls.__doc__ or cls.__name__  # the standard library would inspect its signature
-        made = _standard_dataclass(cls, init=False, repr=False, eq=False, slots=slots)
-        params = made.__dataclass_params__
+        result = _standard_dataclass(cls, init=False, repr=False, eq=False, slots=slots)
+        params = result.__dataclass_params__
         params.init = params.repr = params.eq = True
         params.frozen = frozen
-        made.__init__ = _make_first_init(made, frozen=frozen)
-        made.__signature__ = _SIGNATURE
-        made.__eq__, made.__hash__ = _make_comparison(made.__match_args__)
-        made.__repr__ = _repr
+        result.__init__ = _make_first_init(result, frozen=frozen)
+        result.__signature__ = _SIGNATURE
+        result.__eq__, result.__hash__ = _make_comparison(result.__match_args__)
+        result.__repr__ = _repr
         if not frozen:
-            made.__hash__ = None
+            result.__hash__ = None
         else:
-            made.__setattr__ = made.__delattr__ = _refuse_change
+            result.__setattr__ = result.__delattr__ = _refuse_change
             if slots:
-                made.__getstate__, made.__setstate__ = _getstate, _setstate
-        return made
+                result.__getstate__, result.__setstate__ = _getstate, _setstate
+        return result
 
     def _needs_standard(cls):
         """It has a method of its own, a field or parameter with options, or extends a dataclass."""
@@ -58,15 +58,15 @@ if not TYPE_CHECKING:
     def _has_options(field):
         return not (field.init and field.compare and field.repr) or field.kw_only is True or field.hash is not None
 
-    def _make_first_init(made, *, frozen):
+    def _make_first_init(result, *, frozen):
         """Compiles `__init__` when it is first called: a process makes instances of few of the classes it imports."""
 
         def compile_init():
-            made.__init__ = _compile_init(fields(made), frozen=frozen)
+            result.__init__ = _compile_init(fields(result), frozen=frozen)
 
         def init(self, *values, **named):
             compile_init()
-            made.__init__(self, *values, **named)
+            result.__init__(self, *values, **named)
 
         init.compile = compile_init
         return init
@@ -77,30 +77,30 @@ if not TYPE_CHECKING:
         def __get__(self, instance, owner):
             from inspect import signature  # rarely asked for
 
-            for each in owner.__mro__:
-                getattr(vars(each).get("__init__"), "compile", int)()
-            found = signature(owner.__init__)
-            return found.replace(parameters=list(found.parameters.values())[1:])
+            for base in owner.__mro__:
+                getattr(vars(base).get("__init__"), "compile", int)()
+            full = signature(owner.__init__)
+            return full.replace(parameters=list(full.parameters.values())[1:])
 
     _SIGNATURE = _Signature()
 
-    def _compile_init(known, *, frozen):
+    def _compile_init(all_fields, *, frozen):
         names, parameters, lines = {"_set": object.__setattr__, "_missing": MISSING}, [], []
-        for each in known:
-            value, default = each.name, ""
-            if each.default is not MISSING:
-                names[f"_default_{each.name}"], default = each.default, f"=_default_{each.name}"
-            elif each.default_factory is not MISSING:
-                names[f"_make_{each.name}"], default = each.default_factory, "=_missing"
-                value = f"_make_{each.name}() if {each.name} is _missing else {each.name}"
-            parameters.append(f"{each.name}{default}")
-            lines.append(f"  _set(self, {each.name!r}, {value})" if frozen else f"  self.{each.name} = {value}")
+        for field in all_fields:
+            value, default = field.name, ""
+            if field.default is not MISSING:
+                names[f"_default_{field.name}"], default = field.default, f"=_default_{field.name}"
+            elif field.default_factory is not MISSING:
+                names[f"_make_{field.name}"], default = field.default_factory, "=_missing"
+                value = f"_make_{field.name}() if {field.name} is _missing else {field.name}"
+            parameters.append(f"{field.name}{default}")
+            lines.append(f"  _set(self, {field.name!r}, {value})" if frozen else f"  self.{field.name} = {value}")
         exec("\n".join([f"def __init__(self, {', '.join(parameters)}):", *(lines or ["  pass"])]), names)  # noqa: S102 - as the standard library does
         return names["__init__"]
 
     def _make_comparison(names):
         # With one name or none, it would not give a tuple.
-        values = attrgetter(*names) if len(names) > 1 else lambda self: tuple(getattr(self, each) for each in names)
+        values = attrgetter(*names) if len(names) > 1 else lambda self: tuple(getattr(self, name) for name in names)
 
         def eq(self, other):
             return values(self) == values(other) if other.__class__ is self.__class__ else NotImplemented
@@ -108,15 +108,15 @@ if not TYPE_CHECKING:
         return eq, lambda self: hash(values(self))
 
     def _repr(self):
-        values = ", ".join(f"{each.name}={getattr(self, each.name)!r}" for each in fields(self))
+        values = ", ".join(f"{field.name}={getattr(self, field.name)!r}" for field in fields(self))
         return f"{self.__class__.__qualname__}({values})"
 
     def _refuse_change(self, name, *_):
         raise FrozenInstanceError(f"cannot change field {name!r}")
 
     def _getstate(self):
-        return [getattr(self, each.name) for each in fields(self)]
+        return [getattr(self, field.name) for field in fields(self)]
 
     def _setstate(self, state):
-        for each, value in zip(fields(self), state, strict=True):
-            object.__setattr__(self, each.name, value)
+        for field, value in zip(fields(self), state, strict=True):
+            object.__setattr__(self, field.name, value)

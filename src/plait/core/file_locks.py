@@ -38,10 +38,10 @@ _CROWD_DIVISOR = 4
 
 
 def assign_locks(
-    tasks: Sequence[Task], index: Mapping[str, int], outside: UnplannedTasks
+    tasks: Sequence[Task], index_by_id: Mapping[str, int], outside: UnplannedTasks
 ) -> tuple[list[LockNames], list[Problem]]:
     """For each task its locks, sorted; and what is wrong with what it touches or conflicts with."""
-    pairs, problems = _pair_locks(tasks, index, outside)
+    pairs, problems = _pair_locks(tasks, index_by_id, outside)
     normals = {
         written: normalize_touch(written)
         for written in dict.fromkeys(chain.from_iterable(task.touches for task in tasks))
@@ -50,30 +50,30 @@ def assign_locks(
     taken = find_file_locks({touch for touch in normals.values() if touch is not None})
     locks_by_touch = {written: taken[touch] for written, touch in normals.items() if touch is not None}
     held: list[LockNames] = []
-    for place, task in enumerate(tasks):
-        if not (task.touches or task.exclusive or place in pairs):
+    for index, task in enumerate(tasks):
+        if not (task.touches or task.exclusive or index in pairs):
             held.append(())
             continue
-        mine = set(chain.from_iterable(locks_by_touch.get(written, ()) for written in task.touches))
-        mine.update(pairs.get(place, ()))
+        locks = set(chain.from_iterable(locks_by_touch.get(written, ()) for written in task.touches))
+        locks.update(pairs.get(index, ()))
         if task.exclusive:
-            mine.add(GROUP_PREFIX + task.exclusive)
-        held.append(tuple(sorted(mine)))
+            locks.add(GROUP_PREFIX + task.exclusive)
+        held.append(tuple(sorted(locks)))
     return held, problems
 
 
 def _pair_locks(
-    tasks: Sequence[Task], index: Mapping[str, int], outside: UnplannedTasks
+    tasks: Sequence[Task], index_by_id: Mapping[str, int], outside: UnplannedTasks
 ) -> tuple[dict[int, list[str]], list[Problem]]:
     pairs: dict[int, list[str]] = {}
     problems = []
-    for place, task in enumerate(tasks):
+    for index, task in enumerate(tasks):
         for other in task.conflicts_with:
-            if other in index and other != task.id:
+            if other in index_by_id and other != task.id:
                 lock = PAIR_PREFIX + "|".join(sorted((task.id, other)))
-                pairs.setdefault(place, []).append(lock)
-                pairs.setdefault(index[other], []).append(lock)
-            elif other not in index and other not in outside.known and other not in outside.finished:
+                pairs.setdefault(index, []).append(lock)
+                pairs.setdefault(index_by_id[other], []).append(lock)
+            elif other not in index_by_id and other not in outside.known and other not in outside.finished:
                 message = f"{task.id} conflicts with {other}, which is not in any source"
                 problems.append(Problem(Severity.WARNING, message, task.origin))
     return pairs, problems
@@ -99,18 +99,20 @@ def file_of_lock(lock: str) -> str | None:
 def find_crowded_files(held: Sequence[LockNames], needs: Sequence[DependencyRow]) -> list[Problem]:
     """A warning when one file keeps many tasks from running side by side that nothing else keeps in order."""
     counts = Counter(chain.from_iterable(held))
-    most = max(_MIN_CROWD, len(held) // _CROWD_DIVISOR + 1)
-    crowded = {lock: set[int]() for lock, count in counts.items() if count >= most and file_of_lock(lock)}
-    for place, hold in enumerate(held) if crowded else ():
+    limit = max(_MIN_CROWD, len(held) // _CROWD_DIVISOR + 1)
+    crowded = {lock: set[int]() for lock, count in counts.items() if count >= limit and file_of_lock(lock)}
+    for index, hold in enumerate(held) if crowded else ():
         for lock in crowded.keys() & set(hold):
-            crowded[lock].add(place)
-    loose = {lock: sum(sharers.isdisjoint(needs[place]) for place in sharers) for lock, sharers in crowded.items()}
+            crowded[lock].add(index)
+    loose = {lock: sum(sharers.isdisjoint(needs[index]) for index in sharers) for lock, sharers in crowded.items()}
     worst = max(loose, key=lambda lock: loose[lock], default="")
-    if loose.get(worst, 0) < most:
+    if loose.get(worst, 0) < limit:
         return []
-    others = sum(count >= most for count in loose.values()) - 1
-    more = f", and so do {others} more files" if others > 1 else ", and so does another file" if others else ""
-    message = f"{file_of_lock(worst)} forces {len(crowded[worst])} of {len(held)} tasks to run one at a time{more}"
+    others = sum(count >= limit for count in loose.values()) - 1
+    others_text = f", and so do {others} more files" if others > 1 else ", and so does another file" if others else ""
+    message = (
+        f"{file_of_lock(worst)} forces {len(crowded[worst])} of {len(held)} tasks to run one at a time{others_text}"
+    )
     return [Problem(Severity.WARNING, message, hint='If they can share it, set file_conflicts to "declared" or "off".')]
 
 
@@ -193,10 +195,10 @@ def _find_glob_locks(globs: list[Glob], files: list[str], folders: list[str]) ->
 
 
 def _list_with_prefix(prefix: str, names: list[str]) -> Iterator[str]:
-    for place in range(bisect_left(names, prefix), len(names)):
-        if not names[place].startswith(prefix):
+    for index in range(bisect_left(names, prefix), len(names)):
+        if not names[index].startswith(prefix):
             return
-        yield names[place]
+        yield names[index]
 
 
 def _is_inside(glob: Glob, folder: str) -> bool:

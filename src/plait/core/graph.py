@@ -38,21 +38,21 @@ def build_checked_plan(  # noqa: PLR0913 - what the source knows, what the perso
         hint = "Name a source that has tasks, or select others with --select."
         return PlanCheck(None, (Problem(Severity.ERROR, "there are no tasks to run", hint=hint),))
     tasks, problems = _drop_duplicates(tasks)
-    index = {task.id: place for place, task in enumerate(tasks)}
+    index_by_id = {task.id: index for index, task in enumerate(tasks)}
     outside = dependencies.UnplannedTasks(frozenset(finished), frozenset(known), unknown, ignore_needs)
-    needs, missing = dependencies.resolve_needs(tasks, index)
-    held, clashes = assign_locks(tasks, index, outside)
-    phases, disorder = check_phases(phases, tasks, index, outside)
+    needs, missing = dependencies.resolve_needs(tasks, index_by_id)
+    held, lock_problems = assign_locks(tasks, index_by_id, outside)
+    phases, phase_problems = check_phases(phases, tasks, index_by_id, outside)
     problems += [
-        *dependencies.check_missing_needs(missing, index, outside),
-        *clashes,
-        *disorder,
+        *dependencies.check_missing_needs(missing, index_by_id, outside),
+        *lock_problems,
+        *phase_problems,
         *find_crowded_files(held, needs),
     ]
     ordered = sort_topologically(needs)
     if ordered is None:
         problems += _report_cycles(tasks, needs)
-    elif phases and not has_errors(disorder) and sort_topologically(add_phase_rows(tasks, needs, phases)) is None:
+    elif phases and not has_errors(phase_problems) and sort_topologically(add_phase_rows(tasks, needs, phases)) is None:
         problems += find_phase_contradictions(tasks, needs, phases)
     if ordered is None or has_errors(problems):
         return PlanCheck(None, tuple(problems))
@@ -70,14 +70,14 @@ def _drop_duplicates(tasks: Sequence[Task]) -> tuple[Sequence[Task], list[Proble
     problems = []
     for name, same in by_id.items():
         if len(same) > 1:
-            places = " and ".join(str(task.origin or "an unknown place") for task in same)
-            message = f"{len(same)} tasks are called {name}: {places}"
+            origins = " and ".join(str(task.origin or "an unknown place") for task in same)
+            message = f"{len(same)} tasks are called {name}: {origins}"
             problems.append(Problem(Severity.ERROR, message, same[1].origin, "Give each of them an id of its own."))
     return [same[0] for same in by_id.values()], problems
 
 
 def sort_topologically(rows: Sequence[dependencies.DependencyRow]) -> list[int] | None:
-    """Places in execution order; None if there is a cycle."""
+    """Indexes in execution order; None if there is a cycle."""
     try:
         return list(TopologicalSorter(dict(enumerate(rows))).static_order())
     except CycleError:
@@ -85,10 +85,10 @@ def sort_topologically(rows: Sequence[dependencies.DependencyRow]) -> list[int] 
 
 
 def _report_cycles(tasks: Sequence[Task], needs: Sequence[dependencies.DependencyRow]) -> list[Problem]:
-    def edge(place: int, before: int) -> dependencies.EdgeText:
-        return dependencies.describe_need(tasks[place], tasks[before].id)
+    def edge(node: int, before: int) -> dependencies.EdgeText:
+        return dependencies.describe_need(tasks[node], tasks[before].id)
 
-    return dependencies.report_cycles(needs, dependencies.CycleNames("tasks", lambda place: tasks[place].id, edge))
+    return dependencies.report_cycles(needs, dependencies.CycleNames("tasks", lambda node: tasks[node].id, edge))
 
 
 def _rank_tasks(
@@ -97,9 +97,9 @@ def _rank_tasks(
     """The longest path from each task's start to the end, in seconds."""
     after = [0.0] * len(needs)
     ranks = [0.0] * len(needs)
-    for place in reversed(ordered):
-        ranks[place] = rank = after[place] + durations[place]
-        for before in needs[place]:
+    for index in reversed(ordered):
+        ranks[index] = rank = after[index] + durations[index]
+        for before in needs[index]:
             after[before] = max(after[before], rank)
     return ranks
 
@@ -108,33 +108,33 @@ def group_waves(plan: Plan) -> list[list[str]]:
     """Ids by depth: each task one wave after the last of its needs and, if its phase holds it, of what opens that."""
     rows = add_phase_rows(plan.tasks, plan.needs, plan.phases, early=True) if plan.phases else plan.needs
     levels = _find_levels(rows, len(plan.tasks))
-    found: list[list[str]] = [[] for _ in range(max(levels, default=-1) + 1)]
+    waves: list[list[str]] = [[] for _ in range(max(levels, default=-1) + 1)]
     for task, level in zip(plan.tasks, levels, strict=True):
-        found[level].append(task.id)
-    return found
+        waves[level].append(task.id)
+    return waves
 
 
 def _find_levels(rows: Sequence[dependencies.DependencyRow], tasks: int) -> list[int]:
     """Gates and ends, which come after the tasks, are passed at the level of what they wait for."""
     levels = [-1] * len(rows)
-    for place in TopologicalSorter(dict(enumerate(rows))).static_order():
-        before = max((levels[other] for other in rows[place]), default=-1)
-        levels[place] = before + 1 if place < tasks else before
+    for index in TopologicalSorter(dict(enumerate(rows))).static_order():
+        before = max((levels[other] for other in rows[index]), default=-1)
+        levels[index] = before + 1 if index < tasks else before
     return levels[:tasks]
 
 
 def find_critical_path(plan: Plan) -> list[str]:
     """Ids along the longest chain of needs; of equal ones the earliest in the plan."""
     dependents: list[list[int]] = [[] for _ in plan.tasks]
-    for place, needs in enumerate(plan.needs):
+    for index, needs in enumerate(plan.needs):
         for before in needs:
-            dependents[before].append(place)
+            dependents[before].append(index)
     path = []
-    choice = [place for place, needs in enumerate(plan.needs) if not needs]
+    choice = [index for index, needs in enumerate(plan.needs) if not needs]
     while choice:
-        place = max(choice, key=lambda place: plan.ranks[place])
-        path.append(plan.tasks[place].id)
-        choice = dependents[place]
+        index = max(choice, key=lambda index: plan.ranks[index])
+        path.append(plan.tasks[index].id)
+        choice = dependents[index]
     return path
 
 
@@ -159,9 +159,9 @@ def find_file_conflicts(plan: Plan) -> list[Conflict]:
                 shared[lock].append(task.id)
     # Overlapping globs are listed only if no file, folder or glob is shared by the same tasks.
     named = {tuple(tasks) for lock, tasks in shared.items() if not lock.endswith("/")}
-    found = {
+    conflicts = {
         Conflict(file_of_lock(lock) or lock, tuple(tasks))
         for lock, tasks in shared.items()
         if not lock.endswith("/") or tuple(tasks) not in named
     }
-    return sorted(found, key=lambda conflict: (conflict.file, conflict.tasks))
+    return sorted(conflicts, key=lambda conflict: (conflict.file, conflict.tasks))

@@ -21,6 +21,6 @@ else:
 
         def __getattr__(self, name):
             """Compile the pattern and keep the attribute here, so that the next access is as fast as on a pattern."""
-            found = getattr(re.compile(*self._arguments), name)
-            setattr(self, name, found)
-            return found
+            compiled = getattr(re.compile(*self._arguments), name)
+            setattr(self, name, compiled)
+            return compiled

@@ -90,10 +90,13 @@ class NotificationBuilder:
     def add(self, state: State, records: Iterable[Record]) -> list[Notification]:
         """`records` are in the state already."""
         records = list(records)
-        found = [each for record in records for each in self._notify_record(state, record)]
-        found += self._notify_approvals(state, records)
-        last = {(each.kind, each.batch, each.task, each.title): each for each in found}
-        return sorted(last.values(), key=lambda each: each.seq)
+        notifications = [notification for record in records for notification in self._notify_record(state, record)]
+        notifications += self._notify_approvals(state, records)
+        last = {
+            (notification.kind, notification.batch, notification.task, notification.title): notification
+            for notification in notifications
+        }
+        return sorted(last.values(), key=lambda notification: notification.seq)
 
     def _notify_record(self, state: State, record: Record) -> Iterator[Notification]:
         fact = record.event
@@ -106,8 +109,8 @@ class NotificationBuilder:
             case decisions.AttemptStarted():  # its question was answered
                 self._questions.pop((fact.attempt.batch, fact.attempt.task), None)
             case AttemptAsked():
-                where = fact.attempt.batch, fact.attempt.task
-                yield from self._notify_question(state, record, where, fact.question)
+                task_key = fact.attempt.batch, fact.attempt.task
+                yield from self._notify_question(state, record, task_key, fact.question)
             case decisions.AnswerAwaited():
                 yield from self._notify_question(state, record, (fact.batch, fact.task), fact.question)
             case decisions.BatchPaused():
@@ -139,13 +142,13 @@ class NotificationBuilder:
             yield _make_notification(record, NotificationKind.TASK_FAILED, describe_task_failure(task), batch, task)
 
     def _notify_question(
-        self, state: State, record: Record, where: tuple[str, str], question: str
+        self, state: State, record: Record, task_key: tuple[str, str], question: str
     ) -> Iterator[Notification]:
-        batch, task = state.find_task(*where)
+        batch, task = state.find_task(*task_key)
         if batch is None or task is None or not _is_asking(task, question):
             return
-        if self._questions.get(where) != question:
-            self._questions[where] = question
+        if self._questions.get(task_key) != question:
+            self._questions[task_key] = question
             text = f"{to_plain_line(question)}\nplait feedback {batch.id} {to_plain_line(task.task.id)} TEXT"
             words = f"{task.task.id} needs an answer", text
             yield _make_notification(record, NotificationKind.NEEDS_PERSON, words, batch, task)
@@ -244,17 +247,17 @@ _BUNDLE_TITLES = {
 
 def describe_batch_end(batch: BatchState) -> tuple[str, str]:
     """Title and text of a batch's end."""
-    asked = [task for task in batch.tasks if task.task.entrant is None]
-    left = sum(task.status is not TaskStatus.DONE for task in asked)
+    requested = [task for task in batch.tasks if task.task.entrant is None]
+    unfinished = sum(task.status is not TaskStatus.DONE for task in requested)
     if batch.ended is BatchStatus.CANCELLED:
         title = f"batch {batch.id} was cancelled"
     elif batch.ended is BatchStatus.COMPLETED:
         title = f"batch {batch.id} is done" + (" and not published" if batch.publish_failure else "")
     else:
-        title = f"batch {batch.id} has ended, {left} of {len(asked)} tasks not done"
+        title = f"batch {batch.id} has ended, {unfinished} of {len(requested)} tasks not done"
     bad = [
         f"{task.task.id} {task.status.label}: {task.reason}"
-        for task in asked
+        for task in requested
         if task.status is not None and task.status.is_failure
     ]
     url = batch.published.url if batch.published is not None else ""
@@ -281,10 +284,10 @@ def round_duration(seconds: float) -> str:
 
 def group_by_kind(notifications: Sequence[Notification]) -> list[tuple[Notification, ...]]:
     """Groups that fit into one message each: one per kind."""
-    found: dict[NotificationKind, list[Notification]] = {}
+    groups: dict[NotificationKind, list[Notification]] = {}
     for each in notifications:
-        found.setdefault(each.kind, []).append(each)
-    return sorted((tuple(each) for each in found.values()), key=lambda each: each[-1].seq)
+        groups.setdefault(each.kind, []).append(each)
+    return sorted((tuple(each) for each in groups.values()), key=lambda each: each[-1].seq)
 
 
 def bundle_notifications(bundle: Sequence[Notification]) -> Notification:
@@ -292,14 +295,16 @@ def bundle_notifications(bundle: Sequence[Notification]) -> Notification:
     last = bundle[-1]
     if len(bundle) == 1:
         return last
-    batches = {each.batch for each in bundle}
+    batches = {notification.batch for notification in bundle}
     batch = last.batch if len(batches) == 1 else None
     where = f" in batch {batch}" if batch is not None else ""
-    lines = [": ".join(filter(None, (each.title, each.text.partition("\n")[0]))) for each in bundle]
+    lines = [
+        ": ".join(filter(None, (notification.title, notification.text.partition("\n")[0]))) for notification in bundle
+    ]
     return Notification(
         last.kind,
         batch,
-        last.task if len({(each.batch, each.task) for each in bundle}) == 1 else None,
+        last.task if len({(notification.batch, notification.task) for notification in bundle}) == 1 else None,
         f"{len(bundle)} {_BUNDLE_TITLES[last.kind]}{where}",
         "\n".join(_limit_lines(lines, MAX_BUNDLE_LINES)),
         last.at,
@@ -308,6 +313,6 @@ def bundle_notifications(bundle: Sequence[Notification]) -> Notification:
     )
 
 
-def _limit_lines(lines: Sequence[str], most: int) -> list[str]:
-    more = [f"and {len(lines) - most} more"] if len(lines) > most else []
-    return [*lines[:most], *more]
+def _limit_lines(lines: Sequence[str], limit: int) -> list[str]:
+    rest = [f"and {len(lines) - limit} more"] if len(lines) > limit else []
+    return [*lines[:limit], *rest]

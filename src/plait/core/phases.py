@@ -20,19 +20,19 @@ def is_held_by_phase(task: Task, phase: Phase) -> bool:
 
 
 def check_phases(
-    phases: Sequence[Phase], tasks: Sequence[Task], index: Mapping[str, int], outside: dependencies.UnplannedTasks
+    phases: Sequence[Phase], tasks: Sequence[Task], index_by_id: Mapping[str, int], outside: dependencies.UnplannedTasks
 ) -> tuple[tuple[Phase, ...], list[Problem]]:
     """The phases as the plan keeps them: totals cover the tasks at hand, and `opens_with` is a task of the plan.
 
     A phase that opens with a finished task is open: it keeps neither `opens_with` nor `after`.
     """
-    keys = {phase.key: place for place, phase in enumerate(phases)}
+    keys = {phase.key: index for index, phase in enumerate(phases)}
     problems = [*_check_task_phases(tasks, keys), *_check_phase_order(phases, keys)]
     counted = Counter(task.phase for task in tasks if task.gating)
     checked = []
     for phase in phases:
-        resolved, found = _resolve_opener(phase, index, outside)
-        problems += found
+        resolved, opener_problems = _resolve_opener(phase, index_by_id, outside)
+        problems += opener_problems
         checked.append(replace(resolved, total=max(phase.total, phase.settled + counted[phase.key])))
     return tuple(checked), problems
 
@@ -52,8 +52,8 @@ def _check_phase_order(phases: Sequence[Phase], keys: Mapping[str, int]) -> list
     """Phases of one name, phases after unknown ones, phases that wait for one another."""
     problems = [
         Problem(Severity.ERROR, f"there are two phases called {phase.key}", phase.at, "Rename one of them.")
-        for place, phase in enumerate(phases)
-        if keys[phase.key] != place
+        for node, phase in enumerate(phases)
+        if keys[phase.key] != node
     ]
     problems += [
         Problem(Severity.ERROR, f"phase {phase.key} comes after phase {key}, which does not exist", phase.at)
@@ -63,11 +63,11 @@ def _check_phase_order(phases: Sequence[Phase], keys: Mapping[str, int]) -> list
     ]
     rows = [tuple(keys[key] for key in phase.after if key in keys) for phase in phases]
 
-    def name(place: int) -> str:
-        return f"phase {phases[place].key}"
+    def name(node: int) -> str:
+        return f"phase {phases[node].key}"
 
-    def edge(place: int, before: int) -> dependencies.EdgeText:
-        return _describe_wait(phases[place], name(before)), phases[place].at
+    def edge(node: int, before: int) -> dependencies.EdgeText:
+        return _describe_wait(phases[node], name(before)), phases[node].at
 
     return problems + dependencies.report_cycles(
         rows, dependencies.CycleNames("phases", name, edge, "Let one of them come first.")
@@ -79,10 +79,10 @@ def _describe_wait(phase: Phase, what: str) -> str:
 
 
 def _resolve_opener(
-    phase: Phase, index: Mapping[str, int], outside: dependencies.UnplannedTasks
+    phase: Phase, index_by_id: Mapping[str, int], outside: dependencies.UnplannedTasks
 ) -> tuple[Phase, list[Problem]]:
     task = phase.opens_with
-    if task is None or task in index:
+    if task is None or task in index_by_id:
         return phase, []
     if task in outside.finished:
         return replace(phase, opens_with=None, after=()), []
@@ -91,7 +91,7 @@ def _resolve_opener(
         message = f"{what}, which is neither finished nor selected: it waits for the earlier phases"
         return replace(phase, opens_with=None), [Problem(Severity.INFO, message, phase.at)]
     if outside.unknown is dependencies.UnknownNeeds.FAIL:
-        return phase, [outside.unknown_id_problem(what, task, phase.at, index)]
+        return phase, [outside.unknown_id_problem(what, task, phase.at, index_by_id)]
     message = f"{what}, which is not in any source: assumed finished, so the phase is open"
     return replace(phase, opens_with=None, after=()), [Problem(Severity.INFO, message, phase.at)]
 
@@ -104,19 +104,19 @@ def add_phase_rows(
     A gate waits here for the task that opens it and for all of the earlier ones, so a plan that is in order like this
     runs to its end whatever share of them is asked for and however they end. `early`: a task that opens it is enough.
     """
-    gate = {phase.key: len(tasks) + 2 * place for place, phase in enumerate(phases)}
+    gate = {phase.key: len(tasks) + 2 * index for index, phase in enumerate(phases)}
     by_key = {phase.key: phase for phase in phases}
     counted: dict[str, list[int]] = {phase.key: [] for phase in phases}
     rows = list(needs)
-    for place, task in enumerate(tasks):
+    for index, task in enumerate(tasks):
         if task.phase is not None and is_held_by_phase(task, by_key[task.phase]):
-            rows[place] = (*needs[place], gate[task.phase])
+            rows[index] = (*needs[index], gate[task.phase])
         if task.phase is not None and task.gating:
-            counted[task.phase].append(place)
+            counted[task.phase].append(index)
     openers = {phase.opens_with for phase in phases}
-    index = {task.id: place for place, task in enumerate(tasks) if task.id in openers}
+    opener_indexes = {task.id: index for index, task in enumerate(tasks) if task.id in openers}
     for phase in phases:
-        opener = (index[phase.opens_with],) if phase.opens_with in index else ()
+        opener = (opener_indexes[phase.opens_with],) if phase.opens_with in opener_indexes else ()
         ends = tuple(gate[key] + 1 for key in phase.after)
         rows.append(opener if early and opener else opener + ends)
         rows.append(tuple(counted[phase.key]))
@@ -129,16 +129,16 @@ def find_phase_contradictions(
     """Tasks that need, in the end, what their own phase must come before."""
     size = len(tasks)
 
-    def name(place: int) -> str:
-        return tasks[place].id if place < size else f"phase {phases[(place - size) // 2].key}"
+    def name(node: int) -> str:
+        return tasks[node].id if node < size else f"phase {phases[(node - size) // 2].key}"
 
-    def edge(place: int, before: int) -> dependencies.EdgeText:
-        if place < size and before < size:
-            return dependencies.describe_need(tasks[place], tasks[before].id)
-        if place >= size and (place - size) % 2 == 0:
-            phase = phases[(place - size) // 2]
+    def edge(node: int, before: int) -> dependencies.EdgeText:
+        if node < size and before < size:
+            return dependencies.describe_need(tasks[node], tasks[before].id)
+        if node >= size and (node - size) % 2 == 0:
+            phase = phases[(node - size) // 2]
             return _describe_wait(phase, name(before)), phase.at
-        task, phase_name = (tasks[place], name(before)) if place < size else (tasks[before], name(place))
+        task, phase_name = (tasks[node], name(before)) if node < size else (tasks[before], name(node))
         return f"{task.id} is part of {phase_name}", task.origin
 
     hint = "Remove the need, or give the later task needs of its own: then it does not wait for its phase."

@@ -68,16 +68,16 @@ def write_title(view: BatchView, wanted: str = "") -> str:
 
 def write_body(view: BatchView) -> str:
     """At most `MAX_BODY_BYTES`: tasks that do not fit are counted."""
-    asked = _list_requested(view)
-    left = [task for task in asked if task.status is not TaskStatus.DONE]
-    room = (MAX_BODY_BYTES - _FRAME_BYTES) // (2 if left else 1)
+    requested = _list_requested(view)
+    not_done = [task for task in requested if task.status is not TaskStatus.DONE]
+    max_bytes = (MAX_BODY_BYTES - _FRAME_BYTES) // (2 if not_done else 1)
     parts = [_summary(view)]
-    if asked:
-        table, more = _fit_lines(((task.status, _format_row(view, task)) for task in asked), room)
-        parts += ["\n".join([_TABLE_HEADER, *table]), *more]
-    if left:
-        reasons, more = _fit_lines(((task.status, _format_reason(task)) for task in left), room)
-        parts += ["### Not in it", "\n".join(reasons), *more]
+    if requested:
+        table, omitted = _fit_lines(((task.status, _format_row(view, task)) for task in requested), max_bytes)
+        parts += ["\n".join([_TABLE_HEADER, *table]), *omitted]
+    if not_done:
+        reasons, omitted = _fit_lines(((task.status, _format_reason(task)) for task in not_done), max_bytes)
+        parts += ["### Not in it", "\n".join(reasons), *omitted]
     parts.append(_format_footer(view))
     return "\n\n".join(parts) + "\n"
 
@@ -144,13 +144,13 @@ def _format_diffstat(diffstat: tuple[int, int, int] | None) -> str:
     return f"+{added} \u2212{removed} in {files} file{'s' if files != 1 else ''}"
 
 
-def _fit_lines(lines: Iterable[tuple[TaskStatus, str]], room: int) -> tuple[list[str], list[str]]:
+def _fit_lines(lines: Iterable[tuple[TaskStatus, str]], free_bytes: int) -> tuple[list[str], list[str]]:
     """As many lines as there is room for, and how many others there are, by status."""
     kept: list[str] = []
     others: dict[TaskStatus, int] = {}
     for status, line in lines:
-        room -= len(line.encode()) + 1
-        if room >= 0 and not others:
+        free_bytes -= len(line.encode()) + 1
+        if free_bytes >= 0 and not others:
             kept.append(line)
         else:
             others[status] = others.get(status, 0) + 1
@@ -162,9 +162,9 @@ def _fit_lines(lines: Iterable[tuple[TaskStatus, str]], room: int) -> tuple[list
 def _format_footer(view: BatchView) -> str:
     """Trailers come last, so that a squash merge keeps them."""
     sources = f" · from {join_names([_format_code(name) for name in view.sources], 3)}" if view.sources else ""
-    made = f"Made by plait: batch {_format_code(view.id)}, branch {_format_code(view.branch)}{sources}"
+    credit = f"Made by plait: batch {_format_code(view.id)}, branch {_format_code(view.branch)}{sources}"
     trailer = f"Plait-Batch: {view.id}" if _TRAILER.fullmatch(view.id) else ""
-    return "\n\n".join(filter(None, [made, trailer]))
+    return "\n\n".join(filter(None, [credit, trailer]))
 
 
 def _format_duration(seconds: float) -> str:
@@ -175,9 +175,9 @@ def _format_duration(seconds: float) -> str:
     return f"{minutes}m {rest:02}s" if minutes else f"{rest}s"
 
 
-def _escape_markdown(text: str, most: int = _MAX_NAME_CHARS) -> str:
+def _escape_markdown(text: str, max_chars: int = _MAX_NAME_CHARS) -> str:
     """As markdown that shows exactly this text."""
-    spaced = _ACTIVE_SYNTAX.sub(lambda sign: f"{sign[0]}{_ZERO_WIDTH_SPACE}", shorten(_to_one_line(text), most))
+    spaced = _ACTIVE_SYNTAX.sub(lambda sign: f"{sign[0]}{_ZERO_WIDTH_SPACE}", shorten(_to_one_line(text), max_chars))
     return _MARKUP.sub(lambda sign: "&lt;" if sign[0] == "<" else f"\\{sign[0]}", spaced)
 
 

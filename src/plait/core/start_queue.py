@@ -34,14 +34,14 @@ class SortedSet(Generic[K]):
         self._keys: list[K] = sorted(keys)
 
     def add(self, key: K) -> None:
-        place = bisect_left(self._keys, key)
-        if place == len(self._keys) or self._keys[place] != key:
-            self._keys.insert(place, key)
+        index = bisect_left(self._keys, key)
+        if index == len(self._keys) or self._keys[index] != key:
+            self._keys.insert(index, key)
 
     def discard(self, key: K) -> None:
-        place = bisect_left(self._keys, key)
-        if place < len(self._keys) and self._keys[place] == key:
-            del self._keys[place]
+        index = bisect_left(self._keys, key)
+        if index < len(self._keys) and self._keys[index] == key:
+            del self._keys[index]
 
     def first(self) -> K | None:
         return self._keys[0] if self._keys else None
@@ -113,17 +113,17 @@ class StartQueue:
         return ref in self._entries
 
     def copy(self) -> StartQueue:
-        twin = StartQueue()
-        twin._entries = dict(self._entries)
-        twin._parked_under = dict(self._parked_under)
-        twin._holder = dict(self._holder)
-        twin._free = {queue: free.copy() for queue, free in self._free.items()}
-        twin._queues = {batch: dict(queues) for batch, queues in self._queues.items()}
-        twin._wanting = {lock: dict(best) for lock, best in self._wanting.items()}
-        twin._parked = {
+        copied = StartQueue()
+        copied._entries = dict(self._entries)
+        copied._parked_under = dict(self._parked_under)
+        copied._holder = dict(self._holder)
+        copied._free = {queue: free.copy() for queue, free in self._free.items()}
+        copied._queues = {batch: dict(queues) for batch, queues in self._queues.items()}
+        copied._wanting = {lock: dict(best) for lock, best in self._wanting.items()}
+        copied._parked = {
             lock: {queue: parked.copy() for queue, parked in queues.items()} for lock, queues in self._parked.items()
         }
-        return twin
+        return copied
 
     def holder(self, lock: str) -> TaskRef | None:
         return self._holder.get(lock)
@@ -165,10 +165,10 @@ class StartQueue:
                 self._place_entries(self._pop_unblocked(rival.queue_key, freed))
 
     def release(self, ref: TaskRef, locks: tuple[str, ...]) -> None:
-        mine = [lock for lock in locks if self._holder.get(lock) == ref]
-        for lock in mine:
+        held = [lock for lock in locks if self._holder.get(lock) == ref]
+        for lock in held:
             del self._holder[lock]
-        for lock in mine:
+        for lock in held:
             for queue in list(self._parked.get(lock, {})):
                 self._place_entries(self._pop_unblocked(queue, (lock,)))
 

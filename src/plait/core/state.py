@@ -295,15 +295,15 @@ class BatchState:
         return self.merging is not None or self.rebuild is not None or self.gate is not None
 
     def find_task(self, name: str | None) -> TaskState | None:
-        place = self.index.get(name or "")
-        return None if place is None else self.tasks[place]
+        index = self.index.get(name or "")
+        return None if index is None else self.tasks[index]
 
     def find_needs(self, task: TaskState) -> list[TaskState]:
         """The tasks that must be done before this one; its entrants need only end."""
-        return [self.tasks[place] for place in self.plan.needs[task.index] if place not in task.entrants]
+        return [self.tasks[index] for index in self.plan.needs[task.index] if index not in task.entrants]
 
     def find_entrants(self, task: TaskState) -> list[TaskState]:
-        return [self.tasks[place] for place in task.entrants]
+        return [self.tasks[index] for index in task.entrants]
 
     def find_earlier_phases(self, phase: PhaseState) -> list[PhaseState]:
         return [self.phases[name] for name in phase.phase.after if name in self.phases]
@@ -378,9 +378,9 @@ class State:
     gate_deadlines: SortedSet[tuple[float, str, int]] = field(default_factory=SortedSet)
 
     def find_task(self, batch: str, task: str) -> tuple[BatchState, TaskState] | tuple[None, None]:
-        found = self.batches.get(batch)
-        place = found.index.get(task) if found is not None else None
-        return (None, None) if found is None or place is None else (found, found.tasks[place])
+        known_batch = self.batches.get(batch)
+        index = known_batch.index.get(task) if known_batch is not None else None
+        return (None, None) if known_batch is None or index is None else (known_batch, known_batch.tasks[index])
 
     def find_attempt(self, attempt: Attempt) -> AttemptState | None:
         batch = self.batches.get(attempt.batch)
@@ -389,44 +389,44 @@ class State:
 
 def copy_state(state: State) -> State:
     """An independent copy, to run ahead in. Ended batches are shared, unless a pending request may reopen them."""
-    twin = _copy_containers(state)
+    copied = _copy_containers(state)
     living = {getattr(request, "batch", "") for request in state.unanswered.values()}
     living |= state.open.keys() | state.publishing_batches.keys()
-    twin.batches |= {name: _copy_batch(batch) for name, batch in state.batches.items() if name in living}
-    twin.open = {name: twin.batches[name] for name in state.open}
-    twin.publishing_batches = {name: twin.batches[name] for name in state.publishing_batches}
-    twin.breakers = {name: copy(breaker) for name, breaker in state.breakers.items()}
-    twin.agent_stats = {name: copy(known) for name, known in state.agent_stats.items()}
-    return twin
+    copied.batches |= {name: _copy_batch(batch) for name, batch in state.batches.items() if name in living}
+    copied.open = {name: copied.batches[name] for name in state.open}
+    copied.publishing_batches = {name: copied.batches[name] for name in state.publishing_batches}
+    copied.breakers = {name: copy(breaker) for name, breaker in state.breakers.items()}
+    copied.agent_stats = {name: copy(stats) for name, stats in state.agent_stats.items()}
+    return copied
 
 
 def _copy_containers(original: T) -> T:
     """A shallow copy with its own dicts, lists, sets and queues."""
-    twin = copy(original)
-    for each in fields(original):
-        value = getattr(original, each.name)
+    copied = copy(original)
+    for field_info in fields(original):
+        value = getattr(original, field_info.name)
         if isinstance(value, dict | list | set | SortedSet | StartQueue):
-            setattr(twin, each.name, value.copy())
-    return twin
+            setattr(copied, field_info.name, value.copy())
+    return copied
 
 
 def _copy_batch(batch: BatchState) -> BatchState:
-    twin = _copy_containers(batch)
+    copied = _copy_containers(batch)
     attempts = {id(attempt): copy(attempt) for attempt in batch.alive.values()}
-    twin.alive = {name: attempts[id(attempt)] for name, attempt in batch.alive.items()}
-    twin.tasks = [_copy_task(task, attempts) for task in batch.tasks]
-    twin.phases = {name: copy(phase) for name, phase in batch.phases.items()}
-    twin.tasks_by_action = {action: places.copy() for action, places in batch.tasks_by_action.items()}
-    twin.gate = copy(batch.gate)
-    return twin
+    copied.alive = {name: attempts[id(attempt)] for name, attempt in batch.alive.items()}
+    copied.tasks = [_copy_task(task, attempts) for task in batch.tasks]
+    copied.phases = {name: copy(phase) for name, phase in batch.phases.items()}
+    copied.tasks_by_action = {action: indexes.copy() for action, indexes in batch.tasks_by_action.items()}
+    copied.gate = copy(batch.gate)
+    return copied
 
 
 def _copy_task(task: TaskState, attempts: dict[int, AttemptState]) -> TaskState:
     """Ended attempts never change and are shared; running ones are copied."""
-    twin = copy(task)
-    twin.alive = {name: attempts[id(attempt)] for name, attempt in task.alive.items()}
-    twin.undecided_exits = list(task.undecided_exits)
-    twin.attempt_counts, twin.predicted_conflicts = dict(task.attempt_counts), dict(task.predicted_conflicts)
-    twin.last = attempts.get(id(task.last), task.last)
-    twin.last_write = attempts.get(id(task.last_write), task.last_write)
-    return twin
+    copied = copy(task)
+    copied.alive = {name: attempts[id(attempt)] for name, attempt in task.alive.items()}
+    copied.undecided_exits = list(task.undecided_exits)
+    copied.attempt_counts, copied.predicted_conflicts = dict(task.attempt_counts), dict(task.predicted_conflicts)
+    copied.last = attempts.get(id(task.last), task.last)
+    copied.last_write = attempts.get(id(task.last_write), task.last_write)
+    return copied

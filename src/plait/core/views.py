@@ -98,15 +98,15 @@ _WAITS_ON_TASKS = (WaitReason.NEEDS, WaitReason.PHASE, WaitReason.FILES, WaitRea
 
 
 def make_task_view(state: State, batch: BatchState, task: TaskState) -> TaskView:
-    found = explain_status(state, batch, task)
+    explanation = explain_status(state, batch, task)
     last = task.last
-    failed = found.status.is_terminal and found.status is not TaskStatus.DONE
+    failed = explanation.status.is_terminal and explanation.status is not TaskStatus.DONE
     return TaskView(
         id=task.task.id,
         title=task.task.title,
-        status=found.status,
-        reason=found.reason,
-        waiting=found.waiting,
+        status=explanation.status,
+        reason=explanation.reason,
+        waiting=explanation.waiting,
         category=task.category,
         by=task.by,
         agent=task.last_write.agent if task.last_write else task.task.agent,
@@ -114,7 +114,7 @@ def make_task_view(state: State, batch: BatchState, task: TaskState) -> TaskView
         phase=last.phase if last is not None and last.name in task.alive and last.phase else None,
         session=task.last_write.session if task.last_write else None,
         workspace=last.workspace if last is not None else "",
-        error=found.reason if failed else None,
+        error=explanation.reason if failed else None,
         started_at=task.started_at,
         ended_at=task.ended_at,
         retry_at=task.not_before,
@@ -125,7 +125,7 @@ def make_task_view(state: State, batch: BatchState, task: TaskState) -> TaskView
         foreseen=tuple(task.predicted_conflicts.items()),
         entrant=task.task.entrant,
         winner=task.winner or None,
-        short=found.short or found.reason,
+        short=explanation.short or explanation.reason,
         question=_find_question(task),
         asks_for_budget=task.requested_spend is not None,
     )
@@ -174,8 +174,8 @@ def why_unpublished(batch: BatchState) -> str | None:
     """Why what was requested is not published; None: it is, nothing was requested, or it will be."""
     if batch.publish_failure is not None:
         return batch.publish_failure.why
-    asked = batch.settings.publish is not Publish.OFF
-    if asked and batch.ended is not None and batch.published is not None and not batch.merges:
+    requested = batch.settings.publish is not Publish.OFF
+    if requested and batch.ended is not None and batch.published is not None and not batch.merges:
         return "nothing is left of what was published"
     return None
 
@@ -186,14 +186,14 @@ def waits_for_person(state: State, batch: BatchState) -> bool:
         return batch.paused is not None and batch.publishing is None
     if any(attempt.question is None for attempt in batch.alive.values()):
         return False
-    asked = batch.paused is not None and batch.unfinished_count == 0 and not batch.has_branch_work
+    waits = batch.paused is not None and batch.unfinished_count == 0 and not batch.has_branch_work
     for task in (task for task in batch.tasks if task.status is None):
         on = explain_status(state, batch, task).waiting
         if on is not None and on.is_on_person:
-            asked = True
+            waits = True
         elif on not in _WAITS_ON_TASKS or _is_held_by_other_batch(state, batch, task):
             return False
-    return asked
+    return waits
 
 
 def _is_held_by_other_batch(state: State, batch: BatchState, task: TaskState) -> bool:

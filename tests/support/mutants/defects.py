@@ -340,7 +340,7 @@ DEFECTS = (
     Defect(
         "a pull request is named anew each time",
         "reducers.batch_branch",
-        "batch.renamed = batch.renamed and order.publish is Publish.PUSH",
+        "batch.renamed = batch.renamed and decision.publish is Publish.PUSH",
         "pass",
     ),
     Defect("a title may be of many lines", "scheduler.batches", "check_title(request.title) or ", ""),
@@ -380,14 +380,14 @@ DEFECTS = (
     Defect(
         "a contest has candidates that failed",
         "contest",
-        "if each.status is TaskStatus.DONE and each.task.id not in task.rejected_entrants",
-        "if each.status is not None",
+        "if entrant.status is TaskStatus.DONE and entrant.task.id not in task.rejected_entrants",
+        "if entrant.status is not None",
     ),
     Defect(
         "a contest lacks a candidate",
         "contest",
-        "for each in find_passed_entrants(batch, task) if each.tip is not None",
-        "for each in find_passed_entrants(batch, task)[:1] if each.tip is not None",
+        "for entrant in find_passed_entrants(batch, task) if entrant.tip is not None",
+        "for entrant in find_passed_entrants(batch, task)[:1] if entrant.tip is not None",
     ),
     Defect(
         "a failed entrant of a contest fails its batch",
@@ -476,7 +476,7 @@ DEFECTS = (
     Defect(
         "what everybody rejects goes round and round",
         "scheduler.starts",
-        "any(not is_provider_rejecting(state, other) for other in able)",
+        "any(not is_provider_rejecting(state, other) for other in providers)",
         "bool(able)",
     ),
     Defect(
@@ -518,8 +518,8 @@ DEFECTS = (
     Defect(
         "what an agent took is forgotten",
         "reducers.limits",
-        "known.spends = (*known.spends, attempt.used)[-REMEMBERED_ATTEMPTS:]",
-        "known.spends = ()",
+        "stats.spends = (*stats.spends, attempt.used)[-REMEMBERED_ATTEMPTS:]",
+        "stats.spends = ()",
     ),
     Defect(
         "a session is anybody's",

@@ -125,9 +125,9 @@ def _apply_rebuild(state: State, batch: BatchState, report: reports.RebuildDone)
         if merged.task in entries:
             _append_merge(batch, replace(entries[merged.task], commit=merged.commit))
     _reset_gate_results(batch, old)
-    for clash in report.clashes:
-        if clash.task in entries:
-            _record_conflict(state, batch, entries[clash.task], clash.files)
+    for conflict in report.clashes:
+        if conflict.task in entries:
+            _record_conflict(state, batch, entries[conflict.task], conflict.files)
     for entry in old:
         update_rebuild_need(batch, batch.tasks[entry.task_index])
         reindex_task(state, batch, batch.tasks[entry.task_index])
@@ -135,7 +135,9 @@ def _apply_rebuild(state: State, batch: BatchState, report: reports.RebuildDone)
 
 def _reset_gate_results(batch: BatchState, old: list[BranchMerge]) -> None:
     pairs = zip(old, batch.merges, strict=False)
-    same = next((size for size, (was, now) in enumerate(pairs) if was.task_index != now.task_index), len(batch.merges))
+    same = next(
+        (size for size, (before, after) in enumerate(pairs) if before.task_index != after.task_index), len(batch.merges)
+    )
     batch.gate_good_size = min(batch.gate_good_size, same)
     if batch.gate_bad_size is not None and batch.gate_bad_size > same:
         batch.gate_bad_size = None
@@ -202,8 +204,8 @@ def _start_publish(state: State, batch: BatchState, decision: decisions.PublishS
 
 
 def _end_publish(state: State, batch: BatchState, report: reports.PublishDone | reports.PublishFailed) -> None:
-    order = batch.publishing
-    if order is None or order.n != report.n:
+    decision = batch.publishing
+    if decision is None or decision.n != report.n:
         return
     batch.publishing = None
     state.publishing_batches.pop(batch.id, None)
@@ -211,8 +213,8 @@ def _end_publish(state: State, batch: BatchState, report: reports.PublishDone | 
     match report:
         case reports.PublishDone():
             url = report.url or (batch.published.url if batch.published else "")
-            batch.published = PublishedBranch(report.commit, url, order.publish)
-            batch.renamed = batch.renamed and order.publish is Publish.PUSH
+            batch.published = PublishedBranch(report.commit, url, decision.publish)
+            batch.renamed = batch.renamed and decision.publish is Publish.PUSH
         case reports.PublishFailed():
             batch.publish_failure = report
         case _:

@@ -41,8 +41,8 @@ def open_batch(state: State, at: float, request: Submit) -> None:
 
 def find_agents(batch: BatchState, task: Task, chosen: str | None = None) -> tuple[str, ...]:
     """The agents a task may be given to: the one a person chose, its own, else the batch's."""
-    one = chosen or task.agent
-    return (one,) if one else batch.settings.agents
+    agent = chosen or task.agent
+    return (agent,) if agent else batch.settings.agents
 
 
 def _add_tasks(state: State, batch: BatchState) -> None:
@@ -50,12 +50,12 @@ def _add_tasks(state: State, batch: BatchState) -> None:
     for position, (task, needs, holds) in enumerate(zip(plan.tasks, plan.needs, plan.holds, strict=True)):
         entrants = tuple(need for need in needs if plan.tasks[need].entrant == task.id)
         key = QueueKey(batch.id, find_agents(batch, task), bool(task.entrant or entrants))
-        made = TaskState(task, position, scope_locks(batch, holds), key, entrants=entrants, pending_needs=len(needs))
-        batch.tasks.append(made)
+        added = TaskState(task, position, scope_locks(batch, holds), key, entrants=entrants, pending_needs=len(needs))
+        batch.tasks.append(added)
         batch.index[task.id] = position
     batch.plan_locks = frozenset(lock for task in batch.tasks for lock in task.locks)
-    for made in batch.tasks if state.changed_files else ():
-        recall_changed_files(state, batch, made)
+    for added in batch.tasks if state.changed_files else ():
+        recall_changed_files(state, batch, added)
     for position, needs in enumerate(plan.needs):
         for need in needs:
             batch.tasks[need].dependents.append(position)

@@ -36,9 +36,9 @@ def record_change(state: State, batch: BatchState, task: TaskState, base: str, o
 def _record_files(state: State, batch: BatchState, task: TaskState, files: tuple[str, ...]) -> None:
     files = files[:MAX_CHANGED_FILES]
     state.changed_files[task.task.key] = files
-    seen = scope_locks(batch, tuple(FILE_PREFIX + file for file in files))
-    known = scope_locks(batch, batch.plan.holds[task.index])
-    task.learned_locks = tuple(sorted(set(seen).difference(known)))
+    file_locks = scope_locks(batch, tuple(FILE_PREFIX + file for file in files))
+    plan_locks = scope_locks(batch, batch.plan.holds[task.index])
+    task.learned_locks = tuple(sorted(set(file_locks).difference(plan_locks)))
     if task.holds_locks:
         wanted = dict.fromkeys((*task.learned_locks, *_list_folder_locks(batch, files)))
         free = tuple(lock for lock in wanted if state.start_queue.holder(lock) is None)
@@ -50,8 +50,8 @@ def recall_changed_files(state: State, batch: BatchState, task: TaskState) -> No
     """Lock the files that it changed in another batch without being done there."""
     files = state.changed_files.get(task.task.key) if _infers_files(batch) else None
     if files:
-        seen = scope_locks(batch, tuple(FILE_PREFIX + file for file in files))
-        task.learned_locks = tuple(sorted(set(seen).difference(task.locks)))
+        file_locks = scope_locks(batch, tuple(FILE_PREFIX + file for file in files))
+        task.learned_locks = tuple(sorted(set(file_locks).difference(task.locks)))
         task.locks += task.learned_locks
 
 

@@ -105,10 +105,10 @@ def _move_deadlines(state: State, by: float) -> None:
 
 def _move_waits(state: State, by: float) -> None:
     """A clock that was set back makes no wait longer."""
-    for at, name, place in list(state.backoffs):
-        state.backoffs.discard((at, name, place))
-        state.backoffs.add((at + by, name, place))
-        state.batches[name].tasks[place].not_before = at + by
+    for at, name, index in list(state.backoffs):
+        state.backoffs.discard((at, name, index))
+        state.backoffs.add((at + by, name, index))
+        state.batches[name].tasks[index].not_before = at + by
     for provider, breaker in state.breakers.items():
         if breaker.until is not None:
             state.breaker_closings.discard((breaker.until, provider))
@@ -135,15 +135,15 @@ def record_exit(state: State, task: TaskState, attempt: AttemptState, outcome: r
         _record_exit_refusal(state, attempt, outcome)
         return
     task.refusals = 0
-    known = state.agent_stats.setdefault(attempt.agent, AgentStats())
+    stats = state.agent_stats.setdefault(attempt.agent, AgentStats())
     if outcome.category is not Category.LOST:
-        known.spends = (*known.spends, attempt.used)[-REMEMBERED_ATTEMPTS:]
+        stats.spends = (*stats.spends, attempt.used)[-REMEMBERED_ATTEMPTS:]
     if outcome.category is Category.OK and attempt.ended_at is not None:
         took = attempt.ended_at - attempt.started_at
         if attempt.name.step is Step.WRITE and attempt.agent != REFEREE:
             state.task_durations[task.task.key] = took
         pace = took / max(task.task.weight, 0.01)
-        known.seconds_per_weight = (*known.seconds_per_weight, pace)[-REMEMBERED_ATTEMPTS:]
+        stats.seconds_per_weight = (*stats.seconds_per_weight, pace)[-REMEMBERED_ATTEMPTS:]
         record_served(state, attempt)
         if _began_after_refusal(state, attempt):
             state.breakers[attempt.provider].streak = 0
@@ -153,9 +153,9 @@ def record_exit(state: State, task: TaskState, attempt: AttemptState, outcome: r
 def record_memory(state: State, attempt: AttemptState, outcome: reports.Outcome) -> None:
     """Record the memory of an attempt, however it ended; for one with several slots, the memory per slot."""
     if outcome.peak > 0:
-        known = state.agent_stats.setdefault(attempt.agent, AgentStats())
+        stats = state.agent_stats.setdefault(attempt.agent, AgentStats())
         footprint = -(-outcome.peak // max(1, attempt.decision.slots))
-        known.footprints = (*known.footprints, footprint)[-REMEMBERED_ATTEMPTS:]
+        stats.footprints = (*stats.footprints, footprint)[-REMEMBERED_ATTEMPTS:]
 
 
 def record_served(state: State, attempt: AttemptState) -> None:

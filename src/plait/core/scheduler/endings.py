@@ -20,8 +20,8 @@ from plait.core.status import EndWhy, NextAction, TaskStatus
 
 def schedule_attempt_ends(state: State) -> Iterator[Decision]:
     for batch in state.open.values():
-        for place in batch.tasks_by_action[NextAction.END_ATTEMPT]:
-            task = batch.tasks[place]
+        for index in batch.tasks_by_action[NextAction.END_ATTEMPT]:
+            task = batch.tasks[index]
             for attempt in task.alive.values():
                 if attempt.ending is None:
                     yield decisions.AttemptEnding(attempt.name, _end_reason(task))
@@ -70,8 +70,8 @@ END_VERBS = {
 
 def schedule_task_ends(state: State) -> Iterator[Decision]:
     for batch in state.open.values():
-        for place in batch.tasks_by_action[NextAction.END_TASK]:
-            yield _end_task(batch, batch.tasks[place])
+        for index in batch.tasks_by_action[NextAction.END_TASK]:
+            yield _end_task(batch, batch.tasks[index])
 
 
 def _end_task(batch: BatchState, task: TaskState) -> decisions.TaskEnded:
@@ -110,7 +110,7 @@ def schedule_halts(state: State) -> Iterator[Decision]:
 
 def _find_halting_task(batch: BatchState) -> TaskState | None:
     """The first failure that stops this batch by its settings."""
-    failed = (batch.tasks[place] for place in batch.failures)
+    failed = (batch.tasks[index] for index in batch.failures)
     if batch.settings.stop_on_fail:
         return next(failed)
     if batch.settings.on_conflict is not OnConflict.FAIL or not batch.status_counts.get(TaskStatus.CONFLICTED):

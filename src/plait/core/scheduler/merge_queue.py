@@ -19,17 +19,17 @@ from plait.core.task import Step
 
 def schedule_merges(state: State) -> Iterator[Decision]:
     for batch in state.open.values():
-        for place in batch.tasks_by_action[NextAction.FINISH]:
+        for index in batch.tasks_by_action[NextAction.FINISH]:
             gated = " and passed the gate" if batch.settings.gate else ""
-            yield decisions.TaskEnded(batch.id, batch.tasks[place].task.id, TaskStatus.DONE, f"merged{gated}")
+            yield decisions.TaskEnded(batch.id, batch.tasks[index].task.id, TaskStatus.DONE, f"merged{gated}")
         if batch.merging is None and batch.tasks_by_action[NextAction.MERGE] and batch.is_branch_stable:
             yield _start_next_merge(batch)
 
 
 def _start_next_merge(batch: BatchState) -> decisions.MergeStarted:
-    place = batch.tasks_by_action[NextAction.MERGE].first()
-    assert place is not None
-    task = batch.tasks[place]
+    index = batch.tasks_by_action[NextAction.MERGE].first()
+    assert index is not None
+    task = batch.tasks[index]
     n = task.attempt_counts.get(Step.MERGE, 0) + 1
     return decisions.MergeStarted(batch.id, task.task.id, n, task.base or "", task.tip or "", batch.head)
 
@@ -46,7 +46,7 @@ def schedule_rebuilds(state: State) -> Iterator[Decision]:
 
 
 def _start_rebuild(batch: BatchState) -> decisions.RebuildStarted:
-    without = tuple(batch.tasks[place].task.id for place in sorted(batch.merges_to_drop))
+    without = tuple(batch.tasks[index].task.id for index in sorted(batch.merges_to_drop))
     line = tuple(entry.change for entry in batch.merges if entry.task_index not in batch.merges_to_drop)
     return decisions.RebuildStarted(batch.id, batch.rebuilds + 1, without, line)
 

@@ -27,8 +27,8 @@ VERIFY_AGENT = "verify"  # in the place of an agent's name: no agent is at work
 
 def schedule_outcomes(state: State) -> Iterator[Decision]:
     for batch in state.open.values():
-        for place in batch.tasks_by_action[NextAction.DECIDE_OUTCOME]:
-            yield _decide_outcome(state, batch, batch.tasks[place])
+        for index in batch.tasks_by_action[NextAction.DECIDE_OUTCOME]:
+            yield _decide_outcome(state, batch, batch.tasks[index])
 
 
 def _decide_outcome(state: State, batch: BatchState, task: TaskState) -> Decision:
@@ -197,16 +197,16 @@ def _decide_lost_change(state: State, batch: BatchState, task: TaskState, why: s
 
 
 def schedule_backoff_ends(state: State) -> Iterator[Due]:
-    for at, batch, place in state.backoffs:
-        yield Due(at, decisions.BackoffEnded(batch, state.batches[batch].tasks[place].task.id))
+    for at, batch, index in state.backoffs:
+        yield Due(at, decisions.BackoffEnded(batch, state.batches[batch].tasks[index].task.id))
 
 
 def schedule_verifications(state: State) -> Iterator[Decision]:
     for batch in state.open.values():
-        place = batch.tasks_by_action[NextAction.VERIFY].first()
-        if place is None or not may_continue(state, batch):
+        index = batch.tasks_by_action[NextAction.VERIFY].first()
+        if index is None or not may_continue(state, batch):
             continue
-        task = batch.tasks[place]
+        task = batch.tasks[index]
         command = retry_policy.find_verify_command(batch, task)
         slots = clamp_slots(state, batch, task.task)
         if command is None and task.last is not None:  # it was taken out of the settings meanwhile

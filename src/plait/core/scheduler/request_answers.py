@@ -164,17 +164,17 @@ def _find_retried(batch: BatchState, task: TaskState, agent: str | None) -> tupl
     work = [other for other in work if other.index not in spared]
     taken = {other.index: None for other in work}
     while work:
-        for place in work.pop().dependents:
-            other = batch.tasks[place]
+        for index in work.pop().dependents:
+            other = batch.tasks[index]
             if (
-                place not in taken
-                and place not in spared
+                index not in taken
+                and index not in spared
                 and other.status is TaskStatus.BLOCKED
                 and _find_lost_needs(batch, other) <= taken.keys()
             ):
-                taken[place] = None
+                taken[index] = None
                 work.append(other)
-    return tuple(batch.tasks[place].task.id for place in taken)
+    return tuple(batch.tasks[index].task.id for index in taken)
 
 
 def _find_lost_needs(batch: BatchState, task: TaskState) -> set[int]:
@@ -206,7 +206,7 @@ def _find_halted_by(batch: BatchState, task: TaskState) -> list[TaskState]:
 def _find_phase_blocked(batch: BatchState) -> list[TaskState]:
     """Tasks of phases that could not open; they may be able to now."""
     closed = (phase for phase in batch.phases.values() if not phase.open)
-    members = (batch.tasks[place] for phase in closed for place in phase.members)
+    members = (batch.tasks[index] for phase in closed for index in phase.members)
     return [other for other in members if other.status is TaskStatus.BLOCKED and other.by is None]
 
 
@@ -249,7 +249,7 @@ def _why_not_retry(batch: BatchState, task: TaskState) -> str | None:
     if batch.cancelled and batch.ended is None:
         return f"batch {batch.id} is being cancelled"
     if task.lost_needs:
-        causes = dict.fromkeys(batch.tasks[place].cause_of_end for place in sorted(_find_lost_needs(batch, task)))
+        causes = dict.fromkeys(batch.tasks[index].cause_of_end for index in sorted(_find_lost_needs(batch, task)))
         return f"{task.task.id} is {task.status}: retry {', '.join(causes)} instead"
     ending = _find_unended_entrants(batch, task)
     if ending:
@@ -261,6 +261,6 @@ def _why_not_retry(batch: BatchState, task: TaskState) -> str | None:
         return f"{contested.task.id} is being chosen: try again when it has ended"
     if task.status is not TaskStatus.DONE:
         return None
-    others = (batch.tasks[place] for place in task.dependents)
+    others = (batch.tasks[index] for index in task.dependents)
     built = [other.task.id for other in others if other.status is TaskStatus.DONE or other.is_under_way]
     return f"{task.task.id} is done, and {', '.join(built)} depends on it: drop it instead" if built else None

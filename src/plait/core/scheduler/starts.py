@@ -56,9 +56,9 @@ class StartHold:
 
 
 def schedule_starts(state: State) -> Iterator[Decision]:
-    for batch, found in find_starts(state):
-        if isinstance(found, Start):
-            yield _start_attempt(batch, found.choice, found.slots)
+    for batch, start in find_starts(state):
+        if isinstance(start, Start):
+            yield _start_attempt(batch, start.choice, start.slots)
 
 
 def find_starts(state: State) -> Iterator[tuple[BatchState, Start | StartHold]]:
@@ -69,9 +69,9 @@ def find_starts(state: State) -> Iterator[tuple[BatchState, Start | StartHold]]:
     if not has_engine_slots(state, 1):
         return
     for batch in sorted(state.open.values(), key=lambda batch: (batch.slots, batch.order)):
-        found = _find_start(state, batch)
-        yield batch, found
-        if isinstance(found, StartHold) and found.holds_engine:
+        start = _find_start(state, batch)
+        yield batch, start
+        if isinstance(start, StartHold) and start.holds_engine:
             return
 
 
@@ -125,8 +125,8 @@ def may_start(state: State, batch: BatchState) -> bool:
 
 def may_continue(state: State, batch: BatchState) -> bool:
     """Whether started tasks may take their next step: it costs nothing, so a budget stops only new work."""
-    calm = batch.paused is None or batch.paused.cause is PauseCause.BUDGET
-    return calm and state.pressure is None
+    may_run = batch.paused is None or batch.paused.cause is PauseCause.BUDGET
+    return may_run and state.pressure is None
 
 
 def find_choices(state: State, batch: BatchState) -> Iterator[Choice]:
@@ -207,8 +207,8 @@ def can_run_elsewhere(state: State, batch: BatchState, task: TaskState, provider
     settings = batch.settings
     if not settings.fallback or task.queue_key.is_contest:
         return False
-    able = {settings.provider(agent) for agent in (*task.queue_key.agents, *settings.fallback)} - {provider}
-    return any(not is_provider_rejecting(state, other) for other in able)
+    providers = {settings.provider(agent) for agent in (*task.queue_key.agents, *settings.fallback)} - {provider}
+    return any(not is_provider_rejecting(state, other) for other in providers)
 
 
 def clamp_slots(state: State, batch: BatchState, task: Task) -> int:
@@ -258,21 +258,26 @@ def estimate_reserve(state: State, batch: BatchState, agent: str) -> Spend:
     settings = batch.settings
     if settings.budget is None and settings.task_budget is None:
         return NO_SPEND
-    known = state.agent_stats.get(agent)
-    spends = known.spends if known is not None else ()
+    stats = state.agent_stats.get(agent)
+    spends = stats.spends if stats is not None else ()
     prior = (settings.reserve or _guess_reserve(settings)) if len(spends) < MIN_SPEND_SAMPLES else NO_SPEND
     return reduce(Spend.at_least, spends, prior)
 
 
 def _guess_reserve(settings: Settings) -> Spend:
-    wide, own = settings.budget or Budget(), settings.task_budget or Budget()
-    return Spend(_smaller_share(wide.microusd, own.microusd), _smaller_share(wide.tokens, own.tokens))
+    batch_budget, task_budget = settings.budget or Budget(), settings.task_budget or Budget()
+    return Spend(
+        _smaller_share(batch_budget.microusd, task_budget.microusd),
+        _smaller_share(batch_budget.tokens, task_budget.tokens),
+    )
 
 
-def _smaller_share(wide: int | None, own: int | None) -> int:
+def _smaller_share(batch_budget: int | None, task_budget: int | None) -> int:
     """Nothing is reserved where there is no bound."""
     shares = (
-        bound // parts for bound, parts in ((wide, BATCH_BUDGET_SHARES), (own, TASK_BUDGET_SHARES)) if bound is not None
+        bound // parts
+        for bound, parts in ((batch_budget, BATCH_BUDGET_SHARES), (task_budget, TASK_BUDGET_SHARES))
+        if bound is not None
     )
     return min(shares, default=0)
 
