@@ -49,11 +49,11 @@ def classify_exit(code: int, tail: str, *, printed_at: float | None = None, use_
     if name in _EXTERNAL_SIGNALS:
         return _make_outcome(Category.KILLED, code, f"ended by {name}", last)
     status = f"ended by {name}" if name in _CRASH_SIGNALS else f"exit status {code}"
-    found = find_error(tail, printed_at) if use_output else None
-    if found is None:
+    error = find_error(tail, printed_at) if use_output else None
+    if error is None:
         return _make_outcome(Category.TASK, code, status, last)
-    outcome = _make_outcome(found.category, code, status, found.message)
-    return replace(outcome, retry_after=found.wait.after, retry_at=found.wait.at)
+    outcome = _make_outcome(error.category, code, status, error.message)
+    return replace(outcome, retry_after=error.wait.after, retry_at=error.wait.at)
 
 
 def was_killed(code: int) -> bool:
@@ -178,10 +178,10 @@ class ErrorMatch:
 def find_error(tail: str, printed_at: float | None = None) -> ErrorMatch | None:
     """The last error in the output that has a category of its own."""
     statements = _split_statements(tail)[-MAX_STATEMENTS:]
-    for place in range(len(statements) - 1, -1, -1):
-        found = _match_statement(statements[place], " ".join(statements[place + 1 :]), printed_at)
-        if found is not None:
-            return found
+    for index in range(len(statements) - 1, -1, -1):
+        match = _match_statement(statements[index], " ".join(statements[index + 1 :]), printed_at)
+        if match is not None:
+            return match
     return None
 
 
@@ -198,13 +198,13 @@ def find_last_line(tail: str) -> str:
 
 def _split_statements(tail: str) -> list[str]:
     """Unindented lines, each joined with the indented ones below it."""
-    found: list[str] = []
+    statements: list[str] = []
     for text, indented in _meaningful_lines(tail):
-        if indented and found and not found[-1].startswith("{"):
-            found[-1] = f"{found[-1]} {text}"[:_MAX_STATEMENT_CHARS]
+        if indented and statements and not statements[-1].startswith("{"):
+            statements[-1] = f"{statements[-1]} {text}"[:_MAX_STATEMENT_CHARS]
         else:
-            found.append(text)
-    return found
+            statements.append(text)
+    return statements
 
 
 def _meaningful_lines(tail: str) -> Iterator[tuple[str, bool]]:

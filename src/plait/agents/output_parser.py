@@ -324,10 +324,10 @@ def repair_json(line: str) -> str:
 def strip_events(tail: str) -> str:
     """The lines that are no events, and the last event if it is an error: the tool recovered from earlier ones."""
     lines = tail.split("\n")
-    events = [place for place, line in enumerate(lines) if line.lstrip().startswith('{"')]
+    events = [index for index, line in enumerate(lines) if line.lstrip().startswith('{"')]
     if events and find_error(lines[events[-1]]):
         events.pop()
-    return "\n".join(line for place, line in enumerate(lines) if place not in events)
+    return "\n".join(line for index, line in enumerate(lines) if index not in events)
 
 
 def last_nonempty_line(text: str) -> str:

@@ -118,8 +118,8 @@ def is_secret(name: str, value: str) -> bool:
     """By the variable's name; paths and addresses are no secrets, nor a value that its name contains."""
     if len(value) < MIN_SECRET_CHARS or _SECRET_NAME.search(name) is None or value.lower() in name.lower():
         return False
-    place = _PATH.fullmatch(value) and not _RANDOM.search(value)
-    return not (place or _ADDRESS.fullmatch(value) or ("TOKENS" in name.upper() and value.isdigit()))
+    is_path = _PATH.fullmatch(value) and not _RANDOM.search(value)
+    return not (is_path or _ADDRESS.fullmatch(value) or ("TOKENS" in name.upper() and value.isdigit()))
 
 
 class LineRedactor:

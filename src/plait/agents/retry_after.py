@@ -77,13 +77,13 @@ def parse_retry_after(text: str, printed_at: float | None = None) -> RetryAfter:
     return RetryAfter(max((delay for delay in delays if 0 < delay <= _MAX_WAIT_SECONDS), default=None), at)
 
 
-def _parse_duration(text: str, place: int) -> float:
+def _parse_duration(text: str, position: int) -> float:
     """`1h 30m`, `3 hours and 5 minutes`, `6m0s`."""
     total = 0.0
-    while part := _DURATION_PART.match(text, place):
+    while part := _DURATION_PART.match(text, position):
         unit = part["unit"].lower()
         total += float(part["number"]) * _UNITS["ms" if unit.startswith("mil") or unit == "ms" else unit[0]]
-        place = part.end()
+        position = part.end()
     return total
 
 

@@ -47,7 +47,7 @@ def substitute(text: str, replacement: Callable[[str, int], str]) -> str:
 
 def fill_word(word: str, values: Mapping[str, str]) -> str:
     """One word stays one word, and a value never becomes an option."""
-    return substitute(word, lambda name, place: values[name] if place else escape_option(values[name]))
+    return substitute(word, lambda name, position: values[name] if position else escape_option(values[name]))
 
 
 def escape_option(value: str) -> str:
@@ -76,9 +76,9 @@ DEFAULT_TEMPLATE = "{task}\n\n{rules}\n\n{feedback}\n\n{check}\n\n{conflict}\n"
 def check_template(text: str, file: str) -> None:
     """Raises ConfigError, with the line, for an unknown placeholder."""
 
-    def check(name: str, place: int) -> str:
+    def check(name: str, position: int) -> str:
         if name not in PROMPT_PLACEHOLDERS:
-            line = text.count("\n", 0, place) + 1
+            line = text.count("\n", 0, position) + 1
             raise _unknown_placeholder(f"{file}:{line}: the prompt template", name, PROMPT_PLACEHOLDERS)
         return ""
 
@@ -98,7 +98,7 @@ def fill_template(text: str, values: Mapping[str, str]) -> str:
 def _fill_paragraph(text: str, values: Mapping[str, str], used: set[str]) -> str:
     names: list[str] = []
 
-    def fill(name: str, _place: int) -> str:
+    def fill(name: str, _position: int) -> str:
         names.append(name)
         return values[name]
 

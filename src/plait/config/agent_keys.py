@@ -128,7 +128,7 @@ class ModelConfig(ConfigTable, name="model", about="The `model` agent: a model b
         runs_code=bool,
     )
     fixes = Key(types.whole_number(), 2, "repair rounds after a failed check")
-    temperature = Key(types.optional_number(most=2.0), None, "sampling temperature; empty: the server's default")
+    temperature = Key(types.optional_number(maximum=2.0), None, "sampling temperature; empty: the server's default")
     start_ollama = Key(types.boolean(), default=True, about="start Ollama if it is installed and not running")
     prompts = Key(
         types.optional_text("a folder"),

@@ -57,10 +57,10 @@ def parse_toml(text: str, file: str) -> ParsedToml:
 
 def _syntax_error(text: str, file: str, message: str) -> ConfigError:
     """`tomllib` has the position only in its message."""
-    place = _ERROR_POSITION.search(message)
-    why = message[: place.start()] if place else message
-    line = int(place[1]) if place and place[1] else text.rstrip("\n").count("\n") + 1
-    column = f", at column {place[2]}" if place and place[2] else ""
+    match = _ERROR_POSITION.search(message)
+    why = message[: match.start()] if match else message
+    line = int(match[1]) if match and match[1] else text.rstrip("\n").count("\n") + 1
+    column = f", at column {match[2]}" if match and match[2] else ""
     hint = next((hint for start, hint in _HINTS.items() if message.startswith(start)), "")
     return ConfigError(f"{file}:{line}: this is not valid TOML: {why[:1].lower()}{why[1:]}{column}", hint=hint)
 
@@ -129,11 +129,11 @@ def locate_keys(text: str) -> dict[KeyPath, int]:
 
 
 class _KeyScanner:
-    __slots__ = ("counted", "line", "lines", "place", "table", "text")
+    __slots__ = ("counted", "line", "lines", "position", "table", "text")
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.place = 0
+        self.position = 0
         self.counted = 0
         self.line = 1
         self.lines: dict[KeyPath, int] = {}
@@ -141,9 +141,9 @@ class _KeyScanner:
 
     def scan(self) -> dict[KeyPath, int]:
         while self._at_statement():
-            if self.text.startswith("[", self.place):
-                is_array = self.text.startswith("[[", self.place)
-                self.place += 2 if is_array else 1
+            if self.text.startswith("[", self.position):
+                is_array = self.text.startswith("[[", self.position)
+                self.position += 2 if is_array else 1
                 self.table = self._names()
                 self._note(self.table, explicit=not is_array)
             else:
@@ -152,11 +152,11 @@ class _KeyScanner:
         return self.lines
 
     def _at_statement(self) -> bool:
-        gap = _GAP.match(self.text, self.place)
-        self.place = gap.end() if gap else self.place
-        self.line += self.text.count("\n", self.counted, self.place)
-        self.counted = self.place
-        return self.place < len(self.text)
+        gap = _GAP.match(self.text, self.position)
+        self.position = gap.end() if gap else self.position
+        self.line += self.text.count("\n", self.counted, self.position)
+        self.counted = self.position
+        return self.position < len(self.text)
 
     def _note(self, path: KeyPath, *, explicit: bool = True) -> None:
         """A path named explicitly has this line; its parents have it only if they were not named before."""
@@ -166,19 +166,19 @@ class _KeyScanner:
             self.lines.setdefault(path[:length], self.line)
 
     def _names(self) -> tuple[str, ...]:
-        match = _KEY.match(self.text, self.place)
+        match = _KEY.match(self.text, self.position)
         if not match:  # not TOML: skip it, so that the scan ends
-            self.place += 1
+            self.position += 1
             return ("",)
-        self.place = match.end()
+        self.position = match.end()
         return _split_key(match[0])
 
     def _pass_value(self) -> None:
         """Skip to the end of the line on which a value or a header ends."""
         depth = 0
-        while self.place < len(self.text):
-            token = _TOKEN.match(self.text, self.place)
-            self.place = token.end() if token else self.place + 1
+        while self.position < len(self.text):
+            token = _TOKEN.match(self.text, self.position)
+            self.position = token.end() if token else self.position + 1
             text = token[0] if token else ""
             depth += _DEPTH_CHANGE.get(text, 0)
             if text == "\n" and depth <= 0:

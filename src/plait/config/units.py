@@ -66,14 +66,14 @@ def parse_budget_setting(written: str) -> Budget | None:
     """`20usd`, `$20`, `500ktok`, or one of each."""
     text = " ".join(written.split())
     bounds: dict[str, int] = {}
-    place = 0
-    while place < len(text):
-        match = _AMOUNT.match(text, place)
+    position = 0
+    while position < len(text):
+        match = _AMOUNT.match(text, position)
         bound = _parse_amount(match) if match else None
         if not match or bound is None or bound[0] in bounds:
             return None
         bounds[bound[0]] = bound[1]
-        place = match.end()
+        position = match.end()
     return Budget(**bounds) if bounds else None
 
 

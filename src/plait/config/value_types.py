@@ -103,14 +103,14 @@ def fraction() -> ValueType[float]:
     return ValueType(allowed, _read_number(0, 1), parse_text=_parse_number, kind=ValueKind.NUMBER, json_type=float)
 
 
-def optional_number(most: float) -> ValueType[float | None]:
-    number = _read_number(0, most)
+def optional_number(maximum: float) -> ValueType[float | None]:
+    number = _read_number(0, maximum)
 
     def read(value: object) -> float | None:
         return None if value is None or value == "" else number(value)
 
     return ValueType(
-        f'a number from 0 to {most:g}, or "" for none',
+        f'a number from 0 to {maximum:g}, or "" for none',
         read,
         parse_text=_parse_number,
         format_value=lambda value: "" if value is None else value,
@@ -132,30 +132,30 @@ def boolean() -> ValueType[bool]:
     return ValueType("true or false", read, parse_text=parse_text, kind=ValueKind.SWITCH, json_type=bool)
 
 
-def choice(of: type[E]) -> ValueType[E]:
-    names = [member.value for member in of]
+def choice(enum: type[E]) -> ValueType[E]:
+    names = [member.value for member in enum]
 
     def read(value: object) -> E:
         if not isinstance(value, str) or value not in names:
             near = get_close_matches(value, names, n=1) if isinstance(value, str) else ()
             raise InvalidValueError(f"Did you mean {near[0]}?" if near else "")
-        return of(value)
+        return enum(value)
 
     return ValueType(join_choices(names), read, lambda value: value.value, choices=tuple(names), kind=ValueKind.CHOICE)
 
 
-def choice_list(of: type[E]) -> ValueType[tuple[E, ...]]:
-    each, texts = choice(of), text_list("", split=True)
+def choice_list(enum: type[E]) -> ValueType[tuple[E, ...]]:
+    one_of, texts = choice(enum), text_list("", split=True)
 
     def read(value: object) -> tuple[E, ...]:
-        return tuple(dict.fromkeys(map(each.read, texts.read(value))))
+        return tuple(dict.fromkeys(map(one_of.read, texts.read(value))))
 
     return ValueType(
-        f"a list of {each.allowed}",
+        f"a list of {one_of.allowed}",
         read,
         lambda values: [value.value for value in values],
         texts.parse_text,
-        choices=each.choices,
+        choices=one_of.choices,
         kind=ValueKind.CHOICES,
     )
 
@@ -266,8 +266,8 @@ def amount() -> ValueType[Budget | None]:
     return ValueType(allowed, read, plain, format_value=lambda value: plain(value) or "", kind=ValueKind.AMOUNT)
 
 
-def text_table(what: str, each: str) -> ValueType[tuple[tuple[str, str], ...]]:
-    return _table_of(what, f"{each} for each", _require_nonempty)
+def text_table(what: str, value_text: str) -> ValueType[tuple[tuple[str, str], ...]]:
+    return _table_of(what, f"{value_text} for each", _require_nonempty)
 
 
 def command_table(what: str) -> ValueType[tuple[tuple[str, str], ...]]:
@@ -282,8 +282,8 @@ def count_table(what: str) -> ValueType[tuple[tuple[str, int], ...]]:
     return _table_of(what, f"{number.allowed} for each", number.read, parse_text=parse_text)
 
 
-def choice_table(what: str, of: type[E]) -> ValueType[tuple[tuple[str, E], ...]]:
-    one_of = choice(of)
+def choice_table(what: str, enum: type[E]) -> ValueType[tuple[tuple[str, E], ...]]:
+    one_of = choice(enum)
     return _table_of(
         what,
         f"{one_of.allowed} for each",
@@ -318,13 +318,15 @@ def price_table() -> ValueType[tuple[tuple[str, tuple[float, ...]], ...]]:
             raise InvalidValueError
         return tuple(map(_read_number(0), value))
 
-    each = "dollars per million tokens read, written and (optional) read from the cache, such as [1.25, 10, 0.125]"
-    return _table_of("models", each, read_prices, lambda values: {name: list(prices) for name, prices in values})
+    value_text = (
+        "dollars per million tokens read, written and (optional) read from the cache, such as [1.25, 10, 0.125]"
+    )
+    return _table_of("models", value_text, read_prices, lambda values: {name: list(prices) for name, prices in values})
 
 
 def _table_of(
     what: str,
-    each: str,
+    value_text: str,
     read_value: Callable[[object], T],
     plain: Callable[..., PlainValue] = dict,
     parse_text: Callable[[str], object] | None = None,
@@ -334,22 +336,22 @@ def _table_of(
     def read(value: object) -> tuple[tuple[str, T], ...]:
         if not isinstance(value, Mapping):
             raise InvalidValueError
-        return tuple((_require_nonempty(name), read_value(one)) for name, one in value.items())
+        return tuple((_require_nonempty(name), read_value(entry)) for name, entry in value.items())
 
-    allowed = f"a table of {what}: {each}"
+    allowed = f"a table of {what}: {value_text}"
     return ValueType(allowed, read, plain, parse_text or _parse_pairs, kind=ValueKind.TABLE, json_type=dict)
 
 
-def join_choices(words: Sequence[str]) -> str:
+def join_choices(choices: Sequence[str]) -> str:
     """`a, b or c`."""
-    return " or ".join(filter(None, (", ".join(words[:-1]), words[-1])))
+    return " or ".join(filter(None, (", ".join(choices[:-1]), choices[-1])))
 
 
-def _read_number(least: float, most: float | None = None) -> Callable[[object], float]:
+def _read_number(least: float, maximum: float | None = None) -> Callable[[object], float]:
     def read(value: object) -> float:
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise InvalidValueError
-        if not value >= least or (most is not None and value > most):  # also rejects NaN
+        if not value >= least or (maximum is not None and value > maximum):  # also rejects NaN
             raise InvalidValueError
         return float(value)
 

@@ -99,12 +99,12 @@ def send_test_message(location: RepoLocation, config: Config) -> list[DeliveryRe
     """Send a test message once to each channel."""
     from plait.observe.channels import DeliveryError, build_test_message
 
-    message, tried = build_test_message(location.top.name, time.time()), []
-    for each in open_channels(config):
+    message, results = build_test_message(location.top.name, time.time()), []
+    for channel in open_channels(config):
         try:
-            each.send(message)
+            channel.send(message)
         except DeliveryError as error:
-            tried.append(DeliveryResult(each.name, error.message, error.hint))
+            results.append(DeliveryResult(channel.name, error.message, error.hint))
         else:
-            tried.append(DeliveryResult(each.name))
-    return tried
+            results.append(DeliveryResult(channel.name))
+    return results

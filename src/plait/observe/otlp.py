@@ -106,18 +106,18 @@ class _LastWarning(logging.Handler):
 
 def _capture_warnings() -> _LastWarning:
     """Instead of writing to standard error, which is the engine's log."""
-    trouble = _LastWarning(logging.WARNING)
+    handler = _LastWarning(logging.WARNING)
     logger = logging.getLogger(_LOGGER)
-    logger.handlers, logger.propagate = [trouble], False
-    return trouble
+    logger.handlers, logger.propagate = [handler], False
+    return handler
 
 
 def _build_resource(about: Mapping[str, str]) -> Resource:
     """OpenTelemetry's variables take precedence over plait's own attributes."""
-    given = Resource.create()
-    unnamed = str(given.attributes.get(SERVICE_NAME, "")).startswith("unknown_service")
-    mine = Resource({**about, SERVICE_NAME: NAME}).merge(given)
-    return mine.merge(Resource({SERVICE_NAME: NAME})) if unnamed else mine
+    configured = Resource.create()
+    unnamed = str(configured.attributes.get(SERVICE_NAME, "")).startswith("unknown_service")
+    resource = Resource({**about, SERVICE_NAME: NAME}).merge(configured)
+    return resource.merge(Resource({SERVICE_NAME: NAME})) if unnamed else resource
 
 
 def _build_span_context(trace: int, span: int) -> SpanContext:

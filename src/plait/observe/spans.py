@@ -121,7 +121,7 @@ def describe_branch_result(report: r.BranchReport) -> tuple[Attributes, str | No
         case r.MergeConflicted():
             return {}, f"conflict in {join_names(report.files, MAX_NAMES_SHOWN)}"
         case r.RebuildDone():
-            clashes = join_names([clash.task for clash in report.clashes], MAX_NAMES_SHOWN)
+            clashes = join_names([conflict.task for conflict in report.clashes], MAX_NAMES_SHOWN)
             return {"plait.merges": len(report.line)}, f"conflicts of {clashes}" if clashes else None
         case r.GateDone():
             return {}, None if report.passed else report.detail or "it failed"

@@ -143,9 +143,9 @@ class SpanSender:
 
     def _send_some(self) -> float | None:
         """Returns how long to wait before the next call."""
-        left = self._retry_at - time.monotonic()
-        if left > 0:
-            return left
+        wait = self._retry_at - time.monotonic()
+        if wait > 0:
+            return wait
         channel = self._channel or self._connect()
         batches = self._take_batches()
         if channel is None or not batches:

@@ -48,28 +48,28 @@ def wrap_with_reply(argv: Sequence[str], spec_file: Path) -> tuple[str, ...]:
     return (sys.executable, "-E", "-P", "-m", "plait.runtime.apply_reply", str(spec_file), "--", *argv)
 
 
-def main(words: list[str]) -> NoReturn:
-    sys.exit(run_until_signal(lambda: _run(words)))
+def main(argv: list[str]) -> NoReturn:
+    sys.exit(run_until_signal(lambda: _run(argv)))
 
 
-def _run(words: list[str]) -> int:
+def _run(argv: list[str]) -> int:
     try:
-        return _run_and_apply(words)
+        return _run_and_apply(argv)
     except (PlaitError, OSError, msgspec.DecodeError) as error:
         _print_message(f"can't apply the agent's answer: {error}")
         return _FAILED
 
 
-def _run_and_apply(words: list[str]) -> int:
-    if len(words) < 3 or words[1] != "--":
+def _run_and_apply(argv: list[str]) -> int:
+    if len(argv) < 3 or argv[1] != "--":
         _print_message("usage: python -m plait.runtime.apply_reply SPEC -- COMMAND…")
         return _FAILED
-    spec = msgspec.json.decode(Path(words[0]).read_bytes(), type=ReplySpec)
+    spec = msgspec.json.decode(Path(argv[0]).read_bytes(), type=ReplySpec)
     parser = load_agent(spec.agent).create_parser()
     try:
-        tool = subprocess.Popen(words[2:], stdout=subprocess.PIPE, bufsize=0)  # the agent's own words
+        tool = subprocess.Popen(argv[2:], stdout=subprocess.PIPE, bufsize=0)  # the agent's own words
     except (FileNotFoundError, PermissionError) as error:
-        _print_message(f"{words[2]} can't be run: {error.strerror}")
+        _print_message(f"{argv[2]} can't be run: {error.strerror}")
         return _NOT_FOUND if isinstance(error, FileNotFoundError) else _NOT_RUN
     result = run_tool(tool, parser, max_bytes=_MAX_OUTPUT_BYTES, on_output=write_stdout)
     if result.code or result.outcome.category not in {Category.OK, Category.EMPTY}:

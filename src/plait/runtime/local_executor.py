@@ -84,8 +84,8 @@ class LocalExecutor:
             self._launch_once(spec)
         elif attempt in self._preparing:
             self._preparing[attempt] = spec
-        elif (found := self.adopt(attempt, spec.limits)) is not None:
-            self._report(attempt, found)
+        elif (result := self.adopt(attempt, spec.limits)) is not None:
+            self._report(attempt, result)
         else:
             self._preparing[attempt] = spec
             self.workspaces.prepare(
@@ -106,15 +106,15 @@ class LocalExecutor:
 
     def _launch_once(self, spec: AttemptSpec) -> None:
         live = self._get_live(spec.attempt, spec.limits)
-        found = self._find(live)
-        if found is None:
+        result = self._find(live)
+        if result is None:
             make_attempt_folder(live.folder)
             for file in spec.files:
                 _write_if_changed(file)
-            found = self._watch(
+            result = self._watch(
                 live, supervisor.supervisor_of_child(launch_supervisor(spec, live.folder, live.root.tag))
             )
-        self._report(spec.attempt, found)
+        self._report(spec.attempt, result)
 
     def adopt(self, attempt: Attempt, limits: AttemptLimits = DEFAULT_LIMITS) -> ProbeResult:
         return self._find(self._get_live(attempt, limits))
@@ -122,19 +122,20 @@ class LocalExecutor:
     def terminate(self, attempt: Attempt, *, at_once: bool) -> None:
         self._preparing.pop(attempt, None)
         live = self._get_live(attempt, DEFAULT_LIMITS)
-        found = self._find(live)
-        if found is None:
-            found = self._prevent_launch(live)
-        if not isinstance(found, RunningProcess):
-            self._report(attempt, found)
+        result = self._find(live)
+        if result is None:
+            result = self._prevent_launch(live)
+        if not isinstance(result, RunningProcess):
+            self._report(attempt, result)
         elif live.result is None or at_once:
             self._terminator.start(live.root, TerminationStage.KILL if at_once else TerminationStage.INTERRUPT)
 
     def measure_memory(self) -> Mapping[Attempt, int]:
         live = self._table.live.values()
-        found = self._table.find_trees() if live else {}
+        trees = self._table.find_trees() if live else {}
         return {
-            each.attempt: processes.memory_footprint(process.pid for process in found[each.root.tag]) for each in live
+            live_attempt.attempt: processes.memory_footprint(process.pid for process in trees[live_attempt.root.tag])
+            for live_attempt in live
         }
 
     def open_transcript(self, attempt: Attempt) -> FileTranscript:
@@ -145,10 +146,10 @@ class LocalExecutor:
         if self._sweep_timer is not None:
             self._sweep_timer.cancel()
             self._sweep_timer = None
-        left = self._table.find_leftovers()
-        for name in left:
+        leftovers = self._table.find_leftovers()
+        for name in leftovers:
             self._terminator.start(self._table.ended[name], TerminationStage.TERMINATE, leftover=True)
-        return sum(map(len, left.values()))
+        return sum(map(len, leftovers.values()))
 
     def close(self) -> None:
         self._preparing.clear()
@@ -277,8 +278,8 @@ class LocalExecutor:
         with suppress(OSError):  # the next sweep tries again
             self.end_leftovers()
 
-    def _report(self, attempt: Attempt, found: ProbeResult) -> None:
-        match found:
+    def _report(self, attempt: Attempt, result: ProbeResult) -> None:
+        match result:
             case RunningProcess(pid):
                 self._callbacks.on_launched(attempt, pid)
             case ExitedProcess(code):
@@ -288,7 +289,7 @@ class LocalExecutor:
             case None:
                 pass
             case _:
-                assert_never(found)
+                assert_never(result)
 
 
 def _write_if_changed(file: AttemptFile) -> None:

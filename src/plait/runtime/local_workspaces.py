@@ -153,18 +153,18 @@ class LocalWorkspaces:
         from plait.runtime.setup.preparation import is_setup_needed  # only where there are workspaces
         from plait.runtime.setup.setup_command import build_setup_command, build_spec, write_spec
 
-        here = self.folder.attempt(spec.attempt)
+        attempt_folder = self.folder.attempt(spec.attempt)
         setup = build_spec(
             spec.setup,
             workspace=Path(spec.workspace),
             top=Path(spec.checkout),
             cache=self._setups_folder,
-            failed=here.path / "outfit.failed",
+            failed=attempt_folder.path / "outfit.failed",
         )
         if not is_setup_needed(setup):
             return ()
-        write_spec(here.setup_spec, setup)
-        return build_setup_command(here.setup_spec)
+        write_spec(attempt_folder.setup_spec, setup)
+        return build_setup_command(attempt_folder.setup_spec)
 
     def _capture(self, spec: CaptureSpec) -> CapturedChange:
         """Tried again after failures that may pass: the agent's work was paid for."""

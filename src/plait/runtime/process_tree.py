@@ -122,11 +122,11 @@ class ProcessTable:
         for name in _find_unsupervised_tags(everything, self._prefix) - {root.tag for root in self._roots()}:
             self.ended[name] = TreeRoot(name)
         found = self._group(everything)
-        left = {name: found[name] for name in self.ended if found[name] and name not in self.given_up}
-        for name in self.ended.keys() - left.keys():
+        leftovers = {name: found[name] for name in self.ended if found[name] and name not in self.given_up}
+        for name in self.ended.keys() - leftovers.keys():
             cgroup.remove_cgroup(self.ended.pop(name).cgroup)
         cgroup.remove_stale_cgroups(self._prefix, {root.tag for root in self._roots()})
-        return left
+        return leftovers
 
     def _group(self, everything: Sequence[Process]) -> dict[str, list[Process]]:
         roots = self._roots()

@@ -262,8 +262,8 @@ def _is_supervisor(process: Process, folder: AttemptFolder, claim: PidFile, tag:
     """By its start time, its command line, and its tag if the system lets us see it."""
     if process.start < claim.since or process.tag not in {"", tag}:
         return False
-    words = processes.command_line(process.pid)  # a dead process has none
-    return [*words[3:5], *words[6:7]] == [PROCESS_NAME, str(folder.path), claim.signature]
+    argv = processes.command_line(process.pid)  # a dead process has none
+    return [*argv[3:5], *argv[6:7]] == [PROCESS_NAME, str(folder.path), claim.signature]
 
 
 _FIRST_WATCH_PAUSE, _MAX_WATCH_PAUSE = 0.01, 0.2  # seconds between two polls without a pidfd

@@ -61,17 +61,17 @@ class SqliteInbox:
             self._db.execute(schema.INSERT_REQUEST, {**row, "check": check})
 
     def pending(self) -> Sequence[Request]:
-        return tuple(found for _, found in self._read_waiting() if not isinstance(found, str))
+        return tuple(decoded for _, decoded in self._read_waiting() if not isinstance(decoded, str))
 
     def unreadable(self) -> Mapping[str, str]:
-        return {id_: found for id_, found in self._read_waiting() if isinstance(found, str)}
+        return {id_: decoded for id_, decoded in self._read_waiting() if isinstance(decoded, str)}
 
     def mark_taken(self, ids: Sequence[str]) -> None:
         if not ids:
             return
         with self._transaction(ENGINE_TIMEOUT_SECONDS):
-            self._db.executemany(schema.DELETE_WAITING, [(each,) for each in ids])
-            self._db.executemany(schema.INSERT_TAKEN, [(each,) for each in ids])
+            self._db.executemany(schema.DELETE_WAITING, [(request_id,) for request_id in ids])
+            self._db.executemany(schema.INSERT_TAKEN, [(request_id,) for request_id in ids])
 
     def close(self) -> None:
         self._db.close()
@@ -80,8 +80,8 @@ class SqliteInbox:
         with error_mapping.map_inbox_errors(self._path):
             return [_decode_row(row) for row in self._db.execute(schema.SELECT_WAITING)]
 
-    def _begin(self, patience: float) -> None:
-        deadline = time.monotonic() + patience
+    def _begin(self, timeout: float) -> None:
+        deadline = time.monotonic() + timeout
         while True:
             try:
                 self._db.execute(schema.BEGIN)
@@ -92,9 +92,9 @@ class SqliteInbox:
                 return
 
     @contextmanager
-    def _transaction(self, patience: float) -> Iterator[None]:
+    def _transaction(self, timeout: float) -> Iterator[None]:
         with error_mapping.map_inbox_errors(self._path):
-            self._begin(patience)
+            self._begin(timeout)
             try:
                 yield
                 self._db.execute("COMMIT")
@@ -112,10 +112,10 @@ def _decode_row(row: RequestRow) -> tuple[str, Request | str]:
     except (AttributeError, TypeError, UnicodeDecodeError):
         return repr(row[0]), "it is damaged; ask again"
     try:
-        found = codec.decode_event(kind, body, version)
+        event = codec.decode_event(kind, body, version)
     except (codec.NewerFormatError, codec.UnreadableEventError) as error:
         return id_, str(error)
-    return id_, found if isinstance(found, Request) else f"{kind} is not a request"
+    return id_, event if isinstance(event, Request) else f"{kind} is not a request"
 
 
 def _verify_identity(path: Path, connection: sqlite_files.Connection) -> None:

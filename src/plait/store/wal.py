@@ -47,7 +47,7 @@ class WalScan:
 
 
 class _Header(NamedTuple):
-    order: str
+    byte_order: str
     salts: Sums
     sums: Sums
 
@@ -74,8 +74,8 @@ def scan_wal_file(file: BinaryIO) -> WalScan:
     frames = _read_frames(file)
     if header is None:
         return WalScan(0, lost=sum(1 for frame in frames if frame.page and frame.commit), has_valid_header=False)
-    kept, left = _recover(header, frames)
-    return WalScan(kept, lost=_count_lost_transactions(kept, left), has_valid_header=True)
+    kept, remaining = _recover(header, frames)
+    return WalScan(kept, lost=_count_lost_transactions(kept, remaining), has_valid_header=True)
 
 
 def _recover(header: _Header, frames: Iterator[_Frame]) -> tuple[int, list[_Frame]]:
@@ -84,23 +84,25 @@ def _recover(header: _Header, frames: Iterator[_Frame]) -> tuple[int, list[_Fram
     for frame in frames:
         # What an older WAL left behind has other salts.
         right = frame.page and frame.salts == header.salts and len(frame.summed) == PAGE_SIZE + 8
-        sums = compute_checksum(frame.summed, sums, header.order) if right else sums
+        sums = compute_checksum(frame.summed, sums, header.byte_order) if right else sums
         if not right or sums != frame.sums:
             # Without their content: there may be many.
-            return kept, [each._replace(summed=b"") for each in chain((frame,), frames) if each.salts == header.salts]
+            return kept, [
+                later._replace(summed=b"") for later in chain((frame,), frames) if later.salts == header.salts
+            ]
         if frame.commit:
             kept = frame.number
     return kept, []
 
 
-def _count_lost_transactions(kept: int, left: Sequence[_Frame]) -> int:
+def _count_lost_transactions(kept: int, remaining: Sequence[_Frame]) -> int:
     """The least possible number. A transaction ends with a commit frame; if that is damaged, the order of pages shows it.
 
     SQLite sorts the pages of a transaction, so page p is among its first p frames, and page 2, the table meta, is in
     every transaction.
     """
-    commits = sum(1 for frame in left if frame.commit)
-    too_late = any(frame.number - kept > frame.page for frame in left)
+    commits = sum(1 for frame in remaining if frame.commit)
+    too_late = any(frame.number - kept > frame.page for frame in remaining)
     return max(commits, 2 if too_late else 0)
 
 
@@ -110,9 +112,9 @@ def _parse_header(data: bytes) -> _Header | None:
     magic, version, page, _, salt_1, salt_2, sum_1, sum_2 = _HEADER.unpack(data)
     if magic & ~1 != _MAGIC or version != _FORMAT or page != PAGE_SIZE:
         return None
-    order = ">" if magic & 1 else "<"
-    sums = compute_checksum(data[: HEADER_SIZE - 8], (0, 0), order)
-    return _Header(order, (salt_1, salt_2), sums) if sums == (sum_1, sum_2) else None
+    byte_order = ">" if magic & 1 else "<"
+    sums = compute_checksum(data[: HEADER_SIZE - 8], (0, 0), byte_order)
+    return _Header(byte_order, (salt_1, salt_2), sums) if sums == (sum_1, sum_2) else None
 
 
 def _read_frames(file: BinaryIO) -> Iterator[_Frame]:
@@ -125,10 +127,10 @@ def _read_frames(file: BinaryIO) -> Iterator[_Frame]:
         yield _Frame(number, page, commit, (salt_1, salt_2), (sum_1, sum_2), summed)
 
 
-def compute_checksum(data: bytes, start: Sums, order: str) -> Sums:
-    words = iter(struct.unpack(f"{order}{len(data) // 4}I", data))
+def compute_checksum(data: bytes, start: Sums, byte_order: str) -> Sums:
+    numbers = iter(struct.unpack(f"{byte_order}{len(data) // 4}I", data))
     first, second = start
-    for even, odd in zip(words, words, strict=True):
+    for even, odd in zip(numbers, numbers, strict=True):
         first = (first + even + second) & _UINT32_MASK
         second = (second + odd + first) & _UINT32_MASK
     return first, second

@@ -52,7 +52,7 @@ class Aider(CodingTool):
 
     def build_command(self, context: AttemptContext) -> Command:
         """Its histories go to the attempt's folder: files in the workspace become part of the change."""
-        words = (
+        args = (
             *("--message-file", context.prompt_file),
             *self.model_and_session_args(context),
             *self.permission_args(("--yes-always",), ("--yes-always", "--no-suggest-shell-commands")),
@@ -60,7 +60,7 @@ class Aider(CodingTool):
             *("--input-history-file", f"{context.folder}/aider.input"),
             *_FIXED_ARGS,
         )
-        return Command(("sh", "-c", _PREPARE_CACHE_SCRIPT, "sh", *self.build_argv(*words)))
+        return Command(("sh", "-c", _PREPARE_CACHE_SCRIPT, "sh", *self.build_argv(*args)))
 
     def create_parser(self, _before: Spend = NO_SPEND, /) -> OutputParser:
         return _AiderParser(self)

@@ -69,9 +69,9 @@ class CodingTool:
             *((f"{session}={context.session}",) if session and context.session else ()),
         )
 
-    def build_argv(self, *words: str) -> tuple[str, ...]:
+    def build_argv(self, *args: str) -> tuple[str, ...]:
         """The driver's arguments, then those of the settings: with most tools, the later one of two counts."""
-        return (self.spec.program or self.info.program, *words, *self.spec.args)
+        return (self.spec.program or self.info.program, *args, *self.spec.args)
 
     def compute_spend(self, tokens: Tokens, model: str = "") -> Spend:
         return compute_spend(tokens, find_price(self.spec.prices, model or self.spec.model))

@@ -144,16 +144,16 @@ class _ClaudeParser(ToolUseParser):
     def _read_failure(self, event: Json, end: object) -> ToolError:
         errors = event.get("errors")
         messages = [one for one in errors if isinstance(one, str)] if isinstance(errors, list) else []
-        words = "; ".join(messages) or (self.last_message if "result" in event else "") or str(end)
-        self.session_gone = self.session_gone or words.startswith(_SESSION_GONE)
+        message = "; ".join(messages) or (self.last_message if "result" in event else "") or str(end)
+        self.session_gone = self.session_gone or message.startswith(_SESSION_GONE)
         if end in _LIMIT_MESSAGES:
-            return ToolError(f"{_LIMIT_MESSAGES[end]}: {words}", category=Category.TASK)
+            return ToolError(f"{_LIMIT_MESSAGES[end]}: {message}", category=Category.TASK)
         long = event.get("terminal_reason") == "prompt_too_long"
         return ToolError(
-            words,
+            message,
             get_count(event, "api_error_status") or None,
             Category.CONTEXT if long else None,
-            _CATEGORY_BY_TAG.get(self._tag) or guess_category(words),
+            _CATEGORY_BY_TAG.get(self._tag) or guess_category(message),
             self._limit,
         )
 
@@ -174,12 +174,12 @@ class Claude(CodingTool):
 
     def build_command(self, context: AttemptContext) -> Command:
         """A session can only continue in its folder; a task's attempts share one workspace."""
-        words = (
+        args = (
             *("-p", "--output-format", "stream-json", "--verbose"),
             *self.permission_args(("--dangerously-skip-permissions",), ("--permission-mode", "acceptEdits")),
             *self.model_and_session_args(context, "--resume"),
         )
-        return Command(self.build_argv(*words), context.prompt_file, _ENV)
+        return Command(self.build_argv(*args), context.prompt_file, _ENV)
 
 
 def _read_tokens(usage: Json) -> Tokens:

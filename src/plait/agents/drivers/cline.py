@@ -86,8 +86,8 @@ class _ClineParser(ToolUseParser):
         yield from self.report_spend(self.tool.compute_reported_spend(to_microdollars(cost), tokens))
 
     def _handle_error(self, event: Json) -> Iterator[AgentEvent]:
-        words = get_text(event, "message") or "it failed without an error message"
-        yield from self.report_error(make_provider_error(words))
+        message = get_text(event, "message") or "it failed without an error message"
+        yield from self.report_error(make_provider_error(message))
 
 
 class Cline(CodingTool):
@@ -95,12 +95,12 @@ class Cline(CodingTool):
     parser_type = _ClineParser
 
     def build_command(self, context: AttemptContext) -> Command:
-        words = (
+        args = (
             *("--json", "--cwd", context.workspace),
             *self.model_and_session_args(context),
             *self.permission_args(("--auto-approve", "true"), ()),
         )
-        return Command((*self.build_argv(*words), READ_PROMPT_FILE.format(context.prompt_file)), None, _ENV)
+        return Command((*self.build_argv(*args), READ_PROMPT_FILE.format(context.prompt_file)), None, _ENV)
 
 
 def _canonical_name(tool: object) -> object:

@@ -25,13 +25,13 @@ _EDIT_ARGS = ("--allow", "Write", "--allow", "Edit", "--allow", "MultiEdit", "--
 class _ContinueParser(ToolParser):
     def handle_event(self, event: Json) -> Iterator[AgentEvent]:
         """The answer is JSON, too, if the settings' arguments ask for that."""
-        words = get_text(event, "message", "response")
+        message = get_text(event, "message", "response")
         if event.get("status") == "error":
-            self.error = make_provider_error(words or "it failed without an error message")
-            yield from make_activity(words, ActivityKind.FAILS)
+            self.error = make_provider_error(message or "it failed without an error message")
+            yield from make_activity(message, ActivityKind.FAILS)
         else:
             self.finished = True
-            yield from make_activity(words, ActivityKind.SAYS)
+            yield from make_activity(message, ActivityKind.SAYS)
 
     def handle_invalid(self, line: str, /) -> Iterator[AgentEvent]:
         """The answer may start with a brace."""
@@ -55,5 +55,5 @@ class Continue(CodingTool):
 
     def build_command(self, context: AttemptContext) -> Command:
         """Any argument after `-p` would be taken for the prompt."""
-        words = (*self.model_and_session_args(context), *self.permission_args(("--auto",), _EDIT_ARGS))
-        return Command((*self.build_argv(*words), "-p"), context.prompt_file, _ENV)
+        args = (*self.model_and_session_args(context), *self.permission_args(("--auto",), _EDIT_ARGS))
+        return Command((*self.build_argv(*args), "-p"), context.prompt_file, _ENV)

@@ -131,14 +131,14 @@ class Codex(CodingTool):
 
     def build_command(self, context: AttemptContext) -> Command:
         """The settings' arguments come before the subcommand, which knows fewer of them."""
-        words = (
+        args = (
             *("exec", "--json", "--skip-git-repo-check", "-c", "analytics.enabled=false"),
             *self.permission_args(("--dangerously-bypass-approvals-and-sandbox",), ("--sandbox", "workspace-write")),
             *self._trust_args(context.workspace),
             *self.model_and_session_args(context),
         )
         resume = ("resume", context.session) if context.session else ()
-        return Command((*self.build_argv(*words), *resume, "-"), context.prompt_file)
+        return Command((*self.build_argv(*args), *resume, "-"), context.prompt_file)
 
     def _trust_args(self, workspace: str) -> tuple[str, ...]:
         """Otherwise it adds every folder it works in to the user's settings as trusted."""

@@ -40,11 +40,11 @@ class CommandAgent:
 
     def build_command(self, context: AttemptContext) -> Command:
         values = build_placeholder_values(context)
-        words = self._spec.command
+        command = self._spec.command
         argv = (
-            _build_shell_argv(words[0], values)
+            _build_shell_argv(command[0], values)
             if self._spec.shell
-            else tuple(fill_word(word, values) for word in words)
+            else tuple(fill_word(word, values) for word in command)
         )
         return Command(argv, context.prompt_file if self._spec.prompt_by is PromptDelivery.STDIN else None)
 
@@ -56,18 +56,18 @@ def build_command_spec(
     text: str, *, name: str = DEFAULT_NAME, shell: bool = False, prompt_by: PromptDelivery = PromptDelivery.AUTO
 ) -> AgentSpec:
     """Raises ConfigError. The prompt comes on standard input, unless the command names a file."""
-    words = (text.strip(),) if shell else split_command(text)
-    check_command(words, shell=shell)
+    argv = (text.strip(),) if shell else split_command(text)
+    check_command(argv, shell=shell)
     if prompt_by is PromptDelivery.AUTO:
-        names_file = bool(find_placeholders(words) & _FILE_PLACEHOLDERS)
+        names_file = bool(find_placeholders(argv) & _FILE_PLACEHOLDERS)
         prompt_by = PromptDelivery.FILE if names_file else PromptDelivery.STDIN
-    return AgentSpec(name, words, shell, prompt_by)
+    return AgentSpec(name, argv, shell, prompt_by)
 
 
 def split_command(text: str) -> tuple[str, ...]:
     """Split by a shell's quotes; no other shell syntax is supported."""
     try:
-        words = tuple(shlex.split(text))
+        argv = tuple(shlex.split(text))
         bare = shlex.split(text, posix=False)  # the same words, with their quotes
     except ValueError as error:
         why = str(error)[:1].lower() + str(error)[1:]
@@ -80,32 +80,32 @@ def split_command(text: str) -> tuple[str, ...]:
             f"the agent's command contains {operator}, which needs a shell",
             hint="Add --agent-shell; or put it in quotes, if it is an argument.",
         )
-    return words
+    return argv
 
 
-def check_command(words: tuple[str, ...], *, shell: bool = False) -> None:
+def check_command(argv: tuple[str, ...], *, shell: bool = False) -> None:
     """Raises ConfigError for a command that could never run."""
-    if not words or not words[0].strip():
+    if not argv or not argv[0].strip():
         raise ConfigError("the agent's command is empty", hint="Give a command: --agent-command 'tool {task_file}'.")
-    check_placeholders(words)
+    check_placeholders(argv)
     if shell:
-        _check_shell_line(words)
+        _check_shell_line(argv)
 
 
-def _check_shell_line(words: tuple[str, ...]) -> None:
-    if len(words) > 1:
+def _check_shell_line(argv: tuple[str, ...]) -> None:
+    if len(argv) > 1:
         raise ConfigError("the agent's shell command is more than one text", hint="Give it as one text.")
-    quotes = _quote_states(words[0])
+    quotes = _quote_states(argv[0])
 
-    def look(name: str, place: int) -> str:
-        if quotes[place] == "'":
+    def look(name: str, position: int) -> str:
+        if quotes[position] == "'":
             raise ConfigError(
                 f"the agent's command has {{{name}}} in single quotes, where a shell expands nothing",
                 hint="Remove the quotes: a value is always one word.",
             )
         return ""
 
-    substitute(words[0], look)
+    substitute(argv[0], look)
 
 
 def build_placeholder_values(context: AttemptContext) -> Mapping[str, str]:
@@ -128,10 +128,10 @@ def _build_shell_argv(line: str, values: Mapping[str, str]) -> tuple[str, ...]:
     given: dict[str, int] = {}
     quotes = _quote_states(line)
 
-    def parameter(name: str, place: int) -> str:
-        begins = not line[:place] or line[place - 1] in _BEFORE_WORD
+    def parameter(name: str, position: int) -> str:
+        begins = not line[:position] or line[position - 1] in _BEFORE_WORD
         number = given.setdefault(escape_option(values[name]) if begins else values[name], len(given) + 1)
-        return f"${{{number}}}" if quotes[place] == '"' else f'"${{{number}}}"'
+        return f"${{{number}}}" if quotes[position] == '"' else f'"${{{number}}}"'
 
     script = substitute(line, parameter)
     return ("sh", "-c", script, "sh", *given)

@@ -76,11 +76,11 @@ class _CopilotParser(ToolUseParser):
         yield from self.handle_tool_result(name, error=error, denied=denied)
 
     def _handle_error(self, data: Json) -> Iterator[AgentEvent]:
-        words = get_text(data, "message") or "it failed without an error message"
-        words = words.rpartition("Last error: ")[2] or words
-        failed = make_provider_error(words, get_count(data, "statusCode") or None)
+        message = get_text(data, "message") or "it failed without an error message"
+        message = message.rpartition("Last error: ")[2] or message
+        failed = make_provider_error(message, get_count(data, "statusCode") or None)
         category = _CATEGORY_BY_TYPE.get(get_text(data, "errorType"), failed.fallback)
-        yield from self.report_error(ToolError(words, failed.status, fallback=category))
+        yield from self.report_error(ToolError(message, failed.status, fallback=category))
 
     def _handle_result(self, event: Json) -> Iterator[AgentEvent]:
         yield from self.update_session(event.get("sessionId"))
@@ -94,9 +94,9 @@ class Copilot(CodingTool):
 
     def build_command(self, context: AttemptContext) -> Command:
         """Without `-C`, a session would continue in its original folder."""
-        words = (
+        args = (
             *("-C", context.workspace, "--output-format", "json", "--no-ask-user"),
             *self.model_and_session_args(context, "--resume"),
             *self.permission_args(("--allow-all",), ("--allow-tool=write",)),
         )
-        return Command(self.build_argv(*words), context.prompt_file, _ENV)
+        return Command(self.build_argv(*args), context.prompt_file, _ENV)

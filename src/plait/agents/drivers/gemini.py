@@ -101,7 +101,7 @@ class _GeminiParser(ToolUseParser):
     def _handle_retry(self, line: str, status: int | None) -> Iterator[AgentEvent]:
         """A failed try and its delay are on one line or two; a delay is only given for a rate limit."""
         again = _RETRY_AFTER.search(line)
-        found = classify_error(self._retry_reason, status)
+        match = classify_error(self._retry_reason, status)
         if again:
             seconds = int(again["ms"]) / 1000
             self._retry_reason = ""
@@ -110,8 +110,8 @@ class _GeminiParser(ToolUseParser):
                 f"waiting {seconds:.0f}s for the provider, which refuses for now", ActivityKind.WAITS
             )
         elif "Retrying with backoff" in line:
-            if found is not None and found.category is Category.RATE_LIMIT:
-                yield ProviderRefused(found.wait)
+            if match is not None and match.category is Category.RATE_LIMIT:
+                yield ProviderRefused(match.wait)
             text, self._retry_reason = unwrap_error(self._retry_reason.partition("... ")[2]), ""
             yield from make_activity("waiting to try again:", ActivityKind.WAITS, text or f"status {status}")
         elif "Max attempts reached" in line:
@@ -121,8 +121,8 @@ class _GeminiParser(ToolUseParser):
         self.report_success()
         if event.get("status") not in {"success", None}:
             text = str(get_object(event, "error").get("message") or self._last_error or "it failed")
-            words = extract_api_error(text) or text
-            yield from self.report_error(ToolError(words, fallback=guess_category(words)))
+            message = extract_api_error(text) or text
+            yield from self.report_error(ToolError(message, fallback=guess_category(message)))
         yield from self.report_spend(self._read_spend(get_object(event, "stats")))
 
     def _read_spend(self, stats: Json) -> Spend:
@@ -142,9 +142,9 @@ class Gemini(CodingTool):
     parser_type = _GeminiParser
 
     def build_command(self, context: AttemptContext) -> Command:
-        words = (
+        args = (
             "--output-format=stream-json",
             *self.permission_args(("--yolo",), ("--approval-mode=auto_edit",)),
             *self.model_and_session_args(context, "--resume"),
         )
-        return Command(self.build_argv(*words), context.prompt_file, _ENV)
+        return Command(self.build_argv(*args), context.prompt_file, _ENV)

@@ -38,12 +38,12 @@ class Mini(CodingTool):
     info = AGENTS["mini"]
 
     def build_command(self, context: AttemptContext) -> Command:
-        words = (
+        args = (
             *self.model_and_session_args(context),
             *self.permission_args(("--yolo",), ()),
             *("--exit-immediately", "--output", f"{context.folder}/mini.trajectory.json"),
         )
-        return Command((*self.build_argv(*words), "--task", READ_PROMPT_FILE.format(context.prompt_file)), None, _ENV)
+        return Command((*self.build_argv(*args), "--task", READ_PROMPT_FILE.format(context.prompt_file)), None, _ENV)
 
     def create_parser(self, _before: Spend = NO_SPEND, /) -> OutputParser:
         return _MiniParser()

@@ -111,11 +111,11 @@ class _OpenCodeParser(ToolUseParser):
 
     def _handle_error(self, error: Json) -> Iterator[AgentEvent]:
         data = get_object(error, "data")
-        words = get_text(data, "message") or str(error.get("name"))
+        message = get_text(data, "message") or str(error.get("name"))
         wait = get_text(get_object(data, "responseHeaders"), "retry-after")
-        failed = make_provider_error(words, get_count(data, "statusCode") or None, wait)
+        failed = make_provider_error(message, get_count(data, "statusCode") or None, wait)
         self.error = replace(failed, category=_CATEGORY_BY_ERROR.get(get_text(error, "name")))
-        yield from make_activity(words, ActivityKind.FAILS)
+        yield from make_activity(message, ActivityKind.FAILS)
 
 
 class OpenCode(CodingTool):
@@ -124,11 +124,11 @@ class OpenCode(CodingTool):
 
     def build_command(self, context: AttemptContext) -> Command:
         """Without `--dir`, it works in the folder of the variable `PWD`."""
-        words = (
+        args = (
             *("run", "--format", "json", "--dir", context.workspace),
             *self.model_and_session_args(context, "--session"),
             *self.permission_args(("--auto",), ()),
         )
         edits = self.spec.permission is Permission.EDITS
         env = (*_ENV, ("OPENCODE_PERMISSION", _EDIT_PERMISSIONS)) if edits else _ENV
-        return Command(self.build_argv(*words), context.prompt_file, env)
+        return Command(self.build_argv(*args), context.prompt_file, env)

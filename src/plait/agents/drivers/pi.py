@@ -81,10 +81,10 @@ class _PiParser(ToolUseParser):
         yield from self.report_spend(self.spend + now)
 
     def _handle_retry(self, event: Json) -> Iterator[AgentEvent]:
-        words = get_text(event, "errorMessage")
+        message = get_text(event, "errorMessage")
         after = get_count(event, "delayMs") / 1000
-        yield from report_refusal(words, after=after or None)
-        yield from make_activity(f"waiting {after:g} s:" if after else "waiting:", ActivityKind.WAITS, words)
+        yield from report_refusal(message, after=after or None)
+        yield from make_activity(f"waiting {after:g} s:" if after else "waiting:", ActivityKind.WAITS, message)
 
 
 class Pi(CodingTool):
@@ -93,10 +93,10 @@ class Pi(CodingTool):
 
     def build_command(self, context: AttemptContext) -> Command:
         model = self.choose_model(context)
-        words = (
+        args = (
             *("-p", "--mode", "json"),
             *(("--model", model) if model else ()),
             *(("--session", context.session) if context.session else ()),
             *self.permission_args((), ("--tools", _EDIT_TOOLS)),
         )
-        return Command(self.build_argv(*words), context.prompt_file, _ENV)
+        return Command(self.build_argv(*args), context.prompt_file, _ENV)

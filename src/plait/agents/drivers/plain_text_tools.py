@@ -19,8 +19,8 @@ class Amp(_PlainTextTool):
 
     def build_command(self, context: AttemptContext) -> Command:
         """It chooses its model itself."""
-        words = (*self.permission_args(("--dangerously-allow-all",), ()), "--execute")
-        return Command(self.build_argv(*words), context.prompt_file)
+        args = (*self.permission_args(("--dangerously-allow-all",), ()), "--execute")
+        return Command(self.build_argv(*args), context.prompt_file)
 
 
 class Goose(_PlainTextTool):
@@ -36,12 +36,12 @@ class CursorAgent(_PlainTextTool):
     info = AGENTS["cursor-agent"]
 
     def build_command(self, context: AttemptContext) -> Command:
-        words = (
+        args = (
             *("--print", "--output-format", "text"),
             *self.permission_args(("--force",), ()),
             *self.model_and_session_args(context),
         )
-        return Command((*self.build_argv(*words), READ_PROMPT_FILE.format(context.prompt_file)))
+        return Command((*self.build_argv(*args), READ_PROMPT_FILE.format(context.prompt_file)))
 
 
 class Cube(_PlainTextTool):

@@ -39,15 +39,15 @@ def make_provider_error(text: str, status: int | None = None, wait: str = "") ->
 
 def report_refusal(text: str, status: int | None = None, after: float | None = None) -> Iterator[AgentEvent]:
     """For a tool that waits by itself: reported only if it waits for a rate limit."""
-    found = classify_error(text, status or _find_status(text))
+    match = classify_error(text, status or _find_status(text))
     limited = (
-        found.category is Category.RATE_LIMIT
-        if found
+        match.category is Category.RATE_LIMIT
+        if match
         else _find_category(text, _PROVIDER_ERROR_PHRASES) is Category.RATE_LIMIT
     )
     if limited:
-        asked = found.wait if found else RetryAfter()
-        yield ProviderRefused(RetryAfter(asked.after if after is None else after, asked.at))
+        wait = match.wait if match else RetryAfter()
+        yield ProviderRefused(RetryAfter(wait.after if after is None else after, wait.at))
 
 
 def _find_status(text: str) -> int | None:

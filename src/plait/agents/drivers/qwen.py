@@ -80,8 +80,8 @@ class _QwenParser(ToolUseParser):
         failed = event.get("is_error") is True or str(event.get("subtype")).startswith("error")
         if not failed:
             return None
-        words = get_text(get_object(event, "error"), "message") or self.last_message or "it failed"
-        return ToolError(words, fallback=guess_category(words))
+        message = get_text(get_object(event, "error"), "message") or self.last_message or "it failed"
+        return ToolError(message, fallback=guess_category(message))
 
 
 class Qwen(CodingTool):
@@ -89,12 +89,12 @@ class Qwen(CodingTool):
     parser_type = _QwenParser
 
     def build_command(self, context: AttemptContext) -> Command:
-        words = (
+        args = (
             "--output-format=stream-json",
             *self.permission_args(("--yolo",), ("--approval-mode=auto-edit",)),
             *self.model_and_session_args(context, "--resume"),
         )
-        return Command(self.build_argv(*words), context.prompt_file, _ENV)
+        return Command(self.build_argv(*args), context.prompt_file, _ENV)
 
 
 def _read_tokens(usage: Json) -> Tokens:

@@ -84,25 +84,25 @@ def _reject(*errors: AnswerError) -> JobAnswer:
     return JobAnswer({}, errors)
 
 
-def _parse_some_files(text: str, request: FileRequest, most: int) -> JobAnswer:
+def _parse_some_files(text: str, request: FileRequest, max_lines: int) -> JobAnswer:
     found, flaws = parse_files(text, request)
-    return _check_length(found, flaws, most) if found or flaws else _reject(_NO_FILES_ERROR)
+    return _check_length(found, flaws, max_lines) if found or flaws else _reject(_NO_FILES_ERROR)
 
 
-def _check_length(found: Mapping[str, str], flaws: Sequence[AnswerError], most: int) -> JobAnswer:
+def _check_length(found: Mapping[str, str], flaws: Sequence[AnswerError], max_lines: int) -> JobAnswer:
     counts = {path: text.count("\n") for path, text in found.items()}
-    errors = (*flaws, *(_too_long_error(count, most, path) for path, count in counts.items() if count > most))
+    errors = (*flaws, *(_too_long_error(count, max_lines, path) for path, count in counts.items() if count > max_lines))
     return _reject(*errors) if errors else JobAnswer(found)
 
 
-def _too_long_error(count: int, most: int, path: str = "") -> AnswerError:
-    return AnswerError(f"{count} lines were written, and at most {most} are accepted; split the job", path)
+def _too_long_error(count: int, max_lines: int, path: str = "") -> AnswerError:
+    return AnswerError(f"{count} lines were written, and at most {max_lines} are accepted; split the job", path)
 
 
-def _parse_changes(job: ModelJob, text: str, texts: Mapping[str, str], only: str | None, most: int) -> JobAnswer:
+def _parse_changes(job: ModelJob, text: str, texts: Mapping[str, str], only: str | None, max_lines: int) -> JobAnswer:
     allowed, meant = (job_spec.writable_paths(job), job_spec.target_paths(job)) if only is None else ((only,), (only,))
     edits = EditApplier(texts.get, allowed, meant)
-    answer = _apply_edits(text, edits, most)
+    answer = _apply_edits(text, edits, max_lines)
     if job.mode is not ModelJobMode.UPDATE_FIXTURES or answer.errors:
         return answer
     if flaws := find_unrelated_edits(job, edits, answer.files):
@@ -111,7 +111,7 @@ def _parse_changes(job: ModelJob, text: str, texts: Mapping[str, str], only: str
     return JobAnswer(answer.files, notes=find_missing_fields(job, shown))
 
 
-def _apply_edits(text: str, edits: EditApplier, most: int, *, allow_rewrite: bool = False) -> JobAnswer:
+def _apply_edits(text: str, edits: EditApplier, max_lines: int, *, allow_rewrite: bool = False) -> JobAnswer:
     """`allow_rewrite`: existing files may also be given as a whole."""
     found = parse_edits(text)
     for change in found.changes:
@@ -127,8 +127,8 @@ def _apply_edits(text: str, edits: EditApplier, most: int, *, allow_rewrite: boo
     lines += sum(text.count("\n") for text in fresh.values())
     if not flaws and not found.changes and not fresh:
         flaws = (_NO_EDITS_ERROR,)
-    if not flaws and lines > most:
-        flaws = (_too_long_error(lines, most),)
+    if not flaws and lines > max_lines:
+        flaws = (_too_long_error(lines, max_lines),)
     if not flaws and not fresh and all(edits.originals[path].text == text for path, text in made.items()):
         flaws = (_UNCHANGED_ERROR,)
     return _reject(*dict.fromkeys(flaws)) if flaws else JobAnswer({**made, **fresh})
@@ -216,7 +216,7 @@ def parse_verdict(text: str) -> ReviewVerdict:
         return _unclear_verdict(lines, "two verdicts that differ" if rulings else "no clear verdict")
     (ruling,) = rulings
     beside = [match[2] for match in found.values() if match.re.groups > 1]
-    reasons = [*beside[:1], *(line for place, line in enumerate(lines) if place not in found)]
+    reasons = [*beside[:1], *(line for index, line in enumerate(lines) if index not in found)]
     made = ReviewVerdict(ruling, _truncate_reasons("\n".join(line for line in reasons if line.strip())))
     doubted = ruling is Ruling.PASS and any(map(_CONDITION.match, beside))
     if made.passed and (doubted or any(map(_FAILS.match, (*lines, *beside)))):
@@ -225,16 +225,16 @@ def parse_verdict(text: str) -> ReviewVerdict:
 
 
 def _find_rulings(lines: Sequence[str]) -> Iterator[tuple[int, re.Match[str]]]:
-    for place, line in enumerate(lines):
-        headed = place > 0 and _HEADING.match(lines[place - 1]) is not None
-        last = place == len(lines) - 1
+    for index, line in enumerate(lines):
+        headed = index > 0 and _HEADING.match(lines[index - 1]) is not None
+        last = index == len(lines) - 1
         match = _LABELLED.match(line)
-        if match is None and (place == 0 or headed):
+        if match is None and (index == 0 or headed):
             match = _FIRST.match(line)
         if match is None and last:
             match = _ALONE.match(line)
         if match is not None:
-            yield place, match
+            yield index, match
 
 
 def _unclear_verdict(lines: Sequence[str], what: str) -> ReviewVerdict:

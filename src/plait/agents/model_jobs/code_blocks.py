@@ -162,11 +162,11 @@ def clean_answer(text: str) -> str:
             return ""
         at = closed.end()
     lines = text[at:].split("\n")
-    for place, line in enumerate(lines):
+    for index, line in enumerate(lines):
         if is_fence(line):
             break
         if _CLOSING.fullmatch(line):
-            return "\n".join(lines[place + 1 :])
+            return "\n".join(lines[index + 1 :])
     return text[at:]
 
 
@@ -191,7 +191,7 @@ def find_blocks(text: str) -> Iterator[CodeBlock]:
 
 def strip_outer_fence(lines: Sequence[str]) -> Sequence[str]:
     """Without a fence around the whole text."""
-    filled = [place for place, line in enumerate(lines) if line.strip()]
+    filled = [index for index, line in enumerate(lines) if line.strip()]
     opened = _Fence.parse(lines[filled[0]]) if len(filled) > 1 else None
     closing = _Fence.parse(lines[filled[-1]]) if filled else None
     if opened is None or closing is None or not closing.closes(opened):
@@ -204,40 +204,44 @@ class _BlockScanner:
 
     def __init__(self, text: str) -> None:
         self._lines = text.split("\n")
-        found = ((place, _Fence.parse(line)) for place, line in enumerate(self._lines))
-        self._fences = {place: fence for place, fence in found if fence is not None}
-        self._places = sorted(self._fences)
+        found = ((line_index, _Fence.parse(line)) for line_index, line in enumerate(self._lines))
+        self._fences = {line_index: fence for line_index, fence in found if fence is not None}
+        self._fence_lines = sorted(self._fences)
 
     def find_blocks(self) -> Iterator[CodeBlock]:
         at = 0
-        for place in self._places:
-            if place < at or self._wraps_markers(place):
+        for line_index in self._fence_lines:
+            if line_index < at or self._wraps_markers(line_index):
                 continue
-            marker = _MARKER.match(self._lines[place])
-            found, at = self._fenced_block(place) if marker is None else self._marked_block(place, _marker_path(marker))
+            marker = _MARKER.match(self._lines[line_index])
+            found, at = (
+                self._fenced_block(line_index)
+                if marker is None
+                else self._marked_block(line_index, _marker_path(marker))
+            )
             yield found
 
-    def _fences_after(self, place: int) -> range:
+    def _fences_after(self, line_index: int) -> range:
         """The indexes in `_places` of the fences after this line."""
-        return range(bisect_right(self._places, place), len(self._places))
+        return range(bisect_right(self._fence_lines, line_index), len(self._fence_lines))
 
-    def _wraps_markers(self, place: int) -> bool:
+    def _wraps_markers(self, line_index: int) -> bool:
         """A fence around markers has no meaning of its own."""
-        following = next((line for line in self._lines[place + 1 : place + 4] if line.strip()), "")
+        following = next((line for line in self._lines[line_index + 1 : line_index + 4] if line.strip()), "")
         marker = _MARKER.match(following)
-        return _MARKER.match(self._lines[place]) is None and marker is not None and bool(_marker_path(marker))
+        return _MARKER.match(self._lines[line_index]) is None and marker is not None and bool(_marker_path(marker))
 
     def _marked_block(self, at: int, path: str | None) -> tuple[CodeBlock, int]:
         """Ends with the next marker; one that names a file starts the next block, if the end is missing or just `~~~`."""
         plain = None
-        for place in map(self._places.__getitem__, self._fences_after(at)):
-            marker = _MARKER.match(self._lines[place])
+        for line_index in map(self._fence_lines.__getitem__, self._fences_after(at)):
+            marker = _MARKER.match(self._lines[line_index])
             if marker is not None and not _marker_path(marker):
-                return self._block(at, place, path), place + 1
+                return self._block(at, line_index, path), line_index + 1
             if marker is not None:
-                return self._block(at, place if plain is None else plain, path), place
-            if self._lines[place].strip() == "~~~":
-                plain = place
+                return self._block(at, line_index if plain is None else plain, path), line_index
+            if self._lines[line_index].strip() == "~~~":
+                plain = line_index
         if plain is not None:
             return self._block(at, plain, path), len(self._lines)
         return self._block(at, None, path), len(self._lines)
@@ -248,10 +252,10 @@ class _BlockScanner:
     def _fenced_block(self, at: int) -> tuple[CodeBlock, int]:
         opened = self._fences[at]
         depth, end = 1, None
-        for place in map(self._places.__getitem__, self._fences_after(at)):
-            depth += self._depth_change(place, opened, depth)
+        for line_index in map(self._fence_lines.__getitem__, self._fences_after(at)):
+            depth += self._depth_change(line_index, opened, depth)
             if depth == 0:
-                end = place
+                end = line_index
                 break
         inner = tuple(_outdent(line, opened.indent) for line in self._lines[at + 1 : end])
         found = CodeBlock(inner, above=self._above(at), info=opened.info, closed=end is not None)
@@ -261,23 +265,25 @@ class _BlockScanner:
         near = next((line for line in reversed(self._lines[max(at - _HEADER_LINES, 0) : at]) if line.strip()), "")
         return "" if is_fence(near) else near
 
-    def _depth_change(self, place: int, outer: _Fence, depth: int) -> int:
+    def _depth_change(self, line_index: int, outer: _Fence, depth: int) -> int:
         """1 if this line opens a nested block, -1 if it closes one, else 0."""
-        fence = self._fences[place]
+        fence = self._fences[line_index]
         if fence.closes(outer):
-            return 1 if depth == 1 and self._opens_inner(place, outer) else -1
+            return 1 if depth == 1 and self._opens_inner(line_index, outer) else -1
         return 1 if fence.nests(outer) else 0
 
-    def _opens_inner(self, place: int, outer: _Fence) -> bool:
+    def _opens_inner(self, line_index: int, outer: _Fence) -> bool:
         """Text follows the bare fence, not the header of the next block; and enough closing fences follow."""
-        after = self._lines[place + 1] if place + 1 < len(self._lines) else ""
-        if not after.strip() or place + 1 in self._fences:
+        after = self._lines[line_index + 1] if line_index + 1 < len(self._lines) else ""
+        if not after.strip() or line_index + 1 in self._fences:
             return False
-        if find_file_header(after) is not None and any(each in self._fences for each in (place + 2, place + 3)):
+        if find_file_header(after) is not None and any(
+            each in self._fences for each in (line_index + 2, line_index + 3)
+        ):
             return False
         closing = 0
-        for each in self._fences_after(place)[:_MAX_FENCES_AHEAD]:
-            fence = self._fences[self._places[each]]
+        for each in self._fences_after(line_index)[:_MAX_FENCES_AHEAD]:
+            fence = self._fences[self._fence_lines[each]]
             closing += 1 if fence.closes(outer) else -1 if fence.nests(outer) else 0
             if closing > 1:
                 return True

@@ -59,13 +59,13 @@ def gather_context(
 
     None is a file that does not exist or can't be read.
     """
-    room = _ContextBuilder(limits or ContextLimits())
+    builder = _ContextBuilder(limits or ContextLimits())
     for path, text in given.items():
-        room.add(path, text)
+        builder.add(path, text)
     for path, text in implicit.items():
         if text is not None and path not in given:
-            room.add_if_fits(path, text)
-    return JobContext(tuple(room.files), tuple(room.left_out))
+            builder.add_if_fits(path, text)
+    return JobContext(tuple(builder.files), tuple(builder.left_out))
 
 
 class _ContextBuilder:
@@ -105,8 +105,8 @@ class _ContextBuilder:
         if count_lines(text) <= self._lines_left and estimate_tokens(text) <= self._tokens_left:
             return text
         kept = "".join(text.splitlines(keepends=True)[: max(self._lines_left, 0)])
-        most = max(self._tokens_left, 0) * _CHARS_PER_TOKEN
-        return kept if len(kept) <= most else kept[: kept.rfind("\n", 0, most) + 1]
+        max_chars = max(self._tokens_left, 0) * _CHARS_PER_TOKEN
+        return kept if len(kept) <= max_chars else kept[: kept.rfind("\n", 0, max_chars) + 1]
 
     @property
     def _limit_text(self) -> str:

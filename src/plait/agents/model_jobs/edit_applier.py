@@ -44,21 +44,21 @@ class FileText:
         """From 0."""
         return bisect_left(self.starts, offset + 1) - 1
 
-    def find_exact(self, find: Sequence[str], most: int = _MAX_MATCHES) -> list[int]:
+    def find_exact(self, find: Sequence[str], limit: int = _MAX_MATCHES) -> list[int]:
         """The offsets of exact occurrences, also inside a line."""
         needle, found, at = "\n".join(find), list[int](), -1
-        while len(found) < most and (at := self.text.find(needle, at + 1)) >= 0:
+        while len(found) < limit and (at := self.text.find(needle, at + 1)) >= 0:
             found.append(at)
         return found
 
-    def find_lines(self, find: Sequence[str], most: int | None = _MAX_MATCHES) -> list[LineRange]:
+    def find_lines(self, find: Sequence[str], limit: int | None = _MAX_MATCHES) -> list[LineRange]:
         """Lines that are equal except for whitespace."""
         plain = [normalize_whitespace(line) for line in self.lines]
         starts = (0, *accumulate(len(line) + 1 for line in plain))
         hay, needle = "\n".join(("", *plain, "")), "\n".join(("", *map(normalize_whitespace, find), ""))
         found: list[LineRange] = []
         at = -1
-        while (most is None or len(found) < most) and (at := hay.find(needle, at + 1)) >= 0:
+        while (limit is None or len(found) < limit) and (at := hay.find(needle, at + 1)) >= 0:
             first = bisect_left(starts, at)
             last = first + len(find)
             found.append(LineRange(first, last, _map_indents(find, self.lines[first:last])))
@@ -70,10 +70,10 @@ class FileText:
         lines = [normalize_whitespace(line) for line in self.lines]
         begun = max(_find_partial_matches(wanted, lines), default=(0, 0))
         if begun[0]:
-            matched, place = begun[0], -begun[1]
-            place += matched
-            there = f"line {place + 1} is {quote_line(self.lines[place])}" if place < len(lines) else "the file ends"
-            return f"it starts like line {place - matched + 1}, but then {there}, not {quote_line(find[matched])}"
+            matched, index = begun[0], -begun[1]
+            index += matched
+            there = f"line {index + 1} is {quote_line(self.lines[index])}" if index < len(lines) else "the file ends"
+            return f"it starts like line {index - matched + 1}, but then {there}, not {quote_line(find[matched])}"
         like = _find_most_similar(wanted[0][:_COMPARED_CHARS], lines[:_MAX_COMPARED_LINES])
         if like is None:
             return "nothing in the file is similar"
@@ -86,7 +86,7 @@ def normalize_whitespace(line: str) -> str:
 
 def count_blank_edges(lines: Sequence[str]) -> tuple[int, int]:
     """The numbers of blank lines at the start and the end."""
-    filled = [place for place, line in enumerate(lines) if line.strip()]
+    filled = [index for index, line in enumerate(lines) if line.strip()]
     return (filled[0], len(lines) - filled[-1] - 1) if filled else (0, len(lines))
 
 
@@ -134,24 +134,24 @@ def _find_partial_matches(wanted: Sequence[str], lines: Sequence[str]) -> Iterat
     if len(wanted) < 2:
         return
     tried = 0
-    for place, line in enumerate(lines):
+    for index, line in enumerate(lines):
         if line == wanted[0] and line and tried < _MAX_COMPARED_LINES:
             count = 1
-            while count < len(wanted) and place + count < len(lines) and lines[place + count] == wanted[count]:
+            while count < len(wanted) and index + count < len(lines) and lines[index + count] == wanted[count]:
                 count += 1
             tried += count
             if count < len(wanted):
-                yield count, -place
+                yield count, -index
 
 
 def _find_most_similar(wanted: str, lines: Sequence[str]) -> int | None:
     matcher = SequenceMatcher(b=wanted, autojunk=False)
-    best, place = _MIN_SIMILARITY, None
+    best, index = _MIN_SIMILARITY, None
     for at, line in enumerate(lines):
         matcher.set_seq1(line[:_COMPARED_CHARS])
         if matcher.real_quick_ratio() > best and matcher.quick_ratio() > best and matcher.ratio() > best:
-            best, place = matcher.ratio(), at
-    return place
+            best, index = matcher.ratio(), at
+    return index
 
 
 _PAIRS = {"{": "}", "(": ")", "[": "]"}
@@ -166,21 +166,21 @@ _DEFINITION = re.compile(
 def find_scopes(lines: Sequence[str], begins: str) -> tuple[range, ...]:
     """Each line with this text and what is indented below it; without such lines, all that follows."""
     found: list[range] = []
-    for place, line in enumerate(lines):
-        if begins in line and (not found or place >= found[-1].stop):
-            found.append(range(place, _block_end(lines, place)))
+    for index, line in enumerate(lines):
+        if begins in line and (not found or index >= found[-1].stop):
+            found.append(range(index, _block_end(lines, index)))
     return tuple(found)
 
 
 def _block_end(lines: Sequence[str], begin: int) -> int:
     """The first line after the indented ones."""
     depth, inner = len(get_indent(lines[begin])), False
-    for place in range(begin + 1, len(lines)):
-        if not lines[place].strip():
+    for index in range(begin + 1, len(lines)):
+        if not lines[index].strip():
             continue
-        deeper = len(get_indent(lines[place])) > depth
+        deeper = len(get_indent(lines[index])) > depth
         if inner and not deeper:
-            return place
+            return index
         inner = inner or deeper
     return len(lines)
 
@@ -371,8 +371,8 @@ def _insertion_hunks(insertion: Insertion, page: FileText) -> list[Hunk] | str:
         return f"its SCOPE is not in the file: {insertion.scope}"
     runs = [
         run
-        for run in page.find_lines(find, most=None)
-        if any(run.first in place and run.last - 1 in place for place in within)
+        for run in page.find_lines(find, limit=None)
+        if any(run.first in scope and run.last - 1 in scope for scope in within)
     ]
     if runs:
         return [_insert_after(page, run, put, insertion.line) for run in runs]
@@ -394,8 +394,8 @@ def _insert_inline(
     """Insert after a part of a line, within that line."""
     if len(find) != 1 or len(put) != 1:
         return []
-    ends = [start + len(find[0]) for start in page.find_exact(find, most=10_000)]
-    return [Hunk(end, end, put[0], line) for end in ends if any(page.line_at(end - 1) in place for place in within)]
+    ends = [start + len(find[0]) for start in page.find_exact(find, limit=10_000)]
+    return [Hunk(end, end, put[0], line) for end in ends if any(page.line_at(end - 1) in scope for scope in within)]
 
 
 def _ambiguous_message(lines: Sequence[int]) -> str:
@@ -421,10 +421,10 @@ def find_unrelated_edits(job: ModelJob, edits: EditApplier, files: Collection[st
     flaws = [AnswerError("this job makes no new files", path) for path in files if path not in edits.originals]
     for path, hunks in edits.hunks.items():
         page = edits.originals[path]
-        places = find_name_mentions(page.text, job.struct_name)
+        mentions = find_name_mentions(page.text, job.struct_name)
         for hunk in hunks:
             line = page.line_at(hunk.start) + 1
-            if not any(_is_inside(page, place, hunk.start, hunk.end) for place in places):
+            if not any(_is_inside(page, mention, hunk.start, hunk.end) for mention in mentions):
                 flaws.append(
                     AnswerError(f"line {line} is not where a {job.struct_name} is made; leave it as it is", path)
                 )
@@ -437,17 +437,17 @@ def find_missing_fields(job: ModelJob, files: dict[str, str]) -> tuple[str, ...]
     """Literals that still lack the field; only a note, since some may copy it from another value."""
     field = re.compile(rf"\b{re.escape(parse_field_name(job))}\b")
     return tuple(
-        f"{path}:{text.count(chr(10), 0, place.start) + 1}: this {job.struct_name} has no {parse_field_name(job)}"
+        f"{path}:{text.count(chr(10), 0, literal.start) + 1}: this {job.struct_name} has no {parse_field_name(job)}"
         for path, text in files.items()
-        for place in find_literals(text, job.struct_name)
-        if not field.search(text, place.start, place.stop)
+        for literal in find_literals(text, job.struct_name)
+        if not field.search(text, literal.start, literal.stop)
     )
 
 
-def _is_inside(page: FileText, place: range, start: int, end: int) -> bool:
+def _is_inside(page: FileText, mention: range, start: int, end: int) -> bool:
     """Within the lines of the literal."""
-    first = page.starts[page.line_at(place.start)]
-    last = page.line_at(max(place.stop - 1, place.start))
+    first = page.starts[page.line_at(mention.start)]
+    last = page.line_at(max(mention.stop - 1, mention.start))
     stop = page.starts[last + 1] if last + 1 < len(page.starts) else len(page.text)
     if start == end:  # an insertion after its last line would be outside of it
         return first < start < stop

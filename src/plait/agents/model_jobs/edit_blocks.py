@@ -27,8 +27,8 @@ class AnswerError:
 def format_errors(errors: Iterable[AnswerError], max_errors: int = 12) -> str:
     """A list for feedback."""
     lines = [f"- {flaw}" for flaw in errors]
-    more = [f"- and {len(lines) - max_errors} more"] if len(lines) > max_errors else []
-    return "\n".join([*lines[:max_errors], *more])
+    rest = [f"- and {len(lines) - max_errors} more"] if len(lines) > max_errors else []
+    return "\n".join([*lines[:max_errors], *rest])
 
 
 _LABEL = re.compile(r"[ ]{0,3}(?:\*\*)?(FILE|FIND|REPLACE|AFTER|INSERT|SCOPE):(?:\*\*)?(?:[ \t]+(.*+)|[ \t]*+)\Z")
@@ -149,30 +149,30 @@ class _EditReader:
 
     def _trailing_scope(self, end: int) -> str | None:
         """A SCOPE after the block, if no other block follows that it could belong to."""
-        for place in range(end, min(end + 4, len(self._lines))):
-            name, text = self._labels[place]
+        for index in range(end, min(end + 4, len(self._lines))):
+            name, text = self._labels[index]
             if name:
-                last = not any(following in _START_LABELS for following, _ in self._labels[place + 1 :])
+                last = not any(following in _START_LABELS for following, _ in self._labels[index + 1 :])
                 return _strip_quotes(text) or None if name == "SCOPE" and last else None
         return None
 
     def _find_label(self, at: int, name: str) -> tuple[int | None, int]:
         """The label's line, unless the block ends before it; and where to continue then."""
-        for place in range(at, len(self._lines)):
-            if self._labels[place][0] == name:
-                return place, place
-            if _END.match(self._lines[place]) and self._starts_block(place + 1):
-                return None, place + 1
+        for index in range(at, len(self._lines)):
+            if self._labels[index][0] == name:
+                return index, index
+            if _END.match(self._lines[index]) and self._starts_block(index + 1):
+                return None, index + 1
         return None, len(self._lines)
 
     def _find_end(self, at: int, *, loose: bool) -> tuple[int | None, int]:
         """The last END before the next block, and the start of that; `loose`: the block may end without END."""
         last = None
-        for place in range(at, len(self._lines)):
-            if _END.match(self._lines[place]):
-                last = place
-            if self._labels[place][0] in _START_LABELS and (last is not None or loose):
-                return (place if last is None else last), place
+        for index in range(at, len(self._lines)):
+            if _END.match(self._lines[index]):
+                last = index
+            if self._labels[index][0] in _START_LABELS and (last is not None or loose):
+                return (index if last is None else last), index
         if last is None and loose:
             return len(self._lines), len(self._lines)
         return last, len(self._lines)
@@ -180,17 +180,17 @@ class _EditReader:
     def _find_inner_edit(self, at: int, end: int) -> int | None:
         """The start of another whole edit inside a replacement: an END was forgotten."""
         begun: dict[str, int] = {}
-        for place in range(at, end):
-            name, _ = self._labels[place]
+        for index in range(at, end):
+            name, _ = self._labels[index]
             if name in _SECOND_LABEL:
-                begun.setdefault(_SECOND_LABEL[name], place)
+                begun.setdefault(_SECOND_LABEL[name], index)
             elif name in begun:
                 return begun[name]
         return None
 
     def _starts_block(self, at: int) -> bool:
         """Another block or nothing follows after blank lines."""
-        following = next((place for place in range(at, len(self._lines)) if self._lines[place].strip()), None)
+        following = next((index for index in range(at, len(self._lines)) if self._lines[index].strip()), None)
         return following is None or self._labels[following][0] in _START_LABELS
 
     def _add_error(self, at: int, message: str) -> None:

@@ -48,8 +48,8 @@ class RefereeReporter(EventReporter):
         self.save_result({"winner": winner, "why": self.clean(why), "rows": listed})
 
 
-def main(words: Sequence[str]) -> int:
-    file = Path(words[0]) if words else Path()
+def main(argv: Sequence[str]) -> int:
+    file = Path(argv[0]) if argv else Path()
     reporter, rows = RefereeReporter(file.parent / REFEREE_RESULT_FILE), list[ContestRow]()
     try:
         select_winner(_read_spec(file), reporter, rows)

@@ -47,7 +47,7 @@ class CandidateWorkspace:
         self._git.run("reset", "--quiet", "--hard", self._base)
         if self._kept is None:
             self._kept = self._find_kept()
-        kept = [word for path in self._kept for word in ("-e", f"/{_escape_pattern(path)}")]
+        kept = [argument for path in self._kept for argument in ("-e", f"/{_escape_pattern(path)}")]
         # Files that scoring one candidate left, ignored ones too, must not influence the next.
         self._git.run(
             "clean", "-ffdxq" if len(self._kept) <= _MAX_KEPT_PATHS else "-ffdq", *kept[: 2 * _MAX_KEPT_PATHS]
@@ -56,8 +56,8 @@ class CandidateWorkspace:
     def _find_kept(self) -> tuple[str, ...]:
         """The files that setup placed, and everything else that git ignores."""
         gitdir = Path(self._git.text("rev-parse", "--absolute-git-dir"))
-        words = ("ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z")
-        return tuple(dict.fromkeys((*read_setup_paths(gitdir), *self._git.run(*words).fields)))
+        args = ("ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z")
+        return tuple(dict.fromkeys((*read_setup_paths(gitdir), *self._git.run(*args).fields)))
 
     def apply(self, candidate: Candidate) -> CandidateFit:
         """Apply the candidate's own change to the base, staged, so that exactly it is captured."""
@@ -68,31 +68,31 @@ class CandidateWorkspace:
 
     def _cherry_pick(self, candidate: Candidate) -> CandidateFit:
         self.reset()
-        theirs = self._git.with_options(variables=_FIXED_IDENTITY).text(
+        commit = self._git.with_options(variables=_FIXED_IDENTITY).text(
             "commit-tree", f"{candidate.tip}^{{tree}}", "-p", candidate.base, "-m", "candidate"
         )
-        result = self._git.run("cherry-pick", "--no-commit", theirs, codes=(0, 1))
+        result = self._git.run("cherry-pick", "--no-commit", commit, codes=(0, 1))
         if result.code:
             files = self._git.run("diff", "--name-only", "--diff-filter=U", "-z").fields
             self.reset()
             if not files:
                 return CandidateFit(f"it can't be applied to the merged changes: {' '.join(result.err.split())}")
-            more = f" and {len(files) - _MAX_FILES_SHOWN} more" if len(files) > _MAX_FILES_SHOWN else ""
-            return CandidateFit(f"it conflicts with the merged changes in {', '.join(files[:_MAX_FILES_SHOWN])}{more}")
+            rest = f" and {len(files) - _MAX_FILES_SHOWN} more" if len(files) > _MAX_FILES_SHOWN else ""
+            return CandidateFit(f"it conflicts with the merged changes in {', '.join(files[:_MAX_FILES_SHOWN])}{rest}")
         lines = self._count_lines()
         return (
             CandidateFit("it changes nothing that is not merged already") if lines is None else CandidateFit("", lines)
         )
 
-    def diff(self, most: int) -> str:
+    def diff(self, max_bytes: int) -> str:
         """The applied change as a patch, cut at the limit."""
-        words = ("diff", "--cached", "--no-color", "--no-ext-diff", "--no-textconv", self._base)
-        return self._git.run(*words).out[:most].decode("utf-8", "replace")
+        args = ("diff", "--cached", "--no-color", "--no-ext-diff", "--no-textconv", self._base)
+        return self._git.run(*args).out[:max_bytes].decode("utf-8", "replace")
 
     def _count_lines(self) -> int | None:
         """How many lines were added or removed; None: there is no difference at all."""
-        words = ("diff", "--cached", "--numstat", "-z", "--no-renames", "--no-ext-diff", "--no-textconv")
-        rows = [row.split("\t", 2) for row in self._git.run(*words, self._base).fields]
+        args = ("diff", "--cached", "--numstat", "-z", "--no-renames", "--no-ext-diff", "--no-textconv")
+        rows = [row.split("\t", 2) for row in self._git.run(*args, self._base).fields]
         if not rows:
             return None
         return sum(int(part) for row in rows for part in row[:2] if part.isdecimal())

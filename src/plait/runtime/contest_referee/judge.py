@@ -56,10 +56,10 @@ _RETRY_NOTE = "Your last answer had no such line that could be read. Answer agai
 
 def build_question(task: str, diffs: Mapping[str, str], files: Mapping[str, str], *, again: bool) -> str:
     """`diffs` and `files` by letter: the change (perhaps cut), and the file that has all of it."""
-    room = _MAX_DIFF_CHARS // max(1, len(diffs))
+    max_chars = _MAX_DIFF_CHARS // max(1, len(diffs))
     parts = [_QUESTION, "## The task", _quote(_truncate_at_line(task, _MAX_TASK_CHARS))]
     for letter, diff in diffs.items():
-        shown = _truncate_at_line(diff, room)
+        shown = _truncate_at_line(diff, max_chars)
         parts += [f"## Change {letter}", fence(shown.rstrip(), "diff")]
         if len(shown) < len(diff):
             parts.append(f"This is only its beginning; all of it is in {files[letter]}.")
@@ -76,8 +76,8 @@ def parse_order(answer: str, letters: Sequence[str]) -> list[str] | None:
     return None
 
 
-def _truncate_at_line(text: str, most: int) -> str:
-    return text if len(text) <= most else text[:most].rpartition("\n")[0] or text[:most]
+def _truncate_at_line(text: str, max_chars: int) -> str:
+    return text if len(text) <= max_chars else text[:max_chars].rpartition("\n")[0] or text[:max_chars]
 
 
 def _quote(text: str) -> str:

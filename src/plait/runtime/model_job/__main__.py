@@ -17,8 +17,8 @@ _FAILED = 1
 _MAX_PROMPT_CHARS = 4 << 20
 
 
-def main(words: list[str]) -> NoReturn:
-    code = run_until_signal(lambda: _execute(Path(words[0]) if words else Path()))
+def main(argv: list[str]) -> NoReturn:
+    code = run_until_signal(lambda: _execute(Path(argv[0]) if argv else Path()))
     os._exit(code)  # a stream that was not read to its end would keep the process from exiting
 
 

@@ -71,7 +71,7 @@ class ChatClient:
         from openai import omit  # it takes most of a second
 
         temperature = self._settings.temperature
-        payload = [{"role": each.role.value, "content": each.text} for each in messages]
+        payload = [{"role": message.role.value, "content": message.text} for message in messages]
         with self._client.chat.completions.create(
             model=model,
             messages=cast("list[ChatCompletionMessageParam]", payload),  # each role has a type of its own
@@ -85,8 +85,8 @@ class ChatClient:
 class _PartialReply:
     """The answer so far."""
 
-    def __init__(self, most: int) -> None:
-        self._most = most
+    def __init__(self, max_chars: int) -> None:
+        self._max_chars = max_chars
         self._parts: list[str] = []
         self._size = self._thought = 0
         self._finish: str | None = None
@@ -110,14 +110,14 @@ class _PartialReply:
         self._size += len(text)
         self._thought += len(thought)
         self.lines += text.count("\n")
-        if self._size > self._most or self._thought > self._most * _REASONING_FACTOR:
+        if self._size > self._max_chars or self._thought > self._max_chars * _REASONING_FACTOR:
             raise JobError(f"the answer did not end: it was stopped after {self._size + self._thought:,} characters")
 
     def tokens(self, messages: Sequence[ChatMessage]) -> Tokens:
         """An estimate if the server reports no tokens; a refused request costs nothing."""
         if self._used is not None or not self.begun:
             return self._used or Tokens()
-        return Tokens(sum(about(each.text) for each in messages), -(-(self._size + self._thought) // 4))
+        return Tokens(sum(about(message.text) for message in messages), -(-(self._size + self._thought) // 4))
 
     def reply(self) -> ChatReply:
         if self._finish is None:
@@ -135,34 +135,34 @@ def _to_job_error(error: Exception, settings: ModelConfig, *, begun: bool) -> Jo
     """The error with its category. `begun`: the answer had begun to arrive."""
     import openai
 
-    where = settings.base_url
+    url = settings.base_url
     if isinstance(error, openai.APIStatusError):
-        return _status_error(error, where)
+        return _status_error(error, url)
     if isinstance(error, openai.APITimeoutError) or "Timeout" in type(error).__name__:
-        return JobError(f"{where} sent nothing for {settings.stall_timeout:g} seconds", Category.NETWORK)
+        return JobError(f"{url} sent nothing for {settings.stall_timeout:g} seconds", Category.NETWORK)
     if isinstance(error, openai.APIConnectionError) and not begun:
         detail = _clean(str(error.__cause__ or error))
-        return JobError(f"{where} can't be reached: {detail}", Category.NETWORK)
+        return JobError(f"{url} can't be reached: {detail}", Category.NETWORK)
     detail = _clean(str(error.__cause__ or error)) or type(error).__name__
     if isinstance(error, openai.APIError) and not isinstance(error, openai.APIConnectionError):
-        found = classify_error(detail)  # the server reported it in the middle of a stream
-        return JobError(f"{where} broke off: {detail}", found.category if found else Category.OVERLOADED)
-    return JobError(f"the answer from {where} was cut off: {detail}", Category.NETWORK)
+        match = classify_error(detail)  # the server reported it in the middle of a stream
+        return JobError(f"{url} broke off: {detail}", match.category if match else Category.OVERLOADED)
+    return JobError(f"the answer from {url} was cut off: {detail}", Category.NETWORK)
 
 
-def _status_error(error: APIStatusError, where: str) -> JobError:
+def _status_error(error: APIStatusError, url: str) -> JobError:
     status = error.status_code
     body = error.body if isinstance(error.body, dict) else {}
     detail = _clean(str(body.get("message") or error.message))
-    found = classify_error(f"{detail} {body.get('code') or ''} {body.get('type') or ''}", status, time.time())
+    match = classify_error(f"{detail} {body.get('code') or ''} {body.get('type') or ''}", status, time.time())
     other = Category.OVERLOADED if status in {408, 409, 425} else Category.USAGE
-    category = found.category if found is not None else other
+    category = match.category if match is not None else other
     hints = {
         Category.AUTH: "; [model] key names the variable that holds the key",
         Category.USAGE: "; look at [model] base_url and name",
     }
     after = _find_retry_after(error, detail) if category is Category.RATE_LIMIT else None
-    message = f"{where} answered {status}: {detail}{hints.get(category, '')}"
+    message = f"{url} answered {status}: {detail}{hints.get(category, '')}"
     return JobError(message, category, status=status, after=after)
 
 

@@ -73,11 +73,11 @@ _LOG_TAIL_BYTES = 4096  # bytes at the end of its output
 def check_server(settings: ModelConfig, model: str, reporter: JobReporter) -> None:
     """Raises JobError. Only a server on this machine is checked: others report themselves what is wrong."""
     url = settings.base_url
-    found = is_local(url) and _is_ollama(url)
-    if not found and is_ollama_address(url) and not _is_port_taken(url):
+    is_ollama = is_local(url) and _is_ollama(url)
+    if not is_ollama and is_ollama_address(url) and not _is_port_taken(url):
         _start_ollama(settings, reporter)
-        found = True
-    names = _list_models(url) if found else None
+        is_ollama = True
+    names = _list_models(url) if is_ollama else None
     if not model:
         there = f" The server has: {', '.join(names[:_MAX_MODELS_SHOWN])}." if names else ""
         raise JobError(f"no model is named: set [model] name, or say --model.{there}", Category.USAGE)
@@ -101,15 +101,15 @@ def _start_ollama(settings: ModelConfig, reporter: JobReporter) -> None:
 
 def _spawn_ollama(url: str, context: int, log: Path) -> int:
     """Start it outside of this attempt's processes: other jobs use it, and it outlives this one. Returns its pid."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("PLAIT_")}
-    kept.pop(TAG_VARIABLE, None)
-    asked = {"OLLAMA_HOST": ollama_host(url), "PLAIT_OLLAMA_LOG": str(log)}
+    env = {name: value for name, value in os.environ.items() if not name.startswith("PLAIT_")}
+    env.pop(TAG_VARIABLE, None)
+    ollama_env = {"OLLAMA_HOST": ollama_host(url), "PLAIT_OLLAMA_LOG": str(log)}
     # By default, Ollama silently cuts prompts at a few thousand tokens.
-    kept.setdefault("OLLAMA_CONTEXT_LENGTH", str(max(8192, 2 * context)))
+    env.setdefault("OLLAMA_CONTEXT_LENGTH", str(max(8192, 2 * context)))
     shell = subprocess.Popen(  # fixed words
         ["/bin/sh", "-c", _DETACHED, "sh", OLLAMA_PROGRAM, "serve"],
         cwd="/",
-        env={**kept, **asked},
+        env={**env, **ollama_env},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         start_new_session=True,
@@ -175,8 +175,8 @@ def _list_models(url: str) -> list[str] | None:
     listed = content.get("models") if isinstance(content, dict) else None
     if not isinstance(listed, list):
         return None
-    found = (one.get("name") for one in listed if isinstance(one, dict))
-    return [name for name in found if isinstance(name, str)]
+    names = (model.get("name") for model in listed if isinstance(model, dict))
+    return [name for name in names if isinstance(name, str)]
 
 
 def _is_port_taken(url: str) -> bool:

@@ -57,10 +57,10 @@ def run_job(spec: ModelJobSpec, instructions: str, reporter: JobReporter, result
 
 def _find_api_key(settings: ModelConfig) -> str:
     """A missing key is no error for a server on this machine, which usually needs none."""
-    found = os.environ.get(settings.key or "", "")
-    if settings.key and not found and not is_local(settings.base_url):
+    key = os.environ.get(settings.key or "", "")
+    if settings.key and not key and not is_local(settings.base_url):
         raise JobError(f"{settings.key}, which [model] key names, is not set", Category.AUTH)
-    return found
+    return key
 
 
 def _gather_inputs(spec: ModelJobSpec, instructions: str, staging: StagedWrites, result: JobResult) -> PromptInputs:
@@ -84,10 +84,10 @@ def _make_job(touches: tuple[str, ...]) -> ModelJob:
 def _read_texts(staging: StagedWrites, paths: Iterable[str]) -> dict[str, str]:
     """The texts of the existing files. Raises JobError for a path that a job may not name."""
     try:
-        found = {path: staging.read(path) for path in paths}
+        texts = {path: staging.read(path) for path in paths}
     except StagingError as error:
         raise JobError(f"{error.message}; so no job can be about it", Category.USAGE) from error
-    return {path: text for path, text in found.items() if text is not None}
+    return {path: text for path, text in texts.items() if text is not None}
 
 
 def _build_context(
@@ -106,16 +106,16 @@ def _build_context(
 
 def _read_system_prompts(spec: ModelJobSpec, staging: StagedWrites) -> dict[str, str]:
     """The system prompts of the repository, by name: those of the folder that is set, else those beside the jobs."""
-    asked = spec.settings.prompts
-    folder = asked if asked is not None else str(PurePosixPath(spec.source).parent)
-    found: dict[str, str] = {}
+    configured = spec.settings.prompts
+    folder = configured if configured is not None else str(PurePosixPath(spec.source).parent)
+    prompts: dict[str, str] = {}
     with suppress(OSError):  # there is no such folder
         for file in sorted(Path(spec.workspace, folder).iterdir()):
             name = job_prompts.parse_prompt_name(file.name)
             text = _read_prompt(spec, staging, file) if name is not None else None
             if name is not None and text is not None:
-                found[name] = text
-    return found
+                prompts[name] = text
+    return prompts
 
 
 def _read_prompt(spec: ModelJobSpec, staging: StagedWrites, file: Path) -> str | None:
@@ -220,11 +220,11 @@ class _JobRunner:
         )
 
     def _parse_answer(self, turn: str | None, text: str) -> JobAnswer:
-        most = self._spec.settings.output_lines
+        max_lines = self._spec.settings.output_lines
         if self._spec.job is not None:
-            return answers.parse_answer(self._spec.job, text, self._inputs.texts, only=turn, max_lines=most)
+            return answers.parse_answer(self._spec.job, text, self._inputs.texts, only=turn, max_lines=max_lines)
         allowed = self._spec.touches or None
-        return answers.parse_reply_files(text, self._staging.read_or_none, allowed=allowed, max_lines=most)
+        return answers.parse_reply_files(text, self._staging.read_or_none, allowed=allowed, max_lines=max_lines)
 
     def _max_lines(self, turn: str | None) -> int:
         """By how many files the answer has, at most."""
@@ -280,8 +280,8 @@ class _JobRunner:
         reply = self._ask(messages, self._spec.model, self._max_lines(None))
         answer = answers.CUT_OFF_ANSWER
         if not reply.cut:
-            most = self._spec.settings.output_lines
-            answer = answers.parse_repair(inputs.job, reply.text, self._files, max_lines=most)
+            max_lines = self._spec.settings.output_lines
+            answer = answers.parse_repair(inputs.job, reply.text, self._files, max_lines=max_lines)
         for flaw in self._apply(answer).errors:
             self._reporter.report_activity(f"the repair can't be taken: {flaw}", ActivityKind.FAILS)
 
@@ -292,12 +292,12 @@ class _JobRunner:
         self._reporter.report_phase("verification")
         messages = job_prompts.build_verification_prompt(self._result_inputs, self._files)
         reply = self._ask(messages, settings.verify_model or self._spec.model, _MAX_VERDICT_LINES)
-        found = parse_verdict(reply.text)
-        self._result.verdict = found.ruling.value
-        self._reporter.report_activity(f"{found.ruling.value} {found.reasons}")
-        if found.ruling is Ruling.PASS_WITH_WARNINGS and found.reasons:
-            self._result.warnings.append(found.reasons)
-        return found
+        verdict = parse_verdict(reply.text)
+        self._result.verdict = verdict.ruling.value
+        self._reporter.report_activity(f"{verdict.ruling.value} {verdict.reasons}")
+        if verdict.ruling is Ruling.PASS_WITH_WARNINGS and verdict.reasons:
+            self._result.warnings.append(verdict.reasons)
+        return verdict
 
     @property
     def _result_inputs(self) -> PromptInputs:
@@ -312,15 +312,17 @@ class _JobRunner:
         self._reporter.report_activity(why, ActivityKind.FAILS)
 
     def _ask(self, messages: tuple[ChatMessage, ...], model: str, lines: int) -> ChatReply:
-        self._reporter.save_text("prompt", "\n\n".join(f"# {each.role.value}\n\n{each.text}" for each in messages))
+        self._reporter.save_text(
+            "prompt", "\n\n".join(f"# {message.role.value}\n\n{message.text}" for message in messages)
+        )
         reply = self._server.complete(messages, model, lines=lines)
         self._reporter.save_text("answer", reply.text)
         return reply
 
 
 def _format_context_files(inputs: PromptInputs) -> list[str]:
-    seen = {**{piece.path: piece.text for piece in inputs.context.files}, **inputs.texts}
-    if not seen:
+    texts = {**{piece.path: piece.text for piece in inputs.context.files}, **inputs.texts}
+    if not texts:
         return []
-    left = "".join(f"\n- {sentence}" for sentence in inputs.context.left_out)
-    return ["## Files as they are", format_files(seen.items()), *([f"Not shown:{left}"] if left else [])]
+    omitted = "".join(f"\n- {sentence}" for sentence in inputs.context.left_out)
+    return ["## Files as they are", format_files(texts.items()), *([f"Not shown:{omitted}"] if omitted else [])]

@@ -20,14 +20,14 @@ _SHELL = "/bin/sh"
 _NOT_FOUND, _NOT_EXECUTABLE = 127, 126  # as in shells
 
 
-def main(words: list[str]) -> NoReturn:
+def main(argv: list[str]) -> NoReturn:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     _restore_locale()
-    if len(words) < 3 or words[1] != "--":
+    if len(argv) < 3 or argv[1] != "--":
         print_message("usage: python -m plait.runtime.setup SPEC -- COMMAND…")
         sys.exit(SETUP_FAILED_EXIT)
-    _prepare(Path(words[0]))
-    _become_command(words[2:])
+    _prepare(Path(argv[0]))
+    _become_command(argv[2:])
 
 
 def _prepare(spec_file: Path) -> None:

@@ -118,16 +118,16 @@ def _list_placed(files: _SelectedFiles, tracked: TrackedFiles, workspace: Path, 
 
 def _walk_files(top: Path, path: str) -> Iterator[str]:
     for folder, folders, names in os.walk(top / path):
-        here = os.path.relpath(folder, top)
-        yield from (f"{here}/{name}" for name in names)
-        yield from (f"{here}/{name}" for name in folders if os.path.islink(f"{folder}/{name}"))  # noqa: PTH114
+        relative = os.path.relpath(folder, top)
+        yield from (f"{relative}/{name}" for name in names)
+        yield from (f"{relative}/{name}" for name in folders if os.path.islink(f"{folder}/{name}"))  # noqa: PTH114
 
 
 def _copy_and_link(spec: SetupSpec, files: _SelectedFiles, tracked: TrackedFiles, before: set[str]) -> None:
     warnings = WarningPrinter()
-    leave = {os.path.realpath(spec.cache)}  # other worktrees are known by their .git
-    leave |= {str(files.top / path) for path in files.links}
-    copier = TreeCopier(DiskBudget(spec.workspace, spec.spare), warnings.add, leave.__contains__)
+    excluded = {os.path.realpath(spec.cache)}  # other worktrees are known by their .git
+    excluded |= {str(files.top / path) for path in files.links}
+    copier = TreeCopier(DiskBudget(spec.workspace, spec.spare), warnings.add, excluded.__contains__)
     with FilePlacer(spec.workspace, tracked, before, copier, warnings) as placing:
         for path in files.copies:
             placing.copy(files.top, path)

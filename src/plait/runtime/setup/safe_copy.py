@@ -74,9 +74,9 @@ def explain_missed(top: Path, patterns: Sequence[str], found: Sequence[str]) -> 
 
 def _list_ignored(top: Path, *flags: str) -> set[str]:
     """Git lists a folder matched as a whole alone, and a folder of which all files match before those files."""
-    words = Git(top).run("ls-files", "-z", "--others", "--ignored", "--directory", *flags).fields
-    parents = {folder for word in words for folder in _parent_folders(word)}
-    return {word for word in words if word not in parents}
+    paths = Git(top).run("ls-files", "-z", "--others", "--ignored", "--directory", *flags).fields
+    parents = {folder for path in paths for folder in _parent_folders(path)}
+    return {path for path in paths if path not in parents}
 
 
 def _parent_folders(path: str) -> Iterator[str]:
@@ -232,13 +232,13 @@ class FilePlacer:
 
     def _open_folder(self, root: Path, parts: list[str]) -> int:
         """A descriptor of the folder; missing folders are created with the modes they have in `root`."""
-        here, at = str(root), os.open(self._workspace, _FOLDER_FLAGS & ~os.O_NOFOLLOW)
+        folder, at = str(root), os.open(self._workspace, _FOLDER_FLAGS & ~os.O_NOFOLLOW)
         for part in parts:
-            here = f"{here}/{part}"
+            folder = f"{folder}/{part}"
             try:
                 status = _lstat(part, at)
                 if status is None:
-                    os.mkdir(part, _folder_mode(here), dir_fd=at)
+                    os.mkdir(part, _folder_mode(folder), dir_fd=at)
                 inner = os.open(part, _FOLDER_FLAGS, dir_fd=at)
             finally:
                 os.close(at)

@@ -139,8 +139,8 @@ def _hash_inputs(workspace: Path, reads: Sequence[str]) -> list[tuple[str, str]]
         else:
             plain.add(each)
     if patterns:
-        words = ("ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", *patterns)
-        plain.update(Git(workspace).run(*words).fields)
+        args = ("ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", *patterns)
+        plain.update(Git(workspace).run(*args).fields)
     return [(path, _hash_file(workspace, path)) for path in sorted(plain)]
 
 
@@ -239,9 +239,9 @@ class SetupRunner:
         self._note([*self._list_made(TrackedFiles(self._workspace)), *self._list_stray(others)])
         if code:
             raise WorldError(f"setup failed with {_format_exit(code)}: {to_single_line(self._command)}")
-        if more := self._list_changed() - changed:
+        if newly_changed := self._list_changed() - changed:
             print_message(
-                f"warning: setup changed tracked files; the changes count as the agent's: {summarize_paths(sorted(more))}"
+                f"warning: setup changed tracked files; the changes count as the agent's: {summarize_paths(sorted(newly_changed))}"
             )
         for path in self._makes:
             if not os.path.lexists(self._workspace / path):
