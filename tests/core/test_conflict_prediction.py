@@ -11,7 +11,7 @@ from plait.testing.script import BATCH, Script
 
 
 def predict(script: Script, task: str) -> dict[str, tuple[str, ...]]:
-    return dict(make_task_view(script.state, script.batch(), script.task(task)).foreseen)
+    return dict(make_task_view(script.state, script.batch(), script.task(task)).predicted_conflicts)
 
 
 def test_a_predicted_conflict_is_shown_at_both_tasks_and_decides_nothing() -> None:

@@ -112,7 +112,7 @@ def test_a_failed_publish_is_reported_and_fails_no_task() -> None:
     script.exit_attempt("a")
     assert ends(script.fail_publish("no token", "git push origin x")) == ["1 done; not published: no token"]
     view = make_batch_view(script.state, script.batch())
-    assert (view.status, view.unshipped, view.way_out) == (
+    assert (view.status, view.unshipped, view.unshipped_hint) == (
         BatchStatus.COMPLETED,
         "no token",
         "git push origin x",

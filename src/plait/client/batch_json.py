@@ -339,7 +339,7 @@ def _describe_view(
         base=view.base or None,
         pr_url=view.pr_url or None,
         shipped=view.shipped or None,
-        hint=view.way_out or None,
+        hint=view.unshipped_hint or None,
         settings=_describe_settings(view.settings),
         created_at=to_iso(view.created_at),
         started_at=to_iso_or_none(view.started_at),
@@ -372,7 +372,7 @@ def _describe_batch_task(view: BatchView, batch: BatchState, task: TaskView) -> 
         completed_at=to_iso_or_none(task.ended_at),
         cost=make_cost(task.cost),
         diffstat=make_diffstat(task.diffstat),
-        foreseen=[PredictedConflict(other or None, list(files)) for other, files in task.foreseen],
+        foreseen=[PredictedConflict(other or None, list(files)) for other, files in task.predicted_conflicts],
         entrant_of=task.entrant,
     )
 

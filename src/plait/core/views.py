@@ -14,8 +14,8 @@ from plait.core.task import Origin, Step
 
 @dataclass(frozen=True, slots=True)
 class TaskView:
-    """One task. `diffstat`: files, lines added, lines removed. `foreseen`: predicted conflicts, as the other task ("": the
-    branch) and files. `entrant`: the contested task that it is an entrant of. `winner`: the entrant whose change it has.
+    """One task. `diffstat`: files, lines added, lines removed. `predicted_conflicts`: the other task ("": the branch)
+    and the files. `entrant`: the contested task that it is an entrant of. `winner`: the entrant whose change it has.
     `short`: the reason for a table cell, see `TaskExplanation`. `question` waits for an answer.
     """
 
@@ -39,7 +39,7 @@ class TaskView:
     commit: str | None
     origin: Origin | None
     diffstat: tuple[int, int, int] | None = None
-    foreseen: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    predicted_conflicts: tuple[tuple[str, tuple[str, ...]], ...] = ()
     entrant: str | None = None
     winner: str | None = None
     short: str = ""
@@ -58,7 +58,7 @@ class Progress:
 @dataclass(frozen=True, slots=True)
 class BatchView:
     """One batch. `shipped`: the commit that was published last ("": none). `unshipped`: why what was requested is not
-    published; `way_out`: what to do about it. `pushed`: the commit that the remote branch has. `pause_cause`: why it is
+    published; `unshipped_hint`: what to do about it. `pushed`: the commit that the remote branch has. `pause_cause`: why it is
     paused; `base_fails_gate`: the gate fails before any task's change.
     """
 
@@ -82,7 +82,7 @@ class BatchView:
     shipped: str = ""
     publishing: bool = False
     unshipped: str | None = None
-    way_out: str = ""
+    unshipped_hint: str = ""
     pushed: str = ""
     pause_cause: PauseCause | None = None
     base_fails_gate: bool = False
@@ -122,7 +122,7 @@ def make_task_view(state: State, batch: BatchState, task: TaskState) -> TaskView
         commit=task.commit,
         origin=task.task.origin,
         diffstat=task.diffstat,
-        foreseen=tuple(task.predicted_conflicts.items()),
+        predicted_conflicts=tuple(task.predicted_conflicts.items()),
         entrant=task.task.entrant,
         winner=task.winner or None,
         short=explanation.short or explanation.reason,
@@ -163,7 +163,7 @@ def make_batch_view(state: State, batch: BatchState, *, brief: bool = False) -> 
         shipped=batch.published.commit if batch.published else "",
         publishing=batch.publishing is not None,
         unshipped=why_unpublished(batch),
-        way_out=batch.publish_failure.hint if batch.publish_failure else "",
+        unshipped_hint=batch.publish_failure.hint if batch.publish_failure else "",
         pushed=batch.pushed,
         pause_cause=batch.paused.cause if batch.ended is None and batch.paused is not None else None,
         base_fails_gate=batch.base_failure is not None,

@@ -88,7 +88,9 @@ def _publish(session: Session, request: Ship, *, as_json: bool) -> int:
         session.read_events()
     view = make_batch_view(session.state, session.state.batches[batch])
     if why or view.unshipped is not None:
-        return _print_failure(session.state.batches[batch], why or view.unshipped or "", view.way_out, as_json=as_json)
+        return _print_failure(
+            session.state.batches[batch], why or view.unshipped or "", view.unshipped_hint, as_json=as_json
+        )
     _print_published(view, as_json=as_json)
     return OK
 

@@ -242,7 +242,7 @@ def describe_branch(view: BatchView) -> Iterator[tuple[str, str]]:
         yield f"pull request {view.pr_url}", ""
     if view.unshipped is not None:
         yield f"not published: {' '.join(view.unshipped.split())}", "red"
-        yield from ((f"  {line}", "dim") for line in view.way_out.splitlines())
+        yield from ((f"  {line}", "dim") for line in view.unshipped_hint.splitlines())
 
 
 def _describe_publication(view: BatchView) -> str:

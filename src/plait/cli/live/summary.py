@@ -75,7 +75,7 @@ def _add_branch(page: Page, view: BatchView) -> None:
     if view.unshipped is not None:
         missing = "no pull request" if is_pushed else "not published"
         page.add_line((f"  {missing}", "red"), f"  {truncate_line(view.unshipped, _MAX_REASON_CHARS)}")
-        for line in view.way_out.splitlines():
+        for line in view.unshipped_hint.splitlines():
             page.add_line((f"    {line}", "dim"))
     elif view.is_outdated:
         page.add_line((f"  what was published is older than the branch: plait pr {quote(view.id)}", "yellow"))

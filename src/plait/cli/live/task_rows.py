@@ -85,9 +85,9 @@ def _describe_activity(model: BatchViewModel, task: TaskView, now: float, activi
 
 def describe_predicted_conflict(task: TaskView) -> str:
     """What a running task would conflict with if it were merged now."""
-    if not task.foreseen or task.status not in AGENT_STATUSES:
+    if not task.predicted_conflicts or task.status not in AGENT_STATUSES:
         return ""
-    (other, files), *rest = task.foreseen
+    (other, files), *rest = task.predicted_conflicts
     more = f" and {len(files) - 1} more" if len(files) > 1 else ""
     others = f", and with {len(rest)} more" if rest else ""
     return f"would conflict with {other or 'the batch branch'} in {files[0] if files else '?'}{more}{others}"
