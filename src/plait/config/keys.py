@@ -289,18 +289,18 @@ def list_table_keys(table: str) -> tuple[AnyKey, ...]:
     return tuple(key for key in KEYS if key.table == table)
 
 
-def find_similar(word: str, names: Iterable[str], cutoff: float = 0.6) -> str | None:
-    return next(iter(get_close_matches(word, list(names), n=1, cutoff=cutoff)), None)
+def find_similar(name: str, names: Iterable[str], cutoff: float = 0.6) -> str | None:
+    return next(iter(get_close_matches(name, list(names), n=1, cutoff=cutoff)), None)
 
 
 def suggest_key(table: str, field: str) -> str:
     """A hint for an unknown key: the same name in another table, a similar one in this table, or in another."""
     tidy = field.lower().replace("-", "_")
     if tidy in KEYS_BY_FIELD:
-        there = KEYS_BY_FIELD[tidy]
-        return f"Did you mean {there.field if there.table == table else there.name}?"
-    here = find_similar(tidy, (key.field for key in list_table_keys(table)))
-    anywhere = here or find_similar(tidy, KEYS_BY_FIELD, _MIN_SIMILARITY)
+        key = KEYS_BY_FIELD[tidy]
+        return f"Did you mean {key.field if key.table == table else key.name}?"
+    in_table = find_similar(tidy, (key.field for key in list_table_keys(table)))
+    anywhere = in_table or find_similar(tidy, KEYS_BY_FIELD, _MIN_SIMILARITY)
     if anywhere is None:
         return ""
-    return f"Did you mean {anywhere if here else KEYS_BY_FIELD[anywhere].name}?"
+    return f"Did you mean {anywhere if in_table else KEYS_BY_FIELD[anywhere].name}?"

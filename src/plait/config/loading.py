@@ -264,15 +264,15 @@ def read_user_file(path: Path) -> ConfigDocument | None:
 
 
 def read_repository_file(top: Path) -> ConfigDocument | None:
-    own = _read_bytes(top / PLAIT_TOML, PLAIT_TOML)
-    ours = None if own is None else _parse_document(own, PLAIT_TOML)
-    theirs = _read_pyproject(top / PYPROJECT)
-    if ours and theirs:
+    data = _read_bytes(top / PLAIT_TOML, PLAIT_TOML)
+    plait_toml = None if data is None else _parse_document(data, PLAIT_TOML)
+    pyproject = _read_pyproject(top / PYPROJECT)
+    if plait_toml and pyproject:
         raise ConfigError(
-            f"there are settings in {PLAIT_TOML} and under [tool.plait] at {theirs.origin_of()}",
+            f"there are settings in {PLAIT_TOML} and under [tool.plait] at {pyproject.origin_of()}",
             hint=f"Keep one of them: move [tool.plait] to {PLAIT_TOML}, or delete {PLAIT_TOML}.",
         )
-    return ours or theirs
+    return plait_toml or pyproject
 
 
 def _read_pyproject(path: Path) -> ConfigDocument | None:

@@ -30,7 +30,7 @@ from plait.system import log
 
 
 def main(argv: list[str]) -> int:
-    state, top = (Path(word) for word in argv[:2])
+    state, top = (Path(path) for path in argv[:2])
     os.chdir("/")  # so that the folder it was started in can be removed
     location = RepoLocation(top, state, repository=state.name == "plait")
     if HELD_FLAG in argv[2:] and not wait_for_release(location):

@@ -101,8 +101,8 @@ class Attempts:
 
     def is_isolated(self, batch: str) -> bool:
         """Whether the tasks of a batch have workspaces of their own."""
-        known = self._state.batches.get(batch)
-        return known is not None and known.settings.isolation is Isolation.WORKTREE
+        state = self._state.batches.get(batch)
+        return state is not None and state.settings.isolation is Isolation.WORKTREE
 
     def start(self, decision: AttemptStarted | GateStarted) -> None:
         started, kind = self._identify(decision)

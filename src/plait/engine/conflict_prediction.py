@@ -52,9 +52,9 @@ class ConflictPredictor:
 
     def _start_check(self, batch: BatchState) -> None:
         unmerged = list(_list_unmerged(batch))
-        known = any(task.predicted_conflicts for task in batch.tasks)
+        has_predictions = any(task.predicted_conflicts for task in batch.tasks)
         moved = any(change.base != batch.head for change in unmerged)
-        if len(unmerged) > 1 or (unmerged and moved) or known:
+        if len(unmerged) > 1 or (unmerged and moved) or has_predictions:
             self._workers.submit(
                 ("conflict-prediction", batch.id),
                 partial(self._predict, batch.id, batch.head, unmerged),
@@ -81,14 +81,14 @@ class ConflictPredictor:
         """Report new conflicts, and those that are gone."""
         seconds, conflicts = result
         self._next[batch] = time.monotonic() + max(CHECK_SECONDS, REST_FACTOR * seconds)
-        known = self._state.open.get(batch)
-        if known is None:
+        state = self._state.open.get(batch)
+        if state is None:
             return
         predicted = {(conflict.left, conflict.right): conflict.files for conflict in conflicts}
         for pair, files in predicted.items():
-            if _find_predicted(known, *pair) != files:
+            if _find_predicted(state, *pair) != files:
                 self._emit(ConflictPredicted(batch, *pair, files))
-        for pair in _list_predicted_pairs(known):
+        for pair in _list_predicted_pairs(state):
             if pair not in predicted and pair[::-1] not in predicted:
                 self._emit(ConflictCleared(batch, *pair))
 

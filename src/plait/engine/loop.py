@@ -136,8 +136,10 @@ class Engine:
         if self._wake_at is not None:
             waits.append(self._wake_at - self._wall())
         if self._idle_since is not None:
-            left = self._idle_since + IDLE_EXIT_SECONDS - now
-            waits.append(left if left > 0 else COMMIT_DELAY_SECONDS)  # leftover processes are still being ended
+            remaining = self._idle_since + IDLE_EXIT_SECONDS - now
+            waits.append(
+                remaining if remaining > 0 else COMMIT_DELAY_SECONDS
+            )  # leftover processes are still being ended
         return max(0.0, min(waits))
 
     def tick(self) -> None:
@@ -148,7 +150,7 @@ class Engine:
         self._poll()
         requests = self._read_inbox()
         jump = list(self.dependencies.capacity.report_clock_jump())
-        with self._lock_shared_state(asked=bool(requests)) as other_engines:
+        with self._lock_shared_state(has_requests=bool(requests)) as other_engines:
             if not (requests or jump or self._is_commit_due() or self.dependencies.capacity.has_changed(other_engines)):
                 return
             incoming, self._incoming, self._urgent = [*jump, *requests, *self._incoming], [], False
@@ -215,9 +217,9 @@ class Engine:
             return True
         return bool(self._incoming) and time.monotonic() - self._queued_since >= COMMIT_DELAY_SECONDS
 
-    def _lock_shared_state(self, *, asked: bool) -> AbstractContextManager[OtherEngines]:
+    def _lock_shared_state(self, *, has_requests: bool) -> AbstractContextManager[OtherEngines]:
         """Skip the shared lock while nothing can start."""
-        return self.dependencies.shared.lock() if self.state.open or asked else nullcontext(OtherEngines())
+        return self.dependencies.shared.lock() if self.state.open or has_requests else nullcontext(OtherEngines())
 
     def _has_waiting_tasks(self) -> bool:
         """Whether something could start if only there were a slot."""

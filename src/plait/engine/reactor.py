@@ -80,8 +80,8 @@ class SelectReactor:
             heapq.heappop(self._timers)
         if not self._timers:
             return max_seconds
-        left = max(0.0, self._timers[0].at - time.monotonic())
-        return left if max_seconds is None else min(left, max_seconds)
+        remaining = max(0.0, self._timers[0].at - time.monotonic())
+        return remaining if max_seconds is None else min(remaining, max_seconds)
 
     def _fire_timers(self) -> None:
         now = time.monotonic()

@@ -132,9 +132,9 @@ class Notifier:
 
     def _distribute(self) -> None:
         with self._lock:
-            news, self._new_notifications, last_seq = self._new_notifications, [], self._last_seq
+            notifications, self._new_notifications, last_seq = self._new_notifications, [], self._last_seq
         for queue in self._queues:
-            queue.add(news, last_seq, self._gather)
+            queue.add(notifications, last_seq, self._gather)
 
 
 class DeliveryQueue:

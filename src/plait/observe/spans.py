@@ -55,9 +55,9 @@ def make_span_id(journal: str, *name: str | int) -> int:
     return _hash_number(8, journal, *map(str, name))
 
 
-def _hash_number(size: int, *words: str) -> int:
+def _hash_number(size: int, *parts: str) -> int:
     # With lengths, so that ("a", "bc") and ("ab", "c") differ.
-    text = "".join(f"{len(word)}:{word}" for word in words)
+    text = "".join(f"{len(part)}:{part}" for part in parts)
     return int.from_bytes(sha256(text.encode(errors="surrogatepass")).digest()[:size]) or 1
 
 

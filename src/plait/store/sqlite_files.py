@@ -101,15 +101,15 @@ def create_database(path: Path, application: int, tables: str, fill: Callable[[C
 def wait_for_change(connection: sqlite3.Connection, ready: Callable[[], bool], timeout: float) -> bool:
     """Return True as soon as it is ready; ask only after the file has changed."""
     deadline = time.monotonic() + timeout
-    pause, seen = MIN_POLL_SECONDS, None
+    pause, last_version = MIN_POLL_SECONDS, None
     while True:
         version = connection.execute("PRAGMA data_version").fetchone()
-        if version != seen:
+        if version != last_version:
             if ready():
                 return True
-            pause, seen = MIN_POLL_SECONDS, version
-        left = deadline - time.monotonic()
-        if left <= 0:
+            pause, last_version = MIN_POLL_SECONDS, version
+        remaining = deadline - time.monotonic()
+        if remaining <= 0:
             return False
-        time.sleep(min(pause, left))
+        time.sleep(min(pause, remaining))
         pause = min(2 * pause, MAX_POLL_SECONDS)

@@ -56,11 +56,11 @@ def verify_presence(path: Path) -> None:
 
 
 def verify_wal(path: Path) -> None:
-    found = wal.scan_wal(sqlite_files.find_wal(path))
-    if found.is_damaged:
-        where = f"after frame {found.kept}" if found.has_valid_header else "in the head"
-        what = f"bytes have changed {where} of its -wal file, before records that were committed"
-        raise error_mapping.build_corrupt_error(path, what)
+    scan = wal.scan_wal(sqlite_files.find_wal(path))
+    if scan.is_damaged:
+        position = f"after frame {scan.kept}" if scan.has_valid_header else "in the head"
+        problem = f"bytes have changed {position} of its -wal file, before records that were committed"
+        raise error_mapping.build_corrupt_error(path, problem)
 
 
 def read_head(path: Path, connection: sqlite3.Connection) -> checksums.JournalHead:

@@ -12,6 +12,8 @@ outfit.json, plait-outfit                  the setup of a workspace: its spec, a
 refs/plait/lines                           batch branches before a rebuild (git/refs.py)
 trouble                                    the health file of the engine (engine/daemon.py)
 told.json                                  the delivery log of notifications (observe/notifier.py)
+integrator/                                the folder of the branch merger (engine/app.py)
+plait-warden                               the supervisor of an attempt, as a process (runtime/supervisor.py)
 commons/                                   what a user's engines share (system/shared_state.py)
 spent-codes/                               login codes that were used (server/auth.py)
 PLAIT_MARK                                 the environment variable with the tag of an attempt's processes (system/process_identity.py)
