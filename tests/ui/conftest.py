@@ -22,12 +22,25 @@ from tests.support.browser import (
 from tests.support.running_server import Serve, ServerAccess, serve_page
 from tests.support.temp_project import TempProject, temp_project as make_project
 
+_browser_stack = ExitStack()
+_browsers: list[Browser] = []
 
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    expect.set_options(timeout=TIMEOUT_MS)
-    with make_browser() as made:
-        yield made
+
+@pytest.fixture(scope="module")
+def browser() -> Browser:
+    """One for all tests of the page that this worker runs in a row."""
+    if not _browsers:
+        expect.set_options(timeout=TIMEOUT_MS)
+        _browsers.append(_browser_stack.enter_context(make_browser()))
+    return _browsers[0]
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(nextitem: pytest.Item | None) -> None:
+    """Playwright keeps an event loop running, beside which no other test can run its own."""
+    if nextitem is None or not nextitem.path.is_relative_to(Path(__file__).parent):
+        _browsers.clear()
+        _browser_stack.close()
 
 
 @pytest.fixture
