@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from types import MappingProxyType
 
-from plait.config import value_types as types
+from plait.config import value_types
 from plait.config.agent_keys import AgentsConfig, ModelConfig, PromptDelivery, is_dotted_path
 from plait.config.git_keys import MergeConfig, PrConfig, WorkspaceConfig
 from plait.config.key import AnyKey, ConfigTable, Key
@@ -21,7 +21,7 @@ _ENGINE = EngineSettings()
 
 class RunConfig(ConfigTable, name="run", about="How a batch runs.", per_batch=True):
     agent = Key(
-        types.text_list("an agent's name or a list of names", split=True),
+        value_types.text_list("an agent's name or a list of names", split=True),
         (),
         "agents for tasks that name none; several share the work; empty: the first one installed",
         flag="--agent",
@@ -30,7 +30,7 @@ class RunConfig(ConfigTable, name="run", about="How a batch runs.", per_batch=Tr
         runs_code=lambda names: any(map(is_dotted_path, names)),
     )
     agent_command = Key(
-        types.optional_text("a command"),
+        value_types.optional_text("a command"),
         None,
         "command to run as the agent, such as 'tool {task_file}'; {prompt_file}, {task_id}, {title}, {workspace} and "
         "{batch} are filled in, too",
@@ -39,18 +39,18 @@ class RunConfig(ConfigTable, name="run", about="How a batch runs.", per_batch=Tr
         runs_code=bool,
     )
     agent_shell = Key(
-        types.boolean(),
+        value_types.boolean(),
         default=False,
         about="have a shell run that command: pipes and redirections work",
         flag="--agent-shell",
     )
     prompt_by = Key(
-        types.choice(PromptDelivery),
+        value_types.choice(PromptDelivery),
         PromptDelivery.AUTO,
         "how that command gets the prompt: on standard input, or from a file; auto: from a file if it names one",
     )
     max_parallel = Key(
-        types.whole_number_or_auto(),
+        value_types.whole_number_or_auto(),
         _BATCH.max_parallel,
         "attempts at once in one batch; 0: no limit but the engine's; auto: 2 to 5, by plan and machine",
         flag="--max-parallel",
@@ -59,34 +59,34 @@ class RunConfig(ConfigTable, name="run", about="How a batch runs.", per_batch=Tr
         json_name="maxBatchSize",
     )
     mode = Key(
-        types.choice(Mode),
+        value_types.choice(Mode),
         _BATCH.mode,
         "run tasks in parallel, or in a queue: one at a time, each after approval",
         flag="--mode",
     )
     auto_approve = Key(
-        types.boolean(),
+        value_types.boolean(),
         _BATCH.auto_approve,
         "in a queue, start the next task without approval",
         flag="--auto-approve",
         json_name="queueAutoApprove",
     )
-    order = Key(types.choice(Order), _BATCH.order, "order of ready tasks", flag="--order")
+    order = Key(value_types.choice(Order), _BATCH.order, "order of ready tasks", flag="--order")
     isolation = Key(
-        types.choice(Isolation),
+        value_types.choice(Isolation),
         _BATCH.isolation,
         "a worktree for each task, or all in the checkout (in-place)",
         flag="--isolation",
     )
     base = Key(
-        types.optional_text("a commit, branch or tag"),
+        value_types.optional_text("a commit, branch or tag"),
         None,
         "commit that worktrees start from; empty: the one checked out",
         flag="--base",
         metavar="REF",
     )
     verify = Key(
-        types.optional_text("a command"),
+        value_types.optional_text("a command"),
         _BATCH.verify,
         "command that must pass in a task's workspace before the task is done",
         flag="--verify",
@@ -94,63 +94,63 @@ class RunConfig(ConfigTable, name="run", about="How a batch runs.", per_batch=Tr
         runs_code=bool,
     )
     gate = Key(
-        types.optional_text("a command"),
+        value_types.optional_text("a command"),
         _BATCH.gate,
         "command that must pass on the merged result",
         flag="--gate",
         metavar="COMMAND",
         runs_code=bool,
     )
-    timeout = Key(types.duration(), _BATCH.timeout, "time limit of an attempt: 60m", flag="--timeout")
+    timeout = Key(value_types.duration(), _BATCH.timeout, "time limit of an attempt: 60m", flag="--timeout")
     idle_timeout = Key(
-        types.duration(),
+        value_types.duration(),
         _BATCH.idle_timeout,
         "time limit of an attempt that shows no activity: 30m",
         flag="--idle-timeout",
     )
-    verify_timeout = Key(types.duration(), _BATCH.verify_timeout, "time limit of verify")
-    gate_timeout = Key(types.duration(), _BATCH.gate_timeout, "time limit of gate")
-    retries = Key(types.whole_number(), _BATCH.retries, "how often to retry a failed task", flag="--retries")
+    verify_timeout = Key(value_types.duration(), _BATCH.verify_timeout, "time limit of verify")
+    gate_timeout = Key(value_types.duration(), _BATCH.gate_timeout, "time limit of gate")
+    retries = Key(value_types.whole_number(), _BATCH.retries, "how often to retry a failed task", flag="--retries")
     repairs = Key(
-        types.whole_number(),
+        value_types.whole_number(),
         _BATCH.repairs,
         "how often an agent may repair one task's conflicts, if on_conflict is repair",
     )
     stop_on_fail = Key(
-        types.boolean(),
+        value_types.boolean(),
         _BATCH.stop_on_fail,
         "start no more tasks once one has failed",
         flag="--stop-on-fail",
         json_name="stopOnFailure",
     )
     on_conflict = Key(
-        types.choice(OnConflict),
+        value_types.choice(OnConflict),
         _BATCH.on_conflict,
         "on a merge conflict: leave the task out (skip), stop the batch (fail), or have an agent repair it",
         flag="--on-conflict",
         json_name="conflictBehavior",
     )
     phase_gate = Key(
-        types.fraction(),
+        value_types.fraction(),
         _BATCH.phase_gate,
         "share of the earlier phases that must be done before a phase starts",
         flag="--phase-gate",
         metavar="SHARE",
     )
     budget = Key(
-        types.amount(),
+        value_types.amount(),
         _BATCH.budget,
         "start nothing that could take the batch over this: 20usd, 500ktok, or one of each",
         flag="--budget",
     )
     task_budget = Key(
-        types.amount(),
+        value_types.amount(),
         _BATCH.task_budget,
         "ask before starting what could take one task over this: 2usd, 100ktok, or one of each",
         flag="--task-budget",
     )
     model = Key(
-        types.optional_text("a model's name"),
+        value_types.optional_text("a model's name"),
         None,
         "model of all agents; one under [agents.models] comes first, unless this is set by a stronger layer",
         flag="--model",
@@ -158,7 +158,7 @@ class RunConfig(ConfigTable, name="run", about="How a batch runs.", per_batch=Tr
         metavar="NAME",
     )
     fallback = Key(
-        types.text_list("an agent's name or a list of names", split=True),
+        value_types.text_list("an agent's name or a list of names", split=True),
         (),
         "agents that take over while the provider of a task's agent refuses; empty: its tasks wait",
         flag="--fallback",
@@ -166,13 +166,13 @@ class RunConfig(ConfigTable, name="run", about="How a batch runs.", per_batch=Tr
         runs_code=lambda names: any(map(is_dotted_path, names)),
     )
     prompt = Key(
-        types.optional_text("a file"),
+        value_types.optional_text("a file"),
         None,
         "file with a prompt template to use instead of plait's own; {task}, {rules}, {feedback} … are filled in",
         per_batch=False,
     )
     judge = Key(
-        types.optional_text("an agent's name"),
+        value_types.optional_text("an agent's name"),
         None,
         "agent that ranks the results of a contest",
         flag="--judge",
@@ -180,7 +180,7 @@ class RunConfig(ConfigTable, name="run", about="How a batch runs.", per_batch=Tr
         runs_code=lambda name: name is not None and is_dotted_path(name),
     )
     score = Key(
-        types.optional_text("a command"),
+        value_types.optional_text("a command"),
         None,
         "command that prints a number for each result of a contest: the highest wins",
         flag="--score",
@@ -191,12 +191,12 @@ class RunConfig(ConfigTable, name="run", about="How a batch runs.", per_batch=Tr
 
 class SourcesConfig(ConfigTable, name="sources", about="Where tasks are read from, and where statuses are written."):
     paths = Key(
-        types.text_list("a path or a list of paths"),
+        value_types.text_list("a path or a list of paths"),
         (),
         "files, folders and globs to read tasks from; empty: those found",
     )
     format = Key(
-        types.optional_text("a format's name"),
+        value_types.optional_text("a format's name"),
         None,
         "format of the sources; empty: detected by name and content",
         flag="--source-format",
@@ -204,7 +204,7 @@ class SourcesConfig(ConfigTable, name="sources", about="Where tasks are read fro
         runs_code=lambda name: name is not None and "." in name,  # a module to import
     )
     exclude = Key(
-        types.text_list("a glob or a list of globs"),
+        value_types.text_list("a glob or a list of globs"),
         (),
         "files to read no tasks from",
         flag="--exclude",
@@ -212,27 +212,27 @@ class SourcesConfig(ConfigTable, name="sources", about="Where tasks are read fro
         repeatable=True,
     )
     tag = Key(
-        types.required_text("a tag's name"),
+        value_types.required_text("a tag's name"),
         "master",
         "tag whose tasks are read, in formats that have tags",
         flag="--tag",
         metavar="NAME",
     )
     write_back = Key(
-        types.choice(WriteBack),
+        value_types.choice(WriteBack),
         _BATCH.write_back,
         "where to write statuses: the checkout, the batch branch, both or neither",
         per_batch=True,
     )
     unknown_needs = Key(
-        types.choice(UnknownNeeds),
+        value_types.choice(UnknownNeeds),
         UnknownNeeds.DONE,
         "how to treat unknown dependencies: as done, or fail the plan",
         flag="--unknown-needs",
         per_batch=True,
     )
     file_conflicts = Key(
-        types.choice(FileConflicts),
+        value_types.choice(FileConflicts),
         FileConflicts.INFERRED,
         "which files keep two tasks from running at once: declared ones and those their texts name, declared ones, or none",
         flag="--file-conflicts",
@@ -242,23 +242,25 @@ class SourcesConfig(ConfigTable, name="sources", about="Where tasks are read fro
 
 class EngineConfig(ConfigTable, name="engine", about="Limits over all batches of this repository."):
     parallel_limit = Key(
-        types.whole_number(),
+        value_types.whole_number(),
         _ENGINE.parallel_limit,
         "attempts at once over all batches; 0: no limit; if not set: 4, or what an open batch asks for",
     )
-    agent_limits = Key(types.count_table("agents"), _ENGINE.agent_limits, "attempts at once of each agent; 0: no limit")
+    agent_limits = Key(
+        value_types.count_table("agents"), _ENGINE.agent_limits, "attempts at once of each agent; 0: no limit"
+    )
     keep_awake = Key(
-        types.boolean(),
+        value_types.boolean(),
         default=True,
         about="keep the machine from sleeping while a batch runs, where the system allows it",
     )
     transcript_cap = Key(
-        types.size(),
+        value_types.size(),
         2**26,
         "how much of an attempt's output to keep: of a longer transcript, the beginning and the end",
     )
     traces = Key(
-        types.http_url(),
+        value_types.http_url(),
         None,
         "OTLP/HTTP endpoint for traces of the engine; empty: that of OTEL_EXPORTER_OTLP_ENDPOINT",
         user_only=True,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from urllib.parse import urlsplit
 
-from plait.config import value_types as types
+from plait.config import value_types
 from plait.config.key import ConfigTable, Key
 from plait.core.settings import DEFAULT_NOTIFICATION_KINDS, NotificationKind
 
@@ -14,20 +14,20 @@ _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*(?=://.)")
 _URL_SEPARATOR = re.compile(r"[\s,]+(?=[A-Za-z][A-Za-z0-9+.-]*://)")  # a comma may be part of an address
 
 
-def apprise_urls() -> types.ValueType[tuple[str, ...]]:
-    texts = types.text_list("")
+def apprise_urls() -> value_types.ValueType[tuple[str, ...]]:
+    texts = value_types.text_list("")
 
     def read(value: object) -> tuple[str, ...]:
         urls = texts.read(value)
         if not all(_SCHEME.match(url) and url.isprintable() for url in urls):
-            raise types.InvalidValueError('Each begins with its service, such as "slack://" or "mailto://".')
+            raise value_types.InvalidValueError('Each begins with its service, such as "slack://" or "mailto://".')
         return urls
 
     def parse_text(text: str) -> object:
         return _URL_SEPARATOR.split(text.strip()) if text.strip() else []
 
     allowed = "an address that apprise knows, or a list of them"
-    return types.ValueType(allowed, read, list, parse_text, kind=types.ValueKind.LIST, json_type=list[str])
+    return value_types.ValueType(allowed, read, list, parse_text, kind=value_types.ValueKind.LIST, json_type=list[str])
 
 
 def mask_to_scheme(url: str) -> str:
@@ -56,7 +56,7 @@ class NotifyConfig(
         mask=lambda urls: tuple(map(mask_to_scheme, urls)),
     )
     webhook = Key(
-        types.http_url(),
+        value_types.http_url(),
         None,
         "URL that gets each notification as signed JSON",
         json_name="notifyWebhook",
@@ -64,14 +64,14 @@ class NotifyConfig(
         mask=lambda url: url and mask_to_host(url),
     )
     secret_file = Key(
-        types.absolute_path(),
+        value_types.absolute_path(),
         None,
         "file with the secret that signs the webhook's messages, readable only by you (mode 600)",
         json_name="notifySecretFile",
         user_only=True,
     )
     secret = Key(
-        types.optional_text("a secret"),
+        value_types.optional_text("a secret"),
         None,
         "the secret itself, instead of that file: for the variable PLAIT_NOTIFY_SECRET",
         json_name="notifySecret",
@@ -79,14 +79,14 @@ class NotifyConfig(
         mask=lambda secret: secret and MASKED,
     )
     on = Key(
-        types.choice_list(NotificationKind),
+        value_types.choice_list(NotificationKind),
         DEFAULT_NOTIFICATION_KINDS,
         "events to notify about",
         json_name="notifyOn",
         user_only=True,
     )
     bell = Key(
-        types.boolean(),
+        value_types.boolean(),
         default=True,
         about="ring the terminal's bell when a batch that is watched there has ended or needs you",
         json_name="notifyBell",

@@ -203,7 +203,7 @@ def make_missing_commit_error(commit: str, description: str, error: type[WorldEr
 
 
 def refuse_regeneration(_commit: str, command: str, _files: tuple[str, ...]) -> Mapping[str, bytes]:
-    """For merges that no rule or no commit follows from."""
+    """For showing a conflict: no command runs for that."""
     raise WorldError(f"files are not regenerated here: {command}")
 
 

@@ -141,7 +141,7 @@ _MIB = 2**20
 
 
 def check_file_sizes(worktree: AgentWorktree, base: str, tree: str, max_bytes: int) -> UnfinishedError | None:
-    """The files of this tree that are new since the base and larger than `max_bytes`; 0: no limit."""
+    """The error for files that are new since the base and larger than `max_bytes` (0: no limit); None if there are none."""
     sizes = _find_large_files(worktree, base, tree, max_bytes) if max_bytes else {}
     if not sizes:
         return None
