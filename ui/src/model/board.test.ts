@@ -100,6 +100,14 @@ describe("an event", () => {
     expect(runOf(after, "01-walls")).toMatchObject({ status: "failed", reason: "exit status 1" });
   });
 
+  it("of a merge sets the commit, which drop and review depend on", () => {
+    const after = applyEvents(board(), [
+      sampleEvent("batch:task:merged", "01-walls", { commit: "c0ffee" }),
+      sampleEvent("batch:task:completed", "01-walls"),
+    ]);
+    expect(runOf(after, "01-walls")).toMatchObject({ status: "done", commit: "c0ffee" });
+  });
+
   it("marks tasks that wait for an answer or an approval, and no others", () => {
     const asked = applyEvents(board(), [
       sampleEvent("batch:task:needs_input", "01-walls", { question: "Which door?" }),

@@ -61,7 +61,7 @@ export function updateBatch(board: Board, batch: BatchSummary, runs: readonly Ru
   return { ...board, tasks: reuseMap(board.tasks, tasks), batches: withBatch(board.batches, batch) };
 }
 
-/** Applies what an event itself contains: a task's status, a batch's counts, an agent's activity. */
+/** Applies what an event itself contains: a task's status or merged commit, a batch's counts, an agent's activity. */
 export function applyEvents(board: Board, events: readonly PlaitEvent[]): Board {
   const tasks = new Map(board.tasks);
   const batches = new Map(board.batches);
@@ -76,8 +76,7 @@ export function applyEvents(board: Board, events: readonly PlaitEvent[]): Board 
     const activityText = getActivity(event);
     if (activityText !== null) activity.set(key, activityText);
     const status = STATUS_BY_EVENT[event.type];
-    if (status === undefined) continue;
-    if (!ACTIVE.has(status)) activity.delete(key);
+    if (status !== undefined && !ACTIVE.has(status)) activity.delete(key);
     const id = board.byRun.get(key);
     const task = id === undefined ? undefined : tasks.get(id);
     if (task?.batch)
@@ -145,7 +144,9 @@ const STATUS_BY_EVENT: Partial<Record<string, TaskStatus>> = {
 const WAITS_FOR_PERSON: ReadonlySet<unknown> = new Set(["answer", "approval"]);
 const ACTIVE: ReadonlySet<TaskStatus> = new Set(["running", "verifying", "merging"]);
 
-function updateRun(run: Run, event: PlaitEvent, status: TaskStatus): Run {
+function updateRun(run: Run, event: PlaitEvent, status: TaskStatus | undefined): Run {
+  if (event.type === "batch:task:merged") return { ...run, commit: event.commit ?? run.commit };
+  if (status === undefined) return run;
   const { reason, question, on } = event;
   return {
     ...run,
