@@ -26,7 +26,7 @@ PYTEST := $(BIN)/pytest -n $(WORKERS) --dist worksteal
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo page test test-agents unit check check-style check-types check-page format sim crash soak stress fuzz pictures bench mutants lock clean
+.PHONY: help demo page test test-agents unit check check-types check-tests check-style check-page format sim crash soak stress fuzz pictures bench mutants lock clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 13
@@ -50,7 +50,6 @@ test-agents: $(STAMP) $(ALL) $(PIPPED)  ## the real coding tools, all that npm a
 	PLAIT_AGENTS_LONG=1 $(BIN)/pytest -n 2 tests/realagents
 
 unit: $(STAMP) $(OPENAPI) $(FEW) $(PAGE) $(BROWSER)
-	npm test --prefix ui --silent
 	$(PYTEST)
 
 $(UI): ui/package-lock.json
@@ -85,11 +84,15 @@ $(VENV)/agents/%/.installed: requirements/%.txt | $(STAMP)
 	$(VENV)/agents/$*/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/$*.txt
 	@touch $@
 
-check: $(STAMP) $(PAGE)  ## format, lint, types, imports, and the size of the page
-	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target check-types check-style check-page
+check: $(STAMP) $(PAGE)  ## format, lint, types, imports, and the page: its size and unit tests
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target check-types check-tests check-style check-page
 
 check-types:
 	$(BIN)/mypy
+
+# Every test can be imported. It is done once here, because each worker of `make unit` would compile all of them.
+check-tests:
+	@$(BIN)/pytest --collect-only --quiet >$(VENV)/collect.log || { cat $(VENV)/collect.log; exit 1; }
 
 check-style:
 	$(BIN)/ruff format --check .
@@ -100,6 +103,7 @@ check-page:
 	npm run check --prefix ui --silent
 	npm run types --prefix ui --silent -- --check
 	npm run size --prefix ui --silent
+	npm test --prefix ui --silent
 
 format: $(STAMP) $(UI)  ## format the code
 	$(BIN)/ruff format .

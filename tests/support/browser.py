@@ -18,7 +18,7 @@ from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Error, 
 from tests.support.running_server import ServerAccess
 from tests.support.waiting import TIMEOUT_SECONDS
 
-_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+_NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 # No requests of the browser's own: they would go to other hosts.
 _OFFLINE_FLAGS = (
     "--disable-background-networking",
