@@ -119,8 +119,9 @@ crash: $(STAMP)  ## kill engines, front ends and writers, fill disks, damage fil
 soak: $(STAMP)  ## batches with worktrees, dropped from and added to, and many tasks at once; LONG=1 for 60 and 1,000
 	PLAIT_SOAK_LONG=$(LONG) $(BIN)/pytest -n 2 -s tests/cli/worktree_runs/test_random_batches.py tests/cli/worktree_runs/test_many_tasks.py
 
-stress: $(STAMP)  ## others write a source at the same time, and hostile texts; LONG=1 for more
+stress: $(STAMP)  ## others write a source at the same time, and hostile texts; LONG=1 for more, and for all properties
 	PLAIT_STRESS_LONG=$(LONG) PLAIT_HOSTILE_LONG=$(LONG) $(BIN)/pytest tests/system/status_files/test_write_stress.py tests/sources/test_hostile_texts.py
+	$(if $(LONG),PLAIT_EXAMPLES=1000 $(PYTEST) tests/agents tests/config tests/core tests/sources tests/store)
 
 pictures: $(STAMP) $(PAGE) $(BROWSER)  ## the pictures of the page in docs/img
 	@mkdir -p docs/img

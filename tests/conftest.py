@@ -17,8 +17,8 @@ for _signal in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
     if signal.getsignal(_signal) is signal.SIG_IGN:
         signal.signal(_signal, lambda *_: None)
 
-# The duration of an example depends on the machine.
-settings.register_profile("plait", deadline=None)
+# The duration of an example depends on the machine. `make stress LONG=1` tries many more of them.
+settings.register_profile("plait", deadline=None, max_examples=int(os.environ.get("PLAIT_EXAMPLES", "50")))
 settings.load_profile("plait")
 
 # Otherwise every process that a test starts would compile all modules again.

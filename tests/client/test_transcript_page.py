@@ -43,7 +43,7 @@ def test_a_missing_transcript_has_no_pages(path: Path) -> None:
     end=st.sampled_from([b"", b"\n"]),
     max_bytes=st.integers(1 << 10, 3 * MAX_BYTES),
 )
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_all_pages_together_are_the_whole_transcript(
     tmp_path_factory: pytest.TempPathFactory, lines: list[int], end: bytes, max_bytes: int
 ) -> None:

@@ -42,7 +42,7 @@ BY_KIND: dict[str, st.SearchStrategy[object]] = {
 }
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.fixed_dictionaries({}, optional=BY_KIND))
 def test_a_template_with_values_is_read_back_with_the_other_defaults(values: dict[str, object]) -> None:
     config = loaded(render_config_template(values))

@@ -135,7 +135,6 @@ def find_line(text: str, *path: str) -> int:
     return ParsedToml({}, locate_keys(text)).find_line(*path)
 
 
-@settings(max_examples=80, deadline=None)
 @given(drafts())
 def test_every_key_of_every_file_is_found_on_its_line(draft: Draft) -> None:
     tree = tomllib.loads(draft.text)
@@ -147,7 +146,7 @@ def test_every_key_of_every_file_is_found_on_its_line(draft: Draft) -> None:
         dig(tree, path)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(drafts())
 def test_line_endings_make_no_difference(draft: Draft) -> None:
     text = draft.text.replace("\n", "\r\n")
@@ -155,7 +154,6 @@ def test_line_endings_make_no_difference(draft: Draft) -> None:
     assert locate_keys(text) == locate_keys(draft.text)
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.text(alphabet="ab.=[]{}\"'#\\ \n\r\t1", max_size=80))
 def test_no_text_keeps_the_scanner_from_ending(text: str) -> None:
     locate_keys(text)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from plait.core.capacity import (
     GIB,
@@ -68,7 +68,6 @@ def steps() -> st.SearchStrategy[list[tuple[str, int, float]]]:
     return st.lists(st.tuples(kinds, st.integers(0, 9), st.floats(0, 1)), max_size=40)
 
 
-@settings(deadline=None)
 @given(st.integers(1, 12), steps())
 def test_tasks_start_exactly_while_they_fit_into_memory(gibs: int, happenings: list[tuple[str, int, float]]) -> None:
     machine = SharedMachine(gibs * GIB, tasks=12)

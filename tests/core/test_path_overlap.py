@@ -77,7 +77,6 @@ def test_touched_paths_share_a_lock_exactly_when_they_overlap(plan: list[str]) -
             assert share, (one, other)
 
 
-@settings(deadline=None)
 @given(wild)
 def test_a_glob_matches_what_its_names_match(names: list[str]) -> None:
     glob = parse_glob("/".join(names))

@@ -73,7 +73,6 @@ def fold(events: list[Event]) -> State:
     return state
 
 
-@settings(max_examples=400, deadline=None)
 @given(HISTORIES)
 def test_no_list_of_records_makes_the_fold_fail(events: list[Event]) -> None:
     state = fold(events)
@@ -83,7 +82,7 @@ def test_no_list_of_records_makes_the_fold_fail(events: list[Event]) -> None:
         make_batch_view(state, batch)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(HISTORIES)
 def test_the_same_records_give_the_same_due_decisions(events: list[Event]) -> None:
     assert list(list_due(fold(events))) == list(list_due(fold(events)))

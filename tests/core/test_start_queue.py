@@ -73,7 +73,7 @@ class ReadyMachine(RuleBasedStateMachine):
         assert len(self.ready) == len(self.waiting)
 
 
-ReadyMachine.TestCase.settings = settings(max_examples=300, stateful_step_count=50, deadline=None)
+ReadyMachine.TestCase.settings = settings(stateful_step_count=50)
 test_ready = ReadyMachine.TestCase
 
 

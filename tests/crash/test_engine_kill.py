@@ -40,7 +40,7 @@ def project(tmp_path: Path) -> Iterator[TempProject]:
 
 
 def test_kills_at_random_instants(project: TempProject, *, long: bool) -> None:
-    kills = Kills(project, Random(2026), wanted=300 if long else 15)
+    kills = Kills(project, Random(2026), wanted=300 if long else 10)
     batches = 0
     while kills.count < kills.wanted:
         batches += 1

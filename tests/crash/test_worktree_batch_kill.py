@@ -62,7 +62,7 @@ def project(tmp_path: Path) -> Iterator[TempProject]:
 def test_kills_at_random_instants(project: TempProject, tmp_path: Path, *, long: bool) -> None:
     """The batches and what is done to them follow from a seed; when it happens does not."""
     chance = Random(404)
-    killer = EngineKiller(project, chance, wanted=200 if long else 10)
+    killer = EngineKiller(project, chance, wanted=200 if long else 6)
     before = _furnish(project)
     oracle = ReferenceMerger(project.top / ".git", tmp_path / "oracle")
     batches: dict[str, Kinds] = {}

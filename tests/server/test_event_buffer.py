@@ -46,7 +46,7 @@ def rest(story: EventBuffer, position: int) -> list[BufferedEvent]:
 SEEDS = st.integers(0, 4)
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(SEEDS, st.data())
 def test_reading_from_any_cursor_returns_exactly_the_later_events(seed: int, data: st.DataObject) -> None:
     everything, story = make_events(seed), written(seed, limit=1 << 30)
@@ -61,7 +61,7 @@ def test_reading_from_any_cursor_returns_exactly_the_later_events(seed: int, dat
     assert rest(story, position) == list(everything[count:])
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(SEEDS, st.integers(0, 20_000), st.data())
 def test_dropped_events_are_reported_and_later_ones_are_complete(seed: int, limit: int, data: st.DataObject) -> None:
     everything, story = make_events(seed), written(seed, limit=limit)

@@ -12,7 +12,7 @@ import pytest
 from plait.sources.formats import FORMATS
 from plait.testing.contracts.source_format import FormatUnderTest, check_any_text
 
-SIZE = 10_000_000 if os.environ.get("PLAIT_HOSTILE_LONG") else 50_000
+SIZE = 10_000_000 if os.environ.get("PLAIT_HOSTILE_LONG") else 20_000
 PATHS = {"taskmaster": ".taskmaster/tasks/tasks.json", "beads": ".beads/issues.jsonl", "prd": "prd.json"}
 
 MARKDOWN = {

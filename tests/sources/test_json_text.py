@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from plait.sources.json_text import (
     MAX_DEPTH,
@@ -21,7 +21,6 @@ from plait.sources.json_text import (
 from plait.sources.text import apply_edits, to_printable
 from plait.testing.contracts.source_format import mangled_texts
 
-SETTINGS = settings(max_examples=150, deadline=None)
 TEXTS = st.text(max_size=8) | st.sampled_from(['a "quoted" {b}', "\\", "\U0001f600", "]", "é\n"])
 LEAVES = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | TEXTS
 # Any: what json reads and writes has no type of its own.
@@ -65,13 +64,11 @@ def nodes(node: JsonNode) -> list[JsonNode]:
     return [node, *(deeper for child in inner for deeper in nodes(child))]
 
 
-@SETTINGS
 @given(styled())
 def test_parse_json_reads_what_the_standard_decoder_reads(text: str) -> None:
     assert parse_json(text).value == shown(json.loads(text.removeprefix("\ufeff")))
 
 
-@SETTINGS
 @given(styled())
 def test_every_value_has_its_position(text: str) -> None:
     for node in nodes(parse_json(text)):
@@ -84,7 +81,6 @@ def test_every_value_has_its_position(text: str) -> None:
             assert json.loads(node.text[member.start : member.stop]) == member.key
 
 
-@SETTINGS
 @given(mangled_texts(styled()) | st.text())
 def test_every_text_is_read_or_refused_with_a_position(text: str) -> None:
     text = to_printable(text)
@@ -99,7 +95,6 @@ def test_every_text_is_read_or_refused_with_a_position(text: str) -> None:
         assert flaw.message
 
 
-@SETTINGS
 @given(styled(OBJECTS), st.data())
 def test_a_replaced_value_leaves_every_other_byte(text: str, data: st.DataObject) -> None:
     node = data.draw(st.sampled_from(nodes(parse_json(text))))
@@ -110,7 +105,6 @@ def test_a_replaced_value_leaves_every_other_byte(text: str, data: st.DataObject
     parse_json(written)
 
 
-@SETTINGS
 @given(styled(OBJECTS), st.data())
 def test_inserting_and_removing_a_key_restores_the_text(text: str, data: st.DataObject) -> None:
     root = parse_json(text)
@@ -121,7 +115,6 @@ def test_inserting_and_removing_a_key_restores_the_text(text: str, data: st.Data
     assert apply_edits(written, [remove_key(grown, "the key")]) == text
 
 
-@SETTINGS
 @given(styled(OBJECTS.filter(bool)), st.data())
 def test_removing_a_key_loses_nothing_else(text: str, data: st.DataObject) -> None:
     root = parse_json(text)

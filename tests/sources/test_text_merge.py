@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from plait.sources.text import TextLines, find_ancestor, match_lines, merge_texts
 
 # Few different lines, so that they repeat; blank ones and rules among them, as in real files.
 LINES = st.lists(st.sampled_from(("a", "b", "c", "d", "", "---", "x y")), max_size=12)
 LONG = st.lists(st.sampled_from(["", *map(str, range(30))]), max_size=60)
-MANY = settings(max_examples=300, deadline=None)
 
 
 @st.composite
@@ -41,14 +40,12 @@ def text(lines: list[str]) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-@MANY
 @given(texts(), texts())
 def test_a_change_of_one_side_is_taken_as_it_is(base: str, side: str) -> None:
     assert merge_texts(base, side, base) == side
     assert merge_texts(base, base, side) == side
 
 
-@MANY
 @given(texts(), texts())
 def test_the_same_change_on_both_sides_is_made_once(base: str, side: str) -> None:
     assert merge_texts(base, side, side) == side
@@ -61,7 +58,6 @@ def added(base: str, side: str) -> Counter[str]:
     return Counter(line for place, line in enumerate(lines) if place not in kept)
 
 
-@MANY
 @given(versions())
 def test_every_added_line_of_either_side_is_kept(three: tuple[str, str, str]) -> None:
     base, ours, theirs = three
@@ -70,14 +66,12 @@ def test_every_added_line_of_either_side_is_kept(three: tuple[str, str, str]) ->
     assert added(base, theirs) <= merged
 
 
-@MANY
 @given(texts(), texts(), texts())
 def test_no_line_is_invented_and_none_is_joined_to_another(base: str, ours: str, theirs: str) -> None:
     known = {line.rstrip("\r\n") for side in (base, ours, theirs) for line in TextLines(side).all}
     assert {line.rstrip("\r\n") for line in TextLines(merge_texts(base, ours, theirs)).all} <= known
 
 
-@MANY
 @given(versions())
 def test_a_line_that_one_side_removed_is_gone(three: tuple[str, str, str]) -> None:
     base, ours, _ = three
@@ -87,7 +81,6 @@ def test_a_line_that_one_side_removed_is_gone(three: tuple[str, str, str]) -> No
     assert merged[:-1] == TextLines(ours).all
 
 
-@MANY
 @given(texts(LONG), texts(LONG))
 def test_shared_lines_are_the_same_and_do_not_cross(one: str, other: str) -> None:
     a, b = TextLines(one).all, TextLines(other).all
@@ -154,7 +147,6 @@ def join(known: tuple[str, ...], ours: str, theirs: str) -> str:
     return merge_texts(find_ancestor(known, theirs), ours, theirs)
 
 
-@MANY
 @given(versions(), texts())
 def test_a_version_with_additions_only_is_recognised(three: tuple[str, str, str], other: str) -> None:
     base = three[0]
@@ -163,7 +155,6 @@ def test_a_version_with_additions_only_is_recognised(three: tuple[str, str, str]
     assert find_ancestor((base,), three[1]) == base
 
 
-@MANY
 @given(versions(), versions())
 def test_a_line_that_not_every_version_had_is_never_removed(
     three: tuple[str, str, str], others: tuple[str, str, str]

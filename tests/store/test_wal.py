@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from plait.store import wal
 from plait.store.journal_writer import SqliteJournal, open_journal_writer
@@ -153,7 +153,6 @@ def image() -> Iterator[tuple[Path, bytes, bytes]]:
             yield Path(name) / "copy.db", path.read_bytes(), data
 
 
-@settings(max_examples=100, deadline=None)
 @given(place=st.integers(0, 40_000), end=st.integers(0, 60_000))
 def test_the_scan_keeps_the_frames_that_sqlite_keeps(image: tuple[Path, bytes, bytes], place: int, end: int) -> None:
     copy, data, log = image

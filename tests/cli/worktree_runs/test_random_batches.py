@@ -10,7 +10,7 @@ from tests.support.random_batch import RandomBatch
 from tests.support.temp_project import TempProject
 
 LONG = bool(os.environ.get("PLAIT_SOAK_LONG"))
-SEEDS = range(60 if LONG else 3)
+SEEDS = range(60 if LONG else 2)
 TURNS = 5 if LONG else 2
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 from textwrap import dedent
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from plait.core.graph import build_checked_plan
 from plait.core.plan import Severity
@@ -267,19 +267,16 @@ def _file(draw: st.DrawFn) -> str:
 
 
 @given(_file(), st.sampled_from(("\n", "\r\n", "\r")))
-@settings(max_examples=100, deadline=None)
 def test_writing_the_current_status_changes_nothing(text: str, eol: str) -> None:
     check_lossless(SUBJECT, text.replace("\n", eol))
 
 
 @given(_file(), st.sampled_from([*SUBJECT.read_back, SourceStatus.STUCK, SourceStatus.UNREADABLE]))
-@settings(max_examples=150, deadline=None)
 def test_only_the_status_line_changes(text: str, mark: SourceStatus) -> None:
     check_status_change(SUBJECT, text, 0, mark)
 
 
 @given(_file(), st.sampled_from(list(SourceStatus)))
-@settings(max_examples=100, deadline=None)
 def test_at_most_one_line_differs(text: str, mark: SourceStatus) -> None:
     entry: SourceEntry = get_single(SUBJECT.read(text))
     written = SUBJECT.write(text, [SUBJECT.change(entry, mark)])
@@ -288,6 +285,5 @@ def test_at_most_one_line_differs(text: str, mark: SourceStatus) -> None:
 
 
 @given(mangled_texts(_file()))
-@settings(max_examples=200, deadline=None)
 def test_no_text_makes_the_reader_raise(text: str) -> None:
     check_any_text(SUBJECT, text)

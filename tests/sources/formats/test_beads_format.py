@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from plait.core.plan import Severity
 from plait.sources.formats import Confidence, beads
@@ -23,7 +23,6 @@ from plait.testing.contracts.source_format import (
     mangled_texts,
 )
 
-SETTINGS = settings(max_examples=100, deadline=None)
 PATH = ".beads/issues.jsonl"
 TELLS = {
     SourceStatus.TODO: SourceStatus.TODO,
@@ -429,13 +428,11 @@ def junk(draw: st.DrawFn) -> str:
     return "\n".join(json.dumps(value) for value in lines)
 
 
-@SETTINGS
 @given(texts())
 def test_writing_nothing_keeps_every_byte(text: str) -> None:
     check_lossless(SUBJECT, text)
 
 
-@SETTINGS
 @given(
     texts(),
     st.integers(0, 20),
@@ -445,7 +442,6 @@ def test_one_change_changes_one_line(text: str, index: int, mark: SourceStatus) 
     check_status_change(SUBJECT, text, index, mark)
 
 
-@SETTINGS
 @given(texts(), st.integers(0, 20), st.sampled_from(list(SourceStatus)))
 def test_only_the_status_and_its_times_change(text: str, index: int, mark: SourceStatus) -> None:
     entries = [entry for entry in read(text).entries if entry.status is not SourceStatus.UNREADABLE]
@@ -463,13 +459,11 @@ def test_only_the_status_and_its_times_change(text: str, index: int, mark: Sourc
     assert TextLines(text).line_end(number) == TextLines("".join(after)).line_end(number)
 
 
-@SETTINGS
 @given(mangled_texts(texts() | junk()))
 def test_no_text_makes_the_format_raise(text: str) -> None:
     check_any_text(SUBJECT, text)
 
 
-@SETTINGS
 @given(junk())
 def test_wrong_types_neither_raise_nor_break_a_line(text: str) -> None:
     check_any_text(SUBJECT, text)

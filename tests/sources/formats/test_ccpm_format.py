@@ -3,7 +3,7 @@ from __future__ import annotations
 from textwrap import dedent
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from plait.core.plan import Severity
 from plait.core.task import Need, Origin
@@ -171,7 +171,6 @@ def _file(draw: st.DrawFn) -> str:
 
 
 @given(_file(), st.sampled_from(("\n", "\r\n", "\r")), st.sampled_from([*SUBJECT.read_back, SourceStatus.STUCK]))
-@settings(max_examples=150, deadline=None)
 def test_only_the_status_and_its_time_change(text: str, eol: str, mark: SourceStatus) -> None:
     text = text.replace("\n", eol)
     check_lossless(SUBJECT, text)
@@ -179,6 +178,5 @@ def test_only_the_status_and_its_time_change(text: str, eol: str, mark: SourceSt
 
 
 @given(mangled_texts(_file()))
-@settings(max_examples=150, deadline=None)
 def test_no_text_makes_the_reader_raise(text: str) -> None:
     check_any_text(SUBJECT, text)

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from plait.core.graph import build_checked_plan
 from plait.core.plan import Severity
@@ -194,7 +194,6 @@ class TestIds:
         assert ids(text) == ["parser-add-tests", "parser-add-tests-2", "lexer-add-tests"]
 
     @given(st.data())
-    @settings(max_examples=100, deadline=None)
     def test_ids_do_not_depend_on_other_tasks(self, data: st.DataObject) -> None:
         lines = [f"- [ ] task {n}" if n % 4 else f"## heading {n}" for n in range(12)]
         kept = data.draw(st.lists(st.sampled_from(lines), unique=True))
@@ -383,25 +382,21 @@ _BETWEEN = st.sampled_from(
 )
 
 
-@settings(max_examples=100, deadline=None)
 @given(lists())
 def test_reading_and_writing_nothing_keeps_every_byte(text: str) -> None:
     check_lossless(CHECKLIST, text)
 
 
-@settings(max_examples=150, deadline=None)
 @given(lists(), st.integers(0, 20), st.sampled_from(list(CHECKLIST.read_back)))
 def test_a_change_touches_its_own_line(text: str, index: int, mark: SourceStatus) -> None:
     check_status_change(CHECKLIST, text, index, mark)
 
 
-@settings(max_examples=150, deadline=None)
 @given(mangled_texts(lists()))
 def test_no_text_makes_the_reader_raise(text: str) -> None:
     check_any_text(CHECKLIST, text)
 
 
-@settings(max_examples=100, deadline=None)
 @given(lists())
 def test_ids_are_unique_and_make_a_plan(text: str) -> None:
     reading = read(text)

@@ -638,7 +638,6 @@ def _file(draw: st.DrawFn) -> str:
 
 
 @given(st.lists(mangled_texts(_file()), min_size=1, max_size=4), mangled_texts(_file()), st.booleans())
-@settings(max_examples=150, deadline=None)
 def test_no_text_makes_the_reader_raise_and_every_problem_has_a_place(
     texts: list[str],
     phases: str,
@@ -661,7 +660,7 @@ def test_no_text_makes_the_reader_raise_and_every_problem_has_a_place(
 
 
 @given(_file(), st.sampled_from(("\r\n", "\r")))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_line_ends_make_no_difference(text: str, eol: str) -> None:
     def summarize(text: str) -> tuple[object, ...]:
         entry = get_single(FOLDER.read(SourceFiles("tasks", (Document("tasks/01-a.md", text),), folder=True)))

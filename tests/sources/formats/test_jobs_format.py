@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from textwrap import dedent
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from plait.core.graph import build_checked_plan
 from plait.core.plan import Severity
@@ -413,7 +413,6 @@ _STATUSES = st.lists(
     mangled_texts(_file()),
     mangled_texts(st.builds(lambda s: json.dumps(s, indent=1), _STATUSES)),
 )
-@settings(max_examples=200, deadline=None)
 def test_no_text_makes_the_reader_raise(first: str, second: str, statuses: str) -> None:
     files = {"a.md": first, "b.md": second, STATUS: statuses}
     found = make_source_files("jobs", "jobs", files)
@@ -430,7 +429,6 @@ def test_no_text_makes_the_reader_raise(first: str, second: str, statuses: str) 
 
 
 @given(_STATUSES, st.sampled_from((None, 1, "\t")), st.sampled_from("abc"), st.sampled_from(list(SourceStatus)))
-@settings(max_examples=150, deadline=None)
 def test_writing_changes_no_other_job(
     statuses: list[dict[str, object]], indent: int | str | None, name: str, mark: SourceStatus
 ) -> None:

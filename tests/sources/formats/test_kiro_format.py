@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from plait.core.graph import build_checked_plan
 from plait.core.plan import Severity
@@ -351,25 +351,21 @@ _BETWEEN = st.sampled_from(
 )
 
 
-@settings(max_examples=100, deadline=None)
 @given(plans())
 def test_reading_and_writing_nothing_keeps_every_byte(text: str) -> None:
     check_lossless(KIRO, text)
 
 
-@settings(max_examples=150, deadline=None)
 @given(plans(), st.integers(0, 20), st.sampled_from(list(KIRO.read_back)))
 def test_a_change_touches_its_own_lines_and_groups(text: str, index: int, mark: SourceStatus) -> None:
     check_status_change(KIRO, text, index, mark)
 
 
-@settings(max_examples=150, deadline=None)
 @given(mangled_texts(plans()))
 def test_no_text_makes_the_reader_raise(text: str) -> None:
     check_any_text(KIRO, text)
 
 
-@settings(max_examples=100, deadline=None)
 @given(plans())
 def test_the_leaves_always_make_a_plan(text: str) -> None:
     tasks = [entry.task for entry in read(text).entries if not entry.parts]

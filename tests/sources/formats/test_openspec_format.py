@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from plait.core.graph import build_checked_plan
 from plait.core.plan import Severity
@@ -245,19 +245,16 @@ _BETWEEN = st.sampled_from(
 )
 
 
-@settings(max_examples=100, deadline=None)
 @given(changes())
 def test_reading_and_writing_nothing_keeps_every_byte(text: str) -> None:
     check_lossless(OPENSPEC, text)
 
 
-@settings(max_examples=150, deadline=None)
 @given(changes(), st.integers(0, 20), st.sampled_from(list(OPENSPEC.read_back)))
 def test_a_change_touches_its_own_lines_and_groups(text: str, index: int, mark: SourceStatus) -> None:
     check_status_change(OPENSPEC, text, index, mark)
 
 
-@settings(max_examples=150, deadline=None)
 @given(mangled_texts(changes()))
 def test_no_text_makes_the_reader_raise(text: str) -> None:
     check_any_text(OPENSPEC, text)

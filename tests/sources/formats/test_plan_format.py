@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from plait.core.plan import Severity
 from plait.core.task import Origin
@@ -399,17 +399,14 @@ PLANS = st.lists(
 
 
 class TestTheContract:
-    @settings(max_examples=150, deadline=None)
     @given(mangled_texts(PLANS))
     def test_every_byte_is_kept(self, text: str) -> None:
         check_lossless(PLAN, text)
 
-    @settings(max_examples=150, deadline=None)
     @given(PLANS, st.integers(0, 20), st.sampled_from([*PLAN.read_back, SourceStatus.DOING, SourceStatus.SKIPPED]))
     def test_only_its_own_lines_change(self, text: str, index: int, mark: SourceStatus) -> None:
         check_status_change(PLAN, text, index, mark)
 
-    @settings(max_examples=200, deadline=None)
     @given(mangled_texts(PLANS))
     def test_no_text_makes_it_fail(self, text: str) -> None:
         check_any_text(PLAN, text)

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from plait.core.plan import Problem, Severity
 from plait.core.task import Origin
@@ -411,7 +411,6 @@ CHANGES = st.lists(
 )
 
 
-@settings(max_examples=200, deadline=None)
 @given(FILES, CHANGES)
 def test_writing_twice_equals_writing_once(root: Json, changes: list[StatusChange]) -> None:
     text = json.dumps(root)
@@ -420,7 +419,6 @@ def test_writing_twice_equals_writing_once(root: Json, changes: list[StatusChang
     assert writer().apply(text, []).text == text
 
 
-@settings(max_examples=200, deadline=None)
 @given(FILES, CHANGES)
 def test_tasks_without_changes_stay_the_same(root: Json, changes: list[StatusChange]) -> None:
     asked = {change.id for change in changes}
@@ -431,7 +429,6 @@ def test_tasks_without_changes_stay_the_same(root: Json, changes: list[StatusCha
     assert after.get("mine") == root.get("mine")
 
 
-@settings(max_examples=200, deadline=None)
 @given(
     st.text(max_size=40) | FILES.map(json.dumps).flatmap(lambda text: st.integers(0, len(text)).map(lambda n: text[:n]))
 )

@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from plait.core.plan import Severity
 from plait.sources.formats import Confidence, prd
@@ -22,7 +22,6 @@ from plait.testing.contracts.source_format import (
     mangled_texts,
 )
 
-SETTINGS = settings(max_examples=100, deadline=None)
 PATH = "scripts/ralph/prd.json"
 TELLS = {
     SourceStatus.DONE: SourceStatus.DONE,
@@ -240,19 +239,16 @@ def masked(text: str) -> str:
     return re.sub(r'(?<!\\)"passes": (true|false)', '"passes": ?', text)
 
 
-@SETTINGS
 @given(texts())
 def test_writing_nothing_keeps_every_byte(text: str) -> None:
     check_lossless(SUBJECT, text)
 
 
-@SETTINGS
 @given(texts(), st.integers(0, 20), st.sampled_from(list(SourceStatus)))
 def test_one_change_changes_one_story(text: str, index: int, mark: SourceStatus) -> None:
     check_status_change(SUBJECT, text, index, mark)
 
 
-@SETTINGS
 @given(texts(), st.sampled_from(list(SourceStatus)))
 def test_only_passes_changes(text: str, mark: SourceStatus) -> None:
     written = SUBJECT.write(text, [SUBJECT.change(entry, mark) for entry in read(text).entries])
@@ -265,13 +261,11 @@ def test_only_passes_changes(text: str, mark: SourceStatus) -> None:
         assert masked(written) == masked(text)
 
 
-@SETTINGS
 @given(mangled_texts(texts() | junk()))
 def test_no_text_makes_the_format_raise(text: str) -> None:
     check_any_text(SUBJECT, text)
 
 
-@SETTINGS
 @given(junk())
 def test_wrong_types_do_not_raise(text: str) -> None:
     check_any_text(SUBJECT, text)

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from plait.core.graph import build_checked_plan
 from plait.core.phases import is_held_by_phase
@@ -500,25 +500,21 @@ _STATEMENTS = st.builds(
 )
 
 
-@settings(max_examples=100, deadline=None)
 @given(files())
 def test_reading_and_writing_nothing_keeps_every_byte(text: str) -> None:
     check_lossless(SPECKIT, text)
 
 
-@settings(max_examples=150, deadline=None)
 @given(files(), st.integers(0, 20), st.sampled_from(list(SPECKIT.read_back)))
 def test_a_change_touches_its_own_line(text: str, index: int, mark: SourceStatus) -> None:
     check_status_change(SPECKIT, text, index, mark)
 
 
-@settings(max_examples=150, deadline=None)
 @given(mangled_texts(files()))
 def test_no_text_makes_the_reader_raise(text: str) -> None:
     check_any_text(SPECKIT, text)
 
 
-@settings(max_examples=100, deadline=None)
 @given(files())
 def test_every_text_keeps_the_order_of_barriers_and_tasks_without_p(text: str) -> None:
     """Whatever is said on top, a task comes after all before the last point above it, and is held by its phase."""

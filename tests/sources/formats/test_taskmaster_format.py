@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from plait.core.plan import Severity
 from plait.core.task import NeedKind
@@ -23,7 +23,6 @@ from plait.testing.contracts.source_format import (
     mangled_texts,
 )
 
-SETTINGS = settings(max_examples=100, deadline=None)
 PATH = ".taskmaster/tasks/tasks.json"
 TELLS = {
     SourceStatus.TODO: SourceStatus.TODO,
@@ -574,13 +573,11 @@ def masked(text: str) -> str:
     return re.sub(r'("status": )"[a-z-]*"', r'\1"?"', text)
 
 
-@SETTINGS
 @given(texts())
 def test_writing_nothing_keeps_every_byte(text: str) -> None:
     check_lossless(SUBJECT, text)
 
 
-@SETTINGS
 @given(texts(), st.integers(0, 20), st.sampled_from(list(SourceStatus)))
 def test_one_change_changes_one_status_and_that_of_its_task(text: str, index: int, mark: SourceStatus) -> None:
     before = SUBJECT.read(text).entries
@@ -608,13 +605,11 @@ def test_one_change_changes_one_status_and_that_of_its_task(text: str, index: in
     assert untouched.items() <= after.items()
 
 
-@SETTINGS
 @given(mangled_texts(texts() | junk()))
 def test_no_text_makes_the_format_raise(text: str) -> None:
     check_any_text(SUBJECT, text)
 
 
-@SETTINGS
 @given(junk())
 def test_wrong_types_neither_raise_nor_change_other_text(text: str) -> None:
     check_any_text(SUBJECT, text)

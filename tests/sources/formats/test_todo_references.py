@@ -3,7 +3,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from plait.sources.formats.todo_references import parse_references
 from plait.sources.references import TaskRange
@@ -168,7 +168,6 @@ WORDS = st.sampled_from([*re.split(r"\s", PIECES), "\n"])
 TEXTS = st.one_of(st.lists(WORDS, max_size=30).map(" ".join), st.lists(WORDS, max_size=30).map("".join), st.text())
 
 
-@settings(max_examples=300)
 @given(TEXTS)
 def test_references_use_only_numbers_of_the_text(text: str) -> None:
     written = {int(number) for number in re.findall(r"[0-9]+", text)}
@@ -176,7 +175,6 @@ def test_references_use_only_numbers_of_the_text(text: str) -> None:
         assert {int(ref.first), int(ref.last)} <= written
 
 
-@settings(max_examples=100)
 @given(TEXTS, st.sampled_from(("None", "None (", "N/A: ")))
 def test_after_none_nothing_is_a_reference(text: str, none: str) -> None:
     assert parse_references(f"{none} {text}").refs == ()

@@ -463,13 +463,11 @@ def files(draw: st.DrawFn) -> str:
 FORMS = st.sampled_from(("\n", "\r\n", "\r"))
 
 
-@settings(max_examples=150)
 @given(files(), FORMS, st.booleans())
 def test_writing_the_current_statuses_keeps_every_byte(text: str, ends: str, bom: bool) -> None:  # noqa: FBT001
     check_lossless(SUBJECT, ("\ufeff" if bom else "") + text.replace("\n", ends))
 
 
-@settings(max_examples=200)
 @given(files(), FORMS, st.integers(0, 9), st.sampled_from(MARKS))
 def test_a_change_touches_its_own_lines_only(text: str, ends: str, index: int, mark: SourceStatus) -> None:
     if mark is SourceStatus.DOING:
@@ -494,7 +492,6 @@ def test_after_many_changes_the_last_status_holds_and_no_field_is_repeated(
         assert len(keys) == len(set(keys))
 
 
-@settings(max_examples=200)
 @given(mangled_texts(files()))
 def test_no_text_makes_the_writer_raise(text: str) -> None:
     check_any_text(SUBJECT, text)

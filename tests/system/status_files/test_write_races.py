@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from plait.system import file_exchange
 from plait.system.status_files import SourceWriteError, WriteResult
@@ -314,7 +314,6 @@ class People:
         next(self.work, None)
 
 
-@settings(max_examples=400, deadline=None)
 @given(st.booleans(), SESSIONS)
 def test_saves_at_any_time_are_never_lost(
     in_one_step: bool,  # noqa: FBT001 - hypothesis gives them by place
