@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated
@@ -13,47 +13,55 @@ import typer
 
 from plait import __version__
 from plait.cli import output
+from plait.cli.commands.help import GroupedCommands, GroupedOptions
 from plait.cli.error_handling import exit_now, prepare_streams, run_guarded
 from plait.cli.options import make_callback
 
-# In the order of `plait --help`: the module of the function called NAME_command, and the help. The modules are imported
-# when they are needed.
-COMMANDS = {
-    "plan": ("plan", "Show the plan: waves, dependencies with reasons, shared files, critical path, problems."),
-    "next": ("next", "Show the tasks that would start now, and why."),
-    "run": ("run", "Run tasks and watch them until the batch ends."),
-    "demo": (
-        "demo",
-        "Create a small repository in a temporary folder and run its tasks for real; no keys, no network.",
-    ),
-    "status": ("history", "Show the status of all batches, or of one with its tasks."),
-    "logs": ("logs", "Show the output of a task's newest attempt."),
-    "explain": ("explain", "Explain a task's status: its history, and what would make it run."),
-    "history": ("history", "List all batches: when they ran, how long, and how they ended."),
-    "cancel": ("control", "Cancel tasks, or a whole batch; running agents are stopped."),
-    "pause": ("control", "Pause a batch: running tasks continue, nothing new starts."),
-    "unpause": ("control", "Continue a paused batch."),
-    "approve": ("control", "Approve the next task of a queue, or the named ones."),
-    "retry": ("control", "Retry failed tasks and the ones they blocked."),
-    "resume": ("control", "Resume a stopped batch; finished tasks are not run again."),
-    "pr": ("pr", "Push a batch's branch and open or update its pull request."),
-    "drop": ("control", "Drop tasks and remove their changes from the batch branch."),
-    "feedback": ("control", "Retry a task with feedback, or answer its question."),
-    "diff": (
-        "diff",
-        "Show what a task changed, or what its running attempt has changed so far; without a task, the whole batch.",
-    ),
-    "gc": ("gc", "Show what batches left behind, and remove what is merged, saved or orphaned."),
-    "init": ("init", "Detect sources, agents and the test command, and write a plait.toml."),
-    "config": ("config", "Show every setting, its value and where it comes from."),
-    "trust": ("trust", "Show the commands in the repository's own settings and trust them as they are now."),
-    "agents": ("agents", "List installed agents, and how to install the others."),
-    "doctor": ("doctor", "Check this machine and repository for problems."),
-    "notify": ("notify", "Show where notifications go, and test them."),
-    "serve": ("serve", "Serve the HTTP API and the web page until Ctrl+C; batches keep running without it."),
-    "token": ("serve", "Print the server's access token, creating it on first use."),
-    "mcp": ("serve", "Serve this project to an agent over MCP on standard input and output."),
+# In the order of `plait --help`, by heading: the module of the function called NAME_command, and the help, which fits on a
+# line of 80 columns. The modules are imported when they are needed.
+COMMAND_GROUPS = {
+    "Getting started": {
+        "demo": ("demo", "See plait run ten real tasks, without keys or network."),
+        "init": ("init", "Detect sources, agents and tests, and write a plait.toml."),
+        "plan": ("plan", "Show the plan: order, dependencies, shared files, problems."),
+        "next": ("next", "Show the tasks that would start now, and why."),
+        "run": ("run", "Run tasks and watch them until the batch ends."),
+        "help": ("help", "Show the help of a command."),
+    },
+    "Watch and control": {
+        "watch": ("watch", "Show the live display of a batch that is running."),
+        "status": ("history", "Show the status of all batches, or of one with its tasks."),
+        "logs": ("logs", "Show the output of a task's newest attempt."),
+        "explain": ("explain", "Explain a task's status, and what would make it run."),
+        "approve": ("control", "Approve the next task of a queue, or the named ones."),
+        "feedback": ("control", "Retry a task with feedback, or answer its question."),
+        "pause": ("control", "Pause a batch: running tasks continue, nothing new starts."),
+        "unpause": ("control", "Continue a paused batch."),
+        "cancel": ("control", "Cancel tasks, or a whole batch; running agents are stopped."),
+        "resume": ("control", "Resume a stopped batch; finished tasks are not run again."),
+        "retry": ("control", "Retry failed tasks and the ones they blocked."),
+    },
+    "Results": {
+        "diff": ("diff", "Show what a task, its running attempt or the batch has changed."),
+        "drop": ("control", "Drop tasks and remove their changes from the batch branch."),
+        "pr": ("pr", "Push a batch's branch and open or update its pull request."),
+        "history": ("history", "List all batches: when they ran, and how they ended."),
+        "gc": ("gc", "Show what batches left behind, and remove what is merged or saved."),
+    },
+    "Configuration": {
+        "config": ("config", "Show every setting, its value and where it comes from."),
+        "agents": ("agents", "List installed agents, and how to install the others."),
+        "trust": ("trust", "Show and trust the commands in the repository's settings."),
+        "notify": ("notify", "Show where notifications go, and test them."),
+        "doctor": ("doctor", "Check this machine and repository for problems."),
+    },
+    "Server": {
+        "serve": ("serve", "Serve the web page and the HTTP API until Ctrl+C."),
+        "token": ("serve", "Print the server's access token, creating it on first use."),
+        "mcp": ("serve", "Serve this project to an agent over MCP on standard input."),
+    },
 }
+COMMANDS = {name: (*entry, group) for group, entries in COMMAND_GROUPS.items() for name, entry in entries.items()}
 _COMPLETION_VARIABLE = "_PLAIT_COMPLETE"  # set by the shell while it completes a command line
 
 
@@ -84,6 +92,7 @@ def make_app(argv: Sequence[str]) -> typer.Typer:
     """
     app = typer.Typer(
         name="plait",
+        cls=GroupedCommands,
         help="Many agents, one pull request.",
         no_args_is_help=True,
         rich_markup_mode=None,
@@ -93,13 +102,15 @@ def make_app(argv: Sequence[str]) -> typer.Typer:
     app.callback()(apply_global_options)
     completing = _COMPLETION_VARIABLE in os.environ
     named = COMMANDS.keys() & (_read_completion_words() if completing else {find_command_name(argv)})
-    for name, (module, help_text) in COMMANDS.items():
-        if name in named:
-            command = getattr(import_module(f"plait.cli.commands.{module}"), f"{name}_command")
-            app.command(name, help=help_text)(make_callback(command))
-        elif completing or not named:
-            app.command(name, help=help_text)(_show_help_only)
+    for name, (module, help_text, group) in COMMANDS.items():
+        if name in named or completing or not named:
+            add_command = app.command(name, cls=GroupedOptions, help=help_text, rich_help_panel=group)
+            add_command(_load_callback(name, module) if name in named else _show_help_only)
     return app
+
+
+def _load_callback(name: str, module: str) -> Callable[..., None]:
+    return make_callback(getattr(import_module(f"plait.cli.commands.{module}"), f"{name}_command"))
 
 
 def _show_help_only() -> None:

@@ -31,8 +31,9 @@ from plait.core.settings import WriteBack
 from plait.core.state import BatchState
 from plait.core.status import PauseCause
 from plait.core.views import BatchView, make_batch_view
+from plait.store.batch_files import BatchInputsError
 from plait.store.interfaces import InboxError
-from plait.store.project_files import open_state_paths
+from plait.store.project_files import load_batch_inputs, open_state_paths
 
 if TYPE_CHECKING:
     from plait.cli.commands.run_batch import RunOptions
@@ -40,12 +41,35 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class FollowedBatch:
-    """`agents` are those whose output is parsed; `bell` is the setting."""
+    """`agents` are those whose output is parsed; `bell` is the setting. `stops_on_interrupt`: Ctrl+C stops the batch;
+    otherwise it only ends following.
+    """
 
     batch: str
     headline: str
     agents: tuple[AgentSpec, ...] = ()
     bell: bool = True
+    stops_on_interrupt: bool = True
+
+
+def load_agents(session: Session, batch: str) -> tuple[AgentSpec, ...]:
+    """The agents as submitted; without them their output is shown unparsed."""
+    try:
+        return load_batch_inputs(session.location, batch).agents
+    except BatchInputsError:
+        return ()
+
+
+def wait_until_taken(session: Session, name: str) -> BatchState:
+    """The batch may have been submitted by a process that died before an engine took it."""
+    deadline = time.monotonic() + _TAKE_TIMEOUT_SECONDS
+    while name not in session.state.batches:
+        if time.monotonic() > deadline:
+            raise WorldError(f"batch {name} was submitted, but no engine has picked it up")
+        session.ensure_engine()
+        session.wait(KEY_POLL_SECONDS)
+        session.refresh()
+    return session.state.batches[name]
 
 
 def report_detached(options: RunOptions, batch: str) -> int:
@@ -54,7 +78,7 @@ def report_detached(options: RunOptions, batch: str) -> int:
         return output.OK
     output.print_line(f"Batch {batch} runs in the background.")
     output.print_line((f"  plait status {batch}   shows its progress", "dim"))
-    output.print_line((f"  {_format_resume_command(options)}   watches it", "dim"))
+    output.print_line((f"  {_format_watch_command(options, batch)}    shows the live display", "dim"))
     return output.OK
 
 
@@ -76,7 +100,15 @@ def _follow_to_end(options: RunOptions, session: Session, followed: FollowedBatc
         with _make_renderer(options, session, followed, stream) as renderer:
             interactive = output.is_interactive() and not options.as_json
             bell = followed.bell and not options.as_json
-            result = BatchFollower(session, batch, renderer, signals, interactive=interactive, bell=bell).follow()
+            result = BatchFollower(
+                session,
+                batch,
+                renderer,
+                signals,
+                interactive=interactive,
+                bell=bell,
+                stops_on_interrupt=followed.stops_on_interrupt,
+            ).follow()
             view = make_batch_view(session.state, session.state.batches[batch])
             now = time.time()
             jobs = list_model_jobs(open_state_paths(session.location), view)
@@ -116,7 +148,8 @@ def _make_renderer(options: RunOptions, session: Session, followed: FollowedBatc
         return JsonRenderer(stream, batch, LogStream(paths, make_parser))
     from plait.cli.live.display import Display  # only for terminals
 
-    return Display(out, stream, batch, ActivityTracker(paths, make_parser))
+    activities = ActivityTracker(paths, make_parser)
+    return Display(out, stream, batch, activities, stops_on_interrupt=followed.stops_on_interrupt)
 
 
 def _report_result(options: RunOptions, result: FollowResult, view: BatchView, signals: SignalCounter) -> int:
@@ -131,7 +164,7 @@ def _report_result(options: RunOptions, result: FollowResult, view: BatchView, s
             return output.NEEDS_PERSON
         case FollowResult.DETACHED:
             output.print_notice(
-                f"Batch {view.id} continues in the background. To watch it: {_format_resume_command(options)}"
+                f"Batch {view.id} continues in the background. To watch it: {_format_watch_command(options, view.id)}"
             )
             return output.OK if signals.exit_signal is None else 128 + signals.exit_signal
         case _:
@@ -139,8 +172,15 @@ def _report_result(options: RunOptions, result: FollowResult, view: BatchView, s
 
 
 def _format_resume_command(options: RunOptions) -> str:
-    where = [] if options.directory == Path() else ["-C", str(options.directory)]
-    return shlex.join(["plait", *where, "run", *options.source_names, "--resume"])
+    return shlex.join(["plait", *_format_directory(options), "run", *options.source_names, "--resume"])
+
+
+def _format_watch_command(options: RunOptions, batch: str) -> str:
+    return shlex.join(["plait", *_format_directory(options), "watch", batch])
+
+
+def _format_directory(options: RunOptions) -> list[str]:
+    return [] if options.directory == Path() else ["-C", str(options.directory)]
 
 
 def _report_lost_output(options: RunOptions, batch: str, error: OSError) -> int:
@@ -149,10 +189,13 @@ def _report_lost_output(options: RunOptions, batch: str, error: OSError) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     if not isinstance(error, BrokenPipeError):
         output.print_notice(f"plait: {describe_os_error(error)}")
-    output.print_notice(f"Batch {batch} continues in the background. To watch it: {_format_resume_command(options)}")
+    output.print_notice(
+        f"Batch {batch} continues in the background. To watch it: {_format_watch_command(options, batch)}"
+    )
     return 128 + SIGPIPE if isinstance(error, BrokenPipeError) else output.FAILED
 
 
+_TAKE_TIMEOUT_SECONDS = 60.0  # for an engine to take a batch that was only submitted
 KEY_POLL_SECONDS = 0.25  # wait for records at most this long before keys and signals are read
 MIN_READ_INTERVAL_SECONDS = 0.05  # between two reads of the journal
 WRITE_BACK_TIMEOUT_SECONDS = 3.0  # for the statuses in the sources
@@ -183,10 +226,12 @@ class BatchFollower:
         *,
         interactive: bool,
         bell: bool = False,
+        stops_on_interrupt: bool = True,
     ) -> None:
         self._session, self._id, self._renderer, self._signals = session, batch, renderer, signals
         self._bell = Bell(batch, enabled=bell)
         self._interactive = interactive
+        self._stops_on_interrupt = stops_on_interrupt
         self._stops_requested = 0
         self._detached = False
         self._notice = ""
@@ -273,6 +318,9 @@ class BatchFollower:
         return make_batch_view(self._session.state, self._batch).waits_for_person and not self._session.list_pending()
 
     def _handle_signals(self) -> None:
+        if self._signals.interrupts and not self._stops_on_interrupt:
+            self._detached = True
+            return
         if self._signals.interrupts > self._stops_requested:
             self._stops_requested = self._signals.interrupts
             now = self._stops_requested > 1

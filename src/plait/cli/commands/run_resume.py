@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields
 from typing import TYPE_CHECKING
 
 from plait.agents.interface import AgentSpec
-from plait.cli.commands.run_follow import FollowedBatch, follow_batch, report_detached
+from plait.cli.commands.run_follow import FollowedBatch, follow_batch, load_agents, report_detached, wait_until_taken
 from plait.cli.live.signals import SignalCounter, force_quit
 from plait.cli.output import NEEDS_PERSON, OK, print_json, print_line, print_notice
 from plait.client.planning.agent_assignment import check_budgets
@@ -18,20 +17,16 @@ from plait.client.project_sources import LoadedSources
 from plait.client.session import Session, new_request_id
 from plait.config.config import Config, Layer
 from plait.config.keys import list_table_keys
-from plait.core.errors import UserError, WorldError
+from plait.core.errors import UserError
 from plait.core.requests import ChangeSettings, Request, Resume
 from plait.core.settings import Settings
 from plait.core.state import BatchState, State
 from plait.core.views import find_batch_status
 from plait.sources.source_model import SourceStatus
-from plait.store import project_files
-from plait.store.batch_files import BatchInputsError
 
 if TYPE_CHECKING:
     from plait.cli.commands.run_batch import RunOptions
 
-_TAKE_TIMEOUT_SECONDS = 60.0  # for an engine to take a batch that was only submitted
-_POLL_SECONDS = 0.25
 _BUDGET_FIELDS = frozenset({"budget", "task_budget"})
 
 
@@ -57,10 +52,10 @@ def resume_batch(options: RunOptions, loaded: LoadedSources, session: Session) -
 def _resume_and_follow(
     options: RunOptions, loaded: LoadedSources, session: Session, name: str, signals: SignalCounter
 ) -> int:
-    batch = _wait_until_taken(session, name)
+    batch = wait_until_taken(session, name)
     session.subscribe()
     requests = list(_make_requests(loaded.config, session.state, batch))
-    _check_budgets(batch, requests, _load_agents(session, batch.id))
+    _check_budgets(batch, requests, load_agents(session, batch.id))
     refused = [answer.why for answer in session.send_all(requests) if answer.why]
     if refused:
         print_notice(f"Batch {batch.id} can't be resumed: {'; '.join(refused)}.")
@@ -68,16 +63,8 @@ def _resume_and_follow(
     if options.detach:
         return report_detached(options, batch.id)
     headline = f"batch {batch.id} · {batch.unfinished_count} of {len(batch.tasks)} tasks left"
-    followed = FollowedBatch(batch.id, headline, _load_agents(session, batch.id), loaded.config.notify.bell)
+    followed = FollowedBatch(batch.id, headline, load_agents(session, batch.id), loaded.config.notify.bell)
     return follow_batch(options, session, followed, signals)
-
-
-def _load_agents(session: Session, batch: str) -> tuple[AgentSpec, ...]:
-    """The agents as submitted; without them their output is shown unparsed."""
-    try:
-        return project_files.load_batch_inputs(session.location, batch).agents
-    except BatchInputsError:
-        return ()
 
 
 def _report_nothing_to_resume(options: RunOptions) -> int:
@@ -94,18 +81,6 @@ def _print_dry_run(options: RunOptions, batch: BatchState) -> int:
     else:
         print_line(f"Would resume batch {batch.id}: {find_batch_status(batch)[1]}.")
     return OK
-
-
-def _wait_until_taken(session: Session, name: str) -> BatchState:
-    """The batch may have been submitted by a process that died before an engine took it."""
-    deadline = time.monotonic() + _TAKE_TIMEOUT_SECONDS
-    while name not in session.state.batches:
-        if time.monotonic() > deadline:
-            raise WorldError(f"batch {name} was submitted, but no engine has picked it up")
-        session.ensure_engine()
-        session.wait(_POLL_SECONDS)
-        session.refresh()
-    return session.state.batches[name]
 
 
 def _make_requests(config: Config, state: State, batch: BatchState) -> Iterator[Request]:

@@ -16,7 +16,6 @@ from plait.cli.live.task_selection import TaskSelection, select_visible_tasks
 from plait.cli.output import OK, Page
 from plait.client.batch_lookup import find_batch
 from plait.client.session import Session, open_session
-from plait.core.errors import PlaitError
 from plait.core.settings import Isolation
 from plait.core.state import BatchState, State
 from plait.core.status import TaskStatus, WaitReason
@@ -281,7 +280,11 @@ def _watch_status(session: Session, name: str | None, *, as_json: bool) -> int:
 
     batch = find_batch(session.preview_state(), name).id if name is not None else None
     screen = sys.stdout.isatty() and not as_json
-    bell = _make_bell(session, batch) if screen else None
+    bell = None
+    if screen:
+        from plait.cli.live.signals import Bell, load_bell_setting  # slow to import, and only needed here
+
+        bell = Bell(batch, enabled=load_bell_setting(session.location.top))
     while True:
         rows = None
         if screen:
@@ -292,17 +295,6 @@ def _watch_status(session: Session, name: str | None, *, as_json: bool) -> int:
         if batch is not None and batch in session.state.batches and batch not in session.state.open:
             return OK
         _wait_for_changes(session, bell)
-
-
-def _make_bell(session: Session, batch: str | None) -> Bell:
-    """Unreadable settings don't prevent watching."""
-    from plait.cli.live.signals import Bell  # with the settings slow to import, and only needed here
-    from plait.client.project_state import load_project_config
-
-    enabled = True
-    with suppress(PlaitError):
-        enabled = load_project_config(session.location.top).notify.bell
-    return Bell(batch, enabled=enabled)
 
 
 def _wait_for_changes(session: Session, bell: Bell | None) -> None:

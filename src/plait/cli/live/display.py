@@ -27,8 +27,17 @@ _MAX_DRAW_SHARE = 0.1  # share of the time spent drawing, at most: thousands of 
 class Display(Renderer):
     """The renderer for terminals. `refresh` may be called at any rate."""
 
-    def __init__(self, console: Console, stream: EventStream, batch: str, activities: ActivityTracker) -> None:
+    def __init__(
+        self,
+        console: Console,
+        stream: EventStream,
+        batch: str,
+        activities: ActivityTracker,
+        *,
+        stops_on_interrupt: bool = True,
+    ) -> None:
         self._console, self._state, self._batch = console, stream.state, batch
+        self._stops_on_interrupt = stops_on_interrupt
         self._activities = activities
         self._screen = Screen(console)
         self._eta = EtaEstimator()
@@ -87,6 +96,7 @@ class Display(Renderer):
             eta=self._eta.estimate_end(self._state, self._batch, now),
             keys=self._screen.keys.is_available,
             help=self._shows_help,
+            stops_on_interrupt=self._stops_on_interrupt,
             notice=notice,
             encoding=self._console.encoding,
         )

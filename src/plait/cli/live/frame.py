@@ -38,6 +38,7 @@ class Viewport:
     eta: float | None = None
     keys: bool = False
     help: bool = False
+    stops_on_interrupt: bool = True
     notice: str = ""
     encoding: str = "utf-8"
 
@@ -103,12 +104,10 @@ def _render_notes(model: BatchViewModel, viewport: Viewport, terminal: TerminalS
 
 def _render_key_hint(model: BatchViewModel, viewport: Viewport, terminal: TerminalStyle) -> list[StyledLine]:
     if viewport.help:
-        return [((terminal.fit(f" {terminal.replace_signs(text)}", viewport.width), "dim"),) for text in KEY_HELP]
-    return (
-        [((terminal.fit(f" {terminal.replace_signs(format_keys(model))}", viewport.width), "dim"),)]
-        if viewport.keys
-        else []
-    )
+        texts = list_key_help(stops_on_interrupt=viewport.stops_on_interrupt)
+    else:
+        texts = [format_keys(model, stops_on_interrupt=viewport.stops_on_interrupt)] if viewport.keys else []
+    return [((terminal.fit(f" {terminal.replace_signs(text)}", viewport.width), "dim"),) for text in texts]
 
 
 def _render_activities(
@@ -197,13 +196,18 @@ def _format_title_status(model: BatchViewModel) -> str:
 
 _MAX_QUESTIONS = 2  # the rest is counted
 _MAX_SUSPECTS = 3
-KEY_HELP = (
-    "a       approve the task that waits for approval",
-    "p       pause: nothing new starts, running tasks continue; again: resume",
-    "d, q    detach: the batch continues in the background",
-    "Ctrl+C  stop: running tasks end and can be resumed; twice: at once",
-    "?       hide this",
-)
+
+
+def list_key_help(*, stops_on_interrupt: bool) -> list[str]:
+    return [
+        "a       approve the task that waits for approval",
+        "p       pause: nothing new starts, running tasks continue; again: resume",
+        "d, q    detach: the batch continues in the background",
+        "Ctrl+C  stop: running tasks end and can be resumed; twice: at once"
+        if stops_on_interrupt
+        else "Ctrl+C  detach, too",
+        "?       hide this",
+    ]
 
 
 def make_notes(model: BatchViewModel, now: float, *, keys: bool) -> Iterator[tuple[str, str]]:
@@ -282,8 +286,9 @@ def _make_question_notes(model: BatchViewModel) -> Iterator[tuple[str, str]]:
         yield f"answer: {command}{more}", "yellow"
 
 
-def format_keys(model: BatchViewModel) -> str:
+def format_keys(model: BatchViewModel, *, stops_on_interrupt: bool) -> str:
     """The keys that have an effect now."""
     approve = any(task.waiting is WaitReason.APPROVAL for task in model.view.tasks)
     pause = "p pause" if model.view.pause_cause is None else "p resume"
-    return " · ".join([*(["a approve"] if approve else []), pause, "d detach", "? help", "Ctrl+C stop"])
+    stop = ["Ctrl+C stop"] if stops_on_interrupt else []
+    return " · ".join([*(["a approve"] if approve else []), pause, "d detach", "? help", *stop])

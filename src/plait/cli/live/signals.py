@@ -6,11 +6,13 @@ import signal
 import sys
 from collections.abc import Iterable
 from contextlib import suppress
+from pathlib import Path
 from types import FrameType
 from typing import Self
 
 from plait.cli.output import INTERRUPTED, print_notice
 from plait.client.session import Session, new_request_id
+from plait.core.errors import PlaitError
 from plait.core.events import Record
 from plait.core.notifications import NotificationBuilder
 from plait.core.requests import Stop
@@ -69,6 +71,15 @@ _RINGING_KINDS = frozenset(
         NotificationKind.NEEDS_PERSON,
     }
 )
+
+
+def load_bell_setting(top: Path) -> bool:
+    """Unreadable settings don't prevent watching."""
+    from plait.client.project_state import load_project_config  # slow to import; a run has its settings already
+
+    with suppress(PlaitError):
+        return load_project_config(top).notify.bell
+    return True
 
 
 class Bell:
