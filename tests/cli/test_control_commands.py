@@ -240,7 +240,7 @@ def test_without_a_queue_there_is_nothing_to_approve(say: Say) -> None:
 
 @pytest.mark.usefixtures("failed")
 def test_retry_without_tasks_retries_all_failures_in_dependency_order(say: Say, place: RepoLocation) -> None:
-    answer = say("retry")
+    answer = say("retry", "--no-wait")
     assert str(answer) == "a is running: attempt 2 by shell; also c\nb is waiting: needs a\nexit 0\n"
     assert statuses(place) == {"a": "", "b": "", "c": "", "d": "done"}
 
@@ -248,7 +248,7 @@ def test_retry_without_tasks_retries_all_failures_in_dependency_order(say: Say, 
 @pytest.mark.usefixtures("failed")
 def test_retry_with_a_task_retries_that_one(say: Say, place: RepoLocation) -> None:
     assert say("retry", "beef", "b").err == "plait: b is cancelled: retry a instead\n"
-    assert say("retry", "b", "a").code == 0
+    assert say("retry", "b", "a", "--no-wait").code == 0
     assert statuses(place) == {"a": "", "b": "", "c": "", "d": "done"}
 
 
@@ -265,7 +265,7 @@ def test_a_task_can_be_retried_with_another_agent(say: Say, place: RepoLocation)
     assert answer.code == 2
     assert "there is no agent called nobody-knows-it" in answer.err
     assert asked(place) == []
-    assert say("retry", "a", "--agent", "shell").code == 0
+    assert say("retry", "a", "--agent", "shell", "--no-wait").code == 0
     assert [request.agent for request in asked(place) if isinstance(request, Retry)] == ["shell"]
 
 

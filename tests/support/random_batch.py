@@ -100,7 +100,7 @@ class RandomBatch:
         if self._rng.random() < 0.5:
             self._killer.kill_engine_at_random(asked)
         answer = self.project.finish(asked)
-        assert answer.code == 0, answer
+        assert answer.code in {0, 1}, answer  # a task that is retried may fail again
         self._run_to_end(None)
         self.check()
 

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from plait.cli import options as opt
+from plait.cli.commands.control_wait import RequestWait
 from plait.cli.format import MAX_NAMES, pluralize
 from plait.cli.output import FAILED, OK, Page, confirm, print_json, print_note, print_notice
 from plait.client import task_actions
@@ -23,6 +24,8 @@ from plait.core.state import BatchState, State
 from plait.core.text import join_names
 from plait.core.views import find_batch_status
 from plait.git.location import find_repo
+
+NoWait = Annotated[bool, typer.Option("--no-wait", help="Return as soon as the request is granted.")]
 
 
 def cancel_command(
@@ -76,29 +79,36 @@ def retry_command(
     names: opt.Tasks = None,
     *,
     agent: Annotated[str | None, typer.Option("--agent", "-a", metavar="NAME", help="Use this agent.")] = None,
+    no_wait: NoWait = False,
     as_json: opt.Json = False,
 ) -> int:
     """Without tasks, retry all that failed, timed out, conflicted or were cancelled."""
-    with open_session(find_repo(where)) as session:
+    from plait.client.event_stream import EventStream  # only for what is shown while waiting
+
+    with open_session(find_repo(where), EventStream()) as session:
         target = find_batch_and_tasks(session.preview_state(), names or ())
         if agent is not None:
             task_actions.check_agent(target.batch, agent)
         tasks = task_actions.sort_by_needs(target.batch, target.tasks or task_actions.list_retryable(target.batch))
-        return _send_task_requests(
-            session,
-            BatchSelection(target.batch, tasks),
-            lambda name, batch, task: requests.Retry(name, batch, task, agent),
-            as_json=as_json,
-        )
+        selection = BatchSelection(target.batch, tasks)
+        session.subscribe()
+        answers = _ask_for_tasks(session, selection, lambda name, batch, task: requests.Retry(name, batch, task, agent))
+        return _wait_for_ends(session, target.batch.id, answers, no_wait=no_wait, as_json=as_json)
 
 
-def drop_command(where: Path, names: opt.Tasks = None, *, as_json: opt.Json = False) -> int:
+def drop_command(where: Path, names: opt.Tasks = None, *, no_wait: NoWait = False, as_json: opt.Json = False) -> int:
+    """Returns when the branch no longer contains their changes."""
     with open_session(find_repo(where)) as session:
         target = find_batch_and_tasks(session.preview_state(), names or ())
+        batch = target.batch.id
         if not target.tasks:
-            hint = f"To give up the whole batch: plait cancel {target.batch.id}"
-            raise UserError(f"name the tasks of batch {target.batch.id} to drop", hint=hint)
-        return _send_task_requests(session, target, requests.Drop, as_json=as_json)
+            raise UserError(
+                f"name the tasks of batch {batch} to drop", hint=f"To give up the whole batch: plait cancel {batch}"
+            )
+        answers = _ask_for_tasks(session, target, requests.Drop)
+        dropped = _list_granted_tasks(answers)
+        code = RequestWait(session, batch, dropped).wait_until_dropped() if dropped and not no_wait else OK
+        return print_answers(session.state, batch, answers, as_json=as_json) or code
 
 
 def feedback_command(
@@ -148,9 +158,45 @@ def _send_batch_request(
 def _send_task_requests(
     session: Session, target: BatchSelection, make_request: task_actions.TaskRequestFactory, *, as_json: bool
 ) -> int:
+    answers = _ask_for_tasks(session, target, make_request)
+    return print_answers(session.state, target.batch.id, answers, as_json=as_json)
+
+
+def _ask_for_tasks(
+    session: Session, target: BatchSelection, make_request: task_actions.TaskRequestFactory
+) -> list[task_actions.TaskAnswer]:
     names = [task.task.id for task in target.tasks]
     answers = session.send_all([make_request(new_request_id(), target.batch.id, name) for name in names])
-    return print_answers(session.state, target.batch.id, list(zip(names, answers, strict=True)), as_json=as_json)
+    return list(zip(names, answers, strict=True))
+
+
+def _list_granted_tasks(answers: Sequence[task_actions.TaskAnswer]) -> list[str]:
+    return [task for _, answer in answers if answer.granted for task in answer.tasks]
+
+
+def _wait_for_ends(
+    session: Session, batch: str, answers: Sequence[task_actions.TaskAnswer], *, no_wait: bool, as_json: bool
+) -> int:
+    """Print the answers, what happens, and how the tasks ended; as JSON, only the last. The exit code."""
+    started = _list_granted_tasks(answers)
+    if no_wait or not started:
+        return print_answers(session.state, batch, answers, as_json=as_json)
+    if as_json:
+        code = RequestWait(session, batch, started).wait_until_ended()
+        return print_answers(session.state, batch, answers, as_json=True) or code
+    from plait.cli.live.renderers import LineRenderer
+
+    refused = print_answers(session.state, batch, answers, as_json=False)
+    lines = LineRenderer(batch, started)
+    wait = RequestWait(session, batch, started, lambda: lines.add_events(session.read_events()))
+    code = wait.wait_until_ended()
+    state = session.state
+    page = Page()
+    for task in (state.batches[batch].find_task(name) for name in dict.fromkeys(started)):
+        if task is not None:
+            page.add_line(explain_in_words(state, state.batches[batch], task))
+    page.show()
+    return code if code not in {OK, FAILED} else refused or code
 
 
 def _confirm_cancel(batch: BatchState) -> bool:

@@ -1,0 +1,92 @@
+"""Wait until what was requested is done: a dropped change is out of the batch branch, a retried task has ended."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from plait.cli.output import FAILED, INTERRUPTED, NEEDS_PERSON, OK, print_notice
+from plait.client.session import Session
+from plait.core.errors import WorldError
+from plait.core.explain import explain_status
+from plait.core.reducers.task_index import must_end
+from plait.core.retry_policy import MAX_REBUILD_TRIES
+from plait.core.state import BatchState, TaskState
+from plait.core.status import TaskStatus
+from plait.core.views import find_batch_status, waits_for_person
+
+_POLL_SECONDS = 0.25
+
+
+class RequestWait:
+    """Waits for these tasks of a batch. `on_change` is called when there may be new records.
+
+    Ctrl+C only ends the waiting. An engine that died is replaced, as while a batch is followed.
+    """
+
+    def __init__(
+        self, session: Session, batch: str, tasks: Sequence[str], on_change: Callable[[], object] | None = None
+    ) -> None:
+        self._session, self._id, self._names = session, batch, tuple(dict.fromkeys(tasks))
+        self._on_change = on_change or session.refresh
+
+    def wait_until_dropped(self) -> int:
+        """Until the tasks have ended and their changes are out of the branch. The exit code."""
+        return self._wait(self._is_dropped, self._is_rebuild_stuck) or OK
+
+    def wait_until_ended(self) -> int:
+        """Until the tasks have ended; if nothing else is left to do, until their batch has. 0: they are all done."""
+        code = self._wait(self._has_ended, self._waits_for_person)
+        if code is not None:
+            return code
+        return OK if all(task.status is TaskStatus.DONE for task in self._tasks) else FAILED
+
+    @property
+    def _batch(self) -> BatchState:
+        batch = self._session.state.batches.get(self._id)
+        if batch is None:
+            raise WorldError(f"batch {self._id} is gone: the journal was removed or replaced")
+        return batch
+
+    @property
+    def _tasks(self) -> list[TaskState]:
+        batch = self._batch
+        return [batch.tasks[batch.index[name]] for name in self._names]
+
+    def _is_dropped(self) -> bool:
+        """What depends on them may have to be removed with them."""
+        batch = self._batch
+        return batch.is_branch_stable and not any(must_end(batch, task) for task in batch.tasks)
+
+    def _is_rebuild_stuck(self) -> bool:
+        return self._batch.rebuild is None and self._batch.rebuild_failures >= MAX_REBUILD_TRIES
+
+    def _has_ended(self) -> bool:
+        if any(task.status is None for task in self._tasks):
+            return False
+        return self._batch.ended is not None or self._batch.unfinished_count > 0
+
+    def _waits_for_person(self) -> bool:
+        """Whether the rest of these tasks, or of the batch, does. Pending requests may change that."""
+        state, batch = self._session.state, self._batch
+        unended = [task for task in self._tasks if task.status is None]
+        if any(task.alive for task in unended) or self._session.list_pending():
+            return False
+        waiting = [explain_status(state, batch, task).waiting for task in unended]
+        asks = bool(waiting) and all(on is not None and on.is_on_person for on in waiting)
+        return asks or (not batch.alive and waits_for_person(state, batch))
+
+    def _wait(self, is_done: Callable[[], bool], is_stuck: Callable[[], bool]) -> int | None:
+        """None: it is done; otherwise the exit code of what came first."""
+        try:
+            self._on_change()
+            while not is_done():
+                if is_stuck():
+                    print_notice(f"Batch {self._id} needs you: {find_batch_status(self._batch)[1]}.")
+                    return NEEDS_PERSON
+                self._session.wait(_POLL_SECONDS)
+                self._on_change()
+                self._session.ensure_engine()
+        except KeyboardInterrupt:
+            print_notice(f"Batch {self._id} continues in the background. To see it: plait status {self._id}")
+            return INTERRUPTED
+        return None
