@@ -12,7 +12,7 @@ from plait.core.estimate import forecast_batch
 from plait.core.events import Record
 from plait.core.graph import build_checked_plan
 from plait.core.plan import Plan
-from plait.core.reducers.dispatch import evolve
+from plait.core.reducers import evolve
 from plait.core.requests import Submit
 from plait.core.scheduler.rules import decide_due, fold_incoming
 from plait.core.settings import Order, Settings

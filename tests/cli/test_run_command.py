@@ -18,7 +18,7 @@ from plait.core.decisions import RequestGranted
 from plait.core.errors import UserError
 from plait.core.events import Record
 from plait.core.plan import Plan
-from plait.core.reducers.dispatch import evolve
+from plait.core.reducers import evolve
 from plait.core.requests import Submit
 from plait.core.settings import Isolation
 from plait.core.state import State

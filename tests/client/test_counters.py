@@ -20,7 +20,7 @@ from plait.client.counters import (
 from plait.core import reports as r
 from plait.core.decisions import BatchEnded, TaskEnded
 from plait.core.events import Record
-from plait.core.reducers.dispatch import evolve
+from plait.core.reducers import evolve
 from plait.core.requests import Drop, Pause, Retry
 from plait.core.settings import NO_SPEND, Isolation, Settings, Spend
 from plait.core.state import State

@@ -9,7 +9,7 @@ import pytest
 from plait.client.history import HistoryIndex, read_history
 from plait.client.timeline import describe_timeline
 from plait.core.events import Record
-from plait.core.reducers.dispatch import evolve
+from plait.core.reducers import evolve
 from plait.core.requests import Pause
 from plait.core.state import State
 from plait.core.task import Step

@@ -24,7 +24,7 @@ from plait.core.notifications import (
     round_duration,
     to_plain_line,
 )
-from plait.core.reducers.dispatch import evolve
+from plait.core.reducers import evolve
 from plait.core.reports import AttemptActive, AttemptAsked, PublishFailed, RateLimited
 from plait.core.requests import (
     Approve,

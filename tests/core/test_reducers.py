@@ -10,7 +10,7 @@ from hypothesis import given, settings, strategies as st
 from plait.core import decisions, reports, requests
 from plait.core.events import Event, Record
 from plait.core.plan import Plan
-from plait.core.reducers.dispatch import HANDLERS, evolve
+from plait.core.reducers import HANDLERS, evolve
 from plait.core.requests import Submit
 from plait.core.scheduler.rules import list_due
 from plait.core.settings import EngineSettings, Settings

@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from plait.core.explain import explain_status
-from plait.core.reducers.dispatch import evolve
+from plait.core.reducers import evolve
 from plait.core.state import BatchState, State
 from plait.core.views import count_statuses
 from plait.testing.simulator.engine import simulate

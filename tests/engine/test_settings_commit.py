@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from plait.client.session import Session, new_request_id, open_session
-from plait.core.reducers.dispatch import evolve
+from plait.core.reducers import evolve
 from plait.core.requests import Request, SaveSettings
 from plait.core.state import State
 from plait.store.journal_reader import open_journal_reader

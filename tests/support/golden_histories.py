@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from plait.core.events import Record
-from plait.core.reducers.dispatch import evolve
+from plait.core.reducers import evolve
 from plait.core.state import BatchState, State
 from plait.core.views import make_batch_view
 from plait.store import codec

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from plait.core.reducers.dispatch import evolve
+from plait.core.reducers import evolve
 from plait.core.reports import EngineTaken
 from plait.core.requests import Request, Submit
 from plait.core.scheduler.rules import decide_due, fold_incoming

@@ -10,7 +10,7 @@ from plait.core.decisions import AttemptStarted
 from plait.core.estimate import forecast_batch
 from plait.core.events import Record
 from plait.core.explain import explain_in_words, explain_status
-from plait.core.reducers.dispatch import evolve
+from plait.core.reducers import evolve
 from plait.core.scheduler.rules import list_due
 from plait.core.scheduler.starts import schedule_starts
 from plait.core.state import State, copy_state

@@ -17,7 +17,7 @@ from plait.client.record_context import (
 )
 from plait.core import decisions as d, reports as r, requests as q
 from plait.core.events import Record
-from plait.core.reducers.dispatch import evolve
+from plait.core.reducers import evolve
 from plait.core.state import AttemptState, BatchState, State, TaskState
 from plait.core.status import BatchStatus, TaskStatus
 from plait.core.task import Step

@@ -95,7 +95,7 @@ def read_past_batches(location: RepoLocation) -> PastBatches:
 
 
 def _fold_journal(reader: JournalReader) -> State:
-    from plait.core.reducers.dispatch import evolve
+    from plait.core.reducers import evolve
     from plait.core.state import State
 
     state = State()

@@ -13,7 +13,7 @@ from plait.core.decisions import RequestGranted, RequestRefused
 from plait.core.errors import WorldError
 from plait.core.events import Record
 from plait.core.fast_dataclass import dataclass
-from plait.core.reducers.dispatch import evolve
+from plait.core.reducers import evolve
 from plait.core.requests import Drop, Feedback, Request, Resume, Retry, Ship, Submit
 from plait.core.state import State
 from plait.engine import daemon

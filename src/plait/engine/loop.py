@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager, nullcontext, suppress
 from plait.core import reports
 from plait.core.events import Record
 from plait.core.fast_dataclass import dataclass
-from plait.core.reducers.dispatch import evolve
+from plait.core.reducers import evolve
 from plait.core.requests import ChangeEngineSettings, Request
 from plait.core.scheduler.rules import decide_due, fold_incoming, is_engine_needed
 from plait.core.scheduler.starts import has_batch_slots

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from plait.core.decisions import AttemptEnding, Decision, Due, GateEnding, MergeStarted
 from plait.core.events import Event, Record
-from plait.core.reducers.dispatch import evolve
+from plait.core.reducers import evolve
 from plait.core.reports import Report
 from plait.core.requests import Request
 from plait.core.scheduler import batches, breakers, endings, merge_queue, outcomes, request_answers, starts

@@ -12,7 +12,7 @@ from typing import Protocol
 
 from plait.core.decisions import AttemptEnding
 from plait.core.events import Record
-from plait.core.reducers.dispatch import evolve
+from plait.core.reducers import evolve
 from plait.core.reports import ClockJumped, EngineReleased, EngineTaken, Report
 from plait.core.requests import Request
 from plait.core.scheduler.rules import decide_due, fold_incoming, list_outstanding

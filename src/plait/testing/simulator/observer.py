@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import NoReturn, Protocol
 
 from plait.core.events import Record
-from plait.core.reducers.dispatch import evolve
+from plait.core.reducers import evolve
 from plait.core.state import State
 from plait.core.status import TaskStatus
 from plait.store.codec import kind_of
