@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from contextlib import closing
@@ -60,9 +61,9 @@ def place(tmp_path: Path) -> RepoLocation:
     return find_repo(tmp_path)
 
 
-def submitted(place: RepoLocation) -> Script:
-    """A batch of everything in TODO.md, as `plait run` would submit it."""
-    found, _ = read_named_sources(place, ["TODO.md"], where=place.top)
+def submitted(place: RepoLocation, source: str = "TODO.md") -> Script:
+    """A batch of everything in the source, as `plait run` would submit it."""
+    found, _ = read_named_sources(place, [source], where=place.top)
     source_set = combine_sources([(source.format, source.path, source.reading) for source in found])
     planned = plan_tasks(source_set, PlanOptions()).plan
     assert planned is not None
@@ -160,3 +161,22 @@ def test_a_missing_source_is_logged_and_no_longer_pending(place: RepoLocation) -
     settled = start(place)
     assert [problem.severity for problem in settled.problems][:1] == [Severity.WARNING]
     assert start(place).reports == ()
+
+
+def test_the_status_file_of_a_plan_lists_every_task_and_the_times_of_short_ones(place: RepoLocation) -> None:
+    (place.top / "harbour.md").write_text(
+        "## Phase 1: Quay\n\n- [ ] 1.1 Dig\n- [x] 1.2 Pour\n\n## Phase 2: Crane\n\n- [ ] 2.1 Lift\n"
+    )
+    status = place.top / "docs/plan-outputs/harbour/status.json"
+    status.parent.mkdir(parents=True)
+    script = submitted(place, "harbour.md")
+    script.exit_attempt("1.1")
+    journalled(place, script)
+    assert start(place).problems == ()
+    data = json.loads(status.read_text())
+    assert [(task["id"], task["status"], "duration" in task) for task in data["tasks"]] == [
+        ("1.1", "completed", True),
+        ("1.2", "completed", False),
+        ("2.1", "in_progress", False),
+    ]
+    assert data["currentPhase"] == "Phase 2: Crane"

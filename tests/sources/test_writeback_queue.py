@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC, datetime
 
 from plait.core.events import Event, Record
 from plait.core.graph import build_checked_plan
@@ -62,6 +63,15 @@ def test_a_change_has_the_needs_and_the_phase_of_its_task() -> None:
         ("1.1", "", ()),
         ("1.2", "Phase 1: Quay", ("1.1",)),
     ]
+
+
+def test_the_end_of_a_task_has_the_start_of_its_last_attempt() -> None:
+    script = make_script(task("1"), task("2", "1"))
+    began = script.records[-1].at
+    script.wait(60)
+    script.exit_attempt("1", Category.TASK)
+    starts = {change.id: change.started for update in list_updates(*script.records) for change in update.changes}
+    assert starts == {"1": datetime.fromtimestamp(began, UTC), "2": None}
 
 
 def test_each_source_gets_its_own_tasks_with_its_own_ids() -> None:

@@ -92,7 +92,7 @@ class StatusChange:
 
     `title` finds the task after a renumbering. `tag` names the list it was read from (`ReadOptions.tag`); without it,
     the task must be unique in the file. `phase` (its heading) and `needs` are for a file that does not have the task
-    yet.
+    yet. `started` is when its work began; None if it ended without being started.
     """
 
     id: str
@@ -106,6 +106,7 @@ class StatusChange:
     tag: str = ""
     phase: str = ""
     needs: tuple[str, ...] = ()
+    started: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,13 +117,19 @@ class Rewrite:
     problems: tuple[Problem, ...] = ()
 
 
+ApplyStatuses = Callable[[str, Sequence[StatusChange]], Rewrite]
+
+
 @dataclass(frozen=True, slots=True)
 class StatusFileWriter:
     """How to write statuses into one file. `apply` is pure and idempotent, and changes nothing but statuses.
 
-    `creates`: a missing file is created if its folder exists; otherwise it is a problem.
+    `creates`: a missing file is created if its folder exists; otherwise it is a problem. `source` is the file that the
+    tasks are in, if the written one lists them too; `bind_source` gives the `apply` that knows its text.
     """
 
     path: str
-    apply: Callable[[str, Sequence[StatusChange]], Rewrite]
+    apply: ApplyStatuses
     creates: bool = False
+    source: str = ""
+    bind_source: Callable[[str], ApplyStatuses] | None = None

@@ -42,6 +42,7 @@ class PendingStatus:
     seq: int
     at: float
     reason: str = ""
+    started: float | None = None
 
 
 @dataclass
@@ -55,6 +56,7 @@ class BatchWriteback:
     phases: dict[str, str] = field(default_factory=dict)
     pending: dict[str, PendingStatus] = field(default_factory=dict)
     start_counts: dict[str, int] = field(default_factory=dict)
+    starts: dict[str, float] = field(default_factory=dict)  # of the tasks that have not ended since
     dropped: set[str] = field(default_factory=set)
 
     def list_updates(self) -> Iterator[SourceUpdate]:
@@ -74,7 +76,7 @@ class BatchWriteback:
         return StatusChange(
             id=name.removeprefix(f"{source}:"),
             status=pending.status,
-            at=datetime.fromtimestamp(pending.at, UTC).astimezone(),
+            at=_to_local_time(pending.at),
             file=task.origin.file if task.origin else "",
             title=task.title,
             reason=pending.reason,
@@ -83,6 +85,7 @@ class BatchWriteback:
             tag=tag,
             phase=self.phases.get(task.phase or "", ""),
             needs=tuple(need.on.removeprefix(f"{source}:") for need in task.needs),
+            started=None if pending.started is None else _to_local_time(pending.started),
         )
 
 
@@ -96,6 +99,10 @@ class SourceUpdate:
     tasks: tuple[str, ...]
     changes: tuple[StatusChange, ...]
     upto: int
+
+
+def _to_local_time(moment: float) -> datetime:
+    return datetime.fromtimestamp(moment, UTC).astimezone()
 
 
 def _find_source(addresses: Sequence[SourceAddress], origin: Origin | None) -> SourceAddress | None:
@@ -129,6 +136,8 @@ class WritebackQueue:
                 self._batches[batch].dropped.add(task)
             case AttemptStarted(attempt=attempt) if attempt.step is Step.WRITE:
                 self._start_task(attempt.batch, attempt.task, record)
+            case AttemptStarted(attempt=attempt) if attempt.batch in self._batches:
+                self._batches[attempt.batch].starts.setdefault(attempt.task, record.at)  # work that is checked again
             case TaskEnded():
                 self._add_pending(
                     event.batch,
@@ -158,15 +167,19 @@ class WritebackQueue:
         if writeback is None or started is None:
             return
         if started.entrant is not None:  # a contest entrant is not in a source, but its task is
+            writeback.starts.setdefault(started.entrant, record.at)
             self._add_pending(batch, started.entrant, SourceStatus.DOING, "", record)
             return
         writeback.start_counts[task] = writeback.start_counts.get(task, 0) + 1
+        writeback.starts[task] = record.at
         self._add_pending(batch, task, SourceStatus.DOING, "", record)
 
     def _add_pending(self, batch: str, task: str, status: SourceStatus, reason: str, record: Record) -> None:
         writeback = self._batches.get(batch)
         if writeback is not None and task in writeback.tasks and writeback.tasks[task].entrant is None:
-            writeback.pending[task] = PendingStatus(status, record.seq, record.at, reason)
+            starts = writeback.starts
+            started = starts.get(task) if status is SourceStatus.DOING else starts.pop(task, None)
+            writeback.pending[task] = PendingStatus(status, record.seq, record.at, reason, started)
 
     def _remove_written(self, event: SourcesWritten) -> None:
         pending = self._batches[event.batch].pending if event.batch in self._batches else {}

@@ -23,7 +23,7 @@ from plait.core.errors import WorldError
 from plait.core.fast_dataclass import dataclass
 from plait.core.plan import Problem, Severity
 from plait.core.task import Origin
-from plait.sources.status_changes import Rewrite, StatusChange, StatusFileWriter
+from plait.sources.status_changes import ApplyStatuses, Rewrite, StatusChange, StatusFileWriter
 from plait.sources.text import encode
 from plait.system import file_exchange
 from plait.system.atomic_files import fsync_path
@@ -123,7 +123,8 @@ def write_statuses(
     path = Path(os.path.realpath(top / writer.path))
     target = TargetFile(path, Path(os.path.realpath(locks)), writer.path, writer.creates)
     # A file that is read again is usually unchanged.
-    apply = lru_cache(maxsize=4 * MAX_REMEMBERED_VERSIONS)(lambda text: writer.apply(text, changes))
+    apply_changes = _bind_source(top, writer)
+    apply = lru_cache(maxsize=4 * MAX_REMEMBERED_VERSIONS)(lambda text: apply_changes(text, changes))
     writing = _FileWrite(target, apply, pause)
     for wait in _RETRY_DELAYS:
         with suppress(OSError):
@@ -134,6 +135,14 @@ def write_statuses(
     except OSError as error:
         writing.clean_up()
         raise _make_error(path, error) from error
+
+
+def _bind_source(top: Path, writer: StatusFileWriter) -> ApplyStatuses:
+    """A source that can't be read lists no task; its own writer reports it."""
+    if writer.bind_source is not None:
+        with suppress(OSError):
+            return writer.bind_source(file_exchange.read_snapshot(Path(os.path.realpath(top / writer.source))).text)
+    return writer.apply
 
 
 def replace_file_text(

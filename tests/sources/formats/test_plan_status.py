@@ -199,10 +199,68 @@ class TestMakingTheFile:
         assert write("", StatusChange("1.1", SourceStatus.DONE, NOON, "other.md")) == ""
 
 
+TWO_PHASES = """\
+## Phase 1: Quay
+
+- [ ] 1.1 Dig
+- [x] 1.2 Pour
+
+## Phase 2: Harbour
+
+- [ ] 2.1 Paint (depends: 1.1)
+"""
+
+
+class TestTheTasksOfThePlan:
+    def write(self, text: str, *changes: StatusChange, plan: str = TWO_PHASES) -> Json:
+        bind = writer().bind_source
+        assert bind is not None
+        rewrite = bind(plan)(text, changes)
+        assert bind(plan)(rewrite.text, changes) == rewrite
+        return json.loads(rewrite.text)
+
+    def test_are_all_listed_from_the_first_write(self) -> None:
+        data = self.write("", change("1.1", SourceStatus.DOING))
+        assert [(task["id"], task["phase"], task["status"]) for task in data["tasks"]] == [
+            ("1.1", "Phase 1: Quay", "in_progress"),
+            ("1.2", "Phase 1: Quay", "completed"),
+            ("2.1", "Phase 2: Harbour", "pending"),
+        ]
+        assert (data["tasks"][2]["description"], data["tasks"][2]["dependencies"]) == ("Paint", ["1.1"])
+        assert (data["summary"]["totalTasks"], data["summary"]["pending"]) == (3, 1)
+
+    def test_are_added_to_a_file_that_lacks_some(self) -> None:
+        text = json.dumps({"tasks": [{"id": "1.1", "phase": "1st", "status": "failed", "mine": 7}]})
+        data = self.write(text, change("2.1", SourceStatus.DOING))
+        assert [(task["id"], task["phase"]) for task in data["tasks"]] == [
+            ("1.1", "1st"),
+            ("1.2", "1st"),
+            ("2.1", "Phase 2: Harbour"),
+        ]
+        assert data["tasks"][0]["mine"] == 7
+
+    def test_have_their_times_though_their_boxes_are_ticked_first(self) -> None:
+        ticked = TWO_PHASES.replace("[ ] 1.1", "[x] 1.1")
+        data = self.write("", change("1.1", SourceStatus.DONE, 1, started=NOON), plan=ticked)
+        assert data["tasks"][0]["duration"] == 60_000
+
+    def test_decide_the_current_phase(self) -> None:
+        running = self.write("", change("2.1", SourceStatus.DOING))
+        first_done = self.write("", change("1.1", SourceStatus.DONE))
+        first_failed = self.write("", change("1.1", SourceStatus.FAILED))
+        all_done = self.write("", *(change(name, SourceStatus.DONE) for name in ("1.1", "2.1")))
+        assert [data["currentPhase"] for data in (running, first_done, first_failed, all_done)] == [
+            "Phase 2: Harbour",
+            "Phase 2: Harbour",
+            "Phase 1: Quay",
+            "Phase 2: Harbour",
+        ]
+
+
 class TestTheLifeOfATask:
     def test_starts_and_ends_with_times(self) -> None:
         text = write("", change("1.1", SourceStatus.DOING))
-        (task,) = written(text, change("1.1", SourceStatus.DONE, 2.5))["tasks"]
+        (task,) = written(text, change("1.1", SourceStatus.DONE, 2.5, started=NOON))["tasks"]
         assert task["status"] == "completed"
         assert (task["startedAt"], task["completedAt"], task["duration"]) == (
             "2026-03-14T12:00:00.123Z",
@@ -212,11 +270,11 @@ class TestTheLifeOfATask:
 
     def test_can_fail_and_be_retried(self) -> None:
         text = write("", change("1.1", SourceStatus.DOING))
-        text = write(text, change("1.1", SourceStatus.FAILED, 1, reason="no cement"))
+        text = write(text, change("1.1", SourceStatus.FAILED, 1, reason="no cement", started=NOON))
         (failed,) = json.loads(text)["tasks"]
         text = write(text, change("1.1", SourceStatus.DOING, 2, retries=1))
         (again,) = json.loads(text)["tasks"]
-        (done,) = written(text, change("1.1", SourceStatus.DONE, 3, retries=1))["tasks"]
+        (done,) = written(text, change("1.1", SourceStatus.DONE, 3, retries=1, started=at(2)))["tasks"]
         assert (failed["status"], failed["error"]) == ("failed", "no cement")
         assert again == {**_head("in_progress"), "startedAt": "2026-03-14T12:02:00.123Z", "retryCount": 1}
         assert done == {
@@ -258,6 +316,21 @@ class TestTheLifeOfATask:
         text = write("", change("1.1", SourceStatus.DOING))
         (task,) = written(text, change("1.1", SourceStatus.DOING, 1, retries=2))["tasks"]
         assert (task["startedAt"], task["retryCount"]) == ("2026-03-14T12:01:00.123Z", 2)
+
+    def test_has_a_start_and_a_duration_if_its_start_was_never_written(self) -> None:
+        (task,) = written("", change("1.1", SourceStatus.DONE, 0.5, started=NOON))["tasks"]
+        assert (task["startedAt"], task["duration"]) == ("2026-03-14T12:00:00.123Z", 30_000)
+
+    @pytest.mark.parametrize("before", [SourceStatus.DOING, SourceStatus.FAILED])
+    def test_keeps_no_start_of_an_earlier_run(self, before: SourceStatus) -> None:
+        text = write("", change("1.1", before, started=at(-600), batch="a"))
+        (doing,) = written(text, change("1.1", SourceStatus.DOING, 0, started=at(0), batch="b"))["tasks"]
+        (ended,) = written(text, change("1.1", SourceStatus.FAILED, 1, started=at(0), batch="b"))["tasks"]
+        (dropped,) = written(text, change("1.1", SourceStatus.SKIPPED, 1, batch="b"))["tasks"]
+        assert doing["startedAt"] == ended["startedAt"] == "2026-03-14T12:00:00.123Z"
+        assert ended["duration"] == 60_000
+        assert "startedAt" not in dropped
+        assert "duration" not in dropped
 
     def test_is_not_written_twice(self) -> None:
         text = write("", change("1.1", SourceStatus.FAILED, reason="a"))

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 
 import pytest
@@ -58,6 +59,14 @@ def test_a_started_task_gets_its_status_and_date() -> None:
     text = "### 1. One\n- **Effort**: 2h\n- **Status**: [NOT STARTED]\n- **Priority**: High\n"
     assert write(text, SourceStatus.DOING) == (
         "### 1. One\n- **Effort**: 2h\n- **Status**: [IN PROGRESS]\n- **Started**: 2026-03-14\n- **Priority**: High\n"
+    )
+
+
+def test_a_short_task_gets_the_date_of_its_start_too() -> None:
+    text = "### 1. One\n**Status**: [NOT STARTED]\n\nText\n"
+    change = replace(SUBJECT.change(SUBJECT.read(text).entries[0], SourceStatus.DONE), started=NOW - timedelta(days=1))
+    assert SUBJECT.write(text, [change]) == (
+        "### 1. One \u2705\n**Status**: [COMPLETED]\n**Started**: 2026-03-13\n**Completed**: 2026-03-14\n\nText\n"
     )
 
 

@@ -70,7 +70,7 @@ def _describe_next_task(item: NextTask) -> dict[str, object]:
     return {
         "id": task.id,
         "description": task.title,
-        "phase": task.phase,
+        "phase": int(task.phase) if task.phase and re.fullmatch(r"[0-9]{1,9}", task.phase) else task.phase,
         "status": item.entry.status.value,
         "reason": item.reason,
         "sequential": chain is not None,

@@ -38,8 +38,9 @@ from plait.sources.source_model import (
     SourceStatus,
     read_single_file,
 )
-from plait.sources.status_changes import StatusChange, StatusFileWriter
+from plait.sources.status_changes import ApplyStatuses, StatusChange, StatusFileWriter
 from plait.sources.task_paths import find_mentions
+from plait.sources.text import to_printable
 
 # Above this many pairs of task and verifying task, only the first verifying task gets the dependencies.
 _MAX_VERIFY_PAIRS = 20_000
@@ -226,8 +227,19 @@ def writers(path: str, changes: Sequence[StatusChange]) -> list[StatusFileWriter
         StatusFileWriter(
             path, partial(checkboxes.write_checkboxes, partial(_read_document, {}), lambda _used: {}, path)
         ),
-        StatusFileWriter(status, partial(write_status_json, path, status), creates=True),
+        StatusFileWriter(
+            status,
+            partial(write_status_json, status, Document(path, ""), Reading()),
+            creates=True,
+            source=path,
+            bind_source=partial(_bind_plan, path, status),
+        ),
     ]
+
+
+def _bind_plan(path: str, status: str, text: str) -> ApplyStatuses:
+    plan = Document(path, to_printable(text))
+    return partial(write_status_json, status, plan, _read_document({}, plan))
 
 
 def _read_document(recorded: dict[str, RecordedStatus], document: Document) -> Reading:

@@ -13,7 +13,7 @@ from plait.core.task import Origin
 from plait.sources.formats.plan_notes import ID
 from plait.sources.json_text import JsonStyle, JsonSyntaxError, parse_json
 from plait.sources.references import Number, parse_number
-from plait.sources.source_model import Document, RecordedStatus, SourceStatus
+from plait.sources.source_model import Document, Reading, RecordedStatus, SourceStatus
 from plait.sources.status_changes import Rewrite, StatusChange, select_file_changes
 from plait.sources.text import BOM, find_invalid_utf8_line
 from plait.sources.vocabulary import ensure_utc, format_time, parse_status, parse_time
@@ -110,14 +110,18 @@ _ID = re.compile(rf"{ID}\Z")
 _SORTS_LAST: Number = (10**9,)
 
 
-def write_status_json(plan: str, path: str, text: str, changes: Sequence[StatusChange]) -> Rewrite:
-    """Apply the changes of a plan's tasks; keys that are not plait's stay. An unreadable file is not changed."""
-    wanted = [change for change in select_file_changes(plan, changes) if change.status in _WORD_BY_STATUS]
+def write_status_json(
+    path: str, plan: Document, reading: Reading, text: str, changes: Sequence[StatusChange]
+) -> Rewrite:
+    """Apply the changes of a plan's tasks, and list its other tasks. Keys that are not plait's stay. An unreadable
+    file is not changed.
+    """
+    wanted = [change for change in select_file_changes(plan.path, changes) if change.status in _WORD_BY_STATUS]
     if not wanted:
         return Rewrite(text)
     try:
         root = _load_root(text) if text.strip(f" \t\r\n{BOM}") else _make_root(plan)
-        changed = _apply_changes(root, wanted)
+        changed = _apply_changes(root, reading, wanted)
         if not changed:
             return Rewrite(text)
         _update_totals(root, changed)
@@ -135,36 +139,42 @@ def _load_root(text: str) -> Record:
     return validate_root(text, json.loads(text.removeprefix(BOM)))
 
 
-def _make_root(plan: str) -> Record:
-    name = Document(plan, "").stem
-    fields: Record = {"planPath": plan, "planName": name, "lastUpdatedAt": "", "currentPhase": ""}
+def _make_root(plan: Document) -> Record:
+    fields: Record = {"planPath": plan.path, "planName": plan.stem, "lastUpdatedAt": "", "currentPhase": ""}
     return fields | {"tasks": [], "runs": [], "summary": {}}
 
 
-def _apply_changes(root: Record, changes: Iterable[StatusChange]) -> list[StatusChange]:
-    """Those of the changes that really change something."""
+def _apply_changes(root: Record, reading: Reading, changes: Iterable[StatusChange]) -> list[StatusChange]:
+    """Those of the changes that really change something. The plan's tasks that the file lacks are added."""
     task_by_id = {str(task["id"]): task for task in iter_task_records(root)}
     phases = {name.partition(".")[0]: task.get("phase") for name, task in reversed(task_by_id.items())}
+    headings = {phase.key: phase.reason for phase in reading.phases}
+    new: dict[str, Record] = {}
+    for entry in reading.entries:
+        task, status = entry.task, entry.status if entry.status.is_closed else SourceStatus.TODO
+        if task.id not in task_by_id:
+            needs = tuple(need.on for need in task.needs)
+            number = task.phase or task.id.partition(".")[0]
+            phase = phases.get(number) or headings.get(number) or f"Phase {number}"
+            new[task.id] = _make_task(task.id, phase, task.title, needs, _WORD_BY_STATUS[status])
     changed: list[StatusChange] = []
-    new: list[object] = []
     for change in changes:
-        task = task_by_id.get(change.id)
-        if task is None:
-            phase = change.id.partition(".")[0]
-            task = {
-                "id": change.id,
-                "phase": phases.get(phase) or change.phase or f"Phase {phase}",
-                "description": change.title,
-                "status": "",
-                "dependencies": list(change.needs),
-            }
-            new.append(task)
-        if _is_change(task, change):
-            _update_task(task, change)
+        record = task_by_id.get(change.id)
+        if record is None:
+            number = change.id.partition(".")[0]
+            phase = phases.get(number) or change.phase or f"Phase {number}"
+            record = new.setdefault(change.id, _make_task(change.id, phase, change.title, change.needs))
+            record["status"] = ""
+        if _is_change(record, change):
+            _update_task(record, change)
             changed.append(change)
-    if new:
-        _insert_tasks(root, new)
+    if changed and new:
+        _insert_tasks(root, list(new.values()))
     return changed
+
+
+def _make_task(name: str, phase: object, title: str, needs: Sequence[str], status: str = "") -> Record:
+    return {"id": name, "phase": phase, "description": title, "status": status, "dependencies": list(needs)}
 
 
 def _insert_tasks(root: Record, new: list[object]) -> None:
@@ -189,7 +199,17 @@ def _is_change(task: Record, change: StatusChange) -> bool:
         return not (was == "completed" and word == "in_progress")
     if change.retries and task.get("retryCount") != change.retries:
         return True
+    if word == "pending":
+        return "startedAt" in task
+    started = _find_start(change)
+    if started is not None and task.get("startedAt") != format_time(started, "milliseconds"):
+        return True
     return word == "failed" and bool(change.reason) and task.get("error") != change.reason
+
+
+def _find_start(change: StatusChange) -> datetime | None:
+    started = change.at if change.status is SourceStatus.DOING and change.started is None else change.started
+    return None if started is None else ensure_utc(started)
 
 
 def _update_task(task: Record, change: StatusChange) -> None:
@@ -203,15 +223,13 @@ def _update_task(task: Record, change: StatusChange) -> None:
 
 
 def _iter_status_fields(task: Record, change: StatusChange) -> Iterator[tuple[str, object]]:
-    word, at = _WORD_BY_STATUS[change.status], ensure_utc(change.at)
+    """A start that the file has from an earlier run is not this one's."""
+    word, at, started = _WORD_BY_STATUS[change.status], ensure_utc(change.at), _find_start(change)
     yield "status", word
-    if word == "in_progress":
-        yield "startedAt", format_time(at, "milliseconds")
-    elif word in _ENDED:
-        if "startedAt" in task:
-            yield "startedAt", task["startedAt"]
+    if started is not None and word != "pending":
+        yield "startedAt", format_time(started, "milliseconds")
+    if word in _ENDED:
         yield "completedAt", format_time(at, "milliseconds")
-        started = parse_time(task.get("startedAt"))
         if started is not None and started <= at:
             yield "duration", (at - started) // timedelta(milliseconds=1)
     if word == "failed" and change.reason:
@@ -224,18 +242,24 @@ def _update_totals(root: Record, changed: Sequence[StatusChange]) -> None:
     """What follows from the tasks: when, where, how many, and by which runs."""
     listed = list(iter_task_records(root))
     root["lastUpdatedAt"] = format_time(max(ensure_utc(change.at) for change in changed), "milliseconds")
-    unfinished = [task for word in ("in_progress", "pending") for task in listed if task.get("status") == word]
-    if unfinished:
-        root["currentPhase"] = unfinished[0].get("phase")
+    root["currentPhase"] = _find_current_task(listed).get("phase")
     runs = root.setdefault("runs", [])
     if isinstance(runs, list):
         for batch in dict.fromkeys(change.batch for change in changed if change.batch):
-            moments = [ensure_utc(change.at) for change in changed if change.batch == batch]
+            own = [change for change in changed if change.batch == batch]
+            moments = [ensure_utc(at) for change in own for at in (change.started, change.at) if at is not None]
             _update_run(runs, batch, moments, listed)
     summary = root.setdefault("summary", {})
     if isinstance(summary, dict):
         counts = Counter(map(_get_status_word, listed))
         summary |= {"totalTasks": len(listed), **{word: counts[word] for word in STATUS_JSON_WORDS}}
+
+
+def _find_current_task(listed: Sequence[Record]) -> Record:
+    """The first in progress, else the first that is not finished, else the last."""
+    words = [(_get_status_word(task), task) for task in listed]
+    busy = (task for word, task in words if word == "in_progress")
+    return next(busy, None) or next((task for word, task in words if word in {"pending", "failed"}), listed[-1])
 
 
 def _update_run(runs: list[object], batch: str, moments: list[datetime], listed: list[Record]) -> None:

@@ -232,7 +232,7 @@ class _TodoEditor:
         new = [
             _format_field(status.style, *line)
             for line in _list_missing_fields(item, new_fields)
-            if not _is_noted(value, *line)
+            if not _is_noted(value, line[0])
         ]
         if new:
             above = status if wanted is SourceStatus.DOING else _find_last_status_field(item, status)
@@ -306,6 +306,8 @@ class _TodoEditor:
 def _list_status_fields(change: StatusChange, day: str) -> list[tuple[str, str]]:
     """The lines below a status."""
     new_fields = []
+    if change.started is not None and change.status in {SourceStatus.DONE, SourceStatus.FAILED}:
+        new_fields.append((DATE_FIELDS[SourceStatus.DOING], change.started.date().isoformat()))
     if change.status in DATE_FIELDS:
         new_fields.append((DATE_FIELDS[change.status], day))
     reason = " ".join(to_printable(change.reason).split())
@@ -330,9 +332,9 @@ def _list_missing_fields(item: TodoItem, new_fields: list[tuple[str, str]]) -> l
     return [(key, value) for key, value in new_fields if item.find(key.lower()) is None]
 
 
-def _is_noted(value: str, key: str, day: str) -> bool:
-    """Whether the status has it already in parentheses."""
-    return f"{key}: {day}".lower() in " ".join(value.split()).lower()
+def _is_noted(value: str, key: str) -> bool:
+    """Whether the status has this date already in parentheses."""
+    return re.search(rf"\b{key}\s*:\s*{_DATE_PATTERN}", value, re.IGNORECASE) is not None
 
 
 def _format_field(style: FieldStyle, key: str, value: str) -> str:
