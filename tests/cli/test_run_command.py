@@ -22,6 +22,7 @@ from plait.core.reducers import evolve
 from plait.core.requests import Submit
 from plait.core.settings import Isolation
 from plait.core.state import State
+from plait.git.command import PLAIT_IDENTITY, Git
 from plait.sources.planning import PlanOptions
 from tests.support.cli_runner import ask
 
@@ -336,3 +337,20 @@ def test_errors_are_json_with_json(top: Path, capsys: pytest.CaptureFixture[str]
     assert "has no `run:`" in json.loads(answer.out)["problems"][0]["message"]
     answer = ask(capsys, top, "run", "nowhere", "--json")
     assert (answer.code, len(json.loads(answer.out)["problems"])) == (2, 1)
+
+
+def test_uncommitted_changes_and_a_missing_identity_are_shown_before_the_run(
+    top: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / "gitconfig"))
+    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+    git = Git(top)
+    git.run("init", "--quiet")
+    git.run("add", ".")
+    git.with_options(variables=PLAIT_IDENTITY).run("commit", "--quiet", "-m", "begin")
+    (top / "plan.md").write_text(f"{PLAN}\nA note.\n")
+    words = ("run", "tasks", "-s", "01-run", "--agent-command", "true {task_file}", "--dry-run")
+    shown = ask(capsys, top, *words)
+    assert "1 modified file is not in the base commit; agents won't see it: plan.md" in shown.out
+    assert "commits will be by plait <plait@localhost>" in shown.out
+    assert "modified" not in ask(capsys, top, *words, "--isolation", "in-place").output

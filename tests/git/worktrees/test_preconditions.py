@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import subprocess
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 
 from plait.core.errors import UserError
 from plait.core.plan import Severity
-from plait.git.worktrees.preconditions import check_preconditions
+from plait.git.worktrees.preconditions import check_preconditions, find_checkout_problems
 
 if TYPE_CHECKING:
     from tests.git.worktrees.conftest import WorkspaceRepo
@@ -105,3 +106,60 @@ def test_submodules_that_are_not_cloned_are_reported(repo: WorkspaceRepo) -> Non
     ((severity, message),) = _list_problems(repo)
     assert severity is Severity.WARNING
     assert message.endswith("sub/a, sub/b, sub/c and 2 more")
+
+
+def _describe_checkout(repo: WorkspaceRepo, *ignored: str) -> list[tuple[Severity, str]]:
+    return [(each.severity, each.message) for each in find_checkout_problems(repo.top, {*ignored})]
+
+
+def test_uncommitted_changes_are_listed(repo: WorkspaceRepo) -> None:
+    repo.commit({"a.py": "a\n", "b.py": "b\n", "c.py": "c\n"})
+    assert _describe_checkout(repo) == []
+
+    repo.write({"a.py": "changed\n"})
+    assert _describe_checkout(repo) == [
+        (Severity.WARNING, "1 modified file is not in the base commit; agents won't see it: a.py")
+    ]
+
+    repo.write({"b.py": "changed\n", "folder/d.py": "new\n"})
+    repo.git("add", "b.py")
+    (repo.top / "c.py").unlink()
+    assert _describe_checkout(repo) == [
+        (
+            Severity.WARNING,
+            "3 modified files and 1 new are not in the base commit; agents won't see them: a.py, b.py, c.py and 1 more",
+        )
+    ]
+
+
+def test_new_files_alone_are_only_worth_a_note(repo: WorkspaceRepo) -> None:
+    repo.write({"new.py": "new\n"})
+    assert _describe_checkout(repo) == [
+        (Severity.INFO, "1 new file is not in the base commit; agents won't see it: new.py")
+    ]
+
+
+def test_changes_of_sources_are_not_listed(repo: WorkspaceRepo) -> None:
+    repo.commit({"TODO.md": "- [ ] one\n"})
+    repo.write({"TODO.md": "- [x] one\n", "tasks/01.md": "# One\n", "notes/tasks/02.md": "# Two\n"})
+    assert _describe_checkout(repo, "TODO.md", "tasks", "notes/tasks") == []
+
+
+def test_listing_changes_does_not_touch_the_index(repo: WorkspaceRepo) -> None:
+    repo.commit({"a.py": "a\n"})
+    os.utime(repo.top / "a.py", (1, 1))  # git status would refresh it in the index
+    index = repo.common / "index"
+    before = index.stat().st_mtime_ns, index.read_bytes()
+    assert _describe_checkout(repo) == []
+    assert (index.stat().st_mtime_ns, index.read_bytes()) == before
+
+
+def test_a_missing_identity_is_reported(repo: WorkspaceRepo, monkeypatch: pytest.MonkeyPatch) -> None:
+    for who in ("AUTHOR", "COMMITTER"):
+        monkeypatch.delenv(f"GIT_{who}_NAME")
+        monkeypatch.delenv(f"GIT_{who}_EMAIL")
+    (problem,) = find_checkout_problems(repo.top)
+    assert problem.message == "git knows no name and email of yours: commits will be by plait <plait@localhost>"
+    repo.git("config", "user.name", "Somebody")
+    repo.git("config", "user.email", "somebody@example.org")
+    assert find_checkout_problems(repo.top) == []

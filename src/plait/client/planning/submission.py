@@ -15,6 +15,7 @@ from plait.client.project_sources import LoadedSources
 from plait.client.pull_request_preview import check_publish_target
 from plait.client.session import Session, Submission, new_request_id
 from plait.config.config import Config, Layer
+from plait.config.loading import PLAIT_TOML
 from plait.core.errors import ConfigError, UserError
 from plait.core.plan import Plan, Problem
 from plait.core.requests import ChangeEngineSettings
@@ -25,7 +26,7 @@ from plait.core.text import join_names
 from plait.core.views import find_batch_status
 from plait.git.command import Git, GitError
 from plait.git.location import RepoLocation
-from plait.git.worktrees.preconditions import check_preconditions
+from plait.git.worktrees.preconditions import check_preconditions, find_checkout_problems
 from plait.sources.source_set import SourceAddress, SourceSet, make_source_names
 from plait.store.batch_files import RepoOptions
 from plait.store.project_files import LOCKS_FOLDER
@@ -57,11 +58,23 @@ def prepare_plan(preview: PlanPreview, agents: tuple[AgentSpec, ...], repeats: i
     preview = replace(
         preview, settings=resolve_isolation(preview.settings, preview.loaded.config, preview.loaded.location)
     )
+    preview = _add_checkout_problems(preview)
     if repeats is None:
         return preview
     from plait.client.planning.contest_setup import add_contest_entrants
 
     return add_contest_entrants(preview, agents, repeats)
+
+
+def _add_checkout_problems(preview: PlanPreview) -> PlanPreview:
+    """Sources and settings are plait's to read: agents need not see changes of them."""
+    if preview.settings.isolation is not Isolation.WORKTREE:
+        return preview
+    sources = [source.path for source in preview.loaded.source_set.sources if source.path != "."]
+    origins = [entry.task.origin.file for entry in preview.loaded.source_set.entries if entry.task.origin is not None]
+    problems = find_checkout_problems(preview.loaded.location.top, {PLAIT_TOML, *sources, *origins})
+    planned = replace(preview.planned, problems=(*preview.planned.problems, *problems))
+    return replace(preview, planned=planned)
 
 
 def make_limit_request(config: Config, state: State, wanted: int, *, batch: str = "") -> ChangeEngineSettings | None:

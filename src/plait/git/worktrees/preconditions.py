@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Iterator, Set as AbstractSet
+from pathlib import Path, PurePosixPath
 
 from plait.core.errors import UserError
 from plait.core.plan import Problem, Severity
 from plait.core.text import join_names
-from plait.git.command import Git, GitError
+from plait.git.command import PLAIT_IDENTITY, Git, GitError
 from plait.git.worktrees.checkout import Submodule, read_submodules
 
 _MIN_GIT_VERSION = (2, 38)
@@ -24,6 +24,54 @@ def check_preconditions(path: Path, base: str = "HEAD") -> list[Problem]:
     commit = _check_commit(git, base)
     _check_names(git, commit)
     return list(_find_problems(git, commit))
+
+
+def find_checkout_problems(top: Path, ignored: AbstractSet[str] = frozenset()) -> list[Problem]:
+    """What the checkout at `top` has that agents or reviewers won't see: uncommitted changes, and no name for commits.
+
+    `ignored` are files and folders that agents need not see, relative to `top`.
+    """
+    git = Git(top)
+    try:
+        return [*_find_uncommitted(git, ignored), *_find_missing_identity(git)]
+    except GitError:  # it is reported when the base is looked for
+        return []
+
+
+def _find_uncommitted(git: Git, ignored: AbstractSet[str]) -> Iterator[Problem]:
+    entries = git.run("status", "--porcelain", "-z", "--no-renames", "--untracked-files=normal").fields
+    changes = [(entry[3:].rstrip("/"), entry.startswith("??")) for entry in entries]
+    around = {str(parent) for name in ignored for parent in PurePosixPath(name).parents}
+    needed = [
+        (path, is_new)
+        for path, is_new in changes
+        if ignored.isdisjoint((path, *map(str, PurePosixPath(path).parents))) and not (is_new and path in around)
+    ]
+    if not needed:
+        return
+    new_count = sum(is_new for _, is_new in needed)
+    counts = (("modified", len(needed) - new_count), ("new", new_count))
+    first, *rest = [f"{count} {kind}" for kind, count in counts if count]
+    files = f"{first} {'file' if first.startswith('1 ') else 'files'}{f' and {rest[0]}' if rest else ''}"
+    names = join_names([path for path, _ in sorted(needed, key=lambda change: change[1])], _MAX_SHOWN)
+    yield Problem(
+        Severity.WARNING if new_count < len(needed) else Severity.INFO,
+        f"{files} {'is' if len(needed) == 1 else 'are'} not in the base commit; agents won't see"
+        f" {'it' if len(needed) == 1 else 'them'}: {names}",
+        hint="Commit what the tasks need first.",
+    )
+
+
+def _find_missing_identity(git: Git) -> Iterator[Problem]:
+    """Git's own guess, from the machine's name, doesn't count: nobody would want it on a pull request."""
+    strict = git.with_options(settings=("user.useConfigOnly=true",))
+    if strict.run("var", "GIT_COMMITTER_IDENT", codes=(0, 128)).code:
+        plait = f"{PLAIT_IDENTITY['GIT_COMMITTER_NAME']} <{PLAIT_IDENTITY['GIT_COMMITTER_EMAIL']}>"
+        yield Problem(
+            Severity.WARNING,
+            f"git knows no name and email of yours: commits will be by {plait}",
+            hint='Set them: git config --global user.name "Your Name" && git config --global user.email you@example.org',
+        )
 
 
 def _check_version(git: Git) -> None:
