@@ -14,7 +14,11 @@ LOOK_ALIKES = {
     ("todo", "TODO.md"): "### 7. Dig ✅\n\n### 8. Pour\n- **Status**: done\n- [ ] acceptance\n",
     ("speckit", "notes/work.md"): "# Tasks\n\n## Phase 1: Setup\n\n- [ ] T001 [P] Dig in src/a.py\n",
     ("speckit", "specs/001-x/tasks.md"): "- [ ] T001 Dig\n- [ ] T002 Pour\n",
-    ("kiro", "notes/work.md"): "# Plan\n\n- [ ] 1. Dig\n  - [ ] 1.1 Deeper\n- [ ]* 2. Rest\n",
+    (
+        "kiro",
+        "notes/work.md",
+    ): "# Plan\n\n- [ ] 1. Dig\n  - [ ] 1.1 Deeper\n    - _Requirements: 1.1_\n- [ ]* 2. Rest\n",
+    ("checklist", "notes/plan.md"): "# Plan\n\n- [ ] 1. Dig\n  - [ ] 1.1 Deeper\n- [ ] 2. Rest\n",
     ("kiro", ".kiro/specs/x/tasks.md"): "- [x] 1. Dig\n",
     ("openspec", "notes/work.md"): "## 1. Ground\n\n- [ ] 1.1 Dig\n\n## 2. House\n\n* [x] 2.1 Build\n",
     ("openspec", "openspec/changes/x/tasks.md"): "## 1. Ground\n- [ ] 1.1 Dig\n",

@@ -44,7 +44,7 @@ def print_plan_json(preview: PlanPreview) -> None:
 def print_no_plan(planned: PlanResult) -> None:
     output.print_problems(planned.problems)
     if planned.complete:
-        output.print_line("Everything selected is complete: there is nothing to do.")
+        output.print_line(planned.describe_complete())
 
 
 def print_plan(preview: PlanPreview, plan: Plan) -> None:

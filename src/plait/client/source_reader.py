@@ -249,7 +249,11 @@ class _SourceLoader:
         """Only built-in formats are cached: others may depend on more than the texts."""
         if name not in FORMATS:
             return format_.read(source)
-        return self._cache.read_source(name, source, lambda: format_.read(source))
+        if FORMATS[name].one_task_per_file or FORMATS[name].is_json:
+            return self._cache.read_source(name, source, lambda: format_.read(source))
+        from plait.sources.unread_boxes import add_unread_boxes  # for files of text alone
+
+        return self._cache.read_source(name, source, lambda: add_unread_boxes(format_.read(source), source.documents))
 
     def _read_document(self, path: Path) -> Document:
         name = self._relative_name(path)

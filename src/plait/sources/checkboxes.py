@@ -11,7 +11,7 @@ from textwrap import dedent
 from plait.core.fast_dataclass import dataclass
 from plait.sources import status_changes
 from plait.sources.formats import Confidence, Format
-from plait.sources.markdown import Block, Checkbox, Markdown
+from plait.sources.markdown import Block, Checkbox, Markdown, parse_checkbox
 from plait.sources.source_model import Document, Reading, SourceEntry, SourceFiles, SourceStatus, read_single_file
 from plait.sources.status_changes import Rewrite, StatusChange
 from plait.sources.text import TextEdit, apply_edits, to_printable
@@ -54,7 +54,8 @@ def read_checkbox_text(markdown: Markdown, block: Block, box: Checkbox) -> str:
     lines = block.text.split("\n")
     edge = _measure_indent(markdown, block.head)
     own_lines = [line for n, line in enumerate(lines) if n == 0 or _measure_indent(markdown, block.head + n) > edge]
-    return " ".join(line.strip() for line in own_lines)[3:].removeprefix("*").strip()
+    own_box = parse_checkbox(" ".join(line.strip() for line in own_lines))
+    return box.text if own_box is None else own_box.text
 
 
 def _measure_indent(markdown: Markdown, line: int) -> int:
@@ -92,7 +93,7 @@ def read_item_bodies(markdown: Markdown, blocks: Sequence[Block]) -> list[str]:
 
 
 # A whole number needs a full stop or a parenthesis: "2 eggs" is no second task.
-_NUMBER = re.compile(r"\**(?:(\d{1,6}(?:\.\d{1,6}){1,7})[.):]?|(\d{1,6})[.):])\**(?:\s+|\Z)(.*)\Z", re.DOTALL)
+_NUMBER = re.compile(r"\**(?:(\d{1,6}(?:\.\d{1,6}){1,7})[.):]?|(\d{1,6})[.):])[\\*]*(?:\s+|\Z)(.*)\Z", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,7 @@ _DEEP_LINE = re.compile(r"(?m)^(?:[ \t]{32,}|[ \t]*(?:(?:[-*+>]|\d{1,9}[.)])[ \t
 _NEWLINES = re.compile(r"\r\n?")
 _FRONT_MATTER_START = re.compile(r"---[ \t]*\Z")
 _FRONT_MATTER_END = re.compile(r"(?:---|\.\.\.)[ \t]*\Z")
-_CHECKBOX = re.compile(r"\[([^\]\[\n])\](\*?)(?:[ \t]+|(?=\n)|\Z)")
+_CHECKBOX = re.compile(r"\[([^\]\[\n])\](?:[ \t]+(?=\\?\*[ \t]+\d))?(\\?\*)?(?:[ \t]+|(?=\n)|\Z)")
 
 
 class BlockKind(Enum):
@@ -88,7 +88,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Checkbox:
-    """`[x]` at the start of an item; `text` is what follows. `star`: Kiro's mark of optional tasks."""
+    """`[x]` at the start of an item; `text` is what follows. `star`: Kiro's mark of optional tasks, escaped or not."""
 
     character: str
     star: bool

@@ -36,13 +36,21 @@ class PlanOptions:
 class PlanResult:
     """A plan, or the reasons why there is none. `complete`: nothing is left to do.
 
-    `unreadable` tasks were selected and are not in the plan.
+    `unreadable` tasks were selected and are not in the plan. `unread_count`: open checkboxes that are no tasks.
     """
 
     plan: Plan | None
     problems: tuple[Problem, ...]
     complete: bool = False
     unreadable: tuple[str, ...] = ()
+    unread_count: int = 0
+
+    def describe_complete(self, what: str = "Everything selected") -> str:
+        """What to say if nothing is left to do; never that everything is, while a checkbox in a source is open."""
+        if not self.unread_count:
+            return f"{what} is complete: there is nothing to do."
+        boxes = "1 open checkbox is" if self.unread_count == 1 else f"{self.unread_count} open checkboxes are"
+        return f"Every task that was read is complete, but {boxes} not read as a task: see the notes."
 
     @property
     def failed(self) -> bool:
@@ -61,7 +69,8 @@ def plan_tasks(
     )
     problems = source_set.problems + selection.problems
     if selection.failed or not selection.ids:
-        return PlanResult(None, problems, complete=selection.complete and not selection.failed)
+        complete = selection.complete and not selection.failed
+        return PlanResult(None, problems, complete=complete, unread_count=source_set.unread_count)
     chosen = set(add_needs(source_set, selection.ids) if options.with_needs else selection.ids)
     checked = build_checked_plan(
         [source_set.build_task(entry) for entry in source_set.entries if entry.task.id in chosen],

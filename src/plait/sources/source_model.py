@@ -145,11 +145,15 @@ class RecordedStatus:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """The content of a source. Phases are in order, with `total` and `settled` counted over all entries."""
+    """The content of a source. Phases are in order, with `total` and `settled` counted over all entries.
+
+    `unread` are the open checkboxes that are neither tasks nor part of one that can still run.
+    """
 
     entries: tuple[SourceEntry, ...] = ()
     phases: tuple[Phase, ...] = ()
     problems: tuple[Problem, ...] = ()
+    unread: tuple[Origin, ...] = ()
 
 
 def find_repeated_ids(document: Document, named: Iterable[tuple[int, str, str]]) -> Iterator[Problem]:

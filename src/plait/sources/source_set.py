@@ -130,6 +130,11 @@ class SourceSet:
     def by_id(self) -> dict[str, SourceEntry]:
         return {entry.task.id: entry for entry in self.entries}
 
+    @property
+    def unread_count(self) -> int:
+        """How many open checkboxes were not read as tasks."""
+        return sum(len(source.reading.unread) for source in self.sources)
+
     @cached_property
     def finished_ids(self) -> frozenset[str]:
         return frozenset(entry.task.id for entry in self.entries if self._is_closed(entry))

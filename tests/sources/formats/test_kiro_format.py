@@ -136,9 +136,19 @@ class TestTasks:
         found = entries("- [ ] 1. Checkpoint - all green\n- [ ] 2. Final checkpoint\n- [ ] 3. Add checkpoints\n")
         assert [entry.task.allow_empty for entry in found.values()] == [True, True, False]
 
-    def test_a_box_without_a_number_is_noted_once(self) -> None:
-        reading = read("- [ ] 1. a\n- [ ] b\n- [ ] c\n")
-        assert [(p.severity, p.at and p.at.line) for p in reading.problems] == [(Severity.INFO, 2)]
+    @pytest.mark.parametrize("box", ["[ ]*", "[ ]\\*", "[ ] *", "[ ] \\*"])
+    def test_a_star_may_be_escaped_or_apart(self, box: str) -> None:
+        text = f"- [ ] 1. Dig\n  - [ ] 1.1 By hand\n  - {box} 1.2 Measure\n    the depth\n    - _Requirements: 1.1_\n"
+        found = entries(text)
+        assert list(found) == ["1", "1.1", "1.2"]
+        assert found["1.2"].task.title == "Measure the depth"
+        assert not found["1.2"].task.gating
+        done = KIRO.write(text, [KIRO.change(found["1.2"], SourceStatus.DONE)])
+        assert done == text.replace(f"- {box} 1.2", f"- {box.replace(' ', 'x', 1)} 1.2")
+
+    def test_a_star_behind_the_number_makes_it_optional_too(self) -> None:
+        found = entries("- [ ] 1. a\n- [ ] 1.1* b\n- [ ] 1.2\\* c\n- [ ] **1.3** d\n")
+        assert [name for name, entry in found.items() if not entry.task.gating] == ["1.1", "1.2"]
 
     def test_a_file_without_numbers_has_a_warning_and_no_tasks(self) -> None:
         reading = read("- [ ] a\n")

@@ -59,7 +59,7 @@ def next_command(
     if planned.plan is None and not planned.complete:
         return USAGE
     if not as_json:
-        _print_tasks(tasks, complete=planned.complete)
+        _print_tasks(tasks, planned.describe_complete("Everything") if planned.complete else "Nothing can start now.")
         if planned.plan and not tasks:
             _print_waiting(planned.plan, wanted)
     return OK
@@ -81,10 +81,10 @@ def _describe_next_task(item: NextTask) -> dict[str, object]:
     }
 
 
-def _print_tasks(tasks: Sequence[NextTask], *, complete: bool) -> None:
+def _print_tasks(tasks: Sequence[NextTask], otherwise: str) -> None:
     page = Page()
     if not tasks:
-        page.add_line("Everything is complete: there is nothing to do." if complete else "Nothing can start now.")
+        page.add_line(otherwise)
     width = max((len(item.entry.task.id) for item in tasks), default=0)
     for item in tasks:
         page.add_line(f"{item.entry.task.id:{width}}  {item.entry.task.title}")

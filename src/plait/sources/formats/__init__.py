@@ -68,7 +68,7 @@ class FormatEntry:
 
 
 _FRONT_MATTER = r"\A\ufeff?---"
-_NUMBERED_BOX = r"\]\*?\s+\**\d"
+_NUMBERED_BOX = r"\][\\*\s]*\s\**\d"
 
 # In the order in which sources are looked for.
 FORMATS: Mapping[str, FormatEntry] = {

@@ -20,6 +20,8 @@ from plait.sources.source_model import Document, Reading, SourceEntry, SourceSta
 from plait.sources.task_paths import find_mentions
 
 _KIRO_PATH = re.compile(r"(?:^|/)\.kiro/specs/[^/]+/tasks\.md\Z")
+_REQUIREMENTS = re.compile(r"_Requirements?\b|\*\*(?:Validates|Requirements?)\b", re.IGNORECASE)
+_STARRED_NUMBER = re.compile(r"\d[\d.]*\\?\*(?!\*)")  # `1.3* Text` is optional too
 _CHECKPOINT = re.compile(r"(?:final\s+)?checkpoint\b", re.IGNORECASE)
 _MAX_CONTEXT_LENGTH = 2_000  # characters: the most of a group's own text that each of its parts is given
 _OTHER_FORMATS = re.compile(r"\W*phase\s+\d|\d{1,4}[.)]\s", re.IGNORECASE)  # headings of plans, and of OpenSpec
@@ -32,6 +34,8 @@ def _detect(document: Document) -> Confidence:
         return Confidence.NO
     if _KIRO_PATH.search(document.path):
         return Confidence.NAME
+    if not _REQUIREMENTS.search(document.text):  # numbered boxes alone may be anything
+        return Confidence.NO
     if 2 * with_number < len(tops) or any(_OTHER_FORMATS.match(head.text) for head in document.markdown.headings(2)):
         return Confidence.NO
     return Confidence.CONTENT
@@ -57,9 +61,10 @@ def _build_tree(items: Sequence[NumberedBox]) -> list[_KiroTask]:
     unique = UniqueNames()
     for item, above in zip(items, checkboxes.find_parents([item.number for item in items]), strict=True):
         parent = None if above is None else tasks[above]
-        is_optional = item.box.star or (parent is not None and parent.is_optional)
+        has_star = item.box.star or _STARRED_NUMBER.match(item.box.text) is not None
+        is_optional = has_star or (parent is not None and parent.is_optional)
         tasks.append(_KiroTask(item, unique(item.number), parent, is_optional))
-        if parent is not None and not item.box.star:
+        if parent is not None and not has_star:
             parent.parts.append(tasks[-1])
     return tasks
 
@@ -78,14 +83,8 @@ def _read_document(document: Document) -> Reading:
         message = "no box here has a number, so there are no tasks"
         problem = document.make_warning(0, message, 'Kiro writes tasks as "- [ ] 1. Title".')
         return Reading(problems=(problem,))
-    without = [item for item in boxes if not item.number and item.block.level == 0]
     named = ((task.item.block.head, task.item.number, task.id) for task in tasks)
-    problems = list(find_repeated_ids(document, named))
-    if without:
-        count = "a box has" if len(without) == 1 else f"{len(without)} boxes have"
-        message = f"{count} no number: not read as a task (the first one is here)"
-        problems.append(document.make_info(without[0].block.head, message))
-    return Reading(tuple(_build_entries(document, tasks)), problems=tuple(problems))
+    return Reading(tuple(_build_entries(document, tasks)), problems=tuple(find_repeated_ids(document, named)))
 
 
 def _build_entries(document: Document, tasks: Sequence[_KiroTask]) -> Iterator[SourceEntry]:

@@ -213,7 +213,7 @@ def _prepare_submission(
     planned = preview.planned
     if planned.plan is None:
         if planned.complete:
-            raise StateError("everything selected is complete: there is nothing to do", state="completed")
+            raise StateError(planned.describe_complete(), state="completed")
         raise PlanError(planned.problems)
     return preview, *build_submission(session.location, preview, planned.plan, agents)
 

@@ -1,0 +1,170 @@
+"""Checkboxes that a person sees in a file and that no task was read from.
+
+A box in the text of a task that can still run is part of that task. Any other box that isn't a task itself is unread:
+outside all tasks, in a group, open in a task that is done, or written so that it is no checkbox in markdown.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from enum import Enum, auto
+
+from plait.core.fast_dataclass import dataclass
+from plait.core.plan import Problem
+from plait.core.task import Origin
+from plait.sources.checkboxes import SKIPPED_CHARACTER, TICK_CHARACTERS, is_checkbox
+from plait.sources.markdown import Block, BlockKind, Checkbox, Markdown, make_label, strip_markup, walk_outline
+from plait.sources.source_model import Document, Reading, SourceEntry, SourceStatus
+from plait.sources.vocabulary import shorten
+
+_LEGEND = re.compile(r"(?:\w+\s+)?(?:legend|key|notation|template)|(?:\w+\s+)?format\b.*|examples?", re.IGNORECASE)
+# A line that a person takes for a box: without a bullet, or without the space in it, before it or behind it.
+_BOX_LIKE = re.compile(r"[ \t]*(?:[-*+][ \t]*|\d{1,4}[.)][ \t]*)?\[([ \t]?|[xX])\](?![(\[:\]])")
+_FENCE = re.compile(r"[ \t>]*(?:```|~~~|(?:[-*+]|\d{1,9}[.)])[ \t]+(?:```|~~~))")
+_MAX_RANGES = 12  # of lines in one note
+
+
+class _Cause(Enum):
+    OUTSIDE = auto()  # of all tasks
+    IN_GROUP = auto()
+    IN_DONE = auto()
+    QUOTED = auto()
+    MALFORMED = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class _UnreadBox:
+    """`line` counts from 0. `section` is the heading above; boxes of one section and cause share a note."""
+
+    line: int
+    is_open: bool
+    cause: _Cause
+    section: str
+
+
+def add_unread_boxes(reading: Reading, documents: Iterable[Document]) -> Reading:
+    """The reading of these files with notes on the boxes that it leaves out, and the lines of the open ones."""
+    unread: list[Origin] = []
+    notes: list[Problem] = []
+    for document in documents:
+        if "[" not in document.text or document.is_json:
+            continue
+        groups: dict[tuple[_Cause, str], list[_UnreadBox]] = {}
+        reported = {
+            problem.at.line - 1 for problem in reading.problems if problem.at and problem.at.file == document.path
+        }
+        for box in _find_unread(document.markdown, _index_entries(reading.entries, document.path)):
+            unread += [document.origin(box.line)] if box.is_open else []
+            if box.line not in reported:
+                groups.setdefault((box.cause, box.section), []).append(box)
+        notes += (_describe(document, cause, section, boxes) for (cause, section), boxes in groups.items())
+    return replace(reading, problems=(*reading.problems, *notes), unread=tuple(unread)) if unread or notes else reading
+
+
+def _index_entries(entries: Iterable[SourceEntry], path: str) -> dict[int, SourceEntry]:
+    """By line, from 0."""
+    return {
+        entry.task.origin.line - 1: entry
+        for entry in entries
+        if entry.task.origin is not None and entry.task.origin.file == path
+    }
+
+
+def _find_unread(markdown: Markdown, entries: dict[int, SourceEntry]) -> Iterator[_UnreadBox]:
+    heading_level, heading_entry = 0, None
+    for block, path in walk_outline(markdown):
+        is_top = block.parent is None and not block.quoted
+        if is_top and block.kind is BlockKind.HEADING:
+            if block.start in entries or block.level <= heading_level or heading_entry is None:
+                heading_level, heading_entry = block.level, entries.get(block.start)
+        elif is_top and block.kind is BlockKind.RULE:
+            heading_entry = None
+        if any(_LEGEND.fullmatch(make_label(heading.text)) for heading in path):
+            continue
+        owner = next((entry for above in block.ancestors if (entry := _get_entry(above, entries))), heading_entry)
+        section = strip_markup(path[-1].text) if path else ""
+        for line, is_open, cause in _find_boxes(markdown, block, entries):
+            where = _find_cause(owner, is_open=is_open)
+            if where is not None:
+                yield _UnreadBox(line, is_open, where if where is _Cause.IN_DONE else cause or where, section)
+
+
+def _get_entry(block: Block, entries: dict[int, SourceEntry]) -> SourceEntry | None:
+    return entries.get(block.head) or entries.get(block.start)
+
+
+def _find_cause(owner: SourceEntry | None, *, is_open: bool) -> _Cause | None:
+    """Why a box in this task is no task; None if it is a part of it."""
+    if owner is None:
+        return _Cause.OUTSIDE
+    if owner.parts:
+        return _Cause.IN_GROUP
+    return _Cause.IN_DONE if is_open and owner.status is SourceStatus.DONE else None
+
+
+def _find_boxes(
+    markdown: Markdown, block: Block, entries: dict[int, SourceEntry]
+) -> Iterator[tuple[int, bool, _Cause | None]]:
+    """The boxes of a block that are no tasks: their lines, whether they are open, and a cause in the block itself."""
+    lines = block.text.split("\n")
+    first = block.text_line
+    if block.kind is BlockKind.ITEM and block.checkbox is not None:
+        if is_checkbox(block.checkbox) and _get_entry(block, entries) is None:
+            yield block.head, _is_open(block.checkbox), _Cause.QUOTED if block.quoted else None
+        lines, first = lines[1:], first + 1
+    elif block.kind is BlockKind.FENCE:
+        if _FENCE.match(markdown.lines.strip_end(block.start)):
+            return  # an example; a list that is indented like code was meant as a list
+    elif block.kind not in {BlockKind.ITEM, BlockKind.PARAGRAPH}:
+        return
+    for number, line in enumerate(lines, first):
+        match = _BOX_LIKE.match(line)
+        if match is not None and (block.kind is not BlockKind.FENCE or line.lstrip()[:1] in "-*+"):
+            yield number, not match[1].strip(), _Cause.MALFORMED
+
+
+def _is_open(box: Checkbox) -> bool:
+    return box.character not in TICK_CHARACTERS and box.character != SKIPPED_CHARACTER
+
+
+def _describe(document: Document, cause: _Cause, section: str, boxes: Sequence[_UnreadBox]) -> Problem:
+    is_one = len(boxes) == 1
+    count = "a checkbox" if is_one else f"{len(boxes)} checkboxes"
+    where = f' under "{shorten(section)}"' if section else ""
+    lines = "" if is_one else f" (lines {_format_lines([box.line + 1 for box in boxes])})"
+    open_count = sum(box.is_open for box in boxes)
+    if cause is _Cause.IN_DONE:
+        what = "an open checkbox is in a task" if is_one else f"{len(boxes)} open checkboxes are in tasks"
+        message, hint = f"{what} marked as done{where}{lines}", ""
+    else:
+        left_out = "is not read as a task" if is_one else "are not read as tasks"
+        state = "" if is_one or not open_count else f", {open_count} of them open"
+        reason, hint = _REASONS[cause]
+        message = f"{count}{where} {left_out}{reason}{lines}{state}"
+    return document.make_info(boxes[0].line, message, hint)
+
+
+_REASONS = {
+    _Cause.OUTSIDE: ("", ""),
+    _Cause.IN_GROUP: (": what is around is a group of other tasks", "Give it a number like theirs."),
+    _Cause.QUOTED: (", because of the quote around", ""),
+    _Cause.MALFORMED: (
+        ": in markdown, this is no checkbox",
+        'Write "- [ ] text", with a space in the box and after it, and not indented like code.',
+    ),
+}
+
+
+def _format_lines(lines: Sequence[int]) -> str:
+    """`3, 5-9 and 4 more`; the lines are in order."""
+    ranges: list[list[int]] = []
+    for line in lines:
+        if ranges and line == ranges[-1][1] + 1:
+            ranges[-1][1] = line
+        else:
+            ranges.append([line, line])
+    shown = [str(first) if first == last else f"{first}-{last}" for first, last in ranges[:_MAX_RANGES]]
+    left = len(ranges) - len(shown)
+    return f"{', '.join(shown)} and more" if left else ", ".join(shown)
