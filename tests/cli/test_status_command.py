@@ -447,7 +447,7 @@ def branch_lines(say: Say) -> list[str]:
 @pytest.mark.usefixtures("merged")
 def test_an_unpublished_branch_shows_how_to_publish_it(say: Say) -> None:
     assert branch_lines(say) == ["branch plait/batch-beef at 0123456789, not published: plait pr beef"]
-    assert "  a  done              2s  +12 \u22123 · 0123456789 · A\n" in say("status", "beef").out
+    assert "  a  done              2s  +12 \u22123  0123456789  A\n" in say("status", "beef").out
     assert say("status").out == "beef  completed  1/1 done · 2s\n"
     assert say("explain", "a").out.splitlines()[-1] == (
         "Nothing is missing: it is done. plait pr beef publishes it with the batch branch."

@@ -11,7 +11,7 @@ from plait.cli.live.summary import get_batch_exit_code, make_summary
 from plait.client.event_stream import EventStream
 from plait.core.requests import CancelBatch, Drop, Pause, Stop
 from plait.core.settings import Backoff, Budget, Isolation, Mode, Settings, Spend
-from plait.core.status import Category
+from plait.core.status import Category, TaskStatus
 from plait.core.views import make_batch_view
 from plait.testing.script import BATCH, Script, task_needing
 
@@ -40,7 +40,11 @@ def test_a_completed_batch_shows_counts_and_time() -> None:
     script.exit_attempt("a", spend=Spend(1_230_000, 45_000))
     script.exit_attempt("b")
     assert last_screen(script) == (
-        "\nbatch 7f3a completed · 2 done\n  1m 01s (2m 01s of agent time) · $1.23 and 45,000 tokens\n"
+        "\n"
+        "  a  done          1m 00s\n"
+        "  b  done          1m 01s\n"
+        "\n"
+        "batch 7f3a completed · 2 done\n  1m 01s (2m 01s of agent time) · $1.23 and 45,000 tokens\n"
     )
     assert code(script) == 0
 
@@ -48,7 +52,7 @@ def test_a_completed_batch_shows_counts_and_time() -> None:
 def test_agent_time_is_omitted_when_nothing_ran_in_parallel() -> None:
     script = Script("a", settings=ALONE)
     script.exit_attempt("a")
-    assert last_screen(script) == "\nbatch 7f3a completed · 1 done\n  1s\n"
+    assert last_screen(script).endswith("\nbatch 7f3a completed · 1 done\n  1s\n")
 
 
 def test_failures_show_their_reason_and_the_next_command() -> None:
@@ -56,13 +60,17 @@ def test_failures_show_their_reason_and_the_next_command() -> None:
     script.exit_attempt("a b", Category.TASK, detail="two\nlines")
     script.exit_attempt("e")
     assert last_screen(script) == (
-        "\nbatch 7f3a failed · 1 done · 1 failed · 2 blocked\n"
+        "\n"
+        "  a b  failed            1s  the agent failed: two lines\n"
+        "  c    blocked               needs a b, which failed\n"
+        "  d    blocked               needs c, which is blocked by a b\n"
+        "  e    done              2s\n"
+        "\n"
+        "batch 7f3a failed · 1 done · 1 failed · 2 blocked\n"
         "  2s (3s of agent time)\n"
         "\n"
         "  failed  a b: the agent failed: two lines\n"
         "    plait logs 7f3a 'a b'\n"
-        "\n"
-        "  blocked by a b: c, d\n"
         "\n"
         "  next  plait retry 7f3a 'a b'\n"
     )
@@ -76,7 +84,7 @@ def test_a_stopped_batch_says_how_to_resume() -> None:
     script.exit_attempt("b", Category.KILLED)
     shown = last_screen(script)
     assert "batch 7f3a is not finished · 2 interrupted" in shown
-    assert "interrupted (stopped by request; resume the batch to continue): a, b" in shown
+    assert "  a  interrupted           stopped by request\n" in shown
     assert shown.endswith("next  plait run --resume\n")
 
 
@@ -143,6 +151,44 @@ def test_failures_after_the_tenth_are_counted() -> None:
     assert shown.count("plait logs") == 10
     assert "and 4 more" in shown
     assert shown.endswith("next  plait retry 7f3a TASK…\n")
+
+
+def test_tasks_after_the_fortieth_are_counted_and_the_failed_one_is_shown() -> None:
+    script = Script(*(f"t{n:02}" for n in range(50)), settings=replace(ALONE, max_parallel=0))
+    for n in range(49):
+        script.exit_attempt(f"t{n:02}")
+    script.exit_attempt("t49", Category.TASK)
+    table, _, _ = last_screen(script).partition("\nbatch 7f3a")
+    assert table.count(" done  ") == 38
+    assert "\n  t49  failed " in table
+    assert table.endswith("\n  and 11 done\n")
+
+
+def test_the_changes_and_commits_of_a_table_line_up() -> None:
+    script = Script("a", "longer", "c", settings=Settings(retries=0))
+    view = make_batch_view(script.state, script.batch())
+    changes = [(1, 1, 0), (2, 100, 20), (1, 7, 7)]
+    tasks = [
+        replace(
+            task,
+            status=TaskStatus.DONE,
+            title="T",
+            started_at=0.0,
+            ended_at=75.0,
+            commit="0123456789abcdef",
+            diffstat=diffstat,
+        )
+        for task, diffstat in zip(view.tasks, changes, strict=True)
+    ]
+    page = make_summary(replace(view, tasks=tuple(tasks)), now=80.0, agent_seconds=0.0)
+    out = Console(file=io.StringIO())
+    page.show(out)
+    assert isinstance(out.file, io.StringIO)
+    assert out.file.getvalue().split("\n")[1:4] == [
+        "  a       done          1m 15s  +1 \u22120     0123456789  T",
+        "  longer  done          1m 15s  +100 \u221220  0123456789  T",
+        "  c       done          1m 15s  +7 \u22127     0123456789  T",
+    ]
 
 
 def test_the_branch_is_shown_if_something_was_merged() -> None:

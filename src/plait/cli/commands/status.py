@@ -157,27 +157,30 @@ def _print_one(state: State, batch: BatchState, engine: EngineInfo | None, rows:
     for line in result:
         page.add_line(line)
     page.add_line()
-    _add_tasks(page, view, None if rows is None else max(1, rows - len(result)))
+    add_tasks(page, view, None if rows is None else max(1, rows - len(result)), now=time.time())
     _add_provider_limits(page, state)
     _add_engine(page, state, engine)
     page.show()
 
 
-def _add_tasks(page: Page, view: BatchView, rows: int | None) -> None:
+def add_tasks(page: Page, view: BatchView, rows: int | None, *, now: float) -> None:
     """All tasks, or the most important ones if `rows` is given."""
     chosen = TaskSelection(view.tasks) if rows is None else select_visible_tasks(view.tasks, rows)
     names = min(40, max((len(task.id) for task in chosen.shown), default=0))
+    changes = max((len(_format_diffstat(task)) for task in chosen.shown if task.commit), default=0)
     width = fmt.get_line_width()
     for task in chosen.shown:
         label = f"  {task.id:<{names}}  "
         status = f"{task.status.label:<11}"
-        duration = f"  {_format_task_duration(task):>7}  "
-        max_chars = None if width is None else width - len(label) - len(status) - len(duration)
+        duration = f"  {_format_task_duration(task, now):>7}"
+        change = _format_change(task, changes)
+        max_chars = None if width is None else width - len(label) - len(status) - len(duration) - len(change) - 2
+        about = fmt.truncate_line(_describe_task(task, brief=rows is not None), max_chars)
         page.add_line(
             label,
             (status, fmt.STATUS_STYLES[task.status]),
             duration,
-            (fmt.truncate_line(_describe_task(task), max_chars), "dim"),
+            (f"{change}  {about}".rstrip(), "dim"),
         )
         if rows is None and (where := locate_work(view, task)):
             page.add_line((f"{'':<{names + 4}}{where}", "dim"))  # never cut, so that it can be copied
@@ -190,14 +193,28 @@ def _add_hidden_counts(page: Page, chosen: TaskSelection) -> None:
         page.add_line((f"  and {counts}", "dim"))
 
 
-def _format_task_duration(task: TaskView) -> str:
-    return "" if task.started_at is None else fmt.format_elapsed(fmt.measure_elapsed(task.started_at, task.ended_at))
+def _format_task_duration(task: TaskView, now: float) -> str:
+    """The time since it started, or until it ended; empty while it waits."""
+    if task.started_at is None or (task.ended_at is None and task.status not in _ACTIVE_STATUSES):
+        return ""
+    return fmt.format_elapsed((now if task.ended_at is None else task.ended_at) - task.started_at)
 
 
-def _describe_task(task: TaskView) -> str:
-    text = task.reason if task.status is not TaskStatus.DONE else task.title
-    result = fmt.format_diffstat(task.diffstat, fmt.get_minus_sign()), fmt.shorten_commit(task.commit or "")
-    return " · ".join(filter(None, (*result, text)))
+def _format_change(task: TaskView, width: int) -> str:
+    """The columns of a merged task's change and its commit; without a commit, what it has changed so far."""
+    if task.commit:
+        return f"  {_format_diffstat(task):<{width}}  {fmt.shorten_commit(task.commit)}"
+    return f"  {_format_diffstat(task)} ·" if task.diffstat else ""
+
+
+def _format_diffstat(task: TaskView) -> str:
+    return fmt.format_diffstat(task.diffstat, fmt.get_minus_sign())
+
+
+def _describe_task(task: TaskView, *, brief: bool) -> str:
+    if task.status is TaskStatus.DONE:
+        return task.title
+    return task.short if brief else task.reason
 
 
 def _add_provider_limits(page: Page, state: State) -> None:

@@ -1,4 +1,4 @@
-"""The summary after a run: how the batch ended, time and cost, failures, and the next commands."""
+"""The summary after a run: the tasks, how the batch ended, time and cost, failures, and the next commands."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from plait.core.status import BatchStatus, Category, PauseCause, TaskStatus, Wai
 from plait.core.text import join_names
 from plait.core.views import BatchView, TaskView
 
+_MAX_TASKS = 40  # in the table; the rest is counted
 _MAX_PER_KIND = 10  # shown one by one
 _NO_JOBS = ModelJobs()
 _NO_CONTESTS: Mapping[str, ContestResult] = {}
@@ -41,7 +42,12 @@ def make_summary(
     contests: Mapping[str, ContestResult] = _NO_CONTESTS,
 ) -> Page:
     """`agent_seconds` is the sum over all attempts. Failed entrants are listed with their contest, not as failures."""
+    from plait.cli.commands.status import add_tasks  # only at the end of a run
+
+    requested = replace(view, tasks=tuple(task for task in view.tasks if task.entrant is None))
     page = Page()
+    page.add_line()
+    add_tasks(page, requested, _MAX_TASKS, now=now)
     page.add_line()
     page.add_line((_format_headline(view), "bold"), *_format_counts(view))
     if view.started_at is not None:
@@ -50,9 +56,9 @@ def make_summary(
         why = truncate_line(view.reason, _MAX_REASON_CHARS)
         page.add_line((f"  {why}" if why.startswith("paused") else f"  paused: {why}", "yellow"))
     _add_branch(page, view)
-    requested = replace(view, tasks=tuple(task for task in view.tasks if task.entrant is None))
     _add_failed(page, requested)
-    _add_not_run(page, requested)
+    if len(requested.tasks) > _MAX_TASKS:
+        _add_not_run(page, requested)
     _add_questions(page, view)
     add_jobs(page, jobs)
     if contests:
@@ -208,8 +214,9 @@ def add_jobs(page: Page, jobs: ModelJobs) -> None:
     page.add_line()
     page.add_line(("  jobs  ", "bold"), *pieces)
     shown = [job for job in jobs.jobs if job.outputs or job.retry_used or job.implicit_context]
+    width = max((len(job.task_id) for job in shown[:_MAX_JOBS]), default=0)
     for job in shown[:_MAX_JOBS]:
-        page.add_line(f"    {job.task_id}  {_describe_job(job)}")
+        page.add_line(f"    {job.task_id:<{width}}  {_describe_job(job)}")
     if len(shown) > _MAX_JOBS:
         page.add_line((f"    and {len(shown) - _MAX_JOBS} more", "dim"))
 
