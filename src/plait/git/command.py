@@ -124,6 +124,11 @@ class Git:
         copy._settings = (*self._settings, *(arg for setting in settings for arg in ("-c", setting)))
         return copy
 
+    def open_inner(self, git_dir: Path, folder: Path, settings: Sequence[str] = ()) -> Git:
+        """Git for a repository inside this one, in the same environment."""
+        variables = {"GIT_DIR": str(git_dir), "GIT_WORK_TREE": str(folder)}
+        return Git(folder, environment=self._env, variables=variables, settings=settings, timeout=self.timeout)
+
     def resolve_commit(self, name: str) -> str | None:
         """The commit that a name stands for; None if it stands for none."""
         args = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")

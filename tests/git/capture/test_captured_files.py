@@ -236,25 +236,104 @@ def test_a_moved_submodule_commit_is_captured(tmp_path: Path) -> None:
     first = worktree.capture()
     assert first.files == (".gitmodules", "sub")
     worktree.write("sub/new.txt", "new\n")
-    assert worktree.capture().tip == first.tip
-    worktree.git("add", "-A", at=worktree.path / "sub")
-    worktree.git("-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "-m", "inner", at=worktree.path / "sub")
+    commit_in(worktree, "sub")
+    worktree.git("push", "-q", "origin", "HEAD:refs/heads/new", at=worktree.path / "sub")
     moved = worktree.capture()
     assert worktree.git("rev-parse", f"{moved.tip}:sub") == worktree.git("rev-parse", "HEAD", at=worktree.path / "sub")
 
 
-def test_uncommitted_edits_in_a_submodule_are_refused(tmp_path: Path) -> None:
+def commit_in(worktree: TaskWorktree, folder: str) -> None:
+    at = worktree.path / folder
+    worktree.git("add", "-A", at=at)
+    worktree.git("-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "-m", "inner", at=at)
+
+
+@pytest.fixture
+def nested(tmp_path: Path) -> TaskWorktree:
+    """A worktree with the submodule `sub`, which has the submodule `inner`."""
+    allowed = ("-c", "protocol.file.allow=always")
+    inner = TaskWorktree.create(tmp_path / "inner", {"a.txt": "a\n"})
+    outer = TaskWorktree.create(tmp_path / "outer", {"a.txt": "a\n"})
+    outer.git(*allowed, "submodule", "--quiet", "add", str(inner.main), "inner", at=outer.main)
+    outer.git("commit", "-q", "-m", "inner", at=outer.main)
     worktree = TaskWorktree.create(tmp_path / "r")
-    other = TaskWorktree.create(tmp_path / "other", {"a.txt": "a\n"})
-    worktree.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(other.main), "sub")
+    worktree.git(*allowed, "submodule", "--quiet", "add", str(outer.main), "sub")
+    worktree.git(*allowed, "submodule", "--quiet", "update", "--init", "--recursive")
     worktree.capture()
-    worktree.write("sub/a.txt", "changed\n")
-    worktree.write("beside.txt", "new\n")
-    with pytest.raises(UnfinishedError, match="submodule sub"):
+    return worktree
+
+
+@pytest.mark.parametrize("name", ["sub/a.txt", "sub/new.txt", "sub/new/er.txt", "sub/inner/a.txt", "sub/inner/new.txt"])
+@pytest.mark.parametrize("ignore", ["none", "all"])
+def test_uncommitted_files_in_a_submodule_are_refused(nested: TaskWorktree, name: str, ignore: str) -> None:
+    nested.git("config", "--file", ".gitmodules", "submodule.sub.ignore", ignore)
+    nested.git("config", "status.showUntrackedFiles", "no", at=nested.path / "sub")
+    nested.write(name, "changed\n")
+    with pytest.raises(UnfinishedError, match=f"in the submodule sub.* not committed there.*: {name}"):
+        nested.capture()
+    assert (nested.path / name).read_text() == "changed\n"
+
+
+def test_ignored_files_in_a_submodule_are_no_change(nested: TaskWorktree) -> None:
+    (nested.gitdir / "modules/sub/info").mkdir(exist_ok=True)
+    (nested.gitdir / "modules/sub/info/exclude").write_text("*.log\n")
+    nested.write("sub/x.log", "x\n")
+    nested.write("beside.txt", "new\n")
+    assert "beside.txt" in nested.capture().files
+
+
+@pytest.mark.parametrize("folder", ["sub", "sub/inner"])
+def test_a_commit_that_no_remote_of_the_submodule_has_is_refused(nested: TaskWorktree, folder: str) -> None:
+    nested.write(f"{folder}/new.txt", "new\n")
+    commit_in(nested, folder)
+    if folder != "sub":
+        commit_in(nested, "sub")
+        nested.git("push", "-q", "origin", "HEAD:refs/heads/new", at=nested.path / "sub")
+    with pytest.raises(
+        UnfinishedError, match=f"submodule {folder} has a commit that none of its remotes has"
+    ) as caught:
+        nested.capture()
+    assert "Push it" in caught.value.hint
+    nested.git("push", "-q", "origin", "HEAD:refs/heads/new", at=nested.path / folder)
+    assert nested.capture().files == (".gitmodules", "sub")
+
+
+def test_a_commit_that_is_left_on_a_branch_of_the_submodule_is_refused(nested: TaskWorktree) -> None:
+    nested.git("checkout", "-q", "-b", "mine", at=nested.path / "sub")
+    nested.write("sub/new.txt", "new\n")
+    commit_in(nested, "sub")
+    nested.git("checkout", "-q", "--detach", "HEAD~", at=nested.path / "sub")
+    with pytest.raises(UnfinishedError, match="submodule sub has a commit"):
+        nested.capture()
+
+
+def test_files_in_a_submodule_that_is_not_checked_out_are_refused(nested: TaskWorktree) -> None:
+    nested.git("submodule", "--quiet", "deinit", "--force", "sub")
+    nested.write("beside.txt", "new\n")
+    assert "beside.txt" in nested.capture().files
+    nested.write("sub/deep/new.txt", "new\n")
+    with pytest.raises(UnfinishedError, match=r"sub is not checked out here.*: sub/deep/new.txt"):
+        nested.capture()
+
+
+def test_a_repository_that_the_agent_added_as_a_submodule_is_refused(tmp_path: Path) -> None:
+    worktree = TaskWorktree.create(tmp_path / "r")
+    worktree.git("init", "-q", "made")
+    worktree.write("made/x.txt", "x\n")
+    commit_in(worktree, "made")
+    worktree.git("add", "-A")
+    worktree.git("commit", "-q", "-m", "with a repository inside")
+    with pytest.raises(UnfinishedError, match="submodule made has a commit that none of its remotes has"):
         worktree.capture()
-    who = ("-c", "user.name=a", "-c", "user.email=a@b")
-    worktree.git(*who, "commit", "-q", "-a", "-m", "inner", at=worktree.path / "sub")
-    assert "beside.txt" in worktree.capture().files
+
+
+def test_a_submodule_that_is_set_to_be_ignored_is_captured_at_its_new_commit(nested: TaskWorktree) -> None:
+    nested.git("config", "--file", ".gitmodules", "submodule.sub.ignore", "all")
+    nested.write("sub/new.txt", "new\n")
+    commit_in(nested, "sub")
+    nested.git("push", "-q", "origin", "HEAD:refs/heads/new", at=nested.path / "sub")
+    tip = nested.capture().tip
+    assert nested.git("rev-parse", f"{tip}:sub") == nested.git("rev-parse", "HEAD", at=nested.path / "sub")
 
 
 def test_files_made_by_setup_are_not_captured(tmp_path: Path) -> None:

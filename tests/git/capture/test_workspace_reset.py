@@ -134,3 +134,16 @@ def test_a_reset_restores_a_submodules_commit(tmp_path: Path) -> None:
     worktree.git("-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "-m", "moved", at=worktree.path / "sub")
     worktree.put_back(tip)
     assert is_back(worktree, tip)
+
+
+def test_a_reset_removes_what_a_check_left_in_a_submodule(tmp_path: Path) -> None:
+    worktree = TaskWorktree.create(tmp_path / "r")
+    other = TaskWorktree.create(tmp_path / "other", {"a.txt": "a\n"})
+    worktree.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(other.main), "sub")
+    tip = worktree.capture().tip
+    worktree.write("sub/a.txt", "formatted\n")
+    worktree.write("sub/cache/report.txt", "r\n")
+    worktree.put_back(tip)
+    assert (worktree.path / "sub/a.txt").read_text() == "a\n"
+    assert not (worktree.path / "sub/cache").exists()
+    assert worktree.capture().tip == tip

@@ -23,6 +23,7 @@ from plait.git.worktrees.agent_worktree import AgentWorktree, open_worktree, scr
 from plait.git.worktrees.checkout import exclude_options
 from plait.git.worktrees.metadata import read_setup_paths
 from plait.git.worktrees.saved_work import SavedRefs, fetch_replaced_repositories, save_unreachable
+from plait.git.worktrees.submodule_changes import list_submodule_folders
 from plait.git.worktrees.tree_snapshot import (
     CleanedSnapshot,
     Snapshot,
@@ -53,14 +54,14 @@ def capture(
 ) -> CapturedChange:
     """Commit everything an attempt left on the task's branch and under the attempt's ref.
 
-    Raises UnfinishedError if it left conflicts, edits in a submodule, or a file of more than `max_file_bytes`,
+    Raises UnfinishedError if it left conflicts, changes in a submodule that would be lost, or a file of more than `max_file_bytes`,
     HookRefusedError if a hook refuses the commit; everything is saved then.
     """
     branch, max_bytes = task_branch(attempt.batch, attempt.task), options.max_file_bytes
     worktree = open_worktree(repository, workspace, branch)
     saved_refs = SavedRefs(repository, attempt.batch, attempt.task)
     with scratch_folder(worktree.gitdir) as scratch:
-        if error := result_checks.check_finished(worktree):
+        if error := result_checks.check_finished(worktree, base):
             raise _save_for_error(error, worktree, saved_refs, scratch)
         snapshot = snapshot_worktree(worktree, scratch, base)
         cleaned = revert_status_edits(snapshot, base, options.find_restorer)
@@ -292,6 +293,7 @@ def reset_workspace(repository: Repository, workspace: Path, attempt: Attempt, t
         worktree.install_index(snapshot.index)
     if not same:
         _reset_files(worktree, tip)
+    _reset_submodules(worktree, tip)
 
 
 def _reset_refs(worktree: AgentWorktree, saved_refs: SavedRefs, branch: str, tip: str) -> None:
@@ -310,7 +312,17 @@ def _reset_files(worktree: AgentWorktree, tip: str) -> None:
     git.run("reset", "--hard", "--quiet", tip)
     # Twice forced: this also removes a repository that a check made inside.
     git.run("clean", "-ffd", "--quiet", *exclude_options(read_setup_paths(worktree.gitdir)))
-    if (worktree.path / ".gitmodules").exists() and _have_submodules_moved(worktree):
+
+
+def _reset_submodules(worktree: AgentWorktree, tip: str) -> None:
+    """Or what a check left in one would count as the next agent's."""
+    if not result_checks.has_submodules(worktree, tip):
+        return
+    setup_paths, git = read_setup_paths(worktree.gitdir), worktree.git
+    changed = [each for each in list_submodule_folders(git) if each.git and each.list_uncommitted(setup_paths)]
+    for submodule in changed:
+        submodule.reset(setup_paths)
+    if changed or _have_submodules_moved(worktree):
         git.run("submodule", "update", "--quiet", "--force", "--checkout", "--no-fetch", "--recursive")
 
 

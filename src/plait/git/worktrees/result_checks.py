@@ -14,6 +14,8 @@ from pathlib import Path
 from plait.core.errors import AgentError
 from plait.core.text import join_names
 from plait.git.worktrees.agent_worktree import AgentWorktree
+from plait.git.worktrees.metadata import read_setup_paths
+from plait.git.worktrees.submodule_changes import find_lost_changes, has_new_gitlink
 
 _OPERATION_FOLDERS = {"rebase-merge": "rebase", "rebase-apply": "rebase", "sequencer": "cherry-pick"}
 _OPERATION_FILES = {
@@ -49,7 +51,7 @@ class UnfinishedError(AgentError):
     """The result cannot be captured; it is saved, and the workspace was not changed."""
 
 
-def check_finished(worktree: AgentWorktree) -> UnfinishedError | None:
+def check_finished(worktree: AgentWorktree, base: str) -> UnfinishedError | None:
     """Conflicts that are not resolved, or changes in a submodule that no commit of this repository can hold."""
     if files := find_unresolved_files(worktree):
         names = {**_OPERATION_FOLDERS, **_OPERATION_FILES}
@@ -57,12 +59,10 @@ def check_finished(worktree: AgentWorktree) -> UnfinishedError | None:
         return UnfinishedError(
             f"the agent left a {operation} unfinished, with conflicts in {join_names(files, _MAX_NAMED)}"
         )
-    if modules := find_edited_submodules(worktree):
-        return UnfinishedError(
-            f"changes in the submodule {join_names(modules, _MAX_NAMED)} are not committed there, so they can't be part of the result",
-            hint="Commit it in the submodule, where it can be pushed from.",
-        )
-    return None
+    lost = (
+        find_lost_changes(worktree.git, read_setup_paths(worktree.gitdir)) if has_submodules(worktree, base) else None
+    )
+    return UnfinishedError(lost[0], hint=lost[1]) if lost else None
 
 
 def find_unresolved_files(worktree: AgentWorktree) -> list[str]:
@@ -76,14 +76,10 @@ def find_unresolved_files(worktree: AgentWorktree) -> list[str]:
     return [path for path, blobs in stages.items() if _is_unresolved(worktree, path, blobs)]
 
 
-def find_edited_submodules(worktree: AgentWorktree) -> list[str]:
-    """The submodules with uncommitted changes of tracked files."""
-    if not (worktree.path / ".gitmodules").is_file():
-        return []
-    args = ("status", "--porcelain=v2", "-z", "--ignore-submodules=none", "--untracked-files=no")
-    rows = worktree.git.run(*args, codes=(0, 128)).fields
-    changed = (row.split(" ", 8) for row in rows if row.startswith("1 "))
-    return [fields[8] for fields in changed if len(fields) == 9 and fields[2].startswith("S") and "M" in fields[2]]
+def has_submodules(worktree: AgentWorktree, base: str) -> bool:
+    """Whether it may have some: most repositories have none, and listing all files to find out takes time."""
+    paths = (worktree.path / ".gitmodules", worktree.gitdir / "modules")
+    return any(path.exists() for path in paths) or has_new_gitlink(worktree.git, base)
 
 
 def read_merge_heads(worktree: AgentWorktree) -> list[str]:

@@ -97,7 +97,8 @@ def _unhide_files(top: Path, git: Git, output: bytes) -> None:
 
 def _find_changed(top: Path, git: Git) -> list[str]:
     """The tracked files that differ from the index; those that are gone are removed from it."""
-    changed = dict.fromkeys(git.run("diff-files", "--name-only", "-z").fields)
+    # The option overrides a submodule's own `ignore`, which would hide that it is at another commit.
+    changed = dict.fromkeys(git.run("diff-files", "--name-only", "-z", "--ignore-submodules=dirty").fields)
     trackable = [path for path in changed if _is_trackable(top, path)]
     update_index(git, changed.keys() - set(trackable), "--force-remove")
     return trackable

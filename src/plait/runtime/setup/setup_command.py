@@ -295,7 +295,12 @@ class SetupRunner:
         return [path.rstrip("/") for path in stray]
 
     def _list_untracked(self) -> set[str]:
-        return {*self._git.run("ls-files", "-z", "--others", "--exclude-standard").fields}
+        new = {*self._git.run("ls-files", "-z", "--others", "--exclude-standard").fields}
+        if (self._workspace / ".gitmodules").is_file():
+            from plait.git.worktrees.submodule_changes import list_submodule_folders  # few repositories have some
+
+            new.update(path for each in list_submodule_folders(self._git) for path in each.list_uncommitted())
+        return new
 
     def _list_changed(self) -> set[str]:
         options = ("--untracked-files=no", "--no-renames", "--ignore-submodules=dirty")
