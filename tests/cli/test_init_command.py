@@ -16,11 +16,19 @@ import pytest
 
 from plait.cli.commands import init as module
 from plait.cli.commands.init import Prompt, ask_on_terminal, init_command, init_project
+from plait.client.repo_scan import examine_source
+from plait.client.trust import list_repo_commands
 from plait.config.config import Config
 from plait.config.loading import load_config
 from plait.core.errors import PlaitError, UserError, WorldError
+from plait.git.location import find_repo
 
 MAKEFILE = "test:\n\ttouch ran\n"
+
+
+@pytest.fixture(autouse=True)
+def own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
 
 
 @pytest.fixture
@@ -38,12 +46,12 @@ def repo(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def path(tmp_path: Path) -> Callable[..., str]:
-    """A PATH on which there are these programs."""
+    """A PATH on which there are these programs, and make."""
     folder = tmp_path / "bin"
     folder.mkdir()
 
     def make(*names: str) -> str:
-        for name in names:
+        for name in ("make", *names):
             (folder / name).touch(0o755)
         return str(folder)
 
@@ -57,13 +65,18 @@ class Init:
         self._file = StringIO()
 
     # Any: each test names only the flags that it is about.
-    def __call__(self, where: Path, ask: Prompt | None = None, path: str = "", **options: Any) -> int:
+    def __call__(self, where: Path, ask: Prompt | None = None, path: str | None = None, **options: Any) -> int:
         with redirect_stdout(self._file):
             return init_project(where, ask, path=path, **options)
 
     @property
     def output(self) -> str:
         return self._file.getvalue()
+
+
+def write_node_project(top: Path) -> None:
+    (top / "package.json").write_text('{"scripts": {"test": "jest"}, "devDependencies": {"jest": "30"}}')
+    (top / "package-lock.json").write_text("{}")
 
 
 def settings(top: Path) -> Config:
@@ -110,9 +123,10 @@ def test_detected_settings_are_printed_with_their_reasons(repo: Path, path: Call
 def test_the_last_lines_print_the_next_step(repo: Path) -> None:
     init = Init()
     init(repo)
-    *_, wrote, agent, then = init.output.splitlines()
+    *_, wrote, agent, trust, then = init.output.splitlines()
     assert wrote == f"Wrote {repo / 'plait.toml'}."
     assert agent == "No agent is set: install one, or set agent under [run]."
+    assert trust == "`plait trust` shows its commands, which run only after you trust them."
     assert "`plait plan`" in then
 
 
@@ -121,18 +135,31 @@ def test_the_test_command_is_never_run(repo: Path) -> None:
     assert not (repo / "ran").exists()
 
 
-def test_other_settings_are_comments(repo: Path) -> None:
-    Init()(repo)
+def test_the_file_is_short(repo: Path, path: Callable[..., str]) -> None:
+    write_node_project(repo)
+    Init()(repo, path=path("claude", "npm"))
     text = (repo / "plait.toml").read_text()
-    assert "\n#retries = 2\n" in text
-    assert '\nverify = "make test"\n' in text
+    assert text.splitlines()[1:] == [
+        "",
+        "[run]",
+        'agent = ["claude"]',
+        'verify = "make test"',
+        "",
+        "[sources]",
+        'paths = ["tasks"]',
+        "",
+        "[workspace]",
+        'setup = "npm ci"',
+        'setup_reads = ["package.json", "package-lock.json"]',
+        'setup_makes = ["node_modules"]',
+    ]
 
 
 def test_without_an_agent_the_setting_is_omitted_and_a_hint_printed(repo: Path) -> None:
     init = Init()
     init(repo)
     assert settings(repo).run.agent == ()
-    assert "\n#agent = []\n" in (repo / "plait.toml").read_text()
+    assert "\n#agent = []  # " in (repo / "plait.toml").read_text()
     assert "No agent is set" in init.output
 
 
@@ -168,6 +195,7 @@ def test_a_file_is_written_even_if_nothing_is_detected(tmp_path: Path) -> None:
     assert init(tmp_path) == 0
     config = settings(tmp_path)
     assert (config.sources.paths, config.run.agent, config.run.verify) == ((), (), None)
+    assert not (tmp_path / "tasks").exists()
     assert init.output.count("none found") == 3
 
 
@@ -250,7 +278,7 @@ def test_of_two_concurrent_inits_one_fails(repo: Path) -> None:
             return word if text == "Test command" else default
 
         try:
-            init_project(repo, ask, path="")
+            init_project(repo, ask)
         except UserError as error:
             return error.message
         return word
@@ -287,7 +315,12 @@ def test_empty_answers_keep_the_suggestions(repo: Path, path: Callable[..., str]
         return default
 
     Init()(repo, ask=ask, path=path("gemini"))
-    assert questions == [("Sources", "tasks"), ("Agent", "gemini"), ("Test command", "make test")]
+    assert questions == [
+        ("Sources", "tasks"),
+        ("Agent", "gemini"),
+        ("Setup command", "none"),
+        ("Test command", "make test"),
+    ]
     config = settings(repo)
     assert (config.sources.paths, config.run.agent, config.run.verify) == (
         ("tasks",),
@@ -298,23 +331,32 @@ def test_empty_answers_keep_the_suggestions(repo: Path, path: Callable[..., str]
 
 def test_answers_replace_the_suggestions(repo: Path) -> None:
     (repo / "ideas.md").write_text("- [ ] Do this\n- [ ] Do that\n")
-    ask = answers("tasks, ideas.md", "codex, claude", 'sh -c "exit 0"')
+    ask = answers("tasks, ideas.md", "codex, claude", "npm i", 'sh -c "exit 0"')
     Init()(repo, ask=ask)
     config = settings(repo)
     assert config.sources.paths == ("tasks", "ideas.md")
     assert config.run.agent == ("codex", "claude")
+    assert config.workspace.setup == "npm i"
     assert config.run.verify == 'sh -c "exit 0"'
 
 
 def test_the_answer_none_omits_a_setting(repo: Path, path: Callable[..., str]) -> None:
-    Init()(repo, ask=answers("none", " None ", "none"), path=path("claude"))
+    Init()(repo, ask=answers("none", "no", " None ", "none", "none"), path=path("claude"))
     config = settings(repo)
     assert (config.sources.paths, config.run.agent, config.run.verify) == ((), (), None)
+    assert config.workspace.setup is None
+
+
+def test_another_setup_command_is_not_cached_like_the_suggested_one(repo: Path, path: Callable[..., str]) -> None:
+    write_node_project(repo)
+    Init()(repo, ask=answers("", "", "make deps", ""), path=path("npm"))
+    workspace = settings(repo).workspace
+    assert (workspace.setup, workspace.setup_reads, workspace.setup_makes) == ("make deps", (), ())
 
 
 def test_an_invalid_answer_is_asked_again(repo: Path) -> None:
     init = Init()
-    init(repo, ask=answers("taks", "tasks", "a,,b", "claude", ""))
+    init(repo, ask=answers("taks", "tasks", "a,,b", "claude", "", ""))
     assert "taks: no such source" in init.output
     assert "this must be" in init.output
     assert settings(repo).sources.paths == ("tasks",)
@@ -323,7 +365,7 @@ def test_an_invalid_answer_is_asked_again(repo: Path) -> None:
 def test_a_source_with_a_comma_in_its_name_can_be_kept(repo: Path) -> None:
     (repo / "specs" / "a, b").mkdir(parents=True)
     (repo / "specs" / "a, b" / "tasks.md").write_text("- [ ] T001 Do it\n")
-    Init()(repo, ask=answers("", "", ""))
+    Init()(repo, ask=answers("", "", "", ""))
     assert settings(repo).sources.paths == ("tasks", "specs/a, b/tasks.md")
 
 
@@ -392,6 +434,90 @@ def test_json_contains_what_was_detected_and_written(repo: Path, path: Callable[
         ],
         "agents": ["claude", "pi"],
         "agent": "claude",
+        "setup": None,
+        "setupReason": None,
         "verify": "make test",
         "verifyReason": "the makefile has a target test",
+        "missing": None,
+        "sampleTask": None,
+        "trusted": False,
     }
+
+
+@pytest.fixture
+def empty(tmp_path: Path) -> Path:
+    """A repository without tasks."""
+    subprocess.run(["git", "init", "--quiet", str(tmp_path)], check=True)
+    return tmp_path
+
+
+def test_a_sample_task_is_offered_if_there_is_no_task(empty: Path) -> None:
+    init = Init()
+    init(empty, ask=answers("", "maybe", "y", "", "", ""))
+    assert "this must be yes or no" in init.output
+    assert "Wrote a sample task, tasks/01-overview.md." in init.output
+    assert settings(empty).sources.paths == ("tasks",)
+    assert examine_source(find_repo(empty), "tasks").open == 1
+
+
+def test_a_sample_task_is_written_without_questions_only_if_asked_for(empty: Path) -> None:
+    Init()(empty)
+    assert not (empty / "tasks").exists()
+    Init()(empty, sample=True, force=True)
+    assert settings(empty).sources.paths == ("tasks",)
+    assert (empty / "tasks" / "01-overview.md").exists()
+
+
+def test_no_sample_task_is_written_beside_others(repo: Path) -> None:
+    Init()(repo, sample=True)
+    assert len(list((repo / "tasks").iterdir())) == 3
+
+
+def test_a_file_in_the_place_of_the_sample_folder_stays(empty: Path) -> None:
+    (empty / "tasks").write_text("mine")
+    Init()(empty, sample=True)
+    assert (empty / "tasks").read_text() == "mine"
+    assert settings(empty).sources.paths == ()
+
+
+def list_trusted(top: Path) -> list[tuple[str, str, bool]]:
+    commands = list_repo_commands(settings(top), find_repo(top))
+    return [(command.key, command.value, command.trusted) for command in commands]
+
+
+def test_confirmed_commands_are_trusted(repo: Path, path: Callable[..., str]) -> None:
+    write_node_project(repo)
+    init = Init()
+    init(repo, ask=answers("", "", "", "make check"), confirmed=True, path=path("npm"))
+    assert list_trusted(repo) == [("run.verify", "make check", True), ("workspace.setup", "npm ci", True)]
+    assert "Trusted in this repository: `make check`, `npm ci`." in init.output
+
+
+def test_commands_that_nobody_confirmed_are_not_trusted(repo: Path) -> None:
+    init = Init()
+    init(repo)
+    assert list_trusted(repo) == [("run.verify", "make test", False)]
+    assert "`plait trust` shows its commands" in init.output
+
+
+@pytest.mark.parametrize(
+    ("terminal", "flags", "trusted"),
+    [(False, {"yes": True}, True), (False, {}, False), (True, {"as_json": True}, False), (True, {}, True)],
+    ids=["--yes", "no terminal", "--json", "terminal"],
+)
+def test_only_an_answer_or_yes_confirms_a_command(
+    repo: Path, monkeypatch: pytest.MonkeyPatch, *, terminal: bool, flags: dict[str, bool], trusted: bool
+) -> None:
+    monkeypatch.setattr(module, "is_interactive", lambda: terminal)
+    monkeypatch.setattr(module, "ask_on_terminal", lambda _, default: default)
+    init_command(repo, **flags)
+    assert list_trusted(repo) == [("run.verify", "make test", trusted)]
+
+
+def test_trust_that_cannot_be_saved_is_a_warning(
+    repo: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "state").write_text("a file")
+    assert Init()(repo, confirmed=True) == 0
+    assert "plait run will ask" in capsys.readouterr().err
+    assert list_trusted(repo) == [("run.verify", "make test", False)]

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from plait.client.repo_scan import has_just_recipe, has_make_target
+from plait.client.make_targets import has_just_recipe, has_make_target
 
 RULES = {
     "a recipe": "test:\n\tpytest\n",

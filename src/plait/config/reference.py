@@ -10,32 +10,31 @@ from collections.abc import Mapping
 from plait.config.key import AnyKey
 from plait.config.keys import KEYS, KEYS_BY_NAME, TABLES, list_table_keys
 from plait.config.toml_file import format_short, format_toml
-from plait.config.value_types import InvalidValueError, join_choices
+from plait.config.value_types import InvalidValueError
 from plait.core.errors import UserError
 
-_TEMPLATE_HEADER = "# Settings of plait for this repository. `plait config` shows all values and their origins."
+_TEMPLATE_HEADER = "# Settings of plait for this repository. `plait config` shows all settings and their values."
+# Those that most repositories need: a comment says so if they are not set.
+_TEMPLATE_KEYS = frozenset({"sources.paths", "run.agent", "run.verify", "workspace.setup"})
 
 
 def render_config_template(values: Mapping[str, object]) -> str:
-    """`values` by key, as in a file. Other keys are comments with their defaults, without a space after the #."""
+    """A short file with these `values` by key; the few other keys that most repositories need are comments."""
     for name in values:
         if name not in KEYS_BY_NAME:
             raise UserError(f"there is no setting called {name}")
-    tables = (_template_table(table, about, values) for table, about in TABLES.items() if _repository_keys(table))
-    return "\n".join([_TEMPLATE_HEADER, *tables, ""])
+    tables = (_template_table(table, values) for table in TABLES)
+    return "\n".join([_TEMPLATE_HEADER, *filter(None, tables), ""])
 
 
-def _template_table(table: str, about: str, values: Mapping[str, object]) -> str:
-    lines = ["", f"# {about}", f"[{table}]"]
-    for key in _repository_keys(table):
-        mark = "" if key.name in values else "#"
-        lines += [f"# {_describe(key)}", f"{mark}{key.field} = {_format_setting(key, values)}"]
-    return "\n".join(lines)
+def _template_table(table: str, values: Mapping[str, object]) -> str:
+    lines = [_template_line(key, values) for key in list_table_keys(table) if key.name in {*values, *_TEMPLATE_KEYS}]
+    return "\n".join(["", f"[{table}]", *lines]) if lines else ""
 
 
-def _repository_keys(table: str) -> list[AnyKey]:
-    """The keys that a repository may set."""
-    return [key for key in list_table_keys(table) if not key.user_only]
+def _template_line(key: AnyKey, values: Mapping[str, object]) -> str:
+    line = f"{key.field} = {_format_setting(key, values)}"
+    return line if key.name in values else f"#{line}  # {key.about}"
 
 
 def _format_setting(key: AnyKey, values: Mapping[str, object]) -> str:
@@ -46,11 +45,6 @@ def _format_setting(key: AnyKey, values: Mapping[str, object]) -> str:
     except InvalidValueError:
         message = f"{key.name} must be {key.value_type.allowed}, not {format_short(values[key.name])}"
         raise UserError(message) from None
-
-
-def _describe(key: AnyKey) -> str:
-    choices = f" One of {join_choices(key.value_type.choices)}." if key.value_type.choices else ""
-    return f"{key.summary}{choices}"
 
 
 def render_reference() -> str:

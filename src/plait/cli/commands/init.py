@@ -1,10 +1,11 @@
-"""`plait init`: write a `plait.toml` with the sources, agent and test command found here or typed by the user."""
+"""`plait init`: write a `plait.toml` with the sources, agent, setup and test command found here or typed by the user."""
 
 from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Protocol, TypeVar
 
@@ -15,10 +16,12 @@ from plait.cli import options as opt
 from plait.cli.format import pluralize
 from plait.cli.output import OK, is_interactive, print_json, print_line, prompt_line
 from plait.client.repo_scan import FoundSource, RepoScan, examine_source, has_settings_in_pyproject, scan_repo
+from plait.client.trust import RepoCommand, escape_command, list_repo_commands, save_trust
+from plait.config.config import Layer
 from plait.config.keys import KEYS_BY_NAME
-from plait.config.loading import PLAIT_TOML, PYPROJECT
+from plait.config.loading import PLAIT_TOML, PYPROJECT, ConfigDocument, merge_layers, read_document
 from plait.config.reference import render_config_template
-from plait.config.toml_file import format_toml
+from plait.config.toml_file import format_toml, parse_toml
 from plait.config.value_types import InvalidValueError
 from plait.core.errors import UserError, WorldError
 from plait.core.fast_dataclass import dataclass
@@ -35,47 +38,102 @@ _HINT_BY_ERRNO = {
 
 _PERMISSION_HINT = "Check the permissions: ls -ld ."
 
+SAMPLE_FOLDER, SAMPLE_TASK = "tasks", "tasks/01-overview.md"
+_SAMPLE_TEXT = """\
+# Write an overview of this project
+
+Create OVERVIEW.md, of one page at most: what the project does, what its main folders contain, and how to run its tests.
+Change no other file.
+"""
+
 
 def init_command(
     where: Path,
     *,
-    yes: opt.NoPrompt = False,
+    yes: Annotated[
+        bool, typer.Option("--yes", "-y", help="Don't prompt: write the suggestions, and trust their commands.")
+    ] = False,
+    sample: Annotated[
+        bool, typer.Option("--sample", help=f"Without a task file, write a sample task: {SAMPLE_TASK}.")
+    ] = False,
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing plait.toml.")] = False,
     as_json: opt.Json = False,
 ) -> int:
     quiet = yes or as_json or not is_interactive()
-    return init_project(where, None if quiet else ask_on_terminal, force=force, as_json=as_json)
+    ask = None if quiet else ask_on_terminal
+    return init_project(where, ask, confirmed=yes or not quiet, sample=sample, force=force, as_json=as_json)
 
 
 def init_project(
-    where: Path, ask: Prompt | None, *, force: bool = False, as_json: bool = False, path: str | None = None
+    where: Path,
+    ask: Prompt | None,
+    *,
+    confirmed: bool = False,
+    sample: bool = False,
+    force: bool = False,
+    as_json: bool = False,
+    path: str | None = None,
 ) -> int:
     """Return the exit code. Runs nothing, and writes only after all questions are answered.
 
-    Without `ask`, the suggestions are written. `path` replaces PATH.
+    Without `ask`, the suggestions are written. `confirmed`: a person agreed to the commands, so they are trusted. `path`
+    replaces PATH.
     """
     location = find_repo(where)
     _check_not_configured(location.top, force=force)
     scan = scan_repo(location, os.environ.get("PATH", os.defpath) if path is None else path)
     if not as_json:
         _print_findings(location, scan)
-    choice = suggest_choice(scan) if ask is None else _ask_choice(ask, location, scan)
-    _write_config(location.top, render_config_template(choice.list_settings()), force=force)
+    choice = suggest_choice(location, scan, sample=sample)
+    if ask is not None:
+        choice = _ask_choice(ask, location, choice)
+    text = render_config_template(choice.list_settings())
+    _write_config(location.top, text, force=force)
+    if choice.sample:
+        _write_sample(location.top)
+    commands = _list_commands(text)
+    trusted = confirmed and _save_trust(location, commands)
     if as_json:
-        print_json(
-            {
-                "written": str(location.top / PLAIT_TOML),
-                "repository": location.repository,
-                "sources": scan.sources,
-                "agents": scan.agents,
-                "agent": choice.agent,
-                "verify": choice.verify,
-                "verifyReason": scan.verify.why if scan.verify else None,
-            }
-        )
+        print_json(_describe_result(location, scan, choice, trusted=trusted))
     else:
-        _print_next_steps(location, choice)
+        _print_next_steps(location, choice, commands, trusted=trusted)
     return OK
+
+
+def _list_commands(text: str) -> list[RepoCommand]:
+    """The commands in the file that was written."""
+    document = ConfigDocument(PLAIT_TOML, parse_toml(text, PLAIT_TOML))
+    return list_repo_commands(merge_layers([read_document(document, Layer.REPOSITORY)]), None)
+
+
+def _save_trust(location: RepoLocation, commands: list[RepoCommand]) -> bool:
+    try:
+        if commands:
+            save_trust(location, commands)
+    except WorldError as error:  # the file is written all the same
+        print_line(("warning", "yellow"), f" {error.message}: plait run will ask", stderr=True)
+        return False
+    return True
+
+
+def _describe_result(
+    location: RepoLocation, scan: RepoScan, choice: InitChoice, *, trusted: bool
+) -> Mapping[str, object]:
+    setup, verify = scan.commands.setup, scan.commands.verify
+    return {
+        "written": str(location.top / PLAIT_TOML),
+        "repository": location.repository,
+        "sources": scan.sources,
+        "agents": scan.agents,
+        "agent": choice.agent,
+        "setup": choice.setup,
+        "setupReason": setup.why if setup else None,
+        "verify": choice.verify,
+        "verifyReason": verify.why if verify else None,
+        "missing": scan.commands.missing or None,
+        "sampleTask": SAMPLE_TASK if choice.sample else None,
+        "trusted": trusted,
+    }
 
 
 def _check_not_configured(top: Path, *, force: bool) -> None:
@@ -107,6 +165,18 @@ def _write_config(top: Path, text: str, *, force: bool) -> None:
         raise WorldError(f"{top / PLAIT_TOML} can't be written: {error.strerror or error}", hint=hint) from error
 
 
+def _write_sample(top: Path) -> None:
+    try:
+        (top / SAMPLE_FOLDER).mkdir(exist_ok=True)
+        create_file(top / SAMPLE_TASK, _SAMPLE_TEXT.encode(), mode=0o666, durable=True)
+    except FileExistsError:  # just now: keep it
+        return
+    except OSError as error:
+        hint = _HINT_BY_ERRNO.get(error.errno or 0, _PERMISSION_HINT)
+        message = f"{top / SAMPLE_TASK} can't be written: {error.strerror or error} ({PLAIT_TOML} was written)"
+        raise WorldError(message, hint=hint) from error
+
+
 T = TypeVar("T")
 NO_ANSWER = "none"
 
@@ -119,29 +189,55 @@ class Prompt(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class InitChoice:
+    """`sample`: write a sample task, and read it."""
+
     sources: tuple[str, ...] = ()
+    sample: bool = False
     agent: str | None = None
+    setup: str | None = None
+    setup_reads: tuple[str, ...] = ()
+    setup_makes: tuple[str, ...] = ()
     verify: str | None = None
 
     def list_settings(self) -> dict[str, object]:
         """The chosen settings by key."""
-        chosen = {"sources.paths": list(self.sources), "run.agent": self.agent, "run.verify": self.verify}
+        chosen = {
+            "sources.paths": [*self.sources, *([SAMPLE_FOLDER] if self.sample else [])],
+            "run.agent": self.agent,
+            "run.verify": self.verify,
+            "workspace.setup": self.setup,
+            "workspace.setup_reads": list(self.setup_reads),
+            "workspace.setup_makes": list(self.setup_makes),
+        }
         return {key: value for key, value in chosen.items() if value}
 
 
-def suggest_choice(scan: RepoScan) -> InitChoice:
-    """Sources that have tasks, the first of the well-known agents, the test command."""
+def suggest_choice(location: RepoLocation, scan: RepoScan, *, sample: bool) -> InitChoice:
+    """Sources that have tasks, the first of the well-known agents, and the commands for this kind of project."""
     sources = tuple(source.path for source in scan.sources if source.problem is None)
-    return InitChoice(sources, scan.agent, scan.verify.command if scan.verify else None)
+    setup, verify = scan.commands.setup, scan.commands.verify
+    return InitChoice(
+        sources,
+        sample and not sources and _can_write_sample(location.top),
+        scan.agent,
+        setup.command if setup else None,
+        setup.reads if setup else (),
+        setup.makes if setup else (),
+        verify.command if verify else None,
+    )
+
+
+def _can_write_sample(top: Path) -> bool:
+    folder = top / SAMPLE_FOLDER
+    return (folder.is_dir() or not os.path.lexists(folder)) and not os.path.lexists(top / SAMPLE_TASK)
 
 
 def ask_on_terminal(text: str, default: str) -> str:
     return prompt_line(f"{text} [{quote_unprintable(default)}]: ") or default
 
 
-def _ask_choice(ask: Prompt, location: RepoLocation, scan: RepoScan) -> InitChoice:
-    """Keep, other or none, for each of the three."""
-    suggestion = suggest_choice(scan)
+def _ask_choice(ask: Prompt, location: RepoLocation, suggestion: InitChoice) -> InitChoice:
+    """Keep, other or none, for each of them."""
     print_line()
     print_line("Press Return to keep the value in brackets, or type another one, or none.")
 
@@ -153,26 +249,45 @@ def _ask_choice(ask: Prompt, location: RepoLocation, scan: RepoScan) -> InitChoi
         return names
 
     suggested_sources = ", ".join(suggestion.sources)
-    return InitChoice(
-        _ask_until_valid(
+    choice = replace(
+        suggestion,
+        sources=_ask_until_valid(
             ask,
             "Sources",
             suggested_sources,
             lambda answer: suggestion.sources if answer == suggested_sources else sources(answer),
         )
         or (),
-        _ask_until_valid(ask, "Agent", suggestion.agent, lambda answer: _check_value("run.agent", answer)),
-        _ask_until_valid(ask, "Test command", suggestion.verify, lambda answer: _check_value("run.verify", answer)),
     )
+    if not choice.sources and _can_write_sample(location.top):
+        question = f"Write a sample task to {SAMPLE_TASK}"
+        choice = replace(choice, sample=bool(_ask_until_valid(ask, question, "yes", _read_yes_no)))
+    agent = _ask_until_valid(ask, "Agent", suggestion.agent, _check_setting("run.agent"))
+    if location.repository:
+        setup = _ask_until_valid(ask, "Setup command", suggestion.setup, _check_setting("workspace.setup"))
+        if setup != suggestion.setup:
+            choice = replace(choice, setup=setup, setup_reads=(), setup_makes=())
+    verify = _ask_until_valid(ask, "Test command", suggestion.verify, _check_setting("run.verify"))
+    return replace(choice, agent=agent, verify=verify)
 
 
-def _check_value(key: str, value: str) -> str:
+def _read_yes_no(answer: str) -> bool:
+    if answer.lower() not in {"y", "yes", "n", "no"}:
+        raise InvalidValueError("this must be yes or no")
+    return answer.lower() in {"y", "yes"}
+
+
+def _check_setting(key: str) -> Callable[[str], str]:
     kind = KEYS_BY_NAME[key].value_type
-    try:
-        kind.read(value)
-    except InvalidValueError:
-        raise InvalidValueError(f"this must be {kind.allowed}") from None
-    return value
+
+    def check(value: str) -> str:
+        try:
+            kind.read(value)
+        except InvalidValueError:
+            raise InvalidValueError(f"this must be {kind.allowed}") from None
+        return value
+
+    return check
 
 
 def _ask_until_valid(ask: Prompt, label: str, default: str | None, read: Callable[[str], T]) -> T | None:
@@ -199,7 +314,7 @@ def _print_findings(location: RepoLocation, scan: RepoScan) -> None:
     if not location.repository:
         top = quote_unprintable(str(location.top))
         print_line((f"{top} is not in a git repository: {PLAIT_TOML} is written to this folder.", "yellow"))
-    rows = [*_make_source_rows(scan), _make_agent_row(scan), _make_verify_row(scan)]
+    rows = [*_make_source_rows(scan), _make_agent_row(scan), *_make_command_rows(scan)]
     width = min(_MAX_COLUMN_WIDTH, max(len(value) for _, value, _ in rows))
     for label, value, note in rows:
         print_line(f"{label:8} {value:{width}}  {note}".rstrip())
@@ -231,16 +346,29 @@ def _make_agent_row(scan: RepoScan) -> tuple[str, str, str]:
     return "agent", "none found", f"none of {', '.join(proposed)}{others and f'; but {others}'}"
 
 
-def _make_verify_row(scan: RepoScan) -> tuple[str, str, str]:
-    if scan.verify is None:
-        return "verify", "none found", "found no file that says how to run the tests"
-    return "verify", scan.verify.command, scan.verify.why
+def _make_command_rows(scan: RepoScan) -> Iterator[tuple[str, str, str]]:
+    setup, verify, missing = scan.commands.setup, scan.commands.verify, scan.commands.missing
+    if setup:
+        yield "setup", setup.command, setup.why
+    if verify:
+        yield "verify", verify.command, "; ".join(filter(None, (verify.why, missing)))
+    else:
+        yield "verify", "none found", missing or "found no file that says how to run the tests"
 
 
-def _print_next_steps(location: RepoLocation, choice: InitChoice) -> None:
+def _print_next_steps(
+    location: RepoLocation, choice: InitChoice, commands: list[RepoCommand], *, trusted: bool
+) -> None:
     print_line()
     print_line(f"Wrote {quote_unprintable(str(location.top / PLAIT_TOML))}.")
+    if choice.sample:
+        print_line(f"Wrote a sample task, {SAMPLE_TASK}.")
+    if commands and trusted:
+        names = ", ".join(f"`{escape_command(command.value)}`" for command in commands)
+        print_line(f"Trusted in this repository: {names}.")
     if choice.agent is None:
         print_line("No agent is set: install one, or set agent under [run].")
-    first = "" if choice.sources else "write some tasks, or set paths under [sources]; then "
+    if commands and not trusted:
+        print_line("`plait trust` shows its commands, which run only after you trust them.")
+    first = "" if choice.sources or choice.sample else "write some tasks, or set paths under [sources]; then "
     print_line(f"Next: {first}`plait plan` shows what would run, in which order, and why.")
