@@ -36,20 +36,22 @@ _PROJECT_VARIABLE = "TEST_PROJECT"
 
 
 def remove_agents_from_path(path: str) -> str:
-    """The same PATH without coding tools, so that tests see only their own.
+    """The same PATH without coding tools, so that tests see only their own."""
+    return remove_programs_from_path(path, _AGENT_PROGRAMS)
 
-    A folder that holds a coding tool is replaced by one with links to everything else in it.
-    """
-    return os.pathsep.join(_link_other_programs(folder) for folder in path.split(os.pathsep) if folder)
+
+def remove_programs_from_path(path: str, names: frozenset[str]) -> str:
+    """A folder that holds one of these programs is replaced by one with links to everything else in it."""
+    return os.pathsep.join(_link_other_programs(folder, names) for folder in path.split(os.pathsep) if folder)
 
 
 @cache
-def _link_other_programs(folder: str) -> str:
-    if not any(os.path.lexists(os.path.join(folder, name)) for name in _AGENT_PROGRAMS):  # noqa: PTH118 - thousands of times
+def _link_other_programs(folder: str, names: frozenset[str]) -> str:
+    if not any(os.path.lexists(os.path.join(folder, name)) for name in names):  # noqa: PTH118 - thousands of times
         return folder
     links = Path(tempfile.mkdtemp(prefix="plait-path-"))
     for program in Path(folder).iterdir():
-        if program.name not in _AGENT_PROGRAMS:
+        if program.name not in names:
             (links / program.name).symlink_to(program)
     return str(links)
 
