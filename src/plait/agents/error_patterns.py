@@ -144,6 +144,13 @@ _CATEGORY_PATTERNS: Mapping[Category, re.Pattern[str]] = {
     }.items()
 }
 
+# No wait helps against these, whatever time to wait comes with them; other quotas may be limits per minute or day.
+_UNPAID = pattern(
+    r"""insufficient_quota | billing_hard_limit | credit[ ]balance[ ]is[ ]too[ ]low
+      | insufficient[ ](?:credits?|funds|balance) | payment[ ]required""",
+    re.IGNORECASE | re.VERBOSE,
+)
+
 # Only together with a time to wait, this comes from a provider.
 _RATE_LIMIT_WORDING = pattern(r"rate limit (?:was |has been )?(?:reached|exceeded|hit)", re.IGNORECASE)
 
@@ -154,10 +161,11 @@ _HTTP_STATUS = pattern(
     re.IGNORECASE,
 )
 
+_PAYMENT_REQUIRED = 402
 # For a status that a tool reports as such, not as a number in some text.
 _CATEGORY_BY_STATUS: Mapping[int, Category] = {
     401: Category.AUTH,
-    402: Category.QUOTA,
+    _PAYMENT_REQUIRED: Category.QUOTA,
     403: Category.AUTH,
     413: Category.CONTEXT,
     429: Category.RATE_LIMIT,
@@ -228,7 +236,8 @@ def _match_statement(statement: str, after: str, printed_at: float | None) -> Er
 def _match_error(text: str, whole: str, status: int | None, printed_at: float | None) -> ErrorMatch | None:
     category = _find_category(text, status)
     asked = parse_retry_after(whole, printed_at)
-    if asked and (category is Category.QUOTA or _RATE_LIMIT_WORDING.search(text)):
+    unpaid = category is Category.QUOTA and (status == _PAYMENT_REQUIRED or _UNPAID.search(text))
+    if asked and not unpaid and (category is Category.QUOTA or _RATE_LIMIT_WORDING.search(text)):
         category = Category.RATE_LIMIT  # some call a limit per minute a quota
     if category is None:
         return None

@@ -113,6 +113,22 @@ def test_a_wrapped_error_is_reported_as_a_whole() -> None:
     assert outcome.detail.endswith("Rate limit reached for this model")
 
 
+@pytest.mark.parametrize("said", ["First I read the fil", "`", "x" * 5000])
+def test_an_error_that_interrupts_the_answer_counts_from_where_it_begins(said: str) -> None:
+    """The answer is streamed, so the error is on the same line."""
+    interrupted = [said + LIMITED[0], *LIMITED[1:], "Retrying in 0.5 seconds..."]
+    run = parse_output(AIDER, [*BEGIN, "I change it.", *interrupted])
+    assert run.outcome.category is Category.RATE_LIMIT
+    assert run.outcome.detail.endswith("RateLimitError: AcmeException - Rate limit reached for this model")
+    assert "fil" not in run.outcome.detail
+    assert run.refused == [RetryAfter(0.5)]
+
+
+def test_an_answer_that_quotes_an_error_is_an_answer() -> None:
+    said = ["It raises litellm.RateLimitError: Rate limit reached", "and then", SPENT, "Applied edit to src/app.py"]
+    assert parse_output(AIDER, [*BEGIN, *said]).outcome.category is Category.OK
+
+
 def test_a_wait_of_its_own_for_a_rate_limit_is_reported() -> None:
     run = parse_output(AIDER, [*LIMITED, "Retrying in 0.5 seconds...", *LIMITED, "Retrying in 8.0 seconds...", *DONE])
     assert run.refused == [RetryAfter(0.5), RetryAfter(8.0)]

@@ -33,8 +33,8 @@ _FIXED_ARGS = (
 # It always keeps a cache in the workspace: a folder that ignores itself stays out of commits.
 _CACHE = ".aider.tags.cache.v4"
 _PREPARE_CACHE_SCRIPT = f"""mkdir -p {_CACHE} && echo '*' > {_CACHE}/.gitignore; exec "$@\""""
-_LITELLM_ERROR = re.compile(r"litellm\.\w+: ")
-_ADVICE = re.compile(r"The API provider|Retrying in |https?://|$")
+_LITELLM_ERROR = re.compile(r"litellm\.\w+: .*")  # anywhere in a line: it follows what the model had said until then
+_ERROR_END = re.compile(r"The API provider|Retrying in |https?://|Tokens: |Applied edit to |$")
 _RETRY = re.compile(r"Retrying in (?P<seconds>\d+(?:\.\d+)?) seconds")
 _TOKENS = re.compile(r"Tokens: (?P<sent>.*?), (?P<got>[\d.,]+[kM]?) received\.(?P<cost>.*)")
 _NUMBER = re.compile(r"(?P<number>\d[\d.,]*)(?P<unit>[kM]?) (?P<what>sent|cache write|cache hit)")
@@ -81,7 +81,7 @@ class _AiderParser(PlainTextParser):
         text = to_plain_text(line)
         edited = _EDIT_APPLIED.fullmatch(text)
         shown = (Activity(f"editing {edited['file']}", ActivityKind.EDITS),) if edited else super().feed(line)
-        return (*self._read_line(text), *shown)
+        return (*self._read_line(line, text), *shown)
 
     def finish(self, code: int, tail: str, printed_at: float) -> Outcome:
         ended = classify_failure(code, tail, printed_at, self._error)
@@ -89,10 +89,10 @@ class _AiderParser(PlainTextParser):
             ended = Outcome(Category.TASK, code, "it exited without an answer from its model")
         return replace(ended or Outcome(Category.OK, code), spend=self._spend)
 
-    def _read_line(self, text: str) -> Iterator[AgentEvent]:
-        if _LITELLM_ERROR.match(text):
-            self._error, self._error_continues = make_provider_error(text), True
-        elif self._error_continues and self._error is not None and not _ADVICE.match(text):
+    def _read_line(self, line: str, text: str) -> Iterator[AgentEvent]:
+        if error := _LITELLM_ERROR.search(line):
+            self._error, self._error_continues = make_provider_error(to_plain_text(error[0])), True
+        elif self._error_continues and self._error is not None and not _ERROR_END.match(text):
             self._error = make_provider_error(f"{self._error.message} {text}"[:_MAX_ERROR_CHARS])  # it wraps lines
         else:
             self._error_continues = False
