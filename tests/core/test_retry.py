@@ -28,7 +28,7 @@ from plait.core.reports import (
 from plait.core.requests import ChangeSettings, Feedback, Unpause
 from plait.core.retry_policy import MAX_SUSPECT_REFUSALS, YIELD_SECONDS
 from plait.core.settings import Backoff, Budget, Order, Settings, Spend
-from plait.core.status import Category, EndWhy
+from plait.core.status import Category, EndWhy, PauseCause
 from plait.core.task import Attempt, Step, Task
 from plait.testing.script import BATCH, Script, started_tasks, task_needing
 
@@ -186,9 +186,17 @@ def test_an_attempt_ends_at_its_deadline_and_the_task_times_out() -> None:
     script = Script("a", settings=Settings(timeout=60, idle_timeout=600, retries=0))
     assert script.wait(59) == []
     assert script.wait(2) == [AttemptEnding(Attempt(BATCH, "a", Step.WRITE, 1), EndWhy.TIMEOUT)]
-    assert script.explain("a") == "a is running: ending attempt 1: it timed out"
+    assert script.explain("a") == "a is running: ending attempt 1: timed out after 1m"
     script.exit_attempt("a", Category.KILLED)
-    assert script.status("a") == "timed_out"
+    assert script.explain("a") == "a is timed out: timed out after 1m"
+
+
+def test_an_attempt_that_prints_nothing_is_ended_and_the_reason_says_for_how_long() -> None:
+    script = Script("a", settings=Settings(timeout=9000, idle_timeout=5400, retries=0))
+    script.wait(5401)
+    assert script.explain("a") == "a is running: ending attempt 1: no output for 1h 30m"
+    script.exit_attempt("a", Category.KILLED, detail="whatever it printed")
+    assert script.explain("a") == "a is timed out: no output for 1h 30m"
 
 
 def test_an_attempt_that_finished_while_it_was_being_ended_counts() -> None:
@@ -331,12 +339,12 @@ def test_a_verification_that_times_out_says_so() -> None:
     script.exit_attempt("a")
     script.wait(61)
     script.exit_attempt("a", Category.TASK)
-    assert script.explain("a") == "a is failed: verification failed: it timed out"
+    assert script.explain("a") == "a is failed: verification failed: timed out after 1m"
 
 
 def test_a_provider_that_refuses_repeatedly_is_not_tried_at_once() -> None:
     script = Script("a", settings=LIMITED)
-    for _ in range(8):
+    for _ in range(7):
         script.exit_attempt("a", Category.RATE_LIMIT, retry_at=script.now - 100)
         script.wait(1000)
     script.exit_attempt("a", Category.RATE_LIMIT, retry_at=script.now - 100)
@@ -432,5 +440,64 @@ def test_a_provider_that_refuses_all_tasks_uses_up_no_retry() -> None:
     for _ in range(50):
         script.exit_attempt("a", Category.RATE_LIMIT)
         while not script.running_tasks():
+            if script.batch().paused is not None:
+                script.request(lambda name: Unpause(name, BATCH))
             script.wait(60)
     assert script.task("a").counted_retries == 0
+
+
+def refuse(script: Script, hours: float, retry_after: float | None = None) -> None:
+    """Everything is refused for so long, or until the batch is paused."""
+    end = script.now + hours * 3600
+    while script.now < end and script.batch().paused is None:
+        for name in script.running_tasks():
+            script.exit_attempt(name, Category.RATE_LIMIT, retry_after=retry_after)
+        script.wait(30)
+
+
+def test_a_rate_limit_that_keeps_recurring_asks_a_person() -> None:
+    script = Script("a", "b", settings=LIMITED)
+    refuse(script, 5.5)
+    assert script.batch().paused is None  # it may be a window of five hours
+    refuse(script, 1.5)
+    paused = script.batch().paused
+    assert paused is not None
+    assert paused.cause is PauseCause.PROVIDER
+    assert "anthropic has refused" in paused.why
+    assert "done no work for 6h" in paused.why
+
+
+def test_a_provider_that_does_not_keep_its_reset_times_asks_after_an_hour() -> None:
+    script = Script("a", settings=LIMITED)
+    refuse(script, 0.95, retry_after=20.0)
+    assert script.batch().paused is None
+    refuse(script, 0.5, retry_after=20.0)
+    assert script.batch().paused is not None
+
+
+def test_long_limits_that_the_provider_keeps_to_ask_nobody() -> None:
+    script = Script("a", settings=LIMITED)
+    for _ in range(20):
+        script.exit_attempt("a", Category.RATE_LIMIT, retry_after=5 * 3600.0)
+        script.wait(5.1 * 3600)
+        script.apply(AttemptUsed(next(iter(script.task("a").alive)), Spend(1)))  # it works for a while
+    assert script.batch().paused is None
+
+
+def test_a_person_who_resumes_has_the_provider_tried_at_once_and_is_not_asked_again_at_once() -> None:
+    script = Script("a", settings=LIMITED)
+    refuse(script, 2, retry_after=20.0)
+    assert script.batch().paused is not None
+    assert started_tasks(script.request(lambda name: Unpause(name, BATCH))) == ["a"]
+    refuse(script, 0.95, retry_after=20.0)
+    assert script.batch().paused is None
+
+
+def test_a_recurring_rate_limit_does_not_stop_what_others_can_do() -> None:
+    both = LIMITED.with_fields(Settings(fallback=("codex",)), ("fallback",))
+    script = Script("a", settings=both)
+    for _ in range(30):
+        script.apply(RateLimited("anthropic", script.now + 20))
+        script.wait(601)
+    assert script.running_tasks() == ["a"]
+    assert script.batch().paused is None

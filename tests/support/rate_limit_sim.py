@@ -11,7 +11,7 @@ from plait.core.decisions import AttemptStarted, Decision, MergeStarted
 from plait.core.events import Record
 from plait.core.graph import build_checked_plan
 from plait.core.reports import AttemptExited, AttemptUsed, MergeDone, Outcome, Report
-from plait.core.requests import ChangeEngineSettings, Request, Submit
+from plait.core.requests import ChangeEngineSettings, Request, Submit, Unpause
 from plait.core.scheduler.rules import decide_due, fold_incoming
 from plait.core.settings import EngineSettings, Settings, Spend
 from plait.core.state import State
@@ -68,6 +68,7 @@ class RateLimitRun:
     state: State = field(default_factory=State)
     records: list[Record] = field(default_factory=list)
     turns: int = 0
+    resumed: int = 0  # how often a person was asked, and resumed the batch
 
     def run(self) -> LimitedProvider:
         """Run until the batch has ended."""
@@ -76,6 +77,10 @@ class RateLimitRun:
             wake = self._tick(provider, mail)
             if self.state.batches[BATCH].ended is not None:
                 return provider
+            if self.state.batches[BATCH].paused is not None:
+                self.resumed += 1
+                mail.append(Unpause(f"resume-{self.resumed}", BATCH))
+                continue
             alarm = None if wake is None else wake - self.time.offset
             upcoming = self.time.next_time()
             if upcoming is None and alarm is None:

@@ -51,6 +51,7 @@ def test_a_hundred_tasks_share_a_rate_limit(
     batch = run.state.batches["night"]
     assert batch.ended is BatchStatus.COMPLETED
     assert told(run, TaskEnded) == TASKS
+    assert run.resumed == 0
 
     # No retry is used up, whatever was refused.
     assert all(task.counted_retries == 0 for task in batch.tasks)
@@ -94,6 +95,7 @@ def test_a_provider_without_a_reset_time_is_asked_less_and_less() -> None:
     run = RateLimitRun(40, 4, 10 * MINUTE, RateLimit(window=7 * 24 * HOUR, tells_reset=False))
     provider = run.run()
     assert provider.refused < 150
+    assert 5 <= run.resumed <= 7 * 24 / 6  # a person is asked at most every six hours
     assert run.time.now <= 1.05 * ideal(run)
 
 
@@ -105,5 +107,6 @@ def test_many_more_tasks_run_than_a_window_allows(*, says: bool, tells: bool) ->
     run.run()
     batch = run.state.batches["night"]
     assert batch.ended is BatchStatus.COMPLETED
+    assert run.resumed == 0
     assert all(task.counted_retries == 0 for task in batch.tasks)
     assert run.time.now <= 1.25 * ideal(run), run.time.now / ideal(run)

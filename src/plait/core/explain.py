@@ -7,6 +7,7 @@ from dataclasses import replace
 from plait.core.fast_dataclass import dataclass
 from plait.core.file_locks import FILE_PREFIX, GROUP_PREFIX, PAIR_PREFIX
 from plait.core.reducers.task_index import LOCK_SCOPE_SEPARATOR
+from plait.core.retry_policy import describe_time_limit
 from plait.core.scheduler import starts
 from plait.core.scheduler.batches import describe_phase_progress
 from plait.core.settings import Mode
@@ -21,8 +22,6 @@ _END_REASON_TEXTS = {
     EndWhy.DROP: "it was dropped",
     EndWhy.BLOCKED: "a task it needs did not succeed",
     EndWhy.STOP: "the batch was stopped",
-    EndWhy.TIMEOUT: "it timed out",
-    EndWhy.IDLE: "no output for too long",
     EndWhy.FEEDBACK: "feedback arrived for its next attempt",
 }
 _RETRY_VERBS = {Step.WRITE: "retrying", Step.VERIFY: "verifying again", Step.MERGE: "merging again"}
@@ -89,7 +88,7 @@ def _explain_running(attempt: AttemptState) -> TaskExplanation:
     verifying = attempt.name.step is Step.VERIFY
     status = TaskStatus.VERIFYING if verifying else TaskStatus.RUNNING
     if attempt.ending is not None:
-        why = _END_REASON_TEXTS[attempt.ending]
+        why = _END_REASON_TEXTS.get(attempt.ending) or describe_time_limit(attempt)
         return TaskExplanation(status, f"ending attempt {attempt.name.n}: {why}", short=f"ending: {why}")
     if attempt.question is not None:
         return _wait_for_answer(attempt.question).explain(status)

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from enum import StrEnum
 from hashlib import blake2b
 
-from plait.core.state import BatchState, TaskState
-from plait.core.status import Category, TaskStatus
+from plait.core.state import AttemptState, BatchState, TaskState
+from plait.core.status import Category, EndWhy, TaskStatus
+from plait.core.text import format_duration
 
 
 class Response(StrEnum):
@@ -49,8 +50,6 @@ CATEGORY_TEXTS: Mapping[Category, str] = {
     Category.USAGE: "the command can't be run",
     Category.KILLED: "the agent was killed from outside",
     Category.LOST: "the attempt was lost",
-    Category.TIMEOUT: "timed out",
-    Category.IDLE: "no output for too long",
     Category.QUESTION: "the agent asked a question",
     Category.CONFLICT: "its change conflicts with what was merged before",
     Category.MERGE: "the merge failed",
@@ -71,6 +70,13 @@ MAX_REJECTIONS = 2  # in a row: the provider will reject the next one too
 def describe_failure(category: Category, detail: str = "") -> str:
     text = CATEGORY_TEXTS.get(category, category.value)
     return f"{text}: {detail}" if detail else text
+
+
+def describe_time_limit(attempt: AttemptState) -> str:
+    """The limit for which plait ended an attempt."""
+    if attempt.ending is EndWhy.IDLE:
+        return f"no output for {format_duration(attempt.decision.idle_timeout)}"
+    return f"timed out after {format_duration(attempt.decision.timeout)}"
 
 
 def retry_limit(batch: BatchState, task: TaskState) -> int:

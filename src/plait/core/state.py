@@ -320,8 +320,11 @@ class Breaker:
     since: float = 0.0  # when the first of the streak was
     why: str = ""
     rejected: bool = False  # until a person logs in or pays
-    retry_requested: bool = False  # a person who may have done so requested work
+    retry_requested: bool = False  # a person requested work since it was opened
     streak: int = 0  # refusals since the last success
+    unserved: int = 0  # refusals since it did any work, or since a person had it tried again
+    unserved_since: float = 0.0  # when the first of them was
+    has_reset_time: bool = False  # the provider named one when it last refused
     served: int = 0  # attempts that succeeded since it refused
     credit: int = 0  # attempts that were served and have not raised the limit yet
 

@@ -11,5 +11,13 @@ def join_names(names: Sequence[str], limit: int) -> str:
     return ", ".join(names[:limit]) + rest
 
 
+def format_duration(seconds: float) -> str:
+    """`30m`, `1h 30m`, `0.5s`: exact, for limits that a person set."""
+    minutes, rest = divmod(seconds, 60)
+    hours, minutes = divmod(int(minutes), 60)
+    parts = ((hours, "h"), (minutes, "m"), (rest, "s"))
+    return " ".join(f"{number:g}{unit}" for number, unit in parts if number) or "0s"
+
+
 def shorten(text: str, limit: int) -> str:
     return text if len(text) <= limit else f"{text[: limit - 1].rstrip()}…"

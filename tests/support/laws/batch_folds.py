@@ -59,13 +59,14 @@ def fold_limit_decision(facts: Facts, at: float, event: LimitDecision) -> None:
                 provider.opened_at = at
                 provider.streak += 1
             provider.until, provider.limit, provider.refused_since_opening = event.until, event.limit, False
-            provider.rejected, provider.rejecting, provider.may_be_restored = event.rejected, False, False
+            provider.rejected, provider.rejecting = event.rejected, False
+            provider.may_be_restored = provider.may_be_tried = False
             refuses = provider.refuses_until
             if refuses is not None and min(refuses, at + LONGEST_BREAKER_SECONDS) <= event.until:
                 provider.refuses_until = provider.refused_at = None
         case BreakerClosed():
             provider = facts.providers[event.provider]
-            provider.until, provider.may_be_restored = None, False
+            provider.until, provider.may_be_restored, provider.may_be_tried = None, False, False
         case LimitRaised():
             facts.providers[event.provider].limit = event.limit
         case DeadlinesMoved():

@@ -21,7 +21,7 @@ from plait.core.decisions import (
 from plait.core.settings import Publish
 from plait.core.status import BatchStatus, PauseCause, TaskStatus
 from plait.core.task import Step
-from tests.support.laws.facts import BatchFacts, Facts, TaskFacts
+from tests.support.laws.facts import RECURRING_REFUSALS, BatchFacts, Facts, TaskFacts
 
 
 def check_merge_started(facts: Facts, _at: float, event: MergeStarted) -> None:
@@ -191,6 +191,9 @@ def check_batch_paused(facts: Facts, _at: float, event: BatchPaused) -> None:
         raise facts.violation("twice", f"{event.batch} was paused ({event.cause}) once more", batch)
     if event.cause is PauseCause.BUDGET and (batch.settings.budget is None or batch.alive):
         raise facts.violation("budget", f"{event.batch} was paused for money without need", batch)
+    recurring = any(each.until and each.streak >= RECURRING_REFUSALS for each in facts.providers.values())
+    if event.cause is PauseCause.PROVIDER and recurring and not batch.alive:
+        return
     if event.cause in _PAUSE_CONDITIONS and not _PAUSE_CONDITIONS[event.cause](batch):
         raise facts.violation("paused", f"{event.batch} was paused for its {event.cause} without need", batch)
 

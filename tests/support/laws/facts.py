@@ -29,6 +29,9 @@ from plait.testing.simulator.observer import Violation
 CommitContents = Callable[[str], frozenset[str]]
 
 
+RECURRING_REFUSALS = 8  # in a row: then a person is asked
+
+
 @dataclass(slots=True)
 class ProviderFacts:
     """`said` is the latest instant before which the provider asked not to be called, not yet answered by a breaker."""
@@ -43,6 +46,7 @@ class ProviderFacts:
     refused_since_opening: bool = False  # an attempt that began after the breaker last opened was refused
     rejected: bool = False  # it is open because of a rejection: not logged in, no credit
     may_be_restored: bool = False  # a person who may have logged in or paid has requested work
+    may_be_tried: bool = False  # a person has requested work, and it has refused for so long that one is asked
     rejecting: bool = False  # an attempt was rejected, and no breaker was opened for it yet
 
 

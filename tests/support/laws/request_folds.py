@@ -25,7 +25,7 @@ from plait.core.settings import FileConflicts, Isolation, Mode
 from plait.core.status import PauseCause
 from plait.core.task import Step
 from tests.support.laws.attempt_folds import note_failure
-from tests.support.laws.facts import BatchFacts, Facts, TaskFacts, lock_name
+from tests.support.laws.facts import RECURRING_REFUSALS, BatchFacts, Facts, TaskFacts, lock_name
 
 
 def fold_request(facts: Facts, _at: float, request: Request) -> None:
@@ -40,6 +40,7 @@ def fold_answer(facts: Facts, _at: float, answer: RequestDecision) -> None:
     if isinstance(request, Submit | Resume | Unpause | Retry | Feedback):
         for provider in facts.providers.values():
             provider.may_be_restored = provider.rejected and provider.until is not None
+            provider.may_be_tried = provider.streak >= RECURRING_REFUSALS
     match request:
         case Submit():
             facts.batches[request.batch] = _open_batch(facts, request)

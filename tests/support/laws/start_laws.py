@@ -265,7 +265,8 @@ def check_breaker_opened(facts: Facts, _at: float, event: BreakerOpened) -> None
 
 def check_breaker_closed(facts: Facts, at: float, event: BreakerClosed) -> None:
     provider = facts.providers.get(event.provider)
-    if provider is None or provider.until is None or (at < provider.until and not provider.may_be_restored):
+    asked = provider is not None and (provider.may_be_restored or provider.may_be_tried)
+    if provider is None or provider.until is None or (at < provider.until and not asked):
         raise facts.violation("breaker", f"the breaker of {event.provider} closed at {at}")
 
 

@@ -464,14 +464,14 @@ DEFECTS = (
     Defect(
         "who rejected somebody is not tried when a person asks for work",
         "scheduler.breakers",
-        "if breaker.retry_requested:",
-        "if False:",
+        "if breaker.retry_requested and (breaker.rejected or",
+        "if breaker.retry_requested and (",
     ),
     Defect(
         "a rate limit is over because a person asks for work",
-        "reducers.limits",
-        "breaker.retry_requested = breaker.rejected and breaker.until is not None",
-        "breaker.retry_requested = breaker.until is not None",
+        "scheduler.breakers",
+        "if breaker.retry_requested and (breaker.rejected or breaker.unserved >= RECURRING_REFUSALS):",
+        "if breaker.retry_requested:",
     ),
     Defect(
         "what everybody rejects goes round and round",

@@ -13,6 +13,7 @@ from plait.core.settings import Publish
 from plait.core.state import BatchState, BranchMerge, GateState, PublishedBranch, State
 from plait.core.status import EndWhy, TaskStatus
 from plait.core.task import Attempt, Step
+from plait.core.text import format_duration
 
 
 def apply_branch_decision(state: State, at: float, decision: decisions.BranchDecision) -> None:
@@ -168,7 +169,9 @@ def _end_gate(state: State, batch: BatchState, gate: GateState, report: reports.
         batch.gate_passed_commits.add(gate.decision.commit)
         _pass_gate(state, batch, gate.size)
     elif gate.size == 0:
-        batch.base_failure = report.detail or "it failed"
+        timed_out = gate.ending is EndWhy.TIMEOUT
+        limit = f"timed out after {format_duration(gate.decision.timeout)}"
+        batch.base_failure = limit if timed_out else report.detail or "it failed"
     else:
         batch.gate_bad_size = gate.size
         if batch.gate_good_size >= gate.size:

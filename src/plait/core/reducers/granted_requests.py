@@ -8,7 +8,7 @@ from plait.core import requests, settings
 from plait.core.decisions import RequestDecision, RequestGranted
 from plait.core.reducers.batch_branch import request_publish
 from plait.core.reducers.batches import find_agents, open_batch, review_phase
-from plait.core.reducers.limits import retry_rejecting_providers
+from plait.core.reducers.limits import note_work_request
 from plait.core.reducers.task_end import reopen_batch, reopen_task, restart_write, resume_merge
 from plait.core.reducers.task_index import move_to_queue, reindex_task
 from plait.core.state import BatchState, PauseState, PendingEnd, State, TaskState
@@ -31,7 +31,7 @@ def apply_answer(state: State, at: float, decision: RequestDecision) -> None:
     if request is None or not isinstance(decision, RequestGranted):
         return
     if isinstance(request, _WorkRequest):
-        retry_rejecting_providers(state)
+        note_work_request(state)
     if isinstance(request, requests.Submit):
         if request.batch not in state.batches:
             open_batch(state, at, request)

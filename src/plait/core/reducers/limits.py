@@ -19,6 +19,7 @@ def apply_limit_decision(state: State, at: float, decision: decisions.LimitDecis
             breaker = state.breakers.get(decision.provider)
             if breaker is not None and breaker.until is not None:
                 state.breaker_closings.discard((breaker.until, decision.provider))
+                breaker.unserved = 0 if breaker.retry_requested else breaker.unserved
                 breaker.until = None
                 breaker.retry_requested = False
         case decisions.LimitRaised():
@@ -52,10 +53,10 @@ def apply_machine_report(state: State, at: float, report: reports.MachineReport)
             assert_never(report)
 
 
-def retry_rejecting_providers(state: State) -> None:
-    """A person who requests work may have logged in or paid: rejecting providers are tried once more."""
+def note_work_request(state: State) -> None:
+    """A person who requests work may have logged in or paid."""
     for breaker in state.breakers.values():
-        breaker.retry_requested = breaker.rejected and breaker.until is not None
+        breaker.retry_requested = breaker.until is not None
 
 
 def _open_breaker(state: State, at: float, decision: decisions.BreakerOpened) -> None:
@@ -67,17 +68,20 @@ def _open_breaker(state: State, at: float, decision: decisions.BreakerOpened) ->
         breaker.since = breaker.since if breaker.streak else at
         breaker.opened_at = at
         breaker.streak += 1
+        breaker.unserved_since = breaker.unserved_since if breaker.unserved else at
+        breaker.unserved += 1
         breaker.peak_attempts = max(breaker.peak_attempts, state.providers.get(decision.provider, 0) + 1)
     breaker.until, breaker.limit, breaker.why = decision.until, decision.limit, decision.why
     breaker.rejected, breaker.retry_requested = decision.rejected, False
     breaker.credit = 0
     state.breaker_closings.add((decision.until, decision.provider))
-    _clear_refusals(state, decision)
-
-
-def _clear_refusals(state: State, decision: decisions.BreakerOpened) -> None:
-    """Remove the provider's first refusal, and the others that this breaker covers."""
     first = next((refusal for refusal in state.refusals if refusal.provider == decision.provider), None)
+    breaker.has_reset_time = first is not None and first.until is not None
+    _clear_refusals(state, decision, first)
+
+
+def _clear_refusals(state: State, decision: decisions.BreakerOpened, first: Refusal | None) -> None:
+    """Remove the provider's first refusal, and the others that this breaker covers."""
 
     def answered(refusal: Refusal) -> bool:
         enough = refusal.until is None or refusal.until <= decision.until
@@ -93,6 +97,7 @@ def _move_deadlines(state: State, by: float) -> None:
     for breaker in state.breakers.values():
         breaker.opened_at += by
         breaker.since += by
+        breaker.unserved_since += by
     for batch in state.open.values():
         for attempt in batch.alive.values():
             _move_attempt(state, attempt, by)
@@ -166,6 +171,7 @@ def record_served(state: State, attempt: AttemptState) -> None:
     breaker.since = max(breaker.since, attempt.started_at)  # then it took work, so it did not refuse
     if not attempt.served and _began_after_refusal(state, attempt):
         attempt.served = True
+        breaker.unserved = 0
         if breaker.limit is not None:
             breaker.credit += 1
 

@@ -1,6 +1,7 @@
 """Rate limits: a provider that refuses gets no work until its reset time, then half as many attempts at a time, then more.
 
 A provider that rejects one task after another (not logged in, no quota) would reject the rest too: the batch is paused.
+So is a batch that waits for nothing but providers that have refused everything for hours: a person may know better.
 """
 
 from __future__ import annotations
@@ -10,8 +11,9 @@ from collections.abc import Iterator
 from plait.core.decisions import BatchPaused, BreakerClosed, BreakerOpened, Decision, Due, LimitRaised
 from plait.core.retry_policy import MAX_REJECTIONS, jitter
 from plait.core.settings import Backoff
-from plait.core.state import Breaker, Refusal, State
-from plait.core.status import PauseCause
+from plait.core.state import BatchState, Breaker, Refusal, State, TaskState
+from plait.core.status import NextAction, PauseCause
+from plait.core.task import Step
 
 # For providers that give no reset time: a minute, then longer, up to ten; in an outage of hours a share of its length, so
 # that little time is lost whenever it ends.
@@ -25,12 +27,18 @@ REJECTED_BACKOFF = Backoff(base=3600.0, factor=2.0, cap=8 * 3600.0, jitter=0.1)
 REPEAT_BACKOFF = Backoff(base=5.0, factor=2.0, cap=600.0, jitter=0.1)
 MAX_BREAKER_SECONDS = 8 * 86_400.0
 
+# A rate limit that keeps recurring asks a person: after this many refusals in a row, and this long without any work done.
+# Without reset times it may be a window of five hours; with them, the provider does not keep what it says.
+RECURRING_REFUSALS = 8
+RECURRING_SECONDS = 3600.0
+RECURRING_SECONDS_WITHOUT_RESET = 6 * 3600.0
+
 
 def schedule_breaker_changes(state: State) -> Iterator[Decision]:
     for refusal in state.refusals:
         yield _open_breaker(state, refusal)
     for provider, breaker in state.breakers.items():
-        if breaker.retry_requested:
+        if breaker.retry_requested and (breaker.rejected or breaker.unserved >= RECURRING_REFUSALS):
             yield BreakerClosed(provider)
         if breaker.credit and breaker.until is None and breaker.limit is not None:
             raised = breaker.limit + 1
@@ -106,3 +114,51 @@ def schedule_auth_pauses(state: State) -> Iterator[Decision]:
         if batch.rejections >= MAX_REJECTIONS and batch.paused is None and any(state.start_queue.heads(batch.id)):
             why = f"the provider rejected {batch.rejections} tasks in a row: fix the cause and resume"
             yield BatchPaused(batch.id, PauseCause.PROVIDER, why)
+
+
+def schedule_limit_pauses(state: State) -> Iterator[Decision]:
+    """Pause batches in which everything that could run waits for a rate limit that keeps recurring."""
+    recurring = {provider for provider, breaker in state.breakers.items() if _is_recurring(breaker)}
+    for batch in state.open.values() if recurring else ():
+        if batch.paused is None and _waits_only_for(state, batch, recurring):
+            refusing = [provider for provider in _list_providers(state, batch) if provider in recurring]
+            yield BatchPaused(batch.id, PauseCause.PROVIDER, _describe_recurring(state, refusing[0]))
+
+
+def _is_recurring(breaker: Breaker) -> bool:
+    if breaker.rejected or breaker.until is None or breaker.unserved < RECURRING_REFUSALS:
+        return False
+    least = RECURRING_SECONDS if breaker.has_reset_time else RECURRING_SECONDS_WITHOUT_RESET
+    return breaker.opened_at - breaker.unserved_since >= least
+
+
+def _waits_only_for(state: State, batch: BatchState, providers: set[str]) -> bool:
+    if batch.alive or batch.merging is not None or batch.gate is not None:
+        return False
+    if batch.tasks_by_action[NextAction.VERIFY] or batch.tasks_by_action[NextAction.MERGE]:
+        return False
+    used = _list_providers(state, batch)
+    return bool(used) and providers.issuperset(used)
+
+
+def _list_providers(state: State, batch: BatchState) -> list[str]:
+    """The providers that could take what is ready or waits to be retried; "" stands for a merge that is retried."""
+    ready = [batch.tasks[entry.index] for entry in state.start_queue.heads(batch.id)]
+    retried = [batch.tasks[index] for _, name, index in state.backoffs if name == batch.id]
+    return [provider for task in (*ready, *retried) for provider in _list_task_providers(batch, task)]
+
+
+def _list_task_providers(batch: BatchState, task: TaskState) -> list[str]:
+    if task.step is not Step.WRITE:
+        return [""]
+    fallback = () if task.queue_key.is_contest else batch.settings.fallback
+    return [batch.settings.provider(agent) for agent in (*task.queue_key.agents, *fallback)]
+
+
+def _describe_recurring(state: State, provider: str) -> str:
+    breaker = state.breakers[provider]
+    hours = (breaker.opened_at - breaker.unserved_since) / 3600
+    return (
+        f"{provider} has refused {breaker.unserved} times in a row and done no work for {hours:.0f}h: "
+        "check your plan's limits, or use another agent, and resume"
+    )

@@ -122,8 +122,7 @@ def _handle_failure(state: State, exit_: _Exit, category: Category) -> Decision:
     step = attempt.name.step if category in {Category.LOST, Category.KILLED} else Step.WRITE
     late = attempt.ending in {EndWhy.TIMEOUT, EndWhy.IDLE}
     # The output of a tool that plait ended is not the reason.
-    late_detail = "it timed out" if category is Category.VERIFY else ""
-    why = retry_policy.describe_failure(category, late_detail if late else outcome.detail)
+    why = _describe_late(category, attempt) if late else retry_policy.describe_failure(category, outcome.detail)
     if response is Response.ASK:
         question = outcome.question or outcome.detail or "the agent waits for an answer"
         return decisions.AnswerAwaited(batch.id, task.task.id, question)
@@ -141,6 +140,11 @@ def _handle_failure(state: State, exit_: _Exit, category: Category) -> Decision:
         return replace(exit_.retry(Step.WRITE, category, why, counted=True), feedback=why)
     wait = max(retry_policy.retry_delay(batch, task, task.counted_retries + 1), _requested_wait(attempt, outcome))
     return exit_.retry(step, category, why, counted=True, wait=wait)
+
+
+def _describe_late(category: Category, attempt: AttemptState) -> str:
+    limit = retry_policy.describe_time_limit(attempt)
+    return retry_policy.describe_failure(category, limit) if category is Category.VERIFY else limit
 
 
 def _yield_seconds(state: State, batch: BatchState, task: TaskState, attempt: AttemptState) -> float:

@@ -40,6 +40,7 @@ RULES: tuple[Callable[[State], Iterator[Decision]], ...] = (
     merge_queue.schedule_gates,
     outcomes.schedule_verifications,
     breakers.schedule_auth_pauses,
+    breakers.schedule_limit_pauses,
     starts.schedule_budget_pauses,
     starts.schedule_starts,
     batches.schedule_publishes,
