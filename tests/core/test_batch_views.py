@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from plait.core.reports import CapacityChanged, GateLost
-from plait.core.requests import CancelBatch, Drop, Feedback, Pause
-from plait.core.settings import Isolation, Mode, Settings, Spend
+from plait.core.reports import CapacityChanged, GateLost, MergeFailed, PressureChanged, RebuildFailed
+from plait.core.requests import CancelBatch, Drop, Feedback, Pause, Resume
+from plait.core.scheduler.rules import is_engine_needed
+from plait.core.settings import Backoff, Budget, Isolation, Mode, Settings, Spend
 from plait.core.status import BatchStatus, Category, TaskStatus, WaitReason
 from plait.core.task import Task
 from plait.core.views import make_batch_view
-from plait.testing.script import BATCH, Script, task_needing
+from plait.testing.script import BATCH, Script, started_tasks, task_needing
+
+LONG_BACKOFF = Backoff(base=60, factor=2, cap=600, jitter=0)
+
+
+def waits_for_person(script: Script, batch: str = BATCH) -> bool:
+    """What the batch says; an engine may leave only then."""
+    said = make_batch_view(script.state, script.batch(batch)).waits_for_person
+    assert said or is_engine_needed(script.state)
+    return said
 
 
 def test_the_counts_sum_to_the_total() -> None:
@@ -116,3 +126,86 @@ def test_waiting_for_memory_is_not_waiting_for_a_person() -> None:
     view = make_batch_view(script.state, script.batch())
     assert [task.waiting for task in view.tasks] == [None, WaitReason.MEMORY]
     assert not view.waits_for_person
+
+
+def test_a_batch_that_the_provider_rule_pauses_during_a_backoff_waits_for_a_person() -> None:
+    script = Script(*"abcdef", settings=Settings(max_parallel=3, retries=1, backoff=LONG_BACKOFF))
+    script.exit_attempt("c", Category.TASK)
+    script.exit_attempt("a", Category.AUTH)
+    script.exit_attempt("b", Category.AUTH)
+    assert script.explain("c") == (
+        "c is waiting: the batch is paused: the provider rejected 2 tasks in a row: fix the cause and resume"
+    )
+    assert not waits_for_person(script)  # d and e run, f is queued
+    script.exit_attempt("d", Category.AUTH)
+    script.exit_attempt("e", Category.AUTH)
+    assert waits_for_person(script)
+    assert not is_engine_needed(script.state)
+    assert started_tasks(script.wait(600)) == []
+    assert started_tasks(script.request(lambda name: Resume(name, BATCH))) == ["c", "f"]
+
+
+def test_a_pause_during_a_backoff_waits_for_a_person() -> None:
+    script = Script("a", settings=Settings(retries=1, backoff=LONG_BACKOFF))
+    script.exit_attempt("a", Category.TASK)
+    assert not waits_for_person(script)
+    script.request(lambda name: Pause(name, BATCH))
+    assert waits_for_person(script)
+
+
+def test_a_paused_batch_still_merges_after_a_backoff() -> None:
+    script = Script("a", "b", settings=Settings(max_parallel=1, backoff=LONG_BACKOFF))
+    script.answers_merges = False
+    script.exit_attempt("a")
+    script.request(lambda name: Pause(name, BATCH))
+    script.apply(MergeFailed(BATCH, "a", 1, "the branch is checked out"))
+    assert script.explain("a").startswith("a is merging: merging again soon")
+    assert not waits_for_person(script)
+    script.answers_merges = True
+    script.wait(60)
+    assert script.status("a") == "done"
+    assert waits_for_person(script)
+
+
+def test_what_a_budget_lets_continue_is_not_left_to_a_person() -> None:
+    budget = Budget(microusd=1_000_000)
+    script = Script("a", "b", settings=Settings(max_parallel=1, budget=budget, verify="make test"))
+    script.apply(PressureChanged("load 9 on 2 cores"))
+    script.exit_attempt("a", spend=Spend(990_000, 0))
+    assert script.batch().paused is not None
+    assert not waits_for_person(script)
+
+
+def test_a_rebuild_that_failed_too_often_waits_for_a_person() -> None:
+    script = Script("a", "b", settings=Settings(max_parallel=2))
+    script.exit_attempt("a")
+    script.answers_merges = False
+    script.request(lambda name: Drop(name, BATCH, "a"))
+    script.exit_attempt("b")
+    for n in (1, 2, 3):
+        assert not waits_for_person(script)
+        script.apply(RebuildFailed(BATCH, n, "disk full"))
+    assert script.explain("b").startswith("b is merging: the batch is paused: rebuilding the batch branch failed")
+    assert waits_for_person(script)
+
+
+def test_a_running_gate_or_rebuild_is_not_waiting_for_a_person() -> None:
+    script = Script("a", "b", settings=Settings(gate="make"))
+    script.exit_attempt("a", Category.QUESTION, question="which port?")
+    script.exit_attempt("b")
+    assert not waits_for_person(script)
+    script.finish_gate(passed=True)
+    assert waits_for_person(script)
+    script.answers_merges = False
+    script.request(lambda name: Drop(name, BATCH, "b"))
+    assert not waits_for_person(script)
+
+
+def test_a_batch_waits_for_a_person_with_the_batch_that_holds_its_files() -> None:
+    in_place = Settings(isolation=Isolation.IN_PLACE)
+    script = Script(Task("holder", touches=("x",)), settings=in_place)
+    script.submit(Task("a", touches=("x",)), settings=in_place, batch="b2")
+    assert not waits_for_person(script, "b2")
+    script.exit_attempt("holder", Category.QUESTION, question="which port?")
+    assert waits_for_person(script)
+    assert waits_for_person(script, "b2")

@@ -10,7 +10,9 @@ from typing import Any
 from plait.core import decisions as d, reports as r, requests as q
 from plait.core.events import Event, Record
 from plait.core.plan import Plan
+from plait.core.reducers import evolve
 from plait.core.settings import Settings
+from plait.core.state import State
 from plait.core.status import Category, TaskStatus
 from plait.core.task import Attempt, Phase, Step, Task
 from plait.testing.simulator.observer import Violation
@@ -64,6 +66,7 @@ class History:
         self.auditor = Auditor(lambda commit: frozenset(commit.split("+")[1:]), ("B",))
         self.now = 1000.0
         self._seq = 0
+        self._state = State()
         tasks = (replace(Task("a"), **task), Task("b"))
         holds = (("file:x",), ("file:x",)) if shared else ((), (f"file:{wants}",) if wants else ())
         phases = (Phase("1", total=1), Phase("2", after=("1",), total=1)) if "phase" in task else ()
@@ -73,7 +76,9 @@ class History:
     def __call__(self, *events: Event) -> History:
         for event in events:
             self._seq += 1
-            self.auditor.observe(Record(self._seq, self.now, event))
+            record = Record(self._seq, self.now, event)
+            self.auditor.observe(record)
+            evolve(self._state, record)
         return self
 
     def advance(self, seconds: float = 5.0) -> History:
@@ -81,7 +86,7 @@ class History:
         return self
 
     def check_idle(self, wake: float | None = None) -> None:
-        self.auditor.check_idle(self.now, wake)
+        self.auditor.check_idle(self.now, wake, self._state)
 
     def grant(self, request: q.Request, *tasks: str) -> History:
         return self(request, d.RequestGranted(request.id, tasks))

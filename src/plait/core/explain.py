@@ -10,6 +10,7 @@ from plait.core.reducers.task_index import LOCK_SCOPE_SEPARATOR
 from plait.core.retry_policy import describe_time_limit
 from plait.core.scheduler import starts
 from plait.core.scheduler.batches import describe_phase_progress
+from plait.core.scheduler.merge_queue import is_rebuild_abandoned
 from plait.core.settings import Mode
 from plait.core.start_queue import TaskRef
 from plait.core.state import AttemptState, BatchState, State, TaskState
@@ -101,6 +102,11 @@ def _wait_for_answer(question: str) -> _Wait:
     return _Wait(WaitReason.ANSWER, f"needs an answer: {question}", f"asks: {question}")
 
 
+def _wait_for_unpause(batch: BatchState) -> _Wait:
+    why = f": {batch.paused.why}" if batch.paused is not None else ""
+    return _Wait(WaitReason.PAUSE, f"the batch is paused{why}", "the batch is paused")
+
+
 def _with_predicted_conflicts(task: TaskState, explanation: TaskExplanation) -> TaskExplanation:
     """With the conflicts that are predicted for what it writes now."""
     if not task.predicted_conflicts:
@@ -118,6 +124,8 @@ def _explain_merging(state: State, batch: BatchState, task: TaskState) -> TaskEx
         after = f", then removed again: {task.pending_end.reason}" if task.pending_end else ""
         return TaskExplanation(TaskStatus.MERGING, f"being merged{after}")
     wait = _why_task_waits(batch, task)
+    if wait is None and batch.paused is not None and is_rebuild_abandoned(batch):
+        wait = _wait_for_unpause(batch)
     if wait is None and not batch.is_branch_stable:
         dropped = ", ".join(batch.tasks[index].task.id for index in batch.merges_to_drop)
         wait = _Wait(WaitReason.BRANCH, f"rebuilding the batch branch without {dropped or 'what was dropped'}")
@@ -164,6 +172,8 @@ def _why_task_waits(batch: BatchState, task: TaskState) -> _Wait | None:
     if task.question is not None:
         wait = _wait_for_answer(task.question)
         return replace(wait, reason=f"{wait.reason} (answer with feedback)")
+    if task.not_before is not None and starts.is_held_by_pause(batch, task):
+        return _wait_for_unpause(batch)
     if task.not_before is not None:
         why = task.retry_reason or ""  # a retry sets both
         return _Wait(WaitReason.BACKOFF, f"{_RETRY_VERBS[task.step]} soon: {why}", why)
@@ -216,7 +226,7 @@ def _task_name(state: State, batch: BatchState, ref: TaskRef) -> str:
 def _why_batch_waits(state: State, batch: BatchState, *, started: bool = False) -> _Wait | None:
     """What holds back the whole batch; a budget and the branch hold back only tasks that have not `started`."""
     if batch.paused is not None and not (started and batch.paused.cause is PauseCause.BUDGET):
-        return _Wait(WaitReason.PAUSE, f"the batch is paused: {batch.paused.why}", "the batch is paused")
+        return _wait_for_unpause(batch)
     if state.pressure is not None:
         return _Wait(WaitReason.MEMORY, f"the machine is short of resources ({state.pressure})")
     return None if started or batch.is_branch_stable else _Wait(WaitReason.BRANCH, "rebuilding the batch branch")

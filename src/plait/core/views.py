@@ -180,27 +180,36 @@ def why_unpublished(batch: BatchState) -> str | None:
     return None
 
 
-def waits_for_person(state: State, batch: BatchState) -> bool:
-    """Whether every unfinished task waits for a person, or for a task that does."""
+def waits_for_person(state: State, batch: BatchState, seen: frozenset[str] = frozenset()) -> bool:
+    """Whether every unfinished task waits for a person, or for a task that does, here or in another batch (`seen`: batches
+    that wait for this one).
+    """
+    if batch.has_branch_work or batch.publishing is not None:
+        return False
     if needs_publishing(batch) and is_finished(batch):
-        return batch.paused is not None and batch.publishing is None
+        return batch.paused is not None
     if any(attempt.question is None for attempt in batch.alive.values()):
         return False
-    waits = batch.paused is not None and batch.unfinished_count == 0 and not batch.has_branch_work
+    waits = batch.paused is not None and batch.unfinished_count == 0
+    holders: dict[str, BatchState] = {}
     for task in (task for task in batch.tasks if task.status is None):
         on = explain_status(state, batch, task).waiting
+        holder = _find_holding_batch(state, batch, task)
         if on is not None and on.is_on_person:
             waits = True
-        elif on not in _WAITS_ON_TASKS or _is_held_by_other_batch(state, batch, task):
+        elif on not in _WAITS_ON_TASKS:
             return False
-    return waits
+        elif holder is not None and holder.id not in seen:
+            holders[holder.id] = holder
+    seen |= {batch.id}
+    return (waits or bool(holders)) and all(waits_for_person(state, holder, seen) for holder in holders.values())
 
 
-def _is_held_by_other_batch(state: State, batch: BatchState, task: TaskState) -> bool:
-    """Whether it waits for what a task of another batch holds."""
+def _find_holding_batch(state: State, batch: BatchState, task: TaskState) -> BatchState | None:
+    """The other batch that has what it waits for."""
     lock = state.start_queue.blocking_lock((batch.id, task.index))
     holder = state.start_queue.holder(lock) if lock is not None else None
-    return holder is not None and holder[0] != batch.id
+    return None if holder is None or holder[0] == batch.id else state.batches[holder[0]]
 
 
 def find_batch_status(batch: BatchState) -> tuple[BatchStatus, str]:

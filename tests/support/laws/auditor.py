@@ -11,6 +11,7 @@ from typing import Any, NoReturn, get_args
 
 from plait.core import decisions, reports, requests
 from plait.core.events import Event, Record
+from plait.core.state import State
 from plait.core.status import TaskStatus
 from plait.store.codec import kind_of
 from tests.support.laws import attempt_folds, batch_folds, batch_laws, end_laws, request_folds, start_laws
@@ -20,6 +21,7 @@ from tests.support.laws.idle_laws import (
     check_no_starvation,
     check_nothing_due,
     check_start_order,
+    check_wait_for_person,
     check_wake_time,
 )
 from tests.support.laws.request_laws import (
@@ -126,11 +128,12 @@ class Auditor:
                 restart_unmet(self.facts, batch)
         self.kinds[kind_of(event)] += 1
 
-    def check_idle(self, at: float, wake: float | None) -> None:
-        """The core decides nothing more until `wake`: raise if something is due or could start."""
+    def check_idle(self, at: float, wake: float | None, state: State) -> None:
+        """The core decides nothing more until `wake`: raise if something is due, could start, or waits unsaid."""
         check_nothing_due(self.facts, at)
         check_no_starvation(self.facts)
         check_wake_time(self.facts, at, wake)
+        check_wait_for_person(self.facts, state)
 
     def fail_stuck(self, why: str) -> NoReturn:
         """The run is over, and not everything has ended."""

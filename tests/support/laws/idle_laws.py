@@ -1,4 +1,5 @@
-"""What must hold when the core has nothing more to decide: nothing is due, nothing could start, and it wakes in time.
+"""What must hold when the core has nothing more to decide: nothing is due, nothing could start, it wakes in time, and a
+batch whose work all waits for a person says so.
 
 A task that needs several slots may hold others back while it waits for them, and so may a budget that runs out: only what
 no such reason can excuse is reported.
@@ -9,9 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from plait.core.decisions import AttemptStarted
+from plait.core.scheduler.rules import is_engine_needed
 from plait.core.settings import Mode, OnConflict, Order
+from plait.core.state import State
 from plait.core.status import TaskStatus
 from plait.core.task import Step
+from plait.core.views import waits_for_person
 from tests.support.laws.batch_laws import may_open
 from tests.support.laws.eligibility import find_available_agents
 from tests.support.laws.facts import BatchFacts, Facts, TaskFacts
@@ -253,3 +257,32 @@ def _upcoming(facts: Facts) -> Iterator[tuple[float, str]]:
         for task in () if batch.ended else batch.tasks.values():
             if task.retry_at is not None:
                 yield task.retry_at, f"another try of {task.spec.id}"
+
+
+def check_wait_for_person(facts: Facts, state: State) -> None:
+    """When everything left waits for a person, the batch says so, and never before; an engine leaves only then."""
+    needed = is_engine_needed(state)
+    for batch in facts.batches.values():
+        if batch.ended:
+            continue
+        said = waits_for_person(state, state.batches[batch.id])
+        if said and _continues_by_itself(batch):
+            raise facts.violation("person", f"batch {batch.id} says that it waits for a person, and continues", batch)
+        if not said and (_waits_for_person(batch) or not needed):
+            raise facts.violation("person", f"batch {batch.id} waits for a person, and doesn't say so", batch)
+
+
+def _continues_by_itself(batch: BatchFacts) -> bool:
+    busy = batch.merging or batch.rebuild or batch.gate or batch.publishing
+    at_work = any(attempt.endings or not attempt.is_asking for attempt in batch.alive)
+    return bool(busy) or at_work or _is_merge_due_later(batch)
+
+
+def _waits_for_person(batch: BatchFacts) -> bool:
+    """It is paused, and not because of its budget, which may allow something else later: only merging continues."""
+    return batch.is_stopped and not _continues_by_itself(batch)
+
+
+def _is_merge_due_later(batch: BatchFacts) -> bool:
+    unended = (task for task in batch.tasks.values() if task.ended is None)
+    return any(task.retry_at is not None and task.step is Step.MERGE for task in unended)

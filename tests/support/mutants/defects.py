@@ -559,6 +559,36 @@ DEFECTS = (
         "    if False:\n        return _decide_lost_change(",
     ),
     Defect(
+        "a backoff hides a pause",
+        "explain",
+        "if task.not_before is not None and starts.is_held_by_pause(batch, task):",
+        "if False:",
+    ),
+    Defect(
+        "an engine leaves a merge that is due later",
+        "scheduler.starts",
+        "return paused and task.step is not Step.MERGE",
+        "return paused",
+    ),
+    Defect(
+        "an engine leaves what a budget lets continue",
+        "scheduler.rules",
+        "if over_budget and (batch.tasks_by_action[NextAction.VERIFY] or merge_queue.is_ungated(batch)):",
+        "if False:",
+    ),
+    Defect(
+        "who waits for a person in another batch waits for nobody",
+        "views",
+        "return (waits or bool(holders)) and all(",
+        "return waits and not holders and all(",
+    ),
+    Defect(
+        "a batch waits for a person while its gate runs",
+        "views",
+        "if batch.has_branch_work or batch.publishing is not None:",
+        "if batch.publishing is not None:",
+    ),
+    Defect(
         "anything can be saved as a setting",
         "scheduler.request_answers",
         "_grant_unless(request, settings.why_not_save(state.saved, request.changes))",

@@ -38,11 +38,16 @@ def schedule_rebuilds(state: State) -> Iterator[Decision]:
     for batch in state.open.values():
         if not batch.merges_to_drop or batch.rebuild is not None or batch.merging is not None:
             continue
-        if batch.rebuild_failures < MAX_REBUILD_TRIES:
+        if not is_rebuild_abandoned(batch):
             yield _start_rebuild(batch)
         elif batch.paused is None:
             why = f"rebuilding the batch branch failed {MAX_REBUILD_TRIES} times in a row: {batch.rebuild_error}"
             yield decisions.BatchPaused(batch.id, PauseCause.BRANCH, why)
+
+
+def is_rebuild_abandoned(batch: BatchState) -> bool:
+    """It failed too often: a person has to look, and resumes the batch."""
+    return bool(batch.merges_to_drop) and batch.rebuild is None and batch.rebuild_failures >= MAX_REBUILD_TRIES
 
 
 def _start_rebuild(batch: BatchState) -> decisions.RebuildStarted:

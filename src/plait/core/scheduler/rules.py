@@ -22,6 +22,7 @@ from plait.core.reports import Report
 from plait.core.requests import Request
 from plait.core.scheduler import batches, breakers, endings, merge_queue, outcomes, request_answers, starts
 from plait.core.state import BatchState, State
+from plait.core.status import NextAction, PauseCause
 from plait.core.task import Step
 
 IMMEDIATELY = float("-inf")
@@ -129,8 +130,19 @@ def is_engine_needed(state: State) -> bool:
         return True
     if any(batch.alive or batch.has_branch_work for batch in state.open.values()):
         return True
-    if all(batch.paused is not None for batch in state.open.values()):
+    if all(batch.paused is not None and not _continues_while_paused(state, batch) for batch in state.open.values()):
         return False
     # Only an engine notices when the machine has room again.
     held_back = state.pressure is not None or (state.capacity is not None and state.capacity.slots is not None)
     return held_back or next(list_due(state), None) is not None
+
+
+def _continues_while_paused(state: State, batch: BatchState) -> bool:
+    """Whether a paused batch may do something without a person: merge after a backoff or, when only its budget holds it
+    back, check what is written.
+    """
+    over_budget = batch.paused is not None and batch.paused.cause is PauseCause.BUDGET
+    if over_budget and (batch.tasks_by_action[NextAction.VERIFY] or merge_queue.is_ungated(batch)):
+        return True
+    backoffs = (batch.tasks[index] for _, name, index in state.backoffs if name == batch.id)
+    return any(not starts.is_held_by_pause(batch, task) for task in backoffs)

@@ -129,6 +129,14 @@ def may_continue(state: State, batch: BatchState) -> bool:
     return may_run and state.pressure is None
 
 
+def is_held_by_pause(batch: BatchState, task: TaskState) -> bool:
+    """Whether a pause, and so a person, decides when the task takes its next step: merging continues, and a budget may
+    allow it by then.
+    """
+    paused = batch.paused is not None and batch.paused.cause is not PauseCause.BUDGET
+    return paused and task.step is not Step.MERGE
+
+
 def find_choices(state: State, batch: BatchState) -> Iterator[Choice]:
     """The first task of each queue that some agent could take now, best first, affordable or not."""
     return (choice for task in find_next_tasks(state, batch) if (choice := choose_agent(state, batch, task)))

@@ -160,7 +160,7 @@ class SimEngine:
         group += decisions
         fatal = self._append(group)
         if len(self.journal) == self._state.seq:
-            self._observer.check_idle(at, self._wake)
+            self._observer.check_idle(at, self._wake, self._state)
             self._perform(decisions, share=self._crashes.performed_share(len(self.journal)) if fatal else 1.0)
         if fatal:
             raise _Crashed

@@ -39,8 +39,8 @@ class Observer(Protocol):
 
     def observe(self, record: Record) -> None: ...
 
-    def check_idle(self, at: float, wake: float | None) -> None:
-        """The core decides nothing more until `wake`."""
+    def check_idle(self, at: float, wake: float | None, state: State) -> None:
+        """The core decides nothing more until `wake`; `state` is what it decided on."""
 
     def fail_stuck(self, why: str) -> NoReturn:
         """The run is over, and not everything has ended."""
@@ -64,7 +64,7 @@ class PlainObserver:
         evolve(self._state, record)
         self.kinds[kind_of(record.event)] += 1
 
-    def check_idle(self, at: float, wake: float | None) -> None:
+    def check_idle(self, at: float, wake: float | None, state: State) -> None:
         pass
 
     def fail_stuck(self, why: str) -> NoReturn:
