@@ -11,8 +11,8 @@ import pytest
 
 from plait.cli.commands.demo import EXPECTED_STATUSES, make_site
 from plait.client.project_sources import load_sources
-from tests.support.temp_project import TempProject, temp_project as make_project
-from tests.support.waiting import wait_until
+from tests.support.temp_project import TempProject, plait_command, temp_project as make_project
+from tests.support.terminal import Terminal
 
 
 @pytest.fixture
@@ -21,29 +21,55 @@ def project(tmp_path: Path) -> Iterator[TempProject]:
         yield made
 
 
-def test_the_demo_ends_as_designed_and_its_suggestions_work(project: TempProject, tmp_path: Path) -> None:
+def test_the_demo_ends_with_all_tasks_done_on_one_branch_and_its_suggestions_work(
+    project: TempProject, tmp_path: Path
+) -> None:
     (tmp_path / "tmp").mkdir()
-    answer = project.plait("demo", env={"TMPDIR": str(tmp_path / "tmp"), "PLAIT_VERIFY": "false"})
-    assert answer.code == 0, answer
-    assert "8 done · 1 failed · 1 blocked" in answer.out
-    assert "retrying at" in answer.out
+    project.env |= {"TMPDIR": str(tmp_path / "tmp"), "PLAIT_VERIFY": "false"}
+    terminal = project.terminal("demo", columns=80)
+    assert terminal.wait() == 0, terminal.text
+    assert "8 done · 1 failed · 1 blocked" in terminal.text
+    assert "retrying in" in terminal.text
     (top,) = (tmp_path / "tmp").glob("*/site")
-    assert project.git_in(top, "status", "--porcelain") == ""
-    _, _, tips = answer.out.partition("What to try next")
-    commands = [shlex.split(line) for line in re.findall(r"^  (\S+ -C .*)$", tips, re.MULTILINE)]
-    log, *others = commands
-    branch = log[-1]
+    last_screen = read_last_screen(terminal)
+    check_table(last_screen, 80)
+    result = next(line for line in last_screen if line.startswith("10 of 10 tasks are done, on one branch: "))
+    branch = result.split()[-1]
     assert project.git_in(top, "rev-parse", branch) == project.git_in(top.parent / "remote.git", "rev-parse", branch)
+    assert project.git_in(top, "status", "--porcelain") == ""
     assert "quick" in project.git_in(top, "show", f"{branch}:README.md")
-    diff, drop, logs, explain, retry = (words[1:] for words in others)
-    assert "style.css" in project.plait(*diff).out
-    assert "there is no dictionary.txt" in project.plait(*logs).out
-    assert "06-translation" in project.plait(*explain).out
-    (top / "dictionary.txt").write_text("hello\n")
-    assert project.plait(*retry).code == 0
-    wait_until(lambda: "pages/menu.html" in project.git_in(top, "ls-tree", "-r", "--name-only", branch))
-    assert project.plait(*drop).code == 0
-    wait_until(lambda: "white" not in project.git_in(top, "show", f"{branch}:pages/style.css").split("dark")[0])
+    assert "pages/menu.html" in project.git_in(top, "ls-tree", "-r", "--name-only", branch)
+
+    wide = Terminal(plait_command("watch"), cwd=top, env=project.env, columns=120)
+    project.terminals.append(wide)
+    assert wide.wait() == 0
+    check_table(read_last_screen(wide), 120)
+
+    suggestions = last_screen[last_screen.index("What to try next") :]
+    log, diff, explain, drop = (line.strip() for line in suggestions if "  # " in line)
+    assert "Translate the pages" in project.git_in(top, *shlex.split(log, comments=True)[1:])
+    run = [project.plait("-C", str(top), *shlex.split(line, comments=True)[1:]) for line in (diff, explain, drop)]
+    assert [answer.code for answer in run] == [0, 0, 0]
+    assert "style.css" in run[0].out
+    assert "there is no dictionary.txt" in run[1].out
+    assert "white" not in project.git_in(top, "show", f"{branch}:pages/style.css").split("dark")[0]
+
+
+def read_last_screen(terminal: Terminal) -> list[str]:
+    """From the last table of tasks on."""
+    text = terminal.text.replace("\r", "")
+    return text[text.rindex("  01-pages ") :].splitlines()
+
+
+def check_table(lines: list[str], columns: int) -> None:
+    """A line for each task, with aligned columns, and nothing wider than the terminal."""
+    assert max(len(line) for line in lines if "pytest" not in line) <= columns  # the test's own folder is long
+    rows = lines[: len(EXPECTED_STATUSES)]
+    assert [row.split()[:2] for row in rows] == [[name, "done"] for name in EXPECTED_STATUSES]
+    for pattern in (r" done ", r"\d+s ", r" [+]\d+ \u2212\d+ ", r" [0-9a-f]{10} "):
+        found = [re.search(pattern, row) for row in rows]
+        assert len({match.end() if pattern.endswith("s ") else match.start() for match in found if match}) == 1
+        assert None not in found
 
 
 def test_the_demo_has_a_task_for_each_expected_status(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

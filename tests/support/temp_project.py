@@ -146,9 +146,9 @@ class TempProject:
         out, err = process.communicate(timeout=TIMEOUT_SECONDS)
         return CliResult(process.returncode, out, err)
 
-    def terminal(self, *words: str) -> Terminal:
+    def terminal(self, *words: str, columns: int = 100) -> Terminal:
         """`plait WORDS…`, on a terminal of its own."""
-        terminal = Terminal(plait_command(*words), cwd=self.top, env=self.env)
+        terminal = Terminal(plait_command(*words), cwd=self.top, env=self.env, columns=columns)
         self.terminals.append(terminal)
         return terminal
 

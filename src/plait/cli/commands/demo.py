@@ -11,14 +11,19 @@ from pathlib import Path
 
 import plait.demo
 from plait.cli.commands.run_batch import RunOptions, run_tasks
-from plait.cli.output import FAILED, INTERNAL, OK, Page, print_line
+from plait.cli.commands.watch import watch_batch
+from plait.cli.output import FAILED, INTERNAL, OK, Page, print_line, print_notice
+from plait.client.event_stream import EventStream
 from plait.client.project_state import read_past_batches
+from plait.client.session import new_request_id, open_session
+from plait.core.requests import Retry
 from plait.core.settings import Backoff
 from plait.core.state import BatchState
+from plait.core.status import TaskStatus
 from plait.git.command import PLAIT_IDENTITY, Git
 from plait.git.location import find_repo
 
-# One task is meant to fail.
+# After the first run: one task is meant to fail until it gets what it needs.
 EXPECTED_STATUSES = {
     "01-pages": "done",
     "02-colours": "done",
@@ -31,6 +36,7 @@ EXPECTED_STATUSES = {
     "09-slogan": "done",
     "10-promise": "done",
 }
+FAILING_TASK, MISSING_FILE = "06-translation", "dictionary.txt"
 # The demo doesn't depend on the user's settings.
 DEMO_FLAGS = {
     "run.agent": "shell",
@@ -58,24 +64,45 @@ DEMO_FLAGS = {
 
 
 def demo_command(where: Path) -> int:  # noqa: ARG001 - it makes its own directory
-    """The exit code is 0 if every task ended as designed."""
+    """The exit code is 0 if every task ended as designed: in the end, all are done."""
     top = Path(tempfile.mkdtemp(prefix="plait-demo-")).resolve() / "site"
     make_site(top)
     print_line(("A small web site, built by ten real tasks: no keys, no network.", "bold"))
-    print_line("Each task works in its own worktree; good results are merged into one branch, which is pushed.")
-    print_line(
-        "One fails at first and is retried, one fails for good and blocks another, two share a file, and two change "
-        "the same line."
-    )
+    print_line("Each task works in its own worktree; good results are merged into one branch.")
+    print_line("One task fails and is retried at once, one fails because a file is missing and")
+    print_line("blocks another, two share a file, and two change the same line.")
     print_line()
-    code = run_tasks(RunOptions(top, ("tasks",), flags=DEMO_FLAGS, yes=True, backoff=Backoff(base=1.5, jitter=0.0)))
+    options = RunOptions(top, ("tasks",), flags=DEMO_FLAGS, yes=True, backoff=Backoff(base=1.5, jitter=0.0))
+    code = run_tasks(options)
     batch = _find_batch(top)
     if batch is None or code not in {OK, FAILED}:
         return code
+    if {task.task.id: task.status.value for task in batch.tasks if task.status} != EXPECTED_STATUSES:
+        return INTERNAL
+    code = _retry_failed_task(options, batch.id)
+    batch = _find_batch(top)
+    if code != OK or batch is None:
+        return code
     sys.stdout.flush()
     _print_next_steps(top, batch)
-    statuses = {task.task.id: task.status.value for task in batch.tasks if task.status}
-    return OK if statuses == EXPECTED_STATUSES else INTERNAL
+    return OK
+
+
+def _retry_failed_task(options: RunOptions, batch: str) -> int:
+    """Provide what the task lacked, retry it, and show the batch until it ends."""
+    print_line()
+    print_line((f"{FAILING_TASK} failed because {MISSING_FILE} is missing. Now with that file:", "bold"))
+    print_line(f"  echo hello > {MISSING_FILE}")
+    print_line(f"  plait retry {batch} {FAILING_TASK}")
+    print_line()
+    (options.directory / MISSING_FILE).write_text("hello\n", encoding="utf-8")
+    with open_session(find_repo(options.directory), EventStream()) as session:
+        session.subscribe()
+        answer = session.send(Retry(new_request_id(), batch, FAILING_TASK))
+        if not answer.granted:
+            print_notice(f"{FAILING_TASK} can't be retried: {answer.why or 'no engine answered'}")
+            return INTERNAL
+        return watch_batch(options, session, batch)
 
 
 def make_site(top: Path) -> None:
@@ -103,23 +130,30 @@ def _find_batch(top: Path) -> BatchState | None:
 
 
 def _print_next_steps(top: Path, batch: BatchState) -> None:
-    program = "plait" if shutil.which("plait") else sys.argv[0]  # as it was called: plait may not be on PATH
-    command = f"{shlex.quote(program)} -C {shlex.quote(str(top))}"
+    done = sum(task.status is TaskStatus.DONE for task in batch.tasks)
+    steps = (
+        (f"git log --oneline --graph {batch.branch}", "what was merged"),
+        (f"plait diff {batch.id} 02-colours", "what one task changed"),
+        (f"plait explain {batch.id} {FAILING_TASK}", "why it failed at first"),
+        (f"plait drop {batch.id} 02-colours", "remove it from the branch"),
+    )
+    width = max(len(command) for command, _ in steps)
     page = Page()
     page.add_line()
     page.add_line(("What to try next", "bold"))
-    for suggestion, why in (
-        (f"git -C {shlex.quote(str(top))} log --oneline --graph {batch.branch}", "what was merged"),
-        (f"{command} diff {batch.id} 02-colours", "what one task changed"),
-        (f"{command} drop {batch.id} 02-colours", "remove it from the branch"),
-        (f"{command} logs {batch.id} 06-translation", "its output before it failed"),
-        (f"{command} explain {batch.id} 07-language-menu", "why it did not run"),
-        (f"echo hello > {shlex.quote(str(top / 'dictionary.txt'))}", "provide what it needs …"),
-        (f"{command} retry {batch.id} 06-translation", "… and retry: both tasks run and are merged"),
-    ):
-        page.add_line((f"  # {why}", "dim"))
-        page.add_line(f"  {suggestion}")
+    page.add_line(f"  cd {shlex.quote(str(top))}")
+    if shutil.which("plait") is None:
+        page.add_line(f"  alias plait={shlex.quote(_find_program())}")
+    for command, why in steps:
+        page.add_line(f"  {command:<{width}}", (f"  # {why}", "dim"))
     page.add_line()
-    page.add_line(f"The checkout in {top} is unchanged: all results are on {batch.branch}.")
-    page.add_line(f"Delete {top.parent} when you are done.")
+    page.add_line((f"{done} of {len(batch.tasks)} tasks are done, on one branch: {batch.branch}", "bold green"))
+    page.add_line(f"In the checkout, only {MISSING_FILE} is new. To delete all of it:")
+    page.add_line(f"  rm -rf {shlex.quote(str(top.parent))}")
     page.show()
+
+
+def _find_program() -> str:
+    """How plait was called, to be called from any directory."""
+    program = Path(sys.argv[0]).absolute()
+    return str(program) if os.access(program, os.X_OK) else f"{sys.executable} -m plait"

@@ -201,10 +201,8 @@ def _format_task_duration(task: TaskView, now: float) -> str:
 
 
 def _format_change(task: TaskView, width: int) -> str:
-    """The columns of a merged task's change and its commit; without a commit, what it has changed so far."""
-    if task.commit:
-        return f"  {_format_diffstat(task):<{width}}  {fmt.shorten_commit(task.commit)}"
-    return f"  {_format_diffstat(task)} ·" if task.diffstat else ""
+    """The columns of a merged task's change and its commit."""
+    return f"  {_format_diffstat(task):<{width}}  {fmt.shorten_commit(task.commit)}" if task.commit else ""
 
 
 def _format_diffstat(task: TaskView) -> str:
@@ -214,7 +212,8 @@ def _format_diffstat(task: TaskView) -> str:
 def _describe_task(task: TaskView, *, brief: bool) -> str:
     if task.status is TaskStatus.DONE:
         return task.title
-    return task.short if brief else task.reason
+    reason = task.short if brief else task.reason
+    return reason if task.commit else " · ".join(filter(None, (_format_diffstat(task), reason)))
 
 
 def _add_provider_limits(page: Page, state: State) -> None:

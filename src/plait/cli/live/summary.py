@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from shlex import quote
+from textwrap import wrap
 
-from plait.cli.format import MAX_NAMES, STATUS_STYLES, format_elapsed, pluralize, truncate_line
+from plait.cli.format import MAX_NAMES, STATUS_STYLES, format_elapsed, get_line_width, pluralize, truncate_line
 from plait.cli.output import FAILED, NEEDS_PERSON, OK, Page
 from plait.client.next_step import find_login_hint, format_answer_command
 from plait.client.result_files import ContestResult, ModelJob, ModelJobs
@@ -117,14 +118,23 @@ def _add_failed(page: Page, view: BatchView) -> None:
     page.add_line()
     for task in failed[:_MAX_PER_KIND]:
         attempts = f" (attempt {task.attempt})" if task.attempt > 1 and "attempt" not in task.reason else ""
-        page.add_line(
-            (f"  {task.status.label}", "red"), f"  {task.id}: {truncate_line(task.reason, _MAX_REASON_CHARS)}{attempts}"
-        )
+        text = f"{task.id}: {truncate_line(task.reason, _MAX_REASON_CHARS)}{attempts}"
+        _add_wrapped(page, (f"  {task.status.label}  ", "red"), text)
         page.add_line((f"    {_suggest_command(task, f'{quote(view.id)} {quote(task.id)}')}", "dim"))
     _add_more_count(page, failed)
     agents = dict.fromkeys(task.agent for task in failed if task.category is Category.AUTH)
     for agent in filter(find_login_hint, agents):
         page.add_line((f"    log in with {agent}: {find_login_hint(agent)}", "dim"))
+
+
+def _add_wrapped(page: Page, label: tuple[str, str], text: str) -> None:
+    """On a terminal, a text that is too long continues below its beginning."""
+    width = get_line_width()
+    indent = len(label[0])
+    lines = [text] if width is None else wrap(text, max(20, width - indent), break_on_hyphens=False) or [""]
+    page.add_line(label, lines[0])
+    for line in lines[1:]:
+        page.add_line(f"{'':<{indent}}{line}")
 
 
 def _suggest_command(task: TaskView, arguments: str) -> str:
