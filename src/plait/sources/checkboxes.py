@@ -137,15 +137,19 @@ Characters = Callable[[Counter[str]], Mapping[SourceStatus, str]]
 
 
 def make_checkbox_format(
-    detect: Callable[[Document], Confidence], read: ReadDocument, characters: Characters = lambda _used: {}
+    detect: Callable[[Document], Confidence],
+    read: ReadDocument,
+    characters: Characters = lambda _used: {},
+    *,
+    needs_box: bool = True,
 ) -> Format:
-    """A format whose source is one text file with its statuses in boxes."""
+    """A format whose source is one text file with its statuses in boxes. `needs_box`: a file without any is not one."""
 
     def detect_source(source: SourceFiles) -> Confidence:
         if source.folder or len(source.documents) != 1:
             return Confidence.NO
         document = source.document
-        is_text = "[" in document.text and not document.name.lower().endswith(_DATA_SUFFIXES)
+        is_text = ("[" in document.text or not needs_box) and not document.name.lower().endswith(_DATA_SUFFIXES)
         return detect(document) if is_text else Confidence.NO
 
     write = partial(write_checkboxes, read, characters)

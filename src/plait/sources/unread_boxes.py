@@ -76,17 +76,16 @@ def _find_unread(markdown: Markdown, entries: dict[int, SourceEntry]) -> Iterato
     heading_level, heading_entry = 0, None
     for block, path in walk_outline(markdown):
         is_top = block.parent is None and not block.quoted
-        if is_top and block.kind is BlockKind.HEADING:
-            if block.start in entries or block.level <= heading_level or heading_entry is None:
-                heading_level, heading_entry = block.level, entries.get(block.start)
-        elif is_top and block.kind is BlockKind.RULE:
-            heading_entry = None
+        ends = block.start in entries or block.level <= heading_level or heading_entry is None
+        if is_top and block.kind is BlockKind.HEADING and ends:
+            heading_level, heading_entry = block.level, entries.get(block.start)
         if any(_LEGEND.fullmatch(make_label(heading.text)) for heading in path):
             continue
-        owner = next((entry for above in block.ancestors if (entry := _get_entry(above, entries))), heading_entry)
+        owner = next((entry for above in block.ancestors if (entry := _get_entry(above, entries))), None)
         section = strip_markup(path[-1].text) if path else ""
         for line, is_open, cause in _find_boxes(markdown, block, entries):
-            where = _find_cause(owner, is_open=is_open)
+            is_below = heading_entry is not None and markdown.lines.strip_end(line).strip() in heading_entry.task.body
+            where = _find_cause(owner or (heading_entry if is_below else None), is_open=is_open)
             if where is not None:
                 yield _UnreadBox(line, is_open, where if where is _Cause.IN_DONE else cause or where, section)
 

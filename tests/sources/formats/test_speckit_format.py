@@ -97,6 +97,129 @@ def detect_confidence(text: str, path: str = "tasks.md") -> Confidence:
     return speckit.FORMAT.detect(SourceFiles(path, (Document(path, text),)))
 
 
+class TestIds:
+    def test_an_id_may_have_a_suffix(self) -> None:
+        text = "- [ ] T031 a\n- [ ] T031-MIN [P] b\n- [ ] T032-MIN c (depends on T031-MIN)\n- [ ] T033 d, depends on T032\n"
+        found = {entry.task.id: entry for entry in read(text).entries}
+        assert list(found) == ["T031", "T031-MIN", "T032-MIN", "T033"]
+        assert found["T031-MIN"].task.title == "b"
+        assert [need.on for need in found["T032-MIN"].task.needs] == ["T031-MIN"]
+        assert [need.on for need in found["T033"].task.needs] == ["T032-MIN"]  # the only one of that number
+
+    def test_a_range_is_no_id_with_a_suffix(self) -> None:
+        assert [entry.task.id for entry in read("- [ ] T001 a\n- [ ] T002-T004 b\n").entries] == ["T001"]
+
+    @pytest.mark.parametrize(
+        "line",
+        ["T022 (abc-8z6.1) [P] Dig", "T022 [P] (abc-8z6.1) Dig", "T022 (abc-8z6.1) [P] [US1] Dig", "T022 Dig [P]"],
+    )
+    def test_p_counts_beside_another_id_and_at_the_end(self, line: str) -> None:
+        (entry, other) = read(f"- [ ] {line}\n- [ ] T023 [P] Pour\n").entries
+        assert entry.task.title in {"(abc-8z6.1) Dig", "Dig"}
+        assert other.task.needs == ()
+
+
+HEADINGS = """\
+# Tasks: Cellar
+
+### Phase 1: Ground
+
+#### T001: Mark the corners [P]
+**File**: `src/corners.py`
+**Dependencies**: None
+
+- [ ] four corners
+
+---
+
+#### T002 [P] Order stones \u2705
+
+### Phase 2: Walls
+
+#### Task T003 - Dig
+**Priority**: high
+**Dependencies**: T001, T002
+**Status**: \u23f3 Pending
+
+##### Details
+Deep.
+
+#### [ ] T004: Pour
+
+## Success Criteria
+- [ ] it is dry
+"""
+HEADED = FormatUnderTest("speckit", "specs/004-cellar/tasks.md", SPECKIT.read_back)
+
+
+class TestHeadings:
+    def test_a_heading_with_an_id_is_a_task(self) -> None:
+        found = read(HEADINGS).entries
+        assert [(entry.task.id, entry.task.title, entry.task.phase) for entry in found] == [
+            ("T001", "Mark the corners", "1"),
+            ("T002", "Order stones", "1"),
+            ("T003", "Dig", "2"),
+            ("T004", "Pour", "2"),
+        ]
+        assert [entry.status for entry in found] == [
+            SourceStatus.TODO, SourceStatus.DONE, SourceStatus.TODO, SourceStatus.TODO
+        ]  # fmt: skip
+
+    def test_its_text_goes_up_to_the_next_one(self) -> None:
+        found = {entry.task.id: entry for entry in read(HEADINGS).entries}
+        assert "four corners" in found["T001"].task.body
+        assert "T002" not in found["T001"].task.body
+        assert "Deep." in found["T003"].task.body
+        assert found["T001"].mentions == ("src/corners.py",)
+
+    def test_its_fields_are_its_dependencies(self) -> None:
+        found = {entry.task.id: [need.on for need in entry.task.needs] for entry in read(HEADINGS).entries}
+        assert found == {"T001": [], "T002": [], "T003": ["T001", "T002"], "T004": ["T003"]}
+
+    def test_a_heading_over_listed_tasks_or_about_one_is_none(self) -> None:
+        text = "## T001: Ground\n- [ ] T001.1 Dig\n- [ ] T002 Pour\n\n## Notes\n\n### T002: why\nText\n"
+        assert [entry.task.id for entry in read(text).entries] == ["T001.1", "T002"]
+
+    def test_a_file_of_such_headings_is_one_if_it_is_called_tasks(self) -> None:
+        text = "#### T001: Stolen passwords\n\n#### T002: Replay\n"
+        names = {
+            path: SourceFiles(path, (Document(path, text),))
+            for path in ("specs/1-x/tasks.md", "tasks.md", "threats.md")
+        }
+        assert [speckit.FORMAT.detect(files) for files in names.values()] == [
+            Confidence.NAME, Confidence.CONTENT, Confidence.NO
+        ]  # fmt: skip
+
+    def test_statuses_go_to_the_field_the_box_or_behind_the_heading(self) -> None:
+        found = {entry.task.id: entry for entry in HEADED.read(HEADINGS).entries}
+        done = HEADED.write(
+            HEADINGS, [HEADED.change(found[name], SourceStatus.DONE) for name in ("T001", "T003", "T004")]
+        )
+        expected = HEADINGS.replace("corners [P]", "corners [P] \u2705").replace("\u23f3 Pending", "Completed")
+        assert done == expected.replace("[ ] T004", "[x] T004")
+        after = {entry.task.id: entry for entry in HEADED.read(done).entries}
+        assert {entry.status for entry in after.values()} == {SourceStatus.DONE}
+        undone = HEADED.write(done, [HEADED.change(entry, SourceStatus.TODO) for entry in after.values()])
+        assert {entry.status for entry in HEADED.read(undone).entries} == {SourceStatus.TODO}
+        assert "\u2705" not in undone
+
+
+HEADING_PIECES = st.sampled_from(
+    ["#### T001: a\n", "#### T002 b \u2705 ##\n", "### \u2705 T003: c\n", "### [x] T004 d\n", "text\n", "\n", "---\n", "- [ ] T005 e\n",
+     "## Phase 1: f\n", "  - [ ] g\n"]
+)  # fmt: skip
+
+
+@given(
+    mangled_texts(st.lists(HEADING_PIECES, max_size=10).map("".join)), st.integers(0, 9), st.sampled_from(SourceStatus)
+)
+def test_headings_are_written_without_loss(text: str, index: int, mark: SourceStatus) -> None:
+    check_lossless(HEADED, text)
+    check_any_text(HEADED, text)
+    if mark in HEADED.read_back:
+        check_status_change(HEADED, text, index, mark)
+
+
 class TestTasks:
     def test_boxes_with_an_id_are_tasks_in_the_order_of_the_file(self) -> None:
         assert " ".join(entries(TASKS)) == "T001 T002 T003 T004 T005 T008 T006 T007 T007a T009"

@@ -2,26 +2,29 @@
 
 Inside a phase, a task without `[P]` follows all tasks above it, and those below follow it; tasks with `[P]` between
 two of these run in parallel. Dependencies stated in prose (`depends on T012`, a section on dependencies) are added to
-that. In a file with phases, tasks under another heading of that level are behind a barrier too.
+that. In a file with phases, tasks under another heading of that level are behind a barrier too. A task may also be a
+heading (`#### T012: Text`).
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import field
+from dataclasses import field, replace
+from functools import partial
 from itertools import product
 
 from plait.core.fast_dataclass import dataclass
 from plait.core.plan import Problem
 from plait.core.task import Need, NeedKind, Task
-from plait.sources import checkboxes
+from plait.sources import checkboxes, status_changes
 from plait.sources.formats import Confidence
 from plait.sources.formats.speckit_grammar import (
     ID,
     ListedTask,
     OrderStatement,
-    find_listed_tasks,
+    find_tasks,
+    has_task_headings,
     is_phase,
     looks_like_task,
     parse_orders,
@@ -29,10 +32,13 @@ from plait.sources.formats.speckit_grammar import (
     parse_refs,
     starts_with_verb,
 )
+from plait.sources.formats.speckit_headings import write_heading_statuses
 from plait.sources.markdown import Block, BlockKind, PhaseBuilder, strip_markup, walk_outline
 from plait.sources.references import TaskIds, TaskRange, make_key
 from plait.sources.source_model import Document, Reading, SourceEntry, find_repeated_ids
+from plait.sources.status_changes import Rewrite, StatusChange
 from plait.sources.task_paths import find_mentions
+from plait.sources.text import to_printable
 from plait.sources.vocabulary import make_slug
 
 _SECTION = re.compile(r"\b(?:dependenc(?:y|ies)|execution order|critical path)\b", re.IGNORECASE)
@@ -54,18 +60,30 @@ def find_order_statements(document: Document, tasks: Sequence[ListedTask]) -> It
     task_by_block = {id(task.block): task for task in tasks}
     for task in tasks:
         for aside in task.asides:
-            yield from parse_orders(aside, task.block.head, subject=task.id)
+            yield from parse_orders(aside, task.block.text_line, subject=task.id)
     left = _MAX_SECTION_LENGTH
     for block, path in walk_outline(document.markdown):
         if id(block) in task_by_block or block.quoted or left < 0:
             continue
-        owner = next((task_by_block[id(above)] for above in block.ancestors if id(above) in task_by_block), None)
+        around = (*block.ancestors, *reversed(path))
+        owner = next((task_by_block[id(above)] for above in around if id(above) in task_by_block), None)
         if owner is not None:  # `- Depends on: T001` in the list below a task
-            if block.kind in {BlockKind.ITEM, BlockKind.PARAGRAPH} and starts_with_verb(block.text):
-                yield from parse_orders(block.text, max(block.head, block.start), subject=owner.id)
+            if block.kind in {BlockKind.ITEM, BlockKind.PARAGRAPH}:
+                yield from _parse_owned(block, owner)
         elif _is_order_section(path):
             left -= len(block.text)
             yield from _parse_block(block)
+
+
+def _parse_owned(block: Block, owner: ListedTask) -> Iterator[OrderStatement]:
+    """In the text of a task that is a heading, each line may be a field: `**Dependencies**: T001`."""
+    if owner.place is None:
+        if starts_with_verb(block.text):
+            yield from parse_orders(block.text, block.text_line, subject=owner.id)
+        return
+    for number, line in enumerate(block.text.split("\n"), block.text_line):
+        if starts_with_verb(line):
+            yield from parse_orders(line, number, subject=owner.id)
 
 
 def _is_order_section(path: Sequence[Block]) -> bool:
@@ -134,7 +152,7 @@ class SpecKitNeeds:
                 self.problems.append(self.document.make_warning(statement.line, message, "Let phases say it."))
                 break
         for later, earlier, why in _iter_written_order(self.tasks, self.ranks):
-            self._add(later, self.tasks[earlier].id, NeedKind.CHAIN, why, self.tasks[later].block.head)
+            self._add(later, self.tasks[earlier].id, NeedKind.CHAIN, why, self.tasks[later].block.text_line)
 
     def __getitem__(self, index: int) -> tuple[Need, ...]:
         return tuple(self._needs[index].values())
@@ -168,7 +186,7 @@ class SpecKitNeeds:
     def _find_named(self, ref: TaskRange) -> list[str]:
         """Ranges are over the tasks that exist, and may be written backwards; a single task need not exist."""
         if not ref.last:
-            return [self._ids.get(ref.first) or f"T{ref.first[1:]}"]
+            return self._ids.find(ref) or [f"T{ref.first[1:]}"]  # T031 may be called T031-MIN
         first, last = sorted((ref.first, ref.last), key=make_key)
         return self._ids.find(TaskRange(first, last))
 
@@ -210,6 +228,7 @@ def _iter_written_order(tasks: Sequence[ListedTask], ranks: Sequence[int | None]
             points[rank], runs[rank] = [index], []
 
 
+_TASKS_FILE = re.compile(r"(?:^|/)[^/]*tasks?\.md\Z", re.IGNORECASE)
 _SPECKIT_PATH = re.compile(r"(?:^|/)specs/[^/]+/tasks\.md\Z")
 
 
@@ -220,23 +239,27 @@ def _detect(document: Document) -> Confidence:
         if block.level == 0 and checkboxes.is_checkbox(box)
     ]
     tasks = sum(map(looks_like_task, tops))
-    if not tasks or 4 * tasks < len(tops):
-        return Confidence.NO
-    return Confidence.NAME if _SPECKIT_PATH.search(document.path) else Confidence.CONTENT
+    if tasks and len(tops) <= 4 * tasks:
+        return Confidence.NAME if _SPECKIT_PATH.search(document.path) else Confidence.CONTENT
+    # Anything else with such headings, a list of threats say, isn't called tasks.
+    is_list = _TASKS_FILE.search(document.path) is not None and has_task_headings(document.markdown)
+    return (
+        Confidence.NO if not is_list else Confidence.NAME if _SPECKIT_PATH.search(document.path) else Confidence.CONTENT
+    )
 
 
 def _read_document(document: Document) -> Reading:
-    tasks = list(find_listed_tasks(document.markdown))
+    tasks = find_tasks(document.markdown)
     if not tasks:
         hint = 'spec-kit writes tasks as "- [ ] T001 Text".'
-        return Reading(problems=(document.make_warning(0, "no box here has an id such as T001", hint),))
+        return Reading(problems=(document.make_warning(0, "no box or heading here has an id such as T001", hint),))
     phases = PhaseBuilder(document, gate=1.0)
     keys = _assign_phases(phases, tasks)
     rank_by_key = {key: rank for rank, key in enumerate(dict.fromkeys(keys.values()))}
     ranks = [rank_by_key[keys[id(task.heading)]] if task.heading is not None else None for task in tasks]
     needs = SpecKitNeeds(document, tasks, ranks)
     entries = tuple(_build_entries(document, tasks, keys, needs))
-    named = ((task.block.head, task.written_id, task.id) for task in tasks)
+    named = ((task.block.text_line, task.written_id, task.id) for task in tasks)
     return Reading(entries, phases.build(entries), (*find_repeated_ids(document, named), *needs.problems))
 
 
@@ -260,16 +283,40 @@ def _build_entries(
     document: Document, tasks: Sequence[ListedTask], keys: dict[int, str], needs: SpecKitNeeds
 ) -> Iterator[SourceEntry]:
     bodies = checkboxes.read_item_bodies(document.markdown, [task.block for task in tasks])
-    for index, (task, body) in enumerate(zip(tasks, bodies, strict=True)):
+    for index, (task, item) in enumerate(zip(tasks, bodies, strict=True)):
+        place = task.place
+        body = item if place is None else document.markdown.source(place.block.start, place.stop).strip()
         core_task = Task(
             task.id,
             task.title,
             body,
             needs[index],
             phase=keys[id(task.heading)] if task.heading is not None else None,
-            origin=document.origin(task.block.head),
+            origin=document.origin(task.block.text_line),
         )
-        yield SourceEntry(core_task, checkboxes.read_checkbox_status(task.box), mentions=find_mentions(body))
+        yield SourceEntry(core_task, task.status, mentions=find_mentions(body))
 
 
-FORMAT = checkboxes.make_checkbox_format(_detect, _read_document)
+def _write_statuses(path: str, text: str, changes: Sequence[StatusChange]) -> Rewrite:
+    """Statuses of tasks in lists go into their boxes, those of headings behind them."""
+    changes = status_changes.select_file_changes(path, changes)
+    document = Document(path, to_printable(text))
+    headed = [task for task in find_tasks(document.markdown) if task.place is not None] if changes else []
+    ids = {task.id for task in headed}
+    in_headings = [change for change in changes if change.id in ids]
+    written = write_heading_statuses(document.markdown, text, headed, in_headings) if in_headings else Rewrite(text)
+    in_boxes = [change for change in changes if change.id not in ids]
+    boxes = checkboxes.write_checkboxes(_read_boxes, lambda _used: {}, path, written.text, in_boxes)
+    return Rewrite(boxes.text, (*written.problems, *boxes.problems))
+
+
+def _read_boxes(document: Document) -> Reading:
+    headings = {task.id for task in find_tasks(document.markdown) if task.place is not None}
+    reading = _read_document(document)
+    return replace(reading, entries=tuple(entry for entry in reading.entries if entry.task.id not in headings))
+
+
+FORMAT = replace(
+    checkboxes.make_checkbox_format(_detect, _read_document, needs_box=False),
+    writers=partial(status_changes.write_each_file, _write_statuses),
+)

@@ -8,16 +8,20 @@ are prose.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 from plait.core.fast_dataclass import dataclass
-from plait.sources.checkboxes import find_checkboxes, is_checkbox, read_checkbox_text
+from plait.sources.checkboxes import find_checkboxes, is_checkbox, read_checkbox_status, read_checkbox_text
+from plait.sources.formats.speckit_headings import TaskHeading, find_task_headings
 from plait.sources.markdown import Block, Checkbox, Markdown, UniqueNames, make_title, walk_outline
 from plait.sources.references import DASH, TO, TaskRange
+from plait.sources.source_model import SourceStatus
 from plait.sources.vocabulary import shorten
 
-ID = r"T\d{1,6}(?:\.\d{1,4}){0,3}[a-z]?"
+ID = r"T\d{1,6}(?:\.\d{1,4}){0,3}[a-z]?(?:-(?!T\d)(?-i:[A-Z][A-Z0-9]{0,11})(?!\w))?"  # T012, T012.1, T012a, T012-MIN
 _ARROW = r"(?<![-=\u2500])[-=\u2500]+(?:>|[\u2192\u21d2\u2794\u279c\u27f6\u25ba\u25b6])|[\u2192\u21d2\u2794\u279c\u27f6\u25ba\u25b6]"
 _BACK = r"<[-=\u2500]+(?!>)|[\u2190\u21d0][-=\u2500]*"
 _AFTER = (
@@ -221,11 +225,14 @@ def _find_object(
 
 
 _TAGS = r"(?:`?\[[^\[\]\n]{1,40}\](?!\()`?[ \t]*){0,9}"
+_OTHER_ID = r"(?:\([\w.:#/-]{1,40}\)[ \t]+(?=`?\[))?"  # `T022 (abc-8z6.1) [P]`
 _TASK = re.compile(
     rf"(?P<before>{_TAGS})[*_`\[]{{0,4}}(?P<id>{ID})(?!\w|[-\u2010-\u2015]T?\d)[*_`\]]{{0,4}}[ \t]*[:.)\u2013\u2014\u00b7-]?[*_`]{{0,4}}"
-    rf"(?:\s+|\Z)(?P<after>{_TAGS})(?P<text>.*)\Z",
+    rf"(?:\s+|\Z)(?P<other>{_OTHER_ID})(?P<after>{_TAGS})(?P<text>.*)\Z",
     re.IGNORECASE | re.DOTALL,
 )
+_HEADING = re.compile(rf"[^\w\[(`*]*(?:Task\s+)?{_TASK.pattern}", re.IGNORECASE | re.DOTALL)
+_LAST_TAG = re.compile(r"\s*\[P\]\s*\Z", re.IGNORECASE)
 _TAG = re.compile(r"\[([^\[\]\n]{1,40})\]")
 _KNOWN_TAGS = re.compile(r"P\??|(?:US\s?-?\d+|Story)(?:\s*[,/&+]\s*US\s?-?\d+)*", re.IGNORECASE)
 _ASIDE = re.compile(r"[*_]?\(([^()]{1,400})\)[*_]?")
@@ -246,31 +253,59 @@ _EXAMPLES = re.compile(r"\W*(?:format|legend)\b|.*\bexamples?\b", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class ListedTask:
-    """A task in the list. `asides` are remarks about its dependencies; `heading` is its phase's.
+    """A task in the list, or with a heading of its own. `asides` are remarks about its dependencies.
 
-    `written_id` is as in the file; `id` is unique.
+    `written_id` is as in the file; `id` is unique. `heading` is its phase's. `place`: the task is a heading.
     """
 
     block: Block
-    box: Checkbox
+    status: SourceStatus
     written_id: str
     id: str
     title: str
     asides: tuple[str, ...]
     parallel: bool
     heading: Block | None
+    place: TaskHeading | None = None
 
 
 def looks_like_task(box: Checkbox) -> bool:
     return _TASK.match(box.text[:300]) is not None
 
 
-def find_listed_tasks(markdown: Markdown) -> Iterator[ListedTask]:
+def has_task_headings(markdown: Markdown) -> bool:
+    return bool(find_task_headings(markdown, _HEADING))
+
+
+def find_tasks(markdown: Markdown) -> list[ListedTask]:
+    """Those in lists, and those that are headings; a heading above listed tasks, or of one, is no task of its own."""
+    names = UniqueNames()
+    listed = list(_find_listed_tasks(markdown, names))
+    ids = {task.written_id.lower() for task in listed}
+    lines = [task.block.start for task in listed]
+    places = [
+        place
+        for place in find_task_headings(markdown, _HEADING)
+        if bisect_left(lines, place.block.start) == bisect_left(lines, place.stop)
+    ]
+    if not places:
+        return listed
+    under = {id(block): path for block, path in walk_outline(markdown)}
+    phased = any(is_phase(heading) for heading in markdown.headings(2))
+    headed = []
+    for place in places:
+        if place.match["id"].lower() not in ids:
+            phase = _find_phase_heading(under[id(place.block)][:-1], phased=phased)
+            task = _make_listed_task(place.block, place.status, place.match, names, phase)
+            headed.append(replace(task, place=place))
+    return sorted([*listed, *headed], key=lambda task: task.block.start)
+
+
+def _find_listed_tasks(markdown: Markdown, names: UniqueNames) -> Iterator[ListedTask]:
     """Outside the phases a box may repeat the id of a task: a summary, a validation list. That makes no second task."""
     under = {id(block): path for block, path in walk_outline(markdown)}
     phased = any(is_phase(heading) for heading in markdown.headings(2))
     seen: set[str] = set()
-    names = UniqueNames()
     for block, box in find_checkboxes(markdown):
         path = under[id(block)]
         in_phase = any(is_phase(heading) for heading in path)
@@ -280,7 +315,8 @@ def find_listed_tasks(markdown: Markdown) -> Iterator[ListedTask]:
         match = _TASK.match(read_checkbox_text(markdown, block, box))
         if match is not None and (in_phase or not phased or match["id"].lower() not in seen):
             seen.add(match["id"].lower())
-            yield _make_listed_task(block, box, match, names, _find_phase_heading(path, phased=phased))
+            phase = _find_phase_heading(path, phased=phased)
+            yield _make_listed_task(block, read_checkbox_status(box), match, names, phase)
 
 
 def is_phase(heading: Block) -> bool:
@@ -304,21 +340,20 @@ def _find_phase_heading(path: Sequence[Block], *, phased: bool) -> Block | None:
 
 
 def _make_listed_task(
-    block: Block, box: Checkbox, match: re.Match[str], names: UniqueNames, heading: Block | None
+    block: Block, status: SourceStatus, match: re.Match[str], names: UniqueNames, heading: Block | None
 ) -> ListedTask:
     tags = [tag.strip() for tag in _TAG.findall(match["before"]) + _TAG.findall(match["after"])]
-    stated = _STATED.findall(_ASIDE.sub("", match["text"])) if "depends" in match["text"].lower() else ()
-    asides = tuple(aside for aside in _ASIDE.findall(match["text"]) if _states_order(aside))
-    text = (
-        _ASIDE.sub(lambda aside: "" if _states_order(aside[1]) else aside[0], match["text"])
-        if asides
-        else match["text"]
-    )
+    written = match["text"].rstrip()
+    last_tag = _LAST_TAG.search(written)
+    written = match["other"] + (written[: last_tag.start()] if last_tag else written)
+    stated = _STATED.findall(_ASIDE.sub("", written)) if "depends" in written.lower() else ()
+    asides = tuple(aside for aside in _ASIDE.findall(written) if _states_order(aside))
+    text = _ASIDE.sub(lambda aside: "" if _states_order(aside[1]) else aside[0], written) if asides else written
     name = f"T{match['id'][1:]}"
     kept = "".join(f"[{tag}] " for tag in tags if not _KNOWN_TAGS.fullmatch(tag))
-    parallel = any(tag.upper() == "P" for tag in tags)
+    parallel = last_tag is not None or any(tag.upper() == "P" for tag in tags)
     title = make_title(kept + text) or name
-    return ListedTask(block, box, name, names(name), title, (*asides, *stated), parallel, heading)
+    return ListedTask(block, status, name, names(name), title, (*asides, *stated), parallel, heading)
 
 
 def _states_order(aside: str) -> bool:

@@ -20,7 +20,7 @@ T = TypeVar("T")
 LetterCase = Callable[[str], str]
 
 # Spellings of each status, the usual one first; a file's own most frequent one is preferred.
-_STATUS_SPELLINGS = {
+STATUS_SPELLINGS = {
     SourceStatus.TODO: ("not started", "todo", "to do", "pending", "open"),
     SourceStatus.DOING: ("in progress",),
     SourceStatus.DONE: ("completed", "complete", "done", "finished", "closed"),
@@ -104,7 +104,7 @@ class StatusSpeller:
     def spell(self, status: SourceStatus, instead: str = "") -> str:
         """The word for a status, in the style of the one it replaces, else in the file's."""
         own = StatusSpelling.detect(instead[:_MAX_STATUS_LENGTH])
-        word = max(_STATUS_SPELLINGS[status], key=lambda word: self._words[word])
+        word = max(STATUS_SPELLINGS[status], key=lambda word: self._words[word])
         if own is None:
             bracketed = self._bracketed is not False
             case = self._case or (str.title if self._capital else str.upper)
@@ -210,7 +210,7 @@ class _TodoEditor:
 
     def make_edits(self, item: TodoItem, change: StatusChange) -> Iterator[TextEdit]:
         now, wanted = get_current_status(item), change.status
-        if wanted not in _STATUS_SPELLINGS or not changes_status(now, wanted):
+        if wanted not in STATUS_SPELLINGS or not changes_status(now, wanted):
             return
         yield from self._edit_tick(item, wanted)
         yield from self._remove_reason(item, wanted)
