@@ -121,7 +121,7 @@ def test_a_dry_run_lists_items_and_removes_nothing(bench: Bench, say: Say) -> No
 
 
 def test_gc_removes_the_listed_items_and_prints_how_to_restore_saved_work(bench: Bench, say: Say) -> None:
-    answer = say("gc")
+    answer = say("gc", "--yes")
     assert answer.code == 0
     assert "saved saved/beef/b/1: plait gc restore saved/beef/b/1\n" in answer.out
     assert bench.refs("refs/heads/plait") == ["refs/heads/plait/batch-beef"]
@@ -131,7 +131,22 @@ def test_gc_removes_the_listed_items_and_prints_how_to_restore_saved_work(bench:
     assert made.out.startswith("Created branch restored-beef-b-1,")
     assert git(bench.top, "show", "restored-beef-b-1:b.txt") == "b"
     assert say("gc", "restore", "saved/beef/b/1", "--as", "mine").code == 0
-    assert "There is nothing to remove." in say("gc").out
+    again = say("gc")
+    assert (again.code, again.err) == (0, "")
+    assert "There is nothing to remove." in again.out
+
+
+@pytest.mark.parametrize("words", [(), ("--forget", "beef", "--with-unmerged")], ids=["all", "forget"])
+def test_without_a_terminal_gc_lists_and_removes_nothing(bench: Bench, say: Say, words: tuple[str, ...]) -> None:
+    before = bench.refs("refs")
+    answer = say("gc", *words)
+    assert answer.code == 3
+    assert "batch beef  2 workspaces, " in answer.out
+    assert answer.err == "Nothing was removed: that needs --yes, or a terminal to ask on.\n"
+    data = json.loads(say("gc", "--json", *words).out)
+    assert data == json.loads(say("gc", "--dry-run", "--json", *words).out)
+    assert bench.refs("refs") == before
+    assert Path(bench.workspaces.path("beef", "b")).is_dir()
 
 
 def test_json_lists_removed_kept_and_saved_items(bench: Bench, say: Say) -> None:
@@ -139,7 +154,7 @@ def test_json_lists_removed_kept_and_saved_items(bench: Bench, say: Say) -> None
     assert data["bytes"] > 0
     assert {item["kind"] for item in data["items"]} == {"workspace", "branch"}
     assert {item["kind"] for item in data["kept"]} >= {"branch", "ref"}
-    data = json.loads(say("gc", "--json").out)
+    data = json.loads(say("gc", "--json", "--yes").out)
     assert data["saved"] == ["saved/beef/b/1"]
     # The newest first, by seconds: which of the two that is, is chance.
     assert {each["name"] for each in json.loads(say("gc", "--list", "--json").out)["saved"]} == {
@@ -178,17 +193,17 @@ def test_forget_prints_what_is_kept(bench: Bench, say: Say) -> None:
     folder = bench.place.state / "batches" / "beef"
     (folder / "tasks").mkdir(parents=True)
     git(bench.top, "merge", "-q", "--no-ff", "-m", "merged", "plait/batch-beef")
-    answer = say("gc", "--forget", "beef")
+    answer = say("gc", "--forget", "beef", "--yes")
     assert answer.code == 0
     assert "The journal still contains batch beef: nothing is ever removed from it." in answer.out
     assert bench.refs("refs/plait") == ["refs/plait/saved/beef/b/1"]
     assert not folder.exists()
     assert "beef" in say("history").out
-    again = say("gc", "--forget", "beef")
+    again = say("gc", "--forget", "beef", "--yes")
     assert "it was never merged; remove it with --with-unmerged" in again.out
     assert bench.refs("refs/plait") == ["refs/plait/saved/beef/b/1"]
     tip = git(bench.top, "rev-parse", "refs/plait/saved/beef/b/1")
-    last = say("gc", "--forget", "beef", "--with-unmerged")
+    last = say("gc", "--forget", "beef", "--with-unmerged", "--yes")
     assert f"refs/plait/saved/beef/b/1 was {tip}; git keeps that commit for a while" in last.out
     assert bench.refs("refs/plait") == []
 
@@ -221,7 +236,7 @@ def test_outside_of_a_repository_only_batch_folders_are_listed(
     (tmp_path / ".plait" / "batches" / "cafe" / "tasks").mkdir(parents=True)
     assert ask(capsys, tmp_path, "gc").code == 0
     assert ask(capsys, tmp_path, "gc", "--list").out == "Nothing is saved.\n"
-    assert ask(capsys, tmp_path, "gc", "--forget", "cafe").code == 0
+    assert ask(capsys, tmp_path, "gc", "--forget", "cafe", "--yes").code == 0
     assert not (tmp_path / ".plait" / "batches" / "cafe").exists()
 
 

@@ -104,6 +104,26 @@ def test_tasks_run_in_a_folder_that_is_not_a_repository(project: TempProject) ->
     assert (project.top / "walls").exists()
 
 
+def test_a_folder_that_is_not_a_repository_has_to_be_chosen(project: TempProject) -> None:
+    (project.top / ".git").rename(project.top.parent / "put-away")
+    project.env["PLAIT_ISOLATION"] = ""
+    project.task("01-walls", "touch walls")
+    for words in (("--yes",), ("--json",), ("--yes", "--detach"), ()):
+        answer = project.plait("run", "tasks", *words)
+        assert answer.code == 2, answer
+        assert f"{project.top} isn't a git repository: agents would change its files directly" in answer.output
+        assert "--isolation in-place" in answer.output
+    assert "in place: " in project.plait("run", "tasks", "--dry-run", "--yes").out
+    terminal = project.terminal("run", "tasks")
+    terminal.wait_for("Run this task? [Y/n]")
+    assert "in place: " in terminal.text
+    terminal.type("n\n")
+    assert terminal.wait() == 130
+    assert not (project.top / "walls").exists()
+    assert project.plait("run", "tasks", "--yes", "--isolation", "in-place").code == 0
+    assert (project.top / "walls").exists()
+
+
 def test_modules_of_the_repository_do_not_shadow_plaits(project: TempProject) -> None:
     for name in ("signal", "uuid", "msgspec", "plait"):
         project.write(f"{name}.py", "raise SystemExit('taken in')")

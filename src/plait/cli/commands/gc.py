@@ -1,4 +1,7 @@
-"""`plait gc`: remove what finished batches left behind, and list or restore what was saved of it."""
+"""`plait gc`: remove what finished batches left behind, and list or restore what was saved of it.
+
+Without a terminal, or with `--json`, it only lists: removing needs `--yes`.
+"""
 
 from __future__ import annotations
 
@@ -64,25 +67,35 @@ def gc_command(
     with open_session(location) as session:
         collector = open_session_collector(session, load_project_config(where))
         facts = collector.collect_facts()
-        seconds = None if older is None else parse_duration_setting(older)
-        if older is not None and seconds is None:
-            raise UserError(f"{older} is not a duration", hint="--older 14d, --older 12h")
+        seconds = None if older is None else _parse_older(older)
         if with_unmerged and not forget:
             raise UserError("--with-unmerged only works with --forget", hint="plait gc --forget BATCH")
         state = session.preview_state()
         batches = frozenset(find_batch_to_forget(state, facts, name) for name in forget or ())
         options = GcOptions(seconds, batches, with_unmerged, forget_lost)
         plan = plan_gc(facts, options)
-        if as_json and dry_run:
+        can_ask = output.is_interactive() and not as_json
+        lists_only = dry_run or not (yes or can_ask)
+        if as_json and lists_only:
             output.print_json(describe_cleanup(plan))
         elif not as_json:
             print_cleanup(plan)
-        if dry_run or not (plan.removals or as_json):
+        if dry_run or not (plan.removals or (as_json and yes)):
             return output.OK
-        if not (yes or as_json or _confirm(plan, options)):
+        if lists_only:
+            output.print_notice("Nothing was removed: that needs --yes, or a terminal to ask on.")
+            return output.NEEDS_PERSON
+        if not (yes or _confirm(plan, options)):
             output.print_notice("Nothing was removed.")
             return output.FAILED
         return _clean(location, collector, plan, options, as_json=as_json)
+
+
+def _parse_older(text: str) -> float:
+    seconds = parse_duration_setting(text)
+    if seconds is None:
+        raise UserError(f"{text} is not a duration", hint="--older 14d, --older 12h")
+    return seconds
 
 
 def _clean(
@@ -138,8 +151,6 @@ def _restore(location: RepoLocation, arguments: Sequence[str], branch: str | Non
 
 def _confirm(plan: GcPlan, options: GcOptions) -> bool:
     """A batch whose unmerged results would be lost for good is confirmed by its name."""
-    if not output.is_interactive():
-        return True
     unrecoverable = [item for item in plan.removals if isinstance(item.item, RefItem) and not item.item.elsewhere]
     if not unrecoverable:
         return output.confirm("Remove this? [y/N] ")
