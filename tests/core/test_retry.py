@@ -93,6 +93,22 @@ def test_a_failed_verification_is_retried_at_once_with_feedback() -> None:
     assert write.feedback == "verification failed: 2 tests failed"
 
 
+@pytest.mark.parametrize("code", [126, 127])
+def test_a_verify_command_that_is_not_found_is_not_the_agents_failure(code: int) -> None:
+    script = Script("a", settings=Settings(verify="make test"))
+    script.exit_attempt("a")
+    after = script.exit_attempt("a", Category.USAGE, exit_code=code, detail="it was not found: make")
+    assert not [decision for decision in after if isinstance(decision, AttemptStarted | RetryGranted)]
+    assert script.explain("a") == ("a is failed: verification failed: the command can't be run: it was not found: make")
+
+
+def test_a_setup_that_fails_before_verification_may_be_the_agents_failure() -> None:
+    script = Script("a", settings=Settings(verify="make test"))
+    script.exit_attempt("a")
+    after = script.exit_attempt("a", Category.USAGE, exit_code=78, detail="setup failed")
+    assert [decision.attempt.step for decision in after if isinstance(decision, AttemptStarted)] == [Step.WRITE]
+
+
 def test_a_retry_continues_the_session_in_the_same_workspace() -> None:
     script = Script("a", "b", settings=Settings(verify="make test", agents=("claude",)))
     script.apply(AttemptSession(Attempt(BATCH, "a", Step.WRITE, 1), "s-1"))

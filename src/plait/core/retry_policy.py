@@ -56,6 +56,8 @@ CATEGORY_TEXTS: Mapping[Category, str] = {
     Category.GATE: "the gate failed with its change",
 }
 
+# Exit statuses of a shell whose command is not executable or not found: no agent can help, and it would fail again.
+NOT_RUN_EXITS = frozenset({126, 127})
 # The provider rejects the credentials or the quota is used up: another provider may take the task.
 REJECTED_CATEGORIES = frozenset({Category.QUOTA, Category.AUTH})
 YIELD_SECONDS = 5.0  # a task that was refused twice waits longer than others: the cause may be the task

@@ -94,7 +94,8 @@ def _classify_exit(exit_: _Exit) -> Category:
         category = Category.TIMEOUT if attempt.ending is EndWhy.TIMEOUT else Category.IDLE
     if writing or category in {Category.LOST, Category.KILLED}:
         return category
-    return Category.VERIFY
+    is_missing = category is Category.USAGE and exit_.outcome.exit_code in retry_policy.NOT_RUN_EXITS
+    return Category.USAGE if is_missing else Category.VERIFY
 
 
 def _pass_step(batch: BatchState, task: TaskState, attempt: AttemptState) -> Decision:
@@ -123,6 +124,8 @@ def _handle_failure(state: State, exit_: _Exit, category: Category) -> Decision:
     late = attempt.ending in {EndWhy.TIMEOUT, EndWhy.IDLE}
     # The output of a tool that plait ended is not the reason.
     why = _describe_late(category, attempt) if late else retry_policy.describe_failure(category, outcome.detail)
+    if category is Category.USAGE and attempt.name.step is Step.VERIFY:
+        why = retry_policy.describe_failure(Category.VERIFY, why)
     if response is Response.ASK:
         question = outcome.question or outcome.detail or "the agent waits for an answer"
         return decisions.AnswerAwaited(batch.id, task.task.id, question)
