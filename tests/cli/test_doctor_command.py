@@ -170,13 +170,24 @@ def test_invalid_settings_are_a_problem(top: Path, capsys: pytest.CaptureFixture
     ("line", "verdict", "message"),
     [
         ("agent = 'shell'", "ok", "agents: shell"),
-        ("agent_command = 'tool {task_file}'", "ok", "agents: command"),
+        ("agent_command = 'cat {task_file}'", "ok", "agents: command"),
+        (
+            "agent_command = 'no-tool {task_file}'",
+            "problem",
+            "no-tool is not installed, and the agent's command runs it",
+        ),
         ("agent_command = 'tool {file}'", "problem", "the agent's command has an unknown placeholder {file}"),
         ("agent = 'no.such.module:Thing'", "ok", "agents: no.such.module:Thing"),  # it is not trusted yet
         ("agent = 'claude'", "problem", "the agent claude is not installed here"),
+        ("verify = 'no-tool -q'", "problem", "plait.toml:2: no-tool is not installed, and verify runs it"),
+        (
+            "gate = 'no-tool -q'\npreflight = false",
+            "warning",
+            "plait.toml:2: no-tool is not installed, and gate runs it",
+        ),
     ],
 )
-def test_unusable_agents_are_a_problem(
+def test_unusable_programs_are_a_problem(
     line: str, verdict: str, message: str, top: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (top / "plait.toml").write_text(f"[run]\n{line}\n")

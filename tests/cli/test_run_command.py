@@ -354,3 +354,45 @@ def test_uncommitted_changes_and_a_missing_identity_are_shown_before_the_run(
     assert "1 modified file is not in the base commit; agents won't see it: plan.md" in shown.out
     assert "commits will be by plait <plait@localhost>" in shown.out
     assert "modified" not in ask(capsys, top, *words, "--isolation", "in-place").output
+
+
+def test_programs_that_are_not_installed_are_reported_before_anything_starts(
+    top: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (top / "tasks" / "01-run.md").write_text('---\nrun: "true"\nverify: no-checker --all\n---\n# Run\n')
+    (top / "plait.toml").write_text('[run]\nverify = "no-tester -q"\ngate = "true && no-gate"\n')
+    words = ("run", "tasks", "-s", "01-run", "--dry-run", "--isolation")
+    refused = ask(capsys, top, *words, "in-place", "--gate", "")
+    assert refused.code == 2
+    assert "plait.toml:2: no-tester is not installed, and verify runs it" in refused.err
+    assert "tasks/01-run.md:1: 01-run: no-checker is not installed, and its verify runs it" in refused.err
+    assert "--no-preflight" in refused.err
+
+    Git(top).run("init", "--quiet")
+    assert "plait.toml:3: no-gate is not installed, and gate runs it" in ask(capsys, top, *words, "worktree").err
+
+    allowed = ask(capsys, top, *words, "in-place", "--gate", "", "--no-preflight")
+    assert allowed.code == 0
+    assert "warning plait.toml:2: no-tester is not installed, and verify runs it" in allowed.out
+
+
+def test_setup_may_install_what_verification_runs(top: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Git(top).run("init", "--quiet")
+    (top / "plait.toml").write_text('[run]\nverify = "no-tester"\n[workspace]\nsetup = "true"\n')
+    words = ("run", "tasks", "-s", "01-run", "--dry-run", "--isolation", "worktree")
+    shown = ask(capsys, top, *words)
+    assert shown.code == 0, shown
+    assert "Unless setup installs it" in shown.out
+    (top / "plait.toml").write_text('[run]\nverify = "true"\n[workspace]\nsetup = "no-installer"\n')
+    refused = ask(capsys, top, *words)
+    assert (refused.code, "no-installer is not installed, and setup runs it" in refused.err) == (2, True)
+
+
+def test_the_program_of_an_agent_command_must_be_installed(top: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ("run", "tasks", "-s", "02-plain", "--dry-run", "--isolation", "in-place", "--agent-command")
+    refused = ask(capsys, top, *words, "no-agent {task_file}")
+    assert (refused.code, "no-agent is not installed, and the agent's command runs it" in refused.err) == (2, True)
+    refused = ask(capsys, top, *words, "cat {task_file} | no-agent", "--agent-shell")
+    assert (refused.code, "no-agent is not installed" in refused.err) == (2, True)
+    for command in ("./agent.sh {task_file}", "{workspace}/agent.sh", "cat {task_file}"):
+        assert ask(capsys, top, *words, command).code == 0, command

@@ -29,7 +29,8 @@ def run_help() -> str:
     "key", [key for key in KEYS if key.flag and key.table in {"run", "sources"}], ids=lambda key: key.name
 )
 def test_a_setting_with_a_flag_is_an_option_of_run_with_the_same_help(key: AnyKey, run_help: str) -> None:
-    assert squeeze(f"{key.flag} {key.metavar} {key.summary}") in run_help
+    opposite = f"/ --no-{key.flag[2:]}" if key.default is True else ""
+    assert squeeze(f"{key.flag} {opposite} {key.metavar} {key.summary}") in run_help
 
 
 def test_a_command_gets_the_settings_that_were_given_and_no_others() -> None:

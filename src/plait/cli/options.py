@@ -153,7 +153,8 @@ def _make_parameter(key: AnyKey) -> inspect.Parameter:
     from plait.config.value_types import ValueKind
 
     kind = bool if key.value_type.kind is ValueKind.SWITCH else list[str] if key.repeatable else str
-    names = [key.short_flag, key.flag] if key.short_flag else [key.flag]
+    flag = f"{key.flag}/--no-{key.flag[2:]}" if kind is bool and key.default else key.flag
+    names = [key.short_flag, flag] if key.short_flag else [flag]
     text = f"{key.summary} May be repeated." if key.repeatable else key.summary
     option = typer.Option(*names, metavar=key.metavar or None, help=text)
     return inspect.Parameter(

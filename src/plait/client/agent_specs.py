@@ -10,6 +10,7 @@ from pathlib import Path
 from plait.agents import templates
 from plait.agents.interface import AgentSpec, Price
 from plait.agents.table import AGENTS
+from plait.client.programs import find_missing_program, is_installed
 from plait.config.agent_keys import ModelConfig, Permission
 from plait.config.config import COMMAND_AGENT, Config, Layer
 from plait.core.errors import ConfigError
@@ -85,8 +86,10 @@ def explain_missing(spec: AgentSpec) -> tuple[str, str] | None:
             "the agent model needs the openai client, which is not installed",
             f"Install it: {info.install}.",
         )
+    if spec.command:
+        return _explain_missing_command(spec)
     program = spec.program or (info.program if info else "")
-    if spec.command or not program or shutil.which(program):
+    if not program or shutil.which(program):
         return None
     if spec.program:
         return (
@@ -97,6 +100,21 @@ def explain_missing(spec: AgentSpec) -> tuple[str, str] | None:
     return (
         f"the agent {spec.name} is not installed here",
         f"{install} another agent: --agent; plait agents lists them.",
+    )
+
+
+def _explain_missing_command(spec: AgentSpec) -> tuple[str, str] | None:
+    """A shell's line may name several programs; a program in the workspace or from a placeholder is not known yet."""
+    first, *_ = spec.command
+    is_known = spec.shell or "{" not in first
+    missing = (
+        (find_missing_program(first) if spec.shell else None if is_installed(first) else first) if is_known else None
+    )
+    if missing is None:
+        return None
+    return (
+        f"{missing} is not installed, and the agent's command runs it",
+        "Install it, put it on the PATH, or change --agent-command.",
     )
 
 

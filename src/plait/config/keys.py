@@ -101,6 +101,13 @@ class RunConfig(ConfigTable, name="run", about="How a batch runs.", per_batch=Tr
         metavar="COMMAND",
         runs_code=bool,
     )
+    preflight = Key(
+        value_types.boolean(),
+        default=True,
+        about="before the first agent starts, check that programs are installed, and that setup, verify and gate pass on "
+        "the base",
+        flag="--preflight",
+    )
     timeout = Key(value_types.duration(), _BATCH.timeout, "time limit of an attempt: 60m", flag="--timeout")
     idle_timeout = Key(
         value_types.duration(),

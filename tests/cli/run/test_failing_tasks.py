@@ -75,7 +75,7 @@ def test_an_agent_killed_from_outside_is_reported(project: TempProject) -> None:
 
 def test_a_missing_command_is_reported_with_its_name(project: TempProject) -> None:
     project.task("01-walls")
-    answer = project.plait("run", "--agent-command", "no-such-agent {task_file}", "--retries", "0")
+    answer = project.plait("run", "--agent-command", "./no-such-agent {task_file}", "--retries", "0")
     assert answer.code == 1
     assert "no-such-agent" in answer.out
 

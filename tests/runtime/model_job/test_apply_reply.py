@@ -78,7 +78,7 @@ def test_the_answer_of_a_failed_tool_is_not_applied(project: TempProject) -> Non
 
 def test_a_missing_tool_is_reported(project: TempProject) -> None:
     project.commit_all()
-    answer = project.plait("run", "tasks", "--agent-command", "no-such-tool-at-all", "--retries", "0")
+    answer = project.plait("run", "tasks", "--agent-command", "./no-such-tool-at-all", "--retries", "0")
     assert answer.code == 1
     assert "the command can't be run" in answer.out + answer.err
 

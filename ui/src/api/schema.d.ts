@@ -1366,6 +1366,11 @@ export interface components {
              */
             phaseGate: number;
             /**
+             * Preflight
+             * @description before the first agent starts, check that programs are installed, and that setup, verify and gate pass on the base
+             */
+            preflight: boolean;
+            /**
              * Prices
              * @description prices of models, by name pattern, for agents that report only tokens
              */
@@ -2530,6 +2535,11 @@ export interface components {
              * @description share of the earlier phases that must be done before a phase starts
              */
             phaseGate: number;
+            /**
+             * Preflight
+             * @description before the first agent starts, check that programs are installed, and that setup, verify and gate pass on the base
+             */
+            preflight: boolean;
             /**
              * Prices
              * @description prices of models, by name pattern, for agents that report only tokens

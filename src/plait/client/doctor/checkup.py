@@ -28,12 +28,14 @@ from plait.client.doctor.check import (
     warning,
 )
 from plait.client.installed_agents import LoggedIn, Program, detect_login, probe_programs
+from plait.client.programs import check_programs
 from plait.client.project_state import read_past_batches, read_saved_settings
 from plait.config.agent_keys import is_dotted_path
 from plait.config.config import Config
 from plait.config.loading import load_config
 from plait.core.capacity import MachineReadings, describe_shortage
 from plait.core.errors import ConfigError
+from plait.core.plan import Severity
 from plait.engine.daemon import LOG_FILE, find_engine
 from plait.forges.forge import ForgeError, find_forge
 from plait.forges.remote import find_remote, resolve_address
@@ -104,6 +106,11 @@ def _check_settings(location: RepoLocation) -> tuple[Config | None, list[DoctorC
         return config, [problem("settings", error.message, error.hint)]
     warnings = [
         warning("settings", f"{found.at or ''}: {found.message}".lstrip(": "), found.hint) for found in config.warnings
+    ]
+    found_programs = check_programs(config, config.batch_settings(tasks=1, cores=1), ())
+    warnings += [
+        (problem if found.severity is Severity.ERROR else warning)("settings", found.message, found.hint)
+        for found in found_programs
     ]
     default = find_default_agent(config)
     default_text = f"none are set, the first here is {default[0]}" if default else "none are set"

@@ -11,13 +11,14 @@ from plait.client.agent_specs import build_agent_specs, load_prompt_template
 from plait.client.api_errors import StateError
 from plait.client.planning.agent_assignment import assign_plan_agents
 from plait.client.planning.plan_preview import PlanPreview
+from plait.client.programs import check_programs
 from plait.client.project_sources import LoadedSources
 from plait.client.pull_request_preview import check_publish_target
 from plait.client.session import Session, Submission, new_request_id
 from plait.config.config import Config, Layer
 from plait.config.loading import PLAIT_TOML
 from plait.core.errors import ConfigError, UserError
-from plait.core.plan import Plan, Problem
+from plait.core.plan import Plan, Problem, Severity
 from plait.core.requests import ChangeEngineSettings
 from plait.core.settings import EngineSettings, Isolation, Publish, Settings
 from plait.core.state import BatchState, State
@@ -58,12 +59,24 @@ def prepare_plan(preview: PlanPreview, agents: tuple[AgentSpec, ...], repeats: i
     preview = replace(
         preview, settings=resolve_isolation(preview.settings, preview.loaded.config, preview.loaded.location)
     )
-    preview = _add_checkout_problems(preview)
-    if repeats is None:
+    preview = _add_checkout_problems(_check_programs(preview, contest=repeats is not None))
+    if repeats is None or preview.planned.plan is None:
         return preview
     from plait.client.planning.contest_setup import add_contest_entrants
 
     return add_contest_entrants(preview, agents, repeats)
+
+
+def _check_programs(preview: PlanPreview, *, contest: bool) -> PlanPreview:
+    """The plan, or problems instead if commands can't run here."""
+    plan = preview.planned.plan
+    assert plan is not None
+    problems = check_programs(preview.loaded.config, preview.settings, plan.tasks, contest=contest)
+    has_errors = any(problem.severity is Severity.ERROR for problem in problems)
+    planned = replace(
+        preview.planned, plan=None if has_errors else plan, problems=(*preview.planned.problems, *problems)
+    )
+    return replace(preview, planned=planned)
 
 
 def _add_checkout_problems(preview: PlanPreview) -> PlanPreview:
