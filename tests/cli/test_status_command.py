@@ -472,6 +472,13 @@ def test_a_pull_request_is_shown_also_if_it_is_older_than_the_branch(say: Say, m
     assert format_publication(view) == f"older than its branch: {url}"
 
 
+def test_a_branch_that_was_only_pushed_says_why_it_has_no_pull_request(say: Say, merged: JournalWriter) -> None:
+    ship(merged, lambda order: PublishDone("beef", order.n, "", HEAD))
+    none = "no pull request: this remote is not on GitHub, GitLab or Gitea"
+    assert branch_lines(say) == [f"branch plait/batch-beef at 0123456789, pushed; {none}"]
+    assert say("status").out == "beef  completed  1/1 done · 2s · pushed\n"
+
+
 def test_a_failed_publication_shows_the_reason_and_what_to_do(say: Say, merged: JournalWriter) -> None:
     ship(merged, lambda order: PublishFailed("beef", order.n, "no token\x1b[2J", "gh auth login\nor so"))
     assert branch_lines(say) == [

@@ -97,8 +97,9 @@ def test_the_kind_of_forge_is_found_by_the_host(host: str, kind: ForgeKind) -> N
 def test_the_kind_of_an_unknown_host_comes_from_the_settings() -> None:
     where = RepoAddress("git.example.org", "a/b")
     assert find_forge(where, ForgeKind.GITLAB).kind is ForgeKind.GITLAB
-    with pytest.raises(ForgeError, match="can't tell what kind"):
+    with pytest.raises(ForgeError, match="not on GitHub, GitLab or Gitea") as caught:
         find_forge(where)
+    assert "If git.example.org is one of them, set pr.forge" in caught.value.hint
 
 
 def test_the_kind_of_a_known_host_can_not_be_overridden() -> None:

@@ -137,7 +137,7 @@ def test_without_a_known_forge_only_a_push_is_possible(fresh_worktree_server: Ru
     batch = run_batch(fresh_worktree_server)
     preview = get_preview(fresh_worktree_server, batch)
     assert (preview["canPublish"], preview["canPush"]) == (False, True)
-    assert preview["why"]
+    assert preview["why"] == "this remote is not on GitHub, GitLab or Gitea"
     fresh_worktree_server.project.git("remote", "remove", "origin")
     preview = get_preview(fresh_worktree_server, batch)
     assert (preview["canPush"], preview["hint"]) == (False, "See: git remote -v")

@@ -21,6 +21,7 @@ from plait.core.reducers import evolve
 from plait.core.state import AttemptState, BatchState, State, TaskState
 from plait.core.status import BatchStatus, TaskStatus
 from plait.core.task import Step
+from plait.core.views import why_no_pull_request
 
 MACHINE_PROVIDER = "machine"  # shown like a provider that refuses work without a reset time
 
@@ -242,6 +243,10 @@ def _map_publish_ended(context: RecordContext, report: r.PublishDone | r.Publish
     url = _find_pull_request_url(context)
     match report:
         case r.PublishDone():
+            if context.batch is not None and (why := why_no_pull_request(context.batch)):
+                hint = f"no pull request: {why}"
+                yield from context.make_progress_events(prUrl=url, publishing="done", commit=report.commit, hint=hint)
+                return
             yield from context.make_progress_events(prUrl=url, publishing="done", commit=report.commit)
         case r.PublishFailed():
             yield from context.make_progress_events(prUrl=url, publishing="failed", error=report.why, hint=report.hint)

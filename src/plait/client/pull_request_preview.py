@@ -8,6 +8,7 @@ from plait.agents.redaction import Redactor
 from plait.client.api_errors import FieldError
 from plait.client.json_encoding import api_model
 from plait.core.errors import PlaitError, UserError, WorldError
+from plait.core.plan import Problem, Severity
 from plait.core.pull_request_text import write_pull_request
 from plait.core.requests import PullRequestOverride, check_body, check_title
 from plait.core.settings import Publish
@@ -111,19 +112,40 @@ def _load_redactor(location: RepoLocation, batch: str) -> Redactor:
     return load_redactor(project_files.open_state_paths(location), batch)
 
 
-def check_publish_target(location: RepoLocation, target: PublishTarget, publish: Publish) -> None:
-    """Raises UserError if a batch can't be published as requested, as far as that is known without a network."""
+def check_publish_target(location: RepoLocation, target: PublishTarget, publish: Publish) -> list[Problem]:
+    """A warning if the branch can only be pushed. Raises UserError if a batch can't be published as requested, as far as that
+    is known without a network.
+    """
+    from plait.forges.forge import NotAForgeError
+
+    try:
+        _check_remote(location, target, publish)
+    except NotAForgeError as error:
+        message = f"the branch will be pushed, without a pull request: {error.message}"
+        return [Problem(Severity.WARNING, message, hint=error.hint)]
+    except WorldError as error:
+        raise UserError(error.message, hint=error.hint) from error
+    return []
+
+
+def find_publish_option(location: RepoLocation, batch: str) -> Publish:
+    """What of a batch can be published, as far as that is known without a network: a pull request, a push, or nothing."""
+    target, _ = _load_publish_target(location, batch)
+    for publish in (Publish.PR, Publish.PUSH):
+        if not _find_publish_problem(location, target, publish)[0]:
+            return publish
+    return Publish.OFF
+
+
+def _check_remote(location: RepoLocation, target: PublishTarget, publish: Publish) -> None:
     from plait.forges.pull_requests import locate_forge
     from plait.forges.remote import find_remote
 
     git = Git(location.top)
-    try:
-        if publish is Publish.PUSH:
-            find_remote(git, target.remote)
-        else:
-            locate_forge(git, target.remote, os.environ, target.forge)
-    except WorldError as error:
-        raise UserError(error.message, hint=error.hint) from error
+    if publish is Publish.PUSH:
+        find_remote(git, target.remote)
+    else:
+        locate_forge(git, target.remote, os.environ, target.forge)
 
 
 def _find_target_branch(location: RepoLocation, target: PublishTarget) -> str:
@@ -137,7 +159,7 @@ def _find_target_branch(location: RepoLocation, target: PublishTarget) -> str:
 
 def _find_publish_problem(location: RepoLocation, target: PublishTarget, publish: Publish) -> tuple[str, str]:
     try:
-        check_publish_target(location, target, publish)
+        _check_remote(location, target, publish)
     except PlaitError as error:
         return error.message, error.hint
     return "", ""

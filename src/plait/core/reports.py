@@ -170,7 +170,9 @@ class GateLost:
 
 @dataclass(frozen=True, slots=True)
 class PublishDone:
-    """`commit` is what the remote branch has now; `url` is the pull request's ("": there is none)."""
+    """`commit` is what the remote branch has now; `url` is the pull request's ("": there is none; if one was requested, the
+    remote is no forge).
+    """
 
     batch: str
     n: int

@@ -55,11 +55,15 @@ class Progress:
     counts: tuple[tuple[TaskStatus, int], ...]
 
 
+NOT_A_FORGE = "this remote is not on GitHub, GitLab or Gitea"
+
+
 @dataclass(frozen=True, slots=True)
 class BatchView:
     """One batch. `shipped`: the commit that was published last ("": none). `unshipped`: why what was requested is not
     published; `unshipped_hint`: what to do about it. `pushed`: the commit that the remote branch has. `pause_cause`: why it is
-    paused; `base_fails_gate`: the gate fails before any task's change.
+    paused; `base_fails_gate`: the gate fails before any task's change. `no_pull_request`: why the published branch has none
+    though one was requested ("": it has, or none was).
     """
 
     id: str
@@ -86,6 +90,7 @@ class BatchView:
     pushed: str = ""
     pause_cause: PauseCause | None = None
     base_fails_gate: bool = False
+    no_pull_request: str = ""
 
     @property
     def is_outdated(self) -> bool:
@@ -167,7 +172,14 @@ def make_batch_view(state: State, batch: BatchState, *, brief: bool = False) -> 
         pushed=batch.pushed,
         pause_cause=batch.paused.cause if batch.ended is None and batch.paused is not None else None,
         base_fails_gate=batch.base_failure is not None,
+        no_pull_request=why_no_pull_request(batch),
     )
+
+
+def why_no_pull_request(batch: BatchState) -> str:
+    published = batch.published
+    lacks_one = published is not None and published.publish is not Publish.PUSH and not published.url
+    return NOT_A_FORGE if lacks_one else ""
 
 
 def why_unpublished(batch: BatchState) -> str | None:

@@ -15,6 +15,7 @@ from plait.config.git_keys import ForgeKind
 from plait.core.errors import WorldError
 from plait.core.fast_dataclass import dataclass
 from plait.core.text import shorten
+from plait.core.views import NOT_A_FORGE
 
 if TYPE_CHECKING:
     from plait.forges.http_client import ForgeHttpClient
@@ -43,6 +44,13 @@ class PullRequestResult:
 
 class ForgeError(WorldError):
     """The forge refused or can't be used; the hint says how a person can open the pull request."""
+
+
+class NotAForgeError(ForgeError):
+    """The remote is no forge that plait knows: its branches can be pushed, but not proposed as pull requests."""
+
+    def __init__(self, *, hint: str) -> None:
+        super().__init__(NOT_A_FORGE, hint=hint)
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,9 +203,7 @@ def find_forge(address: RepoAddress, kind: ForgeKind = ForgeKind.AUTO) -> Forge:
     by_name = (forge for word in host_words for forge in forges.values() if word in forge.host_words)
     forge = known or chosen or next(by_name, None)
     if forge is None:
-        raise ForgeError(
-            f"can't tell what kind of forge {address.host} is", hint=f"Set pr.forge to one of: {', '.join(forges)}."
-        )
+        raise NotAForgeError(hint=f"If {address.host} is one of them, set pr.forge to one of: {', '.join(forges)}.")
     if not forge.has_nested_groups and address.path.count("/") != 1:
         raise ForgeError(f"{address.path} isn't a repository name on {address.host}: it should be OWNER/NAME")
     return forge
@@ -265,10 +271,10 @@ def _parse_path(path: str, url: str) -> str:
     return name
 
 
-def _make_invalid_url_error(url: str) -> ForgeError:
-    return ForgeError(
-        f"the remote {_USERINFO.sub('', url)} isn't a repository on a forge",
-        hint="A pull request needs a remote such as https://github.com/OWNER/NAME.git; see: git remote -v",
+def _make_invalid_url_error(url: str) -> NotAForgeError:
+    shown = redact_line(url)
+    return NotAForgeError(
+        hint=f"It is {shown}; a pull request needs a remote such as https://github.com/OWNER/NAME.git."
     )
 
 

@@ -13,7 +13,7 @@ from plait.core.reports import PublishDone, PublishFailed
 from plait.core.requests import PullRequestOverride
 from plait.core.settings import Publish
 from plait.core.views import BatchView
-from plait.forges.forge import ForgeError, PullRequestSpec
+from plait.forges.forge import ForgeError, NotAForgeError, PullRequestSpec
 from plait.forges.pull_requests import ForgeClient, locate_forge
 from plait.forges.remote import count_new_commits, fetch_target, find_default_branch, push_branch
 from plait.git.command import Git
@@ -33,13 +33,16 @@ class GitPublisher:
     ) -> PublishDone | PublishFailed:
         """`environment` supplies tokens and credentials."""
         git_dir, publish_target = self._location.git_dir, inputs.options.publish_target
-        git = Git(git_dir, environment=environment, variables={"GIT_DIR": str(git_dir)})
+        # A remote that is a relative path starts at the checkout.
+        folder = self._location.top if self._location.top.is_dir() else git_dir
+        git = Git(folder, environment=environment, variables={"GIT_DIR": str(git_dir)})
+        is_push_only = decision.publish is Publish.PUSH or not _is_on_forge(git, publish_target, environment)
         try:
-            branch = _push_branch(git, decision, view.branch, publish_target)
+            branch = _push_branch(git, decision, view.branch, publish_target, needs_target=not is_push_only)
         except WorldError as error:
             hint = error.hint or _describe_manual_steps(git, decision, view, inputs, environment)
             return PublishFailed(decision.batch, decision.n, error.message, hint)
-        if decision.publish is Publish.PUSH:
+        if is_push_only:
             return PublishDone(decision.batch, decision.n, "", decision.commit)
         text = _build_text(decision, view, inputs, environment)
         spec = PullRequestSpec(
@@ -60,12 +63,24 @@ class GitPublisher:
         return PublishDone(decision.batch, decision.n, result.url, decision.commit)
 
 
-def _push_branch(git: Git, decision: PublishStarted, branch: str, target: PublishTarget) -> str:
+def _is_on_forge(git: Git, target: PublishTarget, environment: Mapping[str, str]) -> bool:
+    """False where there are no pull requests; any other problem is reported when one is opened."""
+    try:
+        locate_forge(git, target.remote, environment, target.forge)
+    except NotAForgeError:
+        return False
+    except ForgeError:
+        return True
+    return True
+
+
+def _push_branch(git: Git, decision: PublishStarted, branch: str, target: PublishTarget, *, needs_target: bool) -> str:
     """Push the batch branch and return its target branch, which is fetched first: the local copy may be old."""
     target_branch = target.target or find_default_branch(git, target.remote)
-    newest = fetch_target(git, target.remote, target_branch)
-    if not count_new_commits(git, decision.commit, newest):
-        raise ForgeError(f"nothing to propose: {target_branch} already contains this branch")
+    if target_branch or needs_target:
+        newest = fetch_target(git, target.remote, target_branch)
+        if not count_new_commits(git, decision.commit, newest):
+            raise ForgeError(f"nothing to propose: {target_branch} already contains this branch")
     push_branch(git, target.remote, branch, decision.commit, expected=decision.expected)
     return target_branch
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -61,3 +63,37 @@ def test_an_invalid_title_or_description_is_reported_and_nothing_is_published(
     answer = project.plait("pr", *words)
     assert (answer.code, remote.pulls) == (2, [])
     assert why in answer.err
+
+
+NO_PULL_REQUEST = "no pull request: this remote is not on GitHub, GitLab or Gitea"
+
+
+def test_a_remote_that_is_no_forge_gets_the_branch(project: TempProject) -> None:
+    project.task("01-walls", "echo walls > walls.txt")
+    project.commit_all()
+    run = project.plait("run", "tasks", "--yes", "--no-pr")
+    assert "   pushes the branch" in run.out
+    answer = project.plait("pr")
+    assert (answer.code, answer.out.splitlines()[-1].endswith(f"; {NO_PULL_REQUEST}.")) == (0, True), answer.err
+    assert project.branch in project.git("ls-remote", "origin", project.branch)
+    assert f"pushed; {NO_PULL_REQUEST}" in project.plait("status", project.batch().id).out
+    assert json.loads(project.plait("pr", "--json").out)["note"] == NO_PULL_REQUEST
+
+
+def test_a_run_with_a_pull_request_pushes_to_a_remote_that_is_no_forge(project: TempProject, tmp_path: Path) -> None:
+    project.git("init", "--quiet", "--bare", "-b", "empty", str(tmp_path / "empty.git"))
+    project.git("remote", "set-url", "origin", os.path.relpath(tmp_path / "empty.git", project.top))
+    project.task("01-walls", "echo walls > walls.txt")
+    project.commit_all()
+    run = project.plait("run", "tasks", "--yes", "--pr")
+    assert run.code == 0, run.err
+    assert "the branch will be pushed, without a pull request" in run.err
+    assert NO_PULL_REQUEST in run.out
+    assert project.branch in project.git("ls-remote", "origin", project.branch)
+
+
+def test_without_a_remote_nothing_is_offered(project: TempProject) -> None:
+    project.task("01-walls", "echo walls > walls.txt")
+    project.commit_all()
+    project.git("remote", "remove", "origin")
+    assert "plait pr" not in project.plait("run", "tasks", "--yes").out

@@ -78,8 +78,7 @@ def test_a_forgotten_batch_cannot_be_retried(project: TempProject) -> None:
 def test_an_impossible_publication_is_reported_before_the_start(project: TempProject, words: tuple[str, ...]) -> None:
     project.task("01-a", "echo a > a.txt")
     project.commit_all()
-    if words == ("--push",):
-        project.git("remote", "remove", "origin")
+    project.git("remote", "remove", "origin")
     answer = project.plait(*RUN, *words)
     assert answer.code == 2, answer
     assert "remote" in answer.err

@@ -86,7 +86,7 @@ function BatchFacts({ batch }: { batch: BatchSummary }) {
       <Elapsed batch={batch} />
       {batch.status === "running" && eta && <TimeLeft eta={eta} />}
       <Cost batch={batch} />
-      {prUrl && <PullRequestLink url={prUrl} />}
+      {prUrl ? <PullRequestLink url={prUrl} /> : batch.shipped && <span>pushed</span>}
       {unshipped && <span className={styles.attention}>{unshipped}</span>}
     </p>
   );

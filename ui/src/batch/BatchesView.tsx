@@ -111,7 +111,7 @@ function BatchTable({ batches }: { batches: readonly BatchSummary[] }) {
 }
 
 function BatchRow({ batch }: { batch: BatchSummary }) {
-  const { id, status, mode, progress, createdAt, startedAt, completedAt, branch, prUrl } = batch;
+  const { id, status, mode, progress, createdAt, startedAt, completedAt, branch, prUrl, shipped } = batch;
   const now = useNow(isOpen(batch) && startedAt !== null);
   return (
     <tr>
@@ -130,7 +130,7 @@ function BatchRow({ batch }: { batch: BatchSummary }) {
       <td>{startedAt && formatDuration(secondsBetween(startedAt, completedAt, now))}</td>
       <td>{formatCost(batch.cost)}</td>
       <td>{branch && <code>{branch}</code>}</td>
-      <td>{prUrl && <PullRequestLink url={prUrl} />}</td>
+      <td>{prUrl ? <PullRequestLink url={prUrl} /> : shipped && "pushed"}</td>
     </tr>
   );
 }

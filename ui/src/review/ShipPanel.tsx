@@ -57,7 +57,8 @@ function ShipForm({ batch, pullRequest }: { batch: Batch; pullRequest: PullReque
   const readOnlyReason = useReadOnlyReason();
   const group = useId();
   const { busy, error, ship } = useShip(batch.id, draft, setDraft);
-  const publish = !pullRequest.canPublish && pullRequest.canPush ? "push" : selected;
+  const pushOnly = !pullRequest.canPublish && pullRequest.canPush;
+  const publish = pushOnly ? "push" : selected;
   const disabledReason = whyNotPublish(draft, pullRequest, publish);
   return (
     <form
@@ -67,21 +68,22 @@ function ShipForm({ batch, pullRequest }: { batch: Batch; pullRequest: PullReque
         void ship(publish, pullRequest);
       }}
     >
-      <fieldset className={styles.choices}>
-        <legend className="visually-hidden">Publish as</legend>
-        {PUBLISH_OPTIONS.map(([value, name]) => (
-          <label key={value}>
-            <input
-              type="radio"
-              name={group}
-              checked={publish === value}
-              disabled={!pullRequest.canPublish && pullRequest.canPush && value !== "push"}
-              onChange={() => setSelected(value)}
-            />
-            {name}
-          </label>
-        ))}
-      </fieldset>
+      {!pushOnly && (
+        <fieldset className={styles.choices}>
+          <legend className="visually-hidden">Publish as</legend>
+          {PUBLISH_OPTIONS.map(([value, name]) => (
+            <label key={value}>
+              <input
+                type="radio"
+                name={group}
+                checked={publish === value}
+                onChange={() => setSelected(value)}
+              />
+              {name}
+            </label>
+          ))}
+        </fieldset>
+      )}
       {publish !== "push" && <PullRequestFields pullRequest={pullRequest} draft={draft} onDraft={setDraft} />}
       <PublishStatus batch={batch} pullRequest={pullRequest} busy={busy} error={error} />
       <Button
@@ -96,8 +98,8 @@ function ShipForm({ batch, pullRequest }: { batch: Batch; pullRequest: PullReque
       {disabledReason !== null && !pullRequest.underWay && (
         <p className={styles.disabledReason}>{disabledReason}</p>
       )}
-      {!pullRequest.canPublish && pullRequest.canPush && (
-        <p className={styles.disabledReason}>{toSentence(pullRequest.why)}</p>
+      {pushOnly && (
+        <p className={styles.disabledReason}>{toSentence(`no pull request: ${pullRequest.why ?? ""}`)}</p>
       )}
       {pullRequest.hint !== null && !pullRequest.canPublish && (
         <p className={styles.hint}>{pullRequest.hint}</p>

@@ -107,9 +107,12 @@ def _get_pending_reason(session: Session, request: Ship) -> str:
 
 def _print_published(view: BatchView, *, as_json: bool) -> None:
     if as_json:
-        print_json({"batchId": view.id, "branch": view.branch, "commit": view.shipped, "prUrl": view.pr_url or None})
+        note = {"note": f"no pull request: {view.no_pull_request}"} if view.no_pull_request else {}
+        result = {"batchId": view.id, "branch": view.branch, "commit": view.shipped, "prUrl": view.pr_url or None}
+        print_json(result | note)
         return
-    print_line(f"Pushed {view.branch} at {shorten_commit(view.shipped)}.")
+    none = f"; no pull request: {view.no_pull_request}" if view.no_pull_request else ""
+    print_line(f"Pushed {view.branch} at {shorten_commit(view.shipped)}{none}.")
     if view.pr_url:
         print_line(f"Pull request: {view.pr_url}")
 

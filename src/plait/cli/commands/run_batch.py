@@ -160,20 +160,21 @@ def _submit_and_follow(
 
 
 def _offer_pull_request(session: Session, preview: PlanPreview, batch: BatchState, code: int) -> int:
-    """Ask whether to open a pull request, if the settings say so."""
+    """Ask whether to open a pull request, or to push where there are none, if the settings say so."""
     settings = preview.loaded.config.pr
     if settings.when_done is not WhenDone.ASK or not batch.merges or batch.published is not None:
         return code
     from plait.cli.commands.pr import publish_and_wait
-    from plait.git.command import Git
+    from plait.client.pull_request_preview import find_publish_option
 
-    if not Git(session.location.top).run("config", "--get", f"remote.{settings.remote}.url", codes=(0, 1)).text:
+    publish = find_publish_option(session.location, batch.id)
+    if publish is Publish.OFF:
         return code
-
-    question = f"Push {batch.branch} and open a pull request for {pluralize(len(batch.merges), 'task')}? [y/N] "
+    what = " and open a pull request" if publish is Publish.PR else f" to {settings.remote}"
+    question = f"Push {batch.branch}{what} for {pluralize(len(batch.merges), 'task')}? [y/N] "
     if not output.ask_yes_no(question, default=False):
         return code
-    return publish_and_wait(session, batch.id, Publish.PR) or code
+    return publish_and_wait(session, batch.id, publish) or code
 
 
 def _report_unreadable(options: RunOptions, preview: PlanPreview, code: int) -> int:

@@ -27,7 +27,7 @@ from plait.core.errors import WorldError
 from plait.core.fast_dataclass import dataclass
 from plait.core.reports import SourcesWritten
 from plait.core.requests import Approve, Pause, Request, Resume, Stop, Unpause
-from plait.core.settings import WriteBack
+from plait.core.settings import Publish, WriteBack
 from plait.core.state import BatchState
 from plait.core.status import PauseCause
 from plait.core.views import BatchView, make_batch_view
@@ -92,6 +92,14 @@ def follow_batch(options: RunOptions, session: Session, followed: FollowedBatch,
         return _follow_to_end(options, session, followed, signals)
 
 
+def _find_publish_option(session: Session, view: BatchView) -> Publish:
+    if view.ended_at is None or view.shipped or not view.branch or view.head == view.base:
+        return Publish.OFF  # there is nothing to offer
+    from plait.client.pull_request_preview import find_publish_option
+
+    return find_publish_option(session.location, view.id)
+
+
 def _follow_to_end(options: RunOptions, session: Session, followed: FollowedBatch, signals: SignalCounter) -> int:
     stream, batch = session.event_stream, followed.batch
     try:
@@ -119,6 +127,7 @@ def _follow_to_end(options: RunOptions, session: Session, followed: FollowedBatc
                 agent_seconds=stream.sum_agent_seconds(batch, now),
                 jobs=jobs,
                 contests=contests,
+                publish_option=_find_publish_option(session, view),
             )
             if options.directory != Path():
                 page.add_line((f"  from another directory: plait -C {shlex.quote(str(options.directory))}", "dim"))

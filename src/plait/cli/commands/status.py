@@ -269,7 +269,7 @@ def _describe_publication(view: BatchView) -> str:
     if view.is_outdated:
         return f"; the published commit {fmt.shorten_commit(view.shipped)} is older: {command}"
     if view.shipped:
-        return ", pushed"
+        return f", pushed; no pull request: {view.no_pull_request}" if view.no_pull_request else ", pushed"
     return f", not published: {command}" if view.ended_at is not None else ""
 
 

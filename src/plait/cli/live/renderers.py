@@ -193,6 +193,8 @@ def _describe_publishing(data: EventDetails) -> str:
             pull = "" if data.get("publish") == "push" else " and its pull request"
             return f"publishing its branch{pull}, at {format_commit(data.get('commit'))}"
         case "done":
+            if data.get("hint"):
+                return f"pushed, at {format_commit(data.get('commit'))}; {data['hint']}"
             url = f": {data['prUrl']}" if data.get("prUrl") else ""
             return f"published, at {format_commit(data.get('commit'))}{url}"
         case _:

@@ -11,6 +11,7 @@ from plait.cli.format import MAX_NAMES, STATUS_STYLES, format_elapsed, get_line_
 from plait.cli.output import FAILED, NEEDS_PERSON, OK, Page
 from plait.client.next_step import find_login_hint, format_answer_command
 from plait.client.result_files import ContestResult, ModelJob, ModelJobs
+from plait.core.settings import Publish
 from plait.core.status import BatchStatus, Category, PauseCause, TaskStatus, WaitReason
 from plait.core.text import join_names
 from plait.core.views import BatchView, TaskView
@@ -34,15 +35,18 @@ def get_batch_exit_code(view: BatchView) -> int:
     return NEEDS_PERSON if view.waits_for_person else FAILED
 
 
-def make_summary(
+def make_summary(  # noqa: PLR0913 - what a summary is made of
     view: BatchView,
     *,
     now: float,
     agent_seconds: float,
     jobs: ModelJobs = _NO_JOBS,
     contests: Mapping[str, ContestResult] = _NO_CONTESTS,
+    publish_option: Publish = Publish.PR,
 ) -> Page:
-    """`agent_seconds` is the sum over all attempts. Failed entrants are listed with their contest, not as failures."""
+    """`agent_seconds` is the sum over all attempts, `publish_option` what the remote allows. Failed entrants are listed with
+    their contest, not as failures.
+    """
     from plait.cli.commands.status import add_tasks  # only at the end of a run
 
     requested = replace(view, tasks=tuple(task for task in view.tasks if task.entrant is None))
@@ -56,7 +60,7 @@ def make_summary(
     if view.status is BatchStatus.PAUSED:
         why = truncate_line(view.reason, _MAX_REASON_CHARS)
         page.add_line((f"  {why}" if why.startswith("paused") else f"  paused: {why}", "yellow"))
-    _add_branch(page, view)
+    _add_branch(page, view, publish_option)
     _add_failed(page, requested)
     if len(requested.tasks) > _MAX_TASKS:
         _add_not_run(page, requested)
@@ -70,7 +74,7 @@ def make_summary(
     return page
 
 
-def _add_branch(page: Page, view: BatchView) -> None:
+def _add_branch(page: Page, view: BatchView, publish_option: Publish) -> None:
     """The branch, what of it is published, and how to publish it."""
     if not view.branch or not view.head or view.head == view.base:
         return
@@ -79,6 +83,8 @@ def _add_branch(page: Page, view: BatchView) -> None:
     page.add_line(f"  branch {view.branch}{pushed}")
     if view.pr_url:
         page.add_line(f"  pull request {view.pr_url}")
+    elif view.no_pull_request:
+        page.add_line(f"  no pull request: {view.no_pull_request}")
     if view.unshipped is not None:
         missing = "no pull request" if is_pushed else "not published"
         page.add_line((f"  {missing}", "red"), f"  {truncate_line(view.unshipped, _MAX_REASON_CHARS)}")
@@ -86,8 +92,9 @@ def _add_branch(page: Page, view: BatchView) -> None:
             page.add_line((f"    {line}", "dim"))
     elif view.is_outdated:
         page.add_line((f"  what was published is older than the branch: plait pr {quote(view.id)}", "yellow"))
-    elif not view.shipped and view.ended_at is not None:
-        page.add_line((f"    plait pr {quote(view.id)}   opens a pull request", "dim"))
+    elif not view.shipped and view.ended_at is not None and publish_option is not Publish.OFF:
+        effect = "opens a pull request" if publish_option is Publish.PR else "pushes the branch"
+        page.add_line((f"    plait pr {quote(view.id)}   {effect}", "dim"))
 
 
 def _format_headline(view: BatchView) -> str:

@@ -139,9 +139,9 @@ def build_submission(
     base = _resolve_base_commit(location, config.run.base) if isolated else ""
     options = RepoOptions.from_config(config) if isolated else None
     template = load_prompt_template(location, config)
-    if options is not None and preview.settings.publish is not Publish.OFF:
-        check_publish_target(location, options.publish_target, preview.settings.publish)
     warnings = check_preconditions(location.top, base) if isolated else []
+    if options is not None and preview.settings.publish is not Publish.OFF:
+        warnings += check_publish_target(location, options.publish_target, preview.settings.publish)
     sources = list_source_addresses(preview.loaded.source_set)
     return Submission(plan, preview.settings, tuple(agents), sources, base, options, template), warnings
 
