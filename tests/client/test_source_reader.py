@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from plait.client.source_reader import read_named_sources
+from plait.client.source_reader import discover_sources, read_named_sources
 from plait.core.errors import UserError
 from plait.git.location import find_repo
 
@@ -96,3 +96,12 @@ def test_a_file_of_another_format_is_not_checked_as_markdown(top: Path, monkeypa
 def test_a_file_of_no_known_format_is_an_error(top: Path, named: str) -> None:
     with pytest.raises(UserError, match="unknown format, no tasks read"):
         ids(top, named)
+
+
+def test_an_epic_is_found_with_its_tasks_folder_and_one_without_tasks_is_not(tmp_path: Path) -> None:
+    for name in ("a/epic.md", "a/tasks/001-dig.md", "b/12.md", "c/epic.md"):
+        path = tmp_path / ".claude/epics" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("---\nname: Dig\nstatus: open\n---\n")
+    found = [path.relative_to(tmp_path).as_posix() for path in discover_sources(tmp_path)]
+    assert found == [".claude/epics/b", ".claude/epics/a/tasks"]

@@ -49,12 +49,12 @@ def _expand_name(where: Path, value: str) -> list[Path]:
 
 
 def discover_sources(top: Path) -> list[Path]:
-    """Sources at the usual paths. A folder counts if it has a markdown file."""
+    """Sources at the usual paths. A folder counts if it has files of its format."""
     paths = [path for row in FORMATS.values() if row.pointer for path in _follow_pointer(top, row.pointer)]
-    for pattern in (pattern for row in FORMATS.values() for pattern in row.found_at):
+    for entry, pattern in ((row, pattern) for row in FORMATS.values() for pattern in row.found_at):
         for path in sorted(top.glob(pattern.rstrip("/"))):
             if path.is_dir() if pattern.endswith("/") else path.is_file():
-                paths += [path] if path.is_file() or any(path.glob("*.md")) else []
+                paths += [path] if path.is_file() or any(path.glob(entry.found_files)) else []
     return list(dict.fromkeys(paths))
 
 

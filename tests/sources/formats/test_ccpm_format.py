@@ -180,3 +180,44 @@ def test_only_the_status_and_its_time_change(text: str, eol: str, mark: SourceSt
 @given(mangled_texts(_file()))
 def test_no_text_makes_the_reader_raise(text: str) -> None:
     check_any_text(SUBJECT, text)
+
+
+def make_task(**keys: str) -> str:
+    lines = "".join(f"{key}: {value}\n" for key, value in {"name": "a", "status": "open", **keys}.items())
+    return f"---\n{lines}parallel: true\nconflicts_with: []\n---\n"
+
+
+def test_dependencies_are_read_whatever_their_key() -> None:
+    files = {
+        "324.md": make_task(),
+        "325.md": make_task(dependencies="[324]"),
+        "326.md": make_task(blocked_by="[325]"),
+        "327.md": make_task(depends_on="task-326", dependencies="[324]"),
+    }
+    found = index_by_id(CCPM.read(make_source_files("ccpm", EPIC, files)))
+    assert {name: list(read_needs(entry)) for name, entry in found.items()} == {
+        "324": [], "325": ["324"], "326": ["325"], "327": ["326", "324"]
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("key", ["task_number", "task", "id", "task_id"])
+def test_a_task_is_found_by_its_own_number(key: str) -> None:
+    files = {"40.md": make_task(**{key: "1"}), "41.md": make_task(**{key: "002", "depends_on": "[1]"})}
+    found = index_by_id(CCPM.read(make_source_files("ccpm", EPIC, files)))
+    assert list(read_needs(found["41"])) == ["40"]
+
+
+def test_a_task_is_found_by_the_number_of_its_file() -> None:
+    files = {
+        "001-setup.md": make_task(),
+        "002a-build.md": make_task(depends_on="[001]"),
+        "3-ship.md": make_task(depends_on="[2a]"),
+    }
+    found = index_by_id(CCPM.read(make_source_files("ccpm", EPIC, files)))
+    assert list(read_needs(found["002a-build"])) == ["001-setup"]
+    assert list(read_needs(found["3-ship"])) == ["002a-build"]
+
+
+def test_a_key_that_means_an_order_and_is_not_read_is_noted_with_its_line() -> None:
+    reading = CCPM.read(make_source_files("ccpm", EPIC, {"1.md": make_task(blocks="[2]"), "2.md": make_task()}))
+    assert format_problems(reading, Severity.INFO) == [f"{EPIC}/1.md:4: blocks is not read as a dependency"]

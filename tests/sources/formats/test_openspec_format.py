@@ -106,7 +106,17 @@ class TestTasks:
         assert list(entries("## 1. a\n- [ ] x\n- [ ] x\n## 2. b\n- [ ] x\n")) == ["1.x", "1.x-2", "2.x"]
 
     def test_a_section_with_a_number_has_tasks_whatever_its_name(self) -> None:
-        assert list(entries("## 1. Verification\n- [ ] x\n## Verification\n- [ ] y\n")) == ["1.x"]
+        assert list(entries("## 1. Acceptance Criteria\n- [ ] x\n## Acceptance Criteria\n- [ ] y\n")) == ["1.x"]
+
+    @pytest.mark.parametrize("heading", ["Verification", "Verification Checklist", "Validation", "✅ Verification"])
+    def test_boxes_under_verification_are_tasks_that_come_last_and_may_change_nothing(self, heading: str) -> None:
+        text = f"## 1. Code\n- [ ] 1.1 Dig\n\n## {heading}\n- [ ] All tests pass\n- [x] Docs are built\n"
+        dig, tests, docs = read(text).entries
+        assert [entry.task.title for entry in (dig, tests, docs)] == ["Dig", "All tests pass", "Docs are built"]
+        assert (dig.task.allow_empty, tests.task.allow_empty) == (False, True)
+        assert docs.status is SourceStatus.DONE
+        (_, last) = read(text).phases
+        assert (last.key, last.after) == (tests.task.phase, ("1",))
 
     def test_a_file_without_tasks_has_a_warning(self) -> None:
         reading = read("## 1. a\n- b\n")

@@ -52,6 +52,7 @@ class FormatEntry:
     """A row of the table: how to recognise what may be a format's sources without importing its module."""
 
     found_at: tuple[str, ...] = ()  # globs from the top of a repository; those of folders end in a slash
+    found_files: str = "*.md"  # a folder is one of them if it has such a file
     pointer: str = ""  # a file that holds the path of a source
     folder_files: tuple[str, ...] = ()  # naming a folder that has one of these is naming that file
     status_file: str = ""  # the name of a companion that holds nothing but statuses
@@ -94,7 +95,12 @@ FORMATS: Mapping[str, FormatEntry] = {
         found_at=(".beads/issues.jsonl",), folder_files=("issues.jsonl",), is_json=True, path_hint=r"\.jsonl\Z"
     ),
     "backlog": FormatEntry(found_at=("backlog/tasks/",), one_task_per_file=True, text_hint=_FRONT_MATTER),
-    "ccpm": FormatEntry(found_at=(".claude/epics/*/",), one_task_per_file=True, text_hint=_FRONT_MATTER),
+    "ccpm": FormatEntry(
+        found_at=(".claude/epics/*/", ".claude/epics/*/tasks/"),
+        found_files="[0-9]*.md",
+        one_task_per_file=True,
+        text_hint=_FRONT_MATTER,
+    ),
     "jobs": FormatEntry(
         found_at=("jobs/",), status_file="_jobstatus.json", one_task_per_file=True, text_hint=_FRONT_MATTER
     ),

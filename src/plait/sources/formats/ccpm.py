@@ -13,11 +13,15 @@ from plait.sources.front_matter import FrontMatter, StatusKey, read_status_key
 from plait.sources.source_model import Document, Reading, SourceEntry, SourceFiles
 from plait.sources.task_files import list_task_documents, read_task_body, read_task_title, report_no_tasks, sample_keys
 from plait.sources.task_paths import find_task_paths
-from plait.sources.vocabulary import strip_zeros
 
 _EPICS = ".claude/epics/"
 _NON_TASK_STEMS = frozenset({"epic", "execution-status", "github-mapping", "progress"})
 _ISSUE = re.compile(r"/issues/(\d{1,12})\b")
+_NUMBER = re.compile(r"(\d{1,9}[a-z]?)(?=[-_. ])", re.IGNORECASE)  # of a file's name
+_PREFIX = re.compile(r"\A(?:task|issue)?[\s_#-]*0*(?=\d)")
+NEEDS_KEYS = ("depends_on", "dependencies", "blocked_by", "needs")
+_ID_KEYS = ("id", "task_id", "task_number", "task", "number", "issue", "beads_id")
+_OTHER_NEEDS_KEYS = ("depends", "requires", "prerequisites", "blocks", "enables")
 
 
 def detect(source: SourceFiles) -> Confidence:
@@ -38,6 +42,11 @@ def read(source: SourceFiles) -> Reading:
     files = [(document, FrontMatter(document)) for document in documents]
     names = _index_names(files)
     entries = [_build_entry(document, keys, names) for document, keys in files]
+    for document, keys in files:
+        for name in _OTHER_NEEDS_KEYS:
+            if keys.names(name):
+                message = f"{name} is not read as a dependency"
+                keys.problems.append(document.make_info(keys.line(name), message, "Write it as depends_on: [001]."))
     return Reading(tuple(entries), problems=tuple(problem for _, keys in files for problem in keys.problems))
 
 
@@ -61,21 +70,28 @@ def _index_names(documents: Sequence[tuple[Document, FrontMatter]]) -> dict[str,
     """What tasks are called by others: their file, its number, and the issue that was made of it."""
     names: dict[str, str] = {}
     for document, keys in documents:
-        issue = _ISSUE.search(keys.text("github") or "")
-        for name in (keys.text("id"), keys.text("beads_id"), issue[1] if issue else None):
-            if name:
-                names.setdefault(_normalize_id(name), document.stem)
+        number = _NUMBER.match(document.stem)
+        issue = _ISSUE.search(_read_scalar(keys, "github"))
+        own = (number[1] if number else "", *(_read_scalar(keys, key) for key in _ID_KEYS), issue[1] if issue else "")
+        for name in filter(None, own):
+            names.setdefault(_normalize_id(name), document.stem)
     return names | {_normalize_id(document.stem): document.stem for document, _ in documents}
 
 
+def _read_scalar(keys: FrontMatter, name: str) -> str:
+    """A key that says what the task is called; it may hold anything else."""
+    return keys.values[name].text.strip() if name in keys.values else ""
+
+
 def _normalize_id(value: str) -> str:
-    return strip_zeros(value.strip().lstrip("#").removesuffix(".md").casefold())
+    """`#12`, `012.md` and `task-12` are 12."""
+    return _PREFIX.sub("", value.strip().removesuffix(".md").casefold(), count=1)
 
 
 def _build_entry(document: Document, keys: FrontMatter, names: dict[str, str]) -> SourceEntry:
     paths = find_task_paths(document)
     needs = {
-        names.get(_normalize_id(need.text), need.text): (need.reason, need.line) for need in keys.names("depends_on")
+        names.get(_normalize_id(need.text), need.text): (need.reason, need.line) for need in keys.names(*NEEDS_KEYS)
     }
     others = (names.get(_normalize_id(other.text), other.text) for other in keys.names("conflicts_with"))
     task = Task(
@@ -92,4 +108,4 @@ def _build_entry(document: Document, keys: FrontMatter, names: dict[str, str]) -
     return SourceEntry(task, status, status_text, paths.list_undeclared(task.touches))
 
 
-FORMAT = Format(detect, read, _STATUS_KEY.writers, keys={"title": ("name",), "needs": ("depends_on",)})
+FORMAT = Format(detect, read, _STATUS_KEY.writers, keys={"title": ("name",), "needs": NEEDS_KEYS})

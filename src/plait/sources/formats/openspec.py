@@ -1,8 +1,9 @@
 """OpenSpec: `## 1. Section` and `- [ ] 1.1 Text`. Sections run in order, the tasks of one in any order.
 
 A top-level box without a number is a task too, as in OpenSpec itself: its id is that of its section and the first
-words of its text. Under a heading such as Acceptance Criteria, it isn't; nested in another task, it is part of it. A
-task with numbered parts (`1.1.1` below `1.1`) is a group.
+words of its text. Under a heading such as Acceptance Criteria, it isn't; nested in another task, it is part of it. The
+boxes under Verification are tasks that may have nothing to change. A task with numbered parts (`1.1.1` below `1.1`) is
+a group.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from plait.sources.markdown import (
     PhaseBuilder,
     UniqueNames,
     excludes_tasks,
+    make_label,
     make_title,
     strip_markup,
     walk_outline,
@@ -30,6 +32,7 @@ from plait.sources.task_paths import find_mentions
 from plait.sources.vocabulary import make_slug
 
 _OPENSPEC_PATH = re.compile(r"(?:^|/)openspec/changes/(?:archive/)?[^/]+/tasks\.md\Z")
+_VERIFICATION = re.compile(r"(?:verification|validation|verify|validate)\b", re.IGNORECASE)
 _SECTION = re.compile(r"\W*(\d{1,4})[.):](?:\s+|\Z)(.*)\Z", re.DOTALL)
 
 
@@ -53,7 +56,11 @@ class _Section:
 
     @property
     def holds_tasks(self) -> bool:
-        return self.is_numbered or not excludes_tasks(self.heading.text)
+        return self.is_numbered or self.is_verification or not excludes_tasks(self.heading.text)
+
+    @property
+    def is_verification(self) -> bool:
+        return _VERIFICATION.match(make_label(self.title)) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +137,7 @@ def _build_entries(document: Document, tasks: Sequence[_SpecTask]) -> Iterator[S
             task.title,
             body,
             phase=task.section.key if task.section is not None else None,
+            allow_empty=task.section is not None and task.section.is_verification,
             origin=document.origin(task.item.block.head),
         )
         ids = tuple(tasks[n].id for n in parts)
