@@ -65,7 +65,7 @@ class PlainTextParser(_PhaseParser):
         if not shown:
             return ()
         if ("hase" in line or "HASE" in line) and len(line) < _MAX_HEADLINE_CHARS:
-            return (*self.update_phase(_find_phase(shown)), Activity(shown))
+            return (*self.update_phase(find_phase(shown)), Activity(shown))
         return (Activity(shown),)
 
     def mark_gap(self) -> None:
@@ -75,7 +75,8 @@ class PlainTextParser(_PhaseParser):
         return classify_exit(code, tail, printed_at=printed_at, use_output=self._use_output)
 
 
-def _find_phase(shown: str) -> str:
+def find_phase(shown: str) -> str:
+    """The phase that this line announces; empty if it announces none."""
     match = _PHASE_HEADLINE.fullmatch(" ".join(shown.split()))
     return match[1].rstrip(" :") if match else ""
 

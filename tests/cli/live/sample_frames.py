@@ -31,6 +31,7 @@ ALONE = Settings(isolation=Isolation.IN_PLACE)
 class Picture:
     script: Script
     activity: dict[str, str] = field(default_factory=dict)
+    feed: tuple[tuple[str, str], ...] = ()
     eta: float | None = None  # in so many seconds
     keys: bool = True
     help: bool = False
@@ -95,6 +96,21 @@ def working() -> Picture:
         "04-split-orchestrate": "creating orchestrate/prompts.py",
     }
     return Picture(script, doing, eta=360)
+
+
+def feeding() -> Picture:
+    """Several activities of the same task, of one that has ended, and one that a row shows already."""
+    made = working()
+    feed = (
+        ("01-pyproject-toml", "editing pyproject.toml"),
+        ("03-delete-dead-layouts", "reading src/layouts/old.py"),
+        ("04-split-orchestrate", "Writer A: 14 functions to move"),
+        ("03-delete-dead-layouts", "running pytest tests/layouts -q"),
+        ("04-split-orchestrate", "Writer A: moving build_prompt and everything that only it calls to its own module"),
+        ("03-delete-dead-layouts", "Judge Sonnet: reviewing implementations"),
+        ("04-split-orchestrate", "creating orchestrate/prompts.py"),
+    )
+    return Picture(made.script, made.activity, feed, eta=made.eta)
 
 
 def troubles() -> Picture:
@@ -306,7 +322,7 @@ def published() -> Picture:
 
 def landing_ascii() -> Picture:
     made = landing()
-    return Picture(made.script, made.activity, made.eta, encoding="ascii")
+    return Picture(made.script, made.activity, eta=made.eta, encoding="ascii")
 
 
 def ended() -> Picture:
@@ -319,7 +335,7 @@ def ended() -> Picture:
 
 def ascii_only() -> Picture:
     made = working()
-    return Picture(made.script, made.activity, made.eta, encoding="ascii")
+    return Picture(made.script, made.activity, eta=made.eta, encoding="ascii")
 
 
 def latin() -> Picture:
@@ -329,13 +345,14 @@ def latin() -> Picture:
 
 def helped() -> Picture:
     made = working()
-    return Picture(made.script, made.activity, made.eta, help=True)
+    return Picture(made.script, made.activity, eta=made.eta, help=True)
 
 
 PICTURES: dict[str, Callable[[], Picture]] = {
     made.__name__: made
     for made in (
         working,
+        feeding,
         troubles,
         queue,
         questions,

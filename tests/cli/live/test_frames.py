@@ -63,6 +63,7 @@ def drawn(name: str, width: int, height: int) -> tuple[StyledLine, ...]:
         width=width,
         height=height,
         activity=picture.activity,
+        feed=picture.feed or tuple(picture.activity.items()),
         eta=None if picture.eta is None else now + picture.eta,
         keys=picture.keys,
         help=picture.help,

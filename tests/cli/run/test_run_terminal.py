@@ -69,6 +69,19 @@ def test_yes_does_not_answer_the_trust_question(project: TempProject) -> None:
     assert (project.top / "verified").exists()
 
 
+def test_earlier_activities_stay_below_the_tasks(project: TempProject) -> None:
+    wait = "until [ -e {} ]; do sleep 0.02; done"
+    project.task("01-walls", f"echo laying bricks\n{wait.format('go')}\necho plastering\n{wait.format('end')}")
+    terminal = project.terminal("run", "--yes")
+    terminal.wait_for("laying bricks")
+    assert "01  laying bricks" not in terminal.text  # its row shows it
+    (project.top / "go").touch()
+    terminal.wait_for("plastering")
+    terminal.wait_for("01  laying bricks")
+    (project.top / "end").touch()
+    assert terminal.wait() == 0
+
+
 def test_ctrl_c_stops_the_batch_and_prints_how_to_resume(project: TempProject) -> None:
     project.task("01-walls", WAITS)
     terminal = project.terminal("run", "--yes")

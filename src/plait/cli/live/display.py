@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Self
 
+from plait.agents.output_parser import find_phase
 from plait.cli.live.frame import Viewport, render_frame
 from plait.cli.live.renderers import Renderer
 from plait.cli.live.screen import Screen
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 
+_FEED_SIZE = 16  # activities kept; some may not be shown
 _ACTIVITY_SECONDS = 0.4  # between two reads of the agents' activity
 _MAX_DRAW_SHARE = 0.1  # share of the time spent drawing, at most: thousands of tasks are drawn less often
 
@@ -44,6 +47,7 @@ class Display(Renderer):
         self._waves: list[list[str]] | None = None
         self._model: tuple[int, BatchViewModel] | None = None
         self._activity_by_task: Mapping[str, str] = {}
+        self._feed: deque[tuple[str, str]] = deque(maxlen=_FEED_SIZE)
         self._activities_read_at = float("-inf")
         self._last_drawn: object = None
         self._next_draw_at = float("-inf")
@@ -93,6 +97,7 @@ class Display(Renderer):
             width=width,
             height=height,
             activity=self._activity_by_task,
+            feed=tuple(self._feed),
             eta=self._eta.estimate_end(self._state, self._batch, now),
             keys=self._screen.keys.is_available,
             help=self._shows_help,
@@ -107,7 +112,10 @@ class Display(Renderer):
             batch = self._state.batches[self._batch]
             alive = sorted(batch.alive.values(), key=lambda attempt: batch.index[attempt.name.task])
             shown = alive[: self._screen.get_size()[1]]  # there is no room for more
-            self._activity_by_task = dict(self._activities.read_latest(shown))
+            latest = dict(self._activities.read_latest(shown))
+            new = [(task, text) for task, text in latest.items() if self._activity_by_task.get(task) != text]
+            self._feed += [(task, text) for task, text in new if not find_phase(text)]  # rows show the phase
+            self._activity_by_task = latest
 
     def _get_model(self) -> BatchViewModel:
         seq = self._state.seq

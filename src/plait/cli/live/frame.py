@@ -1,4 +1,4 @@
-"""A frame of the live display as styled lines: the box with its title and tasks, notes, activities, keys. Pure."""
+"""A frame of the live display as styled lines: the box with its title and tasks, notes, latest activities, keys. Pure."""
 
 from __future__ import annotations
 
@@ -23,18 +23,21 @@ from plait.core.text import join_names
 _MIN_BOX_WIDTH = 24  # in fewer columns the box has no sides
 _MAX_WIDTH = 140  # wider rows are hard to read
 _MIN_ROWS = 3
-_MAX_ACTIVITIES = 4
+_MAX_FEED_LINES = 5
 _MAX_NOTE_LINES = 3  # per note
 
 
 @dataclass(frozen=True, slots=True)
 class Viewport:
-    """The time, the terminal's size and abilities, and what changes every second. `notice` comes from the follower."""
+    """The time, the terminal's size and abilities, and what changes every second. `activity` is the latest of each running
+    task; `feed` has the latest of all, the newest last. `notice` comes from the follower.
+    """
 
     now: float
     width: int
     height: int
     activity: Mapping[str, str] = field(default_factory=dict)
+    feed: tuple[tuple[str, str], ...] = ()
     eta: float | None = None
     keys: bool = False
     help: bool = False
@@ -56,8 +59,9 @@ def render_frame(model: BatchViewModel, viewport: Viewport) -> list[StyledLine]:
     widths = task_rows.fit_columns(rows, viewport.width - (4 if viewport.width >= _MIN_BOX_WIDTH else 0))
     box = _render_box(model, viewport, terminal, [task_rows.render_row(row, widths, terminal) for row in rows], chosen)
     spare = max_lines - len(box) - len(notes) - len(hint)
-    activities = _render_activities(rows, widths, viewport, terminal)[: max(0, min(spare, _MAX_ACTIVITIES))]
-    return [_crop(line, viewport.width, terminal) for line in [*box, *notes, *activities, *hint][:max_lines]]
+    feed = _render_feed(rows, widths, viewport, terminal)
+    shown = feed[-min(spare, _MAX_FEED_LINES) :] if spare > 0 else []
+    return [_crop(line, viewport.width, terminal) for line in [*box, *notes, *shown, *hint][:max_lines]]
 
 
 def _crop(line: StyledLine, width: int, terminal: TerminalStyle) -> StyledLine:
@@ -110,21 +114,25 @@ def _render_key_hint(model: BatchViewModel, viewport: Viewport, terminal: Termin
     return [((terminal.fit(f" {terminal.replace_signs(text)}", viewport.width), "dim"),) for text in texts]
 
 
-def _render_activities(
+def _render_feed(
     rows: Sequence[task_rows.TaskRow], widths: task_rows.ColumnWidths, viewport: Viewport, terminal: TerminalStyle
 ) -> list[StyledLine]:
-    """The activities of running tasks that their rows don't show in full."""
-    lines: list[StyledLine] = []
-    labels = shorten_labels([row.label for row in rows])
-    for row, label in zip(rows, labels, strict=True):
-        activity = terminal.sanitize(viewport.activity.get(row.task.id, ""))
-        at_work = row.task.status in task_rows.AGENT_STATUSES
-        shown, _ = task_rows.fit_activity(row, widths, terminal)
-        in_row = shown.endswith(activity) and cell_len(shown) <= task_rows.get_activity_width(row, widths)
-        in_row = in_row or (row.task.phase or "\n") in activity  # the line that announced the phase
-        if activity and at_work and not in_row:
-            lines.append(((terminal.fit(f" {label}  {activity}", viewport.width), "dim"),))
-    return lines
+    """The latest activities, the newest last, without those that rows show in full."""
+    in_rows = {row.task.id: _get_whole_activity(row, widths, terminal) for row in rows}
+    feed = [(task, terminal.sanitize(text)) for task, text in viewport.feed]
+    entries = [(terminal.sanitize(task), text) for task, text in feed if not in_rows.get(task, "").endswith(text)]
+    names = list(dict.fromkeys([*(row.label for row in rows), *(name for name, _ in entries)]))
+    labels = dict(zip(names, shorten_labels(names), strict=True))
+    widest = max((cell_len(labels[name]) for name, _ in entries[-_MAX_FEED_LINES:]), default=0)
+    width = min(widest, viewport.width // 3)
+    lines = [f" {terminal.pad(terminal.fit_middle(labels[name], width), width)}  {text}" for name, text in entries]
+    return [((terminal.fit(line, viewport.width), "dim"),) for line in lines]
+
+
+def _get_whole_activity(row: task_rows.TaskRow, widths: task_rows.ColumnWidths, terminal: TerminalStyle) -> str:
+    """What the row shows of the activity; empty if it is cut."""
+    shown, _ = task_rows.fit_activity(row, widths, terminal)
+    return shown if cell_len(shown) <= task_rows.get_activity_width(row, widths) else ""
 
 
 def shorten_labels(labels: Sequence[str]) -> list[str]:
