@@ -70,6 +70,22 @@ def test_the_newest_attempt_is_shown(say: Say) -> None:
 
 
 @pytest.mark.usefixtures("tried")
+def test_the_check_that_failed_is_shown_instead_of_the_agent_that_ended_well(
+    say: Say, writer: JournalWriter, place: RepoLocation
+) -> None:
+    writer.exit_attempt("a")
+    writer.exit_attempt("a", Category.VERIFY, "1 test failed")
+    transcript(place, 2, Step.VERIFY).write_text("1 test failed\n")
+    answer = say("logs", "a")
+    assert (answer.code, answer.out) == (0, "1 test failed\n")
+    assert answer.err == (
+        "plait: a is failed: verification failed: 1 test failed (after 2 attempts); to see the agent's output: --step write\n"
+    )
+    assert say("logs", "a", "--step", "write").out == "second\nand on\n"
+    assert say("logs", "a", "--attempt", "1").out == "first\n"
+
+
+@pytest.mark.usefixtures("tried")
 def test_an_earlier_attempt_and_the_verification_can_be_chosen(say: Say) -> None:
     assert say("logs", "a", "--attempt", "1").out == "first\n"
     assert str(say("logs", "a", "--step", "verify")) == "2 tests failed\nexit 0\n"

@@ -132,6 +132,20 @@ def test_the_printed_prompt_is_the_one_that_the_agent_gets(tmp_path: Path) -> No
             _same(project)
 
 
+def test_what_a_command_gets_instead_of_a_prompt_is_printed(top: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (top / "plait.toml").write_text("[run]\nagent_command = 'mine {task_file}'\n")
+    answer = shown(capsys, top, "01")
+    assert answer.out == "# Walls\n\nPut {title} up.\n"
+    assert "the command gets the task as a file, and no prompt" in answer.err
+
+
+def test_an_agent_that_answers_with_files_is_told_how(top: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    plain = shown(capsys, top, "01").out
+    (top / "plait.toml").write_text("[run]\nagent = 'claude'\n[agents]\nreplies = ['claude']\n")
+    told = shown(capsys, top, "01").out
+    assert told.startswith(f"{plain}\n## How to answer")
+
+
 def _same(project: TempProject) -> None:
     shown = project.plait("plan", "tasks", "--prompt", "01").out
     assert "## Rules" in shown

@@ -12,8 +12,9 @@ from plait.cli.format import MAX_NAMES, format_rough_duration, pluralize
 from plait.client.planning.plan_preview import PlanPreview, describe_plan
 from plait.core.errors import UserError
 from plait.core.graph import find_critical_path, find_file_conflicts, group_waves, list_edges
+from plait.core.phases import is_held_by_phase
 from plait.core.plan import Plan
-from plait.core.settings import Isolation, Settings
+from plait.core.settings import Settings
 from plait.core.task import Need, NeedKind, Phase, Task
 from plait.core.text import join_names, shorten
 from plait.sources.planning import PlanResult
@@ -71,7 +72,7 @@ def make_plan_page(preview: PlanPreview, plan: Plan, width: int) -> output.Page:
         needs_by_task.setdefault(task.id, []).append(need)
     tasks = {task.id: task for task in plan.tasks}
     phase_by_key = {phase.key: phase for phase in plan.phases}
-    new_phases = dict(phase_by_key)  # each is described once, at its first task
+    described: set[str] = set()  # phases: how far the earlier ones are is said once
     column = min(_MAX_ID_WIDTH, width // 3, max(len(task.id) for task in plan.tasks))
     for number, ids in enumerate(levels, 1):
         page.add_line()
@@ -79,9 +80,11 @@ def make_plan_page(preview: PlanPreview, plan: Plan, width: int) -> output.Page:
         for name in ids:
             page.add_line(_format_task(tasks[name], source_set.by_id[tasks[name].entrant or name], column, width))
             reasons = _describe_needs(needs_by_task.get(name, ()))
-            phase = new_phases.pop(tasks[name].phase or "", None)
-            if phase is not None and (phase.after or phase.opens_with):
-                reasons.append(_describe_phase(phase, phase_by_key, preview.settings.phase_gate))
+            phase = phase_by_key.get(tasks[name].phase or "")
+            if phase is not None and is_held_by_phase(tasks[name], phase):
+                gate = None if phase.key in described else preview.settings.phase_gate
+                reasons += _describe_phase(phase, phase_by_key, gate)
+                described.add(phase.key)
             for why in reasons:
                 page.add_line((f"  {'':{column}}  {why}", "dim"))
     _add_shared_files(page, plan)
@@ -125,17 +128,19 @@ def _describe_needs(needs: Sequence[Need]) -> list[str]:
     return lines
 
 
-def _describe_phase(phase: Phase, phases: Mapping[str, Phase], gate: float) -> str:
+def _describe_phase(phase: Phase, phases: Mapping[str, Phase], gate: float | None) -> list[str]:
+    """What holds the phase, and how far that is if the share that is needed is given; nothing for an open phase."""
     if phase.opens_with:
-        return f"phase {phase.key} opens with {phase.opens_with}"
+        return [f"phase {phase.key} opens with {phase.opens_with}"]
     held_by = [phases[key] for key in phase.after if key in phases and phases[key].settled < phases[key].total]
     if not held_by:
-        return f"phase {phase.key} is open"
+        return []
     last = held_by[-1]
     earlier = f" and {len(held_by) - 1} earlier" if len(held_by) > 1 else ""
-    share = f"{gate if phase.gate is None else phase.gate:.0%} needed"
-    progress = f"{last.settled} of {last.total} done, {share}"
-    return f"phase {phase.key} waits for phase {last.key}{earlier} ({progress})"
+    reason = f"phase {phase.key} waits for phase {last.key}{earlier}"
+    if gate is None:
+        return [reason]
+    return [f"{reason} ({last.settled} of {last.total} done, {gate if phase.gate is None else phase.gate:.0%} needed)"]
 
 
 def _add_shared_files(page: output.Page, plan: Plan) -> None:
@@ -245,39 +250,30 @@ def _quote_dot(text: str) -> str:
     return '"' + plain.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-SHELL_AGENT = "shell"
-WORKSPACE_PLACEHOLDER = "<workspace>"  # the worktree's name depends on the batch, which doesn't exist yet
 _MAX_CANDIDATES = 5
 
 
 def print_prompt(preview: PlanPreview, name: str, *, as_json: bool) -> int:
-    """Print the exact prompt of a task's first attempt."""
-    from plait.agents.prompts import PromptRules, build_prompt  # a plan needs no agents
-    from plait.client.agent_specs import load_prompt_template
-    from plait.client.planning.submission import resolve_isolation
+    """Print what a task's first attempt would be sent; nothing else goes to standard output."""
+    from plait.client.planning.prompt_preview import build_prompt_preview  # a plan needs no agents
 
-    loaded = preview.loaded
-    task = _find_task(name, [entry.task for entry in loaded.source_set.entries if not entry.parts])
-    settings = resolve_isolation(preview.settings, loaded.config, loaded.location)
-    isolated = settings.isolation is Isolation.WORKTREE
-    rules = PromptRules(isolated, task.verify or settings.verify)
-    workspace = WORKSPACE_PLACEHOLDER if isolated else str(loaded.location.top)
-    text = build_prompt(task, rules, workspace=workspace, template=load_prompt_template(loaded.location, loaded.config))
-    # Only names: loading an agent may run the repository's code.
-    agents = [task.agent] if task.agent else [SHELL_AGENT] if task.run else list(settings.agents)
+    task = _find_task(name, [entry.task for entry in preview.loaded.source_set.entries if not entry.parts])
+    prompt = build_prompt_preview(preview, task)
     if as_json:
-        output.print_json({"taskId": task.id, "agents": agents, "prompt": text, "run": task.run})
-    else:
-        _print_input(task, agents, text)
-    return output.OK
-
-
-def _print_input(task: Task, agents: Sequence[str], text: str) -> None:
-    """Only the agent's input goes to standard output."""
-    if agents == [SHELL_AGENT] and task.run:
+        messages = [{"role": message.role.value, "content": message.text} for message in prompt.messages]
+        sent = {"messages": messages} if messages else {}
+        output.print_json(
+            {"taskId": task.id, "agents": list(prompt.agents), "prompt": prompt.text, "run": task.run, **sent}
+        )
+        return output.OK
+    if prompt.agents == ("shell",) and task.run:
         output.print_note(f"{task.id} is a script: the shell gets its `run:` instead of a prompt")
-        text = task.run if task.run.endswith("\n") else f"{task.run}\n"
-    sys.stdout.write(text)
+        sys.stdout.write(task.run if task.run.endswith("\n") else f"{task.run}\n")
+        return output.OK
+    if prompt.note:
+        output.print_note(prompt.note)
+    sys.stdout.write(prompt.text)
+    return output.OK
 
 
 def _find_task(name: str, tasks: Sequence[Task]) -> Task:

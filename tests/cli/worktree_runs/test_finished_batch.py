@@ -103,6 +103,7 @@ def test_logs_shows_the_output_of_a_gate(landed: tuple[TempProject, CliResult], 
     newest = say("logs", batch.id, "--gate")
     assert (newest.code, newest.out) == (0, "looking\n")
     assert say("logs", "03-bad", "--gate").out == "looking\n"
+    assert say("logs", "03-bad").out == "looking\n"  # the step that failed
     (line,) = say("logs", "--gate", "--attempt", "1", "--json").out.splitlines()
     data = json.loads(line)
     assert (data["taskId"], data["step"], data["attempt"], data["entry"]["text"]) == (

@@ -73,6 +73,41 @@ def test_jobs_become_one_branch_and_a_summary(jobs: JobProject) -> None:
     assert API_KEY not in answer.out + answer.err
 
 
+@pytest.mark.parametrize("isolation", ["worktree", "in-place"])
+def test_the_printed_prompt_is_what_the_server_gets(jobs: JobProject, isolation: str) -> None:
+    project = jobs.project
+    project.write("src/base.py", "base = 1")
+    project.write("jobs/_systemprompt_create.md", "Write tersely.")
+    jobs.job("01-one", "one.py", "Use `src/base.py`.", context_files=["src/base.py"])
+    project.commit_all()
+    if isolation == "worktree":
+        project.write("src/base.py", "base = 2  # not committed, so the model does not see it")
+    project.env["PLAIT_ISOLATION"] = isolation
+    shown = json.loads(project.plait("plan", "jobs", "--prompt", "01", "--json").out)
+    text = project.plait("plan", "jobs", "--prompt", "01").out
+    answer = project.plait("run", "jobs", "--retries", "0")
+    assert jobs.server.requests, answer
+    sent = jobs.server.requests[0]
+    assert shown["messages"] == sent.body["messages"]
+    assert text == f"# system\n\nWrite tersely.\n\n# user\n\n{sent.last_user_text}"
+    assert "base = 1" in text
+
+
+def test_a_target_that_is_also_context_is_shown_once_as_the_file_to_change(jobs: JobProject) -> None:
+    project = jobs.project
+    project.write("src/base.py", "base = 1")
+    project.write("src/other.py", "other = 1")
+    context = ["src/base.py", "./src/base.py", "src/other.py"]
+    jobs.job("01-one", "src/base.py", mode="edit", target_files=["src/base.py"], context_files=context)
+    project.commit_all()
+    shown = project.plait("plan", "jobs", "--prompt", "01").out
+    known, _, changed = shown.partition("## The files as they are now")
+    assert shown.count("base = 1") == 1
+    assert "base = 1" in changed
+    assert "other = 1" in known
+    assert "is not shown" not in shown
+
+
 def test_json_output_lists_the_jobs(jobs: JobProject) -> None:
     jobs.job("01-one", "one.py")
     jobs.project.commit_all()

@@ -9,9 +9,11 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 from enum import StrEnum
+from posixpath import dirname
 
 from plait.agents.model_jobs import job_spec
 from plait.agents.model_jobs.context import JobContext
+from plait.agents.model_jobs.job_spec import ModelJobSpec
 from plait.agents.plain_text import fence, to_plain_text
 from plait.core.fast_dataclass import dataclass
 from plait.core.task import ModelJob, ModelJobMode
@@ -157,6 +159,26 @@ class PromptInputs:
     done: Mapping[str, str] = field(default_factory=dict)
     only: str | None = None
     systems: Mapping[str, str] = field(default_factory=dict)
+
+
+def build_instructions(spec: ModelJobSpec) -> str:
+    """The task as the model gets it."""
+    body = spec.instructions.strip()
+    headed = body.startswith("# ") or not spec.title
+    parts = [] if headed else [f"# {' '.join(spec.title.split())}"]
+    parts += [body, *(["## Feedback on the attempt before this one", spec.feedback] if spec.feedback else [])]
+    return "\n\n".join(parts).strip()
+
+
+def format_messages(messages: Sequence[ChatMessage]) -> str:
+    """For people: each message below its role."""
+    return "\n\n".join(f"# {message.role.value}\n\n{message.text}" for message in messages)
+
+
+def find_prompts_folder(spec: ModelJobSpec) -> str:
+    """Where the repository's system prompts are: the folder that is set, else the one of the jobs."""
+    configured = spec.settings.prompts
+    return configured if configured is not None else dirname(spec.source) or "."
 
 
 def parse_prompt_name(file: str) -> str | None:

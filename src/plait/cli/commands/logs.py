@@ -34,6 +34,7 @@ from plait.core.errors import UserError, WorldError
 from plait.core.events import Record
 from plait.core.explain import explain_in_words
 from plait.core.state import BatchState, TaskState
+from plait.core.status import Category
 from plait.core.task import Attempt, Step, make_gate_attempt
 from plait.git.location import find_repo
 from plait.runtime.attempt_files import open_transcript
@@ -67,7 +68,7 @@ def logs_command(
     ] = False,
     as_json: opt.Json = False,
 ) -> int:
-    """Without a step, write, and with `follow` also verify."""
+    """Without a step, the one at which the task failed, else write; with `follow`, all."""
     chosen_step = _parse_step(step)
     if gate and step is not None:
         raise UserError("a gate has no steps", hint="Use either --gate or --step.")
@@ -82,13 +83,25 @@ def logs_command(
         if follow and attempt is None:
             _TaskFollower(session, batch.id, task.task.id, chosen_step, writer).follow()
             return OK
-        shown = choose_attempt(session.preview_state(), batch, task, chosen_step or Step.WRITE, attempt)
+        failed = _find_failed_attempt(session, batch, task) if chosen_step is None and attempt is None else None
+        if failed is not None:
+            print_note(
+                f"{explain_in_words(session.preview_state(), batch, task)}; to see the agent's output: --step write"
+            )
+        shown = failed or choose_attempt(session.preview_state(), batch, task, chosen_step or Step.WRITE, attempt)
         _print_transcript(session, shown, writer, follow=follow)
-    if step is None and task.attempt_counts.get(Step.VERIFY):
+    if step is None and failed is None and task.attempt_counts.get(Step.VERIFY):
         print_note("the verification has its own transcript: --step verify")
     if writer.is_condensed:
         print_note("this is a summary; --raw shows the complete output")
     return OK
+
+
+def _find_failed_attempt(session: Session, batch: BatchState, task: TaskState) -> Attempt | None:
+    """The check or gate for which the task failed; None: it did not fail, or its agent did."""
+    if task.category is Category.GATE:
+        return make_gate_attempt(batch.id, _find_deciding_gate(session, batch, task))
+    return task.last.name if task.category is Category.VERIFY and task.last is not None else None
 
 
 def _make_writer(session: Session, batch: BatchState, *, raw: bool, as_json: bool) -> TranscriptWriter:

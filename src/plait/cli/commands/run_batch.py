@@ -11,9 +11,10 @@ from plait.cli import fast_path, output
 from plait.cli.commands.trust import TrustCheck
 from plait.cli.format import MAX_NAMES, pluralize
 from plait.cli.live.signals import SignalCounter, force_quit
-from plait.cli.plan_output import SHELL_AGENT, describe_parallel_limit, print_no_plan, print_plan, print_plan_json
+from plait.cli.plan_output import describe_parallel_limit, print_no_plan, print_plan, print_plan_json
 from plait.client.event_stream import EventStream
 from plait.client.mirrors import get_mirror_settings, open_mirrored_repo as mirror
+from plait.client.planning.agent_assignment import SHELL_AGENT
 from plait.client.planning.plan_preview import PlanPreview, build_plan_preview
 from plait.client.planning.submission import prepare_plan, select_agents, submit_plan
 from plait.client.project_sources import LoadedSources, load_sources

@@ -136,7 +136,7 @@ def build_submission(
     """The submission and its warnings. Raises UserError or ConfigError if it can't run here."""
     config = preview.loaded.config
     isolated = preview.settings.isolation is Isolation.WORKTREE
-    base = _resolve_base_commit(location, config.run.base) if isolated else ""
+    base = resolve_base_commit(location, config.run.base) if isolated else ""
     options = RepoOptions.from_config(config) if isolated else None
     template = load_prompt_template(location, config)
     warnings = check_preconditions(location.top, base) if isolated else []
@@ -146,7 +146,7 @@ def build_submission(
     return Submission(plan, preview.settings, tuple(agents), sources, base, options, template), warnings
 
 
-def _resolve_base_commit(location: RepoLocation, ref: str | None) -> str:
+def resolve_base_commit(location: RepoLocation, ref: str | None) -> str:
     """The commit that a batch starts from. Raises UserError where there is none."""
     git = Git(location.top)
     try:

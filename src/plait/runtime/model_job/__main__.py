@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import NoReturn
 
+from plait.agents.model_jobs.job_prompts import build_instructions
 from plait.agents.model_jobs.job_spec import ModelJobSpec, decode_spec
 from plait.core.errors import PlaitError
 from plait.core.status import Category
@@ -42,13 +43,7 @@ def _execute(file: Path) -> int:
 def _read_instructions(spec: ModelJobSpec) -> str:
     """With feedback, the whole prompt comes on standard input; else the task is enough."""
     prompt = sys.stdin.read(_MAX_PROMPT_CHARS).strip() if spec.feedback else ""
-    if prompt:
-        return prompt
-    body = spec.instructions.strip()
-    headed = body.startswith("# ") or not spec.title
-    parts = [] if headed else [f"# {' '.join(spec.title.split())}"]
-    parts += [body, *(["## Feedback on the attempt before this one", spec.feedback] if spec.feedback else [])]
-    return "\n\n".join(parts).strip()
+    return prompt or build_instructions(spec)
 
 
 def _read_spec(file: Path) -> ModelJobSpec:

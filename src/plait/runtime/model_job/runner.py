@@ -7,10 +7,12 @@ attempt may be requested again.
 from __future__ import annotations
 
 import os
+import posixpath
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path, PurePosixPath
+from pathlib import Path
+from typing import Protocol
 
 from plait.agents.interface import ActivityKind
 from plait.agents.model_jobs import answer as answers, job_prompts, job_spec
@@ -50,7 +52,8 @@ def run_job(spec: ModelJobSpec, instructions: str, reporter: JobReporter, result
     check_server(settings, spec.model, reporter)
     with StagedWrites(Path(spec.workspace)) as staging:
         result.warnings += [f"{path} was changed by another process and is kept" for path in staging.changed_since]
-        inputs = _gather_inputs(spec, instructions, staging, result)
+        inputs = _gather_inputs(spec, instructions, staging, _list_tracked(spec), result)
+        inputs = replace(inputs, systems=_read_system_prompts(spec, staging))
         _JobRunner(spec, inputs, staging, server, reporter, result).run()
         staging.keep()
 
@@ -63,17 +66,37 @@ def _find_api_key(settings: ModelConfig) -> str:
     return key
 
 
-def _gather_inputs(spec: ModelJobSpec, instructions: str, staging: StagedWrites, result: JobResult) -> PromptInputs:
+class TextReader(Protocol):
+    """The files of a workspace, or of the commit that one starts from."""
+
+    def read(self, path: str) -> str | None:
+        """None if there is no such file; raises StagingError if it may not be read or is no text."""
+
+    def read_or_none(self, path: str) -> str | None: ...
+
+
+def build_first_prompt(
+    spec: ModelJobSpec, files: TextReader, tracked: frozenset[str], systems: Mapping[str, str]
+) -> tuple[tuple[ChatMessage, ...], int]:
+    """What the model of a first attempt would be sent first, and how many prompts there are. Raises JobError."""
+    inputs = _gather_inputs(spec, job_prompts.build_instructions(spec), files, tracked, JobResult(spec.task))
+    turns = _list_turns(inputs.job)
+    return _build_turn_prompt(spec, replace(inputs, systems=systems, only=turns[0])), len(turns)
+
+
+def _gather_inputs(
+    spec: ModelJobSpec, instructions: str, staging: TextReader, tracked: frozenset[str], result: JobResult
+) -> PromptInputs:
     job = spec.job or _make_job(spec.touches)
     paths = job_spec.writable_paths(job) if spec.job is not None else spec.touches
     own = _read_texts(staging, dict.fromkeys((*paths, *((job.tests,) if job.tests else ()))))
     targets = job_spec.target_paths(job)
     if spec.job is not None and not job_spec.writes_whole_files(job) and not any(path in own for path in targets):
         raise JobError(f"{', '.join(targets)}: to be changed, and not there", Category.USAGE)
-    context = _build_context(spec, job, instructions, staging, own)
+    context = _build_context(spec, job, PromptInputs(job, instructions, texts=own), staging, tracked)
     result.implicit_context = [*context.implicit]
     result.warnings += context.left_out
-    return PromptInputs(job, instructions, context, own, systems=_read_system_prompts(spec, staging))
+    return PromptInputs(job, instructions, context, own)
 
 
 def _make_job(touches: tuple[str, ...]) -> ModelJob:
@@ -81,7 +104,7 @@ def _make_job(touches: tuple[str, ...]) -> ModelJob:
     return ModelJob(touches[0] if touches else "", ModelJobMode.EDIT, outputs=touches, targets=touches)
 
 
-def _read_texts(staging: StagedWrites, paths: Iterable[str]) -> dict[str, str]:
+def _read_texts(staging: TextReader, paths: Iterable[str]) -> dict[str, str]:
     """The texts of the existing files. Raises JobError for a path that a job may not name."""
     try:
         texts = {path: staging.read(path) for path in paths}
@@ -90,24 +113,27 @@ def _read_texts(staging: StagedWrites, paths: Iterable[str]) -> dict[str, str]:
     return {path: text for path, text in texts.items() if text is not None}
 
 
-def _build_context(
-    spec: ModelJobSpec, job: ModelJob, instructions: str, staging: StagedWrites, own: Mapping[str, str]
-) -> JobContext:
-    """The files that the job names and other useful ones. `own` are the job's files, which are shown anyway."""
-    limits = ContextLimits(spec.settings.context_lines, spec.settings.context_tokens)
+def _list_tracked(spec: ModelJobSpec) -> frozenset[str]:
     try:
-        tracked = frozenset(Git(Path(spec.workspace)).run("ls-files", "-z").fields)
+        return frozenset(Git(Path(spec.workspace)).run("ls-files", "-z").fields)
     except WorldError:  # it works without git, too
-        tracked = frozenset()
-    given = {path: staging.read_or_none(path) for path in job.context}
-    helpful = guess_context_files(job, instructions, own, tracked - {spec.source})
+        return frozenset()
+
+
+def _build_context(
+    spec: ModelJobSpec, job: ModelJob, own: PromptInputs, staging: TextReader, tracked: frozenset[str]
+) -> JobContext:
+    """The files that the job names and other useful ones; not those it changes, which are shown as such."""
+    limits = ContextLimits(spec.settings.context_lines, spec.settings.context_tokens)
+    changed = {*job_spec.writable_paths(job), job.tests}
+    given = {path: staging.read_or_none(path) for path in job.context if posixpath.normpath(path) not in changed}
+    helpful = guess_context_files(job, own.instructions, own.texts, tracked - {spec.source})
     return gather_context(given, {path: staging.read_or_none(path) for path in helpful}, limits)
 
 
 def _read_system_prompts(spec: ModelJobSpec, staging: StagedWrites) -> dict[str, str]:
     """The system prompts of the repository, by name: those of the folder that is set, else those beside the jobs."""
-    configured = spec.settings.prompts
-    folder = configured if configured is not None else str(PurePosixPath(spec.source).parent)
+    folder = job_prompts.find_prompts_folder(spec)
     prompts: dict[str, str] = {}
     with suppress(OSError):  # there is no such folder
         for file in sorted(Path(spec.workspace, folder).iterdir()):
@@ -166,20 +192,9 @@ class _JobRunner:
             self._rewrite(judged.reasons)
         self._result.outputs = [JobOutput(path, len(text.splitlines())) for path, text in self._files.items()]
 
-    @property
-    def _turns(self) -> tuple[str | None, ...]:
-        """One file per turn, or None: all remaining files."""
-        job = self._inputs.job
-        first = (job.tests,) if job.tests else ()
-        return (
-            (*first, *job_spec.output_paths(job))
-            if job.sequential and job_spec.writes_whole_files(job)
-            else (*first, None)
-        )
-
     def _write(self, feedback: str = "") -> None:
         """Do all turns from the beginning."""
-        for turn in self._turns:
+        for turn in _list_turns(self._inputs.job):
             self._reporter.report_phase(f"writing {turn}" if turn else "writing")
             self._run_turn(turn, self._build_prompt(turn, feedback))
 
@@ -188,12 +203,11 @@ class _JobRunner:
         self._staging.undo()
         self._files = {}
         self._reporter.report_phase("writing again")
-        if len(self._turns) > 1:
+        turns = _list_turns(self._inputs.job)
+        if len(turns) > 1:
             self._write(reasons)
         else:
-            self._run_turn(
-                self._turns[0], job_prompts.build_retry_prompt(self._last_prompt, self._last_answer, reasons)
-            )
+            self._run_turn(turns[0], job_prompts.build_retry_prompt(self._last_prompt, self._last_answer, reasons))
 
     def _run_turn(self, turn: str | None, messages: tuple[ChatMessage, ...]) -> None:
         while True:
@@ -211,13 +225,7 @@ class _JobRunner:
         if feedback:
             instructions = f"{inputs.instructions}\n\n## What was wrong with an earlier answer\n\n{feedback}"
             inputs = replace(inputs, instructions=instructions)
-        if self._spec.job is not None:
-            return job_prompts.build_writing_prompt(replace(inputs, done=self._files, only=turn))
-        parts = [inputs.instructions, *_format_context_files(inputs), build_reply_instructions(self._spec.touches)]
-        return (
-            ChatMessage(ChatRole.SYSTEM, _TASK_SYSTEM_PROMPT),
-            ChatMessage(ChatRole.USER, "\n\n".join(parts) + "\n"),
-        )
+        return _build_turn_prompt(self._spec, replace(inputs, done=self._files, only=turn))
 
     def _parse_answer(self, turn: str | None, text: str) -> JobAnswer:
         max_lines = self._spec.settings.output_lines
@@ -312,12 +320,27 @@ class _JobRunner:
         self._reporter.report_activity(why, ActivityKind.FAILS)
 
     def _ask(self, messages: tuple[ChatMessage, ...], model: str, lines: int) -> ChatReply:
-        self._reporter.save_text(
-            "prompt", "\n\n".join(f"# {message.role.value}\n\n{message.text}" for message in messages)
-        )
+        self._reporter.save_text("prompt", job_prompts.format_messages(messages))
         reply = self._server.complete(messages, model, lines=lines)
         self._reporter.save_text("answer", reply.text)
         return reply
+
+
+def _list_turns(job: ModelJob) -> tuple[str | None, ...]:
+    """One file per turn, or None: all remaining files."""
+    first = (job.tests,) if job.tests else ()
+    one_by_one = job.sequential and job_spec.writes_whole_files(job)
+    return (*first, *job_spec.output_paths(job)) if one_by_one else (*first, None)
+
+
+def _build_turn_prompt(spec: ModelJobSpec, inputs: PromptInputs) -> tuple[ChatMessage, ...]:
+    if spec.job is not None:
+        return job_prompts.build_writing_prompt(inputs)
+    parts = [inputs.instructions, *_format_context_files(inputs), build_reply_instructions(spec.touches)]
+    return (
+        ChatMessage(ChatRole.SYSTEM, _TASK_SYSTEM_PROMPT),
+        ChatMessage(ChatRole.USER, "\n\n".join(parts) + "\n"),
+    )
 
 
 def _format_context_files(inputs: PromptInputs) -> list[str]:
