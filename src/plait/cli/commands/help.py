@@ -19,10 +19,10 @@ OPTION_GROUPS: Mapping[str, Mapping[str, Sequence[str]]] = {
     "run": {
         "Common options": (
             "--select",
+            "--interactive",
             "--agent",
             "--max-parallel",
             "--verify",
-            "--retries",
             "--budget",
             "--pr",
             "--dry-run",
@@ -47,6 +47,7 @@ OPTION_GROUPS: Mapping[str, Mapping[str, Sequence[str]]] = {
             "--phase-gate",
             "--timeout",
             "--idle-timeout",
+            "--retries",
             "--task-budget",
             "--stop-on-fail",
         ),

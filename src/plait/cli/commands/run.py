@@ -16,6 +16,9 @@ def run_command(
     sources: opt.Sources = None,
     select: opt.Select = None,
     *,
+    interactive: Annotated[
+        bool, typer.Option("--interactive", "-i", help="Choose the tasks from a list; what they need is included.")
+    ] = False,
     with_needs: opt.WithNeeds = False,
     ignore_needs: opt.IgnoreNeeds = False,
     flags: Annotated[opt.Flags, opt.SettingOptions("sources.*", "run.*")],
@@ -68,6 +71,7 @@ def run_command(
             tuple(sources or ()),
             PlanOptions(select, with_needs, ignore_needs),
             {key: value for key, value in values.items() if value is not None},
+            interactive=interactive,
             repo=repo,
             executor=executor,
             resume=resume,

@@ -44,6 +44,7 @@ class RunOptions:
     source_names: tuple[str, ...] = ()
     plan_options: PlanOptions = field(default_factory=PlanOptions)
     flags: Mapping[str, object] = field(default_factory=dict)
+    interactive: bool = False
     repo: str | None = None
     executor: str = LOCAL_EXECUTOR
     resume: bool = False
@@ -59,6 +60,15 @@ class RunOptions:
     def check(self) -> None:
         """Raises UserError for options that contradict each other."""
         self._check_contest()
+        if self.interactive and self.resume:
+            raise UserError(
+                "-i chooses the tasks of a new batch, and --resume takes none", hint="Leave one of them out."
+            )
+        if self.interactive and (self.as_json or not output.is_interactive()):
+            raise UserError(
+                "-i needs a terminal to choose tasks on",
+                hint="Name them instead, such as -s '01 03-05'; `plait plan` lists them.",
+            )
         if self.web and self.detach:
             raise UserError(
                 "--web serves the page while the batch is watched, so it can't be used with --detach",
@@ -125,15 +135,44 @@ def run_tasks(options: RunOptions) -> int:
                 options.check_resume()
                 return resume_batch(options, loaded, session)
             options = replace(options, plan_options=replace(options.plan_options, resume=True))
+        if options.interactive:
+            picked = _pick_tasks(options.plan_options, loaded)
+            if picked is None:
+                return _report_nothing_started()
+            options = replace(options, plan_options=picked)
         preview = _prepare_plan(options, loaded, PastBatches(session.state if session.state.seq else None), agents)
         if preview.planned.plan is None:
             return _report_no_plan(options, preview)
         if options.dry_run:
             return _print_dry_run(options, preview, preview.planned.plan)
         if not _confirm_start(options, trust, preview, preview.planned.plan):
-            output.print_line("Nothing was started.")
-            return output.INTERRUPTED
+            return _report_nothing_started()
         return _submit_and_follow(options, session, preview, preview.planned.plan, agents)
+
+
+def _report_nothing_started() -> int:
+    output.print_line("Nothing was started.")
+    return output.INTERRUPTED
+
+
+def _pick_tasks(options: PlanOptions, loaded: LoadedSources) -> PlanOptions | None:
+    """With the tasks that a person chose from the list, at first those that --select names; None: they left.
+
+    What can't be planned anyway is reported as without -i.
+    """
+    from plait.cli.task_picker import Choice, pick_tasks  # only for -i
+    from plait.sources.selectors import select_tasks
+
+    source_set = loaded.source_set
+    runnable = set(select_tasks(source_set).ids)
+    selected = select_tasks(source_set, options.select)
+    if selected.failed or not selected.ids:
+        return options
+    tasks = [entry.task for entry in source_set.entries if entry.task.id in runnable]
+    with_needs = not options.ignore_needs
+    choices = [Choice(task.id, task.title, tuple(need.on for need in task.needs if with_needs)) for task in tasks]
+    ids = pick_tasks(choices, selected.ids if options.select else ())
+    return None if not ids else replace(options, select=None, ids=ids, with_needs=with_needs)
 
 
 def _submit_and_follow(

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 
+_HANDLED_KEYS = frozenset("apdq\r\n")  # by the follower
 _FEED_SIZE = 16  # activities kept; some may not be shown
 _ACTIVITY_SECONDS = 0.4  # between two reads of the agents' activity
 _MAX_DRAW_SHARE = 0.1  # share of the time spent drawing, at most: thousands of tasks are drawn less often
@@ -75,7 +76,7 @@ class Display(Renderer):
         typed = self._screen.keys.read()
         if "?" in typed:
             self._shows_help = not self._shows_help
-        return [key.lower() for key in typed if key.lower() in "apdq\r\n"]
+        return [key.lower() for key in typed if key.lower() in _HANDLED_KEYS]
 
     def refresh(self, notice: str = "") -> None:
         """Draw if something has changed or a second has passed."""

@@ -9,6 +9,7 @@ import signal
 import sys
 import termios
 import threading
+import time
 import tty
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -169,7 +170,15 @@ def _measure(line: StyledLine) -> int:
 
 _READ_BYTES = 256
 _LFLAG_INDEX = 3
-_ESCAPE_SEQUENCE = re.compile(rb"\x1b(?:\[[0-?]*[ -/]*[@-~]?|O.?|.?)")  # such as arrow keys
+_KEY = re.compile(rb"\x1b(?:\[[0-?]*[ -/]*[@-~]?|O.?|.?)|.", re.DOTALL)  # an escape sequence, or one character
+_NAMED_KEYS = {
+    **{b"\x1b" + start + end: name for start in (b"[", b"O") for end, name in ((b"A", "up"), (b"B", "down"))},
+    **{b"\x1b" + start + end: name for start in (b"[", b"O") for end, name in ((b"H", "home"), (b"F", "end"))},
+    b"\x1b[1~": "home",
+    b"\x1b[4~": "end",
+    b"\x1b[5~": "pageup",
+    b"\x1b[6~": "pagedown",
+}
 
 
 class KeyReader:
@@ -205,20 +214,26 @@ class KeyReader:
         except (termios.error, OSError):
             self._fd = None  # the terminal is gone
 
-    def read(self) -> list[str]:
-        """The keys typed since the last call; escape sequences are ignored."""
-        if self._fd is None or not is_foreground(self._fd):
+    def read(self, timeout: float = 0.0) -> list[str]:
+        """The keys typed since the last call, or within `timeout`: characters, and the names of arrow and page keys.
+
+        Other escape sequences are ignored.
+        """
+        if self._fd is None:
+            return []
+        if not is_foreground(self._fd):
+            time.sleep(timeout)
             return []
         self.enable()  # a shell may have reset the modes meanwhile
         try:
-            ready, _, _ = select.select([self._fd], [], [], 0)
+            ready, _, _ = select.select([self._fd], [], [], timeout)
             typed = os.read(self._fd, _READ_BYTES) if ready else None
         except OSError:
             typed = b""
         if typed == b"":  # it was closed
             self._fd = None
-        letters = _ESCAPE_SEQUENCE.sub(b"", typed or b"").decode("ascii", "ignore")
-        return [letter for letter in letters if letter.isprintable() or letter in "\r\n"]
+        keys = (_NAMED_KEYS.get(key, key.decode("ascii", "ignore")) for key in _KEY.findall(typed or b""))
+        return [key for key in keys if key in {"\r", "\n"} or (key and key.isprintable())]
 
 
 def is_foreground(fd: int) -> bool:
