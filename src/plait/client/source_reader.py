@@ -55,6 +55,11 @@ def discover_sources(top: Path) -> list[Path]:
         for path in sorted(top.glob(pattern.rstrip("/"))):
             if path.is_dir() if pattern.endswith("/") else path.is_file():
                 paths += [path] if path.is_file() or any(path.glob(entry.found_files)) else []
+    database = top / _BEADS_FOLDER
+    if database.is_dir() and database / "issues.jsonl" not in paths:
+        from plait.system.beads_database import is_dolt_database  # few projects have one
+
+        paths += [database] if is_dolt_database(database) else []
     return list(dict.fromkeys(paths))
 
 
@@ -65,6 +70,7 @@ def _follow_pointer(top: Path, pointer: str) -> list[Path]:
 
 
 MAX_SOURCE_BYTES = 64 * 1024 * 1024  # a larger file is not a list of tasks
+_BEADS_FOLDER = ".beads"
 _CHECKLIST = "checklist"  # detects any file with boxes
 
 
@@ -160,6 +166,15 @@ class _SourceLoader:
         return sources
 
     def _collect_path(self, path: Path) -> SourceFiles:
+        folder = path if path.is_dir() else path.parent
+        if folder.name == _BEADS_FOLDER and path.suffix in {"", ".jsonl"}:
+            from plait.system.beads_database import is_dolt_database  # few projects have one
+
+            if is_dolt_database(folder):
+                return self._collect_database(folder)
+            if path.is_dir() and not any((path / name).is_file() for name in FORMATS["beads"].folder_files):
+                name = self._relative_name(path)
+                raise UserError(f"{name} has no issues.jsonl", hint="Beads writes it with `bd export -o issues.jsonl`.")
         if not path.is_dir():
             return self._make_source_files(path, [path])
         names = (name for row in FORMATS.values() for name in row.folder_files)
@@ -168,6 +183,30 @@ class _SourceLoader:
             return self._make_source_files(inner, [inner])
         files = sorted(file for file in path.glob("*.md") if file.is_file())
         return replace(self._make_source_files(path, files), folder=True)
+
+    def _collect_database(self, folder: Path) -> SourceFiles:
+        """What bd exports from a Dolt database now; else an export or backup that is there, with a warning."""
+        from plait.system import beads_database  # few projects have one
+
+        name = self._relative_name(folder)
+        why = "bd, which reads it, is not installed"
+        if beads_database.find_bd() is not None:
+            try:
+                document = Document(f"{name}/issues.jsonl", to_printable(beads_database.read_issues(folder)))
+                return SourceFiles(name, (document,), options=self._options)
+            except beads_database.BeadsError as error:
+                why = error.message
+        message = f"{name} is a Dolt database, and {why}"
+        hint = beads_database.NOT_INSTALLED_HINT
+        exports = (folder / "issues.jsonl", folder / "backup" / "issues.jsonl")
+        export = next((path for path in exports if path.is_file()), None)
+        if export is None:
+            raise UserError(message, hint=hint)
+        source = self._make_source_files(folder, [export])
+        message += "; its export is read instead, which may be old, and no status is written to it"
+        problem = Problem(Severity.WARNING, message, Origin(source.document.path), hint)
+        self._text_problems[source.document.path] = (*self._text_problems[source.document.path], problem)
+        return source
 
     def _make_source_files(self, path: Path, files: Sequence[Path]) -> SourceFiles:
         return SourceFiles(self._relative_name(path), tuple(map(self._read_document, files)), options=self._options)

@@ -121,11 +121,20 @@ ApplyStatuses = Callable[[str, Sequence[StatusChange]], Rewrite]
 
 
 @dataclass(frozen=True, slots=True)
+class DatabaseCommands:
+    """The arguments of each call that writes statuses, and a problem for each change whose task was not found."""
+
+    arguments: tuple[tuple[str, ...], ...]
+    problems: tuple[Problem, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class StatusFileWriter:
     """How to write statuses into one file. `apply` is pure and idempotent, and changes nothing but statuses.
 
     `creates`: a missing file is created if its folder exists; otherwise it is a problem. `source` is the file that the
     tasks are in, if the written one lists them too; `bind_source` gives the `apply` that knows its text.
+    `list_commands`: `path` is a database that only its own program writes; given what that exports, these are the calls.
     """
 
     path: str
@@ -133,3 +142,4 @@ class StatusFileWriter:
     creates: bool = False
     source: str = ""
     bind_source: Callable[[str], ApplyStatuses] | None = None
+    list_commands: Callable[[str, Sequence[StatusChange]], DatabaseCommands] | None = None

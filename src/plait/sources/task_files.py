@@ -34,7 +34,10 @@ def get_sibling_path(path: str, name: str) -> str:
 def is_ignored(document: Document) -> bool:
     """A file about the folder, or a hidden one: never a task."""
     name = document.name.lower()
-    return name.startswith(("_", ".")) or name in _FOLDER_FILES or not name.endswith(".md")
+    is_hidden = name.startswith(("_", ".")) or f"/{document.path}".endswith(
+        f"/.beads/{document.name}"
+    )  # Beads' PRIME.md
+    return is_hidden or name in _FOLDER_FILES or not name.endswith(".md")
 
 
 def sample_keys(source: SourceFiles, *texts: str) -> Iterator[FrontMatter]:

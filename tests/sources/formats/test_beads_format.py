@@ -472,3 +472,42 @@ def test_wrong_types_neither_raise_nor_break_a_line(text: str) -> None:
     for each in TextLines(to_printable(written)).all:
         json.loads(each)
     assert [e.task.id for e in read(written).entries] == [e.task.id for e in entries]
+
+
+def read_backup(issues: str, dependencies: str) -> Reading:
+    path, other = ".beads/backup/issues.jsonl", ".beads/backup/dependencies.jsonl"
+    assert beads.FORMAT.companions(path) == (other,)
+    return beads.FORMAT.read(SourceFiles(path, (Document(path, issues),), {other: Document(other, dependencies)}))
+
+
+def test_a_backup_has_its_dependencies_in_a_file_of_their_own() -> None:
+    edges = [("b", "a", "blocks"), ("c", "b", "waits-for"), ("p", "c", "parent-child"), ("c", "a", "related")]
+    rows = "".join(f"{json.dumps({'issue_id': x, 'depends_on_id': y, 'type': kind})}\n" for x, y, kind in edges)
+    reading = read_backup("".join(line(name) for name in "abcp"), rows)
+    needs = {entry.task.id: [(need.on, str(need.at)) for need in entry.task.needs] for entry in reading.entries}
+    where = ".beads/backup/dependencies.jsonl"
+    assert needs == {"a": [], "b": [("a", f"{where}:1")], "c": [("b", f"{where}:2"), ("p", f"{where}:3")], "p": []}
+
+
+def test_dependencies_that_are_not_read_are_reported_with_their_lines() -> None:
+    rows = (
+        '{"issue_id": "a", "depends_on_id": "b", "type": "odd"}\n'
+        '{"issue_id": "x", "depends_on_id": "y", "type": "blocks"}\n'
+        '{"issue_id": "a"}\n'
+        "{\n"
+    )
+    problems = [str(p.at) for p in read_backup(line("a") + line("b"), rows).problems]
+    where = ".beads/backup/dependencies.jsonl"
+    assert {f"{where}:{number}" for number in (1, 2, 3, 4)} <= set(problems)
+
+
+def test_a_backup_is_never_written_and_a_template_is_no_task() -> None:
+    reading = read_backup(line("a", is_template=1) + line("b", is_template=0), "")
+    assert [entry.task.id for entry in reading.entries] == ["b"]
+    change = StatusChange("b", SourceStatus.DONE, NOW, ".beads/backup/issues.jsonl")
+    assert beads.FORMAT.writers(".beads/backup/issues.jsonl", [change]) == []
+
+
+@pytest.mark.parametrize("text", ["", "{", "7", "null", '{"data": {}}'])
+def test_what_is_no_list_of_issues_is_refused(text: str) -> None:
+    assert beads.convert_list_to_lines(text) is None

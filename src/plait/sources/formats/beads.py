@@ -1,20 +1,24 @@
-"""Beads' `issues.jsonl`: one issue per line, with dependencies between them."""
+"""Beads' `issues.jsonl`: one issue per line, with dependencies between them.
+
+A backup has the dependencies in a file of their own. A database (`.beads` without a file name) is read from what bd
+exports, and only bd writes to it: its own export, and a backup, are never changed.
+"""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Sequence
-from functools import partial
 from itertools import islice
 
 from plait.core.fast_dataclass import dataclass
-from plait.core.plan import Problem
-from plait.core.task import Need, Task
+from plait.core.plan import Problem, Severity
+from plait.core.task import Need, Origin, Task
 from plait.sources import json_tasks, status_changes, vocabulary
 from plait.sources.formats import Confidence, Format
 from plait.sources.json_text import JsonNode, JsonSyntaxError, parse_json, remove_key, set_key
 from plait.sources.source_model import Document, Reading, SourceEntry, SourceFiles, SourceStatus, sort_by_line
-from plait.sources.status_changes import Rewrite, StatusChange, TaskIndex
+from plait.sources.status_changes import DatabaseCommands, Rewrite, StatusChange, StatusFileWriter, TaskIndex
 from plait.sources.task_paths import find_mentions
 from plait.sources.text import BOM, TextEdit, TextLines, apply_edits, to_printable
 
@@ -33,6 +37,13 @@ _EXTRA_STATUSES = {"pinned": SourceStatus.SKIPPED, "hooked": SourceStatus.DOING}
 # Types of issues that are not tasks.
 _NON_TASK_TYPES = ("agent", "event", "message", "rig", "role")
 _RECORD_TYPES = (None, "issue")
+_BLOCKING_TYPES = ("blocks", "conditional-blocks", "waits-for")
+_OTHER_TYPES = frozenset({
+    "related", "relates-to", "discovered-from", "replies-to", "duplicates", "supersedes", "authored-by", "assigned-to",
+    "approved-by", "attests", "tracks", "until", "caused-by", "validates", "delegated-from",
+})  # fmt: skip
+DEPENDENCIES_FILE = "dependencies.jsonl"
+_BACKUP = re.compile(r"(?:^|/)\.beads/backup/[^/]+\Z")
 _ID = re.compile(r'"id"[ \t]*:[ \t]*"([^"\\]+)"')
 _CONFLICT_MARKERS = ("<<<<<<<", "=======", ">>>>>>>", "|||||||")
 _NAMES = ("issues.jsonl", "beads.jsonl")
@@ -65,9 +76,10 @@ class _IssueFile:
     `_non_task_ids` exist but are not tasks: deleted issues, templates, messages. `_unreadable` lines have only an id.
     """
 
-    def __init__(self, document: Document) -> None:
+    def __init__(self, document: Document, dependencies: Document | None = None) -> None:
         self.by_id: dict[str, Issue] = {}
         self._document = document
+        self._dependencies = dependencies
         self._non_task_ids: set[str] = set()
         self._unreadable: dict[str, int] = {}
         self._problems: list[Problem] = []
@@ -98,7 +110,7 @@ class _IssueFile:
             self._warn(before.number, message, "Keep one of the lines.")
         self._non_task_ids.discard(name)
         deleted = node.get("status") == "tombstone"
-        if deleted or node.get("is_template") is True or node.get("issue_type") in _NON_TASK_TYPES:
+        if deleted or node.get("is_template") in (True, 1) or node.get("issue_type") in _NON_TASK_TYPES:
             self._non_task_ids.add(name)
         else:
             self.by_id[name] = Issue(name, number, node)
@@ -124,34 +136,61 @@ class _IssueFile:
 
     def _collect_needs(self) -> None:
         """`blocks`: one waits for the other. `parent-child`: the parent waits for the child, if not the reverse."""
-        children: list[tuple[str, str, int]] = []
-        for issue in self.by_id.values():
-            for name, on, kind in self._iter_dependencies(issue):
-                if kind == "blocks":
-                    self._add_need(name, on, f"blocks: {on}", issue.number)
-                elif kind == "parent-child":
-                    children.append((name, on, issue.number))
-        for child, parent, number in children:
+        children: list[tuple[str, str, Origin]] = []
+        for name, on, kind, at in self._iter_dependencies():
+            if name not in self.by_id and on not in self.by_id:
+                self._note(at, f"{name} should come after {on}, but neither is an issue here; ignored")
+            elif kind in _BLOCKING_TYPES:
+                self._add_need(name, on, f"{kind}: {on}", at)
+            elif kind == "parent-child":
+                children.append((name, on, at))
+            elif kind not in _OTHER_TYPES:
+                shown = vocabulary.shorten(str(kind))
+                self._note(at, f"the dependency of {name} on {on} has the unknown type {shown}; ignored")
+        for child, parent, at in children:
             self._parents.add(parent)
             if parent not in self._needs.get(child, {}):
-                self._add_need(parent, child, f"parent-child: {child}", number)
+                self._add_need(parent, child, f"parent-child: {child}", at)
 
-    def _add_need(self, name: str, on: str, reason: str, number: int) -> None:
+    def _add_need(self, name: str, on: str, reason: str, at: Origin) -> None:
         if on not in self._non_task_ids:
-            need = Need(on, reason=reason, at=self._document.origin(number))
-            self._needs.setdefault(name, {}).setdefault(on, need)
+            self._needs.setdefault(name, {}).setdefault(on, Need(on, reason=reason, at=at))
 
-    def _iter_dependencies(self, issue: Issue) -> Iterator[tuple[str, str, str]]:
-        """Waiting issue, awaited issue and kind; older files without a kind mean `blocks`."""
-        value = issue.node.get("dependencies")
-        if value is not None and not isinstance(value, list):
-            self._warn(issue.number, f"{issue.id}: dependencies is not a list; ignored")
-        for item in value if isinstance(value, list) else ():
-            on = json_tasks.collapse_whitespace(item.get("depends_on_id")) if isinstance(item, dict) else ""
-            if not on:
-                self._warn(issue.number, f"{issue.id}: a dependency without a depends_on_id; ignored")
+    def _note(self, at: Origin, message: str) -> None:
+        self._problems.append(Problem(Severity.INFO, message, at))
+
+    def _iter_dependencies(self) -> Iterator[tuple[str, str, object, Origin]]:
+        """Waiting issue, awaited issue, kind and place; older files without a kind mean `blocks`."""
+        for issue in self.by_id.values():
+            value = issue.node.get("dependencies")
+            if value is not None and not isinstance(value, list):
+                self._warn(issue.number, f"{issue.id}: dependencies is not a list; ignored")
+            for item in value if isinstance(value, list) else ():
+                on = json_tasks.collapse_whitespace(item.get("depends_on_id")) if isinstance(item, dict) else ""
+                if not on:
+                    self._warn(issue.number, f"{issue.id}: a dependency without a depends_on_id; ignored")
+                    continue
+                name = json_tasks.collapse_whitespace(item.get("issue_id")) or issue.id
+                yield name, on, item.get("type") or "blocks", self._document.origin(issue.number)
+        if self._dependencies is not None:
+            yield from self._iter_separate_dependencies(self._dependencies)
+
+    def _iter_separate_dependencies(self, document: Document) -> Iterator[tuple[str, str, object, Origin]]:
+        for number, line in enumerate(TextLines(document.text).all):
+            if not line.strip().strip(BOM):
                 continue
-            yield (json_tasks.collapse_whitespace(item.get("issue_id")) or issue.id, on, item.get("type") or "blocks")
+            try:
+                node = parse_json(line)
+            except JsonSyntaxError as error:
+                message = f"this line is not JSON: {error.message} (column {error.column}); ignored"
+                self._problems.append(document.make_warning(number, message))
+                continue
+            name, on = (json_tasks.collapse_whitespace(node.get(key)) for key in ("issue_id", "depends_on_id"))
+            if name and on:
+                yield name, on, node.get("type") or "blocks", document.origin(number)
+            else:
+                message = "this line has no issue_id and depends_on_id; ignored"
+                self._problems.append(document.make_warning(number, message))
 
     def _build_entry(self, issue: Issue) -> SourceEntry:
         node, title = issue.node, issue.title
@@ -234,9 +273,75 @@ def _looks_like_issue(line: str) -> bool:
 
 
 def read(source: SourceFiles) -> Reading:
-    readings = [_IssueFile(document).read() for document in source.documents]
+    readings = [
+        _IssueFile(document, source.companions.get(_get_dependencies_path(document.path))).read()
+        for document in source.documents
+    ]
     entries = tuple(entry for reading in readings for entry in reading.entries)
-    return Reading(entries, problems=tuple(problem for reading in readings for problem in reading.problems))
+    problems = [problem for reading in readings for problem in reading.problems]
+    if _BACKUP.search(source.path):
+        message = "this is Beads' backup of a database: statuses are not written to it"
+        problems.append(Problem(Severity.INFO, message, Origin(source.path), "Name .beads to work on the database."))
+    return Reading(entries, problems=tuple(problems))
+
+
+def companions(path: str) -> tuple[str, ...]:
+    """A backup's dependencies; of a database, any file that it may be read from."""
+    if path.endswith(".jsonl"):
+        return (_get_dependencies_path(path),)
+    return (f"{path}/{DEPENDENCIES_FILE}", f"{path}/backup/{DEPENDENCIES_FILE}")
+
+
+def _get_dependencies_path(path: str) -> str:
+    folder, slash, _ = path.rpartition("/")
+    return f"{folder}{slash}{DEPENDENCIES_FILE}"
+
+
+def is_dolt_database(metadata: str, config: str, *, has_data: bool = False) -> bool:
+    """Whether Beads' own settings, `metadata.json` and `config.yaml`, say that the issues are in a Dolt database.
+
+    A version that kept no metadata is known by its data (`has_data`).
+    """
+    if re.search(r"^no-db:[ \t]*true\b", config, re.MULTILINE):
+        return False  # bd itself reads and writes issues.jsonl
+    try:
+        node = parse_json(metadata)
+    except JsonSyntaxError:
+        return has_data
+    return "dolt" in {node.get("backend"), node.get("database")}
+
+
+def convert_list_to_lines(text: str) -> str | None:
+    """What `bd list --json` prints, as lines of issues; None if it is not that."""
+    try:
+        value = parse_json(text).value
+    except JsonSyntaxError:
+        return None
+    for key in ("data", "issues"):
+        value = value[key] if isinstance(value, dict) and key in value else value
+    return "".join(f"{json.dumps(item)}\n" for item in value) if isinstance(value, list) else None
+
+
+def list_status_commands(text: str, changes: Sequence[StatusChange]) -> DatabaseCommands:
+    """The calls of bd that write these statuses, given its issues; an issue that has its status already is left out."""
+    issues = _IssueFile(Document("issues.jsonl", to_printable(text))).by_id
+    index = TaskIndex(issues.values(), lambda issue: issue.id, lambda issue: issue.title)
+    matched, problems = index.match(list({change.id: change for change in changes}.values()))
+    ids: dict[str, list[str]] = {}
+    for issue, change in matched:
+        if any(True for _ in make_status_edits(issue, change)) and not issue.id.startswith("-"):
+            ids.setdefault(_STATUSES[change.status], []).append(issue.id)
+    arguments = (
+        ("close", *names) if status == _STATUSES[SourceStatus.DONE] else ("update", *names, "--status", status)
+        for status, names in ids.items()
+    )
+    return DatabaseCommands(tuple(arguments), problems)
+
+
+def _make_writers(path: str, changes: Sequence[StatusChange]) -> list[StatusFileWriter]:
+    if path.endswith(".jsonl"):
+        return [] if _BACKUP.search(path) else status_changes.write_each_file(_write_statuses, path, changes)
+    return [StatusFileWriter(path, lambda text, _changes: Rewrite(text), list_commands=list_status_commands)]
 
 
 def _write_statuses(path: str, text: str, changes: Sequence[StatusChange]) -> Rewrite:
@@ -249,4 +354,4 @@ def _write_statuses(path: str, text: str, changes: Sequence[StatusChange]) -> Re
     return Rewrite("".join(lines), problems)
 
 
-FORMAT = Format(detect, read, partial(status_changes.write_each_file, _write_statuses))
+FORMAT = Format(detect, read, _make_writers, companions)
