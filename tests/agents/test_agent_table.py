@@ -10,11 +10,13 @@ from plait.agents.interface import AgentSpec
 from plait.agents.table import (
     AGENTS,
     AgentInfo,
+    describe_full_access,
     explain_unsupported,
     find_provider,
     load_agent,
     render_reference,
 )
+from plait.config.agent_keys import Permission
 from plait.core.errors import ConfigError
 from plait.core.task import Task
 
@@ -131,3 +133,42 @@ def test_the_provider_of_a_plugin_comes_from_the_plugin(tmp_path: Path, monkeypa
     assert find_provider(AgentSpec("plait_other_agents:Ours")) == "ours"
     with pytest.raises(ConfigError, match="there is no agent called nobody"):
         find_provider(AgentSpec("nobody"))
+
+
+FULL = Permission.FULL
+
+
+@pytest.mark.parametrize(
+    ("permissions", "names", "setting"),
+    [
+        ({"claude": FULL}, "claude (--dangerously-skip-permissions) runs", 'claude = "edits"'),
+        (
+            {"mini": FULL, "shell": FULL, "command": FULL, "ours:Factory": FULL, "cube": FULL},
+            "mini (--yolo) runs",
+            'mini = "own"',
+        ),
+        (
+            {"mini": FULL, "pi": FULL, "codex": Permission.EDITS, "gemini": FULL, "amp": FULL},
+            "mini (--yolo), pi, gemini (--yolo) and 1 more run",
+            'pi = "edits"',
+        ),
+    ],
+    ids=["one", "without a mode for edits", "several"],
+)
+def test_agents_that_do_everything_without_asking_are_disclosed(
+    permissions: dict[str, Permission], names: str, setting: str
+) -> None:
+    assert describe_full_access(permissions) == (
+        f"{names} with permission prompts disabled and can do anything you can."
+        f" To change that: {setting} under [agents.permissions]."
+    )
+
+
+def test_restricted_agents_and_commands_are_not_disclosed() -> None:
+    assert not describe_full_access({"claude": Permission.OWN, "codex": Permission.EDITS, "model": FULL, "shell": FULL})
+    assert not describe_full_access({})
+
+
+def test_every_coding_tool_says_how_it_is_let_do_everything() -> None:
+    """Pi never asks; the settings of Agent Cube say what its agents may do."""
+    assert {info.name for info in AGENTS.values() if info.program and not info.full_access} == {"pi", "cube"}

@@ -167,6 +167,7 @@ def test_installed_agents_come_first_then_how_to_install_others(
     assert agents_command(Path(), as_json=False) == 0
     out = capsys.readouterr().out
     here, _, missing = out.partition("not installed\n")
+    here, _, permissions = here.partition("\n\n")
     assert [line[:10].split() for line in here.splitlines() if line.strip()] == [
         ["*", "codex"],
         ["goose"],
@@ -180,6 +181,19 @@ def test_installed_agents_come_first_then_how_to_install_others(
     assert "npm install -g @anthropic-ai/claude-code" in missing
     assert "codex" not in missing
     assert "hush" not in out
+    assert permissions == (
+        "codex (--dangerously-bypass-approvals-and-sandbox), goose (GOOSE_MODE=auto) run with permission prompts disabled and"
+        ' can do anything you can. To change that: codex = "edits" under [agents.permissions].\n\n'
+    )
+
+
+def test_a_restricted_agent_is_not_among_those_that_can_do_anything(
+    install: Install, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    install("codex", "echo 1.0")
+    (tmp_path / "top" / "plait.toml").write_text("[agents.permissions]\ncodex = 'own'\n")
+    agents_command(tmp_path / "top", as_json=False)
+    assert "permission prompts" not in capsys.readouterr().out
 
 
 LOGIN = AgentLogin(("ONE_KEY", "OTHER_KEY"), (".tool/auth.json",), "tool login")

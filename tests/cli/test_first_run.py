@@ -57,6 +57,7 @@ def init_and_run(project: TempProject) -> Terminal:
     assert init.wait() == 0, init.text
     run = project.terminal("run")
     answer(run, "Run this task? [Y/n] ")
+    assert "claude (--dangerously-skip-permissions) runs with permission prompts disabled" in run.text
     assert run.wait() == 0, run.text
     assert "Do you trust these commands?" not in run.text
     assert "attempt 2" not in run.text

@@ -282,6 +282,28 @@ def test_the_run_description_names_fallback_agents(top: Path) -> None:
     assert " · claude (fallback: codex) · " in describe_run(outlook, planned(outlook))
 
 
+@pytest.mark.parametrize(
+    ("name", "flags", "expected"),
+    [
+        ("plan.md", {"run_agent": "claude"}, "claude (--dangerously-skip-permissions) runs with "),
+        ("plan.md", {"run_agent": "aider", "run_fallback": "mini"}, "aider (--yes-always), mini (--yolo) run with "),
+        ("tasks/01-run.md", {"run_agent": "claude", "run_fallback": "mini"}, ""),
+        ("plan.md", {"run_agent": "codex"}, ""),
+    ],
+    ids=["its agent", "with a fallback", "a command of the task", "restricted"],
+)
+def test_agents_of_the_plan_that_do_everything_are_disclosed(
+    top: Path, name: str, flags: dict[str, object], expected: str
+) -> None:
+    (top / "plait.toml").write_text('[agents.permissions]\ncodex = "edits"\n')
+    unassigned = found(top, name, **flags)
+    specs = [AgentSpec(agent, program="true") for agent in ("claude", "codex", "aider", "mini")]
+    for preview in (unassigned, assign_plan_agents(unassigned, specs)):
+        assert planned(preview).tasks
+        assert preview.permissions.startswith(expected)
+        assert bool(preview.permissions) == bool(expected)
+
+
 def test_the_run_description_shows_the_effective_parallel_limit(top: Path) -> None:
     outlook = assign_plan_agents(found(top, "tasks/01-run.md", run_max_parallel="9"), ())
     assert "1 task · 9 at once · shell · each in its own worktree" in describe_run(outlook, planned(outlook))

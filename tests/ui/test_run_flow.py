@@ -63,6 +63,30 @@ def test_three_selected_tasks_run_in_parallel_to_a_merged_branch(project: TempPr
     expect(page.get_by_role("region", name="Active batches")).to_have_count(0)
 
 
+def test_the_plan_discloses_what_its_agents_may_do(
+    project: TempProject, open_window: OpenWindow, tmp_path: Path
+) -> None:
+    tool = tmp_path / "bin" / "claude"
+    tool.parent.mkdir()
+    tool.write_text("#!/bin/sh\n")
+    tool.chmod(0o755)
+    project.env["PATH"] = f"{tool.parent}:{project.env['PATH']}"
+    project.task("01-walls", "true")
+    project.task("02-roof")
+    project.commit_all()
+    page = open_window().page
+    _select(page, "01-walls")
+    page.keyboard.press("r")
+    expect(_plan(page)).to_contain_text("1 task · 1 wave")
+    expect(_plan(page)).not_to_contain_text("permission prompts")
+    _plan(page).get_by_role("button", name="Cancel").click()
+    _select(page, "02-roof")
+    page.keyboard.press("r")
+    expect(_plan(page)).to_contain_text(
+        "claude (--dangerously-skip-permissions) runs with permission prompts disabled and can do anything you can."
+    )
+
+
 def test_one_task_is_cancelled_and_the_others_continue(
     project: TempProject, open_window: OpenWindow, tmp_path: Path
 ) -> None:

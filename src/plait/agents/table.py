@@ -18,6 +18,7 @@ from plait.core.contest import REFEREE
 from plait.core.errors import ConfigError
 from plait.core.fast_dataclass import dataclass
 from plait.core.task import Task
+from plait.core.text import join_names
 
 ENTRY_POINT_GROUP = "plait.agents"
 AgentFactory = Callable[[AgentSpec], Agent]
@@ -41,7 +42,8 @@ class AgentInfo:
 
     `factory` is the path of its driver. `is_program`: it is a program of that name; others are part of plait, or of a package.
     `provider`: whose rate limits it shares, by default its own; `multi_provider`: that of its model (`provider/model`).
-    `reports`: what it tells about its spending. `no_edits`: why it can't be restricted to changing files, if it can't.
+    `reports`: what it tells about its spending. `full_access`: the arguments with which it does everything without asking.
+    `no_edits`: why it can't be restricted to changing files, if it can't.
     `prompt` and `resumes` are for the documentation: how it gets the prompt, and whether it continues its sessions.
     `tested`: this version of plait was tried with the tool itself; only such an agent is chosen by default. `proposed`:
     `plait init` puts it into a new `plait.toml` if it is installed.
@@ -55,6 +57,7 @@ class AgentInfo:
     provider: str = ""
     multi_provider: bool = False
     reports: CostReporting = CostReporting.NOTHING
+    full_access: tuple[str, ...] = ()
     no_edits: str = ""
     prompt: str = "stdin"
     resumes: bool = False
@@ -77,6 +80,10 @@ class AgentInfo:
             return find_server(spec.options) or self.name
         provider, slash, _ = spec.model.partition("/") if self.multi_provider else (self.provider, "/", "")
         return provider if provider and slash else self.name
+
+    def is_unrestricted(self, permission: Permission) -> bool:
+        """Whether plait lets the tool do everything without asking. What a command does is not plait's decision."""
+        return permission is Permission.FULL and self.is_program and bool(self.full_access or not self.no_edits)
 
     def check_permission(self, spec: AgentSpec) -> None:
         """Raises ConfigError if the agent can't be restricted as asked, before anything starts."""
@@ -103,6 +110,7 @@ _AGENTS = (
         ),
         provider="anthropic",
         reports=CostReporting.COST,
+        full_access=("--dangerously-skip-permissions",),
         resumes=True,
         proposed=True,
     ),
@@ -114,6 +122,7 @@ _AGENTS = (
         AgentLogin(("CODEX_API_KEY",), (".codex/auth.json",), "codex login"),
         provider="openai",
         reports=CostReporting.TOKENS,
+        full_access=("--dangerously-bypass-approvals-and-sandbox",),
         resumes=True,
         proposed=True,
     ),
@@ -125,6 +134,7 @@ _AGENTS = (
         AgentLogin(("GEMINI_API_KEY", "GOOGLE_API_KEY"), (".gemini/oauth_creds.json",), "gemini"),
         provider="google",
         reports=CostReporting.TOKENS,
+        full_access=("--yolo",),
         resumes=True,
         proposed=True,
     ),
@@ -136,6 +146,7 @@ _AGENTS = (
         AgentLogin(_ANY_KEY, (".local/share/opencode/auth.json",), "opencode auth login"),
         multi_provider=True,
         reports=CostReporting.COST,
+        full_access=("--auto",),
         resumes=True,
         proposed=True,
     ),
@@ -147,6 +158,7 @@ _AGENTS = (
         AgentLogin((*_ANY_KEY, "OLLAMA_API_BASE"), (), "a key in the environment"),
         multi_provider=True,
         reports=CostReporting.TOKENS,
+        full_access=("--yes-always",),
         prompt="file",
         proposed=True,
     ),
@@ -158,6 +170,7 @@ _AGENTS = (
         AgentLogin(("OPENAI_API_KEY", "DASHSCOPE_API_KEY"), (".qwen/oauth_creds.json",), "qwen"),
         provider="qwen",
         reports=CostReporting.TOKENS,
+        full_access=("--yolo",),
         resumes=True,
     ),
     AgentInfo(
@@ -169,6 +182,7 @@ _AGENTS = (
             ("GH_TOKEN", "GITHUB_TOKEN", "COPILOT_PROVIDER_API_KEY"), (".copilot/config.json",), "copilot, then /login"
         ),
         provider="github",
+        full_access=("--allow-all",),
         resumes=True,
     ),
     AgentInfo(
@@ -179,6 +193,7 @@ _AGENTS = (
         AgentLogin(_ANY_KEY, (), "a key in the environment"),
         multi_provider=True,
         reports=CostReporting.COST,
+        full_access=("--yolo",),
         no_edits="a shell is all it has",
         prompt="file",
     ),
@@ -199,6 +214,7 @@ _AGENTS = (
         "npm install -g @continuedev/cli",
         AgentLogin(("CONTINUE_API_KEY",), (".continue/auth.json", ".continue/config.yaml"), "cn login"),
         multi_provider=True,
+        full_access=("--auto",),
     ),
     AgentInfo(
         "cline",
@@ -208,6 +224,7 @@ _AGENTS = (
         AgentLogin((), (".cline/data/secrets.json",), "cline auth"),
         multi_provider=True,
         reports=CostReporting.COST,
+        full_access=("--auto-approve", "true"),
         no_edits="it approves everything or nothing",
         prompt="file",
     ),
@@ -224,6 +241,7 @@ _AGENTS = (
         "Amp",
         "plait.agents.drivers.plain_text_tools:Amp",
         login=AgentLogin(("AMP_API_KEY",), (), "amp login"),
+        full_access=("--dangerously-allow-all",),
         no_edits="its own settings say what it may do",
         tested=False,
     ),
@@ -232,6 +250,7 @@ _AGENTS = (
         "Goose",
         "plait.agents.drivers.plain_text_tools:Goose",
         login=AgentLogin(_ANY_KEY, (), "goose configure"),
+        full_access=("GOOSE_MODE=auto",),
         prompt="file",
         tested=False,
     ),
@@ -241,6 +260,7 @@ _AGENTS = (
         "plait.agents.drivers.plain_text_tools:CursorAgent",
         login=AgentLogin(("CURSOR_API_KEY",), (), "cursor-agent login"),
         provider="cursor",
+        full_access=("--force",),
         no_edits="it proposes changes or makes them, with all the rest",
         prompt="file",
         tested=False,
@@ -271,6 +291,7 @@ _AGENTS = (
     ),
 )
 AGENTS: Mapping[str, AgentInfo] = MappingProxyType({info.name: info for info in _AGENTS})
+_MAX_NAMED = 3
 _REFEREE_FACTORY = "plait.agents.drivers.referee:Referee"  # only contests give it tasks
 
 
@@ -293,6 +314,20 @@ def find_provider(spec: AgentSpec) -> str:
     if spec.account:
         return spec.account
     return load_agent(spec).provider if info is None or spec.command else info.find_provider(spec)
+
+
+def describe_full_access(permissions: Mapping[str, Permission]) -> str:
+    """One line about those of these agents that do everything without asking, and how to change that; "": none does."""
+    infos = [AGENTS[name] for name in permissions if name in AGENTS and AGENTS[name].is_unrestricted(permissions[name])]
+    if not infos:
+        return ""
+    names = [f"{info.name} ({' '.join(info.full_access)})" if info.full_access else info.name for info in infos]
+    example = next((info for info in infos if not info.no_edits), None)
+    setting = f'{example.name} = "edits"' if example else f'{infos[0].name} = "own"'
+    return (
+        f"{join_names(names, _MAX_NAMED)} {'runs' if len(infos) == 1 else 'run'} with permission prompts disabled and can do"
+        f" anything you can. To change that: {setting} under [agents.permissions]."
+    )
 
 
 def explain_unsupported(agent: str, task: Task) -> str | None:

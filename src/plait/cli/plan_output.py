@@ -36,10 +36,7 @@ def print_preview(preview: PlanPreview, output_format: str) -> None:
 
 
 def print_plan_json(preview: PlanPreview) -> None:
-    planned = preview.planned
-    output.print_json(
-        describe_plan(planned.plan, preview.loaded.source_set.by_id, planned.problems, preview.eta, preview.cost)
-    )
+    output.print_json(describe_plan(preview, preview.planned.problems))
 
 
 def print_no_plan(planned: PlanResult) -> None:

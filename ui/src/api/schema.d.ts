@@ -2211,7 +2211,8 @@ export interface components {
         /**
          * PlanDetails
          * @description As `plan --json`. Without a plan there are no tasks, and the problems say why; with one and an error, it can't be
-         *     started now. `eta` (in seconds) and `cost` are present if history allows an estimate.
+         *     started now. `eta` (in seconds) and `cost` are present if history allows an estimate. `permissions` names the agents that
+         *     do everything without asking.
          */
         PlanDetails: {
             /** Conflicts */
@@ -2221,6 +2222,8 @@ export interface components {
             criticalPath: string[];
             /** Eta */
             eta: number | null;
+            /** Permissions */
+            permissions: string | null;
             /** Phases */
             phases: components["schemas"]["PlanPhase"][];
             /** Problems */

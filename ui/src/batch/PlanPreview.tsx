@@ -14,6 +14,7 @@ export function PlanPreview({ plan, order }: { plan: Plan; order: RunOptions }) 
   return (
     <>
       <p className={styles.summary}>{summarize(plan).join(" · ")}</p>
+      {plan.permissions && <p className={styles.permissions}>{plan.permissions}</p>}
       {order.mode === "queue" && <p className={styles.muted}>{describeQueue(order)}</p>}
       <Waves plan={plan} />
       <SharedFiles plan={plan} />

@@ -55,7 +55,7 @@ class Aider(CodingTool):
         args = (
             *("--message-file", context.prompt_file),
             *self.model_and_session_args(context),
-            *self.permission_args(("--yes-always",), ("--yes-always", "--no-suggest-shell-commands")),
+            *self.permission_args(("--yes-always", "--no-suggest-shell-commands")),
             *("--chat-history-file", f"{context.folder}/aider.chat.md"),
             *("--input-history-file", f"{context.folder}/aider.input"),
             *_FIXED_ARGS,

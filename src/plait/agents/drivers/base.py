@@ -76,11 +76,11 @@ class CodingTool:
     def compute_spend(self, tokens: Tokens, model: str = "") -> Spend:
         return compute_spend(tokens, find_price(self.spec.prices, model or self.spec.model))
 
-    def permission_args(self, full: Sequence[str], edits: Sequence[str]) -> tuple[str, ...]:
-        """Arguments for what the tool may do without asking."""
+    def permission_args(self, edits: Sequence[str] = ()) -> tuple[str, ...]:
+        """Arguments for what the tool may do without asking; `edits` are those to change files only."""
         match self.spec.permission:
             case Permission.FULL:
-                return tuple(full)
+                return self.info.full_access
             case Permission.EDITS:
                 return tuple(edits)
             case Permission.OWN:

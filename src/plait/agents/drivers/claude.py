@@ -176,7 +176,7 @@ class Claude(CodingTool):
         """A session can only continue in its folder; a task's attempts share one workspace."""
         args = (
             *("-p", "--output-format", "stream-json", "--verbose"),
-            *self.permission_args(("--dangerously-skip-permissions",), ("--permission-mode", "acceptEdits")),
+            *self.permission_args(("--permission-mode", "acceptEdits")),
             *self.model_and_session_args(context, "--resume"),
         )
         return Command(self.build_argv(*args), context.prompt_file, _ENV)

@@ -98,7 +98,7 @@ class Cline(CodingTool):
         args = (
             *("--json", "--cwd", context.workspace),
             *self.model_and_session_args(context),
-            *self.permission_args(("--auto-approve", "true"), ()),
+            *self.permission_args(),
         )
         return Command((*self.build_argv(*args), READ_PROMPT_FILE.format(context.prompt_file)), None, _ENV)
 

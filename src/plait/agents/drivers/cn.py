@@ -55,5 +55,5 @@ class Continue(CodingTool):
 
     def build_command(self, context: AttemptContext) -> Command:
         """Any argument after `-p` would be taken for the prompt."""
-        args = (*self.model_and_session_args(context), *self.permission_args(("--auto",), _EDIT_ARGS))
+        args = (*self.model_and_session_args(context), *self.permission_args(_EDIT_ARGS))
         return Command((*self.build_argv(*args), "-p"), context.prompt_file, _ENV)

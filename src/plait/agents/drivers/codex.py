@@ -133,7 +133,7 @@ class Codex(CodingTool):
         """The settings' arguments come before the subcommand, which knows fewer of them."""
         args = (
             *("exec", "--json", "--skip-git-repo-check", "-c", "analytics.enabled=false"),
-            *self.permission_args(("--dangerously-bypass-approvals-and-sandbox",), ("--sandbox", "workspace-write")),
+            *self.permission_args(("--sandbox", "workspace-write")),
             *self._trust_args(context.workspace),
             *self.model_and_session_args(context),
         )

@@ -97,6 +97,6 @@ class Copilot(CodingTool):
         args = (
             *("-C", context.workspace, "--output-format", "json", "--no-ask-user"),
             *self.model_and_session_args(context, "--resume"),
-            *self.permission_args(("--allow-all",), ("--allow-tool=write",)),
+            *self.permission_args(("--allow-tool=write",)),
         )
         return Command(self.build_argv(*args), context.prompt_file, _ENV)

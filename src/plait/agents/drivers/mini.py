@@ -40,7 +40,7 @@ class Mini(CodingTool):
     def build_command(self, context: AttemptContext) -> Command:
         args = (
             *self.model_and_session_args(context),
-            *self.permission_args(("--yolo",), ()),
+            *self.permission_args(),
             *("--exit-immediately", "--output", f"{context.folder}/mini.trajectory.json"),
         )
         return Command((*self.build_argv(*args), "--task", READ_PROMPT_FILE.format(context.prompt_file)), None, _ENV)

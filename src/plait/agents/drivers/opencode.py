@@ -127,7 +127,7 @@ class OpenCode(CodingTool):
         args = (
             *("run", "--format", "json", "--dir", context.workspace),
             *self.model_and_session_args(context, "--session"),
-            *self.permission_args(("--auto",), ()),
+            *self.permission_args(),
         )
         edits = self.spec.permission is Permission.EDITS
         env = (*_ENV, ("OPENCODE_PERMISSION", _EDIT_PERMISSIONS)) if edits else _ENV

@@ -97,6 +97,6 @@ class Pi(CodingTool):
             *("-p", "--mode", "json"),
             *(("--model", model) if model else ()),
             *(("--session", context.session) if context.session else ()),
-            *self.permission_args((), ("--tools", _EDIT_TOOLS)),
+            *self.permission_args(("--tools", _EDIT_TOOLS)),
         )
         return Command(self.build_argv(*args), context.prompt_file, _ENV)

@@ -19,7 +19,7 @@ class Amp(_PlainTextTool):
 
     def build_command(self, context: AttemptContext) -> Command:
         """It chooses its model itself."""
-        args = (*self.permission_args(("--dangerously-allow-all",), ()), "--execute")
+        args = (*self.permission_args(), "--execute")
         return Command(self.build_argv(*args), context.prompt_file)
 
 
@@ -27,8 +27,9 @@ class Goose(_PlainTextTool):
     info = AGENTS["goose"]
 
     def build_command(self, context: AttemptContext) -> Command:
-        modes, model = self.permission_args(("auto",), ("smart_approve",)), self.choose_model(context)
-        env = (*(("GOOSE_MODE", mode) for mode in modes), *((("GOOSE_MODEL", model),) if model else ()))
+        variables, model = self.permission_args(("GOOSE_MODE=smart_approve",)), self.choose_model(context)
+        modes = [variable.partition("=") for variable in variables]
+        env = (*((name, mode) for name, _, mode in modes), *((("GOOSE_MODEL", model),) if model else ()))
         return Command(self.build_argv("run", "--no-session", "--instructions", context.prompt_file), None, env)
 
 
@@ -38,7 +39,7 @@ class CursorAgent(_PlainTextTool):
     def build_command(self, context: AttemptContext) -> Command:
         args = (
             *("--print", "--output-format", "text"),
-            *self.permission_args(("--force",), ()),
+            *self.permission_args(),
             *self.model_and_session_args(context),
         )
         return Command((*self.build_argv(*args), READ_PROMPT_FILE.format(context.prompt_file)))

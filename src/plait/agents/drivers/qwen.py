@@ -91,7 +91,7 @@ class Qwen(CodingTool):
     def build_command(self, context: AttemptContext) -> Command:
         args = (
             "--output-format=stream-json",
-            *self.permission_args(("--yolo",), ("--approval-mode=auto-edit",)),
+            *self.permission_args(("--approval-mode=auto-edit",)),
             *self.model_and_session_args(context, "--resume"),
         )
         return Command(self.build_argv(*args), context.prompt_file, _ENV)

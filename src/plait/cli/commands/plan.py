@@ -57,6 +57,6 @@ def plan_command(
         if output_format != "json":
             raise
         print_traceback(error)
-        output.print_json(describe_plan(None, {}, list_error_problems(error)))
+        output.print_json(describe_plan(None, list_error_problems(error)))
         return get_error_exit_code(error)
     return output.OK if preview.planned.plan or preview.planned.complete else output.USAGE

@@ -14,8 +14,7 @@ from plait.cli.live.signals import SignalCounter, force_quit
 from plait.cli.plan_output import describe_parallel_limit, print_no_plan, print_plan, print_plan_json
 from plait.client.event_stream import EventStream
 from plait.client.mirrors import get_mirror_settings, open_mirrored_repo as mirror
-from plait.client.planning.agent_assignment import SHELL_AGENT
-from plait.client.planning.plan_preview import PlanPreview, build_plan_preview
+from plait.client.planning.plan_preview import SHELL_AGENT, PlanPreview, build_plan_preview
 from plait.client.planning.submission import prepare_plan, select_agents, submit_plan
 from plait.client.project_sources import LoadedSources, load_sources
 from plait.client.project_state import PastBatches
@@ -266,6 +265,8 @@ def _print_plan_and_options(preview: PlanPreview, plan: Plan) -> None:
     print_plan(preview, plan)
     output.print_line()
     output.print_line(describe_run(preview, plan))
+    if preview.permissions:
+        output.print_line((preview.permissions, "yellow"))
 
 
 def _confirm_start(options: RunOptions, trust: TrustCheck, preview: PlanPreview, plan: Plan) -> bool:

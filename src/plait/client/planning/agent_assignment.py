@@ -11,14 +11,13 @@ from plait.agents.interface import AgentSpec, CostReporting
 from plait.agents.prices import find_price
 from plait.agents.table import AGENTS
 from plait.client.agent_specs import explain_missing
-from plait.client.planning.plan_preview import PlanPreview
+from plait.client.planning.plan_preview import SHELL_AGENT, PlanPreview
 from plait.config.agent_keys import AgentsConfig, is_dotted_path
 from plait.core.errors import PlaitError
 from plait.core.plan import Problem, Severity
 from plait.core.settings import Budget, Settings
 from plait.core.task import Task
 
-SHELL_AGENT = "shell"
 _RUN_HINT = (
     "Give it a `run:` in its front matter, or choose an agent: --agent with an installed coding tool "
     "(plait agents lists them), or --agent-command 'tool {task_file}'."

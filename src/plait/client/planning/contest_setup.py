@@ -9,8 +9,8 @@ from plait.agents import table
 from plait.agents.drivers.referee import build_referee_spec
 from plait.agents.interface import AgentSpec
 from plait.client.agent_specs import explain_missing
-from plait.client.planning.agent_assignment import SHELL_AGENT, check_budgets
-from plait.client.planning.plan_preview import PlanPreview, measure_agent_capacity
+from plait.client.planning.agent_assignment import check_budgets
+from plait.client.planning.plan_preview import SHELL_AGENT, PlanPreview, measure_agent_capacity
 from plait.config.config import Config
 from plait.core.contest import MAX_ENTRANTS, Contest, can_be_contested, expand_contest, find_duplicate_id
 from plait.core.errors import UserError

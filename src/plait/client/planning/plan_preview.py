@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
+from plait.agents.table import describe_full_access
 from plait.client.agent_specs import find_default_agent
 from plait.client.api_models import (
     Cost,
@@ -21,6 +22,7 @@ from plait.client.api_models import (
 from plait.client.json_encoding import api_model, fill_model
 from plait.client.project_sources import LoadedSources, load_sources
 from plait.client.project_state import PastBatches, read_past_batches
+from plait.config.agent_keys import Permission
 from plait.config.config import Config
 from plait.core.fast_dataclass import dataclass
 from plait.core.graph import find_critical_path, find_file_conflicts, group_waves, list_edges
@@ -29,6 +31,7 @@ from plait.core.settings import Settings, Spend
 from plait.sources.planning import PlanOptions, PlanResult, plan_tasks
 from plait.sources.source_model import SourceEntry, SourceStatus
 
+SHELL_AGENT = "shell"
 _BYTES_PER_AGENT = 1 << 30  # memory of a large agent with the tools it starts
 
 
@@ -50,6 +53,20 @@ class PlanPreview:
     def cost(self) -> Spend | None:
         """What the batch would cost, if history allows an estimate."""
         return self.history.estimate_cost(self.planned.plan, self.settings) if self.planned.plan else None
+
+    @property
+    def permissions(self) -> str:
+        """One line about the agents of this batch that do everything without asking; "": there is none."""
+        tasks = self.planned.plan.tasks if self.planned.plan else ()
+        by_agents = [task for task in tasks if task.agent != SHELL_AGENT and (task.agent or not task.run)]
+        names = [name for task in by_agents for name in ((task.agent,) if task.agent else self.settings.agents)]
+        if by_agents:
+            names += self.settings.fallback
+        config = self.loaded.config
+        if config.run.judge and any(task.entrant for task in tasks):
+            names.append(config.run.judge)
+        granted = dict(config.agents.permissions)
+        return describe_full_access({name: granted.get(name, Permission.FULL) for name in names})
 
 
 def load_plan_preview(
@@ -115,7 +132,8 @@ class PlanPhase:
 @api_model
 class PlanDetails:
     """As `plan --json`. Without a plan there are no tasks, and the problems say why; with one and an error, it can't be
-    started now. `eta` (in seconds) and `cost` are present if history allows an estimate.
+    started now. `eta` (in seconds) and `cost` are present if history allows an estimate. `permissions` names the agents that
+    do everything without asking.
     """
 
     tasks: list[PlanTask]
@@ -125,25 +143,23 @@ class PlanDetails:
     phases: list[PlanPhase]
     eta: float | None
     cost: Cost | None
+    permissions: str | None
     problems: list[ProblemDetails]
 
 
-def describe_plan(
-    plan: Plan | None,
-    entries: Mapping[str, SourceEntry],
-    problems: Sequence[Problem],
-    eta: float | None = None,
-    cost: Spend | None = None,
-) -> PlanDetails:
+def describe_plan(preview: PlanPreview | None, problems: Sequence[Problem]) -> PlanDetails:
     """Without a plan there are no tasks, and the problems say why."""
+    plan = preview.planned.plan if preview else None
+    cost = preview.cost if preview else None
     return PlanDetails(
-        tasks=[] if plan is None else _describe_tasks(plan, entries),
+        tasks=_describe_tasks(plan, preview.loaded.source_set.by_id) if preview and plan else [],
         waves=group_waves(plan) if plan else [],
         conflicts=[fill_model(SharedFile, shared) for shared in (find_file_conflicts(plan) if plan else ())],
         critical_path=find_critical_path(plan) if plan else [],
         phases=[fill_model(PlanPhase, phase, id=phase.key) for phase in (plan.phases if plan else ())],
-        eta=eta,
+        eta=preview.eta if preview else None,
         cost=None if cost is None else make_cost(cost),
+        permissions=(preview.permissions or None) if preview else None,
         problems=[make_problem(problem) for problem in problems],
     )
 

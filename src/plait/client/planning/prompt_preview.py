@@ -14,8 +14,7 @@ from plait.agents.model_jobs.job_spec import ModelJobSpec
 from plait.agents.prompts import PromptRules, build_prompt, build_reply_instructions, render_task_file
 from plait.agents.templates import find_placeholders
 from plait.client.agent_specs import MODEL_AGENT, load_prompt_template
-from plait.client.planning.agent_assignment import SHELL_AGENT
-from plait.client.planning.plan_preview import PlanPreview
+from plait.client.planning.plan_preview import SHELL_AGENT, PlanPreview
 from plait.client.planning.submission import resolve_base_commit, resolve_isolation
 from plait.config.agent_keys import PromptDelivery
 from plait.config.config import COMMAND_AGENT, Config

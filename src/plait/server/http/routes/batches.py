@@ -82,7 +82,7 @@ async def plan(session: UpdatedSessionDep, body: BatchSpec | None = None) -> Pla
     try:
         preview, agents = await asyncio.to_thread(_build_preview, session, history, body or BatchSpec())
     except SourcesMissingError as error:
-        return describe_plan(None, {}, list_error_problems(error))
+        return describe_plan(None, list_error_problems(error))
     planned = preview.planned.plan
     problems = list(preview.planned.problems)
     if planned is not None:
@@ -95,7 +95,7 @@ async def plan(session: UpdatedSessionDep, body: BatchSpec | None = None) -> Pla
         if planned is not None:
             problems.extend(_find_obstacles(session.location, preview, planned, agents))
         shown = [translate_problem(problem) for problem in problems]
-        return describe_plan(planned, preview.loaded.source_set.by_id, shown, preview.eta, preview.cost)
+        return describe_plan(preview, shown)
 
     return await asyncio.to_thread(finish)
 
