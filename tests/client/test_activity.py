@@ -66,6 +66,24 @@ def test_the_last_line_of_each_attempt_is_its_activity(agents: Agents) -> None:
     assert look([agents.one("b")]) == {"b": "no end yet"}
 
 
+def test_every_complete_line_is_new_once(agents: Agents) -> None:
+    tracker = ActivityTracker(agents.folder)
+    agents.says("a", "reading\nediting\n\ntes")
+    agents.says("b", "looking\n")
+    tracker.read_latest(agents.alive)
+    assert tracker.list_new() == [("a", "reading"), ("a", "editing"), ("b", "looking")]
+    assert tracker.read_latest(agents.alive)["a"] == "tes"
+    assert tracker.list_new() == []
+    agents.says("a", "ting\ntesting\n")
+    tracker.read_latest(agents.alive)
+    assert tracker.list_new() == [("a", "testing"), ("a", "testing")]
+    agents.says("a", "".join(f"line {n}\n" for n in range(2000)))
+    tracker.read_latest(agents.alive)
+    new = tracker.list_new()
+    assert new[-1] == ("a", "line 1999")
+    assert len(new) < 1000  # of much output, only the end is read
+
+
 def test_a_transcript_that_did_not_grow_is_not_read_again(agents: Agents) -> None:
     look = ActivityTracker(agents.folder).read_latest
     agents.says("a", "one\n")

@@ -113,10 +113,9 @@ class Display(Renderer):
             batch = self._state.batches[self._batch]
             alive = sorted(batch.alive.values(), key=lambda attempt: batch.index[attempt.name.task])
             shown = alive[: self._screen.get_size()[1]]  # there is no room for more
-            latest = dict(self._activities.read_latest(shown))
-            new = [(task, text) for task, text in latest.items() if self._activity_by_task.get(task) != text]
-            self._feed += [(task, text) for task, text in new if not find_phase(text)]  # rows show the phase
-            self._activity_by_task = latest
+            self._activity_by_task = dict(self._activities.read_latest(shown))
+            # Rows show the phase.
+            self._feed += [(task, text) for task, text in self._activities.list_new() if not find_phase(text)]
 
     def _get_model(self) -> BatchViewModel:
         seq = self._state.seq

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import replace
 
 from plait.agents.interface import Activity, Agent, OutputParser
 from plait.agents.plain_text import to_plain_text
@@ -66,29 +67,48 @@ class _TranscriptReader:
         return parser, LineRedactor(self._redactors[batch])
 
 
+@dataclass(frozen=True, slots=True)
+class _SeenOutput:
+    """What was read of a transcript: its size, its last activity, and those in lines that were new and complete."""
+
+    size: int = 0
+    last: str = ""
+    new: tuple[str, ...] = ()
+    lines_end: int = 0  # where the last complete line ends
+
+
 class ActivityTracker(_TranscriptReader):
-    """The last activity of each attempt that was asked for."""
+    """The last activity of each attempt that was asked for, and the new ones."""
 
     def __init__(self, folder: StateFolder, parser_factory: ParserFactory | None = None) -> None:
         super().__init__(folder, parser_factory)
-        self._last_seen: dict[Attempt, tuple[int, str]] = {}
+        self._seen: dict[Attempt, _SeenOutput] = {}
 
     def read_latest(self, attempts: Iterable[AttemptState]) -> Mapping[str, str]:
         """A line per task. A transcript that did not grow is not read again; the others only at their end."""
-        self._last_seen = {attempt.name: self._read_attempt(attempt) for attempt in attempts}
-        return {name.task: last for name, (_, last) in self._last_seen.items() if last}
+        self._seen = {attempt.name: self._read_attempt(attempt) for attempt in attempts}
+        return {name.task: seen.last for name, seen in self._seen.items() if seen.last}
 
-    def _read_attempt(self, attempt: AttemptState) -> tuple[int, str]:
+    def list_new(self) -> list[tuple[str, str]]:
+        """The tasks and activities that the last `read_latest` found; of each task, in order."""
+        return [(name.task, text) for name, seen in self._seen.items() for text in seen.new]
+
+    def _read_attempt(self, attempt: AttemptState) -> _SeenOutput:
         transcript = open_transcript(self._folder, attempt.name)
-        size, last = self._last_seen.get(attempt.name, (0, ""))
-        new_size = transcript.size()
-        if new_size == size:
-            return size, last
+        seen = self._seen.get(attempt.name, _SeenOutput())
+        size = transcript.size()
+        if size == seen.size:
+            return replace(seen, new=())
         parser, redact = self._open(attempt)
-        for line in read_last_lines(transcript, TAIL_BYTES):
+        last, new, lines_end = seen.last, [], seen.lines_end
+        for end, is_complete, line in read_last_lines(transcript, size):
             for text in parse_activities(parser, redact(line)):
                 last = text
-        return new_size, last
+                if is_complete and end > seen.lines_end:
+                    new.append(text)
+            if is_complete:
+                lines_end = end
+        return _SeenOutput(size, last, tuple(new), lines_end)
 
 
 class LogStream(_TranscriptReader):
@@ -171,12 +191,19 @@ class _AttemptLog:
             yield make_log_event(self.name, now, self.line_offset, {"kind": "activity", "text": text})
 
 
-def read_last_lines(transcript: Transcript, max_bytes: int) -> list[str]:
-    """The last lines; one that began earlier is left out if there are others."""
-    data = transcript.tail(max_bytes)
-    is_complete = len(data) < max_bytes
-    lines = data.decode("utf-8", "replace").rstrip("\n").split("\n")
-    return lines if is_complete or len(lines) == 1 else lines[1:]
+def read_last_lines(transcript: Transcript, size: int) -> Iterator[tuple[int, bool, str]]:
+    """The last lines before `size`, each with its end and whether it is complete.
+
+    One that began earlier is left out if there are others.
+    """
+    chunk = transcript.read(max(0, size - TAIL_BYTES), min(size, TAIL_BYTES))
+    *complete, rest = chunk.data.split(b"\n")
+    lines = [*((line, True) for line in complete), *([(rest, False)] if rest else [])]
+    end = chunk.start
+    for number, (line, is_complete) in enumerate(lines):
+        end += len(line) + is_complete
+        if number or not chunk.start or len(lines) == 1:
+            yield end, is_complete, line.decode("utf-8", "replace")
 
 
 def parse_activities(parser: OutputParser | None, line: str) -> Iterator[str]:
