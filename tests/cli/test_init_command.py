@@ -354,6 +354,13 @@ def test_another_setup_command_is_not_cached_like_the_suggested_one(repo: Path, 
     assert (workspace.setup, workspace.setup_reads, workspace.setup_makes) == ("make deps", (), ())
 
 
+def test_a_typed_command_whose_program_is_missing_is_reported(repo: Path) -> None:
+    init = Init()
+    init(repo, ask=answers("", "", "", "no-such-tool test"))
+    assert "no-such-tool is not installed, and `no-such-tool test` needs it." in init.output
+    assert settings(repo).run.verify == "no-such-tool test"
+
+
 def test_an_invalid_answer_is_asked_again(repo: Path) -> None:
     init = Init()
     init(repo, ask=answers("taks", "tasks", "a,,b", "claude", "", ""))

@@ -296,6 +296,14 @@ SETUP: dict[str, tuple[dict[str, str], str | None]] = {
         {"requirements.txt": "flask\n", "requirements/test.txt": "pytest-cov\n", "tests/test_a.py": ""},
         "python3 -m venv .venv && .venv/bin/pip install -r requirements.txt -r requirements/test.txt",
     ),
+    "pip with hashes, which it then wants for all": (
+        {"requirements.txt": "flask==3 \\\n  --hash=sha256:00\n", "setup.py": "", "tests/test_a.py": ""},
+        "python3 -m venv .venv && .venv/bin/pip install -r requirements.txt && .venv/bin/pip install -e . pytest",
+    ),
+    "a group that a file makes unnecessary": (
+        {"pyproject.toml": LISTED, "requirements/dev.txt": "pytest==9\n"},
+        "python3 -m venv .venv && .venv/bin/pip install -r requirements/dev.txt",
+    ),
     "a package with an extra": (
         {"pyproject.toml": '[build-system]\n[project.optional-dependencies]\nqa = ["pytest"]\n'},
         "python3 -m venv .venv && .venv/bin/pip install -e '.[qa]'",

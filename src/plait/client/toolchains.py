@@ -15,6 +15,7 @@ from pathlib import Path
 from plait.client import config_files
 from plait.client.config_files import Tree, get_nested, get_table
 from plait.client.make_targets import has_just_recipe, has_make_target
+from plait.client.programs import list_programs
 from plait.core.fast_dataclass import dataclass
 
 
@@ -47,8 +48,8 @@ class Toolchain:
     def programs(self) -> tuple[str, ...]:
         """What has to be installed for it; files of the project, such as ./gradlew, are not."""
         commands = [suggestion.command for suggestion in (self.setup, self.verify) if suggestion]
-        words = [part.split()[0] for command in commands for part in command.split(" && ")]
-        return tuple(word for word in dict.fromkeys(words) if "/" not in word)
+        programs = dict.fromkeys(program for command in commands for program in list_programs(command))
+        return tuple(program for program in programs if "/" not in program)
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,33 +298,38 @@ def _find_python(project: Project) -> Iterator[Toolchain]:
 
 
 def _find_pip(project: Project, pyproject: Tree, why: str | None) -> Iterator[Toolchain]:
-    files = project.find_files(*_REQUIREMENT_FILES)
-    group, package = _find_pytest_group(pyproject), _suggest_package_argument(project, pyproject)
-    arguments = [*(f"-r {name}" for name in files), *filter(None, (package, group and f"--group {group}"))]
+    """An environment with what the files ask for, and pytest; or plain pytest, where nothing has to be installed."""
+    setup = _suggest_pip_setup(project, pyproject, why) if project.in_worktrees else None
+    if why is None:
+        if setup:
+            yield Toolchain(setup)
+        return
     python = f"{_VENV}/bin/python"
-    if not arguments and why is None:
-        return
-    if why and not project.in_worktrees:
-        command = f"{python} -m pytest" if project.has_file(python) else "pytest"
-        yield Toolchain(verify=CommandSuggestion(command, why))
-        return
-    if why and not arguments and project.is_installed("pytest") and not project.has_own("pytest"):
-        yield Toolchain(verify=CommandSuggestion("pytest", why))
-        return
-    is_listed = bool(group) or "[" in package or any(_PYTEST_LINE.search(project.read_text(name)) for name in files)
-    is_listed = is_listed or _lists_pytest(get_nested(pyproject, "project", "dependencies"))
-    if why and not is_listed:
-        arguments.append("pytest")
+    has_environment = setup is not None if project.in_worktrees else project.has_file(python)
+    yield Toolchain(setup, CommandSuggestion(f"{python} -m pytest" if has_environment else "pytest", why))
+
+
+def _suggest_pip_setup(project: Project, pyproject: Tree, why: str | None) -> SetupSuggestion | None:
+    files = project.find_files(*_REQUIREMENT_FILES)
+    texts = [project.read_text(name) for name in files]
+    package = _suggest_package_argument(project, pyproject)
+    is_listed = "[" in package or any(map(_PYTEST_LINE.search, texts))
+    group = "" if is_listed else _find_pytest_group(pyproject)
+    is_listed = is_listed or bool(group) or _lists_pytest(get_nested(pyproject, "project", "dependencies"))
+    if not (files or package or group) and (
+        why is None or (project.is_installed("pytest") and not project.has_own("pytest"))
+    ):
+        return None
+    locked = [f"-r {name}" for name in files]
+    others = [*filter(None, (package, group and f"--group {group}")), *(["pytest"] if why and not is_listed else [])]
+    # With hashes for some, pip wants them for all.
+    installs = [locked, others] if any("--hash=" in text for text in texts) else [[*locked, *others]]
     steps = [f"{'python3' if project.is_installed('python3') else 'python'} -m venv {_VENV}"]
     if group:  # the pip of an older Python knows no groups
         steps.append(f"{_VENV}/bin/pip install --upgrade pip")
-    steps.append(f"{_VENV}/bin/pip install {' '.join(arguments)}")
+    steps += [f"{_VENV}/bin/pip install {' '.join(arguments)}" for arguments in installs if arguments]
     reads = (*files, *project.find_files("pyproject.toml", "setup.py", "setup.cfg"))
-    evidence = f"there is a {reads[0]}" if reads else why or ""
-    yield Toolchain(
-        SetupSuggestion(" && ".join(steps), evidence, reads),
-        CommandSuggestion(f"{python} -m pytest", why) if why else None,
-    )
+    return SetupSuggestion(" && ".join(steps), f"there is a {reads[0]}" if reads else why or "", reads)
 
 
 def _suggest_package_argument(project: Project, pyproject: Tree) -> str:

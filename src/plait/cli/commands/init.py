@@ -15,6 +15,7 @@ from plait.agents.table import AGENTS
 from plait.cli import options as opt
 from plait.cli.format import pluralize
 from plait.cli.output import OK, is_interactive, print_json, print_line, prompt_line
+from plait.client.programs import find_missing_program
 from plait.client.repo_scan import FoundSource, RepoScan, examine_source, has_settings_in_pyproject, scan_repo
 from plait.client.trust import RepoCommand, escape_command, list_repo_commands, save_trust
 from plait.config.config import Layer
@@ -366,6 +367,11 @@ def _print_next_steps(
     if commands and trusted:
         names = ", ".join(f"`{escape_command(command.value)}`" for command in commands)
         print_line(f"Trusted in this repository: {names}.")
+    for command in filter(None, (choice.setup, choice.verify)):
+        if missing := find_missing_program(command):
+            print_line(
+                (f"{quote_unprintable(missing)} is not installed, and `{escape_command(command)}` needs it.", "yellow")
+            )
     if choice.agent is None:
         print_line("No agent is set: install one, or set agent under [run].")
     if commands and not trusted:
