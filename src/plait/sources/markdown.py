@@ -17,6 +17,7 @@ from plait.core.fast_dataclass import dataclass
 from plait.core.task import Phase
 from plait.sources.source_model import Document, SourceEntry
 from plait.sources.text import BOM, TextLines
+from plait.sources.vocabulary import parse_priority
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -308,10 +309,25 @@ _SIGNS = re.compile(r"\A\W+|\s*\([^()]*\)\W*\Z|\W+\Z")
 
 _NOT_TASKS = re.compile(
     r"(?:acceptance|success|exit|completion)\s+(?:criteria|criterion|tests?|checks?|metrics)"
-    r"|definition\s+of\s+done|done\s+when|acceptance|verification|legend|key"
+    r"|(?:[\w.-]+\s+){0,4}(?:acceptance|success|exit|completion)\s+(?:criteria|metrics)"
+    r"(?:\s*(?:[:\u2013\u2014-]|for\b|of\b).*)?"
+    r"|(?:[\w.-]+\s+){0,3}definition\s+of\s+done(?:\s+for\b.*)?|done\s+when|acceptance|verification|legend|key"
     r"|(?:verification|validation|acceptance|review)\s+checklist",
     re.IGNORECASE,
 )
+_DEFERRED = re.compile(
+    r"(?:(?:explicitly|intentionally|currently)\s+)?(?:deferred|postponed|parked|on\s+hold|ice\s?box|some\s?day(?:\W+maybe)?|won.?t\s+(?:do|fix)|wontfix"
+    r"|not\s+doing|not\s+planned|out\s+of\s+scope|cancell?ed|abandoned|rejected|dropped)"
+    r"(?:\s+(?:items?|tasks?|work|todos?|features?|ideas?|issues?))?(?:\s*(?:[:\u2013\u2014-]|to\b|until\b|for\b).*)?",
+    re.IGNORECASE,
+)
+_LEVEL = re.compile(
+    r"(?:(?P<no>non?|not)\W+)?(?:prio(?:rity)?\W+)?(?P<level>critical|urgent|high|medium|normal|low|P?\d)"
+    r"(?:\W+(?:prio(?:rity)?|severity|bugs?|issues?|tasks?|items?|fix(?:es)?|features?|todos?|work))*",
+    re.IGNORECASE,
+)
+_P = re.compile(r"P\d\b", re.IGNORECASE)
+_NUMBERED_PRIORITY = re.compile(r"prio(?:rity)?\W{0,3}P?(\d)(?:\s*[:.()\u2013\u2014-]|\Z)", re.IGNORECASE)
 
 _MAX_LABEL_LENGTH = 80
 
@@ -336,6 +352,30 @@ def clean_heading(text: str) -> str:
 def excludes_tasks(text: str) -> bool:
     """Whether boxes under this heading or label are not tasks: acceptance criteria, or a legend."""
     return _NOT_TASKS.fullmatch(make_label(text)) is not None
+
+
+def defers_tasks(text: str) -> bool:
+    """Whether what is under this heading or label is left for later, or for never."""
+    return _DEFERRED.fullmatch(make_label(text)) is not None
+
+
+def parse_heading_priority(text: str) -> int | None:
+    """The priority that a heading or label names, if it is about nothing else: not in "High-level design".
+
+    `Priority 1 \u2014 Search` names one too.
+    """
+    label = make_label(text)
+    if _P.match(label):
+        return parse_priority(label[:2])
+    numbered = _NUMBERED_PRIORITY.match(label)
+    if numbered is not None:
+        return parse_priority(f"P{numbered[1]}")
+    match = _LEVEL.fullmatch(label)
+    if match is None or (match["level"].isdigit() and not label.lower().startswith("prio")):
+        return None
+    if match["no"]:
+        return parse_priority("normal")
+    return parse_priority(f"P{match['level']}" if match["level"].isdigit() else match["level"])
 
 
 def make_label(text: str) -> str:

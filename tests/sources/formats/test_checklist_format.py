@@ -403,3 +403,43 @@ def test_ids_are_unique_and_make_a_plan(text: str) -> None:
     tasks = [entry.task for entry in reading.entries]
     assert len({task.id for task in tasks}) == len(tasks)
     assert not tasks or build_checked_plan(tasks, phases=reading.phases).plan is not None
+
+
+@pytest.mark.parametrize(
+    "heading",
+    ["Deferred", "\u23f8\ufe0f Deferred", "Deferred (post-MVP)", "Deferred: after launch", "Won't do", "Icebox", "On hold", "Out of scope",
+     "Deferred items", "Someday / maybe"],
+)  # fmt: skip
+def test_open_boxes_under_deferred_are_left_out(heading: str) -> None:
+    text = f"- [ ] Dig\n\n## {heading}\n\n- [ ] Paint\n- [x] Sweep\n\n### Later\n- [ ] Polish\n\n## Next\n- [ ] Pour\n"
+    assert {name: entry.status for name, entry in entries(text).items()} == {
+        "dig": SourceStatus.TODO,
+        "paint": SourceStatus.SKIPPED,
+        "sweep": SourceStatus.DONE,
+        "polish": SourceStatus.SKIPPED,
+        "pour": SourceStatus.TODO,
+    }
+
+
+@pytest.mark.parametrize(
+    "heading", ["Deferred rendering", "Handle rejected payments", "Backlog", "Cancel buttons", "Future"]
+)
+def test_other_headings_defer_nothing(heading: str) -> None:
+    assert entries(f"## {heading}\n- [ ] Dig\n")["dig"].status is SourceStatus.TODO
+
+
+def test_a_numbered_priority_may_have_a_name() -> None:
+    text = (
+        "## Priority 1 \u2014 Search\n- [ ] a\n## Priority 2: Layout\n- [ ] b\n## PRIORITY 0 - Now\n- [ ] c\n"
+        "## Priority 3 (some day)\n- [ ] d\n## Priority 10 things\n- [ ] e\n"
+    )
+    assert priorities(text) == [0, 1, -1, 2, 1]
+
+
+@pytest.mark.parametrize(
+    "heading",
+    ["Success Criteria", "Phase 1 Success Criteria", "Success criteria for launch", "Overall success metrics", "Definition of Done for v2",
+     "Success Criteria \u2014 MVP"],
+)  # fmt: skip
+def test_success_criteria_are_no_tasks_whatever_they_are_for(heading: str) -> None:
+    assert ids(f"- [ ] Dig\n\n## {heading}\n- [ ] It is deep\n") == ["dig"]

@@ -579,3 +579,73 @@ def test_a_folder_is_another_format() -> None:
     document = Document("x/TODO.md", dedent(FILE))
     assert TODO.detect(SourceFiles("x", (document,), folder=True)) is Confidence.NO
     assert TODO.detect(SourceFiles("x", ())) is Confidence.NO
+
+
+MIXED = """\
+# TODO
+
+## Priority 1 \u2014 Ground
+
+### 1. Dig
+**Status**: [NOT STARTED]
+
+### 2. Pour
+**Status**: [COMPLETED]
+
+## Deferred
+
+### 3. Paint
+Some day.
+
+### 4. Polish
+**Status**: [NOT STARTED]
+
+## Recommended Order
+
+### 1. First the ground
+Then the rest.
+
+### 2. Then the walls
+
+## Backlog
+
+### 1. A tower
+"""
+
+
+def read_text(text: str, path: str = PATH) -> Reading:
+    return TODO.read(SourceFiles(path, (Document(path, text),)))
+
+
+def test_numbered_headings_of_an_order_or_a_backlog_are_no_tasks_and_are_noted() -> None:
+    reading = read_text(MIXED)
+    assert [(entry.task.id, entry.task.title) for entry in reading.entries] == [
+        ("1", "Dig"), ("2", "Pour"), ("3", "Paint"), ("4", "Polish")
+    ]  # fmt: skip
+    notes = format_problems(reading, Severity.INFO)
+    assert [note.partition(": ")[0] for note in notes] == [f"{PATH}:{line}" for line in (21, 24, 28)]
+    assert '"First the ground" is not read as a task: it is listed under "Recommended Order"' in notes[0]
+
+
+def test_where_no_heading_has_a_field_a_backlog_is_the_list_of_tasks() -> None:
+    assert [entry.task.id for entry in read_text("# TODO\n\n## Backlog\n\n### 1. Dig\n\n### 2. Pour\n").entries] == [
+        "1",
+        "2",
+    ]
+
+
+def test_what_is_under_deferred_is_left_out_unless_it_has_a_status() -> None:
+    found = index_by_id(read_text(MIXED))
+    assert (found["3"].status, found["4"].status) == (SourceStatus.SKIPPED, SourceStatus.TODO)
+
+
+def test_a_section_called_priority_and_a_number_sets_the_priority() -> None:
+    assert index_by_id(read_text(MIXED))["1"].task.priority == 0
+
+
+def test_more_boxes_than_numbered_tasks_are_a_checklist_and_the_headings_an_order() -> None:
+    boxes = "## Now\n\n- [ ] Dig\n- [ ] Pour\n\n## Order\n\n### 1. Ground \u2705\n\n### 2. Walls\n"
+    for path in ("TODO.md", "notes/work.md"):
+        assert TODO.detect(SourceFiles(path, (Document(path, boxes),))) is Confidence.NO
+    criteria = "### 1. Dig\n**Status**: open\n\n- [ ] deep\n- [ ] dry\n\n## Success Criteria\n\n- [ ] a\n- [ ] b\n"
+    assert TODO.detect(SourceFiles("TODO.md", (Document("TODO.md", criteria),))) is Confidence.NAME

@@ -24,39 +24,21 @@ from plait.sources.markdown import (
     PhaseBuilder,
     UniqueNames,
     clean_heading,
+    defers_tasks,
     excludes_tasks,
-    make_label,
     make_title,
+    parse_heading_priority,
     strip_markup,
     walk_outline,
 )
 from plait.sources.source_model import Document, Reading, SourceEntry, SourceStatus
 from plait.sources.task_paths import find_mentions
-from plait.sources.vocabulary import make_slug, parse_priority
+from plait.sources.vocabulary import make_slug
 
 _PHASE = re.compile(
     r"\W*(?i:(phase|milestone|stage|step))\s+#?(\d{1,4}(?:\.\d{1,4})*|[IVX]{1,5}|[A-Z])\b(?:\W*(?P<title>\w.*))?",
     re.DOTALL,
 )
-_LEVEL = re.compile(
-    r"(?:(?P<no>non?|not)\W+)?(?:prio(?:rity)?\W+)?(?P<level>critical|urgent|high|medium|normal|low|P?\d)"
-    r"(?:\W+(?:prio(?:rity)?|severity|bugs?|issues?|tasks?|items?|fix(?:es)?|features?|todos?|work))*",
-    re.IGNORECASE,
-)
-_P = re.compile(r"P\d\b", re.IGNORECASE)
-
-
-def parse_heading_priority(text: str) -> int | None:
-    """The priority that a heading or label names, if it is about nothing else: not in "High-level design"."""
-    label = make_label(text)
-    if _P.match(label):
-        return parse_priority(label[:2])
-    match = _LEVEL.fullmatch(label)
-    if match is None or (match["level"].isdigit() and not label.lower().startswith("prio")):
-        return None
-    if match["no"]:
-        return parse_priority("normal")
-    return parse_priority(f"P{match['level']}" if match["level"].isdigit() else match["level"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +49,7 @@ class BoxContext:
     phase: str | None = None
     priority: int | None = None
     tasks: bool = True
+    deferred: bool = False
 
     def narrow(self, text: str) -> BoxContext:
         """The context below a heading, a label or an item of this text."""
@@ -75,6 +58,7 @@ class BoxContext:
             self,
             priority=self.priority if priority is None else priority,
             tasks=self.tasks and not excludes_tasks(text),
+            deferred=self.deferred or defers_tasks(text),
         )
 
 
@@ -138,6 +122,7 @@ class ContextTracker:
         where = id(block.parent) if block.parent is not None else 0
         label = self._labels.get(where)
         says_something = parse_heading_priority(block.text) is not None or excludes_tasks(block.text)
+        says_something = says_something or defers_tasks(block.text)
         if block.kind is BlockKind.PARAGRAPH and says_something:
             self._labels[where] = _Label(block.text)
         elif label is not None and (label.used or block.kind is BlockKind.RULE):
@@ -233,7 +218,10 @@ def _build_entries(document: Document, tasks: Sequence[_BoxTask]) -> Iterator[So
             allow_empty=bool(parts),  # its parts may be all of it
             origin=document.origin(task.block.head),
         )
-        yield SourceEntry(core_task, checkboxes.read_checkbox_status(task.box), mentions=find_mentions(body))
+        status = checkboxes.read_checkbox_status(task.box)
+        if task.context.deferred and status is SourceStatus.TODO:
+            status = SourceStatus.SKIPPED
+        yield SourceEntry(core_task, status, mentions=find_mentions(body))
 
 
 def _choose_characters(used: Counter[str]) -> dict[SourceStatus, str]:

@@ -12,8 +12,9 @@ from plait.core.plan import Problem
 from plait.core.task import Need, Task
 from plait.sources import vocabulary
 from plait.sources.formats import Confidence, Format, todo_status
-from plait.sources.formats.todo_items import PlacedField, TodoItem, find_items
+from plait.sources.formats.todo_items import PlacedField, TodoItem, find_items, find_numbered_headings
 from plait.sources.formats.todo_references import parse_references
+from plait.sources.markdown import excludes_tasks, parse_heading_priority, walk_outline
 from plait.sources.references import TaskRange
 from plait.sources.source_model import (
     Document,
@@ -169,9 +170,6 @@ _ENDINGS = (".md", ".markdown", ".mdown", ".txt")
 _NAMES = frozenset({"todo", "todos"})
 _NUMBERED = re.compile(r"(?:\A\ufeff?|[\r\n]) {0,3}###[ \t]+[^\r\n]{0,14}?[0-9]\.")
 _FILES = ("files affected", "affected files", "files")
-_FIELDS = frozenset(
-    {"effort", "priority", "language", "blocking", "dependencies", "files affected", *todo_status.STATUS_FIELDS}
-)
 _DATE_TIME = re.compile(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[T ][0-9]{2}:[0-9]{2}(?::[0-9]{2})?(?:Z|[+-][0-9]{2}:?[0-9]{2})?)?"
 )
@@ -181,7 +179,8 @@ _MAX_SEARCH_LENGTH = 200  # as far as a value is searched for a length of time o
 def detect(source: SourceFiles) -> Confidence:
     """A file with `### N. Title` headings of which one has a field or a tick.
 
-    Numbered headings alone are any document, unless that is called TODO and has nothing else that could be tasks.
+    Numbered headings alone are any document, unless that is called TODO and has nothing else that could be tasks. Where
+    there are more checkboxes outside of them, those are the tasks, and the headings an order or a history.
     """
     if source.folder or len(source.documents) != 1:
         return Confidence.NO
@@ -190,14 +189,23 @@ def detect(source: SourceFiles) -> Confidence:
         return Confidence.NO
     items = find_items(document.markdown)
     named = document.stem.lower() in _NAMES
-    if not any(map(_looks_like_task, items)):
+    with_fields = sum(item.has_own_fields for item in items)
+    if with_fields and _count_boxes_outside(document, items) > with_fields:
+        return Confidence.NO
+    if not with_fields:
         bare = items and named and not any(block.checkbox for block in document.markdown.blocks)
         return Confidence.PERHAPS if bare else Confidence.NO
     return Confidence.NAME if named else Confidence.CONTENT
 
 
-def _looks_like_task(item: TodoItem) -> bool:
-    return item.heading.is_ticked or any(placed.field.key in _FIELDS for placed in item.fields)
+def _count_boxes_outside(document: Document, items: list[TodoItem]) -> int:
+    inside = {line for item in items for line in range(item.line, item.stop)}
+    under = walk_outline(document.markdown)
+    return sum(
+        block.start not in inside and not block.quoted and not any(excludes_tasks(heading.text) for heading in path)
+        for block, path in under
+        if block.checkbox is not None and block.level == 0
+    )
 
 
 def _read_document(document: Document) -> Reading:
@@ -250,7 +258,9 @@ def _read_priority(item: TodoItem) -> int:
     if declared is not None:
         return declared
     section = item.section.text[:_MAX_SEARCH_LENGTH] if item.section else ""
-    inherited = vocabulary.parse_priority(section) if "priority" in section.lower() else None
+    inherited = parse_heading_priority(section)
+    if inherited is None and "priority" in section.lower():
+        inherited = vocabulary.parse_priority(section)
     return 1 if inherited is None else inherited
 
 
@@ -269,6 +279,14 @@ def _find_since(item: TodoItem) -> datetime | None:
 
 
 def _find_problems(document: Document, items: list[TodoItem]) -> Iterator[Problem]:
+    lines = {item.line for item in items}
+    for left_out in find_numbered_headings(document.markdown):
+        if left_out.line not in lines and left_out.section is not None:
+            section = vocabulary.shorten(left_out.section.text)
+            message = (
+                f'"{_shorten(left_out.title)}" is not read as a task: it is listed under "{section}" without a status'
+            )
+            yield document.make_info(left_out.line, message, "Give it a **Status**.")
     yield from find_repeated_ids(document, ((item.line, item.heading.number, item.id) for item in items))
     for item in items:
         yield from _check_status(document, item)

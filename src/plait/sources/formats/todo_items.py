@@ -11,7 +11,7 @@ from dataclasses import field, replace
 from itertools import takewhile
 
 from plait.core.fast_dataclass import dataclass
-from plait.sources.markdown import Block, BlockKind, BoldField, Markdown, find_bold_fields, make_title
+from plait.sources.markdown import Block, BlockKind, BoldField, Markdown, find_bold_fields, make_label, make_title
 
 TICK_MARKS = "\u2705\u2713\u2714\u2611"
 _VARIATION_SELECTOR = "\ufe0f"  # shows the character before it in colour
@@ -23,6 +23,14 @@ _FIELD_OPENING = re.compile(
 # A paragraph whose last line begins like this has its own list, whose bullets may mention fields without being any.
 _LISTS = re.compile(r"\s*\*\*(?:acceptance|success) criteria\b", re.IGNORECASE)
 _LEVEL = 3
+_LISTING = re.compile(
+    r"\b(?:order(?:ing)?|sequenc(?:e|ing)|roadmap|timeline|schedule|backlog|ideas?|future|next\s+steps|summary|overview)\b",
+    re.IGNORECASE,
+)
+TASK_FIELDS = frozenset({
+    "status", "started", "completed", "blocked", "abandoned", "blocking reason", "effort", "priority", "language", "blocking",
+    "dependencies", "files affected",
+})  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +123,15 @@ class TodoItem:
     def title(self) -> str:
         return make_title(self.heading.title)
 
+    @property
+    def has_own_fields(self) -> bool:
+        return self.heading.is_ticked or any(placed.field.key in TASK_FIELDS for placed in self.fields)
+
+    @property
+    def is_listing(self) -> bool:
+        """Whether its section is about an order, or is a store of ideas."""
+        return self.section is not None and _LISTING.search(make_label(self.section.text)) is not None
+
     def read_values(self, placed: PlacedField) -> list[str]:
         """A field's value; without one, the bullets inside its bullet or after its paragraph."""
         if placed.field.value:
@@ -128,9 +145,24 @@ class TodoItem:
 
 
 def find_items(markdown: Markdown) -> list[TodoItem]:
-    """All tasks in the order of the file. Repeated numbers get unique ids: 73, 73.2, 73.3."""
-    items: list[TodoItem] = []
+    """All tasks in the order of the file. Repeated numbers get unique ids: 73, 73.2, 73.3.
+
+    In a file whose tasks have fields, a heading without any, in a section that is an order or a backlog, is no task.
+    """
+    items = find_numbered_headings(markdown)
+    has_fields = any(item.has_own_fields for item in items)
+    tasks = [item for item in items if not has_fields or item.has_own_fields or not item.is_listing]
     times: dict[str, int] = {}
+    for item in tasks:
+        times[item.heading.number] = times.get(item.heading.number, 0) + 1
+        if times[item.heading.number] > 1:
+            item.id = f"{item.heading.number}.{times[item.heading.number]}"
+    return tasks
+
+
+def find_numbered_headings(markdown: Markdown) -> list[TodoItem]:
+    """The headings that may be tasks; their ids are their numbers."""
+    items: list[TodoItem] = []
     current: TodoItem | None = None
     section: Block | None = None
     deeper = False
@@ -145,9 +177,7 @@ def find_items(markdown: Markdown) -> list[TodoItem]:
                 section = block
             heading = parse_heading(block.text) if block.level == _LEVEL else None
             if heading is not None:
-                times[heading.number] = times.get(heading.number, 0) + 1
-                again = f".{times[heading.number]}" if times[heading.number] > 1 else ""
-                current = TodoItem(heading.number + again, heading, block.start, section, len(markdown.lines))
+                current = TodoItem(heading.number, heading, block.start, section, len(markdown.lines))
                 items.append(current)
             deeper = deeper or block.level > _LEVEL
         elif current is not None and not deeper:

@@ -11,7 +11,7 @@ from typing import TypeVar
 from plait.core.fast_dataclass import dataclass
 from plait.sources import vocabulary
 from plait.sources.formats.todo_items import TICK_MARKS, FieldStyle, PlacedField, TodoItem, find_items, parse_heading
-from plait.sources.markdown import Markdown
+from plait.sources.markdown import Markdown, defers_tasks
 from plait.sources.source_model import SourceStatus
 from plait.sources.status_changes import Rewrite, StatusChange, TaskIndex, changes_status, select_file_changes
 from plait.sources.text import BOM, TextEdit, apply_edits, to_printable
@@ -157,7 +157,9 @@ def get_current_status(item: TodoItem) -> SourceStatus:
     if item.heading.is_ticked:
         return SourceStatus.DONE
     status = item.find(STATUS_FIELD)
-    return SourceStatus.TODO if status is None else parse_status_value(status.text) or SourceStatus.TODO
+    if status is None:
+        return SourceStatus.SKIPPED if item.section and defers_tasks(item.section.text) else SourceStatus.TODO
+    return parse_status_value(status.text) or SourceStatus.TODO
 
 
 # The field with the date of a status; a failure has none.
