@@ -40,10 +40,37 @@ def test_tasks_are_run_by_their_exact_ids(server: RunningServer) -> None:
     write_tasks(server)
     made = server.post("/api/batches", {"taskIds": ["03-door", "01-walls"], "mode": "parallel"}, 201)
     assert {*made} == {"id", "status", "mode", "branch", "tasks", "createdAt", "problems", "accepted"}
-    assert [task["taskId"] for task in made["tasks"]] == ["01-walls", "03-door"]
+    assert [task["taskId"] for task in made["tasks"]] == ["03-door", "01-walls"]
     assert made["mode"] == "parallel"
     done = server.wait_until_finished(made["id"])
     assert (done["status"], done["progress"]["completed"], done["progress"]["total"]) == ("completed", 2, 2)
+
+
+def test_a_queue_runs_in_the_order_of_the_request(server: RunningServer) -> None:
+    """What a task needs is run before it, wherever it stands."""
+    write_tasks(server, 'echo "$PLAIT_TASK_ID" >> order')
+    server.project.task("04-lamp", 'echo "$PLAIT_TASK_ID" >> order', needs="[02-roof]")
+    wanted = {"mode": "queue", "settings": {"queueAutoApprove": True}, "withNeeds": True}
+    batch = server.run("03-door", "04-lamp", "01-walls", **wanted)
+    server.wait_until_finished(batch)
+    assert server.project.read("order").split() == ["02-roof", "03-door", "04-lamp", "01-walls"]
+
+
+def test_a_task_has_both_its_id_and_its_name_in_the_source(server: RunningServer) -> None:
+    server.project.task("task-1", "false")
+    server.project.task("task-2", "true")
+    assert {task["id"] for task in server.get("/api/tasks")["tasks"]} >= {"1", "2"}
+    assert [task["id"] for task in server.post("/api/plan", {"taskIds": ["task-2", "1"]}, 200)["tasks"]] == ["2", "1"]
+    made = server.post("/api/batches", {"taskIds": ["task-1", "2", "task-2"], "settings": {"retries": 0}}, 201)
+    assert [task["taskId"] for task in made["tasks"]] == ["1", "2"]
+    batch = made["id"]
+    server.wait_until_finished(batch)
+    for name in ("1", "task-1"):
+        assert server.get(f"/api/batches/{batch}/tasks/{name}/explain")["taskId"] == "1"
+        assert server.get(f"/api/batches/{batch}/standing", task=name)["tasks"][0]["taskId"] == "1"
+    bulk = server.post("/api/bulk", {"action": "drop", "taskIds": ["task-1", "task-9"]})
+    assert [(one["taskId"], one["result"]) for one in bulk["results"]] == [("1", "granted"), ("task-9", "unknown")]
+    assert "task-9" in refuse(server, 404, {"taskIds": ["task-9"]})["error"]  # type: ignore[operator]
 
 
 def test_settings_of_a_batch_apply_to_it_alone(server: RunningServer) -> None:
@@ -174,16 +201,19 @@ def test_open_batches_are_listed_beyond_the_limit(server: RunningServer) -> None
     server.wait_until_finished(second)
     server.wait_until_finished(third)
 
-    def listed(limit: int, *, open_: str = "true") -> list[str]:
-        result = server.get("/api/batches", limit=limit, open=open_, tasks="false")
+    def listed(limit: int, **query: str) -> list[str]:
+        result = server.get("/api/batches", 200, limit=limit, tasks="false", **query)
         return [batch["id"] for batch in result["batches"]]
 
-    assert listed(1, open_="false") == [third]
-    assert listed(1) == [third, first]
-    assert listed(3) == [third, second, first]
+    assert listed(1) == [third]
+    assert listed(1, allOpen="true") == [third, first]
+    assert listed(3, allOpen="true") == [third, second, first]
+    assert listed(100, open="true") == [first]
+    assert listed(2, open="false") == [third, second]
     server.project.write("go", "")
     server.wait_until_finished(first)
-    assert listed(1) == [third]
+    assert listed(1, allOpen="true") == [third]
+    assert listed(100, open="true") == []
 
 
 def test_a_batch_is_found_by_a_unique_prefix_of_its_id(fresh_server: RunningServer) -> None:
@@ -244,7 +274,7 @@ def test_a_plan_is_shown_without_starting_anything(fresh_server: RunningServer) 
     fresh_server.project.task("03-door", "true", status="done")
     plan = fresh_server.post("/api/plan", {"taskIds": ["02-roof", "01-walls"]})
     assert plan["waves"] == [["01-walls"], ["02-roof"]]
-    assert plan["tasks"][1]["needs"][0]["id"] == "01-walls"
+    assert plan["tasks"][0]["needs"][0]["id"] == "01-walls"
     everything = fresh_server.post("/api/plan", {})
     assert everything["waves"] == plan["waves"]
     assert fresh_server.post("/api/plan", {"taskIds": ["nobody"]}, 404)["error"] == "there is no task nobody"

@@ -115,7 +115,9 @@ def test_events_after_a_response_s_cursor_have_no_gap(server: RunningServer) -> 
     batch = server.run("01-walls")
     with server.stream_events(last=mark) as events:
         received = read_until(events, "batch:completed")
-    assert [event["type"] for event in received if event["type"] == "batch:created"] == ["batch:created"]
+    (created,) = [event for event in received if event["type"] == "batch:created"]
+    assert created["tasks"] == [{"taskId": "01-walls", "title": "01-walls", "needs": [], "entrantOf": None}]
+    assert created["total"] == 1
     assert received[-1]["batchId"] == batch
     middle = received[len(received) // 2]["id"]
     with server.stream_events(last=str(middle)) as events:

@@ -203,8 +203,8 @@ def test_no_selector_raises_and_an_empty_selection_has_a_problem(text: str, wher
     assert set(selection.ids) <= where.by_id.keys()
 
 
-def test_programs_name_tasks_by_their_exact_ids() -> None:
-    assert select_ids(TODO, ["66", "63"]).ids == ("63", "66")
+def test_programs_name_tasks_by_their_exact_ids_and_in_their_order() -> None:
+    assert select_ids(TODO, ["66", "63"]).ids == ("66", "63")
     assert select_ids(FOLDER, ["01-pyproject"]).ids == ("01-pyproject",)
 
 

@@ -16,6 +16,7 @@ from plait.client.api_models import (
     make_cost,
     make_diffstat,
 )
+from plait.client.batch_lookup import find_named_task
 from plait.client.json_encoding import OMIT_NONE, api_model, fill_model, to_iso, to_iso_or_none
 from plait.core.explain import explain_status
 from plait.core.graph import find_critical_path, find_file_conflicts, group_waves, list_edges
@@ -423,7 +424,7 @@ def describe_runs(
     An entrant is included only under its own name: it belongs to its task.
     """
     if names:
-        tasks = [task for task in map(batch.find_task, dict.fromkeys(names)) if task is not None]
+        tasks = [task for name in dict.fromkeys(names) if (task := find_named_task(batch, name)) is not None]
     else:
         tasks = [task for task in batch.tasks if task.task.entrant is None]
     head = _describe_view(BatchHead, make_batch_view(state, batch, brief=True), eta, project_id)

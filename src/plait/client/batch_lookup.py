@@ -8,7 +8,8 @@ from plait.core.errors import UserError, WorldError
 from plait.core.explain import explain_in_words
 from plait.core.fast_dataclass import dataclass
 from plait.core.state import BatchState, State, TaskState
-from plait.core.task import Attempt, Step
+from plait.core.task import Attempt, Step, Task
+from plait.core.text import strip_task_prefix
 
 _MAX_SHOWN = 5
 
@@ -37,7 +38,7 @@ def find_batch(state: State, word: str | None) -> BatchState:
     matches = _match_names(word, state.batches)
     if not matches:
         hint = _suggest_names(word, state.batches) or "`plait history` lists them all."
-        if _match_names(word, last.index):
+        if _match_tasks(last, word):
             hint = f"It is a task of batch {last.id}."
         raise UserError(f"there is no batch {word}", hint=hint)
     if len(matches) > 1:
@@ -49,8 +50,7 @@ def find_batch(state: State, word: str | None) -> BatchState:
 
 def find_task(batch: BatchState, word: str) -> TaskState:
     """A prefix of an entrant's id is one of its task's, too: it means the task."""
-    ids = (task.task.id for task in batch.tasks if task.task.entrant is None)
-    matches = _match_names(word, ids) or _match_names(word, batch.index)
+    matches = _match_tasks(batch, word)
     if not matches:
         hint = _suggest_names(word, batch.index) or f"`plait status {batch.id}` lists its tasks."
         raise UserError(f"batch {batch.id} has no task {word}", hint=hint)
@@ -58,6 +58,14 @@ def find_task(batch: BatchState, word: str) -> TaskState:
         message = f"{word} is ambiguous: {_join_with_or(f'task {name}' for name in matches)} of batch {batch.id}"
         raise AmbiguousNameError(message, hint="Use more characters.")
     return batch.tasks[batch.index[matches[0]]]
+
+
+def find_named_task(batch: BatchState, name: str) -> TaskState | None:
+    """By its id, or by its name in the source if no other task has that: `task-1` for `1`, and the other way round."""
+    if name in batch.index:
+        return batch.tasks[batch.index[name]]
+    named = [task for task in batch.tasks if task.task.entrant is None and name in _list_aliases(task.task)]
+    return named[0] if len(named) == 1 else None
 
 
 def find_batch_and_tasks(state: State, words: Sequence[str]) -> BatchSelection:
@@ -117,7 +125,7 @@ def _find_named_batch(state: State, word: str) -> BatchState | None:
     last = find_newest_batch(state)
     if word in state.batches:
         return state.batches[word]
-    batches, tasks = _match_names(word, state.batches), _match_names(word, last.index)
+    batches, tasks = _match_names(word, state.batches), _match_tasks(last, word)
     if word in last.index or (tasks and not batches):
         return None
     if batches and tasks:
@@ -127,6 +135,21 @@ def _find_named_batch(state: State, word: str) -> BatchState | None:
         hint = _suggest_names(word, [*state.batches, *last.index]) or "`plait status` lists what there is."
         raise UserError(f"there is no batch {word}, and batch {last.id} has no such task", hint=hint)
     return find_batch(state, word)
+
+
+def _match_tasks(batch: BatchState, word: str) -> list[str]:
+    named = find_named_task(batch, word)
+    if named is not None:
+        return [named.task.id]
+    ids = (task.task.id for task in batch.tasks if task.task.entrant is None)
+    return _match_names(word, ids) or _match_names(word, batch.index)
+
+
+def _list_aliases(task: Task) -> set[str]:
+    """The stem of its file, if that holds nothing else, and both without a word like `task-`."""
+    is_file = task.origin is not None and task.origin.line <= 1
+    stem = task.origin.file.rpartition("/")[2].rpartition(".")[0] if task.origin is not None and is_file else ""
+    return {stem, strip_task_prefix(stem), strip_task_prefix(task.id)} - {""}
 
 
 def _match_names(word: str, names: Iterable[str]) -> list[str]:

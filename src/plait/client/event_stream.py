@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, assert_never, get_args
 
 from plait.client.event_types import EventFields, EventType, GateProgress, StreamEvent
-from plait.client.json_encoding import to_iso
+from plait.client.json_encoding import Json, to_iso
 from plait.client.record_context import (
     RecordContext,
     StatusTracker,
@@ -20,7 +20,7 @@ from plait.core.events import Record
 from plait.core.reducers import evolve
 from plait.core.state import AttemptState, BatchState, State, TaskState
 from plait.core.status import BatchStatus, TaskStatus
-from plait.core.task import Step
+from plait.core.task import Step, Task
 from plait.core.views import why_no_pull_request
 
 MACHINE_PROVIDER = "machine"  # shown like a provider that refuses work without a reset time
@@ -100,6 +100,11 @@ def _map_request_answer(context: RecordContext, answer: d.RequestDecision) -> It
             assert_never(answer)
 
 
+def _describe_created_task(task: Task) -> Json:
+    needs = [need.on for need in task.needs]
+    return {"taskId": task.id, "title": task.title, "needs": needs, "entrantOf": task.entrant}
+
+
 def _map_granted_request(
     context: RecordContext, batch: BatchState, request: q.Request, names: tuple[str, ...]
 ) -> Iterator[StreamEvent]:
@@ -110,7 +115,8 @@ def _map_granted_request(
             yield context.make_event(
                 EventType.BATCH_CREATED,
                 mode=batch.settings.mode,
-                tasks=sum(task.task.entrant is None for task in batch.tasks),
+                total=sum(task.task.entrant is None for task in batch.tasks),
+                tasks=[_describe_created_task(task) for task in batch.plan.tasks],
                 sources=batch.sources,
                 branch=batch.branch or None,
             )

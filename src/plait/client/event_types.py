@@ -143,7 +143,7 @@ class EventFields(CommonEventFields, ProgressFields, total=False):
     processed: int
     publish: Publish
     sources: Sequence[str]
-    tasks: int
+    tasks: Sequence[Json]
     version: str
     without: Sequence[str]
 

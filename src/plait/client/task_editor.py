@@ -31,10 +31,10 @@ from plait.core.errors import UserError, WorldError
 from plait.core.fast_dataclass import dataclass
 from plait.core.plan import Problem, Severity
 from plait.core.state import State
+from plait.core.text import strip_task_prefix
 from plait.git.location import RepoLocation
 from plait.sources import vocabulary
 from plait.sources.formats import load_format
-from plait.sources.formats.folder_task import strip_task_prefix
 from plait.sources.planning import PlanOptions, plan_tasks
 from plait.sources.source_model import SourceStatus
 from plait.sources.source_set import SourceSet

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+
+from plait.core.lazy_pattern import pattern
+
+_TASK_PREFIX = pattern(r"(?:task|writer-prompt)-(?=.)", re.IGNORECASE)
 
 
 def join_names(names: Sequence[str], limit: int) -> str:
@@ -17,6 +22,11 @@ def format_duration(seconds: float) -> str:
     hours, minutes = divmod(int(minutes), 60)
     parts = ((hours, "h"), (minutes, "m"), (rest, "s"))
     return " ".join(f"{number:g}{unit}" for number, unit in parts if number) or "0s"
+
+
+def strip_task_prefix(name: str) -> str:
+    """`1` for `task-1`: the word that names of task files often begin with."""
+    return name[match.end() :] if (match := _TASK_PREFIX.match(name)) else name
 
 
 def shorten(text: str, limit: int) -> str:

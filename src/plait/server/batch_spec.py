@@ -11,7 +11,7 @@ from typing import Annotated
 
 from pydantic import Field, JsonValue
 
-from plait.client.api_errors import FieldError, NotFoundError
+from plait.client.api_errors import FieldError, NotFoundError, StateError
 from plait.config.key import AnyKey
 from plait.config.keys import KEYS, find_similar
 from plait.config.value_types import InvalidValueError
@@ -53,9 +53,9 @@ class BatchSpec(ApiBody):
     ignore_needs: bool = False
     contest: ContestSpec | None = None
 
-    @property
-    def selection(self) -> PlanOptions:
-        ids = tuple(self.task_ids or ())
+    def select(self, source_set: SourceSet | None) -> PlanOptions:
+        """Raises NotFoundError for unknown tasks, and StateError for a name of several; without sources, all are unknown."""
+        ids = _resolve_names(source_set, self.task_ids or ())
         return PlanOptions(ids=ids, with_needs=self.with_needs, ignore_needs=self.ignore_needs)
 
     @property
@@ -78,19 +78,32 @@ class BatchSpec(ApiBody):
             given |= {"run.agent": self.contest.agents}
         return given | ({"run.mode": self.mode.value} if self.mode is not None else {})
 
-    def check_task_ids(self, source_set: SourceSet | None) -> None:
-        """Raises NotFoundError for unknown tasks; without sources, all are unknown."""
-        missing = [name for name in self.task_ids or () if source_set is None or name not in source_set.by_id]
-        if missing:
-            shown = ", ".join(missing[:_MAX_NAMED])
-            others = f" and {len(missing) - _MAX_NAMED} others" if len(missing) > _MAX_NAMED else ""
-            raise NotFoundError(f"there is no task {shown}{others}", hint="List the tasks to see their ids.")
-
 
 class NewBatchSpec(BatchSpec):
-    """`taskIds` are exact; `withNeeds`: also their dependencies, `ignoreNeeds`: without them."""
+    """`taskIds` are ids, or names as the source spells them (`task-1`), in the order of the queue. `withNeeds`: also their
+    dependencies, `ignoreNeeds`: without them.
+    """
 
     task_ids: TaskIds
+
+
+def _resolve_names(source_set: SourceSet | None, names: Sequence[str]) -> tuple[str, ...]:
+    known = {} if source_set is None else source_set.by_id
+    ids_by_alias: dict[str, dict[str, None]] = {}
+    if any(name not in known for name in names):
+        for entry in known.values():
+            for alias in entry.aliases:
+                ids_by_alias.setdefault(alias, {})[entry.task.id] = None
+    matches = {name: [name] if name in known else [*ids_by_alias.get(name, ())] for name in names}
+    missing = [name for name, ids in matches.items() if not ids]
+    if missing:
+        shown = ", ".join(missing[:_MAX_NAMED])
+        others = f" and {len(missing) - _MAX_NAMED} others" if len(missing) > _MAX_NAMED else ""
+        raise NotFoundError(f"there is no task {shown}{others}", hint="List the tasks to see their ids.")
+    for name, ids in matches.items():
+        if len(ids) > 1:
+            raise StateError(f"{name} could be {' or '.join(ids)}", state="ambiguous", hint="Name the one you mean.")
+    return tuple(dict.fromkeys(ids[0] for ids in matches.values()))
 
 
 def _find_key(name: str) -> AnyKey:

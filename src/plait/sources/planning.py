@@ -72,8 +72,12 @@ def plan_tasks(
         complete = selection.complete and not selection.failed
         return PlanResult(None, problems, complete=complete, unread_count=source_set.unread_count)
     chosen = set(add_needs(source_set, selection.ids) if options.with_needs else selection.ids)
+    entries = [entry for entry in source_set.entries if entry.task.id in chosen]
+    if options.ids:  # a program names them in the order in which they shall run; what they need comes first
+        order = {name: position for position, name in enumerate(selection.ids)}
+        entries.sort(key=lambda entry: order.get(entry.task.id, -1))
     checked = build_checked_plan(
-        [source_set.build_task(entry) for entry in source_set.entries if entry.task.id in chosen],
+        [source_set.build_task(entry) for entry in entries],
         phases=source_set.phases,
         finished=source_set.finished_ids,
         known=source_set.by_id.keys() - source_set.finished_ids,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 
@@ -55,10 +55,11 @@ def select_tasks(source_set: SourceSet, text: str | None = None, *, resume: bool
 
 
 def select_ids(source_set: SourceSet, ids: Iterable[str], *, resume: bool = False) -> Selection:
-    """Select tasks by their exact ids; a missing one is an error."""
+    """Select tasks by their exact ids, in this order; a missing one is an error."""
     chosen = _Selector(source_set)
     chosen.add_ids(ids)
-    return chosen.build(resume=resume, named=True)
+    selection = chosen.build(resume=resume, named=True)
+    return replace(selection, ids=tuple(name for name in chosen.ids if name in set(selection.ids)))
 
 
 def add_needs(source_set: SourceSet, ids: Sequence[str]) -> tuple[str, ...]:

@@ -30,7 +30,7 @@ export interface paths {
         };
         /**
          * List Batches
-         * @description All batches, newest first.
+         * @description Batches, newest first.
          */
         get: operations["listBatches"];
         put?: never;
@@ -2108,7 +2108,8 @@ export interface components {
         NeedKind: "need" | "chain" | "entrant";
         /**
          * NewBatchSpec
-         * @description `taskIds` are exact; `withNeeds`: also their dependencies, `ignoreNeeds`: without them.
+         * @description `taskIds` are ids, or names as the source spells them (`task-1`), in the order of the queue. `withNeeds`: also their
+         *     dependencies, `ignoreNeeds`: without them.
          */
         NewBatchSpec: {
             contest?: components["schemas"]["ContestSpec"] | null;
@@ -3502,8 +3503,10 @@ export interface operations {
                 limit?: number;
                 /** @description false: without tasks */
                 tasks?: boolean;
-                /** @description true: also older open batches */
-                open?: boolean;
+                /** @description true: only open batches; false: only ended ones */
+                open?: boolean | null;
+                /** @description true: open batches beyond the limit, too */
+                allOpen?: boolean;
                 /** @description The project's id; none: the default project */
                 project?: string | null;
             };

@@ -33,7 +33,7 @@ export class BoardQueries {
   /** Fetches everything; returns the cursor from which no event is missed. */
   async fetchAll(): Promise<string> {
     const { signal } = this;
-    const query = { tasks: false, limit: NEWEST_BATCHES, open: true };
+    const query = { tasks: false, limit: NEWEST_BATCHES, allOpen: true };
     const [, , since] = await this.enqueue(
       async () => {
         const [tasks, batches] = await Promise.all([

@@ -96,7 +96,7 @@ class EventLines:
         data = event.data
         match event.type:
             case EventType.BATCH_CREATED:
-                return f"created: {_pluralize(data.get('tasks'), 'task')}, {data.get('mode')}"
+                return f"created: {_pluralize(data.get('total'), 'task')}, {data.get('mode')}"
             case EventType.BATCH_PROGRESS:
                 return describe_progress(event, quote(self._name))
             case EventType.BATCH_STARTED | EventType.EXECUTION_LOG:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from plait.core.fast_dataclass import dataclass
 from plait.core.plan import Problem
 from plait.core.task import Need, Phase
+from plait.core.text import strip_task_prefix
 from plait.sources import vocabulary
 from plait.sources.formats import Confidence, Format, folder_task
 from plait.sources.formats.folder_task import ParsedTaskFile, TaskNameIndex
@@ -186,7 +187,7 @@ def _looks_like_task(document: Document) -> bool:
         return False
     if (
         _NUMBERED.match(document.stem)
-        or folder_task.strip_task_prefix(document.stem) != document.stem
+        or strip_task_prefix(document.stem) != document.stem
         or has_task_heading(document)
     ):
         return True

@@ -10,6 +10,7 @@ from typing import TypeVar
 from plait.core.fast_dataclass import dataclass
 from plait.core.plan import Problem
 from plait.core.task import Need, Task
+from plait.core.text import strip_task_prefix
 from plait.sources import vocabulary
 from plait.sources.front_matter import FrontMatter, NamedReference
 from plait.sources.markdown import BlockKind, BoldField, find_bold_fields
@@ -17,7 +18,6 @@ from plait.sources.source_model import Document, SourceEntry, SourceStatus
 from plait.sources.task_files import read_task_body, read_task_title
 from plait.sources.task_paths import TaskPaths, find_declared_paths, find_task_paths
 
-_PREFIX = re.compile(r"(?:task|writer-prompt)-(?=.)", re.IGNORECASE)
 _LINK = re.compile(r"\[([^\]\[\n]{1,200})\]\([^()\n]{0,500}\)")
 # A remark behind a name: `01-x (first)`, `01-x: why`, `01-x - why`.
 _REMARK = re.compile(r"\(|:\s|\s[-\u2013\u2014]+\s|[.:]\Z")
@@ -38,11 +38,6 @@ class TaskNames:
         """The other names that it answers to."""
         names = (self.stem, strip_task_prefix(self.stem))
         return tuple(dict.fromkeys(name for name in names if name != self.id))
-
-
-def strip_task_prefix(stem: str) -> str:
-    """A stem without `task-`."""
-    return _PREFIX.sub("", stem, count=1) if _PREFIX.match(stem) else stem
 
 
 def assign_ids(documents: Sequence[Document]) -> list[TaskNames]:

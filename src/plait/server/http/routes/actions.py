@@ -13,6 +13,7 @@ from pydantic import Field
 
 from plait.client import pull_request_preview
 from plait.client.api_errors import FieldError, StateError
+from plait.client.batch_lookup import find_named_task
 from plait.client.json_encoding import api_model
 from plait.client.session import Session, new_request_id
 from plait.client.task_actions import (
@@ -421,21 +422,20 @@ async def run_bulk_action(
     _check_bulk_fields(action, options)
     task_names = tuple(dict.fromkeys(task_ids))
 
-    def choose(client: Session) -> list[_BatchPart]:
+    def choose(client: Session) -> tuple[list[_BatchPart], dict[str, str]]:
         state = client.preview_state()
         only = None if batch is None else resolve_batch(state, batch)
-        return [
-            _build_part(batch_state, names, action, options)
-            for batch_state, names in _group_by_batch(state, task_names, only)
-        ]
+        grouped, ids = _group_by_batch(state, task_names, only)
+        return [_build_part(batch_state, names, action, options) for batch_state, names in grouped], ids
 
-    parts = await session.query(choose)
+    parts, ids = await session.query(choose)
     answered = await asyncio.gather(*(_ask_part(session, part) for part in parts))
     results = {name: result for part in answered for name, result in part.items()}
     return BulkResults(
         action,
         [
-            results.get(name) or _make_result(name, None, BulkOutcome.UNKNOWN, f"no batch has a task {name}")
+            results.get(ids.get(name, name))
+            or _make_result(name, None, BulkOutcome.UNKNOWN, f"no batch has a task {name}")
             for name in task_names
         ],
     )
@@ -453,15 +453,21 @@ def _check_bulk_fields(action: TaskAction, options: ActionOptions) -> None:
 
 def _group_by_batch(
     state: State, task_names: Sequence[str], only_batch: BatchState | None
-) -> list[tuple[BatchState, list[str]]]:
+) -> tuple[list[tuple[BatchState, list[str]]], dict[str, str]]:
+    """The ids of the tasks of each batch, and the id that each name stands for."""
     newest = sorted(state.batches.values(), key=lambda batch: batch.order, reverse=True)
-    tasks_by_batch: dict[str, list[str]] = {}
+    candidates = newest if only_batch is None else [only_batch]
+    ids_by_batch: dict[str, dict[str, None]] = {}
+    ids: dict[str, str] = {}
     for name in task_names:
-        candidates = newest if only_batch is None else [only_batch]
-        batch_of_task = next((batch for batch in candidates if name in batch.index), None)
-        if batch_of_task is not None:
-            tasks_by_batch.setdefault(batch_of_task.id, []).append(name)
-    return [(state.batches[name], tasks) for name, tasks in tasks_by_batch.items()]
+        exact = next((batch for batch in candidates if name in batch.index), None)
+        batches = candidates if exact is None else [exact]
+        found = next(((batch, task) for batch in batches if (task := find_named_task(batch, name)) is not None), None)
+        if found is not None:
+            batch, task = found
+            ids[name] = task.task.id
+            ids_by_batch.setdefault(batch.id, {})[task.task.id] = None
+    return [(state.batches[name], list(tasks)) for name, tasks in ids_by_batch.items()], ids
 
 
 def _build_part(batch: BatchState, names: Sequence[str], action: TaskAction, options: ActionOptions) -> _BatchPart:

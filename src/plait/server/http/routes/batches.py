@@ -105,14 +105,18 @@ async def list_batches(
     session: SessionDep,
     limit: Limit = 100,
     tasks: Annotated[bool, Query(description="false: without tasks")] = True,  # noqa: FBT002 - a query parameter
-    unended: Annotated[bool, Query(alias="open", description="true: also older open batches")] = False,  # noqa: FBT002
+    is_open: Annotated[
+        bool | None, Query(alias="open", description="true: only open batches; false: only ended ones")
+    ] = None,
+    all_open: Annotated[bool, Query(alias="allOpen", description="true: open batches beyond the limit, too")] = False,  # noqa: FBT002
 ) -> tuple[Batches, str]:
-    """All batches, newest first."""
+    """Batches, newest first."""
 
     def read(client: Session) -> Batches:
         state = client.preview_state()
-        newest = sorted(state.batches.values(), key=lambda batch: batch.order, reverse=True)
-        older = [batch for batch in newest[limit:] if unended and batch.ended is None]
+        wanted = (batch for batch in state.batches.values() if is_open is None or (batch.ended is None) is is_open)
+        newest = sorted(wanted, key=lambda batch: batch.order, reverse=True)
+        older = [batch for batch in newest[limit:] if all_open and batch.ended is None]
         shown = [*newest[:limit], *older]
         items = [list_batch(state, batch, **_api_fields(session, batch), tasks=tasks) for batch in shown]
         return describe_batches(client.find_engine(), items)
@@ -232,13 +236,13 @@ def _build_preview(
             location.top, flags=flags, location=location, check_config=check_trust, cache=session.source_cache
         )
     except SourcesMissingError:
-        spec.check_task_ids(None)
+        spec.select(None)
         raise
-    spec.check_task_ids(sources.source_set)
+    selection = spec.select(sources.source_set)
     agents = _resolve_agents(sources, spec)
     with _map_contest_errors(spec):
         times = None if spec.contest is None else spec.contest.times
-        return prepare_plan(build_plan_preview(sources, history, spec.selection), agents, times), agents
+        return prepare_plan(build_plan_preview(sources, history, selection), agents, times), agents
 
 
 def _resolve_agents(sources: LoadedSources, spec: BatchSpec) -> tuple[AgentSpec, ...]:
