@@ -7,8 +7,10 @@ from dataclasses import replace
 
 from rich.console import Console
 
-from plait.cli.live.summary import get_batch_exit_code, make_summary
+from plait.cli.live.summary import add_jobs, get_batch_exit_code, make_summary
+from plait.cli.output import Page
 from plait.client.event_stream import EventStream
+from plait.client.result_files import JobOutput, ModelJob, ModelJobs
 from plait.core.requests import CancelBatch, Drop, Pause, Stop
 from plait.core.settings import Backoff, Budget, Isolation, Mode, Settings, Spend
 from plait.core.status import Category, TaskStatus
@@ -189,6 +191,29 @@ def test_the_changes_and_commits_of_a_table_line_up() -> None:
         "  longer  done          1m 15s  +100 \u221220  0123456789  T",
         "  c       done          1m 15s  +7 \u22127     0123456789  T",
     ]
+
+
+def test_the_files_of_model_jobs_line_up() -> None:
+    names = ("a", "longer")
+    jobs = [
+        ModelJob(
+            name,
+            TaskStatus.DONE,
+            [JobOutput(f"{name}.py", 3)],
+            retry_used=False,
+            fixes=0,
+            implicit_context=[],
+            verdict=None,
+            warnings=[],
+        )
+        for name in names
+    ]
+    page = Page()
+    add_jobs(page, ModelJobs(tuple(jobs), (("passed", 2),)))
+    out = Console(file=io.StringIO())
+    page.show(out)
+    assert isinstance(out.file, io.StringIO)
+    assert out.file.getvalue() == "\n  jobs  2 passed\n    a       a.py (3 lines)\n    longer  longer.py (3 lines)\n"
 
 
 def test_the_branch_is_shown_if_something_was_merged() -> None:

@@ -27,6 +27,7 @@ from plait.store.interfaces import InboxError
 if TYPE_CHECKING:
     from plait.cli.live.signals import Bell
 
+_BRIEF_WIDTH = 120  # of a table that is no terminal's, if the reasons are shown in full elsewhere
 MAX_ENDED_BATCHES = 10  # batches that have ended; `plait history` has them all
 _ACTIVE_STATUSES = (TaskStatus.RUNNING, TaskStatus.VERIFYING, TaskStatus.MERGING)
 _NOTABLE_STATUSES = (
@@ -168,7 +169,7 @@ def add_tasks(page: Page, view: BatchView, rows: int | None, *, now: float) -> N
     chosen = TaskSelection(view.tasks) if rows is None else select_visible_tasks(view.tasks, rows)
     names = min(40, max((len(task.id) for task in chosen.shown), default=0))
     changes = max((len(_format_diffstat(task)) for task in chosen.shown if task.commit), default=0)
-    width = fmt.get_line_width()
+    width = fmt.get_line_width() or (None if rows is None else _BRIEF_WIDTH)
     for task in chosen.shown:
         label = f"  {task.id:<{names}}  "
         status = f"{task.status.label:<11}"
