@@ -78,6 +78,19 @@ def test_a_retry_runs_failed_and_blocked_tasks_again(server: RunningServer) -> N
     assert server.post(f"/api/batches/{batch}/retry", None, 409)["state"] == "completed"
 
 
+def test_finished_work_is_verified_again_without_an_agent(server: RunningServer) -> None:
+    server.project.task("01-walls", "echo walls >> walls.txt")
+    batch = server.run("01-walls", settings={"retries": 0, "verify": "test -e fixed"})
+    assert server.wait_until_finished(batch)["status"] == "failed"
+    server.project.write("fixed", "")
+    assert server.post(f"/api/batches/{batch}/recheck")["results"][0]["tasks"] == ["01-walls"]
+    assert server.wait_until_finished(batch)["status"] == "completed"
+    assert server.project.read("walls.txt") == "walls\n"
+    assert server.post(f"/api/batches/{batch}/recheck", None, 409)["error"].endswith("finished work that isn't merged")
+    refused = server.post(f"/api/batches/{batch}/tasks/01-walls/recheck", None, 409)
+    assert (refused["state"], refused["error"]) == ("done", "01-walls is done")
+
+
 def test_a_task_is_retried_by_another_agent(server: RunningServer) -> None:
     batch = failing(server)
     unknown = server.post(f"/api/batches/{batch}/tasks/01-walls/retry", {"agent": "nobody"}, 422)

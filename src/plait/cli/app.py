@@ -40,6 +40,7 @@ COMMAND_GROUPS = {
         "cancel": ("control", "Cancel tasks, or a whole batch; running agents are stopped."),
         "resume": ("control", "Resume a stopped batch; finished tasks are not run again."),
         "retry": ("control", "Retry failed tasks and the ones they blocked."),
+        "recheck": ("control", "Verify finished work again and merge it; no agent runs."),
     },
     "Results": {
         "diff": ("diff", "Show what a task, its running attempt or the batch has changed."),

@@ -51,6 +51,8 @@ def _suggest_after_end(batch: BatchState, task: TaskState, status: TaskStatus) -
     if task.unmerged is not None:
         return _suggest_merge(batch.id, name)
     again = f"{_suggest_before_retry(batch, task)}plait retry {batch.id} {name} retries it"
+    if task.finished is not None and task.category in {Category.VERIFY, Category.GATE}:
+        again = f"{again}; plait recheck {batch.id} {name} verifies its finished work again, without an agent"
     if task.entrants:  # the task itself takes no feedback, its entrants do
         return f"{again}."
     return f"{again}; plait feedback {batch.id} {name} 'text' retries it with your feedback."

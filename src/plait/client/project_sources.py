@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from pathlib import Path
 
 from plait.client.project_state import read_saved_settings
@@ -26,12 +26,13 @@ class SourcesMissingError(UserError):
 
 @dataclass(frozen=True, slots=True)
 class LoadedSources:
-    """The settings in force, and every task of the sources, selected or not."""
+    """The settings in force, the flags among them (by key), and every task of the sources, selected or not."""
 
     location: RepoLocation
     config: Config
     source_set: SourceSet
     problems: tuple[Problem, ...]
+    flags: Mapping[str, object] = field(default_factory=dict)
 
 
 def load_sources(  # noqa: PLR0913 - what was named, and how it is to be read
@@ -53,8 +54,9 @@ def load_sources(  # noqa: PLR0913 - what was named, and how it is to be read
     if check_config is not None:
         check_config(config)
     loaded = read_sources(location, config, source_names, where=where, cache=cache)
+    problems = (*saved_problems, *_find_ignored_settings(location, where), *config.warnings, *loaded.problems)
     return replace(
-        loaded, problems=(*saved_problems, *_find_ignored_settings(location, where), *config.warnings, *loaded.problems)
+        loaded, problems=problems, flags={key: value for key, value in (flags or {}).items() if value is not None}
     )
 
 

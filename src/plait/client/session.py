@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import field
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
@@ -14,7 +15,7 @@ from plait.core.errors import WorldError
 from plait.core.events import Record
 from plait.core.fast_dataclass import dataclass
 from plait.core.reducers import evolve
-from plait.core.requests import Drop, Feedback, Request, Resume, Retry, Ship, Submit
+from plait.core.requests import Drop, Feedback, Recheck, Request, Resume, Retry, Ship, Submit
 from plait.core.state import State
 from plait.engine import daemon
 from plait.engine.daemon import EngineInfo
@@ -39,12 +40,14 @@ JOURNAL_CHECK_SECONDS = 1.0  # how often to check whether the journal was replac
 JOURNAL_POLL_SECONDS = 0.02  # while there is no journal yet
 
 # Requests that can reopen a batch that has ended, whose environment is gone by then.
-REOPENING_REQUESTS = (Retry, Feedback, Resume, Drop, Ship)
+REOPENING_REQUESTS = (Retry, Recheck, Feedback, Resume, Drop, Ship)
 
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """A new batch. `plan` has all texts; `base` and `options` are for worktrees."""
+    """A new batch. `plan` has all texts; `base` and `options` are for worktrees. `flags` are the settings, by key, that
+    were given for it alone.
+    """
 
     plan: Plan
     settings: Settings
@@ -53,6 +56,7 @@ class Submission:
     base: str = ""
     options: RepoOptions | None = None
     template: str = ""
+    flags: Mapping[str, object] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

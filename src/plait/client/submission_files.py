@@ -41,6 +41,7 @@ def create_batch_files(location: RepoLocation, state: State, submission: Submiss
             submission.options or RepoOptions(),
             submission.sources,
             submission.template,
+            dict(submission.flags),
         )
         try:
             write_batch_files(project_files.open_state_paths(location), batch, inputs, os.environ)

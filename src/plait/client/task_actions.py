@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from enum import StrEnum
 from graphlib import TopologicalSorter
@@ -11,6 +11,7 @@ from plait.client.json_encoding import api_model
 from plait.client.session import RequestAnswer
 from plait.core.errors import UserError
 from plait.core.explain import explain_status
+from plait.core.fast_dataclass import dataclass
 from plait.core.requests import ChangeSettings, Request
 from plait.core.state import BatchState, State, TaskState
 from plait.core.status import BatchStatus, TaskStatus
@@ -23,10 +24,29 @@ TaskRequestFactory = Callable[[str, str, str], Request]  # a request's id, its b
 BatchRequestFactory = Callable[[str, str], Request]
 
 
+@dataclass(frozen=True, slots=True)
+class Overrides:
+    """For the tasks that run again: `flags` by key, for their batch from now on; `model` for these tasks alone."""
+
+    flags: Mapping[str, object]
+    model: str | None = None
+    tasks: Collection[str] = ()
+
+
 def list_retryable(batch: BatchState) -> tuple[TaskState, ...]:
     """The tasks that a retry without names is about. A contest retries its entrants itself."""
     tasks = (task for task in batch.tasks if task.task.entrant is None)
-    return tuple(task for task in tasks if task.status in RETRIED_STATUSES)
+    return tuple(task for task in tasks if task.status in RETRIED_STATUSES or _is_unblocked(task))
+
+
+def _is_unblocked(task: TaskState) -> bool:
+    """It was blocked by a task that is done by now: its finished work was verified again."""
+    return task.status is TaskStatus.BLOCKED and task.by is not None and not task.pending_needs
+
+
+def list_recheckable(batch: BatchState) -> tuple[TaskState, ...]:
+    """The tasks that a recheck without names is about: their agents had finished."""
+    return tuple(task for task in list_retryable(batch) if task.finished is not None)
 
 
 def check_answer(batch: BatchState, task: TaskState, text: str) -> None:

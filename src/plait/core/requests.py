@@ -72,6 +72,15 @@ class Retry:
 
 
 @dataclass(frozen=True, slots=True)
+class Recheck:
+    """Verify the finished work of a task that ended otherwise again, and merge it; no agent runs."""
+
+    id: str
+    batch: str
+    task: str
+
+
+@dataclass(frozen=True, slots=True)
 class Drop:
     """Continue without this task; what it merged is removed from the batch branch."""
 
@@ -146,7 +155,8 @@ class SaveSettings:
     changes: tuple[tuple[str, str | None], ...]
 
 
-TaskRequest = CancelTask | Retry | Drop | Feedback
+RETRY_INSTEAD = "retry its tasks instead"  # what a refused Resume says of a batch that has ended
+TaskRequest = CancelTask | Retry | Recheck | Drop | Feedback
 BatchRequest = CancelBatch | Pause | Unpause | Approve | Stop | Resume | Ship | ChangeSettings
 Request = Submit | BatchRequest | TaskRequest | ChangeEngineSettings | SaveSettings
 MAX_OVERRIDE_TITLE_CHARS = 255  # characters that every forge takes

@@ -75,7 +75,7 @@ class PendingEnd:
 
 @dataclass(frozen=True, slots=True)
 class Unmerged:
-    """A verified change of an ended task whose merge failed."""
+    """The finished change of an ended task; `tip` "": nothing to merge."""
 
     base: str
     tip: str
@@ -116,6 +116,7 @@ class TaskState:
     conflict_files: tuple[str, ...] | None = None
     merge_error: str | None = None
     pending_end: PendingEnd | None = None
+    rechecking: bool = False  # its finished work is verified and merged: no agent runs
     restart_requested: bool = False  # feedback arrived: the running attempt ends first
     next_action: NextAction = NextAction.NONE
     # What it has been through.
@@ -148,7 +149,8 @@ class TaskState:
     category: Category | None = None
     by: str | None = None
     ended_at: float | None = None
-    unmerged: Unmerged | None = None
+    unmerged: Unmerged | None = None  # verified, only its merge failed
+    finished: Unmerged | None = None  # by its agent, and not done: it can be verified again
 
     @property
     def is_merged(self) -> bool:

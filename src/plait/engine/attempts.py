@@ -118,9 +118,9 @@ class Attempts:
                     lambda error: self.on_start_failed(started.attempt, error),
                 )
 
-    def reload_environment(self, batch: str) -> None:
-        """A front end may have written another environment: attempts that aren't launched yet start with that one."""
-        self._inputs.reload_environment(batch)
+    def reload_batch(self, batch: str) -> None:
+        """A front end may have written other inputs: attempts that aren't launched yet start with them."""
+        self._inputs.reload_batch(batch)
         for watched in self.running:
             if watched.decision.attempt.batch == batch and watched.conflict is not None and not watched.launched:
                 with suppress(PlaitError):  # then it starts with the spec that the executor has

@@ -63,8 +63,9 @@ class BatchInputsCache:
             self._redactors[batch] = build_redactor(base, *(task.env for task in tasks))
         return self._redactors[batch]
 
-    def reload_environment(self, batch: str) -> None:
-        """A front end may have written another environment."""
+    def reload_batch(self, batch: str) -> None:
+        """A front end may have written other inputs and another environment."""
+        self._inputs.pop(batch, None)
         self._redactors.pop(batch, None)
         with suppress(BatchInputsError):
             self._environments[batch] = batch_files.read_batch_environment(self._folder, batch)
@@ -74,8 +75,7 @@ class BatchInputsCache:
 
         They are kept in memory: a request may arrive from a front end that still saw the file and wrote none.
         """
-        self._inputs.pop(batch, None)
-        self.reload_environment(batch)
+        self.reload_batch(batch)
         try:
             batch_files.delete_environment(self._folder, batch)
         except OSError as error:

@@ -12,7 +12,7 @@ from collections.abc import Collection, Mapping
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -83,6 +83,7 @@ class BatchInputs(msgspec.Struct, frozen=True, dict=True, rename={"options": "ge
     options: RepoOptions = RepoOptions()
     sources: tuple[str, ...] = ()
     template: str = ""  # for prompts; "": plait's own
+    flags: dict[str, Any] | None = None  # the settings given for this batch alone, by key (Any: as JSON); None: unknown
 
     @cached_property
     def tasks_by_id(self) -> Mapping[str, Task]:
@@ -94,8 +95,12 @@ class BatchInputs(msgspec.Struct, frozen=True, dict=True, rename={"options": "ge
 
 def write_batch_files(folder: StateFolder, batch: str, inputs: BatchInputs, environment: Mapping[str, str]) -> None:
     """Durable on return: a request for the batch may follow."""
-    _write_durably(folder.batch(batch) / INPUTS_FILE, msgspec.json.encode(inputs))
+    write_batch_inputs(folder, batch, inputs)
     write_batch_environment(folder, batch, environment)
+
+
+def write_batch_inputs(folder: StateFolder, batch: str, inputs: BatchInputs) -> None:
+    _write_durably(folder.batch(batch) / INPUTS_FILE, msgspec.json.encode(inputs))
 
 
 def write_batch_environment(folder: StateFolder, batch: str, environment: Mapping[str, str]) -> None:

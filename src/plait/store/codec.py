@@ -16,7 +16,7 @@ from plait.core import decisions, reports, requests
 from plait.core.errors import WorldError
 from plait.core.events import Event, Record
 
-VERSION = 7
+VERSION = 8
 
 # JSON as it was written by an older version: its shape is known to the upcaster alone, hence Any.
 Json = dict[str, Any]
@@ -37,6 +37,8 @@ UPCASTERS: Mapping[int, Upcaster] = {
     5: lambda kind, shape: (kind, shape),
     # Ship.title and .body are new, and what PublishStarted says of them; without them a pull request's words are plait's.
     6: lambda kind, shape: (kind, shape),
+    # recheck is new; without it no work is verified again.
+    7: lambda kind, shape: (kind, shape),
 }
 
 EVENT_TYPES: Mapping[str, type[Event]] = {
@@ -47,6 +49,7 @@ EVENT_TYPES: Mapping[str, type[Event]] = {
     "unpause": requests.Unpause,
     "approve": requests.Approve,
     "retry": requests.Retry,
+    "recheck": requests.Recheck,
     "drop": requests.Drop,
     "feedback": requests.Feedback,
     "stop": requests.Stop,

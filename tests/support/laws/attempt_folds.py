@@ -244,9 +244,11 @@ def _end_task(facts: Facts, batch: BatchFacts, task: TaskFacts, event: TaskEnded
     _clear_exit(task)
     task.ended = event
     task.unmerged_tip = task.tip if event.category is Category.MERGE else None
+    task.is_finished = event.status is not TaskStatus.DONE and task.step is not Step.WRITE
+    task.finished_tip, task.rechecking = task.tip, False
     contested = batch.tasks.get(task.spec.entrant or "")
     if contested is not None and contested.winner == event.task:
-        contested.unmerged_tip = None
+        contested.unmerged_tip, contested.is_finished = None, False
     task.pending_end, task.retry_at, task.requested_budget = "", None, None
     task.asking = task.interrupted = False
     task.pending_feedback.clear()
@@ -282,7 +284,7 @@ def restart_unmet(facts: Facts, batch: BatchFacts) -> None:
     merged = {link.task for link in batch.merges}
     for name, task in batch.tasks.items():
         if not batch.has_needs_done(task):
-            task.unmerged_tip = None
+            task.unmerged_tip, task.is_finished = None, False
         begun = task.active or (task.ended is None and task.step is not Step.WRITE)
         if begun and not task.is_in_progress and not batch.has_needs_done(task):
             if name not in merged:

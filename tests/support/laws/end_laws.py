@@ -131,6 +131,8 @@ def check_retry_granted(facts: Facts, at: float, event: RetryGranted) -> None:
     task = facts.task(event.batch, event.task)
     if task.pending_end or batch.find_lost_needs(task):
         raise facts.violation("cancelled", f"{event.task} is retried though it has ended", task)
+    if task.rechecking and event.then is Step.WRITE and not task.restart_after_exit:
+        raise facts.violation("recheck", f"{event.task} is written again, but is only to be verified", task)
     if event.elsewhere:
         broken = _check_other_provider(facts, batch, task, event)
     elif task.merge_problem is not None:
@@ -320,6 +322,8 @@ def _check_gate_passed(batch: BatchFacts, task: TaskFacts) -> str | None:
 def _check_failed(batch: BatchFacts, task: TaskFacts, event: TaskEnded) -> str | None:
     if event.category is Category.GATE:
         return _check_gate_culprit(batch, task)
+    if task.rechecking and (task.step is Step.WRITE or (task.merge_problem is Category.MERGE and task.tip is None)):
+        return None  # what it was built on changed, or its work is gone: only an agent could make it again
     if task.exit is None and task.merge_problem is None and batch.has_no_candidates(task):
         unsaid = [entrant for entrant in task.entrants if entrant not in event.reason]
         return f"it does not say what became of {unsaid[0]}" if unsaid else None
@@ -356,7 +360,8 @@ def _check_retries_used(batch: BatchFacts, task: TaskFacts, found: UnjudgedExit 
     if category is Category.LOST and task.losses < MAX_LOSSES and not found.attempt.endings:
         return "it was lost through no fault of its own"
     allowed = task.spec.retries if task.spec.retries is not None else batch.settings.retries
-    if category in PERMANENT or task.counted_retries >= allowed:
+    verified = category not in {Category.LOST, Category.KILLED} or bool(found.attempt.endings)
+    if category in PERMANENT or task.counted_retries >= allowed or (task.rechecking and verified):
         return None
     return f"only {task.counted_retries} of {allowed} retries are used up"
 
@@ -388,7 +393,7 @@ def _check_conflicted(batch: BatchFacts, task: TaskFacts, _event: TaskEnded) -> 
     if task.merge_problem is not Category.CONFLICT:
         return "its merge did not conflict"
     repairs = batch.settings.on_conflict is OnConflict.REPAIR and task.repairs < batch.settings.repairs
-    return "it was to be repaired" if repairs and not batch.cancelled else None
+    return "it was to be repaired" if repairs and not batch.cancelled and not task.rechecking else None
 
 
 def _check_cancelled(_batch: BatchFacts, task: TaskFacts, _event: TaskEnded) -> str | None:

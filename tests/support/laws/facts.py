@@ -166,6 +166,9 @@ class TaskFacts:
     numbers: dict[Step, int] = field(default_factory=dict)
     earlier_writes: int = 0  # attempts of earlier lives
     ended: TaskEnded | None = None
+    is_finished: bool = False  # it ended otherwise than done, and its agent had finished
+    finished_tip: str | None = None  # with this tip
+    rechecking: bool = False  # no agent may run for it
     unmerged_tip: str | None = None  # the tip that it ended with, and only merging went wrong
 
     @property

@@ -12,6 +12,7 @@ from plait.core.requests import (
     Drop,
     Feedback,
     Pause,
+    Recheck,
     Request,
     Resume,
     Retry,
@@ -19,6 +20,7 @@ from plait.core.requests import (
     Ship,
     Stop,
     Submit,
+    TaskRequest,
     Unpause,
 )
 from plait.core.settings import FileConflicts, Isolation, Mode
@@ -50,7 +52,7 @@ def fold_answer(facts: Facts, _at: float, answer: RequestDecision) -> None:
             for name, text in request.changes:
                 facts.saved.pop(name, None)
                 facts.saved |= {name: text} if text is not None else {}
-        case CancelTask() | Retry() | Drop() | Feedback():
+        case CancelTask() | Retry() | Recheck() | Drop() | Feedback():
             _fold_task_request(facts, facts.batch(request.batch), request, answer.tasks)
         case _:
             _fold_batch_request(facts.batch(request.batch), request, answer.tasks)
@@ -128,9 +130,7 @@ def _resume_batch(batch: BatchFacts) -> None:
         task.interrupted = False
 
 
-def _fold_task_request(
-    facts: Facts, batch: BatchFacts, request: CancelTask | Retry | Drop | Feedback, tasks: tuple[str, ...]
-) -> None:
+def _fold_task_request(facts: Facts, batch: BatchFacts, request: TaskRequest, tasks: tuple[str, ...]) -> None:
     task = batch.tasks[request.task]
     match request:
         case CancelTask():
@@ -144,16 +144,21 @@ def _fold_task_request(
             tip = task.unmerged_tip if agent is None else None
             _reset_tasks(batch, tasks)
             if tip is not None and batch.has_needs_done(task):
-                _retry_merge(facts, batch, task, tip)
+                _resume_at(facts, batch, task, tip, Step.MERGE)
             if agent is not None:
                 task.agents = (agent,)
+        case Recheck():
+            tip = task.finished_tip
+            _reset_tasks(batch, tasks)
+            task.rechecking = True
+            _resume_at(facts, batch, task, tip, Step.VERIFY)
         case Feedback():
             _add_feedback(batch, task, tasks, request.text)
 
 
-def _retry_merge(facts: Facts, batch: BatchFacts, task: TaskFacts, tip: str) -> None:
-    """It continues with its merge, and locks its files again if they are free; in a queue, if it isn't another's turn."""
-    task.step, task.tip, task.begun = Step.MERGE, tip, True
+def _resume_at(facts: Facts, batch: BatchFacts, task: TaskFacts, tip: str | None, step: Step) -> None:
+    """It continues at this step, and locks its files again if they are free; in a queue, if it isn't another's turn."""
+    task.step, task.tip, task.begun = step, tip, True
     queue = batch.settings.mode is Mode.QUEUE
     taken = queue and any(other.active for other in batch.tasks.values())
     if not taken and not any(token in facts.lock_holders for token in task.locks):
@@ -174,8 +179,9 @@ def _add_feedback(batch: BatchFacts, task: TaskFacts, tasks: tuple[str, ...], te
     task.asking, task.requested_budget = False, None
     task.restart_after_exit = task.restart_after_exit or task.alive is not None
     task.pending_feedback.append(text)
+    task.rechecking = False
     if task.alive is None:
-        if task.step is Step.MERGE and task.numbers.get(Step.WRITE, 0) == task.earlier_writes:
+        if task.step is not Step.WRITE and task.numbers.get(Step.WRITE, 0) == task.earlier_writes:
             task.tip, task.begun = None, False
         task.step = Step.WRITE
 
@@ -201,5 +207,6 @@ def _reset_tasks(batch: BatchFacts, tasks: tuple[str, ...]) -> None:
         task.ended = task.tip = task.unmerged_tip = task.retry_at = task.merge_problem = task.repairing = None
         task.pending_end = ""
         task.asking = task.interrupted = task.restart_after_exit = task.begun = False
+        task.is_finished = task.rechecking = False
         task.step = Step.WRITE
         task.counted_retries = task.losses = task.unexplained_refusals = task.repairs = task.merge_failures = 0

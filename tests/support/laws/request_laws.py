@@ -11,11 +11,13 @@ from plait.core.requests import (
     ChangeSettings,
     Drop,
     Feedback,
+    Recheck,
     Request,
     Retry,
     SaveSettings,
     Ship,
     Submit,
+    TaskRequest,
 )
 from tests.support.laws.facts import BatchFacts, Facts, TaskFacts
 
@@ -36,7 +38,7 @@ def check_request_granted(facts: Facts, _at: float, answer: RequestGranted) -> N
     unknown = [task for task in answer.tasks if task not in batch.tasks]
     if unknown:
         raise facts.violation("request", f"request {request.id} was granted for {unknown}, which are in no plan", batch)
-    if isinstance(request, CancelTask | Retry | Drop | Feedback):
+    if isinstance(request, TaskRequest):
         _check_task_request(facts, request, answer)
     elif isinstance(request, ChangeSettings):
         new = batch.settings.with_fields(request.settings, request.fields)
@@ -57,7 +59,7 @@ def _check_engine_request(facts: Facts, request: Submit | SaveSettings) -> None:
         raise facts.violation("request", f"request {request.id} saves what no setting is like")
 
 
-def _check_task_request(facts: Facts, request: CancelTask | Retry | Drop | Feedback, answer: RequestGranted) -> None:
+def _check_task_request(facts: Facts, request: TaskRequest, answer: RequestGranted) -> None:
     task = facts.task(request.batch, request.task)
     if not answer.tasks or answer.tasks[0] != request.task:
         raise facts.violation("request", f"request {request.id} was granted for {answer.tasks}", task)
@@ -65,17 +67,27 @@ def _check_task_request(facts: Facts, request: CancelTask | Retry | Drop | Feedb
         raise facts.violation("request", f"{request.task} was cancelled after it ended", task)
     if isinstance(request, Retry) and task.ended is None:
         raise facts.violation("request", f"{request.task} is retried before it ended", task)
+    if isinstance(request, Recheck):
+        _check_recheck(facts, task, answer)
     batch = facts.batch(request.batch)
     _check_contest_request(facts, batch, request, answer, task)
     cancelling = task.pending_end == "cancel" or (batch.cancelled and not batch.ended)
-    if isinstance(request, Retry | Feedback) and cancelling:
+    if isinstance(request, Retry | Recheck | Feedback) and cancelling:
         raise facts.violation("request", f"{request.task} is retried while it is being cancelled", task)
+
+
+def _check_recheck(facts: Facts, task: TaskFacts, answer: RequestGranted) -> None:
+    """There is something to verify, and nothing else is taken up, since an agent would have to run for it."""
+    if task.ended is None or task.is_done or not task.is_finished:
+        raise facts.violation("recheck", f"{task.spec.id} is verified again, but has no finished work", task)
+    if len(answer.tasks) > 1:
+        raise facts.violation("recheck", f"{answer.tasks[1:]} are taken up with {task.spec.id}", task)
 
 
 def _check_contest_request(
     facts: Facts,
     batch: BatchFacts,
-    request: CancelTask | Retry | Drop | Feedback,
+    request: TaskRequest,
     answer: RequestGranted,
     task: TaskFacts,
 ) -> None:

@@ -21,7 +21,8 @@ def check_attempt_start(facts: Facts, _at: float, event: AttemptStarted) -> None
     )
     if broken is None and name.step is Step.WRITE:
         broken = (
-            _check_phase_and_branch(batch, task)
+            _check_recheck(task)
+            or _check_phase_and_branch(batch, task)
             or _check_queue_turn(batch, task)
             or _check_base(facts, batch, task, event)
         )
@@ -38,6 +39,10 @@ def _check_number(task: TaskFacts, event: AttemptStarted) -> tuple[str, str] | N
     if event.attempt.step is not task.step:
         return "step", f"while the task is at {task.step}"
     return None
+
+
+def _check_recheck(task: TaskFacts) -> tuple[str, str] | None:
+    return ("recheck", "though only its finished work is to be verified") if task.rechecking else None
 
 
 def _check_task_free(batch: BatchFacts, task: TaskFacts) -> tuple[str, str] | None:

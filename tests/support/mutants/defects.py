@@ -549,7 +549,7 @@ DEFECTS = (
     Defect(
         "a merge takes files from who holds them",
         "reducers.task_end",
-        "if turn and all(state.start_queue.holder(lock) is None for lock in task.locks):",
+        "if turn and are_locks_free(state, task):",
         "if turn and task.locks:",
     ),
     Defect(
@@ -593,5 +593,23 @@ DEFECTS = (
         "scheduler.request_answers",
         "_grant_unless(request, settings.why_not_save(state.saved, request.changes))",
         "_grant_unless(request, None)",
+    ),
+    Defect(
+        "a failed recheck is written again",
+        "scheduler.outcomes",
+        "    if task.rechecking and step is Step.WRITE:\n",
+        "    if False:\n",
+    ),
+    Defect(
+        "a recheck takes files from who holds them",
+        "scheduler.starts",
+        "if task.holds_locks or are_locks_free(state, task)",
+        "if True",
+    ),
+    Defect(
+        "work that was never finished is verified again",
+        "reducers.task_end",
+        "if task.base is None or task.step is Step.WRITE:",
+        "if task.base is None:",
     ),
 )

@@ -14,6 +14,7 @@ const ACTION_LABELS: Record<TaskAction | BatchAction, string> = {
   resume: "Resuming",
   approve: "Approved",
   retry: "Retrying",
+  recheck: "Rechecking",
   drop: "Dropping",
   feedback: "Sent feedback to",
 };

@@ -49,7 +49,7 @@ function describeOpenBatch({ id, batch }: Task, count: number): string {
   return `${id}${others} in ${count > 1 ? "batches that are" : `batch ${batch?.batchId ?? ""}, which is`} still open.`;
 }
 
-export type BulkAction = Exclude<TaskAction, "feedback">;
+export type BulkAction = Exclude<TaskAction, "feedback" | "recheck">;
 
 /** Why the action is possible for none of them, as a sentence. */
 export function whyNotRun(action: BulkAction, tasks: readonly Task[]): string | null {

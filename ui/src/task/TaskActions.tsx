@@ -66,6 +66,7 @@ function RunActions({ selected, run, known }: { selected: SelectedTask; run: Run
   useCommands([
     command("cancel", "Cancel the task", () => void send("cancel")),
     command("retry", "Retry the task", () => void send("retry")),
+    command("recheck", "Verify the finished work again, without an agent", () => void send("recheck")),
     command("drop", "Drop the task", () => void drop()),
     command("approve", "Approve the task", () => void send("approve")),
     command("feedback", "Send feedback", () => setFeedbackOpen(true)),
@@ -96,6 +97,11 @@ function RunActions({ selected, run, known }: { selected: SelectedTask; run: Run
             retry={(agent) => void send("retry", { agent })}
           />
         </span>
+        {(known.category === "verify" || known.category === "gate") && (
+          <Button {...buttonProps("recheck")} onClick={() => void send("recheck")}>
+            Recheck
+          </Button>
+        )}
         <Button kind="danger" {...buttonProps("drop")} onClick={() => void drop()}>
           Drop
         </Button>

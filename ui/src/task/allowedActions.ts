@@ -35,6 +35,7 @@ export function disabledReasons(
   return {
     cancel: ended ? `It is already ${statusText(status)}.` : null,
     retry: ended ? whyNotRetry(status, explanation) : "It has not ended yet.",
+    recheck: whyNotRecheck(known, explanation),
     drop: status === "skipped" ? "It is already skipped." : null,
     approve: whyNotApprove(known, batch),
     feedback: whyNotFeedback(status, explanation),
@@ -56,6 +57,14 @@ function whyNotRetry(status: TaskStatus, explanation: Explanation | undefined): 
   );
   const names = endedNeeds?.filter((need) => need.status !== "done").map((need) => need.id) ?? [];
   return names.length === 0 ? null : `It is blocked: retry ${names.join(", ")} instead.`;
+}
+
+/** Only the server knows whether its agent had finished; without an attempt it certainly had not. */
+function whyNotRecheck({ status, attempt }: RunInfo, explanation: Explanation | undefined): string | null {
+  if (!hasEnded(status)) return "It has not ended yet.";
+  if (status === "done") return "It is already done.";
+  if (attempt === 0) return "It has no finished work.";
+  return whyNotRetry(status, explanation);
 }
 
 function whyNotFeedback(status: TaskStatus, explanation: Explanation | undefined): string | null {

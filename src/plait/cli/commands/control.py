@@ -12,13 +12,24 @@ import typer
 from plait.cli import options as opt
 from plait.cli.commands.control_wait import RequestWait
 from plait.cli.format import MAX_NAMES, pluralize
-from plait.cli.output import FAILED, OK, Page, confirm, print_json, print_note, print_notice
+from plait.cli.output import (
+    FAILED,
+    OK,
+    Page,
+    confirm,
+    is_interactive,
+    print_json,
+    print_line,
+    print_note,
+    print_notice,
+)
 from plait.client import task_actions
 from plait.client.batch_lookup import BatchSelection, find_batch_and_tasks, find_one_task
 from plait.client.session import ANSWER_TIMEOUT_SECONDS, RequestAnswer, Session, new_request_id, open_session
 from plait.core import requests
 from plait.core.errors import UserError
 from plait.core.explain import explain_in_words
+from plait.core.fast_dataclass import dataclass
 from plait.core.settings import Mode
 from plait.core.state import BatchState, State
 from plait.core.text import join_names
@@ -74,26 +85,120 @@ def approve_command(
         return _send_batch_request(session, target.batch, requests.Approve, as_json=as_json)
 
 
+Setup = Annotated[str | None, typer.Option("--setup", metavar="COMMAND", help="Command that prepares each workspace.")]
+
+
 def retry_command(
     where: Path,
     names: opt.Tasks = None,
     *,
     agent: Annotated[str | None, typer.Option("--agent", "-a", metavar="NAME", help="Use this agent.")] = None,
+    model: Annotated[str | None, typer.Option("--model", "-m", metavar="NAME", help="Use this model.")] = None,
+    flags: Annotated[opt.Flags, opt.SettingOptions("run.verify", "run.gate", "run.timeout")],
+    setup: Setup = None,
     no_wait: NoWait = False,
     as_json: opt.Json = False,
 ) -> int:
-    """Without tasks, retry all that failed, timed out, conflicted or were cancelled."""
-    from plait.client.event_stream import EventStream  # only for what is shown while waiting
-
-    with open_session(find_repo(where), EventStream()) as session:
+    """Without tasks, retry all that failed, timed out, conflicted or were cancelled. The settings are those of today."""
+    with _open_followed_session(where) as session:
         target = find_batch_and_tasks(session.preview_state(), names or ())
         if agent is not None:
             task_actions.check_agent(target.batch, agent)
         tasks = task_actions.sort_by_needs(target.batch, target.tasks or task_actions.list_retryable(target.batch))
-        selection = BatchSelection(target.batch, tasks)
-        session.subscribe()
-        answers = _ask_for_tasks(session, selection, lambda name, batch, task: requests.Retry(name, batch, task, agent))
-        return _wait_for_ends(session, target.batch.id, answers, no_wait=no_wait, as_json=as_json)
+        again = _RunAgain(
+            session,
+            BatchSelection(target.batch, tasks),
+            lambda name, batch, task: requests.Retry(name, batch, task, agent),
+            task_actions.Overrides(_add_setup(flags, setup), model, [task.task.id for task in tasks]),
+        )
+        return again.run(where, no_wait=no_wait, as_json=as_json)
+
+
+def recheck_command(
+    where: Path,
+    names: opt.Tasks = None,
+    *,
+    flags: Annotated[opt.Flags, opt.SettingOptions("run.verify", "run.gate")],
+    setup: Setup = None,
+    no_wait: NoWait = False,
+    as_json: opt.Json = False,
+) -> int:
+    """Without tasks, recheck all that aren't done and whose agents had finished."""
+    with _open_followed_session(where) as session:
+        target = find_batch_and_tasks(session.preview_state(), names or ())
+        tasks = task_actions.sort_by_needs(target.batch, target.tasks or task_actions.list_recheckable(target.batch))
+        if not tasks and not as_json:
+            print_line(
+                f"Batch {target.batch.id} has nothing to recheck: no task that isn't done has finished work.",
+            )
+            return OK
+        again = _RunAgain(
+            session,
+            BatchSelection(target.batch, tasks),
+            requests.Recheck,
+            task_actions.Overrides(_add_setup(flags, setup)),
+        )
+        return again.run(where, no_wait=no_wait, as_json=as_json)
+
+
+def _open_followed_session(where: Path) -> Session:
+    from plait.client.event_stream import EventStream  # only for what is shown while waiting
+
+    return open_session(find_repo(where), EventStream())
+
+
+def _add_setup(flags: opt.Flags, setup: str | None) -> opt.Flags:
+    return flags if setup is None else {**flags, "workspace.setup": setup}
+
+
+@dataclass(frozen=True, slots=True)
+class _RunAgain:
+    """Tasks that are to run again, or to be verified again, with the settings of today."""
+
+    session: Session
+    target: BatchSelection
+    make_request: task_actions.TaskRequestFactory
+    overrides: task_actions.Overrides
+
+    def run(self, where: Path, *, no_wait: bool, as_json: bool) -> int:
+        if self._is_possible():
+            self._refresh_settings(where, as_json=as_json)
+        self.session.subscribe()
+        answers = _ask_for_tasks(self.session, self.target, self.make_request)
+        return _wait_for_ends(self.session, self.target.batch.id, answers, no_wait=no_wait, as_json=as_json)
+
+    def _is_possible(self) -> bool:
+        """Whether some request would be granted: a refused one changes no settings either."""
+        from plait.core.scheduler.request_answers import why_not_task
+
+        batch = self.target.batch
+        wanted = [(task, self.make_request("", batch.id, task.task.id)) for task in self.target.tasks]
+        return any(
+            isinstance(request, requests.TaskRequest) and why_not_task(batch, task, request) is None
+            for task, request in wanted
+        )
+
+    def _refresh_settings(self, where: Path, *, as_json: bool) -> None:
+        from plait.cli.commands.trust import TrustCheck
+        from plait.client.batch_refresh import refresh_batch
+
+        batch = self.target.batch
+        trust = TrustCheck(interactive=is_interactive() and not as_json, where=where)
+        change = refresh_batch(self.session.location, batch, self.overrides, trust.check_before_running)
+        self._print_own_commands()
+        if change is None:
+            return
+        answer = self.session.send(change)
+        if answer.granted is False:
+            raise UserError(f"the settings of batch {batch.id} can't be changed: {answer.why}")
+        print_notice(f"Batch {batch.id} uses the current settings: {', '.join(change.fields)} changed.")
+
+    def _print_own_commands(self) -> None:
+        own = [task.task.id for task in self.target.tasks if task.task.verify]
+        if own and "run.verify" in self.overrides.flags:
+            print_notice(
+                f"{join_names(own, MAX_NAMES)}: verified by a command of its own, which --verify doesn't replace."
+            )
 
 
 def drop_command(where: Path, names: opt.Tasks = None, *, no_wait: NoWait = False, as_json: opt.Json = False) -> int:
@@ -233,7 +338,8 @@ def _print_results(state: State, batch_id: str, results: Sequence[task_actions.T
     for name, answer in results:
         if not answer.granted:
             subject = name or f"batch {batch_id}"
-            print_note(answer.why if answer.granted is False else f"{subject}: {_UNANSWERED_MESSAGE}")
+            why = answer.why if answer.granted is False else f"{subject}: {_UNANSWERED_MESSAGE}"
+            print_note(why, f"plait retry {batch_id}" if why.endswith(requests.RETRY_INSTEAD) else "")
 
 
 def _describe_granted(state: State, batch_id: str, name: str | None, answer: RequestAnswer) -> str:

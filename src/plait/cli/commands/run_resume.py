@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from plait.agents.interface import AgentSpec
 from plait.cli.commands.run_follow import FollowedBatch, follow_batch, load_agents, report_detached, wait_until_taken
+from plait.cli.format import pluralize
 from plait.cli.live.signals import SignalCounter, force_quit
 from plait.cli.output import NEEDS_PERSON, OK, print_json, print_line, print_notice
+from plait.client.batch_refresh import save_flags
 from plait.client.planning.agent_assignment import check_budgets
 from plait.client.planning.plan_preview import measure_agent_capacity
-from plait.client.planning.submission import find_open_batch, make_limit_request
+from plait.client.planning.submission import find_newest_batch, find_open_batch, make_limit_request
 from plait.client.project_sources import LoadedSources
 from plait.client.session import Session, new_request_id
+from plait.client.task_actions import list_retryable
 from plait.config.config import Config, Layer
 from plait.config.keys import list_table_keys
 from plait.core.errors import UserError
@@ -39,7 +43,7 @@ def has_orphaned_tasks(loaded: LoadedSources, session: Session) -> bool:
 def resume_batch(options: RunOptions, loaded: LoadedSources, session: Session) -> int:
     batch = find_open_batch(session.preview_state(), loaded.source_set)
     if batch is None:
-        return _report_nothing_to_resume(options)
+        return _report_nothing_to_resume(options, find_newest_batch(session.state.batches.values(), loaded.source_set))
     if options.dry_run:
         return _print_dry_run(options, batch)
     try:
@@ -60,6 +64,7 @@ def _resume_and_follow(
     if refused:
         print_notice(f"Batch {batch.id} can't be resumed: {'; '.join(refused)}.")
         return NEEDS_PERSON
+    save_flags(session.location, batch.id, loaded.flags)
     if options.detach:
         return report_detached(options, batch.id)
     headline = f"batch {batch.id} · {batch.unfinished_count} of {len(batch.tasks)} tasks left"
@@ -67,11 +72,17 @@ def _resume_and_follow(
     return follow_batch(options, session, followed, signals)
 
 
-def _report_nothing_to_resume(options: RunOptions) -> int:
+def _report_nothing_to_resume(options: RunOptions, last: BatchState | None) -> int:
+    """What failed in the newest batch can be retried; that is not resuming, since it ended."""
+    failed = list_retryable(last) if last is not None else ()
     if options.as_json:
-        print_json({"batchId": None})
-    else:
+        print_json({"batchId": None, "retryBatchId": last.id if last is not None and failed else None})
+    elif last is None or not failed:
         print_line("No batch of these sources is unfinished: there is nothing to resume.")
+    else:
+        count = pluralize(len(failed), "task")
+        print_line(f"No batch of these sources is unfinished, but {count} of batch {last.id} can be retried:")
+        print_line(f"  plait retry {quote(last.id)}")
     return OK
 
 

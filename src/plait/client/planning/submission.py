@@ -143,7 +143,9 @@ def build_submission(
     if options is not None and preview.settings.publish is not Publish.OFF:
         warnings += check_publish_target(location, options.publish_target, preview.settings.publish)
     sources = list_source_addresses(preview.loaded.source_set)
-    return Submission(plan, preview.settings, tuple(agents), sources, base, options, template), warnings
+    return Submission(
+        plan, preview.settings, tuple(agents), sources, base, options, template, preview.loaded.flags
+    ), warnings
 
 
 def resolve_base_commit(location: RepoLocation, ref: str | None) -> str:
@@ -225,11 +227,14 @@ def refuse_duplicates(state: State, preview: PlanPreview, plan: Plan) -> None:
 
 def find_open_batch(state: State, source_set: SourceSet) -> BatchState | None:
     """The newest unfinished batch with one of these sources."""
+    return find_newest_batch(state.open.values(), source_set)
+
+
+def find_newest_batch(batches: Iterable[BatchState], source_set: SourceSet) -> BatchState | None:
+    """The newest of these batches with one of these sources."""
     addresses = set(list_source_addresses(source_set))
     return max(
-        (batch for batch in state.open.values() if addresses & set(batch.sources)),
-        key=lambda batch: batch.order,
-        default=None,
+        (batch for batch in batches if addresses & set(batch.sources)), key=lambda batch: batch.order, default=None
     )
 
 

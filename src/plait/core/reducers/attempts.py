@@ -8,7 +8,7 @@ from plait.core import decisions, reports
 from plait.core.reducers.batch_branch import discard_lost_change
 from plait.core.reducers.file_conflicts import clear_predictions, record_change
 from plait.core.reducers.limits import record_exit, record_memory, record_rejection, record_served
-from plait.core.reducers.task_end import find_unmerged_change, set_task_status
+from plait.core.reducers.task_end import find_finished_change, set_task_status
 from plait.core.reducers.task_index import acquire_locks, reacquire_locks, reindex_task, release_locks
 from plait.core.settings import Spend
 from plait.core.state import AttemptState, BatchState, State, TaskState
@@ -135,6 +135,8 @@ def _start(state: State, at: float, decision: decisions.AttemptStarted, batch: B
     state.deadlines.add((attempt.expires, name))
     if name.step is Step.WRITE:
         _start_writing(state, batch, task, attempt)
+    elif not task.holds_locks:  # what was finished before is verified again
+        acquire_locks(state, batch, task)
 
 
 def _start_writing(state: State, batch: BatchState, task: TaskState, attempt: AttemptState) -> None:
@@ -227,7 +229,8 @@ def _end_task(state: State, at: float, batch: BatchState, task: TaskState, decis
         return
     task.reason, task.category, task.by = decision.reason, decision.category, decision.by
     task.ended_at = at
-    task.unmerged = find_unmerged_change(task) if decision.category is Category.MERGE else None
+    task.finished = find_finished_change(task) if decision.status is not TaskStatus.DONE else None
+    task.unmerged = task.finished if decision.category is Category.MERGE and task.tip is not None else None
     if decision.category in {Category.AUTH, Category.QUOTA}:
         batch.rejections += 1
     if decision.status is TaskStatus.DONE:

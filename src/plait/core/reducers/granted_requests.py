@@ -9,10 +9,11 @@ from plait.core.decisions import RequestDecision, RequestGranted
 from plait.core.reducers.batch_branch import request_publish
 from plait.core.reducers.batches import find_agents, open_batch, review_phase
 from plait.core.reducers.limits import note_work_request
-from plait.core.reducers.task_end import reopen_batch, reopen_task, restart_write, resume_merge
+from plait.core.reducers.task_end import reopen_batch, reopen_task, restart_write, resume_at
 from plait.core.reducers.task_index import move_to_queue, reindex_task
 from plait.core.state import BatchState, PauseState, PendingEnd, State, TaskState
 from plait.core.status import EndWhy, PauseCause, TaskStatus
+from plait.core.task import Step
 
 # Settings that may answer the question whether a task may spend more.
 _BUDGET_FIELDS = frozenset({"task_budget", "reserve", "agents", "fallback"})
@@ -46,7 +47,7 @@ def apply_answer(state: State, at: float, decision: RequestDecision) -> None:
     if batch is None:
         return
     tasks = [task for name in decision.tasks if (task := batch.find_task(name)) is not None]
-    if isinstance(request, requests.CancelTask | requests.Retry | requests.Drop | requests.Feedback):
+    if isinstance(request, requests.TaskRequest):
         _grant_for_task(state, batch, request, tasks)
     else:
         _grant_for_batch(state, batch, request, tasks)
@@ -92,9 +93,15 @@ def _grant_for_task(state: State, batch: BatchState, request: requests.TaskReque
             unmerged = task.unmerged if request.agent is None else None
             _reopen_tasks(state, batch, tasks)
             if unmerged is not None and not task.pending_needs:
-                resume_merge(state, batch, task, unmerged)
+                resume_at(state, batch, task, unmerged, Step.MERGE)
             task.chosen_agent = request.agent or task.chosen_agent
             move_to_queue(state, batch, task, find_agents(batch, task.task, task.chosen_agent))
+        case requests.Recheck():
+            finished = task.finished
+            _reopen_tasks(state, batch, tasks)
+            if finished is not None:
+                task.rechecking = True
+                resume_at(state, batch, task, finished, Step.VERIFY)
         case requests.Feedback():
             _apply_feedback(state, batch, request.text, tasks)
         case _:
@@ -149,6 +156,7 @@ def _apply_feedback(state: State, batch: BatchState, text: str, tasks: list[Task
     if task.requested_spend is not None:  # that much is approved, and its budget restarts
         task.approved_spend = task.spent + task.requested_spend
     task.question = task.requested_spend = None
+    task.rechecking = False
     if task.alive:
         task.restart_requested = True
     else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from plait.core.reducers.batches import update_phase_counts
 from plait.core.reducers.file_conflicts import clear_predictions
-from plait.core.reducers.task_index import acquire_locks, reindex_task, release_locks
+from plait.core.reducers.task_index import acquire_locks, are_locks_free, reindex_task, release_locks
 from plait.core.settings import Mode
 from plait.core.state import BatchState, State, TaskState, Unmerged
 from plait.core.status import TaskStatus
@@ -51,32 +51,33 @@ def reopen_task(state: State, batch: BatchState, task: TaskState) -> None:
     task.category = task.by = task.ended_at = task.started_at = task.diffstat = None
     task.reason = task.winner = ""
     task.rejected_entrants = ()
-    task.unmerged = None
+    task.unmerged = task.finished = None
     set_task_status(state, batch, task, None)
     reopen_batch(state, batch)
     batch.cancelled = False
 
 
-def find_unmerged_change(task: TaskState) -> Unmerged | None:
-    if task.base is None or task.tip is None:
+def find_finished_change(task: TaskState) -> Unmerged | None:
+    """What its agent finished; None: it has to be written, or is gone."""
+    if task.base is None or task.step is Step.WRITE:
         return None
-    return Unmerged(task.base, task.tip, task.diffstat, task.winner)
+    return Unmerged(task.base, task.tip or "", task.diffstat, task.winner)
 
 
-def resume_merge(state: State, batch: BatchState, task: TaskState, written: Unmerged) -> None:
-    """Continue with the merge of a change that exists. Tasks that took its files or its turn meanwhile keep them."""
-    task.base, task.tip = written.base, written.tip
+def resume_at(state: State, batch: BatchState, task: TaskState, written: Unmerged, step: Step) -> None:
+    """Continue at this step with a change that exists. Tasks that took its files or its turn meanwhile keep them."""
+    task.base, task.tip = written.base, written.tip or None
     task.diffstat, task.winner = written.diffstat, written.winner
-    task.step, task.fresh = Step.MERGE, False
+    task.step, task.fresh = step, False
     turn = batch.settings.mode is not Mode.QUEUE or not batch.active
-    if turn and all(state.start_queue.holder(lock) is None for lock in task.locks):
+    if turn and are_locks_free(state, task):
         acquire_locks(state, batch, task)
     reindex_task(state, batch, task)
 
 
 def restart_write(task: TaskState) -> None:
-    """Write again. A task that was retried from its merge starts over: its workspace is gone."""
-    if task.step is Step.MERGE and task.attempt_counts.get(Step.WRITE, 0) == task.writes_before:
+    """Write again. A task that was retried from a later step starts over: its workspace is gone."""
+    if task.step is not Step.WRITE and task.attempt_counts.get(Step.WRITE, 0) == task.writes_before:
         task.base = task.tip = None
         task.fresh = True
     task.step = Step.WRITE
@@ -120,8 +121,8 @@ def _update_dependents(
         else:
             other.pending_needs += pending
             other.lost_needs += lost
-        if other.pending_needs or (other.unmerged is not None and other.unmerged.winner == task.task.id):
-            other.unmerged = None  # it was made with a change that is being redone, or is not wanted
+        if other.pending_needs or (other.finished is not None and other.finished.winner == task.task.id):
+            other.unmerged = other.finished = None  # made with a change that is being redone, or is not wanted
         reindex_task(state, batch, other)
 
 
@@ -136,7 +137,7 @@ def _clear_task(state: State, batch: BatchState, task: TaskState) -> None:
     task.pending_end = task.conflict_files = task.merge_error = task.not_before = task.question = None
     task.interrupted = task.retry_reason = task.change_to_repair = task.requested_spend = None
     task.undecided_exits.clear()
-    task.restart_requested = False
+    task.restart_requested = task.rechecking = False
     task.feedback = ""
     clear_predictions(batch, task)
     release_locks(state, batch, task)

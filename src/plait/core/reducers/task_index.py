@@ -23,6 +23,8 @@ def find_next_action(batch: BatchState, task: TaskState) -> NextAction:
     if task.alive:
         restarts = task.restart_requested and any(attempt.ending is None for attempt in task.alive.values())
         return NextAction.END_ATTEMPT if restarts else NextAction.NONE
+    if task.rechecking and task.step is Step.WRITE:
+        return NextAction.END_TASK
     if task.merging is not None or task.not_before is not None or task.question is not None or task.pending_needs:
         return NextAction.NONE
     if task.is_merged:
@@ -89,6 +91,10 @@ def acquire_locks(state: State, batch: BatchState, task: TaskState) -> None:
         task.holds_locks = True
         batch.active[task.index] = None
     state.start_queue.acquire((batch.id, task.index), task.locks)
+
+
+def are_locks_free(state: State, task: TaskState) -> bool:
+    return all(state.start_queue.holder(lock) is None for lock in task.locks)
 
 
 def reacquire_locks(state: State, batch: BatchState, task: TaskState) -> None:

@@ -80,6 +80,9 @@ def _end_task(batch: BatchState, task: TaskState) -> decisions.TaskEnded:
             batch.id, task.task.id, task.pending_end.status, task.pending_end.reason, by=task.pending_end.by
         )
     need = next((other for other in batch.find_needs(task) if other.status in END_VERBS), None)
+    if need is None and task.rechecking:
+        why = "a task it needs is done again, so its finished work is out of date: retry it"
+        return decisions.TaskEnded(batch.id, task.task.id, TaskStatus.FAILED, why)
     shut = task.phase_closed and task.task.phase in batch.unopenable_phases
     if need is None and not shut and has_no_winner(batch, task):
         return decisions.TaskEnded(batch.id, task.task.id, TaskStatus.FAILED, _describe_lost_contest(batch, task))

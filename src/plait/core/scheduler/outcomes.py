@@ -14,7 +14,14 @@ from plait.core.decisions import Decision, Due
 from plait.core.fast_dataclass import dataclass
 from plait.core.reports import Outcome
 from plait.core.retry_policy import Response
-from plait.core.scheduler.starts import can_run_elsewhere, clamp_slots, has_batch_slots, has_engine_slots, may_continue
+from plait.core.scheduler.starts import (
+    can_run_elsewhere,
+    clamp_slots,
+    find_next_verification,
+    has_batch_slots,
+    has_engine_slots,
+    may_continue,
+)
 from plait.core.settings import Isolation, OnConflict
 from plait.core.state import AttemptState, BatchState, State, TaskState
 from plait.core.status import Category, EndWhy, NextAction, TaskStatus
@@ -137,6 +144,8 @@ def _handle_failure(state: State, exit_: _Exit, category: Category) -> Decision:
         why = f"{why} (other tasks were served: counted as a failure)"
     if response is Response.LOST and task.lost_attempts < retry_policy.MAX_LOST_ATTEMPTS:
         return exit_.retry(step, category, why, wait=retry_policy.retry_delay(batch, task, task.lost_attempts + 1))
+    if task.rechecking and step is Step.WRITE:
+        return _end_failed(batch, task, category, why)
     if response is Response.NEVER or task.counted_retries >= retry_policy.retry_limit(batch, task):
         return _end_failed(batch, task, category, why)
     if response is Response.FEEDBACK:
@@ -175,7 +184,7 @@ def _end_failed(batch: BatchState, task: TaskState, category: Category, why: str
 def _decide_conflict(state: State, batch: BatchState, task: TaskState, files: tuple[str, ...]) -> Decision:
     why = retry_policy.describe_failure(Category.CONFLICT, ", ".join(files))
     repairable = batch.settings.on_conflict is OnConflict.REPAIR and task.repairs < batch.settings.repairs
-    if repairable and not batch.cancelled:
+    if repairable and not batch.cancelled and not task.rechecking:
         feedback = f"Merging your change conflicted in {', '.join(files)}. Make it again on the new base."
         return decisions.RetryGranted(
             batch.id, task.task.id, Step.WRITE, state.now, Category.CONFLICT, why, counted=False, feedback=feedback
@@ -195,7 +204,7 @@ def _decide_merge_failure(state: State, batch: BatchState, task: TaskState, erro
 
 def _decide_lost_change(state: State, batch: BatchState, task: TaskState, why: str) -> Decision:
     """The change to merge is gone: it is written again, a limited number of times."""
-    if task.lost_attempts >= retry_policy.MAX_LOST_ATTEMPTS:
+    if task.rechecking or task.lost_attempts >= retry_policy.MAX_LOST_ATTEMPTS:
         return _end_failed(batch, task, Category.LOST, why)
     feedback = "Your change is gone and was not merged. Make it again on the new base."
     return decisions.RetryGranted(
@@ -210,10 +219,9 @@ def schedule_backoff_ends(state: State) -> Iterator[Due]:
 
 def schedule_verifications(state: State) -> Iterator[Decision]:
     for batch in state.open.values():
-        index = batch.tasks_by_action[NextAction.VERIFY].first()
-        if index is None or not may_continue(state, batch):
+        task = find_next_verification(state, batch)
+        if task is None or not may_continue(state, batch):
             continue
-        task = batch.tasks[index]
         command = retry_policy.find_verify_command(batch, task)
         slots = clamp_slots(state, batch, task.task)
         if command is None and task.last is not None:  # it was taken out of the settings meanwhile

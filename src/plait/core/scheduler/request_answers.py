@@ -47,13 +47,14 @@ def _answer_request(state: State, request: requests.Request) -> RequestDecision:
     batch = state.batches.get(request.batch)
     if batch is None:
         return RequestRefused(request.id, f"there is no batch {request.batch}")
-    if isinstance(request, requests.CancelTask | requests.Retry | requests.Drop | requests.Feedback):
+    if isinstance(request, requests.TaskRequest):
         task = batch.find_task(request.task)
         if task is None:
             return RequestRefused(request.id, f"batch {batch.id} has no task {request.task}")
         return answer_task_request(batch, task, request)
     if batch.ended is not None and not isinstance(request, requests.Ship | requests.ChangeSettings):
-        return RequestRefused(request.id, f"batch {batch.id} is {batch.ended.value}")
+        instead = f": {requests.RETRY_INSTEAD}" if isinstance(request, requests.Resume) else ""
+        return RequestRefused(request.id, f"batch {batch.id} is {batch.ended.value}{instead}")
     if isinstance(request, requests.Approve):
         return _answer_approve(state, batch, request)
     return _grant_unless(request, _why_not_batch(state, batch, request))
@@ -143,12 +144,12 @@ def _why_invalid_plan(plan: Plan) -> str | None:
 
 
 def answer_task_request(batch: BatchState, task: TaskState, request: requests.TaskRequest) -> RequestDecision:
-    why = _why_not_task(batch, task, request)
+    why = why_not_task(batch, task, request)
     if why is not None:
         return RequestRefused(request.id, why)
     if isinstance(request, requests.CancelTask | requests.Drop):
         return RequestGranted(request.id, (task.task.id, *_find_unended_entrants(batch, task)))
-    if task.status is None:
+    if task.status is None or isinstance(request, requests.Recheck):
         return RequestGranted(request.id, (task.task.id,))
     agent = request.agent if isinstance(request, requests.Retry) else None
     return RequestGranted(request.id, _find_retried(batch, task, agent))
@@ -210,7 +211,7 @@ def _find_phase_blocked(batch: BatchState) -> list[TaskState]:
     return [other for other in members if other.status is TaskStatus.BLOCKED and other.by is None]
 
 
-def _why_not_task(batch: BatchState, task: TaskState, request: requests.TaskRequest) -> str | None:
+def why_not_task(batch: BatchState, task: TaskState, request: requests.TaskRequest) -> str | None:
     if task.pending_end is not None:
         return f"{task.task.id} is already ending: {task.pending_end.reason}"
     match request:
@@ -222,6 +223,8 @@ def _why_not_task(batch: BatchState, task: TaskState, request: requests.TaskRequ
             if task.status is None:
                 return f"{task.task.id} has not ended"
             return _why_not_retry(batch, task)
+        case requests.Recheck():
+            return _why_not_recheck(batch, task)
         case requests.Feedback() if is_refereed(task) and not _has_question(task):
             names = ", ".join(entrant.task.id for entrant in batch.find_entrants(task))
             return f"{task.task.id} is chosen from its entrants: give feedback to one of them ({names})"
@@ -242,6 +245,21 @@ def _why_not_feedback(batch: BatchState, task: TaskState, request: requests.Feed
         return _why_not_retry(batch, task)
     if task.merging is not None or task.is_merged:
         return f"{task.task.id} is being merged: give feedback when it is done"
+    return None
+
+
+def _why_not_recheck(batch: BatchState, task: TaskState) -> str | None:
+    name = task.task.id
+    if task.status is None:
+        return f"{name} has not ended"
+    if task.status is TaskStatus.DONE:
+        return f"{name} is done"
+    if task.task.entrant is not None:
+        return f"{name} is an entrant: its contest merges the result; recheck {task.task.entrant} instead"
+    if why := _why_not_retry(batch, task):
+        return why
+    if task.finished is None:
+        return f"{name} has no finished work to verify ({task.reason}): retry it instead"
     return None
 
 

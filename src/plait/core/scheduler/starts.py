@@ -19,6 +19,7 @@ from operator import attrgetter
 from plait.core.contest import list_candidates
 from plait.core.decisions import AnswerAwaited, AttemptStarted, BatchPaused, BatchUnpaused, Decision
 from plait.core.fast_dataclass import dataclass
+from plait.core.reducers.task_index import are_locks_free
 from plait.core.scheduler.breakers import is_provider_refusing, is_provider_rejecting, why_provider_unavailable
 from plait.core.settings import NO_SPEND, Budget, Mode, Settings, Spend
 from plait.core.state import BatchState, State, TaskState
@@ -82,11 +83,11 @@ def _find_start(state: State, batch: BatchState) -> Start | StartHold:
     if merging is not None:
         # A moment later there is a newer base to start from, with less to conflict with.
         return StartHold(batch.tasks[merging])
-    verifying = batch.tasks_by_action[NextAction.VERIFY].first()
+    verifying = find_next_verification(state, batch)
     if verifying is not None:
         # It did not fit when `schedule_verifications` was asked, so nothing may take the room it waits for.
-        slots = clamp_slots(state, batch, batch.tasks[verifying].task)
-        return StartHold(batch.tasks[verifying], slots, holds_engine=not has_engine_slots(state, slots))
+        slots = clamp_slots(state, batch, verifying.task)
+        return StartHold(verifying, slots, holds_engine=not has_engine_slots(state, slots))
     choice = next((choice for choice in find_choices(state, batch) if is_affordable(batch, choice)), None)
     if choice is None:
         return StartHold()
@@ -94,6 +95,12 @@ def _find_start(state: State, batch: BatchState) -> Start | StartHold:
     if has_engine_slots(state, slots) and has_batch_slots(batch, slots):
         return Start(choice, slots)
     return StartHold(choice.task, slots, holds_engine=not has_engine_slots(state, slots))
+
+
+def find_next_verification(state: State, batch: BatchState) -> TaskState | None:
+    """The first whose locks nobody else holds; only finished work that is verified again has to wait for them."""
+    tasks = (batch.tasks[index] for index in batch.tasks_by_action[NextAction.VERIFY])
+    return next((task for task in tasks if task.holds_locks or are_locks_free(state, task)), None)
 
 
 def _start_attempt(batch: BatchState, choice: Choice, slots: int) -> AttemptStarted:

@@ -83,6 +83,10 @@ class RetryParams(BatchParams):
     agent: str | None = Field(None, description="Use this agent. Omitted: the same as before.", max_length=200)
 
 
+class RecheckParams(BatchParams):
+    tasks: NamesArg | None = Field(None, description="Omitted: all with finished work that isn't merged.")
+
+
 class DropParams(BatchParams):
     tasks: NamesArg = Field(description="Their ids.")
 
@@ -96,6 +100,7 @@ _PARAMS: dict[str, type[BatchParams]] = {
     "cancel": CancelParams,
     "approve": ApproveParams,
     "retry": RetryParams,
+    "recheck": RecheckParams,
     "feedback": FeedbackParams,
     "drop": DropParams,
 }

@@ -23,6 +23,7 @@ from plait.core.requests import (
     Drop,
     Feedback,
     Pause,
+    Recheck,
     Request,
     Resume,
     Retry,
@@ -121,7 +122,7 @@ class JournalView:
                 self.batches[batch].pause_causes.add(PauseCause.STOP)
             case Unpause(_, batch) | Resume(_, batch):
                 self.batches[batch].pause_causes.clear()
-            case Retry(_, batch, task) | Feedback(_, batch, task) | Drop(_, batch, task):
+            case Retry(_, batch, task) | Recheck(_, batch, task) | Feedback(_, batch, task) | Drop(_, batch, task):
                 sight = self.batches[batch]
                 sight.is_ended = False
                 for name in (task, *tasks):

@@ -20,6 +20,7 @@ from plait.core.requests import (
     Drop,
     Feedback,
     Pause,
+    Recheck,
     Request,
     Resume,
     Retry,
@@ -41,7 +42,7 @@ from plait.core.settings import (
     Settings,
     Spend,
 )
-from plait.core.status import PauseCause
+from plait.core.status import PauseCause, TaskStatus
 from plait.core.task import Task
 from plait.testing.simulator.event_queue import EventQueue
 from plait.testing.simulator.fault_rates import FaultRates
@@ -118,6 +119,12 @@ def _retry(rng: Random, name: str, batch: str, _sight: BatchSight, task: str) ->
 
 def _merge_again(rng: Random, name: str, batch: str, sight: BatchSight, _task: str) -> Request:
     return Retry(name, batch, rng.choice(sorted(sight.unmerged)), rng.choice((None, None, None, *AGENTS[:1])))
+
+
+def _recheck(rng: Random, name: str, batch: str, sight: BatchSight, task: str) -> Request:
+    """Mostly a task that may have finished work."""
+    ended = sorted(name for name, status in sight.end_statuses.items() if status is not TaskStatus.DONE)
+    return Recheck(name, batch, rng.choice((task, *ended)))
 
 
 def _feedback(rng: Random, name: str, batch: str, _sight: BatchSight, task: str) -> Request:
@@ -205,6 +212,7 @@ _WEIGHTS: tuple[tuple[RequestMaker, float], ...] = (
     (_save_settings, 0.5),
     (_for_batch(CancelBatch), 0.15),
     (_submit_nonsense, 0.3),
+    (_recheck, 2),
 )
 WEIGHTED_REQUESTS = (tuple(act for act, _ in _WEIGHTS), tuple(weight for _, weight in _WEIGHTS))
 

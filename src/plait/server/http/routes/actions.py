@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Collection, Sequence
+from copy import copy
 from enum import StrEnum
 from functools import partial
 from typing import Annotated, Any, Literal
@@ -14,19 +15,24 @@ from pydantic import Field
 from plait.client import pull_request_preview
 from plait.client.api_errors import FieldError, StateError
 from plait.client.batch_lookup import find_named_task
+from plait.client.batch_refresh import refresh_batch
 from plait.client.json_encoding import api_model
+from plait.client.mirrors import get_mirror_settings
 from plait.client.session import Session, new_request_id
 from plait.client.task_actions import (
     ActionResults,
     Outcome,
+    Overrides,
     check_agent,
     check_answer,
     describe_answer,
     describe_answers,
+    list_recheckable,
     list_retryable,
     make_auto_approve_factory,
     sort_by_needs,
 )
+from plait.client.trust import require_trust
 from plait.core import requests
 from plait.core.errors import ConfigError, PlaitError
 from plait.core.fast_dataclass import dataclass
@@ -61,6 +67,7 @@ TaskRequests = Sequence[tuple[str | None, Request]]
 class TaskAction(StrEnum):
     CANCEL = "cancel"
     RETRY = "retry"
+    RECHECK = "recheck"
     DROP = "drop"
     APPROVE = "approve"
     FEEDBACK = "feedback"
@@ -200,6 +207,13 @@ ACTIONS = (
         open_world=True,
     ),
     ActionSpec(
+        "recheck",
+        "Verify finished work again and merge it, without running an agent: after a failed check was not its fault.",
+        "Verify all finished work that isn't done again, and merge it. No agent runs.",
+        "Verify its finished work again, and merge it. No agent runs.",
+        task_request=requests.Recheck,
+    ),
+    ActionSpec(
         "feedback",
         "Retry a task with feedback, or answer its question. Answering a question about a budget spends money.",
         task="Retry it with feedback, or answer its question.",
@@ -259,7 +273,7 @@ class BulkResults:
 async def run_batch_action(
     session: ProjectSession, batch: str | None, action: ActionSpec, options: ActionOptions
 ) -> ActionResults:
-    """A retry is for all tasks that ended without being done.
+    """A retry is for all tasks that ended without being done, a recheck for those with finished work.
 
     Raises NotFoundError, and StateError if everything was refused.
     """
@@ -269,13 +283,16 @@ async def run_batch_action(
         parts = (session.id, action.name, batch_state.id, options.agent or "", str(options.approve_all))
         make_id = partial(derive_request_id, options.key, *parts)
         build = action.batch_request
-        if build is None:  # a retry
+        if build is None:  # a retry or a recheck
             stored = find_stored_requests(client) if options.key else set()
-            return batch_state.id, _build_retries(batch_state, make_id, options, stored=stored)
+            return batch_state.id, _build_for_tasks(
+                batch_state, TaskAction(action.name), make_id, options, stored=stored
+            )
         if options.approve_all and batch_state.settings.mode is Mode.QUEUE:
             build = make_auto_approve_factory(batch_state)
         return batch_state.id, [(None, build(make_id(), batch_state.id))]
 
+    await _refresh_settings(session, batch, action.name)
     return await _ask_and_report(session, choose, options.key)
 
 
@@ -296,6 +313,7 @@ async def run_task_action(
             (task_state.task.id, build_task_request(batch_state, task_state, action, request_id, options))
         ]
 
+    await _refresh_settings(session, batch, action)
     return await _ask_and_report(session, choose, options.key)
 
 
@@ -351,21 +369,40 @@ def build_task_request(
     return requests.Retry(request_id, batch.id, task.task.id, options.agent)
 
 
-def _build_retries(
-    batch: BatchState, make_id: Callable[[str], str], options: ActionOptions, *, stored: Collection[str]
+def _build_for_tasks(
+    batch: BatchState,
+    action: TaskAction,
+    make_id: Callable[[str], str],
+    options: ActionOptions,
+    *,
+    stored: Collection[str],
 ) -> TaskRequests:
     """If some of these requests were made before (`stored`), the same ones again."""
     again = [task for task in batch.tasks if stored and make_id(task.task.id) in stored]
-    tasks = sort_by_needs(batch, again or list_retryable(batch))
+    chosen = list_recheckable(batch) if action is TaskAction.RECHECK else list_retryable(batch)
+    tasks = sort_by_needs(batch, again or chosen)
     if not tasks:
-        raise StateError(
-            f"no task of batch {batch.id} failed, timed out, conflicted or was cancelled",
-            state=find_batch_status(batch)[0].value,
-        )
-    return [
-        (task.task.id, build_task_request(batch, task, TaskAction.RETRY, make_id(task.task.id), options))
-        for task in tasks
-    ]
+        what = "has finished work that isn't merged"
+        if action is TaskAction.RETRY:
+            what = "failed, timed out, conflicted or was cancelled"
+        raise StateError(f"no task of batch {batch.id} {what}", state=find_batch_status(batch)[0].value)
+    return [(task.task.id, build_task_request(batch, task, action, make_id(task.task.id), options)) for task in tasks]
+
+
+async def _refresh_settings(session: ProjectSession, batch: str | None, action: str) -> None:
+    """Before tasks run again or are verified again: their batch gets the settings of today. Raises UntrustedError."""
+    if action not in {TaskAction.RETRY, TaskAction.RECHECK}:
+        return
+    state = await session.query(lambda client: copy(resolve_batch(client.preview_state(), batch)))
+    change = await asyncio.to_thread(
+        refresh_batch,
+        session.location,
+        state,
+        Overrides(get_mirror_settings(session.location)),
+        lambda config: require_trust(config, session.location),
+    )
+    if change is not None:
+        await ask_or_queue(session, [change])
 
 
 async def _ask_and_report(
@@ -429,6 +466,8 @@ async def run_bulk_action(
         return [_build_part(batch_state, names, action, options) for batch_state, names in grouped], ids
 
     parts, ids = await session.query(choose)
+    for name in [name for name, chosen, _ in parts if chosen]:
+        await _refresh_settings(session, name, action)
     answered = await asyncio.gather(*(_ask_part(session, part) for part in parts))
     results = {name: result for part in answered for name, result in part.items()}
     return BulkResults(
@@ -473,7 +512,7 @@ def _group_by_batch(
 def _build_part(batch: BatchState, names: Sequence[str], action: TaskAction, options: ActionOptions) -> _BatchPart:
     tasks = [batch.tasks[batch.index[name]] for name in names]
     requests_by_task, refused = dict[str, Request](), dict[str, BulkResult]()
-    for task in sort_by_needs(batch, tasks) if action is TaskAction.RETRY else tasks:
+    for task in sort_by_needs(batch, tasks) if action in {TaskAction.RETRY, TaskAction.RECHECK} else tasks:
         name = task.task.id
         try:
             requests_by_task[name] = build_task_request(batch, task, action, new_request_id(), options)
