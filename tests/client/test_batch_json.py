@@ -24,7 +24,7 @@ from plait.testing.script import Script, task_needing
 
 HISTORIES = Path(__file__).parents[1] / "histories"
 BATCH_KEYS = (
-    "id projectId status reason mode branch base prUrl shipped unshipped hint settings createdAt startedAt completedAt "
+    "id projectId status reason mode branch base prUrl shipped unshipped hint unwritten settings createdAt startedAt completedAt "
     "eta cost progress tasks"
 )
 TASK_KEYS = (

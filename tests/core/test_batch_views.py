@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from plait.core.reports import CapacityChanged, GateLost, MergeFailed, PressureChanged, RebuildFailed
+from plait.core.reports import (
+    CapacityChanged,
+    GateLost,
+    MergeFailed,
+    PressureChanged,
+    RebuildFailed,
+    SourcesUnwritten,
+    SourcesWritten,
+)
 from plait.core.requests import CancelBatch, Drop, Feedback, Pause, Resume
 from plait.core.scheduler.rules import is_engine_needed
 from plait.core.settings import Backoff, Budget, Isolation, Mode, Settings, Spend
@@ -209,3 +217,14 @@ def test_a_batch_waits_for_a_person_with_the_batch_that_holds_its_files() -> Non
     script.exit_attempt("holder", Category.QUESTION, question="which port?")
     assert waits_for_person(script)
     assert waits_for_person(script, "b2")
+
+
+def test_sources_without_the_statuses_are_named_until_they_have_them() -> None:
+    script = Script(Task("a"), Task("b"))
+    unwritten = SourcesUnwritten(BATCH, "TODO.md", ("a", "b"), 3, "it is a folder", "put the file back")
+    script.apply(unwritten)
+    assert make_batch_view(script.state, script.batch()).unwritten == (unwritten,)
+    script.apply(SourcesWritten(BATCH, ("a", "other"), 9))
+    assert [each.tasks for each in make_batch_view(script.state, script.batch()).unwritten] == [("b",)]
+    script.apply(SourcesWritten(BATCH, ("b",), 9), SourcesUnwritten("unknown", "x", (), 1, "gone"))
+    assert make_batch_view(script.state, script.batch()).unwritten == ()

@@ -13,6 +13,7 @@ import pytest
 from plait.client.source_reader import read_named_sources
 from plait.core.events import Record
 from plait.core.plan import Severity
+from plait.core.reports import SourcesUnwritten, SourcesWritten
 from plait.core.requests import Submit
 from plait.core.settings import Settings
 from plait.core.status import Category
@@ -154,13 +155,33 @@ def test_a_failed_task_and_the_ones_it_blocks_are_written_with_reasons(place: Re
     assert "**Blocking Reason**: " in (place.top / "TODO.md").read_text()
 
 
-def test_a_missing_source_is_logged_and_no_longer_pending(place: RepoLocation) -> None:
+def test_a_missing_source_is_reported_and_no_longer_pending(place: RepoLocation) -> None:
     script = submitted(place)
     journalled(place, script)
     (place.top / "TODO.md").unlink()
     settled = start(place)
     assert [problem.severity for problem in settled.problems][:1] == [Severity.WARNING]
+    marked, unwritten = settled.reports
+    assert isinstance(marked, SourcesWritten)
+    assert isinstance(unwritten, SourcesUnwritten)
+    assert (unwritten.source, unwritten.tasks, unwritten.retried) == ("TODO.md", ("1", "3"), False)
     assert start(place).reports == ()
+
+
+def test_a_source_that_became_a_folder_stays_pending_until_it_is_a_file_again(place: RepoLocation) -> None:
+    script = submitted(place)
+    journalled(place, script)
+    text = (place.top / "TODO.md").read_text()
+    (place.top / "TODO.md").unlink()
+    (place.top / "TODO.md").mkdir()
+    (unwritten,) = start(place).reports
+    assert isinstance(unwritten, SourcesUnwritten)
+    assert "it is no file any more" in unwritten.why
+    assert unwritten.hint.startswith("put the file back")
+    (place.top / "TODO.md").rmdir()
+    (place.top / "TODO.md").write_text(text)
+    assert [type(report) for report in start(place).reports] == [SourcesWritten]
+    assert written(place) == ["[IN PROGRESS]", "[NOT STARTED]", "[IN PROGRESS]"]
 
 
 def test_the_status_file_of_a_plan_lists_every_task_and_the_times_of_short_ones(place: RepoLocation) -> None:

@@ -253,3 +253,13 @@ def test_a_batch_without_merges_cannot_be_published(project: TempProject, open_w
 
 def _holding(words: str) -> re.Pattern[str]:
     return re.compile(re.escape(words))
+
+
+def test_statuses_that_cannot_be_written_are_shown(project: TempProject, open_window: OpenWindow) -> None:
+    todo = project.top / "TODO.md"
+    todo.write_text("# TODO\n\n### 1. Walls\n**Status**: [NOT STARTED]\n")
+    project.commit_all()
+    command = f"sh -c 'rm {todo}; mkdir {todo}; echo walls > walls.txt'"
+    assert project.plait("run", "TODO.md", "--yes", "--agent-command", command).code == 1
+    page = _review(open_window(), project)
+    expect(page.get_by_text("Statuses are not in TODO.md: no status could be written")).to_be_visible()

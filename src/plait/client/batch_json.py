@@ -108,6 +108,16 @@ class BatchSettings:
 
 
 @api_model
+class UnwrittenSource:
+    """A source that lacks statuses of a batch's tasks. `retried`: plait tries again when it next runs."""
+
+    source: str
+    why: str
+    hint: str
+    retried: bool
+
+
+@api_model
 class BatchHead:
     """A batch without its tasks. `reason` explains the status, such as what paused it; `hint`: what to do about
     `unshipped`.
@@ -124,6 +134,7 @@ class BatchHead:
     shipped: str | None
     unshipped: str | None
     hint: str | None
+    unwritten: list[UnwrittenSource]
     settings: BatchSettings
     created_at: str
     started_at: str | None
@@ -341,6 +352,7 @@ def _describe_view(
         pr_url=view.pr_url or None,
         shipped=view.shipped or None,
         hint=view.unshipped_hint or None,
+        unwritten=[fill_model(UnwrittenSource, unwritten) for unwritten in view.unwritten],
         settings=_describe_settings(view.settings),
         created_at=to_iso(view.created_at),
         started_at=to_iso_or_none(view.started_at),

@@ -420,6 +420,17 @@ def _map_conflict_prediction(context: RecordContext, report: r.ConflictPredictio
         yield from context.make_progress_events(task, conflictsWith=report.other or None, files=files)
 
 
+def _map_source_report(context: RecordContext, report: r.SourceReport) -> Iterator[StreamEvent]:
+    match report:
+        case r.SourcesUnwritten():
+            yield from context.make_progress_events(unwritten=report.source, error=report.why, hint=report.hint)
+        case r.SourcesWritten():
+            if context.before.unwritten and context.batch is not None and not context.batch.unwritten:
+                yield from context.make_progress_events(unwritten=None)
+        case _:
+            assert_never(report)
+
+
 # Any: each mapper takes its own union, and the table below gives it nothing else.
 RecordMapper = Callable[[RecordContext, Any], Iterator[StreamEvent]]
 
@@ -435,8 +446,9 @@ _MAPPERS_BY_UNION: Iterable[tuple[object, RecordMapper]] = (
     (r.BranchReport, _map_branch_report),
     (r.ConflictPrediction, _map_conflict_prediction),
     (r.MachineReport, _map_machine_report),
+    (r.SourceReport, _map_source_report),
 )
 MAPPERS = {event: mapper for union, mapper in _MAPPERS_BY_UNION for event in get_args(union)}
 
 # Without events of their own: a request has some when it is granted.
-SILENT_EVENTS = frozenset({*get_args(q.Request), r.SourcesWritten})
+SILENT_EVENTS = frozenset(get_args(q.Request))

@@ -105,6 +105,7 @@ class CommonEventFields(TypedDict, total=False):
     step: Step | None
     title: str | None
     until: str | None
+    unwritten: str | None
     why: str | None
 
 

@@ -71,6 +71,7 @@ class StateBefore:
     interrupted: tuple[int, ...] = ()
     publishing: int | None = None
     gate: GateStarted | None = None
+    unwritten: bool = False
     predicted_conflicts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
@@ -112,6 +113,7 @@ def capture_state(state: State, event: Event, subject: tuple[str | None, str | N
         interrupted=_list_interrupted(batch) if isinstance(request, Unpause | Resume) else (),
         publishing=batch.publishing.n if batch is not None and batch.publishing is not None else None,
         gate=_find_valid_gate(batch),
+        unwritten=batch is not None and bool(batch.unwritten),
         predicted_conflicts=dict(task.predicted_conflicts) if task is not None else {},
     )
 

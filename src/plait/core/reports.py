@@ -267,10 +267,27 @@ class SourcesWritten:
     upto: int
 
 
+@dataclass(frozen=True, slots=True)
+class SourcesUnwritten:
+    """The statuses of these tasks as of record `upto` could not be written to the file or folder `source`. `retried`: plait
+    tries again until a SourcesWritten has them; otherwise it can't, because the file or the task is gone. No decision
+    follows from it.
+    """
+
+    batch: str
+    source: str
+    tasks: tuple[str, ...]
+    upto: int
+    why: str
+    hint: str = ""
+    retried: bool = True
+
+
 AttemptProgress = AttemptLaunched | AttemptActive | AttemptUsed | AttemptPhase | AttemptSession | AttemptAsked
 AttemptEnd = AttemptExited | AttemptLost
 MergeReport = MergeDone | MergeConflicted | MergeFailed | RebuildDone | RebuildFailed
 BranchReport = MergeReport | GateDone | GateLost | PublishDone | PublishFailed
 ConflictPrediction = ConflictPredicted | ConflictCleared
 MachineReport = RateLimited | PressureChanged | CapacityChanged | ClockJumped | EngineTaken | EngineReleased
-Report = AttemptProgress | AttemptEnd | BranchReport | ConflictPrediction | MachineReport | SourcesWritten
+SourceReport = SourcesWritten | SourcesUnwritten
+Report = AttemptProgress | AttemptEnd | BranchReport | ConflictPrediction | MachineReport | SourceReport

@@ -13,7 +13,7 @@ from typing import TypeVar
 from plait.core.decisions import AttemptStarted, Change, GateStarted, PublishStarted, RebuildStarted
 from plait.core.fast_dataclass import dataclass
 from plait.core.plan import Plan
-from plait.core.reports import CapacityChanged, EngineTaken, Outcome, PublishFailed
+from plait.core.reports import CapacityChanged, EngineTaken, Outcome, PublishFailed, SourcesUnwritten
 from plait.core.requests import NO_OVERRIDE, PullRequestOverride, Request
 from plait.core.settings import NO_SPEND, EngineSettings, Publish, Settings, Spend
 from plait.core.start_queue import QueueKey, SortedSet, StartQueue
@@ -278,6 +278,7 @@ class BatchState:
     published: PublishedBranch | None = None
     publish_failure: PublishFailed | None = None  # how the last try went, if it failed
     pushed: str = ""  # the commit that plait pushed last
+    unwritten: dict[str, SourcesUnwritten] = field(default_factory=dict)  # by source: statuses it doesn't have
     # How far it is.
     unfinished_count: int = 0
     status_counts: dict[TaskStatus, int] = field(default_factory=dict)

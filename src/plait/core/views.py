@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from plait.core.explain import explain_status
 from plait.core.fast_dataclass import dataclass
+from plait.core.reports import SourcesUnwritten
 from plait.core.scheduler.batches import is_finished, needs_publishing
 from plait.core.settings import Mode, Publish, Settings, Spend
 from plait.core.start_queue import QueueKey
@@ -63,7 +64,7 @@ class BatchView:
     """One batch. `shipped`: the commit that was published last ("": none). `unshipped`: why what was requested is not
     published; `unshipped_hint`: what to do about it. `pushed`: the commit that the remote branch has. `pause_cause`: why it is
     paused; `base_fails_gate`: the gate fails before any task's change. `no_pull_request`: why the published branch has none
-    though one was requested ("": it has, or none was).
+    though one was requested ("": it has, or none was). `unwritten`: the sources that lack statuses of its tasks.
     """
 
     id: str
@@ -91,6 +92,7 @@ class BatchView:
     pause_cause: PauseCause | None = None
     base_fails_gate: bool = False
     no_pull_request: str = ""
+    unwritten: tuple[SourcesUnwritten, ...] = ()
 
     @property
     def is_outdated(self) -> bool:
@@ -173,6 +175,7 @@ def make_batch_view(state: State, batch: BatchState, *, brief: bool = False) -> 
         pause_cause=batch.paused.cause if batch.ended is None and batch.paused is not None else None,
         base_fails_gate=batch.base_failure is not None,
         no_pull_request=why_no_pull_request(batch),
+        unwritten=tuple(batch.unwritten.values()),
     )
 
 

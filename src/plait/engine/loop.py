@@ -36,7 +36,13 @@ INBOX_POLL_SECONDS = 2.0  # between two reads of the inbox, in case no wake-up c
 IDLE_EXIT_SECONDS = 2.0  # with nothing left to do, before it exits
 WRITE_RETRY_SECONDS = 2.0  # until a journal that could not be written is tried again
 COMMIT_DELAY_SECONDS = 0.2  # reports that no decision depends on are delayed this long, to share a commit
-_DEFERRABLE = (reports.AttemptLaunched, reports.AttemptActive, reports.AttemptPhase, reports.SourcesWritten)
+_DEFERRABLE = (
+    reports.AttemptLaunched,
+    reports.AttemptActive,
+    reports.AttemptPhase,
+    reports.SourcesWritten,
+    reports.SourcesUnwritten,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +96,7 @@ class Engine:
             self._queued_since = time.monotonic()
         self._incoming.append(event)
         awaited = (
-            isinstance(event, reports.SourcesWritten) and event.batch not in self.state.open
+            isinstance(event, reports.SourceReport) and event.batch not in self.state.open
         )  # a front end waits for it
         self._urgent = self._urgent or awaited or not isinstance(event, _DEFERRABLE)
 
@@ -179,7 +185,9 @@ class Engine:
         if self._idle_since is None:
             self._idle_since = now
             self.dependencies.status_writer.flush()
-        return now - self._idle_since >= IDLE_EXIT_SECONDS and not self.dependencies.performer.sweep()
+        if now - self._idle_since < IDLE_EXIT_SECONDS or self.dependencies.status_writer.retry_once():
+            return False
+        return not self.dependencies.performer.sweep()
 
     def release(self) -> None:
         """Write the last record. Nothing is decided any more: it would not be performed."""

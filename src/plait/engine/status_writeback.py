@@ -15,7 +15,7 @@ from plait.core.errors import PlaitError, WorldError
 from plait.core.events import Record
 from plait.core.fast_dataclass import dataclass
 from plait.core.plan import Problem, Severity
-from plait.core.reports import SourcesWritten
+from plait.core.reports import SourceReport, SourcesUnwritten, SourcesWritten
 from plait.core.task import Origin
 from plait.git.location import RepoLocation
 from plait.runtime.executor import Reactor, Timer
@@ -36,27 +36,27 @@ WriteStatuses = Callable[[StatusFileWriter, Sequence[StatusChange]], Sequence[Pr
 
 @dataclass(frozen=True, slots=True)
 class WriteBackResult:
-    """What was written, for the journal, and what went wrong. A source that could not be written stays pending."""
+    """What was written and what was not, for the journal, and what went wrong. A source that could not be written stays pending."""
 
-    reports: tuple[SourcesWritten, ...] = ()
+    reports: tuple[SourceReport, ...] = ()
     problems: tuple[Problem, ...] = ()
     seconds: float = 0.0
 
 
 class StatusWriter:
-    """`on_written` is called in the loop, for the journal, with what was written."""
+    """`on_report` is called in the loop, for the journal, with what was written and what could not be."""
 
     def __init__(
         self,
         write: WriteStatuses,
         reactor: Reactor,
         workers: WorkerPool,
-        on_written: Callable[[SourcesWritten], None],
+        on_report: Callable[[SourceReport], None],
     ) -> None:
         self._write = write
         self._reactor = reactor
         self._workers = workers
-        self._on_written = on_written
+        self._on_report = on_report
         self._queue = WritebackQueue()
         self._is_first = True
         self._busy = False
@@ -66,16 +66,23 @@ class StatusWriter:
         self._dirty = False  # statuses may have changed since the last round
         self._expedited = False  # a batch has ended, and a front end waits for its statuses
         self._stuck = False
+        self._retried = False  # since the last change, because the engine is about to exit
+        self._reported: dict[
+            tuple[str, str], int
+        ] = {}  # by batch and source: up to which record it is known to be unwritten
         self._logged: frozenset[str] = frozenset()
 
     def take(self, record: Record) -> None:
         self._queue.apply(record)
-        self._dirty = self._dirty or isinstance(record.event, _STATUS_EVENTS)
-        if isinstance(record.event, BatchEnded):
+        if isinstance(record.event, _STATUS_EVENTS):
+            self._dirty, self._retried = True, False
+        elif isinstance(record.event, SourcesUnwritten):
+            self._reported[record.event.batch, record.event.source] = record.event.upto
+        elif isinstance(record.event, BatchEnded):
             self._expedited = True
-            if self._timer is not None and not self._stuck:
-                self._timer.cancel()
-                self._timer = None
+            if self._timer is not None:
+                self._cancel_timer()
+                self._dirty = True
 
     @property
     def is_idle(self) -> bool:
@@ -84,6 +91,8 @@ class StatusWriter:
 
     def schedule(self) -> None:
         """Write soon what is pending, if anything is."""
+        if self._dirty and self._stuck:
+            self._cancel_timer()  # what failed is tried again with what is new
         if self._dirty and not self._busy and self._timer is None:
             pause = max(PAUSE_SECONDS, min(MAX_PAUSE_SECONDS, REST_FACTOR * self._last_round_seconds))
             at_once = self._expedited or self._is_first
@@ -94,6 +103,20 @@ class StatusWriter:
         if self._timer is not None and not self._stuck:
             self._timer.cancel()
             self._start_round()
+
+    def retry_once(self) -> bool:
+        """Try what failed once more, before the engine exits; False if there is nothing to try, or it has been tried."""
+        if not self._stuck or self._retried or self._timer is None:
+            return False
+        self._retried = True
+        self._timer.cancel()
+        self._start_round()
+        return True
+
+    def _cancel_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer, self._stuck = None, False
 
     def _start_round(self) -> None:
         self._timer = None
@@ -118,12 +141,20 @@ class StatusWriter:
                 log.write_line(f"{problem.severity.value}: {problem.at or ''} {problem.message} {problem.hint}")
         self._logged = frozenset(problem.message for problem in result.problems)
         for report in result.reports:
-            self._on_written(report)
-        if len(result.reports) < self._pending_count and not self._dirty:
+            is_known = (
+                isinstance(report, SourcesUnwritten) and report.retried and report.upto <= self._get_reported(report)
+            )
+            if not is_known:
+                self._on_report(report)
+        written = sum(isinstance(report, SourcesWritten) for report in result.reports)
+        if written < self._pending_count and not self._dirty:
             self._stuck = True
             self._timer = self._reactor.call_later(RETRY_SECONDS, self._start_round)
         else:
             self.schedule()
+
+    def _get_reported(self, report: SourcesUnwritten) -> int:
+        return self._reported.get((report.batch, report.source), 0)
 
 
 def list_pending(queue: WritebackQueue) -> list[SourceUpdate]:
@@ -134,16 +165,28 @@ def list_pending(queue: WritebackQueue) -> list[SourceUpdate]:
 def write_pending(updates: Iterable[SourceUpdate], write: WriteStatuses) -> WriteBackResult:
     """A source that can't be written doesn't keep the others from being written."""
     began = time.monotonic()
-    reports: list[SourcesWritten] = []
+    reports: list[SourceReport] = []
     problems: list[Problem] = []
     for update in updates:
         try:
-            problems += [problem for writer in load_writers(update) for problem in write(writer, update.changes)]
+            found = [problem for writer in load_writers(update) for problem in write(writer, update.changes)]
         except PlaitError as error:
             message = f"the statuses of batch {update.batch} are not written yet: {error.message}"
             problems.append(Problem(Severity.WARNING, message, Origin(update.path), error.hint))
+            unwritten = SourcesUnwritten(
+                update.batch, update.path, update.tasks, update.upto, error.message, error.hint
+            )
+            reports.append(unwritten)
         else:
+            problems += found
             reports.append(SourcesWritten(update.batch, update.tasks, update.upto))
+            lost = [problem for problem in found if problem.severity is not Severity.INFO]
+            if lost:
+                why = "; ".join(dict.fromkeys(problem.message for problem in lost))
+                unwritten = SourcesUnwritten(
+                    update.batch, update.path, update.tasks, update.upto, why, lost[0].hint, retried=False
+                )
+                reports.append(unwritten)
     return WriteBackResult(tuple(reports), tuple(problems), time.monotonic() - began)
 
 

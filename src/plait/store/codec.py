@@ -37,7 +37,7 @@ UPCASTERS: Mapping[int, Upcaster] = {
     5: lambda kind, shape: (kind, shape),
     # Ship.title and .body are new, and what PublishStarted says of them; without them a pull request's words are plait's.
     6: lambda kind, shape: (kind, shape),
-    # recheck is new; without it no work is verified again.
+    # recheck and sources-unwritten are new; without them no work is verified again, and every source could be written.
     7: lambda kind, shape: (kind, shape),
 }
 
@@ -108,6 +108,7 @@ EVENT_TYPES: Mapping[str, type[Event]] = {
     "engine-taken": reports.EngineTaken,
     "engine-released": reports.EngineReleased,
     "sources-written": reports.SourcesWritten,
+    "sources-unwritten": reports.SourcesUnwritten,
 }
 
 _KINDS_BY_TYPE: Mapping[type[Event], str] = {cls: kind for kind, cls in EVENT_TYPES.items()}

@@ -69,6 +69,7 @@ def hold_file_lock(
 _NO_SPACE_ERRNOS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _PERMISSION_ERRNOS = {errno.EACCES, errno.EPERM, errno.EROFS}
 _MISSING_ERRNOS = {errno.ENOENT, errno.ENOTDIR}
+_REPLACED_ERRNOS = {errno.EISDIR, errno.EINVAL}  # a folder, a pipe or the like is in its place
 
 
 def _make_error(path: Path, error: OSError, *, is_edit: bool = False) -> SourceWriteError:
@@ -79,7 +80,7 @@ def _make_error(path: Path, error: OSError, *, is_edit: bool = False) -> SourceW
         return SourceWriteError(f"{path} could not be written, {reason}", hint=f"{hint}, and save again")
     if error.errno in _MISSING_ERRNOS:
         hint = f"{hint}, or end the batch"
-    later = "the statuses are kept in plait's own records and written with the next change"
+    later = "the statuses are kept in plait's own records and written when plait next runs here"
     return SourceWriteError(f"no status could be written to {path}, {reason}", hint=f"{hint}; {later}")
 
 
@@ -91,6 +92,8 @@ def _explain_os_error(error: OSError) -> tuple[str, str]:
         return "that is not permitted", "check the owner and the mode of the file and its folder"
     if error.errno in _MISSING_ERRNOS:
         return "its folder is gone", "put it back"
+    if error.errno in _REPLACED_ERRNOS:
+        return "it is no file any more", "put the file back"
     if error.errno == errno.EAGAIN:
         return "other programs keep writing it", "let them come to an end"
     return "the disk does not do it", "look at the disk and the system's log"
@@ -246,7 +249,7 @@ class _FileWrite(MergingWriter):
         self.install_version(staged)
         if snapshot.stat.st_nlink > 1:
             names = f"this file had {snapshot.stat.st_nlink} names (hard links)"
-            self._note(f"{names}: only this one has the new statuses")
+            self._note(f"{names}: only this one has the new statuses", severity=Severity.INFO)
         return True
 
     def _handle_missing(self) -> None:
@@ -270,7 +273,7 @@ class _FileWrite(MergingWriter):
         self.changed = True
         fsync_path(self.target.path.parent)
 
-    def _note(self, message: str, hint: str = "") -> None:
-        problem = Problem(Severity.WARNING, message, Origin(self.target.name), hint)
+    def _note(self, message: str, hint: str = "", severity: Severity = Severity.WARNING) -> None:
+        problem = Problem(severity, message, Origin(self.target.name), hint)
         if problem not in self.notes:
             self.notes += (problem,)

@@ -147,3 +147,31 @@ def test_a_gate_can_be_followed_while_it_runs(project: TempProject) -> None:
     go.touch()
     assert project.finish(run).code == 0
     assert project.finish(follower).out == "two\n"
+
+
+def test_statuses_that_cannot_be_written_are_shown_until_they_are(project: TempProject) -> None:
+    todo = project.top / "TODO.md"
+    todo.write_text("# TODO\n\n### 1. Walls\n**Status**: [NOT STARTED]\n")
+    project.commit_all()
+    kept = project.top.parent / "kept.md"
+    command = f"sh -c 'mv {todo} {kept}; mkdir {todo}; echo walls > walls.txt'"
+    run = project.plait("run", "TODO.md", "--yes", "--retries", "0", "--agent-command", command)
+    assert run.code == 1, run
+    why = f"statuses are not in TODO.md: no status could be written to {todo}, it is no file any more"
+    assert why in run.out
+    project.wait_for_exit()
+    batch = project.batch().id
+    assert "statuses are not in TODO.md" in project.plait("status").out
+    assert why in project.plait("status", batch).out
+    (source,) = json.loads(project.plait("status", batch, "--json").out)["batches"][0]["unwritten"]
+    assert (source["source"], source["retried"]) == ("TODO.md", True)
+    assert f"statuses of batch {batch} are not in TODO.md" in project.plait("doctor").out
+
+    todo.rmdir()
+    kept.rename(todo)
+    project.task("02-roof", "echo roof > roof.txt")
+    project.commit_all()
+    assert project.plait("run", "tasks", "--yes").code == 0
+    project.wait_for_exit()
+    assert "[COMPLETED]" in todo.read_text()
+    assert "statuses are not in" not in project.plait("status").out

@@ -125,12 +125,12 @@ def test_a_file_is_locked_under_its_real_name(source: StatusFileSetup) -> None:
     assert len(list(source.locks.iterdir())) == 1
 
 
-def test_other_hard_links_keep_the_old_text_with_a_warning(source: StatusFileSetup) -> None:
+def test_other_hard_links_keep_the_old_text_with_a_note(source: StatusFileSetup) -> None:
     before = source.text
     other = source.checkout / "other.md"
     os.link(source.path, other)
     (problem,) = source.write("one").problems
-    assert problem.severity is Severity.WARNING
+    assert problem.severity is Severity.INFO
     assert problem.message == "this file had 2 names (hard links): only this one has the new statuses"
     assert problem.at == Origin("TODO.md")
     assert other.read_text() == before

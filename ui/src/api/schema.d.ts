@@ -891,6 +891,8 @@ export interface components {
             tasks: components["schemas"]["BatchTask"][];
             /** Unshipped */
             unshipped: string | null;
+            /** Unwritten */
+            unwritten: components["schemas"]["UnwrittenSource"][];
         };
         /**
          * BatchHead
@@ -929,6 +931,8 @@ export interface components {
             status: components["schemas"]["BatchStatus"];
             /** Unshipped */
             unshipped: string | null;
+            /** Unwritten */
+            unwritten: components["schemas"]["UnwrittenSource"][];
         };
         /**
          * BatchSettings
@@ -1894,6 +1898,8 @@ export interface components {
             type: components["schemas"]["EventType"];
             /** Until */
             until?: string | null;
+            /** Unwritten */
+            unwritten?: string | null;
             /** Why */
             why?: string | null;
         } & {
@@ -2098,6 +2104,8 @@ export interface components {
             tasks?: components["schemas"]["BatchTask"][] | null;
             /** Unshipped */
             unshipped: string | null;
+            /** Unwritten */
+            unwritten: components["schemas"]["UnwrittenSource"][];
         };
         /**
          * LogEntry
@@ -3352,6 +3360,20 @@ export interface components {
             startedAt: string | null;
             /** Tasks */
             tasks: components["schemas"]["TaskTimeline"][];
+        };
+        /**
+         * UnwrittenSource
+         * @description A source that lacks statuses of a batch's tasks. `retried`: plait tries again when it next runs.
+         */
+        UnwrittenSource: {
+            /** Hint */
+            hint: string;
+            /** Retried */
+            retried: boolean;
+            /** Source */
+            source: string;
+            /** Why */
+            why: string;
         };
         /**
          * ValueKind

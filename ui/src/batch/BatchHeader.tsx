@@ -88,6 +88,11 @@ function BatchFacts({ batch }: { batch: BatchSummary }) {
       <Cost batch={batch} />
       {prUrl ? <PullRequestLink url={prUrl} /> : batch.shipped && <span>pushed</span>}
       {unshipped && <span className={styles.attention}>{unshipped}</span>}
+      {batch.unwritten.map(({ source, why, hint }) => (
+        <span key={source} className={styles.attention} title={hint}>
+          Statuses are not in {source}: {why}
+        </span>
+      ))}
     </p>
   );
 }

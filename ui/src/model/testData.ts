@@ -83,6 +83,7 @@ export function sampleBatch(id: string, more: Partial<BatchSummary> = {}): Batch
     prUrl: null,
     shipped: null,
     unshipped: null,
+    unwritten: [],
     hint: null,
     settings: {} as BatchSummary["settings"],
     createdAt: SAMPLE_TIME,

@@ -25,7 +25,7 @@ from plait.client.session import Session, new_request_id
 from plait.core.decisions import TaskEnded
 from plait.core.errors import WorldError
 from plait.core.fast_dataclass import dataclass
-from plait.core.reports import SourcesWritten
+from plait.core.reports import SourcesUnwritten, SourcesWritten
 from plait.core.requests import Approve, Pause, Request, Resume, Stop, Unpause
 from plait.core.settings import Publish, WriteBack
 from plait.core.state import BatchState
@@ -207,7 +207,7 @@ def _report_lost_output(options: RunOptions, batch: str, error: OSError) -> int:
 _TAKE_TIMEOUT_SECONDS = 60.0  # for an engine to take a batch that was only submitted
 KEY_POLL_SECONDS = 0.25  # wait for records at most this long before keys and signals are read
 MIN_READ_INTERVAL_SECONDS = 0.05  # between two reads of the journal
-WRITE_BACK_TIMEOUT_SECONDS = 3.0  # for the statuses in the sources
+WRITE_BACK_TIMEOUT_SECONDS = 10.0  # for the statuses in the sources
 HEALTH_CHECK_SECONDS = 1.0  # between two checks of the engine
 
 _STOPPING_NOTICE = "stopping the agents; press Ctrl+C again to stop them immediately"
@@ -289,13 +289,13 @@ class BatchFollower:
             event = item.record.event
             if isinstance(event, TaskEnded) and event.batch == self._id:
                 self._last_task_end = item.record.seq
-            elif isinstance(event, SourcesWritten) and event.batch == self._id:
+            elif isinstance(event, SourcesWritten | SourcesUnwritten) and event.batch == self._id:
                 self._written_back = max(self._written_back, event.upto)
         self._renderer.add_events(record_events)
         self._bell.ring_for(self._session.state, [item.record for item in record_events])
 
     def _wait_for_write_back(self) -> None:
-        """Wait until the sources have the final statuses, but not long: a source may not be writable."""
+        """Wait until the sources have the final statuses or can't be written, but not long: a file system may hang."""
         batch = self._batch
         expected = batch.settings.write_back in {WriteBack.CHECKOUT, WriteBack.BOTH} and batch.sources
         deadline = time.monotonic() + WRITE_BACK_TIMEOUT_SECONDS

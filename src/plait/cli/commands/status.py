@@ -19,6 +19,7 @@ from plait.client.session import Session, open_session
 from plait.core.settings import Isolation
 from plait.core.state import BatchState, State
 from plait.core.status import TaskStatus, WaitReason
+from plait.core.text import join_names
 from plait.core.views import BatchView, TaskView, make_batch_view
 from plait.engine.daemon import EngineInfo
 from plait.git.location import RepoLocation, find_repo
@@ -108,6 +109,7 @@ def _print_all(state: State, batches: Sequence[BatchState], engine: EngineInfo |
 
 
 def _add_batch(page: Page, view: BatchView) -> None:
+    unwritten = [each.source for each in view.unwritten if each.retried]
     page.add_line(
         (view.id, "bold"),
         "  ",
@@ -115,6 +117,7 @@ def _add_batch(page: Page, view: BatchView) -> None:
         f"  {format_counts(view)} · {_format_batch_duration(view)}",
         (f" · {fmt.truncate_line(', '.join(view.sources), 40)}" if view.sources else "", "dim"),
         f" · {published}" if (published := format_publication(view)) else "",
+        (f" · statuses are not in {join_names(unwritten, fmt.MAX_NAMES)}" if unwritten else "", "red"),
     )
     if view.waits_for_person:
         page.add_line((f"{'':<{len(view.id)}}  {'':<9}  {_describe_question(view)}", "yellow"))
@@ -154,7 +157,7 @@ def _print_one(state: State, batch: BatchState, engine: EngineInfo | None, rows:
     page.add_line((f"{fmt.truncate_line(view.reason, fmt.get_line_width())}", "dim"))
     sources = f" from {', '.join(view.sources)}" if view.sources else ""
     page.add_line((f"submitted {fmt.format_date(view.created_at)}{sources}", "dim"))
-    result = list(describe_branch(view))
+    result = [*describe_branch(view), *describe_unwritten(view)]
     for line in result:
         page.add_line(line)
     page.add_line()
@@ -259,6 +262,14 @@ def describe_branch(view: BatchView) -> Iterator[tuple[str, str]]:
     if view.unshipped is not None:
         yield f"not published: {' '.join(view.unshipped.split())}", "red"
         yield from ((f"  {line}", "dim") for line in view.unshipped_hint.splitlines())
+
+
+def describe_unwritten(view: BatchView) -> Iterator[tuple[str, str]]:
+    """Lines with their styles about the sources that lack statuses."""
+    for unwritten in view.unwritten:
+        why = " ".join(unwritten.why.split())
+        yield f"statuses are not in {unwritten.source}: {why}", "red" if unwritten.retried else "yellow"
+        yield from ((f"  {line}", "dim") for line in unwritten.hint.splitlines())
 
 
 def _describe_publication(view: BatchView) -> str:

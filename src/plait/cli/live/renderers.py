@@ -160,13 +160,16 @@ def describe_gate_start(data: EventDetails) -> str:
 
 
 def describe_progress(event: StreamEvent, name: str) -> str | None:
-    """Predicted conflicts, gate results and publishing; mere counts get no line."""
+    """Predicted conflicts, gate results, publishing and unwritten statuses; mere counts get no line."""
     data = event.data
     if "conflictsWith" in data:
         return _describe_predicted_conflict(data)
     gated = data.get("gating")
     if isinstance(gated, Mapping):
         return _describe_gate_result(gated, name)
+    if "unwritten" in data:
+        where = data.get("unwritten")
+        return f"statuses are not in {where}: {data.get('error')}" if where else "the statuses are written"
     return _describe_publishing(data) if "publishing" in data else None
 
 

@@ -28,6 +28,8 @@ def get_batch_exit_code(view: BatchView) -> int:
     """0: all that is still wanted is done. 3: the rest waits for a person. 1: anything else."""
     if view.unshipped is not None:  # publishing was requested and failed
         return FAILED
+    if view.ended_at is not None and any(unwritten.retried for unwritten in view.unwritten):
+        return FAILED
     if view.status is BatchStatus.COMPLETED:  # dropped tasks don't count
         return OK
     if view.progress.total == dict(view.progress.counts)[TaskStatus.DONE]:
@@ -47,7 +49,7 @@ def make_summary(  # noqa: PLR0913 - what a summary is made of
     """`agent_seconds` is the sum over all attempts, `publish_option` what the remote allows. Failed entrants are listed with
     their contest, not as failures.
     """
-    from plait.cli.commands.status import add_tasks  # only at the end of a run
+    from plait.cli.commands.status import add_tasks, describe_unwritten  # only at the end of a run
 
     requested = replace(view, tasks=tuple(task for task in view.tasks if task.entrant is None))
     page = Page()
@@ -61,6 +63,8 @@ def make_summary(  # noqa: PLR0913 - what a summary is made of
         why = truncate_line(view.reason, _MAX_REASON_CHARS)
         page.add_line((f"  {why}" if why.startswith("paused") else f"  paused: {why}", "yellow"))
     _add_branch(page, view, publish_option)
+    for line, style in describe_unwritten(view):
+        page.add_line((f"  {line}", style))
     _add_failed(page, requested)
     if len(requested.tasks) > _MAX_TASKS:
         _add_not_run(page, requested)

@@ -82,6 +82,7 @@ def run_checks(where: Path) -> list[DoctorCheck]:
         checks.append(check_worktrees(worktrees, config.workspace.disk_cap))
         checks.append(check_remote(Git(location.git_dir), config))
     if past.state is not None:  # without a journal, nothing is known to be left over
+        checks += state_checks.check_write_back(past.state)
         git = location.state.parent if location.repository else None
         checks += state_checks.check_leftovers(
             open_state_paths(location), past.state, engine_runs=engine is not None, git=git, worktrees=worktrees

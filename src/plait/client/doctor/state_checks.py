@@ -69,6 +69,14 @@ def _find_unattended(state: State) -> list[str]:
     return [view.id for view in views if not view.waits_for_person]
 
 
+def check_write_back(state: State) -> Iterator[DoctorCheck]:
+    for batch in state.batches.values():
+        for unwritten in batch.unwritten.values():
+            if unwritten.retried:
+                text = f"statuses of batch {batch.id} are not in {unwritten.source}: {unwritten.why}"
+                yield warning("sources", text, unwritten.hint)
+
+
 def check_state_folder(folder: Path) -> DoctorCheck:
     write_problem = find_write_problem(folder)
     if write_problem:

@@ -18,10 +18,6 @@ from plait.core.state import State
 Handler = Callable[[State, float, Any], None]
 
 
-def _ignore(_state: State, _at: float, _event: object) -> None:
-    pass
-
-
 HANDLERS_BY_UNION: Iterable[tuple[object, Handler]] = (
     (requests.Request, granted_requests.receive_request),
     (decisions.RequestDecision, granted_requests.apply_answer),
@@ -35,9 +31,9 @@ HANDLERS_BY_UNION: Iterable[tuple[object, Handler]] = (
     (reports.BranchReport, batch_branch.apply_branch_report),
     (reports.ConflictPrediction, file_conflicts.apply_conflict_prediction),
     (reports.MachineReport, limits.apply_machine_report),
+    (reports.SourceReport, batches.apply_source_report),
 )
 HANDLERS = {event: handler for union, handler in HANDLERS_BY_UNION for event in get_args(union)}
-HANDLERS[reports.SourcesWritten] = _ignore  # the write-back keeps its own account
 
 
 def evolve(state: State, record: Record) -> State:

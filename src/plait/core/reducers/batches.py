@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import assert_never
 
-from plait.core import decisions
+from plait.core import decisions, reports
 from plait.core.contest import is_begun
 from plait.core.phases import is_held_by_phase
 from plait.core.reducers.file_conflicts import recall_changed_files
@@ -37,6 +38,25 @@ def open_batch(state: State, at: float, request: Submit) -> None:
     _add_phases(state, batch)
     for task in batch.tasks:
         reindex_task(state, batch, task)
+
+
+def apply_source_report(state: State, _at: float, report: reports.SourceReport) -> None:
+    """What is pending is derived from the journal by the write-back itself; here is what people are told."""
+    batch = state.batches.get(report.batch)
+    if batch is None:
+        return
+    match report:
+        case reports.SourcesUnwritten():
+            batch.unwritten[report.source] = report
+        case reports.SourcesWritten():
+            for source, unwritten in list(batch.unwritten.items()):
+                left = tuple(task for task in unwritten.tasks if task not in report.tasks)
+                if not left:
+                    del batch.unwritten[source]
+                elif left != unwritten.tasks:
+                    batch.unwritten[source] = replace(unwritten, tasks=left)
+        case _:
+            assert_never(report)
 
 
 def find_agents(batch: BatchState, task: Task, chosen: str | None = None) -> tuple[str, ...]:

@@ -34,6 +34,7 @@ from plait.core.reports import (
     PublishFailed,
     RebuildDone,
     Report,
+    SourcesUnwritten,
     SourcesWritten,
 )
 from plait.core.requests import Request
@@ -270,4 +271,5 @@ def _make_batch_reports(rng: Random, batch: str) -> list[Report]:
         ConflictPredicted(batch, rng.choice(("t01", "nobody")), rng.choice(("", "t02", "nobody")), ("a.py",)),
         ConflictCleared(batch, rng.choice(("t01", "nobody")), rng.choice(("", "t02", "nobody"))),
         SourcesWritten(batch, ("t01", "nobody"), UNUSED_NUMBER),
+        SourcesUnwritten(batch, "TODO.md", ("t01", "nobody"), UNUSED_NUMBER, "it is a folder"),
     ]
