@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 from collections.abc import Iterator
@@ -25,11 +26,12 @@ def test_the_demo_ends_with_all_tasks_done_on_one_branch_and_its_suggestions_wor
     project: TempProject, tmp_path: Path
 ) -> None:
     (tmp_path / "tmp").mkdir()
-    project.env |= {"TMPDIR": str(tmp_path / "tmp"), "PLAIT_VERIFY": "false"}
+    project.env |= {"TMPDIR": str(tmp_path / "tmp"), "PLAIT_VERIFY": "false", "GIT_CONFIG_GLOBAL": os.devnull}
     terminal = project.terminal("demo", columns=80)
     assert terminal.wait() == 0, terminal.text
     assert "8 done · 1 failed · 1 blocked" in terminal.text
     assert "retrying in" in terminal.text
+    assert "warning" not in terminal.text
     (top,) = (tmp_path / "tmp").glob("*/site")
     last_screen = read_last_screen(terminal)
     check_table(last_screen, 80)

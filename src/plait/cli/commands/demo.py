@@ -118,6 +118,8 @@ def make_site(top: Path) -> None:
     Git(remote, variables=variables).run("init", "--quiet", "--bare", "--initial-branch=main")
     git = Git(top, variables=variables)
     git.run("init", "--quiet", "--initial-branch=main")
+    git.run("config", "user.name", PLAIT_IDENTITY["GIT_AUTHOR_NAME"])
+    git.run("config", "user.email", PLAIT_IDENTITY["GIT_AUTHOR_EMAIL"])
     git.run("add", ".")
     git.run("commit", "--quiet", "-m", "A small web site")
     git.run("remote", "add", "origin", str(remote))
