@@ -185,6 +185,25 @@ def test_unignored_files_made_by_setup_are_not_part_of_the_change(harness: Setup
     assert "plait: setup made files that git does not ignore; they are left out of the change: stray" in ended.out
 
 
+def test_files_that_setup_makes_in_a_submodule_are_not_part_of_the_change(harness: SetupHarness) -> None:
+    harness.git("init", "-q", str(harness.root / "library"))
+    (harness.root / "library/code.txt").write_text("code\n")
+    harness.git("add", "-A", where=harness.root / "library")
+    harness.git("commit", "-q", "-m", "code", where=harness.root / "library")
+    allow = ("-c", "protocol.file.allow=always")
+    harness.git(*allow, "submodule", "--quiet", "add", str(harness.root / "library"), "lib")
+    harness.commit(".")
+    workspace = harness.worktree()
+    harness.git(*allow, "submodule", "--quiet", "update", "--init", where=workspace)
+    setup = WorkspaceSetup(
+        setup="mkdir lib/made; touch lib/made/a lib/stray; echo >> lib/code.txt", makes=("lib/made",)
+    )
+    harness.fit(workspace, setup)
+    assert harness.ours(workspace) == {"lib/made/a", "lib/stray"}, (
+        "a changed file of the submodule may be the agent's next"
+    )
+
+
 def test_an_agents_own_files_stay_its_own_when_setup_runs_again(harness: SetupHarness, setup: WorkspaceSetup) -> None:
     workspace = harness.worktree()
     harness.fit(workspace, setup, "sh", "-c", "echo more >>code.txt; touch mine")

@@ -45,6 +45,12 @@ class SubmoduleFolder:
         paths = (f"{self.path}/{path.rstrip('/')}" for path in found)
         return [path for path in paths if not any(path == each or path.startswith(f"{each}/") for each in ours)]
 
+    def list_untracked(self) -> list[str]:
+        """New files that are not ignored."""
+        args = ("ls-files", "-z", "--others", "--exclude-standard")
+        found = _list_files(self.folder) if self.git is None else self.git.run(*args).fields
+        return [f"{self.path}/{path.rstrip('/')}" for path in found]
+
     def list_unpushed(self) -> list[str]:
         """The heads whose commits neither a remote nor the user's clone has."""
         if self.git is None:

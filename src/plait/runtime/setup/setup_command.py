@@ -236,7 +236,8 @@ class SetupRunner:
             stderr=subprocess.STDOUT,
             check=False,
         ).returncode
-        self._note([*self._list_made(TrackedFiles(self._workspace)), *self._list_stray(others)])
+        made = self._list_made(TrackedFiles(self._workspace))
+        self._note([*made, *self._list_stray(others, made)])
         if code:
             raise WorldError(f"setup failed with {_format_exit(code)}: {to_single_line(self._command)}")
         if newly_changed := self._list_changed() - changed:
@@ -281,12 +282,12 @@ class SetupRunner:
                 found.append(path)
         return found
 
-    def _list_stray(self, before: set[str]) -> list[str]:
-        """Untracked files that it made outside of `makes`."""
+    def _list_stray(self, before: set[str], made: Sequence[str]) -> list[str]:
+        """Other untracked files that it made, also in submodules."""
         stray = sorted(
             path
             for path in self._list_untracked() - before
-            if not any(path == made or path.startswith(f"{made}/") for made in self._makes)
+            if not any(path == each or path.startswith(f"{each}/") for each in made)
         )
         if stray:
             print_message(
@@ -299,7 +300,7 @@ class SetupRunner:
         if (self._workspace / ".gitmodules").is_file():
             from plait.git.worktrees.submodule_changes import list_submodule_folders  # few repositories have some
 
-            new.update(path for each in list_submodule_folders(self._git) for path in each.list_uncommitted())
+            new.update(path for each in list_submodule_folders(self._git) for path in each.list_untracked())
         return new
 
     def _list_changed(self) -> set[str]:
