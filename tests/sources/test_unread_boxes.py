@@ -134,3 +134,12 @@ def test_every_note_has_a_line_of_the_file(text: str, format_name: str) -> None:
     last = text.count("\n") + text.count("\r") + 1
     assert all(problem.at is not None and problem.at.line <= last for problem in reading.problems)
     assert all(origin.line <= last for origin in reading.unread)
+
+
+def test_deferred_tasks_are_not_called_complete() -> None:
+    reading = read("checklist", "- [x] a\n\n## Deferred\n- [ ] b\n- [ ] c\n")
+    planned = plan_tasks(combine_sources([("checklist", "a.md", reading)]), PlanOptions())
+    assert planned.describe_complete() == "Everything selected is complete or deferred: there is nothing to do."
+    assert [(str(p.at), p.message) for p in planned.problems] == [
+        ("a.md:4", "2 tasks are deferred or abandoned in the source: left out")
+    ]

@@ -37,6 +37,7 @@ class PlanResult:
     """A plan, or the reasons why there is none. `complete`: nothing is left to do.
 
     `unreadable` tasks were selected and are not in the plan. `unread_count`: open checkboxes that are no tasks.
+    `has_deferred`: some tasks are left for later, or for never.
     """
 
     plan: Plan | None
@@ -44,13 +45,15 @@ class PlanResult:
     complete: bool = False
     unreadable: tuple[str, ...] = ()
     unread_count: int = 0
+    has_deferred: bool = False
 
     def describe_complete(self, what: str = "Everything selected") -> str:
         """What to say if nothing is left to do; never that everything is, while a checkbox in a source is open."""
+        done = "complete or deferred" if self.has_deferred else "complete"
         if not self.unread_count:
-            return f"{what} is complete: there is nothing to do."
+            return f"{what} is {done}: there is nothing to do."
         boxes = "1 open checkbox is" if self.unread_count == 1 else f"{self.unread_count} open checkboxes are"
-        return f"Every task that was read is complete, but {boxes} not read as a task: see the notes."
+        return f"Every task that was read is {done}, but {boxes} not read as a task: see the notes."
 
     @property
     def failed(self) -> bool:
@@ -70,7 +73,13 @@ def plan_tasks(
     problems = source_set.problems + selection.problems
     if selection.failed or not selection.ids:
         complete = selection.complete and not selection.failed
-        return PlanResult(None, problems, complete=complete, unread_count=source_set.unread_count)
+        return PlanResult(
+            None,
+            problems,
+            complete=complete,
+            unread_count=source_set.unread_count,
+            has_deferred=selection.has_deferred,
+        )
     chosen = set(add_needs(source_set, selection.ids) if options.with_needs else selection.ids)
     entries = [entry for entry in source_set.entries if entry.task.id in chosen]
     if options.ids:  # a program names them in the order in which they shall run; what they need comes first

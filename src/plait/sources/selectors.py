@@ -31,13 +31,14 @@ _MAX_LISTED_RANGE = 100  # of a range whose members are all missing: more are no
 class Selection:
     """The tasks to run, in the order of the sources. `complete`: all selected tasks are finished already.
 
-    `unreadable` tasks were selected too, and can't be run.
+    `unreadable` tasks were selected too, and can't be run. `has_deferred`: some are left for later, or for never.
     """
 
     ids: tuple[str, ...] = ()
     problems: tuple[Problem, ...] = ()
     complete: bool = False
     unreadable: tuple[str, ...] = ()
+    has_deferred: bool = False
 
     @property
     def failed(self) -> bool:
@@ -237,7 +238,8 @@ class _Selector:
         complete = bool(chosen) and all(entry.status.is_closed for entry in chosen)
         ids = tuple(dict.fromkeys(entry.task.id for entry in wanted))
         unreadable = (entry.task.id for entry in chosen if entry.status is SourceStatus.UNREADABLE)
-        return Selection(ids, tuple(self.problems), complete, tuple(dict.fromkeys(unreadable)))
+        has_deferred = any(entry.status is SourceStatus.SKIPPED for entry in chosen)
+        return Selection(ids, tuple(self.problems), complete, tuple(dict.fromkeys(unreadable)), has_deferred)
 
     def _suggest(self, name: str) -> str:
         ids = [entry.task.id for entry in self.source_set.entries[:2000]]
@@ -265,9 +267,8 @@ def _report_skipped(chosen: Sequence[SourceEntry], *, named: bool, resume: bool)
             yield Problem(
                 Severity.INFO, f"{entry.task.id} is {_describe_status(entry)} already: skipped", entry.task.origin
             )
-    elif closed and len(closed) < len(chosen):
-        verb = "is" if len(closed) == 1 else "are"
-        yield Problem(Severity.INFO, f"{len(closed)} of {len(chosen)} tasks {verb} complete already")
+    else:
+        yield from _count_closed(chosen, closed)
     for entry in chosen:
         if entry.status is SourceStatus.STUCK and not resume:
             message = f"{entry.task.id} was interrupted ({entry.status_text}): skipped"
@@ -275,6 +276,18 @@ def _report_skipped(chosen: Sequence[SourceEntry], *, named: bool, resume: bool)
         elif entry.status is SourceStatus.UNREADABLE:
             message = f"{entry.task.id} can't be read: skipped"
             yield Problem(Severity.WARNING, message, entry.task.origin)
+
+
+def _count_closed(chosen: Sequence[SourceEntry], closed: Sequence[SourceEntry]) -> Iterator[Problem]:
+    """Tasks that are left for later, or for never, are not complete."""
+    left_out = [entry for entry in closed if entry.status is SourceStatus.SKIPPED]
+    done = len(closed) - len(left_out)
+    if done and len(closed) < len(chosen):
+        yield Problem(Severity.INFO, f"{done} of {len(chosen)} tasks {'is' if done == 1 else 'are'} complete already")
+    if left_out:
+        count = "1 task is" if len(left_out) == 1 else f"{len(left_out)} tasks are"
+        message = f"{count} deferred or abandoned in the source: left out"
+        yield Problem(Severity.INFO, message, left_out[0].task.origin)
 
 
 def _describe_status(entry: SourceEntry) -> str:
