@@ -76,9 +76,7 @@ def test_a_box_in_a_group_is_reported() -> None:
     assert "a group of other tasks" in message
 
 
-@pytest.mark.parametrize(
-    "line", ["- [] two", "- [ ]two", "-[ ] two", "[ ] two", "*[x] two", "> - [ ] two", "    - [ ] two"]
-)
+@pytest.mark.parametrize("line", ["- [] two", "-[ ] two", "[ ] two", "*[x] two", "> - [ ] two", "    - [ ] two"])
 def test_what_only_looks_like_a_box_is_reported(line: str) -> None:
     text = f"- [ ] one\n\nText\n\n{line}\n"
     assert [at for at, _ in notes("checklist", text)] == [5]

@@ -32,7 +32,9 @@ _DEEP_LINE = re.compile(r"(?m)^(?:[ \t]{32,}|[ \t]*(?:(?:[-*+>]|\d{1,9}[.)])[ \t
 _NEWLINES = re.compile(r"\r\n?")
 _FRONT_MATTER_START = re.compile(r"---[ \t]*\Z")
 _FRONT_MATTER_END = re.compile(r"(?:---|\.\.\.)[ \t]*\Z")
-_CHECKBOX = re.compile(r"\[([^\]\[\n])\](?:[ \t]+(?=\\?\*[ \t]+\d))?(\\?\*)?(?:[ \t]+|(?=\n)|\Z)")
+_CHECKBOX = re.compile(
+    r"\[([^\]\[\n])\](?:[ \t]+(?=\\?\*[ \t]+\d))?(\\?\*)?(?:[ \t]+|(?=\n)|\Z)|\[([ xX])\](?=[^\s(\[:\]*\\])"
+)
 
 
 class BlockKind(Enum):
@@ -89,7 +91,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Checkbox:
-    """`[x]` at the start of an item; `text` is what follows. `star`: Kiro's mark of optional tasks, escaped or not."""
+    """`[x]` at the start of an item; `text` is what follows, with or without a space between. `star`: Kiro's mark of optional tasks, escaped or not."""
 
     character: str
     star: bool
@@ -98,7 +100,9 @@ class Checkbox:
 
 def parse_checkbox(text: str) -> Checkbox | None:
     match = _CHECKBOX.match(text)
-    return None if match is None else Checkbox(match[1], bool(match[2]), text[match.end() :].strip())
+    if match is None:
+        return None
+    return Checkbox(match[1] or match[3], bool(match[2]), text[match.end() :].strip())
 
 
 class Markdown:

@@ -108,6 +108,16 @@ class TestTasks:
         reading = read(f"- [{sign}] a\n- [ ] b\n")
         assert (reading.entries[0].status, reading.problems) == (mark, ())
 
+    def test_a_space_behind_the_box_may_be_missing(self) -> None:
+        text = "- [ ]Dig\n- [x]\uff08a\uff09Pour\n- [x](link)\n- [ ]: no\n"
+        found = read(text).entries
+        assert [(entry.task.title, entry.status) for entry in found] == [
+            ("Dig", SourceStatus.TODO), ("\uff08a\uff09Pour", SourceStatus.DONE)
+        ]  # fmt: skip
+        assert CHECKLIST.write(text, [CHECKLIST.change(found[0], SourceStatus.DONE)]) == text.replace(
+            "[ ]Dig", "[x]Dig"
+        )
+
     def test_notes_and_options_in_brackets_are_not_boxes(self) -> None:
         assert ids("- [1] a note\n- [a] an option\n- [ ] a task\n- [x](a/link)\n") == ["a-task"]
 

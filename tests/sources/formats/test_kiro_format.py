@@ -210,6 +210,7 @@ class TestDetection:
     def test_the_usual_path_is_recognised(self) -> None:
         assert detect_confidence(PLAN, PATH) is Confidence.NAME
         assert detect_confidence(PLAN, f"a/b/{PATH}") is Confidence.NAME
+        assert detect_confidence(f"## Phase 1: x\n{PLAN}", ".kiro/specs/_archived/x/tasks.md") is Confidence.NAME
         assert detect_confidence(PLAN, "specs/import/tasks.md") is Confidence.CONTENT
 
     @pytest.mark.parametrize(

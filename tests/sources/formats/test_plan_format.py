@@ -174,7 +174,7 @@ class TestTasks:
         load_format("plan").read(SourceFiles(PATH, (document,)))
         assert [block.text for block in document.markdown.blocks] == ["Phase 1: A", "[ ] 1.1 a\n**More:** b"]
 
-    @pytest.mark.parametrize("line", ["- [] 1.2 b", "- [ ]1.2 b", "- [x]**1.2** b", "- [ ] 1.2.3.4 b"])
+    @pytest.mark.parametrize("line", ["- [] 1.2 b", "- [x]**1.2** b", "- [ ] 1.2.3.4 b"])
     def test_that_are_almost_tasks_are_reported(self, line: str) -> None:
         reading = read(f"## Phase 1: A\n- [ ] 1.1 a\n{line}\n- [ ] 1.5x faster\n- [ ] 99.9% there\n")
         assert [entry.task.id for entry in reading.entries] == ["1.1"]

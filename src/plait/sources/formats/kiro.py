@@ -19,7 +19,7 @@ from plait.sources.markdown import Checkbox, UniqueNames, make_title
 from plait.sources.source_model import Document, Reading, SourceEntry, SourceStatus, find_repeated_ids
 from plait.sources.task_paths import find_mentions
 
-_KIRO_PATH = re.compile(r"(?:^|/)\.kiro/specs/[^/]+/tasks\.md\Z")
+_KIRO_PATH = re.compile(r"(?:^|/)\.kiro/specs/(?:[^/]+/)+tasks\.md\Z")
 _REQUIREMENTS = re.compile(r"_Requirements?\b|\*\*(?:Validates|Requirements?)\b", re.IGNORECASE)
 _STARRED_NUMBER = re.compile(r"\d[\d.]*\\?\*(?!\*)")  # `1.3* Text` is optional too
 _CHECKPOINT = re.compile(r"(?:final\s+)?checkpoint\b", re.IGNORECASE)

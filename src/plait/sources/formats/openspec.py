@@ -31,7 +31,7 @@ from plait.sources.source_model import Document, Reading, SourceEntry, find_repe
 from plait.sources.task_paths import find_mentions
 from plait.sources.vocabulary import make_slug
 
-_OPENSPEC_PATH = re.compile(r"(?:^|/)openspec/changes/(?:archive/)?[^/]+/tasks\.md\Z")
+_OPENSPEC_PATH = re.compile(r"(?:^|/)openspec/changes/(?:[^/]+/)+tasks\.md\Z")
 _VERIFICATION = re.compile(r"(?:verification|validation|verify|validate)\b", re.IGNORECASE)
 _SECTION = re.compile(r"\W*(\d{1,4})[.):](?:\s+|\Z)(.*)\Z", re.DOTALL)
 

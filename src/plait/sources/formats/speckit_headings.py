@@ -123,4 +123,10 @@ def _make_edits(
         end = start + len(without_hashes.rstrip() if without_hashes[-1:].isspace() else line)
         yield TextEdit(end, end, " \u2705")
     if wanted is not SourceStatus.DONE and (place.value is not None or wanted not in _UNMARKED):
-        yield from (TextEdit(start + tick.start(), start + tick.end(), "") for tick in _TICK.finditer(line))
+        yield from (_remove_tick(start, line, tick) for tick in _TICK.finditer(line))
+
+
+def _remove_tick(start: int, line: str, tick: re.Match[str]) -> TextEdit:
+    """Take the spaces before it away too, unless they make the line a heading."""
+    first = tick.start() if line[: tick.start()].strip("#\ufeff \t") else tick.end() - len(tick[0].lstrip())
+    return TextEdit(start + first, start + tick.end(), "")
