@@ -332,3 +332,27 @@ def test_without_sources_every_task_is_unknown(server: RunningServer) -> None:
     assert server.patch("/api/tasks/01-walls", {"version": "1", "title": "x"}, 404)["error"]
     plan = server.post("/api/plan")
     assert (plan["tasks"], plan["problems"][0]["severity"]) == ([], "error")
+
+
+def test_no_batch_starts_if_its_checks_fail_on_the_base(worktree_server: RunningServer) -> None:
+    server = worktree_server
+    server.project.task("01-walls", "echo walls > walls.txt")
+    server.project.commit_all()
+    settings = {"preflight": True, "verify": "echo checking; test -f walls.txt"}
+    body = {"taskIds": ["01-walls"], "settings": settings}
+    error = refuse(server, 409, body)
+    assert str(error["error"]).startswith("verify fails on the base commit")
+    assert str(error["error"]).endswith("exit status 1\n  checking")
+    assert "`preflight: false`" in str(error["hint"])
+    assert not [problem for problem in server.post("/api/plan", body)["problems"] if problem["severity"] == "error"]
+
+    batch = server.run("01-walls", settings=settings | {"preflight": False})
+    assert server.wait_until_finished(batch)["status"] == "completed"
+
+
+def test_a_program_that_is_not_installed_is_a_problem_of_the_plan(server: RunningServer) -> None:
+    server.project.task("01-walls", "true")
+    body = {"taskIds": ["01-walls"], "settings": {"preflight": True, "verify": "no-checker"}}
+    message = "no-checker is not installed, and verify runs it"
+    assert message in server.post("/api/plan", body)["problems"][0]["message"]
+    assert message in str(refuse(server, 422, body)["error"])

@@ -64,7 +64,7 @@ def build_dependencies(
         context,
         AttemptSpecBuilder(context, shared, config.engine.transcript_cap),
         merge_queue.describe_conflict,
-        partial(open_executor, location, config, context, reactor),
+        partial(open_executor, location, config, workers, reactor),
     )
     workspaces = attempts.executor.workspaces
     sensors = MachineSensors((location.state, location.top, find_worktrees_folder(location, config)))
@@ -93,15 +93,15 @@ BRANCH_MERGER_FOLDER = "integrator"
 def open_executor(
     location: RepoLocation,
     config: Config,
-    context: EngineContext,
+    workers: WorkerPool,
     reactor: SelectReactor,
     callbacks: ExecutorCallbacks,
 ) -> Executor:
     """Where attempts run. Only this function knows that it is this machine."""
     workspaces = LocalWorkspaces(
         partial(open_workspaces, location, config),
-        context.workers,
-        context.folder,
+        workers,
+        open_state_paths(location),
         WorkspaceLayout(find_worktrees_folder(location, config)).setups,
         disk_cap=config.workspace.disk_cap,
     )

@@ -135,6 +135,7 @@ _API_NAMES = {key.flag: key.json_name for key in KEYS if key.flag} | {
     "--select": "taskIds",
     "--contest": "contest",
     "-n": "times",
+    "--no-preflight": "preflight: false",
     "--draft": "whenDone",
     "--push": "whenDone",
 }

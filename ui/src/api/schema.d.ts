@@ -36,7 +36,8 @@ export interface paths {
         put?: never;
         /**
          * Create Batch
-         * @description Run these tasks; answered when the batch is in the journal. `settings` apply to this batch only.
+         * @description Run these tasks; answered when the batch is in the journal. `settings` apply to this batch only. First, setup, verify
+         *     and gate must pass on the base, unless `settings.preflight` is false.
          */
         post: operations["createBatch"];
         delete?: never;

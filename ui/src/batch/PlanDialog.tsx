@@ -49,7 +49,7 @@ export default function PlanDialog({ taskIds, onClose }: Props) {
       actions={
         <>
           <p className={styles.disabledReason} role="status">
-            {disabledReason}
+            {disabledReason ?? (busy ? "Checking the base, then starting." : null)}
           </p>
           <Button onClick={onClose}>Cancel</Button>
           <Button id={button} kind="primary" disabled={disabledReason} busy={busy} onClick={start}>
@@ -90,7 +90,7 @@ function PlanError({ error, again }: { error: unknown; again?: () => void }) {
   const { message, hint } = describeError(error);
   return (
     <div className={styles.error} role="alert">
-      <p>{message}</p>
+      <p className={styles.message}>{message}</p>
       {hint && <p className={styles.muted}>{hint}</p>}
       {again && <Button onClick={again}>Try again</Button>}
     </div>

@@ -39,6 +39,7 @@ export function RunSettings({ errors = NO_ERRORS }: { errors?: ReadonlyMap<strin
       {text("gate", "Gate", "none")}
       <ConflictPicker preferences={data} />
       <SettingSwitch preferences={data} name="stopOnFailure" label="Stop on failure" />
+      <SettingSwitch preferences={data} name="preflight" label="Check the base first" />
       {queue && (
         <SettingSwitch preferences={data} name="queueAutoApprove" label="Start the next without approval" />
       )}

@@ -10,6 +10,7 @@ const SETTING_NAMES = [
   "timeout",
   "verify",
   "gate",
+  "preflight",
   "stopOnFailure",
   "conflictBehavior",
   "budget",

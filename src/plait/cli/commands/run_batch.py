@@ -15,10 +15,16 @@ from plait.cli.plan_output import describe_parallel_limit, print_no_plan, print_
 from plait.client.event_stream import EventStream
 from plait.client.mirrors import get_mirror_settings, open_mirrored_repo as mirror
 from plait.client.planning.plan_preview import SHELL_AGENT, PlanPreview, build_plan_preview
-from plait.client.planning.submission import prepare_plan, select_agents, submit_plan
+from plait.client.planning.submission import (
+    build_submission,
+    prepare_plan,
+    refuse_duplicates,
+    select_agents,
+    submit_plan,
+)
 from plait.client.project_sources import LoadedSources, load_sources
 from plait.client.project_state import PastBatches
-from plait.client.session import Session
+from plait.client.session import Session, Submission
 from plait.client.trust import AGENT_KEYS, FORMAT_KEY
 from plait.config.config import Layer
 from plait.config.git_keys import WhenDone
@@ -146,7 +152,10 @@ def run_tasks(options: RunOptions) -> int:
             return _print_dry_run(options, preview, preview.planned.plan)
         if not _confirm_start(options, trust, preview, preview.planned.plan):
             return _report_nothing_started()
-        return _submit_and_follow(options, session, preview, preview.planned.plan, agents)
+        submission, warnings = build_submission(location, preview, preview.planned.plan, agents)
+        output.print_problems(warnings)
+        code = _check_base(options, session, preview, submission, interactive=trust.interactive and not options.yes)
+        return _submit_and_follow(options, session, preview, submission) if code is None else code
 
 
 def _report_nothing_started() -> int:
@@ -174,19 +183,35 @@ def _pick_tasks(options: PlanOptions, loaded: LoadedSources) -> PlanOptions | No
     return None if not ids else replace(options, select=None, ids=ids, with_needs=with_needs)
 
 
-def _submit_and_follow(
-    options: RunOptions, session: Session, preview: PlanPreview, plan: Plan, agents: tuple[AgentSpec, ...]
-) -> int:
+def _check_base(
+    options: RunOptions, session: Session, preview: PlanPreview, submission: Submission, *, interactive: bool
+) -> int | None:
+    """None if agents may start, else the exit code."""
+    settings, config = submission.settings, preview.loaded.config
+    if not config.run.preflight or not (settings.verify or settings.gate or config.workspace.setup):
+        return None
+    from plait.cli.commands.run_preflight import check_base  # loads the engine's parts
+    from plait.client.preflight import plan_preflight
+
+    preflight = plan_preflight(session.location, preview, submission)
+    if preflight is None:
+        return None
+    refuse_duplicates(session.preview_state(), preview, submission.plan)  # rather now than after a long check
+    return check_base(preflight, interactive=interactive, as_json=options.as_json)
+
+
+def _submit_and_follow(options: RunOptions, session: Session, preview: PlanPreview, submission: Submission) -> int:
     from plait.cli.commands.run_follow import FollowedBatch, follow_batch, report_detached  # not needed for --dry-run
 
+    plan = submission.plan
     try:
         # From here on Ctrl+C stops the batch, even before it is submitted.
         with SignalCounter() as signals:
-            batch = submit_plan(session, preview, plan, agents, output.print_problems)
+            batch = submit_plan(session, preview, submission)
             if options.detach:
                 return report_detached(options, batch)
             headline = f"batch {batch} · {describe_run(preview, plan)}"
-            followed = FollowedBatch(batch, headline, agents, preview.loaded.config.notify.bell)
+            followed = FollowedBatch(batch, headline, submission.agents, preview.loaded.config.notify.bell)
             code = follow_batch(options, session, followed, signals)
     except KeyboardInterrupt:
         return force_quit(session, _find_own_batch(session.preview_state(), plan))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 
@@ -111,19 +111,11 @@ def derive_parallel_limit(widths: Iterable[int]) -> int:
     return 0 if 0 in wanted else max(wanted)
 
 
-def submit_plan(
-    session: Session,
-    preview: PlanPreview,
-    plan: Plan,
-    agents: Sequence[AgentSpec],
-    on_problems: Callable[[Sequence[Problem]], None],
-) -> str:
-    """Submit and return the batch's id; events are collected from here on. `on_problems` gets warnings first."""
-    submission, warnings = build_submission(session.location, preview, plan, agents)
-    on_problems(warnings)
+def submit_plan(session: Session, preview: PlanPreview, submission: Submission) -> str:
+    """Submit and return the batch's id; events are collected from here on."""
     with lock_submission(session.location):
         session.refresh()
-        limit_request = check_admission(session.preview_state(), preview, plan)
+        limit_request = check_admission(session.preview_state(), preview, submission.plan)
         session.subscribe()
         if limit_request is not None:
             session.send(limit_request)

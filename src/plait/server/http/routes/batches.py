@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from threading import Event
 from typing import Annotated, TypedDict
 
 from fastapi import Query
@@ -29,6 +31,7 @@ from plait.client.batch_json import (
 from plait.client.mirrors import get_mirror_settings
 from plait.client.planning.plan_preview import PlanDetails, PlanPreview, build_plan_preview, describe_plan
 from plait.client.planning.submission import build_submission, check_admission, prepare_plan, select_agents
+from plait.client.preflight import plan_preflight, run_preflight
 from plait.client.project_sources import LoadedSources, SourcesMissingError, load_sources
 from plait.client.project_state import PastBatches
 from plait.client.session import Session, Submission
@@ -133,7 +136,9 @@ async def list_batches(
     links=BATCH_LINKS,
 )
 async def create_batch(session: UpdatedSessionDep, body: NewBatchSpec, key: IdempotencyKey = "") -> CreatedBatch:
-    """Run these tasks; answered when the batch is in the journal. `settings` apply to this batch only."""
+    """Run these tasks; answered when the batch is in the journal. `settings` apply to this batch only. First, setup, verify
+    and gate must pass on the base, unless `settings.preflight` is false.
+    """
     return await submit_batch(session, body, key=key)
 
 
@@ -150,6 +155,7 @@ async def submit_batch(session: ProjectSession, spec: BatchSpec, *, key: str = "
             return await session.query(lambda client: _describe_created(session, client, earlier, ()))
         history = await session.query(_copy_history)
         preview, submission, warnings = await asyncio.to_thread(_prepare_submission, session, history, spec)
+        await _check_base(session, preview, submission)
         problems = (*preview.planned.problems, *warnings)
         try:
             return await session.submit(
@@ -206,6 +212,23 @@ async def get_timeline(session: SessionDep, batch_id: BatchId) -> Timeline:
         return describe_timeline(session.follower.history.get_batch(resolve_batch(client.preview_state(), batch_id).id))
 
     return await session.query(read)
+
+
+async def _check_base(session: ProjectSession, preview: PlanPreview, submission: Submission) -> None:
+    """Raises PreflightError if setup, verify or gate fails on the base. The check is ended if the request is cancelled."""
+    preflight = plan_preflight(session.location, preview, submission)
+    if preflight is None:
+        return
+    await session.query(lambda client: check_admission(client.preview_state(), preview, submission.plan))
+    stop = Event()
+    thread = ThreadPoolExecutor(1, "preflight")  # it may take minutes: other requests need the common threads
+    try:
+        await asyncio.get_running_loop().run_in_executor(
+            thread, run_preflight, preflight, lambda _: None, lambda _: None, stop.is_set
+        )
+    finally:
+        stop.set()
+        thread.shutdown(wait=False)
 
 
 def _prepare_submission(

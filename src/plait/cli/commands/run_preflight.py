@@ -1,0 +1,51 @@
+"""The preflight of `plait run`: its output as it comes, and what happens if the base fails."""
+
+from __future__ import annotations
+
+import sys
+
+from plait.cli.live.signals import SignalCounter
+from plait.cli.output import INTERRUPTED, USAGE, ask_yes_no, find_terminal, print_line, replace_control_chars
+from plait.client.preflight import BaseCheck, Preflight, PreflightError, PreflightStoppedError, run_preflight
+from plait.core.errors import UserError
+
+
+def check_base(preflight: Preflight, *, interactive: bool, as_json: bool) -> int | None:
+    """None if agents may start, else the exit code. Raises PreflightError or WorldError if nobody can be asked."""
+    is_live = not as_json and find_terminal() is not None
+
+    def print_check(check: BaseCheck) -> None:
+        first, *rest = check.command.strip().split("\n")
+        command = f"{first} …" if rest else first
+        print_line(f"Checking {check.name} on the base commit {preflight.base[:10]}: {command}", stderr=not is_live)
+
+    def print_output(line: str) -> None:
+        if is_live:
+            sys.stdout.write(f"  {replace_control_chars(line)}\n")
+            sys.stdout.flush()
+
+    try:
+        with SignalCounter() as signals:
+            run_preflight(
+                preflight, print_check, print_output, lambda: signals.interrupts > 0 or bool(signals.exit_signal)
+            )
+    except PreflightStoppedError:
+        print_line("Nothing was started.", stderr=as_json)
+        return INTERRUPTED
+    except PreflightError as error:
+        if not is_live:
+            raise
+        if not interactive:  # its output has been shown
+            raise UserError(error.summary, hint=error.hint) from error
+        return _ask(error)
+    return None
+
+
+def _ask(error: PreflightError) -> int | None:
+    print_line(("error", "bold red"), f" {error.summary}")
+    print_line(("  Every task starts from this commit, so its own check would fail, too.", "dim"))
+    print_line(("  Fix it first; or start, if the tasks are meant to fix it (--no-preflight).", "dim"))
+    if ask_yes_no("Start the agents all the same? [y/N] ", default=False):
+        return None
+    print_line("Nothing was started.")
+    return USAGE
