@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import pytest
+
 from plait.core.explain import explain_status
-from plait.core.reports import CapacityChanged, EngineTaken
+from plait.core.reports import CapacityChanged, EngineTaken, PressureChanged, RateLimited
 from plait.core.requests import ChangeEngineSettings
-from plait.core.settings import EngineSettings, Order, Settings
+from plait.core.settings import Budget, EngineSettings, Mode, Order, Settings, Spend
 from plait.core.status import WaitReason
 from plait.core.task import Task
+from plait.core.views import waits_for_person
 from plait.testing.script import BATCH, Script, started_tasks
 
 LITTLE = "2.1 GiB of memory left, and claude takes up to 1.4 GiB"
@@ -25,6 +28,37 @@ def test_tasks_beyond_the_capacity_wait_and_say_why() -> None:
     assert script.running_tasks() == ["a", "b"]
     assert script.explain("c") == f"c is waiting: {LITTLE}"
     assert explain_status(script.state, script.batch(), script.task("c")).waiting is WaitReason.MEMORY
+
+
+@pytest.mark.parametrize(
+    ("settings", "why"),
+    [
+        (Settings(mode=Mode.QUEUE), "a is waiting: needs approval"),
+        (Settings(budget=Budget(microusd=1), reserve=Spend(2)), "a is waiting: the batch is paused: "),
+        (Settings(agents=("claude",)), "a is waiting: claude is rate-limited"),
+        (Settings(), "a is waiting: the machine is short of resources (load 99)"),
+    ],
+)
+def test_a_busy_machine_hides_no_other_reason(settings: Settings, why: str) -> None:
+    script = Script(start=False)
+    script.apply(PressureChanged("load 99"), RateLimited("claude", script.now + 500))
+    script.submit("a", settings=settings)
+    assert script.explain("a").startswith(why)
+
+
+def test_taken_slots_are_named_before_a_busy_machine() -> None:
+    script = Script("a", "b", settings=Settings(max_parallel=1))
+    script.apply(PressureChanged("load 99"))
+    assert script.explain("b") == "b is queued: 1 of the batch's 1 slots are taken"
+    script.exit_attempt("a")
+    assert script.explain("b") == "b is waiting: the machine is short of resources (load 99)"
+
+
+def test_a_batch_that_waits_for_approval_waits_for_a_person_on_a_busy_machine_too() -> None:
+    script = Script(start=False)
+    script.apply(PressureChanged("load 99"))
+    script.submit("a", settings=Settings(mode=Mode.QUEUE))
+    assert waits_for_person(script.state, script.batch())
 
 
 def test_slots_of_another_engine_are_waited_for_like_own_slots() -> None:

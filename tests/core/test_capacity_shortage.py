@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from plait.core.capacity import GIB, MIB, MachineReadings, describe_shortage
+from plait.core.capacity import GIB, MIB, Demand, MachineReadings, describe_shortage, memory_capacity
+from plait.core.settings import MachineLimits
 
 FAIR = MachineReadings(
     memory=16 * GIB,
@@ -35,6 +36,27 @@ def test_an_idle_machine_has_no_shortage() -> None:
 )
 def test_a_shortage_is_described(weather: MachineReadings, why: str) -> None:
     assert describe_shortage(weather, None, "/srv") == why
+
+
+@pytest.mark.parametrize(
+    ("reading", "limits"),
+    [
+        (replace(FAIR, load=90.0), MachineLimits(max_load=12)),
+        (replace(FAIR, load=900.0), MachineLimits(max_load=0)),
+        (replace(FAIR, memory_stall=0.43), MachineLimits(max_memory_stall=0.5)),
+        (replace(FAIR, memory_stall=1.0), MachineLimits(max_memory_stall=1)),
+    ],
+)
+def test_the_limits_can_be_set_or_turned_off(reading: MachineReadings, limits: MachineLimits) -> None:
+    assert describe_shortage(reading, None) is not None
+    assert describe_shortage(reading, None, limits=limits) is None
+
+
+def test_the_memory_to_keep_free_can_be_set_or_turned_off() -> None:
+    demand = Demand(slots=0, growth=0, agent="claude", footprint=GIB)
+    assert memory_capacity(FAIR, demand).slots == 14  # 16 GiB without a twentieth of 24 GiB
+    assert memory_capacity(FAIR, demand, MachineLimits(free_memory=6 * GIB)).slots == 10
+    assert memory_capacity(replace(FAIR, memory=1), demand, MachineLimits(free_memory=0)).slots is None
 
 
 def test_a_shortage_is_one_line_whatever_the_folder_is_called() -> None:

@@ -122,7 +122,9 @@ def _suggest_while_waiting(  # noqa: C901, PLR0912 - a case for each reason
         case WaitReason.BUDGET:
             return "It runs when running tasks cost less than reserved, or with a larger budget."
         case WaitReason.MEMORY:
-            return "It runs when the machine has capacity."
+            return (
+                "It runs when the machine has capacity: see max_load, free_memory and max_memory_stall under [engine]."
+            )
         case WaitReason.BRANCH:
             return "It continues when the batch branch has been rebuilt."
         case WaitReason.TURN:

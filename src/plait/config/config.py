@@ -14,7 +14,7 @@ from plait.config.keys import KEYS, EngineConfig, RunConfig, SourcesConfig
 from plait.config.notify_keys import NotifyConfig
 from plait.core.fast_dataclass import dataclass
 from plait.core.plan import Problem
-from plait.core.settings import EngineSettings, Publish, Settings
+from plait.core.settings import EngineSettings, MachineLimits, Publish, Settings
 from plait.core.task import Origin
 
 COMMAND_AGENT = "command"  # the agent that runs run.agent_command
@@ -103,6 +103,10 @@ class Config:
 
     def engine_settings(self) -> EngineSettings:
         return EngineSettings(self.engine.parallel_limit, self.engine.agent_limits)
+
+    @property
+    def machine_limits(self) -> MachineLimits:
+        return MachineLimits(self.engine.max_load, self.engine.free_memory, self.engine.max_memory_stall)
 
 
 def choose_parallelism(tasks: int, cores: int) -> int:

@@ -12,11 +12,22 @@ from plait.config.git_keys import MergeConfig, PrConfig, WorkspaceConfig
 from plait.config.key import AnyKey, ConfigTable, Key
 from plait.config.notify_keys import NotifyConfig, mask_to_host
 from plait.core.dependencies import UnknownNeeds
-from plait.core.settings import EngineSettings, FileConflicts, Isolation, Mode, OnConflict, Order, Settings, WriteBack
+from plait.core.settings import (
+    EngineSettings,
+    FileConflicts,
+    Isolation,
+    MachineLimits,
+    Mode,
+    OnConflict,
+    Order,
+    Settings,
+    WriteBack,
+)
 
 _MIN_SIMILARITY = 0.65  # for suggesting a key of another table
 _BATCH = Settings()
 _ENGINE = EngineSettings()
+_MACHINE = MachineLimits()
 
 
 class RunConfig(ConfigTable, name="run", about="How a batch runs.", per_batch=True):
@@ -255,6 +266,21 @@ class EngineConfig(ConfigTable, name="engine", about="Limits over all batches of
     )
     agent_limits = Key(
         value_types.count_table("agents"), _ENGINE.agent_limits, "attempts at once of each agent; 0: no limit"
+    )
+    max_load = Key(
+        value_types.number(),
+        _MACHINE.max_load,
+        "load per core above which nothing new starts; 0: no limit",
+    )
+    free_memory = Key(
+        value_types.optional_size(),
+        _MACHINE.free_memory,
+        "memory to keep free when starting tasks; empty: 1 GB or a twentieth, at most an eighth; 0: no limit by memory",
+    )
+    max_memory_stall = Key(
+        value_types.fraction(),
+        _MACHINE.max_memory_stall,
+        "share of the time that work may stall for lack of memory, above which nothing new starts; 1: no limit",
     )
     keep_awake = Key(
         value_types.boolean(),

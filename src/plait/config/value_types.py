@@ -119,6 +119,11 @@ def optional_number(maximum: float) -> ValueType[float | None]:
     )
 
 
+def number() -> ValueType[float]:
+    allowed = "a number from 0 on"
+    return ValueType(allowed, _read_number(0), parse_text=_parse_number, kind=ValueKind.NUMBER, json_type=float)
+
+
 def boolean() -> ValueType[bool]:
     def read(value: object) -> bool:
         if not isinstance(value, bool):
@@ -247,6 +252,22 @@ def size(least: int = _MIN_SIZE_BYTES) -> ValueType[int]:
         read,
         parse_text=_parse_number,
         format_value=units.format_size_setting,
+        kind=ValueKind.SIZE,
+        json_type=int,
+    )
+
+
+def optional_size() -> ValueType[int | None]:
+    given = size(least=0)
+
+    def read(value: object) -> int | None:
+        return None if value is None or value == "" else given.read(value)
+
+    return ValueType(
+        f'{given.allowed}, or "" for none',
+        read,
+        parse_text=_parse_number,
+        format_value=lambda value: "" if value is None else units.format_size_setting(value),
         kind=ValueKind.SIZE,
         json_type=int,
     )

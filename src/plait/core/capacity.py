@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from plait.core.fast_dataclass import dataclass
 from plait.core.reports import CapacityChanged
 from plait.core.scheduler.outcomes import VERIFY_AGENT
+from plait.core.settings import MachineLimits
 from plait.core.state import State
 from plait.core.status import NextAction, WaitReason
 from plait.core.task import Attempt
@@ -25,9 +26,8 @@ FOOTPRINT_BYTES_BY_AGENT: Mapping[str, int] = {"shell": 64 * MIB}
 MIN_FOOTPRINT_SAMPLES = 3  # measured attempts: one that exited at once says too little
 AMPLE_SLOTS = 8  # with this many free slots the exact bound does not matter
 NO_BOUND = CapacityChanged(None)
+DEFAULT_LIMITS = MachineLimits()
 MIN_DISK_BYTES, MIN_DISK_DIVISOR = GIB, 50  # short of disk: less than a GiB, on a small disk less than a fiftieth
-MAX_LOAD_PER_CORE = 8.0  # short of CPU: runnable processes per core
-MAX_MEMORY_STALL = 0.4  # short of memory: share of time that work stalls
 RECOVERY_FACTOR = 1.5  # a shortage ends when readings are this much better
 
 
@@ -61,11 +61,12 @@ def find_capacity_change(
     readings: MachineReadings,
     sizes: Mapping[Attempt, int],
     shared: CapacityChanged = NO_BOUND,
+    limits: MachineLimits = DEFAULT_LIMITS,
 ) -> CapacityChanged | None:
     """What to report; None: nothing has changed. `sizes` are the bytes that each running attempt's tree takes now,
     `shared` the slots that the user's other engines leave.
     """
-    memory = memory_capacity(readings, measure_demand(state, sizes))
+    memory = memory_capacity(readings, measure_demand(state, sizes), limits)
     capacity = min(memory, shared, key=lambda bound: float("inf") if bound.slots is None else bound.slots)
     last = state.capacity or NO_BOUND
     same = capacity.slots == last.slots and (capacity.slots is None or capacity.on is last.on)
@@ -92,18 +93,21 @@ def measure_demand(state: State, sizes: Mapping[Attempt, int]) -> Demand:
     return Demand(state.slots, growth, agent, estimate_footprint(state, agent), state.settings.parallel_limit, previous)
 
 
-def memory_capacity(readings: MachineReadings, demand: Demand) -> CapacityChanged:
+def memory_capacity(
+    readings: MachineReadings, demand: Demand, limits: MachineLimits = DEFAULT_LIMITS
+) -> CapacityChanged:
     """As many slots as memory allows; at least one, so that every batch makes progress, unless no memory is left."""
-    if readings.memory_total <= 0:  # unknown
+    if readings.memory_total <= 0 or limits.free_memory == 0:  # unknown, or no limit
         return NO_BOUND
     least = min(256 * MIB, readings.memory_total // 32)  # with less, not even one attempt could work
     if readings.memory < least * (2 if demand.previous_slots == 0 else 1):
         return CapacityChanged(0, f"only {format_binary_size(readings.memory)} of memory left")
-    spare = readings.memory - reserved_memory(readings.memory_total) - demand.growth
+    reserve = reserved_memory(readings.memory_total, limits)
+    spare = readings.memory - reserve - demand.growth
     slots = _stable_slots(demand, spare)
     if demand.limit and slots >= demand.limit:
         return NO_BOUND
-    return CapacityChanged(slots, _describe_memory(readings, demand))
+    return CapacityChanged(slots, _describe_memory(readings, demand, reserve))
 
 
 def shared_capacity(limit: int, others: int, engine_names: str, queued_engines: int = 0) -> CapacityChanged:
@@ -120,7 +124,9 @@ def shared_capacity(limit: int, others: int, engine_names: str, queued_engines: 
     return CapacityChanged(remaining, f"{others} of your {limit} slots are taken by {by}", WaitReason.SLOT)
 
 
-def describe_shortage(readings: MachineReadings, previous: str | None, folder: str = "") -> str | None:
+def describe_shortage(
+    readings: MachineReadings, previous: str | None, folder: str = "", limits: MachineLimits = DEFAULT_LIMITS
+) -> str | None:
     """Describe what the machine is short of; None: nothing. While the shortage is the same, its text (`previous`) stays.
 
     `folder` is the folder whose disk it is.
@@ -128,17 +134,17 @@ def describe_shortage(readings: MachineReadings, previous: str | None, folder: s
     recovery = RECOVERY_FACTOR if previous is not None else 1.0
     for prefix, shortage in (
         ("only", _short_of_disk(readings, recovery, folder)),
-        ("memory pressure", _short_of_memory(readings, recovery)),
-        ("load", _short_of_processor(readings, recovery)),
+        ("memory pressure", _short_of_memory(readings, recovery, limits.max_memory_stall)),
+        ("load", _short_of_processor(readings, recovery, limits.max_load)),
     ):
         if shortage is not None:
             return previous if previous is not None and previous.startswith(prefix) else shortage
     return None
 
 
-def reserved_memory(total: int) -> int:
-    """The memory that stays free: a GiB or a twentieth, and on a small machine no more than an eighth."""
-    return min(max(GIB, total // 20), total // 8)
+def reserved_memory(total: int, limits: MachineLimits = DEFAULT_LIMITS) -> int:
+    """The memory that stays free: what is set, else a GiB or a twentieth, and on a small machine no more than an eighth."""
+    return min(max(GIB, total // 20), total // 8) if limits.free_memory is None else limits.free_memory
 
 
 def format_binary_size(count: int) -> str:
@@ -158,8 +164,8 @@ def _stable_slots(demand: Demand, spare: int) -> int:
     return max(1, previous, clearly)
 
 
-def _describe_memory(readings: MachineReadings, demand: Demand) -> str:
-    reserve = f"{format_binary_size(reserved_memory(readings.memory_total))} of it kept free"
+def _describe_memory(readings: MachineReadings, demand: Demand, reserved: int) -> str:
+    reserve = f"{format_binary_size(reserved)} of it kept free"
     growing = f" and {format_binary_size(demand.growth)} for running attempts to grow" if demand.growth else ""
     agent = demand.agent or "the next attempt"
     return f"{format_binary_size(readings.memory)} of memory left, {reserve}{growing}, and {agent} takes up to {format_binary_size(demand.footprint)}"
@@ -183,13 +189,13 @@ def _short_of_disk(readings: MachineReadings, recovery: float, folder: str) -> s
     return f"only {format_binary_size(readings.disk)} of disk left{at}" if short else None
 
 
-def _short_of_memory(readings: MachineReadings, recovery: float) -> str | None:
-    if readings.memory_stall is None or readings.memory_stall <= MAX_MEMORY_STALL / recovery:
+def _short_of_memory(readings: MachineReadings, recovery: float, most: float) -> str | None:
+    if most >= 1 or readings.memory_stall is None or readings.memory_stall <= most / recovery:
         return None
     return f"memory pressure: work stalls {readings.memory_stall:.0%} of the time"
 
 
-def _short_of_processor(readings: MachineReadings, recovery: float) -> str | None:
+def _short_of_processor(readings: MachineReadings, recovery: float, most: float) -> str | None:
     cores = max(1, readings.cores)
-    short = readings.load / cores > MAX_LOAD_PER_CORE / recovery
+    short = most > 0 and readings.load / cores > most / recovery
     return f"load {readings.load:.1f} on {cores} core{'' if cores == 1 else 's'}" if short else None

@@ -77,8 +77,9 @@ def explain_status(state: State, batch: BatchState, task: TaskState) -> TaskExpl
     if task.step is Step.VERIFY and not task.undecided_exits:
         wait = (
             _why_task_waits(batch, task)
-            or _why_batch_waits(state, batch, started=True)
+            or _why_batch_waits(batch, started=True)
             or _why_slots_wait(state, batch, task)
+            or _why_machine_waits(state)
             or _wait_for_verification_turn(batch, task)
         )
         return wait.explain(TaskStatus.VERIFYING)
@@ -143,7 +144,7 @@ def _explain_merging(state: State, batch: BatchState, task: TaskState) -> TaskEx
 def _explain_gate_turn(state: State, batch: BatchState, task: TaskState) -> TaskExplanation:
     if batch.gate is not None and not batch.gate.stale and task.merge_position < batch.gate.size:
         return TaskExplanation(TaskStatus.MERGING, "the gate runs on the merged result", short="the gate runs")
-    batch_wait = _why_batch_waits(state, batch, started=True) if batch.gate is None else None
+    batch_wait = _why_batch_waits(batch, started=True) or _why_machine_waits(state) if batch.gate is None else None
     wait = batch_wait or _Wait(WaitReason.TURN, "the gate is next")
     return _Wait(wait.on, f"merged; {wait.reason}", wait.short or wait.reason).explain(TaskStatus.MERGING)
 
@@ -155,15 +156,10 @@ def _explain_waiting(state: State, batch: BatchState, task: TaskState) -> TaskEx
     lock = state.start_queue.blocking_lock((batch.id, task.index))
     if wait is None and lock is not None:
         wait = _Wait(WaitReason.FILES, _describe_lock(state, batch, lock))
-    wait = (
-        wait
-        or _why_batch_waits(state, batch)
-        or _why_queue_waits(state, batch, task)
-        or _why_no_agent(state, batch, task)
-    )
+    wait = wait or _why_batch_waits(batch) or _why_queue_waits(state, batch, task) or _why_no_agent(state, batch, task)
     if wait is not None:
         return wait.explain(TaskStatus.WAITING)
-    wait = _why_slots_wait(state, batch, task) or _wait_for_turn(state, batch, task)
+    wait = _why_slots_wait(state, batch, task) or _why_machine_waits(state) or _wait_for_turn(state, batch, task)
     return wait.explain(TaskStatus.WAITING if wait.on is WaitReason.MEMORY else TaskStatus.QUEUED)
 
 
@@ -223,13 +219,18 @@ def _task_name(state: State, batch: BatchState, ref: TaskRef) -> str:
     return name if owner == batch.id else f"{name} of batch {owner}"
 
 
-def _why_batch_waits(state: State, batch: BatchState, *, started: bool = False) -> _Wait | None:
+def _why_batch_waits(batch: BatchState, *, started: bool = False) -> _Wait | None:
     """What holds back the whole batch; a budget and the branch hold back only tasks that have not `started`."""
     if batch.paused is not None and not (started and batch.paused.cause is PauseCause.BUDGET):
         return _wait_for_unpause(batch)
-    if state.pressure is not None:
-        return _Wait(WaitReason.MEMORY, f"the machine is short of resources ({state.pressure})")
     return None if started or batch.is_branch_stable else _Wait(WaitReason.BRANCH, "rebuilding the batch branch")
+
+
+def _why_machine_waits(state: State) -> _Wait | None:
+    """The last reason to give: what waits for something else would wait on a larger machine, too."""
+    if state.pressure is None:
+        return None
+    return _Wait(WaitReason.MEMORY, f"the machine is short of resources ({state.pressure})")
 
 
 def _why_queue_waits(state: State, batch: BatchState, task: TaskState) -> _Wait | None:

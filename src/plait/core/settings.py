@@ -218,6 +218,17 @@ class Settings(_Patchable):
 
 
 @dataclass(frozen=True, slots=True)
+class MachineLimits:
+    """When the machine is short. `max_load`: runnable processes per core; `free_memory`: bytes, None for a share of the
+    machine's; `max_memory_stall`: share of the time that work stalls. 0 (and 1 for a share): no limit.
+    """
+
+    max_load: float = 8.0
+    free_memory: int | None = None
+    max_memory_stall: float = 0.4
+
+
+@dataclass(frozen=True, slots=True)
 class EngineSettings(_Patchable):
     """Limits over all batches of one engine; 0 means no limit."""
 

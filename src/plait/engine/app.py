@@ -76,7 +76,10 @@ def build_dependencies(
         attempts=attempts,
         status_writer=StatusWriter(open_source_writer(location), reactor, workers, emit),
         capacity=CapacityReporter(
-            sensors.read, str(location.top), disk_full_reason=lambda: workspaces.disk_full_reason
+            sensors.read,
+            str(location.top),
+            disk_full_reason=lambda: workspaces.disk_full_reason,
+            limits=config.machine_limits,
         ),
         shared=shared,
         sleep_inhibitor=SleepInhibitor(enabled=config.engine.keep_awake),

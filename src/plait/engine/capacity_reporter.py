@@ -6,8 +6,15 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 
-from plait.core.capacity import MachineReadings, describe_shortage, find_capacity_change, shared_capacity
+from plait.core.capacity import (
+    DEFAULT_LIMITS,
+    MachineReadings,
+    describe_shortage,
+    find_capacity_change,
+    shared_capacity,
+)
 from plait.core.reports import ClockJumped, PressureChanged, RateLimited, Report
+from plait.core.settings import MachineLimits
 from plait.core.state import State
 from plait.core.task import Attempt
 from plait.engine.attempts import Attempts
@@ -26,8 +33,10 @@ class CapacityReporter:
         where: str,
         wall: Callable[[], float] = time.time,
         disk_full_reason: Callable[[], str | None] = lambda: None,
+        limits: MachineLimits = DEFAULT_LIMITS,
     ) -> None:
         self._read_sensors = read_sensors
+        self._limits = limits
         self._disk_full_reason = disk_full_reason
         self._wall = wall
         self._where = where
@@ -67,13 +76,13 @@ class CapacityReporter:
         yield from self._report_rate_limits(other_engines)
         # If nothing runs, waiting would free no space.
         disk_full = self._disk_full_reason() if state.slots else None
-        why = disk_full or describe_shortage(self._reading, state.pressure, self._where)
+        why = disk_full or describe_shortage(self._reading, state.pressure, self._where, self._limits)
         if why != state.pressure:
             yield PressureChanged(why)
         shared = shared_capacity(
             state.settings.parallel_limit, other_engines.slots, other_engines.who, other_engines.waiting
         )
-        changed = find_capacity_change(state, self._reading, self._sizes, shared)
+        changed = find_capacity_change(state, self._reading, self._sizes, shared, self._limits)
         if changed is not None:
             yield changed
 

@@ -1253,6 +1253,11 @@ export interface components {
              */
             forge: "auto" | "github" | "gitlab" | "gitea";
             /**
+             * Freememory
+             * @description memory to keep free when starting tasks; empty: 1 GB or a twentieth, at most an eighth; 0: no limit by memory
+             */
+            freeMemory: number | null;
+            /**
              * Gate
              * @description command that must pass on the merged result
              */
@@ -1317,6 +1322,16 @@ export interface components {
              * @description attempts at once in one batch; 0: no limit but the engine's; auto: 2 to 5, by plan and machine
              */
             maxBatchSize: number | "auto";
+            /**
+             * Maxload
+             * @description load per core above which nothing new starts; 0: no limit
+             */
+            maxLoad: number;
+            /**
+             * Maxmemorystall
+             * @description share of the time that work may stall for lack of memory, above which nothing new starts; 1: no limit
+             */
+            maxMemoryStall: number;
             /**
              * Mode
              * @description run tasks in parallel, or in a queue: one at a time, each after approval
@@ -2433,6 +2448,11 @@ export interface components {
              */
             forge: "auto" | "github" | "gitlab" | "gitea";
             /**
+             * Freememory
+             * @description memory to keep free when starting tasks; empty: 1 GB or a twentieth, at most an eighth; 0: no limit by memory
+             */
+            freeMemory: number | null;
+            /**
              * Gate
              * @description command that must pass on the merged result
              */
@@ -2497,6 +2517,16 @@ export interface components {
              * @description attempts at once in one batch; 0: no limit but the engine's; auto: 2 to 5, by plan and machine
              */
             maxBatchSize: number | "auto";
+            /**
+             * Maxload
+             * @description load per core above which nothing new starts; 0: no limit
+             */
+            maxLoad: number;
+            /**
+             * Maxmemorystall
+             * @description share of the time that work may stall for lack of memory, above which nothing new starts; 1: no limit
+             */
+            maxMemoryStall: number;
             /**
              * Mode
              * @description run tasks in parallel, or in a queue: one at a time, each after approval

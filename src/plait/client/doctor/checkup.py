@@ -33,9 +33,10 @@ from plait.client.project_state import read_past_batches, read_saved_settings
 from plait.config.agent_keys import is_dotted_path
 from plait.config.config import Config
 from plait.config.loading import load_config
-from plait.core.capacity import MachineReadings, describe_shortage
+from plait.core.capacity import DEFAULT_LIMITS, MachineReadings, describe_shortage
 from plait.core.errors import ConfigError
 from plait.core.plan import Severity
+from plait.core.settings import MachineLimits
 from plait.engine.daemon import LOG_FILE, find_engine
 from plait.forges.forge import ForgeError, find_forge
 from plait.forges.remote import find_remote, resolve_address
@@ -70,7 +71,7 @@ def run_checks(where: Path) -> list[DoctorCheck]:
         check_shell(),
         check_disk(readings),
         check_memory(readings),
-        *check_capacity(readings, str(location.top)),
+        *check_capacity(readings, str(location.top), config.machine_limits if config is not None else DEFAULT_LIMITS),
         check_agents(programs, os.environ, Path.home(), keychain=sys.platform == "darwin"),
         *settings,
         state_checks.check_state_folder(location.state),
@@ -164,10 +165,11 @@ def check_memory(readings: MachineReadings) -> DoctorCheck:
     return ok("memory", left)
 
 
-def check_capacity(readings: MachineReadings, where: str) -> list[DoctorCheck]:
+def check_capacity(readings: MachineReadings, where: str, limits: MachineLimits) -> list[DoctorCheck]:
     """What keeps an engine from starting tasks now."""
-    shortage = describe_shortage(readings, None, where)
-    return [warning("room", f"waiting: {shortage}")] if shortage else []
+    shortage = describe_shortage(readings, None, where, limits)
+    hint = "The limits are max_load and max_memory_stall under [engine]." if shortage else ""
+    return [warning("room", f"waiting: {shortage}", hint)] if shortage else []
 
 
 def check_agents(
