@@ -145,7 +145,7 @@ def test_a_whole_batch_can_be_cancelled(say: Say, place: RepoLocation) -> None:
 
 @pytest.mark.usefixtures("failed")
 def test_an_ended_batch_cannot_be_cancelled(say: Say) -> None:
-    assert str(say("cancel", "--yes")) == "stderr: plait: batch beef is failed\nexit 1\n"
+    assert str(say("cancel", "--yes")) == "stderr: plait: batch beef is partial\nexit 1\n"
 
 
 def at_a_terminal(place: RepoLocation, answer: str, *words: str) -> tuple[int, str]:

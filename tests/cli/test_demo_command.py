@@ -29,7 +29,7 @@ def test_the_demo_ends_with_all_tasks_done_on_one_branch_and_its_suggestions_wor
     project.env |= {"TMPDIR": str(tmp_path / "tmp"), "PLAIT_VERIFY": "false", "GIT_CONFIG_GLOBAL": os.devnull}
     terminal = project.terminal("demo", columns=80)
     assert terminal.wait() == 0, terminal.text
-    assert "8 done · 1 failed · 1 blocked" in terminal.text
+    assert "partial: 8 merged, 2 not merged · 1 failed · 1 blocked" in terminal.text
     assert "retrying in" in terminal.text
     assert "warning" not in terminal.text
     (top,) = (tmp_path / "tmp").glob("*/site")

@@ -99,15 +99,15 @@ def test_all_batches_are_listed_newest_first(say: Say, writer: JournalWriter) ->
     writer.submit("cafe", "x")
     writer.exit_attempt("x")
     assert str(say("status")) == (
-        "cafe  completed  1/1 done · 1s\nbeef  failed     1/3 done · 1 failed · 1 blocked · 2s\nexit 0\n"
+        "cafe  completed  1/1 done · 1s\nbeef  partial    1/3 done · 1 failed · 1 blocked · 2s\nexit 0\n"
     )
 
 
 @pytest.mark.usefixtures("ended")
 def test_one_batch_is_shown_with_its_tasks(say: Say) -> None:
     assert str(say("status", "be")) == (
-        "batch beef · failed · 1/3 done · 1 failed · 1 blocked · 2s\n"
-        "1 done, 1 failed, 1 blocked\n"
+        "batch beef · partial · 1/3 done · 1 failed · 1 blocked · 2s\n"
+        "1 done, 2 not done\n"
         "submitted 2026-11-15 12:00\n"
         "\n"
         "  a  done              1s  A\n"
@@ -145,10 +145,10 @@ def test_old_batches_are_listed_only_by_history(say: Say, writer: JournalWriter)
 @pytest.mark.usefixtures("ended")
 def test_history_shows_date_and_duration(say: Say) -> None:
     assert str(say("history")) == (
-        "2026-11-15 12:00  beef  failed          2s  1/3 done · 1 failed · 1 blocked\nexit 0\n"
+        "2026-11-15 12:00  beef  partial         2s  1/3 done · 1 failed · 1 blocked\nexit 0\n"
     )
     (batch,) = json.loads(say("history", "--json").out)["batches"]
-    assert (batch["seconds"], batch["reason"]) == (2.0, "1 done, 1 failed, 1 blocked")
+    assert (batch["seconds"], batch["reason"]) == (2.0, "1 done, 2 not done")
     assert "tasks" not in batch
 
 
@@ -183,7 +183,7 @@ def test_a_submitted_batch_is_pending_until_an_engine_takes_it(say: Say, place: 
 @pytest.mark.usefixtures("ended")
 def test_a_damaged_inbox_hides_only_pending_requests(say: Say, place: RepoLocation) -> None:
     (place.state / INBOX_FILE).write_bytes(b"no database" * 1000)
-    assert say("status").out.startswith("beef  failed")
+    assert say("status").out.startswith("beef  partial")
 
 
 @pytest.mark.usefixtures("ended")

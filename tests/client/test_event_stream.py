@@ -353,6 +353,29 @@ def test_publishing_is_progress_and_the_end_has_the_pull_request() -> None:
     assert (ended.type, ended.data["prUrl"]) == (EventType.BATCH_COMPLETED, "https://forge.example/1")
 
 
+def test_the_end_of_a_partial_batch_has_its_status_the_counts_and_the_pull_request() -> None:
+    script = Script("a", "b", settings=Settings(retries=0, publish=Publish.PR))
+    script.exit_attempt("b", Category.TASK)
+    script.exit_attempt("a")
+    listener = subscribe(script)
+    script.finish_publish("https://forge.example/1")
+    ended = json.loads(format_json_line(listener.news()[-1]))
+    assert (ended["type"], ended["status"]) == ("batch:completed", "partial")
+    assert (ended["prUrl"], ended["reason"]) == ("https://forge.example/1", "1 merged, 1 not merged")
+    assert (ended["progress"]["total"], ended["progress"]["completed"], ended["progress"]["failed"]) == (2, 1, 1)
+
+
+def test_the_end_of_a_failed_batch_has_its_pull_request() -> None:
+    script = Script("a", settings=Settings(retries=0, publish=Publish.PR))
+    script.exit_attempt("a")
+    script.finish_publish("https://forge.example/1")
+    listener = subscribe(script)
+    script.request(lambda name: Retry(name, BATCH, "a"))
+    script.exit_attempt("a", Category.TASK)
+    ended = listener.news()[-1]
+    assert (ended.type, ended.data["prUrl"]) == (EventType.BATCH_FAILED, "https://forge.example/1")
+
+
 def test_failed_publishing_says_why_and_the_end_has_no_pull_request() -> None:
     script = Script("a", settings=Settings(publish=Publish.PR))
     script.exit_attempt("a")

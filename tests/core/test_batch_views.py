@@ -11,9 +11,9 @@ from plait.core.reports import (
     SourcesUnwritten,
     SourcesWritten,
 )
-from plait.core.requests import CancelBatch, Drop, Feedback, Pause, Resume
+from plait.core.requests import CancelBatch, Drop, Feedback, Pause, Resume, Retry
 from plait.core.scheduler.rules import is_engine_needed
-from plait.core.settings import Backoff, Budget, Isolation, Mode, Settings, Spend
+from plait.core.settings import Backoff, Budget, Isolation, Mode, Publish, Settings, Spend
 from plait.core.status import BatchStatus, Category, TaskStatus, WaitReason
 from plait.core.task import Task
 from plait.core.views import make_batch_view
@@ -228,3 +228,41 @@ def test_sources_without_the_statuses_are_named_until_they_have_them() -> None:
     assert [each.tasks for each in make_batch_view(script.state, script.batch()).unwritten] == [("b",)]
     script.apply(SourcesWritten(BATCH, ("b",), 9), SourcesUnwritten("unknown", "x", (), 1, "gone"))
     assert make_batch_view(script.state, script.batch()).unwritten == ()
+
+
+def end_of(script: Script) -> tuple[BatchStatus, str]:
+    view = make_batch_view(script.state, script.batch())
+    return view.status, view.reason
+
+
+def test_a_batch_with_merged_and_unmerged_tasks_is_partial() -> None:
+    script = Script("a", "b", task_needing("c", "b"), "d", settings=Settings(retries=0))
+    script.exit_attempt("a")
+    script.exit_attempt("b", Category.TASK)
+    script.request(lambda name: Drop(name, BATCH, "d"))
+    script.exit_attempt("d")
+    assert script.batch().ended is BatchStatus.FAILED  # the journal's word for it
+    assert end_of(script) == (BatchStatus.PARTIAL, "1 merged, 2 not merged")
+    script.request(lambda name: Retry(name, BATCH, "b"))
+    script.exit_attempt("b")
+    script.exit_attempt("c")
+    assert end_of(script)[0] is BatchStatus.COMPLETED
+
+
+def test_a_batch_has_failed_if_nothing_is_merged_or_a_failure_stopped_it() -> None:
+    script = Script("a", "b", settings=Settings(retries=0))
+    for name in "ab":
+        script.exit_attempt(name, Category.TASK)
+    assert end_of(script) == (BatchStatus.FAILED, "2 failed")
+    script = Script("a", "b", "c", settings=Settings(retries=0, max_parallel=1, stop_on_fail=True))
+    script.exit_attempt("a")
+    script.exit_attempt("b", Category.TASK)
+    assert end_of(script) == (BatchStatus.FAILED, "1 done, 1 failed, 1 skipped")
+
+
+def test_a_partial_batch_says_that_it_could_not_be_published() -> None:
+    script = Script("a", "b", settings=Settings(retries=0, publish=Publish.PR))
+    script.exit_attempt("a")
+    script.exit_attempt("b", Category.TASK)
+    script.fail_publish("no network")
+    assert end_of(script) == (BatchStatus.PARTIAL, "1 merged, 1 not merged; not published: no network")

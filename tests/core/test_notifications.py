@@ -77,14 +77,14 @@ def test_a_finished_batch_is_notified_once_with_its_counts() -> None:
     assert listener.read() == []
 
 
-def test_a_batch_that_failed_says_how_many_and_which() -> None:
+def test_a_partial_batch_says_how_many_and_which() -> None:
     script = Script("a", "b", task_needing("c", "a"), settings=ALONE)
     listener = Listener(script)
     script.exit_attempt("a", Category.TASK, detail="it broke")
     assert listener.read_titles() == [(K.TASK_FAILED, "a has failed")]
     script.exit_attempt("b")
     (notification,) = listener.read()
-    assert (notification.kind, notification.title) == (K.FAILED, "batch b1 has ended, 2 of 3 tasks not done")
+    assert (notification.kind, notification.title) == (K.FAILED, "batch b1 is partial: 1 done, 2 not done")
     first, second = notification.text.splitlines()
     assert "1 failed" in first
     assert "1 blocked" in first

@@ -70,9 +70,8 @@ def _summarize_batch(state: State, batch: BatchState) -> BatchEnd:
         for task, kept in zip(view.tasks, batch.tasks, strict=True)
     }
     said = batch.pull_request_override
-    return BatchEnd(
-        view.status.value, view.head, tasks, view.shipped, view.pr_url, view.unshipped, said.title, said.body
-    )
+    status = batch.ended or view.status  # as it was decided
+    return BatchEnd(status.value, view.head, tasks, view.shipped, view.pr_url, view.unshipped, said.title, said.body)
 
 
 def write_history(folder: Path, name: str, records: Iterable[Record]) -> None:

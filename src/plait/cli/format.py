@@ -31,6 +31,7 @@ STATUS_STYLES: dict[TaskStatus | BatchStatus, str] = {
     BatchStatus.PENDING: "dim",
     BatchStatus.PAUSED: "yellow",
     BatchStatus.COMPLETED: "green",
+    BatchStatus.PARTIAL: "yellow",
 }
 
 

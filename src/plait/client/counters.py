@@ -18,6 +18,7 @@ from plait.core.settings import NO_SPEND, Spend
 from plait.core.state import AttemptState, State
 from plait.core.status import BatchStatus, Category, TaskStatus
 from plait.core.task import Attempt, Step
+from plait.core.views import find_batch_status
 
 # Seconds. Agents take minutes or hours, checks take seconds or minutes.
 DURATION_BOUNDS_SECONDS = (1, 2, 5, 10, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 14400)
@@ -205,11 +206,12 @@ class JournalCounters:
         batch = state.batches.get(event.batch)
         if batch is None:
             return
-        self.batches[event.status] += 1
+        status = find_batch_status(batch)[0]
+        self.batches[status] += 1
         before = self._ended.pop(batch.id, None)
         if before is not None:  # it was reopened
             self._ended_sum -= before
         tasks = (task.status for task in batch.tasks if task.task.entrant is None)
-        now = EndCounts(Counter([event.status]), Counter(status for status in tasks if status is not None))
+        now = EndCounts(Counter([status]), Counter(status for status in tasks if status is not None))
         self._ended[batch.id] = now
         self._ended_sum += now

@@ -21,7 +21,7 @@ from plait.core.reducers import evolve
 from plait.core.state import AttemptState, BatchState, State, TaskState
 from plait.core.status import BatchStatus, TaskStatus
 from plait.core.task import Step, Task
-from plait.core.views import why_no_pull_request
+from plait.core.views import find_batch_status, why_no_pull_request
 
 MACHINE_PROVIDER = "machine"  # shown like a provider that refuses work without a reset time
 
@@ -156,20 +156,24 @@ def _map_batch_decision(context: RecordContext, decision: d.BatchDecision) -> It
             return  # each skipped task has an event with this reason
         case d.BatchEnded():
             if context.before.open:
-                yield _make_batch_end_event(context, decision)
+                yield _make_batch_end_event(context)
         case _:
             assert_never(decision)
 
 
-def _make_batch_end_event(context: RecordContext, decision: d.BatchEnded) -> StreamEvent:
-    match decision.status:
-        case BatchStatus.COMPLETED:
-            url = _find_pull_request_url(context)
-            return context.make_event(EventType.BATCH_COMPLETED, prUrl=url, reason=decision.reason)
+def _make_batch_end_event(context: RecordContext) -> StreamEvent:
+    assert context.batch is not None
+    status, reason = find_batch_status(context.batch)
+    url = _find_pull_request_url(context)
+    match status:
+        case BatchStatus.COMPLETED | BatchStatus.PARTIAL:
+            return context.make_event(
+                EventType.BATCH_COMPLETED, status=status, prUrl=url, progress=context.encode_progress(), reason=reason
+            )
         case BatchStatus.CANCELLED:
-            return context.make_event(EventType.BATCH_CANCELLED, reason=decision.reason)
+            return context.make_event(EventType.BATCH_CANCELLED, reason=reason)
         case _:
-            return context.make_event(EventType.BATCH_FAILED, error=decision.reason, reason=decision.reason)
+            return context.make_event(EventType.BATCH_FAILED, error=reason, prUrl=url, reason=reason)
 
 
 def _map_branch_decision(context: RecordContext, decision: d.BranchDecision) -> Iterator[StreamEvent]:

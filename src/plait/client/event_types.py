@@ -7,10 +7,11 @@ from dataclasses import field
 from enum import StrEnum
 from typing import Literal, Required, TypedDict, cast
 
+from plait.client.api_models import Progress
 from plait.client.json_encoding import Json, encode_plain, to_iso
 from plait.core.fast_dataclass import dataclass
 from plait.core.settings import Mode, Publish
-from plait.core.status import Category, PauseCause, WaitReason
+from plait.core.status import BatchStatus, Category, PauseCause, WaitReason
 from plait.core.task import Attempt, Step
 
 
@@ -96,12 +97,14 @@ class CommonEventFields(TypedDict, total=False):
     on: WaitReason | None
     percentage: int | None
     phase: str | None
+    progress: Progress | None
     prUrl: str | None
     provider: str | None
     publishing: Literal["started", "done", "failed"] | None
     question: str | None
     reason: str | None
     retryAt: str | None
+    status: BatchStatus | None
     step: Step | None
     title: str | None
     until: str | None

@@ -150,6 +150,10 @@ class RecordContext:
             fields = {"entrantOf": task.task.entrant, **fields}
         return StreamEvent(self.record.seq, self.record.at, kind, batch, name, n, fields)
 
+    def encode_progress(self) -> Progress | None:
+        """The counts of the batch, as JSON."""
+        return cast("Progress", to_json(self.tracker.count_progress())) if self.tracker is not None else None
+
     def make_progress_events(
         self, task: TaskState | None = None, /, **extra: Unpack[EventFields]
     ) -> Iterator[StreamEvent]:

@@ -13,6 +13,7 @@ from plait.core.events import Record
 from plait.core.fast_dataclass import dataclass
 from plait.core.lazy_pattern import pattern
 from plait.core.reports import AttemptAsked, PublishFailed
+from plait.core.scheduler.batches import describe_merged, find_end_status
 from plait.core.scheduler.starts import find_queue_head
 from plait.core.settings import Mode, NotificationKind
 from plait.core.state import BatchState, State, TaskState
@@ -253,6 +254,8 @@ def describe_batch_end(batch: BatchState) -> tuple[str, str]:
         title = f"batch {batch.id} was cancelled"
     elif batch.ended is BatchStatus.COMPLETED:
         title = f"batch {batch.id} is done" + (" and not published" if batch.publish_failure else "")
+    elif find_end_status(batch) is BatchStatus.PARTIAL:
+        title = f"batch {batch.id} is partial: {describe_merged(batch)}"
     else:
         title = f"batch {batch.id} has ended, {unfinished} of {len(requested)} tasks not done"
     bad = [

@@ -68,12 +68,16 @@ class BatchStatus(StrEnum):
     PAUSED = "paused"
     MERGING = "merging"
     COMPLETED = "completed"
+    PARTIAL = "partial"  # something was merged, something was not; in the journal such a batch is failed
     FAILED = "failed"
     CANCELLED = "cancelled"
 
     @property
     def is_terminal(self) -> bool:
-        return self in {BatchStatus.COMPLETED, BatchStatus.FAILED, BatchStatus.CANCELLED}
+        return self in _ENDED_BATCHES
+
+
+_ENDED_BATCHES = frozenset({BatchStatus.COMPLETED, BatchStatus.PARTIAL, BatchStatus.FAILED, BatchStatus.CANCELLED})
 
 
 class Category(StrEnum):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from plait.core.explain import explain_status
 from plait.core.fast_dataclass import dataclass
 from plait.core.reports import SourcesUnwritten
-from plait.core.scheduler.batches import is_finished, needs_publishing
+from plait.core.scheduler.batches import describe_merged, find_end_status, is_finished, needs_publishing
 from plait.core.settings import Mode, Publish, Settings, Spend
 from plait.core.start_queue import QueueKey
 from plait.core.state import BatchState, State, TaskState
@@ -228,8 +228,12 @@ def _find_holding_batch(state: State, batch: BatchState, task: TaskState) -> Bat
 
 
 def find_batch_status(batch: BatchState) -> tuple[BatchStatus, str]:
-    if batch.ended is not None:
-        return batch.ended, batch.reason
+    ended = find_end_status(batch)
+    if ended is BatchStatus.PARTIAL:
+        unpublished = why_unpublished(batch)
+        return ended, describe_merged(batch) + (f"; not published: {unpublished}" if unpublished is not None else "")
+    if ended is not None:
+        return ended, batch.reason
     if batch.paused is not None:
         return BatchStatus.PAUSED, batch.paused.why
     if batch.publishing is not None and is_finished(batch):

@@ -54,7 +54,7 @@ def test_each_event_of_a_batch_is_one_line() -> None:
         "00:17:45  03-split    done in place",
         "00:17:45  04          started (shell, attempt 1)",
         "00:17:46  04          failed: the command can't be run: no such option · plait logs 7f3a 04",
-        "00:17:46  batch 7f3a  failed: 1 done, 1 failed",
+        "00:17:46  batch 7f3a  partial: 1 done, 1 not done",
     ]
 
 

@@ -68,7 +68,7 @@ def test_failures_show_their_reason_and_the_next_command() -> None:
         "  d    blocked               needs c, which is blocked by a b\n"
         "  e    done              2s\n"
         "\n"
-        "batch 7f3a failed · 1 done · 1 failed · 2 blocked\n"
+        "batch 7f3a partial: 1 done, 3 not done · 1 failed · 2 blocked\n"
         "  2s (3s of agent time)\n"
         "\n"
         "  failed  a b: the agent failed: two lines\n"

@@ -1004,7 +1004,7 @@ export interface components {
          * BatchStatus
          * @enum {string}
          */
-        BatchStatus: "pending" | "running" | "paused" | "merging" | "completed" | "failed" | "cancelled";
+        BatchStatus: "pending" | "running" | "paused" | "merging" | "completed" | "partial" | "failed" | "cancelled";
         /**
          * BatchTask
          * @description `needsYou`: it waits for an answer, an approval or a decision.
@@ -1894,6 +1894,7 @@ export interface components {
             phase?: string | null;
             /** Prurl */
             prUrl?: string | null;
+            progress?: components["schemas"]["Progress"] | null;
             /** Provider */
             provider?: string | null;
             /** Publishing */
@@ -1906,6 +1907,7 @@ export interface components {
             retryAt?: string | null;
             /** Seq */
             seq: number | null;
+            status?: components["schemas"]["BatchStatus"] | null;
             step?: components["schemas"]["Step"] | null;
             /** Taskid */
             taskId: string | null;

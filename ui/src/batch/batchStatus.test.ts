@@ -65,6 +65,8 @@ describe("progress", () => {
       describeOutcome({ status, progress: { ...NONE, ...progress } } as BatchSummary);
     expect(batch("completed", { total: 3, completed: 3 })).toBe("All 3 done");
     expect(batch("failed", { total: 3, completed: 1 })).toBe("1 of 3 done");
+    const reason = "1 merged, 2 not merged";
+    expect(describeOutcome({ status: "partial", reason, progress: NONE } as BatchSummary)).toBe(reason);
     expect(batch("failed", { total: 3 })).toBe("None done");
     expect(batch("cancelled", { total: 3, completed: 1 })).toBe("Cancelled");
   });

@@ -101,9 +101,10 @@ export function formatNeedsYou(count: number): string {
 }
 
 /** The results, as a sentence. */
-export function describeOutcome({ status, progress }: BatchSummary): string {
+export function describeOutcome({ status, reason, progress }: BatchSummary): string {
   const { total, completed } = progress;
   if (status === "cancelled") return "Cancelled";
+  if (status === "partial" && reason !== "") return reason;
   if (completed === total) return total === 1 ? "Done" : `All ${total} done`;
   if (completed === 0) return total === 1 ? "Not done" : "None done";
   return `${completed} of ${total} done`;

@@ -4,7 +4,7 @@ import type { BatchStatus, TaskStatus } from "../api/types";
 import { COLUMN_NAMES, type Column } from "../model/columns";
 import styles from "./Status.module.css";
 
-type StatusShape = Column | "stopped";
+type StatusShape = Column | "partial" | "stopped";
 
 const SHAPES: Record<StatusShape, string> = {
   todo: "M8 2.500a5.500 5.500 0 100 11 5.500 5.500 0 000-11z",
@@ -14,6 +14,7 @@ const SHAPES: Record<StatusShape, string> = {
   review:
     "M8 2.500a5.500 5.500 0 100 11 5.500 5.500 0 000-11zM5.500 8a2.700 2.700 0 015 0 2.700 2.700 0 01-5 0z",
   done: "M8 2.500a5.500 5.500 0 100 11 5.500 5.500 0 000-11zM5.500 8.200l1.800 1.800 3.200-3.700",
+  partial: "M8 2.500a5.500 5.500 0 100 11 5.500 5.500 0 000-11zM8 2.500v11",
   failed: "M8 2.500a5.500 5.500 0 100 11 5.500 5.500 0 000-11zM6 6l4 4M10 6l-4 4",
   stopped: "M8 2.500a5.500 5.500 0 100 11 5.500 5.500 0 000-11zM5.500 8h5",
 };
@@ -40,6 +41,7 @@ const BATCH_SHAPES: Record<BatchStatus, StatusShape> = {
   paused: "asking",
   merging: "running",
   completed: "done",
+  partial: "partial",
   failed: "failed",
   cancelled: "stopped",
 };
@@ -52,7 +54,7 @@ export function statusText(status: TaskStatus | BatchStatus): string {
 /** The name of its colour token, for drawings that also show its label. */
 export function taskTone(status: TaskStatus): Column {
   const shape = TASK_SHAPES[status];
-  return shape === "stopped" ? "todo" : shape;
+  return shape === "stopped" || shape === "partial" ? "todo" : shape;
 }
 
 export function ColumnIcon({ column }: { column: Column }) {

@@ -144,6 +144,17 @@ describe("an event", () => {
   });
 });
 
+it("the end of a partial batch has its status and counts", () => {
+  const progress = sampleProgress({ total: 2, completed: 1, failed: 1, percentage: 100 });
+  const ended = sampleEvent("batch:completed", null, {
+    status: "partial",
+    progress,
+    reason: "1 merged, 1 not merged",
+  });
+  const after = applyEvents(board(), [ended]).batches.get("7f3a");
+  expect([after?.status, after?.progress]).toEqual(["partial", progress]);
+});
+
 describe("a fetch of some tasks", () => {
   it("replaces these tasks and no others", () => {
     const before = board();

@@ -170,7 +170,13 @@ function updateSummary(batch: BatchSummary, event: PlaitEvent): BatchSummary {
     case "batch:paused":
       return { ...batch, status: "paused", reason };
     case "batch:completed":
-      return { ...batch, status: "completed", reason, completedAt: event.at };
+      return {
+        ...batch,
+        status: event.status ?? "completed",
+        progress: event.progress ?? batch.progress,
+        reason,
+        completedAt: event.at,
+      };
     case "batch:failed":
       return { ...batch, status: "failed", reason, completedAt: event.at };
     case "batch:cancelled":

@@ -130,7 +130,9 @@ class EventLines:
 
 def _describe_status(event: StreamEvent) -> str:
     """The last part of the event's type, and the reason."""
-    word = "done" if event.type is EventType.TASK_COMPLETED else event.type.rpartition(":")[2].replace("_", " ")
+    word = event.data.get("status") or event.type.rpartition(":")[2].replace("_", " ")
+    if event.type is EventType.TASK_COMPLETED:
+        word = "done"
     reason = str(event.data.get("reason") or "")
     if reason.startswith(word):
         return reason

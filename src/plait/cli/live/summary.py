@@ -33,7 +33,7 @@ def get_batch_exit_code(view: BatchView) -> int:
     if view.status is BatchStatus.COMPLETED:  # dropped tasks don't count
         return OK
     if view.progress.total == dict(view.progress.counts)[TaskStatus.DONE]:
-        return FAILED if view.status in {BatchStatus.FAILED, BatchStatus.CANCELLED} else OK
+        return FAILED if view.status.is_terminal else OK
     return NEEDS_PERSON if view.waits_for_person else FAILED
 
 
@@ -56,7 +56,7 @@ def make_summary(  # noqa: PLR0913 - what a summary is made of
     page.add_line()
     add_tasks(page, requested, _MAX_TASKS, now=now)
     page.add_line()
-    page.add_line((_format_headline(view), "bold"), *_format_counts(view))
+    page.add_line(*_format_headline(view), *_format_counts(view))
     if view.started_at is not None:
         page.add_line(f"  {_format_times(view, view.started_at, now, agent_seconds)}")
     if view.status is BatchStatus.PAUSED:
@@ -101,15 +101,18 @@ def _add_branch(page: Page, view: BatchView, publish_option: Publish) -> None:
         page.add_line((f"    plait pr {quote(view.id)}   {effect}", "dim"))
 
 
-def _format_headline(view: BatchView) -> str:
-    state = "is not finished" if view.ended_at is None else str(view.status.value)
-    return f"batch {view.id} {state}"
+def _format_headline(view: BatchView) -> list[tuple[str, str]]:
+    if view.ended_at is None:
+        return [(f"batch {view.id} is not finished", "bold")]
+    partial = f": {view.reason.partition(';')[0]}" if view.status is BatchStatus.PARTIAL else ""
+    return [(f"batch {view.id} ", "bold"), (f"{view.status.value}{partial}", f"bold {STATUS_STYLES[view.status]}")]
 
 
 def _format_counts(view: BatchView) -> list[tuple[str, str]]:
     pieces: list[tuple[str, str]] = []
+    named = view.status is BatchStatus.PARTIAL  # the headline says how many are done
     for status, count in view.progress.counts:
-        if count:
+        if count and not (named and status is TaskStatus.DONE):
             pieces += [(" · ", "dim"), (f"{count} {status.label}", STATUS_STYLES[status])]
     return pieces
 

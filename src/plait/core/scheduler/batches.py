@@ -131,16 +131,41 @@ def schedule_batch_ends(state: State) -> Iterator[Decision]:
 
 def _end_batch(batch: BatchState) -> BatchEnded:
     """Entrants of a contest don't count: their task does."""
-    requested = [task for task in batch.tasks if task.task.entrant is None]
+    requested = _list_requested(batch)
     counts_by_status = dict.fromkeys(batch.status_counts, 0) | Counter(
         task.status for task in requested if task.status is not None
     )
-    done = counts_by_status.get(TaskStatus.DONE, 0)
     counts = ", ".join(f"{count} {status.label}" for status, count in counts_by_status.items() if count)
-    dropped = sum(task.status is TaskStatus.SKIPPED and task.by is None for task in requested)
     if batch.cancelled:
         status = BatchStatus.CANCELLED
     else:
-        status = BatchStatus.COMPLETED if done + dropped == len(requested) else BatchStatus.FAILED
+        status = BatchStatus.FAILED if count_merged(batch)[1] else BatchStatus.COMPLETED
     unpublished = f"; not published: {batch.publish_failure.why}" if batch.publish_failure else ""
     return BatchEnded(batch.id, status, counts + unpublished)
+
+
+def _list_requested(batch: BatchState) -> list[TaskState]:
+    return [task for task in batch.tasks if task.task.entrant is None]
+
+
+def count_merged(batch: BatchState) -> tuple[int, int]:
+    """How many of its tasks are merged (in place: done) and how many are not, without those that a person dropped."""
+    requested = _list_requested(batch)
+    merged = sum(task.status is TaskStatus.DONE for task in requested)
+    dropped = sum(task.status is TaskStatus.SKIPPED and task.by is None for task in requested)
+    return merged, len(requested) - merged - dropped
+
+
+def find_end_status(batch: BatchState) -> BatchStatus | None:
+    """How it ended; None: it has not. Something merged is a partial success, unless a failure kept the rest from starting."""
+    if batch.ended is not BatchStatus.FAILED or not count_merged(batch)[0]:
+        return batch.ended
+    halted = any(task.status is TaskStatus.SKIPPED and task.by is not None for task in batch.tasks)
+    return BatchStatus.FAILED if halted else BatchStatus.PARTIAL
+
+
+def describe_merged(batch: BatchState) -> str:
+    """`23 merged, 5 not merged`"""
+    merged, unmerged = count_merged(batch)
+    verb = "done" if batch.settings.isolation is Isolation.IN_PLACE else "merged"
+    return f"{merged} {verb}, {unmerged} not {verb}"

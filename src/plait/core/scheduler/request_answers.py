@@ -13,7 +13,7 @@ from plait.core.contest import is_refereed, why_invalid
 from plait.core.decisions import Decision, RequestDecision, RequestGranted, RequestRefused
 from plait.core.graph import sort_topologically
 from plait.core.plan import Plan
-from plait.core.scheduler.batches import why_not_ship
+from plait.core.scheduler.batches import find_end_status, why_not_ship
 from plait.core.scheduler.starts import find_queue_head, why_over_budget
 from plait.core.settings import EngineSettings, Isolation, Mode, Settings
 from plait.core.state import BatchState, State, TaskState
@@ -54,7 +54,7 @@ def _answer_request(state: State, request: requests.Request) -> RequestDecision:
         return answer_task_request(batch, task, request)
     if batch.ended is not None and not isinstance(request, requests.Ship | requests.ChangeSettings):
         instead = f": {requests.RETRY_INSTEAD}" if isinstance(request, requests.Resume) else ""
-        return RequestRefused(request.id, f"batch {batch.id} is {batch.ended.value}{instead}")
+        return RequestRefused(request.id, f"batch {batch.id} is {find_end_status(batch)}{instead}")
     if isinstance(request, requests.Approve):
         return _answer_approve(state, batch, request)
     return _grant_unless(request, _why_not_batch(state, batch, request))
