@@ -290,9 +290,9 @@ class _SourceLoader:
             return format_.read(source)
         if FORMATS[name].one_task_per_file or FORMATS[name].is_json:
             return self._cache.read_source(name, source, lambda: format_.read(source))
-        from plait.sources.unread_boxes import add_unread_boxes  # for files of text alone
+        from plait.sources.unread_parts import add_unread_notes  # for files of text alone
 
-        return self._cache.read_source(name, source, lambda: add_unread_boxes(format_.read(source), source.documents))
+        return self._cache.read_source(name, source, lambda: add_unread_notes(format_.read(source), source.documents))
 
     def _read_document(self, path: Path) -> Document:
         name = self._relative_name(path)

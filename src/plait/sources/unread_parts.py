@@ -1,7 +1,8 @@
-"""Checkboxes that a person sees in a file and that no task was read from.
+"""What a person sees in a file and no task was read from: checkboxes, and dependencies stated in a task's text.
 
 A box in the text of a task that can still run is part of that task. Any other box that isn't a task itself is unread:
-outside all tasks, in a group, open in a task that is done, or written so that it is no checkbox in markdown.
+outside all tasks, in a group, open in a task that is done, or written so that it is no checkbox in markdown. A stated
+dependency is unread if the order of the tasks doesn't follow it.
 """
 
 from __future__ import annotations
@@ -44,13 +45,14 @@ class _UnreadBox:
     section: str
 
 
-def add_unread_boxes(reading: Reading, documents: Iterable[Document]) -> Reading:
-    """The reading of these files with notes on the boxes that it leaves out, and the lines of the open ones."""
+def add_unread_notes(reading: Reading, documents: Iterable[Document]) -> Reading:
+    """The reading of these files with notes on what it leaves out, and the lines of the open boxes among that."""
     unread: list[Origin] = []
     notes: list[Problem] = []
     for document in documents:
         if "[" not in document.text or document.is_json:
             continue
+        notes += _find_unread_needs(document, reading)
         groups: dict[tuple[_Cause, str], list[_UnreadBox]] = {}
         reported = {
             problem.at.line - 1 for problem in reading.problems if problem.at and problem.at.file == document.path
@@ -73,21 +75,28 @@ def _index_entries(entries: Iterable[SourceEntry], path: str) -> dict[int, Sourc
 
 
 def _find_unread(markdown: Markdown, entries: dict[int, SourceEntry]) -> Iterator[_UnreadBox]:
-    heading_level, heading_entry = 0, None
-    for block, path in walk_outline(markdown):
-        is_top = block.parent is None and not block.quoted
-        ends = block.start in entries or block.level <= heading_level or heading_entry is None
-        if is_top and block.kind is BlockKind.HEADING and ends:
-            heading_level, heading_entry = block.level, entries.get(block.start)
+    for block, path, owner, heading_entry in _walk_owned(markdown, entries):
         if any(_LEGEND.fullmatch(make_label(heading.text)) for heading in path):
             continue
-        owner = next((entry for above in block.ancestors if (entry := _get_entry(above, entries))), None)
         section = strip_markup(path[-1].text) if path else ""
         for line, is_open, cause in _find_boxes(markdown, block, entries):
             is_below = heading_entry is not None and markdown.lines.strip_end(line).strip() in heading_entry.task.body
             where = _find_cause(owner or (heading_entry if is_below else None), is_open=is_open)
             if where is not None:
                 yield _UnreadBox(line, is_open, where if where is _Cause.IN_DONE else cause or where, section)
+
+
+def _walk_owned(
+    markdown: Markdown, entries: dict[int, SourceEntry]
+) -> Iterator[tuple[Block, tuple[Block, ...], SourceEntry | None, SourceEntry | None]]:
+    """Every block with the headings above it, the task whose item it is in, and the task that is a heading above it."""
+    level, heading_entry = 0, None
+    for block, path in walk_outline(markdown):
+        is_heading = block.kind is BlockKind.HEADING and block.parent is None and not block.quoted
+        if is_heading and (block.start in entries or block.level <= level or heading_entry is None):
+            level, heading_entry = block.level, entries.get(block.start)
+        owner = next((entry for above in block.ancestors if (entry := _get_entry(above, entries))), None)
+        yield block, path, owner, heading_entry
 
 
 def _get_entry(block: Block, entries: dict[int, SourceEntry]) -> SourceEntry | None:
@@ -167,3 +176,63 @@ def _format_lines(lines: Sequence[int]) -> str:
     shown = [str(first) if first == last else f"{first}-{last}" for first, last in ranges[:_MAX_RANGES]]
     left = len(ranges) - len(shown)
     return f"{', '.join(shown)} and more" if left else ", ".join(shown)
+
+
+_STATED = re.compile(
+    r"(?<!not )(?<!longer )(?<!n't )(?<![A-Za-z])(?:depend(?:s|ent)?[ \t]+(?:only[ \t]+)?(?:up)?on|depends|dependenc(?:y|ies)|blocked[ \t]+by"
+    r"|prerequisites?)(?![A-Za-z])[*_]*[ \t]*:?[*_]*[ \t]*"
+    r"(?:(?:on|tasks?|steps?|items?)[ \t]+)*(?P<ids>[*_`#(\[]*[A-Za-z]{0,8}[-#]?\d[^.;\n]*(?:\.\d[^.;\n]*)*)",
+    re.IGNORECASE,
+)
+_WORD = re.compile(r"[A-Za-z]{0,8}-?\d+(?:\.\d+)*[a-z]?")
+_MAX_STATED = 200  # statements that are checked in one file
+_MAX_LINE_LENGTH = 2_000
+
+
+def _find_unread_needs(document: Document, reading: Reading) -> Iterator[Problem]:
+    """A note for each task that a text names as a dependency, and that may run later, or at the same time."""
+    by_id = {entry.task.id.lower(): entry for entry in reading.entries if not entry.parts}
+    order = _Order(reading)
+    entries = _index_entries(reading.entries, document.path)
+    checked = 0
+    for block, _, item_owner, heading_entry in _walk_owned(document.markdown, entries):
+        owner = _get_entry(block, entries) or item_owner or heading_entry
+        if owner is None or owner.parts or owner.status.is_closed or block.quoted:
+            continue
+        if block.kind not in {BlockKind.ITEM, BlockKind.PARAGRAPH} or checked > _MAX_STATED:
+            continue
+        for number, line in enumerate(block.text.split("\n"), block.text_line):
+            for match in _STATED.finditer(line[:_MAX_LINE_LENGTH]):
+                checked += 1
+                named = [by_id[word.lower()] for word in _WORD.findall(match["ids"]) if word.lower() in by_id]
+                ids = [other.task.id for other in named if not order.has_before(owner, other)]
+                if ids:
+                    text = shorten(match[0].strip(" *_(["))
+                    message = f'{owner.task.id}: "{text}" is not read as a dependency on {", ".join(ids[:10])}'
+                    yield document.make_info(number, message, "Write it the way this format states an order.")
+
+
+class _Order:
+    """Which tasks come before others, by their needs and phases."""
+
+    def __init__(self, reading: Reading) -> None:
+        self._entries = {entry.task.id: entry for entry in reading.entries}
+        self._ranks = {phase.key: rank for rank, phase in enumerate(reading.phases)}
+
+    def has_before(self, task: SourceEntry, other: SourceEntry) -> bool:
+        """Whether `other` is done before `task`, or is the task itself."""
+        if other is task or other.status.is_closed:
+            return True
+        ranks = [self._ranks.get(entry.task.phase or "") for entry in (task, other)]
+        if ranks[0] is not None and ranks[1] is not None and ranks[1] < ranks[0]:
+            return True
+        seen, waiting = {task.task.id}, [task.task.id]
+        while waiting:
+            entry = self._entries.get(waiting.pop())
+            for need in entry.task.needs if entry is not None else ():
+                if need.on == other.task.id:
+                    return True
+                if need.on not in seen:
+                    seen.add(need.on)
+                    waiting.append(need.on)
+        return False

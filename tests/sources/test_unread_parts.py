@@ -1,4 +1,4 @@
-"""Checkboxes that no task was read from: each is reported with its line, and none is called complete."""
+"""Checkboxes and dependencies that were not read: each is reported with its line, and no box is called complete."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from plait.sources.formats import load_format
 from plait.sources.planning import PlanOptions, plan_tasks
 from plait.sources.source_model import Document, Reading, SourceFiles
 from plait.sources.source_set import combine_sources
-from plait.sources.unread_boxes import add_unread_boxes
+from plait.sources.unread_parts import add_unread_notes
 from plait.testing.contracts.source_format import mangled_texts
 
 
 def read(format_name: str, text: str) -> Reading:
     source = SourceFiles("a.md", (Document("a.md", text),))
-    return add_unread_boxes(load_format(format_name).read(source), source.documents)
+    return add_unread_notes(load_format(format_name).read(source), source.documents)
 
 
 def notes(format_name: str, text: str) -> list[tuple[int, str]]:
@@ -141,3 +141,37 @@ def test_deferred_tasks_are_not_called_complete() -> None:
     assert [(str(p.at), p.message) for p in planned.problems] == [
         ("a.md:4", "2 tasks are deferred or abandoned in the source: left out")
     ]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "(depends on 1.1)",
+        "_Depends: 1.1_",
+        "**Dependencies:** task 1.1",
+        "blocked by 1.1",
+        "Prerequisites: 1.1 and more",
+    ],
+)
+def test_a_stated_dependency_that_is_not_read_is_reported(words: str) -> None:
+    ((line, message),) = notes("openspec", f"## 1. a\n- [ ] 1.1 Dig\n- [ ] 1.2 Pour\n  - {words}\n")
+    assert line == 4
+    assert message.startswith("1.2: ")
+    assert message.endswith("is not read as a dependency on 1.1")
+
+
+@pytest.mark.parametrize(
+    ("format_name", "text"),
+    [
+        ("openspec", "## 1. a\n- [ ] 1.1 Dig\n## 2. b\n- [ ] 2.1 Pour (depends on 1.1)\n"),
+        ("openspec", "## 1. a\n- [x] 1.1 Dig\n- [ ] 1.2 Pour (depends on 1.1)\n"),
+        ("openspec", "## 1. a\n- [ ] 1.1 Dig\n- [ ] 1.2 Pour, which does not depend on 1.1\n"),
+        ("openspec", "## 1. a\n- [ ] 1.1 Dig\n- [ ] 1.2 Install dependencies of version 1.10\n"),
+        ("kiro", "- [ ] 1. Dig\n- [ ] 2. Pour\n- [ ] 3. Paint\n  - Depends on 1\n"),
+        ("speckit", "- [ ] T001 [P] Dig\n- [ ] T002 [P] Pour (depends on T001)\n"),
+        ("plan", "## Phase 1: A\n- [ ] 1.1 Dig\n- [ ] 1.2 Pour (depends: 1.1)\n"),
+        ("todo", "### 1. Dig\n**Status**: open\n\n### 2. Pour\n**Status**: open\n**Dependencies**: Task 1\n"),
+    ],
+)
+def test_a_dependency_that_the_order_follows_is_not(format_name: str, text: str) -> None:
+    assert notes(format_name, text) == []
