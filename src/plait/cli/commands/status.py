@@ -214,10 +214,9 @@ def _format_diffstat(task: TaskView) -> str:
 
 
 def _describe_task(task: TaskView, *, brief: bool) -> str:
-    if task.status is TaskStatus.DONE:
-        return task.title
     reason = task.short if brief else task.reason
-    return reason if task.commit else " · ".join(filter(None, (_format_diffstat(task), reason)))
+    text = task.title if task.status is TaskStatus.DONE else reason
+    return text if task.commit else " · ".join(filter(None, (_format_diffstat(task), text)))
 
 
 def _add_provider_limits(page: Page, state: State) -> None:
