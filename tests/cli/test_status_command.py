@@ -305,7 +305,8 @@ def test_explain_shows_the_attempts(say: Say, writer: JournalWriter) -> None:
         "  write-2   shell         1s  ok\n"
         "  verify-1  verify        1s  verify: 2 tests failed\n"
         "\n"
-        "plait retry beef a retries it; plait feedback beef a 'text' retries it with your feedback.\n"
+        "plait retry beef a retries it; plait recheck beef a verifies its finished work again, without an agent; "
+        "plait feedback beef a 'text' retries it with your feedback.\n"
         "exit 0\n"
     )
 
