@@ -52,8 +52,11 @@ class PlanResult:
         done = "complete or deferred" if self.has_deferred else "complete"
         if not self.unread_count:
             return f"{what} is {done}: there is nothing to do."
-        boxes = "1 open checkbox is" if self.unread_count == 1 else f"{self.unread_count} open checkboxes are"
-        return f"Every task that was read is {done}, but {boxes} not read as a task: see the notes."
+        count = self.unread_count
+        boxes = (
+            "1 open checkbox is not read as a task" if count == 1 else f"{count} open checkboxes are not read as tasks"
+        )
+        return f"Every task that was read is {done}, but {boxes}: see the notes."
 
     @property
     def failed(self) -> bool:

@@ -92,12 +92,15 @@ FORMATS: Mapping[str, FormatEntry] = {
         found_at=(".taskmaster/tasks/tasks.json",), folder_files=("tasks/tasks.json", "tasks.json"), is_json=True
     ),
     "beads": FormatEntry(
-        found_at=(".beads/issues.jsonl",), folder_files=("issues.jsonl",), is_json=True, path_hint=r"\.jsonl\Z"
+        found_at=(".beads/issues.jsonl",),
+        folder_files=("issues.jsonl", "beads.jsonl"),
+        is_json=True,
+        path_hint=r"\.jsonl\Z",
     ),
     "backlog": FormatEntry(found_at=("backlog/tasks/",), one_task_per_file=True, text_hint=_FRONT_MATTER),
     "ccpm": FormatEntry(
         found_at=(".claude/epics/*/", ".claude/epics/*/tasks/"),
-        found_files="[0-9]*.md",
+        found_files="*[0-9]*.md",
         one_task_per_file=True,
         text_hint=_FRONT_MATTER,
     ),
