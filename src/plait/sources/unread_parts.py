@@ -148,7 +148,8 @@ def _describe(document: Document, cause: _Cause, section: str, boxes: Sequence[_
         message, hint = f"{what} marked as done{where}{lines}", ""
     else:
         left_out = "is not read as a task" if is_one else "are not read as tasks"
-        state = "" if is_one or not open_count else f", {open_count} of them open"
+        state = "all" if open_count == len(boxes) else f"{open_count} of them"
+        state = "" if is_one or not open_count else f", {state} open"
         reason, hint = _REASONS[cause]
         message = f"{count}{where} {left_out}{reason}{lines}{state}"
     return document.make_info(boxes[0].line, message, hint)
