@@ -214,3 +214,26 @@ def test_a_plan_error_says_what_helps_and_repeated_clicks_start_one_batch(
     assert len(set(keys)) == 1
     assert len(json.loads(project.plait("status", "--json").out)["batches"]) == 1
     window.ignore_errors("ERR_FAILED")
+
+
+def test_a_check_that_fails_on_the_base_is_shown_and_can_be_skipped(
+    project: TempProject, open_window: OpenWindow
+) -> None:
+    project.task("01-walls", "echo walls > walls.txt")
+    project.commit_all()
+    window = open_window()
+    page = window.page
+    _select(page, "01-walls")
+    page.keyboard.press("r")
+    plan = _plan(page)
+    plan.get_by_label("Verify").fill("echo checking; test -f walls.txt")
+    plan.get_by_label("Check the base first").check()
+    plan.get_by_role("button", name="Start 1 task").click()
+    alert = plan.get_by_role("alert")
+    expect(alert).to_contain_text("verify fails on the base commit")
+    expect(alert).to_contain_text("checking")
+    window.ignore_errors("409")
+    assert not project.state().batches
+    plan.get_by_label("Check the base first").uncheck()
+    _start(page, "Start 1 task")
+    expect(_strip(page)).to_contain_text("1 done")

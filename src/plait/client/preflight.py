@@ -38,13 +38,14 @@ from plait.runtime.executor import AttemptFile, AttemptKind, AttemptSpec, Runnin
 from plait.runtime.worker_pool import WorkerPool
 from plait.store.project_files import LOCKS_FOLDER
 from plait.system.atomic_files import read_regular_file, replace_file
-from plait.system.flock import hold_lock
+from plait.system.flock import try_lock
 from plait.system.port_leases import DEFAULT_PORTS, PortLeases
 from plait.system.shared_state import find_shared_state_folder
 
 PREFLIGHT = "preflight"  # in the place of a batch's id, which is hexadecimal
 PASSED_FILE = "preflight.json"
 SKIP_HINT = "Fix it, or use --no-preflight if the tasks are meant to fix it."
+_STOPPED = "the check of the base was stopped"
 _SETUP, _VERIFY, _GATE = "setup", "verify", "gate"
 _MAX_PASSED = 100
 _MAX_SHOWN_LINES = 30
@@ -120,16 +121,33 @@ def run_preflight(
     """
     if preflight.key in _read_passed(preflight.location):
         return
-    with hold_lock(preflight.location.state / LOCKS_FOLDER / PREFLIGHT):
+    with _hold_preflight_lock(preflight.location, on_line, should_stop):
         if preflight.key in _read_passed(preflight.location):  # another process checked it meanwhile
             return
-        if should_stop():
-            raise PreflightStoppedError("the check of the base was stopped")
         with _open_runner(preflight, on_line, should_stop) as runner:
             for n, check in enumerate(preflight.checks, 1):
                 on_check(check)
                 runner.run(check, n)
         _save_passed(preflight.location, preflight.key)
+
+
+@contextmanager
+def _hold_preflight_lock(
+    location: RepoLocation, on_line: Callable[[str], None], should_stop: Callable[[], bool]
+) -> Iterator[None]:
+    """Polled, so that waiting for another preflight can be stopped."""
+    has_waited = False
+    while True:
+        with try_lock(location.state / LOCKS_FOLDER / PREFLIGHT) as is_held:
+            if is_held:
+                yield
+                return
+        if should_stop():
+            raise PreflightStoppedError(_STOPPED)
+        if not has_waited:
+            on_line("Waiting for the same check in another process.")
+            has_waited = True
+        time.sleep(_STEP_SECONDS)
 
 
 def _read_passed(location: RepoLocation) -> dict[str, float]:
@@ -196,7 +214,7 @@ class _Runner:
         stopped = self._wait(check, attempt, output)
         output.finish()
         if stopped:
-            raise PreflightStoppedError("the check of the base was stopped")
+            raise PreflightStoppedError(_STOPPED)
         if self._failure is not None:
             raise WorldError(f"can't check {check.name} on the base commit: {self._failure}", hint=SKIP_HINT)
         if self._exit_code:
@@ -204,7 +222,7 @@ class _Runner:
         self._is_set_up = self._is_set_up or check.name == _SETUP
 
     def stop(self, attempts: int) -> None:
-        """End what an earlier preflight left running when its process was killed."""
+        """End what still runs: of this preflight, or of an earlier one whose process was killed."""
         for n in range(1, attempts + 1):
             attempt = self._begin(n)
             if isinstance(self.executor.adopt(attempt), RunningProcess):
@@ -322,6 +340,9 @@ def _open_runner(
         runner.stop(len(preflight.checks))
         remove_batch_files(preflight.location, PREFLIGHT)
         yield runner
+    except BaseException:
+        runner.stop(len(preflight.checks))
+        raise
     finally:
         runner.close()
         runner.executor.close()

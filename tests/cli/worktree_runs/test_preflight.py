@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -189,4 +190,29 @@ def test_what_a_killed_check_left_is_ended_by_the_next(project: TempProject) -> 
 def test_a_detached_batch_is_checked_first(project: TempProject) -> None:
     configure(project, verify="false")
     assert project.plait("run", "--yes", "--detach").code == 2
+    assert_nothing_started(project)
+
+
+def test_a_second_run_waits_for_the_first_check_and_uses_its_result(project: TempProject) -> None:
+    configure(project, verify="[ -e walls.txt ] && exit; echo base >> $LOG; until [ -e $LOG.go ]; do sleep 0.02; done")
+    project.task("02-roof", "echo roof > walls.txt")
+    first = project.start("run", "--yes", "-s", "01-walls")
+    wait_until(lambda: read_log(project))
+    waiting = project.terminal("run", "--yes", "-s", "02-roof")
+    waiting.wait_for("Waiting for the same check in another process.")
+    Path(f"{project.env['LOG']}.go").touch()
+    assert (project.finish(first).code, waiting.wait()) == (0, 0)
+    assert read_log(project) == ["base", "agent"]
+
+
+def test_waiting_for_another_check_can_be_stopped(project: TempProject) -> None:
+    configure(project, verify="echo base >> $LOG; exec sleep 1000")
+    first = project.start("run", "--yes")
+    wait_until(lambda: read_log(project))
+    waiting = project.terminal("run", "--yes")
+    waiting.wait_for("Waiting for the same check in another process.")
+    waiting.type("\x03")
+    assert waiting.wait() == 130
+    first.send_signal(signal.SIGTERM)
+    assert project.finish(first).code == 130
     assert_nothing_started(project)
