@@ -99,14 +99,15 @@ def test_all_batches_are_listed_newest_first(say: Say, writer: JournalWriter) ->
     writer.submit("cafe", "x")
     writer.exit_attempt("x")
     assert str(say("status")) == (
-        "cafe  completed  1/1 done · 1s\nbeef  partial    1/3 done · 1 failed · 1 blocked · 2s\nexit 0\n"
+        "cafe  completed  1/1 done · 1s\n"
+        "beef  partial    1/3 done · 1 failed · 1 blocked · 2s (3s of agent time)\nexit 0\n"
     )
 
 
 @pytest.mark.usefixtures("ended")
 def test_one_batch_is_shown_with_its_tasks(say: Say) -> None:
     assert str(say("status", "be")) == (
-        "batch beef · partial · 1/3 done · 1 failed · 1 blocked · 2s\n"
+        "batch beef · partial · 1/3 done · 1 failed · 1 blocked · 2s (3s of agent time)\n"
         "1 done, 2 not done\n"
         "submitted 2026-11-15 12:00\n"
         "\n"
@@ -145,7 +146,7 @@ def test_old_batches_are_listed_only_by_history(say: Say, writer: JournalWriter)
 @pytest.mark.usefixtures("ended")
 def test_history_shows_date_and_duration(say: Say) -> None:
     assert str(say("history")) == (
-        "2026-11-15 12:00  beef  partial         2s  1/3 done · 1 failed · 1 blocked\nexit 0\n"
+        "2026-11-15 12:00  beef  partial         2s  1/3 done · 1 failed · 1 blocked · 3s of agent time\nexit 0\n"
     )
     (batch,) = json.loads(say("history", "--json").out)["batches"]
     assert (batch["seconds"], batch["reason"]) == (2.0, "1 done, 2 not done")
@@ -448,7 +449,7 @@ def branch_lines(say: Say) -> list[str]:
 @pytest.mark.usefixtures("merged")
 def test_an_unpublished_branch_shows_how_to_publish_it(say: Say) -> None:
     assert branch_lines(say) == ["branch plait/batch-beef at 0123456789, not published: plait pr beef"]
-    assert "  a  done              2s  +12 \u22123  0123456789  A\n" in say("status", "beef").out
+    assert "  a  done              1s  +12 \u22123  0123456789  A\n" in say("status", "beef").out
     assert say("status").out == "beef  completed  1/1 done · 2s\n"
     assert say("explain", "a").out.splitlines()[-1] == (
         "Nothing is missing: it is done. plait pr beef publishes it with the batch branch."

@@ -490,18 +490,6 @@ def test_a_stream_started_later_has_the_same_events() -> None:
         whole.apply(record)
     rest = script.records[middle:]
     assert [late.apply(record) for record in rest] == [whole.apply(record) for record in rest]
-    assert late.sum_agent_seconds(BATCH, script.now) == whole.sum_agent_seconds(BATCH, script.now) > 0
-
-
-def test_agent_seconds_are_the_sum_of_all_attempts() -> None:
-    script = Script("a", "b", settings=ALONE)
-    script.wait(9)  # both run since 1 second
-    script.exit_attempt("a")
-    stream = EventStream()
-    for record in script.records:
-        stream.apply(record)
-    assert stream.sum_agent_seconds(BATCH, script.now + 5) == 10 + 15
-    assert stream.sum_agent_seconds("nobody", script.now) == 0
 
 
 def test_a_record_costs_no_more_in_a_large_batch() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from plait.core.reports import (
     CapacityChanged,
+    ClockJumped,
     GateLost,
     MergeFailed,
     PressureChanged,
@@ -11,7 +12,7 @@ from plait.core.reports import (
     SourcesUnwritten,
     SourcesWritten,
 )
-from plait.core.requests import CancelBatch, Drop, Feedback, Pause, Resume, Retry
+from plait.core.requests import CancelBatch, Drop, Feedback, Pause, Resume, Retry, Stop
 from plait.core.scheduler.rules import is_engine_needed
 from plait.core.settings import Backoff, Budget, Isolation, Mode, Publish, Settings, Spend
 from plait.core.status import BatchStatus, Category, TaskStatus, WaitReason
@@ -266,3 +267,56 @@ def test_a_partial_batch_says_that_it_could_not_be_published() -> None:
     script.exit_attempt("b", Category.TASK)
     script.fail_publish("no network")
     assert end_of(script) == (BatchStatus.PARTIAL, "1 merged, 1 not merged; not published: no network")
+
+
+def times_of(script: Script) -> tuple[float, float, list[float]]:
+    """Wall time, agent time, and the time of each task."""
+    view = make_batch_view(script.state, script.batch())
+    now = script.now
+    return view.wall_time.measure(now), view.agent_time.measure(now), [task.work.measure(now) for task in view.tasks]
+
+
+def test_times_count_what_runs_and_not_what_waits() -> None:
+    script = Script("a", "b", settings=Settings(max_parallel=2, retries=1, backoff=LONG_BACKOFF))
+    script.wait(8)
+    assert times_of(script) == (8, 16, [8, 8])
+    script.exit_attempt("a", Category.TASK)
+    script.exit_attempt("b")
+    script.wait(40)  # a waits for its retry
+    assert times_of(script) == (10, 19, [9, 10])
+    script.wait(30)
+    seconds = times_of(script)[2][0]
+    assert 9 < seconds < 9 + 30
+
+
+def test_times_leave_out_what_is_stopped_and_what_comes_after_the_end() -> None:
+    script = Script("a", "b", settings=Settings(max_parallel=2))
+    script.wait(5)
+    script.request(lambda name: Stop(name, BATCH))
+    for name in "ab":
+        script.exit_attempt(name, Category.KILLED)
+    assert times_of(script) == (8, 15, [7, 8])
+    script.wait(8 * 3600)
+    assert times_of(script) == (8, 15, [7, 8])
+    script.request(lambda name: Resume(name, BATCH))
+    for name in "ab":
+        script.exit_attempt(name)
+    script.wait(3600)
+    script.request(lambda name: Drop(name, BATCH, "a"))
+    assert times_of(script) == (10, 18, [8, 10])
+
+
+def test_a_gate_counts_as_time_of_the_batch_and_not_of_agents() -> None:
+    script = Script("a", settings=Settings(gate="make"))
+    script.exit_attempt("a")
+    script.wait(60)
+    script.finish_gate(passed=True)
+    script.wait(60)
+    assert times_of(script) == (62, 1, [1])
+
+
+def test_a_suspended_machine_is_not_at_work() -> None:
+    script = Script("a")
+    script.now += 3600
+    script.apply(ClockJumped(3600.0))
+    assert times_of(script) == (1, 1, [1])

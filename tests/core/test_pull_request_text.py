@@ -17,7 +17,7 @@ from plait.core.pull_request_text import (
 from plait.core.requests import MAX_OVERRIDE_TITLE_CHARS, PullRequestOverride, check_title
 from plait.core.settings import NO_SPEND, Mode, Settings, Spend
 from plait.core.status import BatchStatus, TaskStatus
-from plait.core.views import BatchView, Progress, TaskView
+from plait.core.views import BatchView, Progress, TaskView, WorkTime
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 ZERO = "\u200b"
@@ -74,7 +74,8 @@ def batch(*tasks: TaskView, settings: Settings = Settings()) -> BatchView:  # no
         settings=settings,
         created_at=0.0,
         started_at=10.0,
-        ended_at=760.0,
+        ended_at=9_760.0,
+        wall_time=WorkTime(750.0),
         cost=Spend(1_240_000, 340_000),
         progress=Progress(len(tasks), tuple((status, counts[status]) for status in TaskStatus)),
         tasks=tasks,

@@ -5,9 +5,13 @@ from __future__ import annotations
 import os
 import sys
 import time
+from typing import TYPE_CHECKING
 
 from plait.core.settings import Spend
 from plait.core.status import BatchStatus, TaskStatus
+
+if TYPE_CHECKING:
+    from plait.core.views import BatchView
 
 MINUS_SIGN = "\u2212"
 MAX_NAMES = 4  # in a list of names; the rest is counted
@@ -102,6 +106,19 @@ def format_elapsed(seconds: float) -> str:
     if whole < 86_400:
         return f"{whole // 3600}h {whole // 60 % 60:02}m"
     return f"{whole // 86_400}d {whole // 3600 % 24:02}h"
+
+
+def format_batch_time(view: BatchView, now: float) -> str:
+    """`41s (43s of agent time)`: how long something of it ran, and all attempts together if that is more."""
+    agents = format_agent_time(view, now)
+    return format_elapsed(view.wall_time.measure(now)) + (f" ({agents})" if agents else "")
+
+
+def format_agent_time(view: BatchView, now: float) -> str:
+    """`43s of agent time`; empty if it isn't more than the wall time."""
+    wall, agents = view.wall_time.measure(now), view.agent_time.measure(now)
+    text = format_elapsed(agents)
+    return f"{text} of agent time" if agents > wall and text != format_elapsed(wall) else ""
 
 
 def format_provider_limit(provider: str, until: float, now: float) -> str:

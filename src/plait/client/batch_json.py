@@ -160,7 +160,7 @@ class ListedBatch(BatchHead):
 
 @api_model
 class PastBatch:
-    """An item of `history --json`."""
+    """An item of `history --json`. `seconds`: in which something of it ran; `agent_seconds`: of all attempts together."""
 
     id: str
     status: BatchStatus
@@ -173,6 +173,7 @@ class PastBatch:
     started_at: str | None
     completed_at: str | None
     seconds: float
+    agent_seconds: float
     cost: Cost
     progress: Progress
 
@@ -320,7 +321,7 @@ def _describe_full(
     return _describe_view(model, view, eta, project_id, tasks=tasks)
 
 
-def describe_past_batch(view: BatchView, seconds: float) -> PastBatch:
+def describe_past_batch(view: BatchView, now: float) -> PastBatch:
     return fill_model(
         PastBatch,
         view,
@@ -329,7 +330,8 @@ def describe_past_batch(view: BatchView, seconds: float) -> PastBatch:
         created_at=to_iso(view.created_at),
         started_at=to_iso_or_none(view.started_at),
         completed_at=to_iso_or_none(view.ended_at),
-        seconds=round(seconds, 3),
+        seconds=round(view.wall_time.measure(now), 3),
+        agent_seconds=round(view.agent_time.measure(now), 3),
         cost=make_cost(view.cost),
         progress=count_progress(view.progress.total, dict(view.progress.counts)),
     )

@@ -11,14 +11,13 @@ from plait.client.record_context import (
     RecordContext,
     StatusTracker,
     capture_state,
-    find_live_attempt,
     find_machine_shortage,
     find_subject,
 )
 from plait.core import decisions as d, reports as r, requests as q
 from plait.core.events import Record
 from plait.core.reducers import evolve
-from plait.core.state import AttemptState, BatchState, State, TaskState
+from plait.core.state import BatchState, State, TaskState
 from plait.core.status import BatchStatus, TaskStatus
 from plait.core.task import Step, Task
 from plait.core.views import find_batch_status, why_no_pull_request
@@ -41,7 +40,6 @@ class EventStream:
 
     def __init__(self, state: State | None = None) -> None:
         self.state = State() if state is None else state
-        self._agent_seconds: dict[str, float] = {}
         self._trackers: dict[str, StatusTracker] = {}
 
     def apply(self, record: Record) -> list[StreamEvent]:
@@ -51,7 +49,7 @@ class EventStream:
         if earlier_batch is not None and earlier_batch.id not in self._trackers:
             self._trackers[earlier_batch.id] = StatusTracker.from_state(self.state, earlier_batch)
         before = capture_state(self.state, record.event, subject)
-        self._apply_to_state(record, before.attempt)
+        evolve(self.state, record)
         batch = self.state.batches.get(name or "")
         task = batch.find_task(task_name or "") if batch is not None else None
         if batch is not None and batch.id not in self._trackers:
@@ -67,21 +65,7 @@ class EventStream:
     def replay(self, record: Record) -> None:
         """Fold a record without making events."""
         self._trackers.clear()
-        self._apply_to_state(record, find_live_attempt(self.state, record.event))
-
-    def sum_agent_seconds(self, batch: str, now: float) -> float:
-        """The total running time of a batch's attempts."""
-        batch_state = self.state.batches.get(batch)
-        alive = batch_state.alive.values() if batch_state is not None else ()
-        return self._agent_seconds.get(batch, 0.0) + sum(max(0.0, now - attempt.started_at) for attempt in alive)
-
-    def _apply_to_state(self, record: Record, attempt: AttemptState | None) -> None:
-        """`attempt` is the record's, which is alive until it is folded."""
         evolve(self.state, record)
-        if attempt is not None and isinstance(record.event, r.AttemptEnd):
-            seconds = max(0.0, record.at - attempt.started_at)
-            name = attempt.name.batch
-            self._agent_seconds[name] = self._agent_seconds.get(name, 0.0) + seconds
 
 
 def _map_request_answer(context: RecordContext, answer: d.RequestDecision) -> Iterator[StreamEvent]:

@@ -63,13 +63,12 @@ def describe_contest(folder: StateFolder, batch: BatchState, task: TaskState) ->
 
 def _describe_entrant(batch: BatchState, task: TaskState, entrant: TaskState, row: Mapping[str, object]) -> Entrant:
     score = row.get("score")
-    ended, started = entrant.ended_at, entrant.started_at
     return Entrant(
         entrant=entrant.task.id,
         agent=(entrant.last_write.agent if entrant.last_write is not None else entrant.task.agent) or "",
         status=entrant.status,
         verdict=_describe_verdict(task, entrant, _as_text(row.get("why"))),
-        seconds=None if ended is None or started is None else ended - started,
+        seconds=None if entrant.ended_at is None or entrant.started_at is None else entrant.worked,
         cost=make_cost(entrant.spent),
         diffstat=make_diffstat(entrant.diffstat),
         rank=_as_int(row.get("rank")) or None,

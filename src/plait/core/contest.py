@@ -178,14 +178,13 @@ def is_begun(batch: BatchState, task: TaskState) -> bool:
 
 
 def _make_candidate(entrant: TaskState) -> Candidate:
-    took = (entrant.ended_at or 0.0) - (entrant.started_at or 0.0)
     agent = entrant.last_write.agent if entrant.last_write is not None else ""
     return Candidate(
         entrant.task.id,
         agent,
         entrant.base or "",
         entrant.tip or "",
-        seconds=max(0.0, took),
+        seconds=entrant.worked,
         spend=entrant.spent,
         diffstat=entrant.diffstat,
     )

@@ -93,7 +93,7 @@ def _summary(view: BatchView) -> str:
     parts = [f"**{merged} of {total} task{'s' if total != 1 else ''} done**"]
     parts += _format_counts({status: count for status, count in counts.items() if status is not TaskStatus.DONE})
     if view.started_at is not None and view.ended_at is not None:
-        parts.append(_format_duration(view.ended_at - view.started_at))
+        parts.append(_format_duration(view.wall_time.over))
     if view.cost:
         parts.append(_escape_markdown(str(view.cost)))
     return " · ".join(parts)

@@ -143,6 +143,7 @@ class TaskState:
     spent: Spend = NO_SPEND
     approved_spend: Spend = NO_SPEND  # the spend that a person has approved: the task's budget counts from there
     started_at: float | None = None
+    worked: float = 0.0  # seconds of all its attempts that have ended
     # How it ended.
     status: TaskStatus | None = None
     reason: str = ""
@@ -283,6 +284,8 @@ class BatchState:
     unfinished_count: int = 0
     status_counts: dict[TaskStatus, int] = field(default_factory=dict)
     started_at: float | None = None
+    worked: float = 0.0  # seconds in which something of it ran
+    busy_since: float | None = None  # something of it runs
     ended: BatchStatus | None = None
     reason: str = ""
     ended_at: float | None = None

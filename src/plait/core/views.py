@@ -14,6 +14,20 @@ from plait.core.task import Origin, Step
 
 
 @dataclass(frozen=True, slots=True)
+class WorkTime:
+    """Time of work, without pauses, stops, backoffs and what comes after the end: `over` seconds, and since when the rest runs."""
+
+    over: float = 0.0
+    since: tuple[float, ...] = ()
+
+    def measure(self, now: float) -> float:
+        return self.over + sum(max(0.0, now - start) for start in self.since)
+
+
+NO_WORK = WorkTime()
+
+
+@dataclass(frozen=True, slots=True)
 class TaskView:
     """One task. `diffstat`: files, lines added, lines removed. `predicted_conflicts`: the other task ("": the branch)
     and the files. `entrant`: the contested task that it is an entrant of. `winner`: the entrant whose change it has.
@@ -46,6 +60,7 @@ class TaskView:
     short: str = ""
     question: str | None = None
     asks_for_budget: bool = False
+    work: WorkTime = NO_WORK
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +106,8 @@ class BatchView:
     pushed: str = ""
     pause_cause: PauseCause | None = None
     base_fails_gate: bool = False
+    wall_time: WorkTime = NO_WORK  # in which something of it ran
+    agent_time: WorkTime = NO_WORK  # of all attempts
     no_pull_request: str = ""
     unwritten: tuple[SourcesUnwritten, ...] = ()
 
@@ -135,6 +152,7 @@ def make_task_view(state: State, batch: BatchState, task: TaskState) -> TaskView
         short=explanation.short or explanation.reason,
         question=_find_question(task),
         asks_for_budget=task.requested_spend is not None,
+        work=WorkTime(task.worked, tuple(attempt.started_at for attempt in task.alive.values())),
     )
 
 
@@ -174,6 +192,10 @@ def make_batch_view(state: State, batch: BatchState, *, brief: bool = False) -> 
         pushed=batch.pushed,
         pause_cause=batch.paused.cause if batch.ended is None and batch.paused is not None else None,
         base_fails_gate=batch.base_failure is not None,
+        wall_time=WorkTime(batch.worked, () if batch.busy_since is None else (batch.busy_since,)),
+        agent_time=WorkTime(
+            sum(task.worked for task in batch.tasks), tuple(attempt.started_at for attempt in batch.alive.values())
+        ),
         no_pull_request=why_no_pull_request(batch),
         unwritten=tuple(batch.unwritten.values()),
     )

@@ -9,25 +9,20 @@ from rich.console import Console
 
 from plait.cli.live.summary import add_jobs, get_batch_exit_code, make_summary
 from plait.cli.output import Page
-from plait.client.event_stream import EventStream
 from plait.client.result_files import JobOutput, ModelJob, ModelJobs
 from plait.core.requests import CancelBatch, Drop, Pause, Stop
 from plait.core.settings import Backoff, Budget, Isolation, Mode, Settings, Spend
 from plait.core.status import Category, TaskStatus
-from plait.core.views import make_batch_view
+from plait.core.views import WorkTime, make_batch_view
 from plait.testing.script import BATCH, Script, task_needing
 
 ALONE = Settings(isolation=Isolation.IN_PLACE, retries=0)
 
 
 def last_screen(script: Script) -> str:
-    feed = EventStream()
-    for record in script.records:
-        feed.replay(record)
     view = make_batch_view(script.state, script.batch())
     out = Console(file=io.StringIO())
-    worked = feed.sum_agent_seconds(BATCH, script.now)
-    make_summary(replace(view, id="7f3a"), now=script.now, agent_seconds=worked).show(out)
+    make_summary(replace(view, id="7f3a"), now=script.now).show(out)
     assert isinstance(out.file, io.StringIO)
     return out.file.getvalue()
 
@@ -176,13 +171,14 @@ def test_the_changes_and_commits_of_a_table_line_up() -> None:
             status=TaskStatus.DONE,
             title="T",
             started_at=0.0,
-            ended_at=75.0,
+            ended_at=100.0,
+            work=WorkTime(75.0),
             commit="0123456789abcdef",
             diffstat=diffstat,
         )
         for task, diffstat in zip(view.tasks, changes, strict=True)
     ]
-    page = make_summary(replace(view, tasks=tuple(tasks)), now=80.0, agent_seconds=0.0)
+    page = make_summary(replace(view, tasks=tuple(tasks)), now=80.0)
     out = Console(file=io.StringIO())
     page.show(out)
     assert isinstance(out.file, io.StringIO)

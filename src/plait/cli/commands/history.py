@@ -4,6 +4,7 @@ module is loaded without typer by the fast path.
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Annotated
 
@@ -11,7 +12,7 @@ import typer
 
 from plait.cli import options as opt
 from plait.cli.commands.status import format_counts, format_publication, show_status, sort_newest_first
-from plait.cli.format import STATUS_STYLES, format_date, format_elapsed, measure_elapsed, truncate_line
+from plait.cli.format import STATUS_STYLES, format_agent_time, format_date, format_elapsed, truncate_line
 from plait.cli.output import OK, Page, print_json
 from plait.client.session import open_session
 from plait.core.views import BatchView, make_batch_view
@@ -42,16 +43,14 @@ def history_command(where: Path, *, as_json: opt.Json = False) -> int:
     if as_json:
         from plait.client.batch_json import describe_past_batch  # only for --json
 
-        print_json(
-            {"batches": [describe_past_batch(view, measure_elapsed(view.created_at, view.ended_at)) for view in views]}
-        )
+        print_json({"batches": [describe_past_batch(view, time.time()) for view in views]})
     else:
         _print_history(views)
     return OK
 
 
 def _print_history(views: list[BatchView]) -> None:
-    page = Page()
+    page, now = Page(), time.time()
     if not views:
         page.add_line("There is no batch yet: start one with `plait run`.")
     for view in views:
@@ -61,7 +60,8 @@ def _print_history(views: list[BatchView]) -> None:
             (f"{view.id:<4}", "bold"),
             "  ",
             (f"{view.status.value:<9}", STATUS_STYLES[view.status]),
-            f"  {format_elapsed(measure_elapsed(view.created_at, view.ended_at)):>7}  {format_counts(view)}",
+            f"  {format_elapsed(view.wall_time.measure(now)):>7}  {format_counts(view)}",
+            f" · {agents}" if (agents := format_agent_time(view, now)) else "",
             f" · {view.cost}" if view.cost else "",
             (f" · {truncate_line(', '.join(view.sources), 60)}" if view.sources else "", "dim"),
             f" · {published}" if (published := format_publication(view)) else "",

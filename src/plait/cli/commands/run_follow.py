@@ -124,7 +124,6 @@ def _follow_to_end(options: RunOptions, session: Session, followed: FollowedBatc
             page = make_summary(
                 view,
                 now=now,
-                agent_seconds=stream.sum_agent_seconds(batch, now),
                 jobs=jobs,
                 contests=contests,
                 publish_option=_find_publish_option(session, view),

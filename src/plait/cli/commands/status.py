@@ -141,7 +141,7 @@ def format_counts(view: BatchView) -> str:
 
 
 def _format_batch_duration(view: BatchView) -> str:
-    return fmt.format_elapsed(fmt.measure_elapsed(view.created_at, view.ended_at))
+    return fmt.format_batch_time(view, time.time())
 
 
 def _print_one(state: State, batch: BatchState, engine: EngineInfo | None, rows: int | None) -> None:
@@ -198,10 +198,10 @@ def _add_hidden_counts(page: Page, chosen: TaskSelection) -> None:
 
 
 def _format_task_duration(task: TaskView, now: float) -> str:
-    """The time since it started, or until it ended; empty while it waits."""
+    """How long it was worked on; empty while it waits."""
     if task.started_at is None or (task.ended_at is None and task.status not in _ACTIVE_STATUSES):
         return ""
-    return fmt.format_elapsed((now if task.ended_at is None else task.ended_at) - task.started_at)
+    return fmt.format_elapsed(task.work.measure(now))
 
 
 def _format_change(task: TaskView, width: int) -> str:

@@ -196,7 +196,7 @@ def _format_title_status(model: BatchViewModel) -> str:
     if view.status is BatchStatus.PAUSED:
         return "stopped" if model.view.pause_cause is PauseCause.STOP else "paused"
     if view.ended_at is not None:
-        return f"{view.status.value} in {format_elapsed(view.ended_at - view.created_at)}"
+        return f"{view.status.value} in {format_elapsed(view.wall_time.over)}"
     if model.publish is not None:
         return "publishing"
     return "gate" if model.gate is not None else ""

@@ -7,7 +7,7 @@ from dataclasses import replace
 from shlex import quote
 from textwrap import wrap
 
-from plait.cli.format import MAX_NAMES, STATUS_STYLES, format_elapsed, get_line_width, pluralize, truncate_line
+from plait.cli.format import MAX_NAMES, STATUS_STYLES, format_batch_time, get_line_width, pluralize, truncate_line
 from plait.cli.output import FAILED, NEEDS_PERSON, OK, Page
 from plait.client.next_step import find_login_hint, format_answer_command
 from plait.client.result_files import ContestResult, ModelJob, ModelJobs
@@ -37,11 +37,10 @@ def get_batch_exit_code(view: BatchView) -> int:
     return NEEDS_PERSON if view.waits_for_person else FAILED
 
 
-def make_summary(  # noqa: PLR0913 - what a summary is made of
+def make_summary(
     view: BatchView,
     *,
     now: float,
-    agent_seconds: float,
     jobs: ModelJobs = _NO_JOBS,
     contests: Mapping[str, ContestResult] = _NO_CONTESTS,
     publish_option: Publish = Publish.PR,
@@ -58,7 +57,7 @@ def make_summary(  # noqa: PLR0913 - what a summary is made of
     page.add_line()
     page.add_line(*_format_headline(view), *_format_counts(view))
     if view.started_at is not None:
-        page.add_line(f"  {_format_times(view, view.started_at, now, agent_seconds)}")
+        page.add_line(f"  {_format_times(view, now)}")
     if view.status is BatchStatus.PAUSED:
         why = truncate_line(view.reason, _MAX_REASON_CHARS)
         page.add_line((f"  {why}" if why.startswith("paused") else f"  paused: {why}", "yellow"))
@@ -117,11 +116,8 @@ def _format_counts(view: BatchView) -> list[tuple[str, str]]:
     return pieces
 
 
-def _format_times(view: BatchView, started_at: float, now: float, agent_seconds: float) -> str:
-    wall = max(0.0, (view.ended_at if view.ended_at is not None else now) - started_at)
-    text, work = format_elapsed(wall), format_elapsed(agent_seconds)
-    if agent_seconds > wall and text != work:
-        text = f"{text} ({work} of agent time)"
+def _format_times(view: BatchView, now: float) -> str:
+    text = format_batch_time(view, now)
     return f"{text} · {view.cost}" if view.cost else text
 
 

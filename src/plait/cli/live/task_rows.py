@@ -66,13 +66,11 @@ def needs_title(task: TaskView) -> bool:
 
 
 def _format_task_duration(task: TaskView, now: float) -> str:
-    """The time since it started, or until it ended; empty while it waits."""
-    if task.started_at is None:
-        return ""
-    if task.ended_at is not None:
-        return format_elapsed(task.ended_at - task.started_at)
+    """How long it was worked on; empty while it waits."""
     active = task.status in {*AGENT_STATUSES, TaskStatus.MERGING}
-    return format_elapsed(now - task.started_at) if active else ""
+    if task.started_at is None or (task.ended_at is None and not active):
+        return ""
+    return format_elapsed(task.work.measure(now))
 
 
 def _describe_activity(model: BatchViewModel, task: TaskView, now: float, activity: Mapping[str, str]) -> str:

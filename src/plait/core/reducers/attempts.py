@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import assert_never
 
 from plait.core import decisions, reports
-from plait.core.reducers.batch_branch import discard_lost_change
+from plait.core.reducers.batch_branch import discard_lost_change, update_work_time
 from plait.core.reducers.file_conflicts import clear_predictions, record_change
 from plait.core.reducers.limits import record_exit, record_memory, record_rejection, record_served
 from plait.core.reducers.task_end import find_finished_change, set_task_status
@@ -109,7 +109,9 @@ def apply_attempt_end(state: State, at: float, report: reports.AttemptEnd) -> No
         attempt.session = outcome.session or None
     batch.spent += attempt.used
     task.spent += attempt.used
+    task.worked += max(0.0, at - attempt.started_at)
     del task.alive[attempt.name], batch.alive[attempt.name]
+    update_work_time(batch, at)
     task.undecided_exits.append(attempt)
     record_memory(state, attempt, outcome)
     if attempt.name.step is Step.WRITE:
@@ -130,6 +132,7 @@ def _start(state: State, at: float, decision: decisions.AttemptStarted, batch: B
     task.attempt_counts[name.step] = name.n
     task.started_at = at if task.started_at is None else task.started_at
     batch.started_at = at if batch.started_at is None else batch.started_at
+    update_work_time(batch, at)
     batch.slots += attempt.decision.slots
     state.slots += attempt.decision.slots
     state.deadlines.add((attempt.expires, name))

@@ -16,6 +16,16 @@ from plait.core.task import Attempt, Step
 from plait.core.text import format_duration
 
 
+def update_work_time(batch: BatchState, at: float) -> None:
+    """Count the time in which an attempt, a merge, a gate, a rebuild or a publish of an open batch runs."""
+    running = bool(batch.alive) or batch.has_branch_work or batch.publishing is not None
+    if batch.ended is None and running:
+        batch.busy_since = at if batch.busy_since is None else batch.busy_since
+    elif batch.busy_since is not None:
+        batch.worked += max(0.0, at - batch.busy_since)
+        batch.busy_since = None
+
+
 def apply_branch_decision(state: State, at: float, decision: decisions.BranchDecision) -> None:
     batch = state.batches.get(decision.batch)
     if batch is None:
@@ -40,9 +50,10 @@ def apply_branch_decision(state: State, at: float, decision: decisions.BranchDec
             _start_publish(state, batch, decision)
         case _:
             assert_never(decision)
+    update_work_time(batch, at)
 
 
-def apply_branch_report(state: State, _at: float, report: reports.BranchReport) -> None:
+def apply_branch_report(state: State, at: float, report: reports.BranchReport) -> None:
     batch = state.batches.get(report.batch)
     if batch is None:
         return
@@ -59,6 +70,7 @@ def apply_branch_report(state: State, _at: float, report: reports.BranchReport) 
             _end_publish(state, batch, report)
         case _:
             assert_never(report)
+    update_work_time(batch, at)
 
 
 def _start_merge(state: State, batch: BatchState, decision: decisions.MergeStarted) -> None:

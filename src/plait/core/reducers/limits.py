@@ -101,6 +101,7 @@ def _move_deadlines(state: State, by: float) -> None:
     for batch in state.open.values():
         for attempt in batch.alive.values():
             _move_attempt(state, attempt, by)
+        batch.busy_since = None if batch.busy_since is None else batch.busy_since + by
         if batch.gate is not None:
             state.gate_deadlines.discard((batch.gate.deadline, batch.id, batch.gate.n))
             batch.gate.deadline += by
