@@ -171,8 +171,10 @@ def test_history_gives_an_eta(top: Path, capsys: pytest.CaptureFixture[str]) -> 
     journal = open_journal_writer(state / "journal.db")
     journal.append(script.records)
     journal.close()
-    assert json.loads(ask(capsys, top, "plan", "--json").out)["eta"] > 0
-    assert "ETA " in ask(capsys, top, "plan").out
+    data = json.loads(ask(capsys, top, "plan", "--json").out)
+    assert data["eta"] > 0
+    assert data["etaBasis"].startswith("by 1 earlier attempt of ")
+    assert f"at once, {data['etaBasis']}\n" in ask(capsys, top, "plan").out
 
 
 @pytest.mark.parametrize("words", [("plan",), ("next",), ("config", "retries")])

@@ -15,6 +15,7 @@ from plait.client.json_encoding import encode_json, to_json
 from plait.core.reports import AttemptLaunched, AttemptPhase, AttemptSession, ConflictPredicted
 from plait.core.requests import Pause, Ship
 from plait.core.settings import Budget, Isolation, Mode, Publish, Settings, Spend
+from plait.core.state import AgentStats
 from plait.core.status import Category
 from plait.core.task import Task
 from plait.engine.daemon import EngineInfo
@@ -25,7 +26,7 @@ from plait.testing.script import Script, task_needing
 HISTORIES = Path(__file__).parents[1] / "histories"
 BATCH_KEYS = (
     "id projectId status reason mode branch base prUrl shipped unshipped hint unwritten settings createdAt startedAt completedAt "
-    "eta cost progress tasks"
+    "eta etaBasis cost progress tasks"
 )
 TASK_KEYS = (
     "taskId title status reason waiting needsYou category agent attempt phase branch worktreePath sessionId error startedAt "
@@ -48,7 +49,9 @@ def test_the_json_has_exactly_the_documented_keys() -> None:
 
 
 def test_the_json_of_a_running_batch() -> None:
-    script = Script(Task("a", title="The first"), task_needing("b", "a"), settings=Settings(agents=("claude",)))
+    settings = Settings(agents=("claude",))
+    script = Script(Task("a", title="The first"), task_needing("b", "a"), settings=settings)
+    script.state.agent_stats["claude"] = AgentStats(seconds_per_weight=(60.0, 70.0))
     attempt = next(iter(script.task("a").alive))
     script.apply(AttemptLaunched(attempt, 42, "/work/a"), AttemptSession(attempt, "s-1"))
     script.apply(AttemptPhase(attempt, "Phase 2: Write"))
@@ -61,6 +64,7 @@ def test_the_json_of_a_running_batch() -> None:
     )
     assert (result["base"], result["branch"], result["prUrl"]) == ("base", None, None)
     assert result["eta"] == "1970-01-01T00:20:34.500Z"
+    assert result["etaBasis"] == "by 2 earlier attempts of claude"
     assert (result["createdAt"], result["startedAt"]) == ("1970-01-01T00:16:41.000Z",) * 2
     assert result["completedAt"] is None
     assert result["progress"] | {"total": 2, "running": 1, "waiting": 1, "percentage": 0} == result["progress"]

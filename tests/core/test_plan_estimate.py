@@ -32,7 +32,7 @@ def test_initial_tasks_depend_on_needs_phases_and_files_and_not_on_limits() -> N
 
 
 def test_without_history_there_is_no_estimate() -> None:
-    assert not estimate.has_agent_history(State(), plan(Task("a")), Settings())
+    assert estimate.describe_basis(State(), plan(Task("a")).tasks, Settings()) is None
 
 
 def test_history_sets_the_estimated_duration() -> None:
@@ -41,7 +41,7 @@ def test_history_sets_the_estimated_duration() -> None:
     script.exit_attempt("a")
     settings = Settings(max_parallel=2)
     new = plan(Task("x"), Task("y"), Task("z"))
-    assert estimate.has_agent_history(script.state, new, settings)
+    assert estimate.describe_basis(script.state, new.tasks, settings) is not None
     assert estimate.estimate_task(script.state, settings, Task("x")) == 100
     length = estimate.estimate_batch(script.state, new, settings)
     assert length is not None
@@ -49,6 +49,27 @@ def test_history_sets_the_estimated_duration() -> None:
     before = script.state.seq
     estimate.estimate_batch(script.state, new, settings)
     assert script.state.seq == before, "the state itself is left alone"
+
+
+def test_an_estimate_says_what_it_is_based_on_and_one_unknown_task_leaves_none() -> None:
+    settings = Settings(agents=("claude",))
+    script = Script("a", settings=settings)
+    script.wait(99)
+    script.exit_attempt("a")
+    own, again, new = Task("x", estimate=60), Task("a"), Task("z")
+    unknown = Task("u", agent="codex")
+
+    def basis(*tasks: Task, settings: Settings = settings) -> str | None:
+        return estimate.describe_basis(script.state, tasks, settings)
+
+    assert basis(own) == "by the tasks' own estimates"
+    assert basis(again) == "by earlier runs of the same tasks"
+    assert basis(new) == "by 1 earlier attempt of claude"
+    assert basis(new, settings=Settings(agents=("claude",), gate="make test")) == (
+        "by 1 earlier attempt of claude, 5m assumed for the gate"
+    )
+    assert basis(own, new) == "by the tasks' own estimates, 1 earlier attempt of claude"
+    assert basis(own, again, new, unknown) is None
 
 
 def test_a_task_takes_as_long_as_it_took_before() -> None:

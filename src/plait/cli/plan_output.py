@@ -157,10 +157,16 @@ def _add_longest_path(page: output.Page, preview: PlanPreview, plan: Plan) -> No
     path = find_critical_path(plan)
     shown = path if len(path) <= 8 else [*path[:4], f"… {len(path) - 7} more …", *path[-3:]]
     page.add_line()
-    page.add_line(("longest path", "bold"), f"  {' → '.join(shown)} · {format_rough_duration(max(plan.ranks))} of work")
+    basis = preview.eta_basis
+    work = (
+        f" · {format_rough_duration(max(plan.ranks))} of work{f', {basis}' if preview.eta is None else ''}"
+        if basis
+        else ""
+    )
+    page.add_line(("longest path", "bold"), f"  {' → '.join(shown)}{work}")
     if preview.eta is not None:
         limit = describe_parallel_limit(preview.settings)
-        page.add_line(("ETA", "bold"), f"           {format_rough_duration(preview.eta)} with {limit}")
+        page.add_line(("ETA", "bold"), f"           {format_rough_duration(preview.eta)} with {limit}, {basis}")
 
 
 _MAX_TITLE_CHARS = 60  # characters of a title

@@ -140,6 +140,7 @@ class BatchHead:
     started_at: str | None
     completed_at: str | None
     eta: str | None
+    eta_basis: str | None
     cost: Cost
     progress: Progress
 
@@ -310,7 +311,8 @@ def list_batch(
     """Without its tasks, it costs no more than counting them."""
     if tasks:
         return _describe_full(ListedBatch, state, batch, eta, project_id)
-    return _describe_view(ListedBatch, make_batch_view(state, batch, brief=True), eta, project_id, tasks=None)
+    view = make_batch_view(state, batch, brief=True)
+    return _describe_view(ListedBatch, view, _describe_eta(state, batch, eta), project_id, tasks=None)
 
 
 def _describe_full(
@@ -318,7 +320,7 @@ def _describe_full(
 ) -> HeadT:
     view = make_batch_view(state, batch)
     tasks = [_describe_batch_task(view, batch, task) for task in view.tasks]
-    return _describe_view(model, view, eta, project_id, tasks=tasks)
+    return _describe_view(model, view, _describe_eta(state, batch, eta), project_id, tasks=tasks)
 
 
 def describe_past_batch(view: BatchView, now: float) -> PastBatch:
@@ -342,8 +344,18 @@ def describe_created(batch: Batch, problems: Sequence[ProblemDetails], *, accept
     return fill_model(CreatedBatch, batch, tasks=tasks, problems=list(problems), accepted=accepted)
 
 
+def _describe_eta(state: State, batch: BatchState, eta: float | None) -> tuple[float, str] | None:
+    """With what it is based on."""
+    if eta is None:
+        return None
+    from plait.client.eta import describe_eta_basis  # only for batches with an estimate
+
+    basis = describe_eta_basis(state, batch)
+    return None if basis is None else (eta, basis)
+
+
 def _describe_view(
-    model: type[HeadT], view: BatchView, eta: float | None, project_id: str | None, **values: object
+    model: type[HeadT], view: BatchView, eta: tuple[float, str] | None, project_id: str | None, **values: object
 ) -> HeadT:
     return fill_model(
         model,
@@ -359,7 +371,8 @@ def _describe_view(
         created_at=to_iso(view.created_at),
         started_at=to_iso_or_none(view.started_at),
         completed_at=to_iso_or_none(view.ended_at),
-        eta=to_iso_or_none(eta),
+        eta=to_iso_or_none(eta and eta[0]),
+        eta_basis=eta and eta[1],
         cost=make_cost(view.cost),
         progress=count_progress(view.progress.total, dict(view.progress.counts)),
         **values,
@@ -441,7 +454,8 @@ def describe_runs(
         tasks = [task for name in dict.fromkeys(names) if (task := find_named_task(batch, name)) is not None]
     else:
         tasks = [task for task in batch.tasks if task.task.entrant is None]
-    head = _describe_view(BatchHead, make_batch_view(state, batch, brief=True), eta, project_id)
+    view = make_batch_view(state, batch, brief=True)
+    head = _describe_view(BatchHead, view, _describe_eta(state, batch, eta), project_id)
     return TaskRuns(head, [describe_run(state, batch, task) for task in tasks])
 
 

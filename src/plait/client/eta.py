@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from plait.core.estimate import forecast_batch, has_agent_history
+from plait.core.estimate import describe_basis, forecast_batch
 from plait.core.state import BatchState, State
 from plait.core.status import BatchStatus
 from plait.core.views import find_batch_status
@@ -20,6 +20,7 @@ class EtaEstimator:
         self._forecast_at = float("-inf")
         self._pause = 0.0
         self._end: float | None = None
+        self.basis = ""  # what the last estimate is based on
 
     def estimate_end(self, state: State, batch: str, now: float) -> float | None:
         """When the batch is expected to end; None if unknown. Cheap enough to call for every frame."""
@@ -35,17 +36,17 @@ class EtaEstimator:
 
     def _forecast(self, state: State, batch: str, now: float) -> float | None:
         unfinished = sum(other.unfinished_count for other in state.open.values())
-        if unfinished > self._max_tasks or not _has_estimates(state, state.batches[batch]):
+        self.basis = describe_eta_basis(state, state.batches[batch]) or ""
+        if unfinished > self._max_tasks or not self.basis:
             return None
         return forecast_batch(state, batch, now).end
 
 
-def _has_estimates(state: State, batch: BatchState) -> bool:
-    """Whether history or the tasks say how long they take: a guess that looks like knowledge is worse than none.
+def describe_eta_basis(state: State, batch: BatchState) -> str | None:
+    """What the ETA is based on. None: nothing is known, and a guess that looks like knowledge is worse than none.
 
     The duration of a gate is never known.
     """
     if find_batch_status(batch)[0] is BatchStatus.MERGING:
-        return False
-    estimated = any(task.estimate is not None for task in batch.plan.tasks)
-    return estimated or has_agent_history(state, batch.plan, batch.settings)
+        return None
+    return describe_basis(state, (task.task for task in batch.tasks if task.status is None), batch.settings)

@@ -77,8 +77,17 @@ class PastBatches:
             return None
         from plait.core import estimate
 
-        has_history = estimate.has_agent_history(self.state, plan, settings)
-        return estimate.estimate_batch(self.state, plan, settings) if has_history else None
+        is_known = estimate.describe_basis(self.state, plan.tasks, settings) is not None
+        return estimate.estimate_batch(self.state, plan, settings) if is_known else None
+
+    def describe_basis(self, plan: Plan, settings: Settings) -> str | None:
+        """What the estimated length is based on; None if there is no estimate."""
+        if self.state is None:
+            known = all(task.estimate is not None for task in plan.tasks)
+            return "by the tasks' own estimates" if known else None
+        from plait.core import estimate
+
+        return estimate.describe_basis(self.state, plan.tasks, settings)
 
     def estimate_cost(self, plan: Plan, settings: Settings) -> Spend | None:
         """What it would cost, by the reported costs of earlier attempts; None if unknown."""

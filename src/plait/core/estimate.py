@@ -7,7 +7,7 @@ has left to do, so call it rarely.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from statistics import mean, median
 
@@ -21,10 +21,13 @@ from plait.core.settings import EngineSettings, Mode, Settings, Spend
 from plait.core.state import BatchState, State, copy_state
 from plait.core.status import Category, EndWhy
 from plait.core.task import Step, Task
+from plait.core.text import format_duration, join_names
 
 VERIFY_SHARE = 0.1  # of the writing, until something better is known
 GATE_SECONDS = 300.0
 REFEREE_SECONDS = 60.0
+_SCRIPT_AGENT = "shell"  # runs the scripts of tasks
+_MAX_SOURCES = 3
 STEPS_PER_TASK = 50  # more steps than this: there is no forecast
 
 
@@ -162,10 +165,30 @@ def estimate_task(state: State, settings: Settings, task: Task) -> float:
     return guess_duration(state, task, task.agent or settings.agents[0])
 
 
-def has_agent_history(state: State, plan: Plan, settings: Settings) -> bool:
-    """Whether history knows how long the agents of this plan take."""
-    agents = {*settings.agents, *(task.agent for task in plan.tasks if task.agent)}
-    return any(_find_pace(state, agent) is not None for agent in agents)
+def describe_basis(state: State, tasks: Iterable[Task], settings: Settings) -> str | None:
+    """What estimates for these tasks are based on; None if the duration of one would be a mere guess."""
+    sources: dict[str, None] = {}
+    for task in tasks:
+        agents = (task.agent,) if task.agent else settings.agents
+        if task.estimate is not None:
+            sources["the tasks' own estimates"] = None
+        elif task.key in state.task_durations:
+            sources["earlier runs of the same tasks"] = None
+        elif all(_find_pace(state, agent) is not None for agent in agents):
+            sources.update(dict.fromkeys(_describe_attempts(state, agent) for agent in agents))
+        elif task.run is None or _find_pace(state, _SCRIPT_AGENT) is None:
+            return None
+        else:
+            sources[_describe_attempts(state, _SCRIPT_AGENT)] = None
+    if not sources:
+        return None
+    gate = f", {format_duration(GATE_SECONDS)} assumed for the gate" if settings.gate else ""
+    return f"by {join_names(list(sources), _MAX_SOURCES)}{gate}"
+
+
+def _describe_attempts(state: State, agent: str) -> str:
+    count = len(state.agent_stats[agent].seconds_per_weight)
+    return f"{count} earlier attempt{'' if count == 1 else 's'} of {agent}"
 
 
 def estimate_batch(state: State, plan: Plan, settings: Settings) -> float | None:

@@ -870,6 +870,8 @@ export interface components {
             createdAt: string;
             /** Eta */
             eta: string | null;
+            /** Etabasis */
+            etaBasis: string | null;
             /** Hint */
             hint: string | null;
             /** Id */
@@ -912,6 +914,8 @@ export interface components {
             createdAt: string;
             /** Eta */
             eta: string | null;
+            /** Etabasis */
+            etaBasis: string | null;
             /** Hint */
             hint: string | null;
             /** Id */
@@ -2100,6 +2104,8 @@ export interface components {
             createdAt: string;
             /** Eta */
             eta: string | null;
+            /** Etabasis */
+            etaBasis: string | null;
             /** Hint */
             hint: string | null;
             /** Id */
@@ -2278,7 +2284,7 @@ export interface components {
         /**
          * PlanDetails
          * @description As `plan --json`. Without a plan there are no tasks, and the problems say why; with one and an error, it can't be
-         *     started now. `eta` (in seconds) and `cost` are present if history allows an estimate. `permissions` names the agents that
+         *     started now. `eta` (in seconds, with its `etaBasis`) and `cost` are present if history allows an estimate. `permissions` names the agents that
          *     do everything without asking.
          */
         PlanDetails: {
@@ -2289,6 +2295,8 @@ export interface components {
             criticalPath: string[];
             /** Eta */
             eta: number | null;
+            /** Etabasis */
+            etaBasis: string | null;
             /** Permissions */
             permissions: string | null;
             /** Phases */

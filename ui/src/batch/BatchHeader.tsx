@@ -76,7 +76,7 @@ function ProgressRow({ batch }: { batch: BatchSummary }) {
 
 function BatchFacts({ batch }: { batch: BatchSummary }) {
   const now = useNow(false);
-  const { branch, base, createdAt, completedAt, eta, prUrl, unshipped } = batch;
+  const { branch, base, createdAt, completedAt, eta, etaBasis, prUrl, unshipped } = batch;
   return (
     <p className={styles.facts}>
       {branch && <code>{branch}</code>}
@@ -84,7 +84,7 @@ function BatchFacts({ batch }: { batch: BatchSummary }) {
       <span>started {formatTime(batch.startedAt ?? createdAt, now)}</span>
       {completedAt && <span>ended {formatTime(completedAt, now)}</span>}
       <Elapsed batch={batch} />
-      {batch.status === "running" && eta && <TimeLeft eta={eta} />}
+      {batch.status === "running" && eta && <TimeLeft eta={eta} basis={etaBasis} />}
       <Cost batch={batch} />
       {prUrl ? <PullRequestLink url={prUrl} /> : batch.shipped && <span>pushed</span>}
       {unshipped && <span className={styles.attention}>{unshipped}</span>}

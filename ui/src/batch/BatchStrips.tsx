@@ -69,7 +69,9 @@ function OpenBatchFacts({ batch }: { batch: BatchSummary }) {
           {paused}
         </span>
       )}
-      {paused === null && prompt.count === 0 && batch.eta !== null && <TimeLeft eta={batch.eta} />}
+      {paused === null && prompt.count === 0 && batch.eta !== null && (
+        <TimeLeft eta={batch.eta} basis={batch.etaBasis} />
+      )}
       <Elapsed batch={batch} />
       <Cost batch={batch} />
     </>
@@ -98,9 +100,9 @@ export function PullRequestLink({ url }: { url: string }) {
   );
 }
 
-export function TimeLeft({ eta }: { eta: string }) {
+export function TimeLeft({ eta, basis }: { eta: string; basis: string | null }) {
   return (
-    <span className={styles.muted} title="Estimated time left">
+    <span className={styles.muted} title={`Estimated time left, ${basis ?? ""}`}>
       {formatTimeLeft(eta, useNow())}
     </span>
   );

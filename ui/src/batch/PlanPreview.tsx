@@ -34,7 +34,7 @@ function summarize(plan: Plan): string[] {
   return [
     pluralize(countTasks(plan), "task"),
     pluralize(plan.waves.length, "wave"),
-    plan.eta === null ? "no time estimate yet" : `about ${formatDuration(plan.eta)}`,
+    plan.eta === null ? "no time estimate yet" : `about ${formatDuration(plan.eta)} (${plan.etaBasis})`,
     costText === "" ? "" : `about ${costText}`,
   ].filter(Boolean);
 }

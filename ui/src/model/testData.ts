@@ -90,6 +90,7 @@ export function sampleBatch(id: string, more: Partial<BatchSummary> = {}): Batch
     startedAt: null,
     completedAt: null,
     eta: null,
+    etaBasis: null,
     cost: { usd: 0, tokens: 0 },
     progress: sampleProgress(),
     ...more,

@@ -100,6 +100,7 @@ class Display(Renderer):
             activity=self._activity_by_task,
             feed=tuple(self._feed),
             eta=self._eta.estimate_end(self._state, self._batch, now),
+            eta_basis=self._eta.basis,
             keys=self._screen.keys.is_available,
             help=self._shows_help,
             stops_on_interrupt=self._stops_on_interrupt,

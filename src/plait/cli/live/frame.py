@@ -39,6 +39,7 @@ class Viewport:
     activity: Mapping[str, str] = field(default_factory=dict)
     feed: tuple[tuple[str, str], ...] = ()
     eta: float | None = None
+    eta_basis: str = ""
     keys: bool = False
     help: bool = False
     stops_on_interrupt: bool = True
@@ -82,7 +83,7 @@ def _render_box(
     if chosen.hidden:
         counts = ", ".join(f"{count} {status.label}" for status, count in chosen.hidden)
         lines = [*lines, ((terminal.pad(f"{terminal.ellipsis} {counts}", width), "dim"),)]
-    title_text = format_title(model, terminal, now=viewport.now, eta=viewport.eta, width=max(1, width - 2))
+    title_text = format_title(model, viewport, terminal, width=max(1, width - 2))
     if viewport.width < _MIN_BOX_WIDTH:
         return [((terminal.fit(title_text, viewport.width), "bold"),), *lines]
     top_left, top_right, bottom_left, bottom_right = terminal.corners
@@ -143,12 +144,12 @@ def shorten_labels(labels: Sequence[str]) -> list[str]:
 
 
 _MIN_ETA_SECONDS = 5.0  # an overdue estimate is not shown
-_DROP_ORDER = ("plait", "wave", "merging", "batch", "eta", "status", "running")
+_DROP_ORDER = ("basis", "plait", "wave", "merging", "batch", "eta", "status", "running")
 
 
-def format_title(model: BatchViewModel, terminal: TerminalStyle, *, now: float, eta: float | None, width: int) -> str:
+def format_title(model: BatchViewModel, viewport: Viewport, terminal: TerminalStyle, *, width: int) -> str:
     """The batch in one line; what doesn't fit is left out, the least important part first."""
-    parts = {name: terminal.sanitize(part) for name, part in _collect_parts(model, now, eta).items()}
+    parts = {name: terminal.sanitize(part) for name, part in _collect_parts(model, viewport).items()}
     for dropped in _DROP_ORDER:
         if cell_len(_join_parts(parts, terminal)) <= width:
             break
@@ -160,8 +161,8 @@ def _join_parts(parts: Mapping[str, str], terminal: TerminalStyle) -> str:
     return f" {terminal.dot} ".join(parts.values())
 
 
-def _collect_parts(model: BatchViewModel, now: float, eta: float | None) -> dict[str, str]:
-    view = model.view
+def _collect_parts(model: BatchViewModel, viewport: Viewport) -> dict[str, str]:
+    view, now, eta = model.view, viewport.now, viewport.eta
     counts = dict(view.progress.counts)
     running = sum(task.status in task_rows.AGENT_STATUSES for task in view.tasks)  # entrants of contests too
     failed = sum(count for status, count in counts.items() if status.is_failure)
@@ -188,6 +189,8 @@ def _collect_parts(model: BatchViewModel, now: float, eta: float | None) -> dict
         and eta - now >= _MIN_ETA_SECONDS
     ):
         parts["eta"] = f"ETA {format_rough_duration(eta - now)}"
+        if viewport.eta_basis:
+            parts["basis"] = viewport.eta_basis
     return parts
 
 

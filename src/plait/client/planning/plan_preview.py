@@ -50,6 +50,11 @@ class PlanPreview:
         return self.history.estimate_length(self.planned.plan, self.settings) if self.planned.plan else None
 
     @property
+    def eta_basis(self) -> str | None:
+        """What that is based on."""
+        return self.history.describe_basis(self.planned.plan, self.settings) if self.planned.plan else None
+
+    @property
     def cost(self) -> Spend | None:
         """What the batch would cost, if history allows an estimate."""
         return self.history.estimate_cost(self.planned.plan, self.settings) if self.planned.plan else None
@@ -132,7 +137,7 @@ class PlanPhase:
 @api_model
 class PlanDetails:
     """As `plan --json`. Without a plan there are no tasks, and the problems say why; with one and an error, it can't be
-    started now. `eta` (in seconds) and `cost` are present if history allows an estimate. `permissions` names the agents that
+    started now. `eta` (in seconds, with its `etaBasis`) and `cost` are present if history allows an estimate. `permissions` names the agents that
     do everything without asking.
     """
 
@@ -142,6 +147,7 @@ class PlanDetails:
     critical_path: list[str]
     phases: list[PlanPhase]
     eta: float | None
+    eta_basis: str | None
     cost: Cost | None
     permissions: str | None
     problems: list[ProblemDetails]
@@ -158,6 +164,7 @@ def describe_plan(preview: PlanPreview | None, problems: Sequence[Problem]) -> P
         critical_path=find_critical_path(plan) if plan else [],
         phases=[fill_model(PlanPhase, phase, id=phase.key) for phase in (plan.phases if plan else ())],
         eta=preview.eta if preview else None,
+        eta_basis=preview.eta_basis if preview else None,
         cost=None if cost is None else make_cost(cost),
         permissions=(preview.permissions or None) if preview else None,
         problems=[make_problem(problem) for problem in problems],
