@@ -5,16 +5,16 @@ from datetime import UTC, datetime
 
 from plait.core.events import Event, Record
 from plait.core.graph import build_checked_plan
-from plait.core.reports import SourcesWritten
+from plait.core.reports import AttemptPhase, SourcesWritten
 from plait.core.requests import CancelTask, Drop, Stop, Submit
 from plait.core.settings import Settings, WriteBack
 from plait.core.status import Category
-from plait.core.task import Need, Origin, Phase, Task
+from plait.core.task import Attempt, Need, Origin, Phase, Step, Task
 from plait.sources.source_model import SourceStatus
 from plait.sources.writeback_queue import SourceUpdate, WritebackQueue
 from plait.testing.script import BATCH, Script
 
-SOURCES = ("todo:TODO.md", "plan:docs/plan.md")
+SOURCES = ("todo:TODO.md", "plan:docs/plan.md", "jobs:jobs")
 
 
 def make_script(*tasks: Task, write_back: WriteBack = WriteBack.CHECKOUT) -> Script:
@@ -40,6 +40,28 @@ def list_statuses(script: Script) -> dict[str, SourceStatus]:
 
 def test_a_running_task_is_pending_and_a_waiting_one_is_not() -> None:
     assert list_statuses(make_script(task("1"), task("2", "1"))) == {"1": SourceStatus.DOING}
+
+
+def test_a_model_job_is_verified_from_that_phase_until_it_is_written_again_or_ends() -> None:
+    script = make_script(task("1", file="jobs/1.md"), task("2"))
+
+    def enter_phase(name: str) -> dict[str, bool]:
+        written = script.records[-1].seq
+        script.apply(SourcesWritten(BATCH, ("1", "2"), written))
+        for one in ("1", "2"):
+            script.apply(AttemptPhase(Attempt(BATCH, one, Step.WRITE, 1), name))
+        return list_verifying()
+
+    def list_verifying() -> dict[str, bool]:
+        return {change.id: change.verifying for update in list_updates(*script.records) for change in update.changes}
+
+    assert enter_phase("writing") == {}
+    assert enter_phase("verification") == {"1": True}
+    assert enter_phase("writing again") == {"1": False}
+    assert enter_phase("verification") == {"1": True}
+    script.exit_attempt("1", Category.TASK)
+    assert list_verifying() == {"1": False}
+    assert enter_phase("verification") == {}
 
 
 def test_the_end_of_a_task_has_its_reason() -> None:

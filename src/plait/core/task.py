@@ -38,6 +38,9 @@ class Need:
     at: Origin | None = None
 
 
+VERIFICATION_PHASE = "verification"  # of an attempt at a model job: a second prompt judges what was written
+
+
 class ModelJobMode(StrEnum):
     """What a model's answer contains: whole files, edits, parts of a file, insertions, new fields."""
 

@@ -15,7 +15,7 @@ from plait.core.errors import PlaitError, WorldError
 from plait.core.events import Record
 from plait.core.fast_dataclass import dataclass
 from plait.core.plan import Problem, Severity
-from plait.core.reports import SourceReport, SourcesUnwritten, SourcesWritten
+from plait.core.reports import AttemptPhase, SourceReport, SourcesUnwritten, SourcesWritten
 from plait.core.task import Origin
 from plait.git.location import RepoLocation
 from plait.runtime.executor import Reactor, Timer
@@ -29,7 +29,7 @@ PAUSE_SECONDS = 0.5  # between two rounds, so that several changes are written t
 REST_FACTOR = 9  # or this many times as long as the last round took: a large file is read whole each time
 MAX_PAUSE_SECONDS = 10.0
 RETRY_SECONDS = 30.0  # until a source that could not be written is tried again
-_STATUS_EVENTS = (AttemptStarted, TaskEnded, TaskInterrupted)
+_STATUS_EVENTS = (AttemptStarted, AttemptPhase, TaskEnded, TaskInterrupted)
 
 WriteStatuses = Callable[[StatusFileWriter, Sequence[StatusChange]], Sequence[Problem]]
 

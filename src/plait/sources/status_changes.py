@@ -92,7 +92,8 @@ class StatusChange:
 
     `title` finds the task after a renumbering. `tag` names the list it was read from (`ReadOptions.tag`); without it,
     the task must be unique in the file. `phase` (its heading) and `needs` are for a file that does not have the task
-    yet. `started` is when its work began; None if it ended without being started.
+    yet. `started` is when its work began; None if it ended without being started. `verifying`: the work is
+    written and being verified.
     """
 
     id: str
@@ -107,6 +108,7 @@ class StatusChange:
     phase: str = ""
     needs: tuple[str, ...] = ()
     started: datetime | None = None
+    verifying: bool = False
 
 
 @dataclass(frozen=True, slots=True)

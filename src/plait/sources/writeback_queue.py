@@ -13,11 +13,11 @@ from datetime import UTC, datetime
 from plait.core.decisions import AttemptStarted, TaskEnded, TaskInterrupted
 from plait.core.events import Record
 from plait.core.fast_dataclass import dataclass
-from plait.core.reports import SourcesWritten
+from plait.core.reports import AttemptPhase, SourcesWritten
 from plait.core.requests import ChangeSettings, Drop, Submit
 from plait.core.settings import Settings, WriteBack
 from plait.core.status import TaskStatus
-from plait.core.task import Origin, Step, Task
+from plait.core.task import VERIFICATION_PHASE, Attempt, Origin, Step, Task
 from plait.sources.source_model import SourceStatus
 from plait.sources.source_set import SourceAddress, make_source_names
 from plait.sources.status_changes import StatusChange
@@ -43,6 +43,7 @@ class PendingStatus:
     at: float
     reason: str = ""
     started: float | None = None
+    verifying: bool = False
 
 
 @dataclass
@@ -57,6 +58,7 @@ class BatchWriteback:
     pending: dict[str, PendingStatus] = field(default_factory=dict)
     start_counts: dict[str, int] = field(default_factory=dict)
     starts: dict[str, float] = field(default_factory=dict)  # of the tasks that have not ended since
+    verifying: set[str] = field(default_factory=set)
     dropped: set[str] = field(default_factory=set)
 
     def list_updates(self) -> Iterator[SourceUpdate]:
@@ -70,6 +72,12 @@ class BatchWriteback:
                 changes = tuple(self._make_change(task, name, address.tag) for task in tasks)
                 upto = max(self.pending[task].seq for task in tasks)
                 yield SourceUpdate(self.batch, address.format, address.path, tasks, changes, upto)
+
+    def writes_verifying(self, task: str) -> bool:
+        from plait.sources.formats import get_entry  # few tasks are verified by what runs them
+
+        address = _find_source([SourceAddress.parse(source) for source in self.sources], self.tasks[task].origin)
+        return address is not None and get_entry(address.format).writes_verifying
 
     def _make_change(self, name: str, source: str, tag: str) -> StatusChange:
         task, pending = self.tasks[name], self.pending[name]
@@ -86,6 +94,7 @@ class BatchWriteback:
             phase=self.phases.get(task.phase or "", ""),
             needs=tuple(need.on.removeprefix(f"{source}:") for need in task.needs),
             started=None if pending.started is None else _to_local_time(pending.started),
+            verifying=pending.verifying,
         )
 
 
@@ -138,6 +147,9 @@ class WritebackQueue:
                 self._start_task(attempt.batch, attempt.task, record)
             case AttemptStarted(attempt=attempt) if attempt.batch in self._batches:
                 self._batches[attempt.batch].starts.setdefault(attempt.task, record.at)  # work that is checked again
+                self._set_verifying(attempt, record, verifying=True)
+            case AttemptPhase(attempt=attempt) if attempt.step is Step.WRITE:
+                self._set_verifying(attempt, record, verifying=event.name == VERIFICATION_PHASE)
             case TaskEnded():
                 self._add_pending(
                     event.batch,
@@ -172,14 +184,28 @@ class WritebackQueue:
             return
         writeback.start_counts[task] = writeback.start_counts.get(task, 0) + 1
         writeback.starts[task] = record.at
+        writeback.verifying.discard(task)
         self._add_pending(batch, task, SourceStatus.DOING, "", record)
+
+    def _set_verifying(self, attempt: Attempt, record: Record, *, verifying: bool) -> None:
+        """For a task that has not ended, if its source tells work from verification."""
+        task, writeback = attempt.task, self._batches.get(attempt.batch)
+        if writeback is None or task not in writeback.starts or verifying == (task in writeback.verifying):
+            return
+        if task in writeback.tasks and writeback.writes_verifying(task):
+            (writeback.verifying.add if verifying else writeback.verifying.discard)(task)
+            self._add_pending(attempt.batch, task, SourceStatus.DOING, "", record)
 
     def _add_pending(self, batch: str, task: str, status: SourceStatus, reason: str, record: Record) -> None:
         writeback = self._batches.get(batch)
         if writeback is not None and task in writeback.tasks and writeback.tasks[task].entrant is None:
             starts = writeback.starts
+            if status is not SourceStatus.DOING:
+                writeback.verifying.discard(task)
             started = starts.get(task) if status is SourceStatus.DOING else starts.pop(task, None)
-            writeback.pending[task] = PendingStatus(status, record.seq, record.at, reason, started)
+            writeback.pending[task] = PendingStatus(
+                status, record.seq, record.at, reason, started, task in writeback.verifying
+            )
 
     def _remove_written(self, event: SourcesWritten) -> None:
         pending = self._batches[event.batch].pending if event.batch in self._batches else {}

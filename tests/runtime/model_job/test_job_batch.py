@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +15,9 @@ from tests.support.model_job_bench import API_KEY, whole_file_answer
 from tests.support.model_server.messages import ReceivedRequest, Reply
 from tests.support.model_server.server import ModelServer
 from tests.support.temp_project import TempProject, temp_project
+from tests.support.waiting import TIMEOUT_SECONDS, wait_until
 
+STATUS_FILE = "jobs/_jobstatus.json"
 _WANTED = re.compile(r"~~~worksplit:(\S+)\nthe file, from its first line")
 
 
@@ -36,7 +39,7 @@ class JobProject:
 
     def statuses(self) -> dict[str, str]:
         """As the jobs' own file tells them."""
-        listed = json.loads(self.project.read("jobs/_jobstatus.json"))
+        listed = json.loads(self.project.read(STATUS_FILE))
         return {one["id"]: one["status"] for one in listed}
 
 
@@ -129,13 +132,38 @@ def test_stuck_jobs_are_retried_only_on_request(jobs: JobProject) -> None:
     jobs.job("01-one", "one.py")
     jobs.job("02-two", "two.py")
     stuck = [{"id": "01-one", "status": "pending_verification", "ran": True}]
-    jobs.project.write("jobs/_jobstatus.json", json.dumps(stuck))
+    jobs.project.write(STATUS_FILE, json.dumps(stuck))
     jobs.project.commit_all()
     jobs.project.plait("run", "jobs")
     assert jobs.statuses() == {"01-one": "pending_verification", "02-two": "pass"}
     answer = jobs.project.plait("run", "jobs", "--resume", "--agent", "model", "--model", "scripted")
     assert answer.code == 0, answer
     assert jobs.statuses() == {"01-one": "pass", "02-two": "pass"}
+
+
+def test_the_status_file_tells_that_a_job_is_written_and_then_verified(jobs: JobProject) -> None:
+    seen = {"Write": threading.Event(), "Verify": threading.Event()}
+
+    def wait_for_reader(request: ReceivedRequest) -> Reply | str:
+        seen["Write" if _WANTED.search(request.last_user_text) else "Verify"].wait(TIMEOUT_SECONDS)
+        return obliging(request)
+
+    project = jobs.project
+    jobs.job("01-one", "one.py")
+    left = {"id": "01-one", "status": "pending_work", "updated_at": "2020-01-01T00:00:00Z"}
+    project.write(STATUS_FILE, json.dumps([left]))
+    project.commit_all()
+    with ModelServer(wait_for_reader) as server:
+        project.env["PLAIT_MODEL_BASE_URL"] = f"{server.url}/v1"
+        run = project.start("run", "jobs", "--resume")
+        wait_until(lambda: "2020" not in project.read(STATUS_FILE))
+        assert jobs.statuses() == {"01-one": "pending_work"}
+        seen["Write"].set()
+        project.wait_for_file(STATUS_FILE, holds="pending_verification")
+        seen["Verify"].set()
+        answer = project.finish(run)
+    assert answer.code == 0, answer
+    assert jobs.statuses() == {"01-one": "pass"}
 
 
 def test_fail_fast_stops_the_other_jobs(jobs: JobProject) -> None:

@@ -292,8 +292,8 @@ LIST = """\
 """
 
 
-def write(text: str, name: str, mark: SourceStatus, reason: str = "") -> str:
-    change = StatusChange(name, mark, NOW, f"jobs/{name}.md", "Do it", reason)
+def write(text: str, name: str, mark: SourceStatus, reason: str = "", *, verifying: bool = False) -> str:
+    change = StatusChange(name, mark, NOW, f"jobs/{name}.md", "Do it", reason, verifying=verifying)
     (writer,) = JOBS.writers("jobs", [change])
     assert (writer.path, writer.creates) == (f"jobs/{STATUS}", True)
     rewrite = writer.apply(text, [change])
@@ -308,6 +308,20 @@ class TestWriting:
             '"updated_at": "2026-01-01T00:00:00.123456789Z",\n    "own": 1.50',
             f'"updated_at": "{AT}",\n    "own": 1.50,\n    "ran": true',
         )
+
+    def test_a_job_that_is_verified_is_pending_verification(self) -> None:
+        begun = write(LIST, "a", SourceStatus.DOING)
+        verified = write(begun, "a", SourceStatus.DOING, verifying=True)
+        assert verified == begun.replace("pending_work", "pending_verification")
+        assert write(verified, "a", SourceStatus.DOING) == begun
+        assert (
+            json.loads(write(LIST, "new", SourceStatus.DOING, verifying=True))[-1]["status"] == "pending_verification"
+        )
+        assert json.loads(write(verified, "a", SourceStatus.DONE, verifying=True))[0]["status"] == "pass"
+
+    def test_a_job_that_another_run_left_pending_gets_the_time_of_this_start(self) -> None:
+        left = LIST.replace('"created"', '"pending_work"', 1)
+        assert json.loads(write(left, "a", SourceStatus.DOING))[0]["updated_at"] == AT
 
     def test_a_passed_job_loses_its_error(self) -> None:
         assert write(LIST, "b", SourceStatus.DONE) == LIST.replace(

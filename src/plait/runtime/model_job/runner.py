@@ -25,7 +25,7 @@ from plait.agents.prompts import build_reply_instructions, format_files
 from plait.config.agent_keys import ModelConfig
 from plait.core.errors import WorldError
 from plait.core.status import Category
-from plait.core.task import ModelJob, ModelJobMode
+from plait.core.task import VERIFICATION_PHASE, ModelJob, ModelJobMode
 from plait.git.command import Git
 from plait.runtime.agent_process import JobError
 from plait.runtime.atomic_apply import StagedWrites
@@ -297,7 +297,7 @@ class _JobRunner:
         settings = self._spec.settings
         if not (settings.verify_replies and self._inputs.job.verify):
             return None
-        self._reporter.report_phase("verification")
+        self._reporter.report_phase(VERIFICATION_PHASE)
         messages = job_prompts.build_verification_prompt(self._result_inputs, self._files)
         reply = self._ask(messages, settings.verify_model or self._spec.model, _MAX_VERDICT_LINES)
         verdict = parse_verdict(reply.text)

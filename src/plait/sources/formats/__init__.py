@@ -60,6 +60,7 @@ class FormatEntry:
     one_task_per_file: bool = False  # several of its files in one folder are one source
     path_hint: str = ""  # a source of this format matches one of these patterns, if there are any
     text_hint: str = ""
+    writes_verifying: bool = False  # it has a status for work that is being verified
 
     def may_match(self, document: Document) -> bool:
         hints = [
@@ -105,7 +106,11 @@ FORMATS: Mapping[str, FormatEntry] = {
         text_hint=_FRONT_MATTER,
     ),
     "jobs": FormatEntry(
-        found_at=("jobs/",), status_file="_jobstatus.json", one_task_per_file=True, text_hint=_FRONT_MATTER
+        found_at=("jobs/",),
+        status_file="_jobstatus.json",
+        one_task_per_file=True,
+        text_hint=_FRONT_MATTER,
+        writes_verifying=True,
     ),
     "prd": FormatEntry(found_at=("prd.json",), folder_files=("prd.json",), is_json=True, text_hint='"userStories"'),
     "todo": FormatEntry(found_at=("TODO.md", "docs/TODO.md"), text_hint="###"),

@@ -315,13 +315,27 @@ def _choose_status(now: SourceStatus | None, wanted: SourceStatus) -> SourceStat
     return wanted if wanted in _WORD_BY_STATUS and changes_status(current, wanted) else None
 
 
+def _choose_word(change: StatusChange, status: SourceStatus) -> str:
+    return "pending_verification" if change.verifying and status is SourceStatus.DOING else _WORD_BY_STATUS[status]
+
+
+def _is_outdated(now: RecordedStatus, change: StatusChange) -> bool:
+    """Whether a pending job's state is older than this change, such as one that another run left."""
+    if now.status is not SourceStatus.STUCK or change.status is not SourceStatus.DOING:
+        return False
+    is_older = now.since is None or now.since < vocabulary.ensure_utc(change.at).replace(microsecond=0)
+    return is_older or now.status_text != _choose_word(change, change.status)
+
+
 def _make_edits(node: JsonNode, change: StatusChange) -> list[TextEdit]:
     now = _parse_status(node)
     status = _choose_status(now.status if now else None, change.status)
+    if status is None and now is not None and _is_outdated(now, change):
+        status = change.status
     if status is None:
         return []
     edits = [
-        set_key(node, "status", _WORD_BY_STATUS[status], after=("id",)),
+        set_key(node, "status", _choose_word(change, status), after=("id",)),
         set_key(node, "updated_at", vocabulary.format_time(change.at), after=("created_at",)),
     ]
     if status in {SourceStatus.FAILED, SourceStatus.PARTIAL} and change.reason:
@@ -351,7 +365,7 @@ def _format_object(change: StatusChange, inside: str, between: str) -> str:
     at = vocabulary.format_time(change.at)
     values: dict[str, str | bool] = {
         "id": change.id,
-        "status": _WORD_BY_STATUS[change.status],
+        "status": _choose_word(change, change.status),
         "created_at": at,
         "updated_at": at,
     }
