@@ -12,7 +12,7 @@ from plait.core.graph import build_checked_plan
 from plait.core.plan import Plan, Problem, has_errors
 from plait.core.settings import Settings
 from plait.core.task import Task
-from plait.sources.selectors import add_needs, select_ids, select_tasks
+from plait.sources.selectors import add_needs, leave_out_dependents_of_stuck, select_ids, select_tasks
 from plait.sources.source_model import SourceEntry, SourceStatus
 from plait.sources.source_set import SourceSet
 
@@ -74,7 +74,11 @@ def plan_tasks(
         else select_tasks(source_set, options.select, resume=options.resume)
     )
     problems = source_set.problems + selection.problems
-    if selection.failed or not selection.ids:
+    ids = selection.ids
+    if not (options.with_needs or options.ignore_needs):
+        ids, notes = leave_out_dependents_of_stuck(source_set, ids)
+        problems += tuple(notes)
+    if selection.failed or not ids:
         complete = selection.complete and not selection.failed
         return PlanResult(
             None,
@@ -83,10 +87,10 @@ def plan_tasks(
             unread_count=source_set.unread_count,
             has_deferred=selection.has_deferred,
         )
-    chosen = set(add_needs(source_set, selection.ids) if options.with_needs else selection.ids)
+    chosen = set(add_needs(source_set, ids) if options.with_needs else ids)
     entries = [entry for entry in source_set.entries if entry.task.id in chosen]
     if options.ids:  # a program names them in the order in which they shall run; what they need comes first
-        order = {name: position for position, name in enumerate(selection.ids)}
+        order = {name: position for position, name in enumerate(ids)}
         entries.sort(key=lambda entry: order.get(entry.task.id, -1))
     checked = build_checked_plan(
         [source_set.build_task(entry) for entry in entries],

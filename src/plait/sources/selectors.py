@@ -76,6 +76,32 @@ def add_needs(source_set: SourceSet, ids: Sequence[str]) -> tuple[str, ...]:
     return tuple(entry.task.id for entry in source_set.entries if entry.task.id in wanted)
 
 
+def leave_out_dependents_of_stuck(source_set: SourceSet, ids: Sequence[str]) -> tuple[tuple[str, ...], list[Problem]]:
+    """Without the tasks that need, however far back, one that another run left pending; and a note for each of them.
+
+    That one may still run elsewhere. The other tasks don't have to wait for it.
+    """
+    left_out = {entry.task.id for entry in source_set.entries if entry.status is SourceStatus.STUCK}.difference(ids)
+    if not left_out:
+        return tuple(ids), []
+    dependents: dict[str, list[str]] = {}
+    for name in ids:
+        for need in source_set.by_id[name].task.needs:
+            dependents.setdefault(need.on, []).append(name)
+    notes: dict[str, Problem] = {}
+    waiting = sorted(left_out)
+    while waiting:
+        on = waiting.pop()
+        state = "is left out" if on in notes else f"was interrupted ({source_set.by_id[on].status_text})"
+        for name in dependents.get(on, []):
+            if name not in notes:
+                message = f"{name} needs {on}, which {state}: left out"
+                hint = "Use --resume to run the interrupted tasks again, too, or --ignore-needs."
+                notes[name] = Problem(Severity.WARNING, message, source_set.by_id[name].task.origin, hint)
+                waiting.append(name)
+    return tuple(name for name in ids if name not in notes), [notes[name] for name in ids if name in notes]
+
+
 @dataclass
 class _Selector:
     source_set: SourceSet

@@ -141,6 +141,25 @@ def test_stuck_jobs_are_retried_only_on_request(jobs: JobProject) -> None:
     assert jobs.statuses() == {"01-one": "pass", "02-two": "pass"}
 
 
+def test_a_job_that_depends_on_a_stuck_one_is_left_out_and_the_others_run(jobs: JobProject) -> None:
+    jobs.job("01-one", "one.py")
+    jobs.job("02-two", "two.py", context_files=["one.py"])
+    jobs.job("03-three", "three.py", depends_on=["02-two"])
+    jobs.job("04-four", "four.py")
+    jobs.project.write(STATUS_FILE, json.dumps([{"id": "01-one", "status": "pending_work", "ran": True}]))
+    jobs.project.commit_all()
+    answer = jobs.project.plait("run", "jobs")
+    assert answer.code == 0, answer
+    assert jobs.statuses() == {"01-one": "pending_work", "04-four": "pass"}
+    assert "02-two needs 01-one, which was interrupted (pending_work): left out" in answer.out + answer.err
+    assert "03-three needs 02-two, which is left out: left out" in answer.out + answer.err
+    selected = jobs.project.plait("run", "jobs", "--select", "02")
+    assert (selected.code, "which was interrupted" in selected.out + selected.err) == (2, True), selected
+    answer = jobs.project.plait("run", "jobs", "--resume")
+    assert answer.code == 0, answer
+    assert set(jobs.statuses().values()) == {"pass"}
+
+
 def test_the_status_file_tells_that_a_job_is_written_and_then_verified(jobs: JobProject) -> None:
     seen = {"Write": threading.Event(), "Verify": threading.Event()}
 
