@@ -307,9 +307,22 @@ def test_a_plan_lists_what_prevents_it_from_being_run(server: RunningServer) -> 
     server.wait_until_finished(batch)
 
 
+def test_completed_tasks_run_again_only_by_name_or_with_again(server: RunningServer) -> None:
+    server.project.task("01-once", "true # once")
+    server.wait_until_finished(server.run("01-once"))
+    planned = server.post("/api/plan", {})
+    assert "01-once" not in [task["id"] for task in planned["tasks"]]
+    assert any(
+        "01-once" in problem["message"] and problem["hint"] == "`again` runs it again."
+        for problem in planned["problems"]
+    )
+    for body in ({"again": True}, {"taskIds": ["01-once"]}):
+        assert "01-once" in [task["id"] for task in server.post("/api/plan", body)["tasks"]]
+
+
 def test_hints_use_the_names_of_the_api(server: RunningServer) -> None:
-    server.project.task("01-walls", "true")
-    server.project.task("02-roof", "true", needs="[01-walls]")
+    server.project.task("01-walls", "true # new")
+    server.project.task("02-roof", "true # new", needs="[01-walls]")
     (problem,) = server.post("/api/batches", {"taskIds": ["02-roof"]}, 422)["problems"]
     assert problem["hint"] == "`withNeeds` adds it, `ignoreNeeds` ignores it."
     assert server.post("/api/plan", {"taskIds": ["02-roof"]})["problems"][0]["hint"] == problem["hint"]

@@ -46,6 +46,8 @@ WithNeeds = Annotated[bool, typer.Option("--with-needs", help="Also select what 
 
 IgnoreNeeds = Annotated[bool, typer.Option("--ignore-needs", help="Ignore dependencies that are not selected.")]
 
+Again = Annotated[bool, typer.Option("--again", help="Also run what an earlier batch completed with the same text.")]
+
 Draft = Annotated[bool, typer.Option("--draft", help="Open the pull request as a draft.")]
 
 Push = Annotated[bool, typer.Option("--push", help="Push the result, without a pull request.")]

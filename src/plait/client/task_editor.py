@@ -15,7 +15,7 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 from plait.client.api_errors import FieldError, StateError
-from plait.client.planning.submission import iter_task_keys, list_source_addresses
+from plait.client.planning.completed_tasks import iter_task_keys, list_source_addresses
 from plait.client.project_sources import LoadedSources, read_sources
 from plait.client.task_file_text import FOLDER_FORMAT, TaskDraft, apply_draft, compose_task_file, validate_draft
 from plait.client.task_lookup import (

@@ -10,7 +10,7 @@ from typing import TypeVar
 from plait.client.api_models import Dependency, ProblemDetails, make_dependency, make_problem
 from plait.client.batch_json import TaskRun, describe_run
 from plait.client.json_encoding import api_model, fill_model
-from plait.client.planning.submission import TaskKey, iter_task_keys, list_source_addresses
+from plait.client.planning.completed_tasks import TaskKey, iter_task_keys, list_source_addresses
 from plait.client.project_sources import LoadedSources
 from plait.client.task_editor import SavedTask, find_running_copies, hash_version, read_task_file
 from plait.client.task_file_text import get_editable_body

@@ -61,4 +61,5 @@ class Plan:
 
     def without_texts(self) -> Plan:
         """The plan as the journal keeps it: without the texts that only agents read."""
-        return replace(self, tasks=tuple(replace(task, body="", run=None, env=(), job=None) for task in self.tasks))
+        tasks = (replace(task, body="", run=None, env=(), job=None, digest=task.text_digest) for task in self.tasks)
+        return replace(self, tasks=tuple(tasks))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from hashlib import blake2b
 
 from plait.core.fast_dataclass import dataclass
 
@@ -102,6 +103,13 @@ class Task:
     job: ModelJob | None = None
     entrant: str | None = None
     origin: Origin | None = None
+    digest: str = ""  # of its texts, where a journalled plan goes without them
+
+    @property
+    def text_digest(self) -> str:
+        """Equal only for tasks that ask for the same."""
+        text = "\0".join((self.title, self.body, self.run or "", repr(self.job) if self.job else ""))
+        return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
 
     @property
     def key(self) -> str:

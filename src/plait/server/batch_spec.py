@@ -51,12 +51,13 @@ class BatchSpec(ApiBody):
     settings: GivenSettings | None = None
     with_needs: bool = False
     ignore_needs: bool = False
+    again: bool = Field(default=False, description="Also what an earlier batch completed with the same text")
     contest: ContestSpec | None = None
 
     def select(self, source_set: SourceSet | None) -> PlanOptions:
         """Raises NotFoundError for unknown tasks, and StateError for a name of several; without sources, all are unknown."""
         ids = _resolve_names(source_set, self.task_ids or ())
-        return PlanOptions(ids=ids, with_needs=self.with_needs, ignore_needs=self.ignore_needs)
+        return PlanOptions(ids=ids, with_needs=self.with_needs, ignore_needs=self.ignore_needs, again=self.again)
 
     @property
     def identity(self) -> tuple[str, ...]:
@@ -68,6 +69,7 @@ class BatchSpec(ApiBody):
             self.settings or {},
             [self.with_needs, self.ignore_needs],
             str(contest),
+            *([self.again] if self.again else ()),
         ]
         return ("submit", json.dumps(parts, sort_keys=True, default=str))
 
@@ -132,6 +134,7 @@ def _check_value(name: str, value: object) -> object:
 _API_NAMES = {key.flag: key.json_name for key in KEYS if key.flag} | {
     "--with-needs": "withNeeds",
     "--ignore-needs": "ignoreNeeds",
+    "--again": "again",
     "--select": "taskIds",
     "--contest": "contest",
     "-n": "times",

@@ -37,7 +37,8 @@ UPCASTERS: Mapping[int, Upcaster] = {
     5: lambda kind, shape: (kind, shape),
     # Ship.title and .body are new, and what PublishStarted says of them; without them a pull request's words are plait's.
     6: lambda kind, shape: (kind, shape),
-    # recheck and sources-unwritten are new; without them no work is verified again, and every source could be written.
+    # recheck, sources-unwritten and Task.digest are new; without them no work is verified again, every source could be
+    # written, and no text is known to be the same.
     7: lambda kind, shape: (kind, shape),
 }
 

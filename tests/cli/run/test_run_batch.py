@@ -151,7 +151,7 @@ def test_a_larger_parallel_limit_raises_the_engines(project: TempProject) -> Non
         project.task(f"0{number}-task", MEET.replace("-ge 2", "-ge 6"))
     assert project.plait("run", "-p", "6").code == 0
     assert at_once((project.top.parent / "log").read_text()) == 6
-    assert project.plait("run", "-p", "2", "-s", "01-02").code == 0
+    assert project.plait("run", "--again", "-p", "2", "-s", "01-02").code == 0
     assert project.state().settings.parallel_limit == 4
 
 
@@ -170,8 +170,8 @@ def test_an_unreadable_task_file_is_skipped_and_the_others_run(project: TempProj
     assert (project.top / "walls").exists()
     assert answer.out.endswith("\n  not run  02-roof: can't be read; plait plan says why\n")
     assert "tasks/02-roof.md:3" in answer.err
-    result = project.plait("run", "--json")
+    result = project.plait("run", "--again", "--json")
     assert result.code == 1
     assert [json.loads(line)["type"] for line in result.out.splitlines()][-1] == "batch:completed"
     assert "not run  02-roof" in result.err
-    assert project.plait("run", "-s", "01").code == 0
+    assert project.plait("run", "--again", "-s", "01").code == 0

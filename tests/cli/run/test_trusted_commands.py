@@ -24,7 +24,7 @@ def test_trusted_commands_run_until_they_change(project: TempProject) -> None:
     assert project.plait("run", "tasks").code == 0
     assert (project.top / "verified").exists()
     project.write("plait.toml", VERIFY.format("other"))
-    answer = project.plait("run", "tasks", "--yes")
+    answer = project.plait("run", "tasks", "--yes", "--again")
     assert answer.code == 2
     assert "plait.toml:2: run.verify = touch other (changed; it was: touch verified)" in answer.err
     assert not (project.top / "other").exists()
@@ -37,7 +37,7 @@ def test_trust_given_at_the_terminal_is_saved(project: TempProject) -> None:
     assert terminal.wait() == 0
     assert project.plait("run", "tasks").code == 0
     project.plait("trust", "--revoke")
-    assert project.plait("run", "tasks").code == 2
+    assert project.plait("run", "tasks", "--again").code == 2
 
 
 def test_plait_trust_asks_at_a_terminal(project: TempProject) -> None:

@@ -87,7 +87,7 @@ def test_a_receiver_that_is_down_gets_the_rest_later(project: TempProject, recei
     assert missed
     assert not receiver.got
     receiver.status = 200
-    assert project.plait("run", "tasks", "--yes", env=surroundings(receiver)).code == 0
+    assert project.plait("run", "tasks", "--yes", "--again", env=surroundings(receiver)).code == 0
     project.wait_for_exit()
     assert sent(receiver) == names(ended(project)) > missed
 
@@ -95,7 +95,7 @@ def test_a_receiver_that_is_down_gets_the_rest_later(project: TempProject, recei
 def test_a_sent_span_is_not_sent_again(project: TempProject, receiver: TraceReceiver) -> None:
     project.task("a", "true")
     for _ in range(2):
-        assert project.plait("run", "tasks", "--yes", env=surroundings(receiver)).code == 0
+        assert project.plait("run", "tasks", "--yes", "--again", env=surroundings(receiver)).code == 0
         project.wait_for_exit()
     assert len(receiver.spans) == len(sent(receiver)) == len(ended(project))
 

@@ -985,6 +985,12 @@ export interface components {
          * @description `taskIds` omitted: every incomplete task. All else as for a new batch.
          */
         BatchSpec: {
+            /**
+             * Again
+             * @description Also what an earlier batch completed with the same text
+             * @default false
+             */
+            again?: boolean;
             contest?: components["schemas"]["ContestSpec"] | null;
             /**
              * Ignoreneeds
@@ -2184,6 +2190,12 @@ export interface components {
          *     dependencies, `ignoreNeeds`: without them.
          */
         NewBatchSpec: {
+            /**
+             * Again
+             * @description Also what an earlier batch completed with the same text
+             * @default false
+             */
+            again?: boolean;
             contest?: components["schemas"]["ContestSpec"] | null;
             /**
              * Ignoreneeds

@@ -32,6 +32,7 @@ OPTION_GROUPS: Mapping[str, Mapping[str, Sequence[str]]] = {
         "Tasks": (
             "--with-needs",
             "--ignore-needs",
+            "--again",
             "--source-format",
             "--exclude",
             "--tag",

@@ -16,7 +16,9 @@ from plait.cli import options as opt
 from plait.cli.commands.trust import TrustCheck
 from plait.cli.format import MAX_NAMES
 from plait.cli.output import OK, USAGE, Page, is_interactive, print_json, print_problems
+from plait.client.planning.completed_tasks import mark_completed
 from plait.client.project_sources import load_sources
+from plait.client.project_state import read_past_batches
 from plait.core.plan import Plan, Severity
 from plait.core.text import join_names
 from plait.sources.planning import NextTask, PlanOptions, list_next_tasks, plan_tasks
@@ -31,6 +33,7 @@ def next_command(
     ] = None,
     select: opt.Select = None,
     *,
+    again: opt.Again = False,
     flags: Annotated[
         opt.Flags,
         opt.SettingOptions(
@@ -41,9 +44,10 @@ def next_command(
 ) -> int:
     names = list(arguments or ())
     limit = int(names.pop(0)) if names and re.fullmatch(r"[1-9][0-9]{0,8}", names[0]) else None
-    plan_options = PlanOptions(select, with_needs=True)
+    plan_options = PlanOptions(select, with_needs=True, again=again)
     trust = TrustCheck(interactive=is_interactive() and not as_json, where=where)
     loaded = load_sources(where, names, flags=flags, check_config=trust.check_before_reading)
+    loaded, _, notes = mark_completed(loaded, read_past_batches(loaded.location).state, plan_options)
     settings = loaded.config.batch_settings(tasks=len(loaded.source_set.entries), cores=os.cpu_count() or 1)
     planned = plan_tasks(loaded.source_set, replace(plan_options, unknown=loaded.config.sources.unknown_needs))
     tasks = list_next_tasks(planned.plan, loaded.source_set.by_id, settings, datetime.now(UTC)) if planned.plan else []
@@ -52,7 +56,7 @@ def next_command(
     tasks = tasks[: limit if limit is not None else settings.max_parallel or len(tasks)]
     if as_json:
         print_json({"count": len(tasks), "tasks": [_describe_next_task(item) for item in tasks]})
-    problems = (*loaded.problems, *planned.problems)
+    problems = (*loaded.problems, *planned.problems, *notes)
     if planned.plan is not None:  # the notes are the plan's business
         problems = tuple(problem for problem in problems if problem.severity is not Severity.INFO)
     print_problems(problems)

@@ -22,6 +22,7 @@ def plan_command(
     *,
     with_needs: opt.WithNeeds = False,
     ignore_needs: opt.IgnoreNeeds = False,
+    again: opt.Again = False,
     resume: Annotated[
         bool, typer.Option("--resume", help="Include tasks that an earlier run started but did not finish.")
     ] = False,
@@ -46,7 +47,7 @@ def plan_command(
     if as_json:
         output_format = "json"
     gc.disable()  # the process ends after its answer: garbage collection costs more than it frees
-    plan_options = PlanOptions(select, with_needs, ignore_needs, resume)
+    plan_options = PlanOptions(select, with_needs, ignore_needs, resume, again=again)
     try:
         trust = TrustCheck(interactive=output.is_interactive() and output_format == "text", where=where)
         preview = load_plan_preview(where, source_names or (), plan_options, flags, trust.check_before_reading)

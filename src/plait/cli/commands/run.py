@@ -21,6 +21,7 @@ def run_command(
     ] = False,
     with_needs: opt.WithNeeds = False,
     ignore_needs: opt.IgnoreNeeds = False,
+    again: opt.Again = False,
     flags: Annotated[opt.Flags, opt.SettingOptions("sources.*", "run.*")],
     contest: Annotated[
         str | None,
@@ -69,7 +70,7 @@ def run_command(
         RunOptions(
             where,
             tuple(sources or ()),
-            PlanOptions(select, with_needs, ignore_needs),
+            PlanOptions(select, with_needs, ignore_needs, again=again),
             {key: value for key, value in values.items() if value is not None},
             interactive=interactive,
             repo=repo,

@@ -14,6 +14,7 @@ from plait.cli.live.signals import SignalCounter, force_quit
 from plait.cli.plan_output import describe_parallel_limit, print_no_plan, print_plan, print_plan_json
 from plait.client.event_stream import EventStream
 from plait.client.mirrors import get_mirror_settings, open_mirrored_repo as mirror
+from plait.client.planning.completed_tasks import mark_completed
 from plait.client.planning.plan_preview import SHELL_AGENT, PlanPreview, build_plan_preview
 from plait.client.planning.submission import (
     build_submission,
@@ -141,7 +142,8 @@ def run_tasks(options: RunOptions) -> int:
                 return resume_batch(options, loaded, session)
             options = replace(options, plan_options=replace(options.plan_options, resume=True))
         if options.interactive:
-            picked = _pick_tasks(options.plan_options, loaded)
+            shown, _, _ = mark_completed(loaded, session.state, options.plan_options)
+            picked = _pick_tasks(options.plan_options, shown)
             if picked is None:
                 return _report_nothing_started()
             options = replace(options, plan_options=picked)

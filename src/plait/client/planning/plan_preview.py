@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 
 from plait.agents.table import describe_full_access
@@ -20,6 +20,7 @@ from plait.client.api_models import (
     make_problem,
 )
 from plait.client.json_encoding import api_model, fill_model
+from plait.client.planning.completed_tasks import find_missing_work, mark_completed
 from plait.client.project_sources import LoadedSources, load_sources
 from plait.client.project_state import PastBatches, read_past_batches
 from plait.config.agent_keys import Permission
@@ -27,7 +28,8 @@ from plait.config.config import Config
 from plait.core.fast_dataclass import dataclass
 from plait.core.graph import find_critical_path, find_file_conflicts, group_waves, list_edges
 from plait.core.plan import Plan, Problem
-from plait.core.settings import Settings, Spend
+from plait.core.settings import Isolation, Settings, Spend
+from plait.git.command import Git
 from plait.sources.planning import PlanOptions, PlanResult, plan_tasks
 from plait.sources.source_model import SourceEntry, SourceStatus
 
@@ -89,13 +91,26 @@ def build_plan_preview(loaded: LoadedSources, past: PastBatches, options: PlanOp
     config, cores = loaded.config, measure_agent_capacity()
     default_agents = () if config.default_agents else find_default_agent(config)
     options = replace(options, unknown=config.sources.unknown_needs)
+    loaded, completed, notes = mark_completed(loaded, past.state, options)
     # The agents are known before the plan, their number only after it.
     draft_settings = config.batch_settings(tasks=len(loaded.source_set.entries), cores=cores, agents=default_agents)
     planned = plan_tasks(loaded.source_set, options, past.build_duration_estimate(draft_settings))
-    problems = dict.fromkeys((*loaded.problems, *planned.problems, *past.problems))
+    if completed and planned.plan is not None:
+        notes += tuple(find_missing_work(planned.plan, completed, partial(_is_in_base, loaded)))
+    problems = dict.fromkeys((*loaded.problems, *planned.problems, *notes, *past.problems))
     tasks = len(planned.plan.tasks) if planned.plan else len(loaded.source_set.entries)
     settings = config.batch_settings(tasks=tasks, cores=cores, agents=default_agents)
     return PlanPreview(loaded, past, settings, replace(planned, problems=tuple(problems)))
+
+
+def _is_in_base(loaded: LoadedSources, commit: str) -> bool:
+    """Where tasks don't start from a commit, they find whatever the checkout has."""
+    if loaded.config.run.isolation is Isolation.IN_PLACE or not loaded.location.repository:
+        return True
+    done = Git(loaded.location.top).run(
+        "merge-base", "--is-ancestor", "--end-of-options", commit, loaded.config.run.base or "HEAD", codes=range(256)
+    )
+    return done.code != 1  # anything else than no is not known
 
 
 def measure_agent_capacity() -> int:

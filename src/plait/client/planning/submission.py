@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 
@@ -10,6 +10,7 @@ from plait.agents.interface import AgentSpec
 from plait.client.agent_specs import build_agent_specs, load_prompt_template
 from plait.client.api_errors import StateError
 from plait.client.planning.agent_assignment import assign_plan_agents
+from plait.client.planning.completed_tasks import iter_task_keys, list_source_addresses
 from plait.client.planning.plan_preview import PlanPreview
 from plait.client.programs import check_programs
 from plait.client.project_sources import LoadedSources
@@ -22,13 +23,12 @@ from plait.core.plan import Plan, Problem, Severity
 from plait.core.requests import ChangeEngineSettings
 from plait.core.settings import EngineSettings, Isolation, Publish, Settings
 from plait.core.state import BatchState, State
-from plait.core.task import Task
 from plait.core.text import join_names
 from plait.core.views import find_batch_status
 from plait.git.command import Git, GitError
 from plait.git.location import RepoLocation
 from plait.git.worktrees.preconditions import check_preconditions, find_checkout_problems
-from plait.sources.source_set import SourceAddress, SourceSet, make_source_names
+from plait.sources.source_set import SourceSet
 from plait.store.batch_files import RepoOptions
 from plait.store.project_files import LOCKS_FOLDER
 from plait.system.flock import hold_lock
@@ -36,9 +36,6 @@ from plait.system.flock import hold_lock
 _LIMIT_FIELD = "parallel_limit"
 _LOCK_NAME = "submit"
 _MAX_NAMES = 4
-
-# Identifies a task across batches: the file that declares it, and its id there.
-TaskKey = tuple[str, str]
 
 
 def select_agents(loaded: LoadedSources, *, contest: bool) -> tuple[AgentSpec, ...]:
@@ -228,16 +225,3 @@ def find_newest_batch(batches: Iterable[BatchState], source_set: SourceSet) -> B
     return max(
         (batch for batch in batches if addresses & set(batch.sources)), key=lambda batch: batch.order, default=None
     )
-
-
-def iter_task_keys(tasks: Iterable[Task], sources: Sequence[str]) -> Iterator[tuple[TaskKey, Task]]:
-    """Ids have their source's name only where they clash, so a task may have two ids."""
-    source_names = make_source_names([SourceAddress.parse(source).path for source in sources])
-    for task in tasks:
-        source, _, own_id = task.id.partition(":")
-        file = task.origin.file if task.origin else ""
-        yield (file, own_id if source in source_names else task.id), task
-
-
-def list_source_addresses(source_set: SourceSet) -> tuple[str, ...]:
-    return tuple(str(source) for source in source_set.sources)

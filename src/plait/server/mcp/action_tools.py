@@ -49,6 +49,7 @@ class RunParams(ToolParams):
     settings: dict[str, JsonValue] | None = Field(
         None, description='Settings for this batch only, e.g. {"verify": "make test", "maxBatchSize": 2}.'
     )
+    again: bool = Field(default=False, description="Also run what an earlier batch completed with the same text.")
 
 
 @define_tool("run", open_world=True, needs_fetch=True)
@@ -56,7 +57,8 @@ async def run(call: ToolCall, params: RunParams) -> RunResult:
     """Start a batch of tasks. It returns as soon as the batch is accepted; the batch runs in the background. It
     costs what the agents cost. Refused while another open batch has one of the tasks.
     """
-    created = await submit_batch(call.session, make_batch_spec(params.tasks, params.settings, Mode(params.mode)))
+    spec = make_batch_spec(params.tasks, params.settings, Mode(params.mode), again=params.again)
+    created = await submit_batch(call.session, spec)
     _, batch, tasks = await describe_batch(call.session, created.id)
     return RunResult.model_validate(
         {

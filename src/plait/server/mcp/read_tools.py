@@ -89,6 +89,7 @@ class PlanParams(ToolParams):
     settings: dict[str, JsonValue] | None = Field(
         None, description="Settings for this batch only, by the names of the settings tool."
     )
+    again: bool = Field(default=False, description="Also plan what an earlier batch completed with the same text.")
     limit: Limit = 100
     skip: Skip = 0
 
@@ -96,7 +97,7 @@ class PlanParams(ToolParams):
 @define_tool("plan", read_only=True, needs_fetch=True)
 async def plan(call: ToolCall, params: PlanParams) -> results.PlanPreviewResult:
     """Preview a batch of these tasks: dependencies, waves, shared files and problems. Starts nothing."""
-    preview = await batches.plan(call.session, make_batch_spec(params.tasks, params.settings))
+    preview = await batches.plan(call.session, make_batch_spec(params.tasks, params.settings, again=params.again))
     page, more = paginate(preview.tasks, params.skip, params.limit)
     return results.PlanPreviewResult.model_validate(
         {

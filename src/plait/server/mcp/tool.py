@@ -59,9 +59,14 @@ class TaskParams(BatchParams):
 
 
 def make_batch_spec(
-    tasks: Sequence[str] | None, settings: Mapping[str, JsonValue] | None, mode: Mode | None = None
+    tasks: Sequence[str] | None,
+    settings: Mapping[str, JsonValue] | None,
+    mode: Mode | None = None,
+    *,
+    again: bool = False,
 ) -> BatchSpec:
-    return BatchSpec.model_validate({"taskIds": list(tasks) if tasks else None, "settings": settings, "mode": mode})
+    values = {"taskIds": list(tasks) if tasks else None, "settings": settings, "mode": mode, "again": again}
+    return BatchSpec.model_validate(values)
 
 
 @dataclass(frozen=True, slots=True)

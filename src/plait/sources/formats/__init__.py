@@ -29,6 +29,10 @@ class Confidence(IntEnum):
     NAME = 3  # both its path and its content
 
 
+def _write_nothing(_path: str, _changes: Sequence[StatusChange]) -> list[StatusFileWriter]:
+    return []
+
+
 @dataclass(frozen=True, slots=True)
 class Format:
     """A task format, pure on text. Its functions never raise, whatever a text says: what is wrong becomes a problem."""
@@ -36,7 +40,7 @@ class Format:
     detect: Callable[[SourceFiles], Confidence]
     read: Callable[[SourceFiles], Reading]
     # For the source at a path and these changes: a writer for each file that holds their statuses.
-    writers: Callable[[str, Sequence[StatusChange]], list[StatusFileWriter]] = lambda _path, _changes: []
+    writers: Callable[[str, Sequence[StatusChange]], list[StatusFileWriter]] = _write_nothing
     # Paths of other files that belong to the source at a path, whether or not they exist.
     companions: Callable[[str], tuple[str, ...]] = lambda _path: ()
     # For files that hold several lists of tasks: the tags of those in a text.
@@ -45,6 +49,11 @@ class Format:
     keys: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     # The first heading is the title of a task without a key for it.
     title_in_heading: bool = False
+
+    @property
+    def has_statuses(self) -> bool:
+        """Whether its sources hold statuses, which plait writes."""
+        return self.writers is not _write_nothing
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,7 +42,7 @@ from plait.core.errors import ConfigError, PlaitError, UserError, WorldError
 from plait.core.plan import Plan, Problem, Severity
 from plait.core.state import BatchState, copy_state
 from plait.git.location import RepoLocation
-from plait.server.batch_spec import BatchSpec, NewBatchSpec, PlanError, translate_problem
+from plait.server.batch_spec import BatchSpec, NewBatchSpec, PlanError, translate_hint, translate_problem
 from plait.server.http.routes.routing import (
     BATCH_LINKS,
     BATCH_LIST_LINKS,
@@ -240,7 +240,8 @@ def _prepare_submission(
     planned = preview.planned
     if planned.plan is None:
         if planned.complete:
-            raise StateError(planned.describe_complete(), state="completed")
+            skipped = (f"{note.message}. {note.hint}" for note in planned.problems if "--again" in note.hint)
+            raise StateError(planned.describe_complete(), state="completed", hint=translate_hint(" ".join(skipped)))
         raise PlanError(planned.problems)
     return preview, *build_submission(session.location, preview, planned.plan, agents)
 
