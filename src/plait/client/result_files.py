@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import field
 from typing import cast
 
 from plait.agents.model_jobs.job_spec import JOB_RESULT_FILE
@@ -112,7 +113,7 @@ class JobOutput:
 
 @api_model
 class ModelJob:
-    """`implicit_context` are files that plait added to the context."""
+    """`outputs` are without the tests. `error`: why it failed or did not run. `implicit_context` was added by plait."""
 
     task_id: str
     status: TaskStatus
@@ -122,6 +123,8 @@ class ModelJob:
     implicit_context: list[str]
     verdict: str | None
     warnings: list[str]
+    tests: list[JobOutput] = field(default_factory=list)
+    error: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,17 +157,24 @@ def make_jobs_event(jobs: ModelJobs, batch: str, at: float) -> StreamEvent:
 def _read_job(folder: StateFolder, batch: str, task: TaskView) -> ModelJob:
     attempt = Attempt(batch, task.id, Step.WRITE, task.attempt)
     result = read_result_file(folder, attempt, JOB_RESULT_FILE) if task.attempt else {}
-    outputs = [output for output in _as_list(result.get("outputs")) if isinstance(output, Mapping)]
+    has_failed = task.status.is_terminal and task.status is not TaskStatus.DONE
     return ModelJob(
         task_id=task.id,
         status=task.status,
-        outputs=[JobOutput(str(output.get("path", "")), _as_int(output.get("lines"))) for output in outputs],
+        outputs=_as_outputs(result.get("outputs")),
         retry_used=result.get("retry_used") is True,
         fixes=_as_int(result.get("fixes")),
         implicit_context=_as_texts(result.get("implicit_context")),
         verdict=str(result.get("verdict") or "") or None,
         warnings=_as_texts(result.get("warnings")),
+        tests=_as_outputs(result.get("tests")),
+        error=task.reason or None if has_failed else None,
     )
+
+
+def _as_outputs(value: object) -> list[JobOutput]:
+    outputs = [output for output in _as_list(value) if isinstance(output, Mapping)]
+    return [JobOutput(str(output.get("path", "")), _as_int(output.get("lines"))) for output in outputs]
 
 
 def _as_list(value: object) -> Sequence[object]:

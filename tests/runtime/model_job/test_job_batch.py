@@ -160,6 +160,33 @@ def test_a_job_that_depends_on_a_stuck_one_is_left_out_and_the_others_run(jobs: 
     assert set(jobs.statuses().values()) == {"pass"}
 
 
+def test_the_summary_lists_every_job_with_its_error_and_its_tests_apart(jobs: JobProject) -> None:
+    jobs.job("01-one", "one.py", test_file="test_one.py")
+    jobs.job("02-out", "../two.py")
+    jobs.job("03-three", "three.py", depends_on=["02-out"])
+    jobs.project.commit_all()
+    answer = jobs.project.plait("run", "jobs", "--retries", "0")
+    _, _, listed = answer.out.partition("\n  jobs  ")
+    first, second, third = listed.splitlines()[1:4]
+    assert first.startswith("    01-one    one.py (1 line) · tests: test_one.py (1 line)")
+    assert re.match(r"    02-out    failed: .*two\.py", second)
+    assert re.match(r"    03-three  blocked.*02-out", third)
+
+
+def test_json_output_has_the_error_of_a_job_and_its_tests_apart(jobs: JobProject) -> None:
+    jobs.job("01-one", "one.py", test_file="test_one.py")
+    jobs.job("02-out", "../two.py")
+    jobs.project.commit_all()
+    answer = jobs.project.plait("run", "jobs", "--retries", "0", "--json")
+    (result,) = [event for event in map(json.loads, answer.out.splitlines()) if event["type"] == "batch:jobs"]
+    first, second = result["jobs"]
+    assert (first["outputs"], first["tests"]) == (
+        [{"path": "one.py", "lines": 1}],
+        [{"path": "test_one.py", "lines": 1}],
+    )
+    assert (first["error"], "two.py" in second["error"]) == (None, True)
+
+
 def test_the_status_file_tells_that_a_job_is_written_and_then_verified(jobs: JobProject) -> None:
     seen = {"Write": threading.Event(), "Verify": threading.Event()}
 

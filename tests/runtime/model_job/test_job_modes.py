@@ -128,7 +128,8 @@ def test_tests_are_written_first_and_the_code_sees_them(bench: ModelJobBench) ->
     assert done.outcome.category is Category.OK, done.last_error
     assert "assert blue" in bench.server.requests[1].text
     assert bench.files() == {"a.py": "blue = True\n", "test_a.py": "assert blue\n"}
-    assert [one["path"] for one in done.result["outputs"]] == ["test_a.py", "a.py"]  # type: ignore[attr-defined]
+    assert [one["path"] for one in done.result["outputs"]] == ["a.py"]  # type: ignore[attr-defined]
+    assert [one["path"] for one in done.result["tests"]] == ["test_a.py"]  # type: ignore[attr-defined]
 
 
 def test_an_ordinary_task_may_write_the_files_it_touches(bench: ModelJobBench) -> None:

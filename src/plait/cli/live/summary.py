@@ -10,7 +10,7 @@ from textwrap import wrap
 from plait.cli.format import MAX_NAMES, STATUS_STYLES, format_batch_time, get_line_width, pluralize, truncate_line
 from plait.cli.output import FAILED, NEEDS_PERSON, OK, Page
 from plait.client.next_step import find_login_hint, format_answer_command
-from plait.client.result_files import ContestResult, ModelJob, ModelJobs
+from plait.client.result_files import ContestResult, JobOutput, ModelJob, ModelJobs
 from plait.core.settings import Publish
 from plait.core.status import BatchStatus, Category, PauseCause, TaskStatus, WaitReason
 from plait.core.text import join_names
@@ -219,12 +219,12 @@ def _add_next_steps(page: Page, view: BatchView) -> None:
         page.add_line(("  next", "bold"), f"  {joined.join(commands)}")
 
 
-_MAX_JOBS = 20
+_MAX_ERROR_CHARS = 200
 _JOB_STYLES = {"passed": "green", "failed": "red"}
 
 
 def add_jobs(page: Page, jobs: ModelJobs) -> None:
-    """Add what each model job wrote and took."""
+    """Add all model jobs, with what they wrote and took, or their errors."""
     if not jobs:
         return
     pieces: list[tuple[str, str]] = []
@@ -233,19 +233,24 @@ def add_jobs(page: Page, jobs: ModelJobs) -> None:
         pieces += [(" · " if pieces else "", "dim"), (f"{count} {name}", style)]
     page.add_line()
     page.add_line(("  jobs  ", "bold"), *pieces)
-    shown = [job for job in jobs.jobs if job.outputs or job.retry_used or job.implicit_context]
-    width = max((len(job.task_id) for job in shown[:_MAX_JOBS]), default=0)
-    for job in shown[:_MAX_JOBS]:
-        page.add_line(f"    {job.task_id:<{width}}  {_describe_job(job)}")
-    if len(shown) > _MAX_JOBS:
-        page.add_line((f"    and {len(shown) - _MAX_JOBS} more", "dim"))
+    width = max(len(job.task_id) for job in jobs.jobs)
+    for job in jobs.jobs:
+        style = STATUS_STYLES[job.status] if job.error else ""
+        _add_wrapped(page, (f"    {job.task_id:<{width}}  ", style), _describe_job(job))
 
 
 def _describe_job(job: ModelJob) -> str:
-    parts = [
-        join_names([f"{output.path} ({pluralize(output.lines, 'line')})" for output in job.outputs], MAX_NAMES)
-        or "nothing written"
-    ]
+    """Its error, what it wrote, its tests apart, and what it took."""
+    parts: list[str] = []
+    if job.error:
+        error = truncate_line(job.error, _MAX_ERROR_CHARS)
+        parts.append(error if error.startswith(job.status.label) else f"{job.status.label}: {error}")
+    if job.outputs:
+        parts.append(_list_outputs(job.outputs))
+    elif not job.error:
+        parts.append("nothing written" if job.status.is_terminal else job.status.label)
+    if job.tests:
+        parts.append(f"tests: {_list_outputs(job.tests)}")
     if job.retry_used:
         parts.append("retried")
     if job.fixes:
@@ -254,3 +259,7 @@ def _describe_job(job: ModelJob) -> str:
         parts.append(f"implicit context: {join_names(job.implicit_context, MAX_NAMES)}")
     parts += [f"warning: {' '.join(warning.split())[:200]}" for warning in job.warnings[:2]]
     return " · ".join(parts)
+
+
+def _list_outputs(outputs: Sequence[JobOutput]) -> str:
+    return join_names([f"{output.path} ({pluralize(output.lines, 'line')})" for output in outputs], MAX_NAMES)

@@ -33,6 +33,7 @@ class JobResult:
     job: str
     status: str = "failed"
     outputs: list[JobOutput] = field(default_factory=list)
+    tests: list[JobOutput] = field(default_factory=list)
     retry_used: bool = False
     fixes: int = 0
     implicit_context: list[str] = field(default_factory=list)

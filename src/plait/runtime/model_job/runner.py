@@ -190,7 +190,10 @@ class _JobRunner:
                 raise JobError(why, Category.VERIFY)
             self._take_retry(why)
             self._rewrite(judged.reasons)
-        self._result.outputs = [JobOutput(path, len(text.splitlines())) for path, text in self._files.items()]
+        written = [JobOutput(path, len(text.splitlines())) for path, text in self._files.items()]
+        tests = self._inputs.job.tests
+        self._result.outputs = [output for output in written if output.path != tests]
+        self._result.tests = [output for output in written if output.path == tests]
 
     def _write(self, feedback: str = "") -> None:
         """Do all turns from the beginning."""
