@@ -26,11 +26,11 @@ from plait.testing.script import Script, task_needing
 HISTORIES = Path(__file__).parents[1] / "histories"
 BATCH_KEYS = (
     "id projectId status reason mode branch base prUrl shipped unshipped hint unwritten settings createdAt startedAt completedAt "
-    "eta etaBasis cost progress tasks"
+    "seconds workingSince eta etaBasis cost progress tasks"
 )
 TASK_KEYS = (
     "taskId title status reason waiting needsYou category agent attempt phase branch worktreePath sessionId error startedAt "
-    "completedAt cost diffstat commit foreseen entrantOf winner"
+    "completedAt seconds workingSince cost diffstat commit foreseen entrantOf winner"
 )
 PROGRESS_KEYS = (
     "total queued waiting running completed failed timedOut blocked conflicted skipped cancelled interrupted percentage"
@@ -227,3 +227,17 @@ def test_needs_you_is_set_when_only_a_person_can_decide() -> None:
 def _waits(script: Script, task: int = 0) -> tuple[object, object]:
     result = describe(script)["tasks"][task]
     return result["waiting"], result["needsYou"]
+
+
+def test_seconds_are_of_work_that_is_over_and_the_rest_runs_since_a_time() -> None:
+    script = Script("a", "b", settings=Settings(retries=0))
+    script.wait(9)
+    script.exit_attempt("a", Category.TASK)
+    batch = describe(script)
+    failed, running = batch["tasks"]
+    assert (failed["seconds"], failed["workingSince"]) == (10.0, None)
+    assert (running["seconds"], running["workingSince"]) == (0.0, running["startedAt"])
+    assert (batch["seconds"], batch["workingSince"]) == (0.0, batch["startedAt"])
+    script.exit_attempt("b", Category.TASK)
+    script.wait(60)
+    assert (describe(script)["seconds"], describe(script)["workingSince"]) == (11.0, None)

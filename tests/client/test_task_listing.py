@@ -25,7 +25,7 @@ KEYS = (
     "editable notEditable batch"
 )
 BATCH_KEYS = (
-    "batchId taskId status reason waiting needsYou category agent attempt phase startedAt completedAt cost diffstat "
+    "batchId taskId status reason waiting needsYou category agent attempt phase startedAt completedAt seconds workingSince cost diffstat "
     "commit shipped review"
 )
 

@@ -48,7 +48,9 @@ class PredictedConflict:
 
 @api_model
 class BatchTask:
-    """`needsYou`: it waits for an answer, an approval or a decision."""
+    """`needsYou`: it waits for an answer, an approval or a decision. `seconds`: of attempts that have ended; `workingSince`:
+    the start of the running one.
+    """
 
     task_id: str
     title: str
@@ -66,6 +68,8 @@ class BatchTask:
     error: str | None
     started_at: str | None
     completed_at: str | None
+    seconds: float
+    working_since: str | None
     cost: Cost
     diffstat: Diffstat | None
     commit: str | None
@@ -120,7 +124,7 @@ class UnwrittenSource:
 @api_model
 class BatchHead:
     """A batch without its tasks. `reason` explains the status, such as what paused it; `hint`: what to do about
-    `unshipped`.
+    `unshipped`. `seconds`: time of work, up to `workingSince` if something runs.
     """
 
     id: str
@@ -139,6 +143,8 @@ class BatchHead:
     created_at: str
     started_at: str | None
     completed_at: str | None
+    seconds: float
+    working_since: str | None
     eta: str | None
     eta_basis: str | None
     cost: Cost
@@ -224,7 +230,7 @@ class TaskRun:
     """The status of a task in the newest batch that has it; `taskId` is its id in that batch.
 
     `needsYou`: it waits for an answer, an approval or a decision. `review`: it is done, and its batch branch isn't
-    published.
+    published. `seconds`: of attempts that have ended; `workingSince`: the start of the running one.
     """
 
     batch_id: str
@@ -239,6 +245,8 @@ class TaskRun:
     phase: str | None
     started_at: str | None
     completed_at: str | None
+    seconds: float
+    working_since: str | None
     cost: Cost
     diffstat: Diffstat | None
     commit: str | None
@@ -371,6 +379,8 @@ def _describe_view(
         created_at=to_iso(view.created_at),
         started_at=to_iso_or_none(view.started_at),
         completed_at=to_iso_or_none(view.ended_at),
+        seconds=round(view.wall_time.over, 3),
+        working_since=to_iso_or_none(min(view.wall_time.since, default=None)),
         eta=to_iso_or_none(eta and eta[0]),
         eta_basis=eta and eta[1],
         cost=make_cost(view.cost),
@@ -397,6 +407,8 @@ def _describe_batch_task(view: BatchView, batch: BatchState, task: TaskView) -> 
         worktree_path=task.workspace or None,
         session_id=task.session,
         started_at=to_iso_or_none(task.started_at),
+        seconds=round(task.work.over, 3),
+        working_since=to_iso_or_none(min(task.work.since, default=None)),
         completed_at=to_iso_or_none(task.ended_at),
         cost=make_cost(task.cost),
         diffstat=make_diffstat(task.diffstat),
@@ -434,6 +446,8 @@ def describe_run(state: State, batch: BatchState, task: TaskState) -> TaskRun:
         batch_id=batch.id,
         task_id=view.id,
         needs_you=_needs_person(batch, view),
+        seconds=round(view.work.over, 3),
+        working_since=to_iso_or_none(min(view.work.since, default=None)),
         started_at=to_iso_or_none(view.started_at),
         completed_at=to_iso_or_none(view.ended_at),
         cost=make_cost(view.cost),

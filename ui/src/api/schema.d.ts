@@ -884,6 +884,8 @@ export interface components {
             projectId: string | null;
             /** Reason */
             reason: string;
+            /** Seconds */
+            seconds: number;
             settings: components["schemas"]["BatchSettings"];
             /** Shipped */
             shipped: string | null;
@@ -896,11 +898,13 @@ export interface components {
             unshipped: string | null;
             /** Unwritten */
             unwritten: components["schemas"]["UnwrittenSource"][];
+            /** Workingsince */
+            workingSince: string | null;
         };
         /**
          * BatchHead
          * @description A batch without its tasks. `reason` explains the status, such as what paused it; `hint`: what to do about
-         *     `unshipped`.
+         *     `unshipped`. `seconds`: time of work, up to `workingSince` if something runs.
          */
         BatchHead: {
             /** Base */
@@ -928,6 +932,8 @@ export interface components {
             projectId: string | null;
             /** Reason */
             reason: string;
+            /** Seconds */
+            seconds: number;
             settings: components["schemas"]["BatchSettings"];
             /** Shipped */
             shipped: string | null;
@@ -938,6 +944,8 @@ export interface components {
             unshipped: string | null;
             /** Unwritten */
             unwritten: components["schemas"]["UnwrittenSource"][];
+            /** Workingsince */
+            workingSince: string | null;
         };
         /**
          * BatchSettings
@@ -1017,7 +1025,8 @@ export interface components {
         BatchStatus: "pending" | "running" | "paused" | "merging" | "completed" | "partial" | "failed" | "cancelled";
         /**
          * BatchTask
-         * @description `needsYou`: it waits for an answer, an approval or a decision.
+         * @description `needsYou`: it waits for an answer, an approval or a decision. `seconds`: of attempts that have ended; `workingSince`:
+         *     the start of the running one.
          */
         BatchTask: {
             /** Agent */
@@ -1045,6 +1054,8 @@ export interface components {
             phase: string | null;
             /** Reason */
             reason: string;
+            /** Seconds */
+            seconds: number;
             /** Sessionid */
             sessionId: string | null;
             /** Startedat */
@@ -1057,6 +1068,8 @@ export interface components {
             waiting: components["schemas"]["WaitReason"] | null;
             /** Winner */
             winner: string | null;
+            /** Workingsince */
+            workingSince: string | null;
             /** Worktreepath */
             worktreePath: string | null;
         };
@@ -2124,6 +2137,8 @@ export interface components {
             projectId: string | null;
             /** Reason */
             reason: string;
+            /** Seconds */
+            seconds: number;
             settings: components["schemas"]["BatchSettings"];
             /** Shipped */
             shipped: string | null;
@@ -2136,6 +2151,8 @@ export interface components {
             unshipped: string | null;
             /** Unwritten */
             unwritten: components["schemas"]["UnwrittenSource"][];
+            /** Workingsince */
+            workingSince: string | null;
         };
         /**
          * LogEntry
@@ -3334,7 +3351,7 @@ export interface components {
          * @description The status of a task in the newest batch that has it; `taskId` is its id in that batch.
          *
          *     `needsYou`: it waits for an answer, an approval or a decision. `review`: it is done, and its batch branch isn't
-         *     published.
+         *     published. `seconds`: of attempts that have ended; `workingSince`: the start of the running one.
          */
         TaskRun: {
             /** Agent */
@@ -3358,6 +3375,8 @@ export interface components {
             reason: string;
             /** Review */
             review: boolean;
+            /** Seconds */
+            seconds: number;
             /** Shipped */
             shipped: boolean;
             /** Startedat */
@@ -3366,6 +3385,8 @@ export interface components {
             /** Taskid */
             taskId: string;
             waiting: components["schemas"]["WaitReason"] | null;
+            /** Workingsince */
+            workingSince: string | null;
         };
         /**
          * TaskRuns

@@ -8,14 +8,7 @@ import { useNow } from "../components/hooks";
 import { Icon } from "../components/Icon";
 import { BatchStatusIcon } from "../components/Status";
 import { useLive } from "../live/LiveProvider";
-import {
-  formatCost,
-  formatDuration,
-  formatTimeLeft,
-  pluralize,
-  secondsBetween,
-  shortId,
-} from "../model/format";
+import { formatCost, formatDuration, formatTimeLeft, pluralize, shortId, workSeconds } from "../model/format";
 import { useBoard } from "../store/board";
 import { BatchControls } from "./BatchControls";
 import styles from "./BatchStrips.module.css";
@@ -109,12 +102,12 @@ export function TimeLeft({ eta, basis }: { eta: string; basis: string | null }) 
 }
 
 export function Elapsed({ batch }: { batch: BatchSummary }) {
-  const { startedAt, completedAt } = batch;
-  const now = useNow(startedAt !== null && completedAt === null);
+  const { startedAt, seconds, workingSince } = batch;
+  const now = useNow(workingSince !== null);
   if (startedAt === null) return null;
   return (
-    <span className={styles.muted} title="Elapsed time">
-      {formatDuration(secondsBetween(startedAt, completedAt, now))}
+    <span className={styles.muted} title="Time of work">
+      {formatDuration(workSeconds(seconds, workingSince, now))}
     </span>
   );
 }

@@ -1,12 +1,12 @@
 import { type ChangeEvent, createContext, memo, type ReactNode, use, useMemo } from "react";
-import type { Task } from "../api/types";
+import type { Run, Task } from "../api/types";
 import { useNow } from "../components/hooks";
 import { MixedCheckbox } from "../components/MixedCheckbox";
 import { TaskStatusBadge } from "../components/Status";
 import { runKey } from "../model/board";
 import type { Column } from "../model/columns";
 import { agentOf, fileOf } from "../model/filter";
-import { formatCost, formatDiffstat, formatDuration, pluralize, secondsBetween } from "../model/format";
+import { formatCost, formatDiffstat, formatDuration, pluralize, workSeconds } from "../model/format";
 import { groupMembers, groupProgress, isGroup } from "../model/groups";
 import { useBoard, useTask } from "../store/board";
 import { selectRange, toggleAll, toggleSelected, useSelection } from "../store/selection";
@@ -187,7 +187,7 @@ function RunDetails({ task, moved }: { task: Task; moved: string | null }) {
   return (
     <>
       <CardFacts task={task} leading={leading}>
-        {batch?.startedAt && <Elapsed from={batch.startedAt} to={batch.completedAt} />}
+        {batch?.startedAt && <WorkTime run={batch} />}
       </CardFacts>
       <p className={styles.wrapping}>
         {text !== "" && (
@@ -210,9 +210,9 @@ function formatFigures({ batch }: Task): string {
     .join("  ");
 }
 
-function Elapsed({ from, to }: { from: string; to: string | null }) {
-  const now = useNow(to === null);
-  return <span className={styles.elapsed}>{formatDuration(secondsBetween(from, to, now))}</span>;
+function WorkTime({ run: { seconds, workingSince } }: { run: Run }) {
+  const now = useNow(workingSince !== null);
+  return <span className={styles.elapsed}>{formatDuration(workSeconds(seconds, workingSince, now))}</span>;
 }
 
 /** A group is not run itself: selecting it selects its members. */

@@ -156,6 +156,7 @@ function updateRun(run: Run, event: PlaitEvent, status: TaskStatus | undefined):
     waiting: event.type === "batch:task:needs_input" ? "answer" : (on ?? null),
     needsYou: event.type === "batch:task:needs_input" || (on !== undefined && WAITS_FOR_PERSON.has(on)),
     startedAt: status === "running" ? event.at : run.startedAt,
+    workingSince: ACTIVE.has(status) ? (run.workingSince ?? event.at) : null,
   };
 }
 

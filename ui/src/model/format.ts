@@ -17,6 +17,11 @@ export function secondsBetween(from: string, to: string | null, now: number): nu
   return ((to === null ? now : Date.parse(to)) - Date.parse(from)) / 1000;
 }
 
+/** Seconds of work: those that are over, and those since the running part started. */
+export function workSeconds(seconds: number, workingSince: string | null, now: number): number {
+  return seconds + (workingSince === null ? 0 : Math.max(0, secondsBetween(workingSince, null, now)));
+}
+
 /** `$0.41`, or `12k tok` where no price is known, or nothing. */
 export function formatCost({ usd, tokens }: Cost): string {
   if (usd > 0) return usd < 0.01 ? "<$0.01" : `$${usd.toFixed(2)}`;
