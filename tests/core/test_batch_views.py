@@ -220,6 +220,14 @@ def test_a_batch_waits_for_a_person_with_the_batch_that_holds_its_files() -> Non
     assert waits_for_person(script, "b2")
 
 
+def test_a_paused_batch_waits_for_a_person_whatever_holds_its_files() -> None:
+    in_place = Settings(isolation=Isolation.IN_PLACE)
+    script = Script(Task("holder", touches=("x",)), settings=in_place)
+    script.submit(Task("a", touches=("x",)), settings=in_place, batch="b2")
+    script.request(lambda name: Pause(name, "b2"))
+    assert waits_for_person(script, "b2")
+
+
 def test_sources_without_the_statuses_are_named_until_they_have_them() -> None:
     script = Script(Task("a"), Task("b"))
     unwritten = SourcesUnwritten(BATCH, "TODO.md", ("a", "b"), 3, "it is a folder", "put the file back")

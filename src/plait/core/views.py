@@ -6,6 +6,7 @@ from plait.core.explain import explain_status
 from plait.core.fast_dataclass import dataclass
 from plait.core.reports import SourcesUnwritten
 from plait.core.scheduler.batches import describe_merged, find_end_status, is_finished, needs_publishing
+from plait.core.scheduler.starts import is_held_by_pause
 from plait.core.settings import Mode, Publish, Settings, Spend
 from plait.core.start_queue import QueueKey
 from plait.core.state import BatchState, State, TaskState
@@ -231,12 +232,13 @@ def waits_for_person(state: State, batch: BatchState, seen: frozenset[str] = fro
     holders: dict[str, BatchState] = {}
     for task in (task for task in batch.tasks if task.status is None):
         on = explain_status(state, batch, task).waiting
-        holder = _find_holding_batch(state, batch, task)
         if on is not None and on.is_on_person:
             waits = True
         elif on not in _WAITS_ON_TASKS:
             return False
-        elif holder is not None and holder.id not in seen:
+        elif is_held_by_pause(batch, task):  # whatever the other task does
+            waits = True
+        elif (holder := _find_holding_batch(state, batch, task)) is not None and holder.id not in seen:
             holders[holder.id] = holder
     seen |= {batch.id}
     return (waits or bool(holders)) and all(waits_for_person(state, holder, seen) for holder in holders.values())
