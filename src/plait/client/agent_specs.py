@@ -40,7 +40,7 @@ def _build_spec(config: Config, name: str) -> AgentSpec:
         base = build_command_spec(config.run.agent_command, shell=run.agent_shell, prompt_by=run.prompt_by)
     return replace(
         base,
-        model=_choose_model(config, name),
+        model=choose_model(config, name),
         args=dict(agents.args).get(name, ()),
         permission=dict(agents.permissions).get(name, Permission.FULL),
         program=dict(agents.programs).get(name, ""),
@@ -51,7 +51,7 @@ def _build_spec(config: Config, name: str) -> AgentSpec:
     )
 
 
-def _choose_model(config: Config, name: str) -> str:
+def choose_model(config: Config, name: str) -> str:
     """The agent's own model before that of all agents, unless the latter is set by a stronger layer."""
     candidates = [("agents.models", dict(config.agents.models).get(name))]
     if name == MODEL_AGENT:

@@ -20,6 +20,7 @@ from plait.agents.drivers.shell import build_script_command
 from plait.agents.error_patterns import classify_exit
 from plait.agents.plain_text import to_plain_text
 from plait.agents.redaction import LineRedactor, build_redactor
+from plait.client.agent_specs import MODEL_AGENT, choose_model
 from plait.client.planning.plan_preview import PlanPreview
 from plait.client.session import Submission
 from plait.client.submission_files import remove_batch_files
@@ -108,6 +109,21 @@ def plan_preflight(location: RepoLocation, preview: PlanPreview, submission: Sub
     setup = submission.options.setup
     preflight = Preflight(location, preview.loaded.config, submission.settings, submission.base, setup)
     return preflight if preflight.checks else None
+
+
+def check_model_server(preview: PlanPreview, submission: Submission) -> None:
+    """Check it once, before anything else starts, if a task's first agent is the model. Raises UserError."""
+    config, settings = preview.loaded.config, submission.settings
+    default = settings.agents[0] if settings.agents else ""
+    tasks = [task for task in submission.plan.tasks if not task.run and (task.agent or default) == MODEL_AGENT]
+    if not tasks or not config.run.preflight:
+        return
+    from plait.runtime.model_job.ollama import find_server_problem  # few batches have model jobs
+
+    models = dict.fromkeys(task.model or choose_model(config, MODEL_AGENT) for task in tasks)
+    problem = find_server_problem(config.model, [model for model in models if model])
+    if problem:
+        raise UserError(f"no job was started: {problem}", hint="--no-preflight starts them all the same.")
 
 
 def run_preflight(

@@ -187,6 +187,30 @@ def test_json_output_has_the_error_of_a_job_and_its_tests_apart(jobs: JobProject
     assert (first["error"], "two.py" in second["error"]) == (None, True)
 
 
+def test_without_a_server_no_job_and_no_check_is_started(jobs: JobProject) -> None:
+    jobs.job("01-one", "one.py")
+    jobs.project.commit_all()
+    jobs.project.env |= {"PLAIT_MODEL_BASE_URL": "http://127.0.0.1:1/v1", "PLAIT_PREFLIGHT": "true"}
+    words = ("run", "jobs", "--retries", "0", "--verify", "touch ../ran")
+    answer = jobs.project.plait(*words)
+    assert answer.code == 2, answer
+    assert "nothing answers at http://127.0.0.1:1/v1: start the model server" in answer.err
+    assert not jobs.project.state().batches
+    assert "Checking verify" not in answer.out + answer.err
+    assert jobs.project.plait(*words, "--no-preflight").code == 1
+    assert jobs.project.statuses() == {"01-one": "failed"}
+
+
+def test_with_a_server_that_answers_the_preflight_starts_the_jobs(jobs: JobProject) -> None:
+    jobs.job("01-one", "one.py")
+    jobs.project.commit_all()
+    jobs.project.env["PLAIT_PREFLIGHT"] = "true"
+    missing = jobs.project.plait("run", "jobs", "--model", "absent")
+    assert (missing.code, "Ollama has no model absent: ollama pull absent" in missing.err) == (2, True), missing
+    answer = jobs.project.plait("run", "jobs")
+    assert answer.code == 0, answer
+
+
 def test_the_status_file_tells_that_a_job_is_written_and_then_verified(jobs: JobProject) -> None:
     seen = {"Write": threading.Event(), "Verify": threading.Event()}
 

@@ -12,6 +12,7 @@ from plait.cli.commands.trust import TrustCheck
 from plait.cli.format import MAX_NAMES, pluralize
 from plait.cli.live.signals import SignalCounter, force_quit
 from plait.cli.plan_output import describe_parallel_limit, print_no_plan, print_plan, print_plan_json
+from plait.client.agent_specs import MODEL_AGENT
 from plait.client.event_stream import EventStream
 from plait.client.mirrors import get_mirror_settings, open_mirrored_repo as mirror
 from plait.client.planning.completed_tasks import mark_completed
@@ -190,11 +191,14 @@ def _check_base(
 ) -> int | None:
     """None if agents may start, else the exit code."""
     settings, config = submission.settings, preview.loaded.config
-    if not config.run.preflight or not (settings.verify or settings.gate or config.workspace.setup):
+    has_jobs = any(MODEL_AGENT in (task.agent, *settings.agents) for task in submission.plan.tasks)
+    has_checks = bool(settings.verify or settings.gate or config.workspace.setup)
+    if not config.run.preflight or not (has_checks or has_jobs):
         return None
     from plait.cli.commands.run_preflight import check_base  # loads the engine's parts
-    from plait.client.preflight import plan_preflight
+    from plait.client.preflight import check_model_server, plan_preflight
 
+    check_model_server(preview, submission)
     preflight = plan_preflight(session.location, preview, submission)
     if preflight is None:
         return None

@@ -11,12 +11,12 @@ import shutil
 import socket
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
-from urllib.request import ProxyHandler, build_opener
+from urllib.request import ProxyHandler, build_opener, getproxies
 
 from plait.agents.interface import ActivityKind
 from plait.agents.plain_text import to_plain_text
@@ -83,6 +83,34 @@ def check_server(settings: ModelConfig, model: str, reporter: JobReporter) -> No
         raise JobError(f"no model is named: set [model] name, or say --model.{there}", Category.USAGE)
     if names is not None and model not in names and f"{model}:latest" not in names:
         raise JobError(f"Ollama has no model {model}: ollama pull {model}", Category.USAGE)
+
+
+def find_server_problem(settings: ModelConfig, models: Iterable[str]) -> str:
+    """Why no job could reach the server or its model; "" if nothing is known to be wrong. Starts nothing."""
+    url = settings.base_url
+    if not is_local(url):
+        return "" if getproxies() or _is_reachable(url) else f"nothing answers at {url}: check [model] base_url"
+    if not _is_ollama(url):
+        if _is_port_taken(url):
+            return ""
+        if not is_ollama_address(url):
+            return f"nothing answers at {url}: start the model server, or set [model] base_url"
+        if not settings.start_ollama:
+            return f"Ollama does not run at {url}: start it, or set start_ollama"
+        if shutil.which(OLLAMA_PROGRAM) is None:
+            return f"nothing answers at {url}, and Ollama is not installed: install it, or set [model] base_url"
+        return ""
+    names = _list_models(url)
+    missing = [model for model in models if names is not None and not {model, f"{model}:latest"} & {*names}]
+    return f"Ollama has no model {missing[0]}: ollama pull {missing[0]}" if missing else ""
+
+
+def _is_reachable(url: str) -> bool:
+    try:
+        with socket.create_connection((urlsplit(url).hostname or "", _port(url)), _REQUEST_TIMEOUT_SECONDS):
+            return True
+    except (OSError, ValueError):
+        return False
 
 
 def _start_ollama(settings: ModelConfig, reporter: JobReporter) -> None:

@@ -31,7 +31,7 @@ from plait.client.batch_json import (
 from plait.client.mirrors import get_mirror_settings
 from plait.client.planning.plan_preview import PlanDetails, PlanPreview, build_plan_preview, describe_plan
 from plait.client.planning.submission import build_submission, check_admission, prepare_plan, select_agents
-from plait.client.preflight import plan_preflight, run_preflight
+from plait.client.preflight import check_model_server, plan_preflight, run_preflight
 from plait.client.project_sources import LoadedSources, SourcesMissingError, load_sources
 from plait.client.project_state import PastBatches
 from plait.client.session import Session, Submission
@@ -215,7 +215,11 @@ async def get_timeline(session: SessionDep, batch_id: BatchId) -> Timeline:
 
 
 async def _check_base(session: ProjectSession, preview: PlanPreview, submission: Submission) -> None:
-    """Raises PreflightError if setup, verify or gate fails on the base. The check is ended if the request is cancelled."""
+    """Raises PreflightError if setup, verify or gate fails on the base, and UserError if the model server does not answer.
+
+    The check is ended if the request is cancelled.
+    """
+    await asyncio.to_thread(check_model_server, preview, submission)
     preflight = plan_preflight(session.location, preview, submission)
     if preflight is None:
         return
