@@ -150,7 +150,7 @@ def _same(project: TempProject) -> None:
     shown = project.plait("plan", "tasks", "--prompt", "01").out
     assert "## Rules" in shown
     (project.top / "tasks" / "01-walls.md").write_text(project.read("tasks/01-walls.md").replace("status: done", ""))
-    answer = project.plait("run", "tasks", "--agent-command", "tee ../prompt.txt")
+    answer = project.plait("run", "tasks", "--again", "--agent-command", "tee ../prompt.txt")
     assert answer.code == 0, answer
     assert (project.top.parent / "prompt.txt").read_text() == shown
     project.wait_for_exit()

@@ -116,7 +116,7 @@ def test_a_notification_appears_once_however_many_windows_are_open(
     assert _told(first, second) == ["02-roof failed"]
     (tmp_path / "walls").touch()
     _both_know(first, second, "plait · repository")
-    assert _told(first, second) == ["02-roof failed", f"Batch {batch[:8]} failed"]
+    assert _told(first, second) == ["02-roof failed", f"Batch {batch[:8]} partial"]
 
     caller = first if _told(first)[:1] == ["02-roof failed"] else second
     caller.page.evaluate("window.shown[0].pressed()")

@@ -170,8 +170,8 @@ def test_hostile_tasks_are_text_and_source_errors_are_shown(project: TempProject
     hostile = "<script>window.hurt = 1</script><img src=x onerror='window.hurt = 1'> \u202eדלת " + "y" * 10_000
     project.write("tasks/01-evil.md", f"# {hostile}\n\nDo it.")
     project.write("tasks/02-broken.md", "---\npriority: [\n---\n# Broken\n\nDo it.")
-    project.write("specs/house/tasks.md", "# Plan\n\n- [ ] 1. House\n  - [ ] 1.1 Cellar\n  - [x] 1.2 Attic\n")
-    project.write("plait.toml", '[sources]\npaths = ["tasks", "specs/house/tasks.md"]')
+    project.write(".kiro/specs/house/tasks.md", "# Plan\n\n- [ ] 1. House\n  - [ ] 1.1 Cellar\n  - [x] 1.2 Attic\n")
+    project.write("plait.toml", '[sources]\npaths = ["tasks", ".kiro/specs/house/tasks.md"]')
     project.commit_all()
     page = open_window().page
     evil = card(page, "01-evil")

@@ -114,7 +114,7 @@ def test_one_task_is_cancelled_and_the_others_continue(
     expect(results.get_by_role("listitem").filter(has_text="04-garden")).to_contain_text("not in a batch")
     expect(_strip(page)).to_contain_text("1 cancelled")
     go.touch()
-    expect(_strip(page)).to_contain_text("2 of 3 done")
+    expect(_strip(page)).to_contain_text("2 merged, 1 not merged")
     assert set(project.read_merged_files()) == {"01-walls.txt", "03-door.txt"}
 
 
@@ -131,7 +131,7 @@ def test_a_conflict_is_skipped_and_shown(project: TempProject, open_window: Open
     expect(_plan(page).get_by_label("On conflict")).to_have_value("skip")
     _start(page, "Start 2 tasks")
     expect(_strip(page)).to_contain_text("1 conflicted")
-    expect(_strip(page)).to_contain_text("1 of 2 done")
+    expect(_strip(page)).to_contain_text("1 merged, 1 not merged")
     (conflicted,) = [name for name, status in project.statuses().items() if status == "conflicted"]
     card = page.get_by_role("article").filter(has_text=conflicted)
     expect(card).to_contain_text("conflicted")

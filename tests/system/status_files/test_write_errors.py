@@ -93,7 +93,7 @@ def test_a_refused_write_leaves_no_files(source: StatusFileSetup, monkeypatch: p
         source.write("one")
     assert str(error.value) == (
         f"no status could be written to {source.path}, there is no room: No space left on device\n"
-        "  free some space; the statuses are kept in plait's own records and written with the next change"
+        "  free some space; the statuses are kept in plait's own records and written when plait next runs here"
     )
     assert source.pauses == [0.05, 0.2, 0.8]
     assert (source.path.stat().st_ino, source.path.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
