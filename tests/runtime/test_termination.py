@@ -73,7 +73,7 @@ def test_processes_that_keep_forking_are_stopped_and_killed(harness: ExecutorHar
     (harness.workspace / "fork").write_text(
         "trap '' INT TERM\n: >up\nif [ $1 -gt 0 ]; then setsid sh ./fork $(($1 - 1)) & else : >over; fi\nsleep 0.001\n"
     )
-    harness.start("for n in 1 2 3 4 5; do setsid sh ./fork 400 & done; wait; exec sleep 60")
+    harness.start("for n in 1 2 3 4 5; do setsid sh ./fork 5000 & done; wait; exec sleep 60")
     assert ended(harness, now=True) == 128 + SIGKILL
     wait_until(lambda: not find_leaked_processes(tmp_path))
     assert not (harness.workspace / "over").exists()
