@@ -41,7 +41,7 @@ def refresh_batch(
 ) -> ChangeSettings | None:
     """Write the inputs of the batch as the settings are now; returns the request that changes its own settings, if any.
 
-    `check_trust` raises for commands that nobody trusts, before anything is written. Raises ConfigError.
+    `check_trust` raises for untrusted commands, before anything is written. Raises ConfigError.
     """
     try:
         inputs = project_files.load_batch_inputs(location, batch.id)

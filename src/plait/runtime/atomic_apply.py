@@ -28,7 +28,7 @@ from plait.runtime.workspace_files import (
     StagingError,
     WorkspaceFolder,
     check_path,
-    decode_text,
+    decode_file,
     encode_like,
 )
 
@@ -75,10 +75,7 @@ class StagedWrites:
         """The text of a file in the workspace; None if there is no such file."""
         found = self._folder.read_bytes(check_path(path))
         self._known[path] = None if found is None else hash_content(found[0])
-        text = "" if found is None else decode_text(found[0])
-        if text is None:
-            raise StagingError(f"{path}: it is not UTF-8 text")
-        return None if found is None else text
+        return None if found is None else decode_file(path, found[0])
 
     def read_or_none(self, path: str) -> str | None:
         """None also for a path that may not be read: writing to it reports why."""

@@ -139,14 +139,14 @@ def _printable(path: str) -> str:
 _BOM = b"\xef\xbb\xbf"
 
 
-def decode_text(data: bytes) -> str | None:
-    """The text of a file; None if it isn't UTF-8 text. If all line endings are CRLF, they become LF."""
+def decode_file(path: str, data: bytes) -> str:
+    """The text of a file, which must be UTF-8 text. If all line endings are CRLF, they become LF."""
     try:
         text = data.removeprefix(_BOM).decode()
     except UnicodeDecodeError:
-        return None
+        text = "\0"
     if "\0" in text:
-        return None
+        raise StagingError(f"{path}: it is not UTF-8 text")
     return text.replace("\r\n", "\n") if _has_crlf(data) else text
 
 

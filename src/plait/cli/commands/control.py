@@ -99,7 +99,7 @@ def retry_command(
     no_wait: NoWait = False,
     as_json: opt.Json = False,
 ) -> int:
-    """Without tasks, retry all that failed, timed out, conflicted or were cancelled. The settings are those of today."""
+    """Without tasks, retry all that failed, timed out, conflicted or were cancelled. Uses the current settings."""
     with _open_followed_session(where) as session:
         target = find_batch_and_tasks(session.preview_state(), names or ())
         if agent is not None:
@@ -128,9 +128,7 @@ def recheck_command(
         target = find_batch_and_tasks(session.preview_state(), names or ())
         tasks = task_actions.sort_by_needs(target.batch, target.tasks or task_actions.list_recheckable(target.batch))
         if not tasks and not as_json:
-            print_line(
-                f"Batch {target.batch.id} has nothing to recheck: no task that isn't done has finished work.",
-            )
+            print_line(f"Batch {target.batch.id} has nothing to recheck: no unfinished task has a result to verify.")
             return OK
         again = _RunAgain(
             session,

@@ -11,7 +11,7 @@ from plait.core.errors import UserError
 
 
 def check_base(preflight: Preflight, *, interactive: bool, as_json: bool) -> int | None:
-    """None if agents may start, else the exit code. Raises PreflightError or WorldError if nobody can be asked."""
+    """None if agents may start, else the exit code. Raises PreflightError or WorldError if there is no one to ask."""
     is_live = not as_json and find_terminal() is not None
 
     def print_check(check: BaseCheck) -> None:

@@ -24,7 +24,7 @@ from plait.core.settings import Isolation, Settings
 from plait.core.task import Task
 from plait.git.command import Git
 from plait.git.location import RepoLocation
-from plait.runtime.workspace_files import StagingError, WorkspaceFolder, check_path, decode_text
+from plait.runtime.workspace_files import StagingError, WorkspaceFolder, check_path, decode_file
 
 WORKSPACE_PLACEHOLDER = "<workspace>"  # the worktree's name depends on the batch, which doesn't exist yet
 
@@ -129,10 +129,7 @@ class _CommitFiles:
             return None
         if not kind.startswith("100"):
             raise StagingError(f"{path}: it is a link or a submodule, not a file")
-        text = decode_text(self._git.run("cat-file", "--filters", f"{self._commit}:{path}").out)
-        if text is None:
-            raise StagingError(f"{path}: it is not UTF-8 text")
-        return text
+        return decode_file(path, self._git.run("cat-file", "--filters", f"{self._commit}:{path}").out)
 
     def read_or_none(self, path: str) -> str | None:
         try:
@@ -159,10 +156,7 @@ class _FolderFiles:
 
     def read(self, path: str) -> str | None:
         found = self._folder.read_bytes(check_path(path))
-        text = "" if found is None else decode_text(found[0])
-        if text is None:
-            raise StagingError(f"{path}: it is not UTF-8 text")
-        return None if found is None else text
+        return None if found is None else decode_file(path, found[0])
 
     def read_or_none(self, path: str) -> str | None:
         try:

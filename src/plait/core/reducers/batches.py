@@ -41,7 +41,7 @@ def open_batch(state: State, at: float, request: Submit) -> None:
 
 
 def apply_source_report(state: State, _at: float, report: reports.SourceReport) -> None:
-    """What is pending is derived from the journal by the write-back itself; here is what people are told."""
+    """What is pending is derived from the journal by the write-back itself; this is what views show."""
     batch = state.batches.get(report.batch)
     if batch is None:
         return

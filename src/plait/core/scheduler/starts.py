@@ -98,7 +98,7 @@ def _find_start(state: State, batch: BatchState) -> Start | StartHold:
 
 
 def find_next_verification(state: State, batch: BatchState) -> TaskState | None:
-    """The first whose locks nobody else holds; only finished work that is verified again has to wait for them."""
+    """The first whose locks no other task holds; only finished work that is verified again has to wait for them."""
     tasks = (batch.tasks[index] for index in batch.tasks_by_action[NextAction.VERIFY])
     return next((task for task in tasks if task.holds_locks or are_locks_free(state, task)), None)
 

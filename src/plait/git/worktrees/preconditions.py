@@ -63,7 +63,7 @@ def _find_uncommitted(git: Git, ignored: AbstractSet[str]) -> Iterator[Problem]:
 
 
 def _find_missing_identity(git: Git) -> Iterator[Problem]:
-    """Git's own guess, from the machine's name, doesn't count: nobody would want it on a pull request."""
+    """Git's own guess, from the machine's name, doesn't count: it has no place on a pull request."""
     strict = git.with_options(settings=("user.useConfigOnly=true",))
     if strict.run("var", "GIT_COMMITTER_IDENT", codes=(0, 128)).code:
         plait = f"{PLAIT_IDENTITY['GIT_COMMITTER_NAME']} <{PLAIT_IDENTITY['GIT_COMMITTER_EMAIL']}>"
