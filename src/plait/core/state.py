@@ -74,7 +74,7 @@ class PendingEnd:
 
 
 @dataclass(frozen=True, slots=True)
-class Unmerged:
+class FinishedChange:
     """The finished change of an ended task; `tip` "": nothing to merge."""
 
     base: str
@@ -150,8 +150,8 @@ class TaskState:
     category: Category | None = None
     by: str | None = None
     ended_at: float | None = None
-    unmerged: Unmerged | None = None  # verified, only its merge failed
-    finished: Unmerged | None = None  # by its agent, and not done: it can be verified again
+    unmerged: FinishedChange | None = None  # verified, only its merge failed
+    finished: FinishedChange | None = None  # by its agent, and not done: it can be verified again
 
     @property
     def is_merged(self) -> bool:
@@ -198,6 +198,14 @@ class GateState:
     @property
     def size(self) -> int:
         return self.decision.size
+
+
+@dataclass(frozen=True, slots=True)
+class GateFailure:
+    """The gate failed on the base. `time_limit`: it was ended after this many seconds."""
+
+    detail: str
+    time_limit: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,7 +276,7 @@ class BatchState:
     gate_good_size: int = 0  # so many merges are known to be good together
     gate_bad_size: int | None = None  # so many are known to be bad
     base_passed: bool = False
-    base_failure: str | None = None
+    base_failure: GateFailure | None = None
     gate_passed_commits: set[str] = field(default_factory=set)  # commits that the gate has passed
     # What of it was published.
     requested_publish: Publish | None = None  # a person asks for it

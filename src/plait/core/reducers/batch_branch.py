@@ -10,10 +10,9 @@ from plait.core.reducers.task_end import set_task_status, update_rebuild_need
 from plait.core.reducers.task_index import reindex_task
 from plait.core.requests import Ship
 from plait.core.settings import Publish
-from plait.core.state import BatchState, BranchMerge, GateState, PublishedBranch, State
+from plait.core.state import BatchState, BranchMerge, GateFailure, GateState, PublishedBranch, State
 from plait.core.status import EndWhy, TaskStatus
 from plait.core.task import Attempt, Step
-from plait.core.text import format_duration
 
 
 def update_work_time(batch: BatchState, at: float) -> None:
@@ -181,9 +180,8 @@ def _end_gate(state: State, batch: BatchState, gate: GateState, report: reports.
         batch.gate_passed_commits.add(gate.decision.commit)
         _pass_gate(state, batch, gate.size)
     elif gate.size == 0:
-        timed_out = gate.ending is EndWhy.TIMEOUT
-        limit = f"timed out after {format_duration(gate.decision.timeout)}"
-        batch.base_failure = limit if timed_out else report.detail or "it failed"
+        time_limit = gate.decision.timeout if gate.ending is EndWhy.TIMEOUT else None
+        batch.base_failure = GateFailure(report.detail, time_limit)
     else:
         batch.gate_bad_size = gate.size
         if batch.gate_good_size >= gate.size:

@@ -6,7 +6,7 @@ from plait.core.reducers.batches import update_phase_counts
 from plait.core.reducers.file_conflicts import clear_predictions
 from plait.core.reducers.task_index import acquire_locks, are_locks_free, reindex_task, release_locks
 from plait.core.settings import Mode
-from plait.core.state import BatchState, State, TaskState, Unmerged
+from plait.core.state import BatchState, FinishedChange, State, TaskState
 from plait.core.status import TaskStatus
 from plait.core.task import Step
 
@@ -57,14 +57,14 @@ def reopen_task(state: State, batch: BatchState, task: TaskState) -> None:
     batch.cancelled = False
 
 
-def find_finished_change(task: TaskState) -> Unmerged | None:
+def find_finished_change(task: TaskState) -> FinishedChange | None:
     """What its agent finished; None: it has to be written, or is gone."""
     if task.base is None or task.step is Step.WRITE:
         return None
-    return Unmerged(task.base, task.tip or "", task.diffstat, task.winner)
+    return FinishedChange(task.base, task.tip or "", task.diffstat, task.winner)
 
 
-def resume_at(state: State, batch: BatchState, task: TaskState, written: Unmerged, step: Step) -> None:
+def resume_at(state: State, batch: BatchState, task: TaskState, written: FinishedChange, step: Step) -> None:
     """Continue at this step with a change that exists. Tasks that took its files or its turn meanwhile keep them."""
     task.base, task.tip = written.base, written.tip or None
     task.diffstat, task.winner = written.diffstat, written.winner

@@ -15,6 +15,7 @@ from plait.core.scheduler.starts import may_continue
 from plait.core.state import BatchState, State
 from plait.core.status import Category, EndWhy, NextAction, PauseCause, TaskStatus
 from plait.core.task import Step
+from plait.core.text import format_duration
 
 
 def schedule_merges(state: State) -> Iterator[Decision]:
@@ -89,7 +90,9 @@ def _is_gate_due(state: State, batch: BatchState) -> bool:
 
 def _next_gate_step(batch: BatchState) -> Decision | None:
     if batch.base_failure is not None:
-        why = f"the gate fails on the base, before any task's change: {batch.base_failure}"
+        limit, detail = batch.base_failure.time_limit, batch.base_failure.detail or "it failed"
+        cause = detail if limit is None else f"timed out after {format_duration(limit)}"
+        why = f"the gate fails on the base, before any task's change: {cause}"
         return decisions.BatchPaused(batch.id, PauseCause.GATE, why)
     if batch.gate_losses >= MAX_LOST_GATES:
         return decisions.BatchPaused(batch.id, PauseCause.GATE, f"the gate was lost {batch.gate_losses} times in a row")
