@@ -6,7 +6,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from plait.store.project_files import load_batch_inputs
 from tests.support.running_server import RunningServer, quote_task_id
+from tests.support.temp_project import use_environment
 
 WAIT = "while [ ! -e go ]; do sleep 0.05; done"
 
@@ -98,6 +100,35 @@ def test_a_task_is_retried_by_another_agent(server: RunningServer) -> None:
     server.project.write("fixed", "")
     server.post(f"/api/batches/{batch}/tasks/01-walls/retry", {"agent": "shell"})
     assert server.wait_until_finished(batch)["status"] == "completed"
+
+
+def test_a_retry_takes_the_options_of_the_command_line(server: RunningServer) -> None:
+    batch = failing(server)
+    path = f"/api/batches/{batch}/tasks/01-walls/retry"
+    for body, field in (({"timeout": "soon"}, "timeout"), ({"verify": 3}, "verify"), ({"retries": 3}, "retries")):
+        assert server.post(path, body, 422)["field"] == field
+    options = {"verify": "test -e fixed", "timeout": "9m", "model": "small"}
+    server.project.write("fixed", "")
+    server.post(path, options)
+    assert server.wait_until_finished(batch)["status"] == "completed"
+    assert server.batch(batch)["settings"]["verify"] == "test -e fixed"
+    assert server.batch(batch)["settings"]["timeout"] == 540
+    assert load_batch_inputs(server.project.place, batch).tasks_by_id["01-walls"].model == "small"
+
+
+def test_a_refused_retry_changes_no_settings(server: RunningServer) -> None:
+    batch = failing(server)
+    server.post(f"/api/batches/{batch}/tasks/02-roof/retry", {"verify": "true"}, 409)
+    assert server.batch(batch)["settings"]["verify"] is None
+
+
+def test_a_missing_program_is_reported_before_a_retry(server: RunningServer) -> None:
+    batch = failing(server)
+    with use_environment({**server.project.env, "PLAIT_PREFLIGHT": "true"}):
+        missing = server.post(f"/api/batches/{batch}/retry", {"verify": "no-such-program-of-plait"}, 409)
+    assert "no-such-program-of-plait is not installed" in missing["error"]
+    assert "`preflight: false`" in missing["hint"]
+    assert server.statuses(batch)["01-walls"] == "failed"
 
 
 def test_a_task_is_dropped(server: RunningServer) -> None:
@@ -197,6 +228,9 @@ def test_a_bulk_action_returns_a_result_for_each_task(server: RunningServer) -> 
         ({"action": "retry"}, "taskIds"),
         ({"action": "feedback", "taskIds": ["a"]}, "text"),
         ({"action": "retry", "taskIds": ["a"], "text": "x"}, "text"),
+        ({"action": "drop", "taskIds": ["a"], "verify": "x"}, "verify"),
+        ({"action": "recheck", "taskIds": ["a"], "model": "x"}, "model"),
+        ({"action": "recheck", "taskIds": ["a"], "timeout": "1m"}, "timeout"),
         ({"action": "cancel", "taskIds": ["a"], "agent": "x"}, "agent"),
     ],
 )

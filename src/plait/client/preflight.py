@@ -27,7 +27,8 @@ from plait.client.submission_files import remove_batch_files
 from plait.config.config import Config
 from plait.core.errors import UserError, WorldError, describe_error
 from plait.core.fast_dataclass import dataclass
-from plait.core.settings import Settings
+from plait.core.settings import Isolation, Settings
+from plait.core.state import BatchState
 from plait.core.task import Attempt, Task, make_gate_attempt
 from plait.core.text import format_duration
 from plait.engine.app import open_executor
@@ -37,6 +38,7 @@ from plait.git.interfaces import WorkspaceSetup
 from plait.git.location import RepoLocation
 from plait.runtime.executor import AttemptFile, AttemptKind, AttemptSpec, RunningProcess, TranscriptChunk
 from plait.runtime.worker_pool import WorkerPool
+from plait.store.batch_files import BatchInputs
 from plait.store.project_files import LOCKS_FOLDER
 from plait.system.atomic_files import read_regular_file, replace_file
 from plait.system.flock import try_lock
@@ -77,7 +79,7 @@ class PreflightStoppedError(UserError):
 
 @dataclass(frozen=True, slots=True)
 class Preflight:
-    """What to check. `base` is a commit, `top` the checkout that ignored files are copied from."""
+    """What to check on the commit `base`."""
 
     location: RepoLocation
     config: Config
@@ -111,6 +113,16 @@ def plan_preflight(location: RepoLocation, preview: PlanPreview, submission: Sub
     return preflight if preflight.checks else None
 
 
+def plan_batch_preflight(
+    location: RepoLocation, config: Config, settings: Settings, batch: BatchState, inputs: BatchInputs
+) -> Preflight | None:
+    """As `plan_preflight`, for a batch that gets these `settings` after it was submitted."""
+    if settings.isolation is not Isolation.WORKTREE or not config.run.preflight:
+        return None
+    preflight = Preflight(location, config, settings, batch.base, inputs.options.setup)
+    return preflight if preflight.checks else None
+
+
 def check_model_server(preview: PlanPreview, submission: Submission) -> None:
     """Check it once, before anything else starts, if a task's first agent is the model. Raises UserError."""
     config, settings = preview.loaded.config, submission.settings
@@ -123,7 +135,7 @@ def check_model_server(preview: PlanPreview, submission: Submission) -> None:
     models = dict.fromkeys(task.model or choose_model(config, MODEL_AGENT) for task in tasks)
     problem = find_server_problem(config.model, [model for model in models if model])
     if problem:
-        raise UserError(f"no job was started: {problem}", hint="--no-preflight starts them all the same.")
+        raise UserError(f"no job was started: {problem}", hint="--no-preflight starts them anyway.")
 
 
 def run_preflight(

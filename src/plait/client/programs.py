@@ -120,5 +120,5 @@ def _make_problem(message: str, config: Config, setup: str | None) -> Problem:
         return Problem(Severity.WARNING, message, hint="Install it, or put it on the PATH.")
     if setup:
         return Problem(Severity.WARNING, message, hint="Unless setup installs it, install it or put it on the PATH.")
-    hint = "Install it, put it on the PATH, or name another command; --no-preflight runs the tasks all the same."
+    hint = "Install it, put it on the PATH, or name another command; --no-preflight runs the tasks anyway."
     return Problem(Severity.ERROR, message, hint=hint)

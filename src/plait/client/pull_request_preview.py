@@ -29,7 +29,7 @@ class PullRequestTexts:
 class PullRequestPreview:
     """`title` and `body` are what would be sent now, `own` what plait would write by itself. `target` null: only the
     remote knows it. `shipped`: the branch is published as it is. `why` says why no pull request can be opened, as far
-    as that can be told without a network; with `canPush`, the branch can be pushed all the same.
+    as that can be told without a network; with `canPush`, the branch can still be pushed.
     """
 
     batch_id: str

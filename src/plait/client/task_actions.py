@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from enum import StrEnum
 from graphlib import TopologicalSorter
@@ -12,7 +12,8 @@ from plait.client.session import RequestAnswer
 from plait.core.errors import UserError
 from plait.core.explain import explain_status
 from plait.core.fast_dataclass import dataclass
-from plait.core.requests import ChangeSettings, Request
+from plait.core.requests import ChangeSettings, Request, TaskRequest
+from plait.core.scheduler.request_answers import why_not_task
 from plait.core.state import BatchState, State, TaskState
 from plait.core.status import BatchStatus, TaskStatus
 from plait.core.views import find_batch_status
@@ -24,13 +25,28 @@ TaskRequestFactory = Callable[[str, str, str], Request]  # a request's id, its b
 BatchRequestFactory = Callable[[str, str], Request]
 
 
+# The settings that can be given with a recheck and with a retry, by key. They count for the batch from then on.
+RECHECK_KEYS = ("run.verify", "run.gate", "workspace.setup")
+RETRY_KEYS = (*RECHECK_KEYS, "run.timeout", "run.preflight")
+
+
 @dataclass(frozen=True, slots=True)
 class Overrides:
     """For the tasks that run again: `flags` by key, for their batch from now on; `model` for these tasks alone."""
 
     flags: Mapping[str, object]
-    model: str | None = None
     tasks: Collection[str] = ()
+    model: str | None = None
+
+
+def is_grantable(batch: BatchState, requests: Iterable[Request]) -> bool:
+    """Whether one of these would be granted; otherwise, the settings of the batch should not change either."""
+    return any(
+        isinstance(request, TaskRequest)
+        and (task := batch.find_task(request.task)) is not None
+        and why_not_task(batch, task, request) is None
+        for request in requests
+    )
 
 
 def list_retryable(batch: BatchState) -> tuple[TaskState, ...]:

@@ -43,7 +43,10 @@ class WorkspaceConfig(ConfigTable, name="workspace", about="The worktrees that t
         value_types.optional_text("a command"),
         None,
         "command to run once in a new worktree, before the agent",
+        flag="--setup",
+        metavar="COMMAND",
         runs_code=bool,
+        per_batch=True,
     )
     setup_reads = Key(
         value_types.text_list("a pattern or a list of patterns"),

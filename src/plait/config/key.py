@@ -18,7 +18,7 @@ T = TypeVar("T")
 class Key(Generic[T]):
     """One setting. On a table's class it is the declaration; on a table's instance, the value.
 
-    `about` is the help text everywhere: lower case, one line, no full stop. `flag` makes it an option of `plait run`;
+    `about` is the help text everywhere: lower case, one line, no full stop. `flag` makes it an option of commands;
     `repeatable`: the option may be given several times. `json_name` is needed only if the name derived from the key is
     taken. `runs_code` tells whether a value makes plait run code of the repository's choosing, which needs trust.
     `user_only`: a repository can't set it. `per_batch`: a batch submitted over

@@ -9,11 +9,12 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Annotated
 
-from pydantic import Field, JsonValue
+from pydantic import BaseModel, Field, JsonValue
 
 from plait.client.api_errors import FieldError, NotFoundError, StateError
+from plait.client.task_actions import RETRY_KEYS
 from plait.config.key import AnyKey
-from plait.config.keys import KEYS, find_similar
+from plait.config.keys import KEYS, KEYS_BY_NAME, find_similar
 from plait.config.value_types import InvalidValueError
 from plait.core.contest import MAX_ENTRANTS, Contest
 from plait.core.errors import UserError
@@ -34,6 +35,36 @@ GivenSettings = Annotated[
     dict[str, JsonValue],
     Field(description="By the names of GET /api/settings; null: not given", max_length=100),
 ]
+
+
+Command = Annotated[str, Field(max_length=100_000)]
+
+
+class RecheckFields(BaseModel):
+    """The settings of RECHECK_KEYS. An empty command means none."""
+
+    verify: Command | None = Field(default=None, description="Command that must pass in a workspace")
+    gate: Command | None = Field(default=None, description="Command that must pass on the merged result")
+    setup: Command | None = Field(default=None, description="Command to run once in a new worktree")
+
+    def to_flags(self) -> dict[str, object]:
+        """The settings that are given, by key. Raises FieldError."""
+        keys = [KEYS_BY_NAME[name] for name in RETRY_KEYS]
+        given = {key.name: _check_value(key, getattr(self, key.field, None), key.field) for key in keys}
+        return {name: value for name, value in given.items() if value is not None}
+
+
+class RetryFields(RecheckFields):
+    """The settings of RETRY_KEYS, and what only these tasks use."""
+
+    agent: AgentName | None = Field(default=None, description="Use this agent. Omitted: the same as before")
+    model: Annotated[str, Field(min_length=1, max_length=200)] | None = Field(
+        default=None, description="Use this model. Omitted: the same as before"
+    )
+    timeout: str | float | None = Field(default=None, description="Time limit of an attempt: 90m, or seconds")
+    preflight: bool | None = Field(
+        default=None, description="false: start although new commands fail on the base, or their program is missing"
+    )
 
 
 class ContestSpec(ApiBody):
@@ -75,7 +106,11 @@ class BatchSpec(ApiBody):
 
     def to_flags(self) -> dict[str, object]:
         """By key, as from the command line. Raises FieldError for an unknown name or an invalid value."""
-        given = {_find_key(name).name: _check_value(name, value) for name, value in (self.settings or {}).items()}
+        keys = {name: _find_key(name) for name in self.settings or ()}
+        given = {
+            keys[name].name: _check_value(keys[name], value, f"settings.{name}")
+            for name, value in (self.settings or {}).items()
+        }
         if self.contest is not None and self.contest.agents:
             given |= {"run.agent": self.contest.agents}
         return given | ({"run.mode": self.mode.value} if self.mode is not None else {})
@@ -119,15 +154,15 @@ def _find_key(name: str) -> AnyKey:
     return PER_BATCH[name]
 
 
-def _check_value(name: str, value: object) -> object:
+def _check_value(key: AnyKey, value: object, field: str) -> object:
     """Null: the setting is not given."""
-    kind = _find_key(name).value_type
+    kind = key.value_type
     if value is None:
         return None
     try:
         kind.read(kind.parse_text(value) if isinstance(value, str) else value)
     except InvalidValueError as error:
-        raise FieldError(f"{name} must be {kind.allowed}", field=f"settings.{name}", hint=str(error)) from None
+        raise FieldError(f"{key.json_name} must be {kind.allowed}", field=field, hint=str(error)) from None
     return value
 
 

@@ -155,7 +155,7 @@ def test_a_person_is_asked(project: TempProject) -> None:
         terminal = project.terminal("run", "--no-pr")
         terminal.wait_for("Run this task?")
         terminal.type("\n")
-        terminal.wait_for("Start the agents all the same? [y/N]")
+        terminal.wait_for("Start the agents anyway? [y/N]")
         assert "checking" in terminal.text
         assert not project.state().batches
         terminal.type(keys)
@@ -216,3 +216,39 @@ def test_waiting_for_another_check_can_be_stopped(project: TempProject) -> None:
     first.send_signal(signal.SIGTERM)
     assert project.finish(first).code == 130
     assert_nothing_started(project)
+
+
+def test_new_commands_are_checked_before_a_retry_but_not_before_a_recheck(project: TempProject) -> None:
+    configure(project, verify="test ! -e walls.txt")
+    assert project.plait("run", "tasks", "--yes", "--retries", "0").code == 1
+    assert project.statuses() == {"01-walls": "failed"}
+    for command in ("retry", "recheck"):
+        missing = project.plait(command, "--verify", "no-such-program-of-plait")
+        assert (missing.code, "no-such-program-of-plait is not installed" in missing.err) == (2, True)
+    failing = project.plait("retry", "--verify", "test -e walls.txt")
+    assert failing.code == 2
+    assert "verify fails on the base commit" in failing.err
+    assert "--no-preflight" in failing.err
+    assert project.batch().settings.verify == "test ! -e walls.txt"  # a refused retry changes nothing
+    assert read_log(project) == ["agent"]
+    assert project.plait("retry", "--setup", "exit 3").code == 2
+    assert project.plait("recheck", "--verify", "test -e walls.txt").code == 0
+    assert read_log(project) == ["agent"]
+
+
+def test_a_retry_without_preflight_starts_although_the_base_fails(project: TempProject) -> None:
+    configure(project, verify="test ! -e walls.txt")
+    assert project.plait("run", "tasks", "--yes", "--retries", "0").code == 1
+    answer = project.plait("retry", "--verify", "test -e walls.txt", "--no-preflight")
+    assert answer.code == 0, answer
+    assert read_log(project) == ["agent", "agent"]
+
+
+def test_new_commands_are_checked_before_a_batch_is_resumed(project: TempProject) -> None:
+    assert project.plait("run", "tasks", "--detach", "--mode", "queue").code == 0
+    for verify in ("exit 3", "no-such-program-of-plait"):
+        answer = project.plait("run", "tasks", "--resume", "--yes", "--verify", verify)
+        assert answer.code == 2, answer
+        assert project.batch().settings.verify is None
+    assert project.plait("run", "tasks", "--resume", "--yes", "--verify", "true", "--auto-approve").code == 0
+    assert project.batch().settings.verify == "true"

@@ -108,7 +108,9 @@ async def test_a_failed_task_is_retried(project: TempProject, tmp_path: Path) ->
         why = await host.call("explain", task="01")
         assert why["attempts"][0]["exitCode"] == 7
         ready.touch()
-        assert results(await host.call("retry")) == {"01-flaky": "granted"}
+        assert "timeout must be" in await host.call_refused("retry", timeout="soon")
+        assert results(await host.call("retry", timeout="9m")) == {"01-flaky": "granted"}
+        assert project.batch().settings.timeout == 540
         assert (await host.wait())["batch"]["status"] == "completed"
         assert "no task of batch" in await host.call_refused("retry")
 

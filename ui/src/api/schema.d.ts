@@ -482,7 +482,7 @@ export interface paths {
         put?: never;
         /**
          * Retry Task
-         * @description Retry it, and the tasks that it blocked; `agent`: with another agent.
+         * @description Retry it, and the tasks that it blocked.
          */
         post: operations["retryTask"];
         delete?: never;
@@ -1091,18 +1091,51 @@ export interface components {
         };
         /**
          * BulkBody
-         * @description Without `batchId`: in the newest batch of each task. `agent` is for a retry, `text` for feedback.
+         * @description Without `batchId`: in the newest batch of each task. `text` is for feedback, the rest for a retry or a recheck.
          */
         BulkBody: {
             action: components["schemas"]["TaskAction"];
-            /** Agent */
+            /**
+             * Agent
+             * @description Use this agent. Omitted: the same as before
+             */
             agent?: string | null;
             /** Batchid */
             batchId?: string | null;
+            /**
+             * Gate
+             * @description Command that must pass on the merged result
+             */
+            gate?: string | null;
+            /**
+             * Model
+             * @description Use this model. Omitted: the same as before
+             */
+            model?: string | null;
+            /**
+             * Preflight
+             * @description false: start although new commands fail on the base, or their program is missing
+             */
+            preflight?: boolean | null;
+            /**
+             * Setup
+             * @description Command to run once in a new worktree
+             */
+            setup?: string | null;
             /** Taskids */
             taskIds: string[];
             /** Text */
             text?: string | null;
+            /**
+             * Timeout
+             * @description Time limit of an attempt: 90m, or seconds
+             */
+            timeout?: string | number | null;
+            /**
+             * Verify
+             * @description Command that must pass in a workspace
+             */
+            verify?: string | null;
         };
         /**
          * BulkOutcome
@@ -2984,7 +3017,7 @@ export interface components {
          * PullRequestPreview
          * @description `title` and `body` are what would be sent now, `own` what plait would write by itself. `target` null: only the
          *     remote knows it. `shipped`: the branch is published as it is. `why` says why no pull request can be opened, as far
-         *     as that can be told without a network; with `canPush`, the branch can be pushed all the same.
+         *     as that can be told without a network; with `canPush`, the branch can still be pushed.
          */
         PullRequestPreview: {
             /** Batchid */
@@ -3021,12 +3054,66 @@ export interface components {
             title: string;
         };
         /**
+         * RecheckBody
+         * @description Settings for the batch from now on; omitted: as they are today.
+         */
+        RecheckBody: {
+            /**
+             * Gate
+             * @description Command that must pass on the merged result
+             */
+            gate?: string | null;
+            /**
+             * Setup
+             * @description Command to run once in a new worktree
+             */
+            setup?: string | null;
+            /**
+             * Verify
+             * @description Command that must pass in a workspace
+             */
+            verify?: string | null;
+        };
+        /**
          * RetryBody
-         * @description `agent`: retry with another agent.
+         * @description `agent` and `model` are for these tasks alone, the settings for the batch from now on; omitted: as they are today.
          */
         RetryBody: {
-            /** Agent */
+            /**
+             * Agent
+             * @description Use this agent. Omitted: the same as before
+             */
             agent?: string | null;
+            /**
+             * Gate
+             * @description Command that must pass on the merged result
+             */
+            gate?: string | null;
+            /**
+             * Model
+             * @description Use this model. Omitted: the same as before
+             */
+            model?: string | null;
+            /**
+             * Preflight
+             * @description false: start although new commands fail on the base, or their program is missing
+             */
+            preflight?: boolean | null;
+            /**
+             * Setup
+             * @description Command to run once in a new worktree
+             */
+            setup?: string | null;
+            /**
+             * Timeout
+             * @description Time limit of an attempt: 90m, or seconds
+             */
+            timeout?: string | number | null;
+            /**
+             * Verify
+             * @description Command that must pass in a workspace
+             */
+            verify?: string | null;
         };
         /**
          * ScheduledRetry
@@ -5406,7 +5493,11 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["RecheckBody"] | null;
+            };
+        };
         responses: {
             /** @description Successful Response */
             200: {
@@ -7367,7 +7458,11 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["RecheckBody"] | null;
+            };
+        };
         responses: {
             /** @description Successful Response */
             200: {

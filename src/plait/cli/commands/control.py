@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -22,6 +23,7 @@ from plait.cli.output import (
     print_line,
     print_note,
     print_notice,
+    print_problems,
 )
 from plait.client import task_actions
 from plait.client.batch_lookup import BatchSelection, find_batch_and_tasks, find_one_task
@@ -85,17 +87,13 @@ def approve_command(
         return _send_batch_request(session, target.batch, requests.Approve, as_json=as_json)
 
 
-Setup = Annotated[str | None, typer.Option("--setup", metavar="COMMAND", help="Command that prepares each workspace.")]
-
-
 def retry_command(
     where: Path,
     names: opt.Tasks = None,
     *,
     agent: Annotated[str | None, typer.Option("--agent", "-a", metavar="NAME", help="Use this agent.")] = None,
     model: Annotated[str | None, typer.Option("--model", "-m", metavar="NAME", help="Use this model.")] = None,
-    flags: Annotated[opt.Flags, opt.SettingOptions("run.verify", "run.gate", "run.timeout")],
-    setup: Setup = None,
+    flags: Annotated[opt.Flags, opt.SettingOptions(*task_actions.RETRY_KEYS)],
     no_wait: NoWait = False,
     as_json: opt.Json = False,
 ) -> int:
@@ -105,21 +103,17 @@ def retry_command(
         if agent is not None:
             task_actions.check_agent(target.batch, agent)
         tasks = task_actions.sort_by_needs(target.batch, target.tasks or task_actions.list_retryable(target.batch))
-        again = _RunAgain(
-            session,
-            BatchSelection(target.batch, tasks),
-            lambda name, batch, task: requests.Retry(name, batch, task, agent),
-            task_actions.Overrides(_add_setup(flags, setup), model, [task.task.id for task in tasks]),
-        )
-        return again.run(where, no_wait=no_wait, as_json=as_json)
+        make_request = partial(requests.Retry, agent=agent)
+        overrides = task_actions.Overrides(flags, [task.task.id for task in tasks], model)
+        again = _RunAgain(where, session, BatchSelection(target.batch, tasks), make_request, overrides, as_json)
+        return again.run(no_wait=no_wait)
 
 
 def recheck_command(
     where: Path,
     names: opt.Tasks = None,
     *,
-    flags: Annotated[opt.Flags, opt.SettingOptions("run.verify", "run.gate")],
-    setup: Setup = None,
+    flags: Annotated[opt.Flags, opt.SettingOptions(*task_actions.RECHECK_KEYS)],
     no_wait: NoWait = False,
     as_json: opt.Json = False,
 ) -> int:
@@ -130,13 +124,9 @@ def recheck_command(
         if not tasks and not as_json:
             print_line(f"Batch {target.batch.id} has nothing to recheck: no unfinished task has a result to verify.")
             return OK
-        again = _RunAgain(
-            session,
-            BatchSelection(target.batch, tasks),
-            requests.Recheck,
-            task_actions.Overrides(_add_setup(flags, setup)),
-        )
-        return again.run(where, no_wait=no_wait, as_json=as_json)
+        overrides = task_actions.Overrides(flags, [task.task.id for task in tasks])
+        again = _RunAgain(where, session, BatchSelection(target.batch, tasks), requests.Recheck, overrides, as_json)
+        return again.run(no_wait=no_wait)
 
 
 def _open_followed_session(where: Path) -> Session:
@@ -145,58 +135,61 @@ def _open_followed_session(where: Path) -> Session:
     return open_session(find_repo(where), EventStream())
 
 
-def _add_setup(flags: opt.Flags, setup: str | None) -> opt.Flags:
-    return flags if setup is None else {**flags, "workspace.setup": setup}
-
-
 @dataclass(frozen=True, slots=True)
 class _RunAgain:
     """Tasks that are to run again, or to be verified again, with the settings of today."""
 
+    where: Path
     session: Session
     target: BatchSelection
     make_request: task_actions.TaskRequestFactory
     overrides: task_actions.Overrides
+    as_json: bool
 
-    def run(self, where: Path, *, no_wait: bool, as_json: bool) -> int:
-        if self._is_possible():
-            self._refresh_settings(where, as_json=as_json)
+    def run(self, *, no_wait: bool) -> int:
+        batch = self.target.batch
+        wanted = [self.make_request("", batch.id, task.task.id) for task in self.target.tasks]
+        if task_actions.is_grantable(batch, wanted):
+            code = self._refresh_batch(runs_agents=any(isinstance(request, requests.Retry) for request in wanted))
+            if code is not None:
+                return code
         self.session.subscribe()
         answers = _ask_for_tasks(self.session, self.target, self.make_request)
-        return _wait_for_ends(self.session, self.target.batch.id, answers, no_wait=no_wait, as_json=as_json)
+        return _wait_for_ends(self.session, batch.id, answers, no_wait=no_wait, as_json=self.as_json)
 
-    def _is_possible(self) -> bool:
-        """Whether some request would be granted: a refused one changes no settings either."""
-        from plait.core.scheduler.request_answers import why_not_task
-
-        batch = self.target.batch
-        wanted = [(task, self.make_request("", batch.id, task.task.id)) for task in self.target.tasks]
-        return any(
-            isinstance(request, requests.TaskRequest) and why_not_task(batch, task, request) is None
-            for task, request in wanted
-        )
-
-    def _refresh_settings(self, where: Path, *, as_json: bool) -> None:
+    def _refresh_batch(self, *, runs_agents: bool) -> int | None:
+        """None if the batch has the settings of today, else the exit code."""
         from plait.cli.commands.trust import TrustCheck
-        from plait.client.batch_refresh import refresh_batch
+        from plait.client.batch_refresh import plan_refresh
 
-        batch = self.target.batch
-        trust = TrustCheck(interactive=is_interactive() and not as_json, where=where)
-        change = refresh_batch(self.session.location, batch, self.overrides, trust.check_before_running)
+        batch, interactive = self.target.batch, is_interactive() and not self.as_json
+        trust = TrustCheck(interactive=interactive, where=self.where)
+        refresh = plan_refresh(self.session.location, batch, self.overrides, trust.check_before_running)
+        if refresh is None:
+            return None
+        print_problems(refresh.warnings)
+        if runs_agents and refresh.changes_checks:
+            from plait.cli.commands.run_preflight import check_base  # loads the engine's parts
+            from plait.client.preflight import plan_batch_preflight
+
+            preflight = plan_batch_preflight(refresh.location, refresh.config, refresh.settings, batch, refresh.inputs)
+            code = check_base(preflight, interactive=interactive, as_json=self.as_json) if preflight else None
+            if code is not None:
+                return code
+        refresh.save()
         self._print_own_commands()
-        if change is None:
-            return
-        answer = self.session.send(change)
-        if answer.granted is False:
-            raise UserError(f"the settings of batch {batch.id} can't be changed: {answer.why}")
-        print_notice(f"Batch {batch.id} uses the current settings: {', '.join(change.fields)} changed.")
+        if refresh.change is not None:
+            answer = self.session.send(refresh.change)
+            if answer.granted is False:
+                raise UserError(f"the settings of batch {batch.id} can't be changed: {answer.why}")
+            print_notice(f"Batch {batch.id} uses the current settings: {', '.join(refresh.change.fields)} changed.")
+        return None
 
     def _print_own_commands(self) -> None:
         own = [task.task.id for task in self.target.tasks if task.task.verify]
         if own and "run.verify" in self.overrides.flags:
-            print_notice(
-                f"{join_names(own, MAX_NAMES)}: verified by a command of its own, which --verify doesn't replace."
-            )
+            verb = "has its own verify command" if len(own) == 1 else "have their own verify commands"
+            print_notice(f"{join_names(own, MAX_NAMES)} {verb}, which --verify doesn't replace.")
 
 
 def drop_command(where: Path, names: opt.Tasks = None, *, no_wait: NoWait = False, as_json: opt.Json = False) -> int:

@@ -52,7 +52,7 @@ OPTION_GROUPS: Mapping[str, Mapping[str, Sequence[str]]] = {
             "--task-budget",
             "--stop-on-fail",
         ),
-        "Checks and merging": ("--gate", "--preflight", "--on-conflict", "--draft", "--push"),
+        "Checks and merging": ("--setup", "--gate", "--preflight", "--on-conflict", "--draft", "--push"),
         "Where it runs": ("--base", "--isolation", "--repo", "--executor", "--detach"),
     }
 }

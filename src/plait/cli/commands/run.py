@@ -22,7 +22,7 @@ def run_command(
     with_needs: opt.WithNeeds = False,
     ignore_needs: opt.IgnoreNeeds = False,
     again: opt.Again = False,
-    flags: Annotated[opt.Flags, opt.SettingOptions("sources.*", "run.*")],
+    flags: Annotated[opt.Flags, opt.SettingOptions("sources.*", "run.*", "workspace.setup")],
     contest: Annotated[
         str | None,
         typer.Option(

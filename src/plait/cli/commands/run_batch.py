@@ -89,11 +89,12 @@ class RunOptions:
 
     def check_resume(self) -> None:
         """Raises UserError for options that an existing batch can't take."""
-        agent = not self.flags.keys().isdisjoint({"run.agent", "run.agent_command", "run.model", "run.fallback"})
-        if agent or self.plan_options.select or self.plan_options.with_needs:
+        fixed = {"run.agent", "run.agent_command", "run.model", "run.fallback", "workspace.setup"}
+        if not self.flags.keys().isdisjoint(fixed) or self.plan_options.select or self.plan_options.with_needs:
             raise UserError(
-                "--resume continues a batch as it was submitted: it takes no other tasks and no other agent",
-                hint="Leave --select, --with-needs, --agent, --agent-command, --model and --fallback out; or run a new batch.",
+                "--resume continues a batch as it was submitted: it takes no other tasks, agent or setup",
+                hint="Leave --select, --with-needs, --agent, --agent-command, --model, --fallback and --setup out; "
+                "or run a new batch.",
             )
 
     def _check_contest(self) -> None:

@@ -45,7 +45,7 @@ def _ask(error: PreflightError) -> int | None:
     print_line(("error", "bold red"), f" {error.summary}")
     print_line(("  Every task starts from this commit, so its own check would fail, too.", "dim"))
     print_line(("  Fix it first; or start, if the tasks are meant to fix it (--no-preflight).", "dim"))
-    if ask_yes_no("Start the agents all the same? [y/N] ", default=False):
+    if ask_yes_no("Start the agents anyway? [y/N] ", default=False):
         return None
     print_line("Nothing was started.")
     return USAGE

@@ -11,8 +11,16 @@ from plait.agents.interface import AgentSpec
 from plait.cli.commands.run_follow import FollowedBatch, follow_batch, load_agents, report_detached, wait_until_taken
 from plait.cli.format import pluralize
 from plait.cli.live.signals import SignalCounter, force_quit
-from plait.cli.output import NEEDS_PERSON, OK, print_json, print_line, print_notice
-from plait.client.batch_refresh import save_flags
+from plait.cli.output import (
+    NEEDS_PERSON,
+    OK,
+    is_interactive,
+    print_json,
+    print_line,
+    print_notice,
+    print_problems,
+)
+from plait.client.batch_refresh import require_programs, save_flags
 from plait.client.planning.agent_assignment import check_budgets
 from plait.client.planning.plan_preview import measure_agent_capacity
 from plait.client.planning.submission import find_newest_batch, find_open_batch, make_limit_request
@@ -27,6 +35,7 @@ from plait.core.settings import Settings
 from plait.core.state import BatchState, State
 from plait.core.views import find_batch_status
 from plait.sources.source_model import SourceStatus
+from plait.store.project_files import load_batch_inputs
 
 if TYPE_CHECKING:
     from plait.cli.commands.run_batch import RunOptions
@@ -60,6 +69,9 @@ def _resume_and_follow(
     session.subscribe()
     requests = list(_make_requests(loaded.config, session.state, batch))
     _check_budgets(batch, requests, load_agents(session, batch.id))
+    code = _check_commands(options, session, loaded.config, batch, requests)
+    if code is not None:
+        return code
     refused = [answer.why for answer in session.send_all(requests) if answer.why]
     if refused:
         print_notice(f"Batch {batch.id} can't be resumed: {'; '.join(refused)}.")
@@ -108,6 +120,26 @@ def _make_requests(config: Config, state: State, batch: BatchState) -> Iterator[
         yield ChangeSettings(new_request_id(), batch.id, settings, changed)
     if batch.paused is not None:
         yield Resume(new_request_id(), batch.id)
+
+
+def _check_commands(
+    options: RunOptions, session: Session, config: Config, batch: BatchState, requests: Iterable[Request]
+) -> int | None:
+    """New commands are checked as before a run. None if the batch may be resumed, else the exit code."""
+    changes = [request for request in requests if isinstance(request, ChangeSettings)]
+    if not any({"verify", "gate"}.intersection(change.fields) for change in changes):
+        return None
+    settings = batch.settings
+    for change in changes:
+        settings = settings.with_fields(change.settings, change.fields)
+    print_problems(require_programs(config, settings, ()))
+    from plait.cli.commands.run_preflight import check_base  # loads the engine's parts
+    from plait.client.preflight import plan_batch_preflight
+
+    inputs = load_batch_inputs(session.location, batch.id)
+    preflight = plan_batch_preflight(session.location, config, settings, batch, inputs)
+    interactive = is_interactive() and not options.as_json and not options.yes
+    return check_base(preflight, interactive=interactive, as_json=options.as_json) if preflight else None
 
 
 def _check_budgets(batch: BatchState, requests: Iterable[Request], agents: Sequence[AgentSpec]) -> None:

@@ -10,6 +10,7 @@ from pydantic import Field, JsonValue
 from plait.core.requests import MAX_OVERRIDE_BODY_CHARS, MAX_OVERRIDE_TITLE_CHARS
 from plait.core.settings import Mode
 from plait.core.state import State
+from plait.server.batch_spec import RecheckFields, RetryFields
 from plait.server.http.routes.actions import (
     ACTIONS,
     ActionOptions,
@@ -17,6 +18,7 @@ from plait.server.http.routes.actions import (
     ShipBody,
     TaskAction,
     describe_publishing,
+    make_action_options,
     publish_batch,
     run_batch_action,
     run_bulk_action,
@@ -78,14 +80,13 @@ class ApproveParams(BatchParams):
     tasks: NamesArg | None = Field(None, description="Omitted: the next task.")
 
 
-class RetryParams(BatchParams):
+class RetryParams(BatchParams, RetryFields):
     tasks: NamesArg | None = Field(
         None, description="Omitted: all that failed, timed out, conflicted or were cancelled."
     )
-    agent: str | None = Field(None, description="Use this agent. Omitted: the same as before.", max_length=200)
 
 
-class RecheckParams(BatchParams):
+class RecheckParams(BatchParams, RecheckFields):
     tasks: NamesArg | None = Field(None, description="Omitted: all with finished work that isn't merged.")
 
 
@@ -110,7 +111,8 @@ _PARAMS: dict[str, type[BatchParams]] = {
 
 def _define_action_tool(spec: ActionSpec) -> Tool:
     async def act(call: ToolCall, params: BatchParams) -> ActionsResult:
-        options = ActionOptions(agent=getattr(params, "agent", None), text=getattr(params, "text", ""))
+        given = params if isinstance(params, RecheckFields) else None
+        options = make_action_options(given, text=getattr(params, "text", ""))
         if isinstance(params, FeedbackParams):
             action = TaskAction.FEEDBACK
             answered = await run_task_action(call.session, params.batch, params.task, action, options)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from copy import copy
+from dataclasses import field
 from enum import StrEnum
 from functools import partial
 from typing import Annotated, Any, Literal
@@ -15,11 +16,14 @@ from pydantic import Field
 from plait.client import pull_request_preview
 from plait.client.api_errors import FieldError, StateError
 from plait.client.batch_lookup import find_named_task
-from plait.client.batch_refresh import refresh_batch
+from plait.client.batch_refresh import plan_refresh
 from plait.client.json_encoding import api_model
 from plait.client.mirrors import get_mirror_settings
+from plait.client.preflight import plan_batch_preflight
 from plait.client.session import Session, new_request_id
 from plait.client.task_actions import (
+    RECHECK_KEYS,
+    RETRY_KEYS,
     ActionResults,
     Outcome,
     Overrides,
@@ -27,12 +31,14 @@ from plait.client.task_actions import (
     check_answer,
     describe_answer,
     describe_answers,
+    is_grantable,
     list_recheckable,
     list_retryable,
     make_auto_approve_factory,
     sort_by_needs,
 )
 from plait.client.trust import require_trust
+from plait.config.keys import KEYS_BY_NAME
 from plait.core import requests
 from plait.core.errors import ConfigError, PlaitError
 from plait.core.fast_dataclass import dataclass
@@ -41,7 +47,8 @@ from plait.core.settings import Mode, Publish
 from plait.core.state import BatchState, State, TaskState
 from plait.core.status import BatchStatus, TaskStatus
 from plait.core.views import find_batch_status, make_batch_view
-from plait.server.batch_spec import AgentName, TaskId
+from plait.server.batch_spec import RecheckFields, RetryFields, TaskId
+from plait.server.http.routes.batches import check_base
 from plait.server.http.routes.routing import (
     BATCH_PATH,
     DURABLE,
@@ -83,10 +90,12 @@ class ApproveBody(ApiBody):
     all: bool = False
 
 
-class RetryBody(ApiBody):
-    """`agent`: retry with another agent."""
+class RecheckBody(ApiBody, RecheckFields):
+    """Settings for the batch from now on; omitted: as they are today."""
 
-    agent: AgentName | None = None
+
+class RetryBody(ApiBody, RetryFields):
+    """`agent` and `model` are for these tasks alone, the settings for the batch from now on; omitted: as they are today."""
 
 
 class FeedbackBody(ApiBody):
@@ -105,24 +114,32 @@ class ShipBody(ApiBody):
     body: Annotated[str, Field(max_length=MAX_OVERRIDE_BODY_CHARS)] | None = Field(default=None, description="Markdown")
 
 
-class BulkBody(ApiBody):
-    """Without `batchId`: in the newest batch of each task. `agent` is for a retry, `text` for feedback."""
+class BulkBody(ApiBody, RetryFields):
+    """Without `batchId`: in the newest batch of each task. `text` is for feedback, the rest for a retry or a recheck."""
 
     action: TaskAction = Field(strict=False)
     task_ids: Annotated[list[TaskId], Field(min_length=1, max_length=MAX_BULK_TASKS)]
     batch_id: Annotated[str, Field(min_length=1, max_length=200)] | None = None
-    agent: AgentName | None = None
     text: FeedbackText | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class ActionOptions:
-    """`agent` is for a retry, `text` for feedback, `approve_all` for approving a batch; `key` makes it idempotent."""
+    """`agent` and `model` are for a retry, `flags` (settings by key) for that or a recheck, `text` for feedback, `approve_all`
+    for approving a batch; `key` makes it idempotent.
+    """
 
     agent: str | None = None
+    model: str | None = None
+    flags: Mapping[str, object] = field(default_factory=dict)
     text: str = ""
     approve_all: bool = False
     key: str = ""
+
+    @property
+    def identity(self) -> tuple[str, ...]:
+        """What tells requests with one key apart, beside the rest: nothing without these options."""
+        return (repr((self.model, sorted(self.flags.items()))),) if self.model or self.flags else ()
 
 
 def _options(key: IdempotencyKey = "") -> ActionOptions:
@@ -134,7 +151,19 @@ def _approve_options(body: ApproveBody | None = None, key: IdempotencyKey = "") 
 
 
 def _retry_options(body: RetryBody | None = None, key: IdempotencyKey = "") -> ActionOptions:
-    return ActionOptions(agent=None if body is None else body.agent, key=key)
+    return make_action_options(body, key)
+
+
+def _recheck_options(body: RecheckBody | None = None, key: IdempotencyKey = "") -> ActionOptions:
+    return make_action_options(body, key)
+
+
+def make_action_options(given: RecheckFields | None, key: str = "", text: str = "") -> ActionOptions:
+    """Raises FieldError for an invalid setting."""
+    if given is None:
+        return ActionOptions(text=text, key=key)
+    retry = given if isinstance(given, RetryFields) else RetryFields()
+    return ActionOptions(retry.agent, retry.model, given.to_flags(), text, key=key)
 
 
 def _feedback_options(body: FeedbackBody, key: IdempotencyKey = "") -> ActionOptions:
@@ -201,7 +230,7 @@ ACTIONS = (
         "retry",
         "Retry tasks that ended without being done, and the ones they blocked.",
         "Retry all tasks that failed, timed out, conflicted or were cancelled.",
-        "Retry it, and the tasks that it blocked; `agent`: with another agent.",
+        "Retry it, and the tasks that it blocked.",
         batch_options=_retry_options,
         task_options=_retry_options,
         open_world=True,
@@ -212,6 +241,8 @@ ACTIONS = (
         "Verify all finished work that isn't done again, and merge it. No agent runs.",
         "Verify its finished work again, and merge it. No agent runs.",
         task_request=requests.Recheck,
+        batch_options=_recheck_options,
+        task_options=_recheck_options,
     ),
     ActionSpec(
         "feedback",
@@ -280,7 +311,14 @@ async def run_batch_action(
 
     def choose(client: Session) -> tuple[str, TaskRequests]:
         batch_state = resolve_batch(client.preview_state(), batch)
-        parts = (session.id, action.name, batch_state.id, options.agent or "", str(options.approve_all))
+        parts = (
+            session.id,
+            action.name,
+            batch_state.id,
+            options.agent or "",
+            str(options.approve_all),
+            *options.identity,
+        )
         make_id = partial(derive_request_id, options.key, *parts)
         build = action.batch_request
         if build is None:  # a retry or a recheck
@@ -292,8 +330,7 @@ async def run_batch_action(
             build = make_auto_approve_factory(batch_state)
         return batch_state.id, [(None, build(make_id(), batch_state.id))]
 
-    await _refresh_settings(session, batch, action.name)
-    return await _ask_and_report(session, choose, options.key)
+    return await _ask_and_report(session, choose, options)
 
 
 async def run_task_action(
@@ -307,14 +344,14 @@ async def run_task_action(
 
     def choose(client: Session) -> tuple[str, TaskRequests]:
         batch_state, task_state = resolve_batch_and_task(client.preview_state(), batch, task)
-        parts = (session.id, action, batch_state.id, task_state.task.id, options.agent or "", options.text)
+        own = (options.agent or "", options.text, *options.identity)
+        parts = (session.id, action, batch_state.id, task_state.task.id, *own)
         request_id = derive_request_id(options.key, *parts)
         return batch_state.id, [
             (task_state.task.id, build_task_request(batch_state, task_state, action, request_id, options))
         ]
 
-    await _refresh_settings(session, batch, action)
-    return await _ask_and_report(session, choose, options.key)
+    return await _ask_and_report(session, choose, options)
 
 
 def is_accepted(answered: ActionResults) -> bool:
@@ -348,7 +385,7 @@ async def publish_batch(
         request_id = derive_request_id(key, session.id, "pr", view.id, publish, *wording)
         return view.id, [(None, requests.Ship(request_id, view.id, publish, *texts))]
 
-    answered = await _ask_and_report(session, choose, key)
+    answered = await _ask_and_report(session, choose, ActionOptions(key=key))
     return await session.query(lambda client: describe_publishing(client.preview_state(), answered))
 
 
@@ -389,29 +426,40 @@ def _build_for_tasks(
     return [(task.task.id, build_task_request(batch, task, action, make_id(task.task.id), options)) for task in tasks]
 
 
-async def _refresh_settings(session: ProjectSession, batch: str | None, action: str) -> None:
-    """Before tasks run again or are verified again: their batch gets the settings of today. Raises UntrustedError."""
-    if action not in {TaskAction.RETRY, TaskAction.RECHECK}:
+async def _refresh_batch(session: ProjectSession, batch: str, sent: Sequence[Request], options: ActionOptions) -> None:
+    """Before tasks run again or are verified again, their batch gets the settings of today, and new commands are checked
+    on the base. Raises UntrustedError, PreflightError, and StateError if the settings can't be changed.
+    """
+    again = [request for request in sent if isinstance(request, requests.Retry | requests.Recheck)]
+    state = await session.query(lambda client: copy(client.preview_state().batches[batch])) if again else None
+    if state is None or not is_grantable(state, again):
         return
-    state = await session.query(lambda client: copy(resolve_batch(client.preview_state(), batch)))
-    change = await asyncio.to_thread(
-        refresh_batch,
-        session.location,
-        state,
-        Overrides(get_mirror_settings(session.location)),
-        lambda config: require_trust(config, session.location),
-    )
-    if change is not None:
-        await ask_or_queue(session, [change])
+    flags = {**get_mirror_settings(session.location), **options.flags}
+    overrides = Overrides(flags, [request.task for request in again], options.model)
+    trust = partial(require_trust, location=session.location)
+    refresh = await asyncio.to_thread(plan_refresh, session.location, state, overrides, trust)
+    if refresh is None:
+        return
+    if refresh.changes_checks and any(isinstance(request, requests.Retry) for request in again):
+        preflight = plan_batch_preflight(session.location, refresh.config, refresh.settings, state, refresh.inputs)
+        if preflight is not None:
+            await check_base(preflight)
+    await asyncio.to_thread(refresh.save)
+    if refresh.change is not None:
+        answer, *_ = await ask_or_queue(session, [refresh.change])
+        if answer.granted is False:
+            message = f"the settings of batch {batch} can't be changed: {answer.why}"
+            raise StateError(message, state=find_batch_status(state)[0].value)
 
 
 async def _ask_and_report(
-    session: ProjectSession, choose: Callable[[Session], tuple[str, TaskRequests]], key: str
+    session: ProjectSession, choose: Callable[[Session], tuple[str, TaskRequests]], options: ActionOptions
 ) -> ActionResults:
-    async with hold_key(session, key):
+    async with hold_key(session, options.key):
         batch, task_requests = await session.query(choose)
         sent = [request for _, request in task_requests]
-        answers = await (ask_once(session, sent) if key else ask_or_queue(session, sent))
+        await _refresh_batch(session, batch, sent, options)
+        answers = await (ask_once(session, sent) if options.key else ask_or_queue(session, sent))
     results = [(task, answer) for (task, _), answer in zip(task_requests, answers, strict=True)]
     described = await session.query(lambda client: describe_answers(client.preview_state(), batch, results))
     if all(answer.granted is False for answer in answers):
@@ -437,7 +485,7 @@ def describe_publishing(state: State, answered: ActionResults) -> PublishResults
 @routes.add("POST", "/api/bulk", BulkResults, operation_id="bulk")
 async def run_bulk(session: SessionDep, body: BulkBody) -> BulkResults:
     """The same action for many tasks, with a result for each."""
-    options = ActionOptions(agent=body.agent, text=body.text or "")
+    options = make_action_options(body, text=body.text or "")
     return await run_bulk_action(session, body.action, body.task_ids, body.batch_id, options)
 
 
@@ -466,8 +514,8 @@ async def run_bulk_action(
         return [_build_part(batch_state, names, action, options) for batch_state, names in grouped], ids
 
     parts, ids = await session.query(choose)
-    for name in [name for name, chosen, _ in parts if chosen]:
-        await _refresh_settings(session, name, action)
+    for name, chosen, _ in parts:
+        await _refresh_batch(session, name, [*chosen.values()], options)
     answered = await asyncio.gather(*(_ask_part(session, part) for part in parts))
     results = {name: result for part in answered for name, result in part.items()}
     return BulkResults(
@@ -486,8 +534,14 @@ def _check_bulk_fields(action: TaskAction, options: ActionOptions) -> None:
         raise FieldError("feedback needs a text", field="text")
     if options.text and action is not TaskAction.FEEDBACK:
         raise FieldError(f"a text is for feedback, not for {action.value}", field="text")
-    if options.agent is not None and action is not TaskAction.RETRY:
-        raise FieldError(f"an agent is for a retry, not for {action.value}", field="agent")
+    for name in ("agent", "model"):
+        if getattr(options, name) is not None and action is not TaskAction.RETRY:
+            raise FieldError(f"{name} is for a retry, not for {action.value}", field=name)
+    allowed = {TaskAction.RETRY: RETRY_KEYS, TaskAction.RECHECK: RECHECK_KEYS}.get(action, ())
+    for key in options.flags:
+        if key not in allowed:
+            name = KEYS_BY_NAME[key].field
+            raise FieldError(f"{name} can't be given for {action.value}", field=name)
 
 
 def _group_by_batch(

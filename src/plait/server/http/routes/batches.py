@@ -31,7 +31,7 @@ from plait.client.batch_json import (
 from plait.client.mirrors import get_mirror_settings
 from plait.client.planning.plan_preview import PlanDetails, PlanPreview, build_plan_preview, describe_plan
 from plait.client.planning.submission import build_submission, check_admission, prepare_plan, select_agents
-from plait.client.preflight import check_model_server, plan_preflight, run_preflight
+from plait.client.preflight import Preflight, check_model_server, plan_preflight, run_preflight
 from plait.client.project_sources import LoadedSources, SourcesMissingError, load_sources
 from plait.client.project_state import PastBatches
 from plait.client.session import Session, Submission
@@ -155,7 +155,7 @@ async def submit_batch(session: ProjectSession, spec: BatchSpec, *, key: str = "
             return await session.query(lambda client: _describe_created(session, client, earlier, ()))
         history = await session.query(_copy_history)
         preview, submission, warnings = await asyncio.to_thread(_prepare_submission, session, history, spec)
-        await _check_base(session, preview, submission)
+        await _run_preflight(session, preview, submission)
         problems = (*preview.planned.problems, *warnings)
         try:
             return await session.submit(
@@ -214,16 +214,17 @@ async def get_timeline(session: SessionDep, batch_id: BatchId) -> Timeline:
     return await session.query(read)
 
 
-async def _check_base(session: ProjectSession, preview: PlanPreview, submission: Submission) -> None:
-    """Raises PreflightError if setup, verify or gate fails on the base, and UserError if the model server does not answer.
-
-    The check is ended if the request is cancelled.
-    """
+async def _run_preflight(session: ProjectSession, preview: PlanPreview, submission: Submission) -> None:
+    """Raises PreflightError if setup, verify or gate fails on the base, and UserError if the model server does not answer."""
     await asyncio.to_thread(check_model_server, preview, submission)
     preflight = plan_preflight(session.location, preview, submission)
-    if preflight is None:
-        return
-    await session.query(lambda client: check_admission(client.preview_state(), preview, submission.plan))
+    if preflight is not None:
+        await session.query(lambda client: check_admission(client.preview_state(), preview, submission.plan))
+        await check_base(preflight)
+
+
+async def check_base(preflight: Preflight) -> None:
+    """Raises PreflightError. The check is ended if the request is cancelled."""
     stop = Event()
     thread = ThreadPoolExecutor(1, "preflight")  # it may take minutes: other requests need the common threads
     try:
