@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from plait.core.decisions import (
     AttemptStarted,
     BatchPaused,
@@ -25,6 +27,7 @@ from plait.core.requests import CancelBatch, ChangeSettings, Drop, Resume, Retry
 from plait.core.settings import Backoff, Mode, OnConflict, Settings
 from plait.core.status import Category, EndWhy, PauseCause, TaskStatus
 from plait.core.task import Need, Task
+from plait.core.views import find_batch_status
 from plait.testing.script import BATCH, Script, gate_sizes, started_tasks, task_needing
 
 GATED = Settings(gate="make check", max_parallel=0)
@@ -143,6 +146,18 @@ def test_a_gate_that_fails_on_the_base_pauses_the_batch() -> None:
     assert gate_sizes(script.request(lambda name: Unpause(name, BATCH))) == [1]
     script.finish_gate(passed=True)
     assert script.status("a") == "done"
+
+
+def test_a_gate_that_times_out_on_the_base_says_after_how_long() -> None:
+    script = Script("a", settings=replace(GATED, gate_timeout=120.0))
+    script.exit_attempt("a")
+    script.finish_gate(passed=False)
+    script.wait(121.0)
+    script.finish_gate(passed=False)
+    assert (
+        find_batch_status(script.batch())[1]
+        == "the gate fails on the base, before any task's change: timed out after 2m"
+    )
 
 
 def test_the_first_task_is_the_culprit_only_if_the_base_passes() -> None:
