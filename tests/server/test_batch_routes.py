@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -12,7 +13,8 @@ from plait.git.location import RepoLocation
 from plait.server.event_buffer import EventCursor
 from plait.server.lookup import resolve_batch, resolve_task
 from tests.support.journal_writer import JournalWriter
-from tests.support.running_server import RunningServer
+from tests.support.running_server import RunningServer, serve_project
+from tests.support.temp_project import TempProject, use_environment
 
 NAMES = ["01-walls", "02-roof", "03-door"]
 
@@ -318,6 +320,23 @@ def test_completed_tasks_run_again_only_by_name_or_with_again(server: RunningSer
     )
     for body in ({"again": True}, {"taskIds": ["01-once"]}):
         assert "01-once" in [task["id"] for task in server.post("/api/plan", body)["tasks"]]
+    assert server.post("/api/plan", {"taskIds": ["01-once"], "again": False})["tasks"] == []
+    refused = server.post("/api/batches", {"taskIds": ["01-once"], "again": False}, 409)
+    assert (refused["state"], "`again` runs it again" in refused["hint"]) == ("completed", True)
+
+
+def test_without_git_a_setting_must_allow_changes_in_place(project: TempProject, tmp_path: Path) -> None:
+    project.task("01-walls", "touch walls")
+    shutil.rmtree(project.top / ".git")
+    del project.env["PLAIT_ISOLATION"]
+    with use_environment(project.env), serve_project(project, tmp_path / "projects.json") as server:
+        refused = server.post("/api/batches", {"taskIds": ["01-walls"]}, 409)
+        assert "isn't a git repository: agents would change its files directly" in refused["error"]
+        assert refused["hint"] == "Run git init and make a first commit; or allow it with `isolation` in-place."
+        errors = [each for each in server.post("/api/plan")["problems"] if each["severity"] == "error"]
+        assert [error["message"] for error in errors] == [refused["error"]]
+        batch = server.run("01-walls", settings={"isolation": "in-place"})
+        assert server.wait_until_finished(batch)["status"] == "completed"
 
 
 def test_hints_use_the_names_of_the_api(server: RunningServer) -> None:

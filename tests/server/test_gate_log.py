@@ -43,6 +43,8 @@ def test_the_log_of_a_gate_is_read_in_parts_without_secrets(worktree_server: Run
     for n in passed:
         other = server.client.get(path, params={"gate": n})
         assert (other.headers["Plait-Gate"], "it burns" in other.text) == (str(n), False)
+    of_task = server.client.get(f"/api/batches/{batch}/tasks/02-fire/log")  # the gate that failed with it
+    assert (of_task.headers["Plait-Gate"], "it burns" in of_task.text) == (str(failed), True)
     assert server.get(path, 404, gate=99)["error"] == f"batch {batch} has no gate 99"
     for query, field in (({"gate": 0}, "gate"), ({"from_": "x"}, "from"), ({"limit": 1}, "limit")):
         assert server.get(path, 422, **query)["field"] == field

@@ -54,6 +54,18 @@ def test_a_log_is_read_from_an_offset(server: RunningServer) -> None:
     assert (beyond.text, beyond.headers["Plait-Next"]) == ("", "17")
 
 
+def test_without_a_step_the_log_is_that_of_the_check_that_failed(server: RunningServer) -> None:
+    server.project.task("01-walls", "echo written")
+    for verify, text in (("echo checked; exit 3", "checked\n"), ("no-such-program-of-plait", "not found")):
+        batch = server.run("01-walls", settings={"retries": 0, "verify": verify})
+        server.wait_until_finished(batch)
+        answer = read_log(server, batch, "01-walls")
+        assert text in answer.text
+        assert answer.headers["Plait-Attempt"] == "verify-1"
+        assert read_log(server, batch, "01-walls", step="write").text == "written\n"
+        assert read_log(server, batch, "01-walls", attempt=1).text == "written\n"
+
+
 def test_an_unfinished_line_is_sent_when_it_is_complete(server: RunningServer) -> None:
     server.project.task("01-walls", f"echo first; printf half; touch here; {WAIT}; echo ' and half'")
     batch = server.run("01-walls")

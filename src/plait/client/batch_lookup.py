@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from plait.core.errors import UserError, WorldError
 from plait.core.explain import explain_in_words
 from plait.core.fast_dataclass import dataclass
 from plait.core.state import BatchState, State, TaskState
-from plait.core.task import Attempt, Step, Task
+from plait.core.status import Category
+from plait.core.task import Attempt, Step, Task, make_gate_attempt
 from plait.core.text import strip_task_prefix
 
 _MAX_SHOWN = 5
@@ -102,6 +103,20 @@ def choose_attempt(state: State, batch: BatchState, task: TaskState, step: Step,
     if number is not None and not 1 <= number <= newest:
         raise UserError(f"{task.task.id} has no {step.value} attempt {number}", hint=f"It has {newest}.")
     return Attempt(batch.id, task.task.id, step, number or newest)
+
+
+def find_failed_check(
+    batch: BatchState, task: TaskState, find_gate: Callable[[TaskState], int | None]
+) -> Attempt | None:
+    """The verification or gate for which a task failed; None: it did not fail, or its agent did.
+
+    `find_gate` gives the number of the gate that decided about the task.
+    """
+    if task.category is Category.GATE:
+        gate = find_gate(task)
+        return None if gate is None else make_gate_attempt(batch.id, gate)
+    failed = task.status is not None and task.status.is_failure
+    return task.last.name if failed and task.last is not None and task.last.name.step is Step.VERIFY else None
 
 
 def choose_gate(batch: BatchState, number: int | None) -> int:

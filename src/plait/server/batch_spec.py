@@ -82,7 +82,10 @@ class BatchSpec(ApiBody):
     settings: GivenSettings | None = None
     with_needs: bool = False
     ignore_needs: bool = False
-    again: bool = Field(default=False, description="Also what an earlier batch completed with the same text")
+    again: bool | None = Field(
+        default=None,
+        description="Whether to run what an earlier batch completed with the same text; omitted: only if `taskIds` names it",
+    )
     contest: ContestSpec | None = None
 
     def select(self, source_set: SourceSet | None) -> PlanOptions:
@@ -100,7 +103,7 @@ class BatchSpec(ApiBody):
             self.settings or {},
             [self.with_needs, self.ignore_needs],
             str(contest),
-            *([self.again] if self.again else ()),
+            *(() if self.again is None else [self.again]),
         ]
         return ("submit", json.dumps(parts, sort_keys=True, default=str))
 

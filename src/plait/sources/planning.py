@@ -21,7 +21,8 @@ from plait.sources.source_set import SourceSet
 class PlanOptions:
     """What a person asked for: which tasks, and what to do about needs that the selection does not meet.
 
-    `ids` are exact: a program names tasks by them, where a person selects. `again`: also what earlier batches completed.
+    `ids` are exact: a program names tasks by them, where a person selects. `again`: also what earlier batches completed;
+    None: that if it is named by `ids`.
     """
 
     select: str | None = None
@@ -30,7 +31,7 @@ class PlanOptions:
     resume: bool = False
     unknown: UnknownNeeds = UnknownNeeds.DONE
     ids: tuple[str, ...] = ()
-    again: bool = False
+    again: bool | None = False
 
 
 @dataclass(frozen=True, slots=True)

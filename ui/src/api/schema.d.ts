@@ -441,6 +441,9 @@ export interface paths {
         /**
          * Get Log
          * @description The output of an attempt, from an offset on. `format=events`: as `execution:log` events, one per line.
+         *
+         *     Without `step` and `attempt`, of the verification or gate for which the task failed, else of its newest attempt. To
+         *     read on from an offset, name the attempt of the answer.
          */
         get: operations["getLog"];
         put?: never;
@@ -995,10 +998,9 @@ export interface components {
         BatchSpec: {
             /**
              * Again
-             * @description Also what an earlier batch completed with the same text
-             * @default false
+             * @description Whether to run what an earlier batch completed with the same text; omitted: only if `taskIds` names it
              */
-            again?: boolean;
+            again?: boolean | null;
             contest?: components["schemas"]["ContestSpec"] | null;
             /**
              * Ignoreneeds
@@ -2242,10 +2244,9 @@ export interface components {
         NewBatchSpec: {
             /**
              * Again
-             * @description Also what an earlier batch completed with the same text
-             * @default false
+             * @description Whether to run what an earlier batch completed with the same text; omitted: only if `taskIds` names it
              */
-            again?: boolean;
+            again?: boolean | null;
             contest?: components["schemas"]["ContestSpec"] | null;
             /**
              * Ignoreneeds
@@ -7275,8 +7276,8 @@ export interface operations {
                 from?: number;
                 /** @description None: the newest */
                 attempt?: number | null;
-                /** @description The attempt itself, or its verification */
-                step?: "write" | "verify";
+                /** @description The attempt itself, or its verification. None: from the start, the check at which the task failed */
+                step?: ("write" | "verify") | null;
                 /** @description Maximum size in bytes */
                 limit?: number;
                 format?: components["schemas"]["LogFormat"];

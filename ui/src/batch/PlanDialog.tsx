@@ -12,7 +12,7 @@ import { clearSelection } from "../store/selection";
 import styles from "./PlanDialog.module.css";
 import { PlanPreview, PlanProblems } from "./PlanPreview";
 import { pinBatches } from "./pinnedBatches";
-import { AgentPicker, NeedsPicker, RunSettings } from "./RunForm";
+import { AgentPicker, RunSettings, SelectionOptions } from "./RunForm";
 import { countTasks, whyNotStart } from "./runChecks";
 import {
   buildBatchBody,
@@ -67,7 +67,7 @@ export default function PlanDialog({ taskIds, onClose }: Props) {
           <ModePicker />
           <AgentPicker error={errors.get("settings.agent") ?? errors.get("contest") ?? null} />
           <RunSettings errors={errors} />
-          <NeedsPicker />
+          <SelectionOptions />
         </form>
       </div>
     </Dialog>

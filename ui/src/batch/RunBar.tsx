@@ -13,7 +13,7 @@ import { useBoard } from "../store/board";
 import { clearSelection, toggleSelected, useSelection } from "../store/selection";
 import { BulkActions, type BulkResult, BulkResults } from "./BulkActions";
 import styles from "./RunBar.module.css";
-import { AgentPicker, NeedsPicker, RunSettings } from "./RunForm";
+import { AgentPicker, RunSettings, SelectionOptions } from "./RunForm";
 import { findRunBlocker, type RunBlocker } from "./runChecks";
 import { useRunOptions } from "./runOptions";
 
@@ -51,7 +51,7 @@ export function RunBar() {
               {() => (
                 <>
                   <RunSettings />
-                  <NeedsPicker />
+                  <SelectionOptions />
                 </>
               )}
             </Popover>

@@ -114,17 +114,27 @@ function useSetting(
   ];
 }
 
-/** How to treat dependencies outside of the selection. */
-export function NeedsPicker() {
-  const needs = useRunOptions((order) => order.needs);
+/** How to treat completed tasks, and dependencies outside of the selection. */
+export function SelectionOptions() {
+  const { needs, again } = useRunOptions();
   const setPolicy = (next: NeedsPolicy) => (on: boolean) =>
     useRunOptions.setState({ needs: on ? next : "asked" });
   return (
-    <fieldset className={styles.group}>
-      <legend>Needed tasks that are not selected</legend>
-      <Checkbox label="Run them too" checked={needs === "with"} onChange={setPolicy("with")} />
-      <Checkbox label="Ignore them" checked={needs === "without"} onChange={setPolicy("without")} />
-    </fieldset>
+    <>
+      <fieldset className={styles.group}>
+        <legend>Selected tasks that an earlier batch completed</legend>
+        <Checkbox
+          label="Run them again"
+          checked={again}
+          onChange={(on) => useRunOptions.setState({ again: on })}
+        />
+      </fieldset>
+      <fieldset className={styles.group}>
+        <legend>Needed tasks that are not selected</legend>
+        <Checkbox label="Run them too" checked={needs === "with"} onChange={setPolicy("with")} />
+        <Checkbox label="Ignore them" checked={needs === "without"} onChange={setPolicy("without")} />
+      </fieldset>
+    </>
   );
 }
 

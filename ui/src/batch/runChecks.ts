@@ -88,7 +88,7 @@ export function hasMissingNeeds({ problems }: Plan): boolean {
 
 /** The hint as shown on this page; hints that the page has a button for are left out. */
 export function problemHint({ hint }: Problem): string | null {
-  return hint === null || hint.includes("withNeeds") ? null : hint;
+  return hint === null || /`(?:withNeeds|again)`/.test(hint) ? null : hint;
 }
 
 /** Entrants of a contest don't count as tasks. */

@@ -44,6 +44,11 @@ describe("run options", () => {
     });
   });
 
+  it("skip what is completed unless asked to run it again", () => {
+    expect(buildBatchBody(DEFAULT_OPTIONS, ["01"]).again).toBe(false);
+    expect(buildBatchBody({ ...DEFAULT_OPTIONS, again: true }, ["01"]).again).toBe(true);
+  });
+
   it("have a unique idempotency key", () => {
     expect(newIdempotencyKey()).toMatch(/^[0-9a-f]{32}$/);
     expect(newIdempotencyKey()).not.toBe(newIdempotencyKey());

@@ -28,6 +28,8 @@ export interface RunOptions {
   readonly contest: boolean;
   readonly times: number;
   readonly needs: NeedsPolicy;
+  /** Also run what an earlier batch completed with the same text. */
+  readonly again: boolean;
   /** Only values that differ from the current settings. */
   readonly settings: Readonly<Partial<Record<SettingName, string | boolean>>>;
 }
@@ -38,6 +40,7 @@ export const DEFAULT_OPTIONS: RunOptions = {
   contest: false,
   times: 1,
   needs: "asked",
+  again: false,
   settings: {},
 };
 
@@ -77,6 +80,7 @@ export interface BatchBody {
   settings: Record<string, string | number | boolean | string[]>;
   withNeeds: boolean;
   ignoreNeeds: boolean;
+  again: boolean;
   contest?: { agents?: string[]; times: number };
 }
 
@@ -93,6 +97,7 @@ export function buildBatchBody(options: RunOptions, taskIds: readonly string[]):
     settings,
     withNeeds: options.needs === "with",
     ignoreNeeds: options.needs === "without",
+    again: options.again,
     ...(options.contest ? { contest: { ...agents, times: options.times } } : {}),
   };
 }

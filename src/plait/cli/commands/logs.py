@@ -22,6 +22,7 @@ from plait.client.batch_lookup import (
     choose_attempt,
     choose_gate,
     find_batch_and_tasks,
+    find_failed_check,
     find_one_task,
     format_attempt_label,
 )
@@ -34,7 +35,6 @@ from plait.core.errors import UserError, WorldError
 from plait.core.events import Record
 from plait.core.explain import explain_in_words
 from plait.core.state import BatchState, TaskState
-from plait.core.status import Category
 from plait.core.task import Attempt, Step, make_gate_attempt
 from plait.git.location import find_repo
 from plait.runtime.attempt_files import open_transcript
@@ -74,7 +74,7 @@ def logs_command(
         raise UserError("a gate has no steps", hint="Use either --gate or --step.")
     with open_session(find_repo(where)) as session:
         if gate:
-            batch, n = find_gate(session, names or (), attempt)
+            batch, n = choose_gate_run(session, names or (), attempt)
             writer = _make_writer(session, batch, raw=raw, as_json=as_json)
             _print_transcript(session, make_gate_attempt(batch.id, n), writer, follow=follow)
             return OK
@@ -83,7 +83,8 @@ def logs_command(
         if follow and attempt is None:
             _TaskFollower(session, batch.id, task.task.id, chosen_step, writer).follow()
             return OK
-        failed = _find_failed_attempt(session, batch, task) if chosen_step is None and attempt is None else None
+        find_gate = partial(_find_deciding_gate, session, batch)
+        failed = find_failed_check(batch, task, find_gate) if chosen_step is None and attempt is None else None
         if failed is not None:
             print_note(
                 f"{explain_in_words(session.preview_state(), batch, task)}; to see the agent's output: --step write"
@@ -95,13 +96,6 @@ def logs_command(
     if writer.is_condensed:
         print_note("this is a summary; --raw shows the complete output")
     return OK
-
-
-def _find_failed_attempt(session: Session, batch: BatchState, task: TaskState) -> Attempt | None:
-    """The check or gate for which the task failed; None: it did not fail, or its agent did."""
-    if task.category is Category.GATE:
-        return make_gate_attempt(batch.id, _find_deciding_gate(session, batch, task))
-    return task.last.name if task.category is Category.VERIFY and task.last is not None else None
 
 
 def _make_writer(session: Session, batch: BatchState, *, raw: bool, as_json: bool) -> TranscriptWriter:
@@ -210,7 +204,7 @@ class _TaskFollower:
             print_note(why)
 
 
-def find_gate(session: Session, names: Sequence[str], number: int | None) -> tuple[BatchState, int]:
+def choose_gate_run(session: Session, names: Sequence[str], number: int | None) -> tuple[BatchState, int]:
     """The newest gate of a batch, the one of this number, or the one that decided about a task."""
     target = find_batch_and_tasks(session.preview_state(), names)
     batch = target.batch

@@ -21,6 +21,7 @@ from plait.client.planning.submission import (
     build_submission,
     prepare_plan,
     refuse_duplicates,
+    refuse_unconfirmed_folder,
     select_agents,
     submit_plan,
 )
@@ -306,20 +307,10 @@ def _confirm_start(options: RunOptions, trust: TrustCheck, preview: PlanPreview,
     trust.check_before_running(preview.loaded.config)
     if trust.interactive and not options.yes:
         return _confirm_run(preview, plan)
-    _refuse_unconfirmed_folder(preview)
+    refuse_unconfirmed_folder(preview.loaded)
     if preview.planned.problems:
         output.print_problems(preview.planned.problems)
     return True
-
-
-def _refuse_unconfirmed_folder(preview: PlanPreview) -> None:
-    """Without git there is no way back, so a person or a setting has to choose the folder itself."""
-    config, location = preview.loaded.config, preview.loaded.location
-    if not location.repository and config.origins[_ISOLATION_KEY].layer is Layer.DEFAULT:
-        raise UserError(
-            f"{location.top} isn't a git repository: agents would change its files directly",
-            hint="Run git init and make a first commit; or allow it with --isolation in-place.",
-        )
 
 
 def _confirm_run(preview: PlanPreview, plan: Plan) -> bool:

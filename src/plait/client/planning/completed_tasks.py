@@ -54,16 +54,14 @@ class CompletedTask:
 def mark_completed(
     loaded: LoadedSources, state: State | None, options: PlanOptions
 ) -> tuple[LoadedSources, Mapping[str, CompletedTask], tuple[Problem, ...]]:
-    """The sources with what earlier batches completed marked as done; those tasks by id; and notes on the selected ones.
-
-    A program that names a task by its exact id wants it to run, whatever became of it before.
-    """
+    """The sources with what earlier batches completed marked as done; those tasks by id; and notes on the selected ones."""
     if state is None or options.again:
         return loaded, {}, ()
     source_set = loaded.source_set
     found = _find_completed(loaded, state)
-    notes = tuple(_describe_completed(source_set, options, found))
-    completed = {name: each for name, each in found.items() if name not in options.ids}
+    named = options.ids if options.again is None else ()
+    notes = tuple(_describe_completed(source_set, options, found, runs_again=bool(named)))
+    completed = {name: each for name, each in found.items() if name not in named}
     if not completed:
         return loaded, {}, notes
     entries = tuple(
@@ -126,7 +124,7 @@ def _make_forgotten_check(location: RepoLocation) -> Callable[[str], bool]:
 
 
 def _describe_completed(
-    source_set: SourceSet, options: PlanOptions, completed: Mapping[str, CompletedTask]
+    source_set: SourceSet, options: PlanOptions, completed: Mapping[str, CompletedTask], *, runs_again: bool
 ) -> Iterator[Problem]:
     selection = select_ids(source_set, options.ids) if options.ids else select_tasks(source_set, options.select)
     by_batch: dict[str, list[str]] = {}
@@ -135,10 +133,10 @@ def _describe_completed(
             by_batch.setdefault(completed[name].batch.id, []).append(name)
     for batch, names in by_batch.items():
         verb, them = ("is skipped", "it") if len(names) == 1 else ("are skipped", "them")
-        if options.ids:
+        if runs_again:
             verb = "runs again" if len(names) == 1 else "run again"
         message = f"{join_names(names, _MAX_NAMES)} {verb}: batch {batch} completed {them} with the same text"
-        yield Problem(Severity.INFO, message, None, "" if options.ids else f"--again runs {them} again.")
+        yield Problem(Severity.INFO, message, None, "" if runs_again else f"--again runs {them} again.")
 
 
 def find_missing_work(

@@ -180,6 +180,15 @@ def resolve_isolation(settings: Settings, config: Config, location: RepoLocation
     return settings
 
 
+def refuse_unconfirmed_folder(loaded: LoadedSources) -> None:
+    """Without git there is no way back, so a person or a setting has to choose the folder itself. Raises UserError."""
+    if not loaded.location.repository and loaded.config.origins["run.isolation"].layer is Layer.DEFAULT:
+        raise UserError(
+            f"{loaded.location.top} isn't a git repository: agents would change its files directly",
+            hint="Run git init and make a first commit; or allow it with --isolation in-place.",
+        )
+
+
 def _refuse_merge_settings(settings: Settings, config: Config) -> None:
     if settings.gate is not None:
         raise ConfigError(

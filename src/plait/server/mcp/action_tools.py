@@ -29,6 +29,7 @@ from plait.server.lookup import resolve_batch, resolve_task
 from plait.server.mcp.results import ActionsResult, PublishResult, RunResult
 from plait.server.mcp.snapshot import WAIT_TOOL_SECONDS, describe_batch, poll_until, read_batch_summary
 from plait.server.mcp.tool import (
+    AGAIN,
     EXACT_IDS,
     BatchParams,
     NamesArg,
@@ -51,7 +52,7 @@ class RunParams(ToolParams):
     settings: dict[str, JsonValue] | None = Field(
         None, description='Settings for this batch only, e.g. {"verify": "make test", "maxBatchSize": 2}.'
     )
-    again: bool = Field(default=False, description="Also run what an earlier batch completed with the same text.")
+    again: bool | None = Field(None, description=AGAIN)
 
 
 @define_tool("run", open_world=True, needs_fetch=True)

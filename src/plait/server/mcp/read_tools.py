@@ -31,6 +31,7 @@ from plait.server.mcp.snapshot import (
     read_batch_summary,
 )
 from plait.server.mcp.tool import (
+    AGAIN,
     EXACT_IDS,
     BatchParams,
     NameArg,
@@ -89,7 +90,7 @@ class PlanParams(ToolParams):
     settings: dict[str, JsonValue] | None = Field(
         None, description="Settings for this batch only, by the names of the settings tool."
     )
-    again: bool = Field(default=False, description="Also plan what an earlier batch completed with the same text.")
+    again: bool | None = Field(None, description=AGAIN)
     limit: Limit = 100
     skip: Skip = 0
 
@@ -222,10 +223,12 @@ async def explain(call: ToolCall, params: TaskParams) -> results.ExplainResult:
 
 class LogsParams(TaskParams):
     attempt: int | None = Field(None, description="The number of the attempt. Omitted: the newest.", ge=1)
-    step: Literal["write", "verify"] = Field("write", description="verify: the output of the verification.")
+    step: Literal["write", "verify"] | None = Field(
+        None, description="write: the agent's output, verify: that of the check. Omitted: what failed, else write."
+    )
     lines: int = Field(100, description="How many of the last lines, if there is no offset.", ge=1, le=1000)
     offset: int | None = Field(
-        None, description="Where to start: the `next` of an earlier result; 0: the beginning.", ge=0
+        None, description="Where to start: the `next` of an earlier result, with its step; 0: the beginning.", ge=0
     )
     raw: bool = Field(
         default=False,
@@ -256,8 +259,8 @@ async def logs(call: ToolCall, params: LogsParams) -> results.LogsResult:
     shown = output[-MAX_OUTPUT_LENGTH:] if params.offset is not None else _tail(output, params.lines)
     return results.LogsResult(
         batch_id=part.attempt.batch,
-        task_id=part.attempt.task,
-        step=part.attempt.step.value,
+        task_id=part.attempt.task or params.task,
+        step="gate" if part.attempt.is_gate else part.attempt.step.value,
         attempt=part.attempt.n,
         text=shown,
         next=part.next,

@@ -45,6 +45,7 @@ def _parse_list(value: object) -> object:
 NameArg = Annotated[str, Field(min_length=1, max_length=1000)]
 # An empty list is an error: omitting it means all.
 NamesArg = Annotated[tuple[NameArg, ...], Field(min_length=1, max_length=10_000), BeforeValidator(_parse_list)]
+AGAIN = "Whether to run what an earlier batch completed with the same text. Omitted: only if `tasks` names it."
 EXACT_IDS = "Exact ids, as `list` returns them. Omitted: all incomplete tasks."
 
 
@@ -63,7 +64,7 @@ def make_batch_spec(
     settings: Mapping[str, JsonValue] | None,
     mode: Mode | None = None,
     *,
-    again: bool = False,
+    again: bool | None = None,
 ) -> BatchSpec:
     values = {"taskIds": list(tasks) if tasks else None, "settings": settings, "mode": mode, "again": again}
     return BatchSpec.model_validate(values)

@@ -30,7 +30,13 @@ from plait.client.batch_json import (
 )
 from plait.client.mirrors import get_mirror_settings
 from plait.client.planning.plan_preview import PlanDetails, PlanPreview, build_plan_preview, describe_plan
-from plait.client.planning.submission import build_submission, check_admission, prepare_plan, select_agents
+from plait.client.planning.submission import (
+    build_submission,
+    check_admission,
+    prepare_plan,
+    refuse_unconfirmed_folder,
+    select_agents,
+)
 from plait.client.preflight import Preflight, check_model_server, plan_preflight, run_preflight
 from plait.client.project_sources import LoadedSources, SourcesMissingError, load_sources
 from plait.client.project_state import PastBatches
@@ -242,6 +248,7 @@ def _prepare_submission(
     """Everything that reads files or asks git, in one go."""
     preview, agents = _build_preview(session, history, spec)
     require_trust(preview.loaded.config, session.location)
+    refuse_unconfirmed_folder(preview.loaded)
     planned = preview.planned
     if planned.plan is None:
         if planned.complete:
@@ -301,6 +308,7 @@ def _find_obstacles(
     """What in the repository keeps the plan from being run."""
     warnings = list[Problem]()
     errors = _collect_problems(lambda: require_trust(preview.loaded.config, location))
+    errors += _collect_problems(lambda: refuse_unconfirmed_folder(preview.loaded))
     errors += _collect_problems(lambda: warnings.extend(build_submission(location, preview, plan, agents)[1]))
     return [*errors, *warnings]
 

@@ -16,7 +16,7 @@ from starlette.types import Receive, Scope, Send
 
 from plait.agents.output_parser import JsonLinesParser
 from plait.client.api_errors import NotFoundError, StateError
-from plait.client.batch_lookup import choose_attempt, choose_gate
+from plait.client.batch_lookup import choose_attempt, choose_gate, find_failed_check
 from plait.client.conflicts import ConflictView, TaskConflict, describe_conflict, view_conflict
 from plait.client.diff import (
     DiffRange,
@@ -45,6 +45,7 @@ from plait.core.errors import UserError, WorldError
 from plait.core.fast_dataclass import dataclass
 from plait.core.requests import PullRequestOverride
 from plait.core.scheduler.batches import why_not_publish
+from plait.core.state import TaskState
 from plait.core.task import Attempt, Step, make_gate_attempt
 from plait.core.views import BatchView, find_batch_status, make_batch_view, make_task_view
 from plait.git.command import GitError
@@ -93,7 +94,12 @@ StartOffset = Annotated[
 ]
 DiffOffset = Annotated[int, Query(alias="from", ge=0, le=_MAX_OFFSET)]
 AttemptNumber = Annotated[int | None, Query(ge=1, le=1_000_000, description="None: the newest")]
-StepName = Annotated[Literal["write", "verify"], Query(description="The attempt itself, or its verification")]
+StepName = Annotated[
+    Literal["write", "verify"] | None,
+    Query(
+        description="The attempt itself, or its verification. None: from the start, the check at which the task failed"
+    ),
+]
 MaxBytes = Annotated[int, Query(ge=64 << 10, le=8 << 20, description="Maximum size in bytes")]
 
 
@@ -169,19 +175,30 @@ async def get_log(  # noqa: PLR0913, PLR0917 - what can be asked of a transcript
     task_id: TaskName,
     start: StartOffset = 0,
     attempt: AttemptNumber = None,
-    step: StepName = "write",
+    step: StepName = None,
     limit: MaxBytes = LOG_PART_BYTES,
     format: LogFormat = LogFormat.TEXT,  # noqa: A002 - as it is called in the query
 ) -> LogPart:
-    """The output of an attempt, from an offset on. `format=events`: as `execution:log` events, one per line."""
+    """The output of an attempt, from an offset on. `format=events`: as `execution:log` events, one per line.
+
+    Without `step` and `attempt`, of the verification or gate for which the task failed, else of its newest attempt. To
+    read on from an offset, name the attempt of the answer.
+    """
+    wants_failed = step is None and attempt is None and start <= 0
 
     def read(client: Session) -> tuple[Attempt, bool, Sequence[PastAttempt]]:
         state = client.preview_state()
         batch, task = resolve_batch_and_task(state, batch_id, task_id)
+        history = session.follower.history.get_batch(batch.id)
+
+        def find_gate(task: TaskState) -> int | None:
+            gate = history.find_deciding_gate(task.task.id)
+            return None if gate is None else gate.decision.n
+
+        failed = find_failed_check(batch, task, find_gate) if wants_failed else None
         with _map_to_state_error(make_task_view(state, batch, task).status.value):
-            name = choose_attempt(state, batch, task, Step(step), attempt)
-        past_attempts = session.follower.history.get_batch(batch.id).list_attempts(task.task.id)
-        return name, is_attempt_running(state, name), past_attempts
+            name = failed or choose_attempt(state, batch, task, Step(step or "write"), attempt)
+        return name, is_attempt_running(state, name), history.list_attempts(task.task.id)
 
     name, running, attempts = await session.query(read)
     past_attempts = attempts if format is LogFormat.EVENTS else None
