@@ -20,16 +20,20 @@ from plait.sources.source_model import SourceStatus
 from plait.sources.status_changes import StatusChange
 from plait.system import beads_database
 
-# A bd that keeps its issues in one file, as the real one does in its database.
+# A bd that keeps its issues in one file, as the real one does in its database, and runs hooks as the real one does: if
+# they are executable, and since 1.0 unless they are switched off.
 BD = (
     f"#!{sys.executable}\n"
     """\
-import json, pathlib, sys
+import json, os, pathlib, subprocess, sys
+version = pathlib.Path("version").read_text() if pathlib.Path("version").exists() else "1.0.2"
 store = pathlib.Path(".beads/database")
 words = sys.argv[1:]
 pathlib.Path("calls").open("a").write(" ".join(words) + "\\n")
 if not store.exists() or (words[0] == "export" and pathlib.Path("old").exists()):
     sys.exit("Error: no database found")
+if words[0] == "version":
+    sys.exit(print(f"bd version {version} (8a1b0c2: main@0.1)"))
 issues = [json.loads(line) for line in store.read_text().splitlines()]
 if words[0] == "export":
     print(store.read_text(), end="")
@@ -41,6 +45,9 @@ else:
         if issue["id"] in words:
             issue["status"] = status
     store.write_text("".join(json.dumps(issue) + "\\n" for issue in issues))
+    hook = pathlib.Path(".beads/hooks/on_close" if words[0] == "close" else ".beads/hooks/on_update")
+    if os.access(hook, os.X_OK) and (version.startswith("0.") or os.environ.get("BD_NO_HOOKS") != "1"):
+        subprocess.run([hook.absolute()], check=True)
 """
 )
 ISSUES: list[dict[str, object]] = [
@@ -125,6 +132,22 @@ def test_a_missing_issue_is_reported_and_the_others_are_written(top: Path) -> No
     (problem,) = write(top, ("b-9", SourceStatus.DONE), ("b-1", SourceStatus.DONE))
     assert "b-9" in problem.message
     assert statuses(top)["b-1"] == "closed"
+
+
+@pytest.mark.usefixtures("bd")
+def test_writing_a_status_with_bd_runs_no_hook_of_the_repository(top: Path) -> None:
+    hook = top / ".beads/hooks/on_close"
+    hook.parent.mkdir()
+    hook.write_text("#!/bin/sh\n: > ran\n")
+    hook.chmod(0o755)
+    assert write(top, ("b-1", SourceStatus.DONE)) == []
+    (top / "version").write_text("0.49.6")
+    (problem,) = write(top, ("b-2", SourceStatus.DONE))
+    assert "would run the repository's hook hooks/on_close" in problem.message
+    assert not (top / "ran").exists()
+    assert statuses(top) == {"b-1": "closed", "b-2": "open"}
+    hook.chmod(0o644)
+    assert write(top, ("b-2", SourceStatus.DONE)) == []
 
 
 @pytest.mark.usefixtures("bd")

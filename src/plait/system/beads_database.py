@@ -1,8 +1,12 @@
-"""Beads' Dolt database in a `.beads` folder: only bd, Beads' own program, reads it and writes to it."""
+"""Beads' Dolt database in a `.beads` folder: only bd, Beads' own program, reads it and writes to it.
+
+bd runs hooks of the repository when a status changes. Nobody trusted them, so they are switched off.
+"""
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Sequence
@@ -17,7 +21,9 @@ from plait.sources.status_changes import StatusChange, StatusFileWriter
 NOT_INSTALLED_HINT = "Install bd, Beads' own program, and run plait again."
 _DATA_FOLDERS = ("dolt", "embeddeddolt")
 _TIMEOUT_SECONDS = 60.0
-_VARIABLES = {"BD_JSON_ENVELOPE": "0", "NO_COLOR": "1"}
+_VARIABLES = {"BD_JSON_ENVELOPE": "0", "BD_NO_HOOKS": "1", "NO_COLOR": "1"}
+_HOOKS = ("on_update", "on_close")
+_NEW_VERSION = re.compile(r"version v?[1-9]")  # an older one runs hooks in any case
 
 
 class BeadsError(WorldError):
@@ -55,7 +61,7 @@ def read_issues(folder: Path) -> str:
 
 
 def write_statuses(folder: Path, writer: StatusFileWriter, changes: Sequence[StatusChange]) -> Sequence[Problem]:
-    """Write statuses with bd. Without bd, that is a problem to report; trying again would not help.
+    """Write statuses with bd. Without a bd that runs no hooks, that is a problem to report; trying again would not help.
 
     Raises BeadsError if bd fails.
     """
@@ -65,6 +71,17 @@ def write_statuses(folder: Path, writer: StatusFileWriter, changes: Sequence[Sta
             "these issues are in a Dolt database, which only bd writes, and bd is not installed: no status was written"
         )
         return [Problem(Severity.WARNING, message, Origin(writer.path), NOT_INSTALLED_HINT)]
+    hook = next((name for name in _HOOKS if os.access(folder / "hooks" / name, os.X_OK)), None)
+    if hook is not None and not _NEW_VERSION.search(_run_bd(folder, ("version",))):
+        message = f"this version of bd would run the repository's hook hooks/{hook}: no status was written"
+        return [
+            Problem(
+                Severity.WARNING,
+                message,
+                Origin(writer.path),
+                "Update bd to 1.0 or newer, which plait runs without hooks.",
+            )
+        ]
     commands = writer.list_commands(read_issues(folder), changes)
     for arguments in commands.arguments:
         _run_bd(folder, arguments)
