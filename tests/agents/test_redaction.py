@@ -1,4 +1,4 @@
-"""Discretion: what is secret is not told, and nothing else is touched."""
+"""What is secret is redacted, and nothing else is touched."""
 
 from __future__ import annotations
 
@@ -206,6 +206,28 @@ def test_an_overlong_line_is_passed_on_in_parts() -> None:
     told = [stream.feed(piece) for _ in range(200)]
     assert sum(map(len, told)) > 50_000
     assert "".join(told) + stream.finish() == ("x" * 1000 + REDACTED) * 200
+
+
+def test_a_secret_that_a_long_line_is_cut_in_is_hidden_whole() -> None:
+    key = "sk-ant-" + "a1" * 50
+    for cut in range(0, len(key), 7):
+        stream = StreamRedactor(Redactor())
+        line = " " * StreamRedactor.MAX_LINE_CHARS + key + " " * (StreamRedactor.KEPT_CHARS - cut)
+        assert stream.feed(line).strip() + stream.finish().strip() == REDACTED
+
+
+def test_colours_inside_a_secret_do_not_show_it() -> None:
+    hide = build_redactor({"A_TOKEN": VALUE})
+    assert (
+        hide(f"\x1b[1ma {VALUE[:4]}\x1b[31m{VALUE[4:9]}\x1b[0m{VALUE[9:]} b\x1b[0m") == f"\x1b[1ma {REDACTED} b\x1b[0m"
+    )
+    assert hide("\x1b[1mno secret\x1b[0m") == "\x1b[1mno secret\x1b[0m"
+    assert hide(f"\x9b1m{VALUE}") == f"\x9b1m{REDACTED}"
+
+
+def test_the_last_line_of_a_private_key_in_json_is_hidden_also_if_the_others_are_known() -> None:
+    hide = build_redactor({"DEPLOY_KEY": KEY})
+    assert "QUJDRA" not in hide(json.dumps({"text": KEY}))
 
 
 @pytest.mark.parametrize(

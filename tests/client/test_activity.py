@@ -16,7 +16,7 @@ from plait.core.reports import Outcome
 from plait.core.settings import Isolation, Settings
 from plait.core.state import AttemptState
 from plait.core.status import Category
-from plait.store.batch_files import BatchInputs
+from plait.store.batch_files import BatchInputs, write_batch_environment
 from plait.system.state_paths import StateFolder
 from plait.testing.script import Script
 
@@ -64,6 +64,14 @@ def test_the_last_line_of_each_attempt_is_its_activity(agents: Agents) -> None:
     agents.says("a", "testing\n")
     assert look(agents.alive) == {"a": "testing", "b": "no end yet"}
     assert look([agents.one("b")]) == {"b": "no end yet"}
+
+
+def test_a_batch_that_is_resumed_with_another_key_shows_neither(agents: Agents) -> None:
+    batch, stream = agents.one("a").name.batch, LogStream(agents.folder)
+    for task, key in (("a", "zebra-of-the-first-run"), ("b", "zebra-of-the-second-run")):
+        write_batch_environment(agents.folder, batch, {"API_KEY": key})
+        agents.says(task, f"with {key[:9]}\x1b[31m{key[9:]}\n")
+        assert texts(stream.read([agents.one(task)], 0.0)) == ["with ***"]
 
 
 def test_every_complete_line_is_new_once(agents: Agents) -> None:

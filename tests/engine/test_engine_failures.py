@@ -125,8 +125,7 @@ def test_a_retry_while_the_batch_ends_uses_its_environment(harness: EngineHarnes
     """A front end sees the environment file and writes none; then the batch ends, and the file is deleted."""
     harness.submit(Task("one", run="[ -e go ]", retries=0), settings=QUICK)
     engine = harness.engine()
-    assert engine.wait_until(engine.has_ended)
-    assert not batch_files.has_environment(harness.folder, "b")
+    assert engine.wait_until(lambda: not batch_files.has_environment(harness.folder, "b"))
     (harness.place.top / "go").touch()
     harness.request(Retry("retry", "b", "one"))
     assert engine.wait_until(lambda: engine.statuses() == {"one": TaskStatus.DONE}), engine.batch().tasks[0].reason

@@ -35,16 +35,6 @@ def test_the_files_are_readable_only_by_their_owner(folder: StateFolder) -> None
         assert path.stat().st_mode & 0o077 == 0, path
 
 
-def test_the_environment_is_deleted_and_the_inputs_stay(folder: StateFolder) -> None:
-    batch_files.write_batch_files(folder, "b", KIT, {"SECRET": "s"})
-    batch_files.delete_environment(folder, "b")
-    batch_files.delete_environment(folder, "b")
-    assert not batch_files.has_environment(folder, "b")
-    assert batch_files.read_batch_inputs(folder, "b") == KIT
-    with pytest.raises(BatchInputsError, match="environment of batch b"):
-        batch_files.read_batch_environment(folder, "b")
-
-
 def test_a_damaged_batch_file_names_its_batch(folder: StateFolder) -> None:
     batch_files.write_batch_files(folder, "b", KIT, {})
     (folder.batch("b") / batch_files.INPUTS_FILE).write_bytes(b'{"top": 3}')
@@ -65,15 +55,3 @@ def test_ids_that_differ_have_folders_that_differ() -> None:
     names = ["a", "A", "a b", "a-b", "a/b", "ä", "a.", "~", "a~b", "", ".", ".."]
     paths = {str(folder.task("b", name)).lower() for name in names}
     assert len(paths) == len(names)
-
-
-def test_old_environments_of_unknown_batches_are_deleted(folder: StateFolder) -> None:
-    for batch in ("wanted", "forlorn", "new"):
-        batch_files.write_batch_files(folder, batch, KIT, {"SECRET": "s"})
-    for batch in ("wanted", "forlorn"):
-        os.utime(folder.batch(batch) / batch_files.ENVIRONMENT_FILE, (1, 1))
-    batch_files.delete_stale_environments(folder, {"wanted"}, older=60)
-    assert [batch for batch in ("wanted", "forlorn", "new") if batch_files.has_environment(folder, batch)] == [
-        "wanted",
-        "new",
-    ]

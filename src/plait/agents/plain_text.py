@@ -7,7 +7,8 @@ import re
 MAX_LINE_CHARS = 4096  # characters of a line that are used
 ELLIPSIS = "\N{HORIZONTAL ELLIPSIS}"
 
-_ESCAPES = re.compile(
+# Terminal sequences.
+ESCAPES = re.compile(
     r"\x1b\[[0-?]*[ -/]*[@-~]"  # colours, cursors
     r"|\x1b[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\|$)"  # titles, links
     r"|\x1b[ -/]*[0-~]?"
@@ -20,7 +21,7 @@ def to_plain_text(line: str, max_chars: int = MAX_LINE_CHARS) -> str:
     if line.isprintable():
         return truncate(line.strip(), max_chars)
     line = _drop_overwritten(line.rstrip("\r\n"))
-    line = _ESCAPES.sub("", line[:MAX_LINE_CHARS])
+    line = ESCAPES.sub("", line[:MAX_LINE_CHARS])
     if not line.isprintable():
         line = " ".join("".join(map(_printable_char, line)).split())
     return truncate(line.strip(), max_chars)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from typing import Literal
 
 from plait.client.history import MergeConflict, find_earlier_changes, has_conflict
@@ -14,6 +15,7 @@ from plait.git.location import RepoLocation
 from plait.git.merge.conflict_view import ConflictingMerge, read_conflict_sides
 from plait.store import project_files
 from plait.store.batch_files import BatchInputsError
+from plait.store.batch_secrets import load_content_redactor
 
 _SIDES: tuple[Literal["base", "ours", "theirs", "merged"], ...] = ("base", "ours", "theirs", "merged")
 
@@ -69,7 +71,7 @@ class TaskConflict:
 
 
 def describe_conflict(location: RepoLocation, conflict: ConflictView) -> TaskConflict:
-    """The conflict with both sides of each file. Raises WorldError if git no longer has the commits."""
+    """The conflict with both sides of each file, without secrets. Raises WorldError if git no longer has the commits."""
     try:
         rules = project_files.load_batch_inputs(location, conflict.batch).options.merge_rules
     except BatchInputsError:  # gc removed them; the conflict can be shown without
@@ -77,6 +79,7 @@ def describe_conflict(location: RepoLocation, conflict: ConflictView) -> TaskCon
     merge = conflict.merge
     # In folders of its own: the repository isn't touched.
     files, more = read_conflict_sides(location.git_dir.absolute(), merge, rules, os.environ)
+    redact = load_content_redactor(project_files.open_state_paths(location), conflict.batch)
     return TaskConflict(
         batch_id=conflict.batch,
         task_id=merge.change.task,
@@ -87,7 +90,11 @@ def describe_conflict(location: RepoLocation, conflict: ConflictView) -> TaskCon
             fill_model(
                 ConflictFile,
                 file,
-                said=file.message,
+                said=redact(file.message),
+                base=_redact_side(file.base, redact),
+                ours=_redact_side(file.ours, redact),
+                theirs=_redact_side(file.theirs, redact),
+                merged=_redact_side(file.merged, redact),
                 cut=[side for side in _SIDES if side in file.truncated],
                 touched_by=list(file.changed_by),
             )
@@ -95,3 +102,7 @@ def describe_conflict(location: RepoLocation, conflict: ConflictView) -> TaskCon
         ],
         more=more,
     )
+
+
+def _redact_side(text: str | None, redact: Callable[[str], str]) -> str | None:
+    return None if text is None else redact(text)

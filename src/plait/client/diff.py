@@ -21,6 +21,7 @@ from plait.git.command import Git
 from plait.git.location import RepoLocation
 from plait.git.refs import attempt_ref
 from plait.runtime.attempt_files import snapshot_workspace
+from plait.store.batch_secrets import ContentRedactor
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,10 +219,12 @@ def describe_diff(batch: str, attempt: Attempt | None, diff: Diff) -> DiffSummar
     )
 
 
-def describe_full_diff(batch: str, attempt: Attempt | None, diff: Diff) -> FullDiff:
+def describe_full_diff(
+    batch: str, attempt: Attempt | None, diff: Diff, redactor: ContentRedactor | None = None
+) -> FullDiff:
     summary = describe_diff(batch, attempt, diff)
     text = bytearray()
-    for chunk in diff.read_text():
+    for chunk in diff.read_text() if redactor is None else redactor.redact_diff(diff.read_text()):
         text += chunk
         if len(text) > MAX_JSON_DIFF_BYTES:
             break

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 
-from plait.agents.redaction import Redactor
 from plait.client.api_errors import FieldError
 from plait.client.json_encoding import api_model
 from plait.core.errors import PlaitError, UserError, WorldError
@@ -16,7 +15,8 @@ from plait.core.views import BatchView
 from plait.git.command import Git
 from plait.git.location import RepoLocation
 from plait.store import project_files
-from plait.store.batch_files import BatchInputsError, PublishTarget, load_redactor
+from plait.store.batch_files import BatchInputsError, PublishTarget
+from plait.store.batch_secrets import ContentRedactor, load_content_redactor
 
 
 @api_model
@@ -93,7 +93,7 @@ def check_pull_request_text(
     return _unless_default(redactor, title, default_text.title), _unless_default(redactor, body, default_text.body)
 
 
-def _unless_default(redactor: Redactor, text: str | None, default_text: str) -> str | None:
+def _unless_default(redactor: ContentRedactor, text: str | None, default_text: str) -> str | None:
     if text is None:
         return None
     redacted = redactor(text)
@@ -108,8 +108,8 @@ def _load_publish_target(location: RepoLocation, batch: str) -> tuple[PublishTar
         return PublishTarget(), error.message
 
 
-def _load_redactor(location: RepoLocation, batch: str) -> Redactor:
-    return load_redactor(project_files.open_state_paths(location), batch)
+def _load_redactor(location: RepoLocation, batch: str) -> ContentRedactor:
+    return load_content_redactor(project_files.open_state_paths(location), batch)
 
 
 def check_publish_target(location: RepoLocation, target: PublishTarget, publish: Publish) -> list[Problem]:

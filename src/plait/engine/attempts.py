@@ -38,6 +38,7 @@ from plait.core.task import Attempt, Step, make_gate_attempt
 from plait.engine.attempt_inputs import CHECK_TAIL_BYTES, AttemptSpecBuilder
 from plait.engine.context import EngineContext
 from plait.engine.merge_queue import build_commit_info
+from plait.engine.secret_masking import SecretMasker
 from plait.engine.transcript_reader import TranscriptReader
 from plait.git.interfaces import CapturedChange
 from plait.runtime.executor import (
@@ -93,6 +94,7 @@ class Attempts:
         self._describe_conflict = describe_conflict
         self._workers = context.workers
         self._watched: dict[Attempt, WatchedAttempt] = {}
+        self.masker = SecretMasker(context)
         self.executor = open_executor(self)
 
     @property
@@ -121,6 +123,8 @@ class Attempts:
     def reload_batch(self, batch: str) -> None:
         """A front end may have written other inputs: attempts that aren't launched yet start with them."""
         self._inputs.reload_batch(batch)
+        if batch in self._state.open:
+            self._inputs.restore_environment(batch)
         for watched in self.running:
             if watched.decision.attempt.batch == batch and watched.conflict is not None and not watched.launched:
                 with suppress(PlaitError):  # then it starts with the spec that the executor has
@@ -174,10 +178,13 @@ class Attempts:
             events = watched.transcript.read_remaining()
             for event in keep_latest(list(events)) if is_catching_up else events:
                 self._report_event(watched, event)
-            self._finish(watched, watched.transcript.build_outcome(code, watched.peak_memory))
+            outcome = watched.transcript.build_outcome(code, watched.peak_memory)
+            self.masker.mask_attempt(attempt)
+            self._finish(watched, outcome)
 
     def on_lost(self, attempt: Attempt, why: str) -> None:
         self._watched.pop(attempt, None)
+        self.masker.mask_attempt(attempt)
         if attempt.is_gate:
             self._emit(reports.GateLost(attempt.batch, attempt.n, why))
         else:
@@ -252,7 +259,7 @@ class Attempts:
         for n in range(task.attempt_counts.get(Step.VERIFY, 0), 0, -1):
             check = Attempt(batch, task.task.id, Step.VERIFY, n)
             if printed := self.executor.open_transcript(check).tail(CHECK_TAIL_BYTES):
-                return printed.decode("utf-8", "replace")
+                return self._inputs.get_redactor(batch)(printed.decode("utf-8", "replace"))
         return ""
 
     @contextmanager

@@ -6,7 +6,7 @@ Reports go into the journal: their texts are redacted, and bytes that are not UT
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import is_dataclass, replace
 from typing import TypeVar
@@ -19,10 +19,9 @@ from plait.core.task import Task
 from plait.runtime.worker_pool import WorkerPool
 from plait.store import batch_files
 from plait.store.batch_files import BatchInputs, BatchInputsError
+from plait.store.batch_secrets import read_secret_environments
 from plait.system import log
 from plait.system.state_paths import StateFolder
-
-STALE_ENVIRONMENT_SECONDS = 60.0  # age at which the environment of a batch that is not open is deleted
 
 
 class BatchInputsCache:
@@ -54,13 +53,17 @@ class BatchInputsCache:
             return os.environ
 
     def get_redactor(self, batch: str) -> Redactor:
-        """Masks the secrets of a batch's environment and of its tasks; of the engine's own, for batch ""."""
+        """Redacts the secrets of a batch's environments and tasks, and of the engine's own; only these for batch ""."""
         if batch not in self._redactors:
             tasks: tuple[Task, ...] = ()
             with suppress(BatchInputsError):
                 tasks = self.get_inputs(batch).tasks if batch else ()
-            base = self.get_environment_or_own(batch) if batch else os.environ
-            self._redactors[batch] = build_redactor(base, *(task.env for task in tasks))
+            environments = (
+                [self.get_environment_or_own(batch), *read_secret_environments(self._folder, batch)] if batch else []
+            )
+            variables = (environment.items() for environment in environments)
+            self._redactors[batch] = build_redactor(os.environ, *variables, *(task.env for task in tasks))
+            log.add_redactor(batch, self._redactors[batch])
         return self._redactors[batch]
 
     def reload_batch(self, batch: str) -> None:
@@ -70,20 +73,14 @@ class BatchInputsCache:
         with suppress(BatchInputsError):
             self._environments[batch] = batch_files.read_batch_environment(self._folder, batch)
 
-    def forget_batch(self, batch: str) -> None:
-        """Delete the secrets of a batch that has ended.
-
-        They are kept in memory: a request may arrive from a front end that still saw the file and wrote none.
-        """
-        self.reload_batch(batch)
-        try:
-            batch_files.delete_environment(self._folder, batch)
-        except OSError as error:
-            log.write_line(f"warning: can't delete the environment of batch {batch}, which may hold keys: {error}")
-
-    def delete_stale_environments(self, wanted: Collection[str]) -> None:
-        """Delete the secrets of all other batches, except of those that were written just now."""
-        batch_files.delete_stale_environments(self._folder, wanted, older=STALE_ENVIRONMENT_SECONDS)
+    def restore_environment(self, batch: str) -> None:
+        """Write the environment of an open batch again if the file is gone: those who read its output redact by it."""
+        environment = self._environments.get(batch)
+        if environment is not None and not batch_files.has_environment(self._folder, batch):
+            try:
+                batch_files.write_batch_environment(self._folder, batch, environment)
+            except OSError as error:
+                log.write_line(f"warning: can't write the environment of batch {batch}: {error}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -123,7 +123,7 @@ class Engine:
         self.enqueue(reports.EngineTaken(self._pid, version=self._version))
         if self.state.settings.with_fields(settings_request.settings, settings_request.fields) != self.state.settings:
             self.enqueue(settings_request)
-        self._delete_stale_environments()
+        self._forget_stale_batches()
         adopted = parts.performer.recover()
         log.write_line(f"engine {self._pid} started at record {self.state.seq}; adopted {adopted} running attempts")
 
@@ -196,14 +196,23 @@ class Engine:
         if not self._uncommitted:
             events, self._incoming = [*self._incoming, reports.EngineReleased(self._pid)], []
             self._commit(fold_incoming(self.state, events, self._wall()))
-        self._delete_stale_environments()
+        self._forget_stale_batches(exiting=True)
         log.write_line(f"engine {self._pid} stopped at record {self.state.seq}")
 
-    def _delete_stale_environments(self) -> None:
-        """Open batches, and those in the inbox, keep their environments."""
+    def _forget_stale_batches(self, *, exiting: bool = False) -> None:
+        """Open batches, and those in the inbox, keep their environments; so does one that is about to be submitted."""
+        masker = self.dependencies.attempts.masker
         with suppress(InboxError):
-            coming = (getattr(request, "batch", "") for request in self.dependencies.inbox.pending())
-            self.dependencies.inputs.delete_stale_environments({*self.state.open, *coming})
+            coming = {getattr(request, "batch", "") for request in self.dependencies.inbox.pending()}
+            wanted = {*self.state.open, *coming}
+            if exiting:
+                # If it was stopped, the next engine may still have to publish one.
+                ended = (
+                    () if self._stopping else [batch for batch in self.state.batches if batch not in self.state.open]
+                )
+                masker.forget_stale_batches_now(wanted, ended)
+            else:
+                masker.forget_stale_batches(wanted)
 
     @property
     def _is_busy(self) -> bool:

@@ -27,7 +27,6 @@ class Performer:
         self, context: EngineContext, attempts: Attempts, merge_queue: MergeQueue, shared: SharedState
     ) -> None:
         self._state = context.state
-        self._inputs = context.inputs
         self._attempts = attempts
         self._executor = attempts.executor
         self._workspaces = attempts.executor.workspaces
@@ -109,8 +108,8 @@ class Performer:
         self._workspaces.release_batch(batch.id, ended, has_ended=batch.ended is not None)
 
     def _end_batch(self, decision: decisions.BatchEnded) -> None:
-        self._inputs.forget_batch(decision.batch)
         self.sweep()
+        self._attempts.masker.forget_batch(decision.batch)
         if self._attempts.is_isolated(decision.batch):
             self._shared.release_ports(decision.batch, "")  # the gate's
             self._release_workspaces(self._state.batches[decision.batch])

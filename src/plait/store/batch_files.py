@@ -7,9 +7,7 @@ options of the repository. They stay in the batch's folder until gc removes it.
 from __future__ import annotations
 
 import os
-import time
-from collections.abc import Collection, Mapping
-from contextlib import suppress
+from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from plait.agents.interface import AgentSpec
-from plait.agents.redaction import Redactor, build_redactor
 from plait.config.git_keys import ForgeKind
 from plait.core.errors import WorldError
 from plait.core.fast_dataclass import dataclass
@@ -31,6 +28,7 @@ if TYPE_CHECKING:
 
 INPUTS_FILE = "kit.json"
 ENVIRONMENT_FILE = "environment.json"
+ENVIRONMENT_FILES = "environment*.json"  # also those that were replaced: attempts may still run with them
 
 
 class BatchInputsError(WorldError):
@@ -104,9 +102,14 @@ def write_batch_inputs(folder: StateFolder, batch: str, inputs: BatchInputs) -> 
 
 
 def write_batch_environment(folder: StateFolder, batch: str, environment: Mapping[str, str]) -> None:
+    """One that it replaces is kept until all are deleted: its secrets may be in transcripts."""
+    path = folder.batch(batch) / ENVIRONMENT_FILE
     # As bytes: a variable need not be UTF-8.
     pairs = [[os.fsencode(name), os.fsencode(value)] for name, value in environment.items()]
-    _write_durably(folder.batch(batch) / ENVIRONMENT_FILE, msgspec.json.encode(pairs))
+    data = msgspec.json.encode(pairs)
+    if path.exists() and path.read_bytes() != data:
+        _write_durably(path.with_name(f"environment-{os.urandom(4).hex()}.json"), path.read_bytes())
+    _write_durably(path, data)
 
 
 def read_batch_inputs(folder: StateFolder, batch: str) -> BatchInputs:
@@ -121,13 +124,17 @@ def read_batch_inputs(folder: StateFolder, batch: str) -> BatchInputs:
 
 def read_batch_environment(folder: StateFolder, batch: str) -> dict[str, str]:
     try:
-        data = (folder.batch(batch) / ENVIRONMENT_FILE).read_bytes()
-        pairs = msgspec.json.decode(data, type=list[tuple[bytes, bytes]])
+        return read_environment_file(folder.batch(batch) / ENVIRONMENT_FILE)
     except (OSError, msgspec.DecodeError) as error:
         raise BatchInputsError(
             f"the environment of batch {batch} can't be read: {error}",
             hint=f"use yours with plait resume {batch}",
         ) from error
+
+
+def read_environment_file(path: Path) -> dict[str, str]:
+    """Raises OSError and DecodeError."""
+    pairs = msgspec.json.decode(path.read_bytes(), type=list[tuple[bytes, bytes]])
     return {os.fsdecode(name): os.fsdecode(value) for name, value in pairs}
 
 
@@ -135,33 +142,6 @@ def has_environment(folder: StateFolder, batch: str) -> bool:
     return (folder.batch(batch) / ENVIRONMENT_FILE).exists()
 
 
-def delete_environment(folder: StateFolder, batch: str) -> None:
-    """It holds secrets, which an ended batch doesn't need."""
-    (folder.batch(batch) / ENVIRONMENT_FILE).unlink(missing_ok=True)
-
-
-def delete_stale_environments(folder: StateFolder, keep: Collection[str], older: float) -> None:
-    """Delete environments older than `older` seconds, except of the batches `keep`: their submission failed or was never
-    sent. A newer one may be about to be submitted.
-    """
-    kept = {folder.batch(batch) for batch in keep}
-    for path in folder.batches.glob(f"*/{ENVIRONMENT_FILE}"):
-        with suppress(OSError):
-            if path.parent not in kept and time.time() - path.stat().st_mtime >= older:
-                path.unlink()
-
-
 def _write_durably(path: Path, data: bytes) -> None:
     make_private_folder(path.parent)
     replace_file(path, data, durable=True)
-
-
-def load_redactor(folder: StateFolder, batch: str) -> Redactor:
-    """Redacts secrets of this process's environment, and of the batch's as long as it exists."""
-    tasks: tuple[Task, ...] = ()
-    environment: Mapping[str, str] = {}
-    with suppress(BatchInputsError):
-        tasks = read_batch_inputs(folder, batch).tasks
-    with suppress(BatchInputsError):
-        environment = read_batch_environment(folder, batch)
-    return build_redactor(os.environ, environment.items(), *(task.env for task in tasks))

@@ -11,13 +11,23 @@ from functools import cache
 
 from plait.agents.redaction import Redactor, build_redactor
 
+_batch_redactors: dict[str, Redactor] = {}
+
 
 def write_line(text: str) -> None:
     """Write a line without secrets; a log that cannot be written is ignored."""
     timestamp = time.strftime("%Y-%m-%d %H:%M:%S")
     with suppress(OSError):
-        sys.stderr.write(f"{timestamp} {_get_redactor()(text)}\n")
+        text = _get_redactor()(text)
+        for redact in _batch_redactors.values():
+            text = redact(text)
+        sys.stderr.write(f"{timestamp} {text}\n")
         sys.stderr.flush()
+
+
+def add_redactor(batch: str, redactor: Redactor) -> None:
+    """Also without the secrets of a batch, from now on."""
+    _batch_redactors[batch] = redactor
 
 
 def write_traceback(error: BaseException) -> None:

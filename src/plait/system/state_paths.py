@@ -1,6 +1,6 @@
 """Where the files of batches and attempts lie, under the state folder.
 
-batches/<batch>/kit.json, environment.json
+batches/<batch>/kit.json, environment.json, fingerprints.json
 batches/<batch>/tasks/<task>/            the task's own folder: the snapshot of its file
 batches/<batch>/tasks/<task>/write-1/    one attempt: prompt.md, claim, transcript, exit
 

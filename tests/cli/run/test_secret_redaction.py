@@ -1,4 +1,4 @@
-"""A secret in the environment, in a task or in an agent's output is visible only to the agent."""
+"""A secret in the environment, in a task or in an agent's output is visible only to the agent, also after the batch."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ IN_BODY = "ghp_ZebraOfTheBody440123456789abcdef"
 IN_RUN = "zebra-of-the-script-45"
 SECRETS = (ENVIRONMENT, TASK_ENV, IN_TITLE, IN_BODY, IN_RUN)
 
-# Where the task's own texts lie, for its agent, beside what it prints.
-FOR_AGENTS = {"kit.json", "prompt.md", "script.sh", "02-fails.md", "transcript"}
+# Where the task's own texts lie, for its agent.
+FOR_AGENTS = {"kit.json", "prompt.md", "script.sh", "02-fails.md"}
 
 SAYS = """
 echo "═══ Phase 1: use $DEPLOY_TOKEN and $TASK_PASSWORD ═══"
 printf -- '-H "Authorization: Bearer %s"\\n' "$DEPLOY_TOKEN"
 cat; echo
-touch "$HOME/begun-$PLAIT_TASK_ID"; until [ -e "$HOME/go" ]; do sleep 0.02; done
+echo ${#DEPLOY_TOKEN} ${#TASK_PASSWORD} > "$HOME/begun-$PLAIT_TASK_ID"; until [ -e "$HOME/go" ]; do sleep 0.02; done
 """
 TALKING = f"""
 from plait.agents.interface import Command, CostReporting, PhaseStarted, QuestionAsked
@@ -151,6 +151,8 @@ def test_only_the_agent_sees_a_secret(project: TempProject) -> None:
     assert project.plait("cancel").code == 0
     project.wait_for_exit()
     looked_at_the_disk(project)
+    for flags in ((), ("--raw",), ("--json",)):
+        assert "use *** and ***" in _answer(project, "logs", "03-asks", *flags)
     for path, before in sources.items():
         assert sorted(found(path.read_text())) == sorted(found(before))
         assert path.read_text().count("zebra") == before.count("zebra")
@@ -159,13 +161,14 @@ def test_only_the_agent_sees_a_secret(project: TempProject) -> None:
 
 
 def looked_at_the_disk(project: TempProject) -> None:
-    """The journal knows nothing; what only agents read is only theirs to read, and the environment is gone."""
+    """The journal knows nothing, nor does what agents printed; their texts are only theirs to read; the environment is gone."""
     state = project.top / ".git" / "plait"
     files = [path for path in state.rglob("*") if path.is_file()]
     assert {"journal.db", "inbox.db", "engine.log"} <= {path.name for path in files}
     holders = {path: found(path.read_bytes()) for path in files if found(path.read_bytes())}
     assert {path.name for path in holders} <= FOR_AGENTS
-    assert {path.name for path, secrets in holders.items() if ENVIRONMENT in secrets} == {"transcript"}
+    assert [path for path, secrets in holders.items() if ENVIRONMENT in secrets] == []
+    assert "fingerprints.json" in {path.name for path in files}
     assert {stat.S_IMODE(path.stat().st_mode) for path in holders} == {0o600}
     elsewhere = [
         path
@@ -176,9 +179,10 @@ def looked_at_the_disk(project: TempProject) -> None:
 
 
 def test_the_agent_gets_its_secrets_and_its_transcript_is_private(project: TempProject) -> None:
-    (Path(project.env["HOME"]) / "go").touch()
+    home = Path(project.env["HOME"])
+    (home / "go").touch()
     env = {"DEPLOY_TOKEN": ENVIRONMENT}
     project.plait("run", "tasks", "-s", "02-fails", "--retries", "0", env=env)
+    assert (home / "begun-02-fails").read_text().split() == [str(len(ENVIRONMENT)), str(len(TASK_ENV))]
     (transcript,) = (project.top / ".git" / "plait").rglob("transcript")
-    assert found(transcript.read_bytes()) == [ENVIRONMENT, TASK_ENV, IN_TITLE, IN_BODY]
     assert stat.S_IMODE(transcript.stat().st_mode) == 0o600

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import sys
 import time
 from abc import abstractmethod
@@ -40,7 +41,7 @@ from plait.git.location import find_repo
 from plait.runtime.attempt_files import open_transcript
 from plait.runtime.executor import TranscriptChunk
 from plait.store import project_files
-from plait.store.batch_files import load_redactor
+from plait.store.batch_secrets import load_redactor
 from plait.store.interfaces import InboxError
 
 STEPS = (Step.WRITE, Step.VERIFY)
@@ -303,17 +304,18 @@ class _RawWriter(TranscriptWriter):
 
     def __init__(self, redactor: Redactor) -> None:
         self._redactor = StreamRedactor(redactor)
+        self._decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
 
     def write_chunk(self, chunk: TranscriptChunk) -> None:
         # Invalid UTF-8 is passed through unchanged.
-        self._write(self._redactor.feed(chunk.data.decode("utf-8", "surrogateescape")))
+        self._write(self._redactor.feed(self._decoder.decode(chunk.data)))
 
     def write_gap(self, gap: attempt_output.OutputGap) -> None:
         sys.stdout.buffer.flush()
         print_note(f"{format_size(gap.size)} left out here")
 
     def flush(self) -> None:
-        self._write(self._redactor.finish())
+        self._write(self._redactor.feed(self._decoder.decode(b"", final=True)) + self._redactor.finish())
 
     def _write(self, text: str) -> None:
         sys.stdout.buffer.write(text.encode("utf-8", "surrogateescape"))

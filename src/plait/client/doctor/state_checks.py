@@ -152,7 +152,7 @@ def _check_environments(folder: StateFolder, batches: Mapping[str, bool]) -> Ite
         text = (
             f"the environment of {format_count(len(kept), 'ended batch', 'es')} is still on disk: {format_names(kept)}"
         )
-        yield warning(_LEFTOVERS, text, f"It may hold keys. Remove {ENVIRONMENT_FILE} in {folder.batch(kept[0])}.")
+        yield warning(_LEFTOVERS, text, "It may hold keys. The next plait run masks them in the logs and deletes it.")
 
 
 def _check_processes(folder: StateFolder, state: State, *, engine_runs: bool) -> Iterator[DoctorCheck]:

@@ -17,7 +17,8 @@ from plait.core.state import AttemptState
 from plait.core.task import Attempt, Step
 from plait.runtime.attempt_files import open_transcript
 from plait.runtime.executor import Transcript, TranscriptChunk
-from plait.store.batch_files import BatchInputs, load_redactor
+from plait.store.batch_files import BatchInputs
+from plait.store.batch_secrets import identify_environment, load_redactor
 from plait.system.state_paths import StateFolder
 
 # The parser for an attempt's output; None: there is none, and lines are shown as they are.
@@ -57,14 +58,18 @@ class _TranscriptReader:
     def __init__(self, folder: StateFolder, parser_factory: ParserFactory | None = None) -> None:
         self._folder = folder
         self._parser_factory = parser_factory
-        self._redactors: dict[str, Redactor] = {}  # by batch
+        # By batch, each with the environment that it was made for: a batch that is resumed gets another.
+        self._redactors: dict[str, tuple[tuple[int, int] | None, Redactor]] = {}
 
     def _open(self, attempt: AttemptState) -> tuple[OutputParser | None, LineRedactor]:
         batch = attempt.name.batch
-        if batch not in self._redactors:
-            self._redactors[batch] = load_redactor(self._folder, batch)
+        environment = identify_environment(self._folder.batch(batch))
+        known, redactor = self._redactors.get(batch, (None, None))
+        if redactor is None or known != environment:
+            redactor = load_redactor(self._folder, batch)
+            self._redactors[batch] = environment, redactor
         parser = self._parser_factory(attempt) if self._parser_factory is not None else None
-        return parser, LineRedactor(self._redactors[batch])
+        return parser, LineRedactor(redactor)
 
 
 @dataclass(frozen=True, slots=True)

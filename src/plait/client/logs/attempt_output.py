@@ -175,7 +175,7 @@ _PARTIAL_SEQUENCE = re.compile(
 )
 
 
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x80-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 
 class AnsiStripper:
@@ -204,8 +204,8 @@ def strip_ansi(text: str) -> str:
 
 
 def _strip_controls(text: str) -> str:
-    """Each redraw of a line (a progress bar) becomes a line."""
+    """Each redraw of a line (a progress bar) becomes a line. DEL, with which masks are padded, is nothing to see."""
     if text.isascii() and text.isprintable():
         return text
-    text = _ANSI_SEQUENCE.sub("", text).replace("\r\n", "\n").replace("\r", "\n")
+    text = _ANSI_SEQUENCE.sub("", text.replace("\x7f", "")).replace("\r\n", "\n").replace("\r", "\n")
     return _CONTROL.sub("\ufffd", text)

@@ -63,7 +63,7 @@ from plait.server.http.routes.routing import (
 from plait.server.lookup import resolve_batch, resolve_batch_and_task, resolve_task
 from plait.server.project_session import ProjectSession
 from plait.store import project_files
-from plait.store.batch_files import load_redactor
+from plait.store.batch_secrets import load_content_redactor, load_redactor
 
 routes = Routes("reading")
 
@@ -323,8 +323,9 @@ async def read_diff(
     name, comparison, state = await _find_comparison(session, batch, task, attempt)
 
     def read() -> FullDiff:
+        redactor = load_content_redactor(project_files.open_state_paths(session.location), name)
         with _map_to_state_error(state), compute_diff(session.location, comparison) as full_diff:
-            return describe_full_diff(name, comparison.attempt, full_diff)
+            return describe_full_diff(name, comparison.attempt, full_diff, redactor)
 
     return await asyncio.to_thread(read)
 
@@ -381,7 +382,7 @@ def _read_log_part(
     hide = load_redactor(folder, name.batch)
     page = read_page(open_transcript(folder, name), *part, ended=not running)
     if past_attempts is None:
-        text = hide(strip_ansi(page.redact_text(hide)))  # again: colours may have split a secret
+        text = hide(strip_ansi(page.redact_text(hide)))  # again: control characters may have split a secret
     else:
         events = make_log_events(name, page, load_parser(location, name, past_attempts), hide, time.time())
         text = "".join(f"{format_json_line(event)}\n" for event in events)
@@ -393,12 +394,14 @@ async def _start_diff_text(
     session: ProjectSession, batch: str | None, task: str | None, attempt: int | None, start: int
 ) -> DiffTextResponse:
     """Raises StateError or WorldError before anything is sent."""
-    _, comparison, state = await _find_comparison(session, batch, task, attempt)
+    name, comparison, state = await _find_comparison(session, batch, task, attempt)
     stack = ExitStack()
 
     def begin() -> Iterator[bytes]:
+        redactor = load_content_redactor(project_files.open_state_paths(session.location), name)
         with _map_to_state_error(state):
-            return _skip_bytes(stack.enter_context(compute_diff(session.location, comparison)).read_text(), start)
+            diff = stack.enter_context(compute_diff(session.location, comparison))
+            return _skip_bytes(redactor.redact_diff(diff.read_text()), start)
 
     try:
         return DiffTextResponse(await asyncio.to_thread(begin), stack)

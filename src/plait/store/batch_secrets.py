@@ -1,0 +1,166 @@
+"""The secrets of a batch: redacting them while its environment exists, and forgetting them when it has ended.
+
+An environment is deleted only after its secrets were masked in all transcripts of the batch. What remains of them are
+fingerprints, by which they are still recognised in diffs. The key for these is in the user's own folder, not in the
+repository, so that a copy of the repository is of no use for guessing a secret.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from codecs import getincrementaldecoder
+from collections.abc import Collection, Iterable, Iterator, MutableMapping
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+
+from plait.agents.fingerprints import KEY_BYTES, Fingerprint, FingerprintRedactor, make_fingerprints
+from plait.agents.redaction import Redactor, StreamRedactor, build_redactor
+from plait.runtime.transcript_masking import mask_transcript
+from plait.store.batch_files import (
+    ENVIRONMENT_FILE,
+    ENVIRONMENT_FILES,
+    INPUTS_FILE,
+    BatchInputs,
+    read_environment_file,
+)
+from plait.system.atomic_files import create_file, make_private_folder, read_private_file, replace_file
+from plait.system.state_paths import StateFolder
+
+FINGERPRINTS_FILE = "fingerprints.json"
+# What processes of an attempt printed: its output, and why its setup failed.
+_PRINTED_FILES = ("tasks/*/*/transcript", "tasks/*/*/outfit.failed")
+
+
+def load_redactor(folder: StateFolder, batch: str) -> Redactor:
+    """Redacts what a batch's processes print: secrets of its environments, its tasks, and of this process."""
+    return _build_redactor(folder.batch(batch))
+
+
+class ContentRedactor:
+    """Redacts texts from git: they can't be masked on disk, so after the batch has ended fingerprints are needed."""
+
+    def __init__(self, redactor: Redactor, past: FingerprintRedactor) -> None:
+        self._redactor = redactor
+        self._past = past
+
+    def __call__(self, text: str) -> str:
+        return self._past(self._redactor(text))
+
+    def redact_diff(self, pieces: Iterable[bytes]) -> Iterator[bytes]:
+        """The same diff, without secrets in its lines."""
+        stream = StreamRedactor(self._redactor, line_start=1)
+        decoder = getincrementaldecoder("utf-8")("surrogateescape")
+        for piece in pieces:
+            if text := stream.feed(decoder.decode(piece)):
+                yield self._past(text).encode("utf-8", "surrogateescape")
+        rest = stream.feed(decoder.decode(b"", final=True)) + stream.finish()
+        yield self._past(rest).encode("utf-8", "surrogateescape")
+
+
+def load_content_redactor(folder: StateFolder, batch: str) -> ContentRedactor:
+    path = folder.batch(batch)
+    fingerprints, key = _read_fingerprints(path), b""
+    if fingerprints:
+        with suppress(OSError):  # they were made elsewhere
+            key = read_private_file(_find_key_file(), KEY_BYTES)
+    return ContentRedactor(_build_redactor(path), FingerprintRedactor(fingerprints if key else (), key))
+
+
+def read_secret_environments(folder: StateFolder, batch: str) -> list[dict[str, str]]:
+    """All environments of the batch that aren't deleted yet."""
+    return _read_environments(folder.batch(batch))
+
+
+def identify_environment(path: Path) -> tuple[int, int] | None:
+    """Of the batch with this folder: another environment is another file. None: it is deleted."""
+    try:
+        status = (path / ENVIRONMENT_FILE).stat()
+    except OSError:
+        return None
+    return status.st_ino, status.st_mtime_ns
+
+
+STALE_SECONDS = 60.0  # a newer environment may belong to a batch that is about to be submitted
+STALE_AFTER_END_SECONDS = 1.0  # … or to one that is about to be opened again
+
+
+def list_stale_environments(folder: StateFolder, keep: Collection[str], ended: Collection[str] = ()) -> list[Path]:
+    """Folders of batches with an old environment, except of the batches `keep`: the batch has `ended`, or its submission
+    failed or was never sent.
+    """
+    kept, done, stale = ({folder.batch(batch) for batch in batches} for batches in (keep, ended, ()))
+    for path in folder.batches.glob(f"*/{ENVIRONMENT_FILE}"):
+        with suppress(OSError):
+            age = time.time() - path.stat().st_mtime
+            if path.parent not in kept and age >= (STALE_AFTER_END_SECONDS if path.parent in done else STALE_SECONDS):
+                stale.add(path.parent)
+    return sorted(stale)
+
+
+def mask_batch(path: Path, masked: MutableMapping[Path, int]) -> None:
+    """Mask all that was printed in the batch with this folder, and save fingerprints of its secrets. Raises OSError.
+
+    `masked` has the sizes up to which files are masked already.
+    """
+    redactor = _build_redactor(path)
+    for name in _PRINTED_FILES:
+        for file in path.glob(name):
+            mask_file(file, redactor, masked)
+    environments = _read_environments(path)
+    secrets = build_redactor({}, *(environment.items() for environment in environments)).values
+    if secrets:
+        fingerprints = {*_read_fingerprints(path), *make_fingerprints(secrets, _read_or_create_key())}
+        replace_file(path / FINGERPRINTS_FILE, msgspec.json.encode(sorted(fingerprints)), durable=True)
+
+
+def mask_file(file: Path, redactor: Redactor, masked: MutableMapping[Path, int]) -> None:
+    with suppress(FileNotFoundError):
+        if masked.get(file) != file.stat().st_size:
+            masked[file] = mask_transcript(file, redactor)
+
+
+def delete_environments(path: Path) -> None:
+    """Of the batch with this folder. They hold secrets, which an ended batch doesn't need."""
+    for file in sorted(path.glob(ENVIRONMENT_FILES)):  # the current one last: by it the others are found after a crash
+        file.unlink(missing_ok=True)
+
+
+def _build_redactor(path: Path) -> Redactor:
+    tasks: tuple[Iterable[tuple[str, str]], ...] = ()
+    with suppress(OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        inputs = msgspec.json.decode((path / INPUTS_FILE).read_bytes(), type=BatchInputs)
+        tasks = tuple(task.env for task in inputs.tasks)
+    return build_redactor(os.environ, *(environment.items() for environment in _read_environments(path)), *tasks)
+
+
+def _read_environments(path: Path) -> list[dict[str, str]]:
+    environments = []
+    for file in sorted(path.glob(ENVIRONMENT_FILES)):
+        with suppress(OSError, msgspec.DecodeError):
+            environments.append(read_environment_file(file))
+    return environments
+
+
+def _read_fingerprints(path: Path) -> tuple[Fingerprint, ...]:
+    with suppress(OSError, msgspec.DecodeError):
+        return msgspec.json.decode((path / FINGERPRINTS_FILE).read_bytes(), type=tuple[Fingerprint, ...])
+    return ()
+
+
+def _read_or_create_key() -> bytes:
+    """Two processes that create it at once get the same one."""
+    path = _find_key_file()
+    if not path.exists():
+        make_private_folder(path.parent)
+        with suppress(FileExistsError):
+            create_file(path, os.urandom(KEY_BYTES), durable=True)
+    return read_private_file(path, KEY_BYTES)
+
+
+def _find_key_file() -> Path:
+    from platformdirs import user_state_path
+
+    return user_state_path("plait") / "fingerprint-key"
