@@ -88,6 +88,10 @@ def everything(folder: Path) -> dict[str, tuple[int, bytes]]:
 
 
 def test_a_new_repository_has_no_problems(top: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    git = ["git", "-C", str(top), "config"]
+    subprocess.run([*git, "user.name", "Ada"], check=True)
+    assert DoctorReport(capsys, top)["identity"][1].startswith("git has no name and email for your commits")
+    subprocess.run([*git, "user.email", "ada@example.org"], check=True)
     report = DoctorReport(capsys, top)
     assert report.code == 0
     assert [topic for topic in report.wrong() if topic not in {"disk", "memory", "room"}] == []

@@ -132,7 +132,7 @@ def test_the_body_has_a_summary_a_table_and_reasons() -> None:
         "| ✗ failed | `02-b` Break b |  |  |  |  |\n"
         "| \\- skipped | `03-c` |  |  |  |  |\n"
         "\n"
-        "### Not in it\n"
+        "### Not included\n"
         "\n"
         "- ✗ failed: `02-b` Break b (the agent failed\\: exit status 3)\n"
         "- \\- skipped: `03-c` (dropped)\n"

@@ -203,6 +203,7 @@ def test_another_agent_retries_a_task_asks_a_question_and_is_answered(
     codex = panel.get_by_role("button", name=re.compile("^codex"))
     expect(codex).to_have_attribute("aria-disabled", "true")
     expect(codex).to_contain_text("Not installed")
+    expect(panel).to_contain_text("claude (--dangerously-skip-permissions) runs with permission prompts disabled")
     panel.get_by_role("button", name=re.compile("^claude")).click()
 
     asked = panel.get_by_role("region", name="Needs you")

@@ -124,7 +124,8 @@ class UnwrittenSource:
 @api_model
 class BatchHead:
     """A batch without its tasks. `reason` explains the status, such as what paused it; `hint`: what to do about
-    `unshipped`. `seconds`: time of work, up to `workingSince` if something runs.
+    `unshipped`. `seconds`: time of work, up to `workingSince` if something runs; `agentSeconds`: of all attempts that have
+    ended.
     """
 
     id: str
@@ -144,6 +145,7 @@ class BatchHead:
     started_at: str | None
     completed_at: str | None
     seconds: float
+    agent_seconds: float
     working_since: str | None
     eta: str | None
     eta_basis: str | None
@@ -380,6 +382,7 @@ def _describe_view(
         started_at=to_iso_or_none(view.started_at),
         completed_at=to_iso_or_none(view.ended_at),
         seconds=round(view.wall_time.over, 3),
+        agent_seconds=round(view.agent_time.over, 3),
         working_since=to_iso_or_none(min(view.wall_time.since, default=None)),
         eta=to_iso_or_none(eta and eta[0]),
         eta_basis=eta and eta[1],

@@ -18,7 +18,7 @@ from pathlib import Path
 from tempfile import TemporaryFile
 
 from plait.agents.interface import AgentSpec
-from plait.agents.table import AGENTS, ENTRY_POINT_GROUP, AgentInfo, AgentLogin
+from plait.agents.table import AGENTS, ENTRY_POINT_GROUP, AgentInfo, AgentLogin, describe_full_access
 from plait.client.agent_specs import build_agent_specs, explain_missing, find_default_agent
 from plait.client.json_encoding import api_model, fill_model
 from plait.config.agent_keys import Permission
@@ -66,7 +66,15 @@ class InstalledAgent:
 
 @api_model
 class Agents:
+    """`permissions` names the installed agents that do everything without asking."""
+
     agents: list[InstalledAgent]
+    permissions: str | None
+
+
+def describe_permissions(agents: Sequence[InstalledAgent]) -> str:
+    """One line about the installed agents that do everything without asking; "": there is none."""
+    return describe_full_access({agent.name: agent.permission for agent in agents if agent.available})
 
 
 def list_agents(config: Config) -> list[InstalledAgent]:

@@ -237,7 +237,7 @@ MAX_BUNDLE_LINES = 10  # lines of a bundle
 _MINUTE_SECONDS, _HOUR_SECONDS, _DAY_SECONDS = 60, 3600, 86_400
 _BUNDLE_TITLES = {
     NotificationKind.FINISHED: "batches are done",
-    NotificationKind.FAILED: "batches have failed",
+    NotificationKind.FAILED: "batches have ended with tasks not done",
     NotificationKind.CANCELLED: "batches were cancelled",
     NotificationKind.TASK_FAILED: "tasks have failed",
     NotificationKind.NEEDS_PERSON: "tasks need attention",

@@ -77,7 +77,7 @@ def write_body(view: BatchView) -> str:
         parts += ["\n".join([_TABLE_HEADER, *table]), *omitted]
     if not_done:
         reasons, omitted = _fit_lines(((task.status, _format_reason(task)) for task in not_done), max_bytes)
-        parts += ["### Not in it", "\n".join(reasons), *omitted]
+        parts += ["### Not included", "\n".join(reasons), *omitted]
     parts.append(_format_footer(view))
     return "\n\n".join(parts) + "\n"
 

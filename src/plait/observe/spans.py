@@ -16,6 +16,7 @@ from plait.core import decisions as d, reports as r, requests as q
 from plait.core.events import Record
 from plait.core.fast_dataclass import dataclass
 from plait.core.reports import Outcome
+from plait.core.scheduler.batches import is_partial
 from plait.core.settings import NO_SPEND, Spend
 from plait.core.status import BatchStatus, Category, EndWhy, TaskStatus
 from plait.core.task import Attempt, Step
@@ -175,6 +176,8 @@ class _Batch:
     runs: int = 1
     open: bool = True
     spent: Spend = NO_SPEND
+    requested: frozenset[str] = frozenset()  # its tasks without entrants
+    task_ends: dict[str, d.TaskEnded] = field(default_factory=dict)
     task_end_counts: Counter[str] = field(default_factory=Counter)
     task_starts: dict[str, float] = field(default_factory=dict)  # when work on each task began
     steps: dict[tuple[str, str], tuple[BranchStep, float]] = field(default_factory=dict)
@@ -231,9 +234,9 @@ class SpanBuilder:
         batch = self._batches.get(request.batch)
         if isinstance(request, q.Submit):
             if batch is None:
-                tasks = sum(task.entrant is None for task in request.plan.tasks)
-                about: Attributes = {"plait.tasks": tasks, "plait.mode": request.settings.mode.value}
-                self._batches[request.batch] = _Batch(request.batch, at, about)
+                requested = frozenset(task.id for task in request.plan.tasks if task.entrant is None)
+                about: Attributes = {"plait.tasks": len(requested), "plait.mode": request.settings.mode.value}
+                self._batches[request.batch] = _Batch(request.batch, at, about, requested=requested)
         elif batch is not None and not batch.open:
             batch.open, batch.start, batch.spent = True, at, NO_SPEND
             batch.runs += 1
@@ -310,6 +313,7 @@ class SpanBuilder:
             about["plait.category"] = event.category.value
         own, last = batch.task(event.task), batch.task_end_counts[event.task]
         batch.task_end_counts[event.task] = last + 1
+        batch.task_ends[event.task] = event
         start = batch.task_starts.pop(event.task, at)
         error = event.reason if event.status in _FAILED_STATUSES else None
         before = ("task", event.task, last) if last else None
@@ -321,7 +325,10 @@ class SpanBuilder:
         if batch is None or not batch.open:
             return
         batch.open = False
-        about = batch.attributes | {"plait.status": event.status.value} | make_spend_attributes(batch.spent)
+        ends = [end for task, end in batch.task_ends.items() if task in batch.requested]
+        partial = event.status is BatchStatus.FAILED and is_partial((end.status, end.by) for end in ends)
+        status = BatchStatus.PARTIAL if partial else event.status
+        about = batch.attributes | {"plait.status": status.value} | make_spend_attributes(batch.spent)
         error = event.reason if event.status is BatchStatus.FAILED else None
         before = ("batch", batch.runs - 1) if batch.runs > 1 else None
         yield self._make_span(batch, at, _Draft("batch", batch.name, None, batch.start, about, error, before))

@@ -159,7 +159,7 @@ def test_a_missing_identity_is_reported(repo: WorkspaceRepo, monkeypatch: pytest
         monkeypatch.delenv(f"GIT_{who}_NAME")
         monkeypatch.delenv(f"GIT_{who}_EMAIL")
     (problem,) = find_checkout_problems(repo.top)
-    assert problem.message == "git knows no name and email of yours: commits will be by plait <plait@localhost>"
+    assert problem.message == "git has no name and email for your commits: they will be by plait <plait@localhost>"
     repo.git("config", "user.name", "Somebody")
     repo.git("config", "user.email", "somebody@example.org")
     assert find_checkout_problems(repo.top) == []

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import cache
 
 from hypothesis import given, settings, strategies as st
 
 from plait.core.decisions import AttemptStarted, BatchEnded, GateStarted, MergeStarted, TaskEnded
 from plait.core.events import Record
+from plait.core.reducers import evolve
 from plait.core.reports import AttemptExited, AttemptLost, AttemptUsed, ClockJumped, MergeDone, Outcome
 from plait.core.requests import Drop, Retry
+from plait.core.scheduler.batches import find_end_status
 from plait.core.settings import Backoff, Isolation, Publish, Settings, Spend
+from plait.core.state import State
 from plait.core.status import Category
 from plait.core.task import Task
 from plait.observe.spans import MAX_TEXT_CHARS, Span, SpanBuilder, make_span_id, make_trace_id
@@ -112,6 +116,25 @@ def test_a_reopened_batch_is_another_span_of_the_same_trace() -> None:
     assert two.links == (one.id,)
     assert second.links == (first.id,)
     assert (first.parent, second.parent) == (one.id, two.id)
+
+
+@FEW
+@given(STORMS)
+def test_the_status_of_a_batch_is_the_one_that_people_see(journal: tuple[Record, ...]) -> None:
+    state, fold = State(), SpanBuilder("j")
+    for record in journal:
+        evolve(state, record)
+        ended = [span for span in fold.add(record) if span.name == "batch"]
+        if ended and isinstance(record.event, BatchEnded):
+            status = find_end_status(state.batches[record.event.batch])
+            assert dict(ended[0].attributes)["plait.status"] == status
+
+
+def test_a_batch_with_merged_and_unmerged_tasks_is_partial() -> None:
+    script = Script("a", "b", settings=replace(ALONE, max_parallel=2, retries=0))
+    script.exit_attempt("a")
+    script.exit_attempt("b", Category.TASK)
+    assert dict(named(spans(script.records), "batch").attributes)["plait.status"] == "partial"
 
 
 def test_a_done_task_that_is_dropped_ends_once_more() -> None:

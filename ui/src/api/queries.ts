@@ -82,6 +82,6 @@ export function useTimeline(batchId: string) {
 export function useAgents() {
   return useQuery({
     queryKey: ["agents"],
-    queryFn: async ({ signal }) => (await unwrap(api.GET("/api/agents", { signal }))).agents,
+    queryFn: ({ signal }) => unwrap(api.GET("/api/agents", { signal })),
   });
 }

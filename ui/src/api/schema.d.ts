@@ -818,10 +818,15 @@ export interface components {
             /** Results */
             results: components["schemas"]["ActionResult"][];
         };
-        /** Agents */
+        /**
+         * Agents
+         * @description `permissions` names the installed agents that do everything without asking.
+         */
         Agents: {
             /** Agents */
             agents: components["schemas"]["InstalledAgent"][];
+            /** Permissions */
+            permissions: string | null;
         };
         /**
          * ApproveBody
@@ -862,6 +867,8 @@ export interface components {
          * @description A batch with its tasks.
          */
         Batch: {
+            /** Agentseconds */
+            agentSeconds: number;
             /** Base */
             base: string | null;
             /** Branch */
@@ -907,9 +914,12 @@ export interface components {
         /**
          * BatchHead
          * @description A batch without its tasks. `reason` explains the status, such as what paused it; `hint`: what to do about
-         *     `unshipped`. `seconds`: time of work, up to `workingSince` if something runs.
+         *     `unshipped`. `seconds`: time of work, up to `workingSince` if something runs; `agentSeconds`: of all attempts that have
+         *     ended.
          */
         BatchHead: {
+            /** Agentseconds */
+            agentSeconds: number;
             /** Base */
             base: string | null;
             /** Branch */
@@ -2147,6 +2157,8 @@ export interface components {
          * @description An item of a list; without `tasks` if `?tasks=false`.
          */
         ListedBatch: {
+            /** Agentseconds */
+            agentSeconds: number;
             /** Base */
             base: string | null;
             /** Branch */

@@ -8,7 +8,15 @@ import { useNow } from "../components/hooks";
 import { Icon } from "../components/Icon";
 import { BatchStatusIcon } from "../components/Status";
 import { useLive } from "../live/LiveProvider";
-import { formatCost, formatDuration, formatTimeLeft, pluralize, shortId, workSeconds } from "../model/format";
+import {
+  formatAgentTime,
+  formatCost,
+  formatDuration,
+  formatTimeLeft,
+  pluralize,
+  shortId,
+  workSeconds,
+} from "../model/format";
 import { useBoard } from "../store/board";
 import { BatchControls } from "./BatchControls";
 import styles from "./BatchStrips.module.css";
@@ -102,12 +110,13 @@ export function TimeLeft({ eta, basis }: { eta: string; basis: string | null }) 
 }
 
 export function Elapsed({ batch }: { batch: BatchSummary }) {
-  const { startedAt, seconds, workingSince } = batch;
+  const { startedAt, seconds, agentSeconds, workingSince } = batch;
   const now = useNow(workingSince !== null);
   if (startedAt === null) return null;
   return (
     <span className={styles.muted} title="Time of work">
       {formatDuration(workSeconds(seconds, workingSince, now))}
+      {workingSince === null && formatAgentTime(seconds, agentSeconds)}
     </span>
   );
 }

@@ -9,11 +9,11 @@ import { EmptyState, ErrorState, LoadingState } from "../components/EmptyState";
 import { useNow } from "../components/hooks";
 import { Kbd } from "../components/Kbd";
 import { BatchStatusBadge } from "../components/Status";
-import { formatCost, formatDuration, formatTime, pluralize, secondsBetween, shortId } from "../model/format";
+import { formatCost, formatTime, pluralize, shortId } from "../model/format";
 import { useBoard } from "../store/board";
 import styles from "./BatchesView.module.css";
-import { PullRequestLink } from "./BatchStrips";
-import { formatCounts, isOpen } from "./batchStatus";
+import { Elapsed, PullRequestLink } from "./BatchStrips";
+import { formatCounts } from "./batchStatus";
 import { ProgressBar } from "./ProgressBar";
 
 const PAGE_SIZE = 50; // as many as the board has, besides open ones
@@ -111,8 +111,8 @@ function BatchTable({ batches }: { batches: readonly BatchSummary[] }) {
 }
 
 function BatchRow({ batch }: { batch: BatchSummary }) {
-  const { id, status, mode, progress, createdAt, startedAt, completedAt, branch, prUrl, shipped } = batch;
-  const now = useNow(isOpen(batch) && startedAt !== null);
+  const { id, status, mode, progress, createdAt, startedAt, branch, prUrl, shipped } = batch;
+  const now = useNow(false);
   return (
     <tr>
       <th scope="row">
@@ -127,7 +127,9 @@ function BatchRow({ batch }: { batch: BatchSummary }) {
       </td>
       <td data-label="Tasks">{pluralize(progress.total, "task")}</td>
       <td>{formatTime(startedAt ?? createdAt, now)}</td>
-      <td>{startedAt && formatDuration(secondsBetween(startedAt, completedAt, now))}</td>
+      <td>
+        <Elapsed batch={batch} />
+      </td>
       <td>{formatCost(batch.cost)}</td>
       <td>{branch && <code>{branch}</code>}</td>
       <td>{prUrl ? <PullRequestLink url={prUrl} /> : shipped && "pushed"}</td>

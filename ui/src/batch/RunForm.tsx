@@ -140,15 +140,15 @@ export function SelectionOptions() {
 
 /** The agents of tasks that name none. Several share the tasks; in a contest each does every task. */
 export function AgentPicker({ error }: { error?: string | null }) {
-  const { data, error: failure, refetch } = useAgents();
+  const { data: known, error: failure, refetch } = useAgents();
   if (failure) return <ErrorState error={failure} onRetry={() => void refetch()} />;
-  if (data === undefined) return <LoadingState what="Loading agents" />;
-  const installed = data.filter(({ available }) => available);
-  const missing = data.filter(({ available }) => !available);
+  if (known === undefined) return <LoadingState what="Loading agents" />;
+  const installed = known.agents.filter(({ available }) => available);
+  const missing = known.agents.filter(({ available }) => !available);
   return (
     <fieldset className={styles.group}>
       <legend>Agents</legend>
-      <p className={styles.note}>{describeDefaultAgents(data)}</p>
+      <p className={styles.note}>{describeDefaultAgents(known.agents)}</p>
       {installed.map((agent) => (
         <AgentCheckbox key={agent.name} agent={agent} />
       ))}

@@ -85,7 +85,7 @@ function TextFields({ editor }: { editor: TaskEditor }) {
         <LineField editor={editor} field="model" label="Model" />
       </div>
       <datalist id={agents}>
-        {known.data?.map(({ name }) => (
+        {known.data?.agents.map(({ name }) => (
           <option key={name} value={name} />
         ))}
       </datalist>

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import {
+  formatAgentTime,
   formatCompact,
   formatCost,
   formatDiffstat,
@@ -78,4 +79,10 @@ describe("times", () => {
 
 it("an id is shortened", () => {
   expect(shortId("0123456789ab")).toBe("01234567");
+});
+
+it("agent time is shown if it is more than the time of work", () => {
+  expect(formatAgentTime(41, 43)).toBe(" (43s of agent time)");
+  expect(formatAgentTime(43, 41)).toBe("");
+  expect(formatAgentTime(43, 43.2)).toBe("");
 });

@@ -22,6 +22,12 @@ export function workSeconds(seconds: number, workingSince: string | null, now: n
   return seconds + (workingSince === null ? 0 : Math.max(0, secondsBetween(workingSince, null, now)));
 }
 
+/** ` (43s of agent time)`; empty if it isn't more than the time of work. */
+export function formatAgentTime(seconds: number, agentSeconds: number): string {
+  const text = formatDuration(agentSeconds);
+  return agentSeconds > seconds && text !== formatDuration(seconds) ? ` (${text} of agent time)` : "";
+}
+
 /** `$0.41`, or `12k tok` where no price is known, or nothing. */
 export function formatCost({ usd, tokens }: Cost): string {
   if (usd > 0) return usd < 0.01 ? "<$0.01" : `$${usd.toFixed(2)}`;

@@ -91,6 +91,7 @@ export function sampleBatch(id: string, more: Partial<BatchSummary> = {}): Batch
     createdAt: SAMPLE_TIME,
     startedAt: null,
     seconds: 0,
+    agentSeconds: 0,
     workingSince: null,
     completedAt: null,
     eta: null,

@@ -31,10 +31,10 @@ export function AgentSettings({ all }: { all: ReadonlyMap<string, SettingEntry> 
         <SettingRow
           entry={agent}
           title="Default agents"
-          renderField={(props) => <DefaultAgents {...props} agents={data} />}
+          renderField={(props) => <DefaultAgents {...props} agents={data.agents} />}
         />
       )}
-      {models && <AgentLists agents={data} models={models} />}
+      {models && <AgentLists agents={data.agents} models={models} />}
       {["model", "agentCommand"].map((name) => {
         const entry = all.get(name);
         return (

@@ -279,20 +279,23 @@ function AgentMenu({ lastAgent, onSelect }: { lastAgent: string | null; onSelect
     ) : (
       <ErrorState error={error} onRetry={() => void refetch()} />
     );
-  const sorted = data.toSorted((one, other) => Number(other.available) - Number(one.available));
+  const sorted = data.agents.toSorted((one, other) => Number(other.available) - Number(one.available));
   return (
-    <ul className={styles.agents}>
-      {sorted.map((agent) => (
-        <li key={agent.name}>
-          <Button kind="quiet" disabled={whyUnavailable(agent)} onClick={() => onSelect(agent.name)}>
-            <span className={styles.agent}>
-              <span>{agent.name}</span>
-              <span className={styles.note}>{agentNote(agent, lastAgent)}</span>
-            </span>
-          </Button>
-        </li>
-      ))}
-    </ul>
+    <>
+      <ul className={styles.agents}>
+        {sorted.map((agent) => (
+          <li key={agent.name}>
+            <Button kind="quiet" disabled={whyUnavailable(agent)} onClick={() => onSelect(agent.name)}>
+              <span className={styles.agent}>
+                <span>{agent.name}</span>
+                <span className={styles.note}>{agentNote(agent, lastAgent)}</span>
+              </span>
+            </Button>
+          </li>
+        ))}
+      </ul>
+      {data.permissions && <p className={styles.permissions}>{data.permissions}</p>}
+    </>
   );
 }
 

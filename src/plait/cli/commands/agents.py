@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from plait.agents.table import describe_full_access
 from plait.cli import options as opt
 from plait.cli.output import OK, Page, print_json
-from plait.client.installed_agents import InstalledAgent, LoggedIn, list_agents
+from plait.client.installed_agents import InstalledAgent, LoggedIn, describe_permissions, list_agents
 from plait.client.project_state import load_project_config
 from plait.config.agent_keys import Permission
 
@@ -37,7 +36,7 @@ def _print_agents(agents: Sequence[InstalledAgent]) -> None:
             f" {agent.name:{width}}  {_get_version(agent):{version_width}}  {about}",
             (_describe_login(agent), _STYLES[agent.login.logged_in]),
         )
-    permissions = describe_full_access({agent.name: agent.permission for agent in installed})
+    permissions = describe_permissions(installed)
     if permissions:
         page.add_line()
         page.add_line((permissions, "yellow"))

@@ -43,6 +43,7 @@ from plait.forges.remote import find_remote, resolve_address
 from plait.forges.tokens import PLAIT_VARIABLE, find_token
 from plait.git.command import Git
 from plait.git.location import RepoLocation, find_repo
+from plait.git.worktrees.preconditions import find_missing_identity
 from plait.git.worktrees.worktree import WorkspaceLayout, find_worktrees_folder, list_children
 from plait.store.interfaces import InboxError
 from plait.store.project_files import INBOX_FILE, JOURNAL_FILE, open_project_inbox, open_state_paths
@@ -82,6 +83,8 @@ def run_checks(where: Path) -> list[DoctorCheck]:
     if config is not None and worktrees is not None:
         checks.append(check_worktrees(worktrees, config.workspace.disk_cap))
         checks.append(check_remote(Git(location.git_dir), config))
+        missing = find_missing_identity(Git(location.git_dir))
+        checks += [warning("identity", missing.message, missing.hint)] if missing else []
     if past.state is not None:  # without a journal, nothing is known to be left over
         checks += state_checks.check_write_back(past.state)
         git = location.state.parent if location.repository else None

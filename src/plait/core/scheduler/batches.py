@@ -11,7 +11,7 @@ A batch ends when every task has ended, nothing runs or is due, and publishing s
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from plait.core.decisions import BatchEnded, Decision, PhaseOpened, PublishStarted
 from plait.core.reducers.batches import required_share
@@ -158,10 +158,17 @@ def count_merged(batch: BatchState) -> tuple[int, int]:
 
 def find_end_status(batch: BatchState) -> BatchStatus | None:
     """How it ended; None: it has not. Something merged is a partial success, unless a failure kept the rest from starting."""
-    if batch.ended is not BatchStatus.FAILED or not count_merged(batch)[0]:
-        return batch.ended
-    halted = any(task.status is TaskStatus.SKIPPED and task.by is not None for task in batch.tasks)
-    return BatchStatus.FAILED if halted else BatchStatus.PARTIAL
+    partial = batch.ended is BatchStatus.FAILED and is_partial(
+        (task.status, task.by) for task in _list_requested(batch)
+    )
+    return BatchStatus.PARTIAL if partial else batch.ended
+
+
+def is_partial(ends: Iterable[tuple[TaskStatus | None, str | None]]) -> bool:
+    """Of a failed batch, by how its tasks ended and what ended them."""
+    ended = list(ends)
+    halted = any(status is TaskStatus.SKIPPED and by is not None for status, by in ended)
+    return not halted and any(status is TaskStatus.DONE for status, _ in ended)
 
 
 def describe_merged(batch: BatchState) -> str:

@@ -33,7 +33,8 @@ def find_checkout_problems(top: Path, ignored: AbstractSet[str] = frozenset()) -
     """
     git = Git(top)
     try:
-        return [*_find_uncommitted(git, ignored), *_find_missing_identity(git)]
+        missing = find_missing_identity(git)
+        return [*_find_uncommitted(git, ignored), *([missing] if missing else [])]
     except GitError:  # it is reported when the base is looked for
         return []
 
@@ -62,16 +63,17 @@ def _find_uncommitted(git: Git, ignored: AbstractSet[str]) -> Iterator[Problem]:
     )
 
 
-def _find_missing_identity(git: Git) -> Iterator[Problem]:
+def find_missing_identity(git: Git) -> Problem | None:
     """Git's own guess, from the machine's name, doesn't count: it has no place on a pull request."""
     strict = git.with_options(settings=("user.useConfigOnly=true",))
-    if strict.run("var", "GIT_COMMITTER_IDENT", codes=(0, 128)).code:
-        plait = f"{PLAIT_IDENTITY['GIT_COMMITTER_NAME']} <{PLAIT_IDENTITY['GIT_COMMITTER_EMAIL']}>"
-        yield Problem(
-            Severity.WARNING,
-            f"git knows no name and email of yours: commits will be by {plait}",
-            hint='Set them: git config --global user.name "Your Name" && git config --global user.email you@example.org',
-        )
+    if not strict.run("var", "GIT_COMMITTER_IDENT", codes=(0, 128)).code:
+        return None
+    plait = f"{PLAIT_IDENTITY['GIT_COMMITTER_NAME']} <{PLAIT_IDENTITY['GIT_COMMITTER_EMAIL']}>"
+    return Problem(
+        Severity.WARNING,
+        f"git has no name and email for your commits: they will be by {plait}",
+        hint='Set them: git config --global user.name "Your Name" && git config --global user.email you@example.org',
+    )
 
 
 def _check_version(git: Git) -> None:

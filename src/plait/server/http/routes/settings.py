@@ -113,6 +113,5 @@ async def describe_settings() -> preferences.SettingsForm:
 async def list_agents(session: SessionDep) -> installed_agents.Agents:
     """The known agents: which are installed, and which are logged in."""
     location = session.location
-    return installed_agents.Agents(
-        await asyncio.to_thread(lambda: installed_agents.list_agents(load_project_config(location.top)))
-    )
+    agents = await asyncio.to_thread(lambda: installed_agents.list_agents(load_project_config(location.top)))
+    return installed_agents.Agents(agents, installed_agents.describe_permissions(agents) or None)
