@@ -139,6 +139,11 @@ class Git:
         """The object that a ref holds; empty if there is no such ref."""
         return self.run("rev-parse", "--verify", "--quiet", ref, codes=(0, 1)).text
 
+    def read_dead_ref(self, ref: str) -> str:
+        """The object that a ref holds if that object is missing, so that the ref can be replaced; otherwise empty."""
+        value = self.read_ref(ref)
+        return value if value and self.resolve_commit(value) is None else ""
+
     def create_ref(self, ref: str, commit: str) -> None:
         """Raises GitError if the ref exists."""
         self.run("update-ref", "-m", "plait", ref, commit, "0" * len(commit))

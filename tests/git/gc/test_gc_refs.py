@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from plait.client.doctor.check import CheckStatus
+from plait.client.doctor.checkup import check_refs
 from plait.core.errors import UserError
 from plait.core.task import Attempt, Step
 from plait.git.gc.inventory import RefNames
@@ -240,3 +242,57 @@ def test_an_ambiguous_name_is_refused(project: GcProject) -> None:
         "attempts/beef/a/write-1",
         "attempts/beef/b/write-1",
     }
+
+
+def break_object(project: GcProject, name: str) -> None:
+    oid = project.git("rev-parse", name)
+    (project.common / "objects" / oid[:2] / oid[2:]).unlink()
+
+
+def test_what_is_left_of_a_damaged_result_is_saved_and_its_refs_are_removed(project: GcProject) -> None:
+    project.batch("beef", "a", "b")
+    damaged, whole = project.commit(one="1\n", two="2\n"), project.commit(b="b\n")
+    for task, tip in {"a": damaged, "b": whole}.items():
+        project.ref(attempt_ref(Attempt("beef", task, Step.WRITE, 1)), tip)
+    project.ref(f"refs/heads/{task_branch('beef', 'a')}", damaged)
+    break_object(project, f"{damaged}:two")
+    project.batch("beef", "a", "b", over=False)  # also while the batch runs
+    removed = project.find_removed(project.clean())
+    assert removed.keys() == {"refs/heads/plait/task-beef-a", "refs/plait/attempts/beef/a/write-1"}
+    assert all("missing blob" in why for why in removed.values())
+    assert set(project.refs("refs/plait/attempts").values()) == {whole}
+    (saved,) = project.refs("refs/plait/saved/beef/a").values()
+    assert project.git("ls-tree", "--name-only", saved).split() == ["README", "one"]
+    project.git("gc", "--quiet", "--prune=now")
+    project.git("clone", "--quiet", "--mirror", ".", str(project.location / "clone"))
+
+
+def test_a_ref_whose_commit_is_gone_blocks_nothing_and_is_removed(project: GcProject, made: dict[str, str]) -> None:
+    gone = project.commit(gone="gone\n")
+    project.ref("refs/plait/saved/beef/b/1", gone)
+    break_object(project, gone)
+    listed = [saved.commit for saved in list_saved_commits(project.repository.git)]
+    assert gone not in listed
+    assert made["b"] in listed
+    folder = project.workspace("beef", "c")
+    (folder / "new.txt").write_text("new\n")
+    project.workspaces.release("beef", "c")
+    assert project.refs("refs/plait/saved/beef/c")
+    assert project.find_removed(project.clean())["refs/plait/saved/beef/b/1"] == f"commit {gone} is missing"
+    assert not project.refs("refs/plait/saved/beef/b")
+
+
+def test_a_branch_whose_commit_is_gone_is_started_again(project: GcProject) -> None:
+    gone, branch = project.commit(gone="gone\n"), task_branch("beef", "a")
+    project.ref(f"refs/heads/{branch}", gone)
+    break_object(project, gone)
+    project.workspace("beef", "a")
+    assert project.refs(f"refs/heads/{branch}") == {f"refs/heads/{branch}": project.base}
+
+
+def test_the_doctor_names_broken_refs(project: GcProject, made: dict[str, str]) -> None:
+    assert check_refs(project.repository.git) == []
+    break_object(project, made["b"])
+    checks = check_refs(project.repository.git)
+    assert {(check.topic, check.verdict) for check in checks} == {("refs", CheckStatus.PROBLEM)}
+    assert any(f"task-beef-b is broken: commit {made['b']} is missing" in check.text for check in checks)

@@ -10,6 +10,7 @@ from plait.git.gc.removal_rules import (
     FRESH_SECONDS,
     STALE_LOCK_SECONDS,
     BranchItem,
+    BrokenRefItem,
     GcBatch,
     GcFacts,
     GcItem,
@@ -125,6 +126,8 @@ def _not_lost(item: Removal, options: GcOptions) -> None:
         case RefItem() as ref:
             assert ref.batch in options.forget
             assert ref.elsewhere or options.unmerged
+        case BrokenRefItem():
+            assert item.save
         case PathItem(kind=PathKind.TRANSCRIPTS) as printed:
             assert printed.batch in options.forget or (options.older is not None and printed.batch != "fresh")
         case PathItem(kind=PathKind.BATCH_FOLDER) as folder:

@@ -205,7 +205,7 @@ def test_the_end_of_a_batch_leaves_nothing_but_refs(repo: WorkspaceRepo) -> None
     assert not (repo.root / f"batch-{BATCH}").exists()
     assert [repo.text(saved, "new") for saved in repo.list_saved("one")] == ["n"]
     assert repo.list_saved("two") == [loose]
-    assert sorted(each.name for each in (repo.common / "plait").iterdir()) == ["trash", "workspaces.lock"]
+    assert sorted(each.name for each in (repo.common / "plait").iterdir()) == ["packs", "trash", "workspaces.lock"]
 
 
 def test_a_workspace_that_cannot_be_saved_stays_and_the_others_are_released(repo: WorkspaceRepo) -> None:

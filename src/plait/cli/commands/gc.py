@@ -19,7 +19,17 @@ from plait.client.session import open_session
 from plait.config.units import parse_duration_setting
 from plait.core.errors import UserError
 from plait.git.gc.collector import GarbageCollector
-from plait.git.gc.removal_rules import BranchItem, GcItem, GcOptions, GcPlan, KeptItem, RefItem, Removal, plan_gc
+from plait.git.gc.removal_rules import (
+    BranchItem,
+    BrokenRefItem,
+    GcItem,
+    GcOptions,
+    GcPlan,
+    KeptItem,
+    RefItem,
+    Removal,
+    plan_gc,
+)
 from plait.git.gc.restore import SavedCommit, list_saved_commits, restore_branch
 from plait.git.location import RepoLocation, find_repo
 
@@ -168,7 +178,7 @@ _PLURALS = {"branch": "branches", "transcripts": "transcripts", "trash": "trash"
 
 
 def _get_name(item: GcItem) -> str:
-    return item.name if isinstance(item, BranchItem | RefItem) else item.path
+    return item.name if isinstance(item, BranchItem | RefItem | BrokenRefItem) else item.path
 
 
 def print_cleanup(plan: GcPlan) -> None:

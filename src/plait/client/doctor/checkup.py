@@ -41,7 +41,8 @@ from plait.engine.daemon import LOG_FILE, find_engine
 from plait.forges.forge import ForgeError, find_forge
 from plait.forges.remote import find_remote, resolve_address
 from plait.forges.tokens import PLAIT_VARIABLE, find_token
-from plait.git.command import Git
+from plait.git.command import Git, GitError
+from plait.git.gc.broken_refs import find_broken_refs
 from plait.git.location import RepoLocation, find_repo
 from plait.git.worktrees.preconditions import find_missing_identity
 from plait.git.worktrees.worktree import WorkspaceLayout, find_worktrees_folder, list_children
@@ -85,6 +86,7 @@ def run_checks(where: Path) -> list[DoctorCheck]:
         checks.append(check_remote(Git(location.git_dir), config))
         missing = find_missing_identity(Git(location.git_dir))
         checks += [warning("identity", missing.message, missing.hint)] if missing else []
+        checks += check_refs(Git(location.git_dir))
     if past.state is not None:  # without a journal, nothing is known to be left over
         checks += state_checks.check_write_back(past.state)
         git = location.state.parent if location.repository else None
@@ -92,6 +94,18 @@ def run_checks(where: Path) -> list[DoctorCheck]:
             open_state_paths(location), past.state, engine_runs=engine is not None, git=git, worktrees=worktrees
         )
     return [*checks, state_checks.check_shared_state(find_shared_state_folder())]
+
+
+def check_refs(git: Git) -> list[DoctorCheck]:
+    """Whether the objects of plait's own branches and refs are there."""
+    try:
+        broken = list(find_broken_refs(git))
+    except GitError as error:
+        return [problem("refs", f"plait's refs can't be checked: {error.message}", "Find out more with git fsck.")]
+    return [
+        problem("refs", f"{ref.name} is broken: {ref.missing}", "plait gc saves what is left of it, and removes it.")
+        for ref in broken
+    ]
 
 
 def _check_settings(location: RepoLocation) -> tuple[Config | None, list[DoctorCheck]]:

@@ -12,8 +12,10 @@ from typing import assert_never
 from plait.core.errors import WorldError
 from plait.git.command import GitError
 from plait.git.gc import inventory
+from plait.git.gc.broken_refs import commit_remains, find_broken_refs
 from plait.git.gc.removal_rules import (
     BranchItem,
+    BrokenRefItem,
     GcBatch,
     GcFacts,
     GcItem,
@@ -112,6 +114,8 @@ class GarbageCollector:
                 return self._remove_worktree(worktree, options)
             case BranchItem() as branch:
                 return self._remove_branch(branch, options)
+            case BrokenRefItem() as broken:
+                return self._remove_broken_ref(broken)
             case RefItem() as ref:
                 return _why_keep(ref, options, self._read_batches()) or self._delete_ref(ref.name, ref.tip)
             case PathItem(kind=PathKind.LOCK) as lock:
@@ -190,6 +194,16 @@ class GarbageCollector:
                 saved_refs = SavedRefs(self._repository, item.batch, item.task or _BATCH_SAVED_AS)
                 saved_refs.keep_unreachable(item.tip, moving_ref=ref)
             return self._delete_ref(ref, item.tip)
+
+    def _remove_broken_ref(self, item: BrokenRefItem) -> str:
+        """Save what is left of it first; unless it was mended meanwhile, from the files of a workspace."""
+        git = self._repository.git
+        if all(ref.name != item.name for ref in find_broken_refs(git)):
+            return "it is whole again"
+        remains = commit_remains(git, item.tip)
+        if remains is not None:
+            SavedRefs(self._repository, item.batch, item.task or _BATCH_SAVED_AS).keep(remains)
+        return self._delete_ref(item.name, item.tip)
 
     def _delete_ref(self, ref: str, tip: str) -> str:
         """Delete a ref unless it has moved; why it was kept, or empty."""

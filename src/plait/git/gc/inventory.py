@@ -15,7 +15,17 @@ from pathlib import Path
 
 from plait.core.fast_dataclass import dataclass
 from plait.git.command import Git, GitError
-from plait.git.gc.removal_rules import BranchItem, GcBatch, PathItem, PathKind, RefItem, WorktreeItem, WorktreeUse
+from plait.git.gc.broken_refs import find_broken_refs
+from plait.git.gc.removal_rules import (
+    BranchItem,
+    BrokenRefItem,
+    GcBatch,
+    PathItem,
+    PathKind,
+    RefItem,
+    WorktreeItem,
+    WorktreeUse,
+)
 from plait.git.refs import is_plait_branch, parse_batch_branch, ref_component, task_branch
 from plait.git.worktrees.metadata import (
     is_real_folder,
@@ -168,7 +178,7 @@ def _is_unsaved(repository: Repository, folder: Path, gitdir: Path | None) -> bo
     try:
         git = repository.git_at(gitdir, folder if is_real_folder(folder) else gitdir)
         head = git.resolve_commit("HEAD")
-        if head and git.text("rev-list", "-1", head, "--not", "--glob=refs/*"):
+        if head and git.text("rev-list", "--ignore-missing", "-1", head, "--not", "--glob=refs/*"):
             return True
         if not is_real_folder(folder):
             return False
@@ -238,7 +248,6 @@ def _find_repository(folder: Path) -> Path | None:
 
 
 _USER_PREFIXES = (BRANCH_PREFIX, REMOTE_PREFIX, "refs/tags/")  # without stashes
-_FORMAT = "%(refname)%00%(objectname)%00%(objecttype)%00%(*objectname)%00%(*objecttype)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,19 +271,24 @@ class RefNames:
         part = parts[3] if ref.startswith(PLAIT_PREFIX) and len(parts) > 3 else ""
         return self.components.get(part, part)
 
+    def find_batch_and_task_of_ref(self, ref: str) -> tuple[str, str]:
+        """Of a branch or of a ref under refs/plait; of an unknown task, its part of the name."""
+        if ref.startswith(BRANCH_PREFIX):
+            return self.find_batch_and_task(ref.removeprefix(BRANCH_PREFIX))
+        return self.find_batch(ref), (ref.split("/")[4:5] or [""])[0]
+
     def find_batch_and_task(self, name: str) -> tuple[str, str]:
         """Of a branch; of an unknown task branch, neither."""
         return self.branches.get(name) or (parse_batch_branch(name), "")
 
 
 def list_refs(git: Git) -> dict[str, str]:
-    """Every ref of the repository that leads to a commit, with that commit."""
-    tips = {}
-    for line in git.text("for-each-ref", f"--format={_FORMAT}").splitlines():
-        name, oid, kind, peeled, peeled_kind = line.split("\0")
-        if kind == "commit" or peeled_kind == "commit":
-            tips[name] = oid if kind == "commit" else peeled
-    return tips
+    """Every ref of the repository that leads to a commit, with that commit. Those whose commits are gone are left out."""
+    names = git.text("for-each-ref", "--format=%(refname)").splitlines()
+    # for-each-ref fails if it has to read an object that is missing.
+    feed = "".join(f"{name}^{{commit}}\n" for name in names).encode()
+    rows = git.run("cat-file", "--batch-check=%(objectname) %(objecttype)", stdin=feed).text.splitlines()
+    return {name: row.removesuffix(" commit") for name, row in zip(names, rows, strict=True) if row.endswith(" commit")}
 
 
 def find_unreachable(git: Git, tips: Collection[str], others: Iterable[str]) -> set[str]:
@@ -287,9 +301,14 @@ def find_unreachable(git: Git, tips: Collection[str], others: Iterable[str]) -> 
     return set(tips) & set(listed)
 
 
-def list_branches_and_refs(git: Git, names: RefNames) -> Iterator[BranchItem | RefItem]:
-    """The branches of plait, then the refs under refs/plait."""
-    all_tips = list_refs(git)
+def list_branches_and_refs(git: Git, names: RefNames) -> Iterator[BranchItem | RefItem | BrokenRefItem]:
+    """What is broken, the branches of plait, then the refs under refs/plait."""
+    broken = {ref.name: ref for ref in find_broken_refs(git)}
+    checkouts = find_checkouts(git)
+    for each in broken.values():
+        batch, task = names.find_batch_and_task_of_ref(each.name)
+        yield BrokenRefItem(each.name, each.tip, batch, task, each.missing, checkouts.get(each.name, ""))
+    all_tips = {name: tip for name, tip in list_refs(git).items() if name not in broken}
     branches = {name: tip for name, tip in all_tips.items() if _is_local_plait_branch(name)}
     refs = {name: tip for name, tip in all_tips.items() if name.startswith(PLAIT_PREFIX)}
     pushed_tips = [tip for name, tip in all_tips.items() if _is_pushed(name)]
@@ -300,7 +319,6 @@ def list_branches_and_refs(git: Git, names: RefNames) -> Iterator[BranchItem | R
     unpushed = find_unreachable(git, unmerged, pushed_tips)
     unsaved = find_unreachable(git, unmerged, refs.values())
     in_batch_branch = _find_in_batch_branch(git, names, branches)
-    checkouts = find_checkouts(git)
     for ref, tip in branches.items():
         yield BranchItem(
             ref.removeprefix(BRANCH_PREFIX),

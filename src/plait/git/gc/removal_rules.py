@@ -134,7 +134,21 @@ class RefItem:
     elsewhere: bool = False
 
 
-GcItem = WorktreeItem | PathItem | BranchItem | RefItem
+@dataclass(frozen=True, slots=True)
+class BrokenRefItem:
+    """A ref or branch of plait's that holds nothing whole. `missing` says what is missing."""
+
+    kind = "broken ref"
+    size = 0
+    name: str
+    tip: str
+    batch: str
+    task: str = ""
+    missing: str = ""
+    checked_out_in: str = ""
+
+
+GcItem = WorktreeItem | PathItem | BranchItem | RefItem | BrokenRefItem
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,11 +209,16 @@ def plan_gc(facts: GcFacts, options: GcOptions) -> GcPlan:
 
 
 def _without_checkout(item: GcItem, removed: Collection[str]) -> GcItem:
-    return replace(item, checked_out_in="") if isinstance(item, BranchItem) and item.checked_out_in in removed else item
+    if isinstance(item, BranchItem | BrokenRefItem) and item.checked_out_in in removed:
+        return replace(item, checked_out_in="")
+    return item
 
 
 def decide(facts: GcFacts, options: GcOptions, item: GcItem) -> Removal | KeptItem:
-    if why := _why_in_use(item) or _why_batch_needs(facts, options, item):
+    why = _why_in_use(item)
+    if isinstance(item, BrokenRefItem):  # no batch needs it: what it held is made again
+        return KeptItem(item, why) if why else Removal(item, item.missing, save=True)
+    if why := why or _why_batch_needs(facts, options, item):
         return KeptItem(item, why)
     match item:
         case WorktreeItem():
@@ -216,7 +235,7 @@ def decide(facts: GcFacts, options: GcOptions, item: GcItem) -> Removal | KeptIt
 
 def _why_in_use(item: GcItem) -> str:
     """Empty if it is not in use."""
-    if isinstance(item, BranchItem) and item.checked_out_in:
+    if isinstance(item, BranchItem | BrokenRefItem) and item.checked_out_in:
         return f"it is checked out in {item.checked_out_in}"
     if not isinstance(item, WorktreeItem):
         return ""

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from plait.core.errors import UserError
 from plait.core.fast_dataclass import dataclass
 from plait.git.command import Git, GitError
-from plait.git.gc.inventory import BRANCH_PREFIX, PLAIT_PREFIX, RefNames
+from plait.git.gc.inventory import BRANCH_PREFIX, PLAIT_PREFIX, RefNames, list_refs
 from plait.git.refs import ATTEMPTS, BASES, SAVED, ref_component
 
-_FORMAT = "%(refname)%00%(objectname)%00%(objecttype)%00%(committerdate:unix)%00%(contents:subject)"
 _MAX_TRIES = 99
 _UNSAFE_CHARACTERS = re.compile(r"[^A-Za-z0-9._-]+")
 _MAX_SHOWN = 5
@@ -37,12 +36,25 @@ class RestoredBranch:
 
 def list_saved_commits(git: Git) -> list[SavedCommit]:
     """The newest first, without the bases of batches."""
-    commits = []
-    for line in git.text("for-each-ref", "--sort=-committerdate", f"--format={_FORMAT}", PLAIT_PREFIX).splitlines():
-        ref, commit, kind, at, subject = line.split("\0", 4)
-        if kind == "commit" and not ref.startswith(f"{BASES}/"):
-            commits.append(SavedCommit(ref.removeprefix(PLAIT_PREFIX), ref, commit, float(at or 0), subject))
-    return commits
+    refs = {
+        ref: commit
+        for ref, commit in list_refs(git).items()
+        if ref.startswith(PLAIT_PREFIX) and not ref.startswith(f"{BASES}/")
+    }
+    described = _describe_commits(git, set(refs.values()))
+    commits = [
+        SavedCommit(ref.removeprefix(PLAIT_PREFIX), ref, commit, *described[commit]) for ref, commit in refs.items()
+    ]
+    return sorted(commits, key=lambda saved: saved.at, reverse=True)
+
+
+def _describe_commits(git: Git, commits: Collection[str]) -> dict[str, tuple[float, str]]:
+    """When each was committed, and its subject."""
+    if not commits:
+        return {}
+    args = ("log", "--no-walk=unsorted", "--no-show-signature", "-z", "--format=%H%n%ct%n%s", "--stdin")
+    rows = (row.split("\n", 2) for row in git.run(*args, stdin="\n".join(sorted(commits)).encode() + b"\n").fields)
+    return {commit: (float(at), subject) for commit, at, subject in rows}
 
 
 def restore_branch(git: Git, names: RefNames, query: str, branch: str | None) -> RestoredBranch:

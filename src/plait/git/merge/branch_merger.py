@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 from plait.core.decisions import Change, MergeStarted, RebuildStarted
 from plait.core.errors import WorldError
 from plait.core.reports import MergeConflicted, MergeDone, MergedTask, RebuildConflict, RebuildDone
 from plait.git import refs
 from plait.git.command import Git, GitError
-from plait.git.interfaces import MergeMessage, MergeRules, PredictedConflict
+from plait.git.interfaces import ChangeGoneError, MergeMessage, MergeRules, PredictedConflict
+from plait.git.kept_objects import find_missing_objects, is_object_gone, keep_objects, retry_pruned
 from plait.git.merge import three_way
 from plait.git.merge.change_merger import (
     ChangeMerger,
@@ -27,6 +29,7 @@ from plait.git.merge.private_gitdir import PrivateGitDirs
 from plait.git.merge.three_way import Ancestry
 from plait.git.worktrees.metadata import find_checkouts
 
+T = TypeVar("T")
 _STALE_SECONDS = 60.0  # git holds the lock of a ref for milliseconds, and only one engine moves these
 
 
@@ -48,10 +51,14 @@ class BatchBranch:
                 hint=f"Run `git -C {folder} switch --detach` to look at it; then resume or retry.",
             )
 
-    def move(self, new: str, old: str | None, reason: str) -> None:
-        """Move the branch from exactly `old` (None: create it); GitError if it is anywhere else."""
+    def move(self, new: str, reason: str, current: Commit | None) -> None:
+        """Move the branch from exactly there (None: create it); GitError if it is anywhere else.
+
+        A branch whose commit is gone holds nothing: it is created again.
+        """
         refs.remove_stale_lock(self._git_dir, self.ref, _STALE_SECONDS)
-        self._git.run("update-ref", "-m", f"plait: {reason}", self.ref, new, old or "0" * len(new))
+        old = current.id if current is not None else self._git.read_dead_ref(self.ref) or "0" * len(new)
+        self._git.run("update-ref", "-m", f"plait: {reason}", self.ref, new, old)
 
     def save(self, commit: str, n: int) -> None:
         """Save the branch before its nth rebuild; the first one saved stays."""
@@ -108,24 +115,44 @@ class GitBranchMerger:
         Raises ChangeGoneError if the change is gone, another WorldError if merging fails.
         """
         with map_errors(f"{decision.task} could not be merged"):
-            batch_branch = BatchBranch(self._git, self._git_dir, decision.batch, branch)
-            trailers = MergeTrailers(decision.batch, _change(decision))
-            commits = self._merging.read_commits(trailers.change, decision.onto, batch_branch.ref)
-            current = commits.get(batch_branch.ref)
-            if current is not None and current.id != decision.onto:
-                return _check_existing(batch_branch, trailers, decision, current)
-            batch_branch.ensure_not_checked_out()
-            result = self._merging.merge_change(trailers, decision.onto, commits[decision.tip], message, rules)
-            if isinstance(result, RebuildConflict):
-                return MergeConflicted(decision.batch, decision.task, decision.n, result.files)
-            try:
-                batch_branch.move(result, current.id if current else None, f"merge {decision.task}")
-            except GitError:
-                moved = read_commits(self._git, [batch_branch.ref]).get(batch_branch.ref)
-                if moved is None or moved.id == decision.onto:
-                    raise
-                return _check_existing(batch_branch, trailers, decision, moved)
-            return MergeDone(decision.batch, decision.task, decision.n, result)
+            return self._retry_pruned([_change(decision)], lambda: self._merge_once(decision, branch, message, rules))
+
+    def _merge_once(
+        self, decision: MergeStarted, branch: str, message: MergeMessage, rules: MergeRules
+    ) -> MergeDone | MergeConflicted:
+        batch_branch = BatchBranch(self._git, self._git_dir, decision.batch, branch)
+        trailers = MergeTrailers(decision.batch, _change(decision))
+        commits = self._merging.read_commits(trailers.change, decision.onto, batch_branch.ref)
+        current = commits.get(batch_branch.ref)
+        if current is not None and current.id != decision.onto:
+            return _check_existing(batch_branch, trailers, decision, current)
+        batch_branch.ensure_not_checked_out()
+        result = self._merging.merge_change(trailers, decision.onto, commits[decision.tip], message, rules)
+        if isinstance(result, RebuildConflict):
+            return MergeConflicted(decision.batch, decision.task, decision.n, result.files)
+        try:
+            # With the objects of the change, which are checked thereby.
+            with keep_objects(self._git, self._git_dir, [result], [decision.onto, decision.base]):
+                batch_branch.move(result, f"merge {decision.task}", current)
+        except GitError:
+            moved = read_commits(self._git, [batch_branch.ref]).get(batch_branch.ref)
+            if moved is None or moved.id == decision.onto:
+                raise
+            return _check_existing(batch_branch, trailers, decision, moved)
+        return MergeDone(decision.batch, decision.task, decision.n, result)
+
+    def _retry_pruned(self, changes: Sequence[Change], job: Callable[[], T]) -> T:
+        """Raises ChangeGoneError if it fails because objects of a change are missing: then the task has to be done again."""
+        try:
+            return retry_pruned(lambda _: job())
+        except GitError as error:
+            for change in changes if is_object_gone(error) else ():
+                if missing := find_missing_objects(self._git, [change.tip], [change.base]):
+                    raise ChangeGoneError(
+                        f"the result of {change.task} is damaged: {missing}",
+                        hint=f"Something deleted it from the repository. Retry {change.task}, or drop it.",
+                    ) from error
+            raise
 
     def rebuild(
         self, decision: RebuildStarted, branch: str, base: str, messages: Mapping[str, MergeMessage], rules: MergeRules
@@ -135,27 +162,36 @@ class GitBranchMerger:
         Merges onto the same commits as before are reused: a tested commit stays the same commit.
         """
         with map_errors(f"the branch of batch {decision.batch} could not be rebuilt"):
-            batch_branch = BatchBranch(self._git, self._git_dir, decision.batch, branch)
-            commits = read_commits(self._git, [batch_branch.ref, base])
-            if base not in commits:
-                raise make_missing_commit_error(base, "the base of the batch,")
-            current = commits.get(batch_branch.ref)
-            old_merges = _read_merges(self._git, decision.batch, current.id, base) if current else {}
-            if current is not None and old_merges is None:
-                raise batch_branch.make_foreign_commits_error(current.id)
-            head, line, conflicts = base, [], []
-            for change in decision.line:
-                trailers = MergeTrailers(decision.batch, change)
-                result = _reuse_merge(trailers, head, old_merges or {}) or self._merge_change(
-                    trailers, head, messages, rules
-                )
-                if isinstance(result, RebuildConflict):
-                    conflicts.append(result)
-                else:
-                    head = result
-                    line.append(MergedTask(change.task, head))
-            self._replace_branch(batch_branch, current, head, decision.n)
-            return RebuildDone(decision.batch, decision.n, tuple(line), tuple(conflicts))
+            return self._retry_pruned(
+                decision.line, lambda: self._rebuild_once(decision, branch, base, messages, rules)
+            )
+
+    def _rebuild_once(
+        self, decision: RebuildStarted, branch: str, base: str, messages: Mapping[str, MergeMessage], rules: MergeRules
+    ) -> RebuildDone:
+        batch_branch = BatchBranch(self._git, self._git_dir, decision.batch, branch)
+        commits = read_commits(self._git, [batch_branch.ref, base])
+        if base not in commits:
+            raise make_missing_commit_error(base, "the base of the batch,")
+        current = commits.get(batch_branch.ref)
+        old_merges = _read_merges(self._git, decision.batch, current.id, base) if current else {}
+        if current is not None and old_merges is None:
+            raise batch_branch.make_foreign_commits_error(current.id)
+        head, line, conflicts, held = base, [], [], [base]
+        for change in decision.line:
+            trailers = MergeTrailers(decision.batch, change)
+            result: str | RebuildConflict | None = _reuse_merge(trailers, head, old_merges or {})
+            if result is None:
+                result = self._merge_change(trailers, head, messages, rules)
+                held.append(change.tip)
+            if isinstance(result, RebuildConflict):
+                conflicts.append(result)
+            else:
+                head = result
+                line.append(MergedTask(change.task, head))
+        if current is None or current.id != head:
+            self._replace_branch(batch_branch, current, head, decision.n, held)
+        return RebuildDone(decision.batch, decision.n, tuple(line), tuple(conflicts))
 
     def describe_conflict(self, decision: MergeStarted, rules: MergeRules) -> str:
         """Both sides of a conflict as text of bounded length, for the agent that resolves it."""
@@ -179,14 +215,15 @@ class GitBranchMerger:
         message = messages.get(trailers.change.task) or MergeMessage(f"Merge {trailers.change.task}")
         return self._merging.merge_change(trailers, onto, tip, message, rules)
 
-    def _replace_branch(self, branch: BatchBranch, current: Commit | None, head: str, n: int) -> None:
-        """Save the old branch, then move it."""
-        if current is not None and current.id == head:
-            return
+    def _replace_branch(
+        self, branch: BatchBranch, current: Commit | None, head: str, n: int, held: Sequence[str]
+    ) -> None:
+        """Save the old branch, then move it. Refs hold the commits in `held`."""
         branch.ensure_not_checked_out()
         if current is not None:
             branch.save(current.id, n)
-        branch.move(head, current.id if current else None, "rebuilt")
+        with keep_objects(self._git, self._git_dir, [head], [*held, *([current.id] if current else [])]):
+            branch.move(head, "rebuilt", current)
 
 
 def _change(decision: MergeStarted) -> Change:

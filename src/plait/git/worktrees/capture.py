@@ -17,6 +17,7 @@ from plait.core.fast_dataclass import dataclass
 from plait.core.task import Attempt
 from plait.git.command import PLAIT_IDENTITY, Git, GitError
 from plait.git.interfaces import CapturedChange, CaptureOptions, CommitInfo
+from plait.git.kept_objects import find_missing_objects, keep_objects, retry_pruned
 from plait.git.refs import attempt_ref, task_branch
 from plait.git.worktrees import result_checks
 from plait.git.worktrees.agent_worktree import AgentWorktree, open_worktree, scratch_folder
@@ -38,6 +39,7 @@ _TRAILER = re.compile(r"[A-Za-z0-9-]+: \S")
 _IDENT = re.compile(r"(?P<name>.*) <(?P<email>[^<>]*)> [0-9]+ [-+][0-9]+\Z")
 _NOT_IN_NAMES = re.compile(r"[<>\x00-\x1f\x7f]+")
 _MAX_LINES = 20  # of a hook's output
+_TRIES_WITH_INDEX = 3  # that use the worktree's index and HEAD, before only the files count
 HOOKS_TIMEOUT_SECONDS = 600.0  # seconds for all hooks of one commit
 
 
@@ -57,22 +59,44 @@ def capture(
     Raises UnfinishedError if it left conflicts, changes in a submodule that would be lost, or a file of more than `max_file_bytes`,
     HookRefusedError if a hook refuses the commit; everything is saved then.
     """
+    worktree = open_worktree(repository, workspace, task_branch(attempt.batch, attempt.task))
+    return retry_pruned(
+        lambda tries: _capture_once(worktree, attempt, base, options, from_files=tries >= _TRIES_WITH_INDEX)
+    )
+
+
+def _capture_once(
+    worktree: AgentWorktree, attempt: Attempt, base: str, options: CaptureOptions, *, from_files: bool
+) -> CapturedChange:
+    """`from_files`: objects that the worktree's index or the agent's commits name are gone, so only the files count."""
     branch, max_bytes = task_branch(attempt.batch, attempt.task), options.max_file_bytes
-    worktree = open_worktree(repository, workspace, branch)
-    saved_refs = SavedRefs(repository, attempt.batch, attempt.task)
+    saved_refs = SavedRefs(worktree.repository, attempt.batch, attempt.task)
     with scratch_folder(worktree.gitdir) as scratch:
         if error := result_checks.check_finished(worktree, base):
             raise _save_for_error(error, worktree, saved_refs, scratch)
-        snapshot = snapshot_worktree(worktree, scratch, base)
+        snapshot = snapshot_worktree(worktree, scratch, base, from_files=from_files)
         cleaned = revert_status_edits(snapshot, base, options.find_restorer)
         if error := result_checks.check_file_sizes(worktree, base, cleaned.tree, max_bytes):
             raise _save_for_error(error, worktree, saved_refs, scratch)
         refs = (f"refs/heads/{branch}", attempt_ref(attempt))
         head, existing = worktree.git.resolve_commit("HEAD"), worktree.read_refs(*refs)
+        if from_files and head is not None and find_missing_objects(worktree.git, [head], [base]):
+            head = base
         message = format_commit_message(options.author, attempt)
         identity = _identity_variables(options.author, worktree.git)
         run = _Capture(
-            worktree, saved_refs, attempt, base, head, existing, snapshot, cleaned, message, identity, max_bytes
+            worktree,
+            saved_refs,
+            attempt,
+            base,
+            head,
+            existing,
+            snapshot,
+            cleaned,
+            message,
+            identity,
+            max_bytes,
+            from_files,
         )
         tip = run.commit_with_hooks(scratch) if options.hooks else run.commit_without_hooks()
     return _describe_result(worktree, base, tip, cleaned.reverted_sources)
@@ -101,6 +125,7 @@ class _Capture:
     message: str
     identity: Mapping[str, str]
     max_file_bytes: int
+    from_files: bool
 
     @property
     def branch(self) -> str:
@@ -128,7 +153,7 @@ class _Capture:
             result_checks.clear_operation(self.worktree)  # git would commit a merge that is left behind
         tip = self._run_git_commit(scratch)
         result_ref = attempt_ref(self.attempt)
-        self.worktree.update_refs({result_ref: (tip, self.refs.get(result_ref))})
+        self._move_refs(tip, {result_ref: (tip, self.refs.get(result_ref))})
         result_checks.clear_operation(self.worktree)
         return tip
 
@@ -189,19 +214,28 @@ class _Capture:
         """Refs name the tip, HEAD is on the branch, and the folder and the index are as the tip is."""
         self._save_other_commits(tip)
         moves = {ref: (tip, self.refs.get(ref)) for ref in (attempt_ref(self.attempt), self.ref)}
-        self.worktree.update_refs(moves)
+        self._move_refs(tip, moves)
         self.worktree.attach_head(self.branch)
         write_to_worktree(self.snapshot, self.cleaned.changed)
         result_checks.clear_operation(self.worktree)
         self.worktree.install_index(self.snapshot.index)
         return tip
 
+    def _move_refs(self, tip: str, moves: Mapping[str, tuple[str, str | None]]) -> None:
+        """Move refs to the tip. Its objects are checked, also when the refs have it already."""
+        with keep_objects(self.worktree.git, self.worktree.repository.common, [tip], [self.base]):
+            self.worktree.update_refs(moves)
+
     def _save_other_commits(self, *tips: str) -> None:
         """The agent's commits that will not be in the task's history."""
         git, fetched = self.worktree.git, fetch_replaced_repositories(self.worktree)
         recorded = result_checks.read_recorded_commits(self.worktree)
         for commit in dict.fromkeys((self.head, self.refs.get(self.ref), *recorded, *fetched.values())):
-            if commit not in {None, self.base} and not any(git.is_ancestor(commit, tip) for tip in tips):
+            if commit is None or commit == self.base:
+                continue
+            if self.from_files and find_missing_objects(git, [commit], [self.base]):
+                continue  # it can't be kept
+            if not any(git.is_ancestor(commit, tip) for tip in tips):
                 self.saved_refs.keep(commit)
         for folder in fetched:
             shutil.rmtree(folder, ignore_errors=True)

@@ -194,7 +194,7 @@ def start_branch(saved_refs: SavedRefs, worktree: Worktree, branch: str, commit:
     if before != commit:
         if before is not None:
             saved_refs.keep_unreachable(before, moving_ref=name)
-        _update_ref(repository, name, commit, before or "0" * len(commit))
+        _update_ref(repository, name, commit, before or repository.git.read_dead_ref(name) or "0" * len(commit))
     repository.git_at(worktree.gitdir, worktree.folder).run("symbolic-ref", "-m", "plait: begun", "HEAD", name)
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from plait.core.errors import WorldError
 from plait.git.command import Git, GitError
+from plait.git.kept_objects import keep_objects
 from plait.git.refs import saved_ref, task_branch
 from plait.git.worktrees.agent_worktree import AgentWorktree, open_worktree, scratch_folder
 from plait.git.worktrees.checkout import SUBMODULE_BASE_REF
@@ -34,17 +35,22 @@ class SavedRefs:
         self._prefix = saved_ref(batch, task, 0).removesuffix("0")
 
     def keep(self, commit: str) -> str:
-        """The saved ref that holds this commit: an existing one, or a new one."""
+        """The saved ref that holds this commit: an existing one, or a new one. Raises GitError if objects are missing."""
+        if commit in (refs := self._list()):
+            return refs[commit]
+        with keep_objects(self._git, self.repository.common, [commit], self._find_reachable_edge(commit)):
+            return self._make_ref(commit)
+
+    def _make_ref(self, commit: str) -> str:
         for remaining in reversed(range(_MAX_TRIES)):
-            refs = self._list()
-            if commit in refs:
-                return refs[commit]
             ref = self._next_ref()
             try:
                 self._git.create_ref(ref, commit)
             except GitError as error:  # another process may have taken the number just now
                 if not remaining or "reference already exists" not in error.stderr:
                     raise
+                if commit in (refs := self._list()):
+                    return refs[commit]
             else:
                 return ref
         raise AssertionError
@@ -78,7 +84,14 @@ class SavedRefs:
 
     def _is_reachable(self, commit: str, moving_ref: str = "") -> bool:
         excluded = (f"--exclude={moving_ref}",) if moving_ref else ()
-        return not self._git.text("rev-list", "-1", commit, "--not", *excluded, "--glob=refs/*")
+        # Refs whose commits are gone hold nothing, and are not in the way.
+        return not self._git.text("rev-list", "--ignore-missing", "-1", commit, "--not", *excluded, "--glob=refs/*")
+
+    def _find_reachable_edge(self, commit: str) -> list[str]:
+        """The nearest commits in its history that refs hold."""
+        args = ("rev-list", "--ignore-missing", "--boundary", commit, "--not", "--glob=refs/*")
+        listed = self._git.text(*args).splitlines()
+        return [line[1:] for line in listed if line.startswith("-")] if listed else [commit]
 
     def _list(self) -> dict[str, str]:
         """The refs by the commits that they hold."""
@@ -188,7 +201,8 @@ def _find_loose_commits(worktree: AgentWorktree, head: str | None) -> Iterator[s
 
 def _has_unreachable(worktree: AgentWorktree, commits: Sequence[str]) -> bool:
     """Whether one of them is reachable from no ref except saved ones (HEAD does not count)."""
-    args = ("rev-list", "--max-count=1", *commits, "--not", "--exclude=refs/plait/saved/*", "--glob=refs/*")
+    args = ("rev-list", "--ignore-missing", "--max-count=1", *commits)
+    args += ("--not", "--exclude=refs/plait/saved/*", "--glob=refs/*")
     return bool(commits) and bool(worktree.git.text(*args))
 
 

@@ -39,11 +39,11 @@ class Snapshot:
     git: Git
 
 
-def snapshot_worktree(worktree: AgentWorktree, scratch: Path, base: str) -> Snapshot:
-    """Changes neither the worktree's index nor any file."""
+def snapshot_worktree(worktree: AgentWorktree, scratch: Path, base: str, *, from_files: bool = False) -> Snapshot:
+    """Changes neither the worktree's index nor any file. `from_files`: every file is read, and the index is not used."""
     index = scratch / "index"
     git = worktree.git.with_options(variables={"GIT_INDEX_FILE": str(index)})
-    _unhide_files(worktree.path, git, _seed_index(worktree, index, git, base))
+    _unhide_files(worktree.path, git, _seed_index(worktree, index, git, base, from_files=from_files))
     setup_paths = read_setup_paths(worktree.gitdir)
     new = [path for path in _find_untracked(git) if not _is_within(path, setup_paths)]
     update_index(git, [*_find_changed(worktree.path, git), *new], "--add", "--remove", "--replace")
@@ -58,17 +58,19 @@ def update_index(git: Git, paths: Iterable[str], *options: str) -> None:
         git.run("update-index", *options, "-z", "--stdin", stdin=feed)
 
 
-def _seed_index(worktree: AgentWorktree, index: Path, git: Git, base: str) -> bytes:
+def _seed_index(worktree: AgentWorktree, index: Path, git: Git, base: str, *, from_files: bool) -> bytes:
     """The listing of the seeded index; from HEAD if the index of the worktree cannot be read."""
     listing = ("ls-files", "-v", "-z")
-    with suppress(FileNotFoundError):
-        # With its time: git looks again at files that are as new as the index.
-        shutil.copy2(worktree.gitdir / "index", index)
-        output = git.run(*listing, codes=(0, 128))
-        if output.code == 0:
-            return output.out
+    if not from_files:
+        with suppress(FileNotFoundError):
+            # With its time: git looks again at files that are as new as the index.
+            shutil.copy2(worktree.gitdir / "index", index)
+            output = git.run(*listing, codes=(0, 128))
+            if output.code == 0:
+                return output.out
     index.unlink(missing_ok=True)
-    git.run("read-tree", "--reset", worktree.git.resolve_commit("HEAD") or base)
+    head = None if from_files else worktree.git.resolve_commit("HEAD")
+    git.run("read-tree", "--reset", head or base)
     _mark_skipped(worktree, git)
     return git.run(*listing).out
 

@@ -1,0 +1,188 @@
+"""Keeps new objects in the repository until a ref holds them, whoever runs `git gc --prune=now` meanwhile.
+
+A prune marks what refs hold, and then deletes every other loose object: also one that was made in between, although a ref
+may hold it by then. It deletes no pack that appeared after it began, and none with a .keep file. So, as `git fetch` does,
+new objects are put into the repository as a pack with a .keep file, which is removed when the ref is moved.
+
+Many small packs make git slow. So packs that plait added are combined, ten into one, and ten of those into one.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import struct
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TypeVar
+from uuid import uuid4
+
+from plait.git.command import Git, GitError
+from plait.system.atomic_files import make_private_folder
+from plait.system.flock import try_lock
+
+PACKS_PER_LEVEL = 10  # git collects garbage by itself when there are more than 50
+_ABANDONED_SECONDS = 3600.0  # a pack is made, and its ref moved, in moments
+_MAX_TRIES = 5
+_MARKER = re.compile(r"(?P<level>\d+)-(?P<name>pack-[0-9a-f]+)\Z")
+# What git says when an object, or a file that it was just writing, is gone.
+_GONE = re.compile(
+    r"bad object|bad tree|missing (?:blob|tree|object)|invalid object|nonexistent object|[Nn]ot a valid (?:object|commit)"
+    r"|unable to read|could not read|failed to read|cannot read|unable to find|could not parse|not our ref"
+    r"|error building trees|failed to (?:write|insert)|unable to (?:add|index)|tmp_(?:obj|pack|idx)|unable to (?:write|rename|open|create) |Failed to traverse"
+)
+_DISK_ERROR = re.compile(r"No space left|Disk quota|Permission denied|Read-only file system|insufficient permission")
+_ALLOW_PROMISED = "--missing=allow-promisor"  # what a partial clone has not fetched is not missing
+_INDEX_MAGIC = b"\377tOc"
+_INDEX_HEADER_BYTES = 8 + 256 * 4
+
+T = TypeVar("T")
+
+
+def is_object_gone(error: GitError) -> bool:
+    """Whether git failed because an object is missing, perhaps pruned while git worked."""
+    output = f"{error.stderr} {error.message}"
+    return _GONE.search(output) is not None and not _DISK_ERROR.search(output)
+
+
+def retry_pruned(job: Callable[[int], T]) -> T:
+    """The job's result; done again (its argument counts) if objects were gone before a ref held them."""
+    for number in range(_MAX_TRIES):
+        try:
+            return job(number)
+        except GitError as error:
+            if number == _MAX_TRIES - 1 or not is_object_gone(error):
+                raise
+    raise AssertionError
+
+
+def find_missing_objects(git: Git, tips: Sequence[str], held: Sequence[str]) -> str:
+    """What git says about an object that is missing in the tips, without what `held` commits have; empty if none is."""
+    revisions = "".join([*(f"{tip}\n" for tip in tips), *(f"^{commit}\n" for commit in held)])
+    args = ("rev-list", "--objects", "--quiet", _ALLOW_PROMISED, "--stdin")
+    output = git.run(*args, stdin=revisions.encode(), codes=range(256))
+    lines = [line for line in output.err.splitlines() if line.startswith("fatal: ")]
+    return (lines[0].removeprefix("fatal: ") if lines else f"exit status {output.code}") if output.code else ""
+
+
+@contextmanager
+def keep_objects(git: Git, common: Path, tips: Sequence[str], held: Sequence[str]) -> Iterator[None]:
+    """Inside, move a ref to the tips: nothing that they have, and `held` commits have not, can be pruned any more.
+
+    Raises GitError if one of these objects is missing. The cost grows with the change, not with the repository.
+    """
+    packs, objects = common / "plait" / "packs", common / "objects"
+    make_private_folder(packs)
+    revisions = "".join([*(f"{tip}\n" for tip in tips), *(f"^{commit}\n" for commit in held)])
+    # Deltas are left to the next gc.
+    pack = _make_pack(git, packs, objects, ("--revs", "--sparse", "--window=0", _ALLOW_PROMISED), revisions)
+    if pack is None:  # everything is held already
+        yield
+        return
+    name = f"pack-{uuid4().hex}{uuid4().hex}"[: len("pack-") + len(tips[0])]
+    (packs / f"0-{name}").touch()
+    keep = objects / "pack" / f"{name}.keep"
+    try:
+        keep.parent.mkdir(exist_ok=True)
+        keep.write_text("plait is moving a ref to these objects\n")
+        _install_pack(pack, objects / "pack" / name)
+        yield
+    finally:
+        keep.unlink(missing_ok=True)
+        shutil.rmtree(pack.parent, ignore_errors=True)
+    with suppress(OSError, GitError):  # only for speed; tried again the next time
+        combine_packs(git, common)
+
+
+def _make_pack(git: Git, packs: Path, objects: Path, options: Sequence[str], stdin: str) -> Path | None:
+    """A new pack in a folder of its own (no prune deletes its temporary files there), or None if it would be empty."""
+    scratch = Path(tempfile.mkdtemp(prefix="making-", dir=packs))
+    quoted = str(objects).replace("\\", "\\\\").replace('"', '\\"')
+    variables = {"GIT_OBJECT_DIRECTORY": str(scratch), "GIT_ALTERNATE_OBJECT_DIRECTORIES": f'"{quoted}"'}
+    settings = ("pack.threads=1", "pack.compression=1", "pack.packSizeLimit=0", "pack.writeBitmaps=false")
+    args = ("pack-objects", "--quiet", "--non-empty", *options, str(scratch / "pack"))
+    try:
+        name = git.with_options(variables=variables, settings=settings).text(*args, stdin=stdin.encode())
+    except BaseException:
+        shutil.rmtree(scratch, ignore_errors=True)
+        raise
+    if not name:
+        shutil.rmtree(scratch, ignore_errors=True)
+        return None
+    return scratch / f"pack-{name}.pack"
+
+
+def _install_pack(pack: Path, target: Path) -> None:
+    """Put a pack into the repository. Git sees it when its index is there, so that comes last."""
+    for suffix in (".rev", ".pack", ".idx"):
+        source = pack.with_suffix(suffix)
+        if not source.exists():
+            continue
+        try:
+            source.rename(target.with_name(f"{target.name}{suffix}"))
+        except OSError:  # the objects are on another disk
+            copy = target.with_name(f"{target.name}{suffix}.plait")
+            shutil.copyfile(source, copy)
+            copy.rename(target.with_name(f"{target.name}{suffix}"))
+
+
+def combine_packs(git: Git, common: Path) -> None:
+    """Make one pack of ten that plait added, level by level. Also removes what killed processes left."""
+    packs, folder = common / "plait" / "packs", common / "objects" / "pack"
+    with try_lock(packs / "lock") as locked:
+        if not locked:
+            return
+        level = 0
+        while len(names := _list_packs(packs, folder, level)) >= PACKS_PER_LEVEL:
+            _combine(git, common, level, names)
+            level += 1
+
+
+def _list_packs(packs: Path, folder: Path, level: int) -> list[str]:
+    """The packs of a level. Those that a gc has replaced are not listed any more."""
+    names = []
+    for path in packs.iterdir():
+        marker = _MARKER.match(path.name)
+        is_old = time.time() - path.stat().st_mtime > _ABANDONED_SECONDS
+        if marker is None:
+            if is_old and path.name.startswith("making-"):
+                shutil.rmtree(path, ignore_errors=True)
+            continue
+        keep = folder / f"{marker['name']}.keep"
+        if is_old:
+            keep.unlink(missing_ok=True)
+        if int(marker["level"]) != level or keep.exists():
+            continue
+        if (folder / f"{marker['name']}.idx").exists():
+            names.append(marker["name"])
+        elif is_old:  # else it may be about to appear
+            path.unlink(missing_ok=True)
+    return names
+
+
+def _combine(git: Git, common: Path, level: int, names: Sequence[str]) -> None:
+    packs, folder = common / "plait" / "packs", common / "objects" / "pack"
+    ids = dict.fromkeys(id_ for name in names for id_ in _read_ids(folder / f"{name}.idx", len(name) - len("pack-")))
+    pack = _make_pack(git, packs, common / "objects", (), "".join(f"{id_}\n" for id_ in ids))
+    if pack is not None:
+        name = f"pack-{uuid4().hex}{uuid4().hex}"[: len(names[0])]
+        (packs / f"{level + 1}-{name}").touch()
+        _install_pack(pack, folder / name)
+        shutil.rmtree(pack.parent, ignore_errors=True)
+    for name in names:
+        for suffix in (".idx", ".rev", ".pack"):  # the index first: without it, git ignores the pack
+            (folder / f"{name}{suffix}").unlink(missing_ok=True)
+        (packs / f"{level}-{name}").unlink(missing_ok=True)
+
+
+def _read_ids(index: Path, hex_length: int) -> Iterator[str]:
+    """The ids of the objects in a pack, from its index: https://git-scm.com/docs/gitformat-pack (version 2)."""
+    data, size = index.read_bytes(), hex_length // 2
+    if data[:4] != _INDEX_MAGIC:
+        raise OSError(f"{index} has an unknown format")
+    (count,) = struct.unpack_from(">I", data, _INDEX_HEADER_BYTES - 4)
+    for start in range(_INDEX_HEADER_BYTES, _INDEX_HEADER_BYTES + count * size, size):
+        yield data[start : start + size].hex()

@@ -1,0 +1,179 @@
+"""What plait commits stays in the repository, whoever prunes it meanwhile."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from plait.core.decisions import Change
+from plait.core.reports import MergeDone
+from plait.git.command import Git, GitError
+from plait.git.interfaces import ChangeGoneError
+from plait.git.kept_objects import PACKS_PER_LEVEL, keep_objects
+from plait.git.refs import attempt_ref
+from tests.support.batch_branch import MergedBranch
+from tests.support.git_repository import GitRepository
+from tests.support.task_worktree import ATTEMPT, TaskWorktree
+
+
+@pytest.fixture
+def worktree(tmp_path: Path) -> TaskWorktree:
+    return TaskWorktree.create(tmp_path)
+
+
+def list_loose(git_dir: Path) -> set[Path]:
+    return set((git_dir / "objects").glob("??/*"))
+
+
+def finish_prune(git_dir: Path, marked: set[Path]) -> None:
+    """Delete what a prune deletes that marked its objects before: all that are loose and were not there then."""
+    for path in list_loose(git_dir) - marked:
+        path.unlink()
+
+
+def is_whole(git_dir: Path) -> bool:
+    return Git(git_dir).run("fsck", "--no-dangling", "--connectivity-only", codes=range(256)).code == 0
+
+
+@pytest.mark.parametrize("hooks", [False, True])
+def test_a_prune_that_began_before_a_result_was_committed_deletes_nothing_of_it(
+    worktree: TaskWorktree, *, hooks: bool
+) -> None:
+    marked = list_loose(worktree.common)
+    worktree.write("a.txt", "changed\n")
+    worktree.write("d/new.txt", "new\n")
+    tip = worktree.capture(hooks=hooks).tip
+    finish_prune(worktree.common, marked)
+    assert worktree.show(tip, "d/new.txt") == "new"
+    assert is_whole(worktree.common)
+
+
+def test_a_prune_that_began_before_work_was_saved_deletes_nothing_of_it(worktree: TaskWorktree) -> None:
+    marked = list_loose(worktree.common)
+    worktree.commit("a.txt", "committed\n")
+    worktree.git("checkout", "-q", "--detach")
+    worktree.git("update-ref", f"refs/heads/{worktree.branch}", worktree.base)
+    worktree.write("d/new.txt", "new\n")
+    ref = worktree.save()
+    assert ref is not None
+    (worktree.gitdir / "index").unlink()  # it names blobs too
+    finish_prune(worktree.common, marked)
+    assert worktree.files(ref)["d/new.txt"] == "new"
+    assert worktree.files(ref)["a.txt"] == "committed"
+
+
+def test_a_prune_that_began_before_a_merge_deletes_nothing_of_it(tmp_path: Path) -> None:
+    repository = GitRepository(tmp_path / "repository")
+    line = MergedBranch(repository, repository.commit({"a.txt": "a\n"}, message="base"))
+    tips = {name: repository.commit({f"{name}.txt": name}, line.base) for name in ("one", "two", "three")}
+    for name, tip in tips.items():
+        repository.git("update-ref", f"refs/heads/{name}", tip)
+    marked = list_loose(repository.git_dir)
+    for name, tip in tips.items():
+        assert isinstance(line.merge(name, tip), MergeDone)
+    finish_prune(repository.git_dir, marked)
+    assert is_whole(repository.git_dir)
+    marked = list_loose(repository.git_dir)
+    line.rebuild(line.make_rebuild("two"))
+    finish_prune(repository.git_dir, marked)
+    assert is_whole(repository.git_dir)
+
+
+def test_a_gc_while_the_ref_is_moved_keeps_the_objects(worktree: TaskWorktree) -> None:
+    git = Git(worktree.main, environment=worktree.env)
+    blob = git.text("hash-object", "-w", "--stdin", stdin=b"new\n")
+    tree = git.text("mktree", stdin=f"100644 blob {blob}\tnew.txt\n".encode())
+    tip = git.commit_as_plait(tree, [worktree.base], b"new\n")
+    with keep_objects(git, worktree.common, [tip], [worktree.base]):
+        worktree.git("gc", "--quiet", "--prune=now", at=worktree.main)
+        git.create_ref("refs/plait/saved/x/y/1", tip)
+    worktree.git("gc", "--quiet", "--prune=now", at=worktree.main)
+    assert worktree.show(tip, "new.txt") == "new"
+    assert not list((worktree.common / "objects" / "pack").glob("*.keep"))
+
+
+def test_objects_that_are_gone_already_are_an_error_before_the_ref_is_moved(worktree: TaskWorktree) -> None:
+    git = Git(worktree.main, environment=worktree.env)
+    tree = git.text("mktree", "--missing", stdin=b"100644 blob 1234567890123456789012345678901234567890\tnew.txt\n")
+    tip = git.commit_as_plait(tree, [worktree.base], b"new\n")
+    with pytest.raises(GitError), keep_objects(git, worktree.common, [tip], [worktree.base]):
+        raise AssertionError
+
+
+def test_a_result_whose_staged_blobs_were_pruned_is_committed_from_its_files(worktree: TaskWorktree) -> None:
+    marked = list_loose(worktree.common)
+    worktree.write("staged.txt", "staged\n")
+    worktree.git("add", "staged.txt")
+    finish_prune(worktree.common, marked)
+    assert worktree.show(worktree.capture().tip, "staged.txt") == "staged"
+    assert is_whole(worktree.common)
+
+
+@pytest.mark.parametrize("hooks", [False, True])
+def test_a_result_whose_commits_were_pruned_is_committed_from_its_files(worktree: TaskWorktree, *, hooks: bool) -> None:
+    marked = list_loose(worktree.common)
+    commit = worktree.commit("made.txt", "made\n")
+    kept = worktree.common / "objects" / commit[:2] / commit[2:]
+    finish_prune(worktree.common, marked | {kept})
+    tip = worktree.capture(hooks=hooks).tip
+    assert worktree.show(tip, "made.txt") == "made"
+    assert is_whole(worktree.common)
+
+
+@pytest.mark.parametrize("hooks", [False, True])
+def test_a_branch_whose_commit_is_gone_gets_the_result_all_the_same(worktree: TaskWorktree, *, hooks: bool) -> None:
+    marked = list_loose(worktree.common)
+    worktree.commit("made.txt", "made\n")
+    finish_prune(worktree.common, marked)
+    tip = worktree.capture(hooks=hooks).tip
+    assert worktree.show(tip, "made.txt") == "made"
+    assert worktree.git("rev-parse", attempt_ref(ATTEMPT), at=worktree.main) == tip
+
+
+def test_a_capture_of_what_was_captured_restores_its_objects(worktree: TaskWorktree) -> None:
+    worktree.write("made.txt", "made\n")
+    tip = worktree.capture().tip
+    for path in (worktree.common / "objects" / "pack").iterdir():
+        path.unlink()
+    blob = worktree.git("rev-parse", f"{tip}:made.txt", at=worktree.main)
+    (worktree.common / "objects" / blob[:2] / blob[2:]).unlink()
+    assert worktree.capture().tip == tip
+    assert worktree.show(tip, "made.txt") == "made"
+
+
+def test_a_damaged_result_is_named_and_its_task_is_done_again(tmp_path: Path) -> None:
+    repository = GitRepository(tmp_path / "repository")
+    line = MergedBranch(repository, repository.commit({"a.txt": "a\n"}, message="base"))
+    good = repository.commit({"good.txt": "good\n"}, line.base)
+    tip = repository.commit({"b.txt": "b\n"}, line.base)
+    blob = repository.git("rev-parse", f"{tip}:b.txt")
+    (repository.git_dir / "objects" / blob[:2] / blob[2:]).unlink()
+    with pytest.raises(ChangeGoneError, match=r"the result of bad is damaged.*missing blob"):
+        line.merge("bad", tip)
+    line.merge("good", good)
+    line.changes.append(Change("bad", line.base, tip))
+    assert [merged.task for merged in line.rebuild(line.make_rebuild("bad")).line] == ["good"]
+
+
+def test_a_batch_branch_whose_commit_is_gone_is_made_again(tmp_path: Path) -> None:
+    repository = GitRepository(tmp_path / "repository")
+    line = MergedBranch(repository, repository.commit({"a.txt": "a\n"}, message="base"))
+    ref = repository.git_dir / "refs" / "heads" / line.branch
+    ref.parent.mkdir(parents=True)
+    ref.write_text(f"{'1' * 40}\n")
+    line.merge("one", repository.commit({"one.txt": "one"}, line.base))
+    assert repository.git("show", f"{line.branch}:one.txt") == "one"
+
+
+def test_many_results_leave_few_packs(worktree: TaskWorktree) -> None:
+    git = Git(worktree.main, environment=worktree.env)
+    commits, marked = [worktree.base], list_loose(worktree.common)
+    for number in range(PACKS_PER_LEVEL * (PACKS_PER_LEVEL + 1)):
+        commit = git.commit_as_plait(f"{worktree.base}^{{tree}}", [commits[-1]], f"{number}\n".encode())
+        with keep_objects(git, worktree.common, [commit], [commits[-1]]):
+            git.run("update-ref", "refs/plait/saved/x/y/1", commit)
+        commits.append(commit)
+    finish_prune(worktree.common, marked)
+    assert len(list((worktree.common / "objects" / "pack").glob("*.pack"))) < 2 * PACKS_PER_LEVEL
+    assert worktree.git("rev-list", "--count", commits[-1], f"^{worktree.base}", at=worktree.main) == "110"
