@@ -86,7 +86,7 @@ def worn(folder: Path) -> Image:
         for seq in range(1, 16):
             journal.append([record(seq)])
         journal.commit({"slots": "3", "order": '"fifo"'})
-        journal._db.execute("PRAGMA wal_checkpoint(PASSIVE)")
+        journal.checkpoint("PASSIVE")
         return in_a_wal(journal)
 
 
@@ -104,7 +104,7 @@ def in_a_wal(journal: SqliteJournal) -> Image:
     journal.append([record(seq) for seq in range(20, 22)])
     commits.append(commit())
     files = {name: path.with_name(name).read_bytes() for name in (DB, WAL)}
-    journal._db.execute("PRAGMA wal_checkpoint(PASSIVE)")
+    journal.checkpoint("PASSIVE")
     assert path.with_name(WAL).read_bytes() == files[WAL]
     return Image(files, commits, carried=path.read_bytes())
 

@@ -158,3 +158,37 @@ def test_a_refusal_says_why_and_changes_nothing(path: Path, case: str) -> None:
         open_inbox(path)
     assert str(refused.value) == f"{message.format(path=path)}\n  {hint}"
     assert path.read_bytes() == before
+
+
+def delete(path: Path) -> None:
+    path.unlink()
+
+
+def delete_with_wal(path: Path) -> None:
+    for each in path.parent.glob(f"{path.name}*"):
+        each.unlink()
+
+
+def replace(path: Path) -> None:
+    other = path.with_name("other.db")
+    open_inbox(other).close()
+    other.rename(path)
+
+
+@pytest.mark.parametrize("lose", [delete, delete_with_wal, replace])
+def test_an_inbox_that_is_deleted_or_replaced_under_an_engine_loses_no_request(
+    path: Path, lose: Callable[[Path], None]
+) -> None:
+    with closing(open_inbox(path)) as engine, closing(open_inbox(path)) as server:
+        engine.put(Pause("taken", "b1"))
+        engine.mark_taken(["taken"])
+        engine.put(Pause("before", "b1"))
+        lose(path)
+        with closing(open_inbox(path)) as client:
+            client.put(Pause("after", "b1"))
+        server.put(Pause("from-a-server", "b1"))
+        assert {request.id for request in engine.pending()} == {"before", "after", "from-a-server"}
+        engine.mark_taken(["before", "after", "from-a-server"])
+        assert engine.pending() == ()
+    with closing(open_inbox(path)) as inbox:
+        assert inbox.pending() == ()

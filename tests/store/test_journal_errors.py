@@ -248,3 +248,45 @@ def test_a_gap_in_the_records_is_refused(path: Path) -> None:
         f"record 3 does not follow the journal's last one: 1 is next in {path}\n"
         "  another engine may have written meanwhile; read the journal again"
     )
+
+
+def truncate(path: Path) -> None:
+    with path.open("r+b") as file:
+        file.truncate(0)
+
+
+def cut(path: Path) -> None:
+    with path.open("r+b") as file:
+        file.truncate(PAGE_SIZE)
+
+
+def overwrite(path: Path) -> None:
+    copy = path.read_bytes()
+    path.write_bytes(copy)
+
+
+def truncate_wal(path: Path) -> None:
+    truncate(find_wal(path))
+
+
+def delete_wal(path: Path) -> None:
+    find_wal(path).unlink()
+
+
+def move_away(path: Path) -> None:
+    path.rename(path.with_name("moved"))
+
+
+@pytest.mark.parametrize("spoil", [truncate, cut, overwrite, truncate_wal, delete_wal, move_away])
+def test_a_journal_that_another_program_changes_under_its_writer_takes_no_more_records(
+    tmp_path: Path, spoil: Spoil
+) -> None:
+    path = tmp_path / "state" / "journal.db"
+    with closing(open_journal_writer(path)) as journal:
+        journal.append(make_records(1, 5))
+        journal.checkpoint("PASSIVE")
+        journal.append(make_records(6, 8))
+        spoil(path)
+        for _ in range(2):
+            with pytest.raises(JournalError, match=r"truncated or overwritten|moved away or replaced"):
+                journal.append(make_records(9, 10))

@@ -96,7 +96,7 @@ def test_a_commit_without_any_frame_left_is_counted(journal: SqliteJournal) -> N
 def test_two_damaged_commits_are_counted_as_two(journal: SqliteJournal) -> None:
     """The end of the one, and the page by which the other could be told; the next page has a high number."""
     journal.append(make_records(1, 1_000))
-    journal._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    journal.checkpoint("TRUNCATE")
     data = grown(journal)
     begin, end = frame(data, -3) + 2_000, frame(data, -2) + wal.FRAME_HEADER_SIZE
     assert scan(changed(data, begin, bytes(end - begin))).is_damaged
@@ -126,7 +126,7 @@ def test_a_damaged_head_hides_every_commit(journal: SqliteJournal, place: int) -
 
 def test_leftovers_of_an_older_wal_are_no_damage(journal: SqliteJournal) -> None:
     older = grown(journal)
-    journal._db.execute("PRAGMA wal_checkpoint(PASSIVE)")
+    journal.checkpoint("PASSIVE")
     data = grown(journal, commits=1)
     assert len(data) == len(older), "the WAL began anew without being cut"
     assert scan(data) == wal.WalScan(kept=2, lost=0, has_valid_header=True)
@@ -134,7 +134,7 @@ def test_leftovers_of_an_older_wal_are_no_damage(journal: SqliteJournal) -> None
 
 def test_a_commit_torn_over_an_older_wal_is_no_damage(journal: SqliteJournal) -> None:
     older = grown(journal)
-    journal._db.execute("PRAGMA wal_checkpoint(PASSIVE)")
+    journal.checkpoint("PASSIVE")
     data = grown(journal, commits=1, size=500)
     for number in range(2 * COMMITS):
         place = frame(older, number)

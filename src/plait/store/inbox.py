@@ -5,12 +5,13 @@ from __future__ import annotations
 import sqlite3
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from plait.core.requests import Request
 from plait.store import checksums, codec, error_mapping, journal_lock, schema, sqlite_files
 from plait.store.interfaces import InboxError
+from plait.system import log
 from plait.system.flock import hold_lock
 
 # A write takes a few milliseconds, but fifty clients may wait, and SQLite's queue has no order. The engine, which
@@ -25,14 +26,17 @@ RequestRow = tuple[bytes, int, bytes, bytes, bytes]
 
 def open_inbox(path: Path) -> SqliteInbox:
     """Open the inbox; create it if there is none."""
-    path = path.resolve()
+    return SqliteInbox(path.resolve())
+
+
+def _connect(path: Path) -> sqlite_files.Connection:
     with error_mapping.map_inbox_errors(path):
         if not path.exists():
             sqlite_files.make_durable_folder(path.parent)
             with hold_lock(journal_lock.find_lock_file(path)):
                 # Another process may have created it meanwhile.
                 if not path.exists():
-                    sqlite_files.create_database(path, schema.INBOX_APPLICATION_ID, schema.INBOX_TABLES, lambda _: None)
+                    _create(path)
         if not sqlite_files.measure_file(path):
             raise _build_foreign_error(path, "is not one of plait's: the file is empty")
         connection = sqlite_files.connect(path, "mode=rw", timeout=BUSY_POLL_SECONDS)
@@ -42,21 +46,32 @@ def open_inbox(path: Path) -> SqliteInbox:
         except BaseException:
             connection.close()
             raise
-    return SqliteInbox(path, connection)
+    return connection
+
+
+def _create(path: Path) -> None:
+    for name in ("wal", "shm"):  # of an inbox that was deleted: they would be taken for the new one's
+        path.with_name(f"{path.name}-{name}").unlink(missing_ok=True)
+    sqlite_files.create_database(path, schema.INBOX_APPLICATION_ID, schema.INBOX_TABLES, lambda _: None)
 
 
 class SqliteInbox:
-    """An Inbox. Use it from the thread that opened it, and in no forked child."""
+    """An Inbox. Use it from the thread that opened it, and in no forked child.
 
-    def __init__(self, path: Path, connection: sqlite_files.Connection) -> None:
+    If the file is deleted or replaced meanwhile, the one that is there now is used, and gets what was waiting.
+    """
+
+    def __init__(self, path: Path) -> None:
         self._path = path
-        self._db = connection
+        self._db = _connect(path)
+        self._file = sqlite_files.find_identity(path)
 
     def put(self, request: Request) -> None:
         with error_mapping.map_inbox_errors(self._path):
             kind, body = codec.kind_of(request), codec.encode_event(request)
             check = checksums.digest_request(request.id, codec.VERSION, kind, body)
         row = {"id": request.id, "version": codec.VERSION, "kind": kind, "body": body}
+        self._follow_file()
         with self._transaction(PUT_TIMEOUT_SECONDS):
             self._db.execute(schema.INSERT_REQUEST, {**row, "check": check})
 
@@ -69,6 +84,7 @@ class SqliteInbox:
     def mark_taken(self, ids: Sequence[str]) -> None:
         if not ids:
             return
+        self._follow_file()
         with self._transaction(ENGINE_TIMEOUT_SECONDS):
             self._db.executemany(schema.DELETE_WAITING, [(request_id,) for request_id in ids])
             self._db.executemany(schema.INSERT_TAKEN, [(request_id,) for request_id in ids])
@@ -76,7 +92,24 @@ class SqliteInbox:
     def close(self) -> None:
         self._db.close()
 
+    def _follow_file(self) -> None:
+        """Use the file that is there now: other processes write to that one."""
+        if sqlite_files.find_identity(self._path) == self._file:
+            return
+        waiting: list[RequestRow] = []
+        with suppress(sqlite3.Error):
+            waiting = list(self._db.execute(schema.SELECT_WAITING))
+        self._db.close()
+        self._db = _connect(self._path)
+        self._file = sqlite_files.find_identity(self._path)
+        log.write_line(f"warning: the inbox {self._path} was deleted or replaced; using the one that is there now")
+        with self._transaction(ENGINE_TIMEOUT_SECONDS):
+            for id_, version, kind, body, check in waiting:
+                row = {"id": id_.decode(), "version": version, "kind": kind.decode(), "body": body, "check": check}
+                self._db.execute(schema.INSERT_REQUEST, row)
+
     def _read_waiting(self) -> list[tuple[str, Request | str]]:
+        self._follow_file()
         with error_mapping.map_inbox_errors(self._path):
             return [_decode_row(row) for row in self._db.execute(schema.SELECT_WAITING)]
 

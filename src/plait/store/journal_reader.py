@@ -95,11 +95,7 @@ class SqliteJournalReader:
 
     def _check_not_replaced(self) -> None:
         """Raises if the file was moved away: it would never get another record."""
-        try:
-            same = sqlite_files.identify_file(self._path) == self._file
-        except FileNotFoundError:
-            same = False
-        if not same:
+        if sqlite_files.find_identity(self._path) != self._file:
             raise JournalMissingError(f"the journal {self._path} was moved away or replaced", hint="open it again")
 
     def _read_head(self) -> checksums.JournalHead:

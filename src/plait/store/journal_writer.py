@@ -10,9 +10,10 @@ from pathlib import Path
 from uuid import uuid4
 
 from plait.core.events import Record
+from plait.core.fast_dataclass import dataclass
 from plait.core.settings import merge_saved_settings
 from plait.store import checksums, codec, error_mapping, journal_lock, schema, sqlite_files
-from plait.store.interfaces import JournalBusyError, JournalError, JournalGapError
+from plait.store.interfaces import JournalBusyError, JournalCorruptError, JournalError, JournalGapError
 from plait.store.journal_reader import SqliteJournalReader
 from plait.store.verification import verify_journal, verify_presence
 
@@ -77,6 +78,27 @@ def _connect(path: Path) -> sqlite_files.Connection:
     return connection
 
 
+@dataclass(frozen=True, slots=True)
+class _FileStamp:
+    """What only the writer changes. The main file is written by checkpoints, which are part of a commit."""
+
+    size: int
+    modified_at: int  # nanoseconds
+    wal: tuple[int, int]
+    wal_size: int
+
+    @classmethod
+    def read(cls, path: Path) -> _FileStamp:
+        found, wal_path = path.stat(), sqlite_files.find_wal(path)
+        wal = sqlite_files.find_identity(wal_path) or (0, 0)
+        return cls(found.st_size, found.st_mtime_ns, wal, sqlite_files.measure_file(wal_path))
+
+    def continues(self, earlier: _FileStamp) -> bool:
+        """Whether no other program wrote, truncated or replaced a file. A WAL never becomes shorter while it is in use."""
+        same_wal = self.wal == earlier.wal and self.wal_size >= earlier.wal_size
+        return same_wal and (self.size, self.modified_at) == (earlier.size, earlier.modified_at)
+
+
 class SqliteJournal(SqliteJournalReader):
     """A Journal. Use it from the thread that opened it, and in no forked child."""
 
@@ -89,6 +111,7 @@ class SqliteJournal(SqliteJournalReader):
             raise
         self._lock: journal_lock.JournalLock | None = held
         self._uncertain = False
+        self._files = _FileStamp.read(path)
 
     def append(self, records: Sequence[Record]) -> None:
         self.commit({}, records)
@@ -109,11 +132,16 @@ class SqliteJournal(SqliteJournalReader):
                 else:
                     self._db.execute(schema.UPSERT_SETTING, (name, value))
 
+    def checkpoint(self, mode: str) -> None:
+        """Write what is in the WAL into the main file; `mode` is SQLite's."""
+        self._db.execute(f"PRAGMA wal_checkpoint({mode})")
+        self._files = _FileStamp.read(self._path)
+
     def close(self) -> None:
         if self._lock is None:
             return
-        with suppress(sqlite3.Error):
-            self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        with suppress(sqlite3.Error, OSError):
+            self.checkpoint("TRUNCATE")
         super().close()
         self._lock.release()
         self._lock = None
@@ -136,6 +164,7 @@ class SqliteJournal(SqliteJournalReader):
     @contextmanager
     def _transaction(self, end: checksums.JournalHead) -> Iterator[None]:
         """All or nothing. `end` is the head it leads to."""
+        self._check_files()
         if self._uncertain:
             raise JournalError(
                 f"the journal {self._path} had a disk error: whether its last append was kept is not known",
@@ -153,9 +182,20 @@ class SqliteJournal(SqliteJournalReader):
                 self._db.execute(schema.UPDATE_HEAD, (end.last, end.tip, end.settings, end.seal))
                 self._db.execute("COMMIT")
             self._end = end
+            self._files = _FileStamp.read(self._path)
         except BaseException as error:
             self._roll_back(error)
             raise
+
+    def _check_files(self) -> None:
+        """Raises if another program changed the files: SQLite would not notice, and what it commits might be lost."""
+        self._check_not_replaced()
+        if not _FileStamp.read(self._path).continues(self._files):
+            raise JournalCorruptError(
+                f"the journal {self._path} was truncated or overwritten by another program while an engine was writing it",
+                hint="nothing was added; agents that run continue. Restore the file from a backup, or start plait again: it "
+                "checks what is there",
+            )
 
     def _roll_back(self, error: BaseException) -> None:
         """Nothing was kept, unless the disk failed: then only reopening shows what was written."""

@@ -63,6 +63,14 @@ def identify_file(path: Path) -> tuple[int, int]:
     return found.st_dev, found.st_ino
 
 
+def find_identity(path: Path) -> tuple[int, int] | None:
+    """None if there is no such file."""
+    try:
+        return identify_file(path)
+    except FileNotFoundError:
+        return None
+
+
 def count_open(who: tuple[int, int], change: int) -> None:
     _OPEN[who] += change
 
