@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 
 from plait.core.events import Event, Record
 from plait.core.graph import build_checked_plan
-from plait.core.reports import AttemptPhase, SourcesWritten
-from plait.core.requests import CancelTask, Drop, Stop, Submit
+from plait.core.reports import AttemptPhase, MergeFailed, SourcesWritten
+from plait.core.requests import CancelTask, Drop, Retry, Stop, Submit
 from plait.core.settings import Settings, WriteBack
 from plait.core.status import Category
 from plait.core.task import Attempt, Need, Origin, Phase, Step, Task
@@ -94,6 +94,26 @@ def test_the_end_of_a_task_has_the_start_of_its_last_attempt() -> None:
     script.exit_attempt("1", Category.TASK)
     starts = {change.id: change.started for update in list_updates(*script.records) for change in update.changes}
     assert starts == {"1": datetime.fromtimestamp(began, UTC), "2": None}
+
+
+def test_a_result_that_is_merged_later_has_a_start_too() -> None:
+    script = make_script(task("1"))
+    script.answers_merges = False
+    script.exit_attempt("1")
+    while (merging := script.task("1").merging) is not None:
+        script.apply(MergeFailed(BATCH, "1", merging, "the disk is full"))
+        script.wait(1000)
+    assert list_statuses(script) == {"1": SourceStatus.FAILED}
+    script.answers_merges = True
+    script.wait(60)
+    ended = script.now
+    script.request(lambda name: Retry(name, BATCH, "1"))
+    assert script.task("1").attempt_counts[Step.WRITE] == 1
+    (update,) = list_updates(*script.records)
+    (change,) = update.changes
+    assert change.status is SourceStatus.DONE
+    assert change.started is not None
+    assert change.started >= datetime.fromtimestamp(ended, UTC)
 
 
 def test_each_source_gets_its_own_tasks_with_its_own_ids() -> None:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import field
 from datetime import UTC, datetime
 
-from plait.core.decisions import AttemptStarted, TaskEnded, TaskInterrupted
+from plait.core.decisions import AttemptStarted, MergeStarted, TaskEnded, TaskInterrupted
 from plait.core.events import Record
 from plait.core.fast_dataclass import dataclass
 from plait.core.reports import AttemptPhase, SourcesWritten
@@ -148,6 +148,8 @@ class WritebackQueue:
             case AttemptStarted(attempt=attempt) if attempt.batch in self._batches:
                 self._batches[attempt.batch].starts.setdefault(attempt.task, record.at)  # work that is checked again
                 self._set_verifying(attempt, record, verifying=True)
+            case MergeStarted(batch=batch, task=task) if batch in self._batches:
+                self._batches[batch].starts.setdefault(task, record.at)  # a result that could not be merged before
             case AttemptPhase(attempt=attempt) if attempt.step is Step.WRITE:
                 self._set_verifying(attempt, record, verifying=event.name == VERIFICATION_PHASE)
             case TaskEnded():
