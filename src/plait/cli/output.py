@@ -47,40 +47,63 @@ class Page:
     """Lines printed at once, because rich is slow at thousands of small prints."""
 
     def __init__(self) -> None:
-        self._pieces: list[tuple[str, str]] = []
+        self._lines: list[tuple[list[tuple[str, str]], int | None]] = []
 
-    def add_line(self, *pieces: str | tuple[str, str]) -> None:
-        """Add a line of texts, each plain or with a style; control characters are replaced."""
-        for piece in pieces:
-            text, style = (piece, "") if isinstance(piece, str) else piece
-            self._pieces.append((replace_control_chars(text), style))
-        self._pieces.append(("\n", ""))
+    def add_line(self, *pieces: str | tuple[str, str], indent: int | None = None) -> None:
+        """Add a line of texts, each plain or with a style; control characters are replaced.
+
+        With `indent`, a last text that is too long for a terminal is continued there, and not inside a word.
+        """
+        styled = ((piece, "") if isinstance(piece, str) else piece for piece in pieces)
+        self._lines.append(([(replace_control_chars(text), style) for text, style in styled], indent))
 
     def add_problems(self, problems: Sequence[Problem]) -> None:
-        """Errors first; each on one line with its location, and its hint below."""
+        """Errors first; each with its location, and its hint below."""
         for severity in (Severity.ERROR, Severity.WARNING, Severity.INFO):
             for problem in problems:
                 if problem.severity is severity:
                     first, *rest = problem.message.split("\n")
                     position = f"{problem.at}: " if problem.at else ""
-                    self.add_line((_SEVERITY_LABELS[severity], _SEVERITY_STYLES[severity]), f" {position}{first}")
+                    label = (_SEVERITY_LABELS[severity], _SEVERITY_STYLES[severity])
+                    self.add_line(label, f" {position}{first}", indent=2)
                     for line in rest:
-                        self.add_line(f"  {line.strip()}")
-                    if problem.hint:
-                        self.add_line((f"  {problem.hint}", "dim"))
+                        self.add_line(f"  {line.strip()}", indent=2)
+                    for line in problem.hint.splitlines():
+                        self.add_line((f"  {line.strip()}", "dim"), indent=2)
 
     def show(self, out: Console | None = None, *, stderr: bool = False) -> None:
         """Print on this console, or on a standard stream."""
         out = out if out is not None else find_terminal(stderr=stderr)
         if out is None or not out.is_terminal:
             file = out.file if out is not None else sys.stderr if stderr else sys.stdout
-            file.write("".join(text for text, _ in self._pieces))
+            file.write("".join("".join(text for text, _ in pieces) + "\n" for pieces, _ in self._lines))
             return
         from rich.segment import Segment, Segments  # not needed for --json and --help
         from rich.style import Style
 
-        styles = {name: Style.parse(name) if name else None for _, name in self._pieces}
-        out.print(Segments([Segment(text, styles[name]) for text, name in self._pieces]), end="")
+        width = out.width if out.file.isatty() else None
+        lines = [_wrap_line(pieces, width, indent) for pieces, indent in self._lines]
+        styles = {name: Style.parse(name) if name else None for pieces in lines for _, name in pieces}
+        shown = [Segment(text, styles[name]) for pieces in lines for text, name in (*pieces, ("\n", ""))]
+        out.print(Segments(shown), end="")
+
+
+def _wrap_line(pieces: list[tuple[str, str]], width: int | None, indent: int | None) -> list[tuple[str, str]]:
+    if width is None or indent is None or sum(len(text) for text, _ in pieces) <= width:
+        return pieces
+    from textwrap import wrap  # only for long lines
+
+    *head, (text, style) = pieces
+    before = sum(len(text) for text, _ in head)
+    lines = wrap(
+        text,
+        width,
+        initial_indent=" " * before,
+        subsequent_indent=" " * indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return [*head, ("\n".join(lines)[before:], style)]
 
 
 def print_problems(problems: Sequence[Problem]) -> None:

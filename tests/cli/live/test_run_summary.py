@@ -10,6 +10,7 @@ from rich.console import Console
 from plait.cli.live.summary import add_jobs, get_batch_exit_code, make_summary
 from plait.cli.output import Page
 from plait.client.result_files import JobOutput, ModelJob, ModelJobs
+from plait.core.plan import Problem, Severity
 from plait.core.requests import CancelBatch, Drop, Pause, Stop
 from plait.core.settings import Backoff, Budget, Isolation, Mode, Settings, Spend
 from plait.core.status import Category, TaskStatus
@@ -189,23 +190,55 @@ def test_the_changes_and_commits_of_a_table_line_up() -> None:
     ]
 
 
-def test_the_files_of_model_jobs_line_up() -> None:
-    names = ("a", "longer")
-    jobs = [
-        ModelJob(
-            name,
-            TaskStatus.DONE,
-            [JobOutput(f"{name}.py", 3)],
-            retry_used=False,
-            fixes=0,
-            implicit_context=[],
-            verdict=None,
-            warnings=[],
-        )
-        for name in names
-    ]
+def make_job(name: str, status: TaskStatus = TaskStatus.DONE, error: str | None = None) -> ModelJob:
+    return ModelJob(
+        name,
+        status,
+        [JobOutput(f"{name}.py", 3)],
+        retry_used=False,
+        fixes=0,
+        implicit_context=[],
+        verdict=None,
+        warnings=[],
+        error=error,
+    )
+
+
+def test_a_failed_job_is_listed_once() -> None:
+    script = Script("a", settings=Settings(retries=0))
+    script.exit_attempt("a", Category.TASK, detail="no answer")
+    view = make_batch_view(script.state, script.batch())
+    jobs = ModelJobs((make_job("a", TaskStatus.FAILED, "no answer"),), (("failed", 1),))
+    out = Console(file=io.StringIO())
+    make_summary(view, now=80.0, jobs=jobs).show(out)
+    assert isinstance(out.file, io.StringIO)
+    _, _, below_table = out.file.getvalue().partition("\n\n")
+    assert below_table.count("no answer") == 1
+    assert f"    plait logs {BATCH} a\n" in below_table
+
+
+def test_a_problem_is_wrapped_between_words_on_a_terminal() -> None:
     page = Page()
-    add_jobs(page, ModelJobs(tuple(jobs), (("passed", 2),)))
+    hint = 'Set them: git config --global user.name "Your Name" && git config --global user.email you@example.org'
+    page.add_problems([Problem(Severity.WARNING, "the base lacks what an earlier batch completed " * 3, hint=hint)])
+
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    out = Console(file=Terminal(), force_terminal=True, width=60, soft_wrap=True, color_system=None)
+    page.show(out)
+    assert isinstance(out.file, io.StringIO)
+    lines = out.file.getvalue().splitlines()
+    assert max(map(len, lines)) <= 60
+    assert [line[:2] for line in lines[1:]] == ["  "] * (len(lines) - 1)
+    assert " ".join(" ".join(lines[-2:]).split()) == hint
+
+
+def test_the_files_of_model_jobs_line_up() -> None:
+    jobs = [make_job(name) for name in ("a", "longer")]
+    page = Page()
+    add_jobs(page, ModelJobs(tuple(jobs), (("passed", 2),)), BATCH)
     out = Console(file=io.StringIO())
     page.show(out)
     assert isinstance(out.file, io.StringIO)

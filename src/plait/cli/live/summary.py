@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from shlex import quote
-from textwrap import wrap
 
-from plait.cli.format import MAX_NAMES, STATUS_STYLES, format_batch_time, get_line_width, pluralize, truncate_line
+from plait.cli.format import MAX_NAMES, STATUS_STYLES, format_batch_time, pluralize, truncate_line
 from plait.cli.output import FAILED, NEEDS_PERSON, OK, Page
 from plait.client.next_step import find_login_hint, format_answer_command
 from plait.client.result_files import ContestResult, JobOutput, ModelJob, ModelJobs
@@ -45,8 +44,8 @@ def make_summary(
     contests: Mapping[str, ContestResult] = _NO_CONTESTS,
     publish_option: Publish = Publish.PR,
 ) -> Page:
-    """`agent_seconds` is the sum over all attempts, `publish_option` what the remote allows. Failed entrants are listed with
-    their contest, not as failures.
+    """`publish_option` is what the remote allows. Failed entrants are listed with their contest, and failed jobs with the
+    jobs, not as failures.
     """
     from plait.cli.commands.status import add_tasks, describe_unwritten  # only at the end of a run
 
@@ -64,11 +63,11 @@ def make_summary(
     _add_branch(page, view, publish_option)
     for line, style in describe_unwritten(view):
         page.add_line((f"  {line}", style))
-    _add_failed(page, requested)
+    _add_failed(page, requested, {job.task_id for job in jobs.jobs})
     if len(requested.tasks) > _MAX_TASKS:
         _add_not_run(page, requested)
     _add_questions(page, view)
-    add_jobs(page, jobs)
+    add_jobs(page, jobs, view.id)
     if contests:
         from plait.cli.contest_table import add_contests  # few batches have one
 
@@ -121,30 +120,21 @@ def _format_times(view: BatchView, now: float) -> str:
     return f"{text} · {view.cost}" if view.cost else text
 
 
-def _add_failed(page: Page, view: BatchView) -> None:
-    failed = [task for task in view.tasks if task.status.is_failure]
+def _add_failed(page: Page, view: BatchView, listed: Collection[str]) -> None:
+    """The tasks that failed, but for those that are `listed` with their errors elsewhere."""
+    failed = [task for task in view.tasks if task.status.is_failure and task.id not in listed]
     if not failed:
         return
     page.add_line()
     for task in failed[:_MAX_PER_KIND]:
         attempts = f" (attempt {task.attempt})" if task.attempt > 1 and "attempt" not in task.reason else ""
         text = f"{task.id}: {truncate_line(task.reason, _MAX_REASON_CHARS)}{attempts}"
-        _add_wrapped(page, (f"  {task.status.label}  ", "red"), text)
+        page.add_line((f"  {task.status.label}  ", "red"), text, indent=len(task.status.label) + 4)
         page.add_line((f"    {_suggest_command(task, f'{quote(view.id)} {quote(task.id)}')}", "dim"))
     _add_more_count(page, failed)
     agents = dict.fromkeys(task.agent for task in failed if task.category is Category.AUTH)
     for agent in filter(find_login_hint, agents):
         page.add_line((f"    log in with {agent}: {find_login_hint(agent)}", "dim"))
-
-
-def _add_wrapped(page: Page, label: tuple[str, str], text: str) -> None:
-    """On a terminal, a text that is too long continues below its beginning."""
-    width = get_line_width()
-    indent = len(label[0])
-    lines = [text] if width is None else wrap(text, max(20, width - indent), break_on_hyphens=False) or [""]
-    page.add_line(label, lines[0])
-    for line in lines[1:]:
-        page.add_line(f"{'':<{indent}}{line}")
 
 
 def _suggest_command(task: TaskView, arguments: str) -> str:
@@ -223,7 +213,7 @@ _MAX_ERROR_CHARS = 200
 _JOB_STYLES = {"passed": "green", "failed": "red"}
 
 
-def add_jobs(page: Page, jobs: ModelJobs) -> None:
+def add_jobs(page: Page, jobs: ModelJobs, batch: str) -> None:
     """Add all model jobs, with what they wrote and took, or their errors."""
     if not jobs:
         return
@@ -236,7 +226,10 @@ def add_jobs(page: Page, jobs: ModelJobs) -> None:
     width = max(len(job.task_id) for job in jobs.jobs)
     for job in jobs.jobs:
         style = STATUS_STYLES[job.status] if job.error else ""
-        _add_wrapped(page, (f"    {job.task_id:<{width}}  ", style), _describe_job(job))
+        page.add_line((f"    {job.task_id:<{width}}  ", style), _describe_job(job), indent=width + 6)
+    failed = [job.task_id for job in jobs.jobs if job.error]
+    if failed:
+        page.add_line((f"    plait logs {quote(batch)} {quote(failed[0])}", "dim"))
 
 
 def _describe_job(job: ModelJob) -> str:
