@@ -421,3 +421,37 @@ def test_in_place_nothing_is_set_up(tmp_path: Path, suggest: Suggest) -> None:
     assert (setup(commands), verify(commands)) == (None, "pytest")
     write_files(tmp_path, {".venv/bin/python": ""})
     assert verify(suggest({}, in_worktrees=False)) == ".venv/bin/python -m pytest"
+
+
+def test_projects_in_subfolders_are_named_and_no_command_is_guessed(suggest: Suggest) -> None:
+    package = json.dumps({"scripts": {"test": "jest"}})
+    files = {
+        "web app/package.json": package,
+        "web app/package-lock.json": "{}",
+        "packages/api/pyproject.toml": PYTEST,
+        "node_modules/left-pad/package.json": package,
+        ".hidden/package.json": package,
+        "README.md": "two projects",
+    }
+    commands = suggest(files)
+    assert (commands.setup, commands.verify) == (None, None)
+    assert commands.missing == (
+        "the projects are in packages/api, web app, and none at the top: set commands yourself, "
+        "such as verify = `cd packages/api && pytest`"
+    )
+
+
+def test_the_example_for_a_subfolder_has_its_setup(suggest: Suggest) -> None:
+    commands = suggest({"web app/package.json": json.dumps({"scripts": {"test": "jest"}}), "web app/yarn.lock": ""})
+    assert commands.missing.endswith(
+        "such as setup = `cd 'web app' && yarn install --frozen-lockfile` and verify = `cd 'web app' && yarn test`"
+    )
+
+
+def test_subfolders_do_not_matter_where_the_top_has_a_project(suggest: Suggest) -> None:
+    commands = suggest({"go.mod": "module x", "web/package.json": "{}"})
+    assert (verify(commands), commands.missing) == ("go test ./...", "")
+
+
+def test_without_any_project_nothing_is_said(suggest: Suggest) -> None:
+    assert suggest({"docs/index.md": "text"}) == ProjectCommands()

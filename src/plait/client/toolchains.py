@@ -11,12 +11,14 @@ import re
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
+from shlex import quote
 
 from plait.client import config_files
 from plait.client.config_files import Tree, get_nested, get_table
 from plait.client.make_targets import has_just_recipe, has_make_target
 from plait.client.programs import list_programs
 from plait.core.fast_dataclass import dataclass
+from plait.core.text import join_names
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +56,9 @@ class Toolchain:
 
 @dataclass(frozen=True, slots=True)
 class ProjectCommands:
-    """What to run in this project. `missing` says which better command was left out because of its program."""
+    """What to run in this project. `missing` says which better command was left out because of its program, or where
+    projects are if none is at the top.
+    """
 
     setup: SetupSuggestion | None = None
     verify: CommandSuggestion | None = None
@@ -107,9 +111,41 @@ def suggest_commands(top: Path, path: str, *, in_worktrees: bool = True) -> Proj
         setup = _join_setups(each.setup for each in toolchains if chosen is None or _suits_runner(project, each))
     else:
         setup = chosen.setup
+    notes = [*missing, *others]
+    if chosen is None and setup is None and not notes:
+        notes = list(_describe_subprojects(project))
     return ProjectCommands(
-        setup if in_worktrees else None, chosen.verify if chosen else None, (*missing, *others, "")[0]
+        setup if in_worktrees else None, chosen.verify if chosen else None, notes[0] if notes else ""
     )
+
+
+_MANIFESTS = (
+    *("package.json", "pyproject.toml", "setup.py", "requirements.txt", "Cargo.toml", "go.mod", "mix.exs", "Gemfile"),
+    *("pom.xml", "build.gradle", "build.gradle.kts", "composer.json", "deno.json", "deno.jsonc"),
+)
+_MAX_FOLDERS = 3  # named
+
+
+def _describe_subprojects(project: Project) -> Iterator[str]:
+    """Where the projects of a repository are that has none at the top, with commands for the first as an example."""
+    found = sorted(
+        path.parent.relative_to(project.top).as_posix()
+        for depth in ("*", "*/*")
+        for name in _MANIFESTS
+        for path in project.top.glob(f"{depth}/{name}")
+    )
+    folders = [
+        folder
+        for folder in dict.fromkeys(found)
+        if not any(part.startswith(".") or part in {"node_modules", "vendor"} for part in folder.split("/"))
+    ]
+    if not folders:
+        return
+    first = suggest_commands(project.top / folders[0], project.path, in_worktrees=project.in_worktrees)
+    named = {"setup": first.setup, "verify": first.verify}
+    commands = [f"{key} = `cd {quote(folders[0])} && {each.command}`" for key, each in named.items() if each]
+    example = f", such as {' and '.join(commands)}" if commands else ""
+    yield f"the projects are in {join_names(folders, _MAX_FOLDERS)}, and none at the top: set commands yourself{example}"
 
 
 def _pick_installed(project: Project, finders: Iterable[Finder]) -> tuple[list[Toolchain], list[str]]:

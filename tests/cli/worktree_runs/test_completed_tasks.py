@@ -66,8 +66,10 @@ def test_dependents_and_later_phases_start_and_are_warned_of_a_base_without_the_
     assert f"--base {branch}" in answer.err
 
 
-def test_nothing_is_warned_of_where_the_base_has_the_work(completed: TempProject) -> None:
-    completed.git("merge", "--quiet", completed.branch)
+@pytest.mark.parametrize("squash", [False, True])
+def test_nothing_is_warned_of_where_the_base_has_the_work(completed: TempProject, *, squash: bool) -> None:
+    completed.git("merge", "--quiet", *(["--squash"] if squash else []), completed.branch)
+    completed.write("later.txt", "committed on top")
     completed.task("03-c", "cat a.txt > c.txt", needs="[01-a]")
     completed.commit_all()
     answer = completed.plait(*RUN)

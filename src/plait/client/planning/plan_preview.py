@@ -104,13 +104,19 @@ def build_plan_preview(loaded: LoadedSources, past: PastBatches, options: PlanOp
 
 
 def _is_in_base(loaded: LoadedSources, commit: str) -> bool:
-    """Where tasks don't start from a commit, they find whatever the checkout has."""
+    """Where tasks don't start from a commit, they find whatever the checkout has.
+
+    A branch that was squashed or rebased onto the base is in it, too: merging it again would change nothing.
+    """
     if loaded.config.run.isolation is Isolation.IN_PLACE or not loaded.location.repository:
         return True
-    done = Git(loaded.location.top).run(
-        "merge-base", "--is-ancestor", "--end-of-options", commit, loaded.config.run.base or "HEAD", codes=range(256)
-    )
-    return done.code != 1  # anything else than no is not known
+    git, base = Git(loaded.location.top), loaded.config.run.base or "HEAD"
+    found = git.run("merge-base", "--is-ancestor", "--end-of-options", commit, base, codes=range(256))
+    if found.code != 1:  # anything else than no is not known
+        return True
+    merged = git.run("merge-tree", "--write-tree", "--end-of-options", base, commit, codes=range(256))
+    tree = git.run("rev-parse", "--verify", "--quiet", "--end-of-options", f"{base}^{{tree}}", codes=range(256))
+    return merged.code == 0 and merged.text == tree.text
 
 
 def measure_agent_capacity() -> int:
