@@ -237,3 +237,12 @@ def test_a_check_that_fails_on_the_base_is_shown_and_can_be_skipped(
     plan.get_by_label("Check the base first").uncheck()
     _start(page, "Start 1 task")
     expect(_strip(page)).to_contain_text("1 done")
+
+    # What is completed runs only if it is asked for.
+    _select(page, "01-walls")
+    page.keyboard.press("r")
+    plan = _plan(page)
+    expect(plan).to_contain_text("01-walls is skipped: batch")
+    expect(plan.get_by_role("button", name="Start 1 task")).to_have_attribute("aria-disabled", "true")
+    plan.get_by_label("Run them again").check()
+    expect(plan.get_by_role("button", name="Start 1 task")).not_to_have_attribute("aria-disabled", "true")
