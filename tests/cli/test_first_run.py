@@ -32,7 +32,7 @@ def project(tmp_path: Path) -> Iterator[TempProject]:
     (programs / "claude").write_text(CLAUDE)
     (programs / "claude").chmod(0o755)
     (programs / "python3").symlink_to(Path(sys.executable).resolve())
-    with temp_project(tmp_path, worktrees=True) as made:
+    with temp_project(tmp_path, worktrees=True, forks=False) as made:
         made.git("remote", "remove", "origin")
         made.env["PATH"] = f"{programs}{os.pathsep}{remove_programs_from_path(made.env['PATH'], frozenset({'uv'}))}"
         made.env["IS_SANDBOX"] = "1"  # claude refuses to skip permissions as root otherwise

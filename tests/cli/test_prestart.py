@@ -47,7 +47,10 @@ def test_other_commands_prestart_no_engine(words: Sequence[str]) -> None:
 def test_a_prestarted_engine_is_handed_over_once_and_only_for_its_repository(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with temp_project(tmp_path / "project") as home, temp_project(tmp_path / "other") as other:
+    with (
+        temp_project(tmp_path / "project", forks=False) as home,
+        temp_project(tmp_path / "other", forks=False) as other,
+    ):
         monkeypatch.chdir(home.top)
         fast_path.prestart_for_run(["run", "tasks"])
         assert fast_path.take_engine(find_repo(other.top)) is None
@@ -58,7 +61,7 @@ def test_a_prestarted_engine_is_handed_over_once_and_only_for_its_repository(
 
 
 def test_an_unused_prestarted_engine_leaves_nothing_behind(tmp_path: Path) -> None:
-    with temp_project(tmp_path / "project") as home:
+    with temp_project(tmp_path / "project", forks=False) as home:
         for words in (["run", "--no-such-option"], ["run", "nowhere"]):
             answer = home.plait(*words)
             assert answer.code == 2
@@ -67,7 +70,7 @@ def test_an_unused_prestarted_engine_leaves_nothing_behind(tmp_path: Path) -> No
 
 
 def test_only_one_engine_runs_whatever_was_prestarted(tmp_path: Path) -> None:
-    with temp_project(tmp_path / "project") as home:
+    with temp_project(tmp_path / "project", forks=False) as home:
         home.task("long", f"while [ ! -e {tmp_path}/go ]; do sleep 0.05; done")
         home.task("short", "true")
         for words in (["tasks/long.md", "--detach"], ["tasks/short.md"]):

@@ -26,7 +26,7 @@ WAIT = "until [ -e go ]; do sleep 0.02; done\n"
 
 @pytest.fixture
 def project(tmp_path: Path) -> Iterator[TempProject]:
-    with temp_project(tmp_path / "project") as made:
+    with temp_project(tmp_path / "project", forks=False) as made:
         yield made
 
 
@@ -151,7 +151,7 @@ def test_two_runs_at_once_share_one_engine(project: TempProject) -> None:
 
 
 def test_engines_of_one_user_share_the_slots(project: TempProject, tmp_path: Path) -> None:
-    with temp_project(tmp_path / "other", user=project) as other:
+    with temp_project(tmp_path / "other", user=project, forks=False) as other:
         result = tmp_path / "told"
         for each in (project, other):
             for number in range(6):

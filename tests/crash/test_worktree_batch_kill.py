@@ -55,7 +55,7 @@ Kinds = Mapping[str, str]
 
 @pytest.fixture
 def project(tmp_path: Path) -> Iterator[TempProject]:
-    with make(tmp_path, worktrees=True) as made:
+    with make(tmp_path, worktrees=True, forks=False) as made:
         yield made
 
 

@@ -49,8 +49,10 @@ def in_folder(project: TempProject, folder: Path) -> TempProject:
 @pytest.fixture(scope="module")
 def shared_process(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[TempProject, ServerProcess]]:
     """A project and its `plait serve`, for tests that neither stop it nor change its token."""
-    with temp_project(tmp_path_factory.mktemp("shared")) as project:
-        yield project, start_server(project)
+    with temp_project(tmp_path_factory.mktemp("shared"), forks=False) as project:
+        server = start_server(project)
+        project.forks = True
+        yield project, server
 
 
 def run(server: ServerProcess, *tasks: str, project_id: str = "", **settings: object) -> str:

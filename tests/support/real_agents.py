@@ -169,11 +169,13 @@ def real_agent_project(folder: Path, tool: InstalledTool, top: Path) -> Iterator
         raise FileNotFoundError(
             f"{program} is not installed. `make unit` installs two of the tools, `make test-agents` all of them"
         )
-    with ModelServer(usage=_USAGE) as server, temp_project(folder, worktrees=True) as plain:
+    with ModelServer(usage=_USAGE) as server, temp_project(folder, worktrees=True, forks=False) as plain:
         tools = folder / "tools"
         tools.mkdir()
         (tools / tool.name).symlink_to(program)
-        made = RealAgentProject(plain.folder, plain.env, plain.cli_processes, plain.terminals, tool, server)
+        made = RealAgentProject(
+            plain.folder, plain.env, plain.cli_processes, plain.terminals, plain.forks, tool, server
+        )
         made.env["PATH"] = f"{tools}{os.pathsep}{made.env['PATH']}"
         models = f'models = {{ {tool.name} = "{tool.model}" }}\n' if tool.model else ""
         made.write("plait.toml", f'[agents]\n{models}prices = {{ "*" = [1, 4] }}')

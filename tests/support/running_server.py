@@ -29,6 +29,7 @@ from plait.server.http.middleware.shutdown import RequestScopeMiddleware
 from plait.server.projects import ProjectStore, open_project_store
 from plait.server.serve import bind_listener, create_config
 from plait.server.session_pool import SessionPool
+from tests.support.fork_server import forked_engines
 from tests.support.temp_project import TempProject, use_environment
 from tests.support.waiting import TIMEOUT_SECONDS, wait_until
 
@@ -310,7 +311,7 @@ def serve_page(project: TempProject) -> Iterator[ServerAccess]:
 @contextmanager
 def _run_in_thread(config: uvicorn.Config, pool: SessionPool) -> Iterator[str]:
     server = _Server(config, pool)
-    with closing(bind_listener("127.0.0.1", 0)) as listener:
+    with closing(bind_listener("127.0.0.1", 0)) as listener, forked_engines():
         thread = Thread(target=server.run, kwargs={"sockets": [listener]}, name="server")
         thread.start()
         try:

@@ -28,11 +28,11 @@ from plait.git.location import RepoLocation, find_repo
 from plait.store.journal_reader import open_journal_reader
 from plait.store.project_files import JOURNAL_FILE
 from tests.support.cli_runner import CliResult
+from tests.support.fork_server import PROJECT_VARIABLE, ForkedProcess, Order, can_fork
 from tests.support.terminal import Terminal
 from tests.support.waiting import TIMEOUT_SECONDS, wait_until
 
 _AGENT_PROGRAMS = frozenset(known.program for known in AGENTS.values() if known.program)
-_PROJECT_VARIABLE = "TEST_PROJECT"
 
 
 def remove_agents_from_path(path: str) -> str:
@@ -77,6 +77,7 @@ class TempProject:
     env: dict[str, str]
     cli_processes: list[subprocess.Popen[str]] = field(default_factory=list)
     terminals: list[Terminal] = field(default_factory=list)
+    forks: bool = True  # of the fork server; False: `plait` is started as users start it
 
     @property
     def top(self) -> Path:
@@ -122,7 +123,17 @@ class TempProject:
 
     def start(self, *words: str, env: Mapping[str, str] | None = None) -> subprocess.Popen[str]:
         """`plait WORDS…`, in the background and on no terminal."""
-        return self.popen(plait_command(*words), env)
+        order = self._order(words, env)
+        if order is None:
+            return self.popen(plait_command(*words), env)
+        process = ForkedProcess(order, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.cli_processes.append(process)
+        return process
+
+    def _order(self, words: Sequence[str], env: Mapping[str, str] | None = None) -> Order | None:
+        """None: it can't be forked."""
+        whole = {**self.env, **(env or {})}
+        return Order("plait", words, str(self.top), whole) if self.forks and can_fork(whole) else None
 
     def popen(self, words: Sequence[str], env: Mapping[str, str] | None = None) -> subprocess.Popen[str]:
         process = subprocess.Popen(
@@ -148,7 +159,8 @@ class TempProject:
 
     def terminal(self, *words: str, columns: int = 100) -> Terminal:
         """`plait WORDS…`, on a terminal of its own."""
-        terminal = Terminal(plait_command(*words), cwd=self.top, env=self.env, columns=columns)
+        command = self._order(words) or plait_command(*words)
+        terminal = Terminal(command, cwd=self.top, env=self.env, columns=columns)
         self.terminals.append(terminal)
         return terminal
 
@@ -189,7 +201,7 @@ class TempProject:
         return found
 
     def _is_alive(self, pid: int) -> bool:
-        return _has_variable(pid, f"{_PROJECT_VARIABLE}={self.env[_PROJECT_VARIABLE]}".encode())
+        return _has_variable(pid, f"{PROJECT_VARIABLE}={self.env[PROJECT_VARIABLE]}".encode())
 
     def wait_for_exit(self, timeout: float = TIMEOUT_SECONDS) -> None:
         """Wait until no process of the project is left: an engine exits when it has nothing to do."""
@@ -259,14 +271,19 @@ def plait_command(*words: str) -> list[str]:
 
 @contextmanager
 def temp_project(
-    folder: Path, *, repository: bool = True, worktrees: bool = False, user: TempProject | None = None
+    folder: Path,
+    *,
+    repository: bool = True,
+    worktrees: bool = False,
+    user: TempProject | None = None,
+    forks: bool = True,
 ) -> Iterator[TempProject]:
     """`worktrees`: tasks run in worktrees, and there is a remote; otherwise tasks run in the checkout.
 
-    `user`: the project whose home this one shares. Nothing is committed before `commit_all`.
+    `user`: the project whose home this one shares. `forks`: see TempProject. Nothing is committed before `commit_all`.
     """
     home = user.folder / "home" if user else folder / "home"
-    project = TempProject(folder, _project_environment(home, worktrees=worktrees))
+    project = TempProject(folder, _project_environment(home, worktrees=worktrees), forks=forks)
     project.top.mkdir(parents=True)
     home.mkdir(exist_ok=True)
     (home / "gitconfig").write_text("[user]\n\tname = Somebody\n\temail = somebody@example.org\n")
@@ -299,7 +316,7 @@ def _project_environment(home: Path, *, worktrees: bool) -> dict[str, str]:
         "GIT_CONFIG_NOSYSTEM": "1",
         "PLAIT_ISOLATION": "worktree" if worktrees else "in-place",
         "PLAIT_PREFLIGHT": "false",  # many checks here are meant to fail on the base
-        _PROJECT_VARIABLE: token_hex(8),
+        PROJECT_VARIABLE: token_hex(8),
     }
 
 

@@ -11,9 +11,13 @@ import subprocess
 import termios
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
-from tests.support.waiting import TIMEOUT_SECONDS
+import psutil
+
+from tests.support.fork_server import ForkedProcess, Order
+from tests.support.waiting import TIMEOUT_SECONDS, wait_until
 
 _ESCAPES = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[=>78]|\x1b\][^\x07]*\x07")
 
@@ -22,23 +26,15 @@ class Terminal:
     """`output` is all that the process wrote."""
 
     def __init__(
-        self, words: Sequence[str], *, cwd: Path, env: Mapping[str, str], columns: int = 100, rows: int = 30
+        self, command: Sequence[str] | Order, *, cwd: Path, env: Mapping[str, str], columns: int = 100, rows: int = 30
     ) -> None:
         self._master, slave = os.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
         self._slave = slave  # kept open: its modes are compared after the process has exited
         self.modes = termios.tcgetattr(slave)
         self.output = ""
-        self.process = subprocess.Popen(  # a test's own arguments
-            words,
-            cwd=cwd,
-            env={**env, "TERM": "xterm", "COLUMNS": str(columns), "LINES": str(rows)},
-            stdin=slave,
-            stdout=slave,
-            stderr=slave,
-            start_new_session=True,
-            # The controlling terminal of the process: Ctrl+C sends it a signal.
-            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # noqa: PLW1509 - no threads here
+        self.process = _start(
+            command, slave, cwd, {**env, "TERM": "xterm", "COLUMNS": str(columns), "LINES": str(rows)}
         )
 
     @property
@@ -55,6 +51,11 @@ class Terminal:
         while words not in self.text:
             if not self._read(deadline - time.monotonic()):
                 raise TimeoutError(f"no {words!r} in: {self.text[-2000:]}")
+
+    def wait_for_prompt(self, words: str) -> None:
+        """Wait until the process waits for an answer: Python loses a Ctrl+C between the prompt and that."""
+        self.wait_for(words)
+        wait_until(lambda: psutil.Process(self.process.pid).status() == psutil.STATUS_SLEEPING)
 
     def wait(self) -> int:
         """Wait for the exit and read all output; the exit code."""
@@ -92,3 +93,21 @@ class Terminal:
         except OSError:  # no process has it open any more
             return False
         return True
+
+
+def _start(command: Sequence[str] | Order, slave: int, cwd: Path, env: Mapping[str, str]) -> subprocess.Popen[str]:
+    """The terminal is the controlling one of the process: Ctrl+C sends it a signal."""
+    if isinstance(command, Order):
+        order = replace(command, env=env, has_terminal=True)
+        return ForkedProcess(order, stdin=slave, stdout=slave, stderr=slave)
+    return subprocess.Popen(  # a test's own arguments
+        command,
+        cwd=cwd,
+        env=env,
+        text=True,
+        stdin=slave,
+        stdout=slave,
+        stderr=slave,
+        start_new_session=True,
+        preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # noqa: PLW1509 - no threads here
+    )

@@ -29,7 +29,7 @@ def test_the_plan_is_shown_and_confirmed(project: TempProject) -> None:
 def test_answering_no_starts_nothing(project: TempProject, keys: str) -> None:
     project.task("01-walls", "touch walls")
     terminal = project.terminal("run")
-    terminal.wait_for("Run this task?")
+    terminal.wait_for_prompt("Run this task?")
     terminal.type(keys)
     assert terminal.wait() == 130
     assert not project.state().batches

@@ -155,7 +155,7 @@ def test_a_person_is_asked(project: TempProject) -> None:
         terminal = project.terminal("run", "--no-pr")
         terminal.wait_for("Run this task?")
         terminal.type("\n")
-        terminal.wait_for("Start the agents anyway? [y/N]")
+        terminal.wait_for_prompt("Start the agents anyway? [y/N]")
         assert "checking" in terminal.text
         assert not project.state().batches
         terminal.type(keys)
