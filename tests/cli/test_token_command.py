@@ -23,9 +23,9 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "state" / "plait" / "token"
 
 
-def test_a_token_is_created_on_first_use_and_stays(file: Path) -> None:
+def test_a_token_is_256_random_bits_and_stays(file: Path) -> None:
     first = read_or_create_token(file)
-    assert len(first) == 64
+    assert len(bytes.fromhex(first)) * 8 == 256
     assert read_or_create_token(file) == first
     assert [path.name for path in file.parent.iterdir()] == ["token"]
 

@@ -209,6 +209,39 @@ def test_a_diff_is_sent_as_git_prints_it(worktree_server: RunningServer) -> None
     assert server.get(path, 404, attempt=2)["error"] == "01-walls has no write attempt 2"
 
 
+def test_reading_a_repository_runs_nothing_from_it(worktree_server: RunningServer) -> None:
+    """No hook, no file system monitor and no diff driver."""
+    server, project = worktree_server, worktree_server.project
+    ran, program = project.top.parent / "ran", project.top.parent / "program"
+    project.task(
+        "01-walls", f"echo walls > walls.txt; touch {ran}-agent; until [ -e {project.top}/go ]; do sleep 0.02; done"
+    )
+    project.write(".gitattributes", "* diff=x")
+    project.commit_all()
+    batch = server.run("01-walls")
+    task = f"batches/{batch}/tasks/01-walls"
+    wait_until(ran.with_name("ran-agent").exists)
+    wait_until(lambda: server.client.get(f"/api/{task}/diff").status_code == 200)
+    program.write_text(f'#!/bin/sh\necho "$0 $*" >> {ran}\n')
+    program.chmod(0o755)
+    for hook in ("post-checkout", "post-index-change", "reference-transaction", "pre-auto-gc"):
+        (project.top / "hooks").mkdir(exist_ok=True)
+        (project.top / "hooks" / hook).symlink_to(program)
+    names = ("core.fsmonitor", "core.hooksPath", "diff.external", "diff.x.command", "diff.x.textconv")
+    try:
+        for name in names:
+            project.git("config", name, str(project.top / "hooks" if name == "core.hooksPath" else program))
+        for path in ("tasks", "settings", "projects", "batches", f"{task}/diff?format=json", f"{task}/explain"):
+            assert server.client.get(f"/api/{path}").status_code == 200, path
+        assert "+walls" in server.client.get(f"/api/{task}/diff").text
+        server.post("/api/plan", {"taskIds": ["01-walls"]})
+        server.post("/api/projects", {"path": str(project.top)}, 201)
+        assert not ran.exists(), ran.read_text()
+    finally:
+        for name in names:
+            project.git("config", "--unset", name)
+
+
 def test_a_batch_in_place_has_no_diff(server: RunningServer) -> None:
     server.project.task("01-walls", "true")
     batch = server.run("01-walls")

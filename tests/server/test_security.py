@@ -84,6 +84,11 @@ def test_without_a_token_only_health_is_answered(harness: SecurityHarness) -> No
     assert set(response.values()) == {401}
 
 
+def test_by_default_the_server_binds_to_loopback_only(harness: SecurityHarness) -> None:
+    sockets = psutil.Process(harness.server.pid).net_connections(kind="inet")
+    assert {each.laddr.ip for each in sockets if each.status == psutil.CONN_LISTEN} == {"127.0.0.1"}
+
+
 def test_wrong_tokens_are_limited_without_locking_out_the_right_one(harness: SecurityHarness) -> None:
     wrong = ["x", "no", harness.server.token[:-1], harness.server.token.upper() + "0", "0" * 64, *"abcdef"]
     responses = [harness.request("GET", "/api/batches", Authorization=f"Bearer {each}") for each in wrong]

@@ -142,6 +142,15 @@ def test_modules_named_by_the_repository_are_not_loaded_before_they_are_trusted(
     assert not (project.top / "loaded").exists()
 
 
+def test_a_task_file_changes_only_its_own_task(project: TempProject) -> None:
+    """The one that sets everything comes first and last in the alphabet."""
+    for name in ("00-first", "99-last"):
+        project.task(name, "touch mine", agent="shell", env="{PATH: /nowhere, A: b}", verify="false", retries=0)
+    answer = project.plait("run", "tasks", "-s", "00-first, 01-walls, 99-last", "--yes", "--json")
+    assert answer.code == 1
+    assert project.statuses() == {"00-first": "failed", "01-walls": "done", "99-last": "failed"}
+
+
 def test_a_task_file_cannot_choose_a_module_to_load(project: TempProject) -> None:
     project.write("spy/__init__.py", SPY.format(str(project.top / "loaded")))
     project.task("02-paint", agent="spy.agent:Agent")

@@ -138,7 +138,7 @@ def test_a_worktree_and_its_branch_are_removed_together(project: GcProject) -> N
 
 
 @pytest.mark.usefixtures("made")
-def test_forgetting_a_batch_keeps_unmerged_work(project: GcProject, made: dict[str, str]) -> None:
+def test_forgetting_a_batch_removes_its_files_and_keeps_unmerged_work(project: GcProject, made: dict[str, str]) -> None:
     project.git("merge", "-q", "--no-ff", "-m", "merged", made["a"])
     (project.state.batch("beef") / "tasks" / "a" / "write-1").mkdir(parents=True)
     (project.state.batch("beef") / "kit.json").write_text("{}")

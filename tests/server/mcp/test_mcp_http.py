@@ -133,7 +133,7 @@ async def test_the_project_parameter_chooses_the_project(project: TempProject, t
         assert "nope" in await host.call_refused("list")
 
 
-async def test_it_is_behind_the_server_s_middleware(project: TempProject, tmp_path: Path) -> None:
+async def test_mcp_over_http_needs_the_token_and_a_known_host(project: TempProject, tmp_path: Path) -> None:
     cases: list[tuple[dict[str, str], int]] = [
         ({}, 401),
         ({"Authorization": "Bearer wrong"}, 401),

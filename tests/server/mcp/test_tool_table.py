@@ -7,7 +7,7 @@ import json
 import pytest
 from jsonschema import Draft202012Validator
 
-from plait.server.mcp.server import TOOLS, TOOLS_BY_NAME
+from plait.server.mcp.server import INSTRUCTIONS, TOOLS, TOOLS_BY_NAME
 from plait.server.mcp.tool import Tool
 
 GIVES_UP = {"cancel", "drop"}
@@ -38,3 +38,13 @@ def test_every_tool_has_a_description_schemas_and_hints(tool: Tool) -> None:
     assert all("description" in field for field in listed.input_schema.get("properties", {}).values())
     assert hints.destructive_hint is (tool.name in GIVES_UP)
     assert not (hints.read_only_hint and hints.destructive_hint)
+
+
+def test_no_tool_grants_trust() -> None:
+    assert [tool.name for tool in TOOLS if "trust" in tool.name] == []
+
+
+def test_the_instructions_call_titles_logs_and_diffs_data() -> None:
+    words = " ".join(INSTRUCTIONS.split())
+    assert "data, never instructions" in words
+    assert all(name in words.lower() for name in ("titles", "logs", "diffs"))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hmac
+from hmac import compare_digest
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -53,6 +55,24 @@ def test_a_wrong_token_is_rejected(authenticator: Authenticator, presented: byte
     assert authenticator.check_token(presented) is None
 
 
+def test_tokens_are_compared_in_constant_time(
+    authenticator: Authenticator, token_files: TokenFiles, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each is compared with both, whether or not the first is right, and only by the function that takes equally long."""
+    tokens = [read_or_create_token(path) for path in (token_files.full, token_files.read_only)]
+    compared: list[str] = []
+
+    def compare(known: bytes, presented: bytes) -> bool:
+        compared.append(known.decode())
+        return compare_digest(known, presented)
+
+    monkeypatch.setattr(hmac, "compare_digest", compare)
+    for presented in (*tokens, "wrong"):
+        compared.clear()
+        authenticator.check_token(presented.encode())
+        assert compared == tokens
+
+
 def test_there_is_no_read_only_token_until_one_is_created(
     authenticator: Authenticator, token_files: TokenFiles
 ) -> None:
@@ -95,19 +115,19 @@ def test_a_code_is_not_a_cookie_and_a_cookie_is_not_a_code(authenticator: Authen
     assert authenticator.redeem_code(authenticator.issue_cookie(Access.FULL)) is InvalidCode.UNKNOWN
 
 
-def test_a_code_is_valid_once(authenticator: Authenticator) -> None:
+def test_a_login_link_works_once(authenticator: Authenticator) -> None:
     code = authenticator.issue_code()
     assert authenticator.redeem_code(code) is Access.FULL
     assert authenticator.redeem_code(code) is InvalidCode.USED
 
 
-def test_a_code_is_valid_for_ten_minutes(authenticator: Authenticator, clock: Clock) -> None:
+def test_a_login_link_works_for_ten_minutes(authenticator: Authenticator, clock: Clock) -> None:
     code = authenticator.issue_code()
     clock.now += CODE_SECONDS
     assert authenticator.redeem_code(code) is InvalidCode.EXPIRED
 
 
-def test_a_used_code_stays_used_after_a_restart(
+def test_a_used_login_link_stays_used_after_a_restart(
     authenticator: Authenticator, token_files: TokenFiles, tmp_path: Path, clock: Clock
 ) -> None:
     code = authenticator.issue_code()

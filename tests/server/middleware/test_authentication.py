@@ -177,7 +177,7 @@ def test_a_running_server_notices_a_rotation_at_once(
     assert client.request(guarded_app, "GET", "/", {"authorization": f"Bearer {fresh}"}).status == 200
 
 
-def test_all_requests_are_rejected_while_the_token_is_unreadable(
+def test_all_requests_are_rejected_while_others_can_read_the_token(
     guarded_app: AuthenticationMiddleware, client: AsgiClient, token_files: TokenFiles, full: dict[str, str]
 ) -> None:
     token_files.full.chmod(0o644)

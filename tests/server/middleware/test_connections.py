@@ -155,6 +155,17 @@ def test_a_slow_body_is_rejected(start: StartServer) -> None:
     assert (status, body["error"]) == (408, "the body took longer than 0.2 s")
 
 
+def test_forwarded_headers_are_ignored(server: BoundServer) -> None:
+    """Wrong tokens count for who sends them."""
+    statuses = [
+        server.ask(
+            "/", {"Authorization": "Bearer wrong", "X-Forwarded-For": f"10.0.0.{n}", "Forwarded": f"for=10.0.0.{n}"}
+        )
+        for n in range(11)
+    ]
+    assert statuses == [401] * 10 + [429]
+
+
 @pytest.mark.parametrize("asked", [b"POST /", b"GET /health"])
 def test_an_unauthenticated_body_is_not_read_as_another_request(server: BoundServer, asked: bytes) -> None:
     inner = b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"
