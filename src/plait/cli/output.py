@@ -83,9 +83,9 @@ class Page:
 
         width = out.width if out.file.isatty() else None
         lines = [_wrap_line(pieces, width, indent) for pieces, indent in self._lines]
-        styles = {name: Style.parse(name) if name else None for pieces in lines for _, name in pieces}
-        shown = [Segment(text, styles[name]) for pieces in lines for text, name in (*pieces, ("\n", ""))]
-        out.print(Segments(shown), end="")
+        pieces = [piece for line in lines for piece in (*line, ("\n", ""))]
+        styles = {name: Style.parse(name) if name else None for _, name in pieces}
+        out.print(Segments([Segment(text, styles[name]) for text, name in pieces]), end="")
 
 
 def _wrap_line(pieces: list[tuple[str, str]], width: int | None, indent: int | None) -> list[tuple[str, str]]:

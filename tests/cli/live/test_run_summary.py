@@ -217,8 +217,18 @@ def test_a_failed_job_is_listed_once() -> None:
     assert f"    plait logs {BATCH} a\n" in below_table
 
 
+def test_a_page_may_have_styled_texts_alone() -> None:
+    page = Page()
+    page.add_line(("bold", "bold"))
+    out = Console(file=io.StringIO(), force_terminal=True, color_system=None)
+    page.show(out)
+    assert isinstance(out.file, io.StringIO)
+    assert out.file.getvalue() == "bold\n"
+
+
 def test_a_problem_is_wrapped_between_words_on_a_terminal() -> None:
     page = Page()
+    page.add_line()
     hint = 'Set them: git config --global user.name "Your Name" && git config --global user.email you@example.org'
     page.add_problems([Problem(Severity.WARNING, "the base lacks what an earlier batch completed " * 3, hint=hint)])
 
@@ -229,7 +239,8 @@ def test_a_problem_is_wrapped_between_words_on_a_terminal() -> None:
     out = Console(file=Terminal(), force_terminal=True, width=60, soft_wrap=True, color_system=None)
     page.show(out)
     assert isinstance(out.file, io.StringIO)
-    lines = out.file.getvalue().splitlines()
+    empty, *lines = out.file.getvalue().splitlines()
+    assert empty == ""
     assert max(map(len, lines)) <= 60
     assert [line[:2] for line in lines[1:]] == ["  "] * (len(lines) - 1)
     assert " ".join(" ".join(lines[-2:]).split()) == hint

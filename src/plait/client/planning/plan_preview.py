@@ -97,7 +97,9 @@ def build_plan_preview(loaded: LoadedSources, past: PastBatches, options: PlanOp
     planned = plan_tasks(loaded.source_set, options, past.build_duration_estimate(draft_settings))
     if completed and planned.plan is not None:
         notes += tuple(find_missing_work(planned.plan, completed, partial(_is_in_base, loaded)))
-    problems = dict.fromkeys((*loaded.problems, *planned.problems, *notes, *past.problems))
+    repeated = {f"{name} is complete already: skipped" for name in completed}  # the notes say by which batch
+    own_problems = (problem for problem in planned.problems if problem.message not in repeated)
+    problems = dict.fromkeys((*loaded.problems, *own_problems, *notes, *past.problems))
     tasks = len(planned.plan.tasks) if planned.plan else len(loaded.source_set.entries)
     settings = config.batch_settings(tasks=tasks, cores=cores, agents=default_agents)
     return PlanPreview(loaded, past, settings, replace(planned, problems=tuple(problems)))
