@@ -240,6 +240,20 @@ _PIECES = st.sampled_from(
 )
 
 
+@pytest.mark.parametrize("flags", [(), ("--raw",), ("--json",)])
+def test_a_secret_is_redacted_wherever_a_long_line_is_cut(
+    place: RepoLocation, writer: JournalWriter, say: Say, flags: tuple[str, ...]
+) -> None:
+    key = "zebra-of-the-environment"
+    writer.submit("beef", "a")
+    inputs = BatchInputs(str(place.top), (Task("a"),))
+    write_batch_files(project_files.open_state_paths(place), "beef", inputs, {"API_KEY": key})
+    transcript(place).write_text(f"{key}." * 12_000)  # no piece ends between two
+    out = say("logs", "a", *flags).out
+    assert ".***." in out
+    assert not re.search("zebr|-of-|ronment", out)
+
+
 @given(st.lists(_PIECES, max_size=30), st.data())
 def test_the_output_does_not_depend_on_how_it_is_split(pieces: list[bytes], data: st.DataObject) -> None:
     whole = b"".join(pieces)

@@ -151,6 +151,17 @@ def test_output_is_parsed_by_the_agents_own_parser(agents: Agents) -> None:
     assert ActivityTracker(agents.folder, structured).read_latest(agents.alive) == {"a": "editing"}
 
 
+def test_the_end_of_a_secret_is_not_shown_where_a_long_line_is_cut(agents: Agents) -> None:
+    key = "zebra-of-the-environment"
+    write_batch_environment(agents.folder, agents.one("a").name.batch, {"API_KEY": key})
+    for cut in range(len(key)):
+        agents.path("a").write_text(f"{key} and more".rjust(activity.TAIL_BYTES + cut, "."))
+        with agents.path("a").open("a") as transcript:
+            transcript.write("." * (activity.TAIL_BYTES - len(key) - len(" and more") + cut))
+        seen = ActivityTracker(agents.folder).read_latest(agents.alive)["a"]
+        assert seen.startswith("and more.")
+
+
 def test_a_line_whose_beginning_was_not_read_is_skipped(agents: Agents) -> None:
     wrong = b"do:wrong\n"
     agents.says("a", b"not to " + wrong + b"." * (activity.TAIL_BYTES - len(wrong)))

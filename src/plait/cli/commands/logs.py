@@ -322,9 +322,10 @@ class _RawWriter(TranscriptWriter):
 
 
 class _JsonWriter(TranscriptWriter):
-    """An `execution:log` event per line; a line that is longer than a piece comes in several."""
+    """An `execution:log` event per line; a very long line comes in several, none of which ends inside a secret."""
 
     def __init__(self, redactor: Redactor) -> None:
+        self._redactor = redactor
         self._redact_line = LineRedactor(redactor)
         self._partial, self._offset = b"", 0
 
@@ -342,8 +343,13 @@ class _JsonWriter(TranscriptWriter):
             self._offset += len(data) + 1
             self._partial = b""
         self._partial += rest
-        if len(self._partial) > len(chunk.data):  # it began before this piece, and does not end in it
-            self.flush()
+        if len(self._partial) > StreamRedactor.MAX_LINE_CHARS:
+            text = self._partial.decode("utf-8", "surrogateescape")
+            cut = self._redactor.find_cut(text, len(text) - StreamRedactor.KEPT_CHARS)
+            data = text[:cut].encode("utf-8", "surrogateescape")
+            self._write_text(data)
+            self._offset += len(data)
+            self._partial = self._partial[len(data) :]
 
     def write_gap(self, gap: attempt_output.OutputGap) -> None:
         self._write_event(gap.offset, {"kind": "skipped", "bytes": gap.size})

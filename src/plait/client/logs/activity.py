@@ -199,7 +199,7 @@ class _AttemptLog:
 def read_last_lines(transcript: Transcript, size: int) -> Iterator[tuple[int, bool, str]]:
     """The last lines before `size`, each with its end and whether it is complete.
 
-    One that began earlier is left out if there are others.
+    One that began earlier is left out if there are others; else its first word, which may be the end of a secret.
     """
     chunk = transcript.read(max(0, size - TAIL_BYTES), min(size, TAIL_BYTES))
     *complete, rest = chunk.data.split(b"\n")
@@ -207,8 +207,10 @@ def read_last_lines(transcript: Transcript, size: int) -> Iterator[tuple[int, bo
     end = chunk.start
     for number, (line, is_complete) in enumerate(lines):
         end += len(line) + is_complete
-        if number or not chunk.start or len(lines) == 1:
+        if number or not chunk.start:
             yield end, is_complete, line.decode("utf-8", "replace")
+        elif len(lines) == 1:
+            yield end, is_complete, line.decode("utf-8", "replace").partition(" ")[2]
 
 
 def parse_activities(parser: OutputParser | None, line: str) -> Iterator[str]:
