@@ -17,6 +17,7 @@ UI      := ui/node_modules/.package-lock.json
 PAGE    := src/plait/ui/index.html
 WRITTEN := $(shell find ui/src ui/public -type f 2>/dev/null) ui/index.html ui/vite.config.ts ui/tsconfig.json
 BROWSER := $(VENV)/.browser
+SANDBOX := $(VENV)/.sandbox
 SEEDS  ?=
 LONG   ?=
 # Most tests wait for processes that they started, so more of them run at once than there are cores.
@@ -46,10 +47,10 @@ page: $(PAGE)  ## the web page that plait serve shows
 
 test: check unit sim mutants  ## everything CI runs
 
-test-agents: $(STAMP) $(ALL) $(PIPPED)  ## the real coding tools, all that npm and PyPI have, against a scripted model
+test-agents: $(STAMP) $(ALL) $(PIPPED) $(SANDBOX)  ## the real coding tools, all that npm and PyPI have, against a scripted model
 	PLAIT_AGENTS_LONG=1 $(BIN)/pytest -n 2 tests/realagents
 
-unit: $(STAMP) $(OPENAPI) $(FEW) $(PAGE) $(BROWSER)
+unit: $(STAMP) $(OPENAPI) $(FEW) $(PAGE) $(BROWSER) $(SANDBOX)
 	$(PYTEST)
 
 $(UI): ui/package-lock.json
@@ -62,6 +63,10 @@ $(PAGE): $(UI) $(WRITTEN)
 
 $(BROWSER): tests/ui/browser.sh | $(STAMP)
 	sh tests/ui/browser.sh $(BIN)/playwright
+	@touch $@
+
+$(SANDBOX): tests/runtime/sandbox/bubblewrap.sh | $(STAMP)
+	sh tests/runtime/sandbox/bubblewrap.sh
 	@touch $@
 
 # What GitHub says of its own interface: pull requests are checked against it.

@@ -32,6 +32,7 @@ from plait.core.settings import (
     OnConflict,
     Order,
     Publish,
+    SandboxMode,
     Settings,
     WriteBack,
 )
@@ -104,6 +105,7 @@ def test_every_setting_of_a_run_reaches_the_batch() -> None:
         auto_approve=True,
         order=Order.FIFO,
         isolation=Isolation.IN_PLACE,
+        sandbox=SandboxMode.STRICT,
         base="main",
         verify="v",
         gate="g",

@@ -87,7 +87,7 @@ def test_an_unknown_key_is_an_error_with_its_line_and_a_suggestion() -> None:
             "[quux]",
             1,
             "there is no table called quux",
-            "The tables: run, agents, model, sources, workspace, merge, pr, engine, notify.",
+            "The tables: run, agents, model, sandbox, sources, workspace, merge, pr, engine, notify.",
         ),
         ("retries = 1", 1, "there is no setting called retries", "Did you mean run.retries?"),
         (
@@ -355,3 +355,28 @@ def test_personal_and_harmless_settings_need_no_trust() -> None:
     ]
     assert trusted(merge_layers(layers)) == []
     assert trusted(merge_layers([user("[run]\ngate = 'g'"), repository("[run]\ngate = ''")])) == []
+
+
+@pytest.mark.parametrize(
+    ("own", "repositorys", "used"),
+    [
+        ("strict", "off", "strict"),
+        ("worktree", "auto", "worktree"),
+        ("off", "worktree", "worktree"),
+        (None, "strict", "strict"),
+    ],
+)
+def test_a_repository_can_strengthen_the_users_sandbox_but_not_weaken_it(
+    own: str | None, repositorys: str, used: str
+) -> None:
+    layers = [user(f'[run]\nsandbox = "{own}"' if own else ""), repository(f'[run]\nsandbox = "{repositorys}"')]
+    config = merge_layers(layers)
+    assert config.run.sandbox == used
+    assert [problem.message for problem in config.warnings] == (
+        [f"run.sandbox = {repositorys} is weaker than your own setting, {own}, which holds"] if used == own else []
+    )
+
+
+def test_a_flag_can_weaken_the_sandbox() -> None:
+    config = merge_layers([user('[run]\nsandbox = "strict"'), loading.read_flags({"run.sandbox": "off"})])
+    assert config.run.sandbox == "off"

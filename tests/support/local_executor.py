@@ -52,5 +52,5 @@ def local_executor_setup(folder: Path, *, graces: GracePeriods = SHORT_GRACES) -
             for executor in opened:
                 executor.close()
             kill_leaked_processes(folder)
-            for path in folder.rglob("write-*/scope"):
+            for path in state.batches.glob("*/tasks/*/write-*/scope"):
                 cgroup.remove_cgroup(path.read_text())

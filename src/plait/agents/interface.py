@@ -14,7 +14,7 @@ from plait.config.agent_keys import Permission, PromptDelivery
 from plait.core.decisions import Candidate
 from plait.core.fast_dataclass import dataclass
 from plait.core.reports import Outcome
-from plait.core.settings import NO_SPEND, Spend
+from plait.core.settings import NO_SPEND, SandboxMode, Spend
 from plait.core.task import Attempt, Task
 
 
@@ -44,7 +44,7 @@ class AgentSpec:
     `command` are the words of `--agent-command`; `shell`: they are one line for `sh -c`, in which placeholders become
     quoted words. `model` is for tasks that name none, `args` are extra arguments, `program` replaces the usual one,
     `account` is whose rate limits it shares (none: its provider's). `options` are the agent's own. `replies`: it writes
-    no files itself; plait applies its answer.
+    no files itself; plait applies its answer. `sandbox`: what confines it, if that differs from the batch's.
     """
 
     name: str
@@ -59,6 +59,7 @@ class AgentSpec:
     prices: tuple[Price, ...] = ()
     options: tuple[tuple[str, str], ...] = ()
     replies: bool = False
+    sandbox: SandboxMode | None = None
 
 
 @dataclass(frozen=True, slots=True)

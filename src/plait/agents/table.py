@@ -37,6 +37,21 @@ class AgentLogin:
 
 
 @dataclass(frozen=True, slots=True)
+class AgentFolder:
+    """A folder that an agent keeps its settings, login and sessions in: `path` is below the home folder, unless `variable`
+    names another.
+
+    In a sandbox it is private, with copies of its files; folders in it can be read. Only what is `writable` is the real
+    thing: a login that the agent renews, sessions that it continues. A name that ends in a slash is a folder, which is
+    made; {workspace} stands for the workspace's path with - for everything but letters and digits.
+    """
+
+    path: str
+    variable: str = ""
+    writable: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class AgentInfo:
     """What is known about an agent before its driver is imported.
 
@@ -44,6 +59,8 @@ class AgentInfo:
     `provider`: whose rate limits it shares, by default its own; `multi_provider`: that of its model (`provider/model`).
     `reports`: what it tells about its spending. `full_access`: the arguments with which it does everything without asking.
     `no_edits`: why it can't be restricted to changing files, if it can't.
+    `folders` and `home_files` (copied) are what it needs of the home folder in a sandbox, `variables` are secrets that it
+    may need there besides its login's.
     `prompt` and `resumes` are for the documentation: how it gets the prompt, and whether it continues its sessions.
     `tested`: this version of plait was tried with the tool itself; only such an agent is chosen by default. `proposed`:
     `plait init` puts it into a new `plait.toml` if it is installed.
@@ -59,6 +76,9 @@ class AgentInfo:
     reports: CostReporting = CostReporting.NOTHING
     full_access: tuple[str, ...] = ()
     no_edits: str = ""
+    folders: tuple[AgentFolder, ...] = ()
+    home_files: tuple[str, ...] = ()
+    variables: tuple[str, ...] = ()
     prompt: str = "stdin"
     resumes: bool = False
     tested: bool = True
@@ -111,6 +131,12 @@ _AGENTS = (
         provider="anthropic",
         reports=CostReporting.COST,
         full_access=("--dangerously-skip-permissions",),
+        folders=(
+            AgentFolder(
+                ".claude", "CLAUDE_CONFIG_DIR", (".credentials.json", "projects/{workspace}/", "todos/", "tasks/")
+            ),
+        ),
+        home_files=(".claude.json",),
         resumes=True,
         proposed=True,
     ),
@@ -123,6 +149,8 @@ _AGENTS = (
         provider="openai",
         reports=CostReporting.TOKENS,
         full_access=("--dangerously-bypass-approvals-and-sandbox",),
+        folders=(AgentFolder(".codex", "CODEX_HOME", ("auth.json", "sessions/")),),
+        variables=("OPENAI_API_KEY",),
         resumes=True,
         proposed=True,
     ),
@@ -135,6 +163,7 @@ _AGENTS = (
         provider="google",
         reports=CostReporting.TOKENS,
         full_access=("--yolo",),
+        folders=(AgentFolder(".gemini", "", ("oauth_creds.json", "google_accounts.json", "tmp/")),),
         resumes=True,
         proposed=True,
     ),
@@ -147,6 +176,15 @@ _AGENTS = (
         multi_provider=True,
         reports=CostReporting.COST,
         full_access=("--auto",),
+        folders=(
+            AgentFolder(
+                ".local/share/opencode",
+                "",
+                ("auth.json", "storage/", "opencode.db", "opencode.db-wal", "opencode.db-shm"),
+            ),
+            AgentFolder(".config/opencode"),
+            AgentFolder(".cache/opencode"),
+        ),
         resumes=True,
         proposed=True,
     ),
@@ -159,6 +197,8 @@ _AGENTS = (
         multi_provider=True,
         reports=CostReporting.TOKENS,
         full_access=("--yes-always",),
+        folders=(AgentFolder(".aider"),),
+        home_files=(".aider.conf.yml", ".aider.model.settings.yml", ".aider.model.metadata.json"),
         prompt="file",
         proposed=True,
     ),
@@ -171,6 +211,7 @@ _AGENTS = (
         provider="qwen",
         reports=CostReporting.TOKENS,
         full_access=("--yolo",),
+        folders=(AgentFolder(".qwen", "", ("oauth_creds.json", "tmp/", "projects/{workspace}/")),),
         resumes=True,
     ),
     AgentInfo(
@@ -183,6 +224,7 @@ _AGENTS = (
         ),
         provider="github",
         full_access=("--allow-all",),
+        folders=(AgentFolder(".copilot", "", ("config.json", "session-state/")),),
         resumes=True,
     ),
     AgentInfo(
@@ -194,6 +236,7 @@ _AGENTS = (
         multi_provider=True,
         reports=CostReporting.COST,
         full_access=("--yolo",),
+        folders=(AgentFolder(".config/mini-swe-agent"),),
         no_edits="a shell is all it has",
         prompt="file",
     ),
@@ -205,6 +248,7 @@ _AGENTS = (
         AgentLogin(_ANY_KEY, (".pi/agent/auth.json",), "pi, then /login"),
         multi_provider=True,
         reports=CostReporting.COST,
+        folders=(AgentFolder(".pi/agent", "PI_CODING_AGENT_DIR", ("auth.json", "sessions/")),),
         resumes=True,
     ),
     AgentInfo(
@@ -215,6 +259,7 @@ _AGENTS = (
         AgentLogin(("CONTINUE_API_KEY",), (".continue/auth.json", ".continue/config.yaml"), "cn login"),
         multi_provider=True,
         full_access=("--auto",),
+        folders=(AgentFolder(".continue", "", ("auth.json", "sessions/")),),
     ),
     AgentInfo(
         "cline",
@@ -225,6 +270,7 @@ _AGENTS = (
         multi_provider=True,
         reports=CostReporting.COST,
         full_access=("--auto-approve", "true"),
+        folders=(AgentFolder(".cline", "", ("data/",)),),
         no_edits="it approves everything or nothing",
         prompt="file",
     ),
@@ -241,6 +287,7 @@ _AGENTS = (
         "Amp",
         "plait.agents.drivers.plain_text_tools:Amp",
         login=AgentLogin(("AMP_API_KEY",), (), "amp login"),
+        folders=(AgentFolder(".local/share/amp", "", ("secrets.json", "threads/")), AgentFolder(".config/amp")),
         full_access=("--dangerously-allow-all",),
         no_edits="its own settings say what it may do",
         tested=False,
@@ -250,6 +297,7 @@ _AGENTS = (
         "Goose",
         "plait.agents.drivers.plain_text_tools:Goose",
         login=AgentLogin(_ANY_KEY, (), "goose configure"),
+        folders=(AgentFolder(".config/goose"), AgentFolder(".local/share/goose", "", ("sessions/",))),
         full_access=("GOOSE_MODE=auto",),
         prompt="file",
         tested=False,
@@ -260,6 +308,10 @@ _AGENTS = (
         "plait.agents.drivers.plain_text_tools:CursorAgent",
         login=AgentLogin(("CURSOR_API_KEY",), (), "cursor-agent login"),
         provider="cursor",
+        folders=(
+            AgentFolder(".cursor", "", ("cli-config.json", "chats/")),
+            AgentFolder(".config/cursor", "", ("auth.json",)),
+        ),
         full_access=("--force",),
         no_edits="it proposes changes or makes them, with all the rest",
         prompt="file",

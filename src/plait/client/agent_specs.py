@@ -48,6 +48,7 @@ def _build_spec(config: Config, name: str) -> AgentSpec:
         prices=tuple(Price(model, *amounts) for model, amounts in agents.prices),
         options=_build_model_options(config.model) if name == MODEL_AGENT else (),
         replies=name in agents.replies,
+        sandbox=dict(agents.sandboxes).get(name),
     )
 
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 import msgspec
 
 from plait.client.agent_specs import build_agent_specs, load_prompt_template
+from plait.client.planning.sandbox import build_sandbox_options, resolve_agent_sandboxes, resolve_settings
 from plait.client.programs import check_programs
 from plait.client.project_state import read_saved_settings
 from plait.client.session import new_request_id
@@ -38,6 +39,7 @@ _REFRESHED_FIELDS = (
     "retries",
     "repairs",
     "on_conflict",
+    "sandbox",
 )
 
 
@@ -125,15 +127,16 @@ def _refresh_inputs(
     return msgspec.structs.replace(
         inputs,
         tasks=tuple(replace(task, model=model) if model and task.id in chosen else task for task in inputs.tasks),
-        agents=(*build_agent_specs(config), *referees),
+        agents=(*resolve_agent_sandboxes(build_agent_specs(config)), *referees),
         options=RepoOptions.from_config(config) if isolated else inputs.options,
         template=load_prompt_template(location, config),
+        sandbox=build_sandbox_options(config),
         flags=None if inputs.flags is None else {**inputs.flags, **overrides.flags},
     )
 
 
 def _make_change(batch: BatchState, config: Config, fields: tuple[str, ...]) -> ChangeSettings | None:
-    settings = config.batch_settings(tasks=len(batch.tasks), cores=1)
+    settings = resolve_settings(config.batch_settings(tasks=len(batch.tasks), cores=1))
     if batch.settings.isolation is Isolation.IN_PLACE:
         settings = replace(settings, gate=None)
     names = (name for name in fields if name in Settings.__match_args__)

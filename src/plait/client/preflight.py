@@ -27,16 +27,18 @@ from plait.client.submission_files import remove_batch_files
 from plait.config.config import Config
 from plait.core.errors import UserError, WorldError, describe_error
 from plait.core.fast_dataclass import dataclass
-from plait.core.settings import Isolation, Settings
+from plait.core.settings import Isolation, SandboxMode, Settings
 from plait.core.state import BatchState
 from plait.core.task import Attempt, Task, make_gate_attempt
 from plait.core.text import format_duration
 from plait.engine.app import open_executor
 from plait.engine.attempt_inputs import build_environment, make_unique_name
+from plait.engine.confinement import confine_environment
 from plait.engine.reactor import SelectReactor
 from plait.git.interfaces import WorkspaceSetup
 from plait.git.location import RepoLocation
 from plait.runtime.executor import AttemptFile, AttemptKind, AttemptSpec, RunningProcess, TranscriptChunk
+from plait.runtime.sandbox.spec import SandboxSpec
 from plait.runtime.worker_pool import WorkerPool
 from plait.store.batch_files import BatchInputs
 from plait.store.project_files import LOCKS_FOLDER
@@ -98,9 +100,15 @@ class Preflight:
         return [check for check in checks if check.command]
 
     @property
+    def sandbox(self) -> SandboxSpec | None:
+        table, mode = self.config.sandbox, self.settings.sandbox
+        is_confined = mode is not SandboxMode.OFF and table.include_checks
+        return SandboxSpec(mode, table.readable, table.writable) if is_confined else None
+
+    @property
     def key(self) -> str:
         """Of what the result depends on."""
-        content = (1, self.base, astuple(self.setup), self.settings.verify, self.settings.gate)
+        content = (2, self.base, astuple(self.setup), self.settings.verify, self.settings.gate, self.settings.sandbox)
         return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:40]
 
 
@@ -293,8 +301,9 @@ class _Runner:
         workspace, folder = self.executor.workspaces.path(attempt), self.executor.attempt_folder(attempt)
         command = build_script_command("true" if check.name == _SETUP else check.command, folder)
         keeps_setup = check.name == _VERIFY and self._is_set_up
+        sandbox = preflight.sandbox
         env = build_environment(
-            os.environ,
+            os.environ if sandbox is None else confine_environment(os.environ, preflight.config.sandbox.variables),
             attempt=attempt,
             task=Task(""),
             workspace=workspace,
@@ -311,6 +320,7 @@ class _Runner:
             base=preflight.base,
             setup=preflight.setup,
             files=tuple(AttemptFile(f"{folder}/{name}", text.encode()) for name, text in command.files),
+            sandbox=sandbox,
         )
 
     def _make_error(self, check: BaseCheck, attempt: Attempt, code: int, output: _OutputReader) -> PreflightError:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from plait.core.plan import Plan
     from plait.core.settings import Settings
     from plait.engine.daemon import HeldProcess
-    from plait.store.batch_files import RepoOptions
+    from plait.store.batch_files import RepoOptions, SandboxOptions
 
 
 ANSWER_TIMEOUT_SECONDS = 15.0  # enough for an engine that starts or is in a long tick
@@ -57,6 +57,7 @@ class Submission:
     options: RepoOptions | None = None
     template: str = ""
     flags: Mapping[str, object] = field(default_factory=dict)
+    sandbox: SandboxOptions | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from plait.store import project_files
 from plait.store.batch_files import (
     BatchInputs,
     RepoOptions,
+    SandboxOptions,
     has_environment,
     write_batch_environment,
     write_batch_files,
@@ -42,6 +43,7 @@ def create_batch_files(location: RepoLocation, state: State, submission: Submiss
             submission.sources,
             submission.template,
             dict(submission.flags),
+            submission.sandbox or SandboxOptions(),
         )
         try:
             write_batch_files(project_files.open_state_paths(location), batch, inputs, os.environ)

@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 
 from plait.config import value_types
 from plait.config.key import ConfigTable, Key
+from plait.core.settings import SandboxMode
 
 LOCAL_HOSTS = frozenset({"localhost", "127.0.0.1", "::1"})
 
@@ -66,6 +67,12 @@ class AgentsConfig(ConfigTable, name="agents", about="How agents are called, by 
         "allow (own)",
         runs_code=lambda _: True,  # any value replaces what a person allowed
     )
+    sandboxes = Key(
+        value_types.choice_table("agents", SandboxMode),
+        (),
+        "what confines each agent, where it differs from run.sandbox",
+        runs_code=lambda _: True,  # as above
+    )
     accounts = Key(
         value_types.text_table("agents", "an account's name"),
         (),
@@ -81,7 +88,7 @@ class AgentsConfig(ConfigTable, name="agents", about="How agents are called, by 
     @property
     def configured_agents(self) -> tuple[str, ...]:
         """The agents that something is set for."""
-        tables = (self.models, self.args, self.programs, self.permissions, self.accounts)
+        tables = (self.models, self.args, self.programs, self.permissions, self.sandboxes, self.accounts)
         return tuple(dict.fromkeys([name for table in tables for name, _ in table] + list(self.replies)))
 
 

@@ -12,6 +12,7 @@ from plait.config.git_keys import MergeConfig, PrConfig, WhenDone, WorkspaceConf
 from plait.config.key import AnyKey
 from plait.config.keys import KEYS, EngineConfig, RunConfig, SourcesConfig
 from plait.config.notify_keys import NotifyConfig
+from plait.config.sandbox_keys import SandboxConfig
 from plait.core.fast_dataclass import dataclass
 from plait.core.plan import Problem
 from plait.core.settings import EngineSettings, MachineLimits, Publish, Settings
@@ -57,6 +58,7 @@ class Config:
     run: RunConfig
     agents: AgentsConfig
     model: ModelConfig
+    sandbox: SandboxConfig
     sources: SourcesConfig
     workspace: WorkspaceConfig
     merge: MergeConfig

@@ -23,7 +23,7 @@ class Key(Generic[T]):
     taken. `runs_code` tells whether a value makes plait run code of the repository's choosing, which needs trust.
     `user_only`: a repository can't set it. `per_batch`: a batch submitted over
     HTTP may override it; None: as its table says. `mask` removes
-    secrets from a value.
+    secrets from a value. `pick` chooses between the user's own value and the repository's; None: the repository's.
     """
 
     def __init__(  # noqa: PLR0913 - a declaration
@@ -41,6 +41,7 @@ class Key(Generic[T]):
         user_only: bool = False,
         per_batch: bool | None = None,
         mask: Callable[[T], T] | None = None,
+        pick: Callable[[T, T], T] | None = None,
     ) -> None:
         self.value_type = value_type
         self.default = default
@@ -51,6 +52,7 @@ class Key(Generic[T]):
         self.runs_code = runs_code
         self.user_only = user_only
         self.per_batch = per_batch
+        self.pick = pick
         self.table = self.field = ""
         self._metavar = metavar
         self._json_name = json_name

@@ -11,6 +11,7 @@ from plait.config.agent_keys import AgentsConfig, ModelConfig, PromptDelivery, i
 from plait.config.git_keys import MergeConfig, PrConfig, WorkspaceConfig
 from plait.config.key import AnyKey, ConfigTable, Key
 from plait.config.notify_keys import NotifyConfig, mask_to_host
+from plait.config.sandbox_keys import SandboxConfig, pick_stronger
 from plait.core.dependencies import UnknownNeeds
 from plait.core.settings import (
     EngineSettings,
@@ -20,6 +21,7 @@ from plait.core.settings import (
     Mode,
     OnConflict,
     Order,
+    SandboxMode,
     Settings,
     WriteBack,
 )
@@ -88,6 +90,14 @@ class RunConfig(ConfigTable, name="run", about="How a batch runs.", per_batch=Tr
         _BATCH.isolation,
         "a worktree for each task, or all in the checkout (in-place)",
         flag="--isolation",
+    )
+    sandbox = Key(
+        value_types.choice(SandboxMode),
+        _BATCH.sandbox,
+        "what confines agents: their worktree only (worktree), with listed hosts only (strict), a container, nothing (off); "
+        "auto: the strongest that works here",
+        flag="--sandbox",
+        pick=pick_stronger,
     )
     base = Key(
         value_types.optional_text("a commit, branch or tag"),
@@ -305,6 +315,7 @@ CONFIG_TABLES: tuple[type[ConfigTable], ...] = (
     RunConfig,
     AgentsConfig,
     ModelConfig,
+    SandboxConfig,
     SourcesConfig,
     WorkspaceConfig,
     MergeConfig,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -80,7 +80,7 @@ def merge_layers(layers: Iterable[LayerValues]) -> Config:
     }
     problems: list[Problem] = []
     for layer in layers:
-        values.update(layer.values)
+        values.update(_pick_values(layer, values) if layer.layer is Layer.REPOSITORY else layer.values)
         problems += layer.problems
     config = _build_config(values)
     problems += filter(None, (_check_gate(config), _check_command(config)))  # valid values that don't go together
@@ -88,6 +88,21 @@ def merge_layers(layers: Iterable[LayerValues]) -> Config:
     if errors:
         raise SettingsError(errors)
     return replace(config, warnings=tuple(problems))
+
+
+def _pick_values(
+    layer: LayerValues, own: Mapping[str, tuple[object, ValueOrigin]]
+) -> Iterator[tuple[str, tuple[object, ValueOrigin]]]:
+    """The repository's values that count, besides the user's own."""
+    for name, (value, origin) in layer.values.items():
+        pick = keys.KEYS_BY_NAME[name].pick
+        if pick is None or pick(own[name][0], value) == value:
+            yield name, (value, origin)
+        else:
+            assert origin.at is not None
+            layer.add_warning(
+                f"{name} = {value} is weaker than your own setting, {own[name][0]}, which holds", origin.at
+            )
 
 
 def _build_config(values: dict[str, tuple[object, ValueOrigin]]) -> Config:

@@ -61,5 +61,8 @@ class Plan:
 
     def without_texts(self) -> Plan:
         """The plan as the journal keeps it: without the texts that only agents read."""
-        tasks = (replace(task, body="", run=None, env=(), job=None, digest=task.text_digest) for task in self.tasks)
+        tasks = (
+            replace(task, body="", run=None, env=(), job=None, sandbox=None, digest=task.text_digest)
+            for task in self.tasks
+        )
         return replace(self, tasks=tuple(tasks))

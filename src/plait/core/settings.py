@@ -21,6 +21,16 @@ class Order(StrEnum):
     FIFO = "fifo"
 
 
+class SandboxMode(StrEnum):
+    """What confines an attempt. AUTO is a setting's value only: the strongest that works on the machine, or none."""
+
+    OFF = "off"
+    AUTO = "auto"
+    WORKTREE = "worktree"
+    STRICT = "strict"
+    CONTAINER = "container"
+
+
 class OnConflict(StrEnum):
     SKIP = "skip"
     FAIL = "fail"
@@ -182,6 +192,7 @@ class Settings(_Patchable):
     write_back: WriteBack = WriteBack.CHECKOUT
     publish: Publish = Publish.OFF
     file_conflicts: FileConflicts = FileConflicts.INFERRED
+    sandbox: SandboxMode = SandboxMode.OFF  # never AUTO
 
     def provider(self, agent: str) -> str:
         return next((provider for name, provider in self.providers if name == agent), agent)

@@ -75,7 +75,7 @@ class ModelJob:
 class Task:
     """One piece of work. `weight` and `estimate` are expected duration and only order the ready tasks.
 
-    `body`, `run`, `env` and `job` are for the agent, not for decisions: a journalled plan goes without them (`Plan.without_texts`).
+    `body`, `run`, `env`, `job` and `sandbox` are for the agent, not for decisions: a journalled plan goes without them (`Plan.without_texts`).
     `entrant` is the contested task that this one is an entrant of: its own change is never merged.
     """
 
@@ -101,6 +101,7 @@ class Task:
     run: str | None = None
     env: tuple[tuple[str, str], ...] = ()
     job: ModelJob | None = None
+    sandbox: str | None = None
     entrant: str | None = None
     origin: Origin | None = None
     digest: str = ""  # of its texts, where a journalled plan goes without them

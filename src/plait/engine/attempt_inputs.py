@@ -17,7 +17,9 @@ from plait.config.keys import KEYS
 from plait.config.loading import ATTEMPT_VARIABLES
 from plait.core.decisions import AttemptStarted
 from plait.core.fast_dataclass import dataclass
+from plait.core.settings import SandboxMode
 from plait.core.task import Attempt, Step, Task
+from plait.engine.confinement import build_sandbox_spec, confine_environment, list_kept_variables
 from plait.engine.context import EngineContext
 from plait.runtime.executor import AttemptFile, AttemptKind, AttemptLimits, AttemptSpec
 from plait.store.batch_files import BatchInputs, BatchInputsError
@@ -63,15 +65,18 @@ class AttemptSpecBuilder:
         *,
         workspace: str,
         folder: str,
+        sandbox: SandboxMode = SandboxMode.OFF,
     ) -> AttemptSpec:
-        """Raises PlaitError."""
+        """`sandbox` is the batch's. Raises PlaitError."""
         attempt = decision.attempt
         inputs = self._inputs.get_inputs(attempt.batch)
         task = Task("") if kind is AttemptKind.GATE else _find_task(inputs, attempt)
         draft = _SpecDraft(decision, inputs, task, workspace, folder, rules, before)
         command = self._build_command(draft)
+        confined = build_sandbox_spec(inputs, decision, task, sandbox)
+        base_env = self._inputs.get_environment(attempt.batch)
         env = build_environment(
-            self._inputs.get_environment(attempt.batch),
+            base_env if confined is None else confine_environment(base_env, list_kept_variables(inputs, decision)),
             attempt=attempt,
             task=task,
             workspace=workspace,
@@ -92,6 +97,7 @@ class AttemptSpecBuilder:
             setup=inputs.options.setup,
             files=tuple(draft.files),
             limits=self.build_limits(decision),
+            sandbox=confined,
         )
 
     def create_parser(self, decision: AttemptStarted) -> OutputParser:

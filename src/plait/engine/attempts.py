@@ -31,7 +31,7 @@ from plait.core.decisions import AttemptStarted, GateStarted
 from plait.core.errors import AgentError, Fault, PlaitError, describe_error
 from plait.core.fast_dataclass import dataclass
 from plait.core.retry_policy import find_verify_command
-from plait.core.settings import Isolation
+from plait.core.settings import Isolation, SandboxMode
 from plait.core.state import TaskState
 from plait.core.status import Category
 from plait.core.task import Attempt, Step, make_gate_attempt
@@ -251,7 +251,15 @@ class Attempts:
         last_check = self._read_last_check(attempt.batch, task) if task is not None and decision.feedback else ""
         before = PriorFeedback(decision.feedback, last_check, conflict)
         folder = self.executor.attempt_folder(attempt)
-        spec = self._spec_builder.build_spec(decision, watched.kind, rules, before, workspace=workspace, folder=folder)
+        spec = self._spec_builder.build_spec(
+            decision,
+            watched.kind,
+            rules,
+            before,
+            workspace=workspace,
+            folder=folder,
+            sandbox=batch.settings.sandbox if batch is not None else SandboxMode.OFF,
+        )
         return replace(spec, task_base=(task.base or "") if task is not None else "")
 
     def _read_last_check(self, batch: str, task: TaskState) -> str:

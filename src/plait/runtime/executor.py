@@ -16,6 +16,7 @@ from typing import Protocol
 from plait.core.fast_dataclass import dataclass
 from plait.core.task import Attempt
 from plait.git.interfaces import CapturedChange, CommitInfo, WorkspaceSetup
+from plait.runtime.sandbox.spec import SandboxSpec
 
 
 class Timer(Protocol):
@@ -78,6 +79,8 @@ class AttemptSpec:
     `workspace` is the folder that the command runs in: `checkout` itself, or what `AttemptWorkspaces.path` says. Unless
     it is in place, the executor prepares it: at `base`, with ignored files of `checkout` and the result of the setup. A
     workspace that is gone before a check is made again from `task_base`, the commit that the task's change is made on.
+
+    `sandbox`: how the command is confined; None: it is not. An executor that can't confine it so must not start it.
     """
 
     attempt: Attempt
@@ -92,6 +95,7 @@ class AttemptSpec:
     setup: WorkspaceSetup = WorkspaceSetup()
     files: tuple[AttemptFile, ...] = ()
     limits: AttemptLimits = DEFAULT_LIMITS
+    sandbox: SandboxSpec | None = None
 
 
 @dataclass(frozen=True, slots=True)

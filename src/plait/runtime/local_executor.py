@@ -16,7 +16,6 @@ from plait.runtime import cgroup, supervisor
 from plait.runtime.attempt_files import FileTranscript
 from plait.runtime.executor import (
     DEFAULT_LIMITS,
-    AttemptFile,
     AttemptKind,
     AttemptLimits,
     AttemptSpec,
@@ -43,7 +42,7 @@ from plait.runtime.termination import GracePeriods, TerminationStage, Terminator
 from plait.system import processes
 from plait.system.atomic_files import write_private_file
 from plait.system.process_identity import attempt_tag, tag_prefix
-from plait.system.state_paths import StateFolder
+from plait.system.state_paths import AttemptFolder, StateFolder
 
 SWEEP_DELAY_SECONDS = 2.0  # from an attempt's end to a search for what it left behind
 TRIM_SECONDS = 1.0  # between two checks of the sizes of transcripts
@@ -81,7 +80,7 @@ class LocalExecutor:
     def start(self, spec: AttemptSpec) -> None:
         attempt = spec.attempt
         if spec.kind is AttemptKind.IN_PLACE:
-            self._launch_once(spec)
+            self._launch_once(spec, in_place=True)
         elif attempt in self._preparing:
             self._preparing[attempt] = spec
         elif (result := self.adopt(attempt, spec.limits)) is not None:
@@ -104,13 +103,14 @@ class LocalExecutor:
         if self._preparing.pop(attempt, None) is not None:
             self._callbacks.on_start_failed(attempt, error)
 
-    def _launch_once(self, spec: AttemptSpec) -> None:
+    def _launch_once(self, spec: AttemptSpec, *, in_place: bool = False) -> None:
         live = self._get_live(spec.attempt, spec.limits)
         result = self._find(live)
         if result is None:
             make_attempt_folder(live.folder)
-            for file in spec.files:
-                _write_if_changed(file)
+            if in_place and spec.sandbox is not None:
+                spec = replace(spec, argv=(*self.workspaces.build_sandbox(spec), *spec.argv))
+            _write_files(spec, live.folder)
             result = self._watch(
                 live, supervisor.supervisor_of_child(launch_supervisor(spec, live.folder, live.root.tag))
             )
@@ -266,6 +266,7 @@ class LocalExecutor:
         del self._table.live[live.attempt]
         cgroup.remove_cgroup(live.root.cgroup)
         self._mark_ended(live.root)
+        self.workspaces.close_sandbox(live.folder)
         self._report(live.attempt, live.result)
 
     def _mark_ended(self, root: TreeRoot) -> None:
@@ -292,13 +293,20 @@ class LocalExecutor:
                 assert_never(result)
 
 
-def _write_if_changed(file: AttemptFile) -> None:
+def _write_files(spec: AttemptSpec, folder: AttemptFolder) -> None:
+    for file in spec.files:
+        path = Path(file.path)
+        _write_if_changed(path, file.data)
+        if folder.sandbox_files.exists() and path.parent == folder.path:
+            _write_if_changed(folder.sandbox_files / path.name, file.data)
+
+
+def _write_if_changed(path: Path, data: bytes) -> None:
     """A process that an earlier engine started may be reading the file."""
-    path = Path(file.path)
     with suppress(OSError):
-        if path.read_bytes() == file.data:
+        if path.read_bytes() == data:
             return
-    write_private_file(path, file.data)
+    write_private_file(path, data)
 
 
 def _has_leftovers(root: TreeRoot) -> bool:

@@ -15,7 +15,7 @@ from plait.runtime.worker_pool import WorkerPool
 from plait.sources.source_set import SourceAddress
 from plait.sources.text import decode, encode
 from plait.system import log
-from plait.system.state_paths import StateFolder
+from plait.system.state_paths import AttemptFolder, StateFolder
 
 if TYPE_CHECKING:
     from plait.git.worktrees.workspaces import GitWorkspaces
@@ -145,10 +145,35 @@ class LocalWorkspaces:
             self.worktrees.reset(spec.attempt, spec.base)
         else:
             self.worktrees.prepare(batch, task, spec.base, spec.setup, top=spec.checkout)
+        sandbox = self.build_sandbox(spec)
         # Also before a check: what the agent changed may need another setup.
-        return self._write_setup(spec)
+        return (*self._write_setup(spec, sandbox), *sandbox)
 
-    def _write_setup(self, spec: AttemptSpec) -> Argv:
+    def build_sandbox(self, spec: AttemptSpec) -> Argv:
+        """The words that put a command into the attempt's sandbox; () if it has none."""
+        if spec.sandbox is None or not spec.argv:
+            return ()
+        from plait.runtime.sandbox.wrapping import build_sandbox_command  # only where there are sandboxes
+
+        folder = StateFolder(self.folder.root.resolve())
+        attempt_folder = folder.attempt(spec.attempt).path
+        if spec.kind is AttemptKind.IN_PLACE:
+            return build_sandbox_command(spec, attempt_folder, folder.root)
+        worktrees = self.worktrees
+        return build_sandbox_command(spec, attempt_folder, folder.root, worktrees.git_dir, worktrees.root)
+
+    def close_sandbox(self, folder: AttemptFolder) -> None:
+        """The attempt has ended: keep the files that it wrote for plait, and remove its home and /tmp."""
+        if not folder.sandbox.exists():
+            return
+        from plait.runtime.sandbox.preparation import collect_attempt_files, remove_private_folder
+
+        collect_attempt_files(folder.path)
+        self._workers.submit(
+            ("sandbox", str(folder.path)), lambda: remove_private_folder(folder.path), lambda _: None, lambda _: None
+        )
+
+    def _write_setup(self, spec: AttemptSpec, sandbox: Argv) -> Argv:
         """The setup is part of the attempt: its output goes to the transcript, and it is ended with it."""
         from plait.runtime.setup.preparation import is_setup_needed  # only where there are workspaces
         from plait.runtime.setup.setup_command import build_setup_command, build_spec, write_spec
@@ -160,6 +185,7 @@ class LocalWorkspaces:
             top=Path(spec.checkout),
             cache=self._setups_folder,
             failed=attempt_folder.path / "outfit.failed",
+            sandbox=sandbox if spec.sandbox is not None and spec.sandbox.confine_setup else (),
         )
         if not is_setup_needed(setup):
             return ()

@@ -140,6 +140,8 @@ class Terminator:
         if termination.stage is TerminationStage.KILL:
             return
         for process in _list_remaining(termination, trees):
+            if _is_sandbox(process, termination.supervisor):
+                continue
             if process.identity not in termination.signalled:
                 termination.signalled.add(process.identity)
                 processes.send_signal(process, _SIGNALS[termination.stage])
@@ -197,6 +199,14 @@ class Terminator:
         if leftover:
             return self._grace_periods.leftover
         return self._grace_periods.interrupt if stage is TerminationStage.INTERRUPT else self._grace_periods.terminate
+
+
+def _is_sandbox(process: Process, supervisor: int) -> bool:
+    """Bwrap would die of the signal, and all in the sandbox with it, without grace. It ends with what it runs."""
+    if not supervisor or process.parent != supervisor:
+        return False
+    argv = processes.command_line(process.pid)
+    return bool(argv) and argv[0].rpartition("/")[2] == "bwrap"
 
 
 def _list_remaining(termination: Termination, trees: Mapping[str, Sequence[Process]]) -> list[Process]:

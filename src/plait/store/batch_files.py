@@ -72,6 +72,16 @@ class RepoOptions(
         )
 
 
+@dataclass(frozen=True, slots=True)
+class SandboxOptions:
+    """What a batch's sandboxed attempts reach besides their workspaces (`SandboxConfig`)."""
+
+    readable: tuple[str, ...] = ()
+    writable: tuple[str, ...] = ()
+    variables: tuple[str, ...] = ()
+    include_checks: bool = True
+
+
 class BatchInputs(msgspec.Struct, frozen=True, dict=True, rename={"options": "gear"}):
     """`top` is the checkout that the batch was submitted from; its tasks were read from `sources`."""
 
@@ -82,6 +92,8 @@ class BatchInputs(msgspec.Struct, frozen=True, dict=True, rename={"options": "ge
     sources: tuple[str, ...] = ()
     template: str = ""  # for prompts; "": plait's own
     flags: dict[str, Any] | None = None  # the settings given for this batch alone, by key (Any: as JSON); None: unknown
+
+    sandbox: SandboxOptions = SandboxOptions()
 
     @cached_property
     def tasks_by_id(self) -> Mapping[str, Task]:

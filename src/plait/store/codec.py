@@ -16,7 +16,7 @@ from plait.core import decisions, reports, requests
 from plait.core.errors import WorldError
 from plait.core.events import Event, Record
 
-VERSION = 8
+VERSION = 9
 
 # JSON as it was written by an older version: its shape is known to the upcaster alone, hence Any.
 Json = dict[str, Any]
@@ -40,6 +40,8 @@ UPCASTERS: Mapping[int, Upcaster] = {
     # recheck, sources-unwritten and Task.digest are new; without them no work is verified again, every source could be
     # written, and no text is known to be the same.
     7: lambda kind, shape: (kind, shape),
+    # Settings.sandbox is new; without it nothing is confined.
+    8: lambda kind, shape: (kind, shape),
 }
 
 EVENT_TYPES: Mapping[str, type[Event]] = {

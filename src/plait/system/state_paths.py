@@ -66,6 +66,15 @@ class AttemptFolder:
         """The setup of its workspace, if it still has to run."""
         return self.path / "outfit.json"
 
+    @property
+    def sandbox(self) -> Path:
+        """Of a confined attempt: its home, its /tmp, and what it sees of this folder."""
+        return self.path / "sandbox"
+
+    @property
+    def sandbox_files(self) -> Path:
+        return self.sandbox / "files"
+
 
 @lru_cache(maxsize=4096)
 def _task_folder(root: Path, batch: str, task: str) -> Path:

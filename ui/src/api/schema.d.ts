@@ -1561,6 +1561,39 @@ export interface components {
              */
             retries: number;
             /**
+             * Sandbox
+             * @description what confines agents: their worktree only (worktree), with listed hosts only (strict), a container, nothing (off); auto: the strongest that works here
+             * @enum {string}
+             */
+            sandbox: "off" | "auto" | "worktree" | "strict" | "container";
+            /**
+             * Sandboxchecks
+             * @description run setup, verify and gate in the sandbox, too; they run what agents wrote
+             */
+            sandboxChecks: boolean;
+            /**
+             * Sandboxreadable
+             * @description files and folders that a sandboxed attempt may read, such as ~/.m2 or a linked folder of the checkout
+             */
+            sandboxReadable: string[];
+            /**
+             * Sandboxvariables
+             * @description variables with secrets that a sandboxed attempt gets, besides its agent's own key, such as NPM_TOKEN
+             */
+            sandboxVariables: string[];
+            /**
+             * Sandboxwritable
+             * @description files and folders that a sandboxed attempt may change, such as ~/.cache/uv
+             */
+            sandboxWritable: string[];
+            /**
+             * Sandboxes
+             * @description what confines each agent, where it differs from run.sandbox
+             */
+            sandboxes: {
+                [key: string]: components["schemas"]["JsonValue"];
+            };
+            /**
              * Score
              * @description command that prints a number for each result of a contest: the highest wins
              */
@@ -2360,7 +2393,7 @@ export interface components {
          * PlanDetails
          * @description As `plan --json`. Without a plan there are no tasks, and the problems say why; with one and an error, it can't be
          *     started now. `eta` (in seconds, with its `etaBasis`) and `cost` are present if history allows an estimate. `permissions` names the agents that
-         *     do everything without asking.
+         *     do everything without asking, `sandbox` is what confines them.
          */
         PlanDetails: {
             /** Conflicts */
@@ -2378,6 +2411,7 @@ export interface components {
             phases: components["schemas"]["PlanPhase"][];
             /** Problems */
             problems: components["schemas"]["ProblemDetails"][];
+            sandbox: components["schemas"]["SandboxMode"];
             /** Tasks */
             tasks: components["schemas"]["PlanTask"][];
             /** Waves */
@@ -2771,6 +2805,39 @@ export interface components {
              */
             retries: number;
             /**
+             * Sandbox
+             * @description what confines agents: their worktree only (worktree), with listed hosts only (strict), a container, nothing (off); auto: the strongest that works here
+             * @enum {string}
+             */
+            sandbox: "off" | "auto" | "worktree" | "strict" | "container";
+            /**
+             * Sandboxchecks
+             * @description run setup, verify and gate in the sandbox, too; they run what agents wrote
+             */
+            sandboxChecks: boolean;
+            /**
+             * Sandboxreadable
+             * @description files and folders that a sandboxed attempt may read, such as ~/.m2 or a linked folder of the checkout
+             */
+            sandboxReadable: string[];
+            /**
+             * Sandboxvariables
+             * @description variables with secrets that a sandboxed attempt gets, besides its agent's own key, such as NPM_TOKEN
+             */
+            sandboxVariables: string[];
+            /**
+             * Sandboxwritable
+             * @description files and folders that a sandboxed attempt may change, such as ~/.cache/uv
+             */
+            sandboxWritable: string[];
+            /**
+             * Sandboxes
+             * @description what confines each agent, where it differs from run.sandbox
+             */
+            sandboxes: {
+                [key: string]: components["schemas"]["JsonValue"];
+            };
+            /**
              * Score
              * @description command that prints a number for each result of a contest: the highest wins
              */
@@ -3128,6 +3195,12 @@ export interface components {
              */
             verify?: string | null;
         };
+        /**
+         * SandboxMode
+         * @description What confines an attempt. AUTO is a setting's value only: the strongest that works on the machine, or none.
+         * @enum {string}
+         */
+        SandboxMode: "off" | "auto" | "worktree" | "strict" | "container";
         /**
          * ScheduledRetry
          * @description Only a counted one uses up a retry.

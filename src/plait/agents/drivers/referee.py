@@ -120,6 +120,7 @@ def _parse_spec(text: str) -> AgentSpec:
             "prompt_by": PromptDelivery(fields["prompt_by"]),
             "args": tuple(fields["args"]),
             "permission": Permission(fields["permission"]),
+            "sandbox": None,  # that of the referee
             "prices": tuple(Price(**price) for price in fields["prices"]),
             "options": tuple((name, value) for name, value in fields["options"]),
         }

@@ -35,7 +35,7 @@ from plait.core.contest import REFEREE
 from plait.core.errors import UserError
 from plait.core.fast_dataclass import dataclass
 from plait.core.plan import Plan
-from plait.core.settings import Backoff, Isolation, Mode, Publish
+from plait.core.settings import Backoff, Isolation, Mode, Publish, SandboxMode
 from plait.core.state import BatchState, State
 from plait.core.text import join_names
 from plait.git.location import find_repo
@@ -321,7 +321,7 @@ def _confirm_run(preview: PlanPreview, plan: Plan) -> bool:
 
 
 def describe_run(preview: PlanPreview, plan: Plan) -> str:
-    """The number of tasks, parallelism, agents and isolation in one line."""
+    """The number of tasks, parallelism, agents, isolation and sandbox in one line."""
     settings = preview.settings
     tasks = [task for task in plan.tasks if task.entrant is None]
     agents = {task.agent for task in tasks if task.agent and task.agent != REFEREE}
@@ -331,7 +331,9 @@ def describe_run(preview: PlanPreview, plan: Plan) -> str:
     )
     if settings.fallback and len(tasks) == len(plan.tasks):  # contests have no fallback
         agent_names = f"{agent_names} (fallback: {', '.join(settings.fallback)})"
-    return f"{pluralize(len(tasks), 'task')} · {_describe_parallelism(preview)} · {agent_names} · {_describe_isolation(preview)}"
+    parts = [pluralize(len(tasks), "task"), _describe_parallelism(preview), agent_names, _describe_isolation(preview)]
+    parts += [] if settings.sandbox is SandboxMode.OFF else [f"sandbox {settings.sandbox}"]
+    return " · ".join(parts)
 
 
 def _describe_contest(preview: PlanPreview, plan: Plan) -> list[str]:

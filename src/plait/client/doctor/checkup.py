@@ -46,6 +46,7 @@ from plait.git.gc.broken_refs import find_broken_refs
 from plait.git.location import RepoLocation, find_repo
 from plait.git.worktrees.preconditions import find_missing_identity
 from plait.git.worktrees.worktree import WorkspaceLayout, find_worktrees_folder, list_children
+from plait.runtime.sandbox.detection import list_support
 from plait.store.interfaces import InboxError
 from plait.store.project_files import INBOX_FILE, JOURNAL_FILE, open_project_inbox, open_state_paths
 from plait.system.sensors import MachineSensors
@@ -74,6 +75,7 @@ def run_checks(where: Path) -> list[DoctorCheck]:
         check_disk(readings),
         check_memory(readings),
         *check_capacity(readings, str(location.top), config.machine_limits if config is not None else DEFAULT_LIMITS),
+        *check_sandboxes(),
         check_agents(programs, os.environ, Path.home(), keychain=sys.platform == "darwin"),
         *settings,
         state_checks.check_state_folder(location.state),
@@ -187,6 +189,18 @@ def check_capacity(readings: MachineReadings, where: str, limits: MachineLimits)
     shortage = describe_shortage(readings, None, where, limits)
     hint = "The limits are max_load and max_memory_stall under [engine]." if shortage else ""
     return [warning("room", f"waiting: {shortage}", hint)] if shortage else []
+
+
+def check_sandboxes() -> list[DoctorCheck]:
+    """Each is tried. None is needed, unless a setting asks for it: then the plan is refused."""
+    support = list_support()
+    working = [f"{each.mode} ({each.text})" for each in support if each.works]
+    checks = [ok("sandbox", ", ".join(working))] if working else []
+    return checks + [
+        warning("sandbox", f"{each.mode} doesn't work here: {each.text}", each.hint)
+        for each in support
+        if not each.works
+    ]
 
 
 def check_agents(

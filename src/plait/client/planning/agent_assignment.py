@@ -59,7 +59,9 @@ def _check_configured_agents(agents: AgentsConfig) -> list[Problem]:
         try:
             table.load_agent(AgentSpec(name))
         except PlaitError as error:
-            severity = Severity.ERROR if name in dict(agents.permissions) else Severity.WARNING
+            severity = (
+                Severity.ERROR if name in {**dict(agents.permissions), **dict(agents.sandboxes)} else Severity.WARNING
+            )
             message = f"[agents] configures {name}, but {error.message}"
             problems.append(Problem(severity, message, hint=error.hint))
     return problems

@@ -28,7 +28,7 @@ from plait.config.config import Config
 from plait.core.fast_dataclass import dataclass
 from plait.core.graph import find_critical_path, find_file_conflicts, group_waves, list_edges
 from plait.core.plan import Plan, Problem
-from plait.core.settings import Isolation, Settings, Spend
+from plait.core.settings import Isolation, SandboxMode, Settings, Spend
 from plait.git.command import Git
 from plait.sources.planning import PlanOptions, PlanResult, plan_tasks
 from plait.sources.source_model import SourceEntry, SourceStatus
@@ -72,8 +72,14 @@ class PlanPreview:
         config = self.loaded.config
         if config.run.judge and any(task.entrant for task in tasks):
             names.append(config.run.judge)
-        granted = dict(config.agents.permissions)
-        return describe_full_access({name: granted.get(name, Permission.FULL) for name in names})
+        granted, confined = dict(config.agents.permissions), dict(config.agents.sandboxes)
+        return describe_full_access(
+            {
+                name: granted.get(name, Permission.FULL)
+                for name in names
+                if confined.get(name, self.settings.sandbox) is SandboxMode.OFF
+            }
+        )
 
 
 def load_plan_preview(
@@ -161,7 +167,7 @@ class PlanPhase:
 class PlanDetails:
     """As `plan --json`. Without a plan there are no tasks, and the problems say why; with one and an error, it can't be
     started now. `eta` (in seconds, with its `etaBasis`) and `cost` are present if history allows an estimate. `permissions` names the agents that
-    do everything without asking.
+    do everything without asking, `sandbox` is what confines them.
     """
 
     tasks: list[PlanTask]
@@ -173,6 +179,7 @@ class PlanDetails:
     eta_basis: str | None
     cost: Cost | None
     permissions: str | None
+    sandbox: SandboxMode
     problems: list[ProblemDetails]
 
 
@@ -190,6 +197,7 @@ def describe_plan(preview: PlanPreview | None, problems: Sequence[Problem]) -> P
         eta_basis=preview.eta_basis if preview else None,
         cost=None if cost is None else make_cost(cost),
         permissions=(preview.permissions or None) if preview else None,
+        sandbox=preview.settings.sandbox if preview else SandboxMode.OFF,
         problems=[make_problem(problem) for problem in problems],
     )
 

@@ -12,6 +12,7 @@ from plait.client.api_errors import StateError
 from plait.client.planning.agent_assignment import assign_plan_agents
 from plait.client.planning.completed_tasks import iter_task_keys, list_source_addresses
 from plait.client.planning.plan_preview import PlanPreview
+from plait.client.planning.sandbox import build_sandbox_options, resolve_agent_sandboxes, resolve_sandbox
 from plait.client.programs import check_programs
 from plait.client.project_sources import LoadedSources
 from plait.client.pull_request_preview import check_publish_target
@@ -56,7 +57,7 @@ def prepare_plan(preview: PlanPreview, agents: tuple[AgentSpec, ...], repeats: i
     preview = replace(
         preview, settings=resolve_isolation(preview.settings, preview.loaded.config, preview.loaded.location)
     )
-    preview = _add_checkout_problems(_check_programs(preview, contest=repeats is not None))
+    preview = _add_checkout_problems(resolve_sandbox(_check_programs(preview, contest=repeats is not None)))
     if repeats is None or preview.planned.plan is None:
         return preview
     from plait.client.planning.contest_setup import add_contest_entrants
@@ -133,7 +134,15 @@ def build_submission(
         warnings += check_publish_target(location, options.publish_target, preview.settings.publish)
     sources = list_source_addresses(preview.loaded.source_set)
     return Submission(
-        plan, preview.settings, tuple(agents), sources, base, options, template, preview.loaded.flags
+        plan,
+        preview.settings,
+        resolve_agent_sandboxes(agents),
+        sources,
+        base,
+        options,
+        template,
+        preview.loaded.flags,
+        build_sandbox_options(config),
     ), warnings
 
 

@@ -24,6 +24,7 @@ from plait.git.worktrees.worktree import VALID_HEAD, Repository, find_worktree
 from plait.system.atomic_files import replace_file
 from plait.system.processes import start_time
 
+_VIEW_FOLDER = "plait-sandbox"  # what a sandboxed agent sees of the repository (sandbox_view)
 _SETTINGS = (
     "core.safecrlf=false",  # or it refuses files with line ends of both kinds
     "core.trustctime=true",  # or an edit that keeps size and time goes unseen
@@ -91,6 +92,10 @@ def open_worktree(repository: Repository, workspace: Path, branch: str, *, repai
     folder, gitdir = worktree.folder, worktree.gitdir
     if repair:
         _restore_links(folder, gitdir, branch)
+        if (gitdir / _VIEW_FOLDER).exists():
+            from plait.git.worktrees.sandbox_view import absorb_view  # only where an agent was in a sandbox
+
+            absorb_view(repository, gitdir)
     variables = {
         "GIT_DIR": str(gitdir),
         "GIT_WORK_TREE": str(folder),

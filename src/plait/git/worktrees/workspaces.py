@@ -55,6 +55,16 @@ class GitWorkspaces:
         self._warn = on_warning or (lambda _: None)
         self._is_cleaned_up = False
 
+    @property
+    def git_dir(self) -> Path:
+        """The repository's common git folder."""
+        return self._repository.common
+
+    @property
+    def root(self) -> Path:
+        """The folder of all worktrees."""
+        return self._layout.root
+
     def path(self, batch: str, task: str) -> str:
         """Where the task works, or the gate (task ""), whether or not it is there yet."""
         return str(self._layout.workspace(batch, task))

@@ -38,7 +38,7 @@ MAX_CACHE_BYTES = 10 << 30  # that results of setup commands may take in the cac
 class SetupSpec:
     """`top` is the checkout, `cache` keeps results of setup commands, `failed` is the file for an error message.
 
-    The other fields are those of a WorkspaceSetup; `spare` and `keep` are the limits above.
+    `sandbox` are the words that go before the setup command. The other fields are those of a WorkspaceSetup; `spare` and `keep` are the limits above.
     """
 
     workspace: Path
@@ -50,15 +50,23 @@ class SetupSpec:
     setup: str | None = None
     reads: tuple[str, ...] = ()
     makes: tuple[str, ...] = ()
+    sandbox: tuple[str, ...] = ()
     spare: int = MIN_FREE_BYTES
     keep: int = MAX_CACHE_BYTES
 
 
 def build_spec(  # noqa: PLR0913 - four paths
-    options: WorkspaceSetup, *, workspace: Path, top: Path, cache: Path, failed: Path, spare: int = MIN_FREE_BYTES
+    options: WorkspaceSetup,
+    *,
+    workspace: Path,
+    top: Path,
+    cache: Path,
+    failed: Path,
+    sandbox: tuple[str, ...] = (),
+    spare: int = MIN_FREE_BYTES,
 ) -> SetupSpec:
     lists = (options.copy, options.link, options.setup, options.reads, options.makes)
-    return SetupSpec(workspace, top, cache, failed, *lists, spare=spare)
+    return SetupSpec(workspace, top, cache, failed, *lists, sandbox, spare=spare)
 
 
 def build_setup_command(spec_file: Path) -> tuple[str, ...]:
@@ -79,7 +87,7 @@ def read_spec(path: Path) -> SetupSpec:
     try:
         content = json.loads(path.read_bytes())
         content |= {name: Path(content[name]) for name in ("workspace", "top", "cache", "failed")}
-        content |= {name: tuple(content[name]) for name in ("copy", "link", "reads", "makes")}
+        content |= {name: tuple(content[name]) for name in ("copy", "link", "reads", "makes", "sandbox")}
         return SetupSpec(**content)
     except (OSError, ValueError, TypeError, KeyError) as error:
         raise WorldError(f"can't read the setup file {path}: {error}") from error
@@ -230,7 +238,7 @@ class SetupRunner:
         print_message(f"setting up: {to_single_line(self._command)}")
         changed, others = self._list_changed(), self._list_untracked()
         code = subprocess.run(
-            [_SHELL, "-c", self._command],
+            [*self._spec.sandbox, _SHELL, "-c", self._command],
             cwd=self._workspace,
             stdin=subprocess.DEVNULL,
             stderr=subprocess.STDOUT,

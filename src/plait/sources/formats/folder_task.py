@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from plait.core.fast_dataclass import dataclass
 from plait.core.plan import Problem
+from plait.core.settings import SandboxMode
 from plait.core.task import Need, Task
 from plait.core.text import strip_task_prefix
 from plait.sources import vocabulary
@@ -171,6 +172,7 @@ SERIAL_GROUP = "serial"  # the exclusive group of `parallel: false`
 TASK_KEYS = (
     "id", "title", *NEEDS_KEYS, *TOUCHES_KEYS, "conflicts_with", "exclusive", "parallel", "phase", "priority", "weight",
     "complexity", "estimate", "slots", "allow_empty", "agent", "model", "recipe", "verify", "timeout", "retries", "env", "run",
+    "sandbox",
 )  # fmt: skip
 # Keys of other tools.
 IGNORED_KEYS = frozenset({
@@ -290,6 +292,7 @@ def _build_task(draft: ParsedTaskFile, names: TaskNameIndex, needs: Sequence[Nee
         retries=keys.integer("retries", 0),
         run=run,
         env=keys.pairs("env"),
+        sandbox=_read_sandbox(keys),
         origin=draft.document.origin(0),
     )
 
@@ -310,6 +313,17 @@ def _read_command(keys: FrontMatter, name: str) -> str | None:
     value = keys.text(name)
     if value is not None and value.lower() in {"true", "false", "yes", "no"}:
         keys.warn(name, f"is not a command: {value}", f"Write it as {name}: make test.")
+        return None
+    return value
+
+
+def _read_sandbox(keys: FrontMatter) -> str | None:
+    """A task can ask for a stronger sandbox than its batch has, never for a weaker one."""
+    value = keys.text("sandbox")
+    if value is None or value == SandboxMode.OFF:
+        return None
+    if value not in {*SandboxMode}:
+        keys.warn("sandbox", f"is none of {', '.join(SandboxMode)}: {value}", "The batch's sandbox is used.")
         return None
     return value
 

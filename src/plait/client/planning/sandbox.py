@@ -1,0 +1,77 @@
+"""Which sandbox a batch gets on this machine: of all its attempts, of single agents, and of single tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from plait.agents.interface import AgentSpec
+from plait.client.planning.plan_preview import PlanPreview
+from plait.config.config import Config
+from plait.core.errors import UserError
+from plait.core.plan import Problem, Severity
+from plait.core.settings import SandboxMode, Settings
+from plait.core.task import Task
+from plait.store.batch_files import SandboxOptions
+
+_NO_SANDBOX_HINT = "Agents can reach whatever you can; plait doctor says what to install."
+
+
+def resolve_sandbox(preview: PlanPreview) -> PlanPreview:
+    """The plan with the sandboxes that it gets here; a problem instead of it if one doesn't work here."""
+    plan, wanted = preview.planned.plan, preview.settings.sandbox
+    tasks = plan.tasks if plan else ()
+    modes = (wanted, *(mode for _, mode in preview.loaded.config.agents.sandboxes))
+    if plan is None or (all(mode is SandboxMode.OFF for mode in modes) and not any(task.sandbox for task in tasks)):
+        return preview
+    from plait.runtime.sandbox.detection import resolve_mode  # only where there are sandboxes
+
+    try:
+        resolved = resolve_mode(wanted)
+        tasks = tuple(_resolve_task(task) for task in tasks)
+        for mode in modes:
+            resolve_mode(mode)
+    except UserError as error:
+        problem = Problem(Severity.ERROR, error.message, hint=error.hint)
+        planned = replace(preview.planned, plan=None, problems=(*preview.planned.problems, problem))
+        return replace(preview, planned=planned)
+    notes: tuple[Problem, ...] = ()
+    if wanted is SandboxMode.AUTO and resolved.mode is SandboxMode.OFF:
+        message = f"there is no sandbox on this machine, so agents run without one: {resolved.note}"
+        notes = (Problem(Severity.WARNING, message, hint=_NO_SANDBOX_HINT),)
+    return replace(
+        preview,
+        settings=replace(preview.settings, sandbox=resolved.mode),
+        planned=replace(preview.planned, plan=replace(plan, tasks=tasks), problems=(*preview.planned.problems, *notes)),
+    )
+
+
+def resolve_settings(settings: Settings) -> Settings:
+    """With the sandbox that they come down to here. Raises UserError."""
+    if settings.sandbox is SandboxMode.OFF:
+        return settings
+    from plait.runtime.sandbox.detection import resolve_mode  # only where there are sandboxes
+
+    return replace(settings, sandbox=resolve_mode(settings.sandbox).mode)
+
+
+def resolve_agent_sandboxes(agents: Sequence[AgentSpec]) -> tuple[AgentSpec, ...]:
+    """Raises UserError."""
+    if not any(spec.sandbox for spec in agents):
+        return tuple(agents)
+    from plait.runtime.sandbox.detection import resolve_mode  # only where there are sandboxes
+
+    return tuple(replace(spec, sandbox=resolve_mode(spec.sandbox).mode) if spec.sandbox else spec for spec in agents)
+
+
+def build_sandbox_options(config: Config) -> SandboxOptions:
+    table = config.sandbox
+    return SandboxOptions(table.readable, table.writable, table.variables, table.include_checks)
+
+
+def _resolve_task(task: Task) -> Task:
+    if not task.sandbox:
+        return task
+    from plait.runtime.sandbox.detection import resolve_mode
+
+    return replace(task, sandbox=resolve_mode(SandboxMode(task.sandbox)).mode.value)

@@ -1,0 +1,49 @@
+"""The settings of sandboxes: what an agent, and what it starts, can reach."""
+
+from __future__ import annotations
+
+from plait.config import value_types
+from plait.config.key import ConfigTable, Key
+from plait.core.settings import SandboxMode
+
+_STRENGTH = (SandboxMode.OFF, SandboxMode.AUTO, SandboxMode.WORKTREE, SandboxMode.STRICT, SandboxMode.CONTAINER)
+
+
+def pick_stronger(own: SandboxMode, other: SandboxMode) -> SandboxMode:
+    """The person's own choice, unless the other one confines more whatever the machine offers.
+
+    The person's AUTO may become STRICT; another's AUTO may become nothing.
+    """
+    own_strength = _STRENGTH.index(SandboxMode.STRICT if own is SandboxMode.AUTO else own)
+    return other if _STRENGTH.index(other) > own_strength else own
+
+
+class SandboxConfig(ConfigTable, name="sandbox", about="What a sandboxed attempt can reach, besides its workspace."):
+    readable = Key(
+        value_types.text_list("a path or a list of paths"),
+        (),
+        "files and folders that a sandboxed attempt may read, such as ~/.m2 or a linked folder of the checkout",
+        json_name="sandboxReadable",
+        runs_code=bool,  # it lets agents see more of the user's files
+    )
+    writable = Key(
+        value_types.text_list("a path or a list of paths"),
+        (),
+        "files and folders that a sandboxed attempt may change, such as ~/.cache/uv",
+        json_name="sandboxWritable",
+        runs_code=bool,
+    )
+    variables = Key(
+        value_types.text_list("a variable's name or a list of names", split=True),
+        (),
+        "variables with secrets that a sandboxed attempt gets, besides its agent's own key, such as NPM_TOKEN",
+        json_name="sandboxVariables",
+        runs_code=bool,
+    )
+    include_checks = Key(
+        value_types.boolean(),
+        default=True,
+        about="run setup, verify and gate in the sandbox, too; they run what agents wrote",
+        json_name="sandboxChecks",
+        runs_code=lambda on: not on,
+    )

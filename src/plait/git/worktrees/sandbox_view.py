@@ -1,0 +1,376 @@
+"""The git folder that a sandboxed agent sees instead of the repository's: commits, stashes and settings of its own.
+
+The view is a small repository in the worktree's gitdir. It borrows the objects of the real one, which the sandbox mounts
+read-only, and has copies of its refs, its configuration and the worktree's index. In the sandbox it is mounted in the place
+of the repository's git folder, so the worktree's `.git` leads to it, and nothing that the agent writes there is read by a
+git outside.
+
+When the agent has ended, the view is absorbed: its objects are imported (git computes their names again), the commits on
+the task's branch become that branch, those of other refs are saved, and what it staged is staged in the worktree's own
+index. Every file is taken for hostile: links are not followed, and paths, names and sizes are checked.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import stat
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from plait.core.fast_dataclass import dataclass
+from plait.git.command import Git, GitError, join_fields
+from plait.git.worktrees.metadata import (
+    is_real_folder,
+    read_gitdir_link,
+    read_lease,
+    read_small_file,
+    read_worktree_path,
+)
+from plait.git.worktrees.saved_work import SavedRefs
+from plait.git.worktrees.worktree import VALID_HEAD, Repository
+from plait.system import log
+from plait.system.disk import remove_tree
+
+VIEW_FOLDER = "plait-sandbox"  # in the gitdir
+BORROWED_OBJECTS = "base-objects"  # where the sandbox mounts the repository's objects, in the view
+MAX_IMPORT_BYTES = 256 << 20  # of objects; a larger history is left behind, the files are captured as they are
+MAX_INDEX_BYTES = 256 << 20
+_MAX_STATE_BYTES = 1 << 20  # of one file of an unfinished operation
+_MAX_LOOSE_IMPORT = 500  # objects; more become a pack
+_REF_FOLDERS = ("heads", "tags", "remotes")
+_COMMON_FILES = ("HEAD", "config", "packed-refs", "shallow", "info/exclude", "info/attributes", "info/sparse-checkout")
+_WORKTREE_FILES = (
+    "HEAD", "index", "commondir", "gitdir", "ORIG_HEAD", "logs/HEAD", "info/sparse-checkout", "config.worktree", "plait-outfit",
+)  # fmt: skip
+# What an unfinished operation consists of; capturing reads it.
+_STATE_FILES = (
+    "ORIG_HEAD",
+    "MERGE_HEAD",
+    "MERGE_MODE",
+    "CHERRY_PICK_HEAD",
+    "REVERT_HEAD",
+    "REBASE_HEAD",
+    "MERGE_AUTOSTASH",
+)
+_STATE_FOLDERS = {
+    "rebase-merge": ("autostash", "orig-head", "head-name", "onto"),
+    "rebase-apply": ("autostash", "orig-head", "head-name", "onto"),
+    "sequencer": ("head",),
+}
+_OBJECT_ID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?\Z")
+_INDEX_ROW = re.compile(r"(?P<mode>[0-7]{6}) (?P<blob>[0-9a-f]{40,64}) (?P<stage>[0-3])\t(?P<path>.+)\Z", re.DOTALL)
+_GITLINK_MODE = "160000"
+IndexRow = tuple[str, str, str]  # mode, object, stage
+
+
+@dataclass(frozen=True, slots=True)
+class GitView:
+    """`folder` is to be mounted in the place of `common`, writable; each of `readable` at the path that it is given with."""
+
+    common: str
+    folder: str
+    readable: tuple[tuple[str, str], ...]
+
+
+def build_view(common: Path, gitdir: Path) -> GitView:
+    """A new view for the worktree of this gitdir. One that was never absorbed is absorbed first. Raises OSError."""
+    view = gitdir / VIEW_FOLDER
+    if view.exists():
+        _absorb_leftover(common, gitdir)
+    for folder in (
+        "objects/info",
+        "objects/pack",
+        "refs/heads",
+        "refs/tags",
+        "info",
+        "hooks",
+        "modules",
+        BORROWED_OBJECTS,
+    ):
+        (view / folder).mkdir(parents=True, exist_ok=True)
+    own = view / "worktrees" / gitdir.name
+    for folder in ("logs", "info", "modules"):
+        (own / folder).mkdir(parents=True)
+    _copy_files(common, view, _COMMON_FILES)
+    _copy_files(gitdir, own, _WORKTREE_FILES)
+    _copy_refs(common, view, read_small_file(gitdir / "HEAD"))
+    alternates = _read_alternates(common / "objects")
+    lines = [f"../{BORROWED_OBJECTS}", *map(str, alternates)]
+    (view / "objects" / "info" / "alternates").write_text(
+        "".join(f"{line}\n" for line in lines), "utf-8", "surrogateescape"
+    )
+    mounts = [(common / "objects", common / BORROWED_OBJECTS), *((path, path) for path in alternates)]
+    mounts += [(common / name, common / name) for name in ("hooks", "modules") if is_real_folder(common / name)]
+    # An agent that could point the objects elsewhere could have other repositories' objects imported.
+    mounts.append((view / "objects" / "info", common / "objects" / "info"))
+    if is_real_folder(gitdir / "modules"):
+        mounts.append((gitdir / "modules", common / "worktrees" / gitdir.name / "modules"))
+    return GitView(str(common), str(view), tuple((str(source), str(target)) for source, target in mounts))
+
+
+def _absorb_leftover(common: Path, gitdir: Path) -> None:
+    """Of an attempt whose end was never captured; a gate leaves nothing to keep."""
+    lease = read_lease(gitdir)
+    if lease is not None and lease.task:
+        absorb_view(Repository(common), gitdir)
+    remove_tree(gitdir / VIEW_FOLDER)
+
+
+def _copy_files(source: Path, target: Path, names: Iterable[str]) -> None:
+    for name in names:
+        with suppress(FileNotFoundError):  # with its time: git compares that of the index with the files'
+            shutil.copy2(source / name, target / name)
+
+
+def _copy_refs(common: Path, view: Path, head: str) -> None:
+    """Branches, tags and remote branches. Of plait's own branches, only that of the task."""
+    if (common / "reftable").is_dir():  # of git 2.45; the view has files
+        _write_packed_refs(common, view)
+        return
+    own = head.strip().removeprefix("ref: ")
+    for kind in _REF_FOLDERS:
+        top = common / "refs" / kind
+        for folder, _, names in os.walk(top):
+            relative = os.path.relpath(folder, common)
+            if relative == "refs/heads/plait" or relative.startswith("refs/heads/plait/"):
+                names = [name for name in names if f"{relative}/{name}" == own]  # noqa: PLW2901
+            for name in names:
+                if not name.endswith(".lock"):
+                    (view / relative).mkdir(parents=True, exist_ok=True)
+                    with suppress(FileNotFoundError):
+                        shutil.copyfile(f"{folder}/{name}", view / relative / name)
+
+
+def _write_packed_refs(common: Path, view: Path) -> None:
+    git = Repository(common).git
+    names = [f"refs/{kind}" for kind in _REF_FOLDERS]
+    rows = git.text("for-each-ref", "--format=%(objectname) %(refname)", *names)
+    (view / "packed-refs").write_text(f"# pack-refs with: sorted\n{rows}\n" if rows else "", "utf-8", "surrogateescape")
+    config = (view / "config").read_text("utf-8", "surrogateescape")
+    kept = [line for line in config.splitlines() if not line.strip().lower().startswith("refstorage")]
+    (view / "config").write_text("\n".join([*kept, ""]), "utf-8", "surrogateescape")
+
+
+def _read_alternates(objects: Path) -> list[Path]:
+    """The folders that the repository itself borrows objects from."""
+    with suppress(OSError):
+        lines = (objects / "info" / "alternates").read_text("utf-8", "surrogateescape").splitlines()
+        paths = (Path(os.path.normpath(objects / line)) for line in lines if line and not line.startswith("#"))
+        return [path for path in paths if path.is_dir()]
+    return []
+
+
+def absorb_view(repository: Repository, gitdir: Path) -> None:
+    """Take over what an agent that has ended committed and staged in its view, and remove the view.
+
+    It can be killed at any instant and done again: the view is removed last. A view that can't be read leaves the
+    worktree as it is, with the agent's files.
+    """
+    view = gitdir / VIEW_FOLDER
+    if not is_real_folder(view):
+        return
+    own = view / "worktrees" / gitdir.name
+    try:
+        if _import_objects(repository, view / "objects"):
+            _absorb_refs(repository, gitdir, view, own)
+            _absorb_state(own, gitdir)
+            _absorb_index(repository, gitdir, own)
+        _disable_replaced_submodules(repository, gitdir)
+    except (OSError, GitError) as error:
+        log.write_line(f"warning: commits and staged files of the agent in {gitdir.name} are left out: {error}")
+    remove_tree(view)
+
+
+def _import_objects(repository: Repository, objects: Path) -> bool:
+    """False: there are too many of them, and none was imported."""
+    size = _remove_special_files(objects)
+    if not size:
+        return True
+    if size > MAX_IMPORT_BYTES:
+        log.write_line(f"warning: an agent committed {size >> 20} MB; its commits are left out, its files are not")
+        return False
+    (objects / "info" / "alternates").unlink(missing_ok=True)
+    local = repository.git.with_options(variables={"GIT_OBJECT_DIRECTORY": str(objects)})
+    args = ("cat-file", "--batch-all-objects", "--unordered")
+    names = [name for name in local.text(*args, "--batch-check=%(objectname)").split() if _OBJECT_ID.match(name)]
+    missing = _find_missing(repository.git, names)
+    if not missing:
+        return True
+    borrowing = repository.git.with_options(
+        variables={
+            "GIT_OBJECT_DIRECTORY": str(objects),
+            "GIT_ALTERNATE_OBJECT_DIRECTORIES": str(repository.common / "objects"),
+        }
+    )
+    feed = "".join(f"{name}\n" for name in missing).encode()
+    pack = borrowing.run("pack-objects", "--quiet", "--stdout", "--delta-base-offset", stdin=feed).out
+    unpack = ("unpack-objects", "-q") if len(missing) <= _MAX_LOOSE_IMPORT else ("index-pack", "--stdin")
+    repository.git.run(*unpack, stdin=pack)  # either computes the name of each object from its content
+    return True
+
+
+def _remove_special_files(folder: Path) -> int:
+    """Remove links, sockets and the like; the size of the files that are left, in bytes."""
+    size = 0
+    for entry in list(os.scandir(folder)):
+        if entry.is_dir(follow_symlinks=False):
+            size += _remove_special_files(Path(entry.path)) if entry.name != "info" else 0
+        elif entry.is_file(follow_symlinks=False):
+            size += entry.stat(follow_symlinks=False).st_size
+        else:
+            Path(entry.path).unlink()
+    return size
+
+
+def _find_missing(git: Git, names: Iterable[str]) -> list[str]:
+    feed = "".join(f"{name}\n" for name in names).encode()
+    rows = git.text("cat-file", "--batch-check=%(objectname)", stdin=feed).splitlines() if feed else []
+    return [row.removesuffix(" missing") for row in rows if row.endswith(" missing")]
+
+
+def _absorb_refs(repository: Repository, gitdir: Path, view: Path, own: Path) -> None:
+    """The task's branch and HEAD are as the agent left them; what only its other refs hold is saved."""
+    head, lease = read_small_file(own / "HEAD"), read_lease(gitdir)
+    branch = read_small_file(gitdir / "HEAD").strip().removeprefix("ref: ")
+    refs = _read_refs(view)
+    tips = {name: commit for name, commit in refs.items() if repository.git.resolve_commit(commit) == commit}
+    if branch.startswith("refs/heads/plait/") and branch in tips:
+        repository.git.run("update-ref", "-m", "plait: committed in its sandbox", branch, tips[branch])
+    if VALID_HEAD.match(head) and head != read_small_file(gitdir / "HEAD"):
+        name = head.strip().removeprefix("ref: ")
+        commit = tips.get(name) or (repository.git.resolve_commit(name) if _OBJECT_ID.match(name) else None)
+        if commit is not None:
+            repository.git_at(gitdir, gitdir).run("update-ref", "--no-deref", "-m", "plait", "HEAD", commit)
+    if lease is not None and lease.task:
+        saved = SavedRefs(repository, lease.batch, lease.task)
+        known = _read_refs(repository.common)
+        for name, commit in tips.items():
+            if name != branch and known.get(name) != commit:
+                saved.keep_unreachable(commit)
+
+
+def _read_refs(folder: Path) -> dict[str, str]:
+    """All refs in files, packed ones included, without following links."""
+    refs: dict[str, str] = {}
+    for row in _read_file(folder / "packed-refs").decode("utf-8", "replace").splitlines():
+        commit, _, name = row.partition(" ")
+        if _OBJECT_ID.match(commit) and name.startswith("refs/"):
+            refs[name] = commit
+    for path, _, names in os.walk(folder / "refs"):
+        relative = os.path.relpath(path, folder)
+        if relative.startswith("refs/plait"):
+            continue
+        for name in names:
+            commit = read_small_file(Path(path, name)).strip()
+            if _OBJECT_ID.match(commit):
+                refs[f"{relative}/{name}"] = commit
+    return refs
+
+
+def _absorb_state(own: Path, gitdir: Path) -> None:
+    """Copy the records of an unfinished operation."""
+    names = [*_STATE_FILES, *(f"{folder}/{name}" for folder, names in _STATE_FOLDERS.items() for name in names)]
+    for name in names:
+        folder = (own / name).parent
+        if folder != own and not is_real_folder(folder):
+            continue
+        with suppress(OSError):
+            data = _read_file(own / name)
+            if data:
+                (gitdir / name).parent.mkdir(exist_ok=True)
+                (gitdir / name).write_bytes(data)
+
+
+def _read_file(path: Path, limit: int = _MAX_STATE_BYTES) -> bytes:
+    """Empty if it is missing, a link, no regular file, or too long."""
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError:
+        return b""
+    with open(fd, "rb") as file:  # noqa: PTH123 - opened without following links
+        status = os.fstat(fd)
+        return file.read() if stat.S_ISREG(status.st_mode) and status.st_size <= limit else b""
+
+
+def _absorb_index(repository: Repository, gitdir: Path, own: Path) -> None:
+    """Stage what the agent staged. Of its index only paths, modes and names of objects are used.
+
+    Its times and sizes could make git take a file for unchanged, and its paths could lead out of the worktree.
+    """
+    data = _read_file(own / "index", MAX_INDEX_BYTES)
+    if not data or data == _read_file(gitdir / "index", MAX_INDEX_BYTES):
+        return
+    git = repository.git_at(gitdir, gitdir, settings=("core.splitIndex=false", "core.bare=false"))
+    copy = gitdir / VIEW_FOLDER / "index"
+    copy.write_bytes(data)
+    theirs = _list_index(git.with_options(variables={"GIT_INDEX_FILE": str(copy)}))
+    ours = _list_index(git)
+    if theirs is None or ours is None:
+        return
+    changed = {
+        path: rows
+        for path, rows in theirs.items()
+        if rows != ours.get(path) and is_safe_path(path) and not _adds_repository(rows, ours.get(path, frozenset()))
+    }
+    blobs = {blob for rows in changed.values() for mode, blob, _ in rows if mode != _GITLINK_MODE}
+    missing = {*_find_missing(repository.git, blobs)}
+    feed = [_format_removal(path) for path in ours.keys() - theirs.keys()]
+    for path, rows in changed.items():
+        if not any(blob in missing for _, blob, _ in rows):
+            feed.append(_format_removal(path))
+            feed += [f"{mode} {blob} {stage}\t{path}" for mode, blob, stage in sorted(rows, key=lambda row: row[2])]
+    if feed:
+        git.run("update-index", "-z", "--index-info", stdin=join_fields(feed))
+
+
+def _format_removal(path: str) -> str:
+    return f"0 {'0' * 40}\t{path}"
+
+
+def _adds_repository(rows: Iterable[IndexRow], before: Iterable[IndexRow]) -> bool:
+    """A repository that the agent made is captured as files: git would run what its settings name."""
+    return any(mode == _GITLINK_MODE for mode, _, _ in rows) and all(mode != _GITLINK_MODE for mode, _, _ in before)
+
+
+def _disable_replaced_submodules(repository: Repository, gitdir: Path) -> None:
+    """Where an agent put a repository of its own in a submodule's place, rename it: git would run what its settings name."""
+    worktree = read_worktree_path(gitdir)
+    if worktree is None or not is_real_folder(gitdir / "modules"):
+        return
+    modules = (gitdir / "modules").resolve()
+    index = _list_index(repository.git_at(gitdir, gitdir)) or {}
+    for path, rows in index.items():
+        if not any(mode == _GITLINK_MODE for mode, _, _ in rows):
+            continue
+        for folder, _, _ in os.walk(worktree / path):
+            link = Path(folder, ".git")
+            target = read_gitdir_link(Path(folder))
+            if os.path.lexists(link) and (target is None or not target.resolve().is_relative_to(modules)):
+                link.rename(link.with_name(f".git-replaced-{os.urandom(4).hex()}"))
+
+
+def _list_index(git: Git) -> Mapping[str, frozenset[IndexRow]] | None:
+    """The entries of an index by path; None if it can't be read."""
+    output = git.run("ls-files", "--stage", "-z", codes=(0, 1, 128))
+    if output.code:
+        return None
+    found: dict[str, set[IndexRow]] = {}
+    for match in _match_rows(output.fields):
+        found.setdefault(match["path"], set()).add((match["mode"], match["blob"], match["stage"]))
+    return {path: frozenset(rows) for path, rows in found.items()}
+
+
+def _match_rows(rows: Iterable[str]) -> Iterator[re.Match[str]]:
+    for row in rows:
+        match = _INDEX_ROW.match(row)
+        if match is not None:
+            yield match
+
+
+def is_safe_path(path: str) -> bool:
+    """Whether a path of an index stays in the worktree, and out of its git folder."""
+    parts = path.split("/")
+    return not path.startswith("/") and not any(part in {"", ".", ".."} or part.lower() == ".git" for part in parts)

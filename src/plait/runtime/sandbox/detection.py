@@ -1,0 +1,99 @@
+"""Which sandboxes work on this machine, found out by running `true` in one; and what a setting comes down to here."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from functools import cache
+
+from plait.core.errors import UserError
+from plait.core.fast_dataclass import dataclass
+from plait.core.settings import SandboxMode
+from plait.runtime.sandbox import bubblewrap, seatbelt
+from plait.runtime.sandbox.layout import SandboxLayout
+
+_PROBE_SECONDS = 20.0
+_INSTALL_HINT = "Install bubblewrap: apt-get install bubblewrap, dnf install bubblewrap or pacman -S bubblewrap."
+_NAMESPACE_HINT = (
+    "Unprivileged user namespaces are needed: see the sysctls kernel.unprivileged_userns_clone and "
+    "kernel.apparmor_restrict_unprivileged_userns; in a container, run it with --security-opt seccomp=unconfined."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SandboxSupport:
+    """Whether a mode works here. `text` says with what, or why not; `hint` what to do then."""
+
+    mode: SandboxMode
+    works: bool
+    text: str
+    hint: str = ""
+
+
+def list_support() -> list[SandboxSupport]:
+    """The modes that confine something, the weakest first."""
+    return [probe_worktree()]
+
+
+@cache
+def probe_worktree() -> SandboxSupport:
+    mode = SandboxMode.WORKTREE
+    if sys.platform == "darwin":
+        works = shutil.which(seatbelt.PROGRAM) is not None
+        return SandboxSupport(mode, works, "sandbox-exec (untested)" if works else "sandbox-exec isn't there")
+    if sys.platform != "linux":
+        return SandboxSupport(mode, works=False, text=f"there is none for {sys.platform}")
+    program = shutil.which(bubblewrap.PROGRAM)
+    if program is None:
+        return SandboxSupport(mode, works=False, text="bubblewrap (bwrap) isn't installed", hint=_INSTALL_HINT)
+    problem = _try_command((*bubblewrap.build_bubblewrap_command(SandboxLayout("/", ()), program), "true"))
+    if problem:
+        return SandboxSupport(
+            mode, works=False, text=f"bubblewrap can't make a sandbox: {problem}", hint=_NAMESPACE_HINT
+        )
+    return SandboxSupport(mode, works=True, text=f"bubblewrap, {program}")
+
+
+def _try_command(argv: tuple[str, ...]) -> str:
+    """Why it fails; "": it does not."""
+    try:
+        done = subprocess.run(
+            argv,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            check=False,
+            timeout=_PROBE_SECONDS,
+            text=True,
+            errors="replace",
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return str(error)
+    lines = done.stderr.strip().splitlines()
+    return (lines[-1] if lines else f"exit status {done.returncode}") if done.returncode else ""
+
+
+@dataclass(frozen=True, slots=True)
+class ResolvedMode:
+    """The mode that a setting means here; `note` says why it is no stronger one."""
+
+    mode: SandboxMode
+    note: str = ""
+
+
+def resolve_mode(wanted: SandboxMode) -> ResolvedMode:
+    """Raises UserError if a mode was asked for that doesn't work here."""
+    if wanted is SandboxMode.OFF:
+        return ResolvedMode(wanted)
+    support = {each.mode: each for each in list_support()}
+    if wanted is SandboxMode.AUTO:
+        working = [each for each in support.values() if each.works]
+        why = "; ".join(each.text for each in support.values() if not each.works)
+        return ResolvedMode(working[-1].mode, why) if working else ResolvedMode(SandboxMode.OFF, why)
+    found = support.get(wanted)
+    if found is None or not found.works:
+        why = f": {found.text}" if found else ""
+        raise UserError(
+            f"the sandbox {wanted} doesn't work here{why}", hint=found.hint if found else "See plait doctor."
+        )
+    return ResolvedMode(wanted)

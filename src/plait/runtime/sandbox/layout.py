@@ -1,0 +1,53 @@
+"""What a sandboxed command finds where: pure data, from which each kind of sandbox builds its command line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import Enum
+from pathlib import PurePath
+
+from plait.core.fast_dataclass import dataclass
+
+
+class Access(Enum):
+    """How a path appears in the sandbox. HIDDEN is an empty folder, or an empty file (EMPTY)."""
+
+    HIDDEN = "hidden"
+    EMPTY = "empty"
+    READ = "read"
+    WRITE = "write"
+
+
+@dataclass(frozen=True, slots=True)
+class Mount:
+    """`source` is a path of this machine; "": the same as `target`."""
+
+    target: str
+    access: Access
+    source: str = ""
+
+    @property
+    def origin(self) -> str:
+        return self.source or self.target
+
+
+@dataclass(frozen=True, slots=True)
+class SandboxLayout:
+    """`mounts` in any order: a deeper path always counts more than those around it.
+
+    Everything else of the disk is readable. `share_network`: without it there is none but the loopback of the sandbox.
+    """
+
+    workspace: str
+    mounts: tuple[Mount, ...]
+    share_network: bool = True
+
+    @property
+    def ordered_mounts(self) -> list[Mount]:
+        """Outer folders first; of several for one path, the last one given."""
+        by_target = {mount.target: mount for mount in self.mounts}
+        return sorted(by_target.values(), key=lambda mount: (len(PurePath(mount.target).parts), mount.target))
+
+
+def is_inside(path: str, folders: Iterable[str]) -> bool:
+    return any(path == folder or path.startswith(f"{folder.rstrip('/')}/") for folder in folders)

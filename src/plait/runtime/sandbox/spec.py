@@ -1,0 +1,22 @@
+"""What is asked for: how an attempt is confined, and which paths it needs nevertheless."""
+
+from __future__ import annotations
+
+from plait.agents.table import AgentFolder
+from plait.core.fast_dataclass import dataclass
+from plait.core.settings import SandboxMode
+
+
+@dataclass(frozen=True, slots=True)
+class SandboxSpec:
+    """`readable` and `writable` are the settings' paths. `folders` and `copied_files` are the agent's own, below the home
+    folder. `programs` are the files that its command names. `confine_setup`: the workspace's setup command runs in the sandbox, too.
+    """
+
+    mode: SandboxMode
+    readable: tuple[str, ...] = ()
+    writable: tuple[str, ...] = ()
+    folders: tuple[AgentFolder, ...] = ()
+    copied_files: tuple[str, ...] = ()
+    programs: tuple[str, ...] = ()
+    confine_setup: bool = True

@@ -1,0 +1,51 @@
+"""Putting an attempt's command into its sandbox."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from pathlib import Path
+
+from plait.core.errors import WorldError
+from plait.core.settings import SandboxMode
+from plait.git.worktrees.metadata import read_gitdir_link
+from plait.git.worktrees.sandbox_view import GitView, build_view
+from plait.runtime.executor import AttemptSpec
+from plait.runtime.sandbox import bubblewrap, seatbelt
+from plait.runtime.sandbox.preparation import SandboxPlaces, prepare_layout
+
+
+def build_sandbox_command(
+    spec: AttemptSpec, attempt_folder: Path, state: Path, git_dir: Path | None = None, worktrees: Path | None = None
+) -> tuple[str, ...]:
+    """Prepare the sandbox of an attempt whose workspace is ready: the words that go before its command.
+
+    `state` is plait's folder, `git_dir` that of the repository whose worktree it is, `worktrees` the folder of all; in
+    place, the repository is around the state. () if it has none. Raises WorldError.
+    """
+    sandbox = spec.sandbox
+    if sandbox is None or sandbox.mode is SandboxMode.OFF:
+        return ()
+    try:
+        view = _build_git_view(Path(spec.workspace), git_dir or state.parent)
+        places = SandboxPlaces(attempt_folder, state, worktrees, view)
+        layout = prepare_layout(spec, sandbox, places)
+    except OSError as error:
+        raise WorldError(f"can't prepare the sandbox of {spec.attempt}: {error}") from error
+    if sys.platform == "darwin":
+        return seatbelt.build_seatbelt_command(layout)
+    program = shutil.which(bubblewrap.PROGRAM)
+    if program is None:
+        raise WorldError("bubblewrap (bwrap) isn't installed, and this attempt may only run in a sandbox")
+    return bubblewrap.build_bubblewrap_command(layout, program)
+
+
+def _build_git_view(workspace: Path, common: Path) -> GitView | None:
+    """None: the workspace is no worktree of plait's."""
+    gitdir = read_gitdir_link(workspace)
+    if gitdir is None or os.path.realpath(gitdir.parent) != os.path.realpath(common / "worktrees"):
+        return None
+    if not gitdir.name.startswith("plait-"):
+        return None
+    return build_view(common, gitdir)

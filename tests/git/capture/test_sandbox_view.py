@@ -1,0 +1,283 @@
+"""A sandboxed agent's git: what it commits and stages in its view of the repository becomes the task's, and nothing else."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from plait.git.worktrees.metadata import LeaseMetadata, write_lease
+from plait.git.worktrees.sandbox_view import VIEW_FOLDER, build_view, is_safe_path
+from tests.support.task_worktree import ATTEMPT, TaskWorktree
+
+
+@dataclass(frozen=True)
+class ViewedWorktree:
+    """The agent's git uses the view, as it does in a sandbox where the view is mounted in the repository's place."""
+
+    worktree: TaskWorktree
+
+    @property
+    def view(self) -> Path:
+        return self.worktree.gitdir / VIEW_FOLDER
+
+    @property
+    def gitdir(self) -> Path:
+        return self.view / "worktrees" / self.worktree.gitdir.name
+
+    @property
+    def env(self) -> Mapping[str, str]:
+        objects = self.worktree.common / "objects"
+        return {
+            **self.worktree.env,
+            "GIT_DIR": str(self.gitdir),
+            "GIT_COMMON_DIR": str(self.view),
+            "GIT_WORK_TREE": str(self.worktree.path),
+            "GIT_ALTERNATE_OBJECT_DIRECTORIES": str(objects),
+        }
+
+    def git(self, *words: str, check: bool = True) -> str:
+        done = subprocess.run(
+            ["git", *words], cwd=self.worktree.path, env=self.env, check=check, capture_output=True, text=True
+        )
+        return done.stdout.rstrip("\n")
+
+    def commit(self, name: str, content: str) -> str:
+        self.worktree.write(name, content)
+        self.git("add", "--", name)
+        self.git("commit", "-q", "-m", f"agent: {name}")
+        return self.git("rev-parse", "HEAD")
+
+
+@pytest.fixture
+def agent(worktree: TaskWorktree) -> ViewedWorktree:
+    write_lease(worktree.gitdir, LeaseMetadata(ATTEMPT.batch, ATTEMPT.task, worktree.base))
+    build_view(worktree.common, worktree.gitdir)
+    return ViewedWorktree(worktree)
+
+
+def list_files(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_a_view_has_the_branches_and_the_index_of_the_worktree(agent: ViewedWorktree) -> None:
+    assert agent.git("status", "--porcelain") == ""
+    assert agent.git("log", "--format=%H") == agent.worktree.base
+    assert agent.git("symbolic-ref", "HEAD") == f"refs/heads/{agent.worktree.branch}"
+    assert agent.git("rev-parse", "trunk") == agent.worktree.base
+
+
+def test_nothing_that_an_agent_does_with_git_changes_the_repository(agent: ViewedWorktree) -> None:
+    before = list_files(agent.worktree.common)
+    agent.commit("one.txt", "1\n")
+    agent.git("checkout", "-q", "-b", "other")
+    agent.commit("two.txt", "2\n")
+    agent.worktree.write("a.txt", "changed\n")
+    agent.git("stash")
+    agent.git("config", "core.hooksPath", "evil")
+    agent.git("tag", "v9")
+    agent.git("update-ref", "refs/heads/trunk", "HEAD")
+    after = {name: data for name, data in list_files(agent.worktree.common).items() if VIEW_FOLDER not in name}
+    assert after == {name: data for name, data in before.items() if VIEW_FOLDER not in name}
+
+
+def test_commits_of_the_agent_stay_in_the_history(agent: ViewedWorktree) -> None:
+    own = agent.commit("one.txt", "1\n")
+    agent.worktree.write("two.txt", "2\n")
+    captured = agent.worktree.capture()
+    assert set(captured.files) == {"one.txt", "two.txt"}
+    assert agent.worktree.git("rev-parse", f"{captured.tip}^", at=agent.worktree.main) == own
+    assert agent.worktree.is_clean()
+    assert not agent.view.exists()
+
+
+def test_commits_on_another_branch_and_stashes_are_saved(agent: ViewedWorktree) -> None:
+    agent.git("checkout", "-q", "-b", "aside")
+    aside = agent.commit("aside.txt", "1\n")
+    agent.git("checkout", "-q", agent.worktree.branch)
+    agent.worktree.write("a.txt", "stashed\n")
+    agent.git("stash")
+    stashed = agent.git("rev-parse", "refs/stash")
+    agent.worktree.write("one.txt", "1\n")
+    assert agent.worktree.capture().files == ("one.txt",)
+    assert agent.worktree.is_saved(aside)
+    assert agent.worktree.is_saved(stashed)
+    assert agent.worktree.git("for-each-ref", "refs/heads/aside", "refs/stash", at=agent.worktree.main) == ""
+
+
+def test_a_head_on_another_branch_counts_as_the_result(agent: ViewedWorktree) -> None:
+    agent.git("checkout", "-q", "-b", "mine")
+    own = agent.commit("one.txt", "1\n")
+    assert agent.worktree.capture().tip == own
+
+
+def test_staged_files_are_captured_also_ignored_ones(agent: ViewedWorktree) -> None:
+    agent.worktree.write(".gitignore", "*.log\n")
+    agent.worktree.write("kept.log", "log\n")
+    agent.worktree.write("left.log", "log\n")
+    agent.git("add", "-f", "kept.log")
+    assert set(agent.worktree.capture().files) == {".gitignore", "kept.log"}
+
+
+def test_a_file_that_is_untracked_on_purpose_is_removed_from_the_result(agent: ViewedWorktree) -> None:
+    agent.worktree.write(".gitignore", "b.txt\n")
+    agent.git("rm", "-q", "--cached", "b.txt")
+    captured = agent.worktree.capture()
+    assert "b.txt" not in agent.worktree.files(captured.tip)
+    assert (agent.worktree.path / "b.txt").exists()
+
+
+def test_an_unfinished_merge_with_conflicts_is_refused(agent: ViewedWorktree) -> None:
+    agent.git("checkout", "-q", "-b", "left")
+    agent.commit("a.txt", "left\n")
+    agent.git("checkout", "-q", agent.worktree.branch)
+    agent.commit("a.txt", "right\n")
+    agent.git("merge", "left", check=False)
+    with pytest.raises(Exception, match=r"left a merge unfinished, with conflicts in a\.txt"):
+        agent.worktree.capture()
+
+
+def test_many_commits_become_a_pack(agent: ViewedWorktree, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("plait.git.worktrees.sandbox_view._MAX_LOOSE_IMPORT", 2)
+    own = agent.commit("one.txt", "1\n")
+    agent.git("gc", "--quiet")
+    assert agent.worktree.capture().tip == own
+    assert agent.worktree.git("fsck", "--no-dangling", at=agent.worktree.main) == ""
+
+
+def test_a_history_that_is_too_large_is_left_out_but_its_files_are_not(
+    agent: ViewedWorktree, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("plait.git.worktrees.sandbox_view.MAX_IMPORT_BYTES", 10)
+    own = agent.commit("one.txt", "1\n")
+    captured = agent.worktree.capture()
+    assert captured.files == ("one.txt",)
+    assert agent.worktree.git("cat-file", "-e", own, at=agent.worktree.main, fails=True) == ""
+
+
+def test_a_view_that_was_never_absorbed_is_absorbed_before_the_next_one(agent: ViewedWorktree) -> None:
+    own = agent.commit("one.txt", "1\n")
+    build_view(agent.worktree.common, agent.worktree.gitdir)
+    assert agent.git("rev-parse", "HEAD") == own
+
+
+# -- what a hostile agent may leave
+
+
+def make_other_repository(folder: Path, worktree: TaskWorktree) -> tuple[Path, str]:
+    """A repository of the user with a secret, and the secret's object."""
+    other = folder / "private"
+    other.mkdir()
+    worktree.git("init", "-q", at=other)
+    (other / "secret.txt").write_text("secret\n")
+    return other, worktree.git("hash-object", "-w", "secret.txt", at=other)
+
+
+def test_linked_object_folders_import_nothing_of_other_repositories(agent: ViewedWorktree, tmp_path: Path) -> None:
+    other, secret = make_other_repository(tmp_path, agent.worktree)
+    agent.commit("one.txt", "1\n")
+    (agent.view / "objects" / secret[:2]).symlink_to(other / ".git" / "objects" / secret[:2])
+    agent.worktree.capture()
+    agent.worktree.git("cat-file", "-e", secret, at=agent.worktree.main, fails=True)
+
+
+def test_an_object_under_a_false_name_is_not_imported(agent: ViewedWorktree) -> None:
+    """Or it would be taken for the real one whenever somebody makes that."""
+    agent.worktree.write("wanted.txt", "wanted\n")
+    wanted = agent.worktree.git("hash-object", "wanted.txt")
+    agent.worktree.write("evil.txt", "evil\n")
+    evil = agent.git("hash-object", "-w", "evil.txt")
+    real = agent.view / "objects" / evil[:2] / evil[2:]
+    false = agent.view / "objects" / wanted[:2] / wanted[2:]
+    false.parent.mkdir(exist_ok=True)
+    false.write_bytes(real.read_bytes())
+    agent.worktree.capture()
+    assert agent.worktree.show("HEAD", "a.txt") == "a"
+    shown = subprocess.run(
+        ["git", "cat-file", "blob", wanted],
+        cwd=agent.worktree.path,
+        env=agent.worktree.env,
+        capture_output=True,
+        check=False,
+    )
+    assert shown.stdout in {b"", b"wanted\n"}
+
+
+def test_an_index_that_names_files_outside_of_the_worktree_captures_none_of_them(agent: ViewedWorktree) -> None:
+    secret = agent.worktree.path.parent / "secret.txt"
+    secret.write_text("secret\n")
+    agent.worktree.write("xx/secret.txt", "x\n")
+    agent.git("add", "xx/secret.txt")
+    index = agent.gitdir / "index"
+    index.write_bytes(index.read_bytes().replace(b"xx/secret.txt", b"../secret.txt"))
+    captured = agent.worktree.capture()
+    assert "secret\n" not in agent.worktree.files(captured.tip).values()
+    assert captured.files == ("xx/secret.txt",)
+
+
+def test_an_index_or_head_that_is_a_link_is_ignored(agent: ViewedWorktree, tmp_path: Path) -> None:
+    secret = tmp_path / "secret.txt"
+    secret.write_text("secret\n")
+    for name in ("index", "HEAD", "MERGE_HEAD"):
+        (agent.gitdir / name).unlink(missing_ok=True)
+        (agent.gitdir / name).symlink_to(secret)
+    agent.worktree.write("one.txt", "1\n")
+    assert agent.worktree.capture().files == ("one.txt",)
+    assert secret.read_text() == "secret\n"
+
+
+def test_a_repository_that_the_agent_stages_as_a_submodule_runs_nothing(agent: ViewedWorktree, tmp_path: Path) -> None:
+    """Git runs the filters that a repository's settings name."""
+    proof = tmp_path / "ran"
+    inner = agent.worktree.path / "inner"
+    inner.mkdir()
+    agent.worktree.git("init", "-q", at=inner)
+    agent.worktree.write("x.txt", "x\n", at=inner)
+    agent.worktree.git("add", "x.txt", at=inner)
+    agent.worktree.git("-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "x", at=inner)
+    agent.worktree.write(".gitattributes", "* filter=evil\n", at=inner)
+    agent.worktree.write("x.txt", "other\n", at=inner)
+    agent.worktree.git("config", "filter.evil.clean", f"touch {proof}; cat", at=inner)
+    agent.git("-c", "advice.addEmbeddedRepo=false", "add", "inner")
+    assert "160000" in agent.git("ls-files", "--stage", "inner")
+    assert "inner/x.txt" in agent.worktree.capture().files
+    assert not proof.exists()
+
+
+def test_a_branch_of_the_user_is_not_moved(agent: ViewedWorktree) -> None:
+    agent.commit("one.txt", "1\n")
+    agent.git("update-ref", "refs/heads/trunk", "HEAD")
+    agent.worktree.capture()
+    assert agent.worktree.git("rev-parse", "trunk", at=agent.worktree.main) == agent.worktree.base
+
+
+@pytest.mark.parametrize(
+    ("path", "safe"),
+    [
+        ("a/b.txt", True),
+        ("../x", False),
+        ("a/../../x", False),
+        ("/etc/passwd", False),
+        (".git/config", False),
+        ("a/.GIT/config", False),
+        ("a//b", False),
+        ("..x/y", True),
+    ],
+)
+def test_only_paths_inside_of_the_worktree_are_staged(path: str, *, safe: bool) -> None:
+    assert is_safe_path(path) is safe
+
+
+def test_a_kill_while_a_view_is_absorbed_loses_nothing(agent: ViewedWorktree) -> None:
+    """What was imported is imported again without effect."""
+    own = agent.commit("one.txt", "1\n")
+    copy = agent.view.with_name("copy")
+    subprocess.run(["cp", "-a", agent.view, copy], check=True)
+    agent.worktree.save()
+    if not agent.view.exists():
+        os.rename(copy, agent.view)  # noqa: PTH104 - as if it had not been removed
+    assert agent.worktree.capture().tip == own

@@ -1,0 +1,81 @@
+"""The command lines of sandboxes."""
+
+from __future__ import annotations
+
+import pytest
+
+from plait.config.sandbox_keys import pick_stronger
+from plait.core.settings import SandboxMode
+from plait.runtime.sandbox.bubblewrap import build_bubblewrap_command
+from plait.runtime.sandbox.layout import Access, Mount, SandboxLayout, is_inside
+from plait.runtime.sandbox.seatbelt import build_profile
+
+OFF, AUTO, WORKTREE, STRICT, CONTAINER = SandboxMode
+
+
+def test_outer_folders_are_mounted_before_what_is_in_them() -> None:
+    mounts = (
+        Mount("/home/me/work", Access.WRITE),
+        Mount("/home", Access.HIDDEN),
+        Mount("/home/me", Access.WRITE, "/private/home"),
+        Mount("/etc/shadow", Access.EMPTY),
+        Mount("/home/me/.gitconfig", Access.READ),
+    )
+    argv = build_bubblewrap_command(SandboxLayout("/home/me/work", mounts))
+    text = " ".join(argv)
+    assert (
+        "--tmpfs /home --ro-bind /dev/null /etc/shadow --bind-try /private/home /home/me "
+        "--ro-bind-try /home/me/.gitconfig /home/me/.gitconfig --bind-try /home/me/work /home/me/work "
+        "--chdir /home/me/work -- "
+    ) in text
+    assert "--ro-bind / / --dev /dev --proc /proc --tmpfs /home" in text
+
+
+def test_the_last_mount_of_a_path_counts() -> None:
+    mounts = (Mount("/x", Access.HIDDEN), Mount("/x", Access.READ))
+    assert SandboxLayout("/", mounts).ordered_mounts == [Mount("/x", Access.READ)]
+
+
+def test_no_sandbox_shares_processes_or_powers_and_each_ends_with_its_supervisor() -> None:
+    argv = build_bubblewrap_command(SandboxLayout("/", ()))
+    assert {"--die-with-parent", "--unshare-user", "--unshare-pid", "--unshare-ipc"} <= {*argv}
+    assert argv[argv.index("--cap-drop") + 1] == "ALL"
+    assert "--unshare-net" not in argv
+    assert "--unshare-net" in build_bubblewrap_command(SandboxLayout("/", (), share_network=False))
+
+
+def test_the_profile_of_macos_denies_before_it_allows() -> None:
+    profile = build_profile(
+        SandboxLayout(
+            "/w", (Mount("/Users", Access.HIDDEN), Mount('/Users/me/a "b"', Access.WRITE)), share_network=False
+        )
+    )
+    denied = profile.index('(deny file-read* file-write* (subpath "/Users"))')
+    assert denied < profile.index(r'(allow file-read* file-write* (subpath "/Users/me/a \"b\""))')
+    assert "(deny file-write*)" in profile
+    assert "(deny network*)" in profile
+
+
+@pytest.mark.parametrize(
+    ("path", "inside"), [("/a/b", True), ("/a", True), ("/ab", False), ("/", False), ("/c/d/e", True)]
+)
+def test_a_path_is_inside_of_a_folder(path: str, *, inside: bool) -> None:
+    assert is_inside(path, ["/a", "/c/d/"]) is inside
+
+
+@pytest.mark.parametrize(
+    ("own", "other", "picked"),
+    [
+        (OFF, WORKTREE, WORKTREE),
+        (WORKTREE, OFF, WORKTREE),
+        (WORKTREE, AUTO, WORKTREE),  # which may be nothing here
+        (AUTO, WORKTREE, AUTO),  # which may be more here
+        (AUTO, CONTAINER, CONTAINER),
+        (STRICT, WORKTREE, STRICT),
+        (OFF, AUTO, AUTO),
+    ],
+)
+def test_a_repository_or_task_can_only_ask_for_a_stronger_sandbox(
+    own: SandboxMode, other: SandboxMode, picked: SandboxMode
+) -> None:
+    assert pick_stronger(own, other) is picked
