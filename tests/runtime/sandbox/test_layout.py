@@ -28,7 +28,7 @@ def test_outer_folders_are_mounted_before_what_is_in_them() -> None:
         "--ro-bind-try /home/me/.gitconfig /home/me/.gitconfig --bind-try /home/me/work /home/me/work "
         "--chdir /home/me/work -- "
     ) in text
-    assert "--ro-bind / / --dev /dev --proc /proc --tmpfs /home" in text
+    assert "--ro-bind / / --dev /dev --proc /proc --ro-bind-try /proc/sys /proc/sys --tmpfs /home" in text
 
 
 def test_the_last_mount_of_a_path_counts() -> None:

@@ -25,6 +25,7 @@ def build_bubblewrap_command(layout: SandboxLayout, program: str = PROGRAM) -> t
     if not layout.share_network:
         argv.append("--unshare-net")
     argv += ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]
+    argv += ["--ro-bind-try", "/proc/sys", "/proc/sys"]  # root may write the kernel's settings without capabilities
     for mount in layout.ordered_mounts:
         match mount.access:
             case Access.HIDDEN:
