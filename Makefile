@@ -21,7 +21,7 @@ SANDBOX := $(VENV)/.sandbox
 SEEDS  ?=
 LONG   ?=
 # Most tests wait for processes that they started, so more of them run at once than there are cores.
-WORKERS ?= 4
+WORKERS ?= 6
 PYTEST := $(BIN)/pytest -n $(WORKERS) --dist worksteal
 # Without bytecode every process that a test starts, and every pytest worker, would compile all modules again.
 unexport PYTHONDONTWRITEBYTECODE
