@@ -254,6 +254,13 @@ def test_a_secret_is_redacted_wherever_a_long_line_is_cut(
     assert not re.search("zebr|-of-|ronment", out)
 
 
+@pytest.mark.parametrize("whole", [b"\r\x1ba\n", b"\x1b\x7f[0mx", b"\r\x1b[0m\x1b[1m\nx"])
+def test_a_sequence_or_a_line_end_may_be_split_anywhere(whole: bytes) -> None:
+    stripper = AnsiStripper()
+    apart = "".join(stripper.feed(bytes([byte])) for byte in whole) + stripper.end()
+    assert apart == stripper.feed(whole) + stripper.end()
+
+
 @given(st.lists(_PIECES, max_size=30), st.data())
 def test_the_output_does_not_depend_on_how_it_is_split(pieces: list[bytes], data: st.DataObject) -> None:
     whole = b"".join(pieces)

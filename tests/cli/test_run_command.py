@@ -374,7 +374,7 @@ def test_uncommitted_changes_and_a_missing_identity_are_shown_before_the_run(
     words = ("run", "tasks", "-s", "01-run", "--agent-command", "true {task_file}", "--dry-run")
     shown = ask(capsys, top, *words)
     assert "1 modified file is not in the base commit; agents won't see it: plan.md" in shown.out
-    assert "commits will be by plait <plait@localhost>" in shown.out
+    assert "for your commits: they will be by plait <plait@localhost>" in shown.out
     assert "modified" not in ask(capsys, top, *words, "--isolation", "in-place").output
 
 

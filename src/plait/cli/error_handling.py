@@ -10,7 +10,7 @@ from io import TextIOWrapper
 from typing import NoReturn
 
 from plait.cli import fast_path, output
-from plait.cli.output import FAILED, INTERNAL, USAGE, print_json, replace_control_chars
+from plait.cli.output import FAILED, INTERNAL, USAGE, print_json, print_note
 from plait.client.api_errors import DEBUG_VARIABLE, add_bug_hint, list_error_problems
 from plait.core.errors import Bug, Fault, PlaitError, WorldError
 
@@ -71,9 +71,7 @@ def report_error(error: PlaitError, *, as_json: bool = False, cause: BaseExcepti
 
         print_json({"problems": list(map(make_problem, list_error_problems(error)))})
     else:
-        print(f"plait: {_clean_lines(error.message)}", file=sys.stderr)
-        if error.hint:
-            print(f"  {_clean_lines(error.hint)}", file=sys.stderr)
+        print_note(error.message, error.hint)
     return get_error_exit_code(error)
 
 
@@ -98,8 +96,3 @@ def get_error_exit_code(error: PlaitError) -> int:
             return INTERNAL
         case Fault.AGENT | Fault.WORLD:
             return FAILED
-
-
-def _clean_lines(text: str) -> str:
-    """Replace control characters, but keep the line breaks."""
-    return "\n".join(replace_control_chars(line) for line in text.split("\n"))

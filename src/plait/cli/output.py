@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
+from shutil import get_terminal_size
 from typing import TYPE_CHECKING
 
 from plait.core.plan import Problem, Severity
@@ -138,13 +139,13 @@ def print_line(*pieces: str | tuple[str, str], stderr: bool = False) -> None:
 
 
 def print_note(text: str, hint: str = "") -> None:
-    """Print `plait: …` on standard error, after what standard output has so far."""
-    sys.stdout.flush()
-    lines = [
-        f"plait: {replace_control_chars(text)}",
-        *(f"  {replace_control_chars(line)}" for line in hint.splitlines()),
-    ]
-    sys.stderr.write("".join(f"{line}\n" for line in lines))
+    """Print `plait: …` on standard error, after what standard output has so far; on a terminal, wrapped between words."""
+    with suppress(OSError):  # reported when the process ends
+        sys.stdout.flush()
+    width = get_terminal_size().columns if sys.stderr.isatty() else None
+    for line in (*f"plait: {text}".split("\n"), *(f"  {line.strip()}" for line in hint.splitlines())):
+        ((wrapped, _),) = _wrap_line([(replace_control_chars(line), "")], width, 2)
+        sys.stderr.write(f"{wrapped}\n")
 
 
 def print_notice(text: str) -> None:

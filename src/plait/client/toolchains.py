@@ -127,8 +127,8 @@ _MAX_FOLDERS = 3  # named
 
 
 def _describe_subprojects(project: Project) -> Iterator[str]:
-    """Where the projects of a repository are that has none at the top, with commands for the first as an example."""
-    found = sorted(
+    """Where the projects of a repository are that has none at the top, with commands for one of them as an example."""
+    paths = sorted(
         path.parent.relative_to(project.top).as_posix()
         for depth in ("*", "*/*")
         for name in _MANIFESTS
@@ -136,15 +136,17 @@ def _describe_subprojects(project: Project) -> Iterator[str]:
     )
     folders = [
         folder
-        for folder in dict.fromkeys(found)
+        for folder in dict.fromkeys(paths)
         if not any(part.startswith(".") or part in {"node_modules", "vendor"} for part in folder.split("/"))
     ]
     if not folders:
         return
-    first = suggest_commands(project.top / folders[0], project.path, in_worktrees=project.in_worktrees)
-    named = {"setup": first.setup, "verify": first.verify}
-    commands = [f"{key} = `cd {quote(folders[0])} && {each.command}`" for key, each in named.items() if each]
-    example = f", such as {' and '.join(commands)}" if commands else ""
+    example = ""
+    for folder in reversed(folders):
+        found = suggest_commands(project.top / folder, project.path, in_worktrees=project.in_worktrees)
+        named = {"setup": found.setup, "verify": found.verify}
+        commands = [f"{key} = `cd {quote(folder)} && {each.command}`" for key, each in named.items() if each]
+        example = f", such as {' and '.join(commands)}" if commands else example
     yield f"the projects are in {join_names(folders, _MAX_FOLDERS)}, and none at the top: set commands yourself{example}"
 
 

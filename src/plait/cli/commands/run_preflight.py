@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from plait.cli.live.signals import SignalCounter
-from plait.cli.output import INTERRUPTED, USAGE, ask_yes_no, find_terminal, print_line, replace_control_chars
+from plait.cli.output import INTERRUPTED, USAGE, Page, ask_yes_no, find_terminal, print_line, replace_control_chars
 from plait.client.preflight import BaseCheck, Preflight, PreflightError, PreflightStoppedError, run_preflight
 from plait.core.errors import UserError
 
@@ -42,7 +42,9 @@ def check_base(preflight: Preflight, *, interactive: bool, as_json: bool) -> int
 
 
 def _ask(error: PreflightError) -> int | None:
-    print_line(("error", "bold red"), f" {error.summary}")
+    page = Page()
+    page.add_line(("error", "bold red"), f" {error.summary}", indent=2)
+    page.show()
     print_line(("  Every task starts from this commit, so its own check would fail, too.", "dim"))
     print_line(("  Fix it first; or start, if the tasks are meant to fix it (--no-preflight).", "dim"))
     if ask_yes_no("Start the agents anyway? [y/N] ", default=False):

@@ -18,7 +18,7 @@ from plait.client.batch_lookup import find_batch
 from plait.client.session import Session, open_session
 from plait.core.settings import Isolation
 from plait.core.state import BatchState, State
-from plait.core.status import TaskStatus, WaitReason
+from plait.core.status import Category, TaskStatus, WaitReason
 from plait.core.text import join_names
 from plait.core.views import BatchView, TaskView, make_batch_view
 from plait.engine.daemon import EngineInfo
@@ -216,7 +216,11 @@ def _format_diffstat(task: TaskView) -> str:
 def _describe_task(task: TaskView, *, brief: bool) -> str:
     reason = task.short if brief else task.reason
     text = task.title if task.status is TaskStatus.DONE else reason
-    return text if task.commit else " · ".join(filter(None, (_format_diffstat(task), text)))
+    return (
+        text
+        if task.commit or task.category is Category.EMPTY
+        else " · ".join(filter(None, (_format_diffstat(task), text)))
+    )
 
 
 def _add_provider_limits(page: Page, state: State) -> None:

@@ -171,7 +171,7 @@ _ANSI_SEQUENCE = re.compile(
 
 _PARTIAL_SEQUENCE = re.compile(
     r"(?:\x1b(?:\[[0-?]{0,256}[ -/]{0,16}|[\]PX^_][^\x07\x1b]{0,4096}\x1b?|[ -/]{0,16})"
-    r"|\x9b[0-?]{0,256}[ -/]{0,16}|\r)\Z"
+    r"|\x9b[0-?]{0,256}[ -/]{0,16})\Z"
 )
 
 
@@ -179,22 +179,28 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x80-\x9f\u200e\u200f\u2028-\u202e\u2
 
 
 class AnsiStripper:
-    """Bytes in, text out. The start of a sequence is held back until the rest arrives."""
+    """Bytes in, text out. The start of a sequence or of a line end is held back until the rest arrives."""
 
     def __init__(self) -> None:
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._held = ""
 
     def feed(self, data: bytes) -> str:
-        text = self._held + self._decoder.decode(data)
+        # DEL, with which masks are padded, is nothing to see.
+        text = self._held + self._decoder.decode(data).replace("\x7f", "")
+        if text.isascii() and text.isprintable():
+            self._held = ""
+            return text
         partial = _PARTIAL_SEQUENCE.search(text)
-        self._held = "" if partial is None else text[partial.start() :]
-        return _strip_controls(text if partial is None else text[: partial.start()])
+        end = len(text) if partial is None else partial.start()
+        complete = _ANSI_SEQUENCE.sub("", text[:end])
+        self._held = ("\r" if complete.endswith("\r") else "") + text[end:]
+        return _replace_controls(complete.removesuffix("\r"))
 
     def end(self) -> str:
         text, self._held = self._held + self._decoder.decode(b"", final=True), ""
         self._decoder.reset()
-        return _strip_controls(text)
+        return _replace_controls(_ANSI_SEQUENCE.sub("", text))
 
 
 def strip_ansi(text: str) -> str:
@@ -203,9 +209,6 @@ def strip_ansi(text: str) -> str:
     return stripper.feed(text.encode("utf-8", "replace")) + stripper.end()
 
 
-def _strip_controls(text: str) -> str:
-    """Each redraw of a line (a progress bar) becomes a line. DEL, with which masks are padded, is nothing to see."""
-    if text.isascii() and text.isprintable():
-        return text
-    text = _ANSI_SEQUENCE.sub("", text.replace("\x7f", "")).replace("\r\n", "\n").replace("\r", "\n")
-    return _CONTROL.sub("\ufffd", text)
+def _replace_controls(text: str) -> str:
+    """Each redraw of a line (a progress bar) becomes a line."""
+    return _CONTROL.sub("\ufffd", text.replace("\r\n", "\n").replace("\r", "\n"))
