@@ -208,3 +208,16 @@ def test_two_collectors_at_once_remove_everything_once(project: GcProject) -> No
     assert project.find_kept(outcomes) == {}
     assert project.list_worktrees() == []
     assert len(project.refs("refs/plait/saved")) == 4
+
+
+def test_what_someone_changed_in_a_pooled_worktree_is_saved(project: GcProject) -> None:
+    project.batch("beef", "one")
+    project.workspace("beef", "one")
+    project.workspaces.release("beef", "one")
+    (pooled,) = project.layout.pool.iterdir()
+    (pooled / "note.txt").write_text("mine\n")
+    assert [removal.item.kind for removal in project.plan().removals if removal.save] == ["pooled worktree"]
+    project.clean()
+    assert not pooled.exists()
+    (saved,) = project.refs("refs/plait/saved/beef/one").values()
+    assert project.git("show", f"{saved}:note.txt") == "mine"

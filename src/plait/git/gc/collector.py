@@ -31,7 +31,7 @@ from plait.git.gc.removal_rules import (
 )
 from plait.git.refs import task_branch
 from plait.git.worktrees.metadata import is_real_folder, write_worktree_path
-from plait.git.worktrees.pool import WorktreePool, adopt_folder
+from plait.git.worktrees.pool import WorktreePool, adopt_folder, save_edits
 from plait.git.worktrees.saved_work import SavedRefs, save_worktree
 from plait.git.worktrees.worktree import (
     Repository,
@@ -155,6 +155,8 @@ class GarbageCollector:
                 branch = task_branch(item.batch, item.task)
                 worktree = adopt_folder(self._repository, self._layout, worktree.folder, branch)
             save_worktree(SavedRefs(self._repository, item.batch, item.task), worktree)
+        elif item.use is WorktreeUse.POOL:
+            save_edits(self._repository, worktree)
         trash_path = self._trash_folder(item) / (
             worktree.gitdir.name if worktree.gitdir is not None else new_worktree_id()
         )

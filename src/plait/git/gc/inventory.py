@@ -132,7 +132,7 @@ def _inspect_worktree(context: InventoryContext, folder: Path, gitdir: Path | No
         locked=_read_lock_reason(gitdir),
         pids=context.find_processes(folder) if exists else (),
         making=use is WorktreeUse.MAKING and exists and _is_being_made(folder),
-        unsaved=use is WorktreeUse.TASK and _is_unsaved(context.repository, folder, gitdir),
+        unsaved=use in {WorktreeUse.TASK, WorktreeUse.POOL} and _is_unsaved(context.repository, folder, gitdir),
         parent_missing=not exists and not folder.parent.parent.is_dir(),
         age=seconds_since_change(folder) if exists else seconds_since_change(gitdir or folder),
     )

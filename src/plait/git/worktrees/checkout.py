@@ -12,7 +12,7 @@ configuration.)
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path, PurePosixPath
 
 from plait.core.errors import UserError
@@ -22,6 +22,7 @@ from plait.git.worktrees.metadata import (
     SETUP_METADATA_FILE,
     LeaseMetadata,
     is_real_folder,
+    read_setup_paths,
     reset_setup_metadata,
     write_lease,
 )
@@ -33,22 +34,56 @@ _EXCLUDE_ESCAPES = str.maketrans({each: f"\\{each}" for each in "\\*?[]!# "})
 
 
 def check_out_files(
-    repository: Repository, worktree: Worktree, lease: LeaseMetadata, commit: str, *, used: bool
+    repository: Repository,
+    worktree: Worktree,
+    lease: LeaseMetadata,
+    commit: str,
+    save_edits: Callable[[], None] | None = None,
 ) -> None:
-    """`used`: another task worked here before. Nothing runs in the worktree now."""
+    """`save_edits`: another task worked here before, and this saves what someone changed since. Nothing runs here now."""
     gitdir = worktree.gitdir
     assert gitdir is not None
     before = worktree.read_lease()
     worktree.reset_gitdir()
     write_sparse_patterns(repository, gitdir, lease.sparse)
     git = repository.git_at(gitdir, worktree.folder, settings=sparse_settings(gitdir))
-    if used:
+    checkout = ("checkout", "--detach", "--no-recurse-submodules", commit)
+    if save_edits is None:
+        git.run(*checkout, "--quiet", "--force")
+    else:
         _clear_index_flags(git, expected_tags="HS" if lease.sparse else "H")
-    git.run("checkout", "--quiet", "--force", "--detach", "--no-recurse-submodules", commit)
-    if used:
+        is_clean = not git.run("clean", "--dry-run", "-ffdx").out
+        if not is_clean and _list_untracked(git, _list_setup_paths(gitdir, before)):
+            save_edits()
+        # Without force, git keeps edits and lists them, or refuses: so files are compared once only.
+        switched = git.run(*checkout, codes=(0, 1, 128))
+        if switched.code or switched.out:
+            save_edits()
+            git.run(*checkout, "--quiet", "--force")
         same_makes = before is not None and before.makes == lease.makes
-        _clean_worktree(git, worktree, lease.makes if same_makes else ())
+        _clean_worktree(git, worktree, lease.makes if same_makes else (), is_clean=is_clean)
     write_lease(gitdir, lease)
+
+
+def wipe_files(repository: Repository, worktree: Worktree) -> None:
+    """Make the files those of HEAD, except ignored ones and what setup made. What was changed is saved."""
+    assert worktree.gitdir is not None
+    git = repository.git_at(worktree.gitdir, worktree.folder, settings=sparse_settings(worktree.gitdir))
+    lease = worktree.read_lease()
+    _clear_index_flags(git, expected_tags="HS" if lease is not None and lease.sparse else "H")
+    git.run("reset", "--hard", "--quiet")
+    git.run("clean", "-ffd", "--quiet", *exclude_options(_list_setup_paths(worktree.gitdir, lease)))
+
+
+def _list_setup_paths(gitdir: Path, lease: LeaseMetadata | None) -> tuple[str, ...]:
+    """What setup made, and what it was declared to make."""
+    return (*read_setup_paths(gitdir), *(lease.makes if lease is not None else ()))
+
+
+def _list_untracked(git: Git, setup_paths: Sequence[str]) -> list[str]:
+    """Without ignored files and what setup made."""
+    excluded = [f":(top,exclude,literal){path}" for path in setup_paths]
+    return git.run("ls-files", "--others", "--exclude-standard", "--directory", "-z", "--", ".", *excluded).fields
 
 
 def _clear_index_flags(git: Git, expected_tags: str) -> None:
@@ -58,11 +93,12 @@ def _clear_index_flags(git: Git, expected_tags: str) -> None:
         git.run("update-index", flag, "-z", "--stdin", stdin=join_fields(marked))
 
 
-def _clean_worktree(git: Git, worktree: Worktree, makes: tuple[str, ...]) -> None:
+def _clean_worktree(git: Git, worktree: Worktree, makes: tuple[str, ...], *, is_clean: bool) -> None:
     """Remove untracked files, but keep complete setup outputs; incomplete ones go, and setup runs again."""
     assert worktree.gitdir is not None
     is_complete = bool(makes) and all(os.path.lexists(worktree.folder / path) for path in makes)
-    git.run("clean", "--quiet", "-ffdx", *(exclude_options(makes) if is_complete else ()))
+    if not is_clean:
+        git.run("clean", "--quiet", "-ffdx", *(exclude_options(makes) if is_complete else ()))
     if is_complete:
         reset_setup_metadata(worktree.folder)
     else:

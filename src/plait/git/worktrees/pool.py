@@ -1,7 +1,7 @@
 """Makes, pools, reuses and discards worktrees, and puts them on branches. Each step is a rename under the repository's lock.
 
-A crash in between leaves something in `making` or `trash`, which the next plait cleans up: work is only in a task's own place,
-and leaves it when it is saved.
+A crash in between leaves something in `making` or `trash`, which the next plait cleans up: work is in a task's own place, and
+leaves it when it is saved. What someone changes in a pooled worktree is saved before the worktree is used again or discarded.
 """
 
 from __future__ import annotations
@@ -11,9 +11,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from plait.core.errors import WorldError
+from plait.core.errors import WorldError, describe_error
 from plait.git.command import LOCK_WAIT_SECONDS, GitError
-from plait.git.refs import remove_stale_lock
+from plait.git.refs import remove_stale_lock, task_branch
+from plait.git.worktrees.checkout import wipe_files
 from plait.git.worktrees.metadata import (
     LeaseMetadata,
     find_checkouts,
@@ -23,7 +24,7 @@ from plait.git.worktrees.metadata import (
     read_worktree_path,
     write_worktree_path,
 )
-from plait.git.worktrees.saved_work import SavedRefs
+from plait.git.worktrees.saved_work import SavedRefs, save_workspace
 from plait.git.worktrees.worktree import (
     Repository,
     WorkspaceLayout,
@@ -35,6 +36,13 @@ from plait.git.worktrees.worktree import (
 from plait.system import flock
 from plait.system.atomic_files import make_private_folder
 from plait.system.disk import remove_tree
+
+
+class UnsavedError(WorldError):
+    """Changes in a worktree can't be saved, so the worktree must stay."""
+
+
+_GATE = "gate"  # in the place of a task's name
 
 
 class WorktreePool:
@@ -53,6 +61,10 @@ class WorktreePool:
             worktree, fd = taken or self._add_worktree(commit)
         try:
             yield worktree, taken is not None
+        except UnsavedError:
+            with self._repository.lock():
+                worktree.move(self._layout.pool / worktree.folder.name)
+            raise
         except BaseException:
             self.discard(worktree)
             raise
@@ -68,9 +80,12 @@ class WorktreePool:
         self.discard(worktree)
         return False
 
-    def release(self, worktree: Worktree) -> None:
-        """Pool a worktree whose work is saved; discard it if it is damaged or has submodules."""
-        if self._is_reusable(worktree):
+    def release(self, worktree: Worktree, *, wipe: bool) -> None:
+        """Pool a worktree whose work is saved; discard it if it is damaged or has submodules.
+
+        `wipe`: its files are not those of its commit. A pooled worktree has no changes except later ones, by someone.
+        """
+        if self._is_reusable(worktree) and (not wipe or self._wipe(worktree)):
             with self._repository.lock():
                 if worktree.valid_gitdir is not None:  # unless another process released it meanwhile
                     worktree = worktree.move(self._layout.pool / worktree.valid_gitdir.name)
@@ -80,10 +95,21 @@ class WorktreePool:
         self.trim(self._keep)
 
     def trim(self, keep: int) -> None:
-        """Discard those that waited longest."""
+        """Discard those that waited longest, except one with changes that can't be saved."""
         waiting = sorted(list_children(self._layout.pool), key=_pooled_at)
         for folder in waiting[: max(0, len(waiting) - keep)]:
-            self.discard(Worktree(folder, self._find_gitdir(folder)))
+            worktree = Worktree(folder, self._find_gitdir(folder))
+            with suppress(UnsavedError):
+                save_edits(self._repository, worktree)
+                self.discard(worktree)
+
+    def _wipe(self, worktree: Worktree) -> bool:
+        """False if git can't."""
+        try:
+            wipe_files(self._repository, worktree)
+        except GitError:
+            return False
+        return True
 
     def discard(self, worktree: Worktree) -> None:
         """Move it to the trash; it is deleted later. It may be gone already, or in part."""
@@ -95,7 +121,10 @@ class WorktreePool:
         with self._repository.lock():
             for folder in list_children(self._layout.making):
                 if not is_real_folder(folder) or not flock.is_folder_locked(folder):  # its maker has died
-                    self._move_to_trash(Worktree(folder, self._find_gitdir(folder)))
+                    worktree = Worktree(folder, self._find_gitdir(folder))
+                    with suppress(UnsavedError):
+                        save_edits(self._repository, worktree)  # it may have come from the pool just then
+                        self._move_to_trash(worktree)
             for folder in list_children(self._layout.pool):
                 _detach_head(self._repository, Worktree(folder, self._find_gitdir(folder)))
             for gitdir in self._repository.worktree_gitdirs:
@@ -163,6 +192,30 @@ class WorktreePool:
             if path is not None and os.path.lexists(path):
                 make_private_folder(trash)
                 path.rename(trash / (new_worktree_id() if os.path.lexists(trash / name) else name))
+
+
+def save_edits(repository: Repository, worktree: Worktree) -> None:
+    """Save what someone changed in a worktree that no task has, under the task that had it last.
+
+    Raises UnsavedError if that can't be done.
+    """
+    if worktree.valid_gitdir is None:
+        return
+    lease = worktree.read_lease()
+    batch, task = (lease.batch, lease.task or _GATE) if lease is not None else ("pool", worktree.valid_gitdir.name)
+    try:
+        save_workspace(SavedRefs(repository, batch, task), worktree.folder)
+    except (WorldError, OSError) as error:
+        raise UnsavedError(f"what is in {worktree.folder} can't be saved: {describe_error(error)}") from error
+
+
+def save_commits(repository: Repository, worktree: Worktree) -> None:
+    """Save commits that someone made in a pooled worktree, where HEAD is on no branch."""
+    lease, head = worktree.read_lease(), worktree.read_head()
+    branch = task_branch(lease.batch, lease.task) if lease is not None else ""
+    known = {lease.base if lease is not None else "", repository.git.resolve_commit(f"refs/heads/{branch}")}
+    if head not in known:
+        save_edits(repository, worktree)
 
 
 def adopt_folder(repository: Repository, layout: WorkspaceLayout, folder: Path, branch: str) -> Worktree:

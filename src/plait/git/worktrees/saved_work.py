@@ -110,18 +110,19 @@ def _number(ref: str) -> int | None:
     return int(last) if last.isdecimal() else None
 
 
-def save_worktree(saved_refs: SavedRefs, worktree: Worktree) -> None:
-    """Raises WorldError if something cannot be saved: then nothing may be removed."""
-    gitdir = worktree.gitdir
+def save_worktree(saved_refs: SavedRefs, worktree: Worktree) -> bool:
+    """Whether there was anything to save. Raises WorldError if something cannot be saved: then nothing may be removed."""
+    gitdir, has_changes = worktree.gitdir, True
     try:
         for module in list_submodule_dirs(gitdir) if gitdir is not None else ():
             save_submodule(saved_refs, module)
         if is_real_folder(worktree.folder):
-            save_workspace(saved_refs, worktree.folder)
+            has_changes = save_workspace(saved_refs, worktree.folder) is not None
         elif gitdir is not None:
             _save_gitdir(saved_refs, worktree, gitdir)
     except OSError as error:
         raise WorldError(f"what is in {worktree.folder} can't be saved: {error}") from error
+    return has_changes
 
 
 def list_submodule_dirs(folder: Path, subfolder: str = "modules") -> Iterator[Path]:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from plait.core.errors import UserError, WorldError
@@ -15,7 +16,15 @@ from plait.git.command import GitError
 from plait.git.interfaces import CapturedChange, CaptureOptions, WorkspaceSetup
 from plait.git.worktrees import checkout
 from plait.git.worktrees.metadata import LeaseMetadata, is_real_folder, write_lease
-from plait.git.worktrees.pool import WorktreePool, adopt_folder, ensure_not_checked_out, start_branch
+from plait.git.worktrees.pool import (
+    UnsavedError,
+    WorktreePool,
+    adopt_folder,
+    ensure_not_checked_out,
+    save_commits,
+    save_edits,
+    start_branch,
+)
 from plait.git.worktrees.saved_work import SavedRefs, save_worktree
 from plait.git.worktrees.worktree import Repository, WorkspaceLayout, Worktree, find_worktree, list_children
 from plait.system.disk import DiskUsageCache
@@ -115,7 +124,7 @@ class GitWorkspaces:
         worktree = find_worktree(self._repository, folder)
         if worktree is None or not _has_same_start(worktree, lease) or not self._is_clean(worktree, lease):
             if worktree is not None:
-                self._pool.release(worktree)
+                self._pool.release(worktree, wipe=True)
             self._make_worktree(folder, lease, lease.base, "")
         self._populate_submodules(folder, top)
         return str(folder)
@@ -131,7 +140,7 @@ class GitWorkspaces:
         """The batch has ended: give its own worktree back."""
         worktree = find_worktree(self._repository, self._layout.gate(batch))
         if worktree is not None:
-            self._pool.release(worktree)
+            self._pool.release(worktree, wipe=True)
         with suppress(OSError):
             self._layout.batch(batch).rmdir()
         self._pool.clean_up_abandoned()
@@ -176,12 +185,15 @@ class GitWorkspaces:
         used = False
         try:
             with self._pool.acquire(lease, commit, new=new) as (worktree, used):
-                checkout.check_out_files(self._repository, worktree, lease, commit, used=used)
+                save = partial(save_edits, self._repository, worktree) if used else None
+                if used:
+                    save_commits(self._repository, worktree)
+                checkout.check_out_files(self._repository, worktree, lease, commit, save)
                 if branch:
                     saved_refs = SavedRefs(self._repository, lease.batch, lease.task)
                     start_branch(saved_refs, worktree, branch, commit)
                 self._pool.install(worktree, folder)
-        except GitError:
+        except (GitError, UnsavedError):
             if not used:
                 raise
             # Its last task may have left what git can't remove.
@@ -215,8 +227,8 @@ class GitWorkspaces:
         if worktree.gitdir is None and is_real_folder(worktree.folder):
             with self._repository.lock():
                 worktree = adopt_folder(self._repository, self._layout, worktree.folder, refs.task_branch(batch, task))
-        save_worktree(SavedRefs(self._repository, batch, task), worktree)
-        self._pool.release(worktree)
+        has_changes = save_worktree(SavedRefs(self._repository, batch, task), worktree)
+        self._pool.release(worktree, wipe=has_changes)
 
 
 def _has_same_start(worktree: Worktree, lease: LeaseMetadata) -> bool:
