@@ -21,7 +21,7 @@ from plait.core.state import BatchState
 from plait.core.status import TaskStatus
 from plait.core.task import Task
 from plait.engine.app import build_dependencies
-from plait.engine.capacity_reporter import CapacityReporter
+from plait.engine.capacity_reporter import CLOCK_FILE, CapacityReporter, MachineClock
 from plait.engine.loop import Engine
 from plait.engine.reactor import SelectReactor
 from plait.git.location import RepoLocation
@@ -88,7 +88,9 @@ class RunningEngine:
         self.engine = Engine(os.getpid(), "test", harness.wall)
         parts = build_dependencies(harness.place, merge_layers(()), harness.journal, self.engine, self.reactor)
         parts.inbox.close()
-        machine = CapacityReporter(_read_idle_sensors, str(harness.place.top), harness.wall)
+        machine = CapacityReporter(
+            _read_idle_sensors, str(harness.place.top), MachineClock(harness.place.state / CLOCK_FILE, harness.wall)
+        )
         self.parts = replace(parts, inbox=harness.inbox, capacity=machine)
         self.engine.open(self.parts, ChangeEngineSettings("none", EngineSettings(), ()))
         self._alive = True

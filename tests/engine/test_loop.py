@@ -4,7 +4,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
-from plait.core.decisions import AttemptStarted
+import pytest
+
+from plait.core.decisions import AttemptStarted, DeadlinesMoved
 from plait.core.events import Record
 from plait.core.reports import AttemptExited, AttemptLaunched, ClockJumped
 from plait.core.requests import CancelTask, SaveSettings, Stop
@@ -12,6 +14,7 @@ from plait.core.settings import Backoff, Isolation, Settings
 from plait.core.status import BatchStatus, Category, TaskStatus
 from plait.core.task import Need, Task
 from plait.engine import daemon
+from plait.engine.capacity_reporter import CLOCK_FILE
 from plait.engine.daemon import HEALTH_FILE
 from plait.runtime import supervisor
 from plait.store.interfaces import JournalFullError
@@ -144,6 +147,38 @@ def test_a_clock_set_forward_times_nothing_out(harness: EngineHarness) -> None:
     (harness.place.top / "go").touch()
     assert engine.wait_until(engine.has_ended)
     assert engine.statuses() == {"one": TaskStatus.DONE}
+
+
+@pytest.mark.parametrize("jump", [3600.0, -3600.0])
+def test_a_clock_set_while_no_engine_runs_times_nothing_out(harness: EngineHarness, jump: float) -> None:
+    settings = replace(QUICK, timeout=60.0, idle_timeout=60.0)
+    harness.submit(Task("one", run="until [ -e go ]; do sleep 0.01; done"), settings=settings)
+    first = harness.engine()
+    assert first.wait_until(lambda: bool(launched(harness.journal.read())))
+    deadline = next(iter(first.batch().alive.values())).deadline
+    first.kill()
+    harness.clock_offset = jump
+    second = harness.engine()
+    assert second.wait_until(lambda: bool(events(harness, DeadlinesMoved)))
+    assert next(iter(second.batch().alive.values())).deadline == pytest.approx(deadline + jump, abs=1)
+    second.kill()
+    third = harness.engine()  # which knows of the jump
+    (harness.place.top / "go").touch()
+    assert third.wait_until(third.has_ended)
+    assert third.statuses() == {"one": TaskStatus.DONE}
+    assert len(events(harness, ClockJumped)) == 1
+
+
+def test_a_clock_of_an_earlier_boot_is_not_compared(harness: EngineHarness) -> None:
+    harness.submit(Task("one", run="until [ -e go ]; do sleep 0.01; done"))
+    first = harness.engine()
+    assert first.wait_until(lambda: bool(launched(harness.journal.read())))
+    first.kill()
+    (harness.place.state / CLOCK_FILE).write_text("another-boot 17.0")
+    second = harness.engine()
+    (harness.place.top / "go").touch()
+    assert second.wait_until(second.has_ended)
+    assert events(harness, ClockJumped) == []
 
 
 def test_an_attempt_that_hangs_is_ended_by_its_time_limit(harness: EngineHarness) -> None:

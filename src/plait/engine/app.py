@@ -12,7 +12,7 @@ from plait.config.loading import load_config, merge_layers
 from plait.core.errors import ConfigError
 from plait.engine.attempt_inputs import AttemptSpecBuilder
 from plait.engine.attempts import Attempts
-from plait.engine.capacity_reporter import CapacityReporter
+from plait.engine.capacity_reporter import CLOCK_FILE, CapacityReporter, MachineClock
 from plait.engine.conflict_prediction import ConflictPredictor
 from plait.engine.context import BatchInputsCache, EngineContext, redact_reports
 from plait.engine.daemon import HEALTH_FILE, HealthFile
@@ -78,6 +78,7 @@ def build_dependencies(
         capacity=CapacityReporter(
             sensors.read,
             str(location.top),
+            MachineClock(location.state / CLOCK_FILE),
             disk_full_reason=lambda: workspaces.disk_full_reason,
             limits=config.machine_limits,
         ),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from pathlib import Path
 
 from plait.core.capacity import (
     DEFAULT_LIMITS,
@@ -18,10 +19,43 @@ from plait.core.settings import MachineLimits
 from plait.core.state import State
 from plait.core.task import Attempt
 from plait.engine.attempts import Attempts
+from plait.system.atomic_files import write_private_file
+from plait.system.processes import boot_id
 from plait.system.shared_state import OtherEngines
 
+CLOCK_FILE = "clock"
 CLOCK_JUMP_SECONDS = 1.0  # that the wall clock and the monotonic clock may differ by
 MEMORY_CHECK_SECONDS = 5.0  # between two measurements of running attempts
+
+
+class MachineClock:
+    """The wall clock, compared with the machine's monotonic clock: a laptop that slept, or a clock that was set.
+
+    Both are the same for every process. `file` keeps what they showed, so that the next engine notices a jump while none ran.
+    """
+
+    def __init__(self, file: Path, wall: Callable[[], float] = time.time) -> None:
+        self.wall = wall
+        self._file = file
+        self._offset = wall() - time.monotonic()
+
+    def resume(self) -> None:
+        """Compare with what an earlier engine read, unless the machine was restarted since: its attempts are running."""
+        with suppress(OSError, ValueError):
+            boot, _, offset = self._file.read_text().partition(" ")
+            if boot and boot == boot_id():
+                self._offset = float(offset)
+
+    def save(self) -> None:
+        """Call when the last jump is in the journal."""
+        with suppress(OSError):  # then the next engine can't tell
+            write_private_file(self._file, f"{boot_id()} {self._offset!r}")
+
+    def report_jump(self) -> Iterator[Report]:
+        by = (self.wall() - time.monotonic()) - self._offset
+        if abs(by) > CLOCK_JUMP_SECONDS:
+            self._offset += by
+            yield ClockJumped(by)
 
 
 class CapacityReporter:
@@ -31,29 +65,21 @@ class CapacityReporter:
         self,
         read_sensors: Callable[[], MachineReadings],
         where: str,
-        wall: Callable[[], float] = time.time,
+        clock: MachineClock,
         disk_full_reason: Callable[[], str | None] = lambda: None,
         limits: MachineLimits = DEFAULT_LIMITS,
     ) -> None:
         self._read_sensors = read_sensors
         self._limits = limits
         self._disk_full_reason = disk_full_reason
-        self._wall = wall
+        self.clock = clock
         self._where = where
-        self._offset = self._wall() - time.monotonic()
         self._reading = read_sensors()
         self._other_engines: OtherEngines | None = None
         self._has_new_reading = True  # that was not reported yet
         self._memory_checked_at = time.monotonic()
         self._sizes: Mapping[Attempt, int] = {}
         self._reported_limits: dict[str, float] = {}
-
-    def report_clock_jump(self) -> Iterator[Report]:
-        """A laptop that slept, or a clock that was set."""
-        by = (self._wall() - time.monotonic()) - self._offset
-        if abs(by) > CLOCK_JUMP_SECONDS:
-            self._offset += by
-            yield ClockJumped(by)
 
     def read_sensors(self, attempts: Attempts) -> None:
         """Read the sensors and, less often, the memory that running attempts use."""
@@ -88,6 +114,6 @@ class CapacityReporter:
 
     def _report_rate_limits(self, other_engines: OtherEngines) -> Iterator[Report]:
         for provider, until in other_engines.refusals.items():
-            if until > max(self._reported_limits.get(provider, 0.0), self._wall()):
+            if until > max(self._reported_limits.get(provider, 0.0), self.clock.wall()):
                 self._reported_limits[provider] = until
                 yield RateLimited(provider, until)

@@ -120,6 +120,9 @@ class Engine:
             parts.status_writer.take(record)
             for listener in parts.listeners:
                 listener.replay(record)
+        if any(batch.alive or batch.gate is not None for batch in self.state.open.values()):
+            parts.capacity.clock.resume()
+        parts.capacity.clock.save()
         self.enqueue(reports.EngineTaken(self._pid, version=self._version))
         if self.state.settings.with_fields(settings_request.settings, settings_request.fields) != self.state.settings:
             self.enqueue(settings_request)
@@ -155,7 +158,7 @@ class Engine:
             return
         self._poll()
         requests = self._read_inbox()
-        jump = list(self.dependencies.capacity.report_clock_jump())
+        jump = list(self.dependencies.capacity.clock.report_jump())
         with self._lock_shared_state(has_requests=bool(requests)) as other_engines:
             if not (requests or jump or self._is_commit_due() or self.dependencies.capacity.has_changed(other_engines)):
                 return
@@ -294,6 +297,8 @@ class Engine:
             self.dependencies.health.clear()
             self._uncommitted = []
         self._saved_settings = self.state.saved
+        if any(isinstance(record.event, reports.ClockJumped) for record in records):
+            self.dependencies.capacity.clock.save()
         for record in records:
             self.dependencies.status_writer.take(record)
         for record in records:
