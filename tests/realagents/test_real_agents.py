@@ -186,3 +186,35 @@ def check_session(project: RealAgentProject) -> None:
         assert min(first) < min(second), said
     else:
         assert first & second, said
+
+
+SANDBOXES = ("worktree",)
+
+
+@each
+@pytest.mark.parametrize("mode", SANDBOXES)
+def test_a_sandboxed_tool_works_reports_and_continues_its_session(
+    open_project: OpenProject, name: str, mode: str
+) -> None:
+    """The check runs in the sandbox, too, and the tool's login and sessions are the user's own."""
+    project = open_project(name)
+    project.env["PLAIT_SANDBOX_VARIABLES"] = "SCRIPTED_KEY"  # which codex's settings name
+    secret = project.folder / "home" / "secret.txt"
+    secret.write_text("secret\n")
+    project.write_job("01-a", "SCRIPTED-WRITE a.txt first")
+    project.write(
+        "check.sh", f"test ! -e {secret} && {{ test -e b.txt || {{ echo SCRIPTED-WRITE b.txt second; exit 1; }}; }}"
+    )
+    project.commit_all()
+    code, said = project.run("--verify", "sh check.sh", "--retries", "1", "--sandbox", mode)
+    assert code == 0, said + project.transcript()
+    merged = project.read_merged_files()
+    assert (merged["a.txt"], merged["b.txt"]) == ("first", "second")
+    (task,) = project.read_tasks().values()
+    assert (task["status"], task["attempt"]) == ("done", 2)
+    assert bool(task["sessionId"]) == project.tool.resumes
+    assert task["cost"]["usd"] > 0
+    check_session(project)
+    assert "b.txt" in project.plait("logs", "01-a", "--step", "write").out  # what it did last
+    project.wait_for_exit()
+    assert project.find_leftovers() == []

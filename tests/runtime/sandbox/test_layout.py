@@ -36,6 +36,13 @@ def test_the_last_mount_of_a_path_counts() -> None:
     assert SandboxLayout("/", mounts).ordered_mounts == [Mount("/x", Access.READ)]
 
 
+def test_what_is_readable_anyway_is_not_mounted() -> None:
+    tools, link = Mount("/home/tools", Access.READ), Mount("/home/tools/link", Access.READ)
+    assert SandboxLayout("/", (link, tools)).ordered_mounts == [tools]
+    hidden = Mount("/home/tools", Access.HIDDEN)
+    assert SandboxLayout("/", (link, hidden)).ordered_mounts == [hidden, link]
+
+
 def test_no_sandbox_shares_processes_or_powers_and_each_ends_with_its_supervisor() -> None:
     argv = build_bubblewrap_command(SandboxLayout("/", ()))
     assert {"--die-with-parent", "--unshare-user", "--unshare-pid", "--unshare-ipc"} <= {*argv}

@@ -135,13 +135,15 @@ def remove_private_folder(attempt_folder: Path) -> None:
 
 def _find_home(env: Mapping[str, str]) -> str:
     """The home folder that the command is told; "": none that could be replaced."""
-    home = os.path.realpath(env.get("HOME") or Path("~").expanduser())
-    return home if home != "/" and os.path.isdir(home) else ""  # noqa: PTH112
+    home = os.path.normpath(env.get("HOME") or Path("~").expanduser())
+    return home if home.startswith("/") and home != "/" and os.path.isdir(home) else ""  # noqa: PTH112
 
 
 def _list_hidden(spec: AttemptSpec, places: SandboxPlaces, home: str) -> Iterator[str]:
     """Everybody's home, sockets of services, other worktrees, the checkout, and what plait keeps."""
     yield from (path for path in (*_HOME_PARENTS, "/run") if os.path.isdir(path))  # noqa: PTH112
+    if home and os.path.realpath(home) != home:
+        yield os.path.realpath(home)
     yield str(places.state)
     if places.worktrees is not None:
         yield str(places.worktrees)
