@@ -18,6 +18,7 @@ ALL = (
     "chatty",
     "merge",
     "workspaces",
+    "sandbox",
     "events",
     "page",
 )

@@ -5,17 +5,19 @@ read-only, and has copies of its refs, its configuration and the worktree's inde
 of the repository's git folder, so the worktree's `.git` leads to it, and nothing that the agent writes there is read by a
 git outside.
 
-When the agent has ended, the view is absorbed: its objects are imported (git computes their names again), the commits on
+When the agent has ended, the view is absorbed: its objects are imported (their names are computed again), the commits on
 the task's branch become that branch, those of other refs are saved, and what it staged is staged in the worktree's own
 index. Every file is taken for hostile: links are not followed, and paths, names and sizes are checked.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import shutil
 import stat
+import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -30,8 +32,9 @@ from plait.git.worktrees.metadata import (
     read_worktree_path,
 )
 from plait.git.worktrees.saved_work import SavedRefs
-from plait.git.worktrees.worktree import VALID_HEAD, Repository
+from plait.git.worktrees.worktree import VALID_HEAD, Repository, new_worktree_id
 from plait.system import log
+from plait.system.atomic_files import make_private_folder, replace_file
 from plait.system.disk import remove_tree
 
 VIEW_FOLDER = "plait-sandbox"  # in the gitdir
@@ -39,7 +42,10 @@ BORROWED_OBJECTS = "base-objects"  # where the sandbox mounts the repository's o
 MAX_IMPORT_BYTES = 256 << 20  # of objects; a larger history is left behind, the files are captured as they are
 MAX_INDEX_BYTES = 256 << 20
 _MAX_STATE_BYTES = 1 << 20  # of one file of an unfinished operation
-_MAX_LOOSE_IMPORT = 500  # objects; more become a pack
+_MAX_OBJECT_BYTES = 1 << 30  # of one object, unpacked
+_CHUNK_BYTES = 1 << 20
+_SHA1_DIGITS = 40
+_OBJECT_FOLDER = re.compile(r"[0-9a-f]{2}\Z")
 _REF_FOLDERS = ("heads", "tags", "remotes")
 _COMMON_FILES = ("HEAD", "config", "packed-refs", "shallow", "info/exclude", "info/attributes", "info/sparse-checkout")
 _WORKTREE_FILES = (
@@ -181,7 +187,8 @@ def absorb_view(repository: Repository, gitdir: Path) -> None:
         _disable_replaced_submodules(repository, gitdir)
     except (OSError, GitError) as error:
         log.write_line(f"warning: commits and staged files of the agent in {gitdir.name} are left out: {error}")
-    remove_tree(view)
+    make_private_folder(repository.trash)
+    view.rename(repository.trash / new_worktree_id())  # which is emptied when there is time
 
 
 def _import_objects(repository: Repository, objects: Path) -> bool:
@@ -192,24 +199,64 @@ def _import_objects(repository: Repository, objects: Path) -> bool:
     if size > MAX_IMPORT_BYTES:
         log.write_line(f"warning: an agent committed {size >> 20} MB; its commits are left out, its files are not")
         return False
+    if any((objects / "pack").iterdir()):
+        _import_packs(repository, objects)
+    else:
+        _import_loose_objects(objects, repository.common / "objects")
+    return True
+
+
+def _import_loose_objects(objects: Path, target: Path) -> None:
+    """Without git, which is slower. An object whose content doesn't have its name is left out."""
+    for folder in objects.iterdir():
+        for file in folder.iterdir() if _OBJECT_FOLDER.match(folder.name) else ():
+            place = target / folder.name / file.name
+            if place.exists() or not _OBJECT_ID.match(folder.name + file.name):
+                continue
+            data = _read_file(file, MAX_IMPORT_BYTES)
+            if _has_name(data, folder.name + file.name):
+                place.parent.mkdir(exist_ok=True)
+                replace_file(place, data, mode=0o444, durable=True)
+
+
+def _has_name(data: bytes, name: str) -> bool:
+    decompressor = zlib.decompressobj()
+    digest = hashlib.sha1(usedforsecurity=False) if len(name) == _SHA1_DIGITS else hashlib.sha256()
+    size, rest = 0, data
+    try:
+        while rest and size <= _MAX_OBJECT_BYTES:
+            piece = decompressor.decompress(rest, _CHUNK_BYTES)
+            digest.update(piece)
+            size += len(piece)
+            rest = decompressor.unconsumed_tail
+    except zlib.error:
+        return False
+    return decompressor.eof and digest.hexdigest() == name
+
+
+def _import_packs(repository: Repository, objects: Path) -> None:
+    """All of the view's objects that the repository lacks: an agent's `git gc` copies the others, too."""
     (objects / "info" / "alternates").unlink(missing_ok=True)
     local = repository.git.with_options(variables={"GIT_OBJECT_DIRECTORY": str(objects)})
     args = ("cat-file", "--batch-all-objects", "--unordered")
     names = [name for name in local.text(*args, "--batch-check=%(objectname)").split() if _OBJECT_ID.match(name)]
-    missing = _find_missing(repository.git, names)
+    rows = repository.git.text("cat-file", "--batch-check=%(objectname)", stdin=_join_lines(names)).splitlines()
+    missing = [row.removesuffix(" missing") for row in rows if row.endswith(" missing")]
     if not missing:
-        return True
+        return
     borrowing = repository.git.with_options(
         variables={
             "GIT_OBJECT_DIRECTORY": str(objects),
             "GIT_ALTERNATE_OBJECT_DIRECTORIES": str(repository.common / "objects"),
         }
     )
-    feed = "".join(f"{name}\n" for name in missing).encode()
-    pack = borrowing.run("pack-objects", "--quiet", "--stdout", "--delta-base-offset", stdin=feed).out
-    unpack = ("unpack-objects", "-q") if len(missing) <= _MAX_LOOSE_IMPORT else ("index-pack", "--stdin")
-    repository.git.run(*unpack, stdin=pack)  # either computes the name of each object from its content
-    return True
+    options = ("--quiet", "--stdout", "--delta-base-offset")
+    pack = borrowing.run("pack-objects", *options, stdin=_join_lines(missing)).out
+    repository.git.run("index-pack", "--stdin", stdin=pack)  # it computes the name of each object from its content
+
+
+def _join_lines(names: Iterable[str]) -> bytes:
+    return "".join(f"{name}\n" for name in names).encode()
 
 
 def _remove_special_files(folder: Path) -> int:
@@ -225,30 +272,24 @@ def _remove_special_files(folder: Path) -> int:
     return size
 
 
-def _find_missing(git: Git, names: Iterable[str]) -> list[str]:
-    feed = "".join(f"{name}\n" for name in names).encode()
-    rows = git.text("cat-file", "--batch-check=%(objectname)", stdin=feed).splitlines() if feed else []
-    return [row.removesuffix(" missing") for row in rows if row.endswith(" missing")]
-
-
 def _absorb_refs(repository: Repository, gitdir: Path, view: Path, own: Path) -> None:
     """The task's branch and HEAD are as the agent left them; what only its other refs hold is saved."""
-    head, lease = read_small_file(own / "HEAD"), read_lease(gitdir)
-    branch = read_small_file(gitdir / "HEAD").strip().removeprefix("ref: ")
-    refs = _read_refs(view)
-    tips = {name: commit for name, commit in refs.items() if repository.git.resolve_commit(commit) == commit}
+    head, before, lease = read_small_file(own / "HEAD"), read_small_file(gitdir / "HEAD"), read_lease(gitdir)
+    branch = before.strip().removeprefix("ref: ")
+    refs, known = _read_refs(view), _read_refs(repository.common)
+    changed = {name: commit for name, commit in refs.items() if known.get(name) != commit}
+    tips = {name: commit for name, commit in changed.items() if repository.git.resolve_commit(commit) == commit}
     if branch.startswith("refs/heads/plait/") and branch in tips:
         repository.git.run("update-ref", "-m", "plait: committed in its sandbox", branch, tips[branch])
-    if VALID_HEAD.match(head) and head != read_small_file(gitdir / "HEAD"):
+    if VALID_HEAD.match(head) and head != before:
         name = head.strip().removeprefix("ref: ")
-        commit = tips.get(name) or (repository.git.resolve_commit(name) if _OBJECT_ID.match(name) else None)
-        if commit is not None:
+        commit = repository.git.resolve_commit(refs.get(name, name))
+        if commit is not None and commit in {*refs.values(), name}:
             repository.git_at(gitdir, gitdir).run("update-ref", "--no-deref", "-m", "plait", "HEAD", commit)
     if lease is not None and lease.task:
         saved = SavedRefs(repository, lease.batch, lease.task)
-        known = _read_refs(repository.common)
         for name, commit in tips.items():
-            if name != branch and known.get(name) != commit:
+            if name != branch:
                 saved.keep_unreachable(commit)
 
 
@@ -315,13 +356,10 @@ def _absorb_index(repository: Repository, gitdir: Path, own: Path) -> None:
         for path, rows in theirs.items()
         if rows != ours.get(path) and is_safe_path(path) and not _adds_repository(rows, ours.get(path, frozenset()))
     }
-    blobs = {blob for rows in changed.values() for mode, blob, _ in rows if mode != _GITLINK_MODE}
-    missing = {*_find_missing(repository.git, blobs)}
     feed = [_format_removal(path) for path in ours.keys() - theirs.keys()]
     for path, rows in changed.items():
-        if not any(blob in missing for _, blob, _ in rows):
-            feed.append(_format_removal(path))
-            feed += [f"{mode} {blob} {stage}\t{path}" for mode, blob, stage in sorted(rows, key=lambda row: row[2])]
+        feed.append(_format_removal(path))
+        feed += [f"{mode} {blob} {stage}\t{path}" for mode, blob, stage in sorted(rows, key=lambda row: row[2])]
     if feed:
         git.run("update-index", "-z", "--index-info", stdin=join_fields(feed))
 
