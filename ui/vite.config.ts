@@ -12,5 +12,6 @@ export default defineConfig({
     target: "es2023",
   },
   server: { proxy: { "/api": "http://127.0.0.1:3001", "/login": "http://127.0.0.1:3001" } },
-  test: { include: ["src/**/*.test.ts", "src/**/*.test.tsx"] },
+  // These tests need no environment of their own for each file, which takes three quarters of the time.
+  test: { include: ["src/**/*.test.ts", "src/**/*.test.tsx"], isolate: false },
 } as Parameters<typeof defineConfig>[0]);

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from random import Random
@@ -38,18 +39,22 @@ def test_a_missing_transcript_has_no_pages(path: Path) -> None:
     assert read_page(FileTranscript(path), 7, MAX_BYTES, ended=False).next == 0
 
 
+@cache
+def random_text() -> str:
+    return "".join(Random(1).choices("abcü🧵 ", k=3 * CONTEXT_BEFORE_BYTES + 6))
+
+
 @given(
     lines=st.lists(st.integers(0, 3 * CONTEXT_BEFORE_BYTES), max_size=6),
     end=st.sampled_from([b"", b"\n"]),
-    max_bytes=st.integers(1 << 10, 3 * MAX_BYTES),
+    max_bytes=st.integers(4 << 10, 3 * MAX_BYTES),
 )
 @settings(max_examples=40)
 def test_all_pages_together_are_the_whole_transcript(
     tmp_path_factory: pytest.TempPathFactory, lines: list[int], end: bytes, max_bytes: int
 ) -> None:
     path = tmp_path_factory.mktemp("pages") / "transcript"
-    chance = Random(1)
-    whole = b"\n".join("".join(chance.choices("abcü🧵 ", k=size)).encode() for size in lines) + end
+    whole = b"\n".join(random_text()[start : start + size].encode() for start, size in enumerate(lines)) + end
     path.write_bytes(whole)
     found = pages(path, max_bytes=max_bytes)
     assert all(len(each.raw) <= max_bytes for each in found)
