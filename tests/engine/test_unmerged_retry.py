@@ -81,7 +81,8 @@ def test_a_result_removed_by_gc_is_written_again(
     tip = repository.git("rev-parse", refs.task_branch("b", "a"))
     blocked.wait_until(lambda: blocked.engine.is_finished)
     repository.git("branch", "--quiet", "-D", refs.task_branch("b", "a"))
-    (repository.git_dir / "objects" / tip[:2] / tip[2:]).unlink()
+    for path in (repository.git_dir / "objects" / tip[:2] / tip[2:], *repository.git_dir.glob("objects/pack/*")):
+        path.unlink()
     again(harness, blocked)
     assert blocked.statuses() == {"a": "done"}
     assert repository.git("show", f"{BRANCH}:a.txt") == "a"

@@ -58,6 +58,8 @@ MIN_EXTENSION_SECONDS = 1.0  # a rate limit is reported again only if it was ext
 DEFAULT_WAIT_SECONDS = 30.0  # assumed for a tool that waits by itself and doesn't say how long
 ACTIVITY_REPORT_SECONDS = 60.0  # at most one AttemptActive in this time; well within the idle timeout
 
+# Without its workspace every attempt fails in one of these ways.
+_FAILURES = frozenset({Category.TASK, Category.USAGE, Category.KILLED, Category.VERIFY})
 _GATE_AGENT = "gate"  # in the place of an agent's name
 
 
@@ -285,6 +287,9 @@ class Attempts:
             self._emit(reports.AttemptExited(attempt, outcome))
             return
         workspaces = self.executor.workspaces
+        if outcome.category in _FAILURES and workspaces.is_missing(attempt):
+            self.on_lost(attempt, f"its worktree {watched.workspace} was deleted while it ran")
+            return
         setup_failure = workspaces.find_setup_failure(attempt) if outcome.exit_code else None
         if watched.kind is AttemptKind.GATE:
             if setup_failure is not None:  # not the fault of a task's change
@@ -329,8 +334,16 @@ class Attempts:
             lambda change: self._emit(
                 reports.AttemptExited(attempt, _judge_change(attempt, outcome, change, allow_empty=allow_empty))
             ),
-            lambda error: self._emit(reports.AttemptExited(attempt, _judge_uncommitted(outcome, error))),
+            lambda error: self._on_uncommitted(attempt, outcome, error),
         )
+
+    def _on_uncommitted(self, attempt: Attempt, outcome: reports.Outcome, error: Exception) -> None:
+        from plait.git.worktrees.agent_worktree import WorktreeError  # only where there are workspaces
+
+        if isinstance(error, WorktreeError) and outcome.category is Category.OK:
+            self.on_lost(attempt, error.message)
+        else:
+            self._emit(reports.AttemptExited(attempt, _judge_uncommitted(outcome, error)))
 
     def _report_despite_error(self, attempt: Attempt, outcome: reports.Outcome, error: Exception) -> None:
         log.write_line(f"warning: can't reset the workspace after {attempt}: {describe_error(error)}")

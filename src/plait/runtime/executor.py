@@ -206,6 +206,9 @@ class AttemptWorkspaces(Protocol):
     def find_setup_failure(self, attempt: Attempt) -> str | None:
         """Why the workspace could not be set up, if that is what the attempt ended by."""
 
+    def is_missing(self, attempt: Attempt) -> bool:
+        """Whether the attempt's workspace was deleted."""
+
     def capture(self, spec: CaptureSpec, on_done: Callable[[CapturedChange], None], on_error: OnError) -> None:
         """Commit everything that a task's attempt left. AgentError: what it left can't be a result.
 

@@ -70,6 +70,10 @@ class LocalWorkspaces:
 
         return read_failure(spec)
 
+    def is_missing(self, attempt: Attempt) -> bool:
+        """Also if something else was made in its place: a worktree has a `.git`."""
+        return not (Path(self.path(attempt)) / ".git").exists()
+
     def capture(self, spec: CaptureSpec, on_done: Callable[[CapturedChange], None], on_error: OnError) -> None:
         self._submit(spec.attempt.batch, spec.attempt.task, lambda: self._capture(spec), on_done, on_error)
 

@@ -114,8 +114,9 @@ def test_hooks_of_the_repository_run_only_if_enabled(project: TempProject) -> No
 def test_a_workspace_removed_before_verification_is_recreated(project: TempProject) -> None:
     project.task("01-a", "echo again >> a.txt")
     project.commit_all()
-    check = '[ $(wc -l < a.txt) = 2 ] || { cd /; rm -rf "$PLAIT_WORKSPACE"; exit 1; }'
-    answer = project.plait("run", "tasks", "--yes", "--retries", "1", "--verify", check)
+    check = 'mkdir "$MARK" 2>/dev/null && { cd /; rm -rf "$PLAIT_WORKSPACE"; exit 1; }; [ $(wc -l < a.txt) = 2 ]'
+    mark = {"MARK": str(project.folder / "mark")}
+    answer = project.plait("run", "tasks", "--yes", "--retries", "1", "--verify", check, env=mark)
     assert answer.code == 0, answer
     assert project.read_merged_files()["a.txt"] == "again\nagain"
 
@@ -128,3 +129,23 @@ def test_an_agent_that_leaves_a_too_large_file_is_asked_to_remove_it(project: Te
     assert answer.code == 0, answer
     assert "the result contains big (70000 bytes): larger than workspace.largest_file" in answer.out
     assert project.read_merged_files() == {"a.txt": "a"}
+
+
+def test_an_attempt_whose_worktree_is_deleted_while_it_runs_runs_again(project: TempProject) -> None:
+    """No retry is used up, and nothing that needs the task is blocked."""
+    once = 'if mkdir "$MARKS/$PLAIT_TASK_ID" 2>/dev/null; then rm -rf "$PWD"; {}; fi'
+    project.task("fails", f"{once.format('exit 1')}\necho 1 > fails.txt")
+    project.task("succeeds", f"{once.format('exit 0')}\necho 2 > succeeds.txt")
+    remade = 'mkdir -p "$PWD"; echo x > "$PWD/stray.txt"; exit 0'
+    project.task("remade", f"{once.format(remade)}\necho 3 > remade.txt")
+    project.task("needs", "cat fails.txt succeeds.txt remade.txt > all.txt", needs="[fails, succeeds, remade]")
+    project.commit_all()
+    marks = project.folder / "marks"
+    marks.mkdir()
+    verify = 'if [ "$PLAIT_TASK_ID" = needs ] && mkdir "$MARKS/check" 2>/dev/null; then rm -rf "$PWD"; exit 1; fi'
+    answer = project.plait(*RUN, "--verify", verify, env={"MARKS": str(marks)})
+    assert answer.code == 0, answer
+    assert {path.name for path in marks.iterdir()} == {"fails", "succeeds", "remade", "check"}
+    files = project.read_merged_files()
+    assert files == {"fails.txt": "1", "succeeds.txt": "2", "remade.txt": "3", "all.txt": "1\n2\n3"}
+    assert all(not task.counted_retries for task in project.batch().tasks)

@@ -61,6 +61,13 @@ def test_a_missing_workspace_is_reported(worktree: TaskWorktree) -> None:
         worktree.capture()
 
 
+def test_a_workspace_that_was_deleted_and_made_again_is_reported(worktree: TaskWorktree) -> None:
+    shutil.rmtree(worktree.path)
+    worktree.write("stray.txt", "written by what still ran\n")
+    with pytest.raises(WorktreeError, match="was deleted"):
+        worktree.capture()
+
+
 def test_a_missing_gitdir_is_reported(worktree: TaskWorktree) -> None:
     shutil.rmtree(worktree.gitdir)
     with pytest.raises(WorktreeError, match="not a git worktree any more"):

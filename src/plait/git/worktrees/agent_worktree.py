@@ -85,6 +85,8 @@ def open_worktree(repository: Repository, workspace: Path, branch: str, *, repai
     """Open the worktree at this path, restoring its `.git` and HEAD if an agent replaced or damaged them."""
     if not workspace.is_dir():
         raise WorktreeError(f"the workspace {workspace} is gone")
+    if was_replaced(repository, workspace):
+        raise WorktreeError(f"the workspace {workspace} was deleted, and something else was made in its place")
     worktree = find_worktree(repository, Path(os.path.realpath(workspace)), repair=repair)
     if worktree is None or worktree.gitdir is None:
         hint = "Its files are still there. Copy what you need, and retry the task."
@@ -108,6 +110,20 @@ def open_worktree(repository: Repository, workspace: Path, branch: str, *, repai
     if sparse and git.read_bool("core.sparseCheckout") is None:  # otherwise the repository's settings decide
         git = git.with_options(settings=sparse)
     return AgentWorktree(repository, folder, gitdir, git)
+
+
+def was_replaced(repository: Repository, workspace: Path) -> bool:
+    """Whether a worktree was deleted, and its folder made again: it has neither a `.git` nor one file of the index.
+
+    Otherwise its agent would seem to have deleted them all.
+    """
+    if os.path.lexists(workspace / ".git") or not workspace.is_dir():
+        return False
+    worktree = find_worktree(repository, Path(os.path.realpath(workspace)), repair=False)
+    if worktree is None or worktree.gitdir is None:
+        return False
+    tracked = repository.git_at(worktree.gitdir, worktree.folder).run("ls-files", "-z", codes=(0, 128)).fields
+    return bool(tracked) and not any(os.path.lexists(worktree.folder / path) for path in tracked)
 
 
 def _restore_links(folder: Path, gitdir: Path, branch: str) -> None:

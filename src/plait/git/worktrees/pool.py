@@ -22,6 +22,7 @@ from plait.git.worktrees.metadata import (
     read_gitdir_link,
     read_lease,
     read_worktree_path,
+    write_gitdir_link,
     write_worktree_path,
 )
 from plait.git.worktrees.saved_work import SavedRefs, save_workspace
@@ -232,6 +233,8 @@ def adopt_folder(repository: Repository, layout: WorkspaceLayout, folder: Path, 
     gitdir = repository.worktree_gitdir(temporary.name)
     repository.git_at(gitdir, folder).run("read-tree", commit)
     write_worktree_path(gitdir, folder)
+    if not os.path.lexists(folder / ".git"):
+        write_gitdir_link(folder, gitdir)
     remove_tree(temporary)
     return Worktree(folder, gitdir)
 

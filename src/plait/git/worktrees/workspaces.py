@@ -15,6 +15,7 @@ from plait.git import refs
 from plait.git.command import GitError
 from plait.git.interfaces import CapturedChange, CaptureOptions, WorkspaceSetup
 from plait.git.worktrees import checkout
+from plait.git.worktrees.agent_worktree import was_replaced
 from plait.git.worktrees.metadata import LeaseMetadata, is_real_folder, write_lease
 from plait.git.worktrees.pool import (
     UnsavedError,
@@ -86,8 +87,9 @@ class GitWorkspaces:
         folder, branch = self._layout.task(batch, task), refs.task_branch(batch, task)
         lease = self._make_lease(batch, task, base, setup)
         self._clean_up_once()
+        replaced = was_replaced(self._repository, folder)
         worktree = find_worktree(self._repository, folder)
-        if worktree is not None and _has_same_start(worktree, lease):
+        if worktree is not None and _has_same_start(worktree, lease) and not replaced:
             worktree.remove_stale_locks()
         else:
             start = self._choose_start(worktree, lease, branch)
