@@ -18,25 +18,29 @@ OLD_BROWSER = {"Accept": "text/html,application/xhtml+xml"}
 SCRIPT = "console.log('a page');\n" * 200
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    made = tmp_path / "ui"
+def build_page(place: Path) -> Path:
+    made = place / "ui"
     (made / "assets").mkdir(parents=True)
     (made / ".vite").mkdir()
     (made / "index.html").write_text("<!doctype html><title>the page</title>")
     (made / "favicon.svg").write_text("<svg/>")
     (made / "assets" / "index-a1b2.js").write_text(SCRIPT)
     (made / ".vite" / "manifest.json").write_text("{}")
-    (tmp_path / "secret").write_text("no")
-    (made / "out").symlink_to(tmp_path / "secret")
+    (place / "secret").write_text("no")
+    (made / "out").symlink_to(place / "secret")
     return made
 
 
-@pytest.fixture
-def app(folder: Path) -> FastAPI:
+def build_app(folder: Path) -> FastAPI:
     made = create_bare_app()
     add_page(made, folder)
     return made
+
+
+@pytest.fixture(scope="module")
+def app(tmp_path_factory: pytest.TempPathFactory) -> FastAPI:
+    """One for all tests that don't change the page."""
+    return build_app(build_page(tmp_path_factory.mktemp("page")))
 
 
 def ask(app: FastAPI, path: str, method: str = "GET", **headers: str) -> httpx.Response:
@@ -57,7 +61,9 @@ def test_every_page_path_returns_the_page(app: FastAPI, path: str, browser: dict
     assert answer.headers["Cache-Control"] == "no-cache"
 
 
-def test_an_unchanged_page_is_not_sent_again(app: FastAPI, folder: Path) -> None:
+def test_an_unchanged_page_is_not_sent_again(tmp_path: Path) -> None:
+    folder = build_page(tmp_path)
+    app = build_app(folder)
     etag = ask(app, "/", **BROWSER).headers["ETag"]
     for value in (etag, f"W/{etag}", f'"other", {etag}', "*"):
         again = ask(app, "/settings", **BROWSER, **{"If-None-Match": value})
