@@ -100,7 +100,9 @@ def test_a_change_based_on_a_dropped_task_conflicts_with_the_rebuilt_branch(
 def test_a_commit_that_git_has_lost_is_named(worktree_server: RunningServer, conflict: tuple[str, str, str]) -> None:
     batch, _, lost = conflict
     tip = get_conflict(worktree_server, batch, lost)["tip"]
-    (worktree_server.project.top / ".git" / "objects" / tip[:2] / tip[2:]).unlink()
+    objects = worktree_server.project.top / ".git" / "objects"
+    for path in (objects / tip[:2] / tip[2:], *(objects / "pack").iterdir()):
+        path.unlink()
     refused = worktree_server.get(f"/api/batches/{batch}/tasks/{lost}/conflict", 409)
     assert refused["state"] == "conflicted"
     assert tip[:12] in refused["error"]
