@@ -11,7 +11,7 @@ from plait.core.settings import Spend
 from plait.core.status import BatchStatus, TaskStatus
 
 if TYPE_CHECKING:
-    from plait.core.views import BatchView
+    from plait.core.views import BatchView, TaskView
 
 MINUS_SIGN = "\u2212"
 MAX_NAMES = 4  # in a list of names; the rest is counted
@@ -37,6 +37,9 @@ STATUS_STYLES: dict[TaskStatus | BatchStatus, str] = {
     BatchStatus.COMPLETED: "green",
     BatchStatus.PARTIAL: "yellow",
 }
+
+
+_ACTIVE_STATUSES = (TaskStatus.RUNNING, TaskStatus.VERIFYING, TaskStatus.MERGING)
 
 
 def is_terminal_output() -> bool:
@@ -112,6 +115,12 @@ def format_batch_time(view: BatchView, now: float) -> str:
     """`41s (43s of agent time)`: how long something of it ran, and all attempts together if that is more."""
     agents = format_agent_time(view, now)
     return format_elapsed(view.wall_time.measure(now)) + (f" ({agents})" if agents else "")
+
+
+def format_task_time(task: TaskView, now: float) -> str:
+    """How long it was worked on; empty while it waits."""
+    at_work = task.ended_at is not None or task.status in _ACTIVE_STATUSES
+    return format_elapsed(task.work.measure(now)) if task.started_at is not None and at_work else ""
 
 
 def format_agent_time(view: BatchView, now: float) -> str:

@@ -348,6 +348,8 @@ class _OutputReader:
         while (chunk := self._read(self._at, _CHUNK_BYTES)).data:
             self._at = chunk.end
             *lines, self._rest = (self._rest + chunk.data).split(b"\n")
+            if len(self._rest) > _CHUNK_BYTES:  # a line without an end
+                lines, self._rest = [*lines, self._rest], b""
             for line in lines:
                 self._add(line)
 

@@ -67,10 +67,8 @@ def _is_on_forge(git: Git, target: PublishTarget, environment: Mapping[str, str]
     """False where there are no pull requests; any other problem is reported when one is opened."""
     try:
         locate_forge(git, target.remote, environment, target.forge)
-    except NotAForgeError:
-        return False
-    except ForgeError:
-        return True
+    except ForgeError as error:
+        return not isinstance(error, NotAForgeError)
     return True
 
 

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from plait.client.preflight import PASSED_FILE
+from plait.client.preflight import PASSED_FILE, _OutputReader
+from plait.runtime.executor import TranscriptChunk
 from tests.support.temp_project import TempProject, temp_project
 from tests.support.waiting import wait_until
 
@@ -252,3 +253,11 @@ def test_new_commands_are_checked_before_a_batch_is_resumed(project: TempProject
         assert project.batch().settings.verify is None
     assert project.plait("run", "tasks", "--resume", "--yes", "--verify", "true", "--auto-approve").code == 0
     assert project.batch().settings.verify == "true"
+
+
+def test_output_without_line_ends_is_shown_in_pieces() -> None:
+    data, lines = b"x" * 300_000, list[str]()
+    reader = _OutputReader(lambda at, size: TranscriptChunk(at, data[at : at + size]), lines.append)
+    reader.finish()
+    assert len(lines) > 2
+    assert len(reader.last_lines) == len(lines)

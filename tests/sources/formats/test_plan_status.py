@@ -302,6 +302,10 @@ class TestTheLifeOfATask:
         text = write("", change("1.1", SourceStatus.DOING))
         assert written(text, change("1.1", SourceStatus.TODO, 1))["tasks"] == [_head("pending")]
 
+    def test_loses_a_start_that_it_should_not_have(self) -> None:
+        text = json.dumps({"tasks": [{**_head("pending"), "startedAt": "2026-03-14T11:00:00.000Z"}]})
+        assert written(text, change("1.1", SourceStatus.TODO, 1))["tasks"] == [_head("pending")]
+
     def test_is_not_set_back_by_a_late_start(self) -> None:
         text = write("", change("1.1", SourceStatus.DONE))
         assert write(text, change("1.1", SourceStatus.DOING, 1)) == text

@@ -9,7 +9,7 @@ from plait.client.session import Session
 from plait.core.errors import WorldError
 from plait.core.explain import explain_status
 from plait.core.reducers.task_index import must_end
-from plait.core.retry_policy import MAX_REBUILD_TRIES
+from plait.core.scheduler.merge_queue import is_rebuild_abandoned
 from plait.core.state import BatchState, TaskState
 from plait.core.status import TaskStatus
 from plait.core.views import find_batch_status, waits_for_person
@@ -31,7 +31,7 @@ class RequestWait:
 
     def wait_until_dropped(self) -> int:
         """Until the tasks have ended and their changes are out of the branch. The exit code."""
-        return self._wait(self._is_dropped, self._is_rebuild_stuck) or OK
+        return self._wait(self._is_dropped, lambda: is_rebuild_abandoned(self._batch)) or OK
 
     def wait_until_ended(self) -> int:
         """Until the tasks have ended; if nothing else is left to do, until their batch has. 0: they are all done."""
@@ -56,9 +56,6 @@ class RequestWait:
         """What depends on them may have to be removed with them."""
         batch = self._batch
         return batch.is_branch_stable and not any(must_end(batch, task) for task in batch.tasks)
-
-    def _is_rebuild_stuck(self) -> bool:
-        return self._batch.rebuild is None and self._batch.rebuild_failures >= MAX_REBUILD_TRIES
 
     def _has_ended(self) -> bool:
         if any(task.status is None for task in self._tasks):

@@ -176,7 +176,7 @@ def add_tasks(page: Page, view: BatchView, rows: int | None, *, now: float) -> N
     for task in chosen.shown:
         label = f"  {task.id:<{names}}  "
         status = f"{task.status.label:<11}"
-        duration = f"  {_format_task_duration(task, now):>7}"
+        duration = f"  {fmt.format_task_time(task, now):>7}"
         change = _format_change(task, changes)
         max_chars = None if width is None else width - len(label) - len(status) - len(duration) - len(change) - 2
         about = fmt.truncate_line(_describe_task(task, brief=rows is not None), max_chars)
@@ -195,13 +195,6 @@ def _add_hidden_counts(page: Page, chosen: TaskSelection) -> None:
     if chosen.hidden:
         counts = ", ".join(f"{count} {status.label}" for status, count in chosen.hidden)
         page.add_line((f"  and {counts}", "dim"))
-
-
-def _format_task_duration(task: TaskView, now: float) -> str:
-    """How long it was worked on; empty while it waits."""
-    if task.started_at is None or (task.ended_at is None and task.status not in _ACTIVE_STATUSES):
-        return ""
-    return fmt.format_elapsed(task.work.measure(now))
 
 
 def _format_change(task: TaskView, width: int) -> str:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from rich.cells import cell_len
 
-from plait.cli.format import STATUS_STYLES, format_cost, format_diffstat, format_elapsed
+from plait.cli.format import STATUS_STYLES, format_cost, format_diffstat, format_elapsed, format_task_time
 from plait.cli.live.terminal_style import StyledLine, StyledText, TerminalStyle
 from plait.cli.live.view_model import BatchViewModel
 from plait.core.fast_dataclass import dataclass
@@ -47,7 +47,7 @@ def make_row(
         label=terminal.sanitize(task.id),
         title=terminal.sanitize(task.title) if needs_title(task) else "",
         status=f"{terminal.signs[task.status]} {task.status.label}",
-        duration=_format_task_duration(task, now),
+        duration=format_task_time(task, now),
         diffstat=terminal.replace_signs(format_diffstat(task.diffstat)) if _has_merged_changes(task) else "",
         activity=terminal.sanitize(_describe_activity(model, task, now, activity)),
         warning=terminal.sanitize(describe_predicted_conflict(task)),
@@ -63,14 +63,6 @@ def _has_merged_changes(task: TaskView) -> bool:
 
 def needs_title(task: TaskView) -> bool:
     return sum(map(str.isalpha, task.id)) < _MIN_ID_LETTERS and bool(task.title)
-
-
-def _format_task_duration(task: TaskView, now: float) -> str:
-    """How long it was worked on; empty while it waits."""
-    active = task.status in {*AGENT_STATUSES, TaskStatus.MERGING}
-    if task.started_at is None or (task.ended_at is None and not active):
-        return ""
-    return format_elapsed(task.work.measure(now))
 
 
 def _describe_activity(model: BatchViewModel, task: TaskView, now: float, activity: Mapping[str, str]) -> str:
