@@ -26,7 +26,7 @@ from plait.testing.script import Script, task_needing
 HISTORIES = Path(__file__).parents[1] / "histories"
 BATCH_KEYS = (
     "id projectId status reason mode branch base prUrl shipped unshipped hint unwritten settings createdAt startedAt completedAt "
-    "seconds workingSince eta etaBasis cost progress tasks"
+    "seconds agentSeconds workingSince eta etaBasis cost progress tasks"
 )
 TASK_KEYS = (
     "taskId title status reason waiting needsYou category agent attempt phase branch worktreePath sessionId error startedAt "
