@@ -11,7 +11,8 @@ from plait.cli import format as fmt
 from plait.cli.contest_table import add_contest_table
 from plait.cli.output import Page
 from plait.client.api_models import Cost, Diffstat
-from plait.client.result_files import ContestResult, Entrant
+from plait.client.result_files import ContestResult, Entrant, JudgeVote
+from plait.core.ballot import BallotResult
 from plait.core.status import TaskStatus
 
 WON = Entrant(
@@ -50,7 +51,7 @@ def shown(monkeypatch: pytest.MonkeyPatch, contest: ContestResult, width: int | 
 
 
 def test_a_row_shows_the_cost_or_the_tokens(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert shown(monkeypatch, ContestResult("login@codex won", [WON, LOST]), None) == [
+    assert shown(monkeypatch, ContestResult("login@codex won", [WON, LOST], None, None, []), None) == [
         "    entrant       agent   time    cost        change              verdict",
         "    login@codex   codex   6m 12s  41k tokens  +48 -3 in 2 files   won",
         "    login@claude  claude  4m 02s  $0.63       +112 -9 in 5 files  failed: verification failed: exit status 1",
@@ -61,7 +62,7 @@ def test_a_row_shows_the_cost_or_the_tokens(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_on_a_narrow_terminal_the_verdict_has_its_own_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    lines = shown(monkeypatch, ContestResult(None, [WON, LOST]), 80)
+    lines = shown(monkeypatch, ContestResult(None, [WON, LOST], None, None, []), 80)
     assert max(map(len, lines)) <= 80
     assert lines[1:5] == [
         "    login@codex   codex   6m 12s  41k tokens  +48 -3 in 2 files",
@@ -75,9 +76,26 @@ def test_without_a_winner_the_reason_is_short_and_all_branches_are_listed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     why = "no candidate can be taken: " + "login@claude: exit status 2; " * 9
-    lines = shown(monkeypatch, ContestResult(why, [LOST]), None)
+    lines = shown(monkeypatch, ContestResult(why, [LOST], None, None, []), None)
     assert [line.strip() for line in lines[2:]] == [
         f"{why[:99]}…",
         "their branches:",
         "plait/task-login-claude",
+    ]
+
+
+def test_votes_of_judges_are_listed(monkeypatch: pytest.MonkeyPatch) -> None:
+    votes = [
+        JudgeVote("claude", ["login@codex", "login@claude"], [], "it is complete", None),
+        JudgeVote("codex", ["login@codex"], ["login@claude"], "", None),
+        JudgeVote("pi", [], [], "", "timed out after 54m"),
+    ]
+    summary = "2 of 3 judges voted; majority"
+    contest = ContestResult("login@codex won", [WON], BallotResult.MAJORITY, summary, votes)
+    assert shown(monkeypatch, contest, None)[2:] == [
+        "    login@codex won",
+        "    2 of 3 judges voted; majority",
+        "      claude  login@codex > login@claude (it is complete)",
+        "      codex   login@codex; rejects login@claude",
+        "      pi      no vote: timed out after 54m",
     ]

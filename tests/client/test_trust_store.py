@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from plait.client.trust import IDENTITY_FILE, TrustStore, read_all_trusted
+from plait.client.trust import IDENTITY_FILE, TrustStore, list_repo_commands, read_all_trusted
+from plait.config.loading import load_config
 from plait.core.errors import WorldError
 
 VERIFY = ("run.verify", "make test")
@@ -184,3 +185,15 @@ def test_a_partial_file_of_a_killed_process_is_no_obstacle(root: Path, state: Pa
     assert trusted_commands(folder) == [VERIFY]
     folder.revoke()
     assert list(root.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("judge", "value"),
+    [('"jury:Ada"', "jury:Ada"), ('["jury:Ada"]', "jury:Ada"), ('["jury:Ada", "claude"]', '["jury:Ada", "claude"]')],
+)
+def test_one_judge_is_trusted_by_its_name_as_it_was_before_there_were_several(
+    tmp_path: Path, judge: str, value: str
+) -> None:
+    (tmp_path / "plait.toml").write_text(f"[run]\njudge = {judge}\n")
+    (command,) = list_repo_commands(load_config(tmp_path), None)
+    assert (command.key, command.value) == ("run.judge", value)

@@ -124,7 +124,7 @@ def test_every_setting_of_a_run_reaches_the_batch() -> None:
         model="m",
         fallback=("c",),
         prompt="p",
-        judge="j",
+        judge=("j", "k"),
         score="s",
     )
     settings = replace(config, run=run).batch_settings(tasks=1, cores=1)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from plait.core.ballot import Ballot, BallotResult, Vote
 from plait.core.contest import REFEREE, Contest, expand_contest, find_duplicate_id
 from plait.core.decisions import (
     AttemptStarted,
@@ -187,6 +190,81 @@ def test_a_winner_that_fails_verification_is_replaced_by_another_entrant() -> No
     script.exit_attempt("a", Category.TASK)
     assert script.status("a") == "failed"
     assert "failed verification" in script.task("a").reason
+
+
+JUDGED = Contest(("amber", "birch", "cedar"), judges=3)
+VOTES = (Vote("x", ("a@amber", "a@birch", "a@cedar")), Vote("y", ("a@birch", "a@amber", "a@cedar")))
+MISSING = Vote("z", failure="timed out")
+
+
+def judged_contest(**settings: object) -> Script:
+    """All entrants are done, and the referee runs."""
+    script = contest("a", settings=replace(Settings(max_parallel=8), **settings), contest=JUDGED)  # type: ignore[arg-type]  # fields of Settings
+    for name in ("a@amber", "a@birch", "a@cedar"):
+        script.exit_attempt(name)
+        if script.task(name).status is None:
+            script.exit_attempt(name)
+    return script
+
+
+def find_start(decided: list[Decision]) -> AttemptStarted:
+    (order,) = [each for each in decided if isinstance(each, AttemptStarted)]
+    return order
+
+
+def test_judges_take_a_slot_each_and_verification_does_not() -> None:
+    script = judged_contest(verify="make test")
+    assert script.batch().slots == 3
+    script.exit_attempt("a", winner="a@amber")
+    assert script.status("a") == "verifying"
+    assert script.batch().slots == 1
+
+
+def test_with_fewer_slots_than_judges_the_contest_takes_all() -> None:
+    assert judged_contest(max_parallel=2).batch().slots == 2
+
+
+def test_votes_are_kept_and_shown() -> None:
+    script = judged_contest()
+    ballot = Ballot(BallotResult.MAJORITY, (*VOTES, MISSING))
+    script.exit_attempt("a", winner="a@amber", ballot=ballot)
+    assert script.status("a") == "done"
+    assert [task.ballot for task in make_batch_view(script.state, script.batch()).tasks][-1] == ballot
+
+
+def test_no_judge_is_asked_twice_about_the_same_changes() -> None:
+    """Neither after a rate limit, nor when their first choice fails verification, nor after a lost attempt."""
+    script = judged_contest(verify="make test", retries=3)
+    refused = Ballot(BallotResult.NO_QUORUM, (VOTES[0], MISSING, Vote("y", failure="rate limit")))
+    script.exit_attempt("a", Category.RATE_LIMIT, retry_after=5.0, ballot=refused)
+    assert find_start(script.wait(6)).votes == VOTES[:1]
+    script.exit_attempt("a", winner="a@amber", ballot=Ballot(BallotResult.TIE, (*VOTES, MISSING)))
+    after = find_start(script.exit_attempt("a", Category.TASK))
+    assert [each.task for each in after.candidates] == ["a@birch", "a@cedar"]
+    assert after.votes == VOTES
+    script.exit_attempt("a", Category.LOST)
+    assert find_start(script.wait(600)).votes == VOTES
+
+
+def test_judges_are_asked_again_about_a_change_that_they_have_not_seen() -> None:
+    script = judged_contest()
+    script.exit_attempt("a", Category.USAGE, ballot=Ballot(BallotResult.NO_QUORUM, VOTES))
+    script.request(lambda name: Retry(name, BATCH, "a@birch"))
+    decided = script.exit_attempt("a@birch", tip="another")
+    assert find_start(decided).votes == ()
+
+
+def test_a_contest_whose_judges_reject_all_fails_and_a_retry_runs_its_entrants_again() -> None:
+    script = judged_contest(retries=3)
+    rejected = Ballot(BallotResult.ALL_REJECTED, tuple(Vote(name, (), ("a@amber",)) for name in "xyz"))
+    script.exit_attempt("a", Category.REJECTED, detail="x: none works", ballot=rejected)
+    task = script.task("a")
+    assert (script.status("a"), task.category, task.ballot) == ("failed", Category.REJECTED, rejected)
+    assert task.reason == "the judges rejected all candidates: x: none works"
+    assert script.batch().merges == []
+    decided = script.request(lambda name: Retry(name, BATCH, "a"))
+    assert started_tasks(decided) == ["a@amber", "a@birch", "a@cedar"]
+    assert script.task("a").ballot is None
 
 
 def test_a_conflict_is_refereed_again_on_the_new_base() -> None:

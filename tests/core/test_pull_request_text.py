@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import replace
 
@@ -8,6 +9,7 @@ from hypothesis import example, given, strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from plait.core.ballot import Ballot, BallotResult, Vote
 from plait.core.pull_request_text import (
     MAX_BODY_BYTES,
     write_body,
@@ -196,6 +198,53 @@ def test_a_thousand_tasks_fit_and_the_others_are_counted() -> None:
     assert f"… and {1000 - table} more: {600 - table} done, 400 failed" in text
     assert f"… and {400 - reasons} more: {400 - reasons} failed" in text
     assert text.endswith("Plait-Batch: 7f3a\n")
+
+
+def judged(name: str, *votes: Vote, winner: str | None = "a@birch") -> TaskView:
+    return replace(task(name), ballot=Ballot(BallotResult.MAJORITY, votes), winner=winner)
+
+
+def test_the_body_says_how_judges_voted() -> None:
+    votes = (
+        Vote("claude", ("a@birch", "a@amber"), reason="it is complete"),
+        Vote("codex", ("a@birch",), ("a@amber",)),
+        Vote("gemini", failure="timed out after 54m"),
+    )
+    text = write_body(batch(judged("a", *votes), task("b")))
+    assert "### Not included" not in text
+    assert (
+        """### Judged
+
+- `a`: `a@birch` won; 2 of 3 judges voted; majority
+  - `claude`: `a@birch` \\> `a@amber` (it is complete)
+  - `codex`: `a@birch`; rejects `a@amber`
+  - `gemini`: no vote (timed out after 54m)
+"""
+        in text
+    )
+
+
+@pytest.mark.parametrize("words", HOSTILE)
+def test_what_judges_say_is_shown_literally(words: str) -> None:
+    votes = (Vote("claude", (words,), (words,), reason=words), Vote("codex", failure=words))
+    text = write_body(batch(judged("a", *votes, winner=words)))
+    judges = ("`claude`", "`codex`")
+    told = [visible_text(token) for token in parse_markdown(text) if token.content.startswith(judges)]
+    line = to_visible_line(words).replace(ZERO, "")
+    assert f"claude: {line}; rejects {line} ({line})" in told
+    assert f"codex: no vote ({line})" in told
+    outside = re.sub(r"`[^`\n]+`", "", text)  # code is not interpreted
+    assert not any(call in outside for call in ("@someone", "#12", "#3", "GH-7", "https://", "<b", "<!--"))
+
+
+def test_votes_of_many_contests_fit() -> None:
+    votes = tuple(Vote(f"judge {n}", ("a@birch",), reason="words and | more " * 9) for n in range(9))
+    tasks = [judged(f"t-{n}", *votes) for n in range(400)]
+    text = write_body(batch(*tasks, task("bad", TaskStatus.FAILED, why="it is bad")))
+    assert len(text.encode()) <= MAX_BODY_BYTES
+    assert "it is bad" in text
+    assert len(read_rows(text)) > 100
+    assert text.count("won; 9 of 9 judges voted") > 5
 
 
 def test_with_a_batch_verify_command_done_tasks_are_verified() -> None:

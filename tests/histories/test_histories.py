@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from plait.core.decisions import PublishStarted
+from plait.core.decisions import AttemptStarted, PublishStarted
 from plait.store import codec
 from tests.support.golden_histories import BatchEnd, replay, summarize
 
@@ -62,3 +62,16 @@ def test_leaving_out_a_kind_of_record_changes_the_outcome(kind: str) -> None:
         return summarize(replay(without)) != read_outcome(name)
 
     assert any(shows(name) for name in NAMES)
+
+
+def test_votes_of_judges_are_replayed() -> None:
+    newer = [name for name in NAMES if name.startswith("v9-")]
+    ballots = {
+        task.ballot.partition(":")[0]
+        for name in newer
+        for end in read_outcome(name).values()
+        for task in end.tasks.values()
+    }
+    assert ballots >= {"", "majority", "all_rejected"}
+    orders = [codec.decode_record(line).event for name in newer for line in read_lines(name)]
+    assert any(order.votes for order in orders if isinstance(order, AttemptStarted))

@@ -14,7 +14,7 @@ import msgspec
 from plait.core.events import Record
 from plait.core.reducers import evolve
 from plait.core.state import BatchState, State
-from plait.core.views import make_batch_view
+from plait.core.views import TaskView, make_batch_view
 from plait.store import codec
 
 MAX_RECORDS = 450
@@ -30,6 +30,7 @@ class TaskEnd(msgspec.Struct, frozen=True, omit_defaults=True):
     microusd: int
     tokens: int
     winner: str = ""
+    ballot: str = ""
 
 
 class BatchEnd(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -41,6 +42,14 @@ class BatchEnd(msgspec.Struct, frozen=True, omit_defaults=True):
     unshipped: str | None = None
     title: str = ""
     body: str = ""
+
+
+def _summarize_ballot(task: TaskView) -> str:
+    ballot = task.ballot
+    if ballot is None:
+        return ""
+    votes = ", ".join(f"{vote.judge}: {vote.failure or vote.ranking[0]}" for vote in ballot.votes)
+    return f"{ballot.result}: {votes}"
 
 
 def replay(lines: Iterable[bytes]) -> State:
@@ -66,6 +75,7 @@ def _summarize_batch(state: State, batch: BatchState) -> BatchEnd:
             task.cost.microusd,
             task.cost.tokens,
             task.winner or "",
+            _summarize_ballot(task),
         )
         for task, kept in zip(view.tasks, batch.tasks, strict=True)
     }

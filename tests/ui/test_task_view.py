@@ -9,7 +9,10 @@ from typing import Any
 
 from playwright.sync_api import Locator, Page, Route, expect
 
+from plait.testing.contest_agents import SCRIPTS_VARIABLE
 from tests.support.browser import PHONE, OpenWindow
+from tests.support.contest_project import AMBER, BIRCH, JUDGE
+from tests.support.judge_scripts import FOR_FIRST, write_judges
 from tests.support.temp_project import TempProject
 from tests.support.waiting import wait_until
 
@@ -315,3 +318,23 @@ def _tabbed(page: Page) -> bool:
         "document.activeElement === document.body || document.activeElement.closest('aside') !== null"
     )
     return bool(result)
+
+
+def test_a_contest_shows_the_votes_of_its_judges(project: TempProject, open_window: OpenWindow, tmp_path: Path) -> None:
+    project.env[SCRIPTS_VARIABLE] = str(tmp_path)
+    (tmp_path / "amber.sh").write_text("cat >/dev/null; echo amber >a.txt")
+    (tmp_path / "birch.sh").write_text("cat >/dev/null; printf 'birch\\nbirch\\n' >a.txt")
+    hostile = 'verdict "$FIRST" "$SECOND" "<b>bold</b>"'
+    write_judges(tmp_path, FOR_FIRST, hostile, "exit 1", first="+birch", second="+amber")
+    project.task("a")
+    project.commit_all()
+    page = open_window().page
+    contest = {"agents": [AMBER, BIRCH]}
+    _run(page, "a", contest=contest, settings={"judge": [JUDGE] * 3, "retries": 0})
+    _card(page, "a").click()
+    panel = _panel(page)
+    expect(panel).to_contain_text("2 of 3 judges voted; majority")
+    votes = panel.get_by_role("table", name="Votes")
+    expect(votes.get_by_role("row").nth(1)).to_contain_text(re.compile(f"{JUDGE}a@Birch, a@Amber.it is complete"))
+    expect(votes.get_by_role("row").nth(2)).to_contain_text(f"{JUDGE} 2a@Bircha@Amber<b>bold</b>")
+    expect(votes.get_by_role("row").nth(3)).to_contain_text("No vote")

@@ -11,6 +11,7 @@ from typing import Protocol
 
 from plait.agents.retry_after import RetryAfter
 from plait.config.agent_keys import Permission, PromptDelivery
+from plait.core.ballot import Vote
 from plait.core.decisions import Candidate
 from plait.core.fast_dataclass import dataclass
 from plait.core.reports import Outcome
@@ -67,7 +68,8 @@ class AttemptContext:
     """One attempt, for its agent. The files exist already.
 
     `folder` is the attempt's own, outside the workspace: the `files` of a command are put there. `session` is the tool's
-    session to continue. `base` is the commit that the workspace was made from, `candidates` are for a referee.
+    session to continue. `base` is the commit that the workspace was made from, `slots` how many processes of agents may run
+    at once, `timeout` and `idle_timeout` when plait ends it (0: never). `candidates` and earlier `votes` are for a referee.
     """
 
     attempt: Attempt
@@ -80,19 +82,25 @@ class AttemptContext:
     feedback: str = ""
     base: str = ""
     candidates: tuple[Candidate, ...] = ()
+    votes: tuple[Vote, ...] = ()
+    slots: int = 1
+    timeout: float = 0.0
+    idle_timeout: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
     """What to run in the workspace. `stdin` names a file; without one, standard input is empty. `env` is added.
 
-    `files` are names and texts, put into the attempt's `folder` before it starts and readable only by the user.
+    `files` are names and texts, put into the attempt's `folder` before it starts and readable only by the user. `checkouts`
+    are folders beside the workspace that get the attempt's base commit before it starts, each as a worktree of its own.
     """
 
     argv: tuple[str, ...]
     stdin: str | None = None
     env: tuple[tuple[str, str], ...] = ()
     files: tuple[tuple[str, str], ...] = ()
+    checkouts: tuple[str, ...] = ()
 
 
 class ActivityKind(StrEnum):

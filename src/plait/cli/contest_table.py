@@ -1,4 +1,4 @@
-"""The table of a contest: a row for each entrant."""
+"""The table of a contest: a row for each entrant, and the votes of judges."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from plait.cli import format as fmt
 from plait.cli.output import Page
-from plait.client.result_files import ContestResult, Entrant
+from plait.client.result_files import ContestResult, Entrant, JudgeVote
 from plait.core.settings import Spend
 from plait.core.status import TaskStatus
 
@@ -44,11 +44,30 @@ def add_contest_table(page: Page, contest: ContestResult) -> None:
     if contest.why:  # the others have their reasons in their verdicts
         why = contest.why if won else fmt.truncate_line(contest.why, _MAX_REASON_CHARS)
         page.add_line((f"{_MARGIN}{why}", "dim"))
+    _add_votes(page, contest)
     branches = [entrant.branch for entrant in contest.entrants if entrant.branch and not entrant.is_winner]
     if branches:
         page.add_line((f"{_MARGIN}{'branches of the others' if won else 'their branches'}:", "dim"))
     for branch in branches:
         page.add_line((f"{_MARGIN}  {branch}", "dim"))
+
+
+def _add_votes(page: Page, contest: ContestResult) -> None:
+    if not contest.votes:
+        return
+    page.add_line((f"{_MARGIN}{contest.summary}", "dim"))
+    width = max(len(vote.judge) for vote in contest.votes)
+    for vote in contest.votes:
+        page.add_line((f"{_MARGIN}  {vote.judge.ljust(width)}  {_describe_vote(vote)}", "dim"))
+
+
+def _describe_vote(vote: JudgeVote) -> str:
+    if vote.failure is not None:
+        return f"no vote: {fmt.truncate_line(vote.failure, _MAX_VERDICT_CHARS)}"
+    choices = " > ".join(vote.ranking)
+    rejected = f"rejects {', '.join(vote.rejected)}" if vote.rejected else ""
+    reason = f" ({fmt.truncate_line(vote.reason, _MAX_VERDICT_CHARS)})" if vote.reason else ""
+    return f"{'; '.join(filter(None, (choices, rejected)))}{reason}"
 
 
 def _make_cells(entrant: Entrant) -> tuple[str, ...]:

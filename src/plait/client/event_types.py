@@ -9,6 +9,7 @@ from typing import Literal, Required, TypedDict, cast
 
 from plait.client.api_models import Progress
 from plait.client.json_encoding import Json, encode_plain, to_iso
+from plait.core.ballot import BallotResult
 from plait.core.fast_dataclass import dataclass
 from plait.core.settings import Mode, Publish
 from plait.core.status import BatchStatus, Category, PauseCause, WaitReason
@@ -146,9 +147,12 @@ class EventFields(CommonEventFields, ProgressFields, total=False):
     pid: int
     processed: int
     publish: Publish
+    result: BallotResult | None
     sources: Sequence[str]
+    summary: str | None
     tasks: Sequence[Json]
     version: str
+    votes: Sequence[Json]
     without: Sequence[str]
 
 

@@ -50,6 +50,8 @@ def _suggest_after_end(batch: BatchState, task: TaskState, status: TaskStatus) -
         return f"plait retry {batch.id} retries what failed and the tasks it blocked."
     if task.unmerged is not None:
         return _suggest_merge(batch.id, name)
+    if task.category is Category.REJECTED:
+        return f"plait retry {batch.id} {name} runs all its entrants again; plait diff {batch.id} ENTRANT shows a rejected change."
     again = f"{_suggest_before_retry(batch, task)}plait retry {batch.id} {name} retries it"
     if task.finished is not None and task.category in {Category.VERIFY, Category.GATE}:
         again = f"{again}; plait recheck {batch.id} {name} verifies its finished work again, without an agent"

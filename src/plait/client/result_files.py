@@ -1,4 +1,4 @@
-"""The results of contests and model jobs, which attempts leave in files: they aren't in the journal."""
+"""The results of contests and model jobs: what attempts leave in files, which isn't in the journal, and how judges voted."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from plait.client.agent_specs import MODEL_AGENT
 from plait.client.api_models import Cost, Diffstat, make_cost, make_diffstat
 from plait.client.event_types import EventFields, EventType, StreamEvent
 from plait.client.json_encoding import api_model, to_json
+from plait.core.ballot import BallotResult, Vote
 from plait.core.fast_dataclass import dataclass
 from plait.core.state import BatchState, TaskState
 from plait.core.status import TaskStatus
@@ -42,9 +43,25 @@ class Entrant:
 
 
 @api_model
+class JudgeVote:
+    """`ranking`: entrants, the best first. `failure`: why this judge has no vote; null: it has one."""
+
+    judge: str
+    ranking: list[str]
+    rejected: list[str]
+    reason: str
+    failure: str | None
+
+
+@api_model
 class ContestResult:
+    """`result`: what came of the votes, and `summary` the same in words; null: no judge was asked, or none has answered."""
+
     why: str | None
     entrants: list[Entrant]
+    result: BallotResult | None
+    summary: str | None
+    votes: list[JudgeVote]
 
 
 def list_contests(folder: StateFolder, batch: BatchState) -> dict[str, ContestResult]:
@@ -59,7 +76,15 @@ def describe_contest(folder: StateFolder, batch: BatchState, task: TaskState) ->
     entrants = [batch.tasks[index] for index in task.entrants]
     results = [_describe_entrant(batch, task, entrant, rows.get(entrant.task.id, {})) for entrant in entrants]
     results.sort(key=lambda entrant: (not entrant.is_winner, entrant.rank or len(results) + 1))
-    return ContestResult(_as_text(result.get("why")) or None, results)
+    why, ballot = _as_text(result.get("why")) or None, task.ballot
+    if ballot is None:
+        return ContestResult(why, results, None, None, [])
+    votes = [_describe_vote(vote) for vote in ballot.votes]
+    return ContestResult(why, results, ballot.result, ballot.describe(), votes)
+
+
+def _describe_vote(vote: Vote) -> JudgeVote:
+    return JudgeVote(vote.judge, list(vote.ranking), list(vote.rejected), vote.reason, vote.failure or None)
 
 
 def _describe_entrant(batch: BatchState, task: TaskState, entrant: TaskState, row: Mapping[str, object]) -> Entrant:
@@ -93,7 +118,13 @@ def _describe_verdict(task: TaskState, entrant: TaskState, loss_reason: str) -> 
 
 
 def make_contest_event(task: str, contest: ContestResult, batch: str, at: float) -> StreamEvent:
-    data = EventFields(why=contest.why, entrants=[to_json(entrant) for entrant in contest.entrants])
+    data = EventFields(
+        why=contest.why,
+        entrants=[to_json(entrant) for entrant in contest.entrants],
+        result=contest.result,
+        summary=contest.summary,
+        votes=[to_json(vote) for vote in contest.votes],
+    )
     return StreamEvent(None, at, EventType.BATCH_CONTEST, batch, task, data=data)
 
 

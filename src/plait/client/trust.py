@@ -29,7 +29,8 @@ from plait.system.atomic_files import create_file, make_private_folder, read_pri
 
 # These run when they are loaded, before there is a plan to show.
 FORMAT_KEY = "sources.format"
-AGENT_KEYS = ("run.agent", "run.fallback", "run.judge")
+_JUDGE_KEY = "run.judge"
+AGENT_KEYS = ("run.agent", "run.fallback", _JUDGE_KEY)
 _COMMAND_KEY, _SHELL_KEY = "run.agent_command", "run.agent_shell"
 
 _LONG_GAP = re.compile(r" {8,}")  # what follows might be off screen
@@ -75,6 +76,8 @@ def list_repo_commands(config: Config, location: RepoLocation | None) -> list[Re
 
 def _make_repo_command(config: Config, key: str, origin: ValueOrigin) -> RepoCommand:
     value = config.value(KEYS_BY_NAME[key])
+    if key == _JUDGE_KEY and isinstance(value, tuple) and len(value) == 1:
+        value = value[0]  # as it was trusted when there was one judge at most
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     # A shell makes another command of the same words.
     name = f"{key} with {_SHELL_KEY}" if key == _COMMAND_KEY and config.run.agent_shell else key

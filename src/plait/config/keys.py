@@ -200,12 +200,12 @@ class RunConfig(ConfigTable, name="run", about="How a batch runs.", per_batch=Tr
         per_batch=False,
     )
     judge = Key(
-        value_types.optional_text("an agent's name"),
-        None,
-        "agent that ranks the results of a contest",
+        value_types.text_list("an agent's name or a list of names", split=True),
+        (),
+        "agents that judge the results of a contest: each votes, and the majority decides",
         flag="--judge",
-        metavar="NAME",
-        runs_code=lambda name: name is not None and is_dotted_path(name),
+        metavar="NAME,...",
+        runs_code=lambda names: any(map(is_dotted_path, names)),
     )
     score = Key(
         value_types.optional_text("a command"),

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from plait.core.ballot import Vote
 from plait.core.decisions import Candidate
 from plait.core.fast_dataclass import dataclass
 from plait.core.file_locks import GROUP_PREFIX
@@ -19,14 +20,16 @@ from plait.core.task import Need, NeedKind, Task
 
 REFEREE = "referee"
 MAX_ENTRANTS = 26  # a judge refers to each by a letter
+MAX_JUDGES = 9
 
 
 @dataclass(frozen=True, slots=True)
 class Contest:
-    """Run each task `times` times with each of these agents."""
+    """Run each task `times` times with each of these agents. So many judges choose between the results, 0: none."""
 
     agents: tuple[str, ...]
     times: int = 1
+    judges: int = 0
 
     @property
     def size(self) -> int:
@@ -82,7 +85,7 @@ def _insert_entrants(plan: Plan, contest: Contest) -> tuple[list[Task], list[int
         )
         tasks += entrants
         indexes.append(len(tasks))
-        tasks.append(_make_refereed(task, entrants) if entrants else task)
+        tasks.append(_make_refereed(task, entrants, contest.judges) if entrants else task)
     return tasks, indexes
 
 
@@ -100,9 +103,10 @@ def _make_entrant(task: Task, label: str, agent: str, contest: Contest) -> Task:
     )
 
 
-def _make_refereed(task: Task, entrants: Sequence[Task]) -> Task:
+def _make_refereed(task: Task, entrants: Sequence[Task], judges: int) -> Task:
+    """Its attempt runs the judges, each in a slot of its own."""
     waits = tuple(Need(entrant.id, NeedKind.ENTRANT) for entrant in entrants)
-    return replace(task, needs=task.needs + waits, agent=REFEREE, model=None)
+    return replace(task, needs=task.needs + waits, agent=REFEREE, model=None, slots=max(task.slots, judges))
 
 
 def _longest_path_after(plan: Plan) -> list[float]:
@@ -147,6 +151,15 @@ def list_candidates(batch: BatchState, task: TaskState) -> tuple[Candidate, ...]
         if is_refereed(task)
         else ()
     )
+
+
+def list_kept_votes(task: TaskState) -> tuple[Vote, ...]:
+    """The votes that were cast before: these judges need not be asked again. No entrant changes between attempts to choose."""
+    last = task.last_write
+    if task.fresh or last is None or last.outcome is None:
+        return ()
+    votes = last.decision.votes if last.outcome.ballot is None else last.outcome.ballot.votes
+    return tuple(vote for vote in votes if not vote.failure)
 
 
 def find_passed_entrants(batch: BatchState, task: TaskState) -> list[TaskState]:

@@ -6,6 +6,7 @@ itself are lengths (`AttemptStarted.timeout`), and the record's own time complet
 
 from __future__ import annotations
 
+from plait.core.ballot import Vote
 from plait.core.fast_dataclass import dataclass
 from plait.core.settings import NO_SPEND, Publish, Spend
 from plait.core.status import BatchStatus, Category, EndWhy, PauseCause, TaskStatus
@@ -53,7 +54,7 @@ class AttemptStarted:
     """Start it. `base` is the commit its workspace is made from; `session` the agent's session to continue;
     `command` what is run where no agent is (verification). `repairs` is the task's earlier change, where that
     conflicted with what is in `base` now, and this attempt makes it again. `before` is what the session had spent,
-    `candidates` what a referee is to choose from.
+    `candidates` what a referee is to choose from, `votes` what judges said about these in the attempt before.
     """
 
     attempt: Attempt
@@ -70,6 +71,7 @@ class AttemptStarted:
     repairs: Change | None = None
     before: Spend = NO_SPEND
     candidates: tuple[Candidate, ...] = ()
+    votes: tuple[Vote, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -260,7 +260,12 @@ def _why_no_agent(state: State, batch: BatchState, task: TaskState) -> _Wait | N
 
 
 def _why_slots_wait(state: State, batch: BatchState, task: TaskState) -> _Wait | None:
-    slots = starts.clamp_slots(state, batch, task.task)
+    is_verified = task.step is Step.VERIFY
+    slots = (
+        starts.count_verification_slots(state, batch, task)
+        if is_verified
+        else starts.clamp_slots(state, batch, task.task)
+    )
     wanted = f" ({slots} wanted)" if slots > 1 else ""
     if not starts.has_batch_slots(batch, slots):
         limit = batch.settings.max_parallel

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 
+from plait.core.ballot import Vote
 from plait.core.fast_dataclass import dataclass
 from plait.core.requests import MAX_OVERRIDE_TITLE_CHARS, NO_OVERRIDE, PullRequestOverride
 from plait.core.status import TaskStatus
@@ -35,6 +36,8 @@ _STATUS_SIGNS = {
     TaskStatus.CANCELLED: "\\-",
     TaskStatus.INTERRUPTED: "‖",
 }
+_MAX_VERDICT_CHARS = 120  # characters of what a judge says
+_MAX_VOTES_SHARE = 4  # of the body, for contests
 _TABLE_HEADER = "| status | task | commit | change | verified | cost |\n|---|---|---|---|---|---|"
 
 
@@ -70,7 +73,10 @@ def write_body(view: BatchView) -> str:
     """At most `MAX_BODY_BYTES`: tasks that do not fit are counted."""
     requested = _list_requested(view)
     not_done = [task for task in requested if task.status is not TaskStatus.DONE]
-    max_bytes = (MAX_BODY_BYTES - _FRAME_BYTES) // (2 if not_done else 1)
+    judged = [task for task in requested if task.ballot is not None]
+    free_bytes = MAX_BODY_BYTES - _FRAME_BYTES
+    votes_bytes = free_bytes // _MAX_VOTES_SHARE if judged else 0
+    max_bytes = (free_bytes - votes_bytes) // (2 if not_done else 1)
     parts = [_summary(view)]
     if requested:
         table, omitted = _fit_lines(((task.status, _format_row(view, task)) for task in requested), max_bytes)
@@ -78,6 +84,9 @@ def write_body(view: BatchView) -> str:
     if not_done:
         reasons, omitted = _fit_lines(((task.status, _format_reason(task)) for task in not_done), max_bytes)
         parts += ["### Not included", "\n".join(reasons), *omitted]
+    if judged:
+        votes, omitted = _fit_lines(((task.status, _format_votes(task)) for task in judged), votes_bytes)
+        parts += ["### Judged", "\n".join(votes), *omitted]
     parts.append(_format_footer(view))
     return "\n\n".join(parts) + "\n"
 
@@ -121,6 +130,24 @@ def _format_reason(task: TaskView) -> str:
     reason = _escape_markdown(task.reason, _MAX_REASON_CHARS)
     by = f" by {_format_code(task.by)}" if task.by and task.by not in task.reason else ""
     return f"- {_format_status(task.status)}{by}: {_format_name(task)}" + (f" ({reason})" if reason else "")
+
+
+def _format_votes(task: TaskView) -> str:
+    """Who won a contest, and how each judge voted: an item with one line for each of them."""
+    assert task.ballot is not None
+    winner = f"{_format_code(task.winner)} won; " if task.winner else ""
+    votes = [f"  - {_format_vote(vote)}" for vote in task.ballot.votes]
+    return "\n".join([f"- {_format_code(task.id)}: {winner}{task.ballot.describe()}", *votes])
+
+
+def _format_vote(vote: Vote) -> str:
+    judge = _format_code(vote.judge)
+    if vote.failure:
+        return f"{judge}: no vote ({_escape_markdown(vote.failure, _MAX_VERDICT_CHARS)})"
+    choices = " \\> ".join(map(_format_code, vote.ranking))
+    rejected = f"rejects {', '.join(map(_format_code, vote.rejected))}" if vote.rejected else ""
+    reason = f" ({_escape_markdown(vote.reason, _MAX_VERDICT_CHARS)})" if vote.reason else ""
+    return f"{judge}: {'; '.join(filter(None, (choices, rejected)))}{reason}"
 
 
 def _format_name(task: TaskView) -> str:

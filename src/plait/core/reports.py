@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from plait.core.ballot import Ballot
 from plait.core.fast_dataclass import dataclass
 from plait.core.settings import NO_SPEND, Spend
 from plait.core.status import Category, WaitReason
@@ -14,7 +15,8 @@ class Outcome:
 
     `peak` is the memory, in bytes, that its whole tree took at most (0: not measured). `files` are all that its
     change differs in from its base, and `diffstat` how many they are, the lines added and the lines removed. `winner` is the
-    entrant whose change it is, where a referee chose one. `session` "": the one to continue is gone.
+    entrant whose change it is, where a referee chose one, `ballot` how its judges voted. `session` "": the one to continue is
+    gone.
     """
 
     category: Category
@@ -30,6 +32,7 @@ class Outcome:
     peak: int = 0
     diffstat: tuple[int, int, int] | None = None
     winner: str = ""
+    ballot: Ballot | None = None
 
     @property
     def has_retry_time(self) -> bool:

@@ -36,6 +36,7 @@ RESPONSES: Mapping[Category, Response] = {
     Category.AUTH: Response.NEVER,
     Category.CONTEXT: Response.NEVER,
     Category.USAGE: Response.NEVER,
+    Category.REJECTED: Response.NEVER,
 }
 CATEGORY_TEXTS: Mapping[Category, str] = {
     Category.TASK: "the agent failed",
@@ -54,6 +55,7 @@ CATEGORY_TEXTS: Mapping[Category, str] = {
     Category.CONFLICT: "its change conflicts with what was merged before",
     Category.MERGE: "the merge failed",
     Category.GATE: "the gate failed with its change",
+    Category.REJECTED: "the judges rejected all candidates",
 }
 
 # Exit statuses of a shell whose command is not executable or not found: no agent can help, and it would fail again.

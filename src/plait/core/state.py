@@ -10,6 +10,7 @@ from copy import copy
 from dataclasses import field, fields
 from typing import TypeVar
 
+from plait.core.ballot import Ballot
 from plait.core.decisions import AttemptStarted, Change, GateStarted, PublishStarted, RebuildStarted
 from plait.core.fast_dataclass import dataclass
 from plait.core.plan import Plan
@@ -81,6 +82,7 @@ class FinishedChange:
     tip: str
     diffstat: tuple[int, int, int] | None = None
     winner: str = ""
+    ballot: Ballot | None = None
 
 
 @dataclass(slots=True)
@@ -133,6 +135,7 @@ class TaskState:
     retry_reason: str | None = None  # why it is retried
     feedback: str = ""
     winner: str = ""  # the entrant whose change it has
+    ballot: Ballot | None = None  # how the judges of its contest voted
     rejected_entrants: tuple[str, ...] = ()  # winners that failed verification
     change_to_repair: Change | None = None  # what conflicted, until it has been made again
     predicted_conflicts: dict[str, tuple[str, ...]] = field(default_factory=dict)  # files, by the task ("": the branch)

@@ -102,6 +102,7 @@ class Category(StrEnum):
     CONFLICT = "conflict"
     MERGE = "merge"
     GATE = "gate"
+    REJECTED = "rejected"  # by the judges of a contest
 
 
 class EndWhy(StrEnum):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from plait.core.ballot import Ballot
 from plait.core.explain import explain_status
 from plait.core.fast_dataclass import dataclass
 from plait.core.reports import SourcesUnwritten
@@ -31,7 +32,8 @@ NO_WORK = WorkTime()
 @dataclass(frozen=True, slots=True)
 class TaskView:
     """One task. `diffstat`: files, lines added, lines removed. `predicted_conflicts`: the other task ("": the branch)
-    and the files. `entrant`: the contested task that it is an entrant of. `winner`: the entrant whose change it has.
+    and the files. `entrant`: the contested task that it is an entrant of. `winner`: the entrant whose change it has, `ballot`: how
+    the judges of its contest voted.
     `short`: the reason for a table cell, see `TaskExplanation`. `question` waits for an answer.
     """
 
@@ -58,6 +60,7 @@ class TaskView:
     predicted_conflicts: tuple[tuple[str, tuple[str, ...]], ...] = ()
     entrant: str | None = None
     winner: str | None = None
+    ballot: Ballot | None = None
     short: str = ""
     question: str | None = None
     asks_for_budget: bool = False
@@ -150,6 +153,7 @@ def make_task_view(state: State, batch: BatchState, task: TaskState) -> TaskView
         predicted_conflicts=tuple(task.predicted_conflicts.items()),
         entrant=task.task.entrant,
         winner=task.winner or None,
+        ballot=task.ballot,
         short=explanation.short or explanation.reason,
         question=_find_question(task),
         asks_for_budget=task.requested_spend is not None,

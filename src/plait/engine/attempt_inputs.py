@@ -96,6 +96,7 @@ class AttemptSpecBuilder:
             base=decision.base,
             setup=inputs.options.setup,
             files=tuple(draft.files),
+            checkouts=command.checkouts,
             limits=self.build_limits(decision),
             sandbox=confined,
         )
@@ -135,6 +136,10 @@ class AttemptSpecBuilder:
             feedback=decision.feedback,
             base=decision.base,
             candidates=decision.candidates,
+            votes=decision.votes,
+            slots=decision.slots,
+            timeout=decision.timeout,
+            idle_timeout=decision.idle_timeout,
         )
         spec = draft.inputs.find_agent(decision.agent)
         command = self._load_agent(spec).build_command(context)

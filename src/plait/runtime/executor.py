@@ -79,6 +79,7 @@ class AttemptSpec:
     `workspace` is the folder that the command runs in: `checkout` itself, or what `AttemptWorkspaces.path` says. Unless
     it is in place, the executor prepares it: at `base`, with ignored files of `checkout` and the result of the setup. A
     workspace that is gone before a check is made again from `task_base`, the commit that the task's change is made on.
+    `checkouts` are further folders that it prepares at `base`, without setup; they go when the workspace is released.
 
     `sandbox`: how the command is confined; None: it is not. An executor that can't confine it so must not start it.
     """
@@ -94,6 +95,7 @@ class AttemptSpec:
     task_base: str = ""
     setup: WorkspaceSetup = WorkspaceSetup()
     files: tuple[AttemptFile, ...] = ()
+    checkouts: tuple[str, ...] = ()
     limits: AttemptLimits = DEFAULT_LIMITS
     sandbox: SandboxSpec | None = None
 

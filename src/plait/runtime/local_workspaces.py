@@ -149,6 +149,8 @@ class LocalWorkspaces:
             self.worktrees.reset(spec.attempt, spec.base)
         else:
             self.worktrees.prepare(batch, task, spec.base, spec.setup, top=spec.checkout)
+        for place in spec.checkouts:
+            self.worktrees.checkout(batch, spec.base, spec.setup, top=spec.checkout, place=place)
         sandbox = self.build_sandbox(spec)
         # Also before a check: what the agent changed may need another setup.
         return (*self._write_setup(spec, sandbox), *sandbox)

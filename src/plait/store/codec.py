@@ -41,6 +41,7 @@ UPCASTERS: Mapping[int, Upcaster] = {
     # written, and no text is known to be the same.
     7: lambda kind, shape: (kind, shape),
     # Settings.sandbox is new; without it nothing is confined.
+    # Votes of several judges (Outcome.ballot, AttemptStarted.votes, the category rejected) are new; without them nobody voted.
     8: lambda kind, shape: (kind, shape),
 }
 

@@ -18,6 +18,10 @@ from tests.support.contest_project import AMBER, BIRCH, JUDGE, ContestProject
         (("--contest", f"{AMBER},{BIRCH}", "--isolation", "in-place"), "a contest needs worktrees"),
         (("--contest", f"{AMBER},{BIRCH}", "--judge", JUDGE, "--score", "true"), "not by both"),
         (("--contest", f"{AMBER},{BIRCH}", "--judge", "nobody"), "there is no agent called nobody"),
+        (("--contest", f"{AMBER},{BIRCH}", "--judge", f"{JUDGE},cluade"), "Did you mean claude?"),
+        (("--contest", f"{AMBER},{BIRCH}", "--judge", f"{JUDGE},aider"), "the judge aider isn't available"),
+        (("--contest", f"{AMBER},{BIRCH}", "--judge", f"{JUDGE},shell"), "can't judge"),
+        (("--contest", f"{AMBER},{BIRCH}", "--judge", ",".join([JUDGE] * 10)), "10 judges are too many: 9 at most"),
         (("--judge", JUDGE, "--agent", AMBER), "only works in a contest"),
         (("--resume", "-n", "2"), "as it was submitted"),
         (("--agent", "referee"), "which only a contest gives"),
@@ -41,8 +45,9 @@ def test_a_contest_needs_tasks_for_agents(contest_project: ContestProject) -> No
     assert "there is nothing to contest" in answer.err
 
 
-def test_a_repository_may_not_choose_a_module_as_judge(contest_project: ContestProject) -> None:
-    contest_project.project.write("plait.toml", f'[run]\njudge = "{JUDGE}"')
+@pytest.mark.parametrize("judge", [f'"{JUDGE}"', f'["claude", "{JUDGE}"]'])
+def test_a_repository_may_not_choose_a_module_as_judge(contest_project: ContestProject, judge: str) -> None:
+    contest_project.project.write("plait.toml", f"[run]\njudge = {judge}")
     contest_project.project.commit_all()
     answer = contest_project.project.plait("run", "tasks", "--yes", "--contest", f"{AMBER},{BIRCH}")
     assert answer.code == 2

@@ -72,7 +72,7 @@ def test_a_judge_does_not_see_the_agents_names(contest_project: ContestProject) 
     contest_project.write_judge(
         "letter=$(awk '/^## Change/ {l=$3} /^\\+birch/ {print l; exit}' \"$ASKED\")\n"
         'other=$(printf "A\\nB\\n" | grep -v "$letter")\n'
-        'echo spent 4000 99\necho I thought about it.\necho "ORDER: $letter $other"'
+        'echo spent 4000 99\necho I thought about it.\nprintf \'{"ranking": ["%s", "%s"]}\\n\' "$letter" "$other"'
     )
     contest_project.project.commit_all()
     answer = contest_project.run("--judge", JUDGE)
@@ -89,7 +89,7 @@ def test_a_judge_does_not_see_the_agents_names(contest_project: ContestProject) 
 
 def test_changes_by_the_judge_are_not_part_of_the_result(contest_project: ContestProject) -> None:
     contest_project.write_judge(
-        "echo mine >a.txt; echo mine >judge.txt; git add . ; git commit -qm mine; echo 'ORDER: A B'"
+        'echo mine >a.txt; echo mine >judge.txt; git add . ; git commit -qm mine; echo \'{"ranking": ["A", "B"]}\''
     )
     contest_project.project.commit_all()
     assert contest_project.run("--judge", JUDGE).code == 0

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from plait.git.gc.removal_rules import GcOptions, KeptItem, Removal, WorktreeItem
+from plait.git.interfaces import WorkspaceSetup
 
 if TYPE_CHECKING:
     from tests.git.gc.conftest import GcProject
@@ -40,6 +41,19 @@ def test_worktrees_of_a_finished_batch_are_removed_after_saving_their_work(proje
     assert project.git("show", "refs/plait/saved/beef/a/1:new.txt") == "hours of work"
     assert project.snapshot_user_files() == before
     assert project.clean() == []
+
+
+def test_what_judges_left_is_removed_with_its_batch_and_not_saved(project: GcProject) -> None:
+    project.batch("beef", "a")
+    place = project.workspace("beef", "a").with_name("task-a+judge-1")
+    project.workspaces.checkout("beef", project.base, WorkspaceSetup(), top=str(project.top), place=str(place))
+    (place / "mine.txt").write_text("no work\n")
+    planned = {item.item.kind: item.save for item in project.plan().removals if isinstance(item.item, WorktreeItem)}
+    assert planned == {"workspace": False, "judge's workspace": False}
+    project.clean()
+    assert not place.exists()
+    assert project.list_worktrees() == []
+    assert list(project.refs("refs/plait/saved")) == []
 
 
 def test_worktrees_of_an_unfinished_batch_are_kept(project: GcProject) -> None:

@@ -237,3 +237,42 @@ def test_the_gate_sees_exactly_its_commit(repo: WorkspaceRepo) -> None:
     repo.write({"x.log": "a cache"}, at=place)
     repo.gate(second)
     assert (place / "x.log").exists()  # nothing was out of place, so nothing was done
+
+
+def side(repo: WorkspaceRepo, number: int, task: str = "one") -> Path:
+    place = repo.root / f"batch-{BATCH}" / f"task-{task}+judge-{number}"
+    return Path(repo.open().checkout(BATCH, repo.head, WorkspaceSetup(), top=str(repo.top), place=str(place)))
+
+
+def test_checkouts_beside_a_workspace_go_with_it(repo: WorkspaceRepo) -> None:
+    """Nothing in them is work: what was changed there is neither saved nor seen by the next one."""
+    repo.prepare("one")
+    repo.prepare("one-more")
+    first, second, other = side(repo, 1), side(repo, 2), side(repo, 1, "one-more")
+    repo.commit({"README": "another\n", "mine": "m\n"}, at=first)
+    assert (second / "README").read_text() == "read me\n"
+    assert side(repo, 1) == first
+    assert repo.git("rev-parse", "HEAD", at=first) == repo.head
+    assert repo.status(first) == ""
+    repo.write({"README": "dirt\n"}, at=second)
+    repo.release("one")
+    assert not first.exists()
+    assert not second.exists()
+    assert other.exists()  # of a task whose name begins in the same way
+    repo.prepare("next")  # in a worktree of the pool
+    repo.prepare("another")
+    assert repo.git("for-each-ref", "refs/plait/saved") == ""
+    repo.release("one-more", keep=0)
+    assert [path for path in repo.worktrees() if "+judge" in path] == []
+
+
+def test_checkouts_of_a_task_whose_workspace_is_gone_go_with_the_batch(repo: WorkspaceRepo) -> None:
+    place = side(repo, 1)
+    repo.open().release_gate(BATCH)
+    assert not place.exists()
+
+
+def test_a_checkout_is_only_made_beside_a_workspace_of_its_batch(repo: WorkspaceRepo) -> None:
+    for place in (repo.root / "batch-other" / "task-one+judge-1", repo.root / f"batch-{BATCH}" / "task-one"):
+        with pytest.raises(WorldError, match="is not beside a workspace"):
+            repo.open().checkout(BATCH, repo.head, WorkspaceSetup(), top=str(repo.top), place=str(place))

@@ -134,6 +134,9 @@ def fold_attempt_end(facts: Facts, at: float, report: AttemptEnd) -> None:
             facts.agent_spends.setdefault(attempt.order.agent, []).append(used)
         _note_change(facts, batch, task, outcome)
         task.winner = outcome.winner
+        ballot = outcome.ballot
+        task.votes = attempt.order.votes if ballot is None else tuple(each for each in ballot.votes if not each.failure)
+        task.voted_on = frozenset((each.task, each.tip) for each in attempt.order.candidates)
         if outcome.category is Category.RATE_LIMIT and not outcome.has_retry_time:
             _note_unexplained_refusal(facts, task, attempt.order.provider)
         _release_agent(facts, batch, attempt, outcome, at)

@@ -84,7 +84,7 @@ def check_deadlines_moved(facts: Facts, _at: float, event: DeadlinesMoved) -> No
         raise facts.violation("clock", f"deadlines moved by {event.by}, the clock jumped by {facts.clock_jump}")
 
 
-PERMANENT = frozenset({Category.AUTH, Category.QUOTA, Category.USAGE, Category.CONTEXT})
+PERMANENT = frozenset({Category.AUTH, Category.QUOTA, Category.USAGE, Category.CONTEXT, Category.REJECTED})
 IMMEDIATE = frozenset({Category.VERIFY, Category.EMPTY})
 MAX_LOSSES = 3
 MAX_UNEXPLAINED_REFUSALS = 8

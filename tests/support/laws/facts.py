@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
+from plait.core.ballot import Vote
 from plait.core.contest import REFEREE
 from plait.core.decisions import (
     AttemptEnding,
@@ -130,6 +131,8 @@ class TaskFacts:
     learned_locks: tuple[str, ...] = ()  # those of files that it changed
     entrants: tuple[str, ...] = ()
     winner: str = ""
+    votes: tuple[Vote, ...] = ()  # that judges cast last, or earlier about the same
+    voted_on: frozenset[tuple[str, str]] = frozenset()  # entrants with their tips
     failed_winners: tuple[str, ...] = ()  # entrants that were chosen, and then failed verification
     repairing: Change | None = None
     recent_records: deque[Record] = field(default_factory=lambda: deque(maxlen=60))
@@ -326,6 +329,11 @@ class BatchFacts:
         """The entrants that passed and did not fail as the task's own change."""
         left = (self.tasks[entrant] for entrant in task.entrants if entrant not in task.failed_winners)
         return [entrant for entrant in left if entrant.is_done]
+
+    def slots_wanted(self, task: TaskFacts, step: Step) -> int:
+        """Judges take slots while they choose, and not while what they chose is verified."""
+        written = self.tasks[task.entrants[0]] if task.entrants and step is Step.VERIFY else task
+        return written.spec.slots
 
     def winner_was_dropped(self, task: TaskFacts, found: UnjudgedExit) -> bool:
         """The chosen entrant was dropped meanwhile."""

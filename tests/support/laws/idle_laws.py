@@ -113,7 +113,7 @@ def _next_in_queue(batch: BatchFacts, writers: list[TaskFacts]) -> list[TaskFact
 
 def _slots(facts: Facts, batch: BatchFacts, task: TaskFacts) -> int:
     limits = [limit for limit in (facts.settings.parallel_limit, batch.settings.max_parallel) if limit]
-    return min([max(1, task.spec.slots), *limits])
+    return min([max(1, batch.slots_wanted(task, task.step)), *limits])
 
 
 def _has_room(batch: BatchFacts) -> bool:

@@ -19,6 +19,7 @@ from plait.core.requests import (
     Submit,
     TaskRequest,
 )
+from plait.core.status import Category
 from tests.support.laws.facts import BatchFacts, Facts, TaskFacts
 
 
@@ -100,6 +101,9 @@ def _check_contest_request(
     alone = chosen not in {(), (REFEREE,)}
     if alone and set(task.entrants).intersection(answer.tasks) and not isinstance(request, CancelTask | Drop):
         raise facts.violation("contest", f"{request.task} is for {chosen}, and its entrants go again", task)
+    rejected = task.ended is not None and task.ended.category is Category.REJECTED
+    if isinstance(request, Retry) and rejected and not alone and not set(task.entrants) <= set(answer.tasks):
+        raise facts.violation("contest", f"{request.task} is retried with the changes that its judges rejected", task)
     asks = task.asking or (task.alive is not None and task.alive.is_asking)
     if isinstance(request, Feedback) and task.has_referee and not asks:
         raise facts.violation("contest", f"{request.task} was given feedback, but a referee writes it", task)

@@ -26,7 +26,8 @@ def check_attempt_start(facts: Facts, _at: float, event: AttemptStarted) -> None
             or _check_queue_turn(batch, task)
             or _check_base(facts, batch, task, event)
         )
-        broken = broken or _check_candidates(batch, task, event) or _check_session(task, event)
+        broken = broken or _check_candidates(batch, task, event) or _check_votes(task, event)
+        broken = broken or _check_session(task, event)
     if broken is not None:
         law, why = broken
         raise facts.violation(law, f"{name} started {why}", task)
@@ -100,6 +101,13 @@ def _check_candidates(batch: BatchFacts, task: TaskFacts, event: AttemptStarted)
     return None if told == found else ("contest", f"with {told} to choose from, not {found}")
 
 
+def _check_votes(task: TaskFacts, event: AttemptStarted) -> tuple[str, str] | None:
+    """No judge is asked twice about the same changes, and none is taken to have voted on others."""
+    known = task.begun and {(each.task, each.tip) for each in event.candidates} <= task.voted_on
+    votes = task.votes if known else ()
+    return None if event.votes == votes else ("votes", f"with the votes {event.votes}, not {votes}")
+
+
 def _check_session(task: TaskFacts, event: AttemptStarted) -> tuple[str, str] | None:
     """A session belongs to its agent; what it had spent before is reported once."""
     last = task.last_write
@@ -151,7 +159,7 @@ def check_slots(facts: Facts, _at: float, event: AttemptStarted) -> None:
     batch = facts.batch(event.attempt.batch)
     task = batch.tasks[event.attempt.task]
     limits = [limit for limit in (facts.settings.parallel_limit, batch.settings.max_parallel) if limit]
-    if event.slots != min([max(1, task.spec.slots), *limits]):
+    if event.slots != min([max(1, batch.slots_wanted(task, event.attempt.step)), *limits]):
         raise facts.violation("slots", f"{event.attempt} counts as {event.slots} slots", task)
     for used, limit in (
         (facts.slots, facts.settings.parallel_limit),

@@ -420,6 +420,30 @@ DEFECTS = (
         "pass",
     ),
     Defect(
+        "votes count for changes that the judges have not seen",
+        "contest",
+        "if task.fresh or last is None or last.outcome is None:",
+        "if last is None or last.outcome is None:",
+    ),
+    Defect(
+        "judges are asked again about the same changes",
+        "contest",
+        "return tuple(vote for vote in votes if not vote.failure)",
+        "return ()",
+    ),
+    Defect(
+        "judges choose again from what they rejected",
+        "scheduler.request_answers",
+        "if task.category is Category.REJECTED:",
+        "if False:",
+    ),
+    Defect(
+        "verifying a winner takes the slots of its judges",
+        "scheduler.starts",
+        "written = batch.tasks[task.entrants[0]] if task.entrants else task",
+        "written = task",
+    ),
+    Defect(
         "whom a person dropped wins a contest",
         "scheduler.outcomes",
         "if category is Category.OK and is_winner_withdrawn(",

@@ -863,6 +863,12 @@ export interface components {
             step: components["schemas"]["Step"];
         };
         /**
+         * BallotResult
+         * @description How a winner was found, or why there is none.
+         * @enum {string}
+         */
+        BallotResult: "majority" | "points" | "tie" | "no_quorum" | "all_rejected";
+        /**
          * Batch
          * @description A batch with its tasks.
          */
@@ -1203,7 +1209,7 @@ export interface components {
          * @description How an attempt ended, as the retry policy reads it.
          * @enum {string}
          */
-        Category: "ok" | "task" | "verify" | "empty" | "rate_limit" | "quota" | "auth" | "overloaded" | "network" | "context" | "usage" | "killed" | "lost" | "timeout" | "idle" | "question" | "conflict" | "merge" | "gate";
+        Category: "ok" | "task" | "verify" | "empty" | "rate_limit" | "quota" | "auth" | "overloaded" | "network" | "context" | "usage" | "killed" | "lost" | "timeout" | "idle" | "question" | "conflict" | "merge" | "gate" | "rejected";
         /**
          * ChangedFile
          * @description `before` is its former name if it was renamed; lines of binary files are not counted.
@@ -1357,9 +1363,9 @@ export interface components {
             isolation: "worktree" | "in-place";
             /**
              * Judge
-             * @description agent that ranks the results of a contest
+             * @description agents that judge the results of a contest: each votes, and the majority decides
              */
-            judge: string | null;
+            judge: string[];
             /**
              * Keep
              * @description worktrees to keep for later tasks
@@ -1781,10 +1787,18 @@ export interface components {
             /** With */
             with: string;
         };
-        /** ContestResult */
+        /**
+         * ContestResult
+         * @description `result`: what came of the votes, and `summary` the same in words; null: no judge was asked, or none has answered.
+         */
         ContestResult: {
             /** Entrants */
             entrants: components["schemas"]["Entrant"][];
+            result: components["schemas"]["BallotResult"] | null;
+            /** Summary */
+            summary: string | null;
+            /** Votes */
+            votes: components["schemas"]["JudgeVote"][];
             /** Why */
             why: string | null;
         };
@@ -2179,6 +2193,22 @@ export interface components {
          */
         Isolation: "worktree" | "in-place";
         JsonValue: unknown;
+        /**
+         * JudgeVote
+         * @description `ranking`: entrants, the best first. `failure`: why this judge has no vote; null: it has one.
+         */
+        JudgeVote: {
+            /** Failure */
+            failure: string | null;
+            /** Judge */
+            judge: string;
+            /** Ranking */
+            ranking: string[];
+            /** Reason */
+            reason: string;
+            /** Rejected */
+            rejected: string[];
+        };
         /**
          * Layer
          * @description The sources of values, weakest first; the names are shown by `plait config --json`.
@@ -2603,9 +2633,9 @@ export interface components {
             isolation: "worktree" | "in-place";
             /**
              * Judge
-             * @description agent that ranks the results of a contest
+             * @description agents that judge the results of a contest: each votes, and the majority decides
              */
-            judge: string | null;
+            judge: string[];
             /**
              * Keep
              * @description worktrees to keep for later tasks

@@ -99,6 +99,38 @@ function AttemptRow({ attempt }: { attempt: Attempt }) {
 
 type ContestInfo = NonNullable<Explanation["contest"]>;
 
+/** How each judge of a contest voted. */
+function VotesTable({ contest }: { contest: ContestInfo }) {
+  if (contest.votes.length === 0) return null;
+  return (
+    <>
+      <p dir="auto">{contest.summary}</p>
+      <div className={styles.scrollX}>
+        <table className={styles.table} aria-label="Votes">
+          <thead>
+            <tr>
+              <th scope="col">Judge</th>
+              <th scope="col">Ranking</th>
+              <th scope="col">Rejected</th>
+              <th scope="col">Reason</th>
+            </tr>
+          </thead>
+          <tbody>
+            {contest.votes.map((vote) => (
+              <tr key={vote.judge}>
+                <td>{vote.judge}</td>
+                <td>{vote.failure === null ? vote.ranking.join(", ") || "–" : "No vote"}</td>
+                <td>{vote.rejected.join(", ") || "–"}</td>
+                <td dir="auto">{vote.failure ?? (vote.reason || "–")}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </>
+  );
+}
+
 /** The entrants of a contest, and the winner. */
 export function ContestTable({ contest, batchId }: { contest: ContestInfo; batchId: string }) {
   const [, setOpen] = useOpenTask();
@@ -144,6 +176,7 @@ export function ContestTable({ contest, batchId }: { contest: ContestInfo; batch
           </tbody>
         </table>
       </div>
+      <VotesTable contest={contest} />
     </Section>
   );
 }

@@ -27,6 +27,7 @@ const CATEGORY_TEXT: Record<Category, string> = {
   conflict: "conflict",
   merge: "could not be merged",
   gate: "gate failed",
+  rejected: "rejected by the judges",
 };
 
 /** The label of an attempt: `write 2`. */

@@ -6,7 +6,7 @@ It runs as a process of plait; it never forwards output of a score command or a 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from json import dumps, loads
 
@@ -14,6 +14,7 @@ from plait.agents.interface import AgentEvent, AgentSpec, AttemptContext, Comman
 from plait.agents.output_parser import Json, PlaitProtocolParser, get_count, get_text
 from plait.agents.plain_text import to_plain_text
 from plait.config.agent_keys import Permission, PromptDelivery
+from plait.core.ballot import Ballot, BallotResult, Vote
 from plait.core.contest import REFEREE
 from plait.core.decisions import Candidate
 from plait.core.errors import ConfigError
@@ -26,13 +27,19 @@ REFEREE_MODULE = "plait.runtime.contest_referee"
 REFEREE_SPEC_FILE = "referee.json"
 REFEREE_RESULT_FILE = "result.json"  # the winner and the reason, in the attempt's folder
 _SCORE_OPTION, _JUDGE_OPTION = "score", "judge"
-_MAX_NAME_CHARS = 300  # characters of an entrant's name
+_MAX_NAME_CHARS = 300  # characters of the name of an entrant or a judge
 _MAX_REASON_CHARS = 300
+# What a budget can be enforced by, least first.
+_REPORTING_ORDER = (CostReporting.NOTHING, CostReporting.TOKENS, CostReporting.COST, CostReporting.FREE)
 
 
 @dataclass(frozen=True, slots=True)
 class RefereeSpec:
-    """One attempt. The winner's change is put onto `base`. Without `score` and `judge`, the smallest change wins."""
+    """One attempt. The winner's change is put onto `base`. Without `score` and `judges`, the smallest change wins.
+
+    Each judge works in the checkout of its place. `votes` are those of an earlier attempt that still hold. At most `slots`
+    judges run at once; the attempt is ended after `timeout` seconds, or `idle_timeout` without output (0: never).
+    """
 
     task: str
     title: str
@@ -43,32 +50,41 @@ class RefereeSpec:
     base: str
     candidates: tuple[Candidate, ...]
     score: str = ""
-    judge: AgentSpec | None = None
+    judges: tuple[AgentSpec, ...] = ()
+    checkouts: tuple[str, ...] = ()
+    votes: tuple[Vote, ...] = ()
+    slots: int = 1
+    timeout: float = 0.0
+    idle_timeout: float = 0.0
 
 
-def build_referee_spec(*, score: str | None = None, judge: AgentSpec | None = None) -> AgentSpec:
+def build_referee_spec(*, score: str | None = None, judges: Sequence[AgentSpec] = ()) -> AgentSpec:
     """The referee of a batch."""
     options = [(_SCORE_OPTION, score)] if score else []
-    options += [(_JUDGE_OPTION, dumps(asdict(judge)))] if judge is not None else []
+    options += [(_JUDGE_OPTION, dumps([asdict(judge) for judge in judges]))] if judges else []
     return AgentSpec(REFEREE, options=tuple(options))
 
 
 class Referee:
+    """Its provider is that of its first judge: an attempt has one."""
+
     name = REFEREE
 
     def __init__(self, spec: AgentSpec) -> None:
-        """Raises ConfigError if its judge can't be loaded."""
+        """Raises ConfigError if a judge can't be loaded."""
         self._score = dict(spec.options).get(_SCORE_OPTION, "")
-        self._judge = read_judge_spec(spec)
+        self._judges = read_judge_specs(spec)
         self.provider, self.reports = REFEREE, CostReporting.FREE
-        if self._judge is not None:
+        if self._judges:
             from plait.agents.table import load_agent  # the table imports this module
 
-            judge = load_agent(self._judge)
-            self.provider, self.reports = judge.provider, judge.reports
+            judges = [load_agent(judge) for judge in self._judges]
+            self.provider = judges[0].provider
+            self.reports = min((judge.reports for judge in judges), key=_REPORTING_ORDER.index)
 
     def build_command(self, context: AttemptContext) -> Command:
         task = context.task
+        count = len(self._judges) if len(context.candidates) > 1 else 0
         spec = RefereeSpec(
             task.id,
             task.title,
@@ -79,10 +95,15 @@ class Referee:
             context.base,
             context.candidates,
             self._score,
-            self._judge,
+            self._judges,
+            tuple(f"{context.workspace}+judge-{number}" for number in range(1, count + 1)),
+            context.votes,
+            context.slots,
+            context.timeout,
+            context.idle_timeout,
         )
         argv = (sys.executable, "-E", "-P", "-m", REFEREE_MODULE, f"{context.folder}/{REFEREE_SPEC_FILE}")
-        return Command(argv, files=((REFEREE_SPEC_FILE, dumps(asdict(spec))),))
+        return Command(argv, files=((REFEREE_SPEC_FILE, dumps(asdict(spec))),), checkouts=spec.checkouts)
 
     def create_parser(self, before: Spend = NO_SPEND) -> OutputParser:
         return RefereeParser(before)
@@ -91,6 +112,14 @@ class Referee:
 class RefereeParser(PlaitProtocolParser):
     _winner = ""
     _why = ""
+    _result: BallotResult | None = None
+    _votes: tuple[Vote, ...] = ()
+
+    def handle_event(self, event: Json) -> Iterator[AgentEvent]:
+        if event.get("type") == "vote":
+            self._votes += (_parse_vote(event),)
+        else:
+            yield from super().handle_event(event)
 
     def handle_usage(self, event: Json) -> Iterator[AgentEvent]:
         yield from self.report_spend(Spend(get_count(event, "microusd"), get_count(event, "tokens")))
@@ -98,32 +127,58 @@ class RefereeParser(PlaitProtocolParser):
     def handle_result(self, event: Json) -> None:
         self._winner = get_text(event, "winner")[:_MAX_NAME_CHARS]
         self._why = to_plain_text(get_text(event, "why"), _MAX_REASON_CHARS)
+        result = get_text(event, "ballot")
+        self._result = BallotResult(result) if result in set(BallotResult) else None
 
     def finish(self, code: int, tail: str, printed_at: float) -> Outcome:
+        """A referee that failed without a result may have votes: its next attempt need not ask these judges again."""
         ended = super().finish(code, tail, printed_at)
-        if ended.category is not Category.OK:
-            return ended
-        return replace(ended, winner=self._winner, detail=self._why)
+        ended = replace(ended, ballot=self._build_ballot(ended.category))
+        return replace(ended, winner=self._winner, detail=self._why) if ended.category is Category.OK else ended
+
+    def _build_ballot(self, category: Category) -> Ballot | None:
+        if not self._votes:
+            return None
+        without = BallotResult.ALL_REJECTED if category is Category.REJECTED else BallotResult.NO_QUORUM
+        return Ballot(self._result or without, self._votes)
 
 
-def read_judge_spec(spec: AgentSpec) -> AgentSpec | None:
-    """The judge that `build_referee_spec` was given; raises ConfigError."""
+def _parse_vote(event: Json) -> Vote:
+    return Vote(
+        get_text(event, "judge")[:_MAX_NAME_CHARS],
+        _parse_names(event.get("ranking")),
+        _parse_names(event.get("rejected")),
+        to_plain_text(get_text(event, "reason"), _MAX_REASON_CHARS),
+        to_plain_text(get_text(event, "failure"), _MAX_REASON_CHARS),
+    )
+
+
+def _parse_names(value: object) -> tuple[str, ...]:
+    names = value if isinstance(value, list) else []
+    return tuple(name[:_MAX_NAME_CHARS] for name in names if isinstance(name, str))
+
+
+def read_judge_specs(spec: AgentSpec) -> tuple[AgentSpec, ...]:
+    """The judges that `build_referee_spec` was given; raises ConfigError."""
     text = dict(spec.options).get(_JUDGE_OPTION)
-    return None if text is None else _parse_spec(text)
-
-
-def _parse_spec(text: str) -> AgentSpec:
+    if text is None:
+        return ()
     try:
-        fields = loads(text)
-        given = {
-            "command": tuple(fields["command"]),
-            "prompt_by": PromptDelivery(fields["prompt_by"]),
-            "args": tuple(fields["args"]),
-            "permission": Permission(fields["permission"]),
-            "sandbox": None,  # that of the referee
-            "prices": tuple(Price(**price) for price in fields["prices"]),
-            "options": tuple((name, value) for name, value in fields["options"]),
-        }
-        return AgentSpec(**{**fields, **given})
+        given = loads(text)
+        # A batch of an earlier plait has one judge, and not in a list.
+        return tuple(_make_spec(fields) for fields in ([given] if isinstance(given, dict) else given))
     except (ValueError, TypeError, KeyError, RecursionError) as error:
-        raise ConfigError(f"the judge's spec can't be read: {error!r}") from error
+        raise ConfigError(f"the specs of the judges can't be read: {error!r}") from error
+
+
+def _make_spec(fields: Json) -> AgentSpec:
+    given = {
+        "command": tuple(fields["command"]),
+        "prompt_by": PromptDelivery(fields["prompt_by"]),
+        "args": tuple(fields["args"]),
+        "permission": Permission(fields["permission"]),
+        "sandbox": None,  # that of the referee
+        "prices": tuple(Price(**price) for price in fields["prices"]),
+        "options": tuple((name, value) for name, value in fields["options"]),
+    }
+    return AgentSpec(**{**fields, **given})

@@ -12,7 +12,7 @@ from plait.client.agent_specs import explain_missing
 from plait.client.planning.agent_assignment import check_budgets
 from plait.client.planning.plan_preview import SHELL_AGENT, PlanPreview, measure_agent_capacity
 from plait.config.config import Config
-from plait.core.contest import MAX_ENTRANTS, Contest, can_be_contested, expand_contest, find_duplicate_id
+from plait.core.contest import MAX_ENTRANTS, MAX_JUDGES, Contest, can_be_contested, expand_contest, find_duplicate_id
 from plait.core.errors import UserError
 from plait.core.plan import Plan, Problem, Severity
 from plait.core.settings import Isolation
@@ -20,25 +20,27 @@ from plait.core.settings import Isolation
 
 def add_referee(config: Config, agents: tuple[AgentSpec, ...]) -> tuple[AgentSpec, ...]:
     """The agents of the batch and the referee. Raises UserError or ConfigError if there can be none."""
-    judge, score = _find_decider(config)
-    spec = build_referee_spec(score=score, judge=_find_judge(judge, agents) if judge else None)
+    judges, score = _find_decider(config)
+    if len(judges) > MAX_JUDGES:
+        raise UserError(f"{len(judges)} judges are too many: {MAX_JUDGES} at most", hint="Name fewer agents: --judge.")
+    spec = build_referee_spec(score=score, judges=[_find_judge(judge, agents) for judge in judges])
     table.load_agent(spec)
     return (*agents, spec)
 
 
-def _find_decider(config: Config) -> tuple[str | None, str | None]:
-    """The judge or the score command, whichever the stronger layer gives; neither: the smallest change wins."""
-    judge, score = config.run.judge, config.run.score
-    if not (judge and score):
-        return judge, score
+def _find_decider(config: Config) -> tuple[tuple[str, ...], str | None]:
+    """The judges or the score command, whichever the stronger layer gives; neither: the smallest change wins."""
+    judges, score = config.run.judge, config.run.score
+    if not (judges and score):
+        return judges, score
     origins = config.origins["run.judge"], config.origins["run.score"]
     stronger = origins[0].strength - origins[1].strength
     if stronger == 0:
         raise UserError(
-            f"a contest is decided by a judge or by a score, not by both: {origins[0]}, {origins[1]}",
+            f"a contest is decided by judges or by a score, not by both: {origins[0]}, {origins[1]}",
             hint="Pass --judge or --score: an option overrides a file.",
         )
-    return (judge, None) if stronger > 0 else (None, score)
+    return (judges, None) if stronger > 0 else ((), score)
 
 
 def _find_judge(name: str, agents: Sequence[AgentSpec]) -> AgentSpec:
@@ -47,7 +49,7 @@ def _find_judge(name: str, agents: Sequence[AgentSpec]) -> AgentSpec:
     spec = next((spec for spec in agents if spec.name == name), AgentSpec(name))
     refused = explain_missing(spec)
     if refused is not None:
-        raise UserError(f"the judge isn't available: {refused[0]}", hint=refused[1])
+        raise UserError(f"the judge {name} isn't available: {refused[0]}", hint=refused[1])
     return spec
 
 
@@ -56,7 +58,8 @@ def add_contest_entrants(preview: PlanPreview, agents: Sequence[AgentSpec], repe
     plan = preview.planned.plan
     if plan is None:
         return preview
-    contest = Contest(preview.settings.agents, repeats)
+    judges, _ = _find_decider(preview.loaded.config)
+    contest = Contest(preview.settings.agents, repeats, len(judges))
     _check_contest(contest, preview, plan)
     expanded = expand_contest(plan, contest)
     duplicate = find_duplicate_id(expanded)
@@ -108,6 +111,8 @@ def describe_contest(config: Config, plan: Plan) -> str:
     first = next(task.entrant for task in plan.tasks if task.entrant is not None)
     times = sum(task.entrant == first for task in plan.tasks) // len(names)
     often = f", {times} times each" if times > 1 else ""
-    judge, score = _find_decider(config)
-    decision = f"`{score}` scores them" if score else f"{judge} judges" if judge else "the smallest change wins"
+    judges, score = _find_decider(config)
+    decision = f"`{score}` scores them" if score else "the smallest change wins"
+    if judges:
+        decision = f"{judges[0]} judges" if len(judges) == 1 else f"{', '.join(judges)} vote"
     return f"a contest of {' and '.join(names)}{often}: {decision}"

@@ -70,8 +70,8 @@ class PlanPreview:
         if by_agents:
             names += self.settings.fallback
         config = self.loaded.config
-        if config.run.judge and any(task.entrant for task in tasks):
-            names.append(config.run.judge)
+        if any(task.entrant for task in tasks):
+            names += config.run.judge
         granted, confined = dict(config.agents.permissions), dict(config.agents.sandboxes)
         return describe_full_access(
             {

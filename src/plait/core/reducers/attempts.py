@@ -116,7 +116,7 @@ def apply_attempt_end(state: State, at: float, report: reports.AttemptEnd) -> No
     record_memory(state, attempt, outcome)
     if attempt.name.step is Step.WRITE:
         record_change(state, batch, task, attempt.decision.base, outcome)
-        task.winner = outcome.winner
+        task.winner, task.ballot = outcome.winner, outcome.ballot
         record_exit(state, task, attempt, outcome)
         if outcome.category is Category.OK:
             batch.rejections = 0

@@ -48,7 +48,7 @@ def reopen_task(state: State, batch: BatchState, task: TaskState) -> None:
         task.refusals
     ) = 0
     task.not_before = task.question = task.interrupted = task.pending_end = task.base = task.tip = task.commit = None
-    task.category = task.by = task.ended_at = task.started_at = task.diffstat = None
+    task.category = task.by = task.ended_at = task.started_at = task.diffstat = task.ballot = None
     task.reason = task.winner = ""
     task.rejected_entrants = ()
     task.unmerged = task.finished = None
@@ -61,13 +61,13 @@ def find_finished_change(task: TaskState) -> FinishedChange | None:
     """What its agent finished; None: it has to be written, or is gone."""
     if task.base is None or task.step is Step.WRITE:
         return None
-    return FinishedChange(task.base, task.tip or "", task.diffstat, task.winner)
+    return FinishedChange(task.base, task.tip or "", task.diffstat, task.winner, task.ballot)
 
 
 def resume_at(state: State, batch: BatchState, task: TaskState, written: FinishedChange, step: Step) -> None:
     """Continue at this step with a change that exists. Tasks that took its files or its turn meanwhile keep them."""
     task.base, task.tip = written.base, written.tip or None
-    task.diffstat, task.winner = written.diffstat, written.winner
+    task.diffstat, task.winner, task.ballot = written.diffstat, written.winner, written.ballot
     task.step, task.fresh = step, False
     turn = batch.settings.mode is not Mode.QUEUE or not batch.active
     if turn and are_locks_free(state, task):

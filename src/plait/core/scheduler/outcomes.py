@@ -16,7 +16,7 @@ from plait.core.reports import Outcome
 from plait.core.retry_policy import Response
 from plait.core.scheduler.starts import (
     can_run_elsewhere,
-    clamp_slots,
+    count_verification_slots,
     find_next_verification,
     has_batch_slots,
     has_engine_slots,
@@ -223,7 +223,7 @@ def schedule_verifications(state: State) -> Iterator[Decision]:
         if task is None or not may_continue(state, batch):
             continue
         command = retry_policy.find_verify_command(batch, task)
-        slots = clamp_slots(state, batch, task.task)
+        slots = count_verification_slots(state, batch, task)
         if command is None and task.last is not None:  # it was taken out of the settings meanwhile
             yield pass_verification(batch, task, task.last.name)
         elif command is not None and has_engine_slots(state, slots) and has_batch_slots(batch, slots):

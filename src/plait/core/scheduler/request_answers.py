@@ -17,7 +17,7 @@ from plait.core.scheduler.batches import find_end_status, why_not_ship
 from plait.core.scheduler.starts import find_queue_head, why_over_budget
 from plait.core.settings import EngineSettings, Isolation, Mode, Settings
 from plait.core.state import BatchState, State, TaskState
-from plait.core.status import PauseCause, TaskStatus
+from plait.core.status import Category, PauseCause, TaskStatus
 
 # Requests about a batch that need no more than a yes or a no.
 _YesNoRequest = (
@@ -187,11 +187,15 @@ def _find_unended_entrants(batch: BatchState, task: TaskState) -> list[str]:
 
 
 def _find_contest_tasks(batch: BatchState, task: TaskState) -> list[TaskState]:
-    """For an entrant its task, which chooses again; for a task the entrants that ended with it, or all if none passed."""
+    """For an entrant its task, which chooses again; for a task the entrants that ended with it, or all if none passed or
+    the judges rejected all.
+    """
     if task.task.entrant is not None:
         contested = batch.find_task(task.task.entrant)
         return [contested] if contested is not None and contested.status is not None else []
     entrants = batch.find_entrants(task)
+    if task.category is Category.REJECTED:
+        return list(entrants)
     unpassed = [entrant for entrant in entrants if entrant.status not in {None, TaskStatus.DONE}]
     if len(unpassed) == len(entrants):
         return unpassed

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from functools import reduce
 from operator import attrgetter
 
-from plait.core.contest import list_candidates
+from plait.core.contest import list_candidates, list_kept_votes
 from plait.core.decisions import AnswerAwaited, AttemptStarted, BatchPaused, BatchUnpaused, Decision
 from plait.core.fast_dataclass import dataclass
 from plait.core.reducers.task_index import are_locks_free
@@ -86,7 +86,7 @@ def _find_start(state: State, batch: BatchState) -> Start | StartHold:
     verifying = find_next_verification(state, batch)
     if verifying is not None:
         # It did not fit when `schedule_verifications` was asked, so nothing may take the room it waits for.
-        slots = clamp_slots(state, batch, verifying.task)
+        slots = count_verification_slots(state, batch, verifying)
         return StartHold(verifying, slots, holds_engine=not has_engine_slots(state, slots))
     choice = next((choice for choice in find_choices(state, batch) if is_affordable(batch, choice)), None)
     if choice is None:
@@ -122,6 +122,7 @@ def _start_attempt(batch: BatchState, choice: Choice, slots: int) -> AttemptStar
         repairs=task.change_to_repair,
         before=continued.decision.before + continued.used if continued and session else NO_SPEND,
         candidates=list_candidates(batch, task),
+        votes=list_kept_votes(task),
     )
 
 
@@ -232,6 +233,12 @@ def clamp_slots(state: State, batch: BatchState, task: Task) -> int:
     for limit in (state.settings.parallel_limit, batch.settings.max_parallel):
         wanted = min(wanted, limit) if limit else wanted
     return wanted
+
+
+def count_verification_slots(state: State, batch: BatchState, task: TaskState) -> int:
+    """Verifying the winner of a contest needs no slots for judges."""
+    written = batch.tasks[task.entrants[0]] if task.entrants else task
+    return clamp_slots(state, batch, written.task)
 
 
 def has_engine_slots(state: State, slots: int) -> bool:

@@ -34,7 +34,7 @@ from plait.git.worktrees.metadata import (
     read_small_file,
     read_worktree_path,
 )
-from plait.git.worktrees.worktree import Repository, WorkspaceLayout, list_children
+from plait.git.worktrees.worktree import SIDE_MARK, Repository, WorkspaceLayout, list_children
 from plait.system.disk import tree_size
 from plait.system.flock import is_folder_locked
 from plait.system.state_paths import StateFolder
@@ -152,6 +152,8 @@ def _find_lease(context: InventoryContext, folder: Path, gitdir: Path | None) ->
         batch = lease.batch
     if folder.name == "gate":
         return WorktreeUse.GATE, batch, ""
+    if SIDE_MARK in folder.name:
+        return WorktreeUse.SIDE, batch, ""
     return WorktreeUse.TASK, batch, lease.task if lease is not None else folder.name.removeprefix("task-")
 
 

@@ -33,6 +33,7 @@ class GcBatch:
 class WorktreeUse(StrEnum):
     TASK = "task"
     GATE = "gate"
+    SIDE = "side"  # beside a task's, for a process of its attempt
     POOL = "pool"
     MAKING = "making"
 
@@ -40,6 +41,7 @@ class WorktreeUse(StrEnum):
 _WORKTREE_KINDS = {
     WorktreeUse.TASK: "workspace",
     WorktreeUse.GATE: "gate's workspace",
+    WorktreeUse.SIDE: "judge's workspace",
     WorktreeUse.POOL: "pooled worktree",
     WorktreeUse.MAKING: "half-made worktree",
 }

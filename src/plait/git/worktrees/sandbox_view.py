@@ -81,8 +81,11 @@ class GitView:
     readable: tuple[tuple[str, str], ...]
 
 
-def build_view(common: Path, gitdir: Path) -> GitView:
-    """A new view for the worktree of this gitdir. One that was never absorbed is absorbed first. Raises OSError."""
+def build_view(common: Path, gitdir: Path, sides: Iterable[Path] = ()) -> GitView:
+    """A new view for the worktree of this gitdir. One that was never absorbed is absorbed first. Raises OSError.
+
+    `sides` are gitdirs of checkouts beside it, for processes of the same attempt: git works there, and nothing is absorbed.
+    """
     view = gitdir / VIEW_FOLDER
     if view.exists():
         _absorb_leftover(common, gitdir)
@@ -97,11 +100,12 @@ def build_view(common: Path, gitdir: Path) -> GitView:
         BORROWED_OBJECTS,
     ):
         (view / folder).mkdir(parents=True, exist_ok=True)
-    own = view / "worktrees" / gitdir.name
-    for folder in ("logs", "info", "modules"):
-        (own / folder).mkdir(parents=True)
+    for each in (gitdir, *sides):
+        own = view / "worktrees" / each.name
+        for folder in ("logs", "info", "modules"):
+            (own / folder).mkdir(parents=True)
+        _copy_files(each, own, _WORKTREE_FILES)
     _copy_files(common, view, _COMMON_FILES)
-    _copy_files(gitdir, own, _WORKTREE_FILES)
     _copy_refs(common, view, read_small_file(gitdir / "HEAD"))
     alternates = _read_alternates(common / "objects")
     lines = [f"../{BORROWED_OBJECTS}", *map(str, alternates)]

@@ -27,7 +27,14 @@ from plait.git.worktrees.pool import (
     start_branch,
 )
 from plait.git.worktrees.saved_work import SavedRefs, save_worktree
-from plait.git.worktrees.worktree import Repository, WorkspaceLayout, Worktree, find_worktree, list_children
+from plait.git.worktrees.worktree import (
+    SIDE_MARK,
+    Repository,
+    WorkspaceLayout,
+    Worktree,
+    find_worktree,
+    list_children,
+)
 from plait.system.disk import DiskUsageCache
 
 DEFAULT_POOL_SIZE = 4
@@ -118,28 +125,36 @@ class GitWorkspaces:
 
         reset_workspace(self._repository, self._layout.task(attempt.batch, attempt.task), attempt, tip)
 
-    def checkout(self, batch: str, commit: str, setup: WorkspaceSetup, *, top: str) -> str:
-        """The path of the batch's own worktree, at exactly this commit, for its gate, which leaves no work to save."""
-        folder = self._layout.gate(batch)
+    def checkout(self, batch: str, commit: str, setup: WorkspaceSetup, *, top: str, place: str = "") -> str:
+        """The path of a worktree at exactly this commit for what leaves no work to save: the batch's own, for its gate, or
+        one in `place`, beside a task's workspace.
+        """
+        folder = Path(place) if place else self._layout.gate(batch)
+        if place and (folder.parent != self._layout.batch(batch) or SIDE_MARK not in folder.name):
+            raise WorldError(f"{place} is not beside a workspace of batch {batch}")
         lease = self._make_lease(batch, "", commit, setup)
         self._clean_up_once()
         worktree = find_worktree(self._repository, folder)
         if worktree is None or not _has_same_start(worktree, lease) or not self._is_clean(worktree, lease):
             if worktree is not None:
-                self._pool.release(worktree, wipe=True)
+                self._release_unsaved(worktree)
             self._make_worktree(folder, lease, lease.base, "")
         self._populate_submodules(folder, top)
         return str(folder)
 
     def release(self, batch: str, task: str) -> None:
-        """The task has ended: save what is not in a ref, and give the folder back."""
+        """The task has ended: save what is not in a ref, and give the folder back. The checkouts beside it go first, so
+        that after a crash the folder says that they are still to go.
+        """
+        self._release_side_checkouts(batch, task)
         worktree = find_worktree(self._repository, self._layout.task(batch, task))
         if worktree is not None:
             self._save_and_release(worktree, batch, task)
         self._pool.empty_trash()
 
     def release_gate(self, batch: str) -> None:
-        """The batch has ended: give its own worktree back."""
+        """The batch has ended: give its own worktree back, and whatever is left beside those of its tasks."""
+        self._release_side_checkouts(batch)
         worktree = find_worktree(self._repository, self._layout.gate(batch))
         if worktree is not None:
             self._pool.release(worktree, wipe=True)
@@ -147,6 +162,20 @@ class GitWorkspaces:
             self._layout.batch(batch).rmdir()
         self._pool.clean_up_abandoned()
         self._pool.empty_trash()
+
+    def _release_side_checkouts(self, batch: str, task: str | None = None) -> None:
+        for folder in self._layout.list_side_checkouts(batch, task):
+            worktree = find_worktree(self._repository, folder)
+            if worktree is not None:
+                self._release_unsaved(worktree)
+
+    def _release_unsaved(self, worktree: Worktree) -> None:
+        """Whatever was changed or committed here is no work, and must not be taken for later changes by someone."""
+        lease = worktree.read_lease()
+        if worktree.valid_gitdir is not None and lease is not None:
+            git = self._repository.git_at(worktree.valid_gitdir, worktree.folder)
+            git.run("update-ref", "--no-deref", "HEAD", lease.base)
+        self._pool.release(worktree, wipe=True)
 
     def measure_disk_usage(self) -> int:
         """The size on disk of all workspaces of this repository, in bytes."""

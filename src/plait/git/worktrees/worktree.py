@@ -1,6 +1,7 @@
 """The worktrees that plait makes of a repository, and where they are. A worktree's place says what it is used for:
 
 batch-<batch>/task-<task>/   leased to a task: complete, and perhaps worked in
+batch-<batch>/task-<task>+<name>/  beside it, at the base commit, for a process of the task's attempt; never holds work
 batch-<batch>/gate/          the batch's own, for its gate
 making/<id>/                 being made; its maker holds a lock on the folder until it is done or dead
 pool/<id>/                   given back, waiting for the next task
@@ -41,6 +42,7 @@ from plait.system.state_paths import safe_filename
 
 WORKTREE_ID_PREFIX = "plait-"
 _BATCH_PREFIX = "batch-"
+SIDE_MARK = "+"  # in no safe file name
 
 
 def new_worktree_id() -> str:
@@ -83,6 +85,12 @@ class WorkspaceLayout:
 
     def task(self, batch: str, task: str) -> Path:
         return self.batch(batch) / f"task-{safe_filename(task)}"
+
+    def list_side_checkouts(self, batch: str, task: str | None = None) -> list[Path]:
+        """The checkouts beside the task's workspace, or beside those of all tasks."""
+        own = "" if task is None else f"{self.task(batch, task).name}{SIDE_MARK}"
+        folders = list_children(self.batch(batch))
+        return [folder for folder in folders if SIDE_MARK in folder.name and folder.name.startswith(own)]
 
     def gate(self, batch: str) -> Path:
         return self.batch(batch) / "gate"

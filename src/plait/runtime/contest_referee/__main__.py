@@ -6,6 +6,7 @@ Which candidates fit onto the base, their order, and the best one's change.
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -13,13 +14,16 @@ from pathlib import Path
 import msgspec
 
 from plait.agents.drivers.referee import REFEREE_RESULT_FILE, RefereeSpec
+from plait.core.ballot import BallotResult, Vote, count_votes
 from plait.core.decisions import Candidate
 from plait.core.errors import PlaitError
 from plait.core.fast_dataclass import dataclass
+from plait.core.retry_policy import describe_failure
 from plait.core.status import Category
-from plait.runtime.agent_process import EventReporter, JobError, to_job_error
+from plait.core.text import join_names
+from plait.runtime.agent_process import EventReporter, JobError, run_until_signal, to_job_error
 from plait.runtime.contest_referee.candidates import CandidateWorkspace, score_candidate
-from plait.runtime.contest_referee.judge import ContestJudge
+from plait.runtime.contest_referee.judge import JudgePanel
 
 _FAILED = 1
 _MAX_DIFF_BYTES = 4 << 20  # bytes of a change that the judge's prompt may contain
@@ -36,12 +40,24 @@ class ContestRow:
 
 
 class RefereeReporter(EventReporter):
+    """Judges report from threads of their own."""
+
     max_message_chars = 500
 
-    def report_result(self, winner: str, why: str, rows: Sequence[ContestRow]) -> None:
+    def __init__(self, result_file: Path) -> None:
+        super().__init__(result_file)
+        self._lock = threading.Lock()
+
+    def print_event(self, kind: str, **values: object) -> None:
+        with self._lock:
+            super().print_event(kind, **values)
+
+    def report_result(
+        self, winner: str, why: str, rows: Sequence[ContestRow], ballot: BallotResult | None = None
+    ) -> None:
         """The file first: it must exist when the event is read."""
         self.save_choice(winner or None, why, rows)
-        self.print_event("result", winner=winner, why=self.clean(why))
+        self.print_event("result", winner=winner, why=self.clean(why), ballot=ballot)
 
     def save_choice(self, winner: str | None, why: str, rows: Sequence[ContestRow]) -> None:
         listed = [asdict(row) | {"why": self.clean(row.why)} for row in rows]
@@ -55,7 +71,8 @@ def main(argv: Sequence[str]) -> int:
         select_winner(_read_spec(file), reporter, rows)
     except (JobError, PlaitError, OSError) as error:
         failure = to_job_error(error)
-        reporter.save_choice(None, failure.message, rows)
+        is_rejected = failure.category is Category.REJECTED
+        reporter.save_choice(None, describe_failure(failure.category) if is_rejected else failure.message, rows)
         reporter.report_error(failure)
         return _FAILED
     return 0
@@ -92,7 +109,7 @@ def select_winner(spec: RefereeSpec, reporter: RefereeReporter, rows: list[Conte
         return
     reporter.report_phase("Look at the candidates")
     left = _find_fitting(spec, workspace, reporter, known_rows)
-    order, why = _rank_candidates(spec, reporter, known_rows, left)
+    order, why, ballot = _rank_candidates(spec, reporter, known_rows, left)
     if not order:
         why = "; ".join(f"{row.entrant}: {row.why}" for row in rows if row.why)
         raise JobError(f"no candidate can be taken: {why}")
@@ -102,7 +119,7 @@ def select_winner(spec: RefereeSpec, reporter: RefereeReporter, rows: list[Conte
     fit = workspace.apply(winner)
     if fit.objection:
         raise JobError(f"{winner.task} was chosen, and {fit.objection}")
-    reporter.report_result(winner.task, f"{winner.task} won: {why}", rows)
+    reporter.report_result(winner.task, f"{winner.task} won: {why}", rows, ballot)
 
 
 def _find_fitting(
@@ -119,7 +136,7 @@ def _find_fitting(
         if row.why:
             reporter.report_activity(f"{candidate.task} is out: {row.why}")
             continue
-        diff = workspace.diff(_MAX_DIFF_BYTES) if spec.judge is not None else ""
+        diff = workspace.diff(_MAX_DIFF_BYTES) if spec.judges else ""
         left[candidate.task] = _Contestant(candidate, fit.lines, diff)
     workspace.reset()
     return left
@@ -130,25 +147,32 @@ def _rank_candidates(
     reporter: RefereeReporter,
     rows: Mapping[str, ContestRow],
     left: Mapping[str, _Contestant],
-) -> tuple[list[str], str]:
-    """The candidates, best first, and why the first one is the best."""
+) -> tuple[Sequence[str], str, BallotResult | None]:
+    """The candidates, best first, why the first one is the best, and what came of the votes of judges."""
     plain = sorted(left, key=lambda name: left[name].key)
-    if len(plain) <= 1:
-        return plain, "it is the only one that can be taken"
+    if not plain or (len(plain) == 1 and not spec.votes):
+        return plain, "it is the only one that can be taken", None
     if spec.score:
         ordered = sorted(plain, key=lambda name: -(rows[name].score or 0.0))
-        return ordered, f"its score is {rows[ordered[0]].score:g}"
-    if spec.judge is None:
-        return plain, f"its change is the smallest ({left[plain[0]].lines} lines)"
-    reporter.report_phase(f"Ask {spec.judge.name}")
-    judge = ContestJudge(spec.judge, Path(spec.workspace), Path(spec.folder), reporter)
+        return ordered, f"its score is {rows[ordered[0]].score:g}", None
+    if not spec.judges:
+        return plain, f"its change is the smallest ({left[plain[0]].lines} lines)", None
+    reporter.report_phase(f"Ask {join_names([judge.name for judge in spec.judges], 3)}")
     task = f"# {spec.title or spec.task}\n\n{spec.body}"
-    found, why = judge.rank(task, {name: contestant.diff for name, contestant in left.items()}, spec.attempt)
-    if found is None:
-        reporter.report_activity(why)
-        return plain, f"its change is the smallest; {why}"
-    return found, f"{spec.judge.name} put it first"
+    votes = JudgePanel(spec, reporter).collect_votes(task, {name: contestant.diff for name, contestant in left.items()})
+    count = count_votes(plain, votes)
+    for name in plain:
+        if name not in count.order:
+            rows[name].why = "the judges rejected it"
+    if not count.order:
+        raise JobError(_describe_rejection(votes), Category.REJECTED)
+    return count.order, count.why, count.result
+
+
+def _describe_rejection(votes: Sequence[Vote]) -> str:
+    reasons = "; ".join(f"{vote.judge}: {vote.reason}" for vote in votes if vote.reason and vote.rejected)
+    return reasons or f"{sum(not vote.failure for vote in votes)} of {len(votes)} voted"
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(run_until_signal(lambda: main(sys.argv[1:])))

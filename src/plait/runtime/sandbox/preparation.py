@@ -104,7 +104,7 @@ def prepare_layout(spec: AttemptSpec, sandbox: SandboxSpec, places: SandboxPlace
     mounts += [mount for name in sandbox.programs for mount in _list_program(name, spec.env, concealed)]
     mounts += _list_agent_mounts(spec, sandbox, places, home)
     mounts += _list_named(spec, sandbox, home)
-    mounts.append(Mount(spec.workspace, Access.WRITE))
+    mounts += [Mount(path, Access.WRITE) for path in (spec.workspace, *spec.checkouts)]
     mounts += _list_git_mounts(spec, places)
     mounts += _list_attempt_files(spec, places)
     return SandboxLayout(spec.workspace, tuple(mounts))
@@ -274,7 +274,8 @@ def _list_git_mounts(spec: AttemptSpec, places: SandboxPlaces) -> Iterator[Mount
     if view is not None:
         yield Mount(view.common, Access.WRITE, view.folder)
         yield from (Mount(target, Access.READ, source) for source, target in view.readable)
-        yield Mount(f"{spec.workspace}/.git", Access.READ)  # or it could be replaced by a repository with hooks
+        for path in (spec.workspace, *spec.checkouts):
+            yield Mount(f"{path}/.git", Access.READ)  # or it could be replaced by a repository with hooks
     elif places.state.parent.name == ".git" or (places.state.parent / "objects").is_dir():
         # In place: the repository is the agent's to work with, but not what others would run.
         common = places.state.parent

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from plait.core.errors import WorldError
@@ -28,7 +29,7 @@ def build_sandbox_command(
     if sandbox is None or sandbox.mode is SandboxMode.OFF:
         return ()
     try:
-        view = _build_git_view(Path(spec.workspace), git_dir or state.parent)
+        view = _build_git_view(Path(spec.workspace), git_dir or state.parent, spec.checkouts)
         places = SandboxPlaces(attempt_folder, state, worktrees, view)
         layout = prepare_layout(spec, sandbox, places)
     except OSError as error:
@@ -41,11 +42,12 @@ def build_sandbox_command(
     return bubblewrap.build_bubblewrap_command(layout, program)
 
 
-def _build_git_view(workspace: Path, common: Path) -> GitView | None:
-    """None: the workspace is no worktree of plait's."""
+def _build_git_view(workspace: Path, common: Path, checkouts: Sequence[str]) -> GitView | None:
+    """None: the workspace is no worktree of plait's. `checkouts` are those beside it."""
     gitdir = read_gitdir_link(workspace)
     if gitdir is None or os.path.realpath(gitdir.parent) != os.path.realpath(common / "worktrees"):
         return None
     if not gitdir.name.startswith("plait-"):
         return None
-    return build_view(common, gitdir)
+    sides = [side for path in checkouts if (side := read_gitdir_link(Path(path))) is not None]
+    return build_view(common, gitdir, sides)

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from random import Random
 
+from plait.core.ballot import Ballot, BallotResult, Vote
 from plait.core.decisions import AttemptEnding, AttemptStarted
 from plait.core.reports import (
     AttemptActive,
@@ -321,6 +322,9 @@ class SimExecutor:
             self._lose(run, "its process is gone", self._sim.chance.stream("notice", run.attempt).uniform(1, 40))
             return
         category = run.script.category
+        ballot = self._ballot(run) if category in {Category.OK, Category.RATE_LIMIT} else None
+        if category is Category.OK and ballot is not None and ballot.result is BallotResult.ALL_REJECTED:
+            category = Category.REJECTED
         done = category is Category.OK
         self._exit(
             run,
@@ -337,8 +341,24 @@ class SimExecutor:
                 question="which one?" if category is Category.QUESTION else None,
                 peak=run.script.peak,
                 winner=self._winner(run) if done else "",
+                ballot=ballot,
             ),
         )
+
+    def _ballot(self, run: SimAttempt) -> Ballot | None:
+        """Votes of the judges of a contest, which takes a slot for each of them."""
+        names = [each.task for each in run.order.candidates]
+        if len(names) < 2 or run.order.slots < 2:
+            return None
+        rng = self._sim.chance.stream("ballot", run.attempt)
+        kept = {vote.judge for vote in run.order.votes}
+        asked = [judge for judge in ("judge", "judge 2", "judge 3") if judge not in kept]
+        votes = [
+            Vote(judge, tuple(rng.sample(names, len(names)))) if rng.random() < 0.7 else Vote(judge, failure="silent")
+            for judge in asked
+        ]
+        result = BallotResult.ALL_REJECTED if rng.random() < 0.4 else BallotResult.MAJORITY
+        return Ballot(result, (*run.order.votes, *votes))
 
     def _winner(self, run: SimAttempt) -> str:
         names = [each.task for each in run.order.candidates]

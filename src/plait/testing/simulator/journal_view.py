@@ -47,7 +47,7 @@ class BatchSight:
     running: set[str] = field(default_factory=set)
     end_statuses: dict[str, TaskStatus] = field(default_factory=dict)
     asking: set[str] = field(default_factory=set)
-    unmerged: set[str] = field(default_factory=set)  # they failed because merging went wrong
+    worth_retrying: set[str] = field(default_factory=set)  # merging went wrong, or judges rejected all
 
     @property
     def needs_approval(self) -> bool:
@@ -91,9 +91,9 @@ class JournalView:
             case TaskEnded(_, task, status):
                 sight.end_statuses[task] = status
                 sight.asking.discard(task)
-                sight.unmerged.discard(task)
-                if event.category is Category.MERGE:
-                    sight.unmerged.add(task)
+                sight.worth_retrying.discard(task)
+                if event.category in {Category.MERGE, Category.REJECTED}:
+                    sight.worth_retrying.add(task)
             case AnswerAwaited(_, task):
                 sight.asking.add(task)
             case TaskInterrupted():
@@ -128,6 +128,6 @@ class JournalView:
                 for name in (task, *tasks):
                     sight.end_statuses.pop(name, None)
                     sight.asking.discard(name)
-                    sight.unmerged.discard(name)
+                    sight.worth_retrying.discard(name)
             case _:
                 pass

@@ -84,7 +84,8 @@ def _add_contest(rng: Random, plan: Plan, settings: Settings, *, always: bool = 
     share = rng.choice((0.3, 0.6 if always else 1.0))  # a task without a contest can use a fallback
     scripts = tuple(replace(task, run=None if rng.random() < share else "make") for task in plan.tasks)
     agents = tuple(rng.sample(AGENTS, k=rng.choice((1, 2, 2, 3))))
-    grown = expand_contest(replace(plan, tasks=scripts), Contest(agents, 2 if len(agents) == 1 else 1))
+    judges = rng.choice((0, 0, 2, 3))
+    grown = expand_contest(replace(plan, tasks=scripts), Contest(agents, 2 if len(agents) == 1 else 1, judges))
     return replace(grown, tasks=tuple(replace(task, run=None) for task in grown.tasks))
 
 

@@ -117,8 +117,8 @@ def _retry(rng: Random, name: str, batch: str, _sight: BatchSight, task: str) ->
     return Retry(name, batch, task, rng.choice((None, None, None, *AGENTS, REFEREE)))
 
 
-def _merge_again(rng: Random, name: str, batch: str, sight: BatchSight, _task: str) -> Request:
-    return Retry(name, batch, rng.choice(sorted(sight.unmerged)), rng.choice((None, None, None, *AGENTS[:1])))
+def _retry_failed(rng: Random, name: str, batch: str, sight: BatchSight, _task: str) -> Request:
+    return Retry(name, batch, rng.choice(sorted(sight.worth_retrying)), rng.choice((None, None, None, *AGENTS[:1])))
 
 
 def _recheck(rng: Random, name: str, batch: str, sight: BatchSight, task: str) -> Request:
@@ -224,7 +224,7 @@ def find_helpful_requests(sight: BatchSight) -> list[RequestMaker]:
         (bool(sight.pause_causes - {PauseCause.STOP}), _unpause),
         (PauseCause.BUDGET in sight.pause_causes, _raise_budget),
         (bool(sight.asking), _answer),
-        (bool(sight.unmerged), _merge_again),
+        (bool(sight.worth_retrying), _retry_failed),
         (sight.needs_approval, _approve),
     )
     return [act for wanted, act in wants if wanted]
