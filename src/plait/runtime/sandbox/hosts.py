@@ -1,0 +1,95 @@
+"""Which hosts a sandboxed attempt may reach: rules such as `api.anthropic.com`, `*.npmjs.org`, `registry.corp:8443` or
+`127.0.0.1:11434`.
+
+A host that no rule names is blocked, and so is an IP address. A listed name may not lead to this machine or to its
+metadata service either: whoever answers for the name would choose what is reached.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from ipaddress import IPv4Address, IPv6Address, ip_address
+
+from plait.core.fast_dataclass import dataclass
+
+DEFAULT_PORTS = (443, 80)
+_LOCALHOST = "localhost"
+_NAME = re.compile(r"(?!-)[a-z0-9_-]{1,63}(?<!-)(\.(?!-)[a-z0-9_-]{1,63}(?<!-))*")
+_RULE = re.compile(r"(?P<host>\[[0-9a-f:.]+\]|[^\[\]:/@\s]+)(:(?P<port>[0-9]{1,5}))?")
+
+Address = IPv4Address | IPv6Address
+
+
+@dataclass(frozen=True, slots=True)
+class HostRule:
+    """`host` is a name, an IP address, or `*.` and a domain, whose subdomains it means. `port` 0: those of HTTP."""
+
+    host: str
+    port: int = 0
+
+    def covers(self, host: str, port: int) -> bool:
+        if port != self.port and (self.port or port not in DEFAULT_PORTS):
+            return False
+        return host.endswith(self.host[1:]) if self.is_wildcard else host == self.host
+
+    @property
+    def is_wildcard(self) -> bool:
+        return self.host.startswith("*.")
+
+    @property
+    def is_local(self) -> bool:
+        """Whether it names this machine itself."""
+        address = parse_address(self.host)
+        return self.host == _LOCALHOST or (address is not None and address.is_loopback)
+
+    def allows_address(self, address: Address) -> bool:
+        """Whether its host may be at this address. Private networks count as named by a name without wildcard."""
+        if self.is_local:
+            return address.is_loopback
+        if parse_address(self.host) == address:
+            return True
+        if address.is_loopback or address.is_link_local or address.is_unspecified or address.is_multicast:
+            return False
+        return address.is_global or not self.is_wildcard
+
+
+def parse_host_rule(text: str) -> HostRule:
+    """Raises ValueError, with what is wrong with it."""
+    match = _RULE.fullmatch(text.strip().lower())
+    if match is None:
+        raise ValueError(f"{text!r} is no host: write a name or an address, with or without a port")
+    host, port = normalize_host(match["host"]), int(match["port"] or 0)
+    name = host.removeprefix("*.")
+    if parse_address(host) is None and (_NAME.fullmatch(name) is None or (name != host and "." not in name)):
+        raise ValueError(f"{text!r} is no host name: write one such as example.org or *.example.org")
+    if match["port"] and not 0 < port < 65536:
+        raise ValueError(f"{text!r} has no valid port: use 1 to 65535")
+    if parse_address(host) is None and name.replace(".", "").isdigit():
+        raise ValueError(f"{text!r} is no IP address")
+    rule = HostRule(host, port)
+    if rule.is_local and not port:
+        raise ValueError(f"{text!r} is this machine: name the port, too, for example {host}:11434")
+    return rule
+
+
+def normalize_host(host: str) -> str:
+    """As rules are written: lower case, without brackets and a final dot; an address in its shortest form."""
+    bare = host.strip().lower().removeprefix("[").removesuffix("]").removesuffix(".")
+    address = parse_address(bare)
+    return bare if address is None else str(address)
+
+
+def parse_address(text: str) -> Address | None:
+    """Also of an IPv4 address that is written as an IPv6 one."""
+    try:
+        address = ip_address(text)
+    except ValueError:
+        return None
+    return getattr(address, "ipv4_mapped", None) or address
+
+
+def find_rule(rules: Iterable[HostRule], host: str, port: int) -> HostRule | None:
+    """The rule by which a host may be reached: one that names it, rather than a wildcard."""
+    found = [rule for rule in rules if rule.covers(normalize_host(host), port)]
+    return min(found, key=lambda rule: rule.is_wildcard, default=None)
