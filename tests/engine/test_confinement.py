@@ -5,10 +5,18 @@ from __future__ import annotations
 import pytest
 
 from plait.agents.interface import AgentSpec
+from plait.agents.table import AGENTS
 from plait.core.decisions import AttemptStarted
 from plait.core.settings import SandboxMode
 from plait.core.task import Attempt, Step, Task, make_gate_attempt
-from plait.engine.confinement import build_sandbox_spec, choose_mode, confine_environment, list_kept_variables
+from plait.engine.confinement import (
+    REGISTRY_HOSTS,
+    build_sandbox_spec,
+    choose_mode,
+    confine_environment,
+    list_kept_variables,
+)
+from plait.runtime.sandbox.hosts import parse_host_rule
 from plait.store.batch_files import BatchInputs, SandboxOptions
 
 OFF, AUTO, WORKTREE, STRICT, CONTAINER = SandboxMode
@@ -107,3 +115,34 @@ def test_the_session_of_the_user_is_left_out_and_temporary_files_go_to_the_sandb
     assert "SSH_AUTH_SOCK" not in confined
     assert "DOCKER_HOST" not in confined
     assert (confined["TMPDIR"], confined["IS_SANDBOX"]) == ("/tmp", "1")
+
+
+def find_hosts(agent: str, environment: dict[str, str], options: SandboxOptions | None = None) -> set[str]:
+    spec = build_sandbox_spec(make_inputs(options=options), start(agent), Task("a"), STRICT, environment)
+    assert spec is not None
+    return {*spec.hosts} - {*REGISTRY_HOSTS}
+
+
+def test_a_strict_attempt_reaches_its_provider_wherever_the_user_says_it_is() -> None:
+    assert find_hosts("claude", {}) == {*AGENTS["claude"].hosts}
+    assert "127.0.0.1:8080" in find_hosts("claude", {"ANTHROPIC_BASE_URL": "http://127.0.0.1:8080/v1"})
+    assert "models.corp:443" in find_hosts("codex", {"OPENAI_BASE_URL": "https://models.corp/v1"})
+    assert find_hosts("claude", {"ANTHROPIC_BASE_URL": "nonsense://["}) == {*AGENTS["claude"].hosts}
+
+
+def test_the_settings_add_hosts_and_checks_reach_no_provider() -> None:
+    options = SandboxOptions(hosts=("*.example.org",))
+    check = build_sandbox_spec(make_inputs(options=options), start("", Step.VERIFY, "make"), Task("a"), STRICT)
+    assert check is not None
+    assert {*check.hosts} == {"*.example.org", *REGISTRY_HOSTS}
+
+
+def test_programs_of_a_strict_attempt_find_the_proxy() -> None:
+    spec = build_sandbox_spec(make_inputs(), start(), Task("a"), STRICT)
+    assert confine_environment(ENVIRONMENT, (), spec)["HTTPS_PROXY"].startswith("http://127.0.0.1:")
+    assert "HTTPS_PROXY" not in confine_environment(ENVIRONMENT, ())
+
+
+def test_every_host_of_an_agent_or_a_registry_is_a_rule() -> None:
+    for host in (*REGISTRY_HOSTS, *(host for info in AGENTS.values() for host in info.hosts)):
+        parse_host_rule(host)

@@ -10,6 +10,7 @@ import os
 import subprocess
 from collections.abc import Callable
 from contextlib import suppress
+from urllib.parse import urlsplit
 
 import psutil
 import pytest
@@ -188,7 +189,7 @@ def check_session(project: RealAgentProject) -> None:
         assert first & second, said
 
 
-SANDBOXES = ("worktree",)
+SANDBOXES = ("worktree", "strict")
 
 
 @each
@@ -199,6 +200,7 @@ def test_a_sandboxed_tool_works_reports_and_continues_its_session(
     """The check runs in the sandbox, too, and the tool's login and sessions are the user's own."""
     project = open_project(name)
     project.env["PLAIT_SANDBOX_VARIABLES"] = "SCRIPTED_KEY"  # which codex's settings name
+    project.env["PLAIT_SANDBOX_HOSTS"] = f"127.0.0.1:{urlsplit(project.server.client_url('job')).port}"  # the same
     secret = project.folder / "home" / "secret.txt"
     secret.write_text("secret\n")
     project.write_job("01-a", "SCRIPTED-WRITE a.txt first")

@@ -304,8 +304,11 @@ def take_much_memory() -> str:
     pid = os.fork()
     if pid == 0:
         signal.alarm(20)
-        taken = bytearray(int(TARGETS["memory"]))
-        os._exit(0 if taken else 1)
+        try:
+            taken = bytearray(int(TARGETS["memory"]))
+            os._exit(0 if taken else 1)
+        finally:
+            os._exit(1)
     _, status = os.waitpid(pid, 0)
     if status:
         raise MemoryError

@@ -60,7 +60,7 @@ class AgentInfo:
     `reports`: what it tells about its spending. `full_access`: the arguments with which it does everything without asking.
     `no_edits`: why it can't be restricted to changing files, if it can't.
     `folders` and `home_files` (copied) are what it needs of the home folder in a sandbox, `variables` are secrets that it
-    may need there besides its login's.
+    may need there besides its login's, `hosts` are its provider's, for a sandbox that reaches no others.
     `prompt` and `resumes` are for the documentation: how it gets the prompt, and whether it continues its sessions.
     `tested`: this version of plait was tried with the tool itself; only such an agent is chosen by default. `proposed`:
     `plait init` puts it into a new `plait.toml` if it is installed.
@@ -79,6 +79,7 @@ class AgentInfo:
     folders: tuple[AgentFolder, ...] = ()
     home_files: tuple[str, ...] = ()
     variables: tuple[str, ...] = ()
+    hosts: tuple[str, ...] = ()
     prompt: str = "stdin"
     resumes: bool = False
     tested: bool = True
@@ -114,6 +115,15 @@ class AgentInfo:
             )
 
 
+_ANTHROPIC_HOSTS = ("api.anthropic.com", "console.anthropic.com", "platform.claude.com", "claude.ai")
+_OPENAI_HOSTS = ("api.openai.com", "auth.openai.com", "chatgpt.com")
+_GOOGLE_HOSTS = (
+    "generativelanguage.googleapis.com",
+    "cloudcode-pa.googleapis.com",
+    "oauth2.googleapis.com",
+    "accounts.google.com",
+)
+_ANY_HOST = (*_ANTHROPIC_HOSTS, *_OPENAI_HOSTS, *_GOOGLE_HOSTS, "openrouter.ai", "api.deepseek.com", "models.dev")
 _ANY_KEY = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "OPENROUTER_API_KEY", "DEEPSEEK_API_KEY")
 
 # The default agent is the first tested one that is installed.
@@ -139,6 +149,7 @@ _AGENTS = (
         home_files=(".claude.json",),
         resumes=True,
         proposed=True,
+        hosts=_ANTHROPIC_HOSTS,
     ),
     AgentInfo(
         "codex",
@@ -153,6 +164,7 @@ _AGENTS = (
         variables=("OPENAI_API_KEY",),
         resumes=True,
         proposed=True,
+        hosts=_OPENAI_HOSTS,
     ),
     AgentInfo(
         "gemini",
@@ -166,6 +178,7 @@ _AGENTS = (
         folders=(AgentFolder(".gemini", "", ("oauth_creds.json", "google_accounts.json", "tmp/")),),
         resumes=True,
         proposed=True,
+        hosts=_GOOGLE_HOSTS,
     ),
     AgentInfo(
         "opencode",
@@ -187,6 +200,7 @@ _AGENTS = (
         ),
         resumes=True,
         proposed=True,
+        hosts=(*_ANY_HOST, "opencode.ai"),
     ),
     AgentInfo(
         "aider",
@@ -201,6 +215,7 @@ _AGENTS = (
         home_files=(".aider.conf.yml", ".aider.model.settings.yml", ".aider.model.metadata.json"),
         prompt="file",
         proposed=True,
+        hosts=_ANY_HOST,
     ),
     AgentInfo(
         "qwen",
@@ -213,6 +228,7 @@ _AGENTS = (
         full_access=("--yolo",),
         folders=(AgentFolder(".qwen", "", ("oauth_creds.json", "tmp/", "projects/{workspace}/")),),
         resumes=True,
+        hosts=("dashscope.aliyuncs.com", "dashscope-intl.aliyuncs.com", "chat.qwen.ai", "portal.qwen.ai"),
     ),
     AgentInfo(
         "copilot",
@@ -226,6 +242,7 @@ _AGENTS = (
         full_access=("--allow-all",),
         folders=(AgentFolder(".copilot", "", ("config.json", "session-state/")),),
         resumes=True,
+        hosts=("*.githubcopilot.com", "api.github.com", "github.com"),
     ),
     AgentInfo(
         "mini",
@@ -239,6 +256,7 @@ _AGENTS = (
         folders=(AgentFolder(".config/mini-swe-agent"),),
         no_edits="a shell is all it has",
         prompt="file",
+        hosts=_ANY_HOST,
     ),
     AgentInfo(
         "pi",
@@ -250,6 +268,7 @@ _AGENTS = (
         reports=CostReporting.COST,
         folders=(AgentFolder(".pi/agent", "PI_CODING_AGENT_DIR", ("auth.json", "sessions/")),),
         resumes=True,
+        hosts=_ANY_HOST,
     ),
     AgentInfo(
         "cn",
@@ -260,6 +279,7 @@ _AGENTS = (
         multi_provider=True,
         full_access=("--auto",),
         folders=(AgentFolder(".continue", "", ("auth.json", "sessions/")),),
+        hosts=(*_ANY_HOST, "api.continue.dev"),
     ),
     AgentInfo(
         "cline",
@@ -273,6 +293,7 @@ _AGENTS = (
         folders=(AgentFolder(".cline", "", ("data/",)),),
         no_edits="it approves everything or nothing",
         prompt="file",
+        hosts=(*_ANY_HOST, "api.cline.bot"),
     ),
     AgentInfo(
         "cube",
@@ -291,6 +312,7 @@ _AGENTS = (
         full_access=("--dangerously-allow-all",),
         no_edits="its own settings say what it may do",
         tested=False,
+        hosts=("ampcode.com",),
     ),
     AgentInfo(
         "goose",
@@ -301,6 +323,7 @@ _AGENTS = (
         full_access=("GOOSE_MODE=auto",),
         prompt="file",
         tested=False,
+        hosts=_ANY_HOST,
     ),
     AgentInfo(
         "cursor-agent",
@@ -316,6 +339,7 @@ _AGENTS = (
         no_edits="it proposes changes or makes them, with all the rest",
         prompt="file",
         tested=False,
+        hosts=("*.cursor.sh",),
     ),
     AgentInfo(
         "model",

@@ -18,10 +18,12 @@ import msgspec
 
 from plait.agents.drivers.shell import build_script_command
 from plait.agents.error_patterns import classify_exit
+from plait.agents.interface import AgentSpec
 from plait.agents.plain_text import to_plain_text
 from plait.agents.redaction import LineRedactor, build_redactor
 from plait.client.agent_specs import MODEL_AGENT, choose_model
 from plait.client.planning.plan_preview import PlanPreview
+from plait.client.planning.sandbox import build_sandbox_options
 from plait.client.session import Submission
 from plait.client.submission_files import remove_batch_files
 from plait.config.config import Config
@@ -33,12 +35,12 @@ from plait.core.task import Attempt, Task, make_gate_attempt
 from plait.core.text import format_duration
 from plait.engine.app import open_executor
 from plait.engine.attempt_inputs import build_environment, make_unique_name
-from plait.engine.confinement import confine_environment
+from plait.engine.confinement import confine_environment, list_hosts
 from plait.engine.reactor import SelectReactor
 from plait.git.interfaces import WorkspaceSetup
 from plait.git.location import RepoLocation
 from plait.runtime.executor import AttemptFile, AttemptKind, AttemptSpec, RunningProcess, TranscriptChunk
-from plait.runtime.sandbox.spec import SandboxSpec
+from plait.runtime.sandbox.spec import SandboxLimits, SandboxSpec
 from plait.runtime.worker_pool import WorkerPool
 from plait.store.batch_files import BatchInputs
 from plait.store.project_files import LOCKS_FOLDER
@@ -103,7 +105,16 @@ class Preflight:
     def sandbox(self) -> SandboxSpec | None:
         table, mode = self.config.sandbox, self.settings.sandbox
         is_confined = mode is not SandboxMode.OFF and table.include_checks
-        return SandboxSpec(mode, table.readable, table.writable) if is_confined else None
+        if not is_confined:
+            return None
+        options = build_sandbox_options(self.config)
+        return SandboxSpec(
+            mode,
+            table.readable,
+            table.writable,
+            hosts=list_hosts(options, (), {}, AgentSpec("")) if mode is SandboxMode.STRICT else (),
+            limits=SandboxLimits(options.memory, options.processes, options.disk),
+        )
 
     @property
     def key(self) -> str:
@@ -303,7 +314,9 @@ class _Runner:
         keeps_setup = check.name == _VERIFY and self._is_set_up
         sandbox = preflight.sandbox
         env = build_environment(
-            os.environ if sandbox is None else confine_environment(os.environ, preflight.config.sandbox.variables),
+            os.environ
+            if sandbox is None
+            else confine_environment(os.environ, preflight.config.sandbox.variables, sandbox),
             attempt=attempt,
             task=Task(""),
             workspace=workspace,

@@ -40,6 +40,35 @@ class SandboxConfig(ConfigTable, name="sandbox", about="What a sandboxed attempt
         json_name="sandboxVariables",
         runs_code=bool,
     )
+    hosts = Key(
+        value_types.text_list("a host or a list of hosts", split=True),
+        (),
+        "hosts that a strict sandbox reaches besides the agent's provider and package registries: example.org, "
+        "*.example.org, 127.0.0.1:8080",
+        json_name="sandboxHosts",
+        runs_code=bool,  # what an agent reads could be sent there
+    )
+    memory = Key(
+        value_types.size(),
+        8 * 2**30,
+        "memory of a strict attempt: of all its processes where control groups can be made, else of each",
+        json_name="sandboxMemory",
+        user_only=True,
+    )
+    processes = Key(
+        value_types.whole_number(),
+        2000,
+        "processes of a strict attempt; 0: no limit",
+        json_name="sandboxProcesses",
+        user_only=True,
+    )
+    disk = Key(
+        value_types.size(),
+        4 * 2**30,
+        "size of /tmp, and of any one file, of a strict attempt",
+        json_name="sandboxDisk",
+        user_only=True,
+    )
     include_checks = Key(
         value_types.boolean(),
         default=True,

@@ -73,10 +73,12 @@ class AttemptSpecBuilder:
         task = Task("") if kind is AttemptKind.GATE else _find_task(inputs, attempt)
         draft = _SpecDraft(decision, inputs, task, workspace, folder, rules, before)
         command = self._build_command(draft)
-        confined = build_sandbox_spec(inputs, decision, task, sandbox)
         base_env = self._inputs.get_environment(attempt.batch)
+        confined = build_sandbox_spec(inputs, decision, task, sandbox, base_env)
         env = build_environment(
-            base_env if confined is None else confine_environment(base_env, list_kept_variables(inputs, decision)),
+            base_env
+            if confined is None
+            else confine_environment(base_env, list_kept_variables(inputs, decision), confined),
             attempt=attempt,
             task=task,
             workspace=workspace,

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from functools import reduce
+from types import MappingProxyType
+from urllib.parse import urlsplit
 
 from plait.agents.interface import AgentSpec
 from plait.agents.redaction import is_secret
@@ -16,8 +19,9 @@ from plait.core.decisions import AttemptStarted
 from plait.core.settings import SandboxMode
 from plait.core.task import Step, Task
 from plait.runtime.sandbox.detection import resolve_mode
-from plait.runtime.sandbox.spec import SandboxSpec
-from plait.store.batch_files import BatchInputs
+from plait.runtime.sandbox.hosts import parse_host_rule
+from plait.runtime.sandbox.spec import SandboxLimits, SandboxSpec
+from plait.store.batch_files import BatchInputs, SandboxOptions
 
 # Sockets and files of the user's session that a sandbox doesn't have.
 _SESSION_VARIABLES = frozenset(
@@ -32,6 +36,25 @@ _SANDBOX_VARIABLES = {
     "IS_SANDBOX": "1",  # Claude Code asks for it when it runs as root
 }
 _JUDGE_NAME = re.compile(r'"name": ?"([\w-]+)"')
+# Where the user's own settings say that a provider is.
+_ADDRESS_VARIABLES = (
+    *("ANTHROPIC_BASE_URL", "OPENAI_BASE_URL", "OPENAI_API_BASE", "GOOGLE_GEMINI_BASE_URL", "OLLAMA_API_BASE"),
+    *("OLLAMA_HOST", "COPILOT_PROVIDER_BASE_URL", "OPENROUTER_BASE_URL", "DEEPSEEK_BASE_URL"),
+)
+# Where packages are downloaded from. No host that takes what others can read, such as a forge.
+REGISTRY_HOSTS = (
+    *(
+        "registry.npmjs.org",
+        "registry.yarnpkg.com",
+        "pypi.org",
+        "files.pythonhosted.org",
+        "crates.io",
+        "index.crates.io",
+    ),
+    *("static.crates.io", "proxy.golang.org", "sum.golang.org", "rubygems.org", "index.rubygems.org"),
+    *("repo.maven.apache.org", "repo1.maven.org", "plugins.gradle.org", "repo.packagist.org", "packagist.org"),
+    *("hex.pm", "repo.hex.pm", "api.nuget.org"),
+)
 # Keys of forges are no keys of models: an unknown command doesn't get them.
 _FORGE_VARIABLES = frozenset({"GH_TOKEN", "GITHUB_TOKEN"})
 
@@ -50,9 +73,13 @@ def choose_mode(inputs: BatchInputs, decision: AttemptStarted, task: Task, batch
 
 
 def build_sandbox_spec(
-    inputs: BatchInputs, decision: AttemptStarted, task: Task, batch_mode: SandboxMode
+    inputs: BatchInputs,
+    decision: AttemptStarted,
+    task: Task,
+    batch_mode: SandboxMode,
+    environment: Mapping[str, str] = MappingProxyType({}),
 ) -> SandboxSpec | None:
-    """None: it is not confined."""
+    """None: it is not confined. `environment` is the user's."""
     mode, options = choose_mode(inputs, decision, task, batch_mode), inputs.sandbox
     if mode is SandboxMode.AUTO:  # a setting that was changed for an open batch
         mode = resolve_mode(mode).mode
@@ -67,7 +94,37 @@ def build_sandbox_spec(
         copied_files=tuple(file for info in infos for file in info.home_files),
         programs=_list_named_files(inputs.find_agent(decision.agent)) if decision.command is None else (),
         confine_setup=options.include_checks,
+        hosts=list_hosts(options, infos, environment, inputs.find_agent(decision.agent))
+        if mode is SandboxMode.STRICT
+        else (),
+        limits=SandboxLimits(options.memory, options.processes, options.disk),
     )
+
+
+def list_hosts(
+    options: SandboxOptions, infos: Sequence[AgentInfo], environment: Mapping[str, str], agent: AgentSpec
+) -> tuple[str, ...]:
+    """The provider's hosts, also where the user's own variables say that it is, package registries, and the settings'."""
+    urls = [environment.get(name, "") for name in _ADDRESS_VARIABLES] if infos else []
+    urls += [value for name, value in agent.options if name == "base_url"]
+    own = [host for url in urls if (host := _find_host(url))]
+    provider = [host for info in infos for host in info.hosts]
+    return tuple(dict.fromkeys((*provider, *own, *REGISTRY_HOSTS, *options.hosts)))
+
+
+def _find_host(url: str) -> str:
+    """As a rule for hosts; "": it has none."""
+    try:
+        parts = urlsplit(url if "://" in url else f"http://{url}")
+        host, port = parts.hostname or "", parts.port
+    except ValueError:
+        return ""
+    default = {"https": 443, "http": 80}.get(parts.scheme, 0)
+    rule = f"{f'[{host}]' if ':' in host else host}:{port or default}"
+    with suppress(ValueError):
+        parse_host_rule(rule)
+        return rule
+    return ""
 
 
 def list_kept_variables(inputs: BatchInputs, decision: AttemptStarted) -> frozenset[str]:
@@ -82,14 +139,20 @@ def list_kept_variables(inputs: BatchInputs, decision: AttemptStarted) -> frozen
     return frozenset(kept)
 
 
-def confine_environment(environment: Mapping[str, str], kept: Collection[str]) -> dict[str, str]:
+def confine_environment(
+    environment: Mapping[str, str], kept: Collection[str], spec: SandboxSpec | None = None
+) -> dict[str, str]:
     """Without secrets, except those `kept`, and without what leads to the user's session."""
     rest = {
         name: value
         for name, value in environment.items()
         if name in kept or (name not in _SESSION_VARIABLES and not is_secret(name, value))
     }
-    return rest | _SANDBOX_VARIABLES
+    if spec is None or spec.mode is not SandboxMode.STRICT:
+        return rest | _SANDBOX_VARIABLES
+    from plait.runtime.sandbox.network import build_environment  # only where the network is filtered
+
+    return rest | _SANDBOX_VARIABLES | build_environment(spec.hosts)
 
 
 def _find_infos(inputs: BatchInputs, decision: AttemptStarted) -> list[AgentInfo]:

@@ -139,8 +139,10 @@ class Terminator:
             self._advance(termination, TerminationStage(termination.stage + 1))
         if termination.stage is TerminationStage.KILL:
             return
-        for process in _list_remaining(termination, trees):
-            if _is_sandbox(process, termination.supervisor):
+        remaining = _list_remaining(termination, trees)
+        commands = {process.pid for process in remaining if process.parent == termination.supervisor}
+        for process in remaining:
+            if process.parent in {termination.supervisor, *commands} and _is_sandbox(process):
                 continue
             if process.identity not in termination.signalled:
                 termination.signalled.add(process.identity)
@@ -201,10 +203,8 @@ class Terminator:
         return self._grace_periods.interrupt if stage is TerminationStage.INTERRUPT else self._grace_periods.terminate
 
 
-def _is_sandbox(process: Process, supervisor: int) -> bool:
+def _is_sandbox(process: Process) -> bool:
     """Bwrap would die of the signal, and all in the sandbox with it, without grace. It ends with what it runs."""
-    if not supervisor or process.parent != supervisor:
-        return False
     argv = processes.command_line(process.pid)
     return bool(argv) and argv[0].rpartition("/")[2] == "bwrap"
 

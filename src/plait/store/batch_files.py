@@ -80,6 +80,10 @@ class SandboxOptions:
     writable: tuple[str, ...] = ()
     variables: tuple[str, ...] = ()
     include_checks: bool = True
+    hosts: tuple[str, ...] = ()
+    memory: int = 0
+    processes: int = 0
+    disk: int = 0
 
 
 class BatchInputs(msgspec.Struct, frozen=True, dict=True, rename={"options": "gear"}):

@@ -26,7 +26,7 @@ from tests.support.temp_project import TempProject, temp_project, use_environmen
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="bubblewrap is for Linux")
 PAGE = Path(__file__).parents[3] / "docs" / "sandbox.md"
 SCRIPT = Path(hostile_agent.__file__)
-_ROW = re.compile(r"^\| (?P<name>[a-z ]+) \| (?P<off>\S+) \| (?P<worktree>\S+) \|", re.MULTILINE)
+_ROW = re.compile(r"^\| (?P<name>[a-z ]+) \| (?P<off>\S+) \| (?P<worktree>\S+) \| (?P<strict>\S+) \|", re.MULTILINE)
 HOME_FILES = (
     ".ssh/id_ed25519",
     ".gnupg/private-keys-v1.d/key",
@@ -93,7 +93,8 @@ class Battlefield:
         """What the agent reaches in this mode."""
         command = f"{sys.executable} -I {SCRIPT}"
         words = ("run", "tasks", "--yes", "--retries", "0", "--sandbox", mode, "--agent-command", command)
-        answer = self.project.plait(*words)
+        limits = {"PLAIT_SANDBOX_MEMORY": "512MB", "PLAIT_SANDBOX_PROCESSES": "30", "PLAIT_SANDBOX_DISK": "16MB"}
+        answer = self.project.plait(*words, env=limits)
         said = self.project.plait("logs", "--raw", "--step", "write").out
         lines = dict(line.split(": ", 1) for line in said.splitlines() if ": " in line)
         assert len(lines) > 40, (answer, said)
@@ -213,7 +214,7 @@ def _listen_udp(stack: ExitStack, received: list[bytes]) -> str:
     return str(server.getsockname()[1])
 
 
-@pytest.mark.parametrize("mode", ["off", "worktree"])
+@pytest.mark.parametrize("mode", ["off", "worktree", "strict"])
 def test_a_hostile_agent_reaches_what_the_page_says(tmp_path: Path, mode: str) -> None:
     """Without a sandbox it reaches everything: the attempts are real."""
     expected = read_table(mode)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import sys
+import threading
 
 import pytest
 
@@ -72,3 +74,34 @@ def test_a_task_asks_for_a_sandbox_and_doctor_tries_it(project: TempProject) -> 
     files = project.read_merged_files()
     assert (files["a.txt"], files["b.txt"]) == ("agent=confined", "agent=open")
     assert "worktree (bubblewrap" in project.plait("doctor").out
+
+
+def test_a_strict_attempt_reaches_listed_hosts_only_and_the_log_names_the_others(project: TempProject) -> None:
+    script = "import urllib.request; print(urllib.request.urlopen('{}', timeout=20).read())"
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        threading.Thread(target=answer_once, args=(server,), daemon=True).start()
+        port = server.getsockname()[1]
+        urls = (f"http://127.0.0.1:{port}/", "http://blocked.example/")
+        lines = [f'{sys.executable} -c "{script.format(url)}"; :' for url in urls]
+        project.task("01-a", "\n".join(lines), allow_empty="true")
+        project.commit_all()
+        answer = project.plait(*RUN, "--sandbox", "strict", env={"PLAIT_SANDBOX_HOSTS": f"127.0.0.1:{port}"})
+    output = project.plait("logs", "--raw").out
+    assert answer.code == 0, (answer, output)
+    assert "b'hello'" in output
+    assert "plait: blocked: blocked.example:80" in output
+
+
+def answer_once(server: socket.socket) -> None:
+    connection, _ = server.accept()
+    with connection:
+        connection.recv(4096)
+        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello")
+
+
+def test_a_host_that_is_written_in_a_wrong_way_starts_nothing(project: TempProject) -> None:
+    project.task("01-a", "true")
+    project.commit_all()
+    refused = project.plait(*RUN, "--sandbox", "strict", env={"PLAIT_SANDBOX_HOSTS": "http://example.org"})
+    assert refused.code == 2
+    assert "sandbox.hosts: 'http://example.org' is no host" in refused.err

@@ -15,25 +15,28 @@ import pytest
 from plait.core.settings import SandboxMode
 from plait.runtime import cgroup
 from plait.runtime.executor import AttemptSpec, RunningProcess
-from plait.runtime.sandbox.spec import SandboxSpec
+from plait.runtime.sandbox.spec import SandboxLimits, SandboxSpec
 from plait.testing.contracts.executor import ENDS_ON_INT, ExecutorContract, ExecutorHarness, RecordedCallbacks, is_alive
 from tests.support.local_executor import local_executor_setup
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="bubblewrap is for Linux")
 LOOP = "while :; do sleep 0.05; done"
 CONFINED = SandboxSpec(SandboxMode.WORKTREE)
+STRICT = SandboxSpec(SandboxMode.STRICT)
 
 
 @dataclass(slots=True)
 class SandboxedHarness(ExecutorHarness):
     """Every job is confined."""
 
+    spec: SandboxSpec = CONFINED
+
     def make_job(self, lines: str, task: str = "one", env: Mapping[str, str] | None = None) -> AttemptSpec:
-        return replace(ExecutorHarness.make_job(self, lines, task, env), sandbox=CONFINED)
+        return replace(ExecutorHarness.make_job(self, lines, task, env), sandbox=self.spec)
 
 
 @pytest.fixture
-def harness(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ExecutorHarness]:
+def harness(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SandboxedHarness]:
     assert shutil.which("bwrap"), "install bubblewrap: sh tests/runtime/sandbox/bubblewrap.sh"
     monkeypatch.setattr(cgroup, "parent_cgroup", lambda: "")
     with local_executor_setup(tmp_path) as plain:
@@ -92,15 +95,19 @@ def _links_to(path: Path, folder: Path) -> bool:
         return False
 
 
-def test_it_ends_with_its_supervisor(harness: ExecutorHarness) -> None:
-    attempt = harness.start(f": >up; {LOOP}")
+@pytest.mark.parametrize("spec", [CONFINED, STRICT])
+def test_it_ends_with_its_supervisor(harness: SandboxedHarness, spec: SandboxSpec) -> None:
+    harness.spec = spec
+    harness.start(f": >up; {LOOP}")
     [(_, pid)] = harness.callbacks.launches
+    harness.executor.close()  # no engine ends what is left
     os.kill(pid, SIGKILL)
-    harness.wait_for_end(attempt)
-    assert list_processes_in(harness.workspace) == []
+    assert harness.wait_until(lambda: list_processes_in(harness.workspace) == [])
 
 
-def test_an_agent_is_asked_before_its_sandbox_is_ended(harness: ExecutorHarness) -> None:
+@pytest.mark.parametrize("spec", [CONFINED, STRICT])
+def test_an_agent_is_asked_before_its_sandbox_is_ended(harness: SandboxedHarness, spec: SandboxSpec) -> None:
+    harness.spec = spec
     attempt = harness.start(ENDS_ON_INT)
     harness.executor.terminate(attempt, at_once=False)
     assert harness.wait_for_end(attempt) == 3
@@ -146,3 +153,18 @@ def test_the_private_folders_are_removed_and_results_are_kept(harness: ExecutorH
     assert (folder / "result.json").read_text() == "{}\n"
     assert not (folder / "link.json").exists()
     assert harness.wait_until(lambda: not (folder / "sandbox").exists())
+
+
+def test_limits_of_strict_hold(harness: SandboxedHarness) -> None:
+    limits = SandboxLimits(memory=64 << 20, processes=20, disk=1 << 20)
+    harness.spec = replace(STRICT, limits=limits)
+    output = read_output(
+        harness,
+        "head -c 2000000 /dev/zero >big; head -c 2000000 /dev/zero >/tmp/big; df -k /tmp | tail -1;"
+        " python3 -c 'bytearray(200 << 20)' || echo no memory; for n in $(seq 40); do sleep 5 & done; echo all started",
+    )
+    assert (harness.workspace / "big").stat().st_size <= limits.disk
+    assert " 1024 " in output
+    assert "no memory" in output
+    if os.geteuid() or list(Path("/sys/fs/cgroup").glob("**/plait-*")):  # the kernel counts no processes of root
+        assert "all started" not in output

@@ -1578,6 +1578,26 @@ export interface components {
              */
             sandboxChecks: boolean;
             /**
+             * Sandboxdisk
+             * @description size of /tmp, and of any one file, of a strict attempt
+             */
+            sandboxDisk: number;
+            /**
+             * Sandboxhosts
+             * @description hosts that a strict sandbox reaches besides the agent's provider and package registries: example.org, *.example.org, 127.0.0.1:8080
+             */
+            sandboxHosts: string[];
+            /**
+             * Sandboxmemory
+             * @description memory of a strict attempt: of all its processes where control groups can be made, else of each
+             */
+            sandboxMemory: number;
+            /**
+             * Sandboxprocesses
+             * @description processes of a strict attempt; 0: no limit
+             */
+            sandboxProcesses: number;
+            /**
              * Sandboxreadable
              * @description files and folders that a sandboxed attempt may read, such as ~/.m2 or a linked folder of the checkout
              */
@@ -2845,6 +2865,26 @@ export interface components {
              * @description run setup, verify and gate in the sandbox, too; they run what agents wrote
              */
             sandboxChecks: boolean;
+            /**
+             * Sandboxdisk
+             * @description size of /tmp, and of any one file, of a strict attempt
+             */
+            sandboxDisk: number;
+            /**
+             * Sandboxhosts
+             * @description hosts that a strict sandbox reaches besides the agent's provider and package registries: example.org, *.example.org, 127.0.0.1:8080
+             */
+            sandboxHosts: string[];
+            /**
+             * Sandboxmemory
+             * @description memory of a strict attempt: of all its processes where control groups can be made, else of each
+             */
+            sandboxMemory: number;
+            /**
+             * Sandboxprocesses
+             * @description processes of a strict attempt; 0: no limit
+             */
+            sandboxProcesses: number;
             /**
              * Sandboxreadable
              * @description files and folders that a sandboxed attempt may read, such as ~/.m2 or a linked folder of the checkout

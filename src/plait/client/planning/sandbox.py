@@ -27,6 +27,7 @@ def resolve_sandbox(preview: PlanPreview) -> PlanPreview:
     from plait.runtime.sandbox.detection import resolve_mode  # only where there are sandboxes
 
     try:
+        check_hosts(preview.loaded.config)
         resolved = resolve_mode(wanted)
         tasks = tuple(_resolve_task(task) for task in tasks)
         for mode in modes:
@@ -44,6 +45,18 @@ def resolve_sandbox(preview: PlanPreview) -> PlanPreview:
         settings=replace(preview.settings, sandbox=resolved.mode),
         planned=replace(preview.planned, plan=replace(plan, tasks=tasks), problems=(*preview.planned.problems, *notes)),
     )
+
+
+def check_hosts(config: Config) -> None:
+    """Raises UserError for a host that is written in a wrong way."""
+    from plait.runtime.sandbox.hosts import parse_host_rule  # only where there are sandboxes
+
+    for host in config.sandbox.hosts:
+        try:
+            parse_host_rule(host)
+        except ValueError as error:
+            origin = config.origins["sandbox.hosts"]
+            raise UserError(f"{origin}: sandbox.hosts: {error}") from error
 
 
 def resolve_settings(settings: Settings) -> Settings:
@@ -66,7 +79,16 @@ def resolve_agent_sandboxes(agents: Sequence[AgentSpec]) -> tuple[AgentSpec, ...
 
 def build_sandbox_options(config: Config) -> SandboxOptions:
     table = config.sandbox
-    return SandboxOptions(table.readable, table.writable, table.variables, table.include_checks)
+    return SandboxOptions(
+        table.readable,
+        table.writable,
+        table.variables,
+        table.include_checks,
+        table.hosts,
+        table.memory,
+        table.processes,
+        table.disk,
+    )
 
 
 def _resolve_task(task: Task) -> Task:

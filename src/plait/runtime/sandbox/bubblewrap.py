@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from plait.runtime.sandbox.layout import Access, SandboxLayout
+from plait.runtime.sandbox.spec import SandboxLimits
 
 PROGRAM = "bwrap"
 # A user namespace of its own, so that root has no power over the machine either. Processes of its own, which all end with
@@ -15,8 +16,7 @@ _NAMESPACES = (
     "--unshare-uts",
     "--unshare-cgroup-try",
 )
-# bwrap's own exit status of a command that can't be run is 1, not 127.
-_RUN_COMMAND = ("/bin/sh", "-c", 'exec "$0" "$@"')
+_TEMPORARY_FOLDERS = ("/tmp", "/var/tmp")  # noqa: S108 - the sandbox's own
 
 
 def build_bubblewrap_command(layout: SandboxLayout, program: str = PROGRAM) -> tuple[str, ...]:
@@ -34,6 +34,19 @@ def build_bubblewrap_command(layout: SandboxLayout, program: str = PROGRAM) -> t
                 argv += ["--ro-bind", "/dev/null", mount.target]
             case Access.READ:
                 argv += ["--ro-bind-try", mount.origin, mount.target]
+            case Access.WRITE if layout.limits.disk and mount.target in _TEMPORARY_FOLDERS:
+                argv += ["--size", str(layout.limits.disk), "--tmpfs", mount.target]
             case Access.WRITE:
                 argv += ["--bind-try", mount.origin, mount.target]
-    return (*argv, "--chdir", layout.workspace, "--", *_RUN_COMMAND)
+    return (*argv, "--chdir", layout.workspace, "--", *_build_runner(layout.limits))
+
+
+def _build_runner(limits: SandboxLimits) -> tuple[str, ...]:
+    """A shell that becomes the command: bwrap's own exit status of one that can't be run is 1, not 127.
+
+    What a limit can't be set for is left unlimited. Shells don't agree on the option for processes.
+    """
+    lines = [f"ulimit -d {limits.memory >> 10}"] if limits.memory else []
+    lines += [f"ulimit -f {limits.disk >> 9}"] if limits.disk else []
+    lines += [f"ulimit -u {limits.processes} || ulimit -p {limits.processes}"] if limits.processes else []
+    return ("/bin/sh", "-c", "; ".join([*(f"{{ {line}; }} 2>/dev/null" for line in lines), 'exec "$0" "$@"']))

@@ -33,7 +33,30 @@ class SandboxSupport:
 
 def list_support() -> list[SandboxSupport]:
     """The modes that confine something, the weakest first."""
-    return [probe_worktree()]
+    worktree = probe_worktree()
+    return [worktree, probe_strict(worktree)]
+
+
+def probe_strict(worktree: SandboxSupport) -> SandboxSupport:
+    """What worktree needs, and a network of its own."""
+    mode = SandboxMode.STRICT
+    if sys.platform != "linux":
+        return SandboxSupport(mode, works=False, text="there is none but for Linux")
+    if not worktree.works:
+        return SandboxSupport(mode, works=False, text=worktree.text, hint=worktree.hint)
+    return _probe_network(worktree.text)
+
+
+@cache
+def _probe_network(text: str) -> SandboxSupport:
+    from plait.runtime.sandbox.network import build_network_command
+
+    layout = SandboxLayout("/", (), share_network=False)
+    problem = _try_command((*build_network_command(()), *bubblewrap.build_bubblewrap_command(layout), "true"))
+    if problem:
+        why = f"its network can't be filtered: {problem}"
+        return SandboxSupport(SandboxMode.STRICT, works=False, text=why, hint=_NAMESPACE_HINT)
+    return SandboxSupport(SandboxMode.STRICT, works=True, text=text)
 
 
 @cache

@@ -7,6 +7,7 @@ from enum import Enum
 from pathlib import PurePath
 
 from plait.core.fast_dataclass import dataclass
+from plait.runtime.sandbox.spec import SandboxLimits
 
 
 class Access(Enum):
@@ -41,6 +42,7 @@ class SandboxLayout:
     workspace: str
     mounts: tuple[Mount, ...]
     share_network: bool = True
+    limits: SandboxLimits = SandboxLimits()
 
     @property
     def ordered_mounts(self) -> list[Mount]:

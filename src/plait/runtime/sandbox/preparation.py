@@ -18,11 +18,13 @@ from pathlib import Path
 import plait
 from plait.agents.table import AgentFolder
 from plait.core.fast_dataclass import dataclass
+from plait.core.settings import SandboxMode
 from plait.git.worktrees.metadata import read_gitdir_link
 from plait.git.worktrees.sandbox_view import GitView
 from plait.runtime.executor import AttemptKind, AttemptSpec
 from plait.runtime.sandbox.layout import Access, Mount, SandboxLayout, is_inside
-from plait.runtime.sandbox.spec import SandboxSpec
+from plait.runtime.sandbox.limits import remove_limit_groups
+from plait.runtime.sandbox.spec import SandboxLimits, SandboxSpec
 from plait.system.atomic_files import make_private_folder, write_private_file
 from plait.system.disk import remove_tree
 from plait.system.state_paths import AttemptFolder
@@ -107,7 +109,9 @@ def prepare_layout(spec: AttemptSpec, sandbox: SandboxSpec, places: SandboxPlace
     mounts += [Mount(path, Access.WRITE) for path in (spec.workspace, *spec.checkouts)]
     mounts += _list_git_mounts(spec, places)
     mounts += _list_attempt_files(spec, places)
-    return SandboxLayout(spec.workspace, tuple(mounts))
+    is_strict = sandbox.mode is SandboxMode.STRICT
+    limits = sandbox.limits if is_strict else SandboxLimits()
+    return SandboxLayout(spec.workspace, tuple(mounts), share_network=not is_strict, limits=limits)
 
 
 def collect_attempt_files(attempt_folder: Path) -> None:
@@ -128,7 +132,8 @@ def collect_attempt_files(attempt_folder: Path) -> None:
 
 
 def remove_private_folder(attempt_folder: Path) -> None:
-    """The attempt's home and /tmp, when it has ended."""
+    """The attempt's home and /tmp, and what limited it, when it has ended."""
+    remove_limit_groups(AttemptFolder(attempt_folder).sandbox)
     with suppress(OSError):
         remove_tree(AttemptFolder(attempt_folder).sandbox)
 

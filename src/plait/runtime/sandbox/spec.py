@@ -8,9 +8,18 @@ from plait.core.settings import SandboxMode
 
 
 @dataclass(frozen=True, slots=True)
+class SandboxLimits:
+    """Of a strict attempt, in bytes, and processes; 0: no limit. `disk` is that of /tmp, and of any one file."""
+
+    memory: int = 0
+    processes: int = 0
+    disk: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class SandboxSpec:
     """`readable` and `writable` are the settings' paths. `folders` and `copied_files` are the agent's own, below the home
-    folder. `programs` are the files that its command names. `confine_setup`: the workspace's setup command runs in the sandbox, too.
+    folder. `hosts` and `limits` are for strict: the hosts that can be reached. `programs` are the files that its command names. `confine_setup`: the workspace's setup command runs in the sandbox, too.
     """
 
     mode: SandboxMode
@@ -20,3 +29,5 @@ class SandboxSpec:
     copied_files: tuple[str, ...] = ()
     programs: tuple[str, ...] = ()
     confine_setup: bool = True
+    hosts: tuple[str, ...] = ()
+    limits: SandboxLimits = SandboxLimits()

@@ -14,6 +14,7 @@ from plait.git.worktrees.metadata import read_gitdir_link
 from plait.git.worktrees.sandbox_view import GitView, build_view
 from plait.runtime.executor import AttemptSpec
 from plait.runtime.sandbox import bubblewrap, seatbelt
+from plait.runtime.sandbox.limits import build_limit_command
 from plait.runtime.sandbox.preparation import SandboxPlaces, prepare_layout
 
 
@@ -39,7 +40,17 @@ def build_sandbox_command(
     program = shutil.which(bubblewrap.PROGRAM)
     if program is None:
         raise WorldError("bubblewrap (bwrap) isn't installed, and this attempt may only run in a sandbox")
-    return bubblewrap.build_bubblewrap_command(layout, program)
+    command = bubblewrap.build_bubblewrap_command(layout, program)
+    if layout.share_network:
+        return command
+    from plait.runtime.sandbox.network import build_network_command  # only where the network is filtered
+
+    # bwrap ends with the process that filters its network, and that with the supervisor.
+    setpriv = shutil.which("setpriv")
+    dies_with_parent = (setpriv, "--pdeathsig", "KILL") if setpriv is not None else ()
+    name = f"{os.getpid()}-{os.urandom(6).hex()}"
+    limit = build_limit_command(name, layout.limits, places.private)
+    return (*limit, *dies_with_parent, *build_network_command(sandbox.hosts), *command)
 
 
 def _build_git_view(workspace: Path, common: Path, checkouts: Sequence[str]) -> GitView | None:
